@@ -1,0 +1,92 @@
+// The words for arrays: element types, shapes, signed strides, and views of memory that somebody else holds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace axisloom {
+
+/// Element types. Moves look at the size only; arithmetic looks at the type.
+enum class Dtype : std::uint8_t { u8, i8, boolean, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64, c64, c128 };
+
+/// Every dtype, in the order of the enumeration.
+std::span<const Dtype> all_dtypes() noexcept;
+/// Size of one element in bytes: 1, 2, 4, 8 or 16.
+std::size_t size_of(Dtype dtype) noexcept;
+/// Name as users write it: "u8", "f32", "c128", "bool".
+std::string_view name(Dtype dtype) noexcept;
+/// The dtype of a name; NumPy's long names ("float32", "uint8", "complex64") are accepted too.
+std::optional<Dtype> dtype_of(std::string_view name) noexcept;
+
+/// Largest number of axes of an array, before axes are merged.
+inline constexpr int max_rank = 16;
+
+/// A list of at most `max_rank` extents or strides, kept in place. Throws Error(usage) when it would grow beyond.
+class Dims {
+ public:
+  Dims() = default;
+  Dims(std::initializer_list<std::int64_t> values);
+  explicit Dims(std::span<const std::int64_t> values);
+  static Dims filled(int count, std::int64_t value);
+
+  int size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  std::int64_t& operator[](int i) noexcept { return values_[static_cast<std::size_t>(i)]; }
+  std::int64_t operator[](int i) const noexcept { return values_[static_cast<std::size_t>(i)]; }
+  std::int64_t* begin() noexcept { return values_.data(); }
+  std::int64_t* end() noexcept { return values_.data() + size_; }
+  const std::int64_t* begin() const noexcept { return values_.data(); }
+  const std::int64_t* end() const noexcept { return values_.data() + size_; }
+  std::int64_t back() const noexcept { return values_[static_cast<std::size_t>(size_ - 1)]; }
+  void push_back(std::int64_t value);
+  bool operator==(const Dims& other) const noexcept;
+
+ private:
+  std::array<std::int64_t, max_rank> values_{};
+  int size_ = 0;
+};
+
+/// Row-major (C order) strides of a shape, in elements.
+Dims contiguous_strides(const Dims& shape);
+/// Column-major (Fortran order) strides of a shape, in elements.
+Dims fortran_strides(const Dims& shape);
+/// Number of elements; throws Error(usage) when the product does not fit in 63 bits or an extent is negative.
+std::int64_t element_count(const Dims& shape);
+/// "[3,4,5]"
+std::string to_string(const Dims& dims);
+
+/// Lowest and one-past-highest element offset that a view touches; both equal when it has no elements.
+struct Bounds {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+/// How an array lies in a buffer. It owns nothing and points at nothing: the buffer is given when a plan runs.
+struct View {
+  Dtype dtype = Dtype::u8;
+  Dims shape;                ///< extents, from 0 up; slowest axis first
+  Dims strides;              ///< in elements, any sign; 0 repeats an element (inputs only)
+  std::int64_t offset = 0;   ///< of element [0,...,0] from the start of the buffer, in elements
+  std::int64_t align = 256;  ///< bytes to which the start of the buffer is known to be aligned (a power of two)
+
+  static View contiguous(Dtype dtype, const Dims& shape);
+
+  int rank() const noexcept { return shape.size(); }
+  std::int64_t count() const { return element_count(shape); }
+  bool is_contiguous() const;
+  /// Element offsets touched, relative to the start of the buffer; throws when they do not fit in 63 bits.
+  Bounds bounds() const;
+};
+
+/// Throws Error(usage) unless rank, extents, strides, offset and alignment are ones a view can have.
+void validate(const View& view, std::string_view role);
+/// "f32[3,4]", with strides added when the view is not contiguous: "f32[3,4]{1,3}+5".
+std::string to_string(const View& view);
+
+}  // namespace axisloom

@@ -1,0 +1,147 @@
+// Devices, queues, buffers and events: cheap handles that may be copied and shared between threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace axisloom {
+
+namespace device {  // the seam's own classes; see src/device/device.hpp
+class Device;
+class Queue;
+class Buffer;
+class Event;
+}  // namespace device
+
+enum class Api : std::uint8_t { opencl, cuda };
+enum class Kind : std::uint8_t { cpu, gpu, other };
+
+/// What a device is and what it can do. Sizes in bytes.
+struct DeviceInfo {
+  Api api = Api::opencl;
+  Kind kind = Kind::other;
+  int index = 0;                        ///< among the devices of the same api, from 0
+  std::string name;                     ///< as its driver names it
+  std::string vendor;
+  std::string platform;                 ///< OpenCL platform, or "NVIDIA CUDA"
+  std::string driver;                   ///< driver version
+  std::string api_version;              ///< "OpenCL 3.0 ...", or "CUDA 13.0"
+  std::string compiler;                 ///< who compiles kernels: "NVRTC 13.0", or the OpenCL C version
+  std::string architecture;             ///< "sm_90", or the CPU that PoCL compiles for; may be empty
+  unsigned compute_units = 0;
+  std::size_t max_group = 0;            ///< work-items in a group
+  std::size_t local_memory = 0;         ///< per group without asking
+  std::size_t local_memory_max = 0;     ///< per group when asked for (dynamic on CUDA)
+  std::size_t global_memory = 0;
+  std::size_t max_allocation = 0;       ///< largest single buffer
+  std::size_t base_alignment = 0;       ///< of every buffer the device allocates
+  std::size_t last_level_cache = 0;     ///< 0 when the driver does not say
+  bool unified_memory = false;          ///< host memory can be used in place
+  bool f64 = false;
+  bool atomics_64 = false;
+  bool byte_stores = false;
+  bool device_scope_order = false;      ///< order between groups of one launch can be had (dialect words publish/collect)
+
+  /// The shortest spelling of this device in the device grammar: "opencl:0", "cuda:1".
+  std::string spec() const;
+  /// "opencl:0 (pthread-skylake-avx512...)", for messages.
+  std::string label() const;
+};
+
+/// One finished or running command. Waiting on an empty event returns at once.
+class Event {
+ public:
+  Event() = default;
+  explicit Event(std::shared_ptr<device::Event> impl) : impl_(std::move(impl)) {}
+  /// Blocks until the command has finished; throws Error(device) or Error(device_lost) when it failed.
+  void wait() const;
+  bool done() const;
+  /// Seconds the command took by the device's own clock; needs a finished event of a queue made with timing on.
+  double seconds() const;
+  const std::shared_ptr<device::Event>& impl() const noexcept { return impl_; }
+
+ private:
+  std::shared_ptr<device::Event> impl_;
+};
+
+/// Memory that a device can reach.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::shared_ptr<device::Buffer> impl) : impl_(std::move(impl)) {}
+  std::size_t bytes() const;
+  explicit operator bool() const noexcept { return impl_ != nullptr; }
+  const std::shared_ptr<device::Buffer>& impl() const noexcept { return impl_; }
+
+ private:
+  std::shared_ptr<device::Buffer> impl_;
+};
+
+/// An in-order queue of commands (an OpenCL command queue, a CUDA stream).
+class Queue {
+ public:
+  Queue() = default;
+  explicit Queue(std::shared_ptr<device::Queue> impl) : impl_(std::move(impl)) {}
+  /// Copies between host memory and a buffer; `offset` in bytes. Return at once; the host memory must outlive the event.
+  Event write(const Buffer& to, std::size_t offset, std::span<const std::byte> from, std::span<const Event> wait = {}) const;
+  Event read(const Buffer& from, std::size_t offset, std::span<std::byte> to, std::span<const Event> wait = {}) const;
+  /// Blocks until everything queued so far has finished.
+  void finish() const;
+  const std::shared_ptr<device::Queue>& impl() const noexcept { return impl_; }
+
+ private:
+  std::shared_ptr<device::Queue> impl_;
+};
+
+/// An open device: one context on one piece of hardware.
+class Device {
+ public:
+  Device() = default;
+  explicit Device(std::shared_ptr<device::Device> impl) : impl_(std::move(impl)) {}
+
+  /// Opens the device that a specification names:
+  ///   auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME   (NAME: part of the device or platform name, case ignored)
+  /// "auto" and "" take AXISLOOM_DEVICE when it is set, else the first GPU, else the first CPU.
+  /// Throws Error(no_device) that says where was looked, or Error(usage) for a specification that cannot be read.
+  static Device open(std::string_view spec = "auto");
+
+  /// A context the caller owns: `context` a cl_context and `id` a cl_device_id. Both are retained.
+  static Device borrow_opencl(void* context, void* id);
+  /// A CUcontext the caller owns and keeps alive.
+  static Device borrow_cuda(void* context);
+
+  const DeviceInfo& info() const;
+
+  /// Device memory; 0 bytes are allowed. Throws Error(out_of_memory) naming the bytes asked for and the limit.
+  Buffer allocate(std::size_t bytes) const;
+  /// Host memory used in place on devices with unified memory; Error(unsupported) elsewhere. The caller keeps it alive.
+  Buffer wrap(void* host, std::size_t bytes) const;
+  /// A cl_mem (retained) or a CUdeviceptr (cast to void*) of the caller, holding at least `bytes`.
+  Buffer borrow_buffer(void* native, std::size_t bytes) const;
+
+  /// A new in-order queue; `timing` makes Event::seconds available.
+  Queue queue(bool timing = false) const;
+  /// A cl_command_queue (retained) or CUstream of the caller, on this device's context.
+  Queue borrow_queue(void* native) const;
+
+  explicit operator bool() const noexcept { return impl_ != nullptr; }
+  const std::shared_ptr<device::Device>& impl() const noexcept { return impl_; }
+
+ private:
+  std::shared_ptr<device::Device> impl_;
+};
+
+/// Every device that can be opened now, CUDA first; empty when there is none. Never throws for lack of a runtime.
+std::vector<DeviceInfo> devices();
+
+/// Receives one line of text (no newline) for each thing worth knowing; may be called from any thread. Empty: silence.
+using LogCallback = std::function<void(std::string_view line)>;
+void set_log(LogCallback callback);
+
+}  // namespace axisloom

@@ -1,0 +1,43 @@
+// The operations, as values: what to do, apart from the arrays and the device it is done on.
+#pragma once
+
+#include <axisloom/array.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace axisloom {
+
+/// Named axis lengths of a pattern: {{"h2", 2}, {"w2", 2}}.
+using Lengths = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// One operation with its words and lengths, as it would be typed:
+///   {"rearrange", {"n (c x) h w -> n c h w x"}, {{"x", 32}}}   {"relayout", {"NCHW", "NC/32HW32"}}
+struct Operation {
+  std::string name;
+  std::vector<std::string> words;
+  Lengths lengths;
+};
+/// As typed on the command line: rearrange "h w -> w h" x=32
+std::string to_string(const Operation& op);
+
+/// Moves: any dtype, bit for bit. Patterns are those of einops.
+Operation rearrange(std::string_view pattern, const Lengths& lengths = {});
+/// As rearrange, with axes on the right that the left does not have: "h w -> h w c", c=3.
+Operation repeat(std::string_view pattern, const Lengths& lengths = {});
+/// The same shape, other strides.
+Operation copy();
+/// The last two axes exchanged, those before kept; square and same buffer: in place.
+Operation transpose();
+/// Output axis i is input axis axes[i]; negative axes count from the end.
+Operation permute(std::span<const int> axes);
+/// Between NCHW, NHWC, CHWN and NC/xHWx with x in 4, 8, 16, 32. A tail of C is filled with zeros on the way in;
+/// on the way back `channels` gives the true count (0: all).
+Operation relayout(std::string_view from, std::string_view to, std::int64_t channels = 0);
+
+/// Shape and dtype of the result for these inputs, contiguous. Throws Error(usage) as `plan` does.
+View result_view(const Operation& op, std::span<const View> inputs);
+
+}  // namespace axisloom

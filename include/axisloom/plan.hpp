@@ -1,0 +1,93 @@
+// Plans: an operation checked, chosen, compiled and ready to run, any number of times and from any thread.
+#pragma once
+
+#include <axisloom/array.hpp>
+#include <axisloom/device.hpp>
+#include <axisloom/ops.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace axisloom {
+
+enum class IndexWidth : std::uint8_t { automatic, bits32, bits64 };
+
+/// Values of a candidate's tunables by name, e.g. {{"tile_in", 64}, {"layout", 2}}.
+using Configuration = std::map<std::string, std::int64_t>;
+
+/// What a caller may force. Everything is chosen when left alone.
+struct PlanOptions {
+  std::string candidate;                     ///< this candidate or an error; empty: the one with the lowest predicted time
+  Configuration configuration;               ///< overrides single tunables
+  IndexWidth index = IndexWidth::automatic;  ///< bits32 is refused where an offset might not fit
+  bool checked = false;                      ///< every access checked against its bounds; slow, for tests
+};
+
+/// What was decided about one candidate, in list order.
+struct CandidateReport {
+  std::string name;
+  bool accepted = false;
+  std::string reason;      ///< why refused; empty when accepted
+  double seconds = 0;      ///< predicted time when accepted
+};
+
+/// Everything a plan decided.
+struct PlanReport {
+  std::string op;                           ///< "rearrange \"h w -> w h\""
+  std::string shapes;                       ///< "f32[3,4] -> f32[4,3]"
+  std::string device;                       ///< DeviceInfo::label()
+  std::string candidate;                    ///< the winner; "none" when there is nothing to do
+  Configuration configuration;              ///< its tunables
+  std::string configuration_source;         ///< "forced", "exact", "shape class", "device family" or "default"
+  std::vector<CandidateReport> candidates;
+  IndexWidth index = IndexWidth::bits32;
+  std::size_t workspace_bytes = 0;
+  double expected_seconds = 0;
+  std::int64_t bytes_moved = 0;             ///< read plus written, each element once
+};
+
+struct PlanImpl;
+
+/// Immutable and shared between threads.
+class Plan {
+ public:
+  Plan() = default;
+  explicit Plan(std::shared_ptr<const PlanImpl> impl) : impl_(std::move(impl)) {}
+
+  const PlanReport& report() const;
+  /// The views that `run` expects, inputs first, the output last.
+  std::span<const View> views() const;
+  const Device& device() const;
+
+  /// Queues the work and returns. `buffers` in the order of `views()`. Never compiles, never blocks, and allocates only
+  /// when the plan needs a workspace and none is given (then from the queue's pool).
+  /// Throws Error(usage) when a buffer is too small, misaligned against its view, or of another device, and
+  /// Error(overlap) when the output shares bytes with an input.
+  Event run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace = {},
+            std::span<const Event> wait = {}) const;
+
+  const std::shared_ptr<const PlanImpl>& impl() const noexcept { return impl_; }
+
+ private:
+  std::shared_ptr<const PlanImpl> impl_;
+};
+
+/// Checks, chooses and compiles. `views`: the inputs, then optionally the output (default: contiguous, aligned to 256).
+Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options = {});
+
+/// What there is to compile for several operations, compiled now; they share what can be shared.
+struct PlanRequest {
+  Operation op;
+  std::vector<View> views;
+  PlanOptions options;
+};
+std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& device);
+
+/// Plan cache plus run, on arrays in host memory, synchronously. Slices arrays that exceed the largest allocation.
+/// `out` must hold the bounds of the output view. Throws as plan and run do.
+PlanReport run_on_host(const Operation& op, std::span<const View> views, std::span<const std::span<const std::byte>> in,
+                       std::span<std::byte> out, const Device& device, const PlanOptions& options = {});
+
+}  // namespace axisloom

@@ -1,0 +1,75 @@
+// The einops grammar: patterns such as "b c (h h2) (w w2) -> b c h w", parsed and bound to shapes. Pure host code.
+#pragma once
+
+#include <axisloom/array.hpp>
+#include <axisloom/ops.hpp>
+
+#include <string>
+#include <vector>
+
+namespace axisloom::core {
+
+/// One elementary axis as it stands in a pattern. Anonymous lengths ("1", "3") have an empty name.
+struct Axis {
+  std::string name;
+  std::int64_t length = -1;  // of an anonymous axis; -1 for a named one
+  int column = 0;            // where it stands in the pattern's text, for messages
+  bool operator==(const Axis&) const = default;
+};
+
+/// One axis of an array: nothing "()", one elementary axis, or several composed "(h h2)", slowest first.
+struct Group {
+  std::vector<Axis> axes;
+  bool ellipsis = false;     // "..." or "(...)"; then axes before/after it in a composition are kept in order around `at`
+  std::size_t at = 0;        // position of the ellipsis among `axes`
+  bool composed = false;     // written in parentheses
+  int column = 0;
+};
+
+struct Side {
+  std::vector<Group> groups;
+  bool has_ellipsis() const;
+};
+
+/// "a, b -> c": one side per operand and one for the result.
+struct Pattern {
+  std::string text;
+  std::vector<Side> inputs;
+  Side output;
+};
+
+/// Parses with einops' own rules. Throws Error(usage) whose message shows the pattern with a caret below the fault.
+Pattern parse(std::string_view text);
+
+/// An elementary axis with its extent, after binding.
+struct BoundAxis {
+  std::string name;          // "..0", "..1" for those of the ellipsis, "" for anonymous ones
+  std::int64_t extent = 0;
+};
+
+/// A pattern with every length known. Sides list, per axis of the array, indices into `axes`, slowest first.
+struct BoundPattern {
+  std::vector<BoundAxis> axes;
+  std::vector<std::vector<std::vector<int>>> inputs;
+  std::vector<std::vector<int>> output;
+  /// Axes on the right only (repeat), and on the left only (reduce, einsum).
+  std::vector<int> added;
+  std::vector<int> removed;
+};
+
+/// Which axes may appear on one side only. einops: rearrange none, repeat those on the right, reduce those on the left.
+enum class OneSided { none, right, left };
+
+/// Binds a pattern to shapes and named lengths; throws Error(usage), as einops does, for a rank or a length that does not
+/// fit, an unknown or unused name, a length that does not divide, and a composed axis with two unknowns.
+BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed);
+
+/// Shape of the output: the product of each of its compositions.
+Dims output_shape(const BoundPattern& bound);
+
+/// Strides of the elementary axes that `side` uses, indexed as BoundPattern::axes (0 for those it lacks): a composed axis
+/// (a b) of stride s gives b the stride s and a the stride s * extent(b).
+std::vector<std::int64_t> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
+                                             const Dims& strides);
+
+}  // namespace axisloom::core

@@ -1,0 +1,163 @@
+// The seam: all that Axisloom knows of hardware. opencl/ and cuda/ implement it; nothing else may call a runtime.
+//
+// Every call may throw Error; the code and `call` name the runtime function that failed. Destructors never throw.
+// All objects may be used from any thread; a queue's commands run in the order in which they were queued.
+#pragma once
+
+#include <axisloom/device.hpp>
+#include <axisloom/error.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace axisloom::device {
+
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual void wait() = 0;
+  virtual bool done() = 0;
+  /// Device time between start and end of the command; throws Error(usage) when the queue has no timing.
+  virtual double seconds() = 0;
+  virtual void* native() const noexcept = 0;  // cl_event or CUevent
+};
+
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::size_t bytes() const noexcept = 0;
+  /// Bytes to which the start is aligned (a power of two), as far as known.
+  virtual std::size_t alignment() const noexcept = 0;
+  /// Host address when the buffer is host memory used in place, else null.
+  virtual void* host() const noexcept = 0;
+  virtual void* native() const noexcept = 0;  // cl_mem or CUdeviceptr
+};
+
+/// A compiled program. Kernel objects are leased inside Queue::launch and never shared between threads.
+class Program {
+ public:
+  virtual ~Program() = default;
+  /// Machine code that Device::load accepts. On OpenCL it is complete only after the first launch.
+  virtual std::vector<std::byte> binary() const = 0;
+};
+
+/// What a kernel uses; -1 where the runtime does not tell.
+struct KernelAttributes {
+  int registers = -1;          // per work-item
+  int spilled_bytes = -1;      // per work-item
+  int local_bytes = -1;        // static, per group
+  int max_items = -1;          // largest group that can be launched
+};
+
+/// One kernel argument: a buffer's address, or bytes by value.
+struct Arg {
+  Buffer* buffer = nullptr;
+  const void* data = nullptr;
+  std::size_t size = 0;
+
+  static Arg of(Buffer& buffer) { return {&buffer, nullptr, 0}; }
+  static Arg bytes(const void* data, std::size_t size) { return {nullptr, data, size}; }
+};
+
+/// A one-dimensional grid.
+struct Geometry {
+  std::uint64_t groups = 1;
+  unsigned items = 1;           // per group; equals the kernel's required group size
+  std::size_t local_bytes = 0;  // dynamic local memory; used by CUDA only (OpenCL kernels declare theirs)
+  unsigned cluster = 1;         // groups per cluster; CUDA only
+};
+
+using Waits = std::span<const std::shared_ptr<Event>>;
+
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  virtual std::shared_ptr<Event> launch(Program& program, const std::string& kernel, const Geometry& geometry,
+                                        std::span<const Arg> args, Waits waits) = 0;
+  virtual std::shared_ptr<Event> write(Buffer& to, std::size_t offset, std::span<const std::byte> from, Waits waits) = 0;
+  virtual std::shared_ptr<Event> read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) = 0;
+  virtual std::shared_ptr<Event> copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
+                                      std::size_t bytes, Waits waits) = 0;
+  virtual std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value, Waits waits) = 0;
+  virtual void flush() = 0;
+  virtual void finish() = 0;
+  virtual void* native() const noexcept = 0;  // cl_command_queue or CUstream
+};
+
+/// What to build: full source text, or a binary of an earlier build; options are the runtime's own.
+struct BuildRequest {
+  std::string name;             // for messages: "rearrange/tile"
+  std::string source;
+  std::vector<std::string> options;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const noexcept = 0;
+  /// All that a binary depends on besides its source: platform, device and driver versions, compiler, architecture.
+  virtual std::string build_identity() const = 0;
+
+  virtual std::shared_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  /// Page-locked host memory for staging; Buffer::host() is set.
+  virtual std::shared_ptr<Buffer> allocate_staging(std::size_t bytes) = 0;
+  /// Host memory in place; null where the device cannot.
+  virtual std::shared_ptr<Buffer> wrap(void* host, std::size_t bytes) = 0;
+  virtual std::shared_ptr<Buffer> borrow_buffer(void* native, std::size_t bytes) = 0;
+
+  virtual std::shared_ptr<Queue> queue(bool timing) = 0;
+  virtual std::shared_ptr<Queue> borrow_queue(void* native) = 0;
+
+  /// Compiles. A compiler error is Error(device) with the build log as its message.
+  virtual std::shared_ptr<Program> build(const BuildRequest& request) = 0;
+  /// Loads a binary; null when the runtime rejects it (the caller then builds from source).
+  virtual std::shared_ptr<Program> load(const BuildRequest& request, std::span<const std::byte> binary) = 0;
+  virtual KernelAttributes attributes(Program& program, const std::string& kernel) = 0;
+};
+
+/// What was looked for and found when a runtime was opened; `doctor` prints it.
+struct RuntimeStatus {
+  std::string name;                                  // "OpenCL", "CUDA driver", "NVRTC"
+  bool found = false;
+  std::string library;                               // file that was opened
+  std::vector<std::string> tried;                    // places looked at, in order
+  std::vector<std::pair<std::string, std::string>> facts;  // "ICD file" -> path, "driver" -> version, ...
+  std::string remedy;                                // what to install when not found
+};
+
+/// One of the runtimes. Never throws for lack of a library or a device.
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+  virtual Api api() const noexcept = 0;
+  virtual std::vector<DeviceInfo> devices() = 0;
+  virtual std::shared_ptr<Device> open(int index) = 0;
+  virtual std::vector<RuntimeStatus> status() = 0;
+};
+
+Runtime& opencl_runtime();
+Runtime& cuda_runtime();
+std::shared_ptr<Device> borrow_opencl(void* context, void* id);
+std::shared_ptr<Device> borrow_cuda(void* context);
+
+/// The device grammar: auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME. Used by the library, CLI and Python.
+struct Spec {
+  enum class Which { automatic, cpu, gpu, api } which = Which::automatic;
+  Api api = Api::opencl;
+  std::optional<int> index;
+  std::string name;
+};
+Spec parse_spec(std::string_view text);
+/// The open device that a specification names; devices stay open and are shared by all that ask.
+std::shared_ptr<Device> open(std::string_view spec);
+
+/// Error(after_fork) in a process that forked after a device was opened; a runtime's threads do not survive a fork.
+void require_same_process();
+
+/// Sends a line to the user's log callback.
+void log(const std::string& line);
+
+}  // namespace axisloom::device

@@ -1,0 +1,47 @@
+// Files in and out: .npy, raw, PNG, PNM, and JPEG for reading. Never executes what a file says (no pickles).
+#pragma once
+
+#include <axisloom/array.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace axisloom::io {
+
+/// An array in host memory, 64-byte aligned unless memory-mapped. `view.offset` is 0 for arrays read from files.
+/// Images are h w c (h w when grey); strides follow the file's order, so a Fortran-order .npy has Fortran strides.
+struct HostArray {
+  View view;
+  std::shared_ptr<std::byte> memory;  // keeps the allocation or the mapping alive
+  std::size_t bytes = 0;
+
+  std::span<std::byte> span() const { return {memory.get(), bytes}; }
+  static HostArray allocate(const View& view);  // uninitialised memory that covers the view's bounds
+};
+
+/// How to read what the file itself does not say.
+struct ReadOptions {
+  std::string format;            // "" by extension, else npy, raw, png, pnm, jpeg
+  Dims shape;                    // raw only
+  std::optional<Dtype> dtype;    // raw only
+  std::size_t map_from = std::size_t{64} << 20;  // .npy data of at least so many bytes are memory-mapped
+};
+
+/// Throws Error(file) naming the file and the field at fault.
+HostArray read(const std::string& path, const ReadOptions& options = {});
+
+/// Writes beside `path` under a temporary name and renames: a failure leaves the old file as it was. The format follows the
+/// extension unless given. Images take u8 and u16 of shape h w, h w 1, h w 3, h w 4 (PNM: no alpha).
+void write(const std::string& path, const HostArray& array, std::string_view format = {});
+
+/// Formats that can be read and written, with their extensions, for help texts.
+struct Format {
+  std::string_view name;
+  std::vector<std::string_view> extensions;
+  bool reads, writes;
+};
+std::span<const Format> formats();
+
+}  // namespace axisloom::io

@@ -1,0 +1,77 @@
+// From a kernel's source and its compiled-in constants to a program on a device, by way of the cache.
+#pragma once
+
+#include "device/device.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace axisloom::jit {
+
+/// Compiled-in constants, written as #define. Setting a name twice with another value throws Error(usage).
+class Defines {
+ public:
+  Defines& set(const std::string& name, std::int64_t value);
+  Defines& set(const std::string& name, const std::string& token);  // a type or identifier
+  std::string text() const;                                          // sorted, one #define a line
+  bool operator==(const Defines&) const = default;
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+/// One kernel, specialised. `file` names an embedded source such as "rearrange/tile.kernel".
+struct Specialisation {
+  std::string file;
+  std::string kernel;        // function name within it
+  Defines defines;
+  unsigned items = 1;        // required group size; becomes GROUP in the kernel
+  bool checked = false;      // the CHECKED prelude
+};
+
+/// Text of an embedded file: kernels by "op/variant.kernel", the dialect by "dialect/on_opencl.h". Read from the folder in
+/// AXISLOOM_SOURCE when the library was configured with the development option AXISLOOM_KERNELS_FROM_DISK.
+std::string_view embedded(std::string_view file);
+std::vector<std::string_view> embedded_files();
+
+/// Everything the compiler sees: options as comments, prelude of the device's api, constants, kernel. Includes of the form
+/// #include "x.params.h" are replaced by the embedded file of that name in the kernel's folder.
+std::string full_text(const Specialisation& what, Api api);
+
+/// Build options for a device: the one list for all kernels. No fast-math; contraction only where `contract` is set.
+std::vector<std::string> build_options(const DeviceInfo& device, bool contract = false);
+
+/// The program for a specialisation: from memory, else from disk, else compiled. Safe for any number of threads and
+/// processes; threads that ask for the same program at the same time compile it once.
+std::shared_ptr<device::Program> obtain(device::Device& device, const Specialisation& what);
+
+/// Called by the launcher after the first launch of a program: only then are OpenCL binaries complete and worth storing.
+void launched(device::Device& device, const std::shared_ptr<device::Program>& program);
+
+/// Counters since the process began.
+struct CacheStats {
+  std::uint64_t memory_hits = 0, disk_hits = 0, compiles = 0, damaged = 0, stored = 0;
+};
+CacheStats cache_stats() noexcept;
+
+/// Where compiled programs are kept; empty when disk caching is off or the folder cannot be used (`why` then says so).
+struct CacheFolder {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::uint64_t entries = 0;
+  std::string why;
+};
+CacheFolder cache_folder();
+/// Removes every entry of the folder; returns how many.
+std::uint64_t clear_cache_folder();
+/// Drops the programs held in memory, for tests.
+void forget_programs();
+
+/// SHA-256 as 64 hexadecimal digits (FIPS 180-4).
+std::string sha256(std::span<const std::byte> data);
+std::string sha256(std::string_view text);
+
+}  // namespace axisloom::jit
