@@ -1,0 +1,50 @@
+// A shared library opened at run time, so that one binary runs on machines with any of the runtimes or none.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace axisloom::device {
+
+/// RAII around dlopen: opens the first file of a list that loads, and remembers what it tried.
+class DynamicLibrary {
+ public:
+  DynamicLibrary() = default;
+  /// `candidates`: file names (searched for by the loader) or paths, best first.
+  explicit DynamicLibrary(std::span<const std::string> candidates);
+  ~DynamicLibrary();
+  DynamicLibrary(DynamicLibrary&& other) noexcept;
+  DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  /// Path of the file that was opened, as the loader resolved it; empty when none was.
+  const std::string& path() const noexcept { return path_; }
+  /// Each candidate looked at, in order; those that failed carry the loader's reason: "libcuda.so.1: cannot open ...".
+  const std::vector<std::string>& tried() const noexcept { return tried_; }
+
+  /// The function of that name, cast to the type of `function`; false when the library has none.
+  template <typename Function>
+  bool find(const char* name, Function*& function) const {
+    function = reinterpret_cast<Function*>(symbol(name));
+    return function != nullptr;
+  }
+  /// As find, for functions that cannot be done without: their names are collected in `missing`.
+  template <typename Function>
+  void require(const char* name, Function*& function, std::vector<std::string>& missing) const {
+    if (!find(name, function)) missing.emplace_back(name);
+  }
+
+  /// Keeps the library loaded for the rest of the process: drivers run threads and exit handlers of their own.
+  void keep_loaded() noexcept { keep_ = true; }
+
+ private:
+  void* symbol(const char* name) const;
+
+  void* handle_ = nullptr;
+  bool keep_ = false;
+  std::string path_;
+  std::vector<std::string> tried_;
+};
+
+}  // namespace axisloom::device
