@@ -1,0 +1,51 @@
+// The one list of operations. Command line, Python, tests and bench are driven by it; adding an op adds one entry.
+#pragma once
+
+#include <axisloom/plan.hpp>
+
+#include "tune/configuration.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace axisloom::ops {
+
+/// A positional word of an operation, such as the pattern of `rearrange`.
+struct Word {
+  std::string_view name;     // "pattern", "axes", "from"
+  std::string_view help;
+};
+
+/// A variant as users see it: for help texts, forcing, tests and the tuner.
+struct CandidateInfo {
+  std::string_view name;                          // "tile"
+  std::string_view summary;                       // one sentence
+  std::span<const tune::Tunable> tunables;
+  bool opencl = true;                             // runtimes that its kernel is written for
+  bool cuda = true;
+};
+
+struct OpEntry {
+  std::string_view name;                          // "rearrange"
+  std::string_view summary;                       // "Reorder, split and merge axes by an einops pattern."
+  std::span<const Word> words;
+  bool lengths = false;                           // takes name=value lengths
+  int inputs = 1;
+  /// Shape and dtype of the result, contiguous; checks everything that needs no device.
+  View (*result)(const Operation& op, std::span<const View> inputs);
+  /// `views` complete: inputs, then the output.
+  std::shared_ptr<const PlanImpl> (*plan)(const Operation& op, std::span<const View> views, const Device& device,
+                                          const PlanOptions& options);
+  /// Plain loops on host memory; `in` and `out` point at the buffers' starts.
+  void (*oracle)(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in, std::byte* out);
+  /// Bytes read plus written, each element once.
+  std::int64_t (*bytes)(const Operation& op, std::span<const View> views);
+  std::span<const CandidateInfo> candidates;
+};
+
+std::span<const OpEntry> registry();
+/// The entry of a name; throws Error(usage) listing the known ones.
+const OpEntry& entry(std::string_view name);
+
+}  // namespace axisloom::ops
