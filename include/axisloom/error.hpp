@@ -28,13 +28,13 @@ int exit_code(Errc code) noexcept;
 
 /// The parts of an error message. Empty parts are left out of `what()`.
 struct ErrorParts {
-  std::string message;  ///< one sentence: what is wrong
-  std::string op;       ///< operation, e.g. "rearrange"
-  std::string shapes;   ///< shapes and dtypes concerned, e.g. "f32[3,4] -> f32[4,3]"
-  std::string device;   ///< device name as the device grammar spells it, e.g. "opencl:0 (pthread-...)"
-  std::string call;     ///< runtime call that failed, e.g. "clEnqueueNDRangeKernel"
-  int native = 0;       ///< native code of that call; 0 when there is none
-  std::string remedy;   ///< what the user can do about it
+  std::string message = {};  ///< one sentence: what is wrong
+  std::string op = {};       ///< operation, e.g. "rearrange"
+  std::string shapes = {};   ///< shapes and dtypes concerned, e.g. "f32[3,4] -> f32[4,3]"
+  std::string device = {};   ///< device name as the device grammar spells it, e.g. "opencl:0 (pthread-...)"
+  std::string call = {};     ///< runtime call that failed, e.g. "clEnqueueNDRangeKernel"
+  int native = 0;            ///< native code of that call; 0 when there is none
+  std::string remedy = {};   ///< what the user can do about it
 };
 
 /// The only exception type that the library throws.

@@ -1,0 +1,75 @@
+// Lists of extents or strides, and what follows from a shape alone.
+#include <axisloom/array.hpp>
+
+#include <algorithm>
+
+#include "core/checked.hpp"
+
+namespace axisloom {
+namespace {
+
+[[noreturn]] void throw_rank_too_high() {
+  throw Error(Errc::usage, "an array can have at most " + std::to_string(max_rank) + " axes",
+              "merge neighbouring axes first");
+}
+
+// An empty array has the strides that it would have with one element along its empty axes, as in NumPy.
+Dims running_products(const Dims& shape, int first, int step) {
+  Dims strides = Dims::filled(shape.size(), 1);
+  std::int64_t stride = 1;
+  for (int i = first; i >= 0 && i < shape.size(); i += step) {
+    strides[i] = stride;
+    stride = core::checked_mul(stride, std::max<std::int64_t>(shape[i], 1), "the number of elements of a shape");
+  }
+  return strides;
+}
+
+}  // namespace
+
+Dims::Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
+
+Dims::Dims(std::span<const std::int64_t> values) {
+  for (const std::int64_t value : values) push_back(value);
+}
+
+Dims Dims::filled(int count, std::int64_t value) {
+  Dims dims;
+  for (int i = 0; i < count; ++i) dims.push_back(value);
+  return dims;
+}
+
+void Dims::push_back(std::int64_t value) {
+  if (size_ == max_rank) throw_rank_too_high();
+  values_[static_cast<std::size_t>(size_++)] = value;
+}
+
+bool Dims::operator==(const Dims& other) const noexcept {
+  return std::equal(begin(), end(), other.begin(), other.end());
+}
+
+Dims contiguous_strides(const Dims& shape) {
+  return running_products(shape, shape.size() - 1, -1);
+}
+
+Dims fortran_strides(const Dims& shape) {
+  return running_products(shape, 0, 1);
+}
+
+std::int64_t element_count(const Dims& shape) {
+  for (const std::int64_t extent : shape)
+    if (extent < 0)
+      throw Error(Errc::usage, "the shape " + to_string(shape) + " has a negative extent", "give extents from 0 up");
+  // Before the product: an array with an empty axis is empty however long the others are.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count = core::checked_mul(count, extent, "the number of elements of a shape");
+  return count;
+}
+
+std::string to_string(const Dims& dims) {
+  std::string text = "[";
+  for (const std::int64_t value : dims) text += (text.size() > 1 ? "," : "") + std::to_string(value);
+  return text + "]";
+}
+
+}  // namespace axisloom

@@ -1,0 +1,95 @@
+// How an error's parts become one message, and what each code means to the command line.
+#include <axisloom/error.hpp>
+
+#include <utility>
+
+namespace axisloom {
+namespace {
+
+std::string circumstances(const ErrorParts& parts) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (!parts.shapes.empty()) add(parts.shapes);
+  if (!parts.device.empty()) add("on " + parts.device);
+  if (!parts.call.empty()) add(parts.call + " failed" + (parts.native ? " with " + std::to_string(parts.native) : ""));
+  return text;
+}
+
+// A message of several lines (a pattern with a caret below it) must not be continued on its last line.
+std::string compose(const ErrorParts& parts) {
+  const bool multi_line = parts.message.find('\n') != std::string::npos;
+  std::string text = parts.op.empty() ? "" : parts.op + ": ";
+  text += parts.message;
+  if (const std::string details = circumstances(parts); !details.empty())
+    text += multi_line ? "\n(" + details + ")" : " (" + details + ")";
+  if (!parts.remedy.empty()) text += (multi_line ? "\n" : "; ") + parts.remedy;
+  return text;
+}
+
+std::string first_given(const std::string& own, const std::string& other) {
+  return own.empty() ? other : own;
+}
+
+}  // namespace
+
+std::string_view name(Errc code) noexcept {
+  switch (code) {
+    case Errc::usage:
+      return "usage";
+    case Errc::overlap:
+      return "overlap";
+    case Errc::unsupported:
+      return "unsupported";
+    case Errc::no_device:
+      return "no_device";
+    case Errc::file:
+      return "file";
+    case Errc::out_of_memory:
+      return "out_of_memory";
+    case Errc::device:
+      return "device";
+    case Errc::device_lost:
+      return "device_lost";
+    case Errc::after_fork:
+      return "after_fork";
+  }
+  return "unknown";
+}
+
+int exit_code(Errc code) noexcept {
+  switch (code) {
+    case Errc::usage:
+    case Errc::overlap:
+      return 2;
+    case Errc::no_device:
+      return 3;
+    case Errc::file:
+      return 4;
+    case Errc::unsupported:
+    case Errc::out_of_memory:
+    case Errc::device:
+    case Errc::device_lost:
+    case Errc::after_fork:
+      return 5;
+  }
+  return 5;
+}
+
+Error::Error(Errc code, ErrorParts parts) : std::runtime_error(compose(parts)), code_(code), parts_(std::move(parts)) {}
+
+Error::Error(Errc code, std::string message, std::string remedy)
+    : Error(code, ErrorParts{.message = std::move(message), .remedy = std::move(remedy)}) {}
+
+Error Error::with(const ErrorParts& context) const {
+  ErrorParts merged;
+  merged.message = first_given(parts_.message, context.message);
+  merged.op = first_given(parts_.op, context.op);
+  merged.shapes = first_given(parts_.shapes, context.shapes);
+  merged.device = first_given(parts_.device, context.device);
+  merged.call = first_given(parts_.call, context.call);
+  merged.native = parts_.native != 0 ? parts_.native : context.native;
+  merged.remedy = first_given(parts_.remedy, context.remedy);
+  return Error(code_, std::move(merged));
+}
+
+}  // namespace axisloom

@@ -1,0 +1,88 @@
+// Views: how an array lies in a buffer, which offsets it touches, and which views are refused.
+#include <axisloom/array.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/checked.hpp"
+
+namespace axisloom {
+namespace {
+
+[[noreturn]] void refuse(std::string_view role, const View& view, const std::string& message, std::string remedy) {
+  // The shape alone: a view that is refused may have no well-formed text of its own.
+  throw Error(Errc::usage, {.message = "the " + std::string(role) + " " + message,
+                            .shapes = std::string(name(view.dtype)) + to_string(view.shape),
+                            .remedy = std::move(remedy)});
+}
+
+}  // namespace
+
+View View::contiguous(Dtype dtype, const Dims& shape) {
+  View view;
+  view.dtype = dtype;
+  view.shape = shape;
+  view.strides = contiguous_strides(shape);
+  return view;
+}
+
+bool View::is_contiguous() const {
+  if (count() == 0) return true;
+  std::int64_t expected = 1;
+  for (int i = rank() - 1; i >= 0; --i) {
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+Bounds View::bounds() const {
+  if (count() == 0) return {offset, offset};
+  static constexpr const char* what = "an element offset of a view";
+  Bounds bounds{offset, core::checked_add(offset, 1, what)};
+  for (int i = 0; i < rank(); ++i) {
+    const std::int64_t reach = core::checked_mul(shape[i] - 1, strides[i], what);
+    std::int64_t& side = reach < 0 ? bounds.low : bounds.high;
+    side = core::checked_add(side, reach, what);
+  }
+  return bounds;
+}
+
+void validate(const View& view, std::string_view role) {
+  if (view.shape.size() != view.strides.size())
+    refuse(
+        role, view,
+        "has " + std::to_string(view.shape.size()) + " extents and " + std::to_string(view.strides.size()) + " strides",
+        "give one stride per axis");
+  const auto size = static_cast<std::int64_t>(size_of(view.dtype));
+  if (view.align <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(view.align)))
+    refuse(role, view, "claims an alignment of " + std::to_string(view.align) + " bytes", "give a power of two");
+  if (view.align < size)
+    refuse(role, view,
+           "starts at a multiple of " + std::to_string(view.align) + " bytes, but its elements have " +
+               std::to_string(size),
+           "copy it to memory aligned to its elements");
+  for (const std::int64_t extent : view.shape)
+    if (extent < 0) refuse(role, view, "has the negative extent " + std::to_string(extent), "give extents from 0 up");
+  core::checked_mul(view.count(), size, "the size of a view in bytes");
+  const Bounds bounds = view.bounds();
+  if (bounds.low < 0)
+    refuse(role, view, "reaches to element " + std::to_string(bounds.low) + ", before the start of its buffer",
+           "give the offset of element [0,...,0], which is not the lowest when a stride is negative");
+  core::checked_mul(bounds.high, size, "an offset of a view in bytes");
+}
+
+std::string to_string(const View& view) {
+  std::string text(name(view.dtype));
+  text += to_string(view.shape);
+  if (!view.is_contiguous()) {
+    std::string strides = to_string(view.strides);
+    strides.front() = '{';
+    strides.back() = '}';
+    text += strides;
+  }
+  if (view.offset != 0) text += (view.offset > 0 ? "+" : "") + std::to_string(view.offset);
+  return text;
+}
+
+}  // namespace axisloom
