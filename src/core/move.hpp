@@ -64,7 +64,8 @@ bool fits_32_bits(const Move& move);
 /// "8192x8192 of 4 bytes, in {1,8192}, out {8192,1}", for messages.
 std::string to_string(const Move& move);
 
-/// n / d for 0 <= n < 2^(bits-1) as mul_hi(n, multiplier) >> shift, d in [1, 2^(bits-1)); bits 32 or 64.
+/// n / d for 0 <= n < 2^(bits-1) as mul_hi(2 * n, multiplier) >> shift, d in [1, 2^(bits-1)); bits 32 or 64. Doubling n
+/// lets d = 1 through: shift = ceil(log2 d), multiplier = ceil(2^(bits-1+shift) / d) fits in `bits` bits.
 /// (Granlund and Montgomery, "Division by invariant integers using multiplication", PLDI 1994, with one bit to spare.)
 struct Divider {
   std::uint64_t multiplier = 0;
