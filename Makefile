@@ -1,0 +1,35 @@
+# The front door: each target is one script or one CMake call.
+.DEFAULT_GOAL := help
+.PHONY: help demo build test bench format lint install clean
+
+help:  ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+demo:  ## install what is missing, build, and show what the program does
+	@tools/install_dependencies.sh build
+	@$(MAKE) --no-print-directory build
+	@build/axisloom demo
+
+build:  ## build/axisloom, libaxisloom and the tests
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release
+
+test:  ## install what is missing, then every test (about 10 minutes on 2 cores)
+	@tools/install_dependencies.sh test
+	@tools/test.sh
+
+bench: build  ## measure this machine's devices
+	@build/axisloom bench
+
+format:  ## lay out the C++ sources by .clang-format
+	@tools/format.sh
+
+lint:  ## check the layout, and run clang-tidy
+	@tools/install_dependencies.sh lint
+	@tools/lint.sh
+
+install: build  ## install into PREFIX (default /usr/local)
+	@cmake --install build --prefix $(or $(PREFIX),/usr/local)
+
+clean:  ## remove what was built
+	@rm -rf build build-debug build-asan

@@ -1,0 +1,7 @@
+# The readers and writers of files, shared by the program, the tests and the fuzz targets.
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
+file(GLOB io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/io/*.cpp)
+add_library(axisloom_io STATIC ${io_sources})
+axisloom_target(axisloom_io)
+target_link_libraries(axisloom_io PRIVATE fmt::fmt-header-only PNG::PNG JPEG::JPEG)

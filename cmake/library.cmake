@@ -1,0 +1,45 @@
+# The library: one set of objects, linked into libaxisloom and, internals included, into the program and the tests.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_path(AXISLOOM_OPENCL_HEADERS CL/cl.h REQUIRED DOC "Folder that holds CL/cl.h (Debian: opencl-headers)")
+include(${PROJECT_SOURCE_DIR}/tools/embed.cmake)
+
+# io/ reads foreign files for the program and the bindings only, so the library itself needs no image libraries.
+file(GLOB library_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.cpp ${PROJECT_SOURCE_DIR}/src/*/*/*.cpp)
+list(FILTER library_sources EXCLUDE REGEX "/src/io/")
+file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/axisloom/*.hpp)
+
+# Symbols are hidden except what the public headers declare: they are included first, by this generated file, with
+# default visibility. The headers themselves need no export macros.
+set(visibility_text "// Generated: gives what the public headers declare default visibility.\n#pragma GCC visibility push(default)\n")
+foreach(header IN LISTS public_headers)
+  cmake_path(GET header FILENAME header)
+  string(APPEND visibility_text "#include <axisloom/${header}>\n")
+endforeach()
+string(APPEND visibility_text "#pragma GCC visibility pop\n")
+set(visibility_header ${PROJECT_BINARY_DIR}/generated/public_visibility.hpp)
+file(CONFIGURE OUTPUT ${visibility_header} CONTENT "${visibility_text}" @ONLY)
+
+add_library(axisloom_objects OBJECT ${library_sources})
+axisloom_target(axisloom_objects)
+target_compile_options(axisloom_objects PRIVATE -include ${visibility_header})
+target_compile_definitions(axisloom_objects PRIVATE
+  AXISLOOM_VERSION="${PROJECT_VERSION}" CL_TARGET_OPENCL_VERSION=300)
+target_include_directories(axisloom_objects SYSTEM PRIVATE ${AXISLOOM_OPENCL_HEADERS})
+target_link_libraries(axisloom_objects
+  PRIVATE fmt::fmt-header-only nlohmann_json::nlohmann_json
+  PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+axisloom_embed(axisloom_objects)
+
+add_library(axisloom $<TARGET_OBJECTS:axisloom_objects>)
+add_library(axisloom::axisloom ALIAS axisloom)
+set_target_properties(axisloom PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${AXISLOOM_LIBRARY_VERSION}
+                      LINKER_LANGUAGE CXX)
+target_compile_features(axisloom INTERFACE cxx_std_20)
+target_include_directories(axisloom INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(axisloom PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+if(AXISLOOM_SANITIZE)
+  target_link_options(axisloom PRIVATE -fsanitize=${AXISLOOM_SANITIZE})
+endif()

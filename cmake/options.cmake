@@ -1,0 +1,31 @@
+# What every target of this project is compiled with. Warnings are errors only where a preset or the caller says so
+# (CMAKE_COMPILE_WARNING_AS_ERROR), so that a newer compiler never breaks a consumer's build. No -march flags: binaries
+# run on any machine of their architecture, and the hot loops are kernels compiled for the device at run time.
+add_library(axisloom_options INTERFACE)
+target_compile_features(axisloom_options INTERFACE cxx_std_20)
+target_compile_options(axisloom_options INTERFACE -Wall -Wextra)
+
+if(AXISLOOM_SANITIZE)
+  # Frame pointers for readable traces; a found undefined behaviour ends the run instead of scrolling by.
+  target_compile_options(axisloom_options INTERFACE
+    -fsanitize=${AXISLOOM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(axisloom_options INTERFACE -fsanitize=${AXISLOOM_SANITIZE})
+endif()
+if(AXISLOOM_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "AXISLOOM_FUZZ needs clang (libFuzzer); this compiler is ${CMAKE_CXX_COMPILER_ID}. "
+                        "Use the preset 'asan', or set CMAKE_CXX_COMPILER=clang++.")
+  endif()
+  target_compile_options(axisloom_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# One target per program or library: C++20, hidden symbols, the project's own include folders.
+function(axisloom_target name)
+  set_target_properties(${name} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE axisloom_options)
+endfunction()

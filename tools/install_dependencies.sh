@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs what is missing on Debian 12 and Ubuntu 24.04, says what it installs, and is silent when nothing is missing.
+# Usage: tools/install_dependencies.sh build|test|lint
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build_packages=(g++ cmake ninja-build make pkg-config opencl-headers pocl-opencl-icd ocl-icd-libopencl1 libcli11-dev
+  libfmt-dev nlohmann-json3-dev libpng-dev libjpeg-dev libgtest-dev)
+test_packages=(oclgrind clang libclang-rt-dev python3 python3-venv binutils)
+lint_packages=(clang-format clang-tidy)
+
+case "${1:-}" in
+  build) packages=("${build_packages[@]}") ;;
+  test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
+  lint) packages=("${build_packages[@]}" "${lint_packages[@]}") ;;
+  *) echo "usage: $0 build|test|lint" >&2; exit 2 ;;
+esac
+
+if ! command -v apt-get > /dev/null; then
+  echo "No apt-get here: these must be installed by hand (Debian's names): ${packages[*]}" >&2
+  exit 0
+fi
+
+installed() { dpkg-query -W -f '${Status}' "$1" 2> /dev/null | grep -q 'ok installed'; }
+
+missing=()
+for package in "${packages[@]}"; do installed "$package" || missing+=("$package"); done
+if ((${#missing[@]})); then
+  as_root=()
+  if ((EUID != 0)); then
+    command -v sudo > /dev/null || { echo "Missing, and neither root nor sudo to install them: ${missing[*]}" >&2; exit 1; }
+    as_root=(sudo)
+  fi
+  echo "Installing: ${missing[*]}"
+  log="$(mktemp)"
+  trap 'rm -f "$log"' EXIT
+  if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+         apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "apt-get could not install: ${missing[*]}" >&2
+    exit 1
+  fi
+fi
