@@ -1,0 +1,120 @@
+// One run of NVRTC: source and options in, machine code or PTX and the compiler's messages out.
+#include "device/cuda/compile.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace axisloom::device::cuda {
+
+namespace {
+
+/// An nvrtcProgram, destroyed when it goes.
+class Compilation {
+ public:
+  Compilation(const Nvrtc& nvrtc, const BuildRequest& request) : api_(nvrtc.api), name_(request.name) {
+    check(api_.nvrtcCreateProgram(&program_, request.source.c_str(), request.name.c_str(), 0, nullptr, nullptr),
+          "nvrtcCreateProgram");
+  }
+  ~Compilation() {
+    if (program_) api_.nvrtcDestroyProgram(&program_);
+  }
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+
+  nvrtcResult run(const std::vector<std::string>& options) {
+    std::vector<const char*> pointers;
+    for (const std::string& option : options) pointers.push_back(option.c_str());
+    return api_.nvrtcCompileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+  }
+
+  std::string log() {
+    std::size_t size = 0;
+    check(api_.nvrtcGetProgramLogSize(program_, &size), "nvrtcGetProgramLogSize");
+    std::string text(size, '\0');
+    if (size > 0) check(api_.nvrtcGetProgramLog(program_, text.data()), "nvrtcGetProgramLog");
+    while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
+    return text;
+  }
+
+  std::vector<std::byte> result(bool machine_code) {
+    std::size_t size = 0;
+    if (machine_code)
+      check(api_.nvrtcGetCUBINSize(program_, &size), "nvrtcGetCUBINSize");
+    else
+      check(api_.nvrtcGetPTXSize(program_, &size), "nvrtcGetPTXSize");
+    std::vector<std::byte> bytes(size);
+    char* to = reinterpret_cast<char*>(bytes.data());
+    if (machine_code)
+      check(api_.nvrtcGetCUBIN(program_, to), "nvrtcGetCUBIN");
+    else
+      check(api_.nvrtcGetPTX(program_, to), "nvrtcGetPTX");
+    return bytes;
+  }
+
+  [[noreturn]] void fail(nvrtcResult result, const char* call, std::string message) const {
+    throw Error(result == kNvrtcOutOfMemory ? Errc::out_of_memory : Errc::device,
+                ErrorParts{.message = name_ + ": " + std::move(message), .call = call, .native = result});
+  }
+
+ private:
+  void check(nvrtcResult result, const char* call) const {
+    if (result != kNvrtcSuccess) fail(result, call, "the CUDA compiler failed with result " + std::to_string(result));
+  }
+
+  const NvrtcApi& api_;
+  std::string name_;
+  nvrtcProgram program_ = nullptr;
+};
+
+struct Architecture {
+  bool machine_code = false;
+  int number = 0;
+};
+
+Architecture parse(std::string_view text) {
+  Architecture parsed{.machine_code = text.starts_with("sm_")};
+  std::string_view digits = text;
+  if (parsed.machine_code)
+    digits.remove_prefix(3);
+  else if (text.starts_with("compute_"))
+    digits.remove_prefix(8);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed.number);
+  const std::string_view suffix(end, digits.data() + digits.size());
+  if (error != std::errc() || parsed.number <= 0 || !(suffix.empty() || suffix == "a" || suffix == "f")) {
+    throw Error(Errc::usage, "'" + std::string(text) + "' is not a CUDA architecture",
+                "Write sm_90, sm_90a or compute_90, say.");
+  }
+  return parsed;
+}
+
+}  // namespace
+
+std::vector<std::byte> compile_cuda(const Nvrtc& nvrtc, const BuildRequest& request, std::string_view architecture,
+                                    std::string* log) {
+  const Architecture wanted = parse(architecture);
+  if (!std::ranges::binary_search(nvrtc.architectures, wanted.number)) {
+    std::string all;
+    for (int known : nvrtc.architectures) all += " sm_" + std::to_string(known);
+    throw Error(
+        Errc::unsupported,
+        "NVRTC " + nvrtc.version.text() + " does not compile for " + std::string(architecture) + ", only for" + all,
+        "Install an NVRTC that knows it, or choose another architecture.");
+  }
+  std::vector<std::string> options = request.options;
+  options.push_back("--gpu-architecture=" + std::string(architecture));
+  Compilation compilation(nvrtc, request);
+  const nvrtcResult result = compilation.run(options);
+  const std::string messages = compilation.log();
+  if (log) *log = messages;
+  if (result != kNvrtcSuccess) {
+    compilation.fail(result, "nvrtcCompileProgram",
+                     messages.empty() ? "does not compile for " + std::string(architecture) : messages);
+  }
+  return compilation.result(wanted.machine_code);
+}
+
+std::vector<std::byte> compile_cuda(const BuildRequest& request, std::string_view architecture, std::string* log) {
+  return compile_cuda(*choose_nvrtc(installed_nvrtc(), std::nullopt), request, architecture, log);
+}
+
+}  // namespace axisloom::device::cuda

@@ -1,0 +1,158 @@
+// Opens the CUDA driver at run time, and turns its result codes into errors.
+#include "device/cuda/driver_api.hpp"
+
+#include "device/dynamic_library.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+
+namespace axisloom::device::cuda {
+
+namespace {
+
+constexpr const char* kDriverRemedy =
+    "Install the NVIDIA driver (Debian: nvidia-driver, Ubuntu: ubuntu-drivers install); in a container, start it with "
+    "the NVIDIA container toolkit (docker run --gpus all).";
+
+struct Result {
+  CUresult code;
+  const char* name;
+  Errc errc;
+};
+
+// The codes that end a context, or that a user is likely to meet; others are named by the driver alone.
+constexpr std::array kResults = {
+    Result{1, "CUDA_ERROR_INVALID_VALUE", Errc::device},
+    Result{2, "CUDA_ERROR_OUT_OF_MEMORY", Errc::out_of_memory},
+    Result{3, "CUDA_ERROR_NOT_INITIALIZED", Errc::device},
+    Result{4, "CUDA_ERROR_DEINITIALIZED", Errc::device_lost},
+    Result{34, "CUDA_ERROR_STUB_LIBRARY", Errc::device},
+    Result{46, "CUDA_ERROR_DEVICE_UNAVAILABLE", Errc::device},
+    Result{100, "CUDA_ERROR_NO_DEVICE", Errc::device},
+    Result{101, "CUDA_ERROR_INVALID_DEVICE", Errc::device},
+    Result{200, "CUDA_ERROR_INVALID_IMAGE", Errc::device},
+    Result{201, "CUDA_ERROR_INVALID_CONTEXT", Errc::device_lost},
+    Result{209, "CUDA_ERROR_NO_BINARY_FOR_GPU", Errc::device},
+    Result{214, "CUDA_ERROR_ECC_UNCORRECTABLE", Errc::device_lost},
+    Result{218, "CUDA_ERROR_INVALID_PTX", Errc::device},
+    Result{220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", Errc::device_lost},
+    Result{221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", Errc::device},
+    Result{222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", Errc::device},
+    Result{226, "CUDA_ERROR_CONTAINED", Errc::device_lost},
+    Result{400, "CUDA_ERROR_INVALID_HANDLE", Errc::device},
+    Result{500, "CUDA_ERROR_NOT_FOUND", Errc::device},
+    Result{600, "CUDA_ERROR_NOT_READY", Errc::device},
+    Result{700, "CUDA_ERROR_ILLEGAL_ADDRESS", Errc::device_lost},
+    Result{701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", Errc::device},
+    Result{702, "CUDA_ERROR_LAUNCH_TIMEOUT", Errc::device_lost},
+    Result{709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", Errc::device_lost},
+    Result{710, "CUDA_ERROR_ASSERT", Errc::device_lost},
+    Result{714, "CUDA_ERROR_HARDWARE_STACK_ERROR", Errc::device_lost},
+    Result{715, "CUDA_ERROR_ILLEGAL_INSTRUCTION", Errc::device_lost},
+    Result{716, "CUDA_ERROR_MISALIGNED_ADDRESS", Errc::device_lost},
+    Result{717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", Errc::device_lost},
+    Result{718, "CUDA_ERROR_INVALID_PC", Errc::device_lost},
+    Result{719, "CUDA_ERROR_LAUNCH_FAILED", Errc::device_lost},
+    Result{721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", Errc::device_lost},
+    Result{801, "CUDA_ERROR_NOT_SUPPORTED", Errc::device},
+    Result{803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", Errc::device},
+    Result{810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", Errc::device_lost},
+    Result{900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", Errc::device},
+    Result{901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", Errc::device},
+    Result{907, "CUDA_ERROR_CAPTURED_EVENT", Errc::device},
+    Result{912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", Errc::device},
+    Result{999, "CUDA_ERROR_UNKNOWN", Errc::device_lost},
+};
+
+const Result* known(CUresult result) {
+  const auto found = std::ranges::find(kResults, result, &Result::code);
+  return found == kResults.end() ? nullptr : &*found;
+}
+
+std::string remedy_for(CUresult result) {
+  switch (classify(result)) {
+    case Errc::out_of_memory:
+      return "Free memory on the device, or work on smaller arrays.";
+    case Errc::device_lost:
+      return "Restart the process: a lost CUDA context cannot be used again.";
+    default:
+      if (result == kUnsupportedPtxVersion)
+        return "Install an NVRTC that is not newer than the driver, or a newer driver.";
+      return {};
+  }
+}
+
+/// The kernel module's version, which the driver's API does not tell.
+std::string kernel_module_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+}  // namespace
+
+DriverLibrary open_driver() {
+  const std::string names[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"};
+  DynamicLibrary library(names);
+  DriverLibrary found;
+  found.status.name = "CUDA driver";
+  found.status.tried = library.tried();
+  found.status.library = library.path();
+  if (std::string module = kernel_module_version(); !module.empty()) {
+    found.status.facts.emplace_back("kernel module", std::move(module));
+  }
+  if (!library) {
+    found.status.remedy = kDriverRemedy;
+    return found;
+  }
+  auto api = std::make_shared<DriverApi>();
+  std::vector<std::string> missing;
+#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, api->name, missing);
+#define AXISLOOM_FIND(name, parameters) library.find(#name, api->name);
+  AXISLOOM_CUDA_DRIVER(AXISLOOM_REQUIRE, AXISLOOM_FIND)
+#undef AXISLOOM_REQUIRE
+#undef AXISLOOM_FIND
+  if (!missing.empty()) {
+    std::string all;
+    for (const std::string& name : missing) all += (all.empty() ? "" : ", ") + name;
+    found.status.facts.emplace_back("missing functions", all);
+    found.status.remedy = "Install a newer NVIDIA driver: this one lacks functions that are needed.";
+    return found;
+  }
+  library.keep_loaded();
+  found.status.found = true;
+  found.api = std::move(api);
+  return found;
+}
+
+std::string result_name(const DriverApi& api, CUresult result) {
+  const char* name = nullptr;
+  if (api.cuGetErrorName && api.cuGetErrorName(result, &name) == kSuccess && name) return name;
+  if (const Result* entry = known(result)) return entry->name;
+  return "CUDA error " + std::to_string(result);
+}
+
+Errc classify(CUresult result) {
+  const Result* entry = known(result);
+  return entry ? entry->errc : Errc::device;
+}
+
+Error driver_error(const DriverApi& api, CUresult result, const char* call, std::string_view doing,
+                   const std::string& device) {
+  std::string message(doing);
+  message += (doing.empty() ? "" : ": ") + result_name(api, result);
+  const char* text = nullptr;
+  if (api.cuGetErrorString && api.cuGetErrorString(result, &text) == kSuccess && text) {
+    message += std::string(" (") + text + ")";
+  }
+  return Error(classify(result), ErrorParts{.message = std::move(message),
+                                            .device = device,
+                                            .call = call,
+                                            .native = result,
+                                            .remedy = remedy_for(result)});
+}
+
+}  // namespace axisloom::device::cuda

@@ -1,0 +1,207 @@
+// Looks for NVRTC in the places where systems, toolkits, conda and pip put it, and chooses one that suits the driver.
+#include "device/cuda/nvrtc.hpp"
+
+#include "device/dynamic_library.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace axisloom::device::cuda {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Folders below `parent` whose name starts with `prefix`, sorted; none when it cannot be read.
+std::vector<fs::path> folders(const fs::path& parent, std::string_view prefix) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (at->path().filename().string().starts_with(prefix) && at->is_directory(ignored)) found.push_back(at->path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+void add_files(std::vector<std::string>& to, const fs::path& folder) {
+  for (const char* name : kNames) {
+    std::error_code ignored;
+    if (fs::exists(folder / name, ignored)) to.push_back((folder / name).string());
+  }
+}
+
+void add_toolkit(std::vector<std::string>& to, const fs::path& root) {
+  add_files(to, root / "lib64");
+  add_files(to, root / "lib");
+}
+
+/// The pip packages of NVIDIA in one Python installation, or below ~/.local.
+void add_python(std::vector<std::string>& to, const fs::path& prefix) {
+  for (const char* lib : {"lib", "lib64", "local/lib"}) {
+    for (const fs::path& python : folders(prefix / lib, "python3")) {
+      for (const char* packages : {"site-packages", "dist-packages"}) {
+        add_files(to, python / packages / "nvidia/cu13/lib");
+        add_files(to, python / packages / "nvidia/cuda_nvrtc/lib");
+      }
+    }
+  }
+}
+
+/// Prefixes of the python3 that a shell would start: the folder it is found in, and where its link leads.
+std::vector<fs::path> python_prefixes() {
+  std::istringstream path(environment("PATH"));
+  for (std::string folder; std::getline(path, folder, ':');) {
+    const fs::path python = fs::path(folder) / "python3";
+    std::error_code error;
+    if (folder.empty() || !fs::exists(python, error)) continue;
+    std::vector<fs::path> prefixes = {fs::path(folder).parent_path()};
+    const fs::path real = fs::canonical(python, error);
+    if (!error && real.parent_path().parent_path() != prefixes[0]) prefixes.push_back(real.parent_path().parent_path());
+    return prefixes;
+  }
+  return {};
+}
+
+/// The library with its version and architectures; null with a reason in `why` when it is not usable.
+std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) {
+  auto nvrtc = std::make_shared<Nvrtc>();
+  std::vector<std::string> missing;
+#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc->api.name, missing);
+  AXISLOOM_NVRTC(AXISLOOM_REQUIRE)
+#undef AXISLOOM_REQUIRE
+  if (!missing.empty()) {
+    why = "lacks " + missing.front();
+    return nullptr;
+  }
+  int count = 0;
+  if (nvrtc->api.nvrtcVersion(&nvrtc->version.major, &nvrtc->version.minor) != kNvrtcSuccess ||
+      nvrtc->api.nvrtcGetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0) {
+    why = "does not tell its version and architectures";
+    return nullptr;
+  }
+  nvrtc->architectures.resize(static_cast<std::size_t>(count));
+  if (nvrtc->api.nvrtcGetSupportedArchs(nvrtc->architectures.data()) != kNvrtcSuccess) {
+    why = "does not tell its architectures";
+    return nullptr;
+  }
+  std::ranges::sort(nvrtc->architectures);
+  nvrtc->path = library.path();
+  library.keep_loaded();
+  return nvrtc;
+}
+
+std::string install_remedy(const std::string& major) {
+  return "Install NVRTC" + (major.empty() ? std::string() : " " + major) +
+         ": the package cuda-nvrtc of the CUDA toolkit, 'pip install nvidia-cuda-nvrtc" +
+         (major == "12" || major == "11" ? "-cu" + major : "") + "', or 'conda install cuda-nvrtc'; or set CUDA_PATH.";
+}
+
+std::string versions(const NvrtcSearch& search) {
+  std::string text;
+  for (const auto& nvrtc : search.found) text += (text.empty() ? "" : ", ") + nvrtc->version.text();
+  return text;
+}
+
+std::string capability_text(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+}  // namespace
+
+std::vector<std::string> nvrtc_candidates() {
+  std::vector<std::string> all(std::begin(kNames), std::end(kNames));
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    if (const std::string root = environment(variable); !root.empty()) add_toolkit(all, root);
+  }
+  for (const fs::path& root : folders("/usr/local", "cuda")) add_toolkit(all, root);
+  if (const std::string conda = environment("CONDA_PREFIX"); !conda.empty()) {
+    add_files(all, fs::path(conda) / "lib");
+    add_python(all, conda);
+  }
+  if (const std::string venv = environment("VIRTUAL_ENV"); !venv.empty()) add_python(all, venv);
+  for (const fs::path& prefix : python_prefixes()) add_python(all, prefix);
+  if (const std::string home = environment("HOME"); !home.empty()) add_python(all, fs::path(home) / ".local");
+  std::set<std::string> seen;
+  std::erase_if(all, [&](const std::string& path) { return !seen.insert(path).second; });
+  return all;
+}
+
+NvrtcSearch find_nvrtc(std::span<const std::string> candidates) {
+  NvrtcSearch search;
+  search.status.name = "NVRTC";
+  std::set<fs::path> seen;
+  for (const std::string& candidate : candidates) {
+    std::error_code error;
+    const fs::path before = fs::canonical(candidate, error);
+    if (!error && seen.contains(before)) continue;
+    DynamicLibrary library(std::span(&candidate, 1));
+    const auto& tried = library.tried();
+    search.status.tried.insert(search.status.tried.end(), tried.begin(), tried.end());
+    if (!library) continue;
+    const fs::path file = fs::canonical(library.path(), error);
+    if (!seen.insert(error ? fs::path(library.path()) : file).second) continue;
+    std::string why;
+    if (auto nvrtc = examine(library, why)) {
+      search.status.facts.emplace_back("NVRTC " + nvrtc->version.text(), nvrtc->path);
+      search.found.push_back(std::move(nvrtc));
+    } else {
+      search.status.facts.emplace_back("unusable", library.path() + " " + why);
+    }
+  }
+  std::ranges::stable_sort(search.found, [](const auto& a, const auto& b) { return a->version > b->version; });
+  search.status.found = !search.found.empty();
+  if (search.status.found)
+    search.status.library = search.found.front()->path;
+  else
+    search.status.remedy = install_remedy("");
+  return search;
+}
+
+const NvrtcSearch& installed_nvrtc() {
+  // Never destroyed: compilers may still be in use while static objects of other libraries go.
+  static const NvrtcSearch& search = *new NvrtcSearch(find_nvrtc(nvrtc_candidates()));
+  return search;
+}
+
+std::shared_ptr<const Nvrtc> choose_nvrtc(const NvrtcSearch& search, std::optional<Version> driver) {
+  for (const auto& nvrtc : search.found) {
+    if (!driver || nvrtc->version.major <= driver->major) return nvrtc;
+  }
+  if (search.found.empty()) {
+    throw Error(Errc::unsupported, "kernels cannot be compiled for CUDA: NVRTC, its run-time compiler, was not found",
+                install_remedy(driver ? std::to_string(driver->major) : ""));
+  }
+  throw Error(Errc::unsupported,
+              "NVRTC " + versions(search) + " is newer than the driver, which knows CUDA " + driver->text(),
+              install_remedy(std::to_string(driver->major)) + " Or install a newer driver.");
+}
+
+std::string target_architecture(const Nvrtc& nvrtc, int capability) {
+  const auto above = std::ranges::upper_bound(nvrtc.architectures, capability);
+  if (above == nvrtc.architectures.begin()) {
+    const int oldest = nvrtc.architectures.empty() ? 0 : nvrtc.architectures.front();
+    throw Error(Errc::unsupported,
+                "the card has compute capability " + capability_text(capability) + "; NVRTC " + nvrtc.version.text() +
+                    " compiles for " + capability_text(oldest) + " and later",
+                "Install an older NVRTC, or use the card through OpenCL (device opencl).");
+  }
+  const int best = *std::prev(above);
+  if (best != capability) return "compute_" + std::to_string(best);
+  // With `a` the instructions of exactly this architecture are there (wgmma, bulk copies); NVRTC 12.0 was the first.
+  const bool specific = capability >= 90 && nvrtc.version >= Version{12, 0};
+  return "sm_" + std::to_string(capability) + (specific ? "a" : "");
+}
+
+}  // namespace axisloom::device::cuda

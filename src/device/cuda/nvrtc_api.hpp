@@ -1,0 +1,38 @@
+// The few entry points of NVRTC, the run-time compiler of CUDA, declared without any CUDA header.
+#pragma once
+
+#include <cstddef>
+
+namespace axisloom::device::cuda {
+
+using nvrtcResult = int;
+using nvrtcProgram = struct nvrtcProgram_st*;
+
+inline constexpr nvrtcResult kNvrtcSuccess = 0;
+inline constexpr nvrtcResult kNvrtcOutOfMemory = 1;
+inline constexpr nvrtcResult kNvrtcCompilation = 6;
+
+/// Every entry point used, by its exported name; all are there since NVRTC 11.2.
+#define AXISLOOM_NVRTC(X)                                                                                \
+  X(nvrtcVersion, (int* major, int* minor))                                                              \
+  X(nvrtcGetNumSupportedArchs, (int* count))                                                             \
+  X(nvrtcGetSupportedArchs, (int* architectures))                                                        \
+  X(nvrtcCreateProgram, (nvrtcProgram * program, const char* source, const char* name, int header_count, \
+                         const char* const* headers, const char* const* include_names))                  \
+  X(nvrtcDestroyProgram, (nvrtcProgram * program))                                                       \
+  X(nvrtcCompileProgram, (nvrtcProgram program, int option_count, const char* const* options))           \
+  X(nvrtcGetProgramLogSize, (nvrtcProgram program, std::size_t * size))                                  \
+  X(nvrtcGetProgramLog, (nvrtcProgram program, char* log))                                               \
+  X(nvrtcGetCUBINSize, (nvrtcProgram program, std::size_t * size))                                       \
+  X(nvrtcGetCUBIN, (nvrtcProgram program, char* cubin))                                                  \
+  X(nvrtcGetPTXSize, (nvrtcProgram program, std::size_t * size))                                         \
+  X(nvrtcGetPTX, (nvrtcProgram program, char* ptx))
+
+/// NVRTC as a table of functions, each of which a test can replace.
+struct NvrtcApi {
+#define AXISLOOM_POINTER(name, parameters) nvrtcResult(*name) parameters = nullptr;
+  AXISLOOM_NVRTC(AXISLOOM_POINTER)
+#undef AXISLOOM_POINTER
+};
+
+}  // namespace axisloom::device::cuda
