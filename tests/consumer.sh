@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Uses the library as strangers do: an installed copy through find_package and pkg-config, and the source folder through
+# add_subdirectory. The installed copy is moved first, since packages are.
+# Usage: tests/consumer.sh BUILD_FOLDER
+set -euo pipefail
+build="$(realpath "$1")"
+cd "$(dirname "$0")/.."
+source="$PWD"
+
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+cmake --install "$build" --prefix "$work/first" > /dev/null
+mv "$work/first" "$work/prefix"
+prefix="$work/prefix"
+lib="$(dirname "$(find "$prefix" -name 'libaxisloom.so')")"
+
+for file in bin/axisloom share/man/man1/axisloom.1 share/bash-completion/completions/axisloom \
+            share/zsh/site-functions/_axisloom share/fish/vendor_completions.d/axisloom.fish; do
+  [[ -s "$prefix/$file" ]] || { echo "not installed: $file" >&2; exit 1; }
+done
+"$prefix/bin/axisloom" --version
+
+echo "-- exported symbols"
+leaked="$(nm -DC --defined-only "$lib/libaxisloom.so" |
+  grep -E ' [TBDRVW] ' | grep -vE ' (std|__gnu_cxx)::| (typeinfo|typeinfo name|vtable|guard variable|VTT) for |__' |
+  grep -vE ' axisloom::[A-Za-z_~]+(\(|::|$)' || true)"
+leaked+="$(nm -DC --defined-only "$lib/libaxisloom.so" | grep -E ' T axisloom::(core|device|jit|ops|tune)::' || true)"
+if [[ -n "$leaked" ]]; then
+  echo "symbols that are not of the public headers:" >&2
+  head -n 20 <<< "$leaked" >&2
+  exit 1
+fi
+
+configure() { cmake -G Ninja -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Debug "${@:3}" > "$2.log" 2>&1 || { cat "$2.log" >&2; return 1; }; }
+compile() { cmake --build "$1" > "$1.log" 2>&1 || { tail -n 40 "$1.log" >&2; return 1; }; }
+
+echo "-- find_package"
+configure tests/consumer/find_package "$work/found" -DCMAKE_PREFIX_PATH="$prefix"
+compile "$work/found"
+"$work/found/consumer"
+
+echo "-- find_package refuses another minor version"
+if configure tests/consumer/find_package "$work/refused" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION=0.999 2> /dev/null; then
+  echo "version 0.999 was accepted" >&2
+  exit 1
+fi
+grep -q 'compatible with requested version' "$work/refused.log"
+
+echo "-- pkg-config"
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+# shellcheck disable=SC2046 # the flags are words
+g++ -std=c++20 tests/consumer/consumer.cpp $(pkg-config --cflags --libs axisloom) -Wl,-rpath,"$lib" -o "$work/by_pkg_config"
+"$work/by_pkg_config"
+
+echo "-- add_subdirectory"
+configure tests/consumer/add_subdirectory "$work/added" -DAXISLOOM_FOLDER="$source" -DCMAKE_CXX_FLAGS=-O0
+compile "$work/added"
+"$work/added/consumer"
+echo "5 passed, 0 failed"

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Checks that documents and comments tell the truth: the paths they name exist, the links lead somewhere, the shell
+examples marked "sh run" work, and no source file has grown beyond its limit.
+
+Usage: tools/check_docs.py [--program build/axisloom]     Without a program the examples are not run.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LINE_LIMIT = 600
+SOURCES = {".cpp", ".hpp", ".h", ".kernel"}
+SCRIPTS = {".sh", ".py", ".cmake", ".yml"}
+# A path of this project starts at one of its rooms; <op> and * stand for any name.
+PATH = re.compile(r"(?<![\w./-])((?:src|include|cli|bench|tests|tools|tuning|docs|cmake|python|\.ci)/[\w.*<>/-]*[\w*>/])")
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+EXAMPLE = re.compile(r"^```sh run\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def tracked_files():
+    command = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"]
+    return [ROOT / name for name in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\n") if name]
+
+
+def exists(path):
+    pattern = re.sub(r"<[^>]*>", "*", path).rstrip("/")
+    if "*" in pattern:
+        return any(ROOT.glob(pattern))
+    # A file called by one letter stands for any; a name may leave out its ending.
+    if re.search(r"/[a-z]\.\w+$", pattern):
+        return (ROOT / pattern).parent.exists()
+    return (ROOT / pattern).exists() or any(ROOT.glob(pattern + ".*"))
+
+
+def comment(line, suffix):
+    mark = "//" if suffix in SOURCES else "#"
+    return line.partition(mark)[2] if mark in line else ""
+
+
+def check_paths(file, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line if file.suffix == ".md" else comment(line, file.suffix)
+        for path in PATH.findall(words):
+            if not exists(path):
+                yield f"{file.relative_to(ROOT)}:{number}: no such path: {path}"
+
+
+def check_links(file, text):
+    for target in LINK.findall(text):
+        if "://" not in target and not target.startswith("mailto:") and not (file.parent / target).exists():
+            yield f"{file.relative_to(ROOT)}: broken link: {target}"
+
+
+def check_examples(file, text, program):
+    """All examples of a document run in one folder, in order, with the built program first on PATH."""
+    script = "\n".join(EXAMPLE.findall(text))
+    if not script:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        env = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", AXISLOOM=str(ROOT))
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=env, capture_output=True, text=True)
+        if done.returncode:
+            yield f"{file.relative_to(ROOT)}: an example fails ({done.returncode}): {(done.stderr or done.stdout).strip()[-800:]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", type=pathlib.Path)
+    arguments = parser.parse_args()
+    program = arguments.program.resolve() if arguments.program else None
+
+    files = [f for f in tracked_files() if f.exists() and (f.suffix in SOURCES | SCRIPTS | {".md"} or f.name == "CMakeLists.txt")]
+    faults = []
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        faults += check_paths(file, text)
+        if file.suffix == ".md":
+            faults += check_links(file, text)
+            if program:
+                faults += check_examples(file, text, program)
+        elif len(text.splitlines()) > LINE_LIMIT:
+            faults.append(f"{file.relative_to(ROOT)}: {len(text.splitlines())} lines, more than {LINE_LIMIT}")
+    print("\n".join(faults) if faults else f"{len(files)} files tell the truth")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

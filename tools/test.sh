@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Runs every suite, says how long each took, and closes with one line "N passed, N failed". A suite that fails does not
+# keep the others from running; a build that fails does.
+# Usage: tools/test.sh [SUITE...]    (all suites when none is named)
+# AXISLOOM_SEED: seed of the random cases (default: new every day).   AXISLOOM_FUZZ_SECONDS: per fuzz target (20).
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+logs="$PWD/build/test-logs"
+work="$PWD/build/test-work"
+rm -rf "$work"
+mkdir -p "$logs" "$work"
+jobs="$(nproc)"
+seed="${AXISLOOM_SEED:-$(date +%Y%m%d)}"
+
+# Nothing of the user's own is read or written: compiled kernels, tuning results and caches are private to the run.
+export POCL_CACHE_DIR="$work/pocl" AXISLOOM_CACHE_DIR="$work/cache" CUDA_CACHE_PATH="$work/cuda" \
+  XDG_CACHE_HOME="$work/xdg-cache" XDG_DATA_HOME="$work/xdg-data"
+mkdir -p "$POCL_CACHE_DIR" "$CUDA_CACHE_PATH" "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
+
+# --- suites -----------------------------------------------------------------------------------------------------------
+
+# NVRTC compiles every CUDA kernel, with or without a card.
+suite_nvrtc() {
+  local venv
+  venv="$(tools/nvrtc.sh)" || { echo "INCOMPLETE: without NVRTC the CUDA kernels are not compiled"; return 1; }
+  if [[ -n "$venv" ]]; then echo "$venv" > "$work/venv"; fi
+}
+
+suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
+suite_unit() { build/axisloom_tests --gtest_brief=1; }
+suite_cases() { build/axisloom check --cases tests/cases/*.cases; }
+suite_random() { echo "seed $seed" && build/axisloom check --random 300 --seed "$seed"; }
+suite_index64() { build/axisloom check --index 64 --cases tests/cases/*.cases; }
+suite_checked() { build/axisloom check --checked --cases tests/cases/*.cases; }
+suite_oclgrind() { tests/oclgrind.sh build/axisloom check --candidate all --cases tests/oclgrind/small.cases; }
+suite_consumer() { tests/consumer.sh build; }
+suite_docs() { python3 tools/check_docs.py --program build/axisloom; }
+
+suite_cli() {
+  local script status=0
+  for script in tests/cli/*.sh tests/cli/*.py; do
+    [[ -e "$script" ]] || continue
+    case "$script" in
+      *.sh) bash "$script" build/axisloom || status=1 ;;
+      *.py) python3 "$script" build/axisloom || status=1 ;;
+    esac
+  done
+  return "$status"
+}
+
+# Leaks are looked for in tests that open no device only: PoCL and LLVM leave plenty behind.
+suite_asan() {
+  cmake --preset asan && cmake --build --preset asan -j "$jobs" || return 1
+  local host
+  host="$(tests/host_suites.sh)" || return 1
+  ASAN_OPTIONS=detect_leaks=1 build-asan/axisloom_tests --gtest_brief=1 --gtest_filter="$host" || return 1
+  ASAN_OPTIONS=detect_leaks=0 build-asan/axisloom_tests --gtest_brief=1 --gtest_filter="*-$host"
+}
+
+suite_fuzz() {
+  local seconds="${AXISLOOM_FUZZ_SECONDS:-20}"
+  ls build-asan/*_fuzz > /dev/null || return 1
+  printf '%s\n' build-asan/*_fuzz | xargs -P "$jobs" -I{} tests/fuzz.sh {} "$seconds" "$work"
+}
+
+# --- running them -----------------------------------------------------------------------------------------------------
+
+passed=0
+failed=0
+table=()
+
+# total: the sum of the numbers on standard input, nothing when there are none.
+total() { awk '{ sum += $1 } END { if (NR) print sum }'; }
+
+# counts LOG: "N passed, N failed" as the suite's own programs count; a suite that does not count is one test.
+counts() {
+  local good bad
+  good="$({ grep -oP '^\[  PASSED  \] \K\d+' "$1"; grep -oP '\b\d+(?= passed)' "$1"; } | total)"
+  bad="$({ grep -oP '^ ?\K\d+(?= FAILED TESTS?$)' "$1"; grep -oP '\b\d+(?= failed)' "$1"; } | total)"
+  echo "${good:-0} ${bad:-0}"
+}
+
+run_suite() {
+  local name="$1" start=$SECONDS verdict=ok good bad
+  printf '%-9s ' "$name"
+  if [[ -e "$work/venv" ]]; then VIRTUAL_ENV="$(< "$work/venv")" && export VIRTUAL_ENV; fi
+  "suite_$name" > "$logs/$name.log" 2>&1 || verdict=FAILED
+  read -r good bad < <(counts "$logs/$name.log")
+  if [[ $verdict == ok ]]; then
+    ((good + bad)) || good=1
+    if ((bad)); then verdict=FAILED; fi
+  elif ((bad == 0)); then
+    bad=1
+  fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  local line
+  line="$(printf '%-6s %4d s  %6d passed  %4d failed' "$verdict" $((SECONDS - start)) "$good" "$bad")"
+  local skipped compiles
+  skipped="$(grep -oP '^\[  SKIPPED \] \K\d+' "$logs/$name.log" | total)"
+  compiles="$(grep -oP '\b\d+(?= compiles?\b)' "$logs/$name.log" | total)"
+  line+="${skipped:+  $skipped skipped}${compiles:+  $compiles compiles}"
+  echo "$line"
+  table+=("$(printf '%-9s ' "$name")$line")
+  if [[ $verdict != ok ]]; then
+    tail -n 40 "$logs/$name.log" | sed 's/^/    /'
+    return 1
+  fi
+}
+
+suites=(nvrtc build unit cases random index64 checked cli oclgrind asan fuzz consumer docs)
+if (($#)); then suites=("$@"); fi
+for name in "${suites[@]}"; do
+  if ! run_suite "$name" && [[ $name == build ]]; then break; fi
+done
+
+echo
+printf '%s\n' "${table[@]}"
+echo "total ${SECONDS} s; logs in build/test-logs"
+if grep -qs '^INCOMPLETE' "$logs/nvrtc.log"; then grep '^INCOMPLETE' "$logs/nvrtc.log"; fi
+echo "$passed passed, $failed failed"
+((failed == 0))
