@@ -1,0 +1,174 @@
+// Which format a file has, and the table of all formats.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <limits>
+#include <new>
+
+#include "io/codec.hpp"
+
+namespace axisloom::io {
+
+namespace {
+
+struct Codec {
+  Format format;
+  HostArray (*read)(const InputFile&, const ReadOptions&);
+  void (*write)(OutputFile&, const HostArray&);  // null when the format is only read
+  bool (*begins)(std::string_view head);         // whether a file starts as this format does; null when any may
+};
+
+bool begins_npy(std::string_view head) {
+  return head.starts_with("\x93NUMPY");
+}
+bool begins_png(std::string_view head) {
+  return head.starts_with("\x89PNG\r\n\x1a\n");
+}
+bool begins_jpeg(std::string_view head) {
+  return head.starts_with("\xff\xd8\xff");
+}
+bool begins_pnm(std::string_view head) {
+  return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7' &&
+         (head[2] == '#' || std::isspace(static_cast<unsigned char>(head[2])));
+}
+
+std::span<const Codec> codecs() {
+  static const Codec table[] = {
+      {{"npy", {".npy"}, true, true}, read_npy, write_npy, begins_npy},
+      {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_raw, nullptr},
+      {{"png", {".png"}, true, true}, read_png, write_png, begins_png},
+      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, begins_pnm},
+      {{"jpeg", {".jpg", ".jpeg"}, true, false}, read_jpeg, nullptr, begins_jpeg},
+  };
+  return table;
+}
+
+std::string known_extensions(bool writing) {
+  std::string text;
+  for (const Codec& codec : codecs()) {
+    if (writing && !codec.write) continue;
+    for (const std::string_view extension : codec.format.extensions) text.append(text.empty() ? "" : " ") += extension;
+  }
+  return text;
+}
+
+const Codec& codec_named(std::string_view wanted) {
+  std::string known;
+  for (const Codec& codec : codecs()) {
+    if (codec.format.name == wanted) return codec;
+    known.append(known.empty() ? "" : ", ") += codec.format.name;
+  }
+  throw Error(Errc::usage, fmt::format("no file format is called {}", in_quotes(wanted)), fmt::format("use {}", known));
+}
+
+const Codec* codec_of_extension(const std::string& extension) {
+  for (const Codec& codec : codecs()) {
+    if (std::ranges::find(codec.format.extensions, extension) != codec.format.extensions.end()) return &codec;
+  }
+  return nullptr;
+}
+
+const Codec* codec_of_content(std::string_view head) {
+  for (const Codec& codec : codecs()) {
+    if (codec.begins && codec.begins(head)) return &codec;
+  }
+  return nullptr;
+}
+
+/// The format asked for, else that of the extension, else that of the content; refuses content of another format.
+const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
+  constexpr std::size_t kMagic = 8;
+  const std::string head = file.head(kMagic);
+  const Codec* found = codec_of_content(head);
+  const Codec* claimed = wanted.empty() ? codec_of_extension(extension_of(file.path())) : &codec_named(wanted);
+  if (!claimed && !found) {
+    fail(file.path(), "format", "neither the extension nor the content tells it",
+         fmt::format("give a format, or one of the extensions {}", known_extensions(false)));
+  }
+  if (!claimed) return *found;
+  if (claimed->begins && !claimed->begins(head)) {
+    const std::string content = head.empty() ? "the file is empty"
+                                : found      ? fmt::format("the content is {}", found->format.name)
+                                             : fmt::format("the content starts with {}", in_quotes(head));
+    fail(file.path(), "format",
+         fmt::format("{} by {}, but {}", claimed->format.name, wanted.empty() ? "its extension" : "request", content),
+         found ? fmt::format("read it as {}", found->format.name) : "");
+  }
+  return *claimed;
+}
+
+/// Refuses views that reach outside their memory.
+void check_extent(const HostArray& array) {
+  validate(array.view, "array");
+  const Bounds bounds = array.view.bounds();
+  const auto elements = static_cast<std::int64_t>(array.bytes / size_of(array.view.dtype));
+  if (bounds.low < bounds.high && (bounds.low < 0 || bounds.high > elements)) {
+    throw Error(Errc::usage,
+                fmt::format("{} reaches outside its {} bytes of memory", to_string(array.view), array.bytes));
+  }
+}
+
+}  // namespace
+
+std::string extension_of(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  return extension;
+}
+
+HostArray HostArray::allocate(const View& view) {
+  constexpr std::size_t kAlignment = 64;
+  const Bounds bounds = view.bounds();
+  if (bounds.low < 0) {
+    throw Error(Errc::usage, fmt::format("{} starts before its memory", to_string(view)), "raise the view's offset");
+  }
+  const auto elements = static_cast<std::size_t>(std::max<std::int64_t>(bounds.high, 0));
+  if (elements > std::numeric_limits<std::ptrdiff_t>::max() / size_of(view.dtype)) {
+    throw Error(Errc::out_of_memory, fmt::format("{} does not fit in host memory", to_string(view)));
+  }
+  HostArray array;
+  array.view = view;
+  array.view.align = kAlignment;
+  array.bytes = elements * size_of(view.dtype);
+  void* memory = ::operator new (std::max(array.bytes, kAlignment), std::align_val_t{kAlignment}, std::nothrow);
+  if (!memory) {
+    throw Error(Errc::out_of_memory,
+                fmt::format("{} bytes of host memory for {} are not to be had", array.bytes, to_string(view)));
+  }
+  array.memory = std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
+                                            [](std::byte* p) { ::operator delete (p, std::align_val_t{kAlignment}); });
+  return array;
+}
+
+HostArray read(const std::string& path, const ReadOptions& options) {
+  const InputFile file(path);
+  return codec_to_read(file, options.format).read(file, options);
+}
+
+void write(const std::string& path, const HostArray& array, std::string_view format) {
+  const std::string extension = extension_of(path);
+  const Codec* codec = format.empty() ? codec_of_extension(extension) : &codec_named(format);
+  if (!codec) {
+    fail(path, "format", fmt::format("no format is known for the extension {}", in_quotes(extension)),
+         fmt::format("give a format, or one of the extensions {}", known_extensions(true)));
+  }
+  if (!codec->write) {
+    fail(path, "format", fmt::format("{} is only read, not written", codec->format.name),
+         fmt::format("use one of the extensions {}", known_extensions(true)));
+  }
+  check_extent(array);
+  OutputFile file(path);
+  codec->write(file, array);
+  file.commit();
+}
+
+std::span<const Format> formats() {
+  static const std::vector<Format> list = [] {
+    std::vector<Format> all;
+    for (const Codec& codec : codecs()) all.push_back(codec.format);
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace axisloom::io

@@ -1,0 +1,26 @@
+// Elements of a strided host array in C order, a piece at a time, for writers.
+#pragma once
+
+#include "io/io.hpp"
+
+namespace axisloom::io {
+
+class PackedReader {
+ public:
+  explicit PackedReader(const HostArray& array);
+
+  /// Copies the next `elements` elements to `out`, without gaps. Never ask for more than the array has left.
+  void next(std::byte* out, std::int64_t elements);
+
+ private:
+  void advance(std::int64_t run);
+
+  std::shared_ptr<std::byte> memory_;
+  std::size_t element_;  // bytes
+  Dims shape_;           // neighbouring axes merged, never empty
+  Dims strides_;
+  Dims index_;
+  std::int64_t position_;  // element offset of `index_`
+};
+
+}  // namespace axisloom::io

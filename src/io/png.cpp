@@ -1,0 +1,178 @@
+// PNG through libpng. Palettes, low bit depths and transparent colours are expanded; grey with alpha becomes h w 2.
+// Gamma and colour profiles are left alone: samples are read and written as they are stored.
+#include <png.h>
+
+#include <algorithm>
+#include <bit>
+#include <csetjmp>
+#include <cstring>
+
+#include "io/codec.hpp"
+#include "io/packed.hpp"
+
+namespace axisloom::io {
+
+namespace {
+
+constexpr png_uint_32 kMaxSide = 1 << 20;
+constexpr std::size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
+
+/// Where libpng's callbacks leave their error. Functions that call libpng set `escape` and hold nothing that needs a
+/// destructor, since libpng leaves them by longjmp.
+struct Escape {
+  std::jmp_buf escape;
+  char message[200] = {};
+};
+
+[[noreturn]] void on_error(png_structp png, png_const_charp message) {
+  auto* state = static_cast<Escape*>(png_get_error_ptr(png));
+  std::strncpy(state->message, message, sizeof(state->message) - 1);
+  std::longjmp(state->escape, 1);
+}
+
+void on_warning(png_structp, png_const_charp) {}
+
+struct PngReader : Escape {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  std::span<const std::byte> left;  // what libpng has not read yet
+
+  explicit PngReader(std::span<const std::byte> bytes) : left(bytes) {
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning);
+    if (png) info = png_create_info_struct(png);
+    if (info) png_set_read_fn(png, this, supply);
+  }
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+
+  static void supply(png_structp png, png_bytep out, std::size_t size) {
+    auto* reader = static_cast<PngReader*>(png_get_io_ptr(png));
+    if (size > reader->left.size()) png_error(png, "the file is cut short");
+    std::memcpy(out, reader->left.data(), size);
+    reader->left = reader->left.subspan(size);
+  }
+
+  bool read_header() {
+    if (setjmp(escape) != 0) return false;
+    png_set_user_limits(png, kMaxSide, kMaxSide);
+    png_read_info(png, info);
+    return true;
+  }
+
+  bool begin_rows(int* passes) {
+    if (setjmp(escape) != 0) return false;
+    png_set_expand(png);
+    if (std::endian::native == std::endian::little) png_set_swap(png);
+    *passes = png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+    return true;
+  }
+
+  bool read_rows(std::byte* out, std::size_t row_bytes, std::int64_t height, int passes) {
+    if (setjmp(escape) != 0) return false;
+    for (int pass = 0; pass < passes; ++pass) {
+      for (std::int64_t y = 0; y < height; ++y) {
+        png_read_row(png, reinterpret_cast<png_bytep>(out + static_cast<std::size_t>(y) * row_bytes), nullptr);
+      }
+    }
+    png_read_end(png, nullptr);
+    return true;
+  }
+};
+
+struct PngWriter : Escape {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+
+  explicit PngWriter(OutputFile& file) {
+    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning);
+    if (png) info = png_create_info_struct(png);
+    if (info) png_set_write_fn(png, &file, accept, [](png_structp) {});
+  }
+  ~PngWriter() { png_destroy_write_struct(&png, &info); }
+  PngWriter(const PngWriter&) = delete;
+  PngWriter& operator=(const PngWriter&) = delete;
+
+  static void accept(png_structp png, png_bytep data, std::size_t size) {
+    auto* file = static_cast<OutputFile*>(png_get_io_ptr(png));
+    if (!file->append(std::as_bytes(std::span(data, size)))) png_error(png, "cannot be written");
+  }
+
+  bool begin(const ImageLayout& layout, int colour) {
+    if (setjmp(escape) != 0) return false;
+    png_set_user_limits(png, kMaxSide, kMaxSide);
+    png_set_IHDR(png, info, static_cast<png_uint_32>(layout.width), static_cast<png_uint_32>(layout.height),
+                 layout.dtype == Dtype::u8 ? 8 : 16, colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    if (layout.dtype == Dtype::u16 && std::endian::native == std::endian::little) png_set_swap(png);
+    return true;
+  }
+
+  bool row(const std::byte* samples) {
+    if (setjmp(escape) != 0) return false;
+    png_write_row(png, reinterpret_cast<png_const_bytep>(samples));
+    return true;
+  }
+
+  bool end() {
+    if (setjmp(escape) != 0) return false;
+    png_write_end(png, nullptr);
+    return true;
+  }
+};
+
+}  // namespace
+
+HostArray read_png(const InputFile& file, const ReadOptions&) {
+  const std::vector<std::byte> bytes = file.contents();
+  PngReader reader(bytes);
+  if (!reader.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", file.path()));
+  if (!reader.read_header()) fail(file.path(), "header", reader.message);
+
+  const std::int64_t height = png_get_image_height(reader.png, reader.info);
+  const std::int64_t width = png_get_image_width(reader.png, reader.info);
+  const std::size_t packed_row = png_get_rowbytes(reader.png, reader.info);
+  if (packed_row * static_cast<std::size_t>(height) / kDeflateRatio > bytes.size()) {
+    fail(file.path(), "size",
+         fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, bytes.size()));
+  }
+  int passes = 0;
+  if (!reader.begin_rows(&passes)) fail(file.path(), "header", reader.message);
+  const int depth = png_get_bit_depth(reader.png, reader.info);
+  const ImageLayout layout{height, width, png_get_channels(reader.png, reader.info),
+                           depth == 16 ? Dtype::u16 : Dtype::u8};
+  if (png_get_rowbytes(reader.png, reader.info) != layout.row_bytes()) {
+    fail(file.path(), "header", fmt::format("{} channels of {} bits", layout.channels, depth));
+  }
+  HostArray array = HostArray::allocate(layout.view());
+  if (!reader.read_rows(array.memory.get(), layout.row_bytes(), height, passes)) {
+    fail(file.path(), "image data", reader.message);
+  }
+  return array;
+}
+
+void write_png(OutputFile& file, const HostArray& array) {
+  const ImageLayout layout = image_layout(file.path(), array.view);
+  if (std::max(layout.height, layout.width) > std::int64_t{kMaxSide}) {
+    fail(file.path(), "shape", fmt::format("{}: at most {} pixels a side", to_string(array.view.shape), kMaxSide),
+         "write a .npy file");
+  }
+  constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                              PNG_COLOR_TYPE_RGB_ALPHA};
+  PngWriter writer(file);
+  if (!writer.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", file.path()));
+  PackedReader reader(array);
+  std::vector<std::byte> row(layout.row_bytes());
+  bool good = writer.begin(layout, kColours[layout.channels - 1]);
+  for (std::int64_t y = 0; good && y < layout.height; ++y) {
+    reader.next(row.data(), layout.width * layout.channels);
+    good = writer.row(row.data());
+  }
+  if (good && writer.end()) return;
+  file.write(std::string_view());  // reports the system's own error if writing is what failed
+  fail(file.path(), "image data", writer.message);
+}
+
+}  // namespace axisloom::io

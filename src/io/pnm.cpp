@@ -1,0 +1,199 @@
+// Netpbm images: P1 to P6 are read, P5 and P6 written. Samples are scaled from 0..maxval to the whole range of u8
+// (maxval up to 255) or u16, and bitmaps become 0 (black) and 255 (white), so that all formats agree on brightness.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "io/codec.hpp"
+#include "io/packed.hpp"
+
+namespace axisloom::io {
+
+namespace {
+
+class PnmReader {
+ public:
+  explicit PnmReader(const InputFile& file) : path_(file.path()), bytes_(file.contents()), end_(bytes_.size()) {}
+
+  HostArray image();
+
+ private:
+  int peek() const { return at_ < end_ ? static_cast<int>(std::to_integer<unsigned char>(bytes_[at_])) : -1; }
+  void skip_space();
+  std::int64_t number(std::string_view field, std::int64_t most);
+  void need(std::size_t bytes, const ImageLayout& layout) const;
+  void header();
+  void plain_bits(std::span<std::byte> out);
+  void plain_samples(std::span<std::byte> out);
+  void raw_bits(std::span<std::byte> out);
+  void raw_samples(std::span<std::byte> out);
+  void store(std::span<std::byte> out, std::size_t sample, std::int64_t value) const;
+
+  const std::string& path_;
+  std::vector<std::byte> bytes_;
+  std::size_t end_;
+  std::size_t at_ = 0;
+  int type_ = 0;  // 1 to 6
+  std::int64_t maxval_ = 1;
+  ImageLayout layout_;
+};
+
+bool is_space(int c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+void PnmReader::skip_space() {
+  for (int c = peek(); is_space(c) || c == '#'; c = peek()) {
+    if (c == '#') {
+      while (peek() != '\n' && peek() != '\r' && peek() != -1) ++at_;
+    } else {
+      ++at_;
+    }
+  }
+}
+
+std::int64_t PnmReader::number(std::string_view field, std::int64_t most) {
+  skip_space();
+  if (peek() < '0' || peek() > '9') {
+    fail(path_, field, peek() < 0 ? "the file ends before it" : fmt::format("no number at byte {}", at_));
+  }
+  std::int64_t value = 0;
+  for (; peek() >= '0' && peek() <= '9'; ++at_) {
+    value = value * 10 + (peek() - '0');
+    if (value > most) fail(path_, field, fmt::format("more than {}", most));
+  }
+  return value;
+}
+
+void PnmReader::need(std::size_t bytes, const ImageLayout& layout) const {
+  if (bytes > end_ - at_) {
+    fail(path_, "size",
+         fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout.width,
+                     layout.height, bytes, end_ - at_),
+         "the file is cut short or its header is wrong: write it anew");
+  }
+}
+
+void PnmReader::header() {
+  constexpr std::int64_t kMaxSide = 0x7fffffff;
+  type_ = std::to_integer<int>(bytes_[1]) - '0';
+  if (type_ == 7) fail(path_, "format", "P7 (PAM) is not supported", "convert it to PNG");
+  at_ = 2;
+  layout_.width = number("width", kMaxSide);
+  layout_.height = number("height", kMaxSide);
+  if (layout_.width == 0 || layout_.height == 0) fail(path_, "size", "an image without pixels");
+  layout_.channels = type_ == 3 || type_ == 6 ? 3 : 1;
+  if (type_ != 1 && type_ != 4) maxval_ = number("maxval", 65535);
+  if (maxval_ == 0) fail(path_, "maxval", "0");
+  layout_.dtype = maxval_ > 255 ? Dtype::u16 : Dtype::u8;
+  if (!is_space(peek())) fail(path_, "header", fmt::format("no white space after it, at byte {}", at_));
+  ++at_;
+}
+
+void PnmReader::store(std::span<std::byte> out, std::size_t sample, std::int64_t value) const {
+  if (value > maxval_) fail(path_, "sample", fmt::format("{} is above maxval {}", value, maxval_));
+  if (layout_.dtype == Dtype::u8) {
+    out[sample] = static_cast<std::byte>((value * 255 + maxval_ / 2) / maxval_);
+  } else {
+    const auto scaled = static_cast<std::uint16_t>((value * 65535 + maxval_ / 2) / maxval_);
+    std::memcpy(&out[2 * sample], &scaled, 2);
+  }
+}
+
+void PnmReader::plain_bits(std::span<std::byte> out) {
+  for (std::byte& pixel : out) {
+    skip_space();
+    const int c = peek();
+    if (c != '0' && c != '1') {
+      fail(path_, "sample", c < 0 ? "the file is cut short" : fmt::format("neither 0 nor 1 at byte {}", at_));
+    }
+    pixel = std::byte{c == '1' ? std::uint8_t{0} : std::uint8_t{255}};
+    ++at_;
+  }
+}
+
+void PnmReader::plain_samples(std::span<std::byte> out) {
+  const std::size_t samples = out.size() / size_of(layout_.dtype);
+  for (std::size_t i = 0; i < samples; ++i) store(out, i, number("sample", 65535));
+}
+
+void PnmReader::raw_bits(std::span<std::byte> out) {
+  const auto width = static_cast<std::size_t>(layout_.width);
+  for (std::size_t first = 0; first < out.size(); first += width, at_ += (width + 7) / 8) {
+    for (std::size_t x = 0; x < width; ++x) {
+      const bool black = (std::to_integer<unsigned>(bytes_[at_ + x / 8]) >> (7 - x % 8) & 1) != 0;
+      out[first + x] = std::byte{black ? std::uint8_t{0} : std::uint8_t{255}};
+    }
+  }
+}
+
+void PnmReader::raw_samples(std::span<std::byte> out) {
+  const std::size_t size = size_of(layout_.dtype);
+  std::copy_n(bytes_.data() + at_, out.size(), out.data());
+  at_ += out.size();
+  if (size == 2 && std::endian::native == std::endian::little) swap_samples(out);
+  if (maxval_ == 255 || maxval_ == 65535) return;
+  for (std::size_t i = 0; i < out.size() / size; ++i) {
+    std::uint16_t value = 0;
+    if (size == 2) {
+      std::memcpy(&value, &out[2 * i], 2);
+    } else {
+      value = std::to_integer<std::uint16_t>(out[i]);
+    }
+    store(out, i, value);
+  }
+}
+
+HostArray PnmReader::image() {
+  header();
+  const std::optional<std::int64_t> bytes = checked_bytes(layout_.view().shape, layout_.dtype);
+  if (!bytes) fail(path_, "size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
+  const auto height = static_cast<std::size_t>(layout_.height);
+  const std::size_t samples = static_cast<std::size_t>(*bytes) / size_of(layout_.dtype);
+  if (type_ == 1) need(samples, layout_);
+  if (type_ == 2 || type_ == 3) need(2 * samples - 1, layout_);
+  if (type_ == 4) need(height * ((static_cast<std::size_t>(layout_.width) + 7) / 8), layout_);
+  if (type_ >= 5) need(static_cast<std::size_t>(*bytes), layout_);
+
+  HostArray array = HostArray::allocate(layout_.view());
+  if (type_ == 1) plain_bits(array.span());
+  if (type_ == 2 || type_ == 3) plain_samples(array.span());
+  if (type_ == 4) raw_bits(array.span());
+  if (type_ >= 5) raw_samples(array.span());
+  skip_space();
+  if (at_ != end_) {
+    fail(path_, "length", fmt::format("{} more bytes after the image", end_ - at_),
+         "files of several images are not read: split it");
+  }
+  return array;
+}
+
+}  // namespace
+
+HostArray read_pnm(const InputFile& file, const ReadOptions&) {
+  return PnmReader(file).image();
+}
+
+void write_pnm(OutputFile& file, const HostArray& array) {
+  const ImageLayout layout = image_layout(file.path(), array.view);
+  if (layout.channels == 2 || layout.channels == 4) {
+    fail(file.path(), "shape", fmt::format("{}: PNM has no alpha", to_string(array.view.shape)), "write a .png file");
+  }
+  const std::string extension = extension_of(file.path());
+  const bool grey = layout.channels == 1;
+  if (extension == ".pbm" || (extension == ".ppm" && grey) || (extension == ".pgm" && !grey)) {
+    fail(file.path(), "format", fmt::format("{} does not hold {}", extension, grey ? "grey levels" : "colours"),
+         grey ? "name it .pgm" : "name it .ppm");
+  }
+  file.write(fmt::format("P{}\n{} {}\n{}\n", grey ? 5 : 6, layout.width, layout.height,
+                         layout.dtype == Dtype::u8 ? 255 : 65535));
+  PackedReader reader(array);
+  std::vector<std::byte> row(layout.row_bytes());
+  for (std::int64_t y = 0; y < layout.height; ++y) {
+    reader.next(row.data(), layout.width * layout.channels);
+    if (layout.dtype == Dtype::u16 && std::endian::native == std::endian::little) swap_samples(row);
+    file.write(row);
+  }
+}
+
+}  // namespace axisloom::io

@@ -1,0 +1,58 @@
+// Raw files: elements in C order and nothing else, so shape and dtype come from the user.
+#include <algorithm>
+
+#include "io/codec.hpp"
+#include "io/packed.hpp"
+
+namespace axisloom::io {
+
+HostArray read_raw(const InputFile& file, const ReadOptions& options) {
+  if (!options.dtype) {
+    throw Error(Errc::usage, fmt::format("{}: a raw file does not say its dtype", file.path()), "give dtype and shape");
+  }
+  const Dtype dtype = *options.dtype;
+  const auto size = static_cast<std::int64_t>(file.size());
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  Dims shape = options.shape;
+  if (shape.empty()) {
+    if (size % element != 0) {
+      fail(file.path(), "length", fmt::format("{} bytes are not a whole number of {}", size, name(dtype)));
+    }
+    shape = {size / element};
+  }
+  const std::optional<std::int64_t> bytes = checked_bytes(shape, dtype);
+  if (!bytes) {
+    throw Error(Errc::usage, fmt::format("{}: shape {} is negative or too large", file.path(), to_string(shape)));
+  }
+  if (*bytes != size) {
+    fail(file.path(), "length",
+         fmt::format("{}{} needs {} bytes, but the file has {}", name(dtype), to_string(shape), *bytes, size),
+         "give the shape and dtype the file was written with");
+  }
+  return file.load(View::contiguous(dtype, shape), 0, options.map_from);
+}
+
+void write_raw(OutputFile& file, const HostArray& array) {
+  write_elements(file, array);
+}
+
+void write_elements(OutputFile& file, const HostArray& array) {
+  const std::size_t element = size_of(array.view.dtype);
+  std::int64_t left = array.view.count();
+  if (array.view.is_contiguous()) {
+    const std::byte* first = array.memory.get() + array.view.offset * static_cast<std::int64_t>(element);
+    file.write(std::span(first, static_cast<std::size_t>(left) * element));
+    return;
+  }
+  constexpr std::int64_t kPiece = 1 << 14;  // elements gathered at a time: at most 256 KiB
+  std::vector<std::byte> piece(static_cast<std::size_t>(std::min(left, kPiece)) * element);
+  PackedReader reader(array);
+  while (left > 0) {
+    const std::int64_t count = std::min(left, kPiece);
+    reader.next(piece.data(), count);
+    file.write(std::span(piece).first(static_cast<std::size_t>(count) * element));
+    left -= count;
+  }
+}
+
+}  // namespace axisloom::io
