@@ -8,6 +8,9 @@
 
 namespace axisloom::core {
 
+__extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UWide;
+
 [[noreturn]] inline void throw_too_large(const char* what) {
   throw Error(Errc::usage, std::string(what) + " does not fit in 63 bits", "use smaller extents or strides");
 }

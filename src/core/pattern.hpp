@@ -2,6 +2,7 @@
 #pragma once
 
 #include <axisloom/array.hpp>
+#include <axisloom/error.hpp>
 #include <axisloom/ops.hpp>
 
 #include <string>
@@ -11,15 +12,15 @@ namespace axisloom::core {
 
 /// One elementary axis as it stands in a pattern. Anonymous lengths ("1", "3") have an empty name.
 struct Axis {
-  std::string name;
-  std::int64_t length = -1;  // of an anonymous axis; -1 for a named one
+  std::string name = {};
+  std::int64_t length = -1;  // of an anonymous axis, at least 2; -1 for a named one
   int column = 0;            // where it stands in the pattern's text, for messages
   bool operator==(const Axis&) const = default;
 };
 
 /// One axis of an array: nothing "()", one elementary axis, or several composed "(h h2)", slowest first.
 struct Group {
-  std::vector<Axis> axes;
+  std::vector<Axis> axes = {};
   bool ellipsis = false;     // "..." or "(...)"; then axes before/after it in a composition are kept in order around `at`
   std::size_t at = 0;        // position of the ellipsis among `axes`
   bool composed = false;     // written in parentheses
@@ -38,8 +39,13 @@ struct Pattern {
   Side output;
 };
 
-/// Parses with einops' own rules. Throws Error(usage) whose message shows the pattern with a caret below the fault.
+/// Parses with einops' own rules, except that names are of ASCII letters. Axes written "1" are left out: at the top level
+/// they leave a group without axes, as "()" does. Throws Error(usage) whose message shows the pattern with a caret below
+/// the fault.
 Pattern parse(std::string_view text);
+
+/// An Error(usage) whose message shows `text` with carets below `length` characters from `column` on (0: no carets).
+Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy);
 
 /// An elementary axis with its extent, after binding.
 struct BoundAxis {

@@ -1,0 +1,283 @@
+// Binding of parsed patterns to shapes and named lengths: every elementary axis gets its extent, or the reason why not.
+#include <algorithm>
+
+#include "core/checked.hpp"
+#include "core/pattern.hpp"
+
+namespace axisloom::core {
+namespace {
+
+constexpr std::int64_t unknown = -1;
+
+using Composition = std::vector<int>;  // indices into BoundPattern::axes, slowest first
+
+const Axis* find_axis(const Side& side, std::string_view name) {
+  for (const Group& group : side.groups)
+    for (const Axis& axis : group.axes)
+      if (!axis.name.empty() && axis.name == name) return &axis;
+  return nullptr;
+}
+
+class Binder {
+ public:
+  Binder(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed)
+      : pattern_(pattern), shapes_(shapes), lengths_(lengths), allowed_(allowed) {}
+
+  BoundPattern bind() {
+    check_operands();
+    check_sides();
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      const int ellipsis_axes = count_ellipsis_axes(i);
+      bound_.inputs.push_back(expand(pattern_.inputs[i], ellipsis_axes));
+      input_columns_.push_back(columns(pattern_.inputs[i], ellipsis_axes));
+    }
+    const std::size_t known_from_left = bound_.axes.size();
+    bound_.output = expand(pattern_.output, ellipsis_axes_);
+    apply_lengths();
+    infer_from_shapes();
+    for (std::size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(static_cast<int>(i));
+    list_removed(known_from_left);
+    return std::move(bound_);
+  }
+
+ private:
+  [[noreturn]] void fail(int column, std::size_t length, const std::string& message, const std::string& remedy) const {
+    throw fault(pattern_.text, column, static_cast<int>(length), message, remedy);
+  }
+
+  [[noreturn]] void fail_at(const Axis& axis, const std::string& message, const std::string& remedy) const {
+    fail(axis.column, axis.name.empty() ? std::to_string(axis.length).size() : axis.name.size(), message, remedy);
+  }
+
+  void check_operands() const {
+    if (pattern_.inputs.size() != shapes_.size())
+      fail(0, 0,
+           "the pattern is for " + std::to_string(pattern_.inputs.size()) + " arrays, but " +
+               std::to_string(shapes_.size()) + " given",
+           "separate the arrays of a pattern by commas");
+  }
+
+  void check_sides() const {
+    if (allowed_ != OneSided::left) {
+      for (const Side& input : pattern_.inputs)
+        check_present(input, {&pattern_.output, 1}, "right",
+                      "this operation keeps every axis: name it on the right too, or reduce over it");
+    }
+    if (allowed_ != OneSided::right) {
+      check_present(pattern_.output, pattern_.inputs, "left",
+                    "only repeat makes new axes: name it on the left too, or use repeat");
+    }
+  }
+
+  // Every axis of `side` must stand on one of `others`. Anonymous axes stand for themselves alone, so they never do.
+  void check_present(const Side& side, std::span<const Side> others, const char* where,
+                     const std::string& remedy) const {
+    for (const Group& group : side.groups) {
+      for (const Axis& axis : group.axes) {
+        const auto has = [&axis](const Side& other) { return find_axis(other, axis.name) != nullptr; };
+        if (axis.name.empty())
+          fail_at(axis, "an anonymous length other than 1 has no counterpart on the " + std::string(where),
+                  "give the axis a name on both sides");
+        if (std::none_of(others.begin(), others.end(), has))
+          fail_at(axis, "the axis '" + axis.name + "' does not stand on the " + where, remedy);
+      }
+      const bool matched = std::any_of(others.begin(), others.end(), [](const Side& s) { return s.has_ellipsis(); });
+      if (group.ellipsis && !matched)
+        fail(group.column, 1, "the ellipsis does not stand on the " + std::string(where), "write it on both sides");
+    }
+  }
+
+  // Number of axes that the ellipsis of an input stands for; the same for all inputs that have one.
+  int count_ellipsis_axes(std::size_t input) {
+    const Side& side = pattern_.inputs[input];
+    const int rank = shapes_[input].size();
+    const int written = static_cast<int>(side.groups.size()) - (side.has_ellipsis() ? 1 : 0);
+    const int column = side.groups.empty() ? 0 : side.groups.front().column;
+    if (side.has_ellipsis() ? rank < written : rank != written)
+      fail(column, side.groups.empty() ? 0 : 1,
+           "the pattern has " + std::to_string(written) + (side.has_ellipsis() ? " or more" : "") +
+               " axes, but the array has " + std::to_string(rank) + ": " + to_string(shapes_[input]),
+           "write one axis, composition or 1 per axis of the array, or '...' for some of them");
+    if (!side.has_ellipsis()) return 0;
+    if (has_ellipsis_ && rank - written != ellipsis_axes_)
+      fail(column, 1,
+           "the ellipsis stands for " + std::to_string(rank - written) + " axes here and for " +
+               std::to_string(ellipsis_axes_) + " before",
+           "give the arrays the same number of unnamed axes");
+    has_ellipsis_ = true;
+    ellipsis_axes_ = rank - written;
+    return ellipsis_axes_;
+  }
+
+  std::vector<Composition> expand(const Side& side, int ellipsis_axes) {
+    std::vector<Composition> compositions;
+    for (const Group& group : side.groups) {
+      Composition composition;
+      for (const Axis& axis : group.axes) composition.push_back(axis_index(axis));
+      if (!group.ellipsis) {
+        compositions.push_back(std::move(composition));
+        continue;
+      }
+      Composition unnamed;
+      for (int i = 0; i < ellipsis_axes; ++i)
+        unnamed.push_back(axis_index({.name = ".." + std::to_string(i), .column = group.column}));
+      if (group.composed) {
+        composition.insert(composition.begin() + static_cast<std::ptrdiff_t>(group.at), unnamed.begin(), unnamed.end());
+        compositions.push_back(std::move(composition));
+      } else {
+        for (const int axis : unnamed) compositions.push_back({axis});
+      }
+    }
+    return compositions;
+  }
+
+  // Where each axis of an array stands in the pattern.
+  static std::vector<int> columns(const Side& side, int ellipsis_axes) {
+    std::vector<int> result;
+    for (const Group& group : side.groups)
+      result.insert(result.end(), group.ellipsis && !group.composed ? static_cast<std::size_t>(ellipsis_axes) : 1,
+                    group.column);
+    return result;
+  }
+
+  int axis_index(const Axis& axis) {
+    if (!axis.name.empty())
+      if (const int known = index_of(axis.name); known >= 0) return known;
+    bound_.axes.push_back({axis.name, axis.length});
+    written_.push_back(axis);
+    return static_cast<int>(bound_.axes.size()) - 1;
+  }
+
+  int index_of(std::string_view name) const {
+    const auto same = [name](const BoundAxis& axis) { return axis.name == name; };
+    const auto found = std::find_if(bound_.axes.begin(), bound_.axes.end(), same);
+    return found == bound_.axes.end() ? -1 : static_cast<int>(found - bound_.axes.begin());
+  }
+
+  void apply_lengths() {
+    std::vector<std::string_view> seen;
+    for (const auto& [name, length] : lengths_) {
+      const int index = name.empty() || name.front() == '.' ? -1 : index_of(name);
+      if (index < 0)
+        fail(0, 0, "the pattern has no axis '" + name + "', but a length is given for it", "remove that length");
+      const Axis& axis = written_[static_cast<std::size_t>(index)];
+      if (std::find(seen.begin(), seen.end(), name) != seen.end())
+        fail_at(axis, "the length of '" + name + "' is given twice", "give it once");
+      if (length < 0)
+        fail_at(axis, "the length of '" + name + "' is given as " + std::to_string(length), "give a positive length");
+      seen.push_back(name);
+      extent_of(index) = length;
+    }
+  }
+
+  // A name on several inputs may become known only through the second, so this goes round until nothing is learnt.
+  void infer_from_shapes() {
+    for (bool learnt = true; learnt;) {
+      learnt = false;
+      for (std::size_t i = 0; i < bound_.inputs.size(); ++i)
+        for (std::size_t k = 0; k < bound_.inputs[i].size(); ++k)
+          learnt = infer(bound_.inputs[i][k], input_columns_[i][k], shapes_[i][static_cast<int>(k)]) || learnt;
+    }
+    for (const auto& input : bound_.inputs)
+      for (const Composition& composition : input) check_inferred(composition);
+  }
+
+  // Returns whether the extent of an axis was learnt.
+  bool infer(const Composition& composition, int column, std::int64_t extent) {
+    std::vector<int> open;
+    std::int64_t product = 1;
+    for (const int axis : composition) {
+      if (extent_of(axis) == unknown)
+        open.push_back(axis);
+      else
+        product = checked_mul(product, extent_of(axis), "the product of the lengths of a composed axis");
+    }
+    if (open.size() > 1) return false;
+    const std::string has = "the array has length " + std::to_string(extent) + " here, ";
+    if (open.empty()) {
+      if (product != extent)
+        fail(column, 1, has + "but the pattern and the given lengths say " + std::to_string(product),
+             "give lengths whose product is that of the array");
+      return false;
+    }
+    if (product == 0 || extent % product != 0)
+      fail(column, 1, has + "which cannot be divided into parts of " + std::to_string(product),
+           "give lengths that divide that of the array");
+    extent_of(open.front()) = extent / product;
+    return true;
+  }
+
+  [[noreturn]] void fail_at_index(int index, const std::string& message, const std::string& remedy) const {
+    const Axis& axis = written_[static_cast<std::size_t>(index)];
+    if (axis.name.starts_with("..")) fail(axis.column, 1, message, remedy);
+    fail_at(axis, message, remedy);
+  }
+
+  void check_inferred(const Composition& composition) const {
+    for (const int axis : composition)
+      if (bound_.axes[static_cast<std::size_t>(axis)].extent == unknown)
+        fail_at_index(axis, "a composed axis has more than one unknown length", "give all of its lengths but one");
+  }
+
+  void add_to_output(int index) {
+    if (extent_of(index) == unknown)
+      fail_at_index(index, "the new axis '" + written_[static_cast<std::size_t>(index)].name + "' has no length",
+                    "give its length");
+    bound_.added.push_back(index);
+  }
+
+  void list_removed(std::size_t from_left) {
+    std::vector<bool> kept(bound_.axes.size(), false);
+    for (const Composition& composition : bound_.output)
+      for (const int axis : composition) kept[static_cast<std::size_t>(axis)] = true;
+    for (std::size_t i = 0; i < from_left; ++i)
+      if (!kept[i]) bound_.removed.push_back(static_cast<int>(i));
+  }
+
+  std::int64_t& extent_of(int index) { return bound_.axes[static_cast<std::size_t>(index)].extent; }
+
+  const Pattern& pattern_;
+  std::span<const Dims> shapes_;
+  const Lengths& lengths_;
+  OneSided allowed_;
+  BoundPattern bound_;
+  std::vector<std::vector<int>> input_columns_;
+  std::vector<Axis> written_;  // where each of bound_.axes stands first
+  int ellipsis_axes_ = 0;
+  bool has_ellipsis_ = false;
+};
+
+}  // namespace
+
+BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed) {
+  return Binder(pattern, shapes, lengths, allowed).bind();
+}
+
+Dims output_shape(const BoundPattern& bound) {
+  Dims shape;
+  for (const Composition& composition : bound.output) {
+    std::int64_t extent = 1;
+    for (const int axis : composition)
+      extent = checked_mul(extent, bound.axes[static_cast<std::size_t>(axis)].extent, "the extent of a composed axis");
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+std::vector<std::int64_t> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
+                                             const Dims& strides) {
+  if (side.size() != static_cast<std::size_t>(strides.size()))
+    throw Error(Errc::usage, "the pattern has " + std::to_string(side.size()) + " axes, but there are " +
+                                 std::to_string(strides.size()) + " strides");
+  std::vector<std::int64_t> result(bound.axes.size(), 0);
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    std::int64_t stride = strides[static_cast<int>(i)];
+    for (auto axis = side[i].rbegin(); axis != side[i].rend(); ++axis) {
+      result[static_cast<std::size_t>(*axis)] = stride;
+      stride = checked_mul(stride, bound.axes[static_cast<std::size_t>(*axis)].extent, "the stride of a split axis");
+    }
+  }
+  return result;
+}
+
+}  // namespace axisloom::core

@@ -1,0 +1,22 @@
+// Division by a number known beforehand as a multiplication and a shift.
+#include <bit>
+
+#include "core/checked.hpp"
+#include "core/move.hpp"
+
+namespace axisloom::core {
+
+Divider divider(std::uint64_t divisor, int bits) {
+  if (bits != 32 && bits != 64)
+    throw Error(Errc::usage, "division is precomputed for 32 or 64 bits, not for " + std::to_string(bits));
+  if (divisor == 0 || divisor >> (bits - 1) != 0)
+    throw Error(Errc::usage,
+                "the divisor " + std::to_string(divisor) + " lies outside [1, 2^" + std::to_string(bits - 1) + ")");
+  // With multiplier * divisor = 2^(bits-1+shift) + e and 0 <= e < divisor <= 2^shift, n * multiplier / 2^(bits-1+shift)
+  // exceeds n / divisor by n * e / (divisor * 2^(bits-1+shift)) < 1 / divisor: too little to reach the next integer.
+  const int shift = std::bit_width(divisor - 1);
+  const UWide power = UWide{1} << (bits - 1 + shift);
+  return {static_cast<std::uint64_t>((power + divisor - 1) / divisor), static_cast<std::uint32_t>(shift)};
+}
+
+}  // namespace axisloom::core

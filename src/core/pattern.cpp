@@ -1,0 +1,186 @@
+// Parsing of einops patterns: text to groups of axes. Lengths and shapes are bound elsewhere.
+#include "core/pattern.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace axisloom::core {
+namespace {
+
+constexpr std::string_view arrow = "->";
+constexpr std::string_view ellipsis = "...";
+
+// Not <cctype>: its answers depend on the locale.
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_word(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '.';
+}
+
+/// Parses one side of a pattern: text[begin, end).
+class SideParser {
+ public:
+  SideParser(std::string_view text, std::size_t begin, std::size_t end) : text_(text), at_(begin), end_(end) {}
+
+  Side parse() {
+    while (at_ < end_) {
+      const char c = text_[at_];
+      if (c == '(')
+        open();
+      else if (c == ')')
+        close();
+      else if (is_word(c))
+        word();
+      else if (c != ' ')
+        fail(at_, 1, "the pattern has a character that cannot stand there",
+             "use names of ASCII letters, digits and underscores, numbers, spaces, parentheses and '...'");
+      else
+        ++at_;
+    }
+    if (in_group_) fail(group_.column, 1, "the parenthesis is never closed", "add ')'");
+    return std::move(side_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::size_t column, std::size_t length, const std::string& message,
+                         const std::string& remedy) const {
+    throw fault(text_, static_cast<int>(column), static_cast<int>(length), message, remedy);
+  }
+
+  void open() {
+    if (in_group_) fail(at_, 1, "parentheses cannot be nested", "compose axes on one level: (a b c)");
+    group_ = Group{.composed = true, .column = static_cast<int>(at_)};
+    in_group_ = true;
+    ++at_;
+  }
+
+  void close() {
+    if (!in_group_) fail(at_, 1, "the parenthesis was never opened", "remove it, or add '('");
+    side_.groups.push_back(std::move(group_));
+    in_group_ = false;
+    ++at_;
+  }
+
+  void word() {
+    const std::size_t begin = at_;
+    while (at_ < end_ && is_word(text_[at_])) ++at_;
+    const std::string_view token = text_.substr(begin, at_ - begin);
+    if (!in_group_) group_ = Group{.column = static_cast<int>(begin)};
+    if (token.find('.') != std::string_view::npos)
+      add_ellipsis(token, begin);
+    else if (std::all_of(token.begin(), token.end(), is_digit))
+      add_anonymous(token, begin);
+    else
+      add_named(token, begin);
+    if (!in_group_) side_.groups.push_back(std::move(group_));
+  }
+
+  void add_ellipsis(std::string_view token, std::size_t column) {
+    if (token != ellipsis)
+      fail(column, token.size(), "dots may stand only in an ellipsis '...' that is separated by spaces",
+           "write '...', or remove the dots");
+    if (has_ellipsis_) fail(column, token.size(), "an array has only one ellipsis", "name the other axes");
+    has_ellipsis_ = true;
+    group_.ellipsis = true;
+    group_.at = group_.axes.size();
+  }
+
+  void add_anonymous(std::string_view token, std::size_t column) {
+    Axis axis{.column = static_cast<int>(column)};
+    const auto [last, error] = std::from_chars(token.data(), token.data() + token.size(), axis.length);
+    if (error != std::errc()) fail(column, token.size(), "the length does not fit in 63 bits", "give a smaller one");
+    if (axis.length == 0) fail(column, token.size(), "an anonymous length must be positive", "give 1 or more");
+    if (axis.length > 1) group_.axes.push_back(std::move(axis));
+  }
+
+  void add_named(std::string_view token, std::size_t column) {
+    if (is_digit(token.front()))
+      fail(column, token.size(), "a name cannot start with a digit", "put a letter first, or a space after the number");
+    if (token.front() == '_' || token.back() == '_')
+      fail(column, token.size(), "a name cannot start or end with an underscore", "use it only within a name");
+    if (std::find(names_.begin(), names_.end(), token) != names_.end())
+      fail(column, token.size(), "the name '" + std::string(token) + "' stands twice on one side",
+           "give each axis its own name");
+    names_.push_back(token);
+    group_.axes.push_back(Axis{.name = std::string(token), .column = static_cast<int>(column)});
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+  std::size_t end_;
+  Side side_;
+  Group group_;
+  bool in_group_ = false;
+  bool has_ellipsis_ = false;
+  std::vector<std::string_view> names_;
+};
+
+std::size_t find_arrow(std::string_view text) {
+  const std::size_t first = text.find(arrow);
+  if (first == std::string_view::npos)
+    throw fault(text, 0, 0, "the pattern has no '->'", "write the axes of the input, '->', and those of the output");
+  const std::size_t second = text.find(arrow, first + arrow.size());
+  if (second != std::string_view::npos)
+    throw fault(text, static_cast<int>(second), static_cast<int>(arrow.size()), "the pattern has a second '->'",
+                "do one step at a time");
+  return first;
+}
+
+const Group* ellipsis_of(const Side& side) {
+  const auto found = std::find_if(side.groups.begin(), side.groups.end(), [](const Group& g) { return g.ellipsis; });
+  return found == side.groups.end() ? nullptr : &*found;
+}
+
+void check_ellipses(const Pattern& pattern) {
+  bool on_the_left = false;
+  for (const Side& input : pattern.inputs) {
+    const Group* group = ellipsis_of(input);
+    if (!group) continue;
+    on_the_left = true;
+    if (group->composed)
+      throw fault(pattern.text, group->column, 1, "an ellipsis on the left cannot stand in parentheses",
+                  "write '...' alone");
+  }
+  const Group* group = ellipsis_of(pattern.output);
+  if (group && !on_the_left)
+    throw fault(pattern.text, group->column, 1, "the ellipsis on the right has none on the left to come from",
+                "add '...' on the left, or name the axes");
+}
+
+}  // namespace
+
+bool Side::has_ellipsis() const {
+  return ellipsis_of(*this) != nullptr;
+}
+
+Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy) {
+  std::string shown(text);
+  // One text column per byte and one line, or the carets would point elsewhere.
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::string lines = message + "\n  " + shown;
+  if (length > 0)
+    lines += "\n  " + std::string(static_cast<std::size_t>(column), ' ') +
+             std::string(static_cast<std::size_t>(length), '^');
+  return Error(Errc::usage, lines, remedy);
+}
+
+Pattern parse(std::string_view text) {
+  const std::size_t middle = find_arrow(text);
+  Pattern pattern{.text = std::string(text), .inputs = {}, .output = {}};
+  std::size_t begin = 0;
+  while (begin <= middle) {
+    const std::size_t end = std::min(text.find(',', begin), middle);
+    pattern.inputs.push_back(SideParser(text, begin, end).parse());
+    begin = end + 1;
+  }
+  pattern.output = SideParser(text, middle + arrow.size(), text.size()).parse();
+  check_ellipses(pattern);
+  return pattern;
+}
+
+}  // namespace axisloom::core
