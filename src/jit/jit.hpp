@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,7 @@ class Defines {
  public:
   Defines& set(const std::string& name, std::int64_t value);
   Defines& set(const std::string& name, const std::string& token);  // a type or identifier
-  std::string text() const;                                          // sorted, one #define a line
+  std::string text() const;                                         // sorted, one #define a line
   bool operator==(const Defines&) const = default;
 
  private:
@@ -26,19 +27,20 @@ class Defines {
 /// One kernel, specialised. `file` names an embedded source such as "rearrange/tile.kernel".
 struct Specialisation {
   std::string file;
-  std::string kernel;        // function name within it
+  std::string kernel;  // function name within it
   Defines defines;
-  unsigned items = 1;        // required group size; becomes GROUP in the kernel
-  bool checked = false;      // the CHECKED prelude
+  unsigned items = 1;    // required group size; becomes GROUP in the kernel
+  bool checked = false;  // the CHECKED prelude
 };
 
-/// Text of an embedded file: kernels by "op/variant.kernel", the dialect by "dialect/on_opencl.h". Read from the folder in
-/// AXISLOOM_SOURCE when the library was configured with the development option AXISLOOM_KERNELS_FROM_DISK.
+/// Text of an embedded file: kernels by "op/variant.kernel", the dialect by "dialect/on_opencl.h". Read from the folder
+/// in AXISLOOM_SOURCE when the library was configured with the development option AXISLOOM_KERNELS_FROM_DISK.
 std::string_view embedded(std::string_view file);
 std::vector<std::string_view> embedded_files();
 
-/// Everything the compiler sees: options as comments, prelude of the device's api, constants, kernel. Includes of the form
-/// #include "x.params.h" are replaced by the embedded file of that name in the kernel's folder.
+/// Everything the compiler sees: the constants, the prelude of the api, the kernel. An #include "name" is replaced by
+/// the embedded file of that name beside the including file, in the kernel's folder, in dialect/, or by its whole name;
+/// each file goes in once. #line directives let compiler messages name the file that a line comes from.
 std::string full_text(const Specialisation& what, Api api);
 
 /// Build options for a device: the one list for all kernels. No fast-math; contraction only where `contract` is set.
@@ -48,7 +50,8 @@ std::vector<std::string> build_options(const DeviceInfo& device, bool contract =
 /// processes; threads that ask for the same program at the same time compile it once.
 std::shared_ptr<device::Program> obtain(device::Device& device, const Specialisation& what);
 
-/// Called by the launcher after the first launch of a program: only then are OpenCL binaries complete and worth storing.
+/// Called by the launcher once a program's first launch has finished: only then are OpenCL binaries complete and worth
+/// storing. Cheap when there is nothing to store. Never throws for lack of space or permission.
 void launched(device::Device& device, const std::shared_ptr<device::Program>& program);
 
 /// Counters since the process began.
@@ -57,7 +60,9 @@ struct CacheStats {
 };
 CacheStats cache_stats() noexcept;
 
-/// Where compiled programs are kept; empty when disk caching is off or the folder cannot be used (`why` then says so).
+/// Where compiled programs are kept: $AXISLOOM_CACHE_DIR ("off": nowhere), else the user's cache folder, at most
+/// $AXISLOOM_CACHE_BYTES in all (default 256M). `path` is empty when disk caching is off or the folder cannot be used;
+/// `why` then says why. It is also set when an entry could not be written.
 struct CacheFolder {
   std::string path;
   std::uint64_t bytes = 0;
@@ -67,7 +72,7 @@ struct CacheFolder {
 CacheFolder cache_folder();
 /// Removes every entry of the folder; returns how many.
 std::uint64_t clear_cache_folder();
-/// Drops the programs held in memory, for tests.
+/// Drops the programs held in memory, and reads the environment again; for tests.
 void forget_programs();
 
 /// SHA-256 as 64 hexadecimal digits (FIPS 180-4).

@@ -1,0 +1,46 @@
+// The one list of build options. No entry may relax floating-point arithmetic; contraction alone can be asked for.
+#include <charconv>
+
+#include "jit/jit.hpp"
+
+namespace axisloom::jit {
+namespace {
+
+/// Major version in "OpenCL 3.0 ..." or "NVRTC 13.0"; 0 when there is none.
+int major_version(std::string_view text) {
+  const std::size_t digit = text.find_first_of("0123456789");
+  int major = 0;
+  if (digit != std::string_view::npos) std::from_chars(text.data() + digit, text.data() + text.size(), major);
+  return major;
+}
+
+std::vector<std::string> opencl_options(const DeviceInfo& device, bool contract) {
+  // Order between groups needs OpenCL C 3.0's fences, except on NVIDIA's own OpenCL, where the dialect uses inline PTX.
+  const bool nvidia = device.platform.find("NVIDIA") != std::string::npos;
+  const bool fences = device.device_scope_order && !nvidia && major_version(device.api_version) >= 3;
+  std::vector<std::string> options = {fences ? "-cl-std=CL3.0" : "-cl-std=CL1.2", "-Werror"};
+  if (fences || (device.device_scope_order && nvidia)) options.push_back("-DAXL_DEVICE_SCOPE=1");
+  if (device.f64) options.push_back("-DAXL_HAS_F64=1");
+  // OpenCL C contracts a*b+c by default and has no option against it: the prelude's FP_CONTRACT pragma forbids it,
+  // unless this constant is set.
+  if (contract) options.push_back("-DAXL_CONTRACT=1");
+  return options;
+}
+
+std::vector<std::string> cuda_options(const DeviceInfo& device, bool contract) {
+  std::vector<std::string> options = {"--std=c++17", "-default-device", contract ? "--fmad=true" : "--fmad=false",
+                                      "-DAXL_DEVICE_SCOPE=1", "-DAXL_HAS_F64=1"};
+  if (contract) options.push_back("-DAXL_CONTRACT=1");
+  // NVRTC has no option that turns all warnings into errors. These are the ones behind wrong results: an expression
+  // without effect (what OpenCL C's vector literals become), a variable used before it is set, a missing return.
+  if (major_version(device.compiler) >= 12) options.push_back("--diag-error=174,549,940");
+  return options;
+}
+
+}  // namespace
+
+std::vector<std::string> build_options(const DeviceInfo& device, bool contract) {
+  return device.api == Api::cuda ? cuda_options(device, contract) : opencl_options(device, contract);
+}
+
+}  // namespace axisloom::jit

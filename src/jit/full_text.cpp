@@ -1,0 +1,132 @@
+// The full text of a specialised kernel: constants, prelude and kernel, with every include replaced by its file.
+#include "jit/full_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "jit/embedded.hpp"
+
+namespace axisloom::jit {
+namespace {
+
+std::string folder_of(const std::string& file) {
+  return file.substr(0, file.rfind('/') + 1);
+}
+
+std::string_view without_leading_blanks(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return text;
+}
+
+/// What follows "#word" on a line that is that directive.
+std::optional<std::string_view> directive(std::string_view line, std::string_view word) {
+  line = without_leading_blanks(line);
+  if (!line.starts_with('#')) return std::nullopt;
+  line = without_leading_blanks(line.substr(1));
+  if (!line.starts_with(word)) return std::nullopt;
+  return without_leading_blanks(line.substr(word.size()));
+}
+
+/// The name in #include "name"; headers in angle brackets are left to the compiler.
+std::optional<std::string> included_name(std::string_view line) {
+  const auto rest = directive(line, "include");
+  if (!rest || !rest->starts_with('"')) return std::nullopt;
+  const std::size_t end = rest->find('"', 1);
+  if (end == std::string_view::npos) return std::nullopt;
+  return std::string(rest->substr(1, end - 1));
+}
+
+/// Host and kernel share some headers; once pasted, each is there once anyway and compilers warn about the pragma.
+bool is_pragma_once(std::string_view line) {
+  const auto rest = directive(line, "pragma");
+  return rest && rest->starts_with("once");
+}
+
+/// Pastes files together. A file goes in where it is first included, whether or not an #if around it holds.
+class Expansion {
+ public:
+  Expansion(const Sources& sources, std::string kernel_folder)
+      : sources_(sources), kernel_folder_(std::move(kernel_folder)) {}
+
+  void append(const std::string& file, std::string_view text) {
+    seen_.insert(file);
+    mark(file, 1);
+    for (std::size_t number = 1; !text.empty(); ++number) {
+      const std::size_t end = text.find('\n');
+      append_line(file, number, text.substr(0, end));
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  struct Found {
+    std::string file;
+    std::string_view text;
+  };
+
+  void append_line(const std::string& file, std::size_t number, std::string_view line) {
+    const auto name = included_name(line);
+    if (!name) {
+      if (!is_pragma_once(line)) text_ += line;
+      text_ += '\n';
+      return;
+    }
+    const Found found = find(*name, file, number);
+    if (seen_.contains(found.file)) {
+      text_ += '\n';
+      return;
+    }
+    append(found.file, found.text);
+    mark(file, number + 1);
+  }
+
+  Found find(const std::string& name, const std::string& includer, std::size_t number) const {
+    const std::array<std::string, 4> folders = {folder_of(includer), kernel_folder_, "dialect/", ""};
+    for (const std::string& folder : folders) {
+      const std::string file = std::filesystem::path(folder + name).lexically_normal().generic_string();
+      if (const auto text = sources_(file)) return {file, *text};
+    }
+    throw Error(Errc::file,
+                includer + " includes \"" + name + "\" on line " + std::to_string(number) + ", which is not embedded",
+                "place it beside the kernel or in the dialect's folder, with a name that ends in .h");
+  }
+
+  /// Lets compiler messages name the file that the next line comes from.
+  void mark(const std::string& file, std::size_t line) {
+    text_ += "#line " + std::to_string(line) + " \"" + file + "\"\n";
+  }
+
+  const Sources& sources_;
+  std::string kernel_folder_;
+  std::set<std::string> seen_;
+  std::string text_;
+};
+
+std::string_view require(const Sources& sources, const std::string& file) {
+  if (const auto text = sources(file)) return *text;
+  throw_not_embedded(file);
+}
+
+}  // namespace
+
+std::string full_text(const Specialisation& what, Api api, const Sources& sources) {
+  Defines defines = what.defines;
+  defines.set(api == Api::cuda ? "AXL_CUDA" : "AXL_OPENCL", 1).set("GROUP", what.items);
+  if (what.checked) defines.set("AXL_CHECKED", 1);
+
+  const std::string prelude = api == Api::cuda ? "dialect/on_cuda.h" : "dialect/on_opencl.h";
+  Expansion expansion(sources, folder_of(what.file));
+  expansion.append(prelude, require(sources, prelude));
+  expansion.append(what.file, require(sources, what.file));
+  return "// Axisloom: kernel " + what.kernel + " of " + what.file + "\n" + defines.text() + expansion.take();
+}
+
+std::string full_text(const Specialisation& what, Api api) {
+  return full_text(what, api, find_embedded);
+}
+
+}  // namespace axisloom::jit

@@ -1,0 +1,16 @@
+// Putting together what a kernel compiler sees, from any set of sources.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "jit/jit.hpp"
+
+namespace axisloom::jit {
+
+/// The text of a file by its embedded name; empty when there is none.
+using Sources = std::function<std::optional<std::string_view>(std::string_view name)>;
+
+std::string full_text(const Specialisation& what, Api api, const Sources& sources);
+
+}  // namespace axisloom::jit

@@ -1,0 +1,221 @@
+// Programs in memory, by device and key, with the disk behind them.
+#include "jit/program_cache.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <mutex>
+
+#include "jit/disk_cache.hpp"
+#include "jit/jit.hpp"
+
+namespace axisloom::jit {
+namespace {
+
+using ProgramPtr = std::shared_ptr<device::Program>;
+
+/// The programs of one device; owned by the device, so that nothing outlives it.
+struct DevicePrograms {
+  std::string identity;  // Device::build_identity
+  std::mutex mutex;
+  std::map<std::string, std::shared_future<ProgramPtr>> by_key;
+  /// Compiled here and not yet stored, with their keys: OpenCL programs before their first launch. Ordered by owner,
+  /// since an address may be used again.
+  std::map<std::weak_ptr<device::Program>, std::string, std::owner_less<>> unsaved;
+};
+
+struct Counters {
+  std::atomic<std::uint64_t> memory_hits{0}, disk_hits{0}, compiles{0}, damaged{0}, stored{0};
+};
+
+struct Shared {
+  std::mutex mutex;
+  std::shared_ptr<DiskCache> disk;  // made when first needed
+  std::vector<std::weak_ptr<DevicePrograms>> devices;
+  Counters counters;
+};
+
+/// Never destroyed: threads may still ask while the process ends.
+Shared& shared() {
+  static Shared& instance = *new Shared;
+  return instance;
+}
+
+std::shared_ptr<DiskCache> disk_cache() {
+  std::shared_ptr<DiskCache> made;
+  {
+    const std::lock_guard lock(shared().mutex);
+    if (shared().disk) return shared().disk;
+    made = shared().disk = std::make_shared<DiskCache>(DiskCacheSettings::from_environment());
+  }
+  made->report();  // without the lock: the user's log callback may ask for the cache
+  return made;
+}
+
+std::shared_ptr<DevicePrograms> programs_of(device::Device& device) {
+  const std::lock_guard lock(shared().mutex);
+  if (!device.cached_programs) {
+    auto programs = std::make_shared<DevicePrograms>();
+    programs->identity = device.build_identity();
+    std::erase_if(shared().devices, [](const auto& known) { return known.expired(); });
+    shared().devices.push_back(programs);
+    device.cached_programs = programs;
+  }
+  return std::static_pointer_cast<DevicePrograms>(device.cached_programs);
+}
+
+/// Every part with its length before it, so that no two requests spell the same.
+std::string key_of(const device::BuildRequest& request, unsigned items, const std::string& identity) {
+  std::string parts;
+  const auto add = [&parts](const std::string& part) { parts += std::to_string(part.size()) + ":" + part; };
+  add(std::to_string(cache_format));
+  add(request.source);
+  add(std::to_string(request.options.size()));
+  for (const std::string& option : request.options) add(option);
+  add(std::to_string(items));
+  add(identity);
+  return sha256(parts);
+}
+
+/// A binary that the runtime refuses is worth no more than none at all; other failures are the caller's to see.
+ProgramPtr load(device::Device& device, const device::BuildRequest& request, std::span<const std::byte> binary) {
+  try {
+    return device.load(request, binary);
+  } catch (const Error& error) {
+    if (error.code() != Errc::device) throw;
+    return nullptr;
+  }
+}
+
+ProgramPtr from_disk(device::Device& device, const device::BuildRequest& request, const std::string& key) {
+  const auto disk = disk_cache();
+  const DiskCache::Lookup found = disk->read(key);
+  if (found.outcome == DiskCache::Outcome::hit) {
+    if (ProgramPtr program = load(device, request, found.payload)) {
+      ++shared().counters.disk_hits;
+      return program;
+    }
+    disk->remove(key);
+  }
+  if (found.outcome != DiskCache::Outcome::missing) ++shared().counters.damaged;
+  return nullptr;
+}
+
+/// Failing to store costs a compilation later and nothing now, so it is only logged.
+void save(const device::Program& program, const std::string& key) {
+  const auto disk = disk_cache();
+  if (!disk->usable()) return;
+  try {
+    const std::vector<std::byte> binary = program.binary();
+    if (!binary.empty() && disk->store(key, binary)) ++shared().counters.stored;
+  } catch (const Error& error) {
+    device::log(std::string("a compiled program could not be stored: ") + error.what());
+  }
+}
+
+ProgramPtr load_or_build(device::Device& device, const device::BuildRequest& request, const std::string& key,
+                         DevicePrograms& programs) {
+  if (ProgramPtr program = from_disk(device, request, key)) return program;
+  ++shared().counters.compiles;
+  ProgramPtr program = device.build(request);
+  if (device.info().api == Api::opencl) {
+    const std::lock_guard lock(programs.mutex);
+    programs.unsaved.emplace(program, key);
+  } else {
+    save(*program, key);
+  }
+  return program;
+}
+
+}  // namespace
+
+ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, unsigned items) {
+  const auto programs = programs_of(device);
+  const std::string key = key_of(request, items, programs->identity);
+  std::promise<ProgramPtr> promise;
+  std::shared_future<ProgramPtr> known;
+  {
+    const std::lock_guard lock(programs->mutex);
+    const auto [at, first] = programs->by_key.try_emplace(key);
+    if (first)
+      at->second = promise.get_future().share();
+    else
+      known = at->second;
+  }
+  if (known.valid()) {
+    ProgramPtr program = known.get();
+    ++shared().counters.memory_hits;
+    return program;
+  }
+  try {
+    ProgramPtr program = load_or_build(device, request, key, *programs);
+    promise.set_value(program);
+    return program;
+  } catch (...) {
+    // Those who wait now share the failure; whoever asks later tries again.
+    {
+      const std::lock_guard lock(programs->mutex);
+      programs->by_key.erase(key);
+    }
+    promise.set_exception(std::current_exception());
+    throw;
+  }
+}
+
+ProgramPtr obtain(device::Device& device, const Specialisation& what) {
+  const std::string name = what.file.substr(0, what.file.rfind('.'));
+  return obtain(device, {name, full_text(what, device.info().api), build_options(device.info())}, what.items);
+}
+
+void launched(device::Device& device, const ProgramPtr& program) {
+  const auto programs = programs_of(device);
+  std::string key;
+  {
+    const std::lock_guard lock(programs->mutex);
+    const auto at = programs->unsaved.find(program);
+    if (at == programs->unsaved.end()) return;
+    key = std::move(at->second);
+    programs->unsaved.erase(at);
+  }
+  save(*program, key);
+}
+
+CacheStats cache_stats() noexcept {
+  const Counters& counters = shared().counters;
+  return {counters.memory_hits, counters.disk_hits, counters.compiles, counters.damaged, counters.stored};
+}
+
+CacheFolder cache_folder() {
+  const auto disk = disk_cache();
+  CacheFolder folder;
+  folder.why = disk->why();
+  if (!disk->usable()) return folder;
+  folder.path = disk->folder().string();
+  for (const DiskCache::Entry& entry : disk->entries()) {
+    folder.bytes += entry.bytes;
+    ++folder.entries;
+  }
+  return folder;
+}
+
+std::uint64_t clear_cache_folder() {
+  return disk_cache()->clear();
+}
+
+void forget_programs() {
+  std::vector<std::weak_ptr<DevicePrograms>> devices;
+  {
+    const std::lock_guard lock(shared().mutex);
+    shared().disk = nullptr;
+    devices = shared().devices;
+  }
+  for (const auto& weak : devices) {
+    const auto programs = weak.lock();
+    if (!programs) continue;
+    const std::lock_guard lock(programs->mutex);
+    programs->by_key.clear();
+    programs->unsaved.clear();
+  }
+}
+
+}  // namespace axisloom::jit
