@@ -1,0 +1,255 @@
+// The dialect on CUDA C++ for NVRTC, without any CUDA header: types, packets, and the primitives below words.h.
+// The host defines GROUP and AXL_PARAMS_SIZE; everything else is known here (sm_80 and later).
+
+#define AXL_NVIDIA 1
+#define AXL_HAS_F64 1
+
+#define GLOBAL
+#define LOCAL
+#define INLINE __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define AXL_RESTRICT __restrict__
+#define AXL_OVERLOAD
+#define AXL_TYPEOF(x) decltype(x)
+#define AXL_BY_VALUE(P, name) const __grid_constant__ P name
+#define KERNEL(name, ...) extern "C" __global__ void __launch_bounds__(GROUP) name(__VA_ARGS__)
+#define PARAMS_SIZE(P) static_assert(sizeof(P) == AXL_PARAMS_SIZE, "host and kernel disagree on the size of " #P)
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+typedef float f32;
+typedef double f64;
+
+#define as_f32_u32(x) __uint_as_float((u32)(x))
+#define as_u32_f32(x) __float_as_uint((f32)(x))
+#define as_f32_i32(x) __int_as_float((i32)(x))
+#define as_i32_f32(x) __float_as_int((f32)(x))
+#define as_f64_u64(x) __longlong_as_double((i64)(u64)(x))
+#define as_u64_f64(x) ((u64)__double_as_longlong((f64)(x)))
+
+#define group_id() ((u32)blockIdx.x)
+#define item_id() ((u32)threadIdx.x)
+#define group_count() ((u32)gridDim.x)
+#define barrier_local() __syncthreads()
+
+#define mul_hi_u32(a, b) __umulhi((u32)(a), (u32)(b))
+#define mul_hi_u64(a, b) __umul64hi((u64)(a), (u64)(b))
+#define popcount_u32(x) ((u32)__popc((u32)(x)))
+#define clz_u32(x) ((u32)__clz((i32)(x)))
+
+// Packets: as large as OpenCL's (three components take the room of four), aligned to at most 16 bytes. `lanes` and
+// `scalar` serve the loose accesses only.
+#define AXL_PACKET(T, N, room, ...)                                           \
+  struct alignas((room) * sizeof(T) < 16 ? (room) * sizeof(T) : 16) T##x##N { \
+    typedef T scalar;                                                         \
+    enum { lanes = N };                                                       \
+    T __VA_ARGS__;                                                            \
+  };
+#define AXL_SCALAR(T)                                                                                           \
+  AXL_PACKET(T, 2, 2, s0, s1)                                                                                   \
+  AXL_PACKET(T, 3, 4, s0, s1, s2)                                                                               \
+  AXL_PACKET(T, 4, 4, s0, s1, s2, s3)                                                                           \
+  AXL_PACKET(T, 8, 8, s0, s1, s2, s3, s4, s5, s6, s7)                                                           \
+  AXL_PACKET(T, 16, 16, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)                         \
+  INLINE T##x2 make_##T##x2(T a, T b) {                                                                         \
+    return T##x2{a, b};                                                                                         \
+  }                                                                                                             \
+  INLINE T##x3 make_##T##x3(T a, T b, T c) {                                                                    \
+    return T##x3{a, b, c};                                                                                      \
+  }                                                                                                             \
+  INLINE T##x4 make_##T##x4(T a, T b, T c, T d) {                                                               \
+    return T##x4{a, b, c, d};                                                                                   \
+  }                                                                                                             \
+  INLINE T##x8 make_##T##x8(T a, T b, T c, T d, T e, T f, T g, T h) {                                           \
+    return T##x8{a, b, c, d, e, f, g, h};                                                                       \
+  }                                                                                                             \
+  INLINE T##x16 make_##T##x16(T a, T b, T c, T d, T e, T f, T g, T h, T i, T j, T k, T l, T m, T n, T o, T q) { \
+    return T##x16{a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q};                                              \
+  }
+
+AXL_SCALAR(i8)
+AXL_SCALAR(u8)
+AXL_SCALAR(i16)
+AXL_SCALAR(u16)
+AXL_SCALAR(i32)
+AXL_SCALAR(u32)
+AXL_SCALAR(i64)
+AXL_SCALAR(u64)
+AXL_SCALAR(f32)
+AXL_SCALAR(f64)
+
+#include "nvidia.h"
+#include "order.h"
+
+// An unsigned word, or four of them, of each size: packets travel as these, because a structure of bytes would be
+// loaded byte by byte.
+template <unsigned Bytes>
+struct axl_carrier {
+  struct alignas(16) Four {
+    u32 x, y, z, w;
+  };
+  Four part[Bytes / 16];
+};
+template <>
+struct axl_carrier<8> {
+  u64 part[1];
+};
+template <>
+struct axl_carrier<4> {
+  u32 part[1];
+};
+template <>
+struct axl_carrier<2> {
+  u16 part[1];
+};
+template <>
+struct axl_carrier<1> {
+  u8 part[1];
+};
+
+template <class To, class From>
+INLINE To axl_bits(const From& from) {
+  static_assert(sizeof(To) == sizeof(From), "bits of another size");
+  To to;
+  memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+template <class P>
+INLINE P axl_get(const void* const address) {
+  return axl_bits<P>(*static_cast<const axl_carrier<sizeof(P)>*>(address));
+}
+
+template <class P>
+INLINE void axl_put(void* const address, const P value) {
+  *static_cast<axl_carrier<sizeof(P)>*>(address) = axl_bits<axl_carrier<sizeof(P)>>(value);
+}
+
+template <class P>
+INLINE P axl_get_stream(const void* const address) {
+  axl_carrier<sizeof(P)> value;
+  axl_nvidia_stream_load(reinterpret_cast<u8*>(&value), static_cast<const u8*>(address), sizeof(P));
+  return axl_bits<P>(value);
+}
+
+template <class P>
+INLINE void axl_put_stream(void* const address, const P value) {
+  const axl_carrier<sizeof(P)> bits = axl_bits<axl_carrier<sizeof(P)>>(value);
+  axl_nvidia_stream_store(static_cast<u8*>(address), reinterpret_cast<const u8*>(&bits), sizeof(P));
+}
+
+// Bytes that a loose access touches: those of the components.
+template <class P>
+constexpr auto axl_loose_bytes(int) -> decltype(unsigned(P::lanes)) {
+  return unsigned(P::lanes) * unsigned(sizeof(typename P::scalar));
+}
+template <class P>
+constexpr unsigned axl_loose_bytes(long) {
+  return unsigned(sizeof(P));
+}
+
+// Element by element: no wider access is proven.
+template <class P, class T>
+INLINE P axl_get_loose(const T* const from) {
+  constexpr unsigned bytes = axl_loose_bytes<P>(0);
+  static_assert(bytes % sizeof(T) == 0, "a loose packet holds whole elements of its buffer");
+  P value;
+  UNROLL for (unsigned k = 0; k < bytes / sizeof(T); ++k) {
+    const T element = from[k];
+    memcpy(reinterpret_cast<u8*>(&value) + k * sizeof(T), &element, sizeof(T));
+  }
+  return value;
+}
+
+template <class P, class T>
+INLINE void axl_put_loose(T* const to, const P value) {
+  constexpr unsigned bytes = axl_loose_bytes<P>(0);
+  static_assert(bytes % sizeof(T) == 0, "a loose packet holds whole elements of its buffer");
+  UNROLL for (unsigned k = 0; k < bytes / sizeof(T); ++k) {
+    T element;
+    memcpy(&element, reinterpret_cast<const u8*>(&value) + k * sizeof(T), sizeof(T));
+    to[k] = element;
+  }
+}
+
+#define AXL_GET(P, address) axl_get<P>(address)
+#define AXL_PUT(P, address, v) axl_put<P>(address, v)
+#define AXL_LOCAL_GET(P, address) axl_get<P>(address)
+#define AXL_LOCAL_PUT(P, address, v) axl_put<P>(address, v)
+#define AXL_LOOSE_BYTES(P) axl_loose_bytes<P>(0)
+#define AXL_GET_LOOSE(P, address) axl_get_loose<P>(address)
+#define AXL_PUT_LOOSE(P, address, v) axl_put_loose<P>(address, v)
+#define AXL_GET_STREAM(P, address) axl_get_stream<P>(address)
+#define AXL_PUT_STREAM(P, address, v) axl_put_stream<P>(address, v)
+
+#define axl_writable(address) (address)
+
+#define AXL_LOCAL_ARRAY(name, bytes) __shared__ u8 name[bytes] __attribute__((aligned(128)))
+#define LOCAL_BLOCK(bytes)                                        \
+  enum { axl_block_bytes = (bytes) };                             \
+  extern __shared__ u8 axl_block[] __attribute__((aligned(128))); \
+  (void)axl_block_bytes AXL_LOCAL_SPILL
+
+// cp.async in the widest piece that both addresses and the length allow; elements of 1 or 2 bytes and strides go by
+// items.
+template <int Bytes>
+INLINE void axl_async_piece(u8* const to, const u8* const from) {
+  const u32 local = (u32)__cvta_generic_to_shared(to);
+  if (Bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(local), "l"(from) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(local), "l"(from), "n"(Bytes) : "memory");
+  }
+}
+
+template <int Bytes>
+INLINE void axl_async_pieces(u8* const to, const u8* const from, const i64 bytes) {
+  for (i64 k = (i64)item_id() * Bytes; k < bytes; k += GROUP * Bytes) axl_async_piece<Bytes>(to + k, from + k);
+}
+
+template <class T>
+INLINE void axl_async_copy(T* const to, const T* const from, const i64 count) {
+  u8* const to_bytes = reinterpret_cast<u8*>(to);
+  const u8* const from_bytes = reinterpret_cast<const u8*>(from);
+  const i64 bytes = count * (i64)sizeof(T);
+  const u64 ends = (u64)to_bytes | (u64)from_bytes | (u64)bytes;
+  if (ends % 16 == 0) {
+    axl_async_pieces<16>(to_bytes, from_bytes, bytes);
+  } else if (ends % 8 == 0) {
+    axl_async_pieces<8>(to_bytes, from_bytes, bytes);
+  } else if (ends % 4 == 0) {
+    axl_async_pieces<4>(to_bytes, from_bytes, bytes);
+  } else {
+    for (i64 k = (i64)item_id(); k < count; k += GROUP) to[k] = from[k];
+  }
+}
+
+#define AXL_ASYNC_COPY(name, a, i, count) axl_async_copy(name##_l, AXL_READ(a, i, 0, 0), (i64)(count))
+#define AXL_ASYNC_COPY_STRIDED(name, a, i, count, stride) AXL_COPY_BY_ITEMS(name, a, i, count, stride)
+#define AXL_ASYNC_WAIT()                             \
+  do {                                               \
+    asm volatile("cp.async.wait_all;" ::: "memory"); \
+    __syncthreads();                                 \
+  } while (0)
+
+#define AXL_NATIVE_F16 1
+INLINE f32 axl_native_f32_from_f16(const u16 h) {
+  f32 value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(h));
+  return value;
+}
+INLINE u16 axl_native_f16_from_f32(const f32 value) {
+  u16 h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(value));
+  return h;
+}
+
+#define axl_count_up(counter) atomicAdd(counter, 1u)
+
+#include "words.h"
