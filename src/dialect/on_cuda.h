@@ -87,31 +87,26 @@ AXL_SCALAR(f64)
 #include "nvidia.h"
 #include "order.h"
 
-// An unsigned word, or four of them, of each size: packets travel as these, because a structure of bytes would be
-// loaded byte by byte.
+// Packets travel between memory and registers as words that the compiler loads and stores whole; a structure of bytes
+// it would load byte by byte.
+template <class W, unsigned Parts = 1>
+struct axl_words {
+  typedef W Word;
+  static constexpr unsigned parts = Parts;
+  Word part[Parts];
+};
 template <unsigned Bytes>
-struct axl_carrier {
-  struct alignas(16) Four {
-    u32 x, y, z, w;
-  };
-  Four part[Bytes / 16];
+struct axl_carrier : axl_words<uint4, Bytes / 16> {
+  static_assert(Bytes % 16 == 0, "a packet has 1, 2, 4, 8 or a multiple of 16 bytes");
 };
 template <>
-struct axl_carrier<8> {
-  u64 part[1];
-};
+struct axl_carrier<8> : axl_words<uint2> {};
 template <>
-struct axl_carrier<4> {
-  u32 part[1];
-};
+struct axl_carrier<4> : axl_words<u32> {};
 template <>
-struct axl_carrier<2> {
-  u16 part[1];
-};
+struct axl_carrier<2> : axl_words<u16> {};
 template <>
-struct axl_carrier<1> {
-  u8 part[1];
-};
+struct axl_carrier<1> : axl_words<u8> {};
 
 template <class To, class From>
 INLINE To axl_bits(const From& from) {
@@ -123,12 +118,19 @@ INLINE To axl_bits(const From& from) {
 
 template <class P>
 INLINE P axl_get(const void* const address) {
-  return axl_bits<P>(*static_cast<const axl_carrier<sizeof(P)>*>(address));
+  typedef axl_carrier<sizeof(P)> Carrier;
+  const Carrier* const from = static_cast<const Carrier*>(address);
+  Carrier value;
+  UNROLL for (unsigned k = 0; k < Carrier::parts; ++k) value.part[k] = from->part[k];
+  return axl_bits<P>(value);
 }
 
 template <class P>
 INLINE void axl_put(void* const address, const P value) {
-  *static_cast<axl_carrier<sizeof(P)>*>(address) = axl_bits<axl_carrier<sizeof(P)>>(value);
+  typedef axl_carrier<sizeof(P)> Carrier;
+  Carrier* const to = static_cast<Carrier*>(address);
+  const Carrier bits = axl_bits<Carrier>(value);
+  UNROLL for (unsigned k = 0; k < Carrier::parts; ++k) to->part[k] = bits.part[k];
 }
 
 template <class P>
