@@ -98,6 +98,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const noexcept = 0;
+  /// True once a call failed with Errc::device_lost; `open` then makes a fresh device in its place.
+  virtual bool lost() const noexcept { return false; }
   /// All that a binary depends on besides its source: platform, device and driver versions, compiler, architecture.
   virtual std::string build_identity() const = 0;
 
@@ -116,6 +118,10 @@ class Device {
   /// Loads a binary; null when the runtime rejects it (the caller then builds from source).
   virtual std::shared_ptr<Program> load(const BuildRequest& request, std::span<const std::byte> binary) = 0;
   virtual KernelAttributes attributes(Program& program, const std::string& kernel) = 0;
+
+  /// The program cache's own: the compiled programs of this device, so that they go with it. A Program therefore must not
+  /// own its Device. They are released after the members of a derived class, unless its destructor resets this before.
+  std::shared_ptr<void> cached_programs;
 };
 
 /// What was looked for and found when a runtime was opened; `doctor` prints it.

@@ -1,0 +1,115 @@
+// The public handles: each forwards to the seam's object that it holds, and says so when it holds none.
+#include "device/device.hpp"
+#include "device/process.hpp"
+
+namespace axisloom {
+
+namespace {
+
+template <typename Impl>
+Impl& require(const std::shared_ptr<Impl>& impl, const char* what, const char* remedy) {
+  device::require_same_process();
+  if (!impl) throw Error(Errc::usage, std::string("this ") + what + " is empty", remedy);
+  return *impl;
+}
+
+device::Device& impl_of(const Device& device) {
+  return require(device.impl(), "Device", "make it with Device::open, borrow_opencl or borrow_cuda");
+}
+device::Queue& impl_of(const Queue& queue) {
+  return require(queue.impl(), "Queue", "make it with Device::queue or borrow_queue");
+}
+device::Buffer& impl_of(const Buffer& buffer) {
+  return require(buffer.impl(), "Buffer", "make it with Device::allocate, wrap or borrow_buffer");
+}
+
+std::vector<std::shared_ptr<device::Event>> impls_of(std::span<const Event> events) {
+  std::vector<std::shared_ptr<device::Event>> impls;
+  impls.reserve(events.size());
+  for (const Event& event : events) {
+    if (event.impl()) impls.push_back(event.impl());
+  }
+  return impls;
+}
+
+}  // namespace
+
+void Event::wait() const {
+  if (impl_) impl_->wait();
+}
+
+bool Event::done() const {
+  return !impl_ || impl_->done();
+}
+
+double Event::seconds() const {
+  return require(impl_, "Event", "take the time of an event that a queue with timing returned").seconds();
+}
+
+std::size_t Buffer::bytes() const {
+  return impl_ ? impl_->bytes() : 0;
+}
+
+Event Queue::write(const Buffer& to, std::size_t offset, std::span<const std::byte> from,
+                   std::span<const Event> wait) const {
+  return Event(impl_of(*this).write(impl_of(to), offset, from, impls_of(wait)));
+}
+
+Event Queue::read(const Buffer& from, std::size_t offset, std::span<std::byte> to, std::span<const Event> wait) const {
+  return Event(impl_of(*this).read(impl_of(from), offset, to, impls_of(wait)));
+}
+
+void Queue::finish() const {
+  impl_of(*this).finish();
+}
+
+Device Device::open(std::string_view spec) {
+  return Device(device::open(spec));
+}
+
+Device Device::borrow_opencl(void* context, void* id) {
+  device::require_same_process();
+  Device borrowed(device::borrow_opencl(context, id));
+  device::remember_process();
+  return borrowed;
+}
+
+Device Device::borrow_cuda(void* context) {
+  device::require_same_process();
+  Device borrowed(device::borrow_cuda(context));
+  device::remember_process();
+  return borrowed;
+}
+
+const DeviceInfo& Device::info() const {
+  return impl_of(*this).info();
+}
+
+Buffer Device::allocate(std::size_t bytes) const {
+  return Buffer(impl_of(*this).allocate(bytes));
+}
+
+Buffer Device::wrap(void* host, std::size_t bytes) const {
+  device::Device& impl = impl_of(*this);
+  auto buffer = impl.wrap(host, bytes);
+  if (!buffer) {
+    throw Error(Errc::unsupported, {.message = "this device cannot use host memory in place",
+                                    .device = impl.info().label(),
+                                    .remedy = "allocate a buffer and write to it"});
+  }
+  return Buffer(std::move(buffer));
+}
+
+Buffer Device::borrow_buffer(void* native, std::size_t bytes) const {
+  return Buffer(impl_of(*this).borrow_buffer(native, bytes));
+}
+
+Queue Device::queue(bool timing) const {
+  return Queue(impl_of(*this).queue(timing));
+}
+
+Queue Device::borrow_queue(void* native) const {
+  return Queue(impl_of(*this).borrow_queue(native));
+}
+
+}  // namespace axisloom

@@ -1,0 +1,110 @@
+// The devices of this process: enumeration over the runtimes, and one shared open device for each piece of hardware.
+#include "device/registry.hpp"
+
+#include "device/process.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace axisloom {
+
+namespace device {
+
+namespace {
+
+constexpr Api api_order[] = {Api::cuda, Api::opencl};
+
+Runtime& runtime(Api api) {
+  return api == Api::cuda ? cuda_runtime() : opencl_runtime();
+}
+
+std::vector<DeviceInfo> enumerate() {
+  require_same_process();
+  std::vector<DeviceInfo> all;
+  for (const Api api : api_order) {
+    const std::vector<DeviceInfo> some = runtime(api).devices();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  if (!all.empty()) remember_process();
+  return all;
+}
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+// What each runtime that was asked looked for, and what each advises.
+[[noreturn]] void refuse_none(std::string_view text, const Spec& spec, std::span<const DeviceInfo> present) {
+  ErrorParts parts;
+  parts.message = text.empty() || text == "auto" ? "there is no OpenCL or CUDA device"
+                                                 : "there is no device \"" + std::string(text) + "\"";
+  if (!present.empty()) {
+    parts.message += "; present:";
+    for (const DeviceInfo& info : present) parts.message += " " + info.label();
+    parts.remedy = "name one of these";
+  }
+  for (const Api api : api_order) {
+    if (spec.which == Spec::Which::api && spec.api != api) continue;
+    for (const RuntimeStatus& status : runtime(api).status()) {
+      if (status.remedy.empty()) continue;
+      parts.message += "; " + status.name + ": looked for " + join(status.tried);
+      parts.remedy += (parts.remedy.empty() ? "" : "; or ") + status.remedy;
+    }
+  }
+  throw Error(Errc::no_device, std::move(parts));
+}
+
+// Never destroyed: drivers take themselves down at exit, in an order that is not ours to know.
+struct OpenDevices {
+  std::mutex mutex;
+  std::map<std::pair<Api, int>, std::shared_ptr<Device>> devices;
+};
+
+OpenDevices& open_devices() {
+  static OpenDevices* const instance = new OpenDevices;
+  return *instance;
+}
+
+std::shared_ptr<Device> open_shared(Api api, int index) {
+  OpenDevices& opened = open_devices();
+  const std::lock_guard lock(opened.mutex);
+  std::shared_ptr<Device>& device = opened.devices[{api, index}];
+  if (!device || device->lost()) device = runtime(api).open(index);
+  return device;
+}
+
+// AXISLOOM_DEVICE stands in for "auto" and "" only; what the caller names is what the caller gets.
+std::string effective_text(std::string_view text) {
+  if (!text.empty() && parse_spec(text).which != Spec::Which::automatic) return std::string(text);
+  const char* variable = std::getenv("AXISLOOM_DEVICE");
+  if (!variable || !*variable) return "auto";
+  try {
+    parse_spec(variable);
+  } catch (const Error& error) {
+    throw Error(error.code(), "environment variable AXISLOOM_DEVICE: " + error.parts().message, error.parts().remedy);
+  }
+  return variable;
+}
+
+}  // namespace
+
+std::shared_ptr<Device> open(std::string_view text) {
+  require_same_process();
+  const std::string effective = effective_text(text);
+  const Spec spec = parse_spec(effective);
+  const std::vector<DeviceInfo> present = enumerate();
+  const DeviceInfo* chosen = select(spec, present);
+  if (!chosen) refuse_none(effective, spec, present);
+  return open_shared(chosen->api, chosen->index);
+}
+
+}  // namespace device
+
+std::vector<DeviceInfo> devices() {
+  return device::enumerate();
+}
+
+}  // namespace axisloom

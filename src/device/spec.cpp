@@ -1,0 +1,111 @@
+// The device grammar, and the choice of a device by it.
+#include "device/device.hpp"
+#include "device/registry.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace axisloom {
+
+std::string DeviceInfo::spec() const {
+  const std::string prefix = api == Api::cuda ? "cuda" : "opencl";
+  return index < 0 ? prefix : prefix + ":" + std::to_string(index);
+}
+
+std::string DeviceInfo::label() const {
+  return spec() + " (" + name + ")";
+}
+
+namespace device {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+  throw Error(Errc::usage, "device \"" + std::string(text) + "\" cannot be read: " + why,
+              "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME");
+}
+
+bool is_number(std::string_view text) {
+  const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string_view::npos;
+}
+
+int parse_index(std::string_view text, std::string_view digits) {
+  int index = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (error != std::errc() || end != digits.data() + digits.size() || index < 0) {
+    refuse(text, "\"" + std::string(digits) + "\" is not a device number");
+  }
+  return index;
+}
+
+bool matches(const Spec& spec, const DeviceInfo& info) {
+  switch (spec.which) {
+    case Spec::Which::automatic:
+      return true;
+    case Spec::Which::cpu:
+      return info.kind == Kind::cpu;
+    case Spec::Which::gpu:
+      return info.kind == Kind::gpu;
+    case Spec::Which::api:
+      break;
+  }
+  if (info.api != spec.api) return false;
+  if (spec.index) return info.index == *spec.index;
+  const std::string wanted = lower(spec.name);
+  return lower(info.name).find(wanted) != std::string::npos || lower(info.platform).find(wanted) != std::string::npos;
+}
+
+// GPUs before CPUs before the rest, and a device without a compiler only when there is no other of its kind.
+int preference(const DeviceInfo& info) {
+  const int kind = info.kind == Kind::gpu ? 0 : info.kind == Kind::cpu ? 1 : 2;
+  return 2 * kind + (info.compiler.empty() ? 1 : 0);
+}
+
+}  // namespace
+
+Spec parse_spec(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string head = lower(text.substr(0, colon));
+  const bool has_tail = colon != std::string_view::npos;
+  const std::string_view tail = has_tail ? text.substr(colon + 1) : std::string_view{};
+
+  Spec spec;
+  if (head == "auto" || head == "cpu" || head == "gpu") {
+    if (has_tail) refuse(text, "nothing may follow \"" + head + "\"");
+    spec.which = head == "auto" ? Spec::Which::automatic : head == "cpu" ? Spec::Which::cpu : Spec::Which::gpu;
+    return spec;
+  }
+  if (head != "cuda" && head != "opencl") refuse(text, "no such kind of device");
+  spec.which = Spec::Which::api;
+  spec.api = head == "cuda" ? Api::cuda : Api::opencl;
+  if (!has_tail) return spec;
+  if (tail.empty()) refuse(text, "nothing follows the colon");
+  if (spec.api == Api::cuda || is_number(tail)) {
+    spec.index = parse_index(text, tail);
+  } else {
+    spec.name = tail;
+  }
+  return spec;
+}
+
+const DeviceInfo* select(const Spec& spec, std::span<const DeviceInfo> present) {
+  const DeviceInfo* best = nullptr;
+  for (const DeviceInfo& info : present) {
+    if (!matches(spec, info)) continue;
+    // An api, number or name asks for that order; auto, cpu and gpu leave the choice to us.
+    if (spec.which == Spec::Which::api) return &info;
+    if (!best || preference(info) < preference(*best)) best = &info;
+  }
+  return best;
+}
+
+}  // namespace device
+}  // namespace axisloom
