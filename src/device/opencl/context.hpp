@@ -1,0 +1,81 @@
+// What every object of one open OpenCL device shares: the context, what is known of the device, and whether it is lost.
+#pragma once
+
+#include "device/opencl/errors.hpp"
+#include "device/process.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace axisloom::device::opencl {
+
+/// Owns one reference to an OpenCL object.
+template <typename Object, auto Release>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(Object object) noexcept : object_(object) {}
+  Handle(Handle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  // In a forked child the runtime's threads are gone and a release could wait for them forever.
+  ~Handle() {
+    if (object_ && !forked()) (cl().*Release).function(object_);
+  }
+
+  Object get() const noexcept { return object_; }
+
+ private:
+  Object object_ = nullptr;
+};
+
+using ContextHandle = Handle<cl_context, &Functions::clReleaseContext>;
+using DeviceHandle = Handle<cl_device_id, &Functions::clReleaseDevice>;
+using QueueHandle = Handle<cl_command_queue, &Functions::clReleaseCommandQueue>;
+using MemoryHandle = Handle<cl_mem, &Functions::clReleaseMemObject>;
+using ProgramHandle = Handle<cl_program, &Functions::clReleaseProgram>;
+using KernelHandle = Handle<cl_kernel, &Functions::clReleaseKernel>;
+using EventHandle = Handle<cl_event, &Functions::clReleaseEvent>;
+
+/// Takes a reference of its own to an object of the caller's.
+template <typename Owner, typename Entry, typename Object>
+Owner retain(const Entry& entry, Object object) {
+  call(entry, object);
+  return Owner(object);
+}
+
+class Context {
+ public:
+  Context(ContextHandle context, DeviceHandle device, DeviceInfo info)
+      : device_(std::move(device)), context_(std::move(context)), info_(std::move(info)) {}
+
+  cl_context get() const noexcept { return context_.get(); }
+  cl_device_id device() const noexcept { return device_.get(); }
+  const DeviceInfo& info() const noexcept { return info_; }
+  DeviceInfo& info() noexcept { return info_; }
+  bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+
+  /// Runs calls to OpenCL: refuses at once after a fork or a loss, names the device in errors, and remembers a loss.
+  template <typename Calls>
+  auto guarded(Calls&& calls) {
+    require_usable();
+    try {
+      return calls();
+    } catch (const Error& error) {
+      if (error.code() == Errc::device_lost) lost_ = true;
+      throw error.with({.device = info_.label()});
+    }
+  }
+
+ private:
+  void require_usable() const;
+
+  DeviceHandle device_;
+  ContextHandle context_;
+  DeviceInfo info_;
+  std::atomic<bool> lost_{false};
+};
+
+}  // namespace axisloom::device::opencl

@@ -1,0 +1,149 @@
+// DeviceInfo from OpenCL's queries, with the few facts that OpenCL has no query for.
+#include "device/opencl/describe.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace axisloom::device::opencl {
+
+namespace {
+
+template <typename Value>
+Value get(cl_device_id device, cl_device_info what) {
+  return query<Value>(cl().clGetDeviceInfo, device, what);
+}
+
+template <typename Value>
+Value get_or(Value fallback, cl_device_id device, cl_device_info what) {
+  return query_or<Value>(fallback, cl().clGetDeviceInfo, device, what);
+}
+
+std::string text(cl_device_id device, cl_device_info what) {
+  return query_text(cl().clGetDeviceInfo, device, what);
+}
+
+// A device that claims to be several kinds at once (Oclgrind does) runs the kernels for GPUs: they show more faults.
+Kind kind_of(cl_device_type type) {
+  if (type & CL_DEVICE_TYPE_GPU) return Kind::gpu;
+  return type & CL_DEVICE_TYPE_CPU ? Kind::cpu : Kind::other;
+}
+
+// "OpenCL 3.0 CUDA" -> 300; the form "OpenCL <major>.<minor> <vendor>" is prescribed.
+int version_of(const std::string& device_version) {
+  int major = 0;
+  int minor = 0;
+  return std::sscanf(device_version.c_str(), "OpenCL %d.%d", &major, &minor) == 2 ? 100 * major + 10 * minor : 100;
+}
+
+bool has_extension(const std::string& extensions, const std::string& name) {
+  return (" " + extensions + " ").find(" " + name + " ") != std::string::npos;
+}
+
+// PoCL ends its device version with what it compiles for: "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-znver3".
+std::string pocl_architecture(const std::string& device_version) {
+  const std::string mark = "HSTR: ";
+  const std::size_t at = device_version.find(mark);
+  return at == std::string::npos ? "" : device_version.substr(at + mark.size());
+}
+
+struct Capability {
+  unsigned major = 0;
+  unsigned minor = 0;
+};
+
+Capability nvidia_capability(cl_device_id device) {
+  return {get_or<cl_uint>(0, device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV),
+          get_or<cl_uint>(0, device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV)};
+}
+
+// NVIDIA's OpenCL reports 48 KiB wherever it is asked and accepts more where the hardware has it: tried on 9.0 only.
+std::size_t local_memory_max(const Capability& capability, std::size_t reported) {
+  constexpr std::size_t accepted_on_9_0 = 200 * 1024;
+  return capability.major == 9 && capability.minor == 0 ? std::max(reported, accepted_on_9_0) : reported;
+}
+
+bool orders_across_device(cl_device_id device, int version) {
+  if (version < 300) return false;
+  constexpr cl_device_atomic_capabilities wanted = CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
+  const auto memory = get_or<cl_device_atomic_capabilities>(0, device, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES);
+  const auto fence = get_or<cl_device_atomic_capabilities>(0, device, CL_DEVICE_ATOMIC_FENCE_CAPABILITIES);
+  return (memory & wanted) == wanted && (fence & wanted) == wanted;
+}
+
+void describe_identity(DeviceInfo& info, cl_device_id device) {
+  const auto platform = get<cl_platform_id>(device, CL_DEVICE_PLATFORM);
+  info.kind = kind_of(get<cl_device_type>(device, CL_DEVICE_TYPE));
+  info.name = text(device, CL_DEVICE_NAME);
+  info.vendor = text(device, CL_DEVICE_VENDOR);
+  info.platform = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_NAME});
+  info.driver = text(device, CL_DRIVER_VERSION);
+  info.api_version = text(device, CL_DEVICE_VERSION);
+  // An empty name stands for "cannot compile": such a device is the last choice.
+  if (get<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE)) info.compiler = text(device, CL_DEVICE_OPENCL_C_VERSION);
+}
+
+void describe_sizes(DeviceInfo& info, cl_device_id device) {
+  info.compute_units = get<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
+  const auto per_dimension =
+      query_list<std::size_t>(cl().clGetDeviceInfo, device, cl_device_info{CL_DEVICE_MAX_WORK_ITEM_SIZES});
+  info.max_group = get<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  if (!per_dimension.empty()) info.max_group = std::min(info.max_group, per_dimension.front());
+  info.local_memory = get<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
+  info.local_memory_max = info.local_memory;
+  info.global_memory = get<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+  info.max_allocation = get<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  info.base_alignment = std::max<std::size_t>(1, get<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
+  info.last_level_cache = get<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+}
+
+void describe_features(DeviceInfo& info, cl_device_id device) {
+  const int version = version_of(info.api_version);
+  const std::string extensions = text(device, CL_DEVICE_EXTENSIONS);
+  info.unified_memory =
+      info.kind == Kind::cpu && get_or<cl_bool>(CL_FALSE, device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
+  info.f64 = get_or<cl_device_fp_config>(0, device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+  info.atomics_64 = has_extension(extensions, "cl_khr_int64_base_atomics") &&
+                    has_extension(extensions, "cl_khr_int64_extended_atomics");
+  info.byte_stores = version >= 110 || has_extension(extensions, "cl_khr_byte_addressable_store");
+  info.device_scope_order = is_nvidia(info) || orders_across_device(device, version);
+}
+
+}  // namespace
+
+bool is_nvidia(const DeviceInfo& info) {
+  return info.platform == "NVIDIA CUDA";
+}
+
+DeviceInfo describe(cl_device_id device, int index) {
+  DeviceInfo info;
+  info.api = Api::opencl;
+  info.index = index;
+  describe_identity(info, device);
+  describe_sizes(info, device);
+  describe_features(info, device);
+  if (is_nvidia(info)) {
+    const Capability capability = nvidia_capability(device);
+    if (capability.major) {
+      info.architecture = "sm_" + std::to_string(capability.major) + std::to_string(capability.minor);
+    }
+    info.local_memory_max = local_memory_max(capability, info.local_memory);
+  } else {
+    info.architecture = pocl_architecture(info.api_version);
+  }
+  return info;
+}
+
+std::string build_identity(cl_device_id device) {
+  const DeviceInfo info = describe(device, -1);
+  const auto platform = get<cl_platform_id>(device, CL_DEVICE_PLATFORM);
+  const std::string platform_version =
+      query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_VERSION});
+  std::string identity = "OpenCL";
+  for (const std::string& part : {info.platform, platform_version, info.vendor, info.name, info.api_version,
+                                  info.driver, info.compiler, info.architecture}) {
+    identity += "|" + part;
+  }
+  return identity;
+}
+
+}  // namespace axisloom::device::opencl

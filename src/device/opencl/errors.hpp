@@ -1,0 +1,76 @@
+// Checked calls: every OpenCL call goes through here and fails as an Error that names the call and the code.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/opencl/functions.hpp"
+
+namespace axisloom::device::opencl {
+
+/// "CL_INVALID_VALUE"; "unknown code" for one that is in no header.
+std::string_view code_name(cl_int code) noexcept;
+/// What a code means to the caller; the same code means different things from different calls.
+Errc classify(std::string_view call, cl_int code) noexcept;
+/// The error for a failed call; `parts` may bring a message, to which call and code are added, and a remedy.
+Error call_error(const char* call, cl_int code, ErrorParts parts = {});
+
+/// Calls a function that returns its status.
+template <typename Pointer, typename... Args>
+void call(const Entry<Pointer>& entry, Args... args) {
+  require_same_process();
+  const cl_int code = entry.function(args...);
+  if (code != CL_SUCCESS) throw call_error(entry.name, code);
+}
+
+/// Calls a function that returns a new object, and its status through the last argument.
+template <typename Pointer, typename... Args>
+auto create(const Entry<Pointer>& entry, Args... args) {
+  require_same_process();
+  cl_int code = CL_SUCCESS;
+  auto object = entry.function(args..., &code);
+  if (code != CL_SUCCESS) throw call_error(entry.name, code);
+  return object;
+}
+
+/// One value from a clGet...Info function; `from` are the arguments before the size.
+template <typename Value, typename Pointer, typename... From>
+Value query(const Entry<Pointer>& entry, From... from) {
+  Value value{};
+  call(entry, from..., sizeof(Value), static_cast<void*>(&value), static_cast<std::size_t*>(nullptr));
+  return value;
+}
+
+/// As query, for what older devices do not know.
+template <typename Value, typename Pointer, typename... From>
+Value query_or(Value fallback, const Entry<Pointer>& entry, From... from) {
+  require_same_process();
+  Value value{};
+  const cl_int code =
+      entry.function(from..., sizeof(Value), static_cast<void*>(&value), static_cast<std::size_t*>(nullptr));
+  return code == CL_SUCCESS ? value : fallback;
+}
+
+/// A list of values from a clGet...Info function.
+template <typename Value, typename Pointer, typename... From>
+std::vector<Value> query_list(const Entry<Pointer>& entry, From... from) {
+  std::size_t bytes = 0;
+  call(entry, from..., std::size_t{0}, static_cast<void*>(nullptr), &bytes);
+  std::vector<Value> values(bytes / sizeof(Value));
+  if (!values.empty()) {
+    call(entry, from..., values.size() * sizeof(Value), static_cast<void*>(values.data()),
+         static_cast<std::size_t*>(nullptr));
+  }
+  return values;
+}
+
+/// Text from a clGet...Info function, without the closing zero and surrounding spaces.
+template <typename Pointer, typename... From>
+std::string query_text(const Entry<Pointer>& entry, From... from) {
+  const std::vector<char> chars = query_list<char>(entry, from...);
+  std::string text(chars.begin(), chars.end());
+  text.erase(std::min(text.find('\0'), text.size()));
+  text.erase(text.find_last_not_of(" \t\n") + 1);
+  text.erase(0, std::min(text.find_first_not_of(" \t\n"), text.size()));
+  return text;
+}
+
+}  // namespace axisloom::device::opencl

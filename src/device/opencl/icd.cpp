@@ -1,0 +1,75 @@
+// Reading the vendor files of the OpenCL loader.
+#include "device/opencl/icd.hpp"
+
+#include "device/dynamic_library.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace axisloom::device::opencl {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void try_library(IcdFile& file) {
+  if (file.library.empty()) {
+    file.why = "names no library";
+    return;
+  }
+  const std::string candidates[] = {file.library};
+  const DynamicLibrary library(candidates);
+  file.opens = static_cast<bool>(library);
+  if (!file.opens) file.why = library.tried().front();
+}
+
+IcdFile read_icd(const fs::path& path) {
+  IcdFile file;
+  file.path = path.string();
+  std::ifstream stream(path);
+  if (!std::getline(stream, file.library)) file.library.clear();
+  file.library.erase(file.library.find_last_not_of(" \t\r\n") + 1);
+  try_library(file);
+  return file;
+}
+
+std::vector<IcdFile> read_folder(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".icd") paths.push_back(it->path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<IcdFile> files;
+  for (const fs::path& path : paths) files.push_back(read_icd(path));
+  return files;
+}
+
+}  // namespace
+
+IcdSearch find_icd_files() {
+  const char* const variable = std::getenv("OCL_ICD_VENDORS");
+  IcdSearch search{variable && *variable ? variable : "/etc/OpenCL/vendors", {}};
+  std::error_code error;
+  if (fs::is_directory(search.place, error)) {
+    search.files = read_folder(search.place);
+  } else if (search.place.ends_with(".icd")) {
+    // A bare name means the file of that name in the default folder.
+    const fs::path path = search.place;
+    search.files.push_back(read_icd(path.has_parent_path() ? path : "/etc/OpenCL/vendors" / path));
+  } else if (variable && *variable) {
+    IcdFile file{"OCL_ICD_VENDORS", search.place, false, {}};
+    try_library(file);
+    search.files.push_back(std::move(file));
+  }
+  return search;
+}
+
+std::string describe(const IcdFile& file) {
+  if (file.opens) return file.library + " (opens)";
+  return file.library + (file.library.empty() ? "" : " ") + "(does not open: " + file.why + ")";
+}
+
+}  // namespace axisloom::device::opencl

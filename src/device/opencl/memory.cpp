@@ -1,0 +1,169 @@
+// Making, wrapping and borrowing OpenCL buffers.
+#include "device/opencl/memory.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace axisloom::device::opencl {
+
+namespace {
+
+// Even an empty buffer needs a cl_mem, and OpenCL has none of size 0.
+std::size_t at_least_one(std::size_t bytes) {
+  return std::max<std::size_t>(bytes, 1);
+}
+
+std::size_t alignment_of(std::uintptr_t address) {
+  constexpr std::size_t page = 4096;
+  return address == 0 ? page : std::min<std::size_t>(page, address & (~address + 1));
+}
+
+std::size_t alignment_of(const void* address) {
+  return alignment_of(reinterpret_cast<std::uintptr_t>(address));
+}
+
+[[noreturn]] void refuse_allocation(const Context& context, const char* name, cl_int code, std::size_t bytes) {
+  const bool too_large = bytes > context.info().max_allocation;
+  throw call_error(name, code,
+                   {.message = "cannot allocate " + std::to_string(bytes) + " bytes; the device's largest buffer " +
+                               "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is " + std::to_string(context.info().max_allocation) +
+                               " bytes and its memory " + std::to_string(context.info().global_memory) + " bytes",
+                    .remedy = too_large ? "split the array over several buffers" : "free other buffers first"});
+}
+
+MemoryHandle create_buffer(const Context& context, cl_mem_flags flags, std::size_t bytes, void* host) {
+  const auto& entry = cl().clCreateBuffer;
+  cl_int code = CL_SUCCESS;
+  MemoryHandle memory(entry.function(context.get(), flags, at_least_one(bytes), host, &code));
+  if (code != CL_SUCCESS) refuse_allocation(context, entry.name, code, bytes);
+  return memory;
+}
+
+void CL_CALLBACK free_host_memory(cl_mem, void* host) {
+  std::free(host);
+}
+
+struct HostMemory {
+  explicit HostMemory(std::size_t bytes)
+      : address(std::aligned_alloc(in_place_alignment,
+                                   (bytes + in_place_alignment - 1) / in_place_alignment * in_place_alignment)) {}
+  ~HostMemory() { std::free(address); }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  void* address;
+};
+
+// The memory is freed by the runtime's callback, since commands may still use it when our last handle goes.
+std::shared_ptr<MemoryObject> allocate_in_place(const SharedContext& context, std::size_t bytes) {
+  if (bytes > context->info().max_allocation) {
+    refuse_allocation(*context, cl().clCreateBuffer.name, CL_INVALID_BUFFER_SIZE, bytes);
+  }
+  HostMemory host(at_least_one(bytes));
+  if (!host.address) refuse_allocation(*context, cl().clCreateBuffer.name, CL_OUT_OF_HOST_MEMORY, bytes);
+  MemoryHandle memory = create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host.address);
+  call(cl().clSetMemObjectDestructorCallback, memory.get(), free_host_memory, host.address);
+  void* const address = std::exchange(host.address, nullptr);
+  return std::make_shared<MemoryObject>(
+      context, std::move(memory),
+      MemoryObject::Traits{.bytes = bytes, .alignment = in_place_alignment, .host = address});
+}
+
+void* map_all(cl_command_queue queue, cl_mem memory, std::size_t bytes) {
+  return create(cl().clEnqueueMapBuffer, queue, memory, cl_bool{CL_TRUE}, cl_map_flags{CL_MAP_READ | CL_MAP_WRITE},
+                std::size_t{0}, bytes, cl_uint{0}, static_cast<const cl_event*>(nullptr),
+                static_cast<cl_event*>(nullptr));
+}
+
+void unmap(cl_command_queue queue, cl_mem memory, void* host) {
+  call(cl().clEnqueueUnmapMemObject, queue, memory, host, cl_uint{0}, static_cast<const cl_event*>(nullptr),
+       static_cast<cl_event*>(nullptr));
+}
+
+QueueHandle create_queue(const Context& context) {
+  return QueueHandle(
+      create(cl().clCreateCommandQueue, context.get(), context.device(), cl_command_queue_properties{0}));
+}
+
+}  // namespace
+
+MemoryObject::~MemoryObject() {
+  // An unmap that fails leaves nothing to repair: the object is released either way.
+  if (traits_.mapped && unmap_queue_.get() && !forked()) {
+    cl().clEnqueueUnmapMemObject.function(unmap_queue_.get(), memory_.get(), traits_.host, 0, nullptr, nullptr);
+  }
+}
+
+std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std::size_t bytes) {
+  if (context->info().unified_memory) return allocate_in_place(context, bytes);
+  return std::make_shared<MemoryObject>(
+      context, create_buffer(*context, CL_MEM_READ_WRITE, bytes, nullptr),
+      MemoryObject::Traits{.bytes = bytes, .alignment = context->info().base_alignment});
+}
+
+std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, std::size_t bytes) {
+  if (context->info().unified_memory) return allocate_in_place(context, bytes);
+  MemoryHandle memory = create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr);
+  QueueHandle queue = create_queue(*context);
+  void* const host = map_all(queue.get(), memory.get(), at_least_one(bytes));
+  return std::make_shared<MemoryObject>(
+      context, std::move(memory),
+      MemoryObject::Traits{.bytes = bytes, .alignment = alignment_of(host), .host = host, .mapped = true},
+      std::move(queue));
+}
+
+std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, std::size_t bytes) {
+  if (!context->info().unified_memory) return nullptr;
+  if (!host && bytes) throw Error(Errc::usage, "cannot wrap " + std::to_string(bytes) + " bytes at a null address");
+  if (bytes == 0) {
+    return std::make_shared<MemoryObject>(context, create_buffer(*context, CL_MEM_READ_WRITE, 0, nullptr),
+                                          MemoryObject::Traits{.alignment = alignment_of(host), .host = host});
+  }
+  return std::make_shared<MemoryObject>(
+      context, create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host),
+      MemoryObject::Traits{.bytes = bytes, .alignment = alignment_of(host), .host = host});
+}
+
+std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, std::size_t bytes) {
+  const auto refuse = [](const std::string& why) { throw Error(Errc::usage, "cannot borrow this cl_mem: " + why); };
+  const auto get = [memory]<typename Value>(Value fallback, cl_mem_info what) {
+    return query_or<Value>(fallback, cl().clGetMemObjectInfo, memory, what);
+  };
+  if (!memory || get(cl_mem_object_type{0}, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER) refuse("it is not a buffer");
+  if (get(cl_context{}, CL_MEM_CONTEXT) != context->get()) refuse("it belongs to another context");
+  const std::size_t size = get(std::size_t{0}, CL_MEM_SIZE);
+  if (size < bytes) {
+    refuse("it holds " + std::to_string(size) + " bytes, fewer than the " + std::to_string(bytes) + " named");
+  }
+  // A sub-buffer is aligned as its offset is, host memory used in place as its address is.
+  MemoryObject::Traits traits{.bytes = bytes};
+  const bool in_place = context->info().unified_memory && (get(cl_mem_flags{0}, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR);
+  if (in_place) {
+    traits.host = get(static_cast<void*>(nullptr), CL_MEM_HOST_PTR);
+    traits.alignment = alignment_of(traits.host);
+  } else {
+    const auto base =
+        query<cl_uint>(cl().clGetDeviceInfo, context->device(), cl_device_info{CL_DEVICE_MEM_BASE_ADDR_ALIGN});
+    traits.alignment = std::min(alignment_of(get(std::size_t{0}, CL_MEM_OFFSET)), std::max<std::size_t>(1, base / 8));
+  }
+  return std::make_shared<MemoryObject>(context, retain<MemoryHandle>(cl().clRetainMemObject, memory), traits);
+}
+
+bool works_in_place(const Context& context) {
+  constexpr std::size_t bytes = in_place_alignment;
+  constexpr unsigned char mark = 0xa5;
+  alignas(in_place_alignment) unsigned char host[bytes] = {};
+  const MemoryHandle memory = create_buffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host);
+  const QueueHandle queue = create_queue(context);
+  call(cl().clEnqueueFillBuffer, queue.get(), memory.get(), static_cast<const void*>(&mark), sizeof mark,
+       std::size_t{0}, bytes, cl_uint{0}, static_cast<const cl_event*>(nullptr), static_cast<cl_event*>(nullptr));
+  call(cl().clFinish, queue.get());
+  const bool seen_without_map =
+      std::all_of(std::begin(host), std::end(host), [](unsigned char c) { return c == mark; });
+  void* const mapped = map_all(queue.get(), memory.get(), bytes);
+  unmap(queue.get(), memory.get(), mapped);
+  call(cl().clFinish, queue.get());
+  return seen_without_map && mapped == host;
+}
+
+}  // namespace axisloom::device::opencl

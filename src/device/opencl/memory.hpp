@@ -1,0 +1,53 @@
+// OpenCL buffers: the device's own, host memory used in place, page-locked staging memory, and those of the caller.
+#pragma once
+
+#include "device/opencl/context.hpp"
+
+namespace axisloom::device::opencl {
+
+using SharedContext = std::shared_ptr<Context>;
+
+class MemoryObject final : public Buffer {
+ public:
+  struct Traits {
+    std::size_t bytes = 0;
+    std::size_t alignment = 1;
+    void* host = nullptr;
+    bool mapped = false;  // the driver's host memory, mapped for as long as the object lives
+  };
+  MemoryObject(SharedContext context, MemoryHandle memory, const Traits& traits, QueueHandle unmap_queue = {})
+      : context_(std::move(context)),
+        unmap_queue_(std::move(unmap_queue)),
+        memory_(std::move(memory)),
+        traits_(traits) {}
+  ~MemoryObject() override;
+  std::size_t bytes() const noexcept override { return traits_.bytes; }
+  std::size_t alignment() const noexcept override { return traits_.alignment; }
+  void* host() const noexcept override { return traits_.host; }
+  void* native() const noexcept override { return memory_.get(); }
+
+  cl_mem get() const noexcept { return memory_.get(); }
+  bool mapped() const noexcept { return traits_.mapped; }
+  const Context& context() const noexcept { return *context_; }
+
+ private:
+  SharedContext context_;
+  QueueHandle unmap_queue_;
+  MemoryHandle memory_;
+  Traits traits_;
+};
+
+std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std::size_t bytes);
+std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, std::size_t bytes);
+/// Null on devices that cannot use host memory in place.
+std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, std::size_t bytes);
+std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, std::size_t bytes);
+
+/// Whether the runtime works directly on host memory that it is given; tried out, since OpenCL lets it keep a copy.
+bool works_in_place(const Context& context);
+
+/// Alignment of the buffers we allocate where host memory is used in place: OpenCL's own promise there (128 bytes on
+/// PoCL) is less than views assume.
+inline constexpr std::size_t in_place_alignment = 256;
+
+}  // namespace axisloom::device::opencl

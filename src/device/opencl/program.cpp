@@ -1,0 +1,162 @@
+// Building and loading OpenCL programs, their binaries, and the pool of kernel objects.
+#include "device/opencl/program.hpp"
+
+#include "device/opencl/describe.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace axisloom::device::opencl {
+
+namespace {
+
+// Makes NVIDIA's build log tell registers and spills; the machine code is the same.
+constexpr std::string_view nvidia_verbose = "-cl-nv-verbose";
+
+std::string joined_options(const Context& context, const BuildRequest& request) {
+  std::string text;
+  for (const std::string& option : request.options) text += (text.empty() ? "" : " ") + option;
+  if (is_nvidia(context.info())) text += (text.empty() ? "" : " ") + std::string(nvidia_verbose);
+  return text;
+}
+
+std::string build_log(const Context& context, cl_program program) {
+  try {
+    return query_text(cl().clGetProgramBuildInfo, program, context.device(),
+                      cl_program_build_info{CL_PROGRAM_BUILD_LOG});
+  } catch (const Error& error) {
+    if (error.code() == Errc::device_lost) throw;
+    return std::string("(the build log cannot be read: ") + error.what() + ")";
+  }
+}
+
+cl_int compile(const Context& context, cl_program program, const std::string& options) {
+  const cl_device_id device = context.device();
+  return cl().clBuildProgram.function(program, 1, &device, options.c_str(), nullptr, nullptr);
+}
+
+int number_before(std::string_view text, std::string_view unit) {
+  const std::size_t end = text.find(unit);
+  if (end == std::string_view::npos) return -1;
+  const std::size_t before = text.find_last_not_of("0123456789", end == 0 ? 0 : end - 1);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  int number = -1;
+  std::from_chars(text.data() + begin, text.data() + end, number);
+  return number;
+}
+
+}  // namespace
+
+std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& context, const BuildRequest& request) {
+  const char* const source = request.source.c_str();
+  const std::size_t length = request.source.size();
+  const char* const* const sources = &source;
+  ProgramHandle program(
+      create(cl().clCreateProgramWithSource, context->get(), cl_uint{1}, const_cast<const char**>(sources), &length));
+  const cl_int code = compile(*context, program.get(), joined_options(*context, request));
+  if (code == CL_BUILD_PROGRAM_FAILURE) {
+    throw call_error(cl().clBuildProgram.name, code,
+                     {.message = "cannot compile " + request.name + ":\n" + build_log(*context, program.get()) + "\n"});
+  }
+  if (code != CL_SUCCESS) {
+    throw call_error(cl().clBuildProgram.name, code, {.message = "cannot compile " + request.name});
+  }
+  std::string log = build_log(*context, program.get());
+  return std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
+}
+
+std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& context, const BuildRequest& request,
+                                            std::span<const std::byte> binary) {
+  if (binary.empty()) return nullptr;
+  const auto& entry = cl().clCreateProgramWithBinary;
+  const cl_device_id device = context->device();
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  const std::size_t length = binary.size();
+  cl_int status = CL_SUCCESS;
+  cl_int code = CL_SUCCESS;
+  const char* failed = entry.name;
+  const unsigned char* list[] = {bytes};
+  ProgramHandle program(entry.function(context->get(), 1, &device, &length, list, &status, &code));
+  if (code == CL_SUCCESS) code = status;
+  if (code == CL_SUCCESS) {
+    failed = cl().clBuildProgram.name;
+    code = compile(*context, program.get(), joined_options(*context, request));
+  }
+  if (code == CL_SUCCESS) {
+    std::string log = build_log(*context, program.get());
+    return std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
+  }
+  // Whatever speaks of the binary is a rejection; only a lack of memory or device is the caller's concern.
+  if (classify(failed, code) == Errc::device) return nullptr;
+  throw call_error(failed, code, {.message = "cannot load " + request.name});
+}
+
+std::vector<std::byte> KernelProgram::binary() const {
+  return context_->guarded([&] {
+    // A borrowed context may have several devices; a program then has a place for each, filled or not.
+    const auto devices =
+        query_list<cl_device_id>(cl().clGetProgramInfo, program_.get(), cl_program_info{CL_PROGRAM_DEVICES});
+    const auto sizes =
+        query_list<std::size_t>(cl().clGetProgramInfo, program_.get(), cl_program_info{CL_PROGRAM_BINARY_SIZES});
+    const auto mine =
+        static_cast<std::size_t>(std::find(devices.begin(), devices.end(), context_->device()) - devices.begin());
+    std::vector<std::byte> bytes(mine < sizes.size() ? sizes[mine] : 0);
+    if (bytes.empty()) return bytes;
+    std::vector<void*> places(sizes.size(), nullptr);
+    places[mine] = bytes.data();
+    call(cl().clGetProgramInfo, program_.get(), cl_program_info{CL_PROGRAM_BINARIES}, places.size() * sizeof(void*),
+         static_cast<void*>(places.data()), static_cast<std::size_t*>(nullptr));
+    return bytes;
+  });
+}
+
+KernelAttributes KernelProgram::attributes(const std::string& kernel) {
+  const Lease lease(*this, kernel);
+  const auto get = [&]<typename Value>(Value fallback, cl_kernel_work_group_info what) {
+    return query_or<Value>(fallback, cl().clGetKernelWorkGroupInfo, lease.get(), context_->device(), what);
+  };
+  KernelAttributes result = attributes_from_log(log_, kernel);
+  constexpr cl_ulong unknown = ~cl_ulong{0};  // becomes -1
+  if (result.spilled_bytes < 0) result.spilled_bytes = static_cast<int>(get(unknown, CL_KERNEL_PRIVATE_MEM_SIZE));
+  result.local_bytes = static_cast<int>(get(unknown, CL_KERNEL_LOCAL_MEM_SIZE));
+  result.max_items = static_cast<int>(get(~std::size_t{0}, CL_KERNEL_WORK_GROUP_SIZE));
+  return result;
+}
+
+KernelProgram::Lease::Lease(KernelProgram& program, const std::string& kernel) : program_(program) {
+  {
+    const std::lock_guard lock(program.mutex_);
+    pool_ = &program.free_[kernel];
+    if (!pool_->empty()) {
+      kernel_.splice(kernel_.begin(), *pool_, pool_->begin());
+      return;
+    }
+  }
+  const auto& entry = cl().clCreateKernel;
+  cl_int code = CL_SUCCESS;
+  KernelHandle handle(entry.function(program.program_.get(), kernel.c_str(), &code));
+  if (code != CL_SUCCESS) {
+    throw call_error(entry.name, code, {.message = "cannot use kernel \"" + kernel + "\" of " + program.name_});
+  }
+  const auto arguments = query<cl_uint>(cl().clGetKernelInfo, handle.get(), cl_kernel_info{CL_KERNEL_NUM_ARGS});
+  kernel_.push_back({std::move(handle), arguments});
+}
+
+KernelProgram::Lease::~Lease() {
+  const std::lock_guard lock(program_.mutex_);
+  pool_->splice(pool_->begin(), kernel_);
+}
+
+KernelAttributes attributes_from_log(std::string_view log, std::string_view kernel) {
+  KernelAttributes result;
+  const std::string entry = "entry function '" + std::string(kernel) + "'";
+  const std::size_t begin = log.find(entry);
+  if (begin == std::string_view::npos) return result;
+  const std::size_t end = log.find("entry function '", begin + entry.size());
+  const std::string_view part = log.substr(begin, end == std::string_view::npos ? end : end - begin);
+  result.registers = number_before(part, " registers");
+  result.spilled_bytes = number_before(part, " bytes spill stores");
+  return result;
+}
+
+}  // namespace axisloom::device::opencl

@@ -1,0 +1,62 @@
+// Compiled OpenCL programs, and the kernel objects that launches lease from them.
+#pragma once
+
+#include "device/opencl/context.hpp"
+
+#include <list>
+#include <map>
+#include <mutex>
+
+namespace axisloom::device::opencl {
+
+class KernelProgram final : public Program {
+  struct Kernel {
+    KernelHandle handle;
+    unsigned arguments = 0;
+  };
+  using Pool = std::list<Kernel>;  // nodes move between lists without allocating
+
+ public:
+  KernelProgram(std::shared_ptr<Context> context, ProgramHandle program, std::string name, std::string log)
+      : context_(std::move(context)), program_(std::move(program)), name_(std::move(name)), log_(std::move(log)) {}
+  std::vector<std::byte> binary() const override;
+
+  const Context& context() const noexcept { return *context_; }
+  const std::string& name() const noexcept { return name_; }
+  KernelAttributes attributes(const std::string& kernel);
+
+  /// A kernel object for one thread alone: setting arguments from two threads at once crashes runtimes.
+  class Lease {
+   public:
+    Lease(KernelProgram& program, const std::string& kernel);
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    cl_kernel get() const noexcept { return kernel_.front().handle.get(); }
+    unsigned arguments() const noexcept { return kernel_.front().arguments; }
+
+   private:
+    KernelProgram& program_;
+    Pool* pool_ = nullptr;
+    Pool kernel_;  // exactly one
+  };
+
+ private:
+  std::shared_ptr<Context> context_;
+  ProgramHandle program_;
+  std::string name_;
+  std::string log_;
+  std::mutex mutex_;
+  std::map<std::string, Pool> free_;
+};
+
+/// Compiles; a compiler error is Error(device) whose message is the build log.
+std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& context, const BuildRequest& request);
+/// Null when the runtime rejects the binary.
+std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& context, const BuildRequest& request,
+                                            std::span<const std::byte> binary);
+
+/// Registers and spills of a kernel as NVIDIA's verbose build log gives them; -1 where it does not.
+KernelAttributes attributes_from_log(std::string_view log, std::string_view kernel);
+
+}  // namespace axisloom::device::opencl

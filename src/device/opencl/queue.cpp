@@ -1,0 +1,197 @@
+// Queueing commands: checks of what is given, then one OpenCL call each.
+#include "device/opencl/queue.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace axisloom::device::opencl {
+
+namespace {
+
+void require_range(const char* what, const Buffer& buffer, std::size_t offset, std::size_t bytes) {
+  if (offset <= buffer.bytes() && bytes <= buffer.bytes() - offset) return;
+  throw Error(Errc::usage, std::string(what) + " of " + std::to_string(bytes) + " bytes at offset " +
+                               std::to_string(offset) + " exceeds the buffer of " + std::to_string(buffer.bytes()) +
+                               " bytes");
+}
+
+std::size_t global_size(const Geometry& geometry, const std::string& kernel) {
+  if (geometry.items == 0)
+    throw Error(Errc::usage, "kernel \"" + kernel + "\" is launched with groups of 0 work-items");
+  if (geometry.cluster > 1) {
+    throw Error(Errc::unsupported, "kernel \"" + kernel + "\" asks for clusters of groups, which OpenCL does not have");
+  }
+  if (geometry.groups > std::numeric_limits<std::size_t>::max() / geometry.items) {
+    throw Error(Errc::usage, "kernel \"" + kernel + "\" is launched with more work-items than 64 bits can count");
+  }
+  return static_cast<std::size_t>(geometry.groups) * geometry.items;
+}
+
+}  // namespace
+
+template <typename Pointer, typename... Args>
+std::shared_ptr<Event> CommandQueue::enqueue(const Entry<Pointer>& entry, Waits waits, Args... args) {
+  const std::vector<cl_event> list = native_waits(waits);
+  cl_event event = nullptr;
+  call(entry, core_->handle.get(), args..., static_cast<cl_uint>(list.size()),
+       list.empty() ? static_cast<const cl_event*>(nullptr) : list.data(), &event);
+  return std::make_shared<CommandEvent>(core_, EventHandle(event));
+}
+
+MemoryObject& CommandQueue::own(Buffer& buffer) const {
+  auto* const memory = dynamic_cast<MemoryObject*>(&buffer);
+  if (memory && memory->context().get() == core_->context->get()) return *memory;
+  throw Error(Errc::usage, {.message = "a buffer belongs to another device or context than the queue",
+                            .device = core_->context->info().label(),
+                            .remedy = "allocate it from the device of the queue"});
+}
+
+MemoryObject& CommandQueue::unmapped(Buffer& buffer) const {
+  MemoryObject& memory = own(buffer);
+  if (!memory.mapped()) return memory;
+  throw Error(Errc::usage, "a staging buffer is host memory on this device and can only be copied from or to",
+              "use Buffer::host(), or copy to an allocated buffer");
+}
+
+std::vector<cl_event> CommandQueue::native_waits(Waits waits) const {
+  std::vector<cl_event> list;
+  list.reserve(waits.size());
+  for (const std::shared_ptr<Event>& wait : waits) {
+    if (!wait) continue;
+    auto* const event = dynamic_cast<CommandEvent*>(wait.get());
+    if (!event || event->queue().context->get() != core_->context->get()) {
+      throw Error(Errc::usage, {.message = "an event to wait for belongs to another device or context than the queue",
+                                .device = core_->context->info().label(),
+                                .remedy = "wait for it on the host before queueing"});
+    }
+    if (event->queue().handle.get() != core_->handle.get()) event->flush();
+    list.push_back(event->get());
+  }
+  return list;
+}
+
+std::shared_ptr<Event> CommandQueue::marker(Waits waits) {
+  return enqueue(cl().clEnqueueMarkerWithWaitList, waits);
+}
+
+void CommandQueue::set_arguments(const KernelProgram::Lease& kernel, const std::string& name,
+                                 std::span<const Arg> args) const {
+  if (args.size() != kernel.arguments()) {
+    throw Error(Errc::usage, "kernel \"" + name + "\" takes " + std::to_string(kernel.arguments()) +
+                                 " arguments and was given " + std::to_string(args.size()));
+  }
+  const auto& entry = cl().clSetKernelArg;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const cl_mem memory = args[i].buffer ? unmapped(*args[i].buffer).get() : nullptr;
+    const std::size_t size = memory ? sizeof memory : args[i].size;
+    const cl_int code = entry.function(kernel.get(), static_cast<cl_uint>(i), size,
+                                       memory ? static_cast<const void*>(&memory) : args[i].data);
+    if (code == CL_SUCCESS) continue;
+    throw call_error(entry.name, code,
+                     {.message = "argument " + std::to_string(i) + " of kernel \"" + name + "\", given " +
+                                 (memory ? "a buffer" : std::to_string(size) + " bytes by value") + ", was refused"});
+  }
+}
+
+std::shared_ptr<Event> CommandQueue::launch(Program& program, const std::string& kernel, const Geometry& geometry,
+                                            std::span<const Arg> args, Waits waits) {
+  return core_->context->guarded([&] {
+    auto* const own_program = dynamic_cast<KernelProgram*>(&program);
+    if (!own_program || own_program->context().get() != core_->context->get()) {
+      throw Error(Errc::usage, "kernel \"" + kernel + "\" was built for another device or context than the queue");
+    }
+    const std::size_t global = global_size(geometry, kernel);
+    if (global == 0) return marker(waits);
+    const std::size_t local = geometry.items;
+    const KernelProgram::Lease lease(*own_program, kernel);
+    set_arguments(lease, kernel, args);
+    return enqueue(cl().clEnqueueNDRangeKernel, waits, lease.get(), cl_uint{1},
+                   static_cast<const std::size_t*>(nullptr), &global, &local);
+  });
+}
+
+std::shared_ptr<Event> CommandQueue::write(Buffer& to, std::size_t offset, std::span<const std::byte> from,
+                                           Waits waits) {
+  return core_->context->guarded([&] {
+    const cl_mem memory = unmapped(to).get();
+    require_range("a write", to, offset, from.size());
+    if (from.empty()) return marker(waits);
+    return enqueue(cl().clEnqueueWriteBuffer, waits, memory, cl_bool{CL_FALSE}, offset, from.size(),
+                   static_cast<const void*>(from.data()));
+  });
+}
+
+std::shared_ptr<Event> CommandQueue::read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) {
+  return core_->context->guarded([&] {
+    const cl_mem memory = unmapped(from).get();
+    require_range("a read", from, offset, to.size());
+    if (to.empty()) return marker(waits);
+    return enqueue(cl().clEnqueueReadBuffer, waits, memory, cl_bool{CL_FALSE}, offset, to.size(),
+                   static_cast<void*>(to.data()));
+  });
+}
+
+std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
+                                          std::size_t bytes, Waits waits) {
+  const MemoryObject& source = own(from);
+  const MemoryObject& target = own(to);
+  require_range("a copy", from, from_offset, bytes);
+  require_range("a copy", to, to_offset, bytes);
+  // Mapped memory is host memory until it is unmapped: copying it is a write or a read.
+  if (source.mapped())
+    return write(to, to_offset, {static_cast<const std::byte*>(from.host()) + from_offset, bytes}, waits);
+  if (target.mapped()) return read(from, from_offset, {static_cast<std::byte*>(to.host()) + to_offset, bytes}, waits);
+  const bool overlap =
+      source.get() == target.get() && from_offset < to_offset + bytes && to_offset < from_offset + bytes;
+  if (overlap && bytes) throw Error(Errc::overlap, "a copy within one buffer overlaps itself");
+  return core_->context->guarded([&] {
+    if (bytes == 0) return marker(waits);
+    return enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, bytes);
+  });
+}
+
+std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value,
+                                          Waits waits) {
+  return core_->context->guarded([&] {
+    const cl_mem memory = unmapped(to).get();
+    require_range("a fill", to, offset, bytes);
+    if (bytes == 0) return marker(waits);
+    // Runtimes fill in steps of the pattern; a wide one is many times as fast.
+    std::byte pattern[16];
+    std::fill(std::begin(pattern), std::end(pattern), value);
+    const std::size_t width = offset % sizeof pattern || bytes % sizeof pattern ? 1 : sizeof pattern;
+    return enqueue(cl().clEnqueueFillBuffer, waits, memory, static_cast<const void*>(pattern), width, offset, bytes);
+  });
+}
+
+void CommandQueue::flush() {
+  core_->context->guarded([&] { call(cl().clFlush, core_->handle.get()); });
+}
+
+void CommandQueue::finish() {
+  core_->context->guarded([&] { call(cl().clFinish, core_->handle.get()); });
+}
+
+std::shared_ptr<Queue> create_queue(const SharedContext& context, bool timing) {
+  const cl_command_queue_properties properties = timing ? CL_QUEUE_PROFILING_ENABLE : 0;
+  QueueHandle handle(create(cl().clCreateCommandQueue, context->get(), context->device(), properties));
+  return std::make_shared<CommandQueue>(std::make_shared<QueueCore>(QueueCore{context, std::move(handle), timing}));
+}
+
+std::shared_ptr<Queue> borrow_queue(const SharedContext& context, cl_command_queue queue) {
+  const auto refuse = [](const std::string& why) {
+    throw Error(Errc::usage, "cannot borrow this cl_command_queue: " + why);
+  };
+  const auto get = [queue]<typename Value>(Value fallback, cl_command_queue_info what) {
+    return query_or<Value>(fallback, cl().clGetCommandQueueInfo, queue, what);
+  };
+  if (!queue || get(cl_context{}, CL_QUEUE_CONTEXT) != context->get()) refuse("it belongs to another context");
+  if (get(cl_device_id{}, CL_QUEUE_DEVICE) != context->device()) refuse("it belongs to another device");
+  const auto properties = get(cl_command_queue_properties{0}, CL_QUEUE_PROPERTIES);
+  if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) refuse("its commands may run out of order");
+  const bool timing = properties & CL_QUEUE_PROFILING_ENABLE;
+  QueueHandle handle = retain<QueueHandle>(cl().clRetainCommandQueue, queue);
+  return std::make_shared<CommandQueue>(std::make_shared<QueueCore>(QueueCore{context, std::move(handle), timing}));
+}
+
+}  // namespace axisloom::device::opencl

@@ -1,0 +1,70 @@
+// OpenCL command queues and the events of their commands.
+#pragma once
+
+#include "device/opencl/memory.hpp"
+#include "device/opencl/program.hpp"
+
+namespace axisloom::device::opencl {
+
+/// What a queue shares with its events, which may outlive it.
+struct QueueCore {
+  SharedContext context;
+  QueueHandle handle;
+  bool timing = false;
+};
+
+class CommandEvent final : public Event {
+ public:
+  CommandEvent(std::shared_ptr<QueueCore> queue, EventHandle event)
+      : queue_(std::move(queue)), event_(std::move(event)) {}
+  void wait() override;
+  bool done() override;
+  double seconds() override;
+  void* native() const noexcept override { return event_.get(); }
+
+  cl_event get() const noexcept { return event_.get(); }
+  const QueueCore& queue() const noexcept { return *queue_; }
+  /// Hands the command to the device: a poll, or a command of another queue that waits for it, could else wait forever.
+  void flush();
+
+ private:
+  cl_int status() const;
+
+  std::shared_ptr<QueueCore> queue_;
+  EventHandle event_;
+  std::atomic<bool> flushed_{false};
+};
+
+class CommandQueue final : public Queue {
+ public:
+  explicit CommandQueue(std::shared_ptr<QueueCore> core) : core_(std::move(core)) {}
+  std::shared_ptr<Event> launch(Program& program, const std::string& kernel, const Geometry& geometry,
+                                std::span<const Arg> args, Waits waits) override;
+  std::shared_ptr<Event> write(Buffer& to, std::size_t offset, std::span<const std::byte> from, Waits waits) override;
+  std::shared_ptr<Event> read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) override;
+  std::shared_ptr<Event> copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
+                              std::size_t bytes, Waits waits) override;
+  std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value, Waits waits) override;
+  void flush() override;
+  void finish() override;
+  void* native() const noexcept override { return core_->handle.get(); }
+
+ private:
+  MemoryObject& own(Buffer& buffer) const;
+  MemoryObject& unmapped(Buffer& buffer) const;
+  std::vector<cl_event> native_waits(Waits waits) const;
+  /// An empty command: what a transfer of no bytes and a launch of no groups become.
+  std::shared_ptr<Event> marker(Waits waits);
+  void set_arguments(const KernelProgram::Lease& kernel, const std::string& name, std::span<const Arg> args) const;
+
+  /// Calls a clEnqueue function: `args` are its arguments between the queue and the wait list.
+  template <typename Pointer, typename... Args>
+  std::shared_ptr<Event> enqueue(const Entry<Pointer>& entry, Waits waits, Args... args);
+
+  std::shared_ptr<QueueCore> core_;
+};
+
+std::shared_ptr<Queue> create_queue(const SharedContext& context, bool timing);
+std::shared_ptr<Queue> borrow_queue(const SharedContext& context, cl_command_queue queue);
+
+}  // namespace axisloom::device::opencl

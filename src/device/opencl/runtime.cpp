@@ -1,0 +1,158 @@
+// The OpenCL runtime: enumeration over all platforms, opening by number, and what was looked for and found.
+#include "device/opencl/describe.hpp"
+#include "device/opencl/device.hpp"
+#include "device/opencl/icd.hpp"
+
+#include <algorithm>
+
+namespace axisloom::device {
+
+namespace opencl {
+
+namespace {
+
+std::vector<cl_platform_id> platforms() {
+  const auto& entry = cl().clGetPlatformIDs;
+  cl_uint count = 0;
+  const cl_int code = entry.function(0, nullptr, &count);
+  if (code == CL_PLATFORM_NOT_FOUND_KHR) return {};
+  if (code != CL_SUCCESS) throw call_error(entry.name, code);
+  std::vector<cl_platform_id> list(count);
+  if (count) call(entry, count, list.data(), static_cast<cl_uint*>(nullptr));
+  return list;
+}
+
+std::vector<cl_device_id> devices_of(cl_platform_id platform) {
+  const auto& entry = cl().clGetDeviceIDs;
+  constexpr cl_device_type every = CL_DEVICE_TYPE_ALL;
+  cl_uint count = 0;
+  const cl_int code = entry.function(platform, every, 0, nullptr, &count);
+  if (code == CL_DEVICE_NOT_FOUND) return {};
+  if (code != CL_SUCCESS) throw call_error(entry.name, code);
+  std::vector<cl_device_id> list(count);
+  if (count) call(entry, platform, every, count, list.data(), static_cast<cl_uint*>(nullptr));
+  return list;
+}
+
+// Every device in the order that gives them their numbers; a platform that fails is left out and reported.
+std::vector<cl_device_id> device_ids() {
+  require_same_process();
+  if (!library().usable()) return {};
+  std::vector<cl_device_id> all;
+  for (const cl_platform_id platform : platforms()) {
+    try {
+      const std::vector<cl_device_id> some = devices_of(platform);
+      all.insert(all.end(), some.begin(), some.end());
+    } catch (const Error& error) {
+      log(std::string("an OpenCL platform is left out: ") + error.what());
+    }
+  }
+  if (!all.empty()) remember_process();
+  return all;
+}
+
+std::string missing_remedy(const IcdSearch& search) {
+  if (!library().file)
+    return "install an OpenCL loader and driver (Debian, Ubuntu: apt install ocl-icd-libopencl1 pocl-opencl-icd)";
+  if (!library().usable()) return "install a newer OpenCL loader (Debian, Ubuntu: apt install ocl-icd-libopencl1)";
+  const auto names_nvidia = [](const IcdFile& file) {
+    return file.library.find("libnvidia-opencl") != std::string::npos;
+  };
+  const std::string driver[] = {"libnvidia-opencl.so.1"};
+  if (std::none_of(search.files.begin(), search.files.end(), names_nvidia) && DynamicLibrary(driver)) {
+    return "tell the loader of NVIDIA's driver: echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd";
+  }
+  return "install an OpenCL driver (Debian, Ubuntu: apt install pocl-opencl-icd)";
+}
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+void add_platforms(Facts& facts) {
+  for (const cl_platform_id platform : platforms()) {
+    const std::string name = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_NAME});
+    const std::string version = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_VERSION});
+    facts.emplace_back("platform",
+                       name + ", " + version + ", " + std::to_string(devices_of(platform).size()) + " devices");
+  }
+}
+
+class OpenclRuntime final : public Runtime {
+ public:
+  Api api() const noexcept override { return Api::opencl; }
+
+  std::vector<DeviceInfo> devices() override {
+    require_same_process();
+    std::vector<DeviceInfo> infos;
+    try {
+      const std::vector<cl_device_id> ids = device_ids();
+      for (std::size_t i = 0; i < ids.size(); ++i) add(infos, ids[i], static_cast<int>(i));
+    } catch (const Error& error) {
+      log(std::string("OpenCL is left out: ") + error.what());
+    }
+    return infos;
+  }
+
+  std::shared_ptr<Device> open(int index) override {
+    const std::vector<cl_device_id> ids = device_ids();
+    if (index < 0 || static_cast<std::size_t>(index) >= ids.size()) {
+      throw Error(Errc::no_device, "there is no device opencl:" + std::to_string(index) + "; OpenCL shows " +
+                                       std::to_string(ids.size()) + " devices");
+    }
+    return open_device(ids[static_cast<std::size_t>(index)], index);
+  }
+
+  std::vector<RuntimeStatus> status() override;
+
+ private:
+  // A device that cannot be described keeps its number, so that the others keep theirs.
+  static void add(std::vector<DeviceInfo>& infos, cl_device_id id, int index) {
+    try {
+      infos.push_back(describe(id, index));
+    } catch (const Error& error) {
+      log("opencl:" + std::to_string(index) + " is left out: " + error.what());
+    }
+  }
+};
+
+std::vector<RuntimeStatus> OpenclRuntime::status() {
+  require_same_process();
+  const Library& opened = library();
+  RuntimeStatus status;
+  status.name = "OpenCL";
+  status.library = opened.file.path();
+  status.tried = opened.file.tried();
+  for (const std::string& name : opened.missing) status.facts.emplace_back("missing function", name);
+  const IcdSearch search = find_icd_files();
+  status.facts.emplace_back("driver files in", search.place);
+  status.tried.push_back(search.place);
+  for (const IcdFile& file : search.files) status.facts.emplace_back(file.path, describe(file));
+  try {
+    status.found = !device_ids().empty();
+    if (opened.usable()) add_platforms(status.facts);
+  } catch (const Error& error) {
+    status.facts.emplace_back("failure", error.what());
+  }
+  if (!status.found) status.remedy = missing_remedy(search);
+  return {std::move(status)};
+}
+
+}  // namespace
+
+}  // namespace opencl
+
+Runtime& opencl_runtime() {
+  static opencl::OpenclRuntime runtime;
+  return runtime;
+}
+
+std::shared_ptr<Device> borrow_opencl(void* context, void* id) {
+  if (!context || !id) throw Error(Errc::usage, "cannot borrow a null cl_context or cl_device_id");
+  const std::vector<cl_device_id> ids = opencl::device_ids();
+  if (!opencl::library().usable())
+    throw Error(Errc::no_device, "the OpenCL loader was not found", "install libOpenCL.so.1");
+  const auto found = std::find(ids.begin(), ids.end(), static_cast<cl_device_id>(id));
+  const int index = found == ids.end() ? -1 : static_cast<int>(found - ids.begin());
+  return opencl::borrow_device(static_cast<cl_context>(context), static_cast<cl_device_id>(id), index);
+}
+
+}  // namespace axisloom::device
