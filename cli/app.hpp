@@ -1,0 +1,48 @@
+// The program's parser: one CLI::App, from which help, completions and the man page are all made.
+#pragma once
+
+#include "table.hpp"
+
+#include <axisloom/device.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace axisloom::cli {
+
+/// Options that every subcommand takes, and the exit code that the chosen one leaves.
+struct Context {
+  std::string device = "auto";
+  Format format = Format::table;
+  bool format_given = false;
+  std::uint64_t seed = 1;
+  bool verbose = false;
+  bool quiet = false;
+  int exit_code = 0;
+};
+
+inline constexpr int exit_done = 0;
+inline constexpr int exit_differs = 1;
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_no_device = 3;
+inline constexpr int exit_file = 4;
+
+/// The whole parser. Parsing runs what was asked for; `context` must outlive the parser.
+std::unique_ptr<CLI::App> make_app(Context& context);
+
+/// Adds --device, --format, --seed, --verbose and --quiet.
+void add_common_options(CLI::App& command, Context& context);
+/// Examples below the options: one a line, "what it does" above its command.
+void set_examples(CLI::App& command, const std::string& examples);
+
+void add_devices(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
+void add_operations(CLI::App& app, Context& context);
+void add_demo(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
+void add_cache(CLI::App& app, Context& context);
+
+}  // namespace axisloom::cli

@@ -1,0 +1,36 @@
+// axisloom cache: the compiled programs kept on disk.
+#include "app.hpp"
+#include "messages.hpp"
+
+#include "jit/jit.hpp"
+
+#include <fmt/format.h>
+
+namespace axisloom::cli {
+
+void add_cache(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("cache", "Show or empty the cache of compiled programs.");
+  command->require_subcommand(1);
+  set_examples(*command, "axisloom cache info\naxisloom cache clear");
+
+  CLI::App* info = command->add_subcommand("info", "Where the cache is and how much it holds.");
+  add_common_options(*info, context);
+  set_examples(*info, "axisloom cache info --format json");
+  info->final_callback([&context] {
+    const jit::CacheFolder folder = jit::cache_folder();
+    Table table({"folder", "entries", "bytes", "note"});
+    table.add({folder.path, folder.entries, bytes_cell(folder.bytes), folder.why});
+    print(table.text(context.format));
+  });
+
+  CLI::App* clear =
+      command->add_subcommand("clear", "Remove every compiled program; they are built again when needed.");
+  add_common_options(*clear, context);
+  set_examples(*clear, "axisloom cache clear");
+  clear->final_callback([&context] {
+    const std::uint64_t removed = jit::clear_cache_folder();
+    if (!context.quiet) say(fmt::format("axisloom: removed {} compiled program{}", removed, removed == 1 ? "" : "s"));
+  });
+}
+
+}  // namespace axisloom::cli

@@ -1,0 +1,69 @@
+// The program axisloom: parses, runs, and turns what went wrong into one line and an exit code.
+#include "app.hpp"
+#include "messages.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <new>
+#include <string>
+#include <vector>
+
+namespace axisloom::cli {
+namespace {
+
+// CLI11 takes its arguments last first. A pattern with nothing on its left ("-> h") would be read as an option.
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> reversed;
+  for (int i = argc - 1; i > 0; --i) {
+    const std::string argument = argv[i];
+    reversed.push_back(argument.starts_with("->") ? " " + argument : argument);
+  }
+  return reversed;
+}
+
+std::string command_name(const CLI::App& app) {
+  const CLI::App* command = &app;
+  std::string name = app.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += " " + command->get_name();
+  }
+  return name;
+}
+
+int run(CLI::App& app, Context& context, int argc, char** argv) {
+  try {
+    app.parse(arguments(argc, argv));
+  } catch (const CLI::CallForHelp&) {
+    print(app.help());
+  } catch (const CLI::CallForAllHelp&) {
+    print(app.help("", CLI::AppFormatMode::All));
+  } catch (const CLI::CallForVersion& version) {
+    print(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError& error) {
+    say(error_text(error.what(), command_name(app) + " --help"));
+    return exit_usage;
+  }
+  finish_output();
+  return context.exit_code;
+}
+
+}  // namespace
+}  // namespace axisloom::cli
+
+int main(int argc, char** argv) {
+  using namespace axisloom::cli;
+  install_signal_handlers();
+  Context context;
+  try {
+    const auto app = make_app(context);
+    return run(*app, context, argc, argv);
+  } catch (const axisloom::Error& error) {
+    say(error_text(error));
+    if (error.code() == axisloom::Errc::no_device) say("see also: axisloom doctor");
+    return axisloom::exit_code(error.code());
+  } catch (const std::bad_alloc&) {
+    say(error_text("out of host memory", "use smaller arrays"));
+    return axisloom::exit_code(axisloom::Errc::out_of_memory);
+  }
+}

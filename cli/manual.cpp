@@ -1,0 +1,108 @@
+// The manual page, in troff with the man macros.
+#include "generated_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace axisloom::cli {
+namespace {
+
+// troff reads a backslash anywhere, a dash as a hyphen, and a dot or a quote at the start of a line.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    if (c == '\\')
+      result += "\\e";
+    else if (c == '-')
+      result += "\\-";
+    else if (c == '\'')
+      result += "\\(aq";
+    else if ((c == '.') && (result.empty() || result.back() == '\n'))
+      result += "\\&.";
+    else
+      result += c;
+  }
+  return result;
+}
+
+// Inside a macro's quoted argument a double quote is written twice.
+std::string argument(std::string_view text) {
+  std::string result;
+  for (char c : escaped(text)) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return "\"" + result + "\"";
+}
+
+std::string option_text(const CLI::Option& option, const std::string& name) {
+  std::string text = ".TP\n\\fB" + escaped(name) + "\\fR";
+  const std::string type = option.get_type_name();
+  if (takes_value(option) && !option.get_positional() && !type.empty()) text += " \\fI" + escaped(type) + "\\fR";
+  return text + "\n" + escaped(option.get_description()) + "\n";
+}
+
+std::string synopsis(const CLI::App& command, const std::string& path) {
+  std::string text = ".B " + escaped(path) + "\n";
+  if (!typed_options(command).empty()) text += ".RI [ options ]\n";
+  for (const CLI::Option* option : positionals(command)) {
+    const std::string name = escaped(option->get_name(true));
+    text += option->get_required() ? ".I " + name + "\n" : ".RI [ " + name + " ]\n";
+  }
+  if (!subcommands(command).empty()) text += ".I subcommand\n";
+  return text + ".br\n";
+}
+
+std::string synopses(const CLI::App& command, const std::string& path) {
+  std::string text = synopsis(command, path);
+  for (const CLI::App* child : subcommands(command)) text += synopses(*child, path + " " + child->get_name());
+  return text;
+}
+
+std::string options_text(const CLI::App& command) {
+  std::string text;
+  for (const CLI::Option* option : positionals(command)) text += option_text(*option, option->get_name(true));
+  for (const CLI::Option* option : typed_options(command))
+    text += option_text(*option, fmt::format("{}", fmt::join(spellings(*option), ", ")));
+  return text;
+}
+
+std::string examples_text(const CLI::App& command) {
+  std::string footer = command.get_footer();
+  return footer.empty() ? footer : ".PP\n.EX\n" + escaped(footer) + "\n.EE\n";
+}
+
+std::string commands_text(const CLI::App& command, const std::string& path) {
+  std::string text;
+  for (const CLI::App* child : subcommands(command)) {
+    const std::string child_path = path.empty() ? child->get_name() : path + " " + child->get_name();
+    text += ".SS " + argument(child_path) + "\n" + escaped(child->get_description()) + "\n" + options_text(*child) +
+            examples_text(*child) + commands_text(*child, child_path);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string manual_page(const CLI::App& app) {
+  std::string text = fmt::format(".TH AXISLOOM 1 \"\" {} \"User Commands\"\n", argument(app.version()));
+  text += ".SH NAME\naxisloom \\- rearrange arrays at the speed of memory\n";
+  text += ".SH SYNOPSIS\n" + synopses(app, app.get_name());
+  text += ".SH DESCRIPTION\n" + escaped(app.get_description()) +
+          "\nResults go to standard output, messages to standard error.\n";
+  text += ".SH OPTIONS\n" + options_text(app);
+  text += ".SH COMMANDS\n" + commands_text(app, "");
+  text += ".SH EXIT STATUS\n";
+  constexpr const char* meanings[] = {"done",
+                                      "a result differs from what it should be",
+                                      "usage: the command line cannot be carried out as it stands",
+                                      "no device",
+                                      "a file that cannot be read or written, or is not what it claims to be",
+                                      "the device or its driver failed, or lacks what is needed"};
+  for (int code = 0; code < 6; ++code) text += fmt::format(".TP\n.B {}\n{}\n", code, escaped(meanings[code]));
+  text +=
+      ".SH ENVIRONMENT\n.TP\n.B AXISLOOM_DEVICE\nDevice that \\fBauto\\fR takes, in the grammar of "
+      "\\fB\\-\\-device\\fR.\n";
+  text += ".TP\n.B AXISLOOM_CACHE_DIR\nFolder of compiled programs; \\fBoff\\fR keeps them in memory only.\n";
+  text += ".SH EXAMPLES\n" + examples_text(app);
+  return text;
+}
+
+}  // namespace axisloom::cli

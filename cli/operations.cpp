@@ -1,0 +1,189 @@
+// One subcommand per registered operation: files in, a file out.
+#include "app.hpp"
+#include "arguments.hpp"
+#include "compare.hpp"
+#include "messages.hpp"
+#include "report.hpp"
+#include "streams.hpp"
+
+#include "io/io.hpp"
+#include "ops/registry.hpp"
+
+#include <axisloom/device.hpp>
+#include <axisloom/error.hpp>
+#include <axisloom/plan.hpp>
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace axisloom::cli {
+namespace {
+
+struct Job {
+  std::vector<std::string> words;
+  std::vector<std::string> rest;
+  std::string output;
+  std::string output_format;
+  io::ReadOptions reading;
+  std::string shape;
+  std::string dtype;
+  std::int64_t channels = 0;
+  PlanOptions options;
+  std::vector<std::string> configuration;
+  std::string index = "auto";
+  bool verify = false;
+};
+
+const char* examples(std::string_view op) {
+  static const std::map<std::string_view, const char*> all{
+      {"rearrange",
+       "axisloom rearrange \"h w -> w h\" in.png -o out.png\n"
+       "axisloom rearrange \"n (c x) h w -> n c h w x\" x=32 in.npy -o out.npy --verify"},
+      {"repeat", "axisloom repeat \"h w -> h w c\" c=3 grey.png -o colour.png"},
+      {"copy", "axisloom copy fortran_order.npy -o c_order.npy\naxisloom copy photo.jpg -o photo.npy"},
+      {"transpose",
+       "axisloom transpose in.png -o out.png\n"
+       "axisloom transpose --shape 256x256 --dtype u16 scan.raw -o turned.raw"},
+      {"permute", "axisloom permute 2,0,1 photo.jpg -o planes.npy\naxisloom permute -- -1,0,1 in.npy -o out.npy"},
+      {"relayout",
+       "axisloom relayout NCHW NC/32HW32 in.npy -o out.npy\n"
+       "axisloom relayout NC/32HW32 NCHW --channels 50 out.npy -o back.npy"}};
+  const auto found = all.find(op);
+  return found == all.end() ? "" : found->second;
+}
+
+// A colour image is an h w c array whose last axis nobody means when asking for its transpose.
+Operation image_aware(const Operation& op, const io::HostArray& input, bool image) {
+  if (op.name == "transpose" && image && input.view.rank() == 3) return rearrange("h w c -> w h c");
+  return op;
+}
+
+PlanOptions plan_options(const Job& job) {
+  PlanOptions options = job.options;
+  options.configuration = parse_configuration(job.configuration);
+  options.index = parse_index(job.index);
+  return options;
+}
+
+std::vector<io::HostArray> read_inputs(const Job& job, const std::vector<std::string>& files) {
+  io::ReadOptions reading = job.reading;
+  if (!job.shape.empty()) reading.shape = parse_shape(job.shape);
+  if (!job.dtype.empty()) reading.dtype = parse_dtype(job.dtype);
+  std::vector<io::HostArray> inputs;
+  for (const std::string& file : files) inputs.push_back(read_file(file, reading));
+  return inputs;
+}
+
+Operation operation(const ops::OpEntry& entry, const Job& job, const Rest& rest) {
+  Operation op{std::string(entry.name), job.words, rest.lengths};
+  if (job.channels != 0) op.lengths.emplace_back("channels", job.channels);
+  return op;
+}
+
+bool verified(const Operation& op, std::span<const io::HostArray> inputs, const io::HostArray& result,
+              const Context& context) {
+  const io::HostArray want = oracle_result(op, inputs, result.view);
+  const auto difference = first_difference(result.view, want.memory.get(), result.memory.get());
+  if (difference)
+    say(error_text(fmt::format("the result differs from the oracle {}", to_string(*difference)),
+                   "report this with the output of --verbose; --candidate names another variant"));
+  else if (!context.quiet)
+    say("passed");
+  return !difference;
+}
+
+void run(const ops::OpEntry& entry, const Job& job, Context& context) {
+  const Rest rest = split_rest(job.rest, entry.lengths);
+  if (rest.files.size() != static_cast<std::size_t>(entry.inputs))
+    throw Error(Errc::usage,
+                fmt::format("{} takes {} input file{}, {} given", entry.name, entry.inputs,
+                            entry.inputs == 1 ? "" : "s", rest.files.size()),
+                fmt::format("axisloom {} --help", entry.name));
+  const PlanOptions options = plan_options(job);
+  const std::vector<io::HostArray> inputs = read_inputs(job, rest.files);
+  const bool image = is_image_file(rest.files.front(), job.reading.format);
+  const Operation op = image_aware(operation(entry, job, rest), inputs.front(), image);
+
+  std::vector<View> views;
+  std::vector<std::span<const std::byte>> bytes;
+  for (const io::HostArray& input : inputs) {
+    views.push_back(input.view);
+    bytes.push_back(input.span());
+  }
+  const io::HostArray result = io::HostArray::allocate(result_view(op, views));
+  views.push_back(result.view);
+
+  Explanation explanation;
+  const PlanReport report = run_on_host(op, views, bytes, result.span(), Device::open(context.device), options);
+  if (context.verbose) explanation.tell(report);
+  if (job.verify && !verified(op, inputs, result, context)) {
+    context.exit_code = exit_differs;
+    return;
+  }
+  write_file(job.output, result, job.output_format);
+  if (context.format_given && job.output != "-") print(report_table(report).text(context.format));
+}
+
+std::string names(const ops::OpEntry& entry) {
+  std::string all;
+  for (const ops::CandidateInfo& candidate : entry.candidates)
+    all += fmt::format("{}{}", all.empty() ? "" : "|", candidate.name);
+  return all;
+}
+
+void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
+  command.add_option("-o,--output", job.output, "Output file; - writes .npy to standard output")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--input-format", job.reading.format, "Format of the input, when its name does not tell")
+      ->type_name(format_names(&io::Format::reads));
+  command.add_option("--output-format", job.output_format, "Format of the output, when its name does not tell")
+      ->type_name(format_names(&io::Format::writes));
+  command.add_option("--shape", job.shape, "Shape of a raw input, such as 256x256")->type_name("SHAPE");
+  command.add_option("--dtype", job.dtype, "Element type of a raw input, such as u8 or float32")->type_name("DTYPE");
+  command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
+  command.add_option("--candidate", job.options.candidate, "Use this variant, or fail saying why it cannot be used")
+      ->type_name(names(entry));
+  command
+      .add_option("--config", job.configuration, "Force one tunable of the candidate, as name=value; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--index", job.index, "Width of offsets inside the kernel")
+      ->check(CLI::IsMember({"32", "64", "auto"}).description(""))
+      ->type_name("32|64|auto");
+}
+
+void add_operation(CLI::App& app, Context& context, const ops::OpEntry& entry) {
+  CLI::App* command = app.add_subcommand(std::string(entry.name), std::string(entry.summary));
+  auto job = std::make_shared<Job>();
+  job->words.resize(entry.words.size());
+  for (std::size_t i = 0; i < entry.words.size(); ++i)
+    command->add_option(std::string(entry.words[i].name), job->words[i], std::string(entry.words[i].help))
+        ->type_name("TEXT")
+        ->required();
+  const std::string files = entry.inputs == 1 ? "the input file (- reads .npy from standard input)" : "the input files";
+  command
+      ->add_option(entry.lengths ? "lengths-and-file" : "file", job->rest,
+                   entry.lengths ? "Lengths of named axes such as x=32, then " + files : "The" + files.substr(3))
+      ->type_name("FILE")
+      ->required();
+  add_job_options(*command, entry, *job);
+  if (entry.name == "relayout")
+    command->add_option("--channels", job->channels, "True number of channels, when a blocked layout is undone")
+        ->type_name("C");
+  if (entry.name == "transpose")
+    command->description(std::string(entry.summary) +
+                         " A colour image has its h and w exchanged and keeps its colour axis last.");
+  add_common_options(*command, context);
+  set_examples(*command, examples(entry.name));
+  command->final_callback([&entry, job, &context] { run(entry, *job, context); });
+}
+
+}  // namespace
+
+void add_operations(CLI::App& app, Context& context) {
+  for (const ops::OpEntry& entry : ops::registry()) add_operation(app, context, entry);
+}
+
+}  // namespace axisloom::cli

@@ -1,0 +1,42 @@
+// One line per candidate, then the winner, then the cache.
+#include "report.hpp"
+
+#include "messages.hpp"
+
+#include "tune/configuration.hpp"
+
+#include <fmt/format.h>
+
+namespace axisloom::cli {
+
+std::string configuration_text(const PlanReport& report) {
+  const std::string values = tune::to_string(report.configuration);
+  if (values.empty()) return report.candidate;
+  return fmt::format("{} ({}; {})", report.candidate, values, report.configuration_source);
+}
+
+Table report_table(const PlanReport& report) {
+  Table table({"op", "shapes", "device", "candidate", "configuration", "source", "index", "expected_seconds", "bytes",
+               "workspace_bytes"});
+  table.add({report.op, report.shapes, report.device, report.candidate, tune::to_string(report.configuration),
+             report.configuration_source, report.index == IndexWidth::bits64 ? 64 : 32,
+             seconds_cell(report.expected_seconds), bytes_cell(static_cast<std::uint64_t>(report.bytes_moved)),
+             bytes_cell(report.workspace_bytes)});
+  return table;
+}
+
+void Explanation::tell(const PlanReport& report) const {
+  say(fmt::format("{}: {} on {}", report.op, report.shapes, report.device));
+  for (const CandidateReport& candidate : report.candidates)
+    say(candidate.accepted
+            ? fmt::format("  candidate {}: accepted, predicted {}", candidate.name, human_seconds(candidate.seconds))
+            : fmt::format("  candidate {}: refused, {}", candidate.name, candidate.reason));
+  say(fmt::format("  winner {}, {}-bit offsets, expected {} for {}", configuration_text(report),
+                  report.index == IndexWidth::bits64 ? 64 : 32, human_seconds(report.expected_seconds),
+                  human_bytes(static_cast<std::uint64_t>(report.bytes_moved))));
+  const jit::CacheStats now = jit::cache_stats();
+  say(fmt::format("  programs: {} compiled, {} from disk, {} from memory", now.compiles - before_.compiles,
+                  now.disk_hits - before_.disk_hits, now.memory_hits - before_.memory_hits));
+}
+
+}  // namespace axisloom::cli
