@@ -12,8 +12,7 @@ namespace {
 class Compilation {
  public:
   Compilation(const Nvrtc& nvrtc, const BuildRequest& request) : api_(nvrtc.api), name_(request.name) {
-    check(api_.nvrtcCreateProgram(&program_, request.source.c_str(), request.name.c_str(), 0, nullptr, nullptr),
-          "nvrtcCreateProgram");
+    call(api_.nvrtcCreateProgram, &program_, request.source.c_str(), request.name.c_str(), 0, nullptr, nullptr);
   }
   ~Compilation() {
     if (program_) api_.nvrtcDestroyProgram(&program_);
@@ -29,9 +28,9 @@ class Compilation {
 
   std::string log() {
     std::size_t size = 0;
-    check(api_.nvrtcGetProgramLogSize(program_, &size), "nvrtcGetProgramLogSize");
+    call(api_.nvrtcGetProgramLogSize, program_, &size);
     std::string text(size, '\0');
-    if (size > 0) check(api_.nvrtcGetProgramLog(program_, text.data()), "nvrtcGetProgramLog");
+    if (size > 0) call(api_.nvrtcGetProgramLog, program_, text.data());
     while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
     return text;
   }
@@ -39,15 +38,15 @@ class Compilation {
   std::vector<std::byte> result(bool machine_code) {
     std::size_t size = 0;
     if (machine_code)
-      check(api_.nvrtcGetCUBINSize(program_, &size), "nvrtcGetCUBINSize");
+      call(api_.nvrtcGetCUBINSize, program_, &size);
     else
-      check(api_.nvrtcGetPTXSize(program_, &size), "nvrtcGetPTXSize");
+      call(api_.nvrtcGetPTXSize, program_, &size);
     std::vector<std::byte> bytes(size);
     char* to = reinterpret_cast<char*>(bytes.data());
     if (machine_code)
-      check(api_.nvrtcGetCUBIN(program_, to), "nvrtcGetCUBIN");
+      call(api_.nvrtcGetCUBIN, program_, to);
     else
-      check(api_.nvrtcGetPTX(program_, to), "nvrtcGetPTX");
+      call(api_.nvrtcGetPTX, program_, to);
     return bytes;
   }
 
@@ -57,8 +56,10 @@ class Compilation {
   }
 
  private:
-  void check(nvrtcResult result, const char* call) const {
-    if (result != kNvrtcSuccess) fail(result, call, "the CUDA compiler failed with result " + std::to_string(result));
+  template <typename Signature, typename... Args>
+  void call(const EntryPoint<Signature>& entry, Args... args) const {
+    const nvrtcResult result = entry(args...);
+    if (result != kNvrtcSuccess) fail(result, entry.name, "NVRTC failed with result " + std::to_string(result));
   }
 
   const NvrtcApi& api_;
@@ -82,7 +83,7 @@ Architecture parse(std::string_view text) {
   const std::string_view suffix(end, digits.data() + digits.size());
   if (error != std::errc() || parsed.number <= 0 || !(suffix.empty() || suffix == "a" || suffix == "f")) {
     throw Error(Errc::usage, "'" + std::string(text) + "' is not a CUDA architecture",
-                "Write sm_90, sm_90a or compute_90, say.");
+                "write sm_90, sm_90a or compute_90, say");
   }
   return parsed;
 }
@@ -98,7 +99,7 @@ std::vector<std::byte> compile_cuda(const Nvrtc& nvrtc, const BuildRequest& requ
     throw Error(
         Errc::unsupported,
         "NVRTC " + nvrtc.version.text() + " does not compile for " + std::string(architecture) + ", only for" + all,
-        "Install an NVRTC that knows it, or choose another architecture.");
+        "install an NVRTC that knows it, or choose another architecture");
   }
   std::vector<std::string> options = request.options;
   options.push_back("--gpu-architecture=" + std::string(architecture));

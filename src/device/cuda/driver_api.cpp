@@ -13,8 +13,9 @@ namespace axisloom::device::cuda {
 namespace {
 
 constexpr const char* kDriverRemedy =
-    "Install the NVIDIA driver (Debian: nvidia-driver, Ubuntu: ubuntu-drivers install); in a container, start it with "
-    "the NVIDIA container toolkit (docker run --gpus all).";
+    "install the NVIDIA driver (Debian: nvidia-driver, Ubuntu: ubuntu-drivers install); start a container with the "
+    "NVIDIA "
+    "container toolkit (docker run --gpus all)";
 
 struct Result {
   CUresult code;
@@ -74,12 +75,12 @@ const Result* known(CUresult result) {
 std::string remedy_for(CUresult result) {
   switch (classify(result)) {
     case Errc::out_of_memory:
-      return "Free memory on the device, or work on smaller arrays.";
+      return "free memory on the device, or work on smaller arrays";
     case Errc::device_lost:
-      return "Restart the process: a lost CUDA context cannot be used again.";
+      return "restart the process: a lost CUDA context cannot be used again";
     default:
       if (result == kUnsupportedPtxVersion)
-        return "Install an NVRTC that is not newer than the driver, or a newer driver.";
+        return "install an NVRTC that is not newer than the driver, or a newer driver";
       return {};
   }
 }
@@ -110,8 +111,8 @@ DriverLibrary open_driver() {
   }
   auto api = std::make_shared<DriverApi>();
   std::vector<std::string> missing;
-#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, api->name, missing);
-#define AXISLOOM_FIND(name, parameters) library.find(#name, api->name);
+#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, api->name.function, missing);
+#define AXISLOOM_FIND(name, parameters) library.find(#name, api->name.function);
   AXISLOOM_CUDA_DRIVER(AXISLOOM_REQUIRE, AXISLOOM_FIND)
 #undef AXISLOOM_REQUIRE
 #undef AXISLOOM_FIND
@@ -119,7 +120,7 @@ DriverLibrary open_driver() {
     std::string all;
     for (const std::string& name : missing) all += (all.empty() ? "" : ", ") + name;
     found.status.facts.emplace_back("missing functions", all);
-    found.status.remedy = "Install a newer NVIDIA driver: this one lacks functions that are needed.";
+    found.status.remedy = "install a newer NVIDIA driver: this one lacks functions that are needed";
     return found;
   }
   library.keep_loaded();

@@ -1,6 +1,7 @@
 // The few entry points of the CUDA driver (libcuda.so.1) that the library calls, declared without any CUDA header.
 #pragma once
 
+#include "device/cuda/entry_point.hpp"
 #include "device/device.hpp"
 
 #include <cstddef>
@@ -131,9 +132,9 @@ struct CUlaunchConfig {
 
 /// The driver as a table of functions, each of which a test can replace.
 struct DriverApi {
-#define AXISLOOM_POINTER(name, parameters) CUresult(*name) parameters = nullptr;
-  AXISLOOM_CUDA_DRIVER(AXISLOOM_POINTER, AXISLOOM_POINTER)
-#undef AXISLOOM_POINTER
+#define AXISLOOM_ENTRY(name, parameters) EntryPoint<CUresult parameters> name{#name};
+  AXISLOOM_CUDA_DRIVER(AXISLOOM_ENTRY, AXISLOOM_ENTRY)
+#undef AXISLOOM_ENTRY
 };
 
 /// The driver as it was found on this machine; `api` is null when it was not.

@@ -78,7 +78,7 @@ std::vector<fs::path> python_prefixes() {
 std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) {
   auto nvrtc = std::make_shared<Nvrtc>();
   std::vector<std::string> missing;
-#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc->api.name, missing);
+#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc->api.name.function, missing);
   AXISLOOM_NVRTC(AXISLOOM_REQUIRE)
 #undef AXISLOOM_REQUIRE
   if (!missing.empty()) {
@@ -103,9 +103,9 @@ std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) 
 }
 
 std::string install_remedy(const std::string& major) {
-  return "Install NVRTC" + (major.empty() ? std::string() : " " + major) +
+  return "install NVRTC" + (major.empty() ? std::string() : " " + major) +
          ": the package cuda-nvrtc of the CUDA toolkit, 'pip install nvidia-cuda-nvrtc" +
-         (major == "12" || major == "11" ? "-cu" + major : "") + "', or 'conda install cuda-nvrtc'; or set CUDA_PATH.";
+         (major == "12" || major == "11" ? "-cu" + major : "") + "', or 'conda install cuda-nvrtc'; or set CUDA_PATH";
 }
 
 std::string versions(const NvrtcSearch& search) {
@@ -175,17 +175,21 @@ const NvrtcSearch& installed_nvrtc() {
   return search;
 }
 
+std::shared_ptr<const Nvrtc> suitable_nvrtc(const NvrtcSearch& search, std::optional<Version> driver) {
+  const auto known = [&](const auto& nvrtc) { return !driver || nvrtc->version.major <= driver->major; };
+  const auto found = std::ranges::find_if(search.found, known);
+  return found == search.found.end() ? nullptr : *found;
+}
+
 std::shared_ptr<const Nvrtc> choose_nvrtc(const NvrtcSearch& search, std::optional<Version> driver) {
-  for (const auto& nvrtc : search.found) {
-    if (!driver || nvrtc->version.major <= driver->major) return nvrtc;
-  }
+  if (auto suitable = suitable_nvrtc(search, driver)) return suitable;
   if (search.found.empty()) {
     throw Error(Errc::unsupported, "kernels cannot be compiled for CUDA: NVRTC, its run-time compiler, was not found",
                 install_remedy(driver ? std::to_string(driver->major) : ""));
   }
   throw Error(Errc::unsupported,
               "NVRTC " + versions(search) + " is newer than the driver, which knows CUDA " + driver->text(),
-              install_remedy(std::to_string(driver->major)) + " Or install a newer driver.");
+              install_remedy(std::to_string(driver->major)) + "; or install a newer driver");
 }
 
 std::string target_architecture(const Nvrtc& nvrtc, int capability) {
@@ -195,7 +199,7 @@ std::string target_architecture(const Nvrtc& nvrtc, int capability) {
     throw Error(Errc::unsupported,
                 "the card has compute capability " + capability_text(capability) + "; NVRTC " + nvrtc.version.text() +
                     " compiles for " + capability_text(oldest) + " and later",
-                "Install an older NVRTC, or use the card through OpenCL (device opencl).");
+                "install an older NVRTC, or use the card through OpenCL (device opencl)");
   }
   const int best = *std::prev(above);
   if (best != capability) return "compute_" + std::to_string(best);

@@ -36,8 +36,11 @@ NvrtcSearch find_nvrtc(std::span<const std::string> candidates);
 /// What this machine has; looked for once in a process.
 const NvrtcSearch& installed_nvrtc();
 
-/// The newest one; with a driver, the newest whose major version the driver knows. Throws Error(unsupported) naming
-/// both versions when every one is newer, or what to install when there is none.
+/// The newest one; with a driver, the newest whose major version the driver knows. Null when there is none.
+std::shared_ptr<const Nvrtc> suitable_nvrtc(const NvrtcSearch& search, std::optional<Version> driver);
+
+/// The same, but throws Error(unsupported) naming both versions when every one is newer, or what to install when there
+/// is none at all.
 std::shared_ptr<const Nvrtc> choose_nvrtc(const NvrtcSearch& search, std::optional<Version> driver);
 
 /// What to compile for on a card of that compute capability (90 for 9.0): "sm_90a", machine code, when NVRTC knows the

@@ -1,6 +1,8 @@
 // The few entry points of NVRTC, the run-time compiler of CUDA, declared without any CUDA header.
 #pragma once
 
+#include "device/cuda/entry_point.hpp"
+
 #include <cstddef>
 
 namespace axisloom::device::cuda {
@@ -30,9 +32,9 @@ inline constexpr nvrtcResult kNvrtcCompilation = 6;
 
 /// NVRTC as a table of functions, each of which a test can replace.
 struct NvrtcApi {
-#define AXISLOOM_POINTER(name, parameters) nvrtcResult(*name) parameters = nullptr;
-  AXISLOOM_NVRTC(AXISLOOM_POINTER)
-#undef AXISLOOM_POINTER
+#define AXISLOOM_ENTRY(name, parameters) EntryPoint<nvrtcResult parameters> name{#name};
+  AXISLOOM_NVRTC(AXISLOOM_ENTRY)
+#undef AXISLOOM_ENTRY
 };
 
 }  // namespace axisloom::device::cuda

@@ -1,0 +1,111 @@
+// What every object of one open CUDA device shares: the context, what is known of the card, and whether it is lost.
+#pragma once
+
+#include "device/cuda/driver_api.hpp"
+#include "device/process.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace axisloom::device::cuda {
+
+/// What is asked of the driver once about a card.
+struct Card {
+  CUdevice device = 0;
+  DeviceInfo info;
+  Version driver;
+  int capability = 0;     // 90 for 9.0
+  bool clusters = false;  // can launch clusters of groups
+};
+
+class Context {
+ public:
+  /// Makes the context current for the calling thread until it goes, and whatever was current before it again then.
+  class Scope {
+   public:
+    explicit Scope(const Context& context) : api_(*context.api_) {
+      context.call(api_.cuCtxPushCurrent_v2, context.get());
+    }
+    ~Scope() {
+      CUcontext popped = nullptr;
+      api_.cuCtxPopCurrent_v2(&popped);
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    const DriverApi& api_;
+  };
+
+  /// Retains the card's primary context, or uses one that the caller keeps alive.
+  Context(std::shared_ptr<const DriverApi> api, Card card, CUcontext borrowed);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  CUcontext get() const noexcept { return context_; }
+  const DriverApi& api() const noexcept { return *api_; }
+  const Card& card() const noexcept { return card_; }
+  const DeviceInfo& info() const noexcept { return card_.info; }
+  bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+
+  /// Throws at once after a fork or a loss.
+  void require_usable() const;
+  /// The start of every entry: usable, and current for this thread.
+  [[nodiscard]] Scope enter() const {
+    require_usable();
+    return Scope(*this);
+  }
+
+  template <typename Signature, typename... Args>
+  void call(const EntryPoint<Signature>& entry, Args... args) const {
+    check(entry(args...), entry.name);
+  }
+  /// Throws what an unsuccessful result means; `doing` says what the call was for. A loss is remembered.
+  void check(CUresult result, const char* call, std::string_view doing = {}) const;
+
+  /// For destructors: runs `calls` with the context current; does nothing in a forked child.
+  template <typename Calls>
+  void release(Calls&& calls) const noexcept {
+    if (forked()) return;
+    CUcontext popped = nullptr;
+    if (api_->cuCtxPushCurrent_v2(context_) != kSuccess) return;
+    calls(*api_);
+    api_->cuCtxPopCurrent_v2(&popped);
+  }
+
+  /// Events are kept for reuse, so that a launch creates and destroys none. The context must be current.
+  CUevent take_event(bool timing);
+  void give_event(CUevent event, bool timing) noexcept;
+
+ private:
+  struct Events {
+    std::vector<CUevent> free;  // with room for all that were created
+    std::size_t created = 0;
+  };
+
+  std::shared_ptr<const DriverApi> api_;
+  Card card_;
+  CUcontext context_ = nullptr;
+  bool retained_ = false;
+  mutable std::atomic<bool> lost_{false};
+  std::mutex events_mutex_;
+  Events events_[2];  // without and with timing
+};
+
+using SharedContext = std::shared_ptr<Context>;
+
+/// An object of the seam as the CUDA class that it must be, of this very context; Error(usage) otherwise.
+template <typename Mine, typename Base>
+Mine& own(Base& object, const Context& context, const char* what) {
+  auto* mine = dynamic_cast<Mine*>(&object);
+  if (!mine || mine->context().get() != context.get()) {
+    throw Error(Errc::usage, ErrorParts{.message = std::string("the ") + what + " belongs to another device or context",
+                                        .device = context.info().label()});
+  }
+  return *mine;
+}
+
+}  // namespace axisloom::device::cuda

@@ -1,0 +1,77 @@
+// The CUDA device's factory functions; compiling is NVRTC's work, loading the driver's.
+#include "device/cuda/device.hpp"
+
+#include "device/cuda/compile.hpp"
+#include "device/cuda/memory.hpp"
+#include "device/cuda/program.hpp"
+#include "device/cuda/queue.hpp"
+
+namespace axisloom::device::cuda {
+
+CudaDevice::CudaDevice(std::shared_ptr<const DriverApi> api, Card card, const NvrtcSearch& search, CUcontext borrowed)
+    : context_(std::make_shared<Context>(std::move(api), std::move(card), borrowed)), search_(search) {}
+
+std::string CudaDevice::build_identity() const {
+  const DeviceInfo& about = info();
+  return about.platform + "; " + about.name + "; " + about.architecture + "; driver " + about.driver + "; " +
+         (about.compiler.empty() ? "no compiler" : about.compiler);
+}
+
+std::shared_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
+  return allocate_memory(context_, bytes);
+}
+
+std::shared_ptr<Buffer> CudaDevice::allocate_staging(std::size_t bytes) {
+  return allocate_staging_memory(context_, bytes);
+}
+
+/// A card's own memory is the fast one, so host memory is never used in place.
+std::shared_ptr<Buffer> CudaDevice::wrap(void*, std::size_t) {
+  context_->require_usable();
+  return nullptr;
+}
+
+std::shared_ptr<Buffer> CudaDevice::borrow_buffer(void* native, std::size_t bytes) {
+  return borrow_memory(context_, native, bytes);
+}
+
+std::shared_ptr<Queue> CudaDevice::queue(bool timing) {
+  return std::make_shared<CudaQueue>(context_, timing);
+}
+
+std::shared_ptr<Queue> CudaDevice::borrow_queue(void* native) {
+  return std::make_shared<CudaQueue>(context_, static_cast<CUstream>(native));
+}
+
+std::shared_ptr<Program> CudaDevice::build(const BuildRequest& request) {
+  context_->require_usable();
+  try {
+    const Card& card = context_->card();
+    const std::shared_ptr<const Nvrtc> compiler = choose_nvrtc(search_, card.driver);
+    const std::string architecture = target_architecture(*compiler, card.capability);
+    std::string messages;
+    const std::vector<std::byte> binary = compile_cuda(*compiler, request, architecture, &messages);
+    if (!messages.empty()) log(request.name + ": " + messages);
+    std::string rejected;
+    if (auto program = CudaProgram::load(context_, request.name, binary, rejected)) return program;
+    throw Error(Errc::device,
+                "the driver, which knows CUDA " + card.driver.text() + ", rejects " + request.name +
+                    " as compiled by NVRTC " + compiler->version.text() + " for " + architecture + ": " + rejected,
+                "install an NVRTC that is not newer than the driver, or a newer driver");
+  } catch (const Error& error) {
+    throw error.with({.device = info().label()});
+  }
+}
+
+std::shared_ptr<Program> CudaDevice::load(const BuildRequest& request, std::span<const std::byte> binary) {
+  context_->require_usable();
+  std::string rejected;
+  return CudaProgram::load(context_, request.name, binary, rejected);
+}
+
+KernelAttributes CudaDevice::attributes(Program& program, const std::string& kernel) {
+  const auto scope = context_->enter();
+  return own<CudaProgram>(program, *context_, "program").kernel(kernel).attributes();
+}
+
+}  // namespace axisloom::device::cuda

@@ -1,0 +1,66 @@
+// Allocates, borrows and frees memory; an allocation that fails says what was asked for and what there is.
+#include "device/cuda/memory.hpp"
+
+namespace axisloom::device::cuda {
+
+CudaBuffer::~CudaBuffer() {
+  if (address_ == 0 || owner_ == Owner::caller) return;
+  context_->release([&](const DriverApi& api) {
+    if (owner_ == Owner::device)
+      api.cuMemFree_v2(address_);
+    else
+      api.cuMemFreeHost(host());
+  });
+}
+
+std::size_t CudaBuffer::alignment() const noexcept {
+  if (owner_ != Owner::caller || address_ == 0) return kBaseAlignment;
+  return static_cast<std::size_t>(address_ & (~address_ + 1));
+}
+
+CUdeviceptr CudaBuffer::part(std::size_t offset, std::size_t bytes) const {
+  if (offset > bytes_ || bytes > bytes_ - offset) {
+    throw Error(Errc::usage,
+                ErrorParts{.message = std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                                      " do not lie within a buffer of " + std::to_string(bytes_) + " bytes",
+                           .device = context_->info().label()});
+  }
+  return address_ + offset;
+}
+
+std::shared_ptr<Buffer> allocate_memory(const SharedContext& context, std::size_t bytes) {
+  const auto scope = context->enter();
+  if (bytes == 0) return std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::device, 0, 0);
+  const DriverApi& api = context->api();
+  CUdeviceptr address = 0;
+  const CUresult result = api.cuMemAlloc_v2(&address, bytes);
+  if (result == kOutOfMemory) {
+    std::string doing = "allocating " + std::to_string(bytes) + " bytes of device memory";
+    std::size_t free = 0, total = 0;
+    if (api.cuMemGetInfo_v2(&free, &total) == kSuccess) {
+      doing += ", of which " + std::to_string(free) + " of " + std::to_string(total) + " bytes are free";
+    }
+    context->check(result, api.cuMemAlloc_v2.name, doing);
+  }
+  context->check(result, api.cuMemAlloc_v2.name, "allocating device memory");
+  return std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::device, address, bytes);
+}
+
+std::shared_ptr<Buffer> allocate_staging_memory(const SharedContext& context, std::size_t bytes) {
+  const auto scope = context->enter();
+  void* host = nullptr;
+  if (bytes > 0) {
+    const DriverApi& api = context->api();
+    context->check(api.cuMemHostAlloc(&host, bytes, kMemHostAllocPortable), api.cuMemHostAlloc.name,
+                   "allocating " + std::to_string(bytes) + " bytes of page-locked host memory");
+  }
+  return std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::staging, reinterpret_cast<CUdeviceptr>(host), bytes);
+}
+
+std::shared_ptr<Buffer> borrow_memory(const SharedContext& context, void* native, std::size_t bytes) {
+  context->require_usable();
+  if (!native && bytes > 0) throw Error(Errc::usage, "a null CUdeviceptr cannot be borrowed as a buffer");
+  return std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::caller, reinterpret_cast<CUdeviceptr>(native), bytes);
+}
+
+}  // namespace axisloom::device::cuda

@@ -1,0 +1,175 @@
+// Loads modules, finds their kernels ahead of the first launch, and raises the kernels' limits when asked.
+#include "device/cuda/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace axisloom::device::cuda {
+
+namespace {
+
+/// Groups per cluster that every card with clusters can launch; more has to be allowed kernel by kernel.
+constexpr unsigned kPortableCluster = 8;
+
+template <typename T>
+T field(std::span<const std::byte> bytes, std::size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+/// The driver takes no length: a binary that was cut short would be read past its end. So its ELF headers must lie
+/// within it; PTX is text, which load() closes with a zero.
+bool complete(std::span<const std::byte> binary) {
+  constexpr std::size_t kElfHeader = 64;
+  const std::string_view text(reinterpret_cast<const char*>(binary.data()), binary.size());
+  if (!text.starts_with("\x7f"
+                        "ELF"))
+    return text.find(".version") != std::string_view::npos;
+  if (binary.size() < kElfHeader) return false;
+  const auto fits = [&](std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
+    return offset <= binary.size() && count * size <= binary.size() - offset;
+  };
+  const bool segments =
+      fits(field<std::uint64_t>(binary, 32), field<std::uint16_t>(binary, 56), field<std::uint16_t>(binary, 54));
+  const bool sections =
+      fits(field<std::uint64_t>(binary, 40), field<std::uint16_t>(binary, 60), field<std::uint16_t>(binary, 58));
+  return segments && sections;
+}
+
+}  // namespace
+
+Kernel::Kernel(const Context& context, CUfunction function, std::string name)
+    : context_(context), function_(function), name_(std::move(name)) {
+  static_local_ = static_cast<std::size_t>(attribute(kFuncSharedSizeBytes));
+  const DriverApi& api = context_.api();
+  if (!api.cuFuncGetParamInfo) return;
+  argument_sizes_.emplace();
+  for (;;) {
+    std::size_t offset = 0, size = 0;
+    const CUresult result = api.cuFuncGetParamInfo(function_, argument_sizes_->size(), &offset, &size);
+    if (result == kInvalidValue) return;  // past the last one
+    context_.check(result, api.cuFuncGetParamInfo.name, name_);
+    argument_sizes_->push_back(size);
+  }
+}
+
+int Kernel::attribute(int which) const {
+  int value = 0;
+  const auto& entry = context_.api().cuFuncGetAttribute;
+  context_.check(entry(&value, which, function_), entry.name, name_);
+  return value;
+}
+
+void Kernel::raise(int which, int value) const {
+  const auto& entry = context_.api().cuFuncSetAttribute;
+  context_.check(entry(function_, which, value), entry.name, name_);
+}
+
+KernelAttributes Kernel::attributes() const {
+  return {.registers = attribute(kFuncNumRegs),
+          .spilled_bytes = attribute(kFuncLocalSizeBytes),
+          .local_bytes = attribute(kFuncSharedSizeBytes),
+          .max_items = attribute(kFuncMaxThreadsPerBlock)};
+}
+
+void Kernel::require_arguments(std::span<const Arg> args) const {
+  if (!argument_sizes_) return;
+  const auto refuse = [&](const std::string& what) {
+    throw Error(Errc::usage, ErrorParts{.message = "kernel " + name_ + " " + what, .device = context_.info().label()});
+  };
+  if (args.size() != argument_sizes_->size()) {
+    refuse("takes " + std::to_string(argument_sizes_->size()) + " arguments, not " + std::to_string(args.size()));
+  }
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::size_t given = args[i].buffer ? sizeof(CUdeviceptr) : args[i].size;
+    const std::size_t taken = (*argument_sizes_)[i];
+    if (given != taken) {
+      refuse("takes " + std::to_string(taken) + " bytes as argument " + std::to_string(i) + ", not " +
+             std::to_string(given));
+    }
+  }
+}
+
+void Kernel::allow(std::size_t local_bytes, unsigned cluster) {
+  const DeviceInfo& info = context_.info();
+  if (static_local_ > info.local_memory_max || local_bytes > info.local_memory_max - static_local_) {
+    throw Error(
+        Errc::unsupported,
+        ErrorParts{.message = "kernel " + name_ + " asks for " + std::to_string(local_bytes) + " and declares " +
+                              std::to_string(static_local_) + " bytes of local memory; a group can have " +
+                              std::to_string(info.local_memory_max),
+                   .device = info.label()});
+  }
+  const bool more_local = local_bytes + static_local_ > info.local_memory;
+  const bool more_cluster = cluster > kPortableCluster;
+  if (!more_local && !more_cluster) return;
+  const std::lock_guard lock(mutex_);
+  // To the card's limit at once, so that the launches of other threads never see it change.
+  if (more_local && !local_raised_) {
+    raise(kFuncMaxDynamicSharedSizeBytes, static_cast<int>(info.local_memory_max - static_local_));
+    local_raised_ = true;
+  }
+  if (more_cluster && !cluster_raised_) {
+    raise(kFuncNonPortableClusterSizeAllowed, 1);
+    cluster_raised_ = true;
+  }
+}
+
+std::shared_ptr<CudaProgram> CudaProgram::load(const SharedContext& context, const std::string& name,
+                                               std::span<const std::byte> binary, std::string& rejected) {
+  if (!complete(binary)) {
+    rejected = "it is neither complete machine code nor PTX";
+    return nullptr;
+  }
+  std::shared_ptr<CudaProgram> program(new CudaProgram(context, name, binary));
+  std::vector<std::byte> image(binary.begin(), binary.end());
+  image.push_back(std::byte{0});
+  std::array<char, 8192> log{};
+  int options[] = {kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  const auto scope = context->enter();
+  const DriverApi& api = context->api();
+  const CUresult result = api.cuModuleLoadDataEx(&program->module_, image.data(), 2, options, values);
+  if (result != kSuccess) {
+    program->module_ = nullptr;
+    if (classify(result) != Errc::device) context->check(result, api.cuModuleLoadDataEx.name, "loading " + name);
+    rejected = result_name(api, result) + (log[0] ? std::string(": ") + log.data() : "");
+    return nullptr;
+  }
+  program->load_kernels();
+  return program;
+}
+
+CudaProgram::~CudaProgram() {
+  if (!module_) return;
+  context_->release([&](const DriverApi& api) { api.cuModuleUnload(module_); });
+}
+
+/// Drivers load kernels lazily; now is the time, since a launch must not (it may be under capture into a graph).
+void CudaProgram::load_kernels() {
+  const DriverApi& api = context_->api();
+  if (!api.cuModuleGetFunctionCount || !api.cuModuleEnumerateFunctions || !api.cuFuncGetName || !api.cuFuncLoad) return;
+  unsigned count = 0;
+  context_->call(api.cuModuleGetFunctionCount, &count, module_);
+  std::vector<CUfunction> functions(count);
+  if (count > 0) context_->call(api.cuModuleEnumerateFunctions, functions.data(), count, module_);
+  for (CUfunction function : functions) {
+    const char* name = nullptr;
+    context_->call(api.cuFuncGetName, &name, function);
+    context_->call(api.cuFuncLoad, function);
+    kernel(name);
+  }
+}
+
+Kernel& CudaProgram::kernel(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;
+  CUfunction function = nullptr;
+  const auto& entry = context_->api().cuModuleGetFunction;
+  context_->check(entry(&function, module_, name.c_str()), entry.name, "looking for kernel " + name + " in " + name_);
+  return kernels_.try_emplace(name, *context_, function, name).first->second;
+}
+
+}  // namespace axisloom::device::cuda

@@ -1,0 +1,234 @@
+// Commands on a stream. Nothing here allocates device memory or waits, so a stream under capture can be used.
+#include "device/cuda/queue.hpp"
+
+#include <limits>
+
+namespace axisloom::device::cuda {
+
+namespace {
+
+/// CUDA's limit for the first dimension of a grid.
+constexpr std::uint64_t kMaxGroups = std::numeric_limits<std::int32_t>::max();
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+/// Handles that stand for a default stream of whatever context is current: legacy (0 and 1) and per thread (2).
+bool is_default_stream(CUstream stream) {
+  return reinterpret_cast<std::uintptr_t>(stream) <= 2;
+}
+
+/// The arguments as the driver takes them: a list of addresses of values.
+class ArgumentList {
+ public:
+  ArgumentList(std::span<const Arg> args, const Context& context) : addresses_(args.size()), pointers_(args.size()) {
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (args[i].buffer) addresses_[i] = own<CudaBuffer>(*args[i].buffer, context, "buffer").address();
+      pointers_[i] = args[i].buffer ? &addresses_[i] : const_cast<void*>(args[i].data);
+    }
+  }
+  void** get() { return pointers_.data(); }
+
+ private:
+  std::vector<CUdeviceptr> addresses_;
+  std::vector<void*> pointers_;
+};
+
+void require_geometry(const Geometry& geometry, const std::string& kernel, const Card& card) {
+  const auto refuse = [&](Errc code, const std::string& what) {
+    throw Error(code, ErrorParts{.message = "kernel " + kernel + " " + what, .device = card.info.label()});
+  };
+  if (geometry.groups > kMaxGroups) {
+    refuse(Errc::unsupported, "asks for " + std::to_string(geometry.groups) + " groups; CUDA launches at most " +
+                                  std::to_string(kMaxGroups));
+  }
+  if (geometry.items == 0 || geometry.items > card.info.max_group) {
+    refuse(Errc::unsupported, "asks for groups of " + std::to_string(geometry.items) +
+                                  " work-items; the device has 1 to " + std::to_string(card.info.max_group));
+  }
+  if (geometry.cluster <= 1) return;
+  if (!card.clusters) refuse(Errc::unsupported, "asks for clusters, which the device does not have");
+  if (geometry.groups % geometry.cluster != 0) {
+    refuse(Errc::usage, "asks for " + std::to_string(geometry.groups) + " groups, not a multiple of its clusters of " +
+                            std::to_string(geometry.cluster));
+  }
+}
+
+}  // namespace
+
+CudaEvent::CudaEvent(const SharedContext& context, bool timing, std::uint64_t queue)
+    : end_(context, timing), queue_(queue) {
+  if (timing) start_.emplace(context, timing);
+}
+
+void CudaEvent::record_start(CUstream stream) {
+  if (start_) context().call(context().api().cuEventRecord, start_->get(), stream);
+}
+
+void CudaEvent::record_end(CUstream stream) {
+  context().call(context().api().cuEventRecord, end_.get(), stream);
+}
+
+void CudaEvent::wait() {
+  const auto scope = context().enter();
+  context().call(context().api().cuEventSynchronize, end_.get());
+}
+
+bool CudaEvent::done() {
+  const auto scope = context().enter();
+  const auto& entry = context().api().cuEventQuery;
+  const CUresult result = entry(end_.get());
+  if (result == kNotReady) return false;
+  context().check(result, entry.name);
+  return true;
+}
+
+double CudaEvent::seconds() {
+  context().require_usable();
+  if (!start_) {
+    throw Error(Errc::usage, "the event has no times: its queue was made without timing", "make the queue with timing");
+  }
+  wait();
+  const auto scope = context().enter();
+  float milliseconds = 0;
+  context().call(context().api().cuEventElapsedTime, &milliseconds, start_->get(), end_.get());
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+CudaQueue::CudaQueue(SharedContext context, bool timing)
+    : context_(std::move(context)), number_(next_number()), timing_(timing), owned_(true) {
+  const auto scope = context_->enter();
+  context_->call(context_->api().cuStreamCreate, &stream_, kStreamNonBlocking);
+}
+
+CudaQueue::CudaQueue(SharedContext context, CUstream borrowed)
+    : context_(std::move(context)), number_(next_number()), stream_(borrowed) {
+  const auto scope = context_->enter();
+  if (is_default_stream(borrowed)) return;
+  CUcontext its_context = nullptr;
+  context_->call(context_->api().cuStreamGetCtx, borrowed, &its_context);
+  if (its_context != context_->get()) {
+    throw Error(Errc::usage, ErrorParts{.message = "the borrowed stream belongs to another context",
+                                        .device = context_->info().label()});
+  }
+}
+
+CudaQueue::~CudaQueue() {
+  if (!owned_) return;
+  context_->release([&](const DriverApi& api) { api.cuStreamDestroy_v2(stream_); });
+}
+
+template <typename Enqueue>
+std::shared_ptr<Event> CudaQueue::command(Waits waits, Enqueue&& enqueue) {
+  const auto scope = context_->enter();
+  const auto event = std::make_shared<CudaEvent>(context_, timing_, number_);
+  const std::lock_guard lock(mutex_);
+  for (const std::shared_ptr<Event>& wait : waits) {
+    if (wait) wait_for(*wait);
+  }
+  event->record_start(stream_);
+  enqueue();
+  event->record_end(stream_);
+  return event;
+}
+
+void CudaQueue::wait_for(Event& event) {
+  auto& command = own<CudaEvent>(event, *context_, "event to wait for");
+  // A stream is ordered already; and one under capture may not wait for an event from before the capture.
+  if (command.queue() == number_) return;
+  context_->call(context_->api().cuStreamWaitEvent, stream_, command.end(), 0U);
+}
+
+std::shared_ptr<Event> CudaQueue::launch(Program& program, const std::string& kernel, const Geometry& geometry,
+                                         std::span<const Arg> args, Waits waits) {
+  require_geometry(geometry, kernel, context_->card());
+  auto& own_program = own<CudaProgram>(program, *context_, "program");
+  return command(waits, [&] {
+    Kernel& found = own_program.kernel(kernel);
+    found.require_arguments(args);
+    found.allow(geometry.local_bytes, geometry.cluster);
+    if (geometry.groups > 0) start(found, geometry, args);
+  });
+}
+
+void CudaQueue::start(Kernel& kernel, const Geometry& geometry, std::span<const Arg> args) {
+  const DriverApi& api = context_->api();
+  ArgumentList list(args, *context_);
+  const auto groups = static_cast<unsigned>(geometry.groups);
+  const auto local_bytes = static_cast<unsigned>(geometry.local_bytes);
+  const auto doing = [&] {
+    return "launching " + kernel.name() + " with " + std::to_string(groups) + " groups of " +
+           std::to_string(geometry.items) + ", " + std::to_string(local_bytes) +
+           " bytes of local memory and clusters of " + std::to_string(geometry.cluster);
+  };
+  CUresult result = kSuccess;
+  if (geometry.cluster <= 1) {
+    result = api.cuLaunchKernel(kernel.get(), groups, 1U, 1U, geometry.items, 1U, 1U, local_bytes, stream_, list.get(),
+                                nullptr);
+    if (result != kSuccess) context_->check(result, api.cuLaunchKernel.name, doing());
+    return;
+  }
+  CUlaunchAttribute cluster{.id = kLaunchAttributeClusterDimension, .cluster = {geometry.cluster, 1, 1}};
+  const CUlaunchConfig config{.grid_x = groups,
+                              .block_x = geometry.items,
+                              .shared_bytes = local_bytes,
+                              .stream = stream_,
+                              .attributes = &cluster,
+                              .attribute_count = 1};
+  result = api.cuLaunchKernelEx(&config, kernel.get(), list.get(), nullptr);
+  if (result != kSuccess) context_->check(result, api.cuLaunchKernelEx.name, doing());
+}
+
+std::shared_ptr<Event> CudaQueue::write(Buffer& to, std::size_t offset, std::span<const std::byte> from, Waits waits) {
+  auto& buffer = own<CudaBuffer>(to, *context_, "buffer");
+  const CUdeviceptr address = buffer.part(offset, from.size());
+  return command(waits, [&] {
+    if (from.empty()) return;
+    context_->call(context_->api().cuMemcpyHtoDAsync_v2, address, from.data(), from.size(), stream_);
+  });
+}
+
+std::shared_ptr<Event> CudaQueue::read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) {
+  auto& buffer = own<CudaBuffer>(from, *context_, "buffer");
+  const CUdeviceptr address = buffer.part(offset, to.size());
+  return command(waits, [&] {
+    if (to.empty()) return;
+    context_->call(context_->api().cuMemcpyDtoHAsync_v2, to.data(), address, to.size(), stream_);
+  });
+}
+
+std::shared_ptr<Event> CudaQueue::copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
+                                       std::size_t bytes, Waits waits) {
+  const CUdeviceptr source = own<CudaBuffer>(from, *context_, "buffer").part(from_offset, bytes);
+  const CUdeviceptr target = own<CudaBuffer>(to, *context_, "buffer").part(to_offset, bytes);
+  if (bytes > 0 && source < target + bytes && target < source + bytes) {
+    throw Error(Errc::overlap,
+                ErrorParts{.message = "source and target of a copy share memory", .device = context_->info().label()});
+  }
+  return command(waits, [&] {
+    if (bytes > 0) context_->call(context_->api().cuMemcpyAsync, target, source, bytes, stream_);
+  });
+}
+
+std::shared_ptr<Event> CudaQueue::fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value,
+                                       Waits waits) {
+  const CUdeviceptr address = own<CudaBuffer>(to, *context_, "buffer").part(offset, bytes);
+  return command(waits, [&] {
+    if (bytes == 0) return;
+    context_->call(context_->api().cuMemsetD8Async, address, std::to_integer<unsigned char>(value), bytes, stream_);
+  });
+}
+
+/// The driver submits commands as they are queued.
+void CudaQueue::flush() {
+  context_->require_usable();
+}
+
+void CudaQueue::finish() {
+  const auto scope = context_->enter();
+  context_->call(context_->api().cuStreamSynchronize, stream_);
+}
+
+}  // namespace axisloom::device::cuda

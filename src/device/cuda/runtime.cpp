@@ -1,0 +1,168 @@
+// Finds the CUDA cards of this machine and opens them.
+#include "device/cuda/runtime.hpp"
+
+#include "device/cuda/device.hpp"
+#include "device/cuda/memory.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace axisloom::device {
+
+namespace cuda {
+
+namespace {
+
+template <typename Signature, typename... Args>
+void call(const DriverApi& api, const EntryPoint<Signature>& entry, Args... args) {
+  const CUresult result = entry(args...);
+  if (result != kSuccess) throw driver_error(api, result, entry.name, {}, {});
+}
+
+Version driver_version(const DriverApi& api) {
+  int number = 0;
+  call(api, api.cuDriverGetVersion, &number);
+  return Version::of_driver(number);
+}
+
+/// Never destroyed: the driver takes itself down at exit, in an order that is not ours to know.
+CudaRuntime& the_runtime() {
+  static CudaRuntime& runtime = *new CudaRuntime(open_driver(), installed_nvrtc);
+  return runtime;
+}
+
+}  // namespace
+
+/// Starts the driver. Tried again after a failure: a card may have become available.
+void CudaRuntime::require_started() {
+  require_same_process();
+  if (!driver_.api) {
+    std::string tried;
+    for (const std::string& place : driver_.status.tried) tried += (tried.empty() ? "" : "; ") + place;
+    throw Error(Errc::no_device, "the CUDA driver was not found: " + tried, driver_.status.remedy);
+  }
+  const std::lock_guard lock(mutex_);
+  if (started_) return;
+  remember_process();
+  call(*driver_.api, driver_.api->cuInit, 0U);
+  started_ = true;
+}
+
+int CudaRuntime::count() {
+  require_started();
+  int count = 0;
+  call(*driver_.api, driver_.api->cuDeviceGetCount, &count);
+  return count;
+}
+
+Card CudaRuntime::describe(int ordinal) const {
+  const DriverApi& api = *driver_.api;
+  Card card;
+  call(api, api.cuDeviceGet, &card.device, ordinal);
+  const auto attribute = [&](int which) {
+    int value = 0;
+    call(api, api.cuDeviceGetAttribute, &value, which, card.device);
+    return value;
+  };
+  std::array<char, 256> name{};
+  call(api, api.cuDeviceGetName, name.data(), static_cast<int>(name.size() - 1), card.device);
+  card.driver = driver_version(api);
+  card.capability = attribute(kComputeCapabilityMajor) * 10 + attribute(kComputeCapabilityMinor);
+  card.clusters = api.cuLaunchKernelEx && attribute(kClusterLaunch) != 0;
+  DeviceInfo& info = card.info;
+  call(api, api.cuDeviceTotalMem_v2, &info.global_memory, card.device);
+  info.api = Api::cuda;
+  info.kind = Kind::gpu;
+  info.index = ordinal;
+  info.name = name.data();
+  info.vendor = "NVIDIA Corporation";
+  info.platform = "NVIDIA CUDA";
+  info.driver = card.driver.text();
+  info.api_version = "CUDA " + info.driver;
+  info.architecture = "sm_" + std::to_string(card.capability);
+  info.compute_units = static_cast<unsigned>(attribute(kMultiprocessorCount));
+  info.max_group = static_cast<std::size_t>(attribute(kMaxThreadsPerBlock));
+  info.local_memory = static_cast<std::size_t>(attribute(kMaxSharedMemoryPerBlock));
+  info.local_memory_max =
+      std::max(info.local_memory, static_cast<std::size_t>(attribute(kMaxSharedMemoryPerBlockOptin)));
+  info.max_allocation = info.global_memory;
+  info.base_alignment = kBaseAlignment;
+  info.last_level_cache = static_cast<std::size_t>(attribute(kL2CacheSize));
+  if (const auto nvrtc = suitable_nvrtc(nvrtc_(), card.driver)) info.compiler = "NVRTC " + nvrtc->version.text();
+  info.f64 = info.atomics_64 = info.byte_stores = info.device_scope_order = true;
+  return card;
+}
+
+std::vector<DeviceInfo> CudaRuntime::devices() {
+  std::vector<DeviceInfo> found;
+  if (!driver_.api) return found;
+  try {
+    const int cards = count();
+    for (int ordinal = 0; ordinal < cards; ++ordinal) found.push_back(describe(ordinal).info);
+  } catch (const Error& error) {
+    if (error.code() == Errc::after_fork) throw;
+    if (error.parts().native != kNoDevice) log(std::string("CUDA: ") + error.what());
+  }
+  return found;
+}
+
+std::shared_ptr<Device> CudaRuntime::open(int index) {
+  int cards = 0;
+  try {
+    cards = count();
+  } catch (const Error& error) {
+    if (error.code() == Errc::after_fork) throw;
+    throw Error(Errc::no_device, error.parts());
+  }
+  if (index < 0 || index >= cards) {
+    throw Error(Errc::no_device,
+                "there is no CUDA device " + std::to_string(index) + "; the driver shows " + std::to_string(cards),
+                "check CUDA_VISIBLE_DEVICES");
+  }
+  return std::make_shared<CudaDevice>(driver_.api, describe(index), nvrtc_());
+}
+
+std::shared_ptr<Device> CudaRuntime::borrow(CUcontext context) {
+  if (!context) throw Error(Errc::usage, "a null CUcontext cannot be borrowed");
+  const int cards = count();
+  const DriverApi& api = *driver_.api;
+  CUdevice device = 0;
+  CUcontext popped = nullptr;
+  call(api, api.cuCtxPushCurrent_v2, context);
+  const CUresult result = api.cuCtxGetDevice(&device);
+  call(api, api.cuCtxPopCurrent_v2, &popped);
+  if (result != kSuccess) throw driver_error(api, result, api.cuCtxGetDevice.name, {}, {});
+  for (int ordinal = 0; ordinal < cards; ++ordinal) {
+    if (Card card = describe(ordinal); card.device == device) {
+      return std::make_shared<CudaDevice>(driver_.api, std::move(card), nvrtc_(), context);
+    }
+  }
+  throw Error(Errc::no_device, "the borrowed CUcontext is of a device that the driver does not show");
+}
+
+std::vector<RuntimeStatus> CudaRuntime::status() {
+  RuntimeStatus driver = driver_.status;
+  if (driver_.api) {
+    try {
+      const int cards = count();
+      driver.facts.emplace_back("CUDA version", driver_version(*driver_.api).text());
+      driver.facts.emplace_back("devices", std::to_string(cards));
+    } catch (const Error& error) {
+      driver.facts.emplace_back("error", error.what());
+      driver.remedy = "check with nvidia-smi that the driver runs and shows a device";
+    }
+  }
+  return {std::move(driver), nvrtc_().status};
+}
+
+}  // namespace cuda
+
+Runtime& cuda_runtime() {
+  return cuda::the_runtime();
+}
+
+std::shared_ptr<Device> borrow_cuda(void* context) {
+  return cuda::the_runtime().borrow(static_cast<cuda::CUcontext>(context));
+}
+
+}  // namespace axisloom::device

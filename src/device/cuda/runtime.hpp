@@ -1,0 +1,35 @@
+// CUDA as one of the runtimes: its cards, and what was looked for.
+#pragma once
+
+#include "device/cuda/context.hpp"
+#include "device/cuda/nvrtc.hpp"
+
+#include <functional>
+#include <mutex>
+
+namespace axisloom::device::cuda {
+
+class CudaRuntime final : public Runtime {
+ public:
+  /// `nvrtc` is called when a compiler is first needed, and answers with something that outlives the runtime's devices.
+  CudaRuntime(DriverLibrary driver, std::function<const NvrtcSearch&()> nvrtc)
+      : driver_(std::move(driver)), nvrtc_(std::move(nvrtc)) {}
+
+  Api api() const noexcept override { return Api::cuda; }
+  std::vector<DeviceInfo> devices() override;
+  std::shared_ptr<Device> open(int index) override;
+  std::vector<RuntimeStatus> status() override;
+  std::shared_ptr<Device> borrow(CUcontext context);
+
+ private:
+  void require_started();
+  int count();
+  Card describe(int ordinal) const;
+
+  DriverLibrary driver_;
+  std::function<const NvrtcSearch&()> nvrtc_;
+  std::mutex mutex_;
+  bool started_ = false;
+};
+
+}  // namespace axisloom::device::cuda
