@@ -39,6 +39,7 @@ void write_raw(OutputFile& file, const HostArray& array) {
 void write_elements(OutputFile& file, const HostArray& array) {
   const std::size_t element = size_of(array.view.dtype);
   std::int64_t left = array.view.count();
+  if (left == 0) return;
   if (array.view.is_contiguous()) {
     const std::byte* first = array.memory.get() + array.view.offset * static_cast<std::int64_t>(element);
     file.write(std::span(first, static_cast<std::size_t>(left) * element));
