@@ -73,14 +73,12 @@ struct Architecture {
 };
 
 Architecture parse(std::string_view text) {
-  Architecture parsed{.machine_code = text.starts_with("sm_")};
-  std::string_view digits = text;
-  if (parsed.machine_code)
-    digits.remove_prefix(3);
-  else if (text.starts_with("compute_"))
-    digits.remove_prefix(8);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed.number);
-  const std::string_view suffix(end, digits.data() + digits.size());
+  constexpr std::string_view kMachine = "sm_", kVirtual = "compute_";
+  Architecture parsed{.machine_code = text.starts_with(kMachine)};
+  const std::string_view prefix = parsed.machine_code ? kMachine : kVirtual;
+  const std::string_view rest = text.starts_with(prefix) ? text.substr(prefix.size()) : std::string_view();
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), parsed.number);
+  const std::string_view suffix(end, rest.data() + rest.size());
   if (error != std::errc() || parsed.number <= 0 || !(suffix.empty() || suffix == "a" || suffix == "f")) {
     throw Error(Errc::usage, "'" + std::string(text) + "' is not a CUDA architecture",
                 "write sm_90, sm_90a or compute_90, say");
