@@ -250,7 +250,7 @@ std::int64_t Move::bytes_moved() const {
 Move normalise(const Move& move) {
   check(move);
   Move result = move;
-  if (result.guard) shorten_guarded(result);
+  if (result.guard && result.count() != 0) shorten_guarded(result);
   if (result.count() == 0) {
     result.axes = {MoveAxis{.extent = 0}};
     result.guard.reset();

@@ -31,12 +31,12 @@ struct Guard {
 /// Offsets and strides are in elements of `element` bytes. Slowest output axis first once normalised.
 struct Move {
   std::int64_t element = 1;  // 1, 2, 4, 8 or 16 bytes
-  std::vector<MoveAxis> axes;
+  std::vector<MoveAxis> axes = {};
   std::int64_t in_offset = 0;
   std::int64_t out_offset = 0;
   std::int64_t in_align = 256;   // of the start of each buffer, bytes
   std::int64_t out_align = 256;
-  std::optional<Guard> guard;
+  std::optional<Guard> guard = {};
 
   std::int64_t count() const;    // product of the extents
   /// Bytes read plus bytes written, each element once (a broadcast element is read once).
