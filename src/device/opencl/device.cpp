@@ -19,7 +19,7 @@ std::shared_ptr<Device> make_device(ContextHandle handle, DeviceHandle id, int i
   if (context->info().unified_memory) {
     context->guarded([&] {
       DeviceInfo& known = context->info();
-      known.unified_memory = works_in_place(*context);
+      known.unified_memory = works_in_place(context);
       if (known.unified_memory) known.base_alignment = std::max(known.base_alignment, in_place_alignment);
     });
   }

@@ -149,19 +149,19 @@ std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem
   return std::make_shared<MemoryObject>(context, retain<MemoryHandle>(cl().clRetainMemObject, memory), traits);
 }
 
-bool works_in_place(const Context& context) {
+bool works_in_place(const SharedContext& context) {
   constexpr std::size_t bytes = in_place_alignment;
   constexpr unsigned char mark = 0xa5;
-  alignas(in_place_alignment) unsigned char host[bytes] = {};
-  const MemoryHandle memory = create_buffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host);
-  const QueueHandle queue = create_queue(context);
-  call(cl().clEnqueueFillBuffer, queue.get(), memory.get(), static_cast<const void*>(&mark), sizeof mark,
+  const std::shared_ptr<MemoryObject> memory = allocate_in_place(context, bytes);
+  auto* const host = static_cast<unsigned char*>(memory->host());
+  std::memset(host, 0, bytes);
+  const QueueHandle queue = create_queue(*context);
+  call(cl().clEnqueueFillBuffer, queue.get(), memory->get(), static_cast<const void*>(&mark), sizeof mark,
        std::size_t{0}, bytes, cl_uint{0}, static_cast<const cl_event*>(nullptr), static_cast<cl_event*>(nullptr));
   call(cl().clFinish, queue.get());
-  const bool seen_without_map =
-      std::all_of(std::begin(host), std::end(host), [](unsigned char c) { return c == mark; });
-  void* const mapped = map_all(queue.get(), memory.get(), bytes);
-  unmap(queue.get(), memory.get(), mapped);
+  const bool seen_without_map = std::all_of(host, host + bytes, [](unsigned char c) { return c == mark; });
+  void* const mapped = map_all(queue.get(), memory->get(), bytes);
+  unmap(queue.get(), memory->get(), mapped);
   call(cl().clFinish, queue.get());
   return seen_without_map && mapped == host;
 }
