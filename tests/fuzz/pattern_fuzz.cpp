@@ -1,0 +1,92 @@
+// Any text as a pattern and any small numbers as shapes and lengths: a binding that counts the same elements on both
+// sides, or Error(usage). The input is the pattern, a NUL, which side may have axes of its own, per operand a rank and
+// extents, then pairs of a one-letter name and a length.
+#include <axisloom/error.hpp>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "core/pattern.hpp"
+
+namespace {
+
+using axisloom::Dims;
+using axisloom::core::BoundPattern;
+using axisloom::core::OneSided;
+
+/// Takes numbers from the input; zeros once it is used up.
+class Numbers {
+ public:
+  explicit Numbers(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  bool empty() const { return bytes_.empty(); }
+  std::uint8_t byte() {
+    if (bytes_.empty()) return 0;
+    const std::uint8_t value = bytes_.front();
+    bytes_ = bytes_.subspan(1);
+    return value;
+  }
+  /// Mostly small; the highest bytes stand for powers of two up to 2^62 and for -1.
+  std::int64_t length() {
+    const int value = byte();
+    if (value < 192) return value;
+    return value == 255 ? -1 : std::int64_t{1} << (value - 192);
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+/// Every axis of `shape` must be the product of the elementary axes that make it up.
+void require_products(const BoundPattern& bound, const std::vector<std::vector<int>>& side, const Dims& shape) {
+  if (side.size() != static_cast<std::size_t>(shape.size())) std::abort();
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    std::int64_t product = 1;
+    for (const int axis : side[i]) {
+      const std::int64_t extent = bound.axes.at(static_cast<std::size_t>(axis)).extent;
+      if (extent < 0 || __builtin_mul_overflow(product, extent, &product)) std::abort();
+    }
+    if (product != shape[static_cast<int>(i)]) std::abort();
+  }
+}
+
+void check(const std::string& text, Numbers numbers) {
+  const axisloom::core::Pattern pattern = axisloom::core::parse(text);
+  const auto allowed = static_cast<OneSided>(numbers.byte() % 3);
+  std::vector<Dims> shapes;
+  for (std::size_t i = 0; i < pattern.inputs.size(); ++i) {
+    Dims shape;
+    for (int rank = numbers.byte() % 6; rank > 0; --rank) shape.push_back(numbers.length());
+    shapes.push_back(shape);
+  }
+  axisloom::Lengths lengths;
+  while (!numbers.empty()) {
+    const auto letter = static_cast<char>(numbers.byte());
+    lengths.emplace_back(std::string(1, letter), numbers.length());
+  }
+  const BoundPattern bound = axisloom::core::bind(pattern, shapes, lengths, allowed);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    require_products(bound, bound.inputs.at(i), shapes[i]);
+    const Dims strides = axisloom::contiguous_strides(shapes[i]);
+    if (axisloom::core::elementary_strides(bound, bound.inputs[i], strides).size() != bound.axes.size()) std::abort();
+  }
+  const Dims output = axisloom::core::output_shape(bound);
+  require_products(bound, bound.output, output);
+  if (allowed == OneSided::none && shapes.size() == 1 &&
+      axisloom::element_count(output) != axisloom::element_count(shapes[0])) {
+    std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string all(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = std::min(all.find('\0'), size);
+  try {
+    check(all.substr(0, end), Numbers(std::span(data, size).subspan(std::min(end + 1, size))));
+  } catch (const axisloom::Error& error) {
+    if (error.code() != axisloom::Errc::usage) throw;
+  }
+  return 0;
+}
