@@ -1,0 +1,62 @@
+// Placing an array: canary, offset, elements, canary.
+#include "check/arena.hpp"
+
+#include "compare.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace axisloom::cli {
+namespace {
+
+constexpr std::int64_t device_alignment = 256;
+
+// The first address in `memory` that is a multiple of `align` but not of twice that.
+std::byte* exactly_aligned(std::vector<std::byte>& memory, std::int64_t align) {
+  const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
+  const auto step = static_cast<std::uintptr_t>(align);
+  std::uintptr_t address = (start + step - 1) / step * step;
+  if (address % (2 * step) == 0) address += step;
+  return memory.data() + (address - start);
+}
+
+}  // namespace
+
+Arena::Arena(const Device& device, Dtype dtype, const Dims& shape, const Placement& placement) {
+  view_ = View{dtype, shape, placement.strides.value_or(contiguous_strides(shape)), 0, placement.align};
+  if (view_.strides.size() != shape.size())
+    throw Error(Errc::usage, fmt::format("{} strides for {} axes", view_.strides.size(), shape.size()));
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  const Bounds bounds = view_.bounds();
+  const std::int64_t canary = canary_bytes / element;
+  view_.offset = canary + placement.offset - bounds.low;
+  bytes_ = static_cast<std::size_t>((2 * canary + placement.offset + bounds.high - bounds.low) * element);
+  // Only memory of ours can begin at an odd address; elsewhere the weaker promise is all that can be tried.
+  if (placement.align > 0 && placement.align < device_alignment && device.info().unified_memory &&
+      device.info().kind == Kind::cpu) {
+    host_.resize(bytes_ + 3 * device_alignment);
+    buffer_ = device.wrap(exactly_aligned(host_, placement.align), bytes_);
+  } else {
+    buffer_ = device.allocate(bytes_);
+  }
+}
+
+std::string describe_difference(const View& view, std::span<const std::byte> want, std::span<const std::byte> got) {
+  const auto [w, g] = std::mismatch(want.begin(), want.end(), got.begin());
+  if (w == want.end()) return {};
+  if (const auto difference = first_difference(view, want.data(), got.data())) return to_string(*difference);
+  const auto byte = w - want.begin();
+  const auto element = static_cast<std::int64_t>(size_of(view.dtype));
+  const Bounds bounds = view.bounds();
+  const char* where = byte < bounds.low * element     ? "before the array"
+                      : byte >= bounds.high * element ? "after the array"
+                                                      : "in a gap between elements";
+  return fmt::format("byte {} of the buffer, {}, was overwritten: want {:#04x} got {:#04x}", byte, where,
+                     std::to_integer<unsigned>(*w), std::to_integer<unsigned>(*g));
+}
+
+}  // namespace axisloom::cli

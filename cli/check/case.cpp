@@ -1,0 +1,163 @@
+// Reading cases.
+#include "check/case.hpp"
+
+#include "arguments.hpp"
+
+#include "ops/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+
+namespace axisloom::cli {
+namespace {
+
+constexpr std::array all_codes{Errc::usage,         Errc::overlap, Errc::unsupported, Errc::no_device, Errc::file,
+                               Errc::out_of_memory, Errc::device,  Errc::device_lost, Errc::after_fork};
+
+std::int64_t number(const std::string& text) {
+  const auto value = parse_integer(text);
+  if (!value) throw Error(Errc::usage, fmt::format("\"{}\" is not a number", text));
+  return *value;
+}
+
+Errc code_named(const std::string& text) {
+  const auto* found = std::find_if(all_codes.begin(), all_codes.end(), [&](Errc code) { return name(code) == text; });
+  if (found == all_codes.end()) throw Error(Errc::usage, fmt::format("there is no error \"{}\"", text));
+  return *found;
+}
+
+void add_configuration(Case& c, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) throw Error(Errc::usage, fmt::format("config=\"{}\" lacks a colon", text));
+  c.options.configuration[text.substr(0, colon)] = number(text.substr(colon + 1));
+}
+
+using Setter = std::function<void(Case&, const std::string&)>;
+
+const std::map<std::string, Setter, std::less<>>& setters() {
+  static const std::map<std::string, Setter, std::less<>> all{
+      {"in-strides", [](Case& c, const std::string& v) { c.input.strides = parse_strides(v); }},
+      {"out-strides", [](Case& c, const std::string& v) { c.output.strides = parse_strides(v); }},
+      {"in-offset", [](Case& c, const std::string& v) { c.input.offset = number(v); }},
+      {"out-offset", [](Case& c, const std::string& v) { c.output.offset = number(v); }},
+      {"in-align", [](Case& c, const std::string& v) { c.input.align = number(v); }},
+      {"out-align", [](Case& c, const std::string& v) { c.output.align = number(v); }},
+      {"align", [](Case& c, const std::string& v) { c.input.align = c.output.align = number(v); }},
+      {"candidate", [](Case& c, const std::string& v) { c.options.candidate = v; }},
+      {"config", add_configuration},
+      {"index", [](Case& c, const std::string& v) { c.options.index = parse_index(v); }},
+      {"expect", [](Case& c, const std::string& v) { c.expect = code_named(v); }},
+  };
+  return all;
+}
+
+void set_value(Case& c, const std::string& token) {
+  const std::size_t equals = token.find('=');
+  const std::string key = token.substr(0, equals);
+  const std::string value = token.substr(equals + 1);
+  const auto setter = setters().find(key);
+  if (setter != setters().end())
+    setter->second(c, value);
+  else
+    c.op.lengths.emplace_back(key, number(value));
+}
+
+Case parse_tokens(const std::vector<std::string>& tokens, std::size_t at) {
+  Case c;
+  if (tokens.size() < at + 3) throw Error(Errc::usage, "a case needs an operation, a dtype and a shape");
+  c.slow = at == 1;
+  const ops::OpEntry& entry = ops::entry(tokens[at]);
+  c.op.name = entry.name;
+  c.dtype = parse_dtype(tokens[at + 1]);
+  c.shape = parse_shape(tokens[at + 2]);
+  for (const std::string& token : std::vector(tokens.begin() + static_cast<std::ptrdiff_t>(at) + 3, tokens.end())) {
+    if (token == "in-place")
+      c.in_place = true;
+    else if (c.op.words.size() < entry.words.size() && token.find('=') == std::string::npos)
+      c.op.words.push_back(token);
+    else if (token.find('=') != std::string::npos)
+      set_value(c, token);
+    else
+      throw Error(Errc::usage, fmt::format("{} has no place for \"{}\"", entry.name, token));
+  }
+  if (c.op.words.size() < entry.words.size())
+    throw Error(Errc::usage, fmt::format("{} lacks its {}", entry.name, entry.words[c.op.words.size()].name));
+  return c;
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  char quote = 0;
+  bool inside = false;
+  for (char c : line) {
+    const bool opens = quote == 0 && (c == '"' || c == '\'');
+    const bool blank = quote == 0 && (c == ' ' || c == '\t' || c == '\r');
+    if (blank) {
+      inside = false;
+      continue;
+    }
+    if (!inside) words.emplace_back();
+    inside = true;
+    if (opens)
+      quote = c;
+    else if (c == quote)
+      quote = 0;
+    else
+      words.back() += c;
+  }
+  if (quote != 0) throw Error(Errc::usage, fmt::format("a quote is not closed in the case: {}", line));
+  return words;
+}
+
+Case parse_case(std::string_view line) {
+  const std::vector<std::string> tokens = words_of(line);
+  const bool slow = !tokens.empty() && tokens.front() == "slow";
+  try {
+    Case c = parse_tokens(tokens, slow ? 1 : 0);
+    c.text = slow ? std::string(line.substr(line.find("slow") + 5)) : std::string(line);
+    return c;
+  } catch (const Error& error) {
+    const ErrorParts& parts = error.parts();
+    throw Error(Errc::usage, fmt::format("cannot read the case {}: {}", shell_quoted(line), parts.message),
+                parts.remedy);
+  }
+}
+
+std::optional<RandomLine> parse_random(std::string_view line) {
+  const std::vector<std::string> words = words_of(line);
+  if (words.empty() || words.front() != "random") return std::nullopt;
+  RandomLine random;
+  const auto count = words.size() > 1 ? parse_integer(words[1]) : std::nullopt;
+  const auto seed = words.size() > 2 ? parse_length(words[2]) : std::nullopt;
+  if (!count || *count < 0 || words.size() > 3 || (words.size() == 3 && (!seed || seed->first != "seed")))
+    throw Error(Errc::usage, fmt::format("cannot read \"{}\"", line), "write it as: random 300 seed=7");
+  random.count = *count;
+  if (seed) random.seed = static_cast<std::uint64_t>(seed->second);
+  return random;
+}
+
+std::vector<std::string> read_case_lines(const std::string& path) {
+  std::ifstream file(path);
+  if (!file)
+    throw Error(Errc::file, fmt::format("cannot open {}: {}", path, std::strerror(errno)), "name a file of cases");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    line = line.substr(0, line.find('#'));
+    const std::size_t start = line.find_first_not_of(" \t\r");
+    if (start == std::string::npos) continue;
+    lines.push_back(line.substr(start, line.find_last_not_of(" \t\r") - start + 1));
+  }
+  if (file.bad()) throw Error(Errc::file, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  return lines;
+}
+
+}  // namespace axisloom::cli

@@ -1,0 +1,226 @@
+// axisloom check: the driver of all cases.
+#include "app.hpp"
+#include "arguments.hpp"
+#include "check/case.hpp"
+#include "check/expand.hpp"
+#include "check/random.hpp"
+#include "check/runner.hpp"
+#include "messages.hpp"
+
+#include "device/device.hpp"
+#include "jit/jit.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstdlib>
+
+namespace axisloom::cli {
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> lines;
+  std::vector<std::string> files;
+  std::int64_t random = 0;
+  std::string candidate;
+  std::string index = "auto";
+  bool checked = false;
+  int repeat = 1;
+  int max_failures = 20;
+  bool list = false;
+  bool slow = false;
+};
+
+struct Tally {
+  std::int64_t cases = 0, passed = 0, failed = 0, refused = 0, skipped = 0;
+  nlohmann::ordered_json failures = nlohmann::ordered_json::array();
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return lower(text).find(lower(part)) != std::string::npos;
+}
+
+bool satisfies(const DeviceInfo& info, const device::Spec& spec) {
+  using Which = device::Spec::Which;
+  if (spec.which == Which::automatic) return true;
+  if (spec.which == Which::cpu) return info.kind == Kind::cpu;
+  if (spec.which == Which::gpu) return info.kind == Kind::gpu;
+  if (info.api != spec.api || (spec.index && info.index != *spec.index)) return false;
+  return spec.name.empty() || contains(info.name, spec.name) || contains(info.platform, spec.name);
+}
+
+// A check that quietly ran somewhere else proves nothing, so the choice of device is checked by code of its own.
+Device open_asked_device(const Context& context) {
+  const char* environment = std::getenv("AXISLOOM_DEVICE");
+  const bool automatic = context.device.empty() || context.device == "auto";
+  const std::string asked = automatic && environment != nullptr ? environment : context.device;
+  const Device device = Device::open(asked);
+  if (!satisfies(device.info(), device::parse_spec(asked)))
+    throw Error(Errc::no_device, fmt::format("{} was asked for and {} answered", asked, device.info().label()));
+  return device;
+}
+
+void add_line(const std::string& line, std::uint64_t seed, std::vector<std::string>& cases) {
+  for (const std::string& expanded : expand(line)) {
+    const auto random = parse_random(expanded);
+    if (!random) {
+      cases.push_back(expanded);
+      continue;
+    }
+    for (std::int64_t i = 0; i < random->count; ++i) cases.push_back(random_case(random->seed.value_or(seed), i));
+  }
+}
+
+std::vector<Case> gather(const CheckOptions& options, std::uint64_t seed) {
+  std::vector<std::string> texts;
+  for (const std::string& file : options.files)
+    for (const std::string& line : read_case_lines(file)) add_line(line, seed, texts);
+  for (const std::string& line : options.lines) add_line(line, seed, texts);
+  for (std::int64_t i = 0; i < options.random; ++i) texts.push_back(random_case(seed, i));
+  std::vector<Case> cases;
+  for (const std::string& text : texts) cases.push_back(parse_case(text));
+  return cases;
+}
+
+std::string repeat_command(const Case& c, const CheckSettings& settings, const Outcome& outcome) {
+  std::string command =
+      fmt::format("axisloom check --device {} --seed {}", settings.device.info().spec(), settings.seed);
+  if (!outcome.candidate.empty()) command += " --candidate " + outcome.candidate;
+  if (settings.index_64) command += " --index 64";
+  if (settings.checked) command += " --checked";
+  if (settings.repeat != 1) command += fmt::format(" --repeat {}", settings.repeat);
+  return command + " " + shell_quoted(c.text);
+}
+
+void count(const Case& c, const CheckSettings& settings, const Outcome& outcome, const Context& context, Tally& tally) {
+  switch (outcome.kind) {
+    case Outcome::Kind::passed:
+      ++tally.passed;
+      break;
+    case Outcome::Kind::refused:
+      ++tally.refused;
+      if (context.verbose) say(fmt::format("refused by {}: {}: {}", outcome.candidate, c.text, outcome.message));
+      break;
+    case Outcome::Kind::failed:
+      ++tally.failed;
+      const std::string command = repeat_command(c, settings, outcome);
+      tally.failures.push_back(
+          {{"case", c.text}, {"candidate", outcome.candidate}, {"message", outcome.message}, {"repeat", command}});
+      say(fmt::format("FAILED {}\n  {}\n  repeat: {}", c.text, outcome.message, command));
+      break;
+  }
+}
+
+void report(const Tally& tally, double seconds, const jit::CacheStats& before, const Device& device,
+            const Context& context) {
+  const jit::CacheStats now = jit::cache_stats();
+  if (context.format == Format::json) {
+    const nlohmann::ordered_json summary{{"passed", tally.passed},
+                                         {"failed", tally.failed},
+                                         {"refused", tally.refused},
+                                         {"skipped", tally.skipped},
+                                         {"cases", tally.cases},
+                                         {"seconds", seconds},
+                                         {"compiles", now.compiles - before.compiles},
+                                         {"disk_hits", now.disk_hits - before.disk_hits},
+                                         {"device", device.info().label()},
+                                         {"failures", tally.failures}};
+    print(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    return;
+  }
+  print(
+      fmt::format("{} passed, {} failed, {} refused; {} cases, {} slow ones left out, in {:.1f} s on {}, {} compiles, "
+                  "{} programs from disk\n",
+                  tally.passed, tally.failed, tally.refused, tally.cases, tally.skipped, seconds, device.info().label(),
+                  now.compiles - before.compiles, now.disk_hits - before.disk_hits));
+}
+
+void run_all(const std::vector<Case>& cases, const CheckSettings& settings, const CheckOptions& options,
+             Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  const jit::CacheStats before = jit::cache_stats();
+  Tally tally;
+  for (const Case& c : cases) {
+    if (c.slow && !options.slow) {
+      ++tally.skipped;
+      continue;
+    }
+    ++tally.cases;
+    if (!context.quiet && tally.cases % 16 == 1)
+      show_progress(fmt::format("[{}/{}] {}", tally.cases, cases.size(), c.text.substr(0, 60)));
+    for (const Outcome& outcome : run_case(c, settings)) count(c, settings, outcome, context, tally);
+    if (options.max_failures > 0 && tally.failed >= options.max_failures) {
+      say(fmt::format("stopped after {} failures (--max-failures)", tally.failed));
+      break;
+    }
+  }
+  show_progress("");
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  report(tally, seconds.count(), before, settings.device, context);
+  if (tally.failed > 0) context.exit_code = exit_differs;
+}
+
+void run(const CheckOptions& options, Context& context) {
+  if (options.lines.empty() && options.files.empty() && options.random == 0)
+    throw Error(Errc::usage, "there is nothing to check", "give a case, --cases FILE, or --random N");
+  const std::vector<Case> cases = gather(options, context.seed);
+  if (options.list) {
+    for (const Case& c : cases) print(fmt::format("{}{}\n", c.slow ? "slow " : "", c.text));
+    return;
+  }
+  CheckSettings settings;
+  settings.device = open_asked_device(context);
+  settings.seed = context.seed;
+  settings.candidate = options.candidate;
+  settings.index_64 = parse_index(options.index) == IndexWidth::bits64;
+  settings.checked = options.checked;
+  settings.repeat = options.repeat;
+  run_all(cases, settings, options, context);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "check",
+      "Run cases and compare every byte with the oracle, twice. A case is: OP DTYPE SHAPE WORD... [NAME=VALUE...]");
+  auto options = std::make_shared<CheckOptions>();
+  command->add_option("case", options->lines, "Cases, each one argument")->type_name("CASE");
+  command->add_option("--cases", options->files, "Files of cases")->type_name("FILE");
+  command->add_option("--random", options->random, "That many random cases of --seed")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber.description(""));
+  command->add_option("--candidate", options->candidate, "all: force each that accepts in turn; or the name of one")
+      ->type_name("NAME");
+  command->add_option("--index", options->index, "64: force 64-bit offsets")
+      ->check(CLI::IsMember({"64", "auto"}).description(""))
+      ->type_name("64|auto");
+  command->add_flag("--checked", options->checked, "Check every access of the kernels against its bounds (slow)");
+  command->add_option("--repeat", options->repeat, "Further runs of each case, which must give the same bits")
+      ->type_name("R")
+      ->check(CLI::NonNegativeNumber.description(""));
+  command->add_option("--max-failures", options->max_failures, "Stop after so many failures; 0: never")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber.description(""));
+  command->add_flag("--slow", options->slow, "Run the lines marked slow too");
+  command->add_flag("--list", options->list, "Print the cases, expanded, and run nothing");
+  add_common_options(*command, context);
+  set_examples(*command,
+               "axisloom check --cases tests/cases/transpose.cases\n"
+               "axisloom check 'transpose f32 {1..40}x33'\n"
+               "axisloom check --random 300 --seed 7 --candidate all\n"
+               "axisloom check 'permute u8 5x6x7 2,0,1 in-strides=-42,7,1 out-offset=3' --index 64");
+  command->final_callback([options, &context] { run(*options, context); });
+}
+
+}  // namespace axisloom::cli

@@ -1,0 +1,107 @@
+// Expansion from left to right; a bound name is substituted in the rest of the line before that is expanded.
+#include "check/expand.hpp"
+
+#include "arguments.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <map>
+
+namespace axisloom::cli {
+namespace {
+
+using Bindings = std::map<std::string, std::string, std::less<>>;
+
+[[noreturn]] void refuse(std::string_view brace) {
+  throw Error(Errc::usage, fmt::format("cannot read {{{}}} in a case", brace),
+              "write a list {a,b}, a range {1..70} or {1..9..2}, a named one {c=1..67}, or a use of it {c}, {c/32}");
+}
+
+std::int64_t number(std::string_view text, std::string_view brace) {
+  const auto value = parse_integer(text);
+  if (!value) refuse(brace);
+  return *value;
+}
+
+std::vector<std::string> range(std::string_view text, std::string_view brace) {
+  const std::size_t dots = text.find("..");
+  const std::size_t step_dots = text.find("..", dots + 2);
+  const std::int64_t first = number(text.substr(0, dots), brace);
+  const std::int64_t last = number(text.substr(dots + 2, step_dots - dots - 2), brace);
+  const std::int64_t step = step_dots == std::string_view::npos ? 1 : number(text.substr(step_dots + 2), brace);
+  if (step <= 0 || last < first) refuse(brace);
+  std::vector<std::string> values;
+  for (std::int64_t value = first; value <= last; value += step) values.push_back(fmt::format("{}", value));
+  return values;
+}
+
+std::vector<std::string> list(std::string_view text, std::string_view brace) {
+  std::vector<std::string> values;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const std::string_view item = text.substr(start, end - start);
+    if (item.find("..") == std::string_view::npos) {
+      values.emplace_back(item);
+    } else {
+      for (auto& value : range(item, brace)) values.push_back(std::move(value));
+    }
+    start = end + 1;
+  }
+  return values;
+}
+
+// "{c/32}" and the like, for a name bound further left; nothing when the brace begins with no such name.
+std::optional<std::string> computed(std::string_view brace, const Bindings& bindings) {
+  const std::size_t end = brace.find_first_of("/*+");
+  const auto bound = bindings.find(brace.substr(0, end));
+  if (bound == bindings.end()) return std::nullopt;
+  if (end == std::string_view::npos) return bound->second;
+  const std::int64_t left = number(bound->second, brace);
+  const std::int64_t right = number(brace.substr(end + 1), brace);
+  if (brace[end] == '/' && right <= 0) refuse(brace);
+  const std::int64_t value = brace[end] == '/'   ? (left + right - 1) / right
+                             : brace[end] == '*' ? left * right
+                                                 : left + right;
+  return fmt::format("{}", value);
+}
+
+// "c" of "c=1..67"; empty for a brace without a name.
+std::string_view binding_name(std::string_view brace) {
+  const std::size_t equals = brace.find('=');
+  return equals == std::string_view::npos ? std::string_view() : brace.substr(0, equals);
+}
+
+void expand_into(const std::string& done, std::string_view rest, const Bindings& bindings,
+                 std::vector<std::string>& lines) {
+  const std::size_t open = rest.find('{');
+  if (open == std::string_view::npos) {
+    lines.push_back(done + std::string(rest));
+    return;
+  }
+  const std::size_t close = rest.find('}', open);
+  if (close == std::string_view::npos) refuse(rest.substr(open + 1));
+  const std::string before = done + std::string(rest.substr(0, open));
+  const std::string_view brace = rest.substr(open + 1, close - open - 1);
+  const std::string_view after = rest.substr(close + 1);
+  if (const auto value = computed(brace, bindings)) return expand_into(before + *value, after, bindings, lines);
+  const std::string_view name = binding_name(brace);
+  for (const std::string& value : list(name.empty() ? brace : brace.substr(name.size() + 1), brace)) {
+    Bindings inner = bindings;
+    if (!name.empty()) inner[std::string(name)] = value;
+    expand_into(before + value, after, inner, lines);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> expand(std::string_view line) {
+  std::vector<std::string> lines;
+  expand_into("", line, {}, lines);
+  return lines;
+}
+
+}  // namespace axisloom::cli

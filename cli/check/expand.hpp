@@ -1,0 +1,18 @@
+// Lines of case files that stand for many cases: lists, ranges and products in braces.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace axisloom::cli {
+
+/// Replaces every brace by each of its values, in all combinations, the leftmost changing slowest:
+///   {u8,f32}         one of a list
+///   {1..70} {1..9..2}  a range, ends included, with an optional step
+///   {c=1..67}        a list or range with a name, so that later braces follow it:
+///   {c} {c/32} {c*2} {c+1}  its value, its quotient rounded up, and so on
+/// Throws Error(usage) for a brace that cannot be read.
+std::vector<std::string> expand(std::string_view line);
+
+}  // namespace axisloom::cli

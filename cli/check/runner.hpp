@@ -1,0 +1,32 @@
+// Running a case on a device and looking at every byte that it did or should not have touched.
+#pragma once
+
+#include "check/case.hpp"
+
+#include <axisloom/device.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace axisloom::cli {
+
+struct CheckSettings {
+  Device device;
+  std::uint64_t seed = 1;
+  std::string candidate;  // "" as the case says, "all" each in turn, else this one
+  bool index_64 = false;  // force 64-bit offsets
+  bool checked = false;   // the CHECKED prelude
+  int repeat = 1;         // further runs, compared bit for bit with the first
+};
+
+struct Outcome {
+  enum class Kind { passed, failed, refused } kind = Kind::passed;
+  std::string candidate;  // that was forced; empty: as planned
+  std::string message;    // why it failed or was refused
+};
+
+/// One outcome per candidate tried. Throws Error(device_lost) only.
+std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings);
+
+}  // namespace axisloom::cli
