@@ -28,9 +28,7 @@ std::vector<std::string> opencl_options(const DeviceInfo& device, bool contract)
 }
 
 std::vector<std::string> cuda_options(const DeviceInfo& device, bool contract) {
-  std::vector<std::string> options = {"--std=c++17", "-default-device", contract ? "--fmad=true" : "--fmad=false",
-                                      "-DAXL_DEVICE_SCOPE=1", "-DAXL_HAS_F64=1"};
-  if (contract) options.push_back("-DAXL_CONTRACT=1");
+  std::vector<std::string> options = {"--std=c++17", "-default-device", contract ? "--fmad=true" : "--fmad=false"};
   // NVRTC has no option that turns all warnings into errors. These are the ones behind wrong results: an expression
   // without effect (what OpenCL C's vector literals become), a variable used before it is set, a missing return.
   if (major_version(device.compiler) >= 12) options.push_back("--diag-error=174,549,940");

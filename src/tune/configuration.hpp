@@ -32,6 +32,10 @@ struct Found {
   std::string source;                       // "forced", "exact", "shape class", "device family" or "default"
 };
 
+/// What devices that share tuned values are called: "nvidia sm_90" (through OpenCL and CUDA alike),
+/// "pocl skylake-avx512", "intel gpu". Lower case.
+std::string family(const DeviceInfo& device);
+
 /// First found wins: `forced`, the user's store, the shipped store, the tunables' own values. Throws Error(usage) for an
 /// unknown tunable or a value that is not allowed. A bad line in a store is skipped and logged with file and line number.
 Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo& device, const Configuration& forced);
@@ -44,7 +48,7 @@ struct Rates {
   double copy_bytes_per_second;             // read plus written, large contiguous copy
   double cached_bytes_per_second;           // the same within the last-level cache
   double launch_seconds;                    // one launch of an empty kernel, call to completion
-  std::string source;
+  std::string source;                       // "device", "device family" or "kind"
 };
 Rates rates(const DeviceInfo& device);
 

@@ -1,0 +1,58 @@
+// Stores of measurements: JSON Lines files, one measurement or one set of rates a line.
+//
+//   {"candidate":"rearrange/tile","device":"NVIDIA H200","family":"nvidia sm_90","driver":"580.1","problem":"...",
+//    "shape_class":"...","values":{"tile_in":64},"seconds":1e-3}
+//   {"rates":{"copy":4.29e12,"cached":4.8e12,"launch":4e-6},"device":"NVIDIA H200","family":"nvidia sm_90"}
+//
+// Bytes and seconds. Other members ("driver", "note", ...) say where a line comes from and are not looked at.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tune/configuration.hpp"
+
+namespace axisloom::tune {
+
+struct Line {
+  std::string place;  // "nvidia.jsonl:12"
+  std::string device;
+  std::string family;
+};
+
+struct Measurement : Line {
+  std::string candidate;
+  std::string problem;
+  std::string shape_class;
+  Configuration values;
+  double seconds = 0;  // infinite when the line has none
+  /// Set when the line was logged as unusable for its candidate, so that it is logged once. Shared by copies.
+  std::shared_ptr<std::atomic_flag> reported = std::make_shared<std::atomic_flag>();
+};
+
+struct RatesLine : Line {
+  double copy = 0;
+  double cached = 0;
+  double launch = 0;
+};
+
+/// Lines in the order of their files and of their places in them.
+struct Store {
+  std::vector<Measurement> measurements;
+  std::vector<RatesLine> rates;
+
+  /// Adds the lines of one file; a line that cannot be used is logged and skipped.
+  void add(std::string_view file, std::string_view text);
+};
+
+/// The user's store ($XDG_DATA_HOME/axisloom, else ~/.local/share/axisloom, every *.jsonl), read again when a file of
+/// it has changed; and the store that travels inside the library. Neither is ever null.
+std::shared_ptr<const Store> user_store();
+std::shared_ptr<const Store> shipped_store();
+/// Forgets what was read, for tests.
+void reset_stores();
+
+}  // namespace axisloom::tune
