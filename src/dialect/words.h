@@ -43,6 +43,7 @@
 #define store_loose(P, b, i, v) AXL_PUT_LOOSE(P, AXL_WRITE(b, i, AXL_LOOSE_BYTES(P), sizeof(*b##_p)), v)
 #define stream_load(P, a, i) AXL_GET_STREAM(P, AXL_READ(a, i, sizeof(P), sizeof(P)))
 #define stream_store(P, b, i, v) AXL_PUT_STREAM(P, AXL_WRITE(b, i, sizeof(P), sizeof(P)), v)
+#undef prefetch  // a macro in some OpenCL headers
 #define prefetch(a, i) axl_prefetch(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 
 // ---- local memory
