@@ -44,13 +44,14 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
-/// The same move with the fewest axes: extents of 1 dropped, negative output strides turned round, axes ordered by output
-/// stride (largest first; ties by input stride), and neighbours merged where both strides allow it. The guard's axes stay
-/// apart. Elements may be widened: when the fastest axis is contiguous on both sides and extent, offsets, alignments and
-/// all other strides allow, `element` is left as it is (kernels choose their access width themselves).
+/// The same move with the fewest axes: extents of 1 dropped, negative output strides turned round, axes ordered by the
+/// magnitude of the output stride (largest first; ties by input stride), and axes merged where both strides allow it. The
+/// guard's axes stay apart and keep their direction, as its count runs along them; a guard that leaves nothing out goes,
+/// and one without `fill` first shortens its axes. A move of no elements becomes one axis of extent 0, one of a single
+/// element has no axes. `element` is left as it is: kernels choose their access width themselves.
 Move normalise(const Move& move);
 
-/// Lowest and one-past-highest element offset touched on each side.
+/// Lowest and one-past-highest element offset touched on each side; what the guard leaves out is not read.
 Bounds in_bounds(const Move& move);
 Bounds out_bounds(const Move& move);
 
@@ -58,7 +59,8 @@ Bounds out_bounds(const Move& move);
 /// start alignment, offset, and the strides of all axes but `fastest`.
 std::int64_t proven_alignment(const Move& move, bool output, int fastest, std::int64_t limit);
 
-/// Whether every element offset, and every flat index, fits in a signed 32-bit number.
+/// Whether every element offset, with and without the start offset and with the indices that the guard leaves out, every
+/// stride, and every flat index fits in a signed 32-bit number.
 bool fits_32_bits(const Move& move);
 
 /// "8192x8192 of 4 bytes, in {1,8192}, out {8192,1}", for messages.
