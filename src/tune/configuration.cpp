@@ -34,6 +34,7 @@ std::string lower_case(std::string text) {
 std::string maker_of(const DeviceInfo& device) {
   if (device.platform.find("NVIDIA") != std::string::npos) return "nvidia";
   if (device.platform.find("Portable Computing Language") != std::string::npos) return "pocl";
+  if (device.vendor.starts_with("Advanced Micro Devices")) return "amd";
   const std::string& name = device.vendor.empty() ? device.platform : device.vendor;
   const std::string word = lower_case(name.substr(0, name.find_first_of(" (,")));
   return word.empty() ? "unknown" : word;
