@@ -1,0 +1,109 @@
+// The library's own declarations of the CUDA driver and NVRTC against the toolkit's headers, where a toolkit is
+// installed.
+#include "device/cuda/driver_api.hpp"
+#include "device/cuda/nvrtc_api.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#if __has_include("/usr/local/cuda/include/cuda.h") && __has_include("/usr/local/cuda/include/nvrtc.h")
+#include "/usr/local/cuda/include/cuda.h"
+#include "/usr/local/cuda/include/nvrtc.h"
+
+// The header gives callers the second version, which drivers have since 12.8 only; the first takes the same arguments.
+#undef cuEventElapsedTime
+extern "C" ::CUresult cuEventElapsedTime(float*, ::CUevent, ::CUevent);
+
+namespace axisloom::device::cuda {
+namespace {
+
+template <typename A, typename B>
+constexpr bool same_layout =
+    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>&& std::is_floating_point_v<A> ==
+                                  std::is_floating_point_v<B>;
+
+template <typename R, typename... A, typename S, typename... B>
+constexpr bool compatible(R (*)(A...), S (*)(B...)) {
+  if constexpr (sizeof...(A) != sizeof...(B))
+    return false;
+  else
+    return (same_layout<R, S> && ... && same_layout<A, B>);
+}
+
+#define AXISLOOM_COMPARE_DRIVER(name, parameters) \
+  static_assert(compatible(decltype(DriverApi::name.function){}, static_cast<decltype(&::name)>(nullptr)), #name);
+AXISLOOM_CUDA_DRIVER(AXISLOOM_COMPARE_DRIVER, AXISLOOM_COMPARE_DRIVER)
+#undef AXISLOOM_COMPARE_DRIVER
+
+#define AXISLOOM_COMPARE_NVRTC(name, parameters) \
+  static_assert(compatible(decltype(NvrtcApi::name.function){}, static_cast<decltype(&::name)>(nullptr)), #name);
+AXISLOOM_NVRTC(AXISLOOM_COMPARE_NVRTC)
+#undef AXISLOOM_COMPARE_NVRTC
+
+TEST(CudaDeclarations, StructuresAgreeWithTheHeader) {
+  EXPECT_EQ(sizeof(CUlaunchAttribute), sizeof(::CUlaunchAttribute));
+  EXPECT_EQ(offsetof(CUlaunchAttribute, cluster), offsetof(::CUlaunchAttribute, value));
+  EXPECT_EQ(sizeof(CUlaunchConfig), sizeof(::CUlaunchConfig));
+  EXPECT_EQ(offsetof(CUlaunchConfig, block_x), offsetof(::CUlaunchConfig, blockDimX));
+  EXPECT_EQ(offsetof(CUlaunchConfig, shared_bytes), offsetof(::CUlaunchConfig, sharedMemBytes));
+  EXPECT_EQ(offsetof(CUlaunchConfig, stream), offsetof(::CUlaunchConfig, hStream));
+  EXPECT_EQ(offsetof(CUlaunchConfig, attributes), offsetof(::CUlaunchConfig, attrs));
+  EXPECT_EQ(offsetof(CUlaunchConfig, attribute_count), offsetof(::CUlaunchConfig, numAttrs));
+}
+
+TEST(CudaDeclarations, ConstantsAgreeWithTheHeader) {
+  EXPECT_EQ(kInvalidValue, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(kNoDevice, CUDA_ERROR_NO_DEVICE);
+  EXPECT_EQ(kUnsupportedPtxVersion, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  EXPECT_EQ(kNotReady, CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(kMaxThreadsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  EXPECT_EQ(kMaxSharedMemoryPerBlock, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  EXPECT_EQ(kMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  EXPECT_EQ(kL2CacheSize, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  EXPECT_EQ(kComputeCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  EXPECT_EQ(kComputeCapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  EXPECT_EQ(kMaxSharedMemoryPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  EXPECT_EQ(kClusterLaunch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
+  EXPECT_EQ(kFuncMaxThreadsPerBlock, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  EXPECT_EQ(kFuncSharedSizeBytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  EXPECT_EQ(kFuncLocalSizeBytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  EXPECT_EQ(kFuncNumRegs, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  EXPECT_EQ(kFuncMaxDynamicSharedSizeBytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  EXPECT_EQ(kFuncNonPortableClusterSizeAllowed, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+  EXPECT_EQ(kJitErrorLogBuffer, CU_JIT_ERROR_LOG_BUFFER);
+  EXPECT_EQ(kJitErrorLogBufferSizeBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+  EXPECT_EQ(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
+  EXPECT_EQ(kEventDisableTiming, CU_EVENT_DISABLE_TIMING);
+  EXPECT_EQ(kMemHostAllocPortable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
+  EXPECT_EQ(kLaunchAttributeClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  EXPECT_EQ(kNvrtcOutOfMemory, NVRTC_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(kNvrtcCompilation, NVRTC_ERROR_COMPILATION);
+}
+
+/// The library's own table of result names; the driver is not asked.
+TEST(CudaDeclarations, ResultNamesAgreeWithTheHeader) {
+  const DriverApi no_driver;
+  EXPECT_EQ(result_name(no_driver, CUDA_ERROR_ILLEGAL_ADDRESS), "CUDA_ERROR_ILLEGAL_ADDRESS");
+  EXPECT_EQ(result_name(no_driver, CUDA_ERROR_UNSUPPORTED_PTX_VERSION), "CUDA_ERROR_UNSUPPORTED_PTX_VERSION");
+  EXPECT_EQ(result_name(no_driver, CUDA_ERROR_INVALID_CLUSTER_SIZE), "CUDA_ERROR_INVALID_CLUSTER_SIZE");
+  EXPECT_EQ(classify(CUDA_ERROR_OUT_OF_MEMORY), Errc::out_of_memory);
+  for (const int lost :
+       {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_ECC_UNCORRECTABLE, CUDA_ERROR_UNKNOWN,
+        CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_MISALIGNED_ADDRESS, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+        CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC, CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ASSERT,
+        CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_NVLINK_UNCORRECTABLE, CUDA_ERROR_CONTAINED, CUDA_ERROR_DEINITIALIZED,
+        CUDA_ERROR_INVALID_CONTEXT, CUDA_ERROR_MPS_CLIENT_TERMINATED, CUDA_ERROR_TENSOR_MEMORY_LEAK}) {
+    EXPECT_EQ(classify(lost), Errc::device_lost) << lost;
+  }
+  for (const int usable : {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                           CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_CLUSTER_SIZE}) {
+    EXPECT_EQ(classify(usable), Errc::device) << usable;
+  }
+}
+
+}  // namespace
+}  // namespace axisloom::device::cuda
+#endif

@@ -1,0 +1,335 @@
+// A CUDA driver in host memory for tests: it keeps books of every handle, runs one kernel, and fails on demand.
+#pragma once
+
+#include "device/cuda/driver_api.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace axisloom::device::cuda {
+
+/// Text that the fake driver takes for PTX; its one kernel is twice(const int* a, int* b, long n): b[i] = 2 * a[i].
+inline constexpr char kFakePtx[] = ".version 8.0 .entry twice";
+
+class FakeDriver {
+ public:
+  struct Fault {
+    std::string entry;
+    int at = 0;  // the call that fails, from 1; 0 for none
+    CUresult code = 0;
+  };
+  struct Launch {
+    unsigned groups, items, local_bytes, cluster;
+    CUstream stream;
+  };
+
+  static inline CUcontext const primary = reinterpret_cast<CUcontext>(0x1000);
+  static inline CUcontext const foreign = reinterpret_cast<CUcontext>(0x2000);
+  static constexpr std::size_t total_memory = std::size_t{1} << 30;
+
+  static FakeDriver& get() {
+    static FakeDriver driver;
+    return driver;
+  }
+  /// Forgets everything; what a test allocated must have been freed before.
+  void reset() {
+    fault = {};
+    calls.clear();
+    waits.clear();
+    launches.clear();
+    raised.clear();
+    device_count = 1;
+    capability = 90;
+    clusters = true;
+    dynamic_limit_ = 47 * 1024;
+    version = 13000;
+    init_result = kSuccess;
+  }
+  std::size_t live() const {
+    return memory.size() + pinned.size() + streams.size() + events.size() + modules.size() +
+           static_cast<std::size_t>(retained);
+  }
+
+  /// Frees what a test could not, because the context refused to become current.
+  void drop_leftovers() {
+    for (const auto& [address, bytes] : memory) std::free(reinterpret_cast<void*>(address));
+    for (void* host : pinned) std::free(host);
+    memory.clear();
+    pinned.clear();
+    streams.clear();
+    events.clear();
+    modules.clear();
+  }
+
+  /// The table that the code under test calls: it counts, injects the fault, and hands on to the emulation.
+  std::shared_ptr<DriverApi> table();
+
+  Fault fault;
+  std::map<std::string, int> calls;
+  std::vector<std::pair<CUstream, CUevent>> waits;
+  std::vector<Launch> launches;
+  std::map<int, int> raised;  // function attribute -> how often set
+  int device_count = 1;
+  int capability = 90;
+  bool clusters = true;
+  int version = 13000;
+  CUresult init_result = kSuccess;
+
+  std::map<CUdeviceptr, std::size_t> memory;
+  std::set<void*> pinned;
+  std::map<CUstream, CUcontext> streams;
+  std::map<CUevent, bool> events;  // whether recorded
+  std::set<CUmodule> modules;
+  int retained = 0;
+  static inline thread_local std::vector<CUcontext> stack;
+
+ private:
+  template <typename Signature>
+  struct Injected;
+
+  FakeDriver() {
+    emulate_devices();
+    emulate_memory();
+    emulate_streams();
+    emulate_modules();
+  }
+  void emulate_devices();
+  void emulate_memory();
+  void emulate_streams();
+  void emulate_modules();
+  CUresult run(CUfunction function, const Launch& launch, void** args);
+
+  template <typename Handle>
+  Handle make() {
+    return reinterpret_cast<Handle>(next_ += 16);
+  }
+  static CUresult current() { return stack.empty() ? 201 : kSuccess; }
+
+  DriverApi emulation_;
+  std::recursive_mutex mutex_;
+  std::uintptr_t next_ = 0x10000;
+  int dynamic_limit_ = 47 * 1024;
+};
+
+template <typename... A>
+struct FakeDriver::Injected<CUresult(A...)> {
+  template <auto Entry>
+  static CUresult call(A... args) {
+    FakeDriver& fake = get();
+    const auto& entry = fake.emulation_.*Entry;
+    const std::lock_guard lock(fake.mutex_);
+    const int number = ++fake.calls[entry.name];
+    if (fake.fault.at == number && fake.fault.entry == entry.name) return fake.fault.code;
+    return entry.function(args...);
+  }
+};
+
+inline std::shared_ptr<DriverApi> FakeDriver::table() {
+  auto api = std::make_shared<DriverApi>();
+#define AXISLOOM_INJECT(name, parameters) \
+  api->name.function = &Injected<CUresult parameters>::template call<&DriverApi::name>;
+  AXISLOOM_CUDA_DRIVER(AXISLOOM_INJECT, AXISLOOM_INJECT)
+#undef AXISLOOM_INJECT
+  return api;
+}
+
+inline void FakeDriver::emulate_devices() {
+  DriverApi& e = emulation_;
+  e.cuInit.function = [](unsigned) { return get().init_result; };
+  e.cuDriverGetVersion.function = [](int* version) { return *version = get().version, kSuccess; };
+  e.cuGetErrorName.function = [](CUresult, const char**) { return kInvalidValue; };
+  e.cuGetErrorString.function = [](CUresult, const char** text) { return *text = "injected", kSuccess; };
+  e.cuDeviceGetCount.function = [](int* count) { return *count = get().device_count, kSuccess; };
+  e.cuDeviceGet.function = [](CUdevice* device, int ordinal) { return *device = ordinal, kSuccess; };
+  e.cuDeviceGetName.function = [](char* name, int size, CUdevice) {
+    std::strncpy(name, "Fake card", static_cast<std::size_t>(size));
+    return kSuccess;
+  };
+  e.cuDeviceTotalMem_v2.function = [](std::size_t* bytes, CUdevice) { return *bytes = total_memory, kSuccess; };
+  e.cuDeviceGetAttribute.function = [](int* value, int attribute, CUdevice) {
+    const std::map<int, int> values = {{kMaxThreadsPerBlock, 1024},
+                                       {kMaxSharedMemoryPerBlock, 48 * 1024},
+                                       {kMultiprocessorCount, 132},
+                                       {kL2CacheSize, 50 << 20},
+                                       {kComputeCapabilityMajor, get().capability / 10},
+                                       {kComputeCapabilityMinor, get().capability % 10},
+                                       {kMaxSharedMemoryPerBlockOptin, 227 * 1024},
+                                       {kClusterLaunch, get().clusters}};
+    const auto found = values.find(attribute);
+    if (found == values.end()) return kInvalidValue;
+    *value = found->second;
+    return kSuccess;
+  };
+  e.cuDevicePrimaryCtxRetain.function = [](CUcontext* context, CUdevice) {
+    *context = primary;
+    ++get().retained;
+    return kSuccess;
+  };
+  e.cuDevicePrimaryCtxRelease_v2.function = [](CUdevice) { return --get().retained, kSuccess; };
+  e.cuCtxPushCurrent_v2.function = [](CUcontext context) { return stack.push_back(context), kSuccess; };
+  e.cuCtxPopCurrent_v2.function = [](CUcontext* context) {
+    if (stack.empty()) return 201;
+    *context = stack.back();
+    stack.pop_back();
+    return kSuccess;
+  };
+  e.cuCtxGetDevice.function = [](CUdevice* device) { return *device = 0, current(); };
+}
+
+inline void FakeDriver::emulate_memory() {
+  DriverApi& e = emulation_;
+  e.cuMemGetInfo_v2.function = [](std::size_t* free, std::size_t* total) {
+    *free = *total = total_memory;
+    for (const auto& [address, bytes] : get().memory) *free -= bytes;
+    return current();
+  };
+  e.cuMemAlloc_v2.function = [](CUdeviceptr* address, std::size_t bytes) {
+    if (bytes == 0) return kInvalidValue;
+    std::size_t used = 0;
+    for (const auto& [at, size] : get().memory) used += size;
+    if (bytes > total_memory - used) return kOutOfMemory;
+    if (current() != kSuccess) return current();
+    *address = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+    get().memory[*address] = bytes;
+    return kSuccess;
+  };
+  e.cuMemFree_v2.function = [](CUdeviceptr address) {
+    if (current() != kSuccess || get().memory.erase(address) == 0) return kInvalidValue;
+    std::free(reinterpret_cast<void*>(address));
+    return kSuccess;
+  };
+  e.cuMemHostAlloc.function = [](void** host, std::size_t bytes, unsigned) {
+    if (current() != kSuccess) return current();
+    get().pinned.insert(*host = std::malloc(bytes));
+    return kSuccess;
+  };
+  e.cuMemFreeHost.function = [](void* host) {
+    if (current() != kSuccess || get().pinned.erase(host) == 0) return kInvalidValue;
+    std::free(host);
+    return kSuccess;
+  };
+  e.cuMemcpyHtoDAsync_v2.function = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
+    return std::memcpy(reinterpret_cast<void*>(to), from, bytes), current();
+  };
+  e.cuMemcpyDtoHAsync_v2.function = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
+    return std::memcpy(to, reinterpret_cast<const void*>(from), bytes), current();
+  };
+  e.cuMemcpyAsync.function = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
+    return std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes), current();
+  };
+  e.cuMemsetD8Async.function = [](CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {
+    return std::memset(reinterpret_cast<void*>(to), value, bytes), current();
+  };
+}
+
+inline void FakeDriver::emulate_streams() {
+  DriverApi& e = emulation_;
+  e.cuStreamCreate.function = [](CUstream* stream, unsigned flags) {
+    if (flags != kStreamNonBlocking || current() != kSuccess) return kInvalidValue;
+    get().streams[*stream = get().make<CUstream>()] = stack.back();
+    return kSuccess;
+  };
+  e.cuStreamDestroy_v2.function = [](CUstream stream) {
+    return get().streams.erase(stream) == 1 ? current() : kInvalidValue;
+  };
+  e.cuStreamGetCtx.function = [](CUstream stream, CUcontext* context) {
+    return *context = get().streams.at(stream), current();
+  };
+  e.cuStreamSynchronize.function = [](CUstream) { return current(); };
+  e.cuStreamWaitEvent.function = [](CUstream stream, CUevent event, unsigned) {
+    return get().waits.emplace_back(stream, event), current();
+  };
+  e.cuEventCreate.function = [](CUevent* event, unsigned) {
+    return get().events[*event = get().make<CUevent>()] = false, current();
+  };
+  e.cuEventDestroy_v2.function = [](CUevent event) {
+    return get().events.erase(event) == 1 ? current() : kInvalidValue;
+  };
+  e.cuEventRecord.function = [](CUevent event, CUstream) { return get().events.at(event) = true, current(); };
+  e.cuEventQuery.function = [](CUevent event) { return get().events.at(event) ? current() : kNotReady; };
+  e.cuEventSynchronize.function = [](CUevent event) { return get().events.at(event) ? current() : kInvalidValue; };
+  e.cuEventElapsedTime.function = [](float* milliseconds, CUevent start, CUevent end) {
+    *milliseconds = 2.5F;
+    return start != end && get().events.at(start) && get().events.at(end) ? current() : kInvalidValue;
+  };
+}
+
+inline void FakeDriver::emulate_modules() {
+  DriverApi& e = emulation_;
+  static CUfunction const twice = reinterpret_cast<CUfunction>(0x7000);
+  e.cuModuleLoadDataEx.function = [](CUmodule* module, const void* image, unsigned, int* options, void** values) {
+    const char* text = static_cast<const char*>(image);
+    if (std::memcmp(text,
+                    "\x7f"
+                    "ELF",
+                    4) != 0 &&
+        std::string(text).find("twice") == std::string::npos) {
+      if (options[0] == kJitErrorLogBuffer) std::strcpy(static_cast<char*>(values[0]), "ptxas says no");
+      return 218;
+    }
+    get().modules.insert(*module = get().make<CUmodule>());
+    return current();
+  };
+  e.cuModuleUnload.function = [](CUmodule module) {
+    return get().modules.erase(module) == 1 ? current() : kInvalidValue;
+  };
+  e.cuModuleGetFunction.function = [](CUfunction* function, CUmodule, const char* name) {
+    if (std::string(name) != "twice") return 500;
+    *function = twice;
+    return current();
+  };
+  e.cuModuleGetFunctionCount.function = [](unsigned* count, CUmodule) { return *count = 1, current(); };
+  e.cuModuleEnumerateFunctions.function = [](CUfunction* functions, unsigned, CUmodule) {
+    return functions[0] = twice, current();
+  };
+  e.cuFuncGetName.function = [](const char** name, CUfunction) { return *name = "twice", current(); };
+  e.cuFuncLoad.function = [](CUfunction) { return current(); };
+  e.cuFuncGetParamInfo.function = [](CUfunction, std::size_t index, std::size_t* offset, std::size_t* size) {
+    if (index >= 3) return kInvalidValue;
+    *offset = 8 * index;
+    *size = 8;
+    return current();
+  };
+  e.cuFuncGetAttribute.function = [](int* value, int attribute, CUfunction) {
+    const std::map<int, int> values = {
+        {kFuncMaxThreadsPerBlock, 1024}, {kFuncSharedSizeBytes, 1024}, {kFuncLocalSizeBytes, 0}, {kFuncNumRegs, 16}};
+    return *value = values.at(attribute), current();
+  };
+  e.cuFuncSetAttribute.function = [](CUfunction, int attribute, int value) {
+    ++get().raised[attribute];
+    if (attribute == kFuncMaxDynamicSharedSizeBytes) get().dynamic_limit_ = value;
+    return value + 1024 > 227 * 1024 ? kInvalidValue : current();
+  };
+  e.cuLaunchKernel.function = [](CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned local_bytes,
+                                 CUstream stream, void** args, void**) {
+    if (grid_y * grid_z * block_y * block_z != 1) return kInvalidValue;
+    return get().run(function, {grid_x, block_x, local_bytes, 1, stream}, args);
+  };
+  e.cuLaunchKernelEx.function = [](const CUlaunchConfig* config, CUfunction function, void** args, void**) {
+    if (config->attribute_count != 1 || config->attributes[0].id != kLaunchAttributeClusterDimension ||
+        config->grid_y * config->grid_z * config->block_y * config->block_z != 1) {
+      return kInvalidValue;
+    }
+    const unsigned cluster = config->attributes[0].cluster.x;
+    return get().run(function, {config->grid_x, config->block_x, config->shared_bytes, cluster, config->stream}, args);
+  };
+}
+
+inline CUresult FakeDriver::run(CUfunction, const Launch& launch, void** args) {
+  if (current() != kSuccess) return current();
+  if (launch.groups == 0 || launch.local_bytes > static_cast<unsigned>(dynamic_limit_)) return kInvalidValue;
+  launches.push_back(launch);
+  const auto* a = reinterpret_cast<const int*>(*static_cast<CUdeviceptr*>(args[0]));
+  auto* b = reinterpret_cast<int*>(*static_cast<CUdeviceptr*>(args[1]));
+  const long n = *static_cast<long*>(args[2]);
+  for (long i = 0; i < n && i < static_cast<long>(launch.groups) * launch.items; ++i) b[i] = 2 * a[i];
+  return kSuccess;
+}
+
+}  // namespace axisloom::device::cuda

@@ -1,0 +1,480 @@
+// The CUDA seam on an emulated driver: books of handles and contexts, errors of every call, loss, waits, limits.
+#include "cuda_support.hpp"
+#include "device/cuda/runtime.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <thread>
+
+namespace axisloom::device::cuda {
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+const NvrtcSearch& no_compiler() {
+  static const NvrtcSearch none;
+  return none;
+}
+
+BuildRequest request(std::string name, std::string source = {}) {
+  return {std::move(name), std::move(source), {}};
+}
+
+RuntimeStatus status(bool found, std::vector<std::string> tried = {}, std::string remedy = {}) {
+  return {"CUDA driver", found, {}, std::move(tried), {}, std::move(remedy)};
+}
+
+template <typename Call>
+void expect_error(Errc code, const std::string& words, Call&& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error that says: " << words;
+  } catch (const Error& error) {
+    EXPECT_EQ(name(error.code()), name(code)) << error.what();
+    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+  }
+}
+
+class CudaFake : public testing::Test {
+ protected:
+  void SetUp() override { fake.reset(); }
+  void TearDown() override {
+    EXPECT_EQ(fake.live(), 0u) << "handles are left";
+    EXPECT_TRUE(FakeDriver::stack.empty()) << "a context is still current";
+  }
+
+  std::shared_ptr<CudaRuntime> runtime(std::shared_ptr<const DriverApi> api = FakeDriver::get().table()) {
+    return std::make_shared<CudaRuntime>(DriverLibrary{std::move(api), status(true)}, no_compiler);
+  }
+  std::shared_ptr<Device> open() { return runtime()->open(0); }
+  std::shared_ptr<Program> load(Device& device) { return device.load(request("test"), bytes_of(kFakePtx)); }
+
+  /// Arguments of the kernel `twice`.
+  struct Twice {
+    std::shared_ptr<Buffer> a, b;
+    long n = 0;
+    std::array<Arg, 3> args() { return {Arg::of(*a), Arg::of(*b), Arg::bytes(&n, sizeof n)}; }
+  };
+  Twice twice(Device& device, long n = 4) {
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(int);
+    return {device.allocate(bytes), device.allocate(bytes), n};
+  }
+
+  /// One of everything that the seam does; every call of the driver is in here.
+  void everything() {
+    const auto device = open();
+    const auto queue = device->queue(true), other = device->queue(false);
+    auto call = twice(*device);
+    const auto staging = device->allocate_staging(64);
+    const auto program = load(*device);
+    if (!program) throw Error(Errc::device, ErrorParts{.message = "rejected", .call = "cuModuleLoadDataEx"});
+    const std::array<int, 4> in = {1, 2, 3, 4};
+    std::array<int, 4> out = {};
+    queue->write(*call.a, 0, std::as_bytes(std::span(in)), {});
+    queue->fill(*call.b, 0, sizeof in, std::byte{0}, {});
+    queue->launch(*program, "twice", {.groups = 2, .items = 32, .local_bytes = 100 * 1024}, call.args(), {});
+    const auto launched = queue->launch(*program, "twice", {.groups = 32, .items = 32, .cluster = 16}, call.args(), {});
+    const std::array waits = {launched};
+    other->copy(*call.b, 0, *staging, 0, sizeof in, waits);
+    const auto last = other->read(*staging, 0, std::as_writable_bytes(std::span(out)), {});
+    last->wait();
+    EXPECT_TRUE(last->done());
+    EXPECT_GT(launched->seconds(), 0);
+    EXPECT_EQ(device->attributes(*program, "twice").registers, 16);
+    other->finish();
+    CUstream foreign_stream = reinterpret_cast<CUstream>(other->native());
+    device->borrow_queue(foreign_stream)->finish();
+    EXPECT_EQ(out, (std::array<int, 4>{2, 4, 6, 8}));
+  }
+
+  FakeDriver& fake = FakeDriver::get();
+};
+
+TEST_F(CudaFake, WithoutADriverThereIsNothingButARemedy) {
+  CudaRuntime absent({nullptr, status(false, {"libcuda.so.1: not there"}, "install it")}, no_compiler);
+  EXPECT_TRUE(absent.devices().empty());
+  expect_error(Errc::no_device, "libcuda.so.1: not there", [&] { absent.open(0); });
+  expect_error(Errc::no_device, "install it", [&] { absent.borrow(FakeDriver::primary); });
+  const auto found = absent.status();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_FALSE(found[0].found);
+}
+
+TEST_F(CudaFake, ADriverWithoutADeviceIsNoFailure) {
+  fake.init_result = kNoDevice;
+  EXPECT_TRUE(runtime()->devices().empty());
+  expect_error(Errc::no_device, "CUDA_ERROR_NO_DEVICE", [&] { runtime()->open(0); });
+  EXPECT_EQ(runtime()->status()[0].facts.back().first, "error");
+}
+
+TEST_F(CudaFake, DescribesTheCard) {
+  const DeviceInfo info = open()->info();
+  EXPECT_EQ(info.name, "Fake card");
+  EXPECT_EQ(info.label(), "cuda:0 (Fake card)");
+  EXPECT_EQ(info.architecture, "sm_90");
+  EXPECT_EQ(info.driver, "13.0");
+  EXPECT_EQ(info.api_version, "CUDA 13.0");
+  EXPECT_EQ(info.compute_units, 132u);
+  EXPECT_EQ(info.local_memory, 48u * 1024);
+  EXPECT_EQ(info.local_memory_max, 227u * 1024);
+  EXPECT_EQ(info.last_level_cache, std::size_t{50} << 20);
+  EXPECT_EQ(info.global_memory, FakeDriver::total_memory);
+  EXPECT_EQ(info.base_alignment, 256u);
+  EXPECT_FALSE(info.unified_memory);
+  expect_error(Errc::no_device, "there is no CUDA device 1", [&] { runtime()->open(1); });
+}
+
+TEST_F(CudaFake, RunsACommandOfEachKind) {
+  everything();
+}
+
+TEST_F(CudaFake, LeavesTheCallersContextCurrent) {
+  FakeDriver::stack.push_back(FakeDriver::foreign);
+  everything();
+  expect_error(Errc::out_of_memory, "", [&] { open()->allocate(FakeDriver::total_memory + 1); });
+  ASSERT_EQ(FakeDriver::stack.size(), 1u);
+  EXPECT_EQ(FakeDriver::stack.back(), FakeDriver::foreign);
+  FakeDriver::stack.clear();
+}
+
+/// Each call of each entry point fails once with each kind of code: a typed error that names it, and nothing is left.
+TEST_F(CudaFake, EveryFailingCallIsATypedErrorAndLeaksNothing) {
+  // What runs in destructors cannot throw, and an error's own text is decoration.
+  const std::set<std::string> silent = {"cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
+                                        "cuMemFree_v2",       "cuMemFreeHost",
+                                        "cuStreamDestroy_v2", "cuEventDestroy_v2",
+                                        "cuModuleUnload",     "cuGetErrorName",
+                                        "cuGetErrorString"};
+  everything();
+  const std::map<std::string, int> usual = fake.calls;
+  EXPECT_GT(usual.size(), 35u);
+  for (const auto& [entry, count] : usual) {
+    if (silent.contains(entry)) continue;
+    for (int at = 1; at <= count; ++at) {
+      for (const CUresult code : {2, 700, 719, 999, 801}) {
+        SCOPED_TRACE(entry + " call " + std::to_string(at) + " fails with " + std::to_string(code));
+        fake.reset();
+        fake.fault = {entry, at, code};
+        try {
+          everything();
+          // A destructor met the failure: the context could not be made current, so its object stays with the driver.
+          EXPECT_EQ(entry, "cuCtxPushCurrent_v2");
+        } catch (const Error& error) {
+          const bool opening = error.code() == Errc::no_device;
+          EXPECT_TRUE(opening || error.code() == classify(code)) << error.what();
+          EXPECT_EQ(error.parts().call, entry) << error.what();
+        }
+        EXPECT_TRUE(FakeDriver::stack.empty());
+        if (entry != "cuCtxPushCurrent_v2") {
+          EXPECT_EQ(fake.live(), 0u);
+        } else {
+          EXPECT_LE(fake.live(), 3u);
+        }
+        fake.drop_leftovers();
+      }
+    }
+  }
+  fake.reset();
+  everything();
+}
+
+TEST_F(CudaFake, ALostDeviceFailsAtOnce) {
+  const auto device = open();
+  const auto queue = device->queue(true);
+  auto call = twice(*device);
+  const auto program = load(*device);
+  const auto event = queue->launch(*program, "twice", {.items = 32}, call.args(), {});
+  fake.fault = {"cuStreamSynchronize", 1, 719};
+  EXPECT_FALSE(device->lost());
+  expect_error(Errc::device_lost, "CUDA_ERROR_LAUNCH_FAILED", [&] { queue->finish(); });
+  EXPECT_TRUE(device->lost());
+  const auto calls_before = fake.calls;
+  const auto lost = [&](auto&& use) { expect_error(Errc::device_lost, "lost in an earlier call", use); };
+  lost([&] { queue->finish(); });
+  lost([&] { queue->flush(); });
+  lost([&] { event->wait(); });
+  lost([&] { event->done(); });
+  lost([&] { event->seconds(); });
+  lost([&] { device->allocate(16); });
+  lost([&] { device->allocate_staging(16); });
+  lost([&] { device->wrap(&call, 16); });
+  lost([&] { device->borrow_buffer(&call, 16); });
+  lost([&] { device->queue(false); });
+  lost([&] { device->borrow_queue(nullptr); });
+  lost([&] { load(*device); });
+  lost([&] { device->build({}); });
+  lost([&] { device->attributes(*program, "twice"); });
+  lost([&] { queue->launch(*program, "twice", {}, call.args(), {}); });
+  lost([&] { queue->fill(*call.a, 0, 4, std::byte{1}, {}); });
+  lost([&] { queue->copy(*call.a, 0, *call.b, 0, 4, {}); });
+  lost([&] { queue->write(*call.a, 0, {}, {}); });
+  lost([&] { queue->read(*call.a, 0, {}, {}); });
+  EXPECT_EQ(fake.calls, calls_before) << "the driver was called although the device is lost";
+}
+
+TEST_F(CudaFake, AnAllocationThatFailsNamesTheNumbers) {
+  const auto device = open();
+  const auto half = device->allocate(FakeDriver::total_memory / 2);
+  const std::string too_much = std::to_string(FakeDriver::total_memory);
+  expect_error(Errc::out_of_memory, "allocating " + too_much + " bytes",
+               [&] { device->allocate(FakeDriver::total_memory); });
+  expect_error(Errc::out_of_memory,
+               std::to_string(FakeDriver::total_memory / 2) + " of " + too_much + " bytes are free",
+               [&] { device->allocate(FakeDriver::total_memory); });
+  EXPECT_FALSE(device->lost());
+}
+
+TEST_F(CudaFake, BuffersKnowSizeAndAlignment) {
+  const auto device = open();
+  const auto queue = device->queue(false);
+  const auto empty = device->allocate(0), some = device->allocate(100), staging = device->allocate_staging(10);
+  EXPECT_EQ(empty->bytes(), 0u);
+  EXPECT_EQ(some->bytes(), 100u);
+  EXPECT_EQ(some->alignment(), 256u);
+  EXPECT_EQ(some->host(), nullptr);
+  EXPECT_NE(staging->host(), nullptr);
+  EXPECT_EQ(device->borrow_buffer(static_cast<std::byte*>(some->native()) + 24, 8)->alignment(), 8u);
+  EXPECT_EQ(device->wrap(staging->host(), 10), nullptr);
+  queue->fill(*empty, 0, 0, std::byte{1}, {})->wait();
+  queue->write(*empty, 0, {}, {})->wait();
+  expect_error(Errc::usage, "8 bytes at offset 93", [&] { queue->fill(*some, 93, 8, std::byte{1}, {}); });
+  expect_error(Errc::usage, "offset 18446744073709551615",
+               [&] { queue->copy(*some, ~std::size_t{0}, *staging, 0, 2, {}); });
+  expect_error(Errc::overlap, "share memory", [&] { queue->copy(*some, 0, *some, 4, 8, {}); });
+  queue->copy(*some, 0, *some, 8, 8, {})->wait();
+  expect_error(Errc::usage, "null CUdeviceptr", [&] { device->borrow_buffer(nullptr, 1); });
+}
+
+TEST_F(CudaFake, WaitsAreOrderedByTheDriverOnlyBetweenQueues) {
+  const auto device = open();
+  const auto first = device->queue(false), second = device->queue(false);
+  const auto buffer = device->allocate(16);
+  const std::array<std::shared_ptr<Event>, 2> waits = {first->fill(*buffer, 0, 16, std::byte{1}, {}), nullptr};
+  first->fill(*buffer, 0, 16, std::byte{2}, waits);
+  EXPECT_TRUE(fake.waits.empty());
+  second->fill(*buffer, 0, 16, std::byte{3}, waits);
+  ASSERT_EQ(fake.waits.size(), 1u);
+  EXPECT_EQ(fake.waits[0].first, second->native());
+  EXPECT_EQ(fake.waits[0].second, waits[0]->native());
+}
+
+TEST_F(CudaFake, ObjectsOfAnotherContextAreRefused) {
+  const auto mine = open();
+  const auto theirs = runtime()->borrow(FakeDriver::foreign);
+  const auto queue = mine->queue(false);
+  const auto buffer = mine->allocate(16), their_buffer = theirs->allocate(16);
+  const auto their_program = load(*theirs);
+  const auto program = load(*mine);
+  const auto their_queue = theirs->queue(false);
+  const std::array waits = {their_queue->fill(*their_buffer, 0, 16, std::byte{1}, {})};
+  long n = 1;
+  const std::array args = {Arg::of(*buffer), Arg::of(*their_buffer), Arg::bytes(&n, sizeof n)};
+  const auto refused = [&](const char* what, auto&& use) { expect_error(Errc::usage, what, use); };
+  refused("event to wait for", [&] { queue->fill(*buffer, 0, 16, std::byte{1}, waits); });
+  refused("the buffer belongs", [&] { queue->fill(*their_buffer, 0, 16, std::byte{1}, {}); });
+  refused("the buffer belongs", [&] { queue->copy(*buffer, 0, *their_buffer, 0, 16, {}); });
+  refused("the buffer belongs", [&] { queue->launch(*program, "twice", {}, args, {}); });
+  refused("the program belongs", [&] { queue->launch(*their_program, "twice", {}, args, {}); });
+  refused("the program belongs", [&] { mine->attributes(*their_program, "twice"); });
+  refused("borrowed stream", [&] { mine->borrow_queue(their_queue->native()); });
+}
+
+TEST_F(CudaFake, TimesOnlyWhereAsked) {
+  const auto device = open();
+  const auto buffer = device->allocate(16);
+  const auto timed = device->queue(true)->fill(*buffer, 0, 16, std::byte{1}, {});
+  EXPECT_DOUBLE_EQ(timed->seconds(), 2.5e-3);
+  EXPECT_EQ(fake.calls["cuEventRecord"], 2);
+  const auto untimed = device->queue(false)->fill(*buffer, 0, 16, std::byte{1}, {});
+  EXPECT_EQ(fake.calls["cuEventRecord"], 3);
+  expect_error(Errc::usage, "without timing", [&] { untimed->seconds(); });
+}
+
+/// What a stream under capture allows: no allocation, no waiting, and after the first launches not even new events.
+TEST_F(CudaFake, LaunchesAllocateNothing) {
+  const auto device = open();
+  const auto queue = device->queue(false);
+  auto call = twice(*device);
+  const auto program = load(*device);
+  const auto launch = [&] { queue->launch(*program, "twice", {.items = 32}, call.args(), {}); };
+  launch();
+  const auto before = fake.calls;
+  for (int i = 0; i < 100; ++i) launch();
+  for (const auto& [entry, count] : fake.calls) {
+    const int more = count - before.at(entry);
+    const bool per_launch = entry == "cuCtxPushCurrent_v2" || entry == "cuCtxPopCurrent_v2" ||
+                            entry == "cuLaunchKernel" || entry == "cuEventRecord";
+    EXPECT_EQ(more, per_launch ? 100 : 0) << entry;
+  }
+}
+
+TEST_F(CudaFake, RaisesTheLocalMemoryLimitOnceForAllThreads) {
+  const auto device = open();
+  const auto program = load(*device);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      const auto queue = device->queue(false);
+      auto call = twice(*device);
+      for (std::size_t i = 0; i < 200; ++i) {
+        queue->launch(*program, "twice", {.items = 32, .local_bytes = (48 + i % 100) * 1024}, call.args(), {});
+      }
+      EXPECT_TRUE(FakeDriver::stack.empty()) << t;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(fake.launches.size(), 1600u);
+  EXPECT_EQ(fake.raised, (std::map<int, int>{{kFuncMaxDynamicSharedSizeBytes, 1}}));
+  auto call = twice(*device);
+  const auto queue = device->queue(false);
+  queue->launch(*program, "twice", {.items = 32, .local_bytes = 226 * 1024}, call.args(), {});
+  expect_error(Errc::unsupported, "a group can have 232448", [&] {
+    queue->launch(*program, "twice", {.items = 32, .local_bytes = 226 * 1024 + 1}, call.args(), {});
+  });
+}
+
+TEST_F(CudaFake, LaunchesClusters) {
+  const auto device = open();
+  const auto queue = device->queue(false);
+  const auto program = load(*device);
+  auto call = twice(*device);
+  const auto launch = [&](std::uint64_t groups, unsigned cluster) {
+    queue->launch(*program, "twice", {.groups = groups, .items = 32, .cluster = cluster}, call.args(), {});
+  };
+  launch(8, 8);
+  EXPECT_EQ(fake.launches.back().cluster, 8u);
+  EXPECT_TRUE(fake.raised.empty());
+  launch(32, 16);
+  launch(64, 16);
+  EXPECT_EQ(fake.raised, (std::map<int, int>{{kFuncNonPortableClusterSizeAllowed, 1}}));
+  expect_error(Errc::usage, "not a multiple of its clusters of 4", [&] { launch(6, 4); });
+  fake.clusters = false;
+  const auto older = open();
+  const auto older_program = load(*older);
+  expect_error(Errc::unsupported, "clusters, which the device does not have", [&] {
+    older->queue(false)->launch(*older_program, "twice", {.items = 32, .cluster = 2}, call.args(), {});
+  });
+}
+
+TEST_F(CudaFake, RefusesLaunchesThatCannotBe) {
+  const auto device = open();
+  const auto queue = device->queue(false);
+  const auto program = load(*device);
+  auto call = twice(*device);
+  auto args = call.args();
+  const auto launch = [&](const char* kernel, const Geometry& geometry, std::span<const Arg> with) {
+    queue->launch(*program, kernel, geometry, with, {});
+  };
+  expect_error(Errc::unsupported, "2147483648 groups",
+               [&] { launch("twice", {.groups = std::uint64_t{1} << 31, .items = 32}, args); });
+  expect_error(Errc::unsupported, "groups of 1025", [&] { launch("twice", {.items = 1025}, args); });
+  expect_error(Errc::device, "looking for kernel thrice in test", [&] { launch("thrice", {.items = 32}, args); });
+  expect_error(Errc::usage, "takes 3 arguments, not 2",
+               [&] { launch("twice", {.items = 32}, std::span(args).first(2)); });
+  args[2].size = 4;
+  expect_error(Errc::usage, "takes 8 bytes as argument 2, not 4", [&] { launch("twice", {.items = 32}, args); });
+  args[2].size = 8;
+  launch("twice", {.groups = 0, .items = 32}, args);
+  EXPECT_TRUE(fake.launches.empty());
+  launch("twice", {.groups = 0x7fffffff, .items = 32}, args);
+  EXPECT_EQ(fake.launches.back().groups, 0x7fffffffu);
+}
+
+TEST_F(CudaFake, LeavesBorrowedHandlesAlone) {
+  FakeDriver::stack.push_back(FakeDriver::foreign);
+  CUstream stream = nullptr;
+  CUdeviceptr address = 0;
+  const auto api = fake.table();
+  api->cuStreamCreate(&stream, kStreamNonBlocking);
+  api->cuMemAlloc_v2(&address, std::size_t{64});
+  {
+    const auto device = runtime()->borrow(FakeDriver::foreign);
+    const auto queue = device->borrow_queue(stream);
+    const auto buffer = device->borrow_buffer(reinterpret_cast<void*>(address), 64);
+    EXPECT_EQ(queue->native(), stream);
+    EXPECT_EQ(buffer->native(), reinterpret_cast<void*>(address));
+    queue->fill(*buffer, 0, 64, std::byte{7}, {})->wait();
+    device->borrow_queue(nullptr)->fill(*buffer, 32, 32, std::byte{8}, {})->wait();
+    EXPECT_EQ(reinterpret_cast<const char*>(address)[31], 7);
+    EXPECT_EQ(reinterpret_cast<const char*>(address)[32], 8);
+  }
+  EXPECT_EQ(fake.calls["cuDevicePrimaryCtxRetain"], 0);
+  EXPECT_EQ(api->cuStreamDestroy_v2(stream), kSuccess);
+  EXPECT_EQ(api->cuMemFree_v2(address), kSuccess);
+  FakeDriver::stack.clear();
+  expect_error(Errc::usage, "null CUcontext", [&] { runtime()->borrow(nullptr); });
+}
+
+TEST_F(CudaFake, ABinaryThatIsRejectedIsNoError) {
+  const auto device = open();
+  EXPECT_EQ(device->load(request("test"), {}), nullptr);
+  EXPECT_EQ(device->load(request("test"), bytes_of("neither text nor code")), nullptr);
+  EXPECT_EQ(device->load(request("test"), bytes_of("\x7f"
+                                                   "ELF cut short")),
+            nullptr);
+  std::string header(64, '\0');
+  header.replace(0, 4,
+                 "\x7f"
+                 "ELF");
+  EXPECT_NE(device->load(request("test"), bytes_of(header)), nullptr);
+  header[40] = 64;  // a table of 3 sections of 64 bytes each that begins where the file ends
+  header[58] = 64;
+  header[60] = 3;
+  EXPECT_EQ(device->load(request("test"), bytes_of(header)), nullptr);
+  EXPECT_EQ(fake.calls["cuModuleLoadDataEx"], 1);
+  EXPECT_EQ(device->load(request("test"), bytes_of(".version 99")), nullptr);
+  EXPECT_EQ(fake.calls["cuModuleLoadDataEx"], 2);
+  const auto program = load(*device);
+  ASSERT_NE(program, nullptr);
+  const std::vector<std::byte> binary = program->binary();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(binary.data()), binary.size()), kFakePtx);
+}
+
+TEST_F(CudaFake, AnOldDriverLacksOnlyWhatIsOptional) {
+  const auto api = fake.table();
+#define AXISLOOM_KEEP(name, parameters)
+#define AXISLOOM_REMOVE(name, parameters) api->name.function = nullptr;
+  AXISLOOM_CUDA_DRIVER(AXISLOOM_KEEP, AXISLOOM_REMOVE)
+#undef AXISLOOM_KEEP
+#undef AXISLOOM_REMOVE
+  const auto device = runtime(api)->open(0);
+  const auto queue = device->queue(false);
+  const auto program = load(*device);
+  auto call = twice(*device);
+  queue->launch(*program, "twice", {.items = 32}, call.args(), {})->wait();
+  EXPECT_EQ(fake.launches.size(), 1u);
+  expect_error(Errc::unsupported, "clusters",
+               [&] { queue->launch(*program, "twice", {.items = 32, .cluster = 2}, call.args(), {}); });
+}
+
+TEST_F(CudaFake, BuildingNeedsACompilerThatSuits) {
+  const auto device = open();
+  expect_error(Errc::unsupported, "NVRTC, its run-time compiler, was not found", [&] { device->build({}); });
+  EXPECT_NE(device->build_identity().find("no compiler"), std::string::npos);
+  if (installed_nvrtc().found.empty()) GTEST_SKIP() << "INCOMPLETE: NVRTC is not installed";
+  const DriverLibrary driver{fake.table(), status(true)};
+  const auto real = CudaRuntime(driver, installed_nvrtc).open(0);
+  const std::string source = "extern \"C\" __global__ void twice(const int* a, int* b, long n) { b[n] = 2 * a[n]; }";
+  const auto program = real->build(request("test/twice", source));
+  EXPECT_EQ(std::to_integer<char>(program->binary()[1]), 'E');
+  EXPECT_NE(real->load(request("test/twice"), program->binary()), nullptr);
+  EXPECT_NE(real->build_identity().find(real->info().compiler), std::string::npos);
+  expect_error(Errc::device, "cuda:0 (Fake card)", [&] { real->build(request("bad", "nonsense")); });
+  expect_error(Errc::device, "nonsense", [&] { real->build(request("bad", "nonsense")); });
+  fake.version = 10020;
+  expect_error(Errc::unsupported, "10.2",
+               [&] { CudaRuntime(driver, installed_nvrtc).open(0)->build(request("x", source)); });
+  fake.version = 13000;
+  fake.capability = 990;  // newer than all: PTX, of which the emulated driver wants no entry of another name
+  const auto newer = CudaRuntime(driver, installed_nvrtc).open(0);
+  const auto translated = newer->build(request("test/twice", source))->binary();
+  EXPECT_NE(std::string(reinterpret_cast<const char*>(translated.data())).find(".version"), std::string::npos);
+  expect_error(Errc::device, "ptxas says no",
+               [&] { newer->build(request("other", "extern \"C\" __global__ void other() {}")); });
+}
+
+}  // namespace
+}  // namespace axisloom::device::cuda
