@@ -22,6 +22,7 @@ struct PlanOptions {
   std::string candidate;                     ///< this candidate or an error; empty: the one with the lowest predicted time
   Configuration configuration;               ///< overrides single tunables
   IndexWidth index = IndexWidth::automatic;  ///< bits32 is refused where an offset might not fit
+  bool in_place = false;                     ///< output and input are the same bytes; square transposes only
   bool checked = false;                      ///< every access checked against its bounds; slow, for tests
 };
 
@@ -64,7 +65,7 @@ class Plan {
   /// Queues the work and returns. `buffers` in the order of `views()`. Never compiles, never blocks, and allocates only
   /// when the plan needs a workspace and none is given (then from the queue's pool).
   /// Throws Error(usage) when a buffer is too small, misaligned against its view, or of another device, and
-  /// Error(overlap) when the output shares bytes with an input.
+  /// Error(overlap) when the output shares bytes with an input, or might (unless the plan was made for in place).
   Event run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace = {},
             std::span<const Event> wait = {}) const;
 

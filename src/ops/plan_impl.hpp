@@ -5,33 +5,65 @@
 
 #include "jit/jit.hpp"
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace axisloom {
 
-/// One kernel launch of a plan. Buffers are named by their position in Plan::views().
+/// A buffer argument of a launch.
+struct LaunchBuffer {
+  int view = 0;              // position in Plan::views()
+  std::int64_t offset = 0;   // of the kernel's element 0, in elements as the kernel declares them
+  std::int64_t element = 1;  // bytes of such an element
+};
+
+/// One kernel launch of a plan.
 struct Launch {
   jit::Specialisation kernel;
   device::Geometry geometry;
-  std::vector<int> buffers;              // in the order of the kernel's declaration
-  std::vector<std::byte> params;         // bytes of its PARAMS struct
+  std::vector<LaunchBuffer> buffers;  // in the order of the kernel's declaration
+  std::vector<std::byte> params;      // bytes of its PARAMS struct
+};
+
+/// The first launch of a plan's programs: only when it has finished are OpenCL binaries complete and worth storing.
+class FirstLaunch {
+ public:
+  /// Remembers the event of the first launch; later ones are ignored.
+  void began(const Event& event);
+  /// Whether it has finished and was not asked about before: true once.
+  bool settled();
+
+ private:
+  enum class State { none, running, settled };
+  std::atomic<State> state_{State::none};
+  std::mutex mutex_;
+  Event event_;
 };
 
 struct PlanImpl {
+  PlanImpl() = default;
+  PlanImpl(const PlanImpl&) = delete;
+  ~PlanImpl();
+
   Device device;
   std::vector<View> views;
   PlanReport report;
   std::vector<Launch> launches;
   std::vector<std::shared_ptr<device::Program>> programs;  // one per launch
-  bool in_place = false;                 // the output may be the very bytes of the input
-  bool checked = false;
+  bool in_place = false;                                   // output and input are the very same bytes
+  bool checked = false;  // every access is checked; run then waits and throws on a violation
+  mutable FirstLaunch first_launch;
 };
 
 namespace ops {
 
 /// Compiles the launches of a plan (or finds them in the cache); fills `programs`.
 void compile(PlanImpl& plan);
+
+/// Stores programs that became complete by their first launch.
+void settle(const PlanImpl& plan) noexcept;
 
 /// Appends the bytes of a params struct whose layout is shared with the kernel.
 template <class Params>

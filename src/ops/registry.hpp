@@ -13,24 +13,34 @@ namespace axisloom::ops {
 
 /// A positional word of an operation, such as the pattern of `rearrange`.
 struct Word {
-  std::string_view name;     // "pattern", "axes", "from"
+  std::string_view name;  // "pattern", "axes", "from"
   std::string_view help;
 };
 
 /// A variant as users see it: for help texts, forcing, tests and the tuner.
 struct CandidateInfo {
-  std::string_view name;                          // "tile"
-  std::string_view summary;                       // one sentence
+  std::string_view name;     // "tile"
+  std::string_view summary;  // one sentence
   std::span<const tune::Tunable> tunables;
-  bool opencl = true;                             // runtimes that its kernel is written for
+  bool opencl = true;  // runtimes that its kernel is written for
   bool cuda = true;
 };
 
+/// A part of an operation on arrays that are too large for one buffer: which bytes of each array it needs, and its
+/// plan, whose views count from the start of those bytes.
+struct Slice {
+  struct Range {
+    std::int64_t begin = 0, bytes = 0;
+  };
+  std::vector<Range> ranges;  // one per view, from the start of its buffer
+  std::shared_ptr<const PlanImpl> plan;
+};
+
 struct OpEntry {
-  std::string_view name;                          // "rearrange"
-  std::string_view summary;                       // "Reorder, split and merge axes by an einops pattern."
+  std::string_view name;     // "rearrange"
+  std::string_view summary;  // "Reorder, split and merge axes by an einops pattern."
   std::span<const Word> words;
-  bool lengths = false;                           // takes name=value lengths
+  bool lengths = false;  // takes name=value lengths
   int inputs = 1;
   /// Shape and dtype of the result, contiguous; checks everything that needs no device.
   View (*result)(const Operation& op, std::span<const View> inputs);
@@ -38,9 +48,13 @@ struct OpEntry {
   std::shared_ptr<const PlanImpl> (*plan)(const Operation& op, std::span<const View> views, const Device& device,
                                           const PlanOptions& options);
   /// Plain loops on host memory; `in` and `out` point at the buffers' starts.
-  void (*oracle)(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in, std::byte* out);
+  void (*oracle)(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in,
+                 std::byte* out);
   /// Bytes read plus written, each element once.
   std::int64_t (*bytes)(const Operation& op, std::span<const View> views);
+  /// The same in parts, none of which needs more than `limit` bytes of one array; they may run in any order.
+  std::vector<Slice> (*slices)(const Operation& op, std::span<const View> views, const Device& device,
+                               const PlanOptions& options, std::int64_t limit);
   std::span<const CandidateInfo> candidates;
 };
 

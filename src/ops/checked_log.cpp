@@ -1,0 +1,35 @@
+// Reads the log of the CHECKED prelude.
+#include "ops/checked_log.hpp"
+
+#include "device/device.hpp"
+
+#include <array>
+
+namespace axisloom::ops {
+namespace {
+
+constexpr std::size_t log_words = 128;
+
+std::int64_t wide(std::uint32_t low, std::uint32_t high) {
+  return static_cast<std::int64_t>(std::uint64_t{high} << 32 | low);
+}
+
+}  // namespace
+
+CheckedLog::CheckedLog(const Device& device, const Queue& queue)
+    : queue_(queue), buffer_(device.allocate(log_words * sizeof(std::uint32_t))) {
+  queue_.impl()->fill(*buffer_.impl(), 0, buffer_.bytes(), std::byte{0}, {});
+}
+
+void CheckedLog::require_clean(const std::string& what) const {
+  std::array<std::uint32_t, log_words> log{};
+  queue_.read(buffer_, 0, std::as_writable_bytes(std::span(log))).wait();
+  if (log[0] == 0) return;
+  throw Error(Errc::device,
+              what + ": " + std::to_string(log[0]) + " accesses out of bounds or misaligned; the first at site " +
+                  std::to_string(log[1]) + ", item " + std::to_string(log[2]) + " of group " + std::to_string(log[3]) +
+                  ": element " + std::to_string(wide(log[4], log[5])) + " of " + std::to_string(wide(log[6], log[7])) +
+                  ", " + std::to_string(log[8]) + " bytes, kind " + std::to_string(log[9]));
+}
+
+}  // namespace axisloom::ops

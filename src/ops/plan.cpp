@@ -1,0 +1,130 @@
+// Plans: made by the operation's registry entry, run by binding buffers to the launches that it lowered to.
+#include <axisloom/error.hpp>
+#include <axisloom/plan.hpp>
+
+#include "core/overlap.hpp"
+#include "ops/checked_log.hpp"
+#include "ops/plan_impl.hpp"
+#include "ops/registry.hpp"
+
+#include <array>
+
+namespace axisloom {
+namespace ops {
+namespace {
+
+std::string shapes_text(std::span<const View> views) {
+  std::string text;
+  for (std::size_t i = 0; i < views.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == views.size() ? " -> " : ", ") + to_string(views[i]);
+  return text;
+}
+
+void check_words(const Operation& op, const OpEntry& entry) {
+  if (op.words.size() != entry.words.size()) {
+    std::string names;
+    for (const Word& word : entry.words) names += " <" + std::string(word.name) + ">";
+    throw Error(Errc::usage, "wrong number of words", "write " + op.name + names);
+  }
+  if (!entry.lengths && !op.lengths.empty())
+    throw Error(Errc::usage, "takes no lengths, got " + op.lengths.front().first + "=...");
+}
+
+// Adds what is known about the operation to an error on its way out.
+template <class Body>
+auto in_context(const Operation& op, std::span<const View> views, const Device* device, Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw error.with({.op = to_string(op),
+                      .shapes = views.empty() ? "" : shapes_text(views),
+                      .device = device && *device ? device->info().label() : ""});
+  }
+}
+
+}  // namespace
+
+void compile(PlanImpl& plan) {
+  for (Launch& launch : plan.launches) {
+    launch.kernel.checked = plan.checked;
+    plan.programs.push_back(jit::obtain(*plan.device.impl(), launch.kernel));
+  }
+}
+
+void settle(const PlanImpl& plan) noexcept try {
+  if (!plan.first_launch.settled()) return;
+  for (const auto& program : plan.programs) jit::launched(*plan.device.impl(), program);
+} catch (const std::exception&) {
+  // A cache that cannot be written is no reason to fail; the program stays in memory.
+}
+
+}  // namespace ops
+
+void FirstLaunch::began(const Event& event) {
+  State none = State::none;
+  if (state_.load(std::memory_order_relaxed) != none) return;
+  const std::lock_guard lock(mutex_);
+  if (state_ != none) return;
+  event_ = event;
+  state_ = State::running;
+}
+
+bool FirstLaunch::settled() {
+  if (state_.load(std::memory_order_relaxed) != State::running) return false;
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::running || !event_.done()) return false;
+  event_ = {};
+  state_ = State::settled;
+  return true;
+}
+
+PlanImpl::~PlanImpl() {
+  ops::settle(*this);
+}
+
+const PlanReport& Plan::report() const {
+  return impl_->report;
+}
+std::span<const View> Plan::views() const {
+  return impl_->views;
+}
+const Device& Plan::device() const {
+  return impl_->device;
+}
+
+Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+  return ops::in_context(op, views, &device, [&] {
+    const ops::OpEntry& entry = ops::entry(op.name);
+    ops::check_words(op, entry);
+    const auto inputs = static_cast<std::size_t>(entry.inputs);
+    if (views.size() != inputs && views.size() != inputs + 1)
+      throw Error(Errc::usage, "takes " + std::to_string(inputs) + " inputs and at most one output view");
+    std::vector<View> all(views.begin(), views.end());
+    if (all.size() == inputs) all.push_back(entry.result(op, views));
+    std::shared_ptr<const PlanImpl> made = entry.plan(op, all, device, options);
+    auto& report = const_cast<PlanImpl&>(*made).report;
+    report.op = to_string(op);
+    report.shapes = ops::shapes_text(all);
+    report.device = device.info().label();
+    return Plan(std::move(made));
+  });
+}
+
+std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& device) {
+  std::vector<Plan> plans;
+  for (const PlanRequest& request : requests) plans.push_back(plan(request.op, request.views, device, request.options));
+  return plans;
+}
+
+View result_view(const Operation& op, std::span<const View> inputs) {
+  return ops::in_context(op, inputs, nullptr, [&] {
+    const ops::OpEntry& entry = ops::entry(op.name);
+    ops::check_words(op, entry);
+    if (inputs.size() != static_cast<std::size_t>(entry.inputs))
+      throw Error(Errc::usage, "takes " + std::to_string(entry.inputs) + " inputs");
+    for (const View& view : inputs) validate(view, "input");
+    return entry.result(op, inputs);
+  });
+}
+
+}  // namespace axisloom

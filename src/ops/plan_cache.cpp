@@ -1,0 +1,63 @@
+// A bounded cache of plans; the one longest unused goes first.
+#include "ops/plan_cache.hpp"
+
+#include "ops/plan_impl.hpp"
+#include "tune/configuration.hpp"
+
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+namespace axisloom::ops {
+namespace {
+
+constexpr std::size_t most_plans = 512;  // a plan is some kilobytes
+
+std::string key_of(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+  std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(device.impl().get())) + "|" + to_string(op);
+  for (const View& view : views)
+    key += "|" + std::string(name(view.dtype)) + to_string(view.shape) + to_string(view.strides) + "+" +
+           std::to_string(view.offset) + "@" + std::to_string(view.align);
+  return key + "|" + options.candidate + "|" + tune::to_string(options.configuration) + "|" +
+         std::to_string(static_cast<int>(options.index)) + (options.checked ? "c" : "") + (options.in_place ? "i" : "");
+}
+
+class PlanCache {
+ public:
+  std::optional<Plan> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto at = places_.find(key);
+    if (at == places_.end()) return std::nullopt;
+    entries_.splice(entries_.begin(), entries_, at->second);
+    return entries_.front().second;
+  }
+
+  void insert(const std::string& key, const Plan& plan) {
+    const std::lock_guard lock(mutex_);
+    if (places_.contains(key)) return;
+    entries_.emplace_front(key, plan);
+    places_[key] = entries_.begin();
+    if (entries_.size() <= most_plans) return;
+    places_.erase(entries_.back().first);
+    entries_.pop_back();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<std::pair<std::string, Plan>> entries_;
+  std::unordered_map<std::string, std::list<std::pair<std::string, Plan>>::iterator> places_;
+};
+
+}  // namespace
+
+Plan cached_plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+  // Never destroyed: plans hold devices, whose runtimes may already be gone when static objects are.
+  static PlanCache& cache = *new PlanCache;
+  const std::string key = key_of(op, views, device, options);
+  if (std::optional<Plan> known = cache.find(key)) return *std::move(known);
+  const Plan made = plan(op, views, device, options);
+  cache.insert(key, made);
+  return made;
+}
+
+}  // namespace axisloom::ops

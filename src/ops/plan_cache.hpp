@@ -1,0 +1,11 @@
+// Plans that were made before, by operation, views, options and device.
+#pragma once
+
+#include <axisloom/plan.hpp>
+
+namespace axisloom::ops {
+
+/// The plan for these arguments, made now unless it is among the last few hundred. Safe for many threads.
+Plan cached_plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options);
+
+}  // namespace axisloom::ops

@@ -1,0 +1,75 @@
+// Variant "block": transposes in registers, whole cache lines in and out. For CPUs.
+#include "ops/rearrange/cost.hpp"
+#include "ops/rearrange/params.hpp"
+#include "ops/rearrange/variants.hpp"
+
+#include <algorithm>
+
+namespace axisloom::ops {
+namespace {
+
+constexpr std::int64_t line = 64;               // bytes of a cache line
+constexpr double block_seconds = 0.25e-6;       // 64 lines turned in registers and L1
+constexpr double partial_line_seconds = 15e-9;  // a line that is written in pieces
+
+const std::vector<tune::Tunable>& tunables() {
+  static const std::vector<tune::Tunable> list = {
+      {"tile_in", 8, {1, 4, 8, 16, 32, 64}, "lines", "how far an item goes along the input's rows"},
+      {"blocks_out",
+       4,
+       {1, 2, 4, 8},
+       "lines",
+       "neighbouring lines of an output row that an item writes one after the other"},
+      {"order", 0, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
+      stream_tunable(),
+  };
+  return list;
+}
+
+Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceInfo& device) {
+  const core::Move& move = problem.move;
+  if (problem.in_place) return Verdict::refuse("not in place");
+  if (device.kind != Kind::cpu) return Verdict::refuse("written for CPUs: one item a group, explicit 16-wide vectors");
+  const std::optional<TileAxes> axes = tile_axes(move);
+  if (!axes) return Verdict::refuse("no two different axes are contiguous, one in the input and one in the output");
+  if (!guard_fits_tiles(move, *axes)) return Verdict::refuse("the tail of channels lies across the tiles");
+  const core::MoveAxis& i = move.axes[static_cast<std::size_t>(axes->in)];
+  const core::MoveAxis& o = move.axes[static_cast<std::size_t>(axes->out)];
+  const std::int64_t side = line / move.element;
+  const auto elements = static_cast<double>(move.count());
+  const double others = elements / (static_cast<double>(i.extent) * static_cast<double>(o.extent));
+  const double blocks = others * static_cast<double>(ceil_div(i.extent, side) * ceil_div(o.extent, side));
+  const double partial = o.extent % side == 0 ? 0 : others * static_cast<double>(i.extent) * partial_line_seconds;
+  const double loop = (blocks * block_seconds + partial) / std::max(1u, device.compute_units);
+  return Verdict::accept(std::max(transfer_seconds(2 * elements * static_cast<double>(move.element), device), loop));
+}
+
+Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo&) {
+  const core::Move& move = problem.move;
+  const TileAxes axes = *tile_axes(move);
+  const std::int64_t side = line / move.element;
+  const std::int64_t tile_i = values.at("tile_in") * side, blocks_o = values.at("blocks_out");
+  Launch launch;
+  launch.kernel = {"rearrange/block.kernel", "block", {}, 1, false};
+  jit::Defines& defines = launch.kernel.defines;
+  MoveParams params{};
+  write_tile_walk(move, axes, {tile_i, blocks_o * side, values.at("order") == 1}, problem.index_bits, params, defines);
+  defines.set("TILE_I", tile_i).set("BLOCKS_O", blocks_o);
+  defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
+  defines.set("ALIGNED", core::proven_alignment(move, true, axes.out, line) >= line ? 1 : 0);
+  defines.set("STREAM", streams(move, values) ? 1 : 0);
+  launch.geometry.groups = static_cast<std::uint64_t>(params.work);
+  launch.params = params_bytes(params);
+  launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
+  return launch;
+}
+
+}  // namespace
+
+MoveCandidate block_candidate() {
+  return {{"block", "transposes by whole cache lines, turned in registers, on a CPU", tunables(), true, false},
+          consider,
+          lower};
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,22 @@
+// Predicted cost of a move: what a variant moves in whole segments, over the device's measured bandwidth.
+#pragma once
+
+#include <axisloom/device.hpp>
+
+#include <cstdint>
+
+namespace axisloom::ops {
+
+inline constexpr std::int64_t gpu_segment = 32;  // bytes of a sector: the smallest that a GPU's memory moves
+inline constexpr std::int64_t cpu_segment = 64;  // bytes of a cache line
+
+/// Bytes moved for `elements` elements taken in runs of `run` elements with `stride` between neighbours.
+double segment_bytes(double elements, double run, std::int64_t stride, std::int64_t element, std::int64_t segment);
+
+/// Share of the full bandwidth that a GPU reaches with accesses of so many bytes per item.
+double access_efficiency(std::int64_t bytes);
+
+/// One launch that moves so many bytes, at the rate of the memory or of the last-level cache.
+double transfer_seconds(double bytes, const DeviceInfo& device);
+
+}  // namespace axisloom::ops

@@ -1,0 +1,89 @@
+// Questions that several variants ask of a move: its tile axes, the axes that remain, the cost of its segments.
+#include "ops/rearrange/candidate.hpp"
+#include "ops/rearrange/cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace axisloom::ops {
+
+std::optional<TileAxes> tile_axes(const core::Move& move) {
+  TileAxes found{-1, -1};
+  std::int64_t in_extent = 0, out_extent = 0;
+  for (int d = 0; d < static_cast<int>(move.axes.size()); ++d) {
+    const core::MoveAxis& axis = move.axes[static_cast<std::size_t>(d)];
+    if (axis.in_stride == 1 && axis.extent > in_extent) found.in = d, in_extent = axis.extent;
+    if (axis.out_stride == 1 && axis.extent > out_extent) found.out = d, out_extent = axis.extent;
+  }
+  if (found.in < 0 || found.out < 0 || found.in == found.out) return std::nullopt;
+  return found;
+}
+
+std::vector<core::MoveAxis> axes_without(const core::Move& move, int first, int second) {
+  std::vector<core::MoveAxis> rest;
+  for (int d = 0; d < static_cast<int>(move.axes.size()); ++d)
+    if (d != first && d != second) rest.push_back(move.axes[static_cast<std::size_t>(d)]);
+  return rest;
+}
+
+int position_without(int axis, int shift, int first, int second) {
+  if (axis == first || axis == second) return -1;
+  return axis + shift - (first >= 0 && first < axis ? 1 : 0) - (second >= 0 && second < axis ? 1 : 0);
+}
+
+bool guard_fits_tiles(const core::Move& move, const TileAxes& axes) {
+  if (!move.guard) return true;
+  if (move.guard->outer == axes.in || move.guard->outer == axes.out) return false;
+  if (move.guard->inner == axes.in) return !move.guard->fill;
+  if (move.guard->inner == axes.out) return move.guard->fill;
+  return true;
+}
+
+tune::Tunable stream_tunable() {
+  return {"stream_mib",
+          48,
+          {0, 16, 32, 48, 64, 96, std::int64_t{1} << 30},
+          "MiB",
+          "bytes moved from which stores go past the cache: on two cores 57 against 28 GB/s at 128 MiB, 93 against 195 "
+          "at 1"};
+}
+
+bool streams(const core::Move& move, const Configuration& values) {
+  return move.bytes_moved() >= values.at("stream_mib") << 20;
+}
+
+double segment_bytes(double elements, double run, std::int64_t stride, std::int64_t element, std::int64_t segment) {
+  const double size = static_cast<double>(element);
+  const double whole = static_cast<double>(segment);
+  if (std::abs(stride) != 1)
+    return elements * std::min(whole, std::max(size, size * static_cast<double>(std::abs(stride))));
+  const double bytes = std::max(1.0, run) * size;
+  // A run that starts anywhere touches on average one segment more than its length, less one element.
+  const double touched = bytes >= whole ? std::ceil(bytes / whole) * whole : whole;
+  return elements * size * std::max(1.0, std::min(touched / bytes, whole / size));
+}
+
+double access_efficiency(std::int64_t bytes) {
+  // Copy rate on an H200 by access width, as a share of 16-byte accesses.
+  switch (bytes) {
+    case 1:
+      return 0.18;
+    case 2:
+      return 0.31;
+    case 4:
+      return 0.60;
+    case 8:
+      return 0.85;
+    default:
+      return 1.0;
+  }
+}
+
+double transfer_seconds(double bytes, const DeviceInfo& device) {
+  const tune::Rates rates = tune::rates(device);
+  const bool cached = bytes <= static_cast<double>(device.last_level_cache);
+  return rates.launch_seconds + bytes / (cached ? rates.cached_bytes_per_second : rates.copy_bytes_per_second);
+}
+
+}  // namespace axisloom::ops

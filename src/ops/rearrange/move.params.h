@@ -1,0 +1,20 @@
+// Parameters of every move kernel: one layout for host and device, widest members first, no padding.
+// The walk is over up to MOVE_AXES axes; those that a move lacks stand in front with extent 1. Strides are in elements.
+#define MOVE_AXES 16
+
+typedef struct {
+  i64 in_stride[MOVE_AXES];
+  i64 out_stride[MOVE_AXES];
+  i64 extent[MOVE_AXES];
+  u64 multiplier[MOVE_AXES];  // divides by the extent, see core::Divider
+  i64 work;                   // points of the walk, all extents multiplied
+  i64 share;                  // points of the walk that one group takes, where it takes several
+  i64 guard_count;            // outer * extent(inner) + inner must stay below it
+  i64 extent_i;               // i: the axis that a kernel handles itself on the input's side, o: on the output's
+  i64 in_stride_i;
+  i64 out_stride_i;
+  i64 extent_o;
+  i64 in_stride_o;
+  i64 out_stride_o;
+  u32 shift[MOVE_AXES];
+} MoveParams;

@@ -1,0 +1,45 @@
+// The reference for every move. It is meant to be obviously right: it knows no merging, no tiles and no widths.
+#include "ops/rearrange/oracle.hpp"
+
+#include <cstring>
+
+namespace axisloom::ops {
+namespace {
+
+bool exists(const core::Move& move, const std::vector<std::int64_t>& index) {
+  if (!move.guard) return true;
+  const auto outer = static_cast<std::size_t>(move.guard->outer), inner = static_cast<std::size_t>(move.guard->inner);
+  return index[outer] * move.axes[inner].extent + index[inner] < move.guard->count;
+}
+
+// Steps the last axis first; false after the last index.
+bool next(const core::Move& move, std::vector<std::int64_t>& index) {
+  for (std::size_t d = index.size(); d-- > 0;) {
+    if (++index[d] < move.axes[d].extent) return true;
+    index[d] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+void move_on_host(const core::Move& move, const std::byte* in, std::byte* out) {
+  if (move.count() == 0) return;
+  const auto size = static_cast<std::size_t>(move.element);
+  std::vector<std::int64_t> index(move.axes.size(), 0);
+  do {
+    std::int64_t from = move.in_offset, to = move.out_offset;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      from += index[d] * move.axes[d].in_stride;
+      to += index[d] * move.axes[d].out_stride;
+    }
+    std::byte* const target = out + to * move.element;
+    if (exists(move, index)) {
+      std::memcpy(target, in + from * move.element, size);
+    } else if (move.guard->fill) {
+      std::memset(target, 0, size);
+    }
+  } while (next(move, index));
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,112 @@
+// Writes walks into the parameters that move kernels share.
+#include "ops/rearrange/params.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+
+namespace axisloom::ops {
+
+int rank_class(int axes) {
+  for (int rank : {2, 3, 4, 6, 8, 16})
+    if (axes <= rank) return rank;
+  throw Error(Errc::usage, "a walk of more than 16 axes", "merge or split the array");
+}
+
+int write_walk(const std::vector<core::MoveAxis>& axes, int index_bits, MoveParams& params, jit::Defines& defines) {
+  const int count = static_cast<int>(axes.size());
+  const int rank = rank_class(count);
+  const int first = rank - count;
+  params.work = 1;
+  for (int d = 0; d < rank; ++d) {
+    const core::MoveAxis axis = d < first ? core::MoveAxis{} : axes[static_cast<std::size_t>(d - first)];
+    const core::Divider divider = core::divider(static_cast<std::uint64_t>(axis.extent), index_bits);
+    params.in_stride[d] = axis.in_stride;
+    params.out_stride[d] = axis.out_stride;
+    params.extent[d] = axis.extent;
+    params.multiplier[d] = divider.multiplier;
+    params.shift[d] = divider.shift;
+    params.work *= axis.extent;
+  }
+  defines.set("RANK", rank);
+  defines.set("INDEX_BITS", index_bits);
+  defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(MoveParams)));
+  return first;
+}
+
+void write_guard(const std::optional<core::Guard>& guard, const std::function<int(int)>& place, MoveParams& params,
+                 jit::Defines& defines) {
+  defines.set("GUARD", guard ? (guard->fill ? "GUARD_FILL" : "GUARD_SKIP") : "GUARD_NONE");
+  if (!guard) return;
+  params.guard_count = guard->count;
+  defines.set("GUARD_OUTER", place(guard->outer));
+  defines.set("GUARD_INNER", place(guard->inner));
+}
+
+SegmentWalk write_segment_walk(const core::Move& move, std::int64_t segment, int index_bits, MoveParams& params,
+                               jit::Defines& defines) {
+  std::vector<core::MoveAxis> walked = move.axes;
+  // The guard's outer axis is always walked: then the kernel's own axis is one of a single element behind it.
+  if (walked.empty() || (move.guard && move.guard->outer + 1 == static_cast<int>(walked.size()))) walked.push_back({});
+  const int fastest = static_cast<int>(walked.size()) - 1;
+  const core::MoveAxis axis = walked.back();
+  walked.pop_back();
+  walked.push_back({(axis.extent + segment - 1) / segment, segment * axis.in_stride, segment * axis.out_stride});
+  const int first = write_walk(walked, index_bits, params, defines);
+  defines.set("SEGMENT", segment);
+  params.extent_i = axis.extent;
+  params.in_stride_i = axis.in_stride;
+  params.out_stride_i = axis.out_stride;
+  const auto place = [&](int guard_axis) { return guard_axis == fastest ? -1 : guard_axis + first; };
+  write_guard(move.guard, place, params, defines);
+  return {std::min(segment, axis.extent)};
+}
+
+void write_tile_walk(const core::Move& move, const TileAxes& axes, const Tiling& tiling, int index_bits,
+                     MoveParams& params, jit::Defines& defines) {
+  const core::MoveAxis i = move.axes[static_cast<std::size_t>(axes.in)];
+  const core::MoveAxis o = move.axes[static_cast<std::size_t>(axes.out)];
+  std::vector<core::MoveAxis> walked = axes_without(move, axes.in, axes.out);
+  const core::MoveAxis tiles_i{ceil_div(i.extent, tiling.tile_i), tiling.tile_i * i.in_stride,
+                               tiling.tile_i * i.out_stride};
+  const core::MoveAxis tiles_o{ceil_div(o.extent, tiling.tile_o), tiling.tile_o * o.in_stride,
+                               tiling.tile_o * o.out_stride};
+  walked.push_back(tiling.down_columns ? tiles_i : tiles_o);
+  walked.push_back(tiling.down_columns ? tiles_o : tiles_i);
+  const int first = write_walk(walked, index_bits, params, defines);
+  const int last = first + static_cast<int>(walked.size()) - 1;
+  defines.set("AXIS_I", tiling.down_columns ? last - 1 : last).set("AXIS_O", tiling.down_columns ? last : last - 1);
+  const auto place = [&](int axis) { return position_without(axis, first, axes.in, axes.out); };
+  write_guard(move.guard, place, params, defines);
+  params.extent_i = i.extent;
+  params.in_stride_i = i.in_stride;
+  params.out_stride_i = i.out_stride;
+  params.extent_o = o.extent;
+  params.in_stride_o = o.in_stride;
+  params.out_stride_o = o.out_stride;
+}
+
+void share_out(std::int64_t group_bytes, std::int64_t point_bytes, MoveParams& params, device::Geometry& geometry) {
+  params.share = std::max<std::int64_t>(1, group_bytes / std::max<std::int64_t>(1, point_bytes));
+  geometry.items = 1;
+  geometry.groups = static_cast<std::uint64_t>((params.work + params.share - 1) / params.share);
+}
+
+std::string type_of_bytes(std::int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return "u8";
+    case 2:
+      return "u16";
+    case 4:
+      return "u32";
+    case 8:
+      return "u64";
+    case 16:
+      return "u32x4";
+    default:
+      throw Error(Errc::usage, "no element of " + std::to_string(bytes) + " bytes");
+  }
+}
+
+}  // namespace axisloom::ops

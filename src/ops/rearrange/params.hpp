@@ -1,0 +1,55 @@
+// The host's side of move.params.h, and how a walk is written into it.
+#pragma once
+
+#include "core/move.hpp"
+#include "device/device.hpp"
+#include "jit/jit.hpp"
+#include "ops/rearrange/candidate.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace axisloom::ops {
+
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+using u32 = std::uint32_t;
+#include "ops/rearrange/move.params.h"
+
+/// Ranks that kernels are compiled for; a walk takes the next one up.
+int rank_class(int axes);
+
+/// A walk over `axes` (slowest first): fills its part of the parameters and sets RANK, INDEX_BITS and AXL_PARAMS_SIZE.
+/// Returns the position of axis 0, since missing axes are padded in front.
+int write_walk(const std::vector<core::MoveAxis>& axes, int index_bits, MoveParams& params, jit::Defines& defines);
+
+/// The guard's defines; `place` maps an axis of the move to its position in the walk, -1 (AXIS_SELF) where the kernel
+/// handles the axis itself.
+void write_guard(const std::optional<core::Guard>& guard, const std::function<int(int)>& place, MoveParams& params,
+                 jit::Defines& defines);
+
+/// The walk of a CPU item: all axes but the fastest, then the segments of the fastest, which the kernel takes itself
+/// (extent_i; its strides are the kernel's business). Sets SEGMENT and the guard; `strides_of` one segment are segment
+/// long.
+struct SegmentWalk {
+  std::int64_t segment = 1;  // elements, at most the extent
+};
+SegmentWalk write_segment_walk(const core::Move& move, std::int64_t segment, int index_bits, MoveParams& params,
+                               jit::Defines& defines);
+
+/// The walk of a tiled kernel: all axes but the tile's two, then the tiles along them (AXIS_I, AXIS_O). Sets the guard,
+/// and extents and strides of the tile's axes.
+struct Tiling {
+  std::int64_t tile_i, tile_o;  // elements
+  bool down_columns;            // tiles along o are neighbours in the walk, else those along i
+};
+void write_tile_walk(const core::Move& move, const TileAxes& axes, const Tiling& tiling, int index_bits,
+                     MoveParams& params, jit::Defines& defines);
+
+/// Deals the points of a walk to one-item groups, about `group_bytes` each, where one point moves `point_bytes`.
+void share_out(std::int64_t group_bytes, std::int64_t point_bytes, MoveParams& params, device::Geometry& geometry);
+
+/// Type of an element or packet of `bytes` in the dialect: u8, u16, u32, u64, u32x4.
+std::string type_of_bytes(std::int64_t bytes);
+
+}  // namespace axisloom::ops

@@ -1,0 +1,93 @@
+// Variant "plain": one element at a time, any strides. The last resort, and the yardstick.
+#include "ops/rearrange/plain.hpp"
+#include "ops/rearrange/cost.hpp"
+#include "ops/rearrange/params.hpp"
+#include "ops/rearrange/variants.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace axisloom::ops {
+namespace {
+
+constexpr std::int64_t share_bytes =
+    128 << 10;  // a CPU group's work: long against a group's start, short against a core's share
+
+// Time for one element in a strided CPU loop that the compiler cannot vectorise (one load and one store).
+constexpr double cpu_element_seconds = 0.8e-9;
+
+const std::vector<tune::Tunable>& tunables() {
+  static const std::vector<tune::Tunable> list = {
+      {"items", 256, {32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
+      {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before its first store"},
+      {"segment", 1024, {64, 256, 1024, 4096}, "elements", "longest run that a CPU item takes at a time"},
+  };
+  return list;
+}
+
+Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceInfo& device) {
+  if (problem.in_place) return Verdict::refuse("reads elements that it has already overwritten in place");
+  const core::Move& move = problem.move;
+  const auto elements = static_cast<double>(move.count());
+  if (move.axes.empty()) return Verdict::accept(transfer_seconds(0, device));
+  const core::MoveAxis& fastest = move.axes.back();
+  const auto run = static_cast<double>(fastest.extent);
+  const std::int64_t segment = device.kind == Kind::gpu ? gpu_segment : cpu_segment;
+  const double bytes = segment_bytes(elements, run, fastest.in_stride, move.element, segment) +
+                       segment_bytes(elements, run, fastest.out_stride, move.element, segment);
+  const double seconds = transfer_seconds(bytes, device);
+  if (device.kind == Kind::gpu) return Verdict::accept(seconds / access_efficiency(move.element));
+  const double loop = elements * cpu_element_seconds / std::max(1u, device.compute_units);
+  return Verdict::accept(std::max(seconds, loop));
+}
+
+// One item per element, several elements per item: the GPU's side of the kernel.
+Launch lower_flat(const core::Move& move, const MoveProblem& problem, const Configuration& values) {
+  Launch launch;
+  jit::Defines& defines = launch.kernel.defines;
+  MoveParams params{};
+  const int first = write_walk(move.axes, problem.index_bits, params, defines);
+  write_guard(
+      move.guard, [first](int axis) { return axis + first; }, params, defines);
+  const std::int64_t items = values.at("items"), in_flight = values.at("in_flight");
+  defines.set("IN_FLIGHT", in_flight);
+  launch.geometry.items = static_cast<unsigned>(items);
+  launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.work, items * in_flight));
+  launch.params = params_bytes(params);
+  return launch;
+}
+
+// One item per run of segments: the CPU's side.
+Launch lower_segments(const core::Move& move, const MoveProblem& problem, const Configuration& values) {
+  Launch launch;
+  jit::Defines& defines = launch.kernel.defines;
+  MoveParams params{};
+  const SegmentWalk walk = write_segment_walk(move, values.at("segment"), problem.index_bits, params, defines);
+  share_out(share_bytes, walk.segment * move.element, params, launch.geometry);
+  launch.params = params_bytes(params);
+  return launch;
+}
+
+Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  return lower_elements(problem.move, problem, values, device);
+}
+
+}  // namespace
+
+Launch lower_elements(const core::Move& move, const MoveProblem& problem, const Configuration& values,
+                      const DeviceInfo& device) {
+  Launch launch = device.kind == Kind::cpu ? lower_segments(move, problem, values) : lower_flat(move, problem, values);
+  launch.kernel.file = "rearrange/plain.kernel";
+  launch.kernel.kernel = "plain";
+  launch.kernel.items = launch.geometry.items;
+  launch.kernel.defines.set("ELEMENT", type_of_bytes(move.element));
+  launch.kernel.defines.set("ZERO", move.element == 16 ? "make_u32x4(0, 0, 0, 0)" : "0");
+  launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
+  return launch;
+}
+
+MoveCandidate plain_candidate() {
+  return {{"plain", "one element at a time, any strides", tunables(), true, true}, consider, lower};
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,81 @@
+// Variant "rows": the fastest axis is kept, so whole rows move in packets of up to 16 bytes. For GPUs; the kernel is
+// plain's.
+#include "ops/rearrange/cost.hpp"
+#include "ops/rearrange/plain.hpp"
+#include "ops/rearrange/variants.hpp"
+
+#include <algorithm>
+
+namespace axisloom::ops {
+namespace {
+
+const std::vector<tune::Tunable>& tunables() {
+  static const std::vector<tune::Tunable> list = {
+      {"items", 256, {32, 64, 128, 256, 512, 1024}, "work-items", "group size"},
+      {"in_flight", 4, {1, 2, 4, 8}, "packets", "loads that an item issues before its first store"},
+      {"packet",
+       16,
+       {1, 2, 4, 8, 16},
+       "bytes",
+       "widest access; the widest that every row's start and length allow is taken"},
+      {"segment", 1024, {64, 256, 1024, 4096}, "packets", "longest run of an item where a group is one item"},
+  };
+  return list;
+}
+
+// Bytes per access that starts, lengths and the guard allow.
+std::int64_t packet_bytes(const core::Move& move, std::int64_t limit) {
+  const int fastest = static_cast<int>(move.axes.size()) - 1;
+  std::int64_t bytes =
+      std::min(core::proven_alignment(move, false, fastest, limit), core::proven_alignment(move, true, fastest, limit));
+  const auto divides = [&](std::int64_t elements) {
+    while (bytes > move.element && elements * move.element % bytes != 0) bytes /= 2;
+  };
+  divides(move.axes.back().extent);
+  if (move.guard && move.guard->inner == fastest) divides(move.guard->count);
+  return std::max(bytes, move.element);
+}
+
+// The same move counted in packets of `bytes`.
+core::Move in_packets(core::Move move, std::int64_t bytes) {
+  const std::int64_t factor = bytes / move.element;
+  if (factor == 1) return move;
+  const int fastest = static_cast<int>(move.axes.size()) - 1;
+  for (int d = 0; d < fastest; ++d) {
+    move.axes[static_cast<std::size_t>(d)].in_stride /= factor;
+    move.axes[static_cast<std::size_t>(d)].out_stride /= factor;
+  }
+  move.axes.back().extent /= factor;
+  move.in_offset /= factor;
+  move.out_offset /= factor;
+  if (move.guard && move.guard->inner == fastest) move.guard->count /= factor;
+  move.element = bytes;
+  return move;
+}
+
+Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  const core::Move& move = problem.move;
+  if (problem.in_place) return Verdict::refuse("not in place");
+  if (device.kind == Kind::cpu) return Verdict::refuse("a CPU copies rows in lines, see strip");
+  if (move.axes.empty() || move.axes.back().in_stride != 1 || move.axes.back().out_stride != 1)
+    return Verdict::refuse("the fastest axis of the output is not contiguous in the input");
+  const auto elements = static_cast<double>(move.count());
+  const auto run = static_cast<double>(move.axes.back().extent);
+  const double bytes = 2 * segment_bytes(elements, run, 1, move.element, gpu_segment);
+  return Verdict::accept(transfer_seconds(bytes / access_efficiency(packet_bytes(move, values.at("packet"))), device));
+}
+
+Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  const std::int64_t bytes = packet_bytes(problem.move, values.at("packet"));
+  return lower_elements(in_packets(problem.move, bytes), problem, values, device);
+}
+
+}  // namespace
+
+MoveCandidate rows_candidate() {
+  return {{"rows", "whole rows in 16-byte packets, where the fastest axis is kept", tunables(), true, true},
+          consider,
+          lower};
+}
+
+}  // namespace axisloom::ops

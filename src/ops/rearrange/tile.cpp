@@ -1,0 +1,181 @@
+// Variant "tile": transposes through local memory, 16 bytes an access on both sides. For GPUs.
+#include "ops/rearrange/cost.hpp"
+#include "ops/rearrange/params.hpp"
+#include "ops/rearrange/variants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace axisloom::ops {
+namespace {
+
+enum Order : std::int64_t { along_rows = 0, down_columns = 1, diagonal = 2 };
+enum Layout : std::int64_t { straight = 0, padded = 1, swizzled = 2 };
+
+const std::vector<tune::Tunable>& tunables() {
+  static const std::vector<tune::Tunable> list = {
+      {"tile_in",
+       0,
+       {0, 16, 32, 64, 128, 256, 512},
+       "bytes",
+       "row of a tile on the input's side; 0: by element size. 32 floats wide (128 bytes) cost 8 to 12% on an H200"},
+      {"tile_out",
+       0,
+       {0, 16, 32, 64, 128, 256, 512},
+       "bytes",
+       "row of a tile on the output's side; 0: by element size"},
+      {"items",
+       256,
+       {32, 64, 128, 256, 512, 1024},
+       "work-items",
+       "group size; 1024 cost 8% on an H200 (fewer groups in flight)"},
+      {"layout",
+       swizzled,
+       {straight, padded, swizzled},
+       "",
+       "local memory: 0 straight, 1 a chunk of padding a row, 2 XOR swizzle"},
+      {"order",
+       down_columns,
+       {along_rows, down_columns, diagonal},
+       "",
+       "how groups walk: 0 along the input's rows, 1 down its columns (2 to 3% faster on an H200), 2 diagonally"},
+      {"access", 16, {1, 2, 4, 8, 16}, "bytes", "widest global access; the widest that the alignment allows is taken"},
+      {"stream", 0, {0, 1}, "", "1: streaming loads and stores; no gain on an H200 (within 0.1%)"},
+  };
+  return list;
+}
+
+// Bytes of a tile's rows (in, out) by element size, where the tunables leave it open.
+struct Sides {
+  std::int64_t in, out;
+};
+Sides default_sides(std::int64_t element) {
+  switch (element) {
+    case 1:
+      return {128, 128};
+    case 16:
+      return {512, 512};
+    default:
+      return {256, 256};
+  }
+}
+
+// All that follows from element size, alignment and configuration; in elements unless it says bytes.
+struct Shape {
+  std::int64_t tile_i, tile_o, rows, vector_i, vector_o, items, chunks, pitch;
+  std::int64_t local_bytes() const { return tile_i * pitch * 16; }
+};
+
+// Accesses are 16 bytes, 4 bytes (smaller elements) or one element.
+std::int64_t access_bytes(std::int64_t element, std::int64_t proven) {
+  if (proven >= 16) return 16;
+  return std::max(element, std::min<std::int64_t>(proven, 4));
+}
+
+Shape shape_of(const MoveProblem& problem, const TileAxes& axes, const Configuration& values) {
+  const core::Move& move = problem.move;
+  const std::int64_t element = move.element, limit = values.at("access");
+  const Sides sides = default_sides(element);
+  const auto side = [&](const char* name, std::int64_t otherwise) {
+    const std::int64_t bytes = values.at(name);
+    return (bytes == 0 ? otherwise : bytes) / element;
+  };
+  Shape shape{};
+  shape.tile_i = side("tile_in", sides.in);
+  shape.tile_o = side("tile_out", sides.out);
+  shape.rows = element <= 4 ? 4 : 16 / element;
+  const auto vector = [&](bool output, int axis) {
+    const std::int64_t bytes = access_bytes(element, core::proven_alignment(move, output, axis, limit)) / element;
+    return bytes == 2 && element == 1 ? std::int64_t{1} : bytes;
+  };
+  shape.vector_i = vector(false, axes.in);
+  shape.vector_o = vector(true, axes.out);
+  shape.items = values.at("items");
+  shape.chunks = shape.tile_o * element / 16;
+  shape.pitch = shape.chunks + (values.at("layout") == padded ? 1 : 0);
+  return shape;
+}
+
+// Empty when the shape is one that the kernel can be compiled for.
+std::string impossible(const Shape& shape, std::int64_t element, const DeviceInfo& device) {
+  if (shape.tile_i == 0 || shape.chunks == 0 || shape.tile_o % shape.rows != 0)
+    return "tile rows shorter than an access";
+  const std::int64_t loads = shape.tile_i / shape.vector_i * shape.tile_o / shape.rows;
+  const std::int64_t stores = shape.tile_i * (shape.tile_o / shape.vector_o);
+  const std::int64_t lanes = std::min<std::int64_t>(8, shape.tile_i / shape.vector_i);
+  const std::int64_t parts = 16 / (shape.rows * element);
+  if (loads % shape.items != 0 || stores % shape.items != 0 || lanes == 0 || shape.tile_o / shape.rows % parts != 0)
+    return "the tile cannot be dealt evenly to " + std::to_string(shape.items) + " work-items";
+  if (static_cast<std::size_t>(shape.items) > device.max_group)
+    return "groups of " + std::to_string(shape.items) + " exceed the device's " + std::to_string(device.max_group);
+  if (static_cast<std::size_t>(shape.local_bytes()) > device.local_memory_max)
+    return "needs " + std::to_string(shape.local_bytes()) + " bytes of local memory, the device has " +
+           std::to_string(device.local_memory_max);
+  return {};
+}
+
+double predicted_seconds(const MoveProblem& problem, const TileAxes& axes, const Shape& shape,
+                         const DeviceInfo& device) {
+  const core::Move& move = problem.move;
+  const core::MoveAxis& i = move.axes[static_cast<std::size_t>(axes.in)];
+  const core::MoveAxis& o = move.axes[static_cast<std::size_t>(axes.out)];
+  const auto elements = static_cast<double>(move.count());
+  const auto run_i = static_cast<double>(std::min(i.extent, shape.tile_i));
+  const auto run_o = static_cast<double>(std::min(o.extent, shape.tile_o));
+  const double in =
+      segment_bytes(elements, run_i, 1, move.element, gpu_segment) / access_efficiency(shape.vector_i * move.element);
+  const double out =
+      segment_bytes(elements, run_o, 1, move.element, gpu_segment) / access_efficiency(shape.vector_o * move.element);
+  // A tile that is mostly outside the array still costs its passage through local memory, about half its global
+  // traffic.
+  const double others = elements / (static_cast<double>(i.extent) * static_cast<double>(o.extent));
+  const double tiles =
+      others * static_cast<double>(ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
+  const double passage = tiles * static_cast<double>(shape.tile_i * shape.tile_o * move.element);
+  return transfer_seconds(std::max(in + out, passage), device);
+}
+
+Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  if (problem.in_place) return Verdict::refuse("not in place");
+  if (device.kind == Kind::cpu)
+    return Verdict::refuse("staging in local memory only costs on a CPU (3.9 against 29 GB/s measured), see block");
+  const std::optional<TileAxes> axes = tile_axes(problem.move);
+  if (!axes) return Verdict::refuse("no two different axes are contiguous, one in the input and one in the output");
+  if (!guard_fits_tiles(problem.move, *axes)) return Verdict::refuse("the tail of channels lies across the tiles");
+  const Shape shape = shape_of(problem, *axes, values);
+  if (std::string why = impossible(shape, problem.move.element, device); !why.empty()) return Verdict::refuse(why);
+  return Verdict::accept(predicted_seconds(problem, *axes, shape, device));
+}
+
+Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo&) {
+  const core::Move& move = problem.move;
+  const TileAxes axes = *tile_axes(move);
+  const Shape shape = shape_of(problem, axes, values);
+  Launch launch;
+  launch.kernel = {"rearrange/tile.kernel", "tile", {}, static_cast<unsigned>(shape.items), false};
+  jit::Defines& defines = launch.kernel.defines;
+  MoveParams params{};
+  const bool columns = values.at("order") == down_columns;
+  write_tile_walk(move, axes, {shape.tile_i, shape.tile_o, columns}, problem.index_bits, params, defines);
+  defines.set("TILE_I", shape.tile_i).set("TILE_O", shape.tile_o).set("ROWS", shape.rows);
+  defines.set("VECTOR_I", shape.vector_i).set("VECTOR_O", shape.vector_o);
+  defines.set("LAYOUT", values.at("layout")).set("ORDER", values.at("order")).set("STREAM", values.at("stream"));
+  defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
+  launch.geometry.items = static_cast<unsigned>(shape.items);
+  launch.geometry.groups = static_cast<std::uint64_t>(params.work);
+  launch.geometry.local_bytes = static_cast<std::size_t>(shape.local_bytes());
+  launch.params = params_bytes(params);
+  launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
+  return launch;
+}
+
+}  // namespace
+
+MoveCandidate tile_candidate() {
+  return {{"tile", "transposes through local memory in 16-byte accesses on a GPU", tunables(), true, true},
+          consider,
+          lower};
+}
+
+}  // namespace axisloom::ops
