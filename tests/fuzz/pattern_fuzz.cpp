@@ -26,11 +26,16 @@ class Numbers {
     bytes_ = bytes_.subspan(1);
     return value;
   }
-  /// Mostly small; the highest bytes stand for powers of two up to 2^62 and for -1.
-  std::int64_t length() {
+  /// Mostly small; the highest bytes stand for powers of two up to 2^62.
+  std::int64_t extent() {
     const int value = byte();
     if (value < 192) return value;
-    return value == 255 ? -1 : std::int64_t{1} << (value - 192);
+    return value == 255 ? 0 : std::int64_t{1} << (value - 192);
+  }
+  /// An extent, or one of the negative lengths that users may type.
+  std::int64_t length() {
+    const std::int64_t value = extent();
+    return value == 191 ? -1 : value;
   }
 
  private:
@@ -56,7 +61,7 @@ void check(const std::string& text, Numbers numbers) {
   std::vector<Dims> shapes;
   for (std::size_t i = 0; i < pattern.inputs.size(); ++i) {
     Dims shape;
-    for (int rank = numbers.byte() % 6; rank > 0; --rank) shape.push_back(numbers.length());
+    for (int rank = numbers.byte() % 6; rank > 0; --rank) shape.push_back(numbers.extent());
     shapes.push_back(shape);
   }
   axisloom::Lengths lengths;
