@@ -46,6 +46,8 @@
 #undef prefetch  // a macro in some OpenCL headers
 #define prefetch(a, i) axl_prefetch(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 
+#define address_of(a, i) ((u64)(a##_p + a##_o) + (u64)((i64)(i) * (i64)sizeof(*a##_p)))
+
 // ---- local memory
 #define LOCAL_PART(T, name, byte_offset, count) \
   LOCAL T* const name##_l = (LOCAL T*)(axl_block + (byte_offset)) AXL_LOCAL_BOUNDS(T, name, byte_offset, count)
