@@ -88,10 +88,25 @@ QueueHandle create_queue(const Context& context) {
 }  // namespace
 
 MemoryObject::~MemoryObject() {
-  // An unmap that fails leaves nothing to repair: the object is released either way.
-  if (traits_.mapped && unmap_queue_.get() && !forked()) {
-    cl().clEnqueueUnmapMemObject.function(unmap_queue_.get(), memory_.get(), traits_.host, 0, nullptr, nullptr);
-  }
+  if (!traits_.mapped || forked()) return;
+  // The runtime frees the memory after the unmap, and that waits for every use; should it fail, there is nothing to
+  // repair, but the uses must still be over.
+  std::vector<cl_event> waits;
+  for (const std::shared_ptr<Event>& use : uses_) waits.push_back(static_cast<cl_event>(use->native()));
+  const auto count = static_cast<cl_uint>(waits.size());
+  const cl_int code = cl().clEnqueueUnmapMemObject.function(unmap_queue_.get(), memory_.get(), traits_.host, count,
+                                                            count ? waits.data() : nullptr, nullptr);
+  if (code != CL_SUCCESS && count) cl().clWaitForEvents.function(count, waits.data());
+}
+
+void MemoryObject::keep_mapped_until(std::shared_ptr<Event> event) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(uses_, [](const std::shared_ptr<Event>& use) {
+    constexpr cl_event_info status = CL_EVENT_COMMAND_EXECUTION_STATUS;
+    const auto native = static_cast<cl_event>(use->native());
+    return query_or<cl_int>(CL_QUEUED, cl().clGetEventInfo, native, status) <= CL_COMPLETE;
+  });
+  uses_.push_back(std::move(event));
 }
 
 std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std::size_t bytes) {

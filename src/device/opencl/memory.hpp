@@ -3,6 +3,8 @@
 
 #include "device/opencl/context.hpp"
 
+#include <mutex>
+
 namespace axisloom::device::opencl {
 
 using SharedContext = std::shared_ptr<Context>;
@@ -28,6 +30,9 @@ class MemoryObject final : public Buffer {
 
   cl_mem get() const noexcept { return memory_.get(); }
   bool mapped() const noexcept { return traits_.mapped; }
+  /// A queued command uses the mapped memory by its address, of which the runtime knows nothing: it must not be
+  /// unmapped or freed before that command has finished.
+  void keep_mapped_until(std::shared_ptr<Event> event);
   const Context& context() const noexcept { return *context_; }
 
  private:
@@ -35,6 +40,8 @@ class MemoryObject final : public Buffer {
   QueueHandle unmap_queue_;
   MemoryHandle memory_;
   Traits traits_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Event>> uses_;
 };
 
 std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std::size_t bytes);

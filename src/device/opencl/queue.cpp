@@ -133,21 +133,31 @@ std::shared_ptr<Event> CommandQueue::read(Buffer& from, std::size_t offset, std:
 
 std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
                                           std::size_t bytes, Waits waits) {
-  const MemoryObject& source = own(from);
-  const MemoryObject& target = own(to);
+  MemoryObject& source = own(from);
+  MemoryObject& target = own(to);
   require_range("a copy", from, from_offset, bytes);
   require_range("a copy", to, to_offset, bytes);
-  // Mapped memory is host memory until it is unmapped: copying it is a write or a read.
-  if (source.mapped())
-    return write(to, to_offset, {static_cast<const std::byte*>(from.host()) + from_offset, bytes}, waits);
-  if (target.mapped()) return read(from, from_offset, {static_cast<std::byte*>(to.host()) + to_offset, bytes}, waits);
-  const bool overlap =
-      source.get() == target.get() && from_offset < to_offset + bytes && to_offset < from_offset + bytes;
-  if (overlap && bytes) throw Error(Errc::overlap, "a copy within one buffer overlaps itself");
+  if (source.mapped() || target.mapped()) return copy_mapped(source, from_offset, target, to_offset, bytes, waits);
+  const bool overlap = from_offset < to_offset + bytes && to_offset < from_offset + bytes;
+  if (source.get() == target.get() && overlap && bytes) {
+    throw Error(Errc::overlap, "a copy within one buffer overlaps itself");
+  }
   return core_->context->guarded([&] {
     if (bytes == 0) return marker(waits);
     return enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, bytes);
   });
+}
+
+// Mapped memory is host memory until it is unmapped: copying it is a write or a read.
+std::shared_ptr<Event> CommandQueue::copy_mapped(MemoryObject& source, std::size_t from_offset, MemoryObject& target,
+                                                 std::size_t to_offset, std::size_t bytes, Waits waits) {
+  MemoryObject& staging = source.mapped() ? source : target;
+  auto* const host = static_cast<std::byte*>(staging.host()) + (source.mapped() ? from_offset : to_offset);
+  auto event = source.mapped() ? write(target, to_offset, {host, bytes}, waits)
+                               : read(source, from_offset, {host, bytes}, waits);
+  staging.keep_mapped_until(event);
+  flush();
+  return event;
 }
 
 std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value,

@@ -55,6 +55,8 @@ class CommandQueue final : public Queue {
   std::vector<cl_event> native_waits(Waits waits) const;
   /// An empty command: what a transfer of no bytes and a launch of no groups become.
   std::shared_ptr<Event> marker(Waits waits);
+  std::shared_ptr<Event> copy_mapped(MemoryObject& source, std::size_t from_offset, MemoryObject& target,
+                                     std::size_t to_offset, std::size_t bytes, Waits waits);
   void set_arguments(const KernelProgram::Lease& kernel, const std::string& name, std::span<const Arg> args) const;
 
   /// Calls a clEnqueue function: `args` are its arguments between the queue and the wait list.
