@@ -39,10 +39,11 @@ std::vector<std::string> range(std::string_view text, std::string_view brace) {
 }
 
 std::vector<std::string> list(std::string_view text, std::string_view brace) {
+  const char separator = text.find(';') == std::string_view::npos ? ',' : ';';
   std::vector<std::string> values;
   std::size_t start = 0;
   while (start <= text.size()) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
+    const std::size_t end = std::min(text.find(separator, start), text.size());
     const std::string_view item = text.substr(start, end - start);
     if (item.find("..") == std::string_view::npos) {
       values.emplace_back(item);
@@ -61,7 +62,9 @@ std::optional<std::string> computed(std::string_view brace, const Bindings& bind
   if (bound == bindings.end()) return std::nullopt;
   if (end == std::string_view::npos) return bound->second;
   const std::int64_t left = number(bound->second, brace);
-  const std::int64_t right = number(brace.substr(end + 1), brace);
+  const auto other = bindings.find(brace.substr(end + 1));
+  const std::int64_t right =
+      number(other == bindings.end() ? brace.substr(end + 1) : std::string_view(other->second), brace);
   if (brace[end] == '/' && right <= 0) refuse(brace);
   const std::int64_t value = brace[end] == '/'   ? (left + right - 1) / right
                              : brace[end] == '*' ? left * right
@@ -101,6 +104,13 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
 std::vector<std::string> expand(std::string_view line) {
   std::vector<std::string> lines;
   expand_into("", line, {}, lines);
+  if (!line.starts_with("with ")) return lines;
+  for (std::string& expanded : lines) {
+    const std::size_t end = expanded.find(": ");
+    if (end == std::string::npos)
+      throw Error(Errc::usage, fmt::format("\"{}\" lacks a colon", line), "write with {c=1..9}: and the case");
+    expanded.erase(0, end + 2);
+  }
   return lines;
 }
 

@@ -8,10 +8,11 @@
 namespace axisloom::cli {
 
 /// Replaces every brace by each of its values, in all combinations, the leftmost changing slowest:
-///   {u8,f32}         one of a list
+///   {u8,f32}         one of a list; {2,0,1;1,2,0} where the items hold commas
 ///   {1..70} {1..9..2}  a range, ends included, with an optional step
 ///   {c=1..67}        a list or range with a name, so that later braces follow it:
-///   {c} {c/32} {c*2} {c+1}  its value, its quotient rounded up, and so on
+///   {c} {c/32} {c*2} {c+x}  its value, its quotient rounded up, and so on
+/// What stands before a colon after "with" only gives names: with {c=1..67}: relayout u8 1x{c/4}x3x5x4 ... channels={c}
 /// Throws Error(usage) for a brace that cannot be read.
 std::vector<std::string> expand(std::string_view line);
 
