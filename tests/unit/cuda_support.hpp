@@ -328,7 +328,8 @@ inline CUresult FakeDriver::run(CUfunction, const Launch& launch, void** args) {
   const auto* a = reinterpret_cast<const int*>(*static_cast<CUdeviceptr*>(args[0]));
   auto* b = reinterpret_cast<int*>(*static_cast<CUdeviceptr*>(args[1]));
   const long n = *static_cast<long*>(args[2]);
-  for (long i = 0; i < n && i < static_cast<long>(launch.groups) * launch.items; ++i) b[i] = 2 * a[i];
+  for (long i = 0; i < n && i < static_cast<long>(launch.groups) * launch.items; ++i)
+    b[i] = static_cast<int>(2U * static_cast<unsigned>(a[i]));
   return kSuccess;
 }
 
