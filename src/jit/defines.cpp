@@ -43,7 +43,7 @@ Defines& Defines::set(const std::string& name, const std::string& token) {
 
 std::string Defines::text() const {
   std::string text;
-  for (const auto& [name, value] : values_) text += "#define " + name + " " + value + "\n";
+  for (const auto& [name, value] : values_) text.append("#define ").append(name).append(" ").append(value).append("\n");
   return text;
 }
 

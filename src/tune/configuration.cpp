@@ -40,6 +40,14 @@ std::string maker_of(const DeviceInfo& device) {
   return word.empty() ? "unknown" : word;
 }
 
+/// The processor in what PoCL reports, "cpu-x86_64-pc-linux-gnu-skylake-avx512": what follows the host's triple.
+std::string without_triple(const std::string& architecture) {
+  constexpr std::string_view system = "-linux-";
+  const std::size_t at = architecture.find(system);
+  const std::size_t end = at == std::string::npos ? at : architecture.find('-', at + system.size());
+  return end == std::string::npos ? architecture : architecture.substr(end + 1);
+}
+
 const char* word_for(Kind kind) {
   switch (kind) {
     case Kind::cpu:
@@ -147,7 +155,7 @@ std::optional<Rates> rates_in(const Store& store, const DeviceInfo& device) {
 
 std::string family(const DeviceInfo& device) {
   return maker_of(device) + " " +
-         (device.architecture.empty() ? word_for(device.kind) : lower_case(device.architecture));
+         (device.architecture.empty() ? word_for(device.kind) : lower_case(without_triple(device.architecture)));
 }
 
 Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo& device, const Configuration& forced) {

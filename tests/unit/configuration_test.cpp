@@ -295,6 +295,10 @@ TEST(DeviceFamily, IsMakerAndArchitecture) {
   device.vendor = "GenuineIntel";
   device.architecture = "skylake-avx512";
   EXPECT_EQ(family(device), "pocl skylake-avx512");
+  device.architecture = "pthread-x86_64-pc-linux-gnu-skylake-avx512";
+  EXPECT_EQ(family(device), "pocl skylake-avx512");
+  device.architecture = "cpu-aarch64-unknown-linux-gnu-cortex-a72";
+  EXPECT_EQ(family(device), "pocl cortex-a72");
   device.platform = "Intel(R) OpenCL Graphics";
   device.vendor = "Intel(R) Corporation";
   device.architecture = "";
