@@ -9,25 +9,26 @@ INLINE u32 axl_prmt(const u32 a, const u32 b, const u32 selector) {
 
 #define AXL_PERMUTE(a, b, selector, plain) axl_prmt(a, b, selector)
 
-// `bytes` is a constant wherever these are inlined: a power of two, in pieces of at most 16.
+// `bytes` is a constant wherever these are inlined: a power of two, in pieces of at most 16. Loads may move freely,
+// since nothing else may access a streamed buffer.
 INLINE void axl_nvidia_stream_load(u8* const value, const GLOBAL u8* const from, const u32 bytes) {
   if (bytes == 1u) {
     u16 x;
-    asm volatile("ld.global.cs.u8 %0, [%1];" : "=h"(x) : "l"(from));
+    asm("ld.global.cs.u8 %0, [%1];" : "=h"(x) : "l"(from));
     *value = (u8)x;
   } else if (bytes == 2u) {
-    asm volatile("ld.global.cs.u16 %0, [%1];" : "=h"(*(u16*)value) : "l"(from));
+    asm("ld.global.cs.u16 %0, [%1];" : "=h"(*(u16*)value) : "l"(from));
   } else if (bytes == 4u) {
-    asm volatile("ld.global.cs.u32 %0, [%1];" : "=r"(*(u32*)value) : "l"(from));
+    asm("ld.global.cs.u32 %0, [%1];" : "=r"(*(u32*)value) : "l"(from));
   } else if (bytes == 8u) {
     u32* const x = (u32*)value;
-    asm volatile("ld.global.cs.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(from));
+    asm("ld.global.cs.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(from));
   } else {
     UNROLL for (u32 k = 0u; k < bytes; k += 16u) {
       u32* const x = (u32*)(value + k);
-      asm volatile("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-                   : "l"(from + k));
+      asm("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
+          : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+          : "l"(from + k));
     }
   }
 }

@@ -141,9 +141,9 @@ TEST(DialectWords, ComponentsOfPacketsOfEveryType) {
     std::vector<u64> b(expected.size());
     KernelRun(device, "packets", "packets", prelude).buffer(b).launch(base, 1);
     EXPECT_EQ(b, expected);
-    std::vector<u64> sizes(7);
+    std::vector<u64> sizes(8);
     KernelRun(device, "packets", "sizes", prelude).buffer(sizes).launch(base, 1);
-    EXPECT_EQ(sizes, (std::vector<u64>{base, 8, 16, 16, 32, 64, 4}));
+    EXPECT_EQ(sizes, (std::vector<u64>{base, 8, 16, 16, 32, 64, 4, 32}));
   });
 }
 
