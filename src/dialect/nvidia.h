@@ -3,7 +3,7 @@
 
 INLINE u32 axl_prmt(const u32 a, const u32 b, const u32 selector) {
   u32 result;
-  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(selector));
+  AXL_ASM("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(selector));
   return result;
 }
 
@@ -14,47 +14,47 @@ INLINE u32 axl_prmt(const u32 a, const u32 b, const u32 selector) {
 INLINE void axl_nvidia_stream_load(u8* const value, const GLOBAL u8* const from, const u32 bytes) {
   if (bytes == 1u) {
     u16 x;
-    asm("ld.global.cs.u8 %0, [%1];" : "=h"(x) : "l"(from));
+    AXL_ASM("ld.global.cs.u8 %0, [%1];" : "=h"(x) : "l"(from));
     *value = (u8)x;
   } else if (bytes == 2u) {
-    asm("ld.global.cs.u16 %0, [%1];" : "=h"(*(u16*)value) : "l"(from));
+    AXL_ASM("ld.global.cs.u16 %0, [%1];" : "=h"(*(u16*)value) : "l"(from));
   } else if (bytes == 4u) {
-    asm("ld.global.cs.u32 %0, [%1];" : "=r"(*(u32*)value) : "l"(from));
+    AXL_ASM("ld.global.cs.u32 %0, [%1];" : "=r"(*(u32*)value) : "l"(from));
   } else if (bytes == 8u) {
     u32* const x = (u32*)value;
-    asm("ld.global.cs.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(from));
+    AXL_ASM("ld.global.cs.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(from));
   } else {
     UNROLL for (u32 k = 0u; k < bytes; k += 16u) {
       u32* const x = (u32*)(value + k);
-      asm("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
-          : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-          : "l"(from + k));
+      AXL_ASM("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
+              : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+              : "l"(from + k));
     }
   }
 }
 
 INLINE void axl_nvidia_stream_store(GLOBAL u8* const to, const u8* const value, const u32 bytes) {
   if (bytes == 1u) {
-    asm volatile("st.global.cs.u8 [%0], %1;" ::"l"(to), "h"((u16)*value) : "memory");
+    AXL_ASM volatile("st.global.cs.u8 [%0], %1;" ::"l"(to), "h"((u16)*value) : "memory");
   } else if (bytes == 2u) {
-    asm volatile("st.global.cs.u16 [%0], %1;" ::"l"(to), "h"(*(const u16*)value) : "memory");
+    AXL_ASM volatile("st.global.cs.u16 [%0], %1;" ::"l"(to), "h"(*(const u16*)value) : "memory");
   } else if (bytes == 4u) {
-    asm volatile("st.global.cs.u32 [%0], %1;" ::"l"(to), "r"(*(const u32*)value) : "memory");
+    AXL_ASM volatile("st.global.cs.u32 [%0], %1;" ::"l"(to), "r"(*(const u32*)value) : "memory");
   } else if (bytes == 8u) {
     const u32* const x = (const u32*)value;
-    asm volatile("st.global.cs.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(x[0]), "r"(x[1]) : "memory");
+    AXL_ASM volatile("st.global.cs.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(x[0]), "r"(x[1]) : "memory");
   } else {
     UNROLL for (u32 k = 0u; k < bytes; k += 16u) {
       const u32* const x = (const u32*)(value + k);
-      asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to + k), "r"(x[0]), "r"(x[1]), "r"(x[2]),
-                   "r"(x[3])
-                   : "memory");
+      AXL_ASM volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to + k), "r"(x[0]), "r"(x[1]), "r"(x[2]),
+                       "r"(x[3])
+                       : "memory");
     }
   }
 }
 
 INLINE void axl_prefetch(const GLOBAL void* const address) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+  AXL_ASM volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
 // Order between groups: relaxed accesses of device scope, and one fence that is cumulative over the group's barriers.
@@ -62,21 +62,21 @@ INLINE void axl_prefetch(const GLOBAL void* const address) {
 #define AXL_CAN_ORDER_GROUPS 1
 
 INLINE void axl_device_fence(void) {
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  AXL_ASM volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
 INLINE void axl_relaxed_store(GLOBAL u32* const slot, const u32 value) {
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(slot), "r"(value) : "memory");
+  AXL_ASM volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(slot), "r"(value) : "memory");
 }
 
 INLINE u32 axl_relaxed_load(GLOBAL u32* const slot) {
   u32 value;
-  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(slot) : "memory");
+  AXL_ASM volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(slot) : "memory");
   return value;
 }
 
 INLINE u32 axl_relaxed_increment(GLOBAL u32* const slot) {
   u32 before;
-  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(slot) : "memory");
+  AXL_ASM volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(slot) : "memory");
   return before;
 }

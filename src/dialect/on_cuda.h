@@ -9,6 +9,7 @@
 #define INLINE __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
 #define AXL_RESTRICT __restrict__
+#define AXL_ASM asm
 #define AXL_OVERLOAD
 #define AXL_TYPEOF(x) decltype(x)
 #define AXL_BY_VALUE(P, name) const __grid_constant__ P name
