@@ -202,7 +202,8 @@ TEST_F(CudaCard, UsesMoreLocalMemoryThanTheDefault) {
 }
 
 TEST_F(CudaCard, LaunchesClustersPortableAndLarger) {
-  if (device->info().architecture < "sm_90" || device->info().architecture.size() > 5) GTEST_SKIP() << "no clusters";
+  if (device->info().architecture != "sm_90")
+    GTEST_SKIP() << "clusters of 16 are certain on compute capability 9.0 only";
   const auto program = device->build(request(kClusterSource));
   for (const unsigned cluster : {2U, 8U, 16U}) {
     const auto ranks = upload(std::vector<int>(32));
