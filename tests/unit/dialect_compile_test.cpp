@@ -28,7 +28,7 @@ std::vector<Case> cases() {
       {"ieee", "running_sum", 16, {}},     {"faults", "faults", 8, jit::Defines().set("FAULT", 4)}};
   for (const char* type : {"u8", "u32"}) all.push_back({"access", "widths", 8, defines("ELEMENT", type)});
   for (const char* type : {"u32", "f64"}) {
-    all.push_back({"order", "last_group_sums", 8, defines("SLOT_TYPE", type)});
+    all.push_back({"order", "last_group_sums", 16, defines("SLOT_TYPE", type)});
   }
   all.push_back({"local", "fetched", 16, defines("ELEMENT", "u8").set("ELEMENT_BYTES", 1)});
   all.push_back({"local", "fetched", 16, defines("ELEMENT", "u64").set("ELEMENT_BYTES", 8)});
@@ -102,8 +102,9 @@ TEST(DialectCompile, PacketsBecomeTheWidestAccesses) {
 
 TEST(DialectCompile, TicketsAreFencedForTheDevice) {
   NEEDS_NVRTC();
-  const std::string ptx = compiled({"order", "last_group_sums", 8, jit::Defines().set("SLOT_TYPE", std::string("u32"))},
-                                   Prelude::plain, "compute_90");
+  const std::string ptx =
+      compiled({"order", "last_group_sums", 16, jit::Defines().set("SLOT_TYPE", std::string("u32"))}, Prelude::plain,
+               "compute_90");
   const std::size_t published = ptx.find("st.relaxed.gpu"), before = ptx.find("fence.acq_rel.gpu");
   const std::size_t ticket = ptx.find("atom.relaxed.gpu"), after = ptx.rfind("fence.acq_rel.gpu");
   const std::size_t collected = ptx.find("ld.relaxed.gpu");

@@ -71,6 +71,12 @@ class KernelRun {
 
   template <class P>
   void launch(const P& params, unsigned groups, std::size_t local_bytes = 0) {
+    launch_each(std::vector<P>{params}, groups, local_bytes);
+  }
+
+  /// One launch for each of the parameters, on the same buffers.
+  template <class P>
+  void launch_each(const std::vector<P>& each, unsigned groups, std::size_t local_bytes) {
     const auto what = selftest(file_, kernel_, defines_, sizeof(P), prelude_);
     const DeviceInfo& info = device_.info();
     const auto program =
@@ -88,8 +94,11 @@ class KernelRun {
       upload(*queue, log_bound);
       args.push_back(device::Arg::of(*log_bound.buffer));
     }
-    args.push_back(device::Arg::bytes(&params, sizeof(P)));
-    queue->launch(*program, kernel_, {groups, items, local_bytes, 1}, args, {});
+    args.emplace_back();
+    for (const P& params : each) {
+      args.back() = device::Arg::bytes(&params, sizeof(P));
+      queue->launch(*program, kernel_, {groups, items, local_bytes, 1}, args, {});
+    }
     for (Bound& bound : buffers_) queue->read(*bound.buffer, 0, bound.data, {});
     if (prelude_ != Prelude::plain) queue->read(*log_bound.buffer, 0, log_bound.data, {});
     queue->finish();
