@@ -267,6 +267,22 @@ TEST(DialectWords, TicketsDoNotCompileWithoutDeviceScope) {
   }
 }
 
+TEST(DialectWords, AStoreIntoAnInputDoesNotCompile) {
+  on_every_device([](device::Device& device, Prelude prelude) {
+    for (int way = 0; way <= 4; ++way) {
+      std::vector<u32> a = {5}, b = {0};
+      KernelRun run(device, "refused", "refused", prelude, jit::Defines().set("WAY", way));
+      run.buffer(a).buffer(b);
+      if (way == 0) {
+        run.launch(First{0}, 1);
+        EXPECT_EQ(b, a);
+      } else {
+        EXPECT_THROW(run.launch(First{0}, 1), Error) << "way " << way;
+      }
+    }
+  });
+}
+
 TEST(DialectWords, AWrongSizeOfParametersDoesNotCompile) {
   for (const auto& device : every_device()) {
     auto a = noise<u16>(4);
