@@ -22,7 +22,7 @@ std::string in_quotes(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   std::string out = "'";
   for (const char c : text.substr(0, kLongest)) {
-    if (std::isprint(static_cast<unsigned char>(c)) && c != '\'' && c != '\\') {
+    if (std::isprint(static_cast<unsigned char>(c)) && c != '\\') {
       out += c;
     } else {
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

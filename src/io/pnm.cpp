@@ -146,7 +146,8 @@ void PnmReader::raw_samples(std::span<std::byte> out) {
 
 HostArray PnmReader::image() {
   header();
-  const std::optional<std::int64_t> bytes = checked_bytes({layout_.height, layout_.width, layout_.channels}, layout_.dtype);
+  const std::optional<std::int64_t> bytes =
+      checked_bytes({layout_.height, layout_.width, layout_.channels}, layout_.dtype);
   if (!bytes) fail(path_, "size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
   const auto height = static_cast<std::size_t>(layout_.height);
   const std::size_t samples = static_cast<std::size_t>(*bytes) / size_of(layout_.dtype);
