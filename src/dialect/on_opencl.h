@@ -31,7 +31,8 @@
 #define AXL_OVERLOAD __attribute__((overloadable))
 #define AXL_TYPEOF(x) __typeof__(x)
 #define AXL_BY_VALUE(P, name) const P name
-#define KERNEL(name, ...) __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void name(__VA_ARGS__)
+// NVIDIA's OpenCL refuses __VA_ARGS__, but takes the named form.
+#define KERNEL(name, arguments...) __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void name(arguments)
 #define PARAMS_SIZE(P) AXL_PARAMS_SIZE_CHECK(P)
 #define AXL_PARAMS_SIZE_CHECK(P) typedef char axl_params_size_##P[sizeof(P) == AXL_PARAMS_SIZE ? 1 : -1]
 
@@ -163,32 +164,33 @@ INLINE u32 axl_relaxed_increment(GLOBAL u32* const slot) {
     vstore3(value, 0, (GLOBAL T*)to);                                           \
   }
 
-#define AXL_SCALAR(T, native)                                                                                    \
-  typedef native##2 T##x2;                                                                                       \
-  typedef native##3 T##x3;                                                                                       \
-  typedef native##4 T##x4;                                                                                       \
-  typedef native##8 T##x8;                                                                                       \
-  typedef native##16 T##x16;                                                                                     \
-  AXL_ACCESS_WORDS(T)                                                                                            \
-  AXL_ACCESS_WORDS(T##x2)                                                                                        \
-  AXL_ACCESS_WORDS(T##x3)                                                                                        \
-  AXL_ACCESS_WORDS(T##x4)                                                                                        \
-  AXL_ACCESS_WORDS(T##x8)                                                                                        \
-  AXL_ACCESS_WORDS(T##x16) AXL_LOOSE_WORDS(T) AXL_LOOSE_WORDS(T##x2) AXL_LOOSE_WORDS_3(T) AXL_LOOSE_WORDS(T##x4) \
-      AXL_LOOSE_WORDS(T##x8) AXL_LOOSE_WORDS(T##x16) INLINE T##x2 make_##T##x2(T a, T b) {                       \
-    return (T##x2)(a, b);                                                                                        \
-  }                                                                                                              \
-  INLINE T##x3 make_##T##x3(T a, T b, T c) {                                                                     \
-    return (T##x3)(a, b, c);                                                                                     \
-  }                                                                                                              \
-  INLINE T##x4 make_##T##x4(T a, T b, T c, T d) {                                                                \
-    return (T##x4)(a, b, c, d);                                                                                  \
-  }                                                                                                              \
-  INLINE T##x8 make_##T##x8(T a, T b, T c, T d, T e, T f, T g, T h) {                                            \
-    return (T##x8)(a, b, c, d, e, f, g, h);                                                                      \
-  }                                                                                                              \
-  INLINE T##x16 make_##T##x16(T a, T b, T c, T d, T e, T f, T g, T h, T i, T j, T k, T l, T m, T n, T o, T q) {  \
-    return (T##x16)(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q);                                             \
+#define AXL_SCALAR(T, native)                                                                                   \
+  typedef native##2 T##x2;                                                                                      \
+  typedef native##3 T##x3;                                                                                      \
+  typedef native##4 T##x4;                                                                                      \
+  typedef native##8 T##x8;                                                                                      \
+  typedef native##16 T##x16;                                                                                    \
+  AXL_ACCESS_WORDS(T)                                                                                           \
+  AXL_ACCESS_WORDS(T##x2)                                                                                       \
+  AXL_ACCESS_WORDS(T##x3)                                                                                       \
+  AXL_ACCESS_WORDS(T##x4)                                                                                       \
+  AXL_ACCESS_WORDS(T##x8)                                                                                       \
+  AXL_ACCESS_WORDS(T##x16)                                                                                      \
+  AXL_LOOSE_WORDS(T) AXL_LOOSE_WORDS(T##x2) AXL_LOOSE_WORDS_3(T) AXL_LOOSE_WORDS(T##x4) AXL_LOOSE_WORDS(T##x8)  \
+      AXL_LOOSE_WORDS(T##x16) INLINE T##x2 make_##T##x2(T a, T b) {                                             \
+    return (T##x2)(a, b);                                                                                       \
+  }                                                                                                             \
+  INLINE T##x3 make_##T##x3(T a, T b, T c) {                                                                    \
+    return (T##x3)(a, b, c);                                                                                    \
+  }                                                                                                             \
+  INLINE T##x4 make_##T##x4(T a, T b, T c, T d) {                                                               \
+    return (T##x4)(a, b, c, d);                                                                                 \
+  }                                                                                                             \
+  INLINE T##x8 make_##T##x8(T a, T b, T c, T d, T e, T f, T g, T h) {                                           \
+    return (T##x8)(a, b, c, d, e, f, g, h);                                                                     \
+  }                                                                                                             \
+  INLINE T##x16 make_##T##x16(T a, T b, T c, T d, T e, T f, T g, T h, T i, T j, T k, T l, T m, T n, T o, T q) { \
+    return (T##x16)(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q);                                            \
   }
 
 AXL_SCALAR(i8, char)
