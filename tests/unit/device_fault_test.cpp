@@ -12,6 +12,8 @@ using axisloom::testing::by_value;
 using axisloom::testing::code_thrown;
 using axisloom::testing::Interposer;
 using axisloom::testing::scale_request;
+using axisloom::testing::test_index;
+using axisloom::testing::test_spec;
 using axisloom::testing::text_thrown;
 using opencl::cl;
 
@@ -30,7 +32,7 @@ std::span<std::byte> bytes(T (&values)[count]) {
 // Everything that a device offers, once; returns whether the results were right.
 bool use_a_device() {
   for (int i = 0; i < items; ++i) host_in[i] = i + 1;
-  auto device = opencl_runtime().open(0);
+  auto device = opencl_runtime().open(test_index());
   auto queue = device->queue(true);
   auto second_queue = device->queue(false);
   auto in = device->allocate(sizeof host_in);
@@ -91,11 +93,12 @@ class WithoutUnifiedMemory {
   Function original_;
 };
 
-// Calls whose failure the library can do without: optional facts, the build log, a binary that is then built instead.
+// Calls whose failure the library can do without: optional facts, a platform beside the one that is used, the build
+// log, a binary that is then built instead.
 bool may_be_survived(const std::string& call) {
-  static const std::set<std::string> calls = {"clGetDeviceInfo",          "clGetProgramBuildInfo",
-                                              "clGetKernelWorkGroupInfo", "clCreateProgramWithBinary",
-                                              "clBuildProgram",           "clEnqueueUnmapMemObject"};
+  static const std::set<std::string> calls = {
+      "clGetDeviceInfo",           "clGetDeviceIDs", "clGetProgramBuildInfo",  "clGetKernelWorkGroupInfo",
+      "clCreateProgramWithBinary", "clBuildProgram", "clEnqueueUnmapMemObject"};
   return calls.contains(call);
 }
 
@@ -154,12 +157,12 @@ TEST_F(OpenclFault, EveryCallFailsCleanly) {
 
 TEST_F(OpenclFault, EveryCallFailsCleanlyWithoutUnifiedMemory) {
   const WithoutUnifiedMemory discrete;
-  EXPECT_FALSE(opencl_runtime().open(0)->wrap(host_in, sizeof host_in));
+  EXPECT_FALSE(opencl_runtime().open(test_index())->wrap(host_in, sizeof host_in));
   sweep(std::span(five_codes).first(1));
 }
 
 TEST_F(OpenclFault, AllocationFailureNamesBytesAndLimit) {
-  auto device = opencl_runtime().open(0);
+  auto device = opencl_runtime().open(test_index());
   Interposer interposer;
   interposer.fail("clCreateBuffer", 1, CL_MEM_OBJECT_ALLOCATION_FAILURE);
   const std::string text = text_thrown([&] { device->allocate(12345); });
@@ -169,10 +172,10 @@ TEST_F(OpenclFault, AllocationFailureNamesBytesAndLimit) {
 }
 
 TEST_F(OpenclFault, LostDeviceRefusesAtOnceAndIsReplaced) {
-  auto device = open("opencl:0");
+  auto device = open(test_spec());
   auto queue = device->queue(false);
   auto buffer = device->allocate(64);
-  EXPECT_EQ(open("opencl:0"), device);
+  EXPECT_EQ(open(test_spec()), device);
   EXPECT_FALSE(device->lost());
   {
     Interposer interposer;
@@ -186,13 +189,13 @@ TEST_F(OpenclFault, LostDeviceRefusesAtOnceAndIsReplaced) {
     EXPECT_EQ(code_thrown([&] { device->build(scale_request); }), Errc::device_lost);
     EXPECT_EQ(interposer.total_calls(), calls) << "a lost device was still called";
   }
-  auto fresh = open("opencl:0");
+  auto fresh = open(test_spec());
   EXPECT_NE(fresh, device);
   fresh->queue(false)->fill(*fresh->allocate(64), 0, 64, std::byte{0}, {})->wait();
 }
 
 TEST_F(OpenclFault, FailedCommandIsReportedWithItsOwnCode) {
-  auto device = opencl_runtime().open(0);
+  auto device = opencl_runtime().open(test_index());
   auto queue = device->queue(false);
   auto buffer = device->allocate(64);
   auto event = queue->fill(*buffer, 0, 64, std::byte{0}, {});
@@ -221,9 +224,9 @@ TEST_F(OpenclFault, NoPlatformMeansNoDevice) {
   EXPECT_TRUE(opencl_runtime().devices().empty());
   set_log({});
   EXPECT_NE(logged.find("CL_OUT_OF_HOST_MEMORY"), std::string::npos) << logged;
+  const std::size_t all = opencl_runtime().devices().size();
   interposer.fail("clGetDeviceIDs", 1, CL_DEVICE_NOT_FOUND);
-  EXPECT_TRUE(opencl_runtime().devices().empty());
-  EXPECT_FALSE(opencl_runtime().devices().empty());
+  EXPECT_LT(opencl_runtime().devices().size(), all);
 }
 
 TEST_F(OpenclFault, RuntimeThatCopiesHostMemoryIsNotUsedInPlace) {
@@ -236,7 +239,7 @@ TEST_F(OpenclFault, RuntimeThatCopiesHostMemoryIsNotUsedInPlace) {
   const auto unmap = cl().clEnqueueUnmapMemObject.function;
   cl().clEnqueueUnmapMemObject.function = [](cl_command_queue, cl_mem, void*, cl_uint, const cl_event*,
                                              cl_event*) -> cl_int { return CL_SUCCESS; };
-  auto device = opencl_runtime().open(0);
+  auto device = opencl_runtime().open(test_index());
   cl().clEnqueueMapBuffer.function = original;
   cl().clEnqueueUnmapMemObject.function = unmap;
   EXPECT_FALSE(device->info().unified_memory);

@@ -9,6 +9,7 @@ namespace {
 
 using axisloom::testing::code_thrown;
 using axisloom::testing::scale_request;
+using axisloom::testing::test_index;
 
 constexpr int child_limit_seconds = 30;  // a hang ends by SIGALRM and so fails
 
@@ -43,7 +44,7 @@ int use_everything(std::shared_ptr<axisloom::device::Device> device, std::shared
   wrong += count_unless_after_fork([&] { event->done(); });
   wrong += count_unless_after_fork([&] { event->seconds(); });
   wrong += count_unless_after_fork([&] { opencl_runtime().devices(); });
-  wrong += count_unless_after_fork([&] { opencl_runtime().open(0); });
+  wrong += count_unless_after_fork([&] { opencl_runtime().open(test_index()); });
   wrong += count_unless_after_fork([&] { opencl_runtime().status(); });
   wrong += count_unless_after_fork([&] { open("auto"); });
   wrong += count_unless_after_fork([&] { axisloom::devices(); });
@@ -55,7 +56,7 @@ int use_everything(std::shared_ptr<axisloom::device::Device> device, std::shared
 
 TEST(DeviceFork, ChildIsRefusedEverywhereAndParentGoesOn) {
   if (opencl_runtime().devices().empty()) GTEST_SKIP() << "no OpenCL device";
-  auto device = opencl_runtime().open(0);
+  auto device = opencl_runtime().open(test_index());
   auto queue = device->queue(true);
   auto buffer = device->allocate(64);
   auto program = device->build(scale_request);

@@ -30,6 +30,17 @@ class PrivatePoclCache {
 
 inline const PrivatePoclCache private_pocl_cache;
 
+/// The OpenCL device that the tests use: the one that AXISLOOM_DEVICE numbers, else the first.
+inline int test_index() {
+  const char* const text = std::getenv("AXISLOOM_DEVICE");
+  const device::Spec spec = device::parse_spec(text && *text ? text : "auto");
+  return spec.which == device::Spec::Which::api && spec.api == Api::opencl ? spec.index.value_or(0) : 0;
+}
+
+inline std::string test_spec() {
+  return "opencl:" + std::to_string(test_index());
+}
+
 /// out[i] = in[i] * factor + shift
 inline const device::BuildRequest scale_request{
     "test/scale",

@@ -1,6 +1,8 @@
 // DeviceInfo from OpenCL's queries, with the few facts that OpenCL has no query for.
 #include "device/opencl/describe.hpp"
 
+#include "device/opencl/memory.hpp"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -92,7 +94,7 @@ void describe_sizes(DeviceInfo& info, cl_device_id device) {
   info.local_memory_max = info.local_memory;
   info.global_memory = get<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   info.max_allocation = get<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  info.base_alignment = std::max<std::size_t>(1, get<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
+  info.base_alignment = reported_alignment(device);
   info.last_level_cache = get<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
 }
 
@@ -101,6 +103,7 @@ void describe_features(DeviceInfo& info, cl_device_id device) {
   const std::string extensions = text(device, CL_DEVICE_EXTENSIONS);
   info.unified_memory =
       info.kind == Kind::cpu && get_or<cl_bool>(CL_FALSE, device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
+  if (info.unified_memory) info.base_alignment = std::max(info.base_alignment, in_place_alignment);
   info.f64 = get_or<cl_device_fp_config>(0, device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
   info.atomics_64 = has_extension(extensions, "cl_khr_int64_base_atomics") &&
                     has_extension(extensions, "cl_khr_int64_extended_atomics");
@@ -109,6 +112,10 @@ void describe_features(DeviceInfo& info, cl_device_id device) {
 }
 
 }  // namespace
+
+std::size_t reported_alignment(cl_device_id device) {
+  return std::max<std::size_t>(1, get<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);  // the query is in bits
+}
 
 bool is_nvidia(const DeviceInfo& info) {
   return info.platform == "NVIDIA CUDA";

@@ -18,9 +18,9 @@ std::shared_ptr<Device> make_device(ContextHandle handle, DeviceHandle id, int i
   auto context = std::make_shared<Context>(std::move(handle), std::move(id), std::move(info));
   if (context->info().unified_memory) {
     context->guarded([&] {
-      DeviceInfo& known = context->info();
-      known.unified_memory = works_in_place(context);
-      if (known.unified_memory) known.base_alignment = std::max(known.base_alignment, in_place_alignment);
+      if (works_in_place(context)) return;
+      context->info().unified_memory = false;
+      context->info().base_alignment = reported_alignment(context->device());
     });
   }
   return std::make_shared<OpenclDevice>(std::move(context));
