@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <iostream>
 #include <memory>
 #include <random>
 #include <string>
@@ -29,12 +30,15 @@ inline const char* name(Prelude prelude) {
   return names[static_cast<int>(prelude)];
 }
 
-/// Every device of this machine, opened once.
+/// Every device of this machine, opened once; their names are printed, so that a log tells what was tested.
 inline const std::vector<std::shared_ptr<device::Device>>& every_device() {
   static const auto& devices = *[] {
     auto* opened = new std::vector<std::shared_ptr<device::Device>>;
     for (device::Runtime* runtime : {&device::opencl_runtime(), &device::cuda_runtime()}) {
-      for (const DeviceInfo& info : runtime->devices()) opened->push_back(runtime->open(info.index));
+      for (const DeviceInfo& info : runtime->devices()) {
+        opened->push_back(runtime->open(info.index));
+        std::cout << "[ DEVICE   ] " << info.label() << std::endl;
+      }
     }
     return opened;
   }();
