@@ -95,7 +95,8 @@ void describe_sizes(DeviceInfo& info, cl_device_id device) {
   info.global_memory = get<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   info.max_allocation = get<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   info.base_alignment = reported_alignment(device);
-  info.last_level_cache = get<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+  // NVIDIA's driver answers with the sum of the first-level caches.
+  info.last_level_cache = is_nvidia(info) ? 0 : get<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
 }
 
 void describe_features(DeviceInfo& info, cl_device_id device) {

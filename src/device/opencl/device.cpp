@@ -16,13 +16,12 @@ void CL_CALLBACK report(const char* text, const void*, std::size_t, void*) {
 std::shared_ptr<Device> make_device(ContextHandle handle, DeviceHandle id, int index) {
   DeviceInfo info = describe(id.get(), index);
   auto context = std::make_shared<Context>(std::move(handle), std::move(id), std::move(info));
-  if (context->info().unified_memory) {
-    context->guarded([&] {
-      if (works_in_place(context)) return;
-      context->info().unified_memory = false;
-      context->info().base_alignment = reported_alignment(context->device());
-    });
-  }
+  context->guarded([&] {
+    DeviceInfo& known = context->info();
+    if (!known.unified_memory || works_in_place(context)) return;
+    known.unified_memory = false;
+    known.base_alignment = reported_alignment(context->device());
+  });
   return std::make_shared<OpenclDevice>(std::move(context));
 }
 

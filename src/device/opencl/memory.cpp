@@ -1,6 +1,8 @@
 // Making, wrapping and borrowing OpenCL buffers.
 #include "device/opencl/memory.hpp"
 
+#include "device/opencl/describe.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +34,14 @@ std::size_t alignment_of(const void* address) {
                     .remedy = too_large ? "split the array over several buffers" : "free other buffers first"});
 }
 
+// NVIDIA's driver grants any size, even 2^64 - 1 bytes, and fails only when the buffer is used.
+void require_within_limit(const Context& context, std::size_t bytes) {
+  if (bytes <= context.info().max_allocation) return;
+  refuse_allocation(context, cl().clCreateBuffer.name, CL_INVALID_BUFFER_SIZE, bytes);
+}
+
 MemoryHandle create_buffer(const Context& context, cl_mem_flags flags, std::size_t bytes, void* host) {
+  require_within_limit(context, bytes);
   const auto& entry = cl().clCreateBuffer;
   cl_int code = CL_SUCCESS;
   MemoryHandle memory(entry.function(context.get(), flags, at_least_one(bytes), host, &code));
@@ -56,9 +65,7 @@ struct HostMemory {
 
 // The memory is freed by the runtime's callback, since commands may still use it when our last handle goes.
 std::shared_ptr<MemoryObject> allocate_in_place(const SharedContext& context, std::size_t bytes) {
-  if (bytes > context->info().max_allocation) {
-    refuse_allocation(*context, cl().clCreateBuffer.name, CL_INVALID_BUFFER_SIZE, bytes);
-  }
+  require_within_limit(*context, bytes);
   HostMemory host(at_least_one(bytes));
   if (!host.address) refuse_allocation(*context, cl().clCreateBuffer.name, CL_OUT_OF_HOST_MEMORY, bytes);
   MemoryHandle memory = create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host.address);
@@ -157,9 +164,8 @@ std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem
     traits.host = get(static_cast<void*>(nullptr), CL_MEM_HOST_PTR);
     traits.alignment = alignment_of(traits.host);
   } else {
-    const auto base =
-        query<cl_uint>(cl().clGetDeviceInfo, context->device(), cl_device_info{CL_DEVICE_MEM_BASE_ADDR_ALIGN});
-    traits.alignment = std::min(alignment_of(get(std::size_t{0}, CL_MEM_OFFSET)), std::max<std::size_t>(1, base / 8));
+    traits.alignment =
+        std::min(alignment_of(get(std::size_t{0}, CL_MEM_OFFSET)), reported_alignment(context->device()));
   }
   return std::make_shared<MemoryObject>(context, retain<MemoryHandle>(cl().clRetainMemObject, memory), traits);
 }
