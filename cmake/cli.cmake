@@ -10,12 +10,10 @@ target_compile_definitions(axisloom_cli_objects PUBLIC AXISLOOM_VERSION="${PROJE
 target_link_libraries(axisloom_cli_objects
   PUBLIC axisloom_objects axisloom_io CLI11::CLI11 fmt::fmt-header-only nlohmann_json::nlohmann_json)
 
-if(AXISLOOM_CLI)
-  add_executable(axisloom_cli ${PROJECT_SOURCE_DIR}/cli/main.cpp)
-  axisloom_target(axisloom_cli)
-  set_target_properties(axisloom_cli PROPERTIES OUTPUT_NAME axisloom)
-  target_link_libraries(axisloom_cli PRIVATE axisloom_cli_objects axisloom_objects)
-endif()
+add_executable(axisloom_cli ${PROJECT_SOURCE_DIR}/cli/main.cpp)
+axisloom_target(axisloom_cli)
+set_target_properties(axisloom_cli PROPERTIES OUTPUT_NAME axisloom)
+target_link_libraries(axisloom_cli PRIVATE axisloom_cli_objects axisloom_objects)
 
 # The man page and the completions are printed by the program itself, so they cannot disagree with it. A program that
 # cannot print one of them fails the build.
@@ -27,7 +25,7 @@ function(axisloom_printed output)
     DEPENDS axisloom_cli VERBATIM)
 endfunction()
 
-if(AXISLOOM_CLI AND AXISLOOM_INSTALL)
+if(AXISLOOM_INSTALL)
   set(printed_folder ${PROJECT_BINARY_DIR}/share)
   file(MAKE_DIRECTORY ${printed_folder})
   axisloom_printed(${printed_folder}/axisloom.1 --man)

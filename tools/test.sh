@@ -77,7 +77,7 @@ total() { awk '{ sum += $1 } END { if (NR) print sum }'; }
 counts() {
   local good bad
   good="$({ grep -oP '^\[  PASSED  \] \K\d+' "$1"; grep -oP '\b\d+(?= passed)' "$1"; } | total)"
-  bad="$({ grep -oP '^ ?\K\d+(?= FAILED TESTS?$)' "$1"; grep -oP '\b\d+(?= failed)' "$1"; } | total)"
+  bad="$({ grep -P '^\[  FAILED  \] .* \(\d+ ms\)$' "$1" | wc -l; grep -oP '\b\d+(?= failed)' "$1"; } | total)"
   echo "${good:-0} ${bad:-0}"
 }
 
