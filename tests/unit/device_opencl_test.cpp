@@ -288,15 +288,15 @@ TEST_F(OpenclDeviceTest, UsesWrappedMemoryInPlace) {
 TEST_F(OpenclDeviceTest, BuffersOutliveTheirLastHandleWhileInUse) {
   auto queue = device_->queue(false);
   auto program = device_->build(scale_request);
-  constexpr std::size_t count = 1 << 20;
+  constexpr std::size_t count = 1 << 18;
   auto out = device_->allocate(4 * count);
   const std::vector<int> values = iota(count);
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 5; ++round) {
     auto in = device_->allocate(4 * count);
     queue->write(*in, 0, bytes_of(values), {});
     launch_scale(*queue, *program, *in, *out, 2, round, count / 256, 256);
     in.reset();
-    const auto scribble = std::make_unique<std::vector<int>>(count, -7);
+    const std::vector<int> scribble(count, -7);  // likely to get the memory of `in`, were it free already
     EXPECT_EQ(read_ints(*queue, *out, count)[count - 1], 2 * static_cast<int>(count) + round);
   }
 }
@@ -317,6 +317,7 @@ TEST_F(OpenclDeviceTest, StagingMemoryIsHostMemory) {
 }
 
 TEST_F(OpenclDeviceTest, EightThreadsShareOneProgram) {
+  if (device_->info().platform == "Oclgrind") GTEST_SKIP() << "the simulator runs one kernel at a time";
   auto program = device_->build(scale_request);
   constexpr int threads = 8;
   constexpr int rounds = 200;
