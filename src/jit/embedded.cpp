@@ -25,7 +25,7 @@ std::string_view intern(std::string text) {
 
 /// Where the embedded names live in a source tree.
 fs::path path_in_tree(const fs::path& root, std::string_view name) {
-  if (name.starts_with("tuning/")) return root / name;
+  if (name.starts_with("tuning/") || name.starts_with("bench/")) return root / name;
   if (name.starts_with("dialect/")) return root / "src" / name;
   return root / "src" / "ops" / name;
 }
@@ -56,7 +56,8 @@ std::vector<std::string_view> names_in_tree(const fs::path& root) {
   };
   const Place places[] = {{"src/dialect", "src", {".h", ".kernel"}},
                           {"src/ops", "src/ops", {".h", ".kernel"}},
-                          {"tuning", ".", {".jsonl"}}};
+                          {"tuning", ".", {".jsonl"}},
+                          {"bench", ".", {".h", ".kernel", ".py"}}};
   std::vector<std::string_view> names;
   for (const auto& [folder, base, suffixes] : places) {
     if (!fs::is_directory(root / folder)) continue;

@@ -52,16 +52,12 @@ View result(const Operation& op, std::span<const View> inputs) {
   return move_op(op).result(op, inputs[0]);
 }
 
-core::Move lowered(const Operation& op, std::span<const View> views) {
-  return move_op(op).lower(op, views[0], views[1]);
-}
-
 void oracle(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in, std::byte* out) {
-  move_on_host(lowered(op, views), in[0], out);
+  move_on_host(lowered_move(op, views), in[0], out);
 }
 
 std::int64_t bytes(const Operation& op, std::span<const View> views) {
-  return lowered(op, views).bytes_moved();
+  return lowered_move(op, views).bytes_moved();
 }
 
 std::span<const CandidateInfo> candidate_infos() {
@@ -180,7 +176,7 @@ std::shared_ptr<const PlanImpl> plan_move(const core::Move& move, std::vector<Vi
 std::shared_ptr<const PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
                                           const PlanOptions& options) {
   check_views(op, views);
-  return plan_move(core::normalise(lowered(op, views)), {views.begin(), views.end()}, device, options);
+  return plan_move(core::normalise(lowered_move(op, views)), {views.begin(), views.end()}, device, options);
 }
 
 /// Moves the origin of one side to the lowest byte it touches; returns the bytes it needs.
@@ -195,7 +191,7 @@ std::vector<Slice> slices(const Operation& op, std::span<const View> views, cons
                           const PlanOptions& options, std::int64_t limit) {
   check_views(op, views);
   std::vector<Slice> list;
-  for (core::Move& part : cut_move(lowered(op, views), limit)) {
+  for (core::Move& part : cut_move(lowered_move(op, views), limit)) {
     const Slice::Range in = rebase(part.in_offset, part.in_align, core::in_bounds(part), part.element);
     const Slice::Range out = rebase(part.out_offset, part.out_align, core::out_bounds(part), part.element);
     View in_view = View::contiguous(Dtype::u8, {in.bytes}), out_view = View::contiguous(Dtype::u8, {out.bytes});
@@ -207,6 +203,10 @@ std::vector<Slice> slices(const Operation& op, std::span<const View> views, cons
 }
 
 }  // namespace
+
+core::Move lowered_move(const Operation& op, std::span<const View> views) {
+  return move_op(op).lower(op, views[0], views[1]);
+}
 
 std::span<const OpEntry> move_entries() {
   static const std::vector<OpEntry> entries = [] {

@@ -1,0 +1,62 @@
+// Whoever takes part in a measurement: Axisloom itself, a plain copy, another library.
+#pragma once
+
+#include "bench/workload.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace axisloom::bench {
+
+/// Times of one run, in seconds.
+struct Timing {
+  double call = 0;               // from the call until the result is there
+  std::optional<double> device;  // by the device's own clock
+};
+
+enum class Role { ours, copy, peer };
+const char* name(Role role) noexcept;
+
+class Contestant {
+ public:
+  /// `how` says in a few words what is called: "cv::transpose, OpenCV 4.6.0".
+  Contestant(Workload& workload, std::string name, std::string how, Role role)
+      : workload_(workload), name_(std::move(name)), how_(std::move(how)), role_(role) {}
+  virtual ~Contestant() = default;
+  Contestant(const Contestant&) = delete;
+  Contestant& operator=(const Contestant&) = delete;
+
+  const std::string& name() const noexcept { return name_; }
+  const std::string& how() const noexcept { return how_; }
+  Role role() const noexcept { return role_; }
+
+  /// Moves the data once, from the same input as everybody, and returns when it is done.
+  virtual Timing run() = 0;
+  /// Overwrites the place of the result, so that one that is never written is not taken for right.
+  virtual void spoil(std::byte value) { workload_.spoil_output(value); }
+  /// What the result must be.
+  virtual const core::Move& expected() const { return workload_.move(); }
+  /// Where the result lies: host memory laid out as the output buffer, or null for the output buffer itself.
+  virtual const std::byte* result() { return nullptr; }
+
+  Mistakes judge() { return workload_.judge(expected(), result()); }
+
+ protected:
+  Workload& workload() const noexcept { return workload_; }
+
+ private:
+  Workload& workload_;
+  std::string name_, how_;
+  Role role_;
+};
+
+/// A contestant, or the reason why it cannot take part.
+struct Offer {
+  std::unique_ptr<Contestant> contestant;
+  std::string reason;
+
+  static Offer absent(std::string why) { return {nullptr, std::move(why)}; }
+};
+
+}  // namespace axisloom::bench

@@ -1,0 +1,124 @@
+// Rounds, and when they end.
+#include "bench/engine.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+
+namespace axisloom::bench {
+namespace {
+
+std::vector<double> times(const Measured& measured, Clock clock) {
+  std::vector<double> values;
+  for (const Timing& timing : measured.samples) values.push_back(seconds(timing, clock));
+  return values;
+}
+
+/// One contestant on its way through the rounds.
+class Runner {
+ public:
+  Runner(Contestant& contestant, const Rules& rules, Clock clock)
+      : contestant_(contestant), rules_(rules), clock_(clock) {}
+
+  void warm_up() {
+    for (std::size_t runs = 0; alive() && runs < rules_.max_samples; ++runs) {
+      const auto timing = run();
+      if (!timing) return;
+      spent_ += timing->call;
+      if (spent_ >= rules_.warm_up_seconds) break;
+    }
+    spent_ = 0;
+  }
+  void take_turn() {
+    if (!alive() || exhausted()) return;
+    const auto timing = run();
+    if (!timing) return;
+    measured_.samples.push_back(*timing);
+    spent_ += timing->call;
+    // Sorting all samples after each of thousands of runs would itself take the machine's time.
+    const std::size_t n = measured_.samples.size();
+    if (n < 64 || n % (n / 32) == 0) converged_ = converged();
+  }
+  bool satisfied() const { return !alive() || converged_ || exhausted(); }
+
+  Measured take() {
+    measured_.stop = alive() && converged() ? Stop::converged : Stop::time_up;
+    return std::move(measured_);
+  }
+
+ private:
+  bool alive() const { return measured_.error.empty(); }
+  bool exhausted() const {
+    const std::size_t n = measured_.samples.size();
+    return n >= rules_.min_samples && (spent_ >= rules_.max_seconds || n >= rules_.max_samples);
+  }
+  bool converged() const {
+    if (measured_.samples.size() < rules_.min_samples || spent_ < rules_.min_seconds) return false;
+    return summarise(times(measured_, clock_)).width() <= rules_.width;
+  }
+  std::optional<Timing> run() {
+    try {
+      return contestant_.run();
+    } catch (const Error& error) {
+      if (error.code() == Errc::device_lost) throw;
+      measured_ = {{}, Stop::time_up, error.what()};
+      return std::nullopt;
+    }
+  }
+
+  Contestant& contestant_;
+  const Rules& rules_;
+  Clock clock_;
+  double spent_ = 0;
+  bool converged_ = false;
+  Measured measured_;
+};
+
+}  // namespace
+
+const char* name(Role role) noexcept {
+  switch (role) {
+    case Role::ours:
+      return "ours";
+    case Role::copy:
+      return "copy";
+    case Role::peer:
+      break;
+  }
+  return "peer";
+}
+const char* name(Clock clock) noexcept {
+  return clock == Clock::device ? "device" : "call";
+}
+const char* name(Stop stop) noexcept {
+  return stop == Stop::converged ? "converged" : "time up";
+}
+
+double seconds(const Timing& timing, Clock clock) noexcept {
+  return clock == Clock::device ? timing.device.value_or(timing.call) : timing.call;
+}
+
+std::vector<Measured> measure(std::span<Contestant* const> contestants, const Rules& rules, Clock clock,
+                              const std::function<void(std::size_t)>& progress) {
+  std::vector<Runner> runners;
+  for (Contestant* contestant : contestants) runners.emplace_back(*contestant, rules, clock);
+  for (Runner& runner : runners) runner.warm_up();
+  const auto satisfied = [](const Runner& runner) { return runner.satisfied(); };
+  for (std::size_t round = 0; !std::all_of(runners.begin(), runners.end(), satisfied); ++round) {
+    if (progress) progress(round);
+    for (std::size_t turn = 0; turn < runners.size(); ++turn) runners[(round + turn) % runners.size()].take_turn();
+  }
+  std::vector<Measured> all;
+  for (Runner& runner : runners) all.push_back(runner.take());
+  return all;
+}
+
+std::optional<Summary> summary(const Measured& measured, Clock clock) {
+  const auto lacks_device = [](const Timing& timing) { return !timing.device; };
+  if (measured.samples.empty()) return std::nullopt;
+  if (clock == Clock::device && std::any_of(measured.samples.begin(), measured.samples.end(), lacks_device))
+    return std::nullopt;
+  return summarise(times(measured, clock));
+}
+
+}  // namespace axisloom::bench

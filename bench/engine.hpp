@@ -1,0 +1,50 @@
+// The measuring engine: contestants take turns within one process until the medians of all are known well enough.
+#pragma once
+
+#include "bench/contestant.hpp"
+#include "bench/statistics.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace axisloom::bench {
+
+/// Which of a run's times decides: that of the device where it has a clock of its own, else that of the call.
+enum class Clock { call, device };
+const char* name(Clock clock) noexcept;
+double seconds(const Timing& timing, Clock clock) noexcept;
+
+struct Rules {
+  double min_seconds = 0.5;      // of a contestant's own runs, before its median is believed
+  double max_seconds = 5;        // of its own runs, after which it stops in any case
+  double warm_up_seconds = 0.1;  // of its own runs, before anything counts
+  double width = 0.02;           // of the interval, as a share of the median
+  std::size_t min_samples = 6;   // the fewest that give an interval of 95%
+  std::size_t max_samples = 20000;
+
+  static Rules with_min_seconds(double seconds) { return {seconds, 10 * seconds, 0.2 * seconds}; }
+};
+
+enum class Stop { converged, time_up };
+const char* name(Stop stop) noexcept;
+
+/// What a contestant showed. Failed ones have an error and no samples that count.
+struct Measured {
+  std::vector<Timing> samples;
+  Stop stop = Stop::time_up;
+  std::string error;
+};
+
+/// Runs contestants in rounds, one run each, the first one moving on by one from round to round. Rounds go on until
+/// every contestant has converged or used up its time; one that has used up its time sits out the rest, so that slow
+/// ones do not hold up the others. One measurement per contestant; a contestant that throws fails alone, but a lost
+/// device ends everything.
+std::vector<Measured> measure(std::span<Contestant* const> contestants, const Rules& rules, Clock clock,
+                              const std::function<void(std::size_t round)>& progress = {});
+
+/// Summary of one clock's samples; nothing when they lack it.
+std::optional<Summary> summary(const Measured& measured, Clock clock);
+
+}  // namespace axisloom::bench

@@ -1,0 +1,50 @@
+// Threads that wait for a round, take their part of it, and report back.
+#include "bench/team.hpp"
+
+#include <algorithm>
+
+namespace axisloom::bench {
+
+Team::Team(unsigned members) {
+  const unsigned wanted = members != 0 ? members : std::max(1u, std::thread::hardware_concurrency());
+  for (unsigned member = 1; member < wanted; ++member) threads_.emplace_back([this, member] { serve(member); });
+}
+
+Team::~Team() {
+  {
+    const std::lock_guard lock(mutex_);
+    leaving_ = true;
+  }
+  start_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Team::run(const std::function<void(unsigned)>& work) {
+  {
+    const std::lock_guard lock(mutex_);
+    work_ = &work;
+    running_ = static_cast<unsigned>(threads_.size());
+    ++round_;
+  }
+  start_.notify_all();
+  work(0);
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return running_ == 0; });
+}
+
+void Team::serve(unsigned member) {
+  std::uint64_t served = 0;
+  while (true) {
+    std::unique_lock lock(mutex_);
+    start_.wait(lock, [&] { return leaving_ || round_ != served; });
+    if (leaving_) return;
+    served = round_;
+    const auto* work = work_;
+    lock.unlock();
+    (*work)(member);
+    lock.lock();
+    if (--running_ == 0) done_.notify_one();
+  }
+}
+
+}  // namespace axisloom::bench

@@ -1,0 +1,48 @@
+// Judging a result, on the host by comparison with the oracle or element by element, on a device by a kernel of its
+// own.
+#pragma once
+
+#include "bench/data.hpp"
+#include "bench/team.hpp"
+
+#include "core/move.hpp"
+
+#include <axisloom/device.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace axisloom::bench {
+
+/// How many elements are not what they should be, and where the first of them lies when that is known.
+struct Mistakes {
+  std::int64_t count = 0;
+  std::int64_t first = -1;  // position in the output buffer, in elements
+};
+/// "3 wrong elements, the first at element 17 of the output"
+std::string to_string(const Mistakes& mistakes);
+
+/// A move whose axes stand in the order in which the output lies in memory, for walks that do not jump. Not merged.
+core::Move in_output_order(core::Move move);
+
+/// Each element of `out` against the hash of the position that it came from.
+Mistakes indexed_on_host(Team& team, const core::Move& move, const Data& data, const std::byte* out);
+/// Each element that the move writes against the same element of `want`.
+Mistakes compared_on_host(Team& team, const core::Move& move, const std::byte* want, const std::byte* out);
+
+/// The kernels of verify.kernel, for one device.
+class DeviceChecks {
+ public:
+  DeviceChecks(const Device& device, const Queue& queue) : device_(device), queue_(queue) {}
+  /// Fills a buffer with data, from position 0 on.
+  void fill(const Data& data, const Buffer& buffer) const;
+  /// As indexed_on_host, for a buffer on the device; it does not say where.
+  Mistakes indexed(const core::Move& move, const Data& data, const Buffer& out) const;
+
+ private:
+  Device device_;
+  Queue queue_;
+};
+
+}  // namespace axisloom::bench
