@@ -77,6 +77,22 @@ void look_at_stores(std::vector<Finding>& findings) {
     if (file.ends_with(".jsonl")) findings.push_back({"configurations", "note", fmt::format("shipped: {}", file), ""});
 }
 
+// Paths and remedies are long: for people each remedy stands below what it is for.
+std::string as_list(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += fmt::format("{:<8}{}: {}\n", finding.state, finding.subject, finding.detail);
+    if (!finding.remedy.empty()) text += fmt::format("        remedy: {}\n", finding.remedy);
+  }
+  return text;
+}
+
+Table as_table(const std::vector<Finding>& findings) {
+  Table table({"subject", "state", "detail", "remedy"});
+  for (const Finding& finding : findings) table.add({finding.subject, finding.state, finding.detail, finding.remedy});
+  return table;
+}
+
 void run(Context& context) {
   std::vector<Finding> findings;
   look_at_runtime(device::cuda_runtime(), findings);
@@ -94,9 +110,7 @@ void run(Context& context) {
     findings.push_back({"device", "missing", "no device can be used",
                         "install pocl-opencl-icd for the CPU, or the driver of your GPU"});
   }
-  Table table({"subject", "state", "detail", "remedy"});
-  for (const Finding& finding : findings) table.add({finding.subject, finding.state, finding.detail, finding.remedy});
-  print(table.text(context.format));
+  print(context.format == Format::table ? as_list(findings) : as_table(findings).text(context.format));
 }
 
 }  // namespace

@@ -14,8 +14,10 @@
 #include <axisloom/plan.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
+#include <set>
 
 namespace axisloom::cli {
 namespace {
@@ -45,7 +47,7 @@ const char* examples(std::string_view op) {
       {"transpose",
        "axisloom transpose in.png -o out.png\n"
        "axisloom transpose --shape 256x256 --dtype u16 scan.raw -o turned.raw"},
-      {"permute", "axisloom permute 2,0,1 photo.jpg -o planes.npy\naxisloom permute -- -1,0,1 in.npy -o out.npy"},
+      {"permute", "axisloom permute 2,0,1 photo.jpg -o planes.npy\naxisloom permute -1,0,1 in.npy -o out.npy"},
       {"relayout",
        "axisloom relayout NCHW NC/32HW32 in.npy -o out.npy\n"
        "axisloom relayout NC/32HW32 NCHW --channels 50 out.npy -o back.npy"}};
@@ -59,9 +61,22 @@ Operation image_aware(const Operation& op, const io::HostArray& input, bool imag
   return op;
 }
 
-PlanOptions plan_options(const Job& job) {
+// A tunable that no candidate has is a slip of the pen; without this it would read as a move that nobody can do.
+void require_tunables(const ops::OpEntry& entry, const PlanOptions& options) {
+  std::set<std::string_view> known;
+  for (const ops::CandidateInfo& candidate : entry.candidates)
+    if (options.candidate.empty() || candidate.name == options.candidate)
+      for (const tune::Tunable& tunable : candidate.tunables) known.insert(tunable.name);
+  for (const auto& [name, value] : options.configuration)
+    if (!known.contains(name))
+      throw Error(Errc::usage, fmt::format("there is no tunable \"{}\"", name),
+                  known.empty() ? "leave --config away" : fmt::format("one of {}", fmt::join(known, ", ")));
+}
+
+PlanOptions plan_options(const ops::OpEntry& entry, const Job& job) {
   PlanOptions options = job.options;
   options.configuration = parse_configuration(job.configuration);
+  require_tunables(entry, options);
   options.index = parse_index(job.index);
   return options;
 }
@@ -100,7 +115,7 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
                 fmt::format("{} takes {} input file{}, {} given", entry.name, entry.inputs,
                             entry.inputs == 1 ? "" : "s", rest.files.size()),
                 fmt::format("axisloom {} --help", entry.name));
-  const PlanOptions options = plan_options(job);
+  const PlanOptions options = plan_options(entry, job);
   const std::vector<io::HostArray> inputs = read_inputs(job, rest.files);
   const bool image = is_image_file(rest.files.front(), job.reading.format);
   const Operation op = image_aware(operation(entry, job, rest), inputs.front(), image);
@@ -125,11 +140,10 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
   if (context.format_given && job.output != "-") print(report_table(report).text(context.format));
 }
 
-std::string names(const ops::OpEntry& entry) {
-  std::string all;
-  for (const ops::CandidateInfo& candidate : entry.candidates)
-    all += fmt::format("{}{}", all.empty() ? "" : "|", candidate.name);
-  return all;
+std::vector<std::string> candidate_names(const ops::OpEntry& entry) {
+  std::vector<std::string> names;
+  for (const ops::CandidateInfo& candidate : entry.candidates) names.emplace_back(candidate.name);
+  return names;
 }
 
 void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
@@ -144,7 +158,8 @@ void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
   command.add_option("--dtype", job.dtype, "Element type of a raw input, such as u8 or float32")->type_name("DTYPE");
   command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
   command.add_option("--candidate", job.options.candidate, "Use this variant, or fail saying why it cannot be used")
-      ->type_name(names(entry));
+      ->check(CLI::IsMember(candidate_names(entry)).description(""))
+      ->type_name(fmt::format("{}", fmt::join(candidate_names(entry), "|")));
   command
       .add_option("--config", job.configuration, "Force one tunable of the candidate, as name=value; may be repeated")
       ->type_name("NAME=VALUE")

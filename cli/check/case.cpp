@@ -133,9 +133,11 @@ Case parse_case(std::string_view line) {
 }
 
 std::optional<RandomLine> parse_random(std::string_view line) {
-  const std::vector<std::string> words = words_of(line);
-  if (words.empty() || words.front() != "random") return std::nullopt;
+  std::vector<std::string> words = words_of(line);
   RandomLine random;
+  random.slow = !words.empty() && words.front() == "slow";
+  if (random.slow) words.erase(words.begin());
+  if (words.empty() || words.front() != "random") return std::nullopt;
   const auto count = words.size() > 1 ? parse_integer(words[1]) : std::nullopt;
   const auto seed = words.size() > 2 ? parse_length(words[2]) : std::nullopt;
   if (!count || *count < 0 || words.size() > 3 || (words.size() == 3 && (!seed || seed->first != "seed")))

@@ -42,8 +42,9 @@ struct Case {
 /// Throws Error(usage).
 Case parse_case(std::string_view line);
 
-/// "random N [seed=S]" anywhere in a file stands for N random cases.
+/// "[slow] random N [seed=S]" stands for N random cases.
 struct RandomLine {
+  bool slow = false;
   std::int64_t count = 0;
   std::optional<std::uint64_t> seed;
 };

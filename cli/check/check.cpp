@@ -77,7 +77,8 @@ void add_line(const std::string& line, std::uint64_t seed, std::vector<std::stri
       cases.push_back(expanded);
       continue;
     }
-    for (std::int64_t i = 0; i < random->count; ++i) cases.push_back(random_case(random->seed.value_or(seed), i));
+    for (std::int64_t i = 0; i < random->count; ++i)
+      cases.push_back((random->slow ? "slow " : "") + random_case(random->seed.value_or(seed), i));
   }
 }
 

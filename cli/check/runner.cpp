@@ -85,6 +85,7 @@ PlanOptions plan_options(const Case& c, const CheckSettings& settings, const std
   PlanOptions options = c.options;
   if (!candidate.empty()) options.candidate = candidate;
   if (settings.index_64) options.index = IndexWidth::bits64;
+  options.in_place = c.in_place;
   options.checked = settings.checked;
   return options;
 }

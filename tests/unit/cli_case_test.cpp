@@ -94,6 +94,7 @@ TEST(CliCase, RandomLines) {
   EXPECT_FALSE(parse_random("transpose u8 3x4"));
   EXPECT_EQ(parse_random("random 300")->count, 300);
   EXPECT_EQ(parse_random("random 5 seed=7")->seed, 7u);
+  EXPECT_TRUE(parse_random("slow random 5")->slow);
   for (const char* bad : {"random", "random x", "random -1", "random 5 speed=7", "random 5 seed=7 8"})
     EXPECT_THROW(parse_random(bad), Error) << bad;
 }
