@@ -28,12 +28,11 @@ void run_top(const CLI::App& app, const std::string& completion, bool man) {
 void add_common_options(CLI::App& command, Context& context) {
   static const std::map<std::string, Format> formats{
       {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}, {"md", Format::md}};
-  const std::string group = "Common options";
   command
       .add_option("--device", context.device,
                   "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
       ->type_name("SPEC")
-      ->group(group);
+      ->group(common_group);
   command
       .add_option_function<std::string>(
           "--format",
@@ -44,10 +43,10 @@ void add_common_options(CLI::App& command, Context& context) {
           "How results are printed")
       ->check(CLI::IsMember({"table", "json", "csv", "md"}).description(""))
       ->type_name("table|json|csv|md")
-      ->group(group);
-  command.add_option("--seed", context.seed, "Seed of everything random")->type_name("NUMBER")->group(group);
-  command.add_flag("-v,--verbose", context.verbose, "Say what was decided, and why")->group(group);
-  command.add_flag("-q,--quiet", context.quiet, "Say nothing but errors")->group(group);
+      ->group(common_group);
+  command.add_option("--seed", context.seed, "Seed of everything random")->type_name("NUMBER")->group(common_group);
+  command.add_flag("-v,--verbose", context.verbose, "Say what was decided, and why")->group(common_group);
+  command.add_flag("-q,--quiet", context.quiet, "Say nothing but errors")->group(common_group);
 }
 
 void set_examples(CLI::App& command, const std::string& examples) {
@@ -60,7 +59,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   auto app = std::make_unique<CLI::App>("Rearranges arrays at the speed of memory, on OpenCL devices and NVIDIA CUDA.",
                                         "axisloom");
   app->set_help_flag("-h,--help", "Print this help and exit");
-  app->set_version_flag("--version", std::string("axisloom ") + AXISLOOM_VERSION);
+  app->set_version_flag("--version", std::string("axisloom ") + AXISLOOM_VERSION, "Print the version and exit");
   app->require_subcommand(0, 1);
   app->get_formatter()->column_width(34);
   set_examples(*app, top_examples);

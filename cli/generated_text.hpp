@@ -9,6 +9,9 @@
 
 namespace axisloom::cli {
 
+/// Name of the group of options that every command has.
+inline constexpr const char* common_group = "Common options";
+
 /// Completion script for "bash", "zsh" or "fish".
 std::string completion_script(const CLI::App& app, std::string_view shell);
 /// The manual page in troff, section 1.

@@ -56,11 +56,17 @@ std::string synopses(const CLI::App& command, const std::string& path) {
   return text;
 }
 
+// Every command takes these; the page explains them once.
+bool is_common(const CLI::Option& option) {
+  return option.get_group() == common_group || option.check_lname("help");
+}
+
 std::string options_text(const CLI::App& command) {
   std::string text;
   for (const CLI::Option* option : positionals(command)) text += option_text(*option, option->get_name(true));
   for (const CLI::Option* option : typed_options(command))
-    text += option_text(*option, fmt::format("{}", fmt::join(spellings(*option), ", ")));
+    if (command.get_parent() == nullptr || !is_common(*option))
+      text += option_text(*option, fmt::format("{}", fmt::join(spellings(*option), ", ")));
   return text;
 }
 
@@ -87,7 +93,7 @@ std::string manual_page(const CLI::App& app) {
   text += ".SH SYNOPSIS\n" + synopses(app, app.get_name());
   text += ".SH DESCRIPTION\n" + escaped(app.get_description()) +
           "\nResults go to standard output, messages to standard error.\n";
-  text += ".SH OPTIONS\n" + options_text(app);
+  text += ".SH OPTIONS\nMost commands take these too.\n" + options_text(app);
   text += ".SH COMMANDS\n" + commands_text(app, "");
   text += ".SH EXIT STATUS\n";
   constexpr const char* meanings[] = {"done",

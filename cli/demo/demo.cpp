@@ -4,7 +4,6 @@
 #include "compare.hpp"
 #include "demo/card.hpp"
 #include "messages.hpp"
-#include "report.hpp"
 #include "streams.hpp"
 
 #include "check/random.hpp"
@@ -87,7 +86,7 @@ class Show {
   void add_row(const char* what, const Done& done, const std::string& file, bool right) {
     right_ = right_ && right;
     const double rate = static_cast<double>(done.report.bytes_moved) / done.seconds / 1e9;
-    table_.add({what, done.report.shapes, configuration_text(done.report), seconds_cell(done.seconds),
+    table_.add({what, done.report.shapes, done.report.candidate, seconds_cell(done.seconds),
                 Cell(rate, fmt::format("{:.2f}", rate)), right ? "passed" : "DIFFERS", file});
   }
 

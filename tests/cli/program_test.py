@@ -1,0 +1,157 @@
+"""The program around the operations: help, devices, check, demo, cache, completions, manual page."""
+import json
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from support import PROGRAM, Case, main, read_npy, read_png, run
+
+
+class Devices(Case):
+    def test_every_format_names_every_device(self):
+        devices = json.loads(self.good("devices", "--format", "json").out)
+        self.assertGreater(len(devices), 0)
+        for shape in ("table", "csv", "md"):
+            text = self.good("devices", "--format", shape).out
+            for device in devices:
+                self.assertIn(device["device"], text)
+                self.assertIn(device["name"], text)
+
+    def test_doctor_tries_every_device(self):
+        findings = json.loads(self.good("doctor", "--format", "json").out)
+        tried = [f for f in findings if "rearrange" in f["detail"]]
+        self.assertEqual(len(tried), len(json.loads(self.good("devices", "--format", "json").out)))
+        self.assertTrue(all(f["state"] == "ok" for f in tried), tried)
+
+    def test_the_cache_fills_and_empties(self):
+        env = {"AXISLOOM_CACHE_DIR": self.path("cache")}
+        self.good("check", "transpose u8 5x6", env=env)
+        info = json.loads(self.good("cache", "info", "--format", "json", env=env).out)[0]
+        self.assertGreater(info["entries"], 0)
+        self.assertIn("0 compiles", self.good("check", "transpose u8 5x6", env=env).out)
+        self.good("cache", "clear", env=env)
+        self.assertEqual(json.loads(self.good("cache", "info", "--format", "json", env=env).out)[0]["entries"], 0)
+
+
+class Check(Case):
+    def test_expansion_is_listed(self):
+        listed = self.good("check", "--list", "with {c=3,5}: copy {u8,f32} {c}x2", "slow copy u8 9").out.splitlines()
+        self.assertEqual(listed, ["copy u8 3x2", "copy f32 3x2", "copy u8 5x2", "copy f32 5x2", "slow copy u8 9"])
+
+    def test_random_cases_depend_on_the_seed_only(self):
+        first = self.good("check", "--list", "--random", 20, "--seed", 5).out
+        self.assertEqual(first, self.good("check", "--list", "--random", 20, "--seed", 5).out)
+        self.assertNotEqual(first, self.good("check", "--list", "--random", 20, "--seed", 6).out)
+
+    def test_the_summary_counts(self):
+        cases = self.path("some.cases", b"# comment\ntranspose f32 {3,4}x5  # and another\n\nslow copy u8 7\n")
+        summary = json.loads(self.good("check", "--cases", cases, "--format", "json").out)
+        self.assertEqual([summary[key] for key in ("passed", "failed", "refused", "skipped")], [2, 0, 0, 1])
+        self.assertEqual(json.loads(self.good("check", "--slow", "--cases", cases, "--format", "json").out)["passed"], 3)
+        every = json.loads(self.good("check", "--candidate", "all", "transpose u8 40x50", "--format", "json").out)
+        self.assertGreaterEqual(every["passed"], 2)
+
+    def test_a_case_that_fails_says_how_to_repeat_it(self):
+        result = run("check", "copy u8 7 expect=overlap", "--seed", 3)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("0 passed, 1 failed, 0 refused", result.out)
+        repeat = result.err.split("repeat: ")[1].splitlines()[0]
+        self.assertIn("--seed 3", repeat)
+        again = subprocess.run(["bash", "-c", repeat.replace("axisloom", PROGRAM, 1)], capture_output=True, check=False)
+        self.assertEqual(again.returncode, 1)
+        self.assertEqual(again.stderr.decode(), result.err)
+
+    def test_what_cannot_be_read(self):
+        self.bad(2, "check")
+        self.bad(2, "check", "transpose f32")
+        self.bad(2, "check", "transpose f32 {3..x}x4")
+        self.bad(4, "check", "--cases", self.path("none.cases"))
+
+    def test_the_device_that_ran_is_named(self):
+        spec = json.loads(self.good("devices", "--format", "json").out)[0]["device"]
+        self.assertIn(f"on {spec} (", self.good("check", "--device", spec, "copy u8 7").out)
+        self.bad(3, "check", "--device", "opencl:no-such-device", "copy u8 7")
+        self.assertEqual(run("check", "copy u8 7", env={"AXISLOOM_DEVICE": "opencl:no-such-device"}).returncode, 3)
+
+
+class Demo(Case):
+    def test_the_card_is_transposed(self):
+        result = self.good("demo", "-o", self.path("demo"), "--format", "json")
+        self.assertEqual({row["check"] for row in json.loads(result.out)}, {"passed"})
+        height, width, _, card = read_png(self.path("demo/card.png"))
+        turned = read_png(self.path("demo/card-transposed.png"))
+        self.assertEqual(turned[:3], (width, height, 1))
+        self.assertEqual(turned[3], bytes(card[c * width + r] for r in range(width) for c in range(height)))
+        self.assertEqual(read_npy(self.path("demo/colour-card-planes.npy"))[0], (3, height, width))
+        self.assertEqual(read_npy(self.path("demo/channels.npy"))[0], (2, 2, 56, 56, 32))
+
+    def test_a_picture_of_the_user(self):
+        pixels = bytes(i * 7 % 256 for i in range(5 * 4 * 3))
+        result = self.good("demo", self.path("my.ppm", b"P6\n5 4\n255\n" + pixels), "-o", self.path("demo"))
+        self.assertNotIn("DIFFERS", result.out)
+        self.assertEqual(read_png(self.path("demo/my-transposed.png"))[:3], (5, 4, 3))
+        self.bad(4, "demo", self.path("none.png"), "-o", self.path("demo"))
+
+
+class Texts(Case):
+    def test_help_everywhere(self):
+        top = self.good("--help").out
+        commands = [line.split()[0] for line in top.split("Subcommands:")[1].split("Examples:")[0].splitlines() if
+                    line.startswith("  ") and line[2] != " "]
+        self.assertIn("rearrange", commands)
+        for command in commands:
+            self.assertIn("Examples:", self.good(command, "--help").out, command)
+
+    def test_a_reader_that_goes_away(self):
+        result = subprocess.run(["bash", "-c", f"'{PROGRAM}' check --list --random 3000 | head -1"], capture_output=True,
+                                check=False)
+        self.assertEqual(result.stderr, b"")
+
+    def test_an_interrupt_ends_it_quietly(self):
+        with subprocess.Popen([PROGRAM, "check", "--random", "100000"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertEqual(error, b"")
+
+    def complete(self, *words):
+        script = (f'source <("{PROGRAM}" --completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+                  '_axisloom; printf "%s\\n" "${COMPREPLY[@]}"')
+        result = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, check=True, cwd=self.folder)
+        return result.stdout.decode().split()
+
+    def test_bash_completes(self):
+        self.assertEqual(self.complete("axisloom", "trans"), ["transpose"])
+        self.assertEqual(self.complete("axisloom", "devices", "--format", ""), ["table", "json", "csv", "md"])
+        self.assertEqual(self.complete("axisloom", "cache", ""), ["info", "clear"])
+        self.assertEqual(self.complete("axisloom", "transpose", "--cand"), ["--candidate"])
+        self.path("picture.png", b"")
+        self.assertEqual(self.complete("axisloom", "transpose", "pic"), ["picture.png"])
+        self.assertEqual(self.complete("axisloom", "transpose", "a.npy", "-o", "pic"), ["picture.png"])
+
+    def test_other_shells_accept_their_scripts(self):
+        for shell in ("zsh", "fish"):
+            script = self.path("script." + shell, self.good("--completion", shell).raw)
+            if shutil.which(shell):
+                subprocess.run([shell, "-n", script], check=True)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
+    def test_the_manual_page_is_clean_troff(self):
+        page = self.path("axisloom.1", self.good("--man").raw)
+        result = subprocess.run(["groff", "-man", "-ww", "-Tutf8", page], capture_output=True, check=True)
+        self.assertEqual(result.stderr, b"")
+        text = re.sub(".\b", "", result.stdout.decode())  # bold and underlined letters are overstruck
+        for word in ("rearrange", "EXIT STATUS", "--device"):
+            self.assertTrue(word in text, word)
+
+    def test_version(self):
+        self.assertTrue(self.good("--version").out.startswith("axisloom "))
+
+
+if __name__ == "__main__":
+    main()
