@@ -104,7 +104,7 @@ run_suite() {
   echo "$line"
   table+=("$(printf '%-9s ' "$name")$line")
   if [[ $verdict != ok ]]; then
-    tail -n 40 "$logs/$name.log" | sed 's/^/    /'
+    tail -n 40 "$logs/$name.log" | cut -c 1-240 | sed 's/^/    /'
     return 1
   fi
 }
