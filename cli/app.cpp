@@ -78,6 +78,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   add_devices(*app, context);
   add_doctor(*app, context);
   add_check(*app, context);
+  add_bench(*app, context);
   add_cache(*app, context);
   return app;
 }

@@ -1,0 +1,68 @@
+// Timing a case: contestants are gathered, checked, measured in turns, and checked again.
+#pragma once
+
+#include "bench/engine.hpp"
+#include "bench/peers/peers.hpp"
+#include "bench/suite.hpp"
+
+#include <axisloom/device.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace axisloom::bench {
+
+struct Settings {
+  Rules rules;
+  std::uint64_t seed = 1;
+  Strength strength = Strength::automatic;
+  bool all_peers = true;
+  std::vector<std::string> peers;  // by name, unless all take part
+};
+
+enum class Status { right, wrong, failed, absent };
+const char* name(Status status) noexcept;
+
+/// What became of one contestant. Times are of right ones only.
+struct Entry {
+  std::string name;
+  std::string how;
+  Role role = Role::peer;
+  Status status = Status::right;
+  std::string reason;  // why wrong, failed or absent
+  std::optional<Summary> call, device;
+  Stop stop = Stop::time_up;
+  double seconds = 0;  // median by the result's clock
+  double bytes_per_second = 0;
+  std::optional<double> share;  // of the speed of the copy in this run
+  int rank = 0;                 // among all that move the data and are right; 0: not ranked
+};
+
+struct CaseResult {
+  std::string label;
+  std::string text;
+  std::string op, shapes;
+  std::int64_t bytes = 0;  // read plus written
+  std::int64_t elements = 0;
+  Strength strength = Strength::automatic;
+  Clock clock = Clock::call;
+  std::string copy;  // the contestant that shares refer to; empty when there is none
+  std::vector<Entry> entries;
+};
+
+using Progress = std::function<void(const std::string& what)>;
+
+/// Whether --peers lets a contestant take part: Axisloom and the copies always do.
+bool takes_part(const PeerEntry& entry, const Settings& settings);
+
+/// Checks, measures and checks again. Every contestant's result is judged twice, its place overwritten with different
+/// bytes before each, so that an element that is never written is wrong at least once.
+CaseResult compete(Workload& workload, const std::string& label, std::vector<std::unique_ptr<Contestant>> contestants,
+                   const Settings& settings, const Progress& progress);
+
+/// One case with everybody who may take part.
+CaseResult time_case(const Job& job, const Device& device, Team& team, Session& session, const Settings& settings,
+                     const Progress& progress);
+
+}  // namespace axisloom::bench

@@ -1,0 +1,125 @@
+// Reads /proc, /sys and nvidia-smi; what cannot be found is left out.
+#include "bench/environment.hpp"
+
+#include <sys/utsname.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace axisloom::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// What stands behind "name :" in a file such as /proc/cpuinfo, the first time.
+std::string field(const char* path, std::string_view name) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (!line.starts_with(name) || colon == std::string::npos) continue;
+    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? std::string() : line.substr(start);
+  }
+  return {};
+}
+
+void set_if_known(Json& to, const char* name, const std::string& value) {
+  if (!value.empty()) to[name] = value;
+}
+
+Json host() {
+  Json json;
+  set_if_known(json, "cpu", field("/proc/cpuinfo", "model name"));
+  json["threads"] = std::thread::hardware_concurrency();
+  set_if_known(json, "memory", field("/proc/meminfo", "MemTotal"));
+  set_if_known(json, "last_level_cache", first_line("/sys/devices/system/cpu/cpu0/cache/index3/size"));
+  set_if_known(json, "governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+  set_if_known(json, "transparent_hugepages", first_line("/sys/kernel/mm/transparent_hugepage/enabled"));
+  utsname system{};
+  if (uname(&system) == 0) json["system"] = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+  return json;
+}
+
+Json device_json(const DeviceInfo& info) {
+  return {{"spec", info.spec()},
+          {"name", info.name},
+          {"vendor", info.vendor},
+          {"platform", info.platform},
+          {"driver", info.driver},
+          {"api_version", info.api_version},
+          {"compiler", info.compiler},
+          {"architecture", info.architecture},
+          {"compute_units", info.compute_units},
+          {"global_memory", info.global_memory},
+          {"max_allocation", info.max_allocation},
+          {"last_level_cache", info.last_level_cache}};
+}
+
+std::string utc_now() {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm broken_down{};
+  gmtime_r(&seconds, &broken_down);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &broken_down);
+  return text.data();
+}
+
+/// What nvidia-smi says of one card, without its line end; empty when it cannot be asked.
+std::string ask_nvidia_smi(int card, const std::string& fields) {
+  const std::string command =
+      fmt::format("nvidia-smi -i {} --query-gpu={} --format=csv,noheader 2> /dev/null", card, fields);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::array<char, 512> text{};
+  if (!pipe || std::fgets(text.data(), text.size(), pipe.get()) == nullptr) return {};
+  const std::string line = text.data();
+  return line.substr(0, line.find('\n'));
+}
+
+bool is_nvidia_card(const DeviceInfo& info) {
+  return info.kind == Kind::gpu && info.vendor.find("NVIDIA") != std::string::npos;
+}
+
+}  // namespace
+
+Json environment(const Device& device) {
+  return {{"axisloom", AXISLOOM_VERSION},
+          {"built_with", __VERSION__},
+          {"host", host()},
+          {"device", device_json(device.info())}};
+}
+
+Json conditions(const Device& device) {
+  Json json{{"time", utc_now()}};
+  set_if_known(json, "load", first_line("/proc/loadavg"));
+  set_if_known(json, "cpu_mhz", field("/proc/cpuinfo", "cpu MHz"));
+  const DeviceInfo& info = device.info();
+  if (!is_nvidia_card(info)) return json;
+  static constexpr std::array names{"clocks.sm", "clocks.mem", "temperature.gpu", "power.draw", "driver_version"};
+  std::string fields;
+  for (const char* name : names) fields += (fields.empty() ? "" : ",") + std::string(name);
+  std::istringstream values(ask_nvidia_smi(info.index, fields));
+  for (const char* name : names) {
+    std::string value;
+    if (std::getline(values >> std::ws, value, ',')) json["card"][name] = value;
+  }
+  return json;
+}
+
+}  // namespace axisloom::bench

@@ -1,0 +1,89 @@
+// Plain copies of as many bytes as the move reads and writes: the ceiling that everybody is measured against.
+#include "bench/peers/peers.hpp"
+
+#include "device/device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace axisloom::bench {
+namespace {
+
+class Copy : public Contestant {
+ public:
+  Copy(Workload& workload, std::string name, std::string how)
+      : Contestant(workload, std::move(name), std::move(how), Role::copy) {}
+  const core::Move& expected() const override { return workload().plain_copy(); }
+
+ protected:
+  std::size_t bytes() const { return static_cast<std::size_t>(expected().count() * expected().element); }
+};
+
+class Memcpy final : public Copy {
+ public:
+  Memcpy(Workload& workload, std::string name, unsigned threads)
+      : Copy(workload, std::move(name), fmt::format("memcpy by {} thread{}", threads, threads == 1 ? "" : "s")),
+        threads_(threads) {}
+
+  Timing run() override {
+    std::byte* const to = workload().host_out();
+    const std::byte* const from = workload().host_in();
+    const double start = now();
+    if (threads_ == 1)
+      std::memcpy(to, from, bytes());
+    else
+      workload().team().run([&](unsigned member) {
+        // Cut at pages, so that no two threads write to one line or page.
+        constexpr std::int64_t page = 4096;
+        const auto all = static_cast<std::int64_t>(bytes());
+        const auto [first, last] = workload().team().share((all + page - 1) / page, member);
+        const std::int64_t begin = first * page, end = std::min(last * page, all);
+        if (begin < end) std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+      });
+    return {now() - start, std::nullopt};
+  }
+
+ private:
+  unsigned threads_;
+};
+
+class DeviceCopy final : public Copy {
+ public:
+  explicit DeviceCopy(Workload& workload)
+      : Copy(workload, "copy",
+             workload.device().info().api == Api::cuda ? "cuMemcpyAsync, device to device" : "clEnqueueCopyBuffer") {}
+
+  Timing run() override {
+    const double start = now();
+    const auto event = workload().queue().impl()->copy(*workload().in_buffer().impl(), 0,
+                                                       *workload().out_buffer().impl(), 0, bytes(), {});
+    event->wait();
+    const double end = now();
+    return {end - start, event->seconds()};
+  }
+};
+
+Offer offer_threads(Workload& workload, std::string name, unsigned threads) {
+  if (workload.host_in() == nullptr || workload.host_out() == nullptr)
+    return Offer::absent("the device has memory of its own");
+  return {std::make_unique<Memcpy>(workload, std::move(name), threads), {}};
+}
+
+}  // namespace
+
+Offer offer_memcpy(Workload& workload, Session&) {
+  return offer_threads(workload, "memcpy", workload.team().size());
+}
+
+Offer offer_memcpy_one_thread(Workload& workload, Session&) {
+  return offer_threads(workload, "memcpy-1", 1);
+}
+
+Offer offer_device_copy(Workload& workload, Session&) {
+  if (workload.host_out() != nullptr) return Offer::absent("on host memory the copy is memcpy");
+  return {std::make_unique<DeviceCopy>(workload), {}};
+}
+
+}  // namespace axisloom::bench

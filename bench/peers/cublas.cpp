@@ -1,0 +1,173 @@
+// cuBLAS: geam (C = A transposed) for matrices of f32 and f64 on CUDA devices, from a library opened at run time.
+#include "bench/peers/peers.hpp"
+
+#include "device/cuda/driver_api.hpp"
+#include "device/dynamic_library.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <limits>
+
+namespace axisloom::bench {
+namespace {
+
+using device::cuda::CUcontext;
+using device::cuda::CUevent;
+using device::cuda::CUresult;
+using device::cuda::CUstream;
+using device::cuda::DriverApi;
+
+using Handle = struct cublasContext*;
+using Status = int;                          // cublasStatus_t, 0 is success
+constexpr int as_it_is = 0, transposed = 1;  // cublasOperation_t
+
+template <class Real>
+using Geam = Status(Handle, int, int, int, int, const Real*, const Real*, int, const Real*, const Real*, int, Real*,
+                    int);
+
+/// The functions of cuBLAS that are used. Its column-major matrices are row-major ones with rows and columns exchanged.
+struct Cublas {
+  device::DynamicLibrary library;
+  Status (*create)(Handle*) = nullptr;
+  Status (*destroy)(Handle) = nullptr;
+  Status (*set_stream)(Handle, CUstream) = nullptr;
+  Status (*version)(Handle, int*) = nullptr;
+  Geam<float>* sgeam = nullptr;
+  Geam<double>* dgeam = nullptr;
+};
+
+std::vector<std::string> places() {
+  std::vector<std::string> files;
+  if (const char* named = std::getenv("AXISLOOM_CUBLAS")) files.emplace_back(named);
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
+    files.emplace_back(name);
+    if (const char* toolkit = std::getenv("CUDA_PATH")) files.push_back(fmt::format("{}/lib64/{}", toolkit, name));
+    files.push_back(fmt::format("/usr/local/cuda/lib64/{}", name));
+  }
+  return files;
+}
+
+/// Null when there is no such library or it lacks a function. Looked for once.
+const Cublas* cublas() {
+  static const Cublas* const found = []() -> const Cublas* {
+    const std::vector<std::string> files = places();
+    auto* loaded = new Cublas{device::DynamicLibrary(files)};
+    std::vector<std::string> missing;
+    loaded->library.require("cublasCreate_v2", loaded->create, missing);
+    loaded->library.require("cublasDestroy_v2", loaded->destroy, missing);
+    loaded->library.require("cublasSetStream_v2", loaded->set_stream, missing);
+    loaded->library.require("cublasGetVersion_v2", loaded->version, missing);
+    loaded->library.require("cublasSgeam", loaded->sgeam, missing);
+    loaded->library.require("cublasDgeam", loaded->dgeam, missing);
+    loaded->library.keep_loaded();
+    return missing.empty() ? loaded : nullptr;
+  }();
+  return found;
+}
+
+const DriverApi& driver() {
+  static const device::cuda::DriverLibrary library = device::cuda::open_driver();
+  if (!library.api) throw Error(Errc::unsupported, "the CUDA driver cannot be opened");
+  return *library.api;
+}
+
+void require(int code, const char* call) {
+  if (code != 0) throw Error(Errc::device, {.message = "cuBLAS cannot transpose", .call = call, .native = code});
+}
+
+/// The context of a stream, current for the calling thread.
+class Current {
+ public:
+  explicit Current(CUstream stream) {
+    CUcontext context = nullptr;
+    require(driver().cuStreamGetCtx(stream, &context), "cuStreamGetCtx");
+    require(driver().cuCtxPushCurrent_v2(context), "cuCtxPushCurrent");
+  }
+  ~Current() {
+    CUcontext popped = nullptr;
+    driver().cuCtxPopCurrent_v2(&popped);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+};
+
+class CublasGeam final : public Contestant {
+ public:
+  CublasGeam(Workload& workload, const MatrixTranspose& what)
+      : Contestant(workload, "cublas", workload.merged().element == 4 ? "cublasSgeam" : "cublasDgeam", Role::peer),
+        what_(what) {
+    const Current current(stream());
+    require(cublas()->create(&handle_), "cublasCreate");
+    require(cublas()->set_stream(handle_, stream()), "cublasSetStream");
+    for (CUevent* event : {&begin_, &end_}) require(driver().cuEventCreate(event, 0), "cuEventCreate");
+  }
+  ~CublasGeam() override {
+    try {
+      const Current current(stream());
+      for (CUevent event : {begin_, end_}) driver().cuEventDestroy_v2(event);
+      cublas()->destroy(handle_);
+    } catch (const Error&) {
+      // A context that is gone has taken its events along.
+    }
+  }
+
+  Timing run() override {
+    const Current current(stream());
+    const double start = now();
+    require(driver().cuEventRecord(begin_, stream()), "cuEventRecord");
+    if (workload().merged().element == 4)
+      geam(cublas()->sgeam);
+    else
+      geam(cublas()->dgeam);
+    require(driver().cuEventRecord(end_, stream()), "cuEventRecord");
+    require(driver().cuEventSynchronize(end_), "cuEventSynchronize");
+    const double stop = now();
+    float milliseconds = 0;
+    require(driver().cuEventElapsedTime(&milliseconds, begin_, end_), "cuEventElapsedTime");
+    return {stop - start, static_cast<double>(milliseconds) * 1e-3};
+  }
+
+ private:
+  CUstream stream() const { return static_cast<CUstream>(workload().queue().impl()->native()); }
+
+  template <class Real>
+  Real* address(const Buffer& buffer, std::int64_t offset) const {
+    return static_cast<Real*>(buffer.impl()->native()) + offset;
+  }
+
+  template <class Real>
+  void geam(Geam<Real>* function) {
+    const Real one = 1, zero = 0;
+    const core::Move& move = workload().merged();
+    const Real* const in = address<Real>(workload().in_buffer(), move.in_offset);
+    Real* const out = address<Real>(workload().out_buffer(), move.out_offset);
+    const auto in_pitch = static_cast<int>(what_.in_pitch), out_pitch = static_cast<int>(what_.out_pitch);
+    require(function(handle_, transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
+                     in, in_pitch, &zero, out, out_pitch, out, out_pitch),
+            "cublasSgeam or cublasDgeam");
+  }
+
+  MatrixTranspose what_;
+  Handle handle_ = nullptr;
+  CUevent begin_ = nullptr, end_ = nullptr;
+};
+
+}  // namespace
+
+Offer offer_cublas(Workload& workload, Session&) {
+  if (workload.device().info().api != Api::cuda) return Offer::absent("runs on CUDA devices only");
+  const auto what = matrix_transpose(workload.merged());
+  const Dtype dtype = workload.in().dtype;
+  if (!what || (dtype != Dtype::f32 && dtype != Dtype::f64))
+    return Offer::absent("geam transposes f32 and f64 matrices");
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  if (what->rows > most || what->columns > most || what->in_pitch > most || what->out_pitch > most)
+    return Offer::absent("the matrix is too large for its 32-bit sizes");
+  if (cublas() == nullptr) return Offer::absent("libcublas.so.13 or .12 was not found; AXISLOOM_CUBLAS can name it");
+  return {std::make_unique<CublasGeam>(workload, *what), {}};
+}
+
+}  // namespace axisloom::bench

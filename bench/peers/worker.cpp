@@ -1,0 +1,171 @@
+// Starting the Python process, talking to it, and the memory shared with it.
+#include "bench/peers/worker.hpp"
+
+#include "jit/jit.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+extern char** environ;
+
+namespace axisloom::bench {
+namespace {
+
+constexpr int patience_seconds = 300;  // for one reply
+constexpr int its_memory_file = 3;     // the worker's own number for the shared memory
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(Errc::unsupported, what, "leave its peers out with --peers");
+}
+
+[[noreturn]] void fail_system(const char* what) {
+  fail(fmt::format("cannot run the Python worker: {}: {}", what, std::strerror(errno)));
+}
+
+std::string program() {
+  const char* named = std::getenv("AXISLOOM_PYTHON");
+  return named != nullptr && named[0] != '\0' ? named : "python3";
+}
+
+// Threads that spin while they wait for work would take the cores from whoever has his turn.
+std::vector<std::string> environment() {
+  std::vector<std::string> all{"OMP_WAIT_POLICY=PASSIVE", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0",
+                               "PYTHONWARNINGS=ignore"};
+  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+}  // namespace
+
+ChildProcess::~ChildProcess() {
+  if (id > 0) waitpid(id, nullptr, 0);
+}
+
+SharedMemory::SharedMemory() : file_(memfd_create("axisloom-bench", MFD_CLOEXEC)) {
+  if (file() < 0) fail_system("memfd_create");
+}
+
+SharedMemory::~SharedMemory() {
+  unmap();
+}
+
+void SharedMemory::unmap() noexcept {
+  if (!mapped_.empty()) munmap(mapped_.data(), mapped_.size());
+  mapped_ = {};
+}
+
+void SharedMemory::reserve(std::size_t bytes) {
+  if (mapped_.size() >= bytes) return;
+  unmap();
+  if (ftruncate(file(), static_cast<off_t>(bytes)) != 0) fail_system("ftruncate");
+  void* const start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file(), 0);
+  if (start == MAP_FAILED) fail_system("mmap");
+  mapped_ = {static_cast<std::byte*>(start), bytes};
+}
+
+Worker::Worker() {
+  std::array<int, 2> sockets{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail_system("socketpair");
+  socket_.reset(sockets[0]);
+  const io::Descriptor its_socket(sockets[1]);
+  const timeval patience{patience_seconds, 0};
+  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  start(its_socket.get());
+}
+
+void Worker::start(int its_socket) {
+  std::vector<std::string> arguments{program(), "-u", "-c", std::string(jit::embedded("bench/peers/worker.py"))};
+  std::vector<std::string> variables = environment();
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, its_socket, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, its_socket, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, memory_.file(), its_memory_file);
+  pid_t id = -1;
+  const int error = posix_spawnp(&id, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(),
+                                 pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) fail(fmt::format("cannot start {}: {}", arguments[0], std::strerror(error)));
+  process_.id = id;
+}
+
+std::string Worker::receive_line() {
+  while (true) {
+    if (const std::size_t end = received_.find('\n'); end != std::string::npos) {
+      std::string line = received_.substr(0, end);
+      received_.erase(0, end + 1);
+      return line;
+    }
+    std::array<char, 4096> part{};
+    const ssize_t got = recv(socket_.get(), part.data(), part.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) fail(fmt::format("the Python worker has not answered for {} s", patience_seconds));
+    if (got <= 0) fail("the Python worker has ended");
+    received_.append(part.data(), static_cast<std::size_t>(got));
+  }
+}
+
+nlohmann::json Worker::ask(const nlohmann::json& request) {
+  const std::string line = request.dump() + "\n";
+  for (std::size_t sent = 0; sent < line.size();) {
+    const ssize_t part = send(socket_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) fail("the Python worker has ended");
+    sent += static_cast<std::size_t>(part);
+  }
+  const nlohmann::json reply = nlohmann::json::parse(receive_line(), nullptr, false);
+  if (!reply.is_object()) fail("the Python worker gave no sensible answer");
+  if (reply.contains("error")) fail(reply["error"].get<std::string>());
+  return reply;
+}
+
+const nlohmann::json& Worker::facts() {
+  if (facts_.is_null()) facts_ = ask({{"do", "facts"}});
+  return facts_;
+}
+
+void Worker::load(const Workload& workload) {
+  const std::string identity =
+      fmt::format("{} {} {}", workload.data().seed, workload.device().info().spec(), workload.text());
+  if (identity == loaded_) return;
+  loaded_.clear();
+  const std::size_t in_bytes = workload.in_buffer().bytes(), out_bytes = workload.out_buffer().bytes();
+  memory_.reserve(std::max(in_bytes, out_bytes));
+  fill_on_host(workload.team(), workload.data(), memory().first(in_bytes));
+  const core::Move& move = workload.merged();
+  nlohmann::json request{{"do", "load"},           {"element", move.element},     {"in_bytes", in_bytes},
+                         {"out_bytes", out_bytes}, {"in_offset", move.in_offset}, {"out_offset", move.out_offset}};
+  for (const core::MoveAxis& axis : move.axes) {
+    request["shape"].push_back(axis.extent);
+    request["in_strides"].push_back(axis.in_stride);
+    request["out_strides"].push_back(axis.out_stride);
+  }
+  const DeviceInfo& info = workload.device().info();
+  request["cuda"] = info.kind == Kind::gpu ? (info.api == Api::cuda ? info.index : 0) : -1;
+  ask(request);
+  loaded_ = identity;
+}
+
+}  // namespace axisloom::bench

@@ -1,0 +1,180 @@
+// The printers.
+#include "bench/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace axisloom::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Microseconds and percents to four digits or so: a file of noise is hard to read and to compare.
+double rounded(double value) {
+  if (value == 0) return 0;
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
+  return std::round(value / unit) * unit;
+}
+
+Json times_json(const Summary& summary) {
+  return {{"median_ms", rounded(summary.median * 1e3)},
+          {"low_ms", rounded(summary.low * 1e3)},
+          {"high_ms", rounded(summary.high * 1e3)},
+          {"samples", summary.samples}};
+}
+
+std::string name_of(Strength strength) {
+  return name(strength);
+}
+
+const Summary* deciding(const Entry& entry, Clock clock) {
+  const auto& summary = clock == Clock::device && entry.device ? entry.device : entry.call;
+  return summary ? &*summary : nullptr;
+}
+
+cli::Cell number(double value, const char* format) {
+  return {rounded(value), fmt::format(fmt::runtime(format), value)};
+}
+
+const cli::Cell nothing{nullptr, ""};
+
+std::vector<cli::Cell> row_of(const CaseResult& result, const Entry& entry) {
+  std::vector<cli::Cell> row{result.label, entry.name};
+  const Summary* times = deciding(entry, result.clock);
+  if (times == nullptr) {
+    row.insert(row.end(), 7, nothing);
+  } else {
+    row.push_back(number(times->median * 1e3, "{:.3f}"));
+    row.push_back(cli::Cell(rounded(times->width()), fmt::format("{:.1f}%", times->width() * 100)));
+    row.push_back(number(entry.bytes_per_second / 1e9, "{:.1f}"));
+    row.push_back(entry.share ? cli::Cell(rounded(*entry.share), fmt::format("{:.1f}%", *entry.share * 100)) : nothing);
+    row.push_back(number(entry.call->median * 1e3, "{:.3f}"));
+    row.push_back(std::uint64_t{times->samples});
+    row.push_back(entry.rank > 0 ? cli::Cell(entry.rank) : nothing);
+  }
+  row.emplace_back(entry.status == Status::right ? name_of(result.strength) : name(entry.status));
+  std::string note = entry.status == Status::right ? entry.how : entry.reason;
+  if (times != nullptr && entry.stop == Stop::time_up) note = "time up; " + note;
+  row.emplace_back(note);
+  return row;
+}
+
+Json case_json(const CaseResult& result) {
+  Json json{{"label", result.label},          {"case", result.text},         {"op", result.op},
+            {"shapes", result.shapes},        {"bytes", result.bytes},       {"elements", result.elements},
+            {"check", name(result.strength)}, {"clock", name(result.clock)}, {"copy", result.copy}};
+  json["contestants"] = Json::array();
+  for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry));
+  return json;
+}
+
+Json settings_json(const Report& report) {
+  const Rules& rules = report.settings.rules;
+  return {{"suite", report.suite},
+          {"seed", report.settings.seed},
+          {"min_seconds", rules.min_seconds},
+          {"max_seconds", rules.max_seconds},
+          {"warm_up_seconds", rules.warm_up_seconds},
+          {"width", rules.width},
+          {"min_samples", rules.min_samples}};
+}
+
+const Entry* find(const CaseResult& result, const std::string& name) {
+  for (const Entry& entry : result.entries)
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+/// Contestants with a time in some case, in the order of the first that has them.
+std::vector<std::string> columns_of(const Report& report) {
+  std::vector<std::string> names;
+  for (const CaseResult& result : report.cases)
+    for (const Entry& entry : result.entries)
+      if (entry.status != Status::absent && std::find(names.begin(), names.end(), entry.name) == names.end())
+        names.push_back(entry.name);
+  return names;
+}
+
+std::string rate_text(const Entry* entry) {
+  if (entry == nullptr || entry->status == Status::absent) return "";
+  if (entry->status != Status::right) return name(entry->status);
+  const std::string rate =
+      fmt::format(fmt::runtime(entry->bytes_per_second < 1e11 ? "{:.1f}" : "{:.0f}"), entry->bytes_per_second / 1e9);
+  if (entry->role != Role::ours || !entry->share) return rate;
+  return fmt::format("**{}** ({:.0f}%)", rate, *entry->share * 100);
+}
+
+std::string text_member(const Json& json, const char* name) {
+  return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : std::string();
+}
+
+}  // namespace
+
+Json json_of(const Entry& entry) {
+  Json json{{"name", entry.name}, {"role", name(entry.role)}, {"status", name(entry.status)}};
+  if (!entry.how.empty()) json["how"] = entry.how;
+  if (!entry.reason.empty()) json["reason"] = entry.reason;
+  if (!entry.call) return json;
+  if (entry.device) json["device"] = times_json(*entry.device);
+  json["call"] = times_json(*entry.call);
+  json["gb_per_second"] = rounded(entry.bytes_per_second / 1e9);
+  if (entry.share) json["share_of_copy"] = rounded(*entry.share);
+  if (entry.rank > 0) json["rank"] = entry.rank;
+  json["stopped"] = name(entry.stop);
+  return json;
+}
+
+Json json_of(const Report& report) {
+  Json json{{"schema", "axisloom-bench 1"},
+            {"environment", report.environment},
+            {"before", report.before},
+            {"after", report.after},
+            {"settings", settings_json(report)}};
+  json["cases"] = Json::array();
+  for (const CaseResult& result : report.cases) json["cases"].push_back(case_json(result));
+  return json;
+}
+
+cli::Table table_of(std::span<const CaseResult> cases) {
+  cli::Table table(
+      {"case", "contestant", "ms", "interval", "GB/s", "of_copy", "call_ms", "samples", "rank", "check", "note"});
+  for (const CaseResult& result : cases)
+    for (const Entry& entry : result.entries)
+      if (entry.status != Status::absent) table.add(row_of(result, entry));
+  return table;
+}
+
+std::string markdown_of(const Report& report) {
+  const std::vector<std::string> names = columns_of(report);
+  std::vector<std::string> titles{"GB/s (read + written)"};
+  titles.insert(titles.end(), names.begin(), names.end());
+  cli::Table table(titles);
+  for (const CaseResult& result : report.cases) {
+    std::vector<cli::Cell> row{result.label};
+    for (const std::string& name : names) row.emplace_back(rate_text(find(result, name)));
+    table.add(std::move(row));
+  }
+  const Json device = report.environment.value("device", Json::object());
+  const Json host = report.environment.value("host", Json::object());
+  return fmt::format(
+      "{}\n{}; {}; driver {}; {}. In brackets: share of the copy in the same run. Every result was checked.\n",
+      table.text(cli::Format::md), text_member(device, "name"), text_member(host, "cpu"), text_member(device, "driver"),
+      text_member(report.before, "time"));
+}
+
+std::string text_of(const Report& report, cli::Format format) {
+  switch (format) {
+    case cli::Format::json:
+      return json_of(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    case cli::Format::md:
+      return markdown_of(report);
+    case cli::Format::table:
+    case cli::Format::csv:
+      break;
+  }
+  return table_of(report.cases).text(format);
+}
+
+}  // namespace axisloom::bench

@@ -1,0 +1,35 @@
+// Results as text: a table for people, CSV, a table for a README, and JSON with everything in it.
+#pragma once
+
+#include "bench/bench.hpp"
+
+#include "table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+
+namespace axisloom::bench {
+
+/// A run of the program: the cases of one device.
+struct Report {
+  nlohmann::ordered_json environment;
+  nlohmann::ordered_json before, after;  // conditions
+  Settings settings;
+  std::string suite;
+  std::vector<CaseResult> cases;
+};
+
+std::string text_of(const Report& report, cli::Format format);
+
+/// One contestant of a case, as it stands in the JSON document and in sweeps.
+nlohmann::ordered_json json_of(const Entry& entry);
+nlohmann::ordered_json json_of(const Report& report);
+
+/// A row per contestant of every case.
+cli::Table table_of(std::span<const CaseResult> cases);
+/// A row per case and a column per contestant, in GB/s; of Axisloom's with its share of the copy.
+std::string markdown_of(const Report& report);
+
+}  // namespace axisloom::bench

@@ -1,0 +1,97 @@
+// Combinations, and the measurement of each.
+#include "bench/sweep.hpp"
+
+#include "bench/report.hpp"
+
+#include "arguments.hpp"
+#include "tune/configuration.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+namespace axisloom::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json values_json(const Configuration& configuration) {
+  Json json = Json::object();
+  for (const auto& [name, value] : configuration) json[name] = value;
+  return json;
+}
+
+/// The two contestants of a sweep; throws what the plan throws.
+std::vector<std::unique_ptr<Contestant>> contestants_of(Workload& workload, const PlanOptions& options,
+                                                        Session& session) {
+  std::vector<std::unique_ptr<Contestant>> list;
+  list.push_back(make_ours(workload, options));
+  for (const PeerEntry& peer : peer_table()) {
+    if (peer.role != Role::copy || list.size() > 1) continue;
+    Offer offer = peer.offer(workload, session);
+    if (offer.contestant) list.push_back(std::move(offer.contestant));
+  }
+  return list;
+}
+
+}  // namespace
+
+SweptTunable parse_sweep(const std::string& text) {
+  const auto refuse = [&] {
+    throw Error(Errc::usage, fmt::format("cannot read the sweep \"{}\"", text),
+                "write it as name=value,value, for example tile_in=32,64,128");
+  };
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) refuse();
+  SweptTunable tunable{text.substr(0, equals), {}};
+  for (std::size_t start = equals + 1; start <= text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const auto value = cli::parse_integer(std::string_view(text).substr(start, end - start));
+    if (!value) refuse();
+    tunable.values.push_back(*value);
+    start = end + 1;
+  }
+  return tunable;
+}
+
+std::vector<Configuration> combinations(const std::vector<SweptTunable>& tunables, const Configuration& fixed) {
+  std::vector<Configuration> all{fixed};
+  for (const SweptTunable& tunable : tunables) {
+    std::vector<Configuration> longer;
+    for (const Configuration& shorter : all)
+      for (std::int64_t value : tunable.values) {
+        longer.push_back(shorter);
+        longer.back()[tunable.name] = value;
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+void sweep_case(const Job& job, const Device& device, Team& team, const std::vector<SweptTunable>& tunables,
+                const Settings& settings, const Progress& progress, const std::function<void(const Json&)>& emit) {
+  Workload workload(job.what, device, team, settings.seed, settings.strength);
+  Session session;
+  PlanOptions options = workload.options();
+  for (const Configuration& configuration : combinations(tunables, workload.options().configuration)) {
+    options.configuration = configuration;
+    Json line{{"case", workload.text()},
+              {"candidate", options.candidate},
+              {"values", values_json(configuration)},
+              {"bytes", workload.bytes_moved()}};
+    const std::string label = fmt::format("{} {}", job.label, tune::to_string(configuration));
+    try {
+      const CaseResult result =
+          compete(workload, label, contestants_of(workload, options, session), settings, progress);
+      line["check"] = name(result.strength);
+      line["contestant"] = json_of(result.entries.front());
+      if (result.entries.size() > 1) line["copy"] = json_of(result.entries.back());
+    } catch (const Error& error) {
+      if (error.code() == Errc::device_lost) throw;
+      line["refused"] = error.parts().message;
+    }
+    emit(line);
+  }
+}
+
+}  // namespace axisloom::bench

@@ -1,0 +1,33 @@
+// Axisloom at every combination of a candidate's tunables, each in turns with the copy: what the tuning store is made
+// from.
+#pragma once
+
+#include "bench/bench.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace axisloom::bench {
+
+/// One tunable and the values to try.
+struct SweptTunable {
+  std::string name;
+  std::vector<std::int64_t> values;
+};
+/// "tile_in=32,64,128". Throws Error(usage).
+SweptTunable parse_sweep(const std::string& text);
+
+/// Every combination, the last tunable changing fastest, each on top of `fixed`.
+std::vector<Configuration> combinations(const std::vector<SweptTunable>& tunables, const Configuration& fixed);
+
+/// Times a case at each combination. `emit` receives one JSON object per combination: with "contestant" and "copy" as
+/// in the bench document, or with "refused" and the reason.
+void sweep_case(const Job& job, const Device& device, Team& team, const std::vector<SweptTunable>& tunables,
+                const Settings& settings, const Progress& progress,
+                const std::function<void(const nlohmann::ordered_json&)>& emit);
+
+}  // namespace axisloom::bench
