@@ -53,7 +53,8 @@ class Runner {
     return n >= rules_.min_samples && (spent_ >= rules_.max_seconds || n >= rules_.max_samples);
   }
   bool converged() const {
-    if (measured_.samples.size() < rules_.min_samples || spent_ < rules_.min_seconds) return false;
+    const std::size_t n = measured_.samples.size();
+    if (n < rules_.min_samples || (spent_ < rules_.min_seconds && n < rules_.max_samples)) return false;
     return summarise(times(measured_, clock_)).width() <= rules_.width;
   }
   std::optional<Timing> run() {

@@ -11,11 +11,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Microseconds and percents to four digits or so: a file of noise is hard to read and to compare.
+/// To six digits: a file of noise is hard to read and to compare.
 double rounded(double value) {
   if (value == 0) return 0;
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
-  return std::round(value / unit) * unit;
+  const double digits = 5 - std::floor(std::log10(std::abs(value)));
+  const double scale = std::pow(10.0, std::abs(digits));  // a whole number, so that dividing by it rounds but once
+  return digits < 0 ? std::round(value / scale) * scale : std::round(value * scale) / scale;
 }
 
 Json times_json(const Summary& summary) {
@@ -74,9 +75,9 @@ Json settings_json(const Report& report) {
   const Rules& rules = report.settings.rules;
   return {{"suite", report.suite},
           {"seed", report.settings.seed},
-          {"min_seconds", rules.min_seconds},
-          {"max_seconds", rules.max_seconds},
-          {"warm_up_seconds", rules.warm_up_seconds},
+          {"min_seconds", rounded(rules.min_seconds)},
+          {"max_seconds", rounded(rules.max_seconds)},
+          {"warm_up_seconds", rounded(rules.warm_up_seconds)},
           {"width", rules.width},
           {"min_samples", rules.min_samples}};
 }

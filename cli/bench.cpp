@@ -15,7 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace axisloom::cli {
 namespace {
@@ -86,13 +86,16 @@ void deliver(const std::string& text, const std::string& path) {
   file.commit();
 }
 
-/// Names everybody who could not take part, once for each reason.
+/// Names the peers who could not take part, and where, unless it was everywhere.
 void tell_absent(const std::vector<bench::CaseResult>& cases) {
-  std::set<std::string> lines;
+  std::map<std::string, std::vector<std::string>>
+      where;  // the cases of "without opencv: has no function for this move"
   for (const bench::CaseResult& result : cases)
     for (const bench::Entry& entry : result.entries)
-      if (entry.status == bench::Status::absent) lines.insert(fmt::format("without {}: {}", entry.name, entry.reason));
-  for (const std::string& line : lines) say(line);
+      if (entry.status == bench::Status::absent && entry.role == bench::Role::peer)
+        where[fmt::format("without {}: {}", entry.name, entry.reason)].push_back(result.label);
+  for (const auto& [line, labels] : where)
+    say(labels.size() == cases.size() ? line : fmt::format("{} ({})", line, fmt::join(labels, "; ")));
 }
 
 bool ours_is_right(const bench::CaseResult& result) {

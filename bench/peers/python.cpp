@@ -65,11 +65,11 @@ Offer offer_python(Workload& workload, Session& session, const char* library, co
   const bool into_existing = std::string_view(name).ends_with("-out");
   const bool on_card = workload.device().info().kind == Kind::gpu;
   if (!torch && on_card) return Offer::absent("works on host memory only");
-  if (std::string why = obstacle(workload.merged(), into_existing, torch); !why.empty()) return Offer::absent(why);
   try {
     Worker& worker = session.worker();
     const std::string found = version(worker, library);
     if (found.empty()) return Offer::absent(fmt::format("python3 has no {}", library));
+    if (std::string why = obstacle(workload.merged(), into_existing, torch); !why.empty()) return Offer::absent(why);
     if (on_card && version(worker, "cuda").empty()) return Offer::absent("finds no CUDA device");
     worker.load(workload);
     return {std::make_unique<PythonPeer>(workload, worker, name, fmt::format("{}, {} {}", call, library, found)), {}};
