@@ -1,6 +1,8 @@
 // The printers.
 #include "bench/report.hpp"
 
+#include <axisloom/error.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,33 +84,55 @@ Json settings_json(const Report& report) {
           {"min_samples", rules.min_samples}};
 }
 
-const Entry* find(const CaseResult& result, const std::string& name) {
-  for (const Entry& entry : result.entries)
-    if (entry.name == name) return &entry;
+const Json* find(const Json& contestants, const std::string& name) {
+  for (const Json& entry : contestants)
+    if (entry.at("name") == name) return &entry;
   return nullptr;
 }
 
-/// Contestants with a time in some case, in the order of the first that has them.
-std::vector<std::string> columns_of(const Report& report) {
+/// Contestants that took part in some case, in the order of the first that has them.
+std::vector<std::string> columns_of(const Json& cases) {
   std::vector<std::string> names;
-  for (const CaseResult& result : report.cases)
-    for (const Entry& entry : result.entries)
-      if (entry.status != Status::absent && std::find(names.begin(), names.end(), entry.name) == names.end())
-        names.push_back(entry.name);
+  for (const Json& result : cases)
+    for (const Json& entry : result.at("contestants")) {
+      const auto& name = entry.at("name").get_ref<const std::string&>();
+      const bool known = std::find(names.begin(), names.end(), name) != names.end();
+      if (entry.at("status") != "absent" && !known) names.push_back(name);
+    }
   return names;
 }
 
-std::string rate_text(const Entry* entry) {
-  if (entry == nullptr || entry->status == Status::absent) return "";
-  if (entry->status != Status::right) return name(entry->status);
-  const std::string rate =
-      fmt::format(fmt::runtime(entry->bytes_per_second < 1e11 ? "{:.1f}" : "{:.0f}"), entry->bytes_per_second / 1e9);
-  if (entry->role != Role::ours || !entry->share) return rate;
-  return fmt::format("**{}** ({:.0f}%)", rate, *entry->share * 100);
+std::string rate_text(const Json* entry) {
+  if (entry == nullptr || entry->at("status") == "absent") return "";
+  if (entry->at("status") != "right") return entry->at("status").get<std::string>();
+  const double value = entry->at("gb_per_second").get<double>();
+  const std::string rate = fmt::format(fmt::runtime(value < 100 ? "{:.1f}" : "{:.0f}"), value);
+  if (entry->at("role") != "ours" || !entry->contains("share_of_copy")) return rate;
+  return fmt::format("**{}** ({:.0f}%)", rate, entry->at("share_of_copy").get<double>() * 100);
 }
 
-std::string text_member(const Json& json, const char* name) {
-  return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : std::string();
+std::string markdown_table(const Json& cases) {
+  const std::vector<std::string> names = columns_of(cases);
+  std::vector<std::string> titles{"GB/s (read + written)"};
+  titles.insert(titles.end(), names.begin(), names.end());
+  cli::Table table(titles);
+  for (const Json& result : cases) {
+    std::vector<cli::Cell> row{result.at("label").get<std::string>()};
+    for (const std::string& name : names) row.emplace_back(rate_text(find(result.at("contestants"), name)));
+    table.add(std::move(row));
+  }
+  return table.text(cli::Format::md);
+}
+
+/// What was measured on, as far as the document says.
+std::string circumstances(const Json& document) {
+  std::string text;
+  for (const char* pointer : {"/environment/device/name", "/environment/host/cpu", "/environment/device/driver",
+                              "/environment/device/api_version", "/before/time"}) {
+    const Json::json_pointer at(pointer);
+    if (document.contains(at)) text += document[at].get<std::string>() + "; ";
+  }
+  return text;
 }
 
 }  // namespace
@@ -147,22 +171,12 @@ cli::Table table_of(std::span<const CaseResult> cases) {
   return table;
 }
 
-std::string markdown_of(const Report& report) {
-  const std::vector<std::string> names = columns_of(report);
-  std::vector<std::string> titles{"GB/s (read + written)"};
-  titles.insert(titles.end(), names.begin(), names.end());
-  cli::Table table(titles);
-  for (const CaseResult& result : report.cases) {
-    std::vector<cli::Cell> row{result.label};
-    for (const std::string& name : names) row.emplace_back(rate_text(find(result, name)));
-    table.add(std::move(row));
-  }
-  const Json device = report.environment.value("device", Json::object());
-  const Json host = report.environment.value("host", Json::object());
-  return fmt::format(
-      "{}\n{}; {}; driver {}; {}. In brackets: share of the copy in the same run. Every result was checked.\n",
-      table.text(cli::Format::md), text_member(device, "name"), text_member(host, "cpu"), text_member(device, "driver"),
-      text_member(report.before, "time"));
+std::string markdown_of(const Json& document) try {
+  return fmt::format("{}\n{}in brackets: share of the copy in the same run. Every result was checked.\n",
+                     markdown_table(document.at("cases")), circumstances(document));
+} catch (const Json::exception& exception) {
+  throw Error(Errc::file, fmt::format("this is no document of axisloom bench: {}", exception.what()),
+              "give a file written by axisloom bench rearrange --format json");
 }
 
 std::string text_of(const Report& report, cli::Format format) {
@@ -170,7 +184,7 @@ std::string text_of(const Report& report, cli::Format format) {
     case cli::Format::json:
       return json_of(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     case cli::Format::md:
-      return markdown_of(report);
+      return markdown_of(json_of(report));
     case cli::Format::table:
     case cli::Format::csv:
       break;

@@ -14,8 +14,8 @@ namespace axisloom::bench {
 
 /// A run of the program: the cases of one device.
 struct Report {
-  nlohmann::ordered_json environment;
-  nlohmann::ordered_json before, after;  // conditions
+  nlohmann::ordered_json environment = nlohmann::ordered_json::object();
+  nlohmann::ordered_json before = environment, after = environment;  // conditions
   Settings settings;
   std::string suite;
   std::vector<CaseResult> cases;
@@ -29,7 +29,8 @@ nlohmann::ordered_json json_of(const Report& report);
 
 /// A row per contestant of every case.
 cli::Table table_of(std::span<const CaseResult> cases);
-/// A row per case and a column per contestant, in GB/s; of Axisloom's with its share of the copy.
-std::string markdown_of(const Report& report);
+/// From a document as json_of makes it: a row per case and a column per contestant, in GB/s; of Axisloom's with its
+/// share of the copy. Throws Error(file) when it is no such document.
+std::string markdown_of(const nlohmann::ordered_json& document);
 
 }  // namespace axisloom::bench

@@ -160,6 +160,17 @@ void run(const BenchOptions& options, Context& context) {
     run_sweep(options, context, device);
 }
 
+void print_stored(const std::string& path) {
+  const std::vector<std::byte> bytes = io::InputFile(path).contents();
+  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  const auto document = nlohmann::ordered_json::parse(text, text + bytes.size(), nullptr, false);
+  try {
+    print(bench::markdown_of(document));
+  } catch (const Error& error) {
+    throw Error(error.code(), path + ": " + error.parts().message, error.parts().remedy);
+  }
+}
+
 void add_options(CLI::App& command, BenchOptions& options) {
   const auto suites = bench::suite_names();
   command
@@ -206,6 +217,9 @@ void add_bench(CLI::App& app, Context& context) {
       "bench", "Time Axisloom beside a plain copy and other libraries, checking every result. Alone: rearrange.");
   bench_command->require_subcommand(0, 1);
   add_common_options(*bench_command, context);
+  CLI::App* stored = bench_command->add_subcommand("table", "Print a stored JSON document as a table for a README.");
+  auto path = std::make_shared<std::string>();
+  stored->add_option("file", *path, "What axisloom bench rearrange --format json wrote")->type_name("FILE")->required();
   CLI::App* moves = bench_command->add_subcommand("rearrange", "Time the moves: transposes, layouts, copies.");
   auto options = std::make_shared<BenchOptions>();
   add_options(*moves, *options);
@@ -217,7 +231,12 @@ void add_bench(CLI::App& app, Context& context) {
       "axisloom bench rearrange --candidate tile --sweep tile_in=32,64 --sweep tile_out=32,64 \"transpose f32 16384\"";
   set_examples(*bench_command, examples);
   set_examples(*moves, examples);
-  bench_command->final_callback([options, &context] { run(*options, context); });
+  bench_command->final_callback([=, &context] {
+    if (stored->parsed())
+      print_stored(*path);
+    else
+      run(*options, context);
+  });
 }
 
 }  // namespace axisloom::cli

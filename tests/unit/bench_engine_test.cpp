@@ -1,0 +1,291 @@
+// The engine and the competition around it, with contestants whose times and mistakes are made up.
+#include "bench/bench.hpp"
+#include "bench/report.hpp"
+#include "bench/sweep.hpp"
+
+#include <axisloom/device.hpp>
+#include <axisloom/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+
+namespace axisloom::bench {
+namespace {
+
+TEST(BenchStatistics, RanksOfTheInterval) {
+  // Tables of the sign test: n = 10 gives the 2nd and the 9th, n = 100 the 40th and the 61st.
+  const std::pair<std::size_t, std::size_t> known[] = {{1, 0},  {5, 0},  {6, 1},  {8, 1},   {9, 2},
+                                                       {10, 2}, {20, 6}, {25, 8}, {50, 18}, {100, 40}};
+  for (const auto& [n, rank] : known) EXPECT_EQ(interval_rank(n), rank) << n;
+  EXPECT_NEAR(static_cast<double>(interval_rank(501)), static_cast<double>(interval_rank(500)), 1);
+}
+
+TEST(BenchStatistics, MediansAndIntervals) {
+  const Summary odd = summarise({5, 1, 4, 2, 3, 6, 7, 9, 8});
+  EXPECT_EQ(odd.median, 5);
+  EXPECT_EQ(odd.low, 2);
+  EXPECT_EQ(odd.high, 8);
+  EXPECT_EQ(odd.samples, 9u);
+  EXPECT_EQ(summarise({4, 1, 2, 3}).median, 2.5);
+  EXPECT_EQ(summarise({3}).width(), 0);
+}
+
+TEST(BenchStatistics, TheIntervalHoldsTheMedianAsOftenAsItSays) {
+  std::mt19937 engine(1);
+  std::exponential_distribution<double> skewed(1);
+  int held = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> samples(30);
+    for (double& sample : samples) sample = skewed(engine);
+    const Summary s = summarise(samples);
+    held += s.low <= std::log(2.0) && std::log(2.0) <= s.high;
+  }
+  EXPECT_GE(held, 2000 * 94 / 100);
+  EXPECT_LT(held, 2000 * 99 / 100);
+}
+
+class BenchEngine : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      device_ = Device::open("cpu");
+    } catch (const Error&) {
+      GTEST_SKIP() << "no CPU device";
+    }
+    workload_ = std::make_unique<Workload>(cli::parse_case("transpose u16 67x45"), device_, team_, 1, Strength::full);
+  }
+
+  Device device_;
+  Team team_{2};
+  std::unique_ptr<Workload> workload_;
+  std::string log_;
+};
+
+/// Moves the data as the oracle does, takes as long as it is told, and errs where it is told.
+class Actor : public Contestant {
+ public:
+  Actor(Workload& workload, std::string name, std::function<double(int run)> seconds, Role role = Role::peer)
+      : Contestant(workload, std::move(name), "acts", role), seconds_(std::move(seconds)) {}
+
+  Timing run() override {
+    if (log != nullptr) *log += name();
+    const View& in = workload().in();
+    const View& out = workload().out();
+    for (std::int64_t r = 0; moves && r < in.shape[0]; ++r)
+      for (std::int64_t c = 0; c < in.shape[1]; ++c)
+        std::memcpy(workload().host_out() + 2 * (c * out.strides[0] + r),
+                    workload().host_in() + 2 * (r * in.strides[0] + c), 2);
+    ++runs;
+    if (wrong_from >= 0 && runs > wrong_from) workload().host_out()[101] ^= std::byte{4};
+    if (throws_from >= 0 && runs > throws_from) throw Error(Errc::device, "it broke");
+    return {seconds_(runs), std::nullopt};
+  }
+
+  std::string* log = nullptr;
+  bool moves = true;
+  int wrong_from = -1, throws_from = -1;
+  int runs = 0;
+
+ private:
+  std::function<double(int)> seconds_;
+};
+
+const auto steady = [](double seconds) { return [seconds](int) { return seconds; }; };
+const Rules rules{0.5, 5, 0.1, 0.02, 6, 20000};
+
+TEST_F(BenchEngine, SteadyOnesConvergeAfterTheirTime) {
+  Actor a(*workload_, "a", steady(0.01)), b(*workload_, "b", steady(0.05));
+  Contestant* const both[] = {&a, &b};
+  const auto measured = measure(both, rules, Clock::call);
+  for (const Measured& m : measured) {
+    EXPECT_EQ(m.stop, Stop::converged);
+    EXPECT_GE(m.samples.size(), 50u);
+    EXPECT_EQ(summary(m, Clock::call)->width(), 0);
+    EXPECT_FALSE(summary(m, Clock::device));
+  }
+}
+
+TEST_F(BenchEngine, NoisyOnesRunOutOfTime) {
+  Actor a(*workload_, "a", [](int run) { return run % 2 == 0 ? 0.1 : 0.2; });
+  Contestant* const one[] = {&a};
+  const auto measured = measure(one, rules, Clock::call);
+  EXPECT_EQ(measured[0].stop, Stop::time_up);
+  EXPECT_NEAR(static_cast<double>(measured[0].samples.size()), 5 / 0.15, 2);
+}
+
+TEST_F(BenchEngine, SlowOnesGetTheFewestSamplesAndDoNotHoldUpTheOthers) {
+  Actor slow(*workload_, "s", steady(10)), fast(*workload_, "f", steady(0.001));
+  Contestant* const both[] = {&slow, &fast};
+  const auto measured = measure(both, rules, Clock::call);
+  EXPECT_EQ(measured[0].samples.size(), rules.min_samples);
+  EXPECT_EQ(measured[0].stop, Stop::converged);
+  EXPECT_GE(measured[1].samples.size(), 500u);
+}
+
+TEST_F(BenchEngine, TurnsMoveOn) {
+  Actor a(*workload_, "a", steady(1)), b(*workload_, "b", steady(1)), c(*workload_, "c", steady(1));
+  for (Actor* actor : {&a, &b, &c}) actor->log = &log_;
+  Contestant* const all[] = {&a, &b, &c};
+  measure(all, rules, Clock::call);
+  EXPECT_EQ(log_,
+            "abc"
+            "abcbcacababcbcacab");
+}
+
+TEST_F(BenchEngine, WhoThrowsFailsAlone) {
+  Actor a(*workload_, "a", steady(0.1)), b(*workload_, "b", steady(0.1));
+  b.throws_from = 3;
+  Contestant* const both[] = {&a, &b};
+  const auto measured = measure(both, rules, Clock::call);
+  EXPECT_EQ(measured[0].stop, Stop::converged);
+  EXPECT_TRUE(measured[1].samples.empty());
+  EXPECT_NE(measured[1].error.find("it broke"), std::string::npos);
+}
+
+class BenchCompetition : public BenchEngine {
+ protected:
+  Actor& add(std::string name, double seconds, Role role = Role::peer) {
+    contestants_.push_back(std::make_unique<Actor>(*workload_, std::move(name), steady(seconds), role));
+    return static_cast<Actor&>(*contestants_.back());
+  }
+  CaseResult result() {
+    Settings settings;
+    settings.rules = rules;
+    return compete(*workload_, "label", std::move(contestants_), settings, [](const std::string&) {});
+  }
+
+  std::vector<std::unique_ptr<Contestant>> contestants_;
+};
+
+TEST_F(BenchCompetition, TheRightOnesAreRankedAndComparedWithTheCopy) {
+  add("slow", 0.4);
+  add("copy", 0.1, Role::copy);
+  add("ours", 0.2, Role::ours);
+  const CaseResult r = result();
+  EXPECT_EQ(r.copy, "copy");
+  EXPECT_EQ(r.entries[0].rank, 2);
+  EXPECT_EQ(r.entries[1].rank, 0);
+  EXPECT_EQ(r.entries[2].rank, 1);
+  EXPECT_NEAR(*r.entries[2].share, 0.5, 1e-12);
+  EXPECT_NEAR(r.entries[2].bytes_per_second, 2 * 2 * 67 * 45 / 0.2, 1e-6);
+}
+
+TEST_F(BenchCompetition, WrongOnesAreNamedAndNotRanked) {
+  add("right", 0.4);
+  add("wrong", 0.1).wrong_from = 0;
+  add("late", 0.1).wrong_from = 5;  // right when first checked
+  add("lazy", 0.1).moves = false;   // leaves what was there
+  add("broken", 0.1).throws_from = 0;
+  const CaseResult r = result();
+  EXPECT_EQ(r.entries[0].status, Status::right);
+  EXPECT_EQ(r.entries[0].rank, 1);
+  EXPECT_EQ(r.entries[4].status, Status::failed);
+  for (std::size_t i : {1, 2, 3}) {
+    EXPECT_EQ(r.entries[i].status, Status::wrong) << r.entries[i].name;
+    EXPECT_EQ(r.entries[i].rank, 0);
+    EXPECT_FALSE(r.entries[i].call);
+  }
+  EXPECT_EQ(r.entries[1].reason, "1 wrong element, the first at element 50 of the output");
+  EXPECT_EQ(r.entries[3].reason.substr(0, 19), "3015 wrong elements");
+
+  Report report;
+  report.cases = {r};
+  const auto json = json_of(report)["cases"][0]["contestants"];
+  EXPECT_EQ(json[1]["status"], "WRONG");
+  EXPECT_FALSE(json[1].contains("gb_per_second"));
+  EXPECT_EQ(json[0]["rank"], 1);
+  EXPECT_NEAR(json[0]["call"]["median_ms"].get<double>(), 400, 1e-9);
+  EXPECT_NE(text_of(report, cli::Format::md).find("| WRONG |"), std::string::npos);
+  EXPECT_THROW(markdown_of(nlohmann::ordered_json::array()), Error);
+  EXPECT_NE(table_of(report.cases).text(cli::Format::csv).find("label,wrong,,,,,,,,WRONG"), std::string::npos);
+}
+
+TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
+  Session session;
+  Settings settings;
+  settings.rules = {0, 0, 0, 0.02, 6, 6};
+  const char* const texts[] = {"transpose f32 67x45",
+                               "rearrange u8 40x30x3 \"h w c -> c h w\"",
+                               "rearrange u8 3x40x30 \"c h w -> h w c\"",
+                               "permute u16 5x6x7 1,2,0",
+                               "copy f64 9x8 in-strides=9,1 out-strides=11,1",
+                               "transpose c128 31x17"};
+  for (const DeviceInfo& info : devices())
+    for (Strength strength : {Strength::full, Strength::indexed})
+      for (const char* text : texts) {
+        settings.strength = strength;
+        const CaseResult r = time_case({text, cli::parse_case(text)}, Device::open(info.spec()), team_, session,
+                                       settings, [](const std::string&) {});
+        EXPECT_FALSE(r.copy.empty());
+        EXPECT_EQ(r.entries.front().role, Role::ours);
+        EXPECT_EQ(r.strength, strength);
+        for (const Entry& entry : r.entries)
+          EXPECT_TRUE(entry.status == Status::right || (entry.status == Status::absent && entry.role != Role::ours))
+              << info.label() << ", " << text << ", " << entry.name << ": " << entry.reason;
+      }
+}
+
+TEST(BenchSuite, EveryCaseIsOneAndLargeEnough) {
+  for (const SuiteCase& c : suite_cases()) {
+    const cli::Case what = cli::parse_case(c.text);
+    const View in = View::contiguous(what.dtype, what.shape);
+    const View out = result_view(what.op, std::span(&in, 1));
+    const auto bytes = (in.count() + out.count()) * static_cast<std::int64_t>(size_of(what.dtype));
+    EXPECT_GE(bytes, c.scale == Scale::gpu ? 400'000'000 : 100'000'000) << c.text;
+    EXPECT_LE(bytes, c.scale == Scale::gpu ? std::int64_t{9} << 30 : std::int64_t{1} << 30) << c.text;
+  }
+}
+
+TEST(BenchSuite, CasesArePickedByNameOrWritten) {
+  DeviceInfo cpu;
+  cpu.kind = Kind::cpu;
+  EXPECT_EQ(jobs_of("speed", cpu, {"NC/32"}).size(), 1u);
+  EXPECT_EQ(jobs_of("speed", cpu, {"transpose f32 12x13"})[0].what.shape, (Dims{12, 13}));
+  EXPECT_GT(jobs_of("speed", cpu, {}).size(), jobs_of("quick", cpu, {}).size());
+  EXPECT_THROW(jobs_of("speed", cpu, {"nonsense"}), Error);
+  EXPECT_THROW(jobs_of("speed", cpu, {"nonsense of two words"}), Error);
+}
+
+TEST(BenchSweep, EveryCombinationOnce) {
+  const SweptTunable a = parse_sweep("a=1,2"), b = parse_sweep("b=7,8,9");
+  const auto all = combinations({a, b}, {{"c", 5}});
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all[0], (Configuration{{"a", 1}, {"b", 7}, {"c", 5}}));
+  EXPECT_EQ(all[5], (Configuration{{"a", 2}, {"b", 9}, {"c", 5}}));
+  for (const char* bad : {"", "a", "=1", "a=", "a=1,", "a=1,x"}) EXPECT_THROW(parse_sweep(bad), Error) << bad;
+}
+
+TEST(BenchSweep, WhatIsRefusedSaysWhy) {
+  Device device;
+  try {
+    device = Device::open("cpu");
+  } catch (const Error&) {
+    GTEST_SKIP() << "no CPU device";
+  }
+  Team team(2);
+  Settings settings;
+  settings.rules = {0, 0, 0, 0.02, 6, 6};
+  std::vector<nlohmann::ordered_json> lines;
+  cli::Case what = cli::parse_case("transpose f32 64x64 candidate=plain");
+  sweep_case(
+      {"small", what}, device, team, {parse_sweep("items=256,257")}, settings, [](const std::string&) {},
+      [&](const nlohmann::ordered_json& line) { lines.push_back(line); });
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["contestant"]["status"], "right");
+  EXPECT_EQ(lines[0]["values"]["items"], 256);
+  EXPECT_EQ(lines[0]["copy"]["name"], "memcpy");
+  EXPECT_NE(lines[1]["refused"].get<std::string>().find("257"), std::string::npos);
+}
+
+TEST(BenchWorker, AMissingPythonIsAReason) {
+  setenv("AXISLOOM_PYTHON", "/nonexistent/python3", 1);
+  EXPECT_THROW(Session().worker(), Error);
+  unsetenv("AXISLOOM_PYTHON");
+}
+
+}  // namespace
+}  // namespace axisloom::bench

@@ -1,0 +1,182 @@
+// Judging results: every way of judging accepts what is right, and catches a single wrong element.
+#include "bench/verify.hpp"
+
+#include "check/case.hpp"
+#include "device/cuda/compile.hpp"
+#include "device/device.hpp"
+#include "jit/jit.hpp"
+#include "ops/rearrange/oracle.hpp"
+#include "ops/rearrange/rearrange.hpp"
+
+#include <axisloom/device.hpp>
+#include <axisloom/ops.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace axisloom::bench {
+namespace {
+
+/// A case with its input and the oracle's output in host memory.
+struct Example {
+  explicit Example(const std::string& text) {
+    const cli::Case what = cli::parse_case(text);
+    View in = View::contiguous(what.dtype, what.shape);
+    if (what.input.strides) in.strides = *what.input.strides;
+    in.offset = -in.bounds().low;
+    View out = result_view(what.op, std::span(&in, 1));
+    if (what.output.strides) out.strides = *what.output.strides;
+    out.offset = -out.bounds().low;
+    const View views[] = {in, out};
+    const core::Move plain = ops::lowered_move(what.op, views);
+    move = in_output_order(plain);
+    data = Data::of(what.dtype, 7);
+    input.resize(static_cast<std::size_t>(in.bounds().high * move.element));
+    output.assign(static_cast<std::size_t>(out.bounds().high * move.element), std::byte{0x33});
+    fill_on_host(team, data, input);
+    ops::move_on_host(plain, input.data(), output.data());
+  }
+  /// Flips a bit of the output's element with that index along every axis but the last.
+  void plant_mistake(std::int64_t at) {
+    planted = move.out_offset + at * move.axes.back().out_stride;
+    output[static_cast<std::size_t>(planted * move.element)] ^= std::byte{0x10};
+  }
+
+  Team team{3};
+  core::Move move;
+  Data data;
+  std::vector<std::byte> input, output;
+  std::int64_t planted = -1;
+};
+
+const char* const examples[] = {
+    "transpose u8 67x45",
+    "transpose u16 67x45",
+    "transpose f32 67x45",
+    "permute f64 7x5x6 2,0,1",
+    "transpose c128 13x11",
+    "copy f32 9x8 in-strides=9,1 out-strides=11,1",
+    "copy u16 9x8 in-strides=-8,1",
+    "relayout i8 2x50x3x5 NCHW NC/32HW32",
+    "relayout u8 2x2x3x5x32 NC/32HW32 NCHW channels=50",
+    "repeat u8 5x4 \"h w -> h w c\" c=3",
+};
+
+TEST(BenchVerify, WhatIsRightPassesOnTheHost) {
+  for (const char* text : examples) {
+    Example e(text);
+    EXPECT_EQ(indexed_on_host(e.team, e.move, e.data, e.output.data()).count, 0) << text;
+    EXPECT_EQ(compared_on_host(e.team, e.move, e.output.data(), e.output.data()).count, 0) << text;
+  }
+}
+
+TEST(BenchVerify, ASingleWrongElementIsCaughtOnTheHost) {
+  for (const char* text : examples) {
+    Example e(text);
+    const std::vector<std::byte> want = e.output;
+    e.plant_mistake(2);
+    for (const Mistakes& found : {indexed_on_host(e.team, e.move, e.data, e.output.data()),
+                                  compared_on_host(e.team, e.move, want.data(), e.output.data())}) {
+      EXPECT_EQ(found.count, 1) << text;
+      EXPECT_EQ(found.first, e.planted) << text;
+    }
+  }
+}
+
+TEST(BenchVerify, AnUntouchedInputIsNotATranspose) {
+  Example e("transpose u8 64x64");
+  EXPECT_GT(indexed_on_host(e.team, e.move, e.data, e.input.data()).count, 64 * 64 * 9 / 10);
+}
+
+TEST(BenchVerify, EveryDeviceMakesTheSameDataAndJudgesAlike) {
+  for (const DeviceInfo& info : devices()) {
+    const Device device = Device::open(info.spec());
+    const Queue queue = device.queue();
+    const DeviceChecks checks(device, queue);
+    for (const char* text : examples) {
+      SCOPED_TRACE(info.label() + ": " + text);
+      Example e(text);
+      const Buffer in = device.allocate(e.input.size());
+      checks.fill(e.data, in);
+      std::vector<std::byte> made(e.input.size());
+      queue.read(in, 0, made).wait();
+      EXPECT_EQ(made, e.input);
+
+      const Buffer out = device.allocate(e.output.size());
+      queue.write(out, 0, e.output).wait();
+      EXPECT_EQ(checks.indexed(e.move, e.data, out).count, 0);
+      e.plant_mistake(1);
+      queue.write(out, 0, e.output).wait();
+      EXPECT_EQ(checks.indexed(e.move, e.data, out).count, 1);
+    }
+  }
+}
+
+TEST(BenchVerify, MorePointsThanItemsOfTheLargestGrid) {
+  const auto all = devices();
+  if (all.empty()) GTEST_SKIP() << "no device";
+  const Device device = Device::open(all.front().spec());
+  const Queue queue = device.queue();
+  Example e("transpose u8 1201x1303");
+  const Buffer out = device.allocate(e.output.size());
+  e.output.back() ^= std::byte{1};
+  e.output.front() ^= std::byte{1};
+  queue.write(out, 0, e.output).wait();
+  EXPECT_EQ(DeviceChecks(device, queue).indexed(e.move, e.data, out).count, 2);
+}
+
+TEST(BenchVerify, TheKernelsCompileForCuda) {
+  if (device::cuda::installed_nvrtc().found.empty()) GTEST_SKIP() << "INCOMPLETE: no NVRTC on this machine";
+  DeviceInfo info;
+  info.api = Api::cuda;
+  info.compiler = "NVRTC 13.0";
+  for (std::int64_t bytes : {1, 2, 4, 8, 16})
+    for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
+      jit::Defines defines;
+      defines.set("ELEMENT_BYTES", bytes).set("AXL_PARAMS_SIZE", std::int64_t{464});
+      const std::string text = jit::full_text({"bench/verify.kernel", "verify", defines, 256, false}, Api::cuda);
+      std::string messages;
+      EXPECT_FALSE(
+          device::cuda::compile_cuda({"verify", text, jit::build_options(info)}, architecture, &messages).empty())
+          << messages;
+      EXPECT_EQ(messages.find("warning"), std::string::npos) << messages;
+    }
+}
+
+TEST(BenchData, FloatsAreFiniteAndNormal) {
+  Team team(2);
+  std::vector<std::byte> memory(4096 * 4);
+  fill_on_host(team, Data::of(Dtype::f32, 1), memory);
+  for (std::size_t i = 0; i < memory.size(); i += 4) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, memory.data() + i, 4);
+    EXPECT_TRUE(std::isnormal(std::bit_cast<float>(bits))) << bits;
+  }
+}
+
+TEST(BenchData, BytesAreSpreadEvenly) {
+  Team team(2);
+  std::vector<std::byte> memory(1 << 16);
+  fill_on_host(team, Data::of(Dtype::u8, 1), memory);
+  std::array<int, 256> count{};
+  for (std::byte byte : memory) ++count[std::to_integer<std::size_t>(byte)];
+  for (int n : count) EXPECT_NEAR(n, 256, 100);
+}
+
+TEST(BenchTeam, EveryMemberTakesItsPartOfEveryRound) {
+  Team team(4);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<int> visits(101, 0);
+    team.run([&](unsigned member) {
+      const auto [begin, end] = team.share(101, member);
+      for (std::int64_t i = begin; i < end; ++i) ++visits[static_cast<std::size_t>(i)];
+    });
+    EXPECT_EQ(visits, std::vector<int>(101, 1));
+  }
+}
+
+}  // namespace
+}  // namespace axisloom::bench
