@@ -14,16 +14,31 @@ constexpr double partial_line_seconds = 15e-9;  // a line that is written in pie
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
-      {"tile_in", 8, {1, 4, 8, 16, 32, 64}, "lines", "how far an item goes along the input's rows"},
-      {"blocks_out",
-       4,
-       {1, 2, 4, 8},
-       "lines",
-       "neighbouring lines of an output row that an item writes one after the other"},
+      {"lines_in", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the input's rows; 0: by element size"},
+      {"lines_out", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the output's rows; 0: by element size"},
       {"order", 0, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
       stream_tunable(),
   };
   return list;
+}
+
+// Lines of a tile along i and o, where the tunables leave it open: 32 KiB, which the first-level cache holds.
+struct Sides {
+  std::int64_t in, out;
+};
+Sides default_sides(std::int64_t element) {
+  switch (element) {
+    case 1:
+      return {2, 4};
+    case 2:
+      return {4, 4};
+    case 4:
+      return {4, 8};
+    case 8:
+      return {8, 8};
+    default:
+      return {8, 16};
+  }
 }
 
 Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceInfo& device) {
@@ -48,15 +63,17 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   const core::Move& move = problem.move;
   const TileAxes axes = *tile_axes(move);
   const std::int64_t side = line / move.element;
-  const std::int64_t tile_i = values.at("tile_in") * side, blocks_o = values.at("blocks_out");
+  const Sides sides = default_sides(move.element);
+  const std::int64_t lines_in = values.at("lines_in") == 0 ? sides.in : values.at("lines_in");
+  const std::int64_t lines_out = values.at("lines_out") == 0 ? sides.out : values.at("lines_out");
   Launch launch;
   launch.kernel = {"rearrange/block.kernel", "block", {}, 1, false};
   jit::Defines& defines = launch.kernel.defines;
   MoveParams params{};
-  write_tile_walk(move, axes, {tile_i, blocks_o * side, values.at("order") == 1}, problem.index_bits, params, defines);
-  defines.set("TILE_I", tile_i).set("BLOCKS_O", blocks_o);
+  write_tile_walk(move, axes, {lines_in * side, lines_out * side, values.at("order") == 1}, problem.index_bits, params,
+                  defines);
+  defines.set("LINES_I", lines_in).set("LINES_O", lines_out);
   defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-  defines.set("ALIGNED", core::proven_alignment(move, true, axes.out, line) >= line ? 1 : 0);
   defines.set("STREAM", streams(move, values) ? 1 : 0);
   launch.geometry.groups = static_cast<std::uint64_t>(params.work);
   launch.params = params_bytes(params);

@@ -1,6 +1,8 @@
 // Predicted cost of a move: what a variant moves in whole segments, over the device's measured bandwidth.
 #pragma once
 
+#include "core/move.hpp"
+
 #include <axisloom/device.hpp>
 
 #include <cstdint>
@@ -12,6 +14,10 @@ inline constexpr std::int64_t cpu_segment = 64;  // bytes of a cache line
 
 /// Bytes moved for `elements` elements taken in runs of `run` elements with `stride` between neighbours.
 double segment_bytes(double elements, double run, std::int64_t stride, std::int64_t element, std::int64_t segment);
+
+/// The same for the elements of a move taken one by one in the output's order. A segment that comes round again while
+/// it is still cached is moved once: so where few elements lie between neighbours of the input.
+double strided_bytes(const core::Move& move, bool output, std::int64_t segment, double cache_bytes);
 
 /// Share of the full bandwidth that a GPU reaches with accesses of so many bytes per item.
 double access_efficiency(std::int64_t bytes);

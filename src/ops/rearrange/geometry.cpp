@@ -64,6 +64,21 @@ double segment_bytes(double elements, double run, std::int64_t stride, std::int6
   return elements * size * std::max(1.0, std::min(touched / bytes, whole / size));
 }
 
+double strided_bytes(const core::Move& move, bool output, std::int64_t segment, double cache_bytes) {
+  const auto elements = static_cast<double>(move.count());
+  double between = 1;  // elements taken before the walk steps along the axis looked at
+  for (std::size_t d = move.axes.size(); d-- > 0;) {
+    const core::MoveAxis& axis = move.axes[d];
+    const std::int64_t stride = std::abs(output ? axis.out_stride : axis.in_stride);
+    if (stride * move.element < segment && axis.extent > 1) {
+      if (between * static_cast<double>(segment) > cache_bytes) break;
+      return segment_bytes(elements, static_cast<double>(axis.extent), stride == 0 ? 1 : stride, move.element, segment);
+    }
+    between *= static_cast<double>(axis.extent);
+  }
+  return elements * static_cast<double>(std::max(segment, move.element));
+}
+
 double access_efficiency(std::int64_t bytes) {
   // Copy rate on an H200 by access width, as a share of 16-byte accesses.
   switch (bytes) {

@@ -16,6 +16,10 @@ constexpr std::int64_t share_bytes =
 // Time for one element in a strided CPU loop that the compiler cannot vectorise (one load and one store).
 constexpr double cpu_element_seconds = 0.8e-9;
 
+// What the items of a compute unit have in reach between two visits of one segment.
+constexpr double gpu_cache_bytes = 16 << 10;
+constexpr double cpu_cache_bytes = 256 << 10;
+
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"items", 256, {32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
@@ -30,13 +34,12 @@ Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceI
   const core::Move& move = problem.move;
   const auto elements = static_cast<double>(move.count());
   if (move.axes.empty()) return Verdict::accept(transfer_seconds(0, device));
-  const core::MoveAxis& fastest = move.axes.back();
-  const auto run = static_cast<double>(fastest.extent);
-  const std::int64_t segment = device.kind == Kind::gpu ? gpu_segment : cpu_segment;
-  const double bytes = segment_bytes(elements, run, fastest.in_stride, move.element, segment) +
-                       segment_bytes(elements, run, fastest.out_stride, move.element, segment);
+  const bool gpu = device.kind == Kind::gpu;
+  const std::int64_t segment = gpu ? gpu_segment : cpu_segment;
+  const double cache = gpu ? gpu_cache_bytes : cpu_cache_bytes;
+  const double bytes = strided_bytes(move, false, segment, cache) + strided_bytes(move, true, segment, cache);
   const double seconds = transfer_seconds(bytes, device);
-  if (device.kind == Kind::gpu) return Verdict::accept(seconds / access_efficiency(move.element));
+  if (gpu) return Verdict::accept(seconds / access_efficiency(move.element));
   const double loop = elements * cpu_element_seconds / std::max(1u, device.compute_units);
   return Verdict::accept(std::max(seconds, loop));
 }

@@ -89,6 +89,12 @@ struct Choice {
   Verdict verdict;
 };
 
+bool has_tunable(const CandidateInfo& info, const std::string& name, std::int64_t value) {
+  return std::any_of(info.tunables.begin(), info.tunables.end(), [&](const tune::Tunable& t) {
+    return t.name == name && std::find(t.values.begin(), t.values.end(), value) != t.values.end();
+  });
+}
+
 std::string refused_before_asking(const MoveCandidate& candidate, const DeviceInfo& device,
                                   const PlanOptions& options) {
   const CandidateInfo& info = candidate.info;
@@ -97,8 +103,7 @@ std::string refused_before_asking(const MoveCandidate& candidate, const DeviceIn
   if (device.api == Api::cuda && !info.cuda) return "its kernel is written for OpenCL";
   if (options.candidate.empty())
     for (const auto& [name, value] : options.configuration)
-      if (std::none_of(info.tunables.begin(), info.tunables.end(), [&](const auto& t) { return t.name == name; }))
-        return "has no tunable '" + name + "'";
+      if (!has_tunable(info, name, value)) return "has no tunable " + name + " that may be " + std::to_string(value);
   return {};
 }
 
@@ -150,6 +155,13 @@ void check_views(const Operation& op, std::span<const View> views) {
                 "give an output whose strides keep its elements apart");
 }
 
+/// Whether every element's place in the output is its place in the input.
+bool stays(const core::Move& move) {
+  return move.in_offset == move.out_offset && !move.guard &&
+         std::all_of(move.axes.begin(), move.axes.end(),
+                     [](const auto& axis) { return axis.in_stride == axis.out_stride; });
+}
+
 std::shared_ptr<const PlanImpl> plan_move(const core::Move& move, std::vector<View> views, const Device& device,
                                           const PlanOptions& options) {
   auto plan = std::make_shared<PlanImpl>();
@@ -162,7 +174,7 @@ std::shared_ptr<const PlanImpl> plan_move(const core::Move& move, std::vector<Vi
   report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   report.bytes_moved = move.bytes_moved();
   report.candidate = "none";
-  if (move.count() == 0) return plan;
+  if (move.count() == 0 || (options.in_place && stays(move))) return plan;
   Choice choice = choose(problem, device.info(), options, report);
   report.candidate = choice.candidate->info.name;
   report.configuration = std::move(choice.configuration.values);
