@@ -26,13 +26,13 @@ std::byte* exactly_aligned(std::vector<std::byte>& memory, std::int64_t align) {
 
 }  // namespace
 
-Arena::Arena(const Device& device, Dtype dtype, const Dims& shape, const Placement& placement) {
+Arena::Arena(const Device& device, Dtype dtype, const Dims& shape, const Placement& placement, std::int64_t canaries) {
   view_ = View{dtype, shape, placement.strides.value_or(contiguous_strides(shape)), 0, placement.align};
   if (view_.strides.size() != shape.size())
     throw Error(Errc::usage, fmt::format("{} strides for {} axes", view_.strides.size(), shape.size()));
   const auto element = static_cast<std::int64_t>(size_of(dtype));
   const Bounds bounds = view_.bounds();
-  const std::int64_t canary = canary_bytes / element;
+  const std::int64_t canary = canaries / element;
   view_.offset = canary + placement.offset - bounds.low;
   bytes_ = static_cast<std::size_t>((2 * canary + placement.offset + bounds.high - bounds.low) * element);
   // Only memory of ours can begin at an odd address; elsewhere the weaker promise is all that can be tried.

@@ -13,13 +13,14 @@
 
 namespace axisloom::cli {
 
-/// A buffer that holds `canary_bytes`, the array, and `canary_bytes` again; all of it is written before and compared
-/// after.
+/// Bytes before and after every array, whose change betrays a write out of bounds.
+inline constexpr std::int64_t canary_bytes = 4096;
+
+/// A buffer that holds canaries, the array, and canaries again; all of it is written before and compared after.
 class Arena {
  public:
-  static constexpr std::int64_t canary_bytes = 4096;
-
-  Arena(const Device& device, Dtype dtype, const Dims& shape, const Placement& placement);
+  /// `canaries`: bytes on either side, a multiple of 16.
+  Arena(const Device& device, Dtype dtype, const Dims& shape, const Placement& placement, std::int64_t canaries);
 
   const View& view() const noexcept { return view_; }
   const Buffer& buffer() const noexcept { return buffer_; }

@@ -29,6 +29,7 @@ struct CheckOptions {
   std::string candidate;
   std::string index = "auto";
   bool checked = false;
+  bool tight = false;
   int repeat = 1;
   int max_failures = 20;
   bool list = false;
@@ -99,6 +100,7 @@ std::string repeat_command(const Case& c, const CheckSettings& settings, const O
   if (!outcome.candidate.empty()) command += " --candidate " + outcome.candidate;
   if (settings.index_64) command += " --index 64";
   if (settings.checked) command += " --checked";
+  if (settings.tight && !settings.checked) command += " --tight";
   if (settings.repeat != 1) command += fmt::format(" --repeat {}", settings.repeat);
   return command + " " + shell_quoted(c.text);
 }
@@ -185,6 +187,7 @@ void run(const CheckOptions& options, Context& context) {
   settings.candidate = options.candidate;
   settings.index_64 = parse_index(options.index) == IndexWidth::bits64;
   settings.checked = options.checked;
+  settings.tight = options.tight || options.checked;
   settings.repeat = options.repeat;
   run_all(cases, settings, options, context);
 }
@@ -207,6 +210,8 @@ void add_check(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"64", "auto"}).description(""))
       ->type_name("64|auto");
   command->add_flag("--checked", options->checked, "Check every access of the kernels against its bounds (slow)");
+  command->add_flag("--tight", options->tight,
+                    "No canaries: each buffer ends with its array, so that whoever watches buffers sees every overrun");
   command->add_option("--repeat", options->repeat, "Further runs of each case, which must give the same bits")
       ->type_name("R")
       ->check(CLI::NonNegativeNumber.description(""));

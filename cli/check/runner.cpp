@@ -42,14 +42,24 @@ Bytes random_bytes(Random& random, std::size_t count) {
   return bytes;
 }
 
+// The very view of the input where the shapes agree; else one that a plan has to refuse.
+View view_in_place(const View& input, View result) {
+  if (result.shape == input.shape) return input;
+  if (result.count() != input.count())
+    throw Error(Errc::usage, "a result of another size than the input cannot be in place");
+  result.offset = input.offset;
+  return result;
+}
+
 Stage::Stage(const Case& c, const CheckSettings& settings) : in_place(c.in_place), queue(settings.device.queue()) {
   const ops::OpEntry& entry = ops::entry(c.op.name);
-  input = std::make_unique<Arena>(settings.device, c.dtype, c.shape, c.input);
+  const std::int64_t canaries = settings.tight ? 0 : canary_bytes;
+  input = std::make_unique<Arena>(settings.device, c.dtype, c.shape, c.input, canaries);
   const View input_view = input->view();
   const View result = entry.result(c.op, std::span(&input_view, 1));
-  if (!in_place) output = std::make_unique<Arena>(settings.device, result.dtype, result.shape, c.output);
+  if (!in_place) output = std::make_unique<Arena>(settings.device, result.dtype, result.shape, c.output, canaries);
   const Arena& target = in_place ? *input : *output;
-  views = {input_view, target.view()};
+  views = {input_view, in_place ? view_in_place(input_view, result) : target.view()};
   buffers = {input->buffer(), target.buffer()};
 
   Random random(settings.seed, c.text);

@@ -17,6 +17,7 @@ struct CheckSettings {
   std::string candidate;  // "" as the case says, "all" each in turn, else this one
   bool index_64 = false;  // force 64-bit offsets
   bool checked = false;   // the CHECKED prelude
+  bool tight = false;     // no canaries: a checker of accesses must not take them for the array's own
   int repeat = 1;         // further runs, compared bit for bit with the first
 };
 
