@@ -134,9 +134,11 @@ Choice choose(const MoveProblem& problem, const DeviceInfo& device, const PlanOp
   std::string why;
   for (const CandidateReport& c : report.candidates)
     if (options.candidate.empty() || c.name == options.candidate) why += "; " + c.name + ": " + c.reason;
-  if (why.empty()) why = "; no candidate is called '" + options.candidate + "'";
-  throw Error(Errc::unsupported, "no candidate takes this move" + why,
-              options.candidate.empty() ? "" : "leave the candidate open");
+  if (why.empty())
+    throw Error(Errc::usage, "no candidate is called '" + options.candidate + "'", "leave the candidate open");
+  if (problem.in_place)
+    throw Error(Errc::usage, "this move cannot be done in place" + why, "give an output of its own");
+  throw Error(Errc::unsupported, "no candidate takes this move" + why, "leave candidate and configuration open");
 }
 
 void check_views(const Operation& op, std::span<const View> views) {

@@ -4,8 +4,6 @@
 #include "ops/rearrange/variants.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 namespace axisloom::ops {
 namespace {
@@ -58,21 +56,25 @@ std::int64_t access_bytes(std::int64_t element, std::int64_t proven) {
 }
 
 // Bytes of a tile's rows (in, out) where the tunables leave them open: 256 each, of which 8-bit elements reach 4065
-// GB/s on an H200 (128 each: 3851). Where an axis is shorter, the other side grows by what it leaves; where local
-// memory is small, both shrink.
+// GB/s on an H200 (128 each: 3851). Where an axis is much shorter, the other side grows by what it leaves; where local
+// memory is small, both shrink. Few forms, since each is compiled anew.
 struct Sides {
   std::int64_t in, out;
 };
 Sides default_sides(const core::Move& move, const TileAxes& axes, const DeviceInfo& device) {
-  constexpr std::int64_t usual = 256, longest = 2048, shortest = 16;
-  const auto room = [&](int axis) {
-    const auto bytes = static_cast<std::uint64_t>(move.axes[static_cast<std::size_t>(axis)].extent * move.element);
-    return std::max<std::int64_t>(shortest,
-                                  static_cast<std::int64_t>(std::bit_ceil(std::min<std::uint64_t>(bytes, longest))));
+  const auto room = [&](int axis) -> std::int64_t {
+    const std::int64_t bytes = move.axes[static_cast<std::size_t>(axis)].extent * move.element;
+    return bytes <= 32 ? 32 : bytes <= 128 ? 128 : 256;
   };
-  Sides sides{std::min(usual, room(axes.in)), std::min(usual, room(axes.out))};
-  if (sides.out < usual) sides.in = std::min(room(axes.in), sides.in * usual / sides.out);
-  if (sides.in < usual) sides.out = std::min(room(axes.out), sides.out * usual / sides.in);
+  constexpr std::int64_t area = 256 * 256;
+  Sides sides{room(axes.in), room(axes.out)};
+  if (sides.in < 256 && sides.out < 256) {
+    sides = {128, 128};
+  } else if (sides.out < 256) {
+    sides.in = area / sides.out;
+  } else if (sides.in < 256) {
+    sides.out = area / sides.in;
+  }
   while (static_cast<std::size_t>(sides.in * sides.out / move.element) > device.local_memory_max)
     (sides.in > sides.out ? sides.in : sides.out) /= 2;
   return sides;
