@@ -41,6 +41,7 @@ Arena::Arena(const Device& device, Dtype dtype, const Dims& shape, const Placeme
     host_.resize(bytes_ + 3 * device_alignment);
     buffer_ = device.wrap(exactly_aligned(host_, placement.align), bytes_);
   } else {
+    view_.align = std::min(view_.align, static_cast<std::int64_t>(device.info().base_alignment));
     buffer_ = device.allocate(bytes_);
   }
 }

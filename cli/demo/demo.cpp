@@ -36,7 +36,8 @@ struct Done {
 
 Done carry_out(const Operation& op, const io::HostArray& input, const Device& device) {
   Done done;
-  const View views[] = {input.view, result_view(op, std::span(&input.view, 1))};
+  View views[] = {input.view, result_view(op, std::span(&input.view, 1))};
+  for (View& view : views) view.align = static_cast<std::int64_t>(device.info().base_alignment);
   const Plan plan = axisloom::plan(op, views, device);
   done.report = plan.report();
   done.result = io::HostArray::allocate(views[1]);
