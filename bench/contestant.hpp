@@ -31,6 +31,8 @@ class Contestant {
   const std::string& how() const noexcept { return how_; }
   Role role() const noexcept { return role_; }
 
+  /// Whether it runs in another process than Axisloom.
+  virtual bool elsewhere() const { return false; }
   /// Moves the data once, from the same input as everybody, and returns when it is done.
   virtual Timing run() = 0;
   /// Overwrites the place of the result, so that one that is never written is not taken for right.

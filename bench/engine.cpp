@@ -29,9 +29,11 @@ class Runner {
     }
     spent_ = 0;
   }
-  void take_turn() {
-    if (!alive() || exhausted()) return;
-    const auto timing = run();
+  bool elsewhere() const { return contestant_.elsewhere(); }
+  bool takes_turns() const { return alive() && !exhausted(); }
+  void take_turn(bool process_changed) {
+    if (process_changed && clock_ == Clock::device) run();
+    const auto timing = alive() ? run() : std::nullopt;
     if (!timing) return;
     measured_.samples.push_back(*timing);
     spent_ += timing->call;
@@ -105,9 +107,15 @@ std::vector<Measured> measure(std::span<Contestant* const> contestants, const Ru
   for (Contestant* contestant : contestants) runners.emplace_back(*contestant, rules, clock);
   for (Runner& runner : runners) runner.warm_up();
   const auto satisfied = [](const Runner& runner) { return runner.satisfied(); };
+  bool was_elsewhere = !runners.empty() && runners.back().elsewhere();
   for (std::size_t round = 0; !std::all_of(runners.begin(), runners.end(), satisfied); ++round) {
     if (progress) progress(round);
-    for (std::size_t turn = 0; turn < runners.size(); ++turn) runners[(round + turn) % runners.size()].take_turn();
+    for (std::size_t turn = 0; turn < runners.size(); ++turn) {
+      Runner& runner = runners[(round + turn) % runners.size()];
+      if (!runner.takes_turns()) continue;
+      runner.take_turn(runner.elsewhere() != was_elsewhere);
+      was_elsewhere = runner.elsewhere();
+    }
   }
   std::vector<Measured> all;
   for (Runner& runner : runners) all.push_back(runner.take());

@@ -127,8 +127,8 @@ std::string markdown_table(const Json& cases) {
 /// What was measured on, as far as the document says.
 std::string circumstances(const Json& document) {
   std::string text;
-  for (const char* pointer : {"/environment/device/name", "/environment/host/cpu", "/environment/device/driver",
-                              "/environment/device/api_version", "/before/time"}) {
+  for (const char* pointer : {"/environment/device/name", "/environment/host/cpu", "/environment/device/api_version",
+                              "/before/card/driver_version", "/before/time"}) {
     const Json::json_pointer at(pointer);
     if (document.contains(at)) text += document[at].get<std::string>() + "; ";
   }

@@ -15,6 +15,7 @@ class PythonPeer final : public Contestant {
   PythonPeer(Workload& workload, Worker& worker, std::string name, std::string how)
       : Contestant(workload, std::move(name), std::move(how), Role::peer), worker_(worker) {}
 
+  bool elsewhere() const override { return true; }
   Timing run() override {
     const nlohmann::json times = request("run");
     Timing timing{times.at("call").get<double>(), std::nullopt};

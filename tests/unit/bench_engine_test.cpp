@@ -71,6 +71,7 @@ class Actor : public Contestant {
   Actor(Workload& workload, std::string name, std::function<double(int run)> seconds, Role role = Role::peer)
       : Contestant(workload, std::move(name), "acts", role), seconds_(std::move(seconds)) {}
 
+  bool elsewhere() const override { return apart; }
   Timing run() override {
     if (log != nullptr) *log += name();
     const View& in = workload().in();
@@ -86,7 +87,7 @@ class Actor : public Contestant {
   }
 
   std::string* log = nullptr;
-  bool moves = true;
+  bool moves = true, apart = false;
   int wrong_from = -1, throws_from = -1;
   int runs = 0;
 
@@ -134,6 +135,18 @@ TEST_F(BenchEngine, TurnsMoveOn) {
   EXPECT_EQ(log_,
             "abc"
             "abcbcacababcbcacab");
+}
+
+TEST_F(BenchEngine, WhoFollowsAnotherProcessOnADeviceRunsOnceUncounted) {
+  Actor a(*workload_, "a", steady(1)), b(*workload_, "b", steady(1));
+  for (Actor* actor : {&a, &b}) actor->log = &log_;
+  b.apart = true;
+  Contestant* const both[] = {&a, &b};
+  const auto measured = measure(both, rules, Clock::device);
+  EXPECT_EQ(log_,
+            "ab"
+            "aabbbaaabbbaaabbbaa");
+  EXPECT_EQ(measured[0].samples.size(), 6u);
 }
 
 TEST_F(BenchEngine, WhoThrowsFailsAlone) {
