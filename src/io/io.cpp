@@ -1,10 +1,12 @@
 // Which format a file has, and the table of all formats.
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <new>
 
+#include "core/host_memory.hpp"
 #include "io/codec.hpp"
 
 namespace axisloom::io {
@@ -116,7 +118,6 @@ std::string extension_of(const std::string& path) {
 }
 
 HostArray HostArray::allocate(const View& view) {
-  constexpr std::size_t kAlignment = 64;
   const Bounds bounds = view.bounds();
   if (bounds.low < 0) {
     throw Error(Errc::usage, fmt::format("{} starts before its memory", to_string(view)), "raise the view's offset");
@@ -127,15 +128,14 @@ HostArray HostArray::allocate(const View& view) {
   }
   HostArray array;
   array.view = view;
-  array.view.align = kAlignment;
+  array.view.align = core::host_alignment;
   array.bytes = elements * size_of(view.dtype);
-  void* memory = ::operator new (std::max(array.bytes, kAlignment), std::align_val_t{kAlignment}, std::nothrow);
+  void* const memory = core::allocate_host(std::max<std::size_t>(array.bytes, 1));
   if (!memory) {
     throw Error(Errc::out_of_memory,
                 fmt::format("{} bytes of host memory for {} are not to be had", array.bytes, to_string(view)));
   }
-  array.memory = std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
-                                            [](std::byte* p) { ::operator delete (p, std::align_val_t{kAlignment}); });
+  array.memory = std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); });
   return array;
 }
 

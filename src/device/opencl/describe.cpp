@@ -1,6 +1,8 @@
 // DeviceInfo from OpenCL's queries, with the few facts that OpenCL has no query for.
 #include "device/opencl/describe.hpp"
 
+#include "core/host_memory.hpp"
+
 #include "device/opencl/memory.hpp"
 
 #include <algorithm>
@@ -104,7 +106,8 @@ void describe_features(DeviceInfo& info, cl_device_id device) {
   const std::string extensions = text(device, CL_DEVICE_EXTENSIONS);
   info.unified_memory =
       info.kind == Kind::cpu && get_or<cl_bool>(CL_FALSE, device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
-  if (info.unified_memory) info.base_alignment = std::max(info.base_alignment, in_place_alignment);
+  // Buffers lie in host memory of ours there; OpenCL's own promise (128 bytes on PoCL) is less than views assume.
+  if (info.unified_memory) info.base_alignment = std::max(info.base_alignment, core::host_alignment);
   info.f64 = get_or<cl_device_fp_config>(0, device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
   info.atomics_64 = has_extension(extensions, "cl_khr_int64_base_atomics") &&
                     has_extension(extensions, "cl_khr_int64_extended_atomics");

@@ -1,6 +1,7 @@
 // Making, wrapping and borrowing OpenCL buffers.
 #include "device/opencl/memory.hpp"
 
+#include "core/host_memory.hpp"
 #include "device/opencl/describe.hpp"
 
 #include <algorithm>
@@ -54,9 +55,7 @@ void CL_CALLBACK free_host_memory(cl_mem, void* host) {
 }
 
 struct HostMemory {
-  explicit HostMemory(std::size_t bytes)
-      : address(std::aligned_alloc(in_place_alignment,
-                                   (bytes + in_place_alignment - 1) / in_place_alignment * in_place_alignment)) {}
+  explicit HostMemory(std::size_t bytes) : address(core::allocate_host(bytes)) {}
   ~HostMemory() { std::free(address); }
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
@@ -73,7 +72,7 @@ std::shared_ptr<MemoryObject> allocate_in_place(const SharedContext& context, st
   void* const address = std::exchange(host.address, nullptr);
   return std::make_shared<MemoryObject>(
       context, std::move(memory),
-      MemoryObject::Traits{.bytes = bytes, .alignment = in_place_alignment, .host = address});
+      MemoryObject::Traits{.bytes = bytes, .alignment = core::host_alignment, .host = address});
 }
 
 void* map_all(cl_command_queue queue, cl_mem memory, std::size_t bytes) {
@@ -171,7 +170,7 @@ std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem
 }
 
 bool works_in_place(const SharedContext& context) {
-  constexpr std::size_t bytes = in_place_alignment;
+  constexpr std::size_t bytes = core::host_alignment;
   constexpr unsigned char mark = 0xa5;
   const std::shared_ptr<MemoryObject> memory = allocate_in_place(context, bytes);
   auto* const host = static_cast<unsigned char*>(memory->host());

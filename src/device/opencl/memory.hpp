@@ -53,8 +53,4 @@ std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem
 /// Whether the runtime works directly on host memory that it is given; tried out, since OpenCL lets it keep a copy.
 bool works_in_place(const SharedContext& context);
 
-/// Alignment of the buffers we allocate where host memory is used in place: OpenCL's own promise there (128 bytes on
-/// PoCL) is less than views assume.
-inline constexpr std::size_t in_place_alignment = 256;
-
 }  // namespace axisloom::device::opencl
