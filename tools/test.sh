@@ -30,8 +30,8 @@ suite_nvrtc() {
 suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
 suite_unit() { build/axisloom_tests --gtest_brief=1; }
 suite_cases() { build/axisloom check --cases tests/cases/*.cases; }
-suite_random() { echo "seed $seed" && build/axisloom check --random 300 --seed "$seed"; }
-suite_index64() { build/axisloom check --index 64 --cases tests/cases/*.cases; }
+suite_random() { echo "seed $seed" && build/axisloom check --random 150 --seed "$seed"; }
+suite_index64() { build/axisloom check --index 64 --random 100 --seed "$seed"; }
 suite_checked() { build/axisloom check --checked --cases tests/cases/*.cases; }
 suite_oclgrind() { tests/oclgrind.sh build/axisloom check --candidate all --cases tests/oclgrind/small.cases; }
 suite_consumer() { tests/consumer.sh build; }
