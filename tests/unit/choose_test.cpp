@@ -1,0 +1,167 @@
+// Which variant a plan takes, for devices described by hand: nothing is compiled and no device is needed.
+#include "ops_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+namespace axisloom::ops_test {
+namespace {
+
+PlanReport report_of(const DeviceInfo& info, const Operation& op, const View& in, const PlanOptions& options = {}) {
+  return plan(op, std::span(&in, 1), Device(std::make_shared<PretendedDevice>(info)), options).report();
+}
+
+std::string chosen(const DeviceInfo& info, const Operation& op, const View& in) {
+  return report_of(info, op, in).candidate;
+}
+
+const CandidateReport& about(const PlanReport& report, std::string_view candidate) {
+  const auto at = std::ranges::find(report.candidates, candidate, &CandidateReport::name);
+  if (at == report.candidates.end()) throw std::runtime_error("not in the report");
+  return *at;
+}
+
+PlanOptions in_place() {
+  PlanOptions options;
+  options.in_place = true;
+  return options;
+}
+
+Operation swap_first_two() {
+  constexpr std::array order{1, 0, 2};
+  return permute(order);
+}
+
+class Choose : public ::testing::Test {
+  NoDiskCache memory_only_;
+};
+
+TEST_F(Choose, LargeTransposesOnGpusGoByTiles) {
+  for (const Api api : {Api::cuda, Api::opencl})
+    for (const Dtype dtype : {Dtype::u8, Dtype::u16, Dtype::f32, Dtype::f64, Dtype::c128})
+      EXPECT_EQ(chosen(gpu_info(api), transpose(), View::contiguous(dtype, {8192, 8192})), "tile") << name(dtype);
+}
+
+TEST_F(Choose, BlockedLayoutsOnGpusGoByTiles) {
+  EXPECT_EQ(chosen(gpu_info(), relayout("NCHW", "NC/32HW32"), View::contiguous(Dtype::u8, {32, 256, 56, 56})), "tile");
+}
+
+TEST_F(Choose, KeptRowsOnGpusGoByRows) {
+  EXPECT_EQ(chosen(gpu_info(), swap_first_two(), View::contiguous(Dtype::f32, {512, 512, 256})), "rows");
+  EXPECT_EQ(chosen(gpu_info(), copy(), View::contiguous(Dtype::u8, {64 << 20})), "rows");
+}
+
+TEST_F(Choose, TransposesOnCpusGoByBlocks) {
+  for (const Dtype dtype : {Dtype::u8, Dtype::u16, Dtype::f32, Dtype::f64, Dtype::c128})
+    EXPECT_EQ(chosen(cpu_info(), transpose(), View::contiguous(dtype, {4096, 4096})), "block") << name(dtype);
+}
+
+TEST_F(Choose, KeptRowsOnCpusGoByStrips) {
+  EXPECT_EQ(chosen(cpu_info(), swap_first_two(), View::contiguous(Dtype::f32, {256, 256, 256})), "strip");
+  EXPECT_EQ(chosen(cpu_info(), copy(), View::contiguous(Dtype::f32, {64 << 20})), "strip");
+}
+
+TEST_F(Choose, PixelsOnCpusAreWoven) {
+  EXPECT_EQ(chosen(cpu_info(), rearrange("h w c -> c h w"), View::contiguous(Dtype::u8, {2160, 3840, 3})), "weave");
+  EXPECT_EQ(chosen(cpu_info(), rearrange("c h w -> h w c"), View::contiguous(Dtype::u8, {3, 2160, 3840})), "weave");
+}
+
+TEST_F(Choose, SquaresInPlaceAreSwapped) {
+  const View square = View::contiguous(Dtype::f32, {512, 512});
+  EXPECT_EQ(report_of(gpu_info(), transpose(), square, in_place()).candidate, "swap");
+  EXPECT_EQ(report_of(cpu_info(), transpose(), square, in_place()).candidate, "swap");
+}
+
+TEST_F(Choose, NothingIsChosenForNothing) {
+  const PlanReport report = report_of(gpu_info(), transpose(), View::contiguous(Dtype::f32, {0, 5}));
+  EXPECT_EQ(report.candidate, "none");
+  EXPECT_EQ(report.bytes_moved, 0);
+}
+
+TEST_F(Choose, TheLowestPredictionWins) {
+  for (const DeviceInfo& info : {gpu_info(), gpu_info(Api::opencl), cpu_info()}) {
+    for (const Dims& shape : {Dims{3, 100, 100}, Dims{100, 3, 100}, Dims{100, 100, 3}, Dims{64, 2, 2}}) {
+      for (const char* pattern : {"a b c -> c b a", "a b c -> b a c", "a b c -> a c b", "a b c -> a b c"}) {
+        SCOPED_TRACE(info.label() + " " + pattern + " " + to_string(shape));
+        const PlanReport report = report_of(info, rearrange(pattern), View::contiguous(Dtype::f32, shape));
+        EXPECT_EQ(report.candidates.size(), ops::move_candidates().size());
+        // The first of those that are equally fast.
+        const CandidateReport* best = nullptr;
+        for (const CandidateReport& candidate : report.candidates) {
+          EXPECT_EQ(candidate.accepted, candidate.reason.empty()) << candidate.name;
+          if (candidate.accepted && (!best || candidate.seconds < best->seconds)) best = &candidate;
+        }
+        ASSERT_NE(best, nullptr);
+        EXPECT_EQ(report.candidate, best->name);
+        EXPECT_EQ(report.expected_seconds, best->seconds);
+        EXPECT_GT(report.expected_seconds, 0);
+      }
+    }
+  }
+}
+
+// Elements of 16 bytes go one a work-item whichever variant takes them, so only the order of the list decides.
+TEST_F(Choose, TiesGoToTheFirstOfTheList) {
+  View in = View::contiguous(Dtype::c128, {512, 512, 256});
+  const PlanReport report = report_of(gpu_info(), swap_first_two(), in);
+  ASSERT_EQ(about(report, "rows").seconds, about(report, "plain").seconds);
+  EXPECT_EQ(report.candidate, "rows");
+}
+
+TEST_F(Choose, InPlaceOneVariantAccepts) {
+  const PlanReport square = report_of(cpu_info(), transpose(), View::contiguous(Dtype::f32, {64, 64}), in_place());
+  EXPECT_EQ(std::ranges::count(square.candidates, true, &CandidateReport::accepted), 1);
+}
+
+TEST_F(Choose, PlainTakesEverything) {
+  constexpr std::array order{4, 2, 0, 1, 3};
+  View in = View::contiguous(Dtype::f32, {3, 5, 7, 11, 2});
+  for (std::int64_t& stride : in.strides) stride *= 3;
+  for (const DeviceInfo& info : {gpu_info(), cpu_info()}) {
+    const PlanReport report = report_of(info, permute(order), in);
+    EXPECT_TRUE(about(report, "plain").accepted);
+  }
+}
+
+TEST_F(Choose, KernelsForCpusRefuseGpusAndTheOtherRuntime) {
+  const View in = View::contiguous(Dtype::f32, {512, 512});
+  for (const char* name : {"block", "weave", "strip"}) {
+    EXPECT_NE(about(report_of(gpu_info(Api::opencl), transpose(), in), name).reason.find("CPU"), std::string::npos);
+    EXPECT_NE(about(report_of(gpu_info(Api::cuda), transpose(), in), name).reason.find("OpenCL"), std::string::npos);
+  }
+}
+
+// A tile of the default size does not fit, so a smaller one is made or the variant says what it lacks.
+TEST_F(Choose, TilesStayWithinSmallLocalMemory) {
+  DeviceInfo info = gpu_info();
+  for (const std::size_t local : {std::size_t{48} << 10, std::size_t{16} << 10}) {
+    info.local_memory = info.local_memory_max = local;
+    for (const Dtype dtype : {Dtype::u8, Dtype::f32, Dtype::c128}) {
+      const View in = View::contiguous(dtype, {4096, 4096});
+      const auto problem = problem_of(transpose(), with_result(transpose(), in));
+      const ops::MoveCandidate& tile = candidate_named("tile");
+      const Configuration values = default_values(tile.info);
+      ASSERT_EQ(tile.consider(problem, values, info).refusal, "") << name(dtype);
+      EXPECT_LE(tile.lower(problem, values, info).geometry.local_bytes, local);
+    }
+  }
+  info.local_memory = info.local_memory_max = 0;
+  EXPECT_NE(chosen(info, transpose(), View::contiguous(Dtype::f32, {4096, 4096})), "tile");
+}
+
+TEST_F(Choose, ATileTooLargeIsRefusedByItsBytes) {
+  DeviceInfo info = gpu_info();
+  info.local_memory = info.local_memory_max = 16 << 10;
+  PlanOptions options;
+  options.candidate = "tile";
+  options.configuration = {{"tile_in", 1024}, {"tile_out", 1024}};
+  const std::string text =
+      text_thrown([&] { report_of(info, transpose(), View::contiguous(Dtype::f32, {4096, 4096}), options); });
+  EXPECT_NE(text.find("262144 bytes of local memory"), std::string::npos) << text;
+  EXPECT_NE(text.find("16384"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace axisloom::ops_test
