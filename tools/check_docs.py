@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that documents and comments tell the truth: the paths they name exist, the links lead somewhere, the shell
-examples marked "sh run" work, and no source file has grown beyond its limit.
+examples marked "sh run" work, C++ examples stand in a test, and no source file has grown beyond its limit.
 
 Usage: tools/check_docs.py [--program build/axisloom]     Without a program the examples are not run.
 """
@@ -20,6 +20,7 @@ SCRIPTS = {".sh", ".py", ".cmake", ".yml"}
 # A path of this project starts at one of its rooms; <op> and * stand for any name.
 PATH = re.compile(r"(?<![\w./-])((?:src|include|cli|bench|tests|tools|tuning|docs|cmake|python|\.ci)/[\w.*<>/-]*[\w*>/])")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+EXCERPT = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^```sh run\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -58,6 +59,19 @@ def check_links(file, text):
             yield f"{file.relative_to(ROOT)}: broken link: {target}"
 
 
+def squeezed(text):
+    """Lines without indentation, blank ones and includes left out: what an excerpt and its test have in common."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("#include"))
+
+
+def check_excerpts(file, text):
+    compiled = [squeezed(source.read_text(encoding="utf-8")) for source in (ROOT / "tests").rglob("*.cpp")]
+    for excerpt in map(squeezed, EXCERPT.findall(text)):
+        if not any(excerpt in source for source in compiled):
+            yield f"{file.relative_to(ROOT)}: this C++ example stands in no test: {excerpt.splitlines()[0]}"
+
+
 def check_examples(file, text, program):
     """All examples of a document run in one folder, in order, with the built program first on PATH."""
     script = "\n".join(EXAMPLE.findall(text))
@@ -83,6 +97,7 @@ def main():
         faults += check_paths(file, text)
         if file.suffix == ".md":
             faults += check_links(file, text)
+            faults += check_excerpts(file, text)
             if program:
                 faults += check_examples(file, text, program)
         elif len(text.splitlines()) > LINE_LIMIT:

@@ -35,7 +35,7 @@ suite_index64() { build/axisloom check --index 64 --random 100 --seed "$seed"; }
 suite_checked() { build/axisloom check --checked --cases tests/cases/*.cases; }
 suite_oclgrind() { tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases; }
 suite_consumer() { tests/consumer.sh build; }
-suite_docs() { python3 tools/check_docs.py --program build/axisloom; }
+suite_docs() { python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom; }
 
 suite_cli() {
   local script status=0

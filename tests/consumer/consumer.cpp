@@ -7,8 +7,11 @@
 #include <cstdio>
 #include <vector>
 
+#include "plan.hpp"
+
 int main() {
   using namespace axisloom;
+  run_a_plan();
   const std::vector<int> matrix = {1, 2, 3, 4, 5, 6};
   std::vector<int> transposed(matrix.size());
   const View view = View::contiguous(Dtype::i32, {2, 3});

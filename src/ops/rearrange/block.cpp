@@ -8,9 +8,9 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::int64_t line = 64;               // bytes of a cache line
-constexpr double line_seconds = 4e-9;           // a line turned in registers and L1
-constexpr double partial_line_seconds = 15e-9;  // a line that is written in pieces
+constexpr std::int64_t line = 64;              // bytes of a cache line
+constexpr double line_seconds = 4e-9;          // a line turned in registers and L1
+constexpr double partial_line_seconds = 3e-9;  // a line that is written in pieces
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {

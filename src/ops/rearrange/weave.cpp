@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t share_bytes = 128 << 10;
 constexpr std::int64_t max_lanes = 4;        // beyond, the shuffles cost more than lines turned in registers (block)
-constexpr double element_seconds = 0.15e-9;  // one element through vector shuffles
+constexpr double element_seconds = 0.25e-9;  // one element through vector shuffles
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {

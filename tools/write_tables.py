@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Writes the tables of measurements in documents: between the lines
+
+    <!-- table: docs/results/MACHINE/FILE.json -->
+    <!-- end of table -->
+
+stands what `axisloom bench table` prints of that file, never anything typed by hand.
+Usage: tools/write_tables.py [--check] [PROGRAM]     --check: changes nothing, fails where a table is not up to date
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TABLE = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+
+
+def main(arguments):
+    check = "--check" in arguments
+    names = [a for a in arguments if a != "--check"]
+    program = pathlib.Path(names[0] if names else ROOT / "build/axisloom").resolve()
+
+    def table(match):
+        printed = subprocess.run([program, "bench", "table", ROOT / match[2]], check=True, capture_output=True, text=True)
+        return match[1] + printed.stdout + match[3]
+
+    stale = []
+    for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = document.read_text(encoding="utf-8")
+        written = TABLE.sub(table, text)
+        if written == text:
+            continue
+        stale.append(document)
+        if not check:
+            document.write_text(written, encoding="utf-8")
+    for document in stale:
+        print(f"{document.relative_to(ROOT)}: tables {'are not up to date' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
