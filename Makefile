@@ -7,7 +7,8 @@ help:  ## list these targets
 
 demo:  ## install what is missing, build, and show what the program does
 	@tools/install_dependencies.sh build
-	@$(MAKE) --no-print-directory build
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release --target axisloom_cli
 	@build/axisloom demo
 
 build:  ## build/axisloom, libaxisloom and the tests

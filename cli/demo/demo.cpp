@@ -34,11 +34,11 @@ struct Done {
   bool right = false;  // every bit as the oracle has it
 };
 
-Done carry_out(const Operation& op, const io::HostArray& input, const Device& device) {
+Done carry_out(const Operation& op, const io::HostArray& input, const Device& device, const PlanOptions& options) {
   Done done;
   View views[] = {input.view, result_view(op, std::span(&input.view, 1))};
   for (View& view : views) view.align = static_cast<std::int64_t>(device.info().base_alignment);
-  const Plan plan = axisloom::plan(op, views, device);
+  const Plan plan = axisloom::plan(op, views, device, options);
   done.report = plan.report();
   done.result = io::HostArray::allocate(views[1]);
   const Queue queue = device.queue(true);
@@ -65,15 +65,16 @@ class Show {
  public:
   Show(Device device, fs::path folder) : device_(std::move(device)), folder_(std::move(folder)) {}
 
-  io::HostArray step(const char* what, const Operation& op, const io::HostArray& input, const std::string& file) {
-    const Done done = carry_out(op, input, device_);
+  io::HostArray step(const char* what, const Operation& op, const io::HostArray& input, const std::string& file,
+                     const PlanOptions& options = {}) {
+    const Done done = carry_out(op, input, device_, options);
     add_row(what, done, file, done.right);
     if (!file.empty()) save(done.result, file);
     return done.result;
   }
   /// A step whose result must also be an array that is known already.
   void step_back(const char* what, const Operation& op, const io::HostArray& input, const io::HostArray& known) {
-    const Done done = carry_out(op, input, device_);
+    const Done done = carry_out(op, input, device_, {});
     add_row(what, done, "", done.right && same(known, done.result));
   }
   void save(const io::HostArray& array, const std::string& file) const {
@@ -102,10 +103,21 @@ struct DemoOptions {
   std::string folder = "axisloom-demo";
 };
 
+/// The transpose as textbooks teach it: 16 x 16 items of 4 x 4 bytes each, local memory as it comes, diagonal groups.
+PlanOptions textbook_tile() {
+  PlanOptions options;
+  options.candidate = "tile";
+  options.configuration = {{"tile_in", 64}, {"tile_out", 64}, {"items", 256},
+                           {"access", 4},   {"layout", 0},    {"order", 2}};
+  return options;
+}
+
 // Pictures that are neither grey nor colour do not come out of the readers, so rank tells them apart.
 void show_picture(Show& show, const io::HostArray& picture, const std::string& name) {
   const bool grey = picture.view.rank() == 2;
   show.step("transpose", grey ? transpose() : rearrange("h w c -> w h c"), picture, name + "-transposed.png");
+  if (grey && picture.view.dtype == Dtype::u8)
+    show.step("the textbook's way", transpose(), picture, "", textbook_tile());
 }
 
 void show_planes(Show& show, const io::HostArray& picture, const std::string& name) {
