@@ -157,8 +157,9 @@ TEST_F(Choose, ATileTooLargeIsRefusedByItsBytes) {
   PlanOptions options;
   options.candidate = "tile";
   options.configuration = {{"tile_in", 1024}, {"tile_out", 1024}};
-  const std::string text =
-      text_thrown([&] { report_of(info, transpose(), View::contiguous(Dtype::f32, {4096, 4096}), options); });
+  const std::string text = text_thrown([&] {
+    report_of(info, transpose(), View::contiguous(Dtype::f32, {4096, 4096}), options);
+  });
   EXPECT_NE(text.find("262144 bytes of local memory"), std::string::npos) << text;
   EXPECT_NE(text.find("16384"), std::string::npos) << text;
 }

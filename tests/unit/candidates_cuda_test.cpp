@@ -1,0 +1,282 @@
+// What can be told of the moves' CUDA kernels without a card: every specialisation compiles for every generation of
+// cards, without a message, and the machine code is what the variants promise.
+#include "device/cuda/compile.hpp"
+#include "ops_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <future>
+#include <map>
+#include <regex>
+
+namespace axisloom::ops_test {
+namespace {
+
+constexpr std::array dtypes = {Dtype::u8, Dtype::u16, Dtype::f32, Dtype::f64, Dtype::c128};  // a size each
+
+struct Problem {
+  std::string name;
+  ops::MoveProblem problem;
+};
+
+std::int64_t bytes_each(Dtype dtype) {
+  return static_cast<std::int64_t>(size_of(dtype));
+}
+
+View pitched(Dtype dtype, std::int64_t rows, std::int64_t columns, std::int64_t pitch_bytes) {
+  View view = View::contiguous(dtype, {rows, columns});
+  view.strides[0] = pitch_bytes / bytes_each(dtype);
+  return view;
+}
+
+Problem transpose_problem(Dtype dtype, std::int64_t pitch_in, std::int64_t pitch_out, int index_bits = 32) {
+  const std::vector<View> views{pitched(dtype, 300, 400, pitch_in), pitched(dtype, 400, 300, pitch_out)};
+  return {"pitches " + std::to_string(pitch_in) + " and " + std::to_string(pitch_out),
+          problem_of(transpose(), views, index_bits)};
+}
+
+Problem relayout_problem(Dtype dtype, const char* from, const char* to, const Dims& shape, std::int64_t channels = 0) {
+  const Operation op = relayout(from, to, channels);
+  return {std::string(from) + " to " + to, problem_of(op, with_result(op, View::contiguous(dtype, shape)))};
+}
+
+/// Between blocked layouts, with images along the fastest axis of the output: the guard is neither along i nor along o.
+Problem walked_guard_problem(Dtype dtype, const char* from, const char* to, const Dims& shape, std::int64_t channels) {
+  const Operation op = relayout(from, to, channels);
+  std::vector<View> views = with_result(op, View::contiguous(dtype, shape));
+  const Dims out = views[1].shape;  // N, blocks, H, W, channels of a block
+  views[1].strides = {out[1] * out[4] * out[2] * out[3], out[4] * out[2] * out[3], out[3], 1, out[2] * out[3]};
+  return {std::string(from) + " to " + to + " by rows", problem_of(op, views)};
+}
+
+std::vector<Problem> guarded_problems(Dtype dtype) {
+  return {relayout_problem(dtype, "NCHW", "NC/32HW32", {2, 35, 16, 16}),
+          relayout_problem(dtype, "NHWC", "NC/32HW32", {2, 16, 16, 35}),
+          relayout_problem(dtype, "NC/32HW32", "NCHW", {2, 2, 16, 16, 32}, 35),
+          walked_guard_problem(dtype, "NC/4HW4", "NC/32HW32", {2, 9, 16, 16, 4}, 35),
+          walked_guard_problem(dtype, "NC/32HW32", "NC/4HW4", {2, 2, 16, 16, 32}, 35)};
+}
+
+std::vector<View> square_views(Dtype dtype) {
+  return with_result(transpose(), View::contiguous(dtype, {64, 64}));
+}
+
+std::vector<Problem> problems(Dtype dtype) {
+  const std::int64_t element = bytes_each(dtype);
+  const std::array order{5, 3, 1, 4, 2, 0};
+  const Operation shuffle = permute(order);
+  std::vector<Problem> list{
+      transpose_problem(dtype, 6400, 6400),
+      transpose_problem(dtype, 6400 + element, 6400 + element),
+      {"in place", problem_of(transpose(), square_views(dtype), 32, true)},
+      {"shuffle", problem_of(shuffle, with_result(shuffle, View::contiguous(dtype, {3, 5, 7, 2, 4, 6})))},
+      {"copy", problem_of(copy(), with_result(copy(), pitched(dtype, 300, 400, 6400)))}};
+  if (element == 4) list.push_back(transpose_problem(dtype, 6400, 6400, 64));
+  if (element < 4) list.push_back(transpose_problem(dtype, 6404, 6404));
+  return list;
+}
+
+/// Texts to compile by what they are of; one text once.
+class Texts {
+ public:
+  void add(const ops::MoveCandidate& candidate, const Problem& problem, const Configuration& values) {
+    const DeviceInfo device = gpu_info();
+    if (!candidate.consider(problem.problem, values, device).refusal.empty()) return;
+    Launch launch = candidate.lower(problem.problem, values, device);
+    check_geometry(launch, device);
+    taken_[std::string(candidate.info.name)] += 1;
+    const std::string name = std::string(candidate.info.name) + " of " + std::to_string(problem.problem.move.element) +
+                             " bytes, " + problem.name + ", " + tune::to_string(values);
+    plain_.try_emplace(jit::full_text(launch.kernel, Api::cuda), name);
+    launch.kernel.checked = true;
+    checked_.try_emplace(jit::full_text(launch.kernel, Api::cuda), name);
+  }
+  const std::map<std::string, std::string>& plain() const { return plain_; }
+  const std::map<std::string, std::string>& checked() const { return checked_; }
+  int taken(const std::string& candidate) const { return taken_.contains(candidate) ? taken_.at(candidate) : 0; }
+
+ private:
+  static void check_geometry(const Launch& launch, const DeviceInfo& device) {
+    EXPECT_EQ(launch.kernel.items, launch.geometry.items);
+    EXPECT_LE(launch.geometry.items, device.max_group);
+    EXPECT_LE(launch.geometry.local_bytes, device.local_memory_max);
+    EXPECT_GE(launch.geometry.groups, 1u);
+    // Each buffer is an address, an offset and, when checked, a length; the log is one more address.
+    EXPECT_LE(launch.params.size() + launch.buffers.size() * 24 + 8, 1000u);
+  }
+
+  std::map<std::string, std::string> plain_, checked_;
+  std::map<std::string, int> taken_;
+};
+
+/// Every value that is allowed for a tunable, the others at their defaults.
+void add_every_value(Texts& texts, std::string_view name, const Problem& problem) {
+  const ops::MoveCandidate& candidate = candidate_named(name);
+  for (const tune::Tunable& tunable : candidate.info.tunables) {
+    for (const std::int64_t value : tunable.values) {
+      Configuration values = default_values(candidate.info);
+      values[std::string(tunable.name)] = value;
+      texts.add(candidate, problem, values);
+    }
+  }
+}
+
+void add_defaults(Texts& texts, const Problem& problem) {
+  for (const ops::MoveCandidate& candidate : ops::move_candidates())
+    if (candidate.info.cuda) texts.add(candidate, problem, default_values(candidate.info));
+}
+
+/// Every size of elements and every kind of guard.
+Texts default_texts() {
+  Texts texts;
+  for (const Dtype dtype : dtypes)
+    for (const Problem& problem : problems(dtype)) add_defaults(texts, problem);
+  for (const Problem& problem : guarded_problems(Dtype::u8)) add_defaults(texts, problem);
+  return texts;
+}
+
+/// Each takes the compiler ten times as long when every access is checked.
+Texts few_texts() {
+  Texts texts;
+  for (const Problem& problem : problems(Dtype::f64)) add_defaults(texts, problem);
+  for (const Problem& problem : guarded_problems(Dtype::f32)) add_defaults(texts, problem);
+  return texts;
+}
+
+/// Every tunable, for one problem of each variant.
+Texts tuned_texts() {
+  Texts texts;
+  add_every_value(texts, "tile", transpose_problem(Dtype::u16, 6400, 6400));
+  add_every_value(texts, "rows", guarded_problems(Dtype::f32)[1]);
+  add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32), 32, true)});
+  add_every_value(texts, "plain", guarded_problems(Dtype::f32)[2]);
+  return texts;
+}
+
+/// What is wrong with the machine code of a text; empty when nothing is.
+std::string fault_of(const std::string& name, const std::string& text, const std::string& architecture) {
+  try {
+    std::string log;
+    const std::vector<std::byte> code =
+        device::cuda::compile_cuda({name, text, jit::build_options(gpu_info())}, architecture, &log);
+    const std::string magic(reinterpret_cast<const char*>(code.data()), std::min<std::size_t>(4, code.size()));
+    if (magic !=
+        "\x7f"
+        "ELF")
+      return name + " for " + architecture + ": no machine code";
+    return log.empty() ? "" : name + " for " + architecture + ":\n" + log;
+  } catch (const Error& error) {
+    return name + " for " + architecture + ": " + error.what();
+  }
+}
+
+void compile_all(const std::map<std::string, std::string>& texts, const std::vector<std::string>& architectures) {
+  std::cout << texts.size() << " texts" << std::endl;
+  std::vector<std::pair<const std::pair<const std::string, std::string>*, std::string>> jobs;
+  for (const auto& text : texts)
+    for (const std::string& architecture : architectures) jobs.emplace_back(&text, architecture);
+  const auto every_second = [&jobs](std::size_t first) {
+    std::string faults;
+    for (std::size_t i = first; i < jobs.size(); i += 2)
+      if (std::string fault = fault_of(jobs[i].first->second, jobs[i].first->first, jobs[i].second); !fault.empty())
+        faults += fault + "\n";
+    return faults;
+  };
+  auto odd = std::async(std::launch::async, every_second, 1);
+  EXPECT_EQ(every_second(0), "");
+  EXPECT_EQ(odd.get(), "");
+}
+
+class CandidatesCuda : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_FALSE(device::cuda::installed_nvrtc().found.empty()) << "INCOMPLETE: no NVRTC; tools/nvrtc.sh installs it";
+  }
+};
+
+TEST_F(CandidatesCuda, EveryProblemCompilesForEveryGeneration) {
+  const Texts texts = default_texts();
+  for (const char* candidate : {"tile", "rows", "swap", "plain"}) EXPECT_GE(texts.taken(candidate), 5) << candidate;
+  compile_all(texts.plain(), {"sm_80", "sm_90", "sm_100"});
+}
+
+TEST_F(CandidatesCuda, EveryTunableCompiles) {
+  compile_all(tuned_texts().plain(), {"sm_90"});
+}
+
+TEST_F(CandidatesCuda, EveryVariantCompilesChecked) {
+  compile_all(few_texts().checked(), {"sm_90"});
+}
+
+Launch tile_launch(const Problem& problem, const Configuration& forced = {}) {
+  const ops::MoveCandidate& tile = candidate_named("tile");
+  Configuration values = default_values(tile.info);
+  for (const auto& [name, value] : forced) values[name] = value;
+  EXPECT_EQ(tile.consider(problem.problem, values, gpu_info()).refusal, "");
+  return tile.lower(problem.problem, values, gpu_info());
+}
+
+std::string ptx_of(const Launch& launch) {
+  const auto code = device::cuda::compile_cuda(
+      {"tile", jit::full_text(launch.kernel, Api::cuda), jit::build_options(gpu_info())}, "compute_90", nullptr);
+  return {reinterpret_cast<const char*>(code.data()), code.size()};
+}
+
+std::ptrdiff_t occurrences(const std::string& text, const char* pattern) {
+  const std::regex expression(pattern);
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), expression), std::sregex_iterator());
+}
+
+TEST_F(CandidatesCuda, TilesMoveSixteenBytesAnAccess) {
+  for (const Dtype dtype : dtypes) {
+    SCOPED_TRACE(name(dtype));
+    const std::string ptx = ptx_of(tile_launch(transpose_problem(dtype, 6400, 6400)));
+    EXPECT_GT(occurrences(ptx, R"(ld\.global(\.nc)?\.v4\.[bu]32)"), 0);
+    EXPECT_GT(occurrences(ptx, R"(st\.global\.v4\.[bu]32)"), 0);
+    EXPECT_EQ(occurrences(ptx, R"(\.local)"), 0) << "registers that are indexed at run time";
+  }
+}
+
+TEST_F(CandidatesCuda, TilesOfOddPitchMoveElements) {
+  const std::string ptx = ptx_of(tile_launch(transpose_problem(Dtype::f32, 6404, 6404)));
+  EXPECT_EQ(occurrences(ptx, R"((ld|st)\.global(\.nc)?\.v[24])"), 0);
+  EXPECT_GT(occurrences(ptx, R"(ld\.global(\.nc)?\.[bu]32)"), 0);
+}
+
+TEST_F(CandidatesCuda, StreamingTilesSaySo) {
+  const std::string ptx = ptx_of(tile_launch(transpose_problem(Dtype::f32, 6400, 6400), {{"stream", 1}}));
+  EXPECT_GT(occurrences(ptx, R"(ld\.global\.cs\.v4)"), 0);
+  EXPECT_GT(occurrences(ptx, R"(st\.global\.cs\.v4)"), 0);
+}
+
+// The assembler says on request what does not fit into registers.
+std::string assembler_messages(const std::string& text) {
+  std::vector<std::string> options = jit::build_options(gpu_info());
+  options.push_back("--ptxas-options=--warn-on-spills");
+  options.push_back("--ptxas-options=--warn-on-local-memory-usage");
+  std::string log;
+  device::cuda::compile_cuda({"kernel", text, options}, "sm_90", &log);
+  return log;
+}
+
+TEST_F(CandidatesCuda, TilesKeepToTheirRegisters) {
+  for (const Dtype dtype : dtypes) {
+    SCOPED_TRACE(name(dtype));
+    const Launch launch = tile_launch(transpose_problem(dtype, 6400, 6400));
+    EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "");
+  }
+}
+
+TEST_F(CandidatesCuda, TheAssemblerTellsOfSpills) {
+  const std::string hungry =
+      "extern \"C\" __global__ void hungry(float* a, int n) {\n"
+      "  float kept[64];\n"
+      "  for (int i = 0; i < 64; ++i) kept[i] = a[i];\n"
+      "  for (int i = 0; i < n; ++i) a[i] = kept[(n * i) & 63];\n"
+      "}\n";
+  EXPECT_NE(assembler_messages(hungry), "");
+}
+
+}  // namespace
+}  // namespace axisloom::ops_test

@@ -1,0 +1,135 @@
+// A new shape does not compile anew: what is compiled in are classes of shapes, never extents or strides.
+#include "ops_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace axisloom::ops_test {
+namespace {
+
+constexpr int shapes = 1000;
+constexpr std::size_t most_compiles = 60;
+
+struct Draft {
+  Operation op;
+  View in;
+};
+
+class Drafts {
+ public:
+  Draft next() {
+    const Dtype dtype = between(0, 1) == 0 ? Dtype::u8 : Dtype::f32;
+    switch (between(0, 3)) {
+      case 0:
+        return {transpose(), View::contiguous(dtype, shape(between(2, 6)))};
+      case 1:
+        return {copy(), padded(View::contiguous(dtype, shape(between(1, 6))))};
+      case 2: {
+        const int rank = between(1, 6);
+        std::vector<int> order(static_cast<std::size_t>(rank));
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), engine_);
+        return {permute(order), View::contiguous(dtype, shape(rank))};
+      }
+      default:
+        return relayout_draft(dtype);
+    }
+  }
+
+ private:
+  int between(int low, int high) { return std::uniform_int_distribution(low, high)(engine_); }
+
+  /// Half of the extents up to 70, the others powers of two and their neighbours; at most 64 Ki elements.
+  Dims shape(int rank) {
+    Dims dims;
+    for (int i = 0; i < rank; ++i)
+      dims.push_back(between(0, 1) == 0 ? between(1, 70) : std::max(1, (1 << between(0, 9)) + between(-1, 1)));
+    while (element_count(dims) > 1 << 16) {
+      std::int64_t& largest = *std::max_element(dims.begin(), dims.end());
+      largest = between(1, static_cast<int>(largest) - 1);
+    }
+    return dims;
+  }
+
+  /// Every other one with a gap after its rows.
+  View padded(View view) {
+    std::int64_t stride = 1;
+    const int gap = between(0, 1) * between(1, 9);
+    for (int i = view.rank(); i-- > 0;) {
+      view.strides[i] = stride;
+      stride *= view.shape[i] + (i + 1 == view.rank() ? gap : 0);
+    }
+    return view;
+  }
+
+  Draft relayout_draft(Dtype dtype) {
+    const std::int64_t x = 4 << between(0, 3), n = between(1, 3), c = between(1, 67), h = between(1, 20),
+                       w = between(1, 20);
+    const std::string blocked = "NC/" + std::to_string(x) + "HW" + std::to_string(x);
+    switch (between(0, 3)) {
+      case 0:
+        return {relayout("NCHW", blocked), View::contiguous(dtype, {n, c, h, w})};
+      case 1:
+        return {relayout("NHWC", blocked), View::contiguous(dtype, {n, h, w, c})};
+      case 2:
+        return {relayout(blocked, "NCHW", c), View::contiguous(dtype, {n, (c + x - 1) / x, h, w, x})};
+      default:
+        return {relayout("NCHW", "NHWC"), View::contiguous(dtype, {n, c, h, w})};
+    }
+  }
+
+  std::mt19937 engine_{20240607};
+};
+
+/// How many of the shapes each candidate took.
+std::map<std::string, int> plan_all(const Device& device) {
+  std::map<std::string, int> taken;
+  Drafts drafts;
+  for (int i = 0; i < shapes; ++i) {
+    const Draft draft = drafts.next();
+    taken[plan(draft.op, std::span(&draft.in, 1), device).report().candidate] += 1;
+  }
+  return taken;
+}
+
+std::string text_of(const std::map<std::string, int>& taken) {
+  std::string text;
+  for (const auto& [name, count] : taken) text += name + " " + std::to_string(count) + ", ";
+  return text;
+}
+
+TEST(CompileCount, AThousandShapesOnTheDevice) {
+  const NoDiskCache memory_only;
+  const std::uint64_t before = jit::cache_stats().compiles;
+  const auto taken = plan_all(real_device());
+  const std::uint64_t compiles = jit::cache_stats().compiles - before;
+  EXPECT_LE(compiles, most_compiles) << text_of(taken);
+  EXPECT_GE(compiles, taken.size()) << "a variant that was taken was never compiled";
+  std::cout << compiles << " compiles for " << text_of(taken) << shapes << " shapes" << std::endl;
+}
+
+// The same shapes again: everything is known.
+TEST(CompileCount, NothingIsCompiledTwice) {
+  const NoDiskCache memory_only;
+  const Device device(std::make_shared<PretendedDevice>(cpu_info()));
+  plan_all(device);
+  const std::uint64_t before = jit::cache_stats().compiles;
+  plan_all(device);
+  EXPECT_EQ(jit::cache_stats().compiles, before);
+}
+
+TEST(CompileCount, AThousandShapesForAGpu) {
+  const NoDiskCache memory_only;
+  for (const Api api : {Api::cuda, Api::opencl}) {
+    const auto pretended = std::make_shared<PretendedDevice>(gpu_info(api));
+    const auto taken = plan_all(Device(pretended));
+    EXPECT_LE(pretended->sources.size(), most_compiles) << text_of(taken);
+    EXPECT_GE(pretended->sources.size(), taken.size());
+  }
+}
+
+}  // namespace
+}  // namespace axisloom::ops_test
