@@ -1,0 +1,194 @@
+// Running on host arrays: what is checked, what is remembered, and arrays larger than the device's largest buffer.
+#include "ops_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+
+namespace axisloom::ops_test {
+namespace {
+
+/// A real device that grants small buffers only; with or without the host's memory in common.
+class LimitedDevice : public device::Device {
+ public:
+  LimitedDevice(std::shared_ptr<device::Device> real, std::size_t limit, bool unified)
+      : real_(std::move(real)), info_(real_->info()) {
+    info_.max_allocation = limit;
+    info_.unified_memory = info_.unified_memory && unified;
+  }
+  const DeviceInfo& info() const noexcept override { return info_; }
+  std::string build_identity() const override { return real_->build_identity(); }
+  std::shared_ptr<device::Buffer> allocate(std::size_t bytes) override {
+    require(bytes);
+    return real_->allocate(bytes);
+  }
+  std::shared_ptr<device::Buffer> allocate_staging(std::size_t bytes) override {
+    require(bytes);
+    return real_->allocate_staging(bytes);
+  }
+  std::shared_ptr<device::Buffer> wrap(void* host, std::size_t bytes) override {
+    require(bytes);
+    return real_->wrap(host, bytes);
+  }
+  std::shared_ptr<device::Buffer> borrow_buffer(void* native, std::size_t bytes) override {
+    return real_->borrow_buffer(native, bytes);
+  }
+  std::shared_ptr<device::Queue> queue(bool timing) override { return real_->queue(timing); }
+  std::shared_ptr<device::Queue> borrow_queue(void* native) override { return real_->borrow_queue(native); }
+  std::shared_ptr<device::Program> build(const device::BuildRequest& request) override { return real_->build(request); }
+  std::shared_ptr<device::Program> load(const device::BuildRequest& request,
+                                        std::span<const std::byte> binary) override {
+    return real_->load(request, binary);
+  }
+  device::KernelAttributes attributes(device::Program& program, const std::string& kernel) override {
+    return real_->attributes(program, kernel);
+  }
+  int buffers = 0;
+
+ private:
+  void require(std::size_t bytes) {
+    ++buffers;
+    if (bytes > info_.max_allocation) throw Error(Errc::out_of_memory, "a buffer of " + std::to_string(bytes));
+  }
+  std::shared_ptr<device::Device> real_;
+  DeviceInfo info_;
+};
+
+/// The output array after a run.
+Bytes ran(const Operation& op, const std::vector<View>& views, const Bytes& in, Bytes out,
+          const Device& device = real_device(), const PlanOptions& options = {}) {
+  const std::span<const std::byte> input(in);
+  run_on_host(op, views, std::span(&input, 1), out, device, options);
+  return out;
+}
+
+struct Case {
+  Operation op;
+  std::vector<View> views;
+};
+
+std::vector<Case> cases() {
+  View strided_in = View::contiguous(Dtype::f32, {30, 41}), strided_out = View::contiguous(Dtype::f32, {41, 30});
+  strided_in.strides = {-50, 1};
+  strided_in.offset = 29 * 50 + 3;
+  strided_out.strides = {33, -1};
+  strided_out.offset = 31;
+  const View image = View::contiguous(Dtype::u8, {4, 11, 9, 11});
+  const View pixels = View::contiguous(Dtype::u8, {20, 31, 3});
+  const View odd = View::contiguous(Dtype::c128, {7, 5, 3});
+  return {{transpose(), {strided_in, strided_out}},
+          {relayout("NCHW", "NC/8HW8"), with_result(relayout("NCHW", "NC/8HW8"), image)},
+          {rearrange("h w c -> c h w"), with_result(rearrange("h w c -> c h w"), pixels)},
+          {rearrange("a b c -> b a c"), with_result(rearrange("a b c -> b a c"), odd)}};
+}
+
+TEST(HostRun, GivesTheOraclesResult) {
+  for (const auto& [op, views] : cases()) {
+    SCOPED_TRACE(to_string(op));
+    const Bytes in = random_bytes(buffer_bytes(views[0]), 1), out(static_cast<std::size_t>(buffer_bytes(views[1])));
+    EXPECT_EQ(ran(op, views, in, out), after_oracle(op, views, in, out));
+    if (op.name != "transpose") {
+      EXPECT_EQ(ran(op, {views[0]}, in, out), after_oracle(op, views, in, out)) << "without the output's view";
+    }
+  }
+}
+
+TEST(HostRun, SlicesArraysBeyondTheLargestBuffer) {
+  for (const bool unified : {true, false}) {
+    const auto limited = std::make_shared<LimitedDevice>(real_device().impl(), 1500, unified);
+    for (const auto& [op, views] : cases()) {
+      SCOPED_TRACE(to_string(op) + (unified ? " in place" : " through buffers"));
+      const Bytes in = random_bytes(buffer_bytes(views[0]), 2);
+      const Bytes out(static_cast<std::size_t>(buffer_bytes(views[1])), std::byte{0xee});
+      limited->buffers = 0;
+      EXPECT_EQ(ran(op, views, in, out, Device(limited)), after_oracle(op, views, in, out));
+      EXPECT_GT(limited->buffers, 2) << "one part was enough";
+    }
+  }
+}
+
+TEST(HostRun, ReportsOneOperationForAllItsSlices) {
+  const Device limited(std::make_shared<LimitedDevice>(real_device().impl(), 1500, true));
+  const auto [op, views] = cases()[0];
+  const Bytes in = random_bytes(buffer_bytes(views[0]), 2);
+  Bytes out(static_cast<std::size_t>(buffer_bytes(views[1])));
+  const std::span<const std::byte> input(in);
+  const PlanReport report = run_on_host(op, views, std::span(&input, 1), out, limited);
+  EXPECT_EQ(report.op, "transpose");
+  EXPECT_EQ(report.device, real_device().info().label());
+  EXPECT_NE(report.candidate, "none");
+}
+
+TEST(HostRun, SaysWhatCannotBeSliced) {
+  const Device limited(std::make_shared<LimitedDevice>(real_device().impl(), 100, true));
+  const View in = View::contiguous(Dtype::f32, {1, 67, 1, 1});
+  const Operation op = relayout("NCHW", "NC/32HW32");
+  EXPECT_EQ(code_thrown([&] { ran(op, {in}, Bytes(67 * 4), Bytes(96 * 4), limited); }), Errc::out_of_memory);
+}
+
+TEST(HostRun, TheSecondCallIsPlannedAlready) {
+  const View view = View::contiguous(Dtype::u16, {37, 91});
+  const Bytes in = random_bytes(buffer_bytes(view), 3), out(in.size());
+  const Bytes first = ran(transpose(), {view}, in, out);
+  const jit::CacheStats before = jit::cache_stats();
+  const Bytes second = ran(transpose(), {view}, in, out);
+  const jit::CacheStats after = jit::cache_stats();
+  EXPECT_EQ(second, first);
+  EXPECT_EQ(after.compiles, before.compiles);
+  EXPECT_EQ(after.disk_hits, before.disk_hits);
+}
+
+// The plan is found by operation, views, options and device: any other must not answer.
+TEST(HostRun, OtherCallsAreNotTakenForTheFirst) {
+  const View view = View::contiguous(Dtype::u16, {40, 40});
+  const Bytes in = random_bytes(buffer_bytes(view), 3), out(in.size());
+  const Bytes transposed = ran(transpose(), {view}, in, out);
+  EXPECT_EQ(ran(copy(), {view}, in, out), in);
+  View turned = view;
+  turned.strides = {-40, 1};
+  turned.offset = 39 * 40;
+  EXPECT_EQ(ran(transpose(), {turned}, in, out), after_oracle(transpose(), with_result(transpose(), turned), in, out));
+  PlanOptions forced;
+  forced.candidate = "plain";
+  EXPECT_EQ(ran(transpose(), {view}, in, out, real_device(), forced), transposed);
+  forced.candidate = "no such";
+  EXPECT_EQ(code_thrown([&] { ran(transpose(), {view}, in, out, real_device(), forced); }), Errc::usage);
+}
+
+TEST(HostRun, RefusesArraysThatDoNotHoldTheirViews) {
+  const View view = View::contiguous(Dtype::f32, {8, 6});
+  const Bytes right(8 * 6 * 4), small(8 * 6 * 4 - 1);
+  EXPECT_EQ(code_thrown([&] { ran(transpose(), {view}, small, right); }), Errc::usage);
+  EXPECT_EQ(code_thrown([&] { ran(transpose(), {view}, right, small); }), Errc::usage);
+  View before = view;
+  before.strides = {-6, 1};
+  EXPECT_EQ(code_thrown([&] { ran(transpose(), {before}, right, right); }), Errc::usage);
+  EXPECT_EQ(code_thrown([&] { ran(transpose(), {view, view, view}, right, right); }), Errc::usage);
+  EXPECT_EQ(code_thrown([&] { ran({"turn", {}, {}}, {view}, right, right); }), Errc::usage);
+}
+
+TEST(HostRun, EmptyArraysNeedNoMemory) {
+  for (const Dims& shape : {Dims{0, 5}, Dims{5, 0}})
+    EXPECT_EQ(ran(transpose(), {View::contiguous(Dtype::f32, shape)}, {}, {}), Bytes{});
+}
+
+// Host arrays start anywhere, so what the views promise is cut down to what their addresses hold.
+TEST(HostRun, ArraysMayStartAtAnyElement) {
+  const View view = View::contiguous(Dtype::u16, {70, 66});
+  const Bytes in = random_bytes(buffer_bytes(view) + 64, 4);
+  const auto size = static_cast<std::size_t>(buffer_bytes(view));
+  for (std::size_t shift = 0; shift < 64; shift += 6) {
+    Bytes out(size + 64, std::byte{0xee}), expected = out;
+    const std::span<const std::byte> input = std::span(in).subspan(shift, size);
+    const std::byte* const start = input.data();
+    ops::entry("transpose")
+        .oracle(transpose(), with_result(transpose(), view), std::span(&start, 1), expected.data() + 64 - shift);
+    run_on_host(transpose(), std::span(&view, 1), std::span(&input, 1), std::span(out).subspan(64 - shift, size),
+                real_device());
+    EXPECT_EQ(out, expected) << shift;
+  }
+}
+
+}  // namespace
+}  // namespace axisloom::ops_test
