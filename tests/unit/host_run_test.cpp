@@ -145,10 +145,14 @@ TEST(HostRun, OtherCallsAreNotTakenForTheFirst) {
   const Bytes in = random_bytes(buffer_bytes(view), 3), out(in.size());
   const Bytes transposed = ran(transpose(), {view}, in, out);
   EXPECT_EQ(ran(copy(), {view}, in, out), in);
-  View turned = view;
-  turned.strides = {-40, 1};
-  turned.offset = 39 * 40;
-  EXPECT_EQ(ran(transpose(), {turned}, in, out), after_oracle(transpose(), with_result(transpose(), turned), in, out));
+  View by_columns = view, by_rows = View::contiguous(Dtype::u16, {39, 40}), shifted = by_rows;
+  by_columns.strides = {1, 40};
+  shifted.offset = 40;
+  for (const View& other : {by_columns, by_rows, shifted}) {
+    const std::vector<View> views = with_result(transpose(), other);
+    const Bytes small(static_cast<std::size_t>(buffer_bytes(views[1])));
+    EXPECT_EQ(ran(transpose(), {other}, in, small), after_oracle(transpose(), views, in, small)) << to_string(other);
+  }
   PlanOptions forced;
   forced.candidate = "plain";
   EXPECT_EQ(ran(transpose(), {view}, in, out, real_device(), forced), transposed);
