@@ -141,17 +141,21 @@ TEST(HostRun, TheSecondCallIsPlannedAlready) {
 
 // The plan is found by operation, views, options and device: any other must not answer.
 TEST(HostRun, OtherCallsAreNotTakenForTheFirst) {
-  const View view = View::contiguous(Dtype::u16, {40, 40});
+  View view = View::contiguous(Dtype::u16, {40, 40});
+  view.align = 2;  // wherever the arrays lie, so that their addresses tell no calls apart
   const Bytes in = random_bytes(buffer_bytes(view), 3), out(in.size());
-  const Bytes transposed = ran(transpose(), {view}, in, out);
+  const Bytes transposed = ran(transpose(), {view, view}, in, out);
   EXPECT_EQ(ran(copy(), {view}, in, out), in);
-  View by_columns = view, by_rows = View::contiguous(Dtype::u16, {39, 40}), shifted = by_rows;
+  View by_columns = view, fewer = view, shifted;
   by_columns.strides = {1, 40};
+  fewer.shape = {39, 40};
+  shifted = fewer;
   shifted.offset = 40;
-  for (const View& other : {by_columns, by_rows, shifted}) {
-    const std::vector<View> views = with_result(transpose(), other);
+  for (const View& other : {by_columns, fewer, shifted}) {
+    std::vector<View> views = with_result(transpose(), other);
+    views[1].align = view.align;
     const Bytes small(static_cast<std::size_t>(buffer_bytes(views[1])));
-    EXPECT_EQ(ran(transpose(), {other}, in, small), after_oracle(transpose(), views, in, small)) << to_string(other);
+    EXPECT_EQ(ran(transpose(), views, in, small), after_oracle(transpose(), views, in, small)) << to_string(other);
   }
   PlanOptions forced;
   forced.candidate = "plain";
