@@ -118,8 +118,8 @@ TEST(Raw, FoldersDevicesAndMissingFilesAreNamed) {
 TEST(HostMemory, CoversTheBoundsOfAView) {
   const io::HostArray array = io::HostArray::allocate({Dtype::f32, {3, 4}, {-8, 1}, 20});
   EXPECT_EQ(array.bytes, 4U * 24U);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.memory.get()) % 64, 0U);
-  EXPECT_EQ(array.view.align, 64);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.memory.get()) % 256, 0U);
+  EXPECT_EQ(array.view.align, 256);
   EXPECT_EQ(array.view.strides, (Dims{-8, 1}));
   expect_error(Errc::usage, {"before its memory"}, [] { io::HostArray::allocate({Dtype::f32, {3}, {-1}, 1}); });
   expect_error(Errc::out_of_memory, {"memory"},

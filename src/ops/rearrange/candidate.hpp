@@ -11,7 +11,7 @@
 
 namespace axisloom::ops {
 
-/// A normalised move and what was decided before a variant is asked.
+/// A normalised move, its guard's axes in front, and what was decided before a variant is asked.
 struct MoveProblem {
   core::Move move;
   int index_bits = 32;    // 64 where an offset might not fit in 32 bits, or when forced
@@ -45,9 +45,6 @@ std::optional<TileAxes> tile_axes(const core::Move& move);
 
 /// The axes of a move but those named, in order.
 std::vector<core::MoveAxis> axes_without(const core::Move& move, int first, int second = -1);
-/// Position of a guard axis among the remaining axes, plus `shift`; -1 (AXIS_SELF) when it was taken out.
-int position_without(int axis, int shift, int first, int second = -1);
-
 /// Whether a tiled kernel can keep a move's guard: its inner axis walked, or filled along o, or skipped along i.
 bool guard_fits_tiles(const core::Move& move, const TileAxes& axes);
 

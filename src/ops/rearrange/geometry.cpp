@@ -27,11 +27,6 @@ std::vector<core::MoveAxis> axes_without(const core::Move& move, int first, int 
   return rest;
 }
 
-int position_without(int axis, int shift, int first, int second) {
-  if (axis == first || axis == second) return -1;
-  return axis + shift - (first >= 0 && first < axis ? 1 : 0) - (second >= 0 && second < axis ? 1 : 0);
-}
-
 bool guard_fits_tiles(const core::Move& move, const TileAxes& axes) {
   if (!move.guard) return true;
   if (move.guard->outer == axes.in || move.guard->outer == axes.out) return false;
@@ -64,6 +59,25 @@ double segment_bytes(double elements, double run, std::int64_t stride, std::int6
   return elements * size * std::max(1.0, std::min(touched / bytes, whole / size));
 }
 
+namespace {
+
+/// Elements that lie side by side on one side, whatever the order in which they are taken.
+double contiguous_run(const core::Move& move, bool output) {
+  std::int64_t run = 1;
+  for (bool longer = true; longer;) {
+    longer = false;
+    for (const core::MoveAxis& axis : move.axes) {
+      if (axis.extent < 2 || std::abs(output ? axis.out_stride : axis.in_stride) != run) continue;
+      run *= axis.extent;
+      longer = true;
+      break;
+    }
+  }
+  return static_cast<double>(run);
+}
+
+}  // namespace
+
 double strided_bytes(const core::Move& move, bool output, std::int64_t segment, double cache_bytes) {
   const auto elements = static_cast<double>(move.count());
   double between = 1;  // elements taken before the walk steps along the axis looked at
@@ -72,7 +86,8 @@ double strided_bytes(const core::Move& move, bool output, std::int64_t segment, 
     const std::int64_t stride = std::abs(output ? axis.out_stride : axis.in_stride);
     if (stride * move.element < segment && axis.extent > 1) {
       if (between * static_cast<double>(segment) > cache_bytes) break;
-      return segment_bytes(elements, static_cast<double>(axis.extent), stride == 0 ? 1 : stride, move.element, segment);
+      const double run = stride == 1 ? contiguous_run(move, output) : static_cast<double>(axis.extent);
+      return segment_bytes(elements, run, stride == 0 ? 1 : stride, move.element, segment);
     }
     between *= static_cast<double>(axis.extent);
   }

@@ -4,22 +4,52 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace axisloom::ops {
 
-int rank_class(int axes) {
-  for (int rank : {2, 3, 4, 6, 8, 16})
+namespace {
+
+int rank_class(int axes, Ranks ranks) {
+  static constexpr std::array fine = {2, 3, 4, 6, 8, 16}, coarse = {4, 8, 16, 16, 16, 16};
+  for (const int rank : ranks == Ranks::fine ? fine : coarse)
     if (axes <= rank) return rank;
   throw Error(Errc::usage, "a walk of more than 16 axes", "merge or split the array");
 }
 
-int write_walk(const std::vector<core::MoveAxis>& axes, int index_bits, MoveParams& params, jit::Defines& defines) {
+}  // namespace
+
+core::Move with_guard_in_front(const core::Move& move) {
+  if (!move.guard) return move;
+  const int fastest = static_cast<int>(move.axes.size()) - 1;
+  const auto at = [&](int axis) { return move.axes[static_cast<std::size_t>(axis)]; };
+  core::Move ordered = move;
+  ordered.axes = {at(move.guard->outer)};
+  ordered.guard->outer = 0;
+  if (move.guard->inner != fastest) {
+    ordered.axes.push_back(at(move.guard->inner));
+    ordered.guard->inner = 1;
+  }
+  for (int d = 0; d <= fastest; ++d)
+    if (d != move.guard->outer && (d != move.guard->inner || d == fastest)) ordered.axes.push_back(at(d));
+  return ordered;
+}
+
+int leading_axes(const core::Move& move) {
+  if (!move.guard) return 0;
+  return move.guard->inner + 1 == static_cast<int>(move.axes.size()) ? 1 : 2;
+}
+
+int write_walk(const std::vector<core::MoveAxis>& axes, int leading, Ranks ranks, int index_bits, MoveParams& params,
+               jit::Defines& defines) {
   const int count = static_cast<int>(axes.size());
-  const int rank = rank_class(count);
-  const int first = rank - count;
+  const int rank = rank_class(count, ranks);
+  const int padding = rank - count;
   params.work = 1;
   for (int d = 0; d < rank; ++d) {
-    const core::MoveAxis axis = d < first ? core::MoveAxis{} : axes[static_cast<std::size_t>(d - first)];
+    const bool padded = d >= leading && d < leading + padding;
+    const core::MoveAxis axis =
+        padded ? core::MoveAxis{} : axes[static_cast<std::size_t>(d < leading ? d : d - padding)];
     const core::Divider divider = core::divider(static_cast<std::uint64_t>(axis.extent), index_bits);
     params.in_stride[d] = axis.in_stride;
     params.out_stride[d] = axis.out_stride;
@@ -31,7 +61,7 @@ int write_walk(const std::vector<core::MoveAxis>& axes, int index_bits, MovePara
   defines.set("RANK", rank);
   defines.set("INDEX_BITS", index_bits);
   defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(MoveParams)));
-  return first;
+  return padding;
 }
 
 void write_guard(const std::optional<core::Guard>& guard, const std::function<int(int)>& place, MoveParams& params,
@@ -46,19 +76,17 @@ void write_guard(const std::optional<core::Guard>& guard, const std::function<in
 SegmentWalk write_segment_walk(const core::Move& move, std::int64_t segment, int index_bits, MoveParams& params,
                                jit::Defines& defines) {
   std::vector<core::MoveAxis> walked = move.axes;
-  // The guard's outer axis is always walked: then the kernel's own axis is one of a single element behind it.
-  if (walked.empty() || (move.guard && move.guard->outer + 1 == static_cast<int>(walked.size()))) walked.push_back({});
+  if (walked.empty()) walked.push_back({});
   const int fastest = static_cast<int>(walked.size()) - 1;
   const core::MoveAxis axis = walked.back();
-  walked.pop_back();
-  walked.push_back({(axis.extent + segment - 1) / segment, segment * axis.in_stride, segment * axis.out_stride});
-  const int first = write_walk(walked, index_bits, params, defines);
+  walked.back() = {ceil_div(axis.extent, segment), segment * axis.in_stride, segment * axis.out_stride};
+  write_walk(walked, leading_axes(move), Ranks::fine, index_bits, params, defines);
+  write_guard(
+      move.guard, [fastest](int guarded) { return guarded == fastest ? -1 : guarded; }, params, defines);
   defines.set("SEGMENT", segment);
   params.extent_i = axis.extent;
   params.in_stride_i = axis.in_stride;
   params.out_stride_i = axis.out_stride;
-  const auto place = [&](int guard_axis) { return guard_axis == fastest ? -1 : guard_axis + first; };
-  write_guard(move.guard, place, params, defines);
   return {std::min(segment, axis.extent)};
 }
 
@@ -73,11 +101,13 @@ void write_tile_walk(const core::Move& move, const TileAxes& axes, const Tiling&
                                tiling.tile_o * o.out_stride};
   walked.push_back(tiling.down_columns ? tiles_i : tiles_o);
   walked.push_back(tiling.down_columns ? tiles_o : tiles_i);
-  const int first = write_walk(walked, index_bits, params, defines);
-  const int last = first + static_cast<int>(walked.size()) - 1;
+  const auto walks = [&](int axis) { return axis != axes.in && axis != axes.out; };
+  const int leading = !move.guard ? 0 : walks(move.guard->inner) ? leading_axes(move) : 1;
+  const int last =
+      write_walk(walked, leading, Ranks::coarse, index_bits, params, defines) + static_cast<int>(walked.size()) - 1;
   defines.set("AXIS_I", tiling.down_columns ? last - 1 : last).set("AXIS_O", tiling.down_columns ? last : last - 1);
-  const auto place = [&](int axis) { return position_without(axis, first, axes.in, axes.out); };
-  write_guard(move.guard, place, params, defines);
+  write_guard(
+      move.guard, [&](int guarded) { return walks(guarded) ? guarded : -1; }, params, defines);
   params.extent_i = i.extent;
   params.in_stride_i = i.in_stride;
   params.out_stride_i = i.out_stride;

@@ -16,12 +16,22 @@ using u64 = std::uint64_t;
 using u32 = std::uint32_t;
 #include "ops/rearrange/move.params.h"
 
-/// Ranks that kernels are compiled for; a walk takes the next one up.
-int rank_class(int axes);
+/// Ranks that kernels are compiled for; a walk takes the next one up. Where the walk is taken once per tile, the steps
+/// for axes that are not there cost nothing, and fewer ranks mean fewer kernels.
+enum class Ranks { fine, coarse };  // 2, 3, 4, 6, 8, 16 or 4, 8, 16
 
 /// A walk over `axes` (slowest first): fills its part of the parameters and sets RANK, INDEX_BITS and AXL_PARAMS_SIZE.
-/// Returns the position of axis 0, since missing axes are padded in front.
-int write_walk(const std::vector<core::MoveAxis>& axes, int index_bits, MoveParams& params, jit::Defines& defines);
+/// Axes that are missing from the rank are padded behind the first `leading` ones, so that these stand at fixed places.
+/// Returns how many were padded.
+int write_walk(const std::vector<core::MoveAxis>& axes, int leading, Ranks ranks, int index_bits, MoveParams& params,
+               jit::Defines& defines);
+
+/// How many axes of a move ordered by with_guard_in_front belong to its guard and are not the fastest.
+int leading_axes(const core::Move& move);
+
+/// The move with its guard's axes in front (outer, then inner; an inner axis that is the fastest stays), so that
+/// kernels differ little in where they find them. The order of the other axes stays.
+core::Move with_guard_in_front(const core::Move& move);
 
 /// The guard's defines; `place` maps an axis of the move to its position in the walk, -1 (AXIS_SELF) where the kernel
 /// handles the axis itself.

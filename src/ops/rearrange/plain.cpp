@@ -49,9 +49,10 @@ Launch lower_flat(const core::Move& move, const MoveProblem& problem, const Conf
   Launch launch;
   jit::Defines& defines = launch.kernel.defines;
   MoveParams params{};
-  const int first = write_walk(move.axes, problem.index_bits, params, defines);
-  write_guard(
-      move.guard, [first](int axis) { return axis + first; }, params, defines);
+  const int leading = leading_axes(move);
+  const int padding = write_walk(move.axes, leading, Ranks::coarse, problem.index_bits, params, defines);
+  const auto place = [=](int guarded) { return guarded < leading ? guarded : guarded + padding; };
+  write_guard(move.guard, place, params, defines);
   const std::int64_t items = values.at("items"), in_flight = values.at("in_flight");
   defines.set("IN_FLIGHT", in_flight);
   launch.geometry.items = static_cast<unsigned>(items);

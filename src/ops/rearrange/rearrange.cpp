@@ -5,6 +5,7 @@
 #include "ops/rearrange/candidate.hpp"
 #include "ops/rearrange/lowering.hpp"
 #include "ops/rearrange/oracle.hpp"
+#include "ops/rearrange/params.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -171,7 +172,7 @@ std::shared_ptr<const PlanImpl> plan_move(const core::Move& move, std::vector<Vi
   plan->views = std::move(views);
   plan->in_place = options.in_place;
   plan->checked = options.checked;
-  const MoveProblem problem{move, index_bits(move, options.index), options.in_place};
+  const MoveProblem problem{with_guard_in_front(move), index_bits(move, options.index), options.in_place};
   PlanReport& report = plan->report;
   report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   report.bytes_moved = move.bytes_moved();

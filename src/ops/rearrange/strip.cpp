@@ -40,8 +40,6 @@ Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceI
   if (device.kind != Kind::cpu) return Verdict::refuse("written for CPUs: one item a group");
   if (move.axes.empty() || move.axes.back().in_stride != 1 || move.axes.back().out_stride != 1)
     return Verdict::refuse("the fastest axis of the output is not contiguous in the input");
-  if (move.guard && move.guard->outer + 1 == static_cast<int>(move.axes.size()))
-    return Verdict::refuse("the blocks of channels are the fastest axis");
   const auto run = static_cast<double>(move.axes.back().extent);
   const auto elements = static_cast<double>(move.count());
   const double bytes = 2 * segment_bytes(elements, run, 1, move.element, cpu_segment);

@@ -54,7 +54,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   std::vector<core::MoveAxis> walked = axes_without(move, axes.in, axes.out);
   walked.push_back(move.axes[static_cast<std::size_t>(axes.in)]);
   walked.push_back(move.axes[static_cast<std::size_t>(axes.out)]);
-  write_walk(walked, problem.index_bits, params, defines);
+  write_walk(walked, 0, Ranks::fine, problem.index_bits, params, defines);
   defines.set("ELEMENT", type_of_bytes(move.element));
   launch.geometry.items = static_cast<unsigned>(items);
   launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.work, items));

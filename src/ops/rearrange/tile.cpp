@@ -55,26 +55,30 @@ std::int64_t access_bytes(std::int64_t element, std::int64_t proven) {
   return proven >= 4 && element < 4 ? 4 : element;
 }
 
+// Elements per access on the input's and the output's side.
+struct Vectors {
+  std::int64_t in, out;
+};
+Vectors vectors_of(const core::Move& move, const TileAxes& axes, std::int64_t limit) {
+  Vectors vectors{access_bytes(move.element, core::proven_alignment(move, false, axes.in, limit)) / move.element,
+                  access_bytes(move.element, core::proven_alignment(move, true, axes.out, limit)) / move.element};
+  // Single elements on one side set the pace: 4 bytes on the other would only be one more kernel.
+  if (vectors.in == 1 && vectors.out * move.element < 16) vectors.out = 1;
+  if (vectors.out == 1 && vectors.in * move.element < 16) vectors.in = 1;
+  return vectors;
+}
+
 // Bytes of a tile's rows (in, out) where the tunables leave them open: 256 each, of which 8-bit elements reach 4065
-// GB/s on an H200 (128 each: 3851). Where an axis is much shorter, the other side grows by what it leaves; where local
-// memory is small, both shrink. Few forms, since each is compiled anew.
+// GB/s on an H200 (128 each: 3851). Beside an axis of at most 32 bytes the other side grows by what it leaves (if all
+// accesses are wide); where local memory is small, both shrink. Few forms, since each is compiled anew.
 struct Sides {
   std::int64_t in, out;
 };
-Sides default_sides(const core::Move& move, const TileAxes& axes, const DeviceInfo& device) {
-  const auto room = [&](int axis) -> std::int64_t {
-    const std::int64_t bytes = move.axes[static_cast<std::size_t>(axis)].extent * move.element;
-    return bytes <= 32 ? 32 : bytes <= 128 ? 128 : 256;
-  };
-  constexpr std::int64_t area = 256 * 256;
-  Sides sides{room(axes.in), room(axes.out)};
-  if (sides.in < 256 && sides.out < 256) {
-    sides = {128, 128};
-  } else if (sides.out < 256) {
-    sides.in = area / sides.out;
-  } else if (sides.in < 256) {
-    sides.out = area / sides.in;
-  }
+Sides default_sides(const core::Move& move, const TileAxes& axes, const Vectors& vectors, const DeviceInfo& device) {
+  const auto is_short = [&](int axis) { return move.axes[static_cast<std::size_t>(axis)].extent * move.element <= 32; };
+  const bool wide = std::min(vectors.in, vectors.out) * move.element == 16;
+  Sides sides{256, 256};
+  if (wide && is_short(axes.in) != is_short(axes.out)) sides = is_short(axes.in) ? Sides{32, 2048} : Sides{2048, 32};
   while (static_cast<std::size_t>(sides.in * sides.out / move.element) > device.local_memory_max)
     (sides.in > sides.out ? sides.in : sides.out) /= 2;
   return sides;
@@ -83,21 +87,19 @@ Sides default_sides(const core::Move& move, const TileAxes& axes, const DeviceIn
 Shape shape_of(const MoveProblem& problem, const TileAxes& axes, const Configuration& values,
                const DeviceInfo& device) {
   const core::Move& move = problem.move;
-  const std::int64_t element = move.element, limit = values.at("access");
-  const Sides sides = default_sides(move, axes, device);
+  const std::int64_t element = move.element;
+  const Vectors vectors = vectors_of(move, axes, values.at("access"));
+  const Sides sides = default_sides(move, axes, vectors, device);
   const auto side = [&](const char* name, std::int64_t otherwise) {
     const std::int64_t bytes = values.at(name);
     return (bytes == 0 ? otherwise : bytes) / element;
-  };
-  const auto vector = [&](bool output, int axis) {
-    return access_bytes(element, core::proven_alignment(move, output, axis, limit)) / element;
   };
   Shape shape{};
   shape.tile_i = side("tile_in", sides.in);
   shape.tile_o = side("tile_out", sides.out);
   shape.rows = element <= 4 ? 4 : 16 / element;
-  shape.vector_i = vector(false, axes.in);
-  shape.vector_o = vector(true, axes.out);
+  shape.vector_i = vectors.in;
+  shape.vector_o = vectors.out;
   shape.chunks = shape.tile_o * element / 16;
   shape.pitch = shape.chunks + (values.at("layout") == padded ? 1 : 0);
   shape.items = values.at("items");
@@ -141,7 +143,9 @@ double predicted_seconds(const MoveProblem& problem, const TileAxes& axes, const
       others * static_cast<double>(ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
   // On a CPU local memory is only a detour: 3.9 against 29 GB/s measured.
   const double detour = device.kind == Kind::cpu ? 8 : 1;
-  const double passage = tiles * static_cast<double>(shape.tile_i * shape.tile_o * move.element);
+  const double width =
+      std::min(access_efficiency(shape.vector_i * move.element), access_efficiency(shape.vector_o * move.element));
+  const double passage = tiles * static_cast<double>(shape.tile_i * shape.tile_o * move.element) / width;
   return transfer_seconds(detour * std::max(in + out, passage), device);
 }
 

@@ -67,7 +67,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   MoveParams params{};
   std::vector<core::MoveAxis> walked = axes_without(move, weave.lanes, weave.along);
   walked.push_back({ceil_div(along.extent, segment), segment * along.in_stride, segment * along.out_stride});
-  write_walk(walked, problem.index_bits, params, defines);
+  write_walk(walked, 0, Ranks::fine, problem.index_bits, params, defines);
   write_guard({}, {}, params, defines);
   params.extent_i = along.extent;
   params.in_stride_o = lanes.in_stride;
