@@ -11,7 +11,7 @@ namespace axisloom::ops {
 namespace {
 
 int rank_class(int axes, Ranks ranks) {
-  static constexpr std::array fine = {2, 3, 4, 6, 8, 16}, coarse = {4, 8, 16, 16, 16, 16};
+  static constexpr std::array fine = {2, 4, 6, 8, 16}, coarse = {4, 8, 16, 16, 16};
   for (const int rank : ranks == Ranks::fine ? fine : coarse)
     if (axes <= rank) return rank;
   throw Error(Errc::usage, "a walk of more than 16 axes", "merge or split the array");

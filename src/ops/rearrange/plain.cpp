@@ -50,7 +50,7 @@ Launch lower_flat(const core::Move& move, const MoveProblem& problem, const Conf
   jit::Defines& defines = launch.kernel.defines;
   MoveParams params{};
   const int leading = leading_axes(move);
-  const int padding = write_walk(move.axes, leading, Ranks::coarse, problem.index_bits, params, defines);
+  const int padding = write_walk(move.axes, leading, Ranks::fine, problem.index_bits, params, defines);
   const auto place = [=](int guarded) { return guarded < leading ? guarded : guarded + padding; };
   write_guard(move.guard, place, params, defines);
   const std::int64_t items = values.at("items"), in_flight = values.at("in_flight");
