@@ -49,7 +49,7 @@ grep -q 'compatible with requested version' "$work/refused.log"
 echo "-- pkg-config"
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 # shellcheck disable=SC2046 # the flags are words
-g++ -std=c++20 tests/consumer/consumer.cpp $(pkg-config --cflags --libs axisloom) -Wl,-rpath,"$lib" -o "$work/by_pkg_config"
+g++ -std=c++20 tests/consumer/consumer.cpp tests/consumer/plan.cpp $(pkg-config --cflags --libs axisloom) -Wl,-rpath,"$lib" -o "$work/by_pkg_config"
 "$work/by_pkg_config"
 
 echo "-- add_subdirectory"

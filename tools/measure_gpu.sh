@@ -46,7 +46,8 @@ for device in "${devices[@]}"; do
     "copy c128 17000x17000 in-strides=17001,1"
   if [[ "$name" == cuda ]] && command -v compute-sanitizer > /dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do
-      step "compute-sanitizer $tool" compute-sanitizer --tool "$tool" --error-exitcode 9 \
+      # The driver has no call for the number of a kernel's arguments: they are asked for until one is refused.
+      step "compute-sanitizer $tool" compute-sanitizer --tool "$tool" --error-exitcode 9 --report-api-errors no \
         "$program" check --device cuda:0 --tight --candidate all --cases tests/oclgrind/small.cases
     done
   fi

@@ -74,7 +74,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   params.out_stride_o = lanes.out_stride;
   share_out(share_bytes, segment * lanes.extent * move.element, params, launch.geometry);
   defines.set("SEGMENT", segment).set("LANES", lanes.extent).set("SPLIT", weave.split ? 1 : 0);
-  defines.set("ELEMENT", type_of_bytes(move.element));
+  defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
   launch.params = params_bytes(params);
   launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
   return launch;
