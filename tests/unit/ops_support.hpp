@@ -87,9 +87,11 @@ class NoDiskCache {
   std::optional<test::Variable> variable_{std::in_place, "AXISLOOM_CACHE_DIR", "off"};
 };
 
-/// The device that the tests run on: what AXISLOOM_DEVICE says, else the library's own choice. Asked for anew each time, since
-/// other tests lose devices on purpose.
-inline Device real_device() { return Device::open(); }
+/// The device that the tests run on: what AXISLOOM_DEVICE says, else the library's own choice. Asked for anew each
+/// time, since other tests lose devices on purpose.
+inline Device real_device() {
+  return Device::open();
+}
 
 /// The input view and the result's contiguous one.
 inline std::vector<View> with_result(const Operation& op, const View& in) {

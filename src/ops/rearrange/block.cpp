@@ -31,9 +31,9 @@ struct Sides {
 Sides default_sides(std::int64_t element) {
   switch (element) {
     case 1:
-      return {2, 4};
+      return {1, 4};
     case 2:
-      return {4, 4};
+      return {1, 2};
     case 16:
       return {8, 4};
     default:
