@@ -21,7 +21,7 @@ View placed(Dtype dtype, const Dims& shape, const cli::Placement& placement) {
 }
 
 std::vector<View> views_of(const cli::Case& what) {
-  const View in = placed(what.dtype, what.shape, what.input);
+  const View in = placed(what.dtypes.front(), what.shapes.front(), what.inputs.front());
   const View result = result_view(what.op, std::span(&in, 1));
   return {in, placed(result.dtype, result.shape, what.output)};
 }
@@ -60,7 +60,7 @@ Workload::Workload(const cli::Case& what, const Device& device, Team& team, std:
       move_(in_output_order(ops::lowered_move(op_, views_))),
       merged_(core::normalise(move_)),
       plain_copy_(copy_of(move_.element, move_.bytes_moved() / 2 / move_.element)),
-      data_(Data::of(what.dtype, seed)),
+      data_(Data::of(what.dtypes.front(), seed)),
       strength_(chosen(strength, move_, device.info())),
       device_(device),
       queue_(device.queue(true)),

@@ -1,8 +1,11 @@
 // Walks views element by element; only for checking, so plain rather than fast.
 #include "compare.hpp"
 
+#include "core/number.hpp"
+
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
 namespace axisloom::cli {
@@ -12,6 +15,17 @@ std::string hexadecimal(const std::byte* element, std::size_t size) {
   std::string digits = "0x";
   for (std::size_t i = size; i > 0; --i) digits += fmt::format("{:02x}", std::to_integer<unsigned>(element[i - 1]));
   return digits;
+}
+
+bool within(long double want, long double got, double bound) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+  return want == got || std::fabs(want - got) <= static_cast<long double>(bound);
+}
+
+bool within(Dtype dtype, const std::byte* want, const std::byte* got, double bound) {
+  for (int component = 0; component < core::components_of(dtype); ++component)
+    if (!within(core::number_at(dtype, want, component), core::number_at(dtype, got, component), bound)) return false;
+  return true;
 }
 
 }  // namespace
@@ -36,19 +50,29 @@ void for_each_element(const View& view, const std::function<bool(const Dims&, st
   }
 }
 
-std::optional<Difference> first_difference(const View& view, const std::byte* want, const std::byte* got) {
+std::optional<Difference> first_difference(const View& view, const std::byte* want, const std::byte* got,
+                                           std::span<const double> bound) {
   const std::size_t size = size_of(view.dtype);
   std::optional<Difference> difference;
+  std::size_t ordinal = 0;
   for_each_element(view, [&](const Dims& index, std::int64_t offset) {
     const std::size_t at = static_cast<std::size_t>(offset) * size;
+    const std::size_t element = ordinal++;
     if (std::memcmp(want + at, got + at, size) == 0) return true;
-    difference = Difference{index, hexadecimal(want + at, size), hexadecimal(got + at, size)};
+    if (bound.empty()) {
+      difference = Difference{index, hexadecimal(want + at, size), hexadecimal(got + at, size)};
+      return false;
+    }
+    if (within(view.dtype, want + at, got + at, bound[element])) return true;
+    difference =
+        Difference{index, fmt::format("{} +- {:.2g}", core::number_text(view.dtype, want + at), bound[element]),
+                   core::number_text(view.dtype, got + at)};
     return false;
   });
   return difference;
 }
 
-io::HostArray oracle_result(const Operation& op, std::span<const io::HostArray> inputs, const View& output) {
+OracleResult oracle_result(const Operation& op, std::span<const io::HostArray> inputs, const View& output) {
   std::vector<View> views;
   std::vector<const std::byte*> starts;
   for (const io::HostArray& input : inputs) {
@@ -56,8 +80,10 @@ io::HostArray oracle_result(const Operation& op, std::span<const io::HostArray> 
     starts.push_back(input.memory.get());
   }
   views.push_back(output);
-  io::HostArray result = io::HostArray::allocate(output);
-  ops::entry(op.name).oracle(op, views, starts, result.memory.get());
+  const ops::OpEntry& entry = ops::entry(op.name);
+  OracleResult result{io::HostArray::allocate(output), {}};
+  entry.oracle(op, views, starts, result.want.memory.get());
+  if (entry.bound) result.bound = entry.bound(op, views, starts);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Comparing a result with the oracle's, bit for bit.
+// Comparing a result with the oracle's: bit for bit, or within the operation's bound.
 #pragma once
 
 #include "io/io.hpp"
@@ -11,10 +11,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace axisloom::cli {
 
-/// Where two arrays first differ, in index order; the elements as hexadecimal digits, most significant first.
+/// Where two arrays first differ, in index order; the elements as hexadecimal digits, most significant first, or as
+/// numbers where a bound allows them to differ.
 struct Difference {
   Dims index;
   std::string want;
@@ -27,10 +29,16 @@ std::string to_string(const Difference& difference);
 /// Calls `visit(index, element offset)` for every element in index order until it answers false.
 void for_each_element(const View& view, const std::function<bool(const Dims& index, std::int64_t offset)>& visit);
 
-/// Both pointers are starts of buffers laid out as `view` says.
-std::optional<Difference> first_difference(const View& view, const std::byte* want, const std::byte* got);
+/// Both pointers are starts of buffers laid out as `view` says. `bound`: by how much each element may differ, in index
+/// order; empty: not in a single bit.
+std::optional<Difference> first_difference(const View& view, const std::byte* want, const std::byte* got,
+                                           std::span<const double> bound = {});
 
-/// What the operation's oracle makes of the inputs, in memory laid out as `output`.
-io::HostArray oracle_result(const Operation& op, std::span<const io::HostArray> inputs, const View& output);
+/// What the operation's oracle makes of the inputs, in memory laid out as `output`, and the bound that comes with it.
+struct OracleResult {
+  io::HostArray want;
+  std::vector<double> bound;
+};
+OracleResult oracle_result(const Operation& op, std::span<const io::HostArray> inputs, const View& output);
 
 }  // namespace axisloom::cli

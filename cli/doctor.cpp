@@ -48,8 +48,8 @@ Finding try_device(const DeviceInfo& info) {
     const io::HostArray result = io::HostArray::allocate(views[1]);
     const std::span<const std::byte> bytes[] = {input.span()};
     const PlanReport report = run_on_host(op, views, bytes, result.span(), Device::open(info.spec()));
-    const io::HostArray want = oracle_result(op, std::span(&input, 1), views[1]);
-    if (const auto difference = first_difference(views[1], want.memory.get(), result.memory.get()))
+    const OracleResult oracle = oracle_result(op, std::span(&input, 1), views[1]);
+    if (const auto difference = first_difference(views[1], oracle.want.memory.get(), result.memory.get(), oracle.bound))
       return {info.label(), "failed", "a small rearrange differs from the oracle " + to_string(*difference),
               "update the driver, or name another device with --device"};
     return {info.label(), "ok", fmt::format("a small rearrange is right (candidate {})", report.candidate), ""};

@@ -6,6 +6,7 @@
 #include "report.hpp"
 #include "streams.hpp"
 
+#include "core/number.hpp"
 #include "io/io.hpp"
 #include "ops/registry.hpp"
 
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -24,6 +26,8 @@ namespace {
 
 struct Job {
   std::vector<std::string> words;
+  std::vector<std::string> values;  // of the operation's options, in its order
+  std::deque<bool> flags;           // likewise
   std::vector<std::string> rest;
   std::string output;
   std::string output_format;
@@ -93,13 +97,15 @@ std::vector<io::HostArray> read_inputs(const Job& job, const std::vector<std::st
 Operation operation(const ops::OpEntry& entry, const Job& job, const Rest& rest) {
   Operation op{std::string(entry.name), job.words, rest.lengths};
   if (job.channels != 0) op.lengths.emplace_back("channels", job.channels);
+  for (std::size_t i = 0; i < entry.options.size(); ++i)
+    if (job.flags[i] || !job.values[i].empty()) op.options.emplace_back(entry.options[i].name, job.values[i]);
   return op;
 }
 
 bool verified(const Operation& op, std::span<const io::HostArray> inputs, const io::HostArray& result,
               const Context& context) {
-  const io::HostArray want = oracle_result(op, inputs, result.view);
-  const auto difference = first_difference(result.view, want.memory.get(), result.memory.get());
+  const OracleResult oracle = oracle_result(op, inputs, result.view);
+  const auto difference = first_difference(result.view, oracle.want.memory.get(), result.memory.get(), oracle.bound);
   if (difference)
     say(error_text(fmt::format("the result differs from the oracle {}", to_string(*difference)),
                    "report this with the output of --verbose; --candidate names another variant"));
@@ -108,17 +114,32 @@ bool verified(const Operation& op, std::span<const io::HostArray> inputs, const 
   return !difference;
 }
 
+/// A result of one element is printed when no file is asked for; an array needs one, which is said before any work.
+void require_output(const Job& job, const View& result) {
+  if (job.output.empty() && result.rank() > 0)
+    throw Error(Errc::usage, fmt::format("the result is {}, and no output file is named", to_string(result)),
+                "add -o FILE, or -o - for .npy on standard output");
+}
+
+void deliver(const Job& job, const io::HostArray& result) {
+  if (job.output.empty())
+    print(core::number_text(result.view.dtype, result.memory.get()) + "\n");
+  else
+    write_file(job.output, result, job.output_format);
+}
+
 void run(const ops::OpEntry& entry, const Job& job, Context& context) {
   const Rest rest = split_rest(job.rest, entry.lengths);
-  if (rest.files.size() != static_cast<std::size_t>(entry.inputs))
-    throw Error(Errc::usage,
-                fmt::format("{} takes {} input file{}, {} given", entry.name, entry.inputs,
-                            entry.inputs == 1 ? "" : "s", rest.files.size()),
-                fmt::format("axisloom {} --help", entry.name));
+  const Operation typed = operation(entry, job, rest);
+  if (const auto takes = static_cast<std::size_t>(entry.inputs(typed)); rest.files.size() != takes)
+    throw Error(
+        Errc::usage,
+        fmt::format("{} takes {} input file{}, {} given", entry.name, takes, takes == 1 ? "" : "s", rest.files.size()),
+        fmt::format("axisloom {} --help", entry.name));
   const PlanOptions options = plan_options(entry, job);
   const std::vector<io::HostArray> inputs = read_inputs(job, rest.files);
   const bool image = is_image_file(rest.files.front(), job.reading.format);
-  const Operation op = image_aware(operation(entry, job, rest), inputs.front(), image);
+  const Operation op = image_aware(typed, inputs.front(), image);
 
   std::vector<View> views;
   std::vector<std::span<const std::byte>> bytes;
@@ -126,7 +147,9 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
     views.push_back(input.view);
     bytes.push_back(input.span());
   }
-  const io::HostArray result = io::HostArray::allocate(result_view(op, views));
+  const View result_shape = result_view(op, views);
+  require_output(job, result_shape);
+  const io::HostArray result = io::HostArray::allocate(result_shape);
   views.push_back(result.view);
 
   Explanation explanation;
@@ -136,8 +159,9 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
     context.exit_code = exit_differs;
     return;
   }
-  write_file(job.output, result, job.output_format);
-  if (context.format_given && job.output != "-") print(report_table(report).text(context.format));
+  deliver(job, result);
+  if (context.format_given && job.output != "-" && !job.output.empty())
+    print(report_table(report).text(context.format));
 }
 
 std::vector<std::string> candidate_names(const ops::OpEntry& entry) {
@@ -147,9 +171,10 @@ std::vector<std::string> candidate_names(const ops::OpEntry& entry) {
 }
 
 void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
-  command.add_option("-o,--output", job.output, "Output file; - writes .npy to standard output")
-      ->type_name("FILE")
-      ->required();
+  command
+      .add_option("-o,--output", job.output,
+                  "Output file; - writes .npy to standard output; a scalar is printed without")
+      ->type_name("FILE");
   command.add_option("--input-format", job.reading.format, "Format of the input, when its name does not tell")
       ->type_name(format_names(&io::Format::reads));
   command.add_option("--output-format", job.output_format, "Format of the output, when its name does not tell")
@@ -169,6 +194,19 @@ void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
       ->type_name("32|64|auto");
 }
 
+void add_operation_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
+  job.values.resize(entry.options.size());
+  job.flags.resize(entry.options.size());
+  for (std::size_t i = 0; i < entry.options.size(); ++i) {
+    const ops::Option& option = entry.options[i];
+    const std::string flag = "--" + std::string(option.name), help(option.help);
+    if (option.value.empty())
+      command.add_flag(flag, job.flags[i], help);
+    else
+      command.add_option(flag, job.values[i], help)->type_name(std::string(option.value));
+  }
+}
+
 void add_operation(CLI::App& app, Context& context, const ops::OpEntry& entry) {
   CLI::App* command = app.add_subcommand(std::string(entry.name), std::string(entry.summary));
   auto job = std::make_shared<Job>();
@@ -177,7 +215,8 @@ void add_operation(CLI::App& app, Context& context, const ops::OpEntry& entry) {
     command->add_option(std::string(entry.words[i].name), job->words[i], std::string(entry.words[i].help))
         ->type_name("TEXT")
         ->required();
-  const std::string files = entry.inputs == 1 ? "the input file (- reads .npy from standard input)" : "the input files";
+  add_operation_options(*command, entry, *job);
+  const std::string files = "the input files (- reads .npy from standard input)";
   command
       ->add_option(entry.lengths ? "lengths-and-file" : "file", job->rest,
                    entry.lengths ? "Lengths of named axes such as x=32, then " + files : "The" + files.substr(3))

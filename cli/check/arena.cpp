@@ -46,11 +46,19 @@ Arena::Arena(const Device& device, Dtype dtype, const Dims& shape, const Placeme
   }
 }
 
-std::string describe_difference(const View& view, std::span<const std::byte> want, std::span<const std::byte> got) {
-  const auto [w, g] = std::mismatch(want.begin(), want.end(), got.begin());
-  if (w == want.end()) return {};
-  if (const auto difference = first_difference(view, want.data(), got.data())) return to_string(*difference);
-  const auto byte = w - want.begin();
+std::string describe_difference(const View& view, std::span<const std::byte> want, std::span<const std::byte> got,
+                                std::span<const double> bound) {
+  if (std::equal(want.begin(), want.end(), got.begin())) return {};
+  if (const auto difference = first_difference(view, want.data(), got.data(), bound)) return to_string(*difference);
+  std::vector<std::byte> around(want.begin(), want.end());  // what may differ put aside
+  for_each_element(view, [&](const Dims&, std::int64_t offset) {
+    const std::size_t size = size_of(view.dtype), at = static_cast<std::size_t>(offset) * size;
+    std::copy_n(got.begin() + static_cast<std::ptrdiff_t>(at), size, around.begin() + static_cast<std::ptrdiff_t>(at));
+    return true;
+  });
+  const auto [w, g] = std::mismatch(around.begin(), around.end(), got.begin());
+  if (w == around.end()) return {};
+  const auto byte = w - around.begin();
   const auto element = static_cast<std::int64_t>(size_of(view.dtype));
   const Bounds bounds = view.bounds();
   const char* where = byte < bounds.low * element     ? "before the array"

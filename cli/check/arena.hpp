@@ -33,7 +33,9 @@ class Arena {
   Buffer buffer_;
 };
 
-/// What differs between two contents of an array's buffer, in words; empty when nothing does.
-std::string describe_difference(const View& view, std::span<const std::byte> want, std::span<const std::byte> got);
+/// What differs between two contents of an array's buffer, in words; empty when nothing does. The array's elements may
+/// differ by `bound`, as in first_difference; nothing else may.
+std::string describe_difference(const View& view, std::span<const std::byte> want, std::span<const std::byte> got,
+                                std::span<const double> bound = {});
 
 }  // namespace axisloom::cli

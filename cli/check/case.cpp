@@ -43,13 +43,11 @@ using Setter = std::function<void(Case&, const std::string&)>;
 
 const std::map<std::string, Setter, std::less<>>& setters() {
   static const std::map<std::string, Setter, std::less<>> all{
-      {"in-strides", [](Case& c, const std::string& v) { c.input.strides = parse_strides(v); }},
-      {"out-strides", [](Case& c, const std::string& v) { c.output.strides = parse_strides(v); }},
-      {"in-offset", [](Case& c, const std::string& v) { c.input.offset = number(v); }},
-      {"out-offset", [](Case& c, const std::string& v) { c.output.offset = number(v); }},
-      {"in-align", [](Case& c, const std::string& v) { c.input.align = number(v); }},
-      {"out-align", [](Case& c, const std::string& v) { c.output.align = number(v); }},
-      {"align", [](Case& c, const std::string& v) { c.input.align = c.output.align = number(v); }},
+      {"align",
+       [](Case& c, const std::string& v) {
+         c.output.align = number(v);
+         for (Placement& input : c.inputs) input.align = c.output.align;
+       }},
       {"candidate", [](Case& c, const std::string& v) { c.options.candidate = v; }},
       {"config", add_configuration},
       {"index", [](Case& c, const std::string& v) { c.options.index = parse_index(v); }},
@@ -58,15 +56,67 @@ const std::map<std::string, Setter, std::less<>>& setters() {
   return all;
 }
 
-void set_value(Case& c, const std::string& token) {
+/// The array that "in-strides", "in2-align" or "out-offset" speaks of; null when the key is none of these.
+Placement* placement_of(Case& c, std::string_view key) {
+  const std::size_t dash = key.find('-');
+  if (dash == std::string_view::npos) return nullptr;
+  const std::string_view array = key.substr(0, dash);
+  if (array == "out") return &c.output;
+  if (!array.starts_with("in")) return nullptr;
+  const auto ordinal = array == "in" ? std::optional<std::int64_t>(1) : parse_integer(array.substr(2));
+  if (!ordinal) return nullptr;
+  if (*ordinal < 1 || *ordinal > static_cast<std::int64_t>(c.inputs.size()))
+    throw Error(Errc::usage, fmt::format("\"{}\" speaks of an input that is not there", key));
+  return &c.inputs[static_cast<std::size_t>(*ordinal - 1)];
+}
+
+bool set_placement(Case& c, std::string_view key, const std::string& value) {
+  Placement* const placement = placement_of(c, key);
+  const std::string_view what = placement ? key.substr(key.find('-') + 1) : std::string_view();
+  if (what == "strides")
+    placement->strides = parse_strides(value);
+  else if (what == "offset")
+    placement->offset = number(value);
+  else if (what == "align")
+    placement->align = number(value);
+  else
+    return false;
+  return true;
+}
+
+void set_value(Case& c, const ops::OpEntry& entry, const std::string& token) {
   const std::size_t equals = token.find('=');
   const std::string key = token.substr(0, equals);
   const std::string value = token.substr(equals + 1);
+  if (set_placement(c, key, value)) return;
   const auto setter = setters().find(key);
+  const bool option = std::any_of(entry.options.begin(), entry.options.end(),
+                                  [&](const ops::Option& known) { return known.name == key; });
   if (setter != setters().end())
     setter->second(c, value);
+  else if (option)
+    c.op.options.emplace_back(key, value);
   else
     c.op.lengths.emplace_back(key, number(value));
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+void set_arrays(Case& c, const std::string& dtypes, const std::string& shapes) {
+  for (const std::string& shape : split(shapes)) c.shapes.push_back(parse_shape(shape));
+  for (const std::string& dtype : split(dtypes)) c.dtypes.push_back(parse_dtype(dtype));
+  c.inputs.resize(c.shapes.size());
+  if (c.dtypes.size() == 1) c.dtypes.resize(c.shapes.size(), c.dtypes.front());
+  if (c.dtypes.size() != c.shapes.size())
+    throw Error(Errc::usage, fmt::format("{} dtypes for {} arrays", c.dtypes.size(), c.shapes.size()));
 }
 
 Case parse_tokens(const std::vector<std::string>& tokens, std::size_t at) {
@@ -75,15 +125,16 @@ Case parse_tokens(const std::vector<std::string>& tokens, std::size_t at) {
   c.slow = at == 1;
   const ops::OpEntry& entry = ops::entry(tokens[at]);
   c.op.name = entry.name;
-  c.dtype = parse_dtype(tokens[at + 1]);
-  c.shape = parse_shape(tokens[at + 2]);
+  set_arrays(c, tokens[at + 1], tokens[at + 2]);
   for (const std::string& token : std::vector(tokens.begin() + static_cast<std::ptrdiff_t>(at) + 3, tokens.end())) {
     if (token == "in-place")
       c.in_place = true;
+    else if (token.starts_with("--"))
+      c.op.options.emplace_back(token.substr(2), "");
     else if (c.op.words.size() < entry.words.size() && token.find('=') == std::string::npos)
       c.op.words.push_back(token);
     else if (token.find('=') != std::string::npos)
-      set_value(c, token);
+      set_value(c, entry, token);
     else
       throw Error(Errc::usage, fmt::format("{} has no place for \"{}\"", entry.name, token));
   }

@@ -25,9 +25,9 @@ struct Placement {
 struct Case {
   std::string text;  // the line it came from, without "slow"
   Operation op;
-  Dtype dtype = Dtype::u8;
-  Dims shape;  // of the input
-  Placement input;
+  std::vector<Dtype> dtypes;      // of the inputs
+  std::vector<Dims> shapes;       // likewise
+  std::vector<Placement> inputs;  // likewise
   Placement output;
   PlanOptions options;    // candidate=, config=, index=
   bool in_place = false;  // the output is the input's buffer
@@ -35,10 +35,12 @@ struct Case {
   std::optional<Errc> expect;  // the error that must come of it
 };
 
-/// A case is  [slow] OP DTYPE SHAPE WORD... [NAME=VALUE...] [in-place]  with the operation's words in quotes where they
-/// hold blanks, and among the values, besides lengths:
+/// A case is  [slow] OP DTYPE SHAPE WORD... [NAME=VALUE...] [--FLAG...] [in-place]  with the operation's words in
+/// quotes where they hold blanks. Several inputs have their shapes, and dtypes unless they agree, separated by commas:
+///   einsum f32 3x4,4x5 "i k, k j -> i j"
+/// Among the values, besides lengths and options of the operation:
 ///   in-strides= out-strides= in-offset= out-offset= align= in-align= out-align= candidate= config=NAME:VALUE index=
-///   expect=ERROR
+///   expect=ERROR    and in2-strides= ... for the second input, in3- for the third
 /// Throws Error(usage).
 Case parse_case(std::string_view line);
 

@@ -1,6 +1,7 @@
 // The random cases are text like all others, so that a failing one is repeated by pasting its line.
 #include "check/random.hpp"
 
+#include "core/number.hpp"
 #include "ops/registry.hpp"
 
 #include <axisloom/array.hpp>
@@ -177,6 +178,18 @@ void Random::fill(std::span<std::byte> bytes) noexcept {
     std::memcpy(bytes.data(), &value, part);
     bytes = bytes.subspan(part);
   }
+}
+
+void Random::fill_numbers(Dtype dtype, std::span<std::byte> bytes) noexcept {
+  fill(bytes);
+  const std::size_t size = size_of(dtype);
+  if (dtype == Dtype::boolean)
+    for (std::byte& byte : bytes) byte &= std::byte{1};
+  if (core::unit_roundoff(dtype) == 0) return;
+  for (std::size_t at = 0; at + size <= bytes.size(); at += size)
+    for (int component = 0; component < core::components_of(dtype); ++component)
+      core::store_number(dtype, &bytes[at], static_cast<double>(static_cast<std::int64_t>(next()) >> 11) * 0x1p-52,
+                         component);
 }
 
 std::string random_case(std::uint64_t seed, std::int64_t index) {

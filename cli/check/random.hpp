@@ -1,6 +1,8 @@
 // Random numbers that are the same everywhere, and random cases made from them.
 #pragma once
 
+#include <axisloom/array.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +30,8 @@ class Random {
     return values[static_cast<std::size_t>(below(static_cast<std::int64_t>(values.size())))];
   }
   void fill(std::span<std::byte> bytes) noexcept;
+  /// Fills with elements that can be added and multiplied without overflow: floats uniform in [-1, 1), else any bits.
+  void fill_numbers(Dtype dtype, std::span<std::byte> bytes) noexcept;
 
  private:
   std::uint64_t state_;

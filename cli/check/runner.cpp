@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
+#include <optional>
 
 namespace axisloom::cli {
 namespace {
@@ -24,21 +24,27 @@ using Bytes = std::vector<std::byte>;
 struct Stage {
   Stage(const Case& c, const CheckSettings& settings);
   void run(const Plan& plan, int repeat) const;
+  void require_inputs_unchanged() const;
 
   bool in_place;
   Queue queue;
-  std::unique_ptr<Arena> input;
-  std::unique_ptr<Arena> output;  // none in place
-  std::vector<View> views;
+  std::vector<Arena> inputs;
+  std::optional<Arena> output;  // none in place
+  std::vector<View> views;      // inputs, then the output
   std::vector<Buffer> buffers;
-  Bytes input_before;
+  std::vector<Bytes> inputs_before;
   Bytes output_before;
   Bytes want;
+  std::vector<double> bound;
 };
 
-Bytes random_bytes(Random& random, std::size_t count) {
+// Moves keep any bits; what computes is given numbers.
+Bytes random_bytes(Random& random, const ops::OpEntry& entry, Dtype dtype, std::size_t count) {
   Bytes bytes(count);
-  random.fill(bytes);
+  if (entry.bound)
+    random.fill_numbers(dtype, bytes);
+  else
+    random.fill(bytes);
   return bytes;
 }
 
@@ -54,20 +60,24 @@ View view_in_place(const View& input, View result) {
 Stage::Stage(const Case& c, const CheckSettings& settings) : in_place(c.in_place), queue(settings.device.queue()) {
   const ops::OpEntry& entry = ops::entry(c.op.name);
   const std::int64_t canaries = settings.tight ? 0 : canary_bytes;
-  input = std::make_unique<Arena>(settings.device, c.dtype, c.shape, c.input, canaries);
-  const View input_view = input->view();
-  const View result = entry.result(c.op, std::span(&input_view, 1));
-  if (!in_place) output = std::make_unique<Arena>(settings.device, result.dtype, result.shape, c.output, canaries);
-  const Arena& target = in_place ? *input : *output;
-  views = {input_view, in_place ? view_in_place(input_view, result) : target.view()};
-  buffers = {input->buffer(), target.buffer()};
-
   Random random(settings.seed, c.text);
-  input_before = random_bytes(random, input->bytes());
-  output_before = in_place ? input_before : random_bytes(random, target.bytes());
+  std::vector<const std::byte*> starts;
+  for (std::size_t i = 0; i < c.shapes.size(); ++i) {
+    const Arena& input = inputs.emplace_back(settings.device, c.dtypes[i], c.shapes[i], c.inputs[i], canaries);
+    views.push_back(input.view());
+    buffers.push_back(input.buffer());
+    inputs_before.push_back(random_bytes(random, entry, c.dtypes[i], input.bytes()));
+    starts.push_back(inputs_before.back().data());
+  }
+  const View result = result_view(c.op, views);
+  if (!in_place) output.emplace(settings.device, result.dtype, result.shape, c.output, canaries);
+  const Arena& target = in_place ? inputs.front() : *output;
+  views.push_back(in_place ? view_in_place(views.front(), result) : target.view());
+  buffers.push_back(target.buffer());
+  output_before = in_place ? inputs_before.front() : random_bytes(random, entry, result.dtype, target.bytes());
   want = output_before;
-  const std::vector<const std::byte*> starts{input_before.data()};
   entry.oracle(c.op, views, starts, want.data());
+  if (entry.bound) bound = entry.bound(c.op, views, starts);
 }
 
 struct Differs {
@@ -75,20 +85,27 @@ struct Differs {
 };
 
 void Stage::run(const Plan& plan, int repeat) const {
-  Bytes got(want.size());
-  queue.write(buffers[0], 0, input_before).wait();
+  Bytes first(want.size()), got(want.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) queue.write(buffers[i], 0, inputs_before[i]).wait();
   for (int run = 0; run <= repeat; ++run) {
-    queue.write(buffers[1], 0, output_before).wait();
+    queue.write(buffers.back(), 0, output_before).wait();
     plan.run(queue, buffers).wait();
-    queue.read(buffers[1], 0, got).wait();
-    const std::string difference = describe_difference(views[1], want, got);
+    queue.read(buffers.back(), 0, run == 0 ? first : got).wait();
+    // The first run is held against the oracle, the others, bit for bit, against the first.
+    const std::string difference = run == 0 ? describe_difference(views.back(), want, first, bound)
+                                            : describe_difference(views.back(), first, got);
     if (!difference.empty()) throw Differs{run == 0 ? difference : fmt::format("in run {}: {}", run + 1, difference)};
   }
-  if (in_place) return;
-  Bytes after(input_before.size());
-  queue.read(buffers[0], 0, after).wait();
-  const std::string difference = describe_difference(views[0], input_before, after);
-  if (!difference.empty()) throw Differs{"the input was changed: " + difference};
+  if (!in_place) require_inputs_unchanged();
+}
+
+void Stage::require_inputs_unchanged() const {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Bytes after(inputs_before[i].size());
+    queue.read(buffers[i], 0, after).wait();
+    const std::string difference = describe_difference(views[i], inputs_before[i], after);
+    if (!difference.empty()) throw Differs{fmt::format("input {} was changed: {}", i + 1, difference)};
+  }
 }
 
 PlanOptions plan_options(const Case& c, const CheckSettings& settings, const std::string& candidate) {

@@ -26,27 +26,27 @@ enum class Kind : std::uint8_t { cpu, gpu, other };
 struct DeviceInfo {
   Api api = Api::opencl;
   Kind kind = Kind::other;
-  int index = 0;                        ///< among the devices of the same api, from 0
-  std::string name;                     ///< as its driver names it
+  int index = 0;     ///< among the devices of the same api, from 0
+  std::string name;  ///< as its driver names it
   std::string vendor;
-  std::string platform;                 ///< OpenCL platform, or "NVIDIA CUDA"
-  std::string driver;                   ///< driver version
-  std::string api_version;              ///< "OpenCL 3.0 ...", or "CUDA 13.0"
-  std::string compiler;                 ///< who compiles kernels: "NVRTC 13.0", or the OpenCL C version
-  std::string architecture;             ///< "sm_90", or the CPU that PoCL compiles for; may be empty
+  std::string platform;      ///< OpenCL platform, or "NVIDIA CUDA"
+  std::string driver;        ///< driver version
+  std::string api_version;   ///< "OpenCL 3.0 ...", or "CUDA 13.0"
+  std::string compiler;      ///< who compiles kernels: "NVRTC 13.0", or the OpenCL C version
+  std::string architecture;  ///< "sm_90", or the CPU that PoCL compiles for; may be empty
   unsigned compute_units = 0;
-  std::size_t max_group = 0;            ///< work-items in a group
-  std::size_t local_memory = 0;         ///< per group without asking
-  std::size_t local_memory_max = 0;     ///< per group when asked for (dynamic on CUDA)
+  std::size_t max_group = 0;         ///< work-items in a group
+  std::size_t local_memory = 0;      ///< per group without asking
+  std::size_t local_memory_max = 0;  ///< per group when asked for (dynamic on CUDA)
   std::size_t global_memory = 0;
-  std::size_t max_allocation = 0;       ///< largest single buffer
-  std::size_t base_alignment = 0;       ///< of every buffer the device allocates
-  std::size_t last_level_cache = 0;     ///< 0 when the driver does not say
-  bool unified_memory = false;          ///< host memory can be used in place
+  std::size_t max_allocation = 0;    ///< largest single buffer
+  std::size_t base_alignment = 0;    ///< of every buffer the device allocates
+  std::size_t last_level_cache = 0;  ///< 0 when the driver does not say
+  bool unified_memory = false;       ///< host memory can be used in place
   bool f64 = false;
   bool atomics_64 = false;
   bool byte_stores = false;
-  bool device_scope_order = false;      ///< order between groups of one launch can be had (dialect words publish/collect)
+  bool device_scope_order = false;  ///< order between groups of one launch can be had (dialect words publish/collect)
 
   /// The shortest spelling of this device in the device grammar: "opencl:0", "cuda:1".
   std::string spec() const;
@@ -88,8 +88,10 @@ class Queue {
  public:
   Queue() = default;
   explicit Queue(std::shared_ptr<device::Queue> impl) : impl_(std::move(impl)) {}
-  /// Copies between host memory and a buffer; `offset` in bytes. Return at once; the host memory must outlive the event.
-  Event write(const Buffer& to, std::size_t offset, std::span<const std::byte> from, std::span<const Event> wait = {}) const;
+  /// Copies between host memory and a buffer; `offset` in bytes. Return at once; the host memory must outlive the
+  /// event.
+  Event write(const Buffer& to, std::size_t offset, std::span<const std::byte> from,
+              std::span<const Event> wait = {}) const;
   Event read(const Buffer& from, std::size_t offset, std::span<std::byte> to, std::span<const Event> wait = {}) const;
   /// Blocks until everything queued so far has finished.
   void finish() const;
@@ -106,7 +108,8 @@ class Device {
   explicit Device(std::shared_ptr<device::Device> impl) : impl_(std::move(impl)) {}
 
   /// Opens the device that a specification names:
-  ///   auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME   (NAME: part of the device or platform name, case ignored)
+  ///   auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME   (NAME: part of the device or platform name, case
+  ///   ignored)
   /// "auto" and "" take AXISLOOM_DEVICE when it is set, else the first GPU, else the first CPU.
   /// Throws Error(no_device) that says where was looked, or Error(usage) for a specification that cannot be read.
   static Device open(std::string_view spec = "auto");

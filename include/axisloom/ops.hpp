@@ -3,6 +3,7 @@
 
 #include <axisloom/array.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,14 +14,22 @@ namespace axisloom {
 /// Named axis lengths of a pattern: {{"h2", 2}, {"w2", 2}}.
 using Lengths = std::vector<std::pair<std::string, std::int64_t>>;
 
-/// One operation with its words and lengths, as it would be typed:
+/// Options of an operation by name; the value of a flag is empty: {{"axes", "0,2"}, {"keepdims", ""}}.
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+/// One operation with its words, lengths and options, as it would be typed:
 ///   {"rearrange", {"n (c x) h w -> n c h w x"}, {{"x", 32}}}   {"relayout", {"NCHW", "NC/32HW32"}}
+///   {"sum", {}, {}, {{"axes", "0,2"}}}
 struct Operation {
   std::string name;
-  std::vector<std::string> words;
-  Lengths lengths;
+  std::vector<std::string> words = {};
+  Lengths lengths = {};
+  Options options = {};
+
+  /// The value of an option, or nothing when it was not given.
+  std::optional<std::string_view> option(std::string_view option_name) const;
 };
-/// As typed on the command line: rearrange "h w -> w h" x=32
+/// As typed on the command line: rearrange "h w -> w h" x=32, sum --axes 0,2
 std::string to_string(const Operation& op);
 
 /// Moves: any dtype, bit for bit. Patterns are those of einops.

@@ -19,8 +19,8 @@ using Configuration = std::map<std::string, std::int64_t>;
 
 /// What a caller may force. Everything is chosen when left alone.
 struct PlanOptions {
-  std::string candidate;                     ///< this candidate or an error; empty: the one with the lowest predicted time
-  Configuration configuration;               ///< overrides single tunables
+  std::string candidate;        ///< this candidate or an error; empty: the one with the lowest predicted time
+  Configuration configuration;  ///< overrides single tunables
   IndexWidth index = IndexWidth::automatic;  ///< bits32 is refused where an offset might not fit
   bool in_place = false;                     ///< output and input are the same bytes; square transposes only
   bool checked = false;                      ///< every access checked against its bounds; slow, for tests
@@ -30,23 +30,23 @@ struct PlanOptions {
 struct CandidateReport {
   std::string name;
   bool accepted = false;
-  std::string reason;      ///< why refused; empty when accepted
-  double seconds = 0;      ///< predicted time when accepted
+  std::string reason;  ///< why refused; empty when accepted
+  double seconds = 0;  ///< predicted time when accepted
 };
 
 /// Everything a plan decided.
 struct PlanReport {
-  std::string op;                           ///< "rearrange \"h w -> w h\""
-  std::string shapes;                       ///< "f32[3,4] -> f32[4,3]"
-  std::string device;                       ///< DeviceInfo::label()
-  std::string candidate;                    ///< the winner; "none" when there is nothing to do
-  Configuration configuration;              ///< its tunables
-  std::string configuration_source;         ///< "forced", "exact", "shape class", "device family" or "default"
+  std::string op;                    ///< "rearrange \"h w -> w h\""
+  std::string shapes;                ///< "f32[3,4] -> f32[4,3]"
+  std::string device;                ///< DeviceInfo::label()
+  std::string candidate;             ///< the winner; "none" when there is nothing to do
+  Configuration configuration;       ///< its tunables
+  std::string configuration_source;  ///< "forced", "exact", "shape class", "device family" or "default"
   std::vector<CandidateReport> candidates;
   IndexWidth index = IndexWidth::bits32;
-  std::size_t workspace_bytes = 0;
+  std::size_t workspace_bytes = 0;  ///< what `run` needs besides the arrays; 0 for moves
   double expected_seconds = 0;
-  std::int64_t bytes_moved = 0;             ///< read plus written, each element once
+  std::int64_t bytes_moved = 0;  ///< read plus written, each element once
 };
 
 struct PlanImpl;

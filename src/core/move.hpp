@@ -20,35 +20,35 @@ struct MoveAxis {
 /// Two axes that together count something shorter than their product (channels in blocks of x): the element at
 /// (outer, inner) exists only where outer * extent(inner) + inner < count.
 struct Guard {
-  int outer = 0;             // indices into Move::axes
+  int outer = 0;  // indices into Move::axes
   int inner = 0;
   std::int64_t count = 0;
-  bool fill = true;          // what does not exist is written as zero; otherwise it is not written at all
+  bool fill = true;  // what does not exist is written as zero; otherwise it is not written at all
   bool operator==(const Guard&) const = default;
 };
 
-/// For every index (i0, i1, ...) within the extents: out[out_offset + sum i*out_stride] = in[in_offset + sum i*in_stride].
-/// Offsets and strides are in elements of `element` bytes. Slowest output axis first once normalised.
+/// For every index (i0, i1, ...) within the extents: out[out_offset + sum i*out_stride] = in[in_offset + sum
+/// i*in_stride]. Offsets and strides are in elements of `element` bytes. Slowest output axis first once normalised.
 struct Move {
   std::int64_t element = 1;  // 1, 2, 4, 8 or 16 bytes
   std::vector<MoveAxis> axes = {};
   std::int64_t in_offset = 0;
   std::int64_t out_offset = 0;
-  std::int64_t in_align = 256;   // of the start of each buffer, bytes
+  std::int64_t in_align = 256;  // of the start of each buffer, bytes
   std::int64_t out_align = 256;
   std::optional<Guard> guard = {};
 
-  std::int64_t count() const;    // product of the extents
+  std::int64_t count() const;  // product of the extents
   /// Bytes read plus bytes written, each element once (a broadcast element is read once).
   std::int64_t bytes_moved() const;
   bool operator==(const Move&) const = default;
 };
 
 /// The same move with the fewest axes: extents of 1 dropped, negative output strides turned round, axes ordered by the
-/// magnitude of the output stride (largest first; ties by input stride), and axes merged where both strides allow it. The
-/// guard's axes stay apart and keep their direction, as its count runs along them; a guard that leaves nothing out goes,
-/// and one without `fill` first shortens its axes. A move of no elements becomes one axis of extent 0, one of a single
-/// element has no axes. `element` is left as it is: kernels choose their access width themselves.
+/// magnitude of the output stride (largest first; ties by input stride), and axes merged where both strides allow it.
+/// The guard's axes stay apart and keep their direction, as its count runs along them; a guard that leaves nothing out
+/// goes, and one without `fill` first shortens its axes. A move of no elements becomes one axis of extent 0, one of a
+/// single element has no axes. `element` is left as it is: kernels choose their access width themselves.
 Move normalise(const Move& move);
 
 /// Lowest and one-past-highest element offset touched on each side; what the guard leaves out is not read.
@@ -59,8 +59,8 @@ Bounds out_bounds(const Move& move);
 /// start alignment, offset, and the strides of all axes but `fastest`.
 std::int64_t proven_alignment(const Move& move, bool output, int fastest, std::int64_t limit);
 
-/// Whether every element offset, with and without the start offset and with the indices that the guard leaves out, every
-/// stride, and every flat index fits in a signed 32-bit number.
+/// Whether every element offset, with and without the start offset and with the indices that the guard leaves out,
+/// every stride, and every flat index fits in a signed 32-bit number.
 bool fits_32_bits(const Move& move);
 
 /// "8192x8192 of 4 bytes, in {1,8192}, out {8192,1}", for messages.

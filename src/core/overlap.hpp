@@ -10,7 +10,8 @@ enum class Overlap { no, yes, undecided };
 /// Exact for disjoint bounds and wherever the search below ends within `work` steps; otherwise undecided.
 /// Solves sum of (index * stride) equalities with bounded indices, as NumPy's shares_memory does.
 /// `a_start` and `b_start` are byte addresses of the buffers' starts, in one address space.
-Overlap shares_memory(const View& a, std::uint64_t a_start, const View& b, std::uint64_t b_start, std::int64_t work = 1 << 20);
+Overlap shares_memory(const View& a, std::uint64_t a_start, const View& b, std::uint64_t b_start,
+                      std::int64_t work = 1 << 20);
 
 /// Whether two different indices of the view address the same element (as a stride of 0 does).
 Overlap overlaps_itself(const View& view, std::int64_t work = 1 << 20);

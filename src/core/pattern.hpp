@@ -21,9 +21,9 @@ struct Axis {
 /// One axis of an array: nothing "()", one elementary axis, or several composed "(h h2)", slowest first.
 struct Group {
   std::vector<Axis> axes = {};
-  bool ellipsis = false;     // "..." or "(...)"; then axes before/after it in a composition are kept in order around `at`
-  std::size_t at = 0;        // position of the ellipsis among `axes`
-  bool composed = false;     // written in parentheses
+  bool ellipsis = false;  // "..." or "(...)"; then axes before/after it in a composition are kept in order around `at`
+  std::size_t at = 0;     // position of the ellipsis among `axes`
+  bool composed = false;  // written in parentheses
   int column = 0;
 };
 
@@ -39,9 +39,9 @@ struct Pattern {
   Side output;
 };
 
-/// Parses with einops' own rules, except that names are of ASCII letters. Axes written "1" are left out: at the top level
-/// they leave a group without axes, as "()" does. Throws Error(usage) whose message shows the pattern with a caret below
-/// the fault.
+/// Parses with einops' own rules, except that names are of ASCII letters. Axes written "1" are left out: at the top
+/// level they leave a group without axes, as "()" does. Throws Error(usage) whose message shows the pattern with a
+/// caret below the fault.
 Pattern parse(std::string_view text);
 
 /// An Error(usage) whose message shows `text` with carets below `length` characters from `column` on (0: no carets).
@@ -49,7 +49,7 @@ Error fault(std::string_view text, int column, int length, const std::string& me
 
 /// An elementary axis with its extent, after binding.
 struct BoundAxis {
-  std::string name;          // "..0", "..1" for those of the ellipsis, "" for anonymous ones
+  std::string name;  // "..0", "..1" for those of the ellipsis, "" for anonymous ones
   std::int64_t extent = 0;
 };
 
@@ -66,15 +66,15 @@ struct BoundPattern {
 /// Which axes may appear on one side only. einops: rearrange none, repeat those on the right, reduce those on the left.
 enum class OneSided { none, right, left };
 
-/// Binds a pattern to shapes and named lengths; throws Error(usage), as einops does, for a rank or a length that does not
-/// fit, an unknown or unused name, a length that does not divide, and a composed axis with two unknowns.
+/// Binds a pattern to shapes and named lengths; throws Error(usage), as einops does, for a rank or a length that does
+/// not fit, an unknown or unused name, a length that does not divide, and a composed axis with two unknowns.
 BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed);
 
 /// Shape of the output: the product of each of its compositions.
 Dims output_shape(const BoundPattern& bound);
 
-/// Strides of the elementary axes that `side` uses, indexed as BoundPattern::axes (0 for those it lacks): a composed axis
-/// (a b) of stride s gives b the stride s and a the stride s * extent(b).
+/// Strides of the elementary axes that `side` uses, indexed as BoundPattern::axes (0 for those it lacks): a composed
+/// axis (a b) of stride s gives b the stride s and a the stride s * extent(b).
 std::vector<std::int64_t> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
                                              const Dims& strides);
 

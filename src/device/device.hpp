@@ -8,6 +8,7 @@
 #include <axisloom/error.hpp>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,10 +47,10 @@ class Program {
 
 /// What a kernel uses; -1 where the runtime does not tell.
 struct KernelAttributes {
-  int registers = -1;          // per work-item
-  int spilled_bytes = -1;      // per work-item
-  int local_bytes = -1;        // static, per group
-  int max_items = -1;          // largest group that can be launched
+  int registers = -1;      // per work-item
+  int spilled_bytes = -1;  // per work-item
+  int local_bytes = -1;    // static, per group
+  int max_items = -1;      // largest group that can be launched
 };
 
 /// One kernel argument: a buffer's address, or bytes by value.
@@ -72,24 +73,36 @@ struct Geometry {
 
 using Waits = std::span<const std::shared_ptr<Event>>;
 
+/// Memory that runs on a queue share, one after the other; held while a run is queued.
+struct Scratch {
+  std::mutex mutex;
+  std::shared_ptr<Buffer> memory;   // contents undefined
+  std::shared_ptr<Buffer> tickets;  // zero between runs
+};
+
 class Queue {
  public:
   virtual ~Queue() = default;
   virtual std::shared_ptr<Event> launch(Program& program, const std::string& kernel, const Geometry& geometry,
                                         std::span<const Arg> args, Waits waits) = 0;
-  virtual std::shared_ptr<Event> write(Buffer& to, std::size_t offset, std::span<const std::byte> from, Waits waits) = 0;
+  virtual std::shared_ptr<Event> write(Buffer& to, std::size_t offset, std::span<const std::byte> from,
+                                       Waits waits) = 0;
   virtual std::shared_ptr<Event> read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) = 0;
   virtual std::shared_ptr<Event> copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
                                       std::size_t bytes, Waits waits) = 0;
-  virtual std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value, Waits waits) = 0;
+  virtual std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value,
+                                      Waits waits) = 0;
   virtual void flush() = 0;
   virtual void finish() = 0;
   virtual void* native() const noexcept = 0;  // cl_command_queue or CUstream
+
+  /// The plans' own: workspaces of runs that were given none.
+  Scratch scratch;
 };
 
 /// What to build: full source text, or a binary of an earlier build; options are the runtime's own.
 struct BuildRequest {
-  std::string name;             // for messages: "rearrange/tile"
+  std::string name;  // for messages: "rearrange/tile"
   std::string source;
   std::vector<std::string> options;
 };
@@ -119,19 +132,20 @@ class Device {
   virtual std::shared_ptr<Program> load(const BuildRequest& request, std::span<const std::byte> binary) = 0;
   virtual KernelAttributes attributes(Program& program, const std::string& kernel) = 0;
 
-  /// The program cache's own: the compiled programs of this device, so that they go with it. A Program therefore must not
-  /// own its Device. They are released after the members of a derived class, unless its destructor resets this before.
+  /// The program cache's own: the compiled programs of this device, so that they go with it. A Program therefore must
+  /// not own its Device. They are released after the members of a derived class, unless its destructor resets this
+  /// before.
   std::shared_ptr<void> cached_programs;
 };
 
 /// What was looked for and found when a runtime was opened; `doctor` prints it.
 struct RuntimeStatus {
-  std::string name;                                  // "OpenCL", "CUDA driver", "NVRTC"
+  std::string name;  // "OpenCL", "CUDA driver", "NVRTC"
   bool found = false;
-  std::string library;                               // file that was opened
-  std::vector<std::string> tried;                    // places looked at, in order
+  std::string library;                                     // file that was opened
+  std::vector<std::string> tried;                          // places looked at, in order
   std::vector<std::pair<std::string, std::string>> facts;  // "ICD file" -> path, "driver" -> version, ...
-  std::string remedy;                                // what to install when not found
+  std::string remedy;                                      // what to install when not found
 };
 
 /// One of the runtimes. Never throws for lack of a library or a device.

@@ -20,8 +20,8 @@ std::string resolved_path(void* handle, const std::string& candidate) {
 
 DynamicLibrary::DynamicLibrary(std::span<const std::string> candidates) {
   for (const std::string& candidate : candidates) {
-    // Never unloaded: a driver leaves registrations in libraries that stay (LLVM's options), and loading it again would end
-    // the process.
+    // Never unloaded: a driver leaves registrations in libraries that stay (LLVM's options), and loading it again would
+    // end the process.
     handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle_) {
       path_ = resolved_path(handle_, candidate);

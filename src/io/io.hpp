@@ -23,9 +23,9 @@ struct HostArray {
 
 /// How to read what the file itself does not say.
 struct ReadOptions {
-  std::string format;            // "" by extension (by content where that says nothing), else npy, raw, png, pnm, jpeg
-  Dims shape;                    // raw only; empty: one axis, as long as the file
-  std::optional<Dtype> dtype;    // raw only
+  std::string format;          // "" by extension (by content where that says nothing), else npy, raw, png, pnm, jpeg
+  Dims shape;                  // raw only; empty: one axis, as long as the file
+  std::optional<Dtype> dtype;  // raw only
   std::size_t map_from = std::size_t{64} << 20;  // .npy and raw data of at least so many bytes are memory-mapped
 };
 
@@ -33,8 +33,9 @@ struct ReadOptions {
 /// A memory-mapped file must not be made shorter while the array lives.
 HostArray read(const std::string& path, const ReadOptions& options = {});
 
-/// Writes beside `path` under a temporary name and renames: a failure leaves the old file as it was. The format follows the
-/// extension unless given. Images take u8 and u16 of shape h w, h w 1, h w 3, and as PNG h w 2 (grey and alpha), h w 4.
+/// Writes beside `path` under a temporary name and renames: a failure leaves the old file as it was. The format follows
+/// the extension unless given. Images take u8 and u16 of shape h w, h w 1, h w 3, and as PNG h w 2 (grey and alpha), h
+/// w 4.
 void write(const std::string& path, const HostArray& array, std::string_view format = {});
 
 /// Formats that can be read and written, with their extensions, for help texts.

@@ -29,8 +29,9 @@ struct Specialisation {
   std::string file;
   std::string kernel;  // function name within it
   Defines defines;
-  unsigned items = 1;    // required group size; becomes GROUP in the kernel
-  bool checked = false;  // the CHECKED prelude
+  unsigned items = 1;     // required group size; becomes GROUP in the kernel
+  bool checked = false;   // the CHECKED prelude
+  bool contract = false;  // a*b+c may be rounded once: matrix products only
 };
 
 /// Text of an embedded file: kernels by "op/variant.kernel", the dialect by "dialect/on_opencl.h". Read from the folder

@@ -164,7 +164,8 @@ ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, u
 
 ProgramPtr obtain(device::Device& device, const Specialisation& what) {
   const std::string name = what.file.substr(0, what.file.rfind('.'));
-  return obtain(device, {name, full_text(what, device.info().api), build_options(device.info())}, what.items);
+  return obtain(device, {name, full_text(what, device.info().api), build_options(device.info(), what.contract)},
+                what.items);
 }
 
 void launched(device::Device& device, const ProgramPtr& program) {

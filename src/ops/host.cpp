@@ -95,8 +95,15 @@ PlanReport run_on_host(const Operation& op, std::span<const View> views, std::sp
     run_slice(cached, device, memory);
     return cached.report();
   }
+  const ops::OpEntry& entry = ops::entry(op.name);
+  if (!entry.slices)
+    throw Error(Errc::out_of_memory,
+                {.message = "an array exceeds the largest buffer of " + std::to_string(limit) + " bytes",
+                 .op = to_string(op),
+                 .device = device.info().label(),
+                 .remedy = "split the arrays, or use a device with larger buffers"});
   PlanReport report;
-  for (const ops::Slice& slice : ops::entry(op.name).slices(op, all, device, options, limit)) {
+  for (const ops::Slice& slice : entry.slices(op, all, device, options, limit)) {
     std::vector<std::span<std::byte>> parts;
     for (std::size_t i = 0; i < memory.size(); ++i)
       parts.push_back(memory[i].subspan(static_cast<std::size_t>(slice.ranges[i].begin),

@@ -2,6 +2,8 @@
 #include <axisloom/error.hpp>
 #include <axisloom/ops.hpp>
 
+#include <algorithm>
+
 namespace axisloom {
 namespace {
 
@@ -18,7 +20,15 @@ std::string to_string(const Operation& op) {
   std::string text = op.name;
   for (const std::string& word : op.words) text += ' ' + quoted(word);
   for (const auto& [name, length] : op.lengths) text += ' ' + name + '=' + std::to_string(length);
+  for (const auto& [name, value] : op.options) text += " --" + name + (value.empty() ? "" : ' ' + quoted(value));
   return text;
+}
+
+std::optional<std::string_view> Operation::option(std::string_view option_name) const {
+  const auto found =
+      std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.first == option_name; });
+  if (found == options.end()) return std::nullopt;
+  return found->second;
 }
 
 Operation rearrange(std::string_view pattern, const Lengths& lengths) {
@@ -30,17 +40,17 @@ Operation repeat(std::string_view pattern, const Lengths& lengths) {
 }
 
 Operation copy() {
-  return {"copy", {}, {}};
+  return {"copy"};
 }
 
 Operation transpose() {
-  return {"transpose", {}, {}};
+  return {"transpose"};
 }
 
 Operation permute(std::span<const int> axes) {
   std::string word;
   for (const int axis : axes) word += (word.empty() ? "" : ",") + std::to_string(axis);
-  return {"permute", {std::move(word)}, {}};
+  return {"permute", {std::move(word)}};
 }
 
 Operation relayout(std::string_view from, std::string_view to, std::int64_t channels) {
@@ -48,7 +58,7 @@ Operation relayout(std::string_view from, std::string_view to, std::int64_t chan
     throw Error(Errc::usage, {.message = "the number of channels is given as " + std::to_string(channels),
                               .op = "relayout",
                               .remedy = "give the true number of channels, or 0 for all"});
-  Operation op{"relayout", {std::string(from), std::string(to)}, {}};
+  Operation op{"relayout", {std::string(from), std::string(to)}};
   if (channels != 0) op.lengths.emplace_back("channels", channels);
   return op;
 }

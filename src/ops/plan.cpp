@@ -2,12 +2,11 @@
 #include <axisloom/error.hpp>
 #include <axisloom/plan.hpp>
 
-#include "core/overlap.hpp"
 #include "ops/checked_log.hpp"
 #include "ops/plan_impl.hpp"
 #include "ops/registry.hpp"
 
-#include <array>
+#include <algorithm>
 
 namespace axisloom {
 namespace ops {
@@ -30,6 +29,21 @@ void check_words(const Operation& op, const OpEntry& entry) {
     throw Error(Errc::usage, "takes no lengths, got " + op.lengths.front().first + "=...");
 }
 
+void check_options(const Operation& op, const OpEntry& entry) {
+  for (const auto& [name, value] : op.options) {
+    const auto known = std::find_if(entry.options.begin(), entry.options.end(),
+                                    [&](const Option& option) { return option.name == name; });
+    if (known == entry.options.end()) {
+      std::string names;
+      for (const Option& option : entry.options) names += (names.empty() ? "" : ", ") + std::string(option.name);
+      throw Error(Errc::usage, "has no option '" + name + "'",
+                  names.empty() ? "it takes no options" : "its options are " + names);
+    }
+    if (known->value.empty() != value.empty())
+      throw Error(Errc::usage, "option '" + name + (value.empty() ? "' needs a value" : "' takes no value"));
+  }
+}
+
 // Adds what is known about the operation to an error on its way out.
 template <class Body>
 auto in_context(const Operation& op, std::span<const View> views, const Device* device, Body&& body) {
@@ -43,6 +57,23 @@ auto in_context(const Operation& op, std::span<const View> views, const Device* 
 }
 
 }  // namespace
+
+void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places, std::int64_t workspace_begin) {
+  for (Launch launch : part.launches) {
+    for (LaunchBuffer& buffer : launch.buffers) {
+      if (buffer.view == tickets_view) continue;
+      const Place place = buffer.view == workspace_view ? Place{workspace_view, workspace_begin}
+                                                        : places[static_cast<std::size_t>(buffer.view)];
+      if (place.bytes % buffer.element != 0)
+        throw Error(Errc::unsupported, "a part of the plan begins within an element of " + launch.kernel.file);
+      buffer.view = place.view;
+      buffer.offset += place.bytes / buffer.element;
+    }
+    plan.launches.push_back(std::move(launch));
+  }
+  plan.programs.insert(plan.programs.end(), part.programs.begin(), part.programs.end());
+  plan.tickets = std::max(plan.tickets, part.tickets);
+}
 
 void compile(PlanImpl& plan) {
   for (Launch& launch : plan.launches) {
@@ -96,13 +127,19 @@ Plan plan(const Operation& op, std::span<const View> views, const Device& device
   return ops::in_context(op, views, &device, [&] {
     const ops::OpEntry& entry = ops::entry(op.name);
     ops::check_words(op, entry);
-    const auto inputs = static_cast<std::size_t>(entry.inputs);
+    ops::check_options(op, entry);
+    const auto inputs = static_cast<std::size_t>(entry.inputs(op));
     if (views.size() != inputs && views.size() != inputs + 1)
       throw Error(Errc::usage, "takes " + std::to_string(inputs) + " inputs and at most one output view");
     std::vector<View> all(views.begin(), views.end());
     if (all.size() == inputs) all.push_back(entry.result(op, views));
-    std::shared_ptr<const PlanImpl> made = entry.plan(op, all, device, options);
-    auto& report = const_cast<PlanImpl&>(*made).report;
+    for (std::size_t i = 0; i < all.size(); ++i) validate(all[i], i < inputs ? "input" : "output");
+    std::shared_ptr<PlanImpl> made = entry.plan(op, all, device, options);
+    PlanReport& report = made->report;
+    if (made->tickets > 0) {
+      const std::size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;
+      report.workspace_bytes = tickets_begin + static_cast<std::size_t>(made->tickets) * sizeof(std::uint32_t);
+    }
     report.op = to_string(op);
     report.shapes = ops::shapes_text(all);
     report.device = device.info().label();
@@ -120,8 +157,9 @@ View result_view(const Operation& op, std::span<const View> inputs) {
   return ops::in_context(op, inputs, nullptr, [&] {
     const ops::OpEntry& entry = ops::entry(op.name);
     ops::check_words(op, entry);
-    if (inputs.size() != static_cast<std::size_t>(entry.inputs))
-      throw Error(Errc::usage, "takes " + std::to_string(entry.inputs) + " inputs");
+    ops::check_options(op, entry);
+    if (const int takes = entry.inputs(op); inputs.size() != static_cast<std::size_t>(takes))
+      throw Error(Errc::usage, "takes " + std::to_string(takes) + (takes == 1 ? " input" : " inputs"));
     for (const View& view : inputs) validate(view, "input");
     return entry.result(op, inputs);
   });

@@ -12,9 +12,15 @@
 
 namespace axisloom {
 
+// Buffers of a launch that are none of the plan's views.
+inline constexpr int workspace_view = -1;  // the run's workspace, its contents undefined at the start
+inline constexpr int tickets_view = -2;    // u32 slots for the ticket words: 0 before a run, and again after it
+inline constexpr int most_tickets = 1024;  // of one plan
+inline constexpr std::size_t workspace_alignment = 256;  // of what a plan keeps apart within its workspace
+
 /// A buffer argument of a launch.
 struct LaunchBuffer {
-  int view = 0;              // position in Plan::views()
+  int view = 0;              // position in Plan::views(), or one of the above
   std::int64_t offset = 0;   // of the kernel's element 0, in elements as the kernel declares them
   std::int64_t element = 1;  // bytes of such an element
 };
@@ -52,6 +58,7 @@ struct PlanImpl {
   PlanReport report;
   std::vector<Launch> launches;
   std::vector<std::shared_ptr<device::Program>> programs;  // one per launch
+  int tickets = 0;                                         // slots of tickets_view that the launches use
   bool in_place = false;                                   // output and input are the very same bytes
   bool checked = false;  // every access is checked; run then waits and throws on a violation
   mutable FirstLaunch first_launch;
@@ -61,6 +68,17 @@ namespace ops {
 
 /// Compiles the launches of a plan (or finds them in the cache); fills `programs`.
 void compile(PlanImpl& plan);
+
+/// Where a buffer of a part of a plan lies in the whole: `bytes` after the start of the whole's buffer `view`.
+struct Place {
+  int view = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Adds the compiled launches of `part` behind those of `plan`: the part's view i lies at places[i], its workspace at
+/// `workspace_begin` bytes of the whole's (a multiple of workspace_alignment). Launches of a plan run one after the
+/// other, so parts may share workspace and tickets.
+void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places, std::int64_t workspace_begin);
 
 /// Stores programs that became complete by their first launch.
 void settle(const PlanImpl& plan) noexcept;

@@ -17,6 +17,13 @@ struct Word {
   std::string_view help;
 };
 
+/// A named option of an operation, --name VALUE on the command line.
+struct Option {
+  std::string_view name;
+  std::string_view value;  // what stands for its value in help texts, such as "LIST"; empty: a flag
+  std::string_view help;
+};
+
 /// A variant as users see it: for help texts, forcing, tests and the tuner.
 struct CandidateInfo {
   std::string_view name;     // "tile"
@@ -36,26 +43,40 @@ struct Slice {
   std::shared_ptr<const PlanImpl> plan;
 };
 
+/// For operations of one array.
+inline int one_input(const Operation&) {
+  return 1;
+}
+
 struct OpEntry {
   std::string_view name;     // "rearrange"
   std::string_view summary;  // "Reorder, split and merge axes by an einops pattern."
-  std::span<const Word> words;
+  std::span<const Word> words = {};
+  std::span<const Option> options = {};
   bool lengths = false;  // takes name=value lengths
-  int inputs = 1;
+  /// How many inputs it takes; the operation's words and options are complete when this is asked.
+  int (*inputs)(const Operation& op) = one_input;
   /// Shape and dtype of the result, contiguous; checks everything that needs no device.
   View (*result)(const Operation& op, std::span<const View> inputs);
   /// `views` complete: inputs, then the output.
-  std::shared_ptr<const PlanImpl> (*plan)(const Operation& op, std::span<const View> views, const Device& device,
-                                          const PlanOptions& options);
+  std::shared_ptr<PlanImpl> (*plan)(const Operation& op, std::span<const View> views, const Device& device,
+                                    const PlanOptions& options);
   /// Plain loops on host memory; `in` and `out` point at the buffers' starts.
   void (*oracle)(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in,
                  std::byte* out);
+  /// By how much each element of a right result may differ from the oracle's, in row-major order; of complex elements
+  /// each component. 0: not at all, and NaN only where the oracle has NaN. Null: results are compared bit for bit.
+  std::vector<double> (*bound)(const Operation& op, std::span<const View> views,
+                               std::span<const std::byte* const> in) = nullptr;
   /// Bytes read plus written, each element once.
   std::int64_t (*bytes)(const Operation& op, std::span<const View> views);
+  /// Arithmetic operations on elements, a multiplication and an addition being two. Null: it does none.
+  double (*operations)(const Operation& op, std::span<const View> views) = nullptr;
   /// The same in parts, none of which needs more than `limit` bytes of one array; they may run in any order.
+  /// Null: it cannot be cut.
   std::vector<Slice> (*slices)(const Operation& op, std::span<const View> views, const Device& device,
-                               const PlanOptions& options, std::int64_t limit);
-  std::span<const CandidateInfo> candidates;
+                               const PlanOptions& options, std::int64_t limit) = nullptr;
+  std::span<const CandidateInfo> candidates = {};
 };
 
 std::span<const OpEntry> registry();

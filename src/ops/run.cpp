@@ -5,6 +5,7 @@
 #include "core/overlap.hpp"
 #include "ops/checked_log.hpp"
 #include "ops/plan_impl.hpp"
+#include "ops/workspace.hpp"
 
 namespace axisloom {
 namespace {
@@ -74,12 +75,14 @@ void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
 // The arguments of one launch, with the storage that their addresses point into.
 class Binding {
  public:
-  Binding(const Launch& launch, std::span<const Buffer> buffers, const Buffer* log) {
+  Binding(const Launch& launch, std::span<const Buffer> buffers, const ops::Workspace& workspace, const Buffer* log) {
     numbers_.reserve(2 * launch.buffers.size());
     for (const LaunchBuffer& argument : launch.buffers) {
-      const Buffer& buffer = buffers[static_cast<std::size_t>(argument.view)];
-      args_.push_back(device::Arg::of(*buffer.impl()));
-      number(argument.offset);
+      const bool own = argument.view >= 0;
+      device::Buffer& buffer =
+          own ? *buffers[static_cast<std::size_t>(argument.view)].impl() : workspace.buffer(argument.view);
+      args_.push_back(device::Arg::of(buffer));
+      number(argument.offset + (own ? 0 : workspace.begin(argument.view) / argument.element));
       if (log) number(static_cast<std::int64_t>(buffer.bytes()) / argument.element);
     }
     if (log) args_.push_back(device::Arg::of(*log->impl()));
@@ -98,7 +101,8 @@ class Binding {
 
 }  // namespace
 
-Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffer&, std::span<const Event> wait) const {
+Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace,
+                std::span<const Event> wait) const {
   const PlanImpl& plan = *impl_;
   if (buffers.size() != plan.views.size())
     refuse(plan, Errc::usage,
@@ -110,15 +114,17 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
   std::vector<std::shared_ptr<device::Event>> waits;
   for (const Event& event : wait)
     if (event.impl()) waits.push_back(event.impl());
+  ops::Workspace memory(plan, queue, workspace, waits);
   std::optional<ops::CheckedLog> log;
   if (plan.checked) log.emplace(plan.device, queue);
   Event last;
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     const Launch& launch = plan.launches[i];
-    const Binding binding(launch, buffers, log ? &log->buffer() : nullptr);
+    const Binding binding(launch, buffers, memory, log ? &log->buffer() : nullptr);
     last = Event(queue.impl()->launch(*plan.programs[i], launch.kernel.kernel, launch.geometry, binding.args(), waits));
     waits = {last.impl()};
   }
+  memory.queued();
   if (last.impl()) plan.first_launch.began(last);
   if (log) log->require_clean(plan.report.op + " (" + plan.report.candidate + ")");
   return last;

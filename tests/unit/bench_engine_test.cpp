@@ -245,9 +245,9 @@ TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
 TEST(BenchSuite, EveryCaseIsOneAndLargeEnough) {
   for (const SuiteCase& c : suite_cases()) {
     const cli::Case what = cli::parse_case(c.text);
-    const View in = View::contiguous(what.dtype, what.shape);
+    const View in = View::contiguous(what.dtypes.front(), what.shapes.front());
     const View out = result_view(what.op, std::span(&in, 1));
-    const auto bytes = (in.count() + out.count()) * static_cast<std::int64_t>(size_of(what.dtype));
+    const auto bytes = (in.count() + out.count()) * static_cast<std::int64_t>(size_of(what.dtypes.front()));
     EXPECT_GE(bytes, c.scale == Scale::gpu ? 400'000'000 : 100'000'000) << c.text;
     EXPECT_LE(bytes, c.scale == Scale::gpu ? std::int64_t{9} << 30 : std::int64_t{1} << 30) << c.text;
   }
@@ -257,7 +257,7 @@ TEST(BenchSuite, CasesArePickedByNameOrWritten) {
   DeviceInfo cpu;
   cpu.kind = Kind::cpu;
   EXPECT_EQ(jobs_of("speed", cpu, {"NC/32"}).size(), 1u);
-  EXPECT_EQ(jobs_of("speed", cpu, {"transpose f32 12x13"})[0].what.shape, (Dims{12, 13}));
+  EXPECT_EQ(jobs_of("speed", cpu, {"transpose f32 12x13"})[0].what.shapes.front(), (Dims{12, 13}));
   EXPECT_GT(jobs_of("speed", cpu, {}).size(), jobs_of("quick", cpu, {}).size());
   EXPECT_THROW(jobs_of("speed", cpu, {"nonsense"}), Error);
   EXPECT_THROW(jobs_of("speed", cpu, {"nonsense of two words"}), Error);

@@ -24,8 +24,8 @@ namespace {
 struct Example {
   explicit Example(const std::string& text) {
     const cli::Case what = cli::parse_case(text);
-    View in = View::contiguous(what.dtype, what.shape);
-    if (what.input.strides) in.strides = *what.input.strides;
+    View in = View::contiguous(what.dtypes.front(), what.shapes.front());
+    if (what.inputs.front().strides) in.strides = *what.inputs.front().strides;
     in.offset = -in.bounds().low;
     View out = result_view(what.op, std::span(&in, 1));
     if (what.output.strides) out.strides = *what.output.strides;
@@ -33,7 +33,7 @@ struct Example {
     const View views[] = {in, out};
     const core::Move plain = ops::lowered_move(what.op, views);
     move = in_output_order(plain);
-    data = Data::of(what.dtype, 7);
+    data = Data::of(what.dtypes.front(), 7);
     input.resize(static_cast<std::size_t>(in.bounds().high * move.element));
     output.assign(static_cast<std::size_t>(out.bounds().high * move.element), std::byte{0x33});
     fill_on_host(team, data, input);

@@ -57,13 +57,13 @@ TEST(CliCase, EverythingThatCanBeSaid) {
   EXPECT_EQ(c.op.name, "rearrange");
   EXPECT_EQ(c.op.words, Lines{"(a b) c -> b a c"});
   EXPECT_EQ(c.op.lengths, (Lengths{{"a", 2}}));
-  EXPECT_EQ(c.dtype, Dtype::f32);
-  EXPECT_EQ(c.shape, (Dims{6, 4}));
-  EXPECT_EQ(c.input.strides, (Dims{-8, 1}));
+  EXPECT_EQ(c.dtypes.front(), Dtype::f32);
+  EXPECT_EQ(c.shapes.front(), (Dims{6, 4}));
+  EXPECT_EQ(c.inputs.front().strides, (Dims{-8, 1}));
   EXPECT_EQ(c.output.strides, (Dims{1, 2, 8}));
-  EXPECT_EQ(c.input.offset, 3);
+  EXPECT_EQ(c.inputs.front().offset, 3);
   EXPECT_EQ(c.output.offset, 5);
-  EXPECT_EQ(c.input.align, 4);
+  EXPECT_EQ(c.inputs.front().align, 4);
   EXPECT_EQ(c.output.align, 16);
   EXPECT_EQ(c.options.candidate, "tile");
   EXPECT_EQ(c.options.configuration, (Configuration{{"pad", 1}}));
@@ -118,15 +118,15 @@ TEST(CliRandom, CasesAreReadableAndCoverEverything) {
   for (int i = 0; i < 1000; ++i) {
     const std::string line = random_case(1, i);
     const Case c = parse_case(line);
-    const View input = View::contiguous(c.dtype, c.shape);
+    const View input = View::contiguous(c.dtypes.front(), c.shapes.front());
     const View output = result_view(c.op, std::span(&input, 1));
     ASSERT_LE(output.count(), 1 << 20) << line;
     ops.insert(c.op.name);
-    sizes.insert(size_of(c.dtype));
+    sizes.insert(size_of(c.dtypes.front()));
     for (const char* part : {"in-strides=", "out-strides=", "in-offset=", "in-align=1 ", "out-align="})
       if ((line + " ").find(part) != std::string::npos) ++seen[part];
-    if (c.input.strides) {
-      const Dims& strides = *c.input.strides;
+    if (c.inputs.front().strides) {
+      const Dims& strides = *c.inputs.front().strides;
       if (std::any_of(strides.begin(), strides.end(), [](auto s) { return s < 0; })) ++seen["negative"];
       if (std::any_of(strides.begin(), strides.end(), [](auto s) { return s == 0; })) ++seen["broadcast"];
     }

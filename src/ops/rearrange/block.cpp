@@ -23,8 +23,8 @@ const std::vector<tune::Tunable>& tunables() {
 }
 
 // Lines of a tile along i and o, where the tunables leave it open. Measured on two cores with AVX-512, share of a copy
-// by both: f32 8192 x 8192 4x2 1.01, 8x2 0.97, 4x4 0.82; f64 4x2 0.96, 8x8 0.90; c128 8x4 0.97, 8x16 0.87; u16 1x2 0.62,
-// 4x4 0.51; u8 1x4 30.4 GB/s, 4x4 22.9.
+// by both: f32 8192 x 8192 4x2 1.01, 8x2 0.97, 4x4 0.82; f64 4x2 0.96, 8x8 0.90; c128 8x4 0.97, 8x16 0.87; u16 1x2
+// 0.62, 4x4 0.51; u8 1x4 30.4 GB/s, 4x4 22.9.
 struct Sides {
   std::int64_t in, out;
 };

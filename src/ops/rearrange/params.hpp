@@ -16,9 +16,9 @@ using u64 = std::uint64_t;
 using u32 = std::uint32_t;
 #include "ops/rearrange/move.params.h"
 
-/// Ranks that kernels are compiled for; a walk takes the next one up. Walked once per tile, the steps for axes that are not
-/// there cost nothing, and fewer ranks mean fewer kernels. Walked once per access they show: two steps too many take a copy of
-/// odd rows from 4023 to 3275 GB/s on an H200 (f32), from 1410 to 826 (u8).
+/// Ranks that kernels are compiled for; a walk takes the next one up. Walked once per tile, the steps for axes that are
+/// not there cost nothing, and fewer ranks mean fewer kernels. Walked once per access they show: two steps too many
+/// take a copy of odd rows from 4023 to 3275 GB/s on an H200 (f32), from 1410 to 826 (u8).
 enum class Ranks { fine, coarse };  // 2, 4, 6, 8, 16 or 4, 8, 16
 
 /// A walk over `axes` (slowest first): fills its part of the parameters and sets RANK, INDEX_BITS and AXL_PARAMS_SIZE.

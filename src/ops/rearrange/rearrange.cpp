@@ -165,8 +165,8 @@ bool stays(const core::Move& move) {
                      [](const auto& axis) { return axis.in_stride == axis.out_stride; });
 }
 
-std::shared_ptr<const PlanImpl> plan_move(const core::Move& move, std::vector<View> views, const Device& device,
-                                          const PlanOptions& options) {
+std::shared_ptr<PlanImpl> plan_move(const core::Move& move, std::vector<View> views, const Device& device,
+                                    const PlanOptions& options) {
   auto plan = std::make_shared<PlanImpl>();
   plan->device = device;
   plan->views = std::move(views);
@@ -188,8 +188,8 @@ std::shared_ptr<const PlanImpl> plan_move(const core::Move& move, std::vector<Vi
   return plan;
 }
 
-std::shared_ptr<const PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
-                                          const PlanOptions& options) {
+std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
+                                    const PlanOptions& options) {
   check_views(op, views);
   return plan_move(core::normalise(lowered_move(op, views)), {views.begin(), views.end()}, device, options);
 }
@@ -227,8 +227,16 @@ std::span<const OpEntry> move_entries() {
   static const std::vector<OpEntry> entries = [] {
     std::vector<OpEntry> list;
     for (const MoveOp& op : move_ops)
-      list.push_back(
-          {op.name, op.summary, op.words, op.lengths, 1, result, make_plan, oracle, bytes, slices, candidate_infos()});
+      list.push_back({.name = op.name,
+                      .summary = op.summary,
+                      .words = op.words,
+                      .lengths = op.lengths,
+                      .result = result,
+                      .plan = make_plan,
+                      .oracle = oracle,
+                      .bytes = bytes,
+                      .slices = slices,
+                      .candidates = candidate_infos()});
     return list;
   }();
   return entries;

@@ -1,0 +1,32 @@
+// Elements as numbers, whatever their dtype: for oracles, comparisons and printing, not for speed.
+#pragma once
+
+#include <axisloom/array.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace axisloom::core {
+
+/// How a dtype computes.
+enum class NumberKind { boolean, unsigned_integer, signed_integer, floating, complex };
+NumberKind kind_of(Dtype dtype) noexcept;
+
+/// Rounding of one operation relative to its result, half of the distance between 1 and the next number: 2^-24 for f32
+/// and c64, 2^-11 for f16. 0 for integers and bool.
+double unit_roundoff(Dtype dtype) noexcept;
+
+/// 2 for complex dtypes, else 1.
+int components_of(Dtype dtype) noexcept;
+/// The dtype of a component: f32 for c64, else the dtype itself.
+Dtype component_of(Dtype dtype) noexcept;
+
+/// A component of the element at `element`. Every value of every dtype is exact: long double has at least 64 digits.
+long double number_at(Dtype dtype, const std::byte* element, int component = 0) noexcept;
+/// Stores a component: floats are rounded to nearest even; integers must be whole and in range; bool is number != 0.
+void store_number(Dtype dtype, std::byte* element, long double number, int component = 0) noexcept;
+
+/// The shortest decimal digits from which the element's bits can be read back: "0.1", "-7", "true", "1.5-2j", "nan".
+std::string number_text(Dtype dtype, const std::byte* element);
+
+}  // namespace axisloom::core

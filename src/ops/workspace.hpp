@@ -1,0 +1,36 @@
+// The memory that the launches of one run share besides the views' buffers.
+#pragma once
+
+#include "ops/plan_impl.hpp"
+
+#include <mutex>
+#include <optional>
+
+namespace axisloom::ops {
+
+/// Workspace and tickets of one run, from the caller's buffer or else from the queue's scratch memory. The latter stays
+/// locked until all launches of the run are queued: the queue then keeps them apart from those of the next run.
+class Workspace {
+ public:
+  /// Throws Error(usage) when the buffer that was given is too small.
+  Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given,
+            std::vector<std::shared_ptr<device::Event>>& waits);
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  /// The buffer of workspace_view or tickets_view, and at which byte it begins.
+  device::Buffer& buffer(int view) const;
+  std::int64_t begin(int view) const { return view == tickets_view ? tickets_begin_ : 0; }
+  /// All launches are queued, so the tickets will be zero again.
+  void queued() { queued_ = true; }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  device::Scratch* scratch_ = nullptr;
+  std::shared_ptr<device::Buffer> memory_, tickets_;
+  std::int64_t tickets_begin_ = 0;
+  bool queued_ = false;
+};
+
+}  // namespace axisloom::ops
