@@ -25,7 +25,7 @@ Table list(const std::vector<DeviceInfo>& infos, bool every_field) {
   std::vector<std::string> columns{"device", "kind", "name", "units", "memory", "max_allocation", "driver", "compiler"};
   if (every_field)
     columns.insert(columns.end(), {"vendor", "platform", "api_version", "architecture", "max_group", "local_memory",
-                                   "local_memory_max", "base_alignment", "last_level_cache", "unified_memory", "f64",
+                                   "local_memory_max", "base_alignment", "last_level_cache", "unified_memory", "f64", "f16",
                                    "atomics_64", "byte_stores", "device_scope_order"});
   Table table(columns);
   for (const DeviceInfo& info : infos) {
@@ -49,6 +49,7 @@ Table list(const std::vector<DeviceInfo>& infos, bool every_field) {
                                    bytes_cell(info.last_level_cache),
                                    info.unified_memory,
                                    info.f64,
+                                   info.f16,
                                    info.atomics_64,
                                    info.byte_stores,
                                    info.device_scope_order};

@@ -1,4 +1,5 @@
-// Inline PTX that NVIDIA's OpenCL and CUDA share: byte permutation, streaming accesses, prefetch, order between groups.
+// Inline PTX that NVIDIA's OpenCL and CUDA share: byte permutation, 16-bit floats, streaming accesses, prefetch, order
+// between groups.
 // Buffers lie in global memory, where a generic address equals the global one.
 
 INLINE u32 axl_prmt(const u32 a, const u32 b, const u32 selector) {
@@ -8,6 +9,18 @@ INLINE u32 axl_prmt(const u32 a, const u32 b, const u32 selector) {
 }
 
 #define AXL_PERMUTE(a, b, selector, plain) axl_prmt(a, b, selector)
+
+#define AXL_NATIVE_F16 1
+INLINE f32 axl_native_f32_from_f16(const u16 h) {
+  f32 value;
+  AXL_ASM("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(h));
+  return value;
+}
+INLINE u16 axl_native_f16_from_f32(const f32 value) {
+  u16 h;
+  AXL_ASM("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(value));
+  return h;
+}
 
 // `bytes` is a constant wherever these are inlined: a power of two, in pieces of at most 16. Loads may move freely,
 // since nothing else may access a streamed buffer.

@@ -241,18 +241,6 @@ INLINE void axl_async_copy(T* const to, const T* const from, const i64 count) {
     __syncthreads();                                 \
   } while (0)
 
-#define AXL_NATIVE_F16 1
-INLINE f32 axl_native_f32_from_f16(const u16 h) {
-  f32 value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(h));
-  return value;
-}
-INLINE u16 axl_native_f16_from_f32(const f32 value) {
-  u16 h;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(value));
-  return h;
-}
-
 #define axl_count_up(counter) atomicAdd(counter, 1u)
 
 #include "words.h"

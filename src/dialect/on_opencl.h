@@ -240,7 +240,7 @@ INLINE GLOBAL void* axl_writable(GLOBAL void* const address) {
 #include "order.h"
 #endif
 
-#if defined(AXL_HAS_F16)
+#if defined(AXL_HAS_F16) && !defined(AXL_NATIVE_F16)
 #define AXL_NATIVE_F16 1
 INLINE f32 axl_native_f32_from_f16(const u16 h) {
   return convert_float(as_half(h));

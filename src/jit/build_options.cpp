@@ -21,6 +21,7 @@ std::vector<std::string> opencl_options(const DeviceInfo& device, bool contract)
   std::vector<std::string> options = {fences ? "-cl-std=CL3.0" : "-cl-std=CL1.2", "-Werror"};
   if (fences || (device.device_scope_order && nvidia)) options.push_back("-DAXL_DEVICE_SCOPE=1");
   if (device.f64) options.push_back("-DAXL_HAS_F64=1");
+  if (device.f16) options.push_back("-DAXL_HAS_F16=1");
   // Oclgrind interprets what its compiler leaves, and knows not every instruction that optimisation brings in (freeze).
   if (device.platform == "Oclgrind") options.push_back("-cl-opt-disable");
   // OpenCL C contracts a*b+c by default and has no option against it: the prelude's FP_CONTRACT pragma forbids it,

@@ -89,7 +89,7 @@ Card CudaRuntime::describe(int ordinal) const {
   info.base_alignment = kBaseAlignment;
   info.last_level_cache = static_cast<std::size_t>(attribute(kL2CacheSize));
   if (const auto nvrtc = suitable_nvrtc(nvrtc_(), card.driver)) info.compiler = "NVRTC " + nvrtc->version.text();
-  info.f64 = info.atomics_64 = info.byte_stores = info.device_scope_order = true;
+  info.f64 = info.f16 = info.atomics_64 = info.byte_stores = info.device_scope_order = true;
   return card;
 }
 

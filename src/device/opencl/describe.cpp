@@ -111,6 +111,7 @@ void describe_features(DeviceInfo& info, cl_device_id device) {
   info.f64 = get_or<cl_device_fp_config>(0, device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
   info.atomics_64 = has_extension(extensions, "cl_khr_int64_base_atomics") &&
                     has_extension(extensions, "cl_khr_int64_extended_atomics");
+  info.f16 = has_extension(extensions, "cl_khr_fp16");
   info.byte_stores = version >= 110 || has_extension(extensions, "cl_khr_byte_addressable_store");
   info.device_scope_order = is_nvidia(info) || orders_across_device(device, version);
 }
