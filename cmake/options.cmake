@@ -23,8 +23,7 @@ if(AXISLOOM_FUZZ)
   target_compile_options(axisloom_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Sources of tests and of the command line's surface, where building takes longer than running: CLI11 and GoogleTest
-# compile a quarter faster so, and nothing in them is hot.
+# Sources of tests, where building takes longer than running: GoogleTest compiles a quarter faster so.
 set(AXISLOOM_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
 
 # One target per program or library: C++20, hidden symbols, the project's own include folders.
