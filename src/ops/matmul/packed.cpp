@@ -8,7 +8,18 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::int64_t pack_bytes = 64 << 10;    // what a group packs: long against its start, short against a core's share
+// How a group packs an operand: along its rows in short bands of long runs, else panel by panel.
+struct Packing {
+  std::int64_t k, panels;
+  std::int64_t groups(std::int64_t k_all, std::int64_t panels_all) const {
+    return ceil_div(k_all, k) * ceil_div(panels_all, panels);
+  }
+};
+Packing packing(bool along_x, std::int64_t panel_row_bytes) {
+  constexpr std::int64_t run = 6 << 10;  // bytes of a run
+  if (along_x) return {16, std::max<std::int64_t>(1, run / panel_row_bytes)};
+  return {4096, 1};
+}
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
@@ -25,6 +36,8 @@ struct Shape {
   std::int64_t chunk;                      // panels of A that a group takes
   std::int64_t packed_a, packed_b;         // scalars, of the whole batch
   std::int64_t bytes() const { return (packed_a + packed_b) * scalar; }
+  Packing packing_a(const Product& product) const { return packing(product.a.m == 1, rows * parts * scalar); }
+  Packing packing_b(const Product& product) const { return packing(product.b.n == 1, columns * parts * scalar); }
 };
 
 Shape shape_of(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
@@ -71,6 +84,8 @@ void write_shape(const ProductProblem& problem, const Shape& shape, jit::Defines
   defines.set("ROWS", shape.rows).set("VECTORS", shape.vectors).set("LANES", shape.lanes);
   defines.set("A_ALONG_M", product.a.m == 1 ? 1 : 0).set("A_ALONG_K", product.a.k == 1 ? 1 : 0);
   defines.set("B_ALONG_N", product.b.n == 1 ? 1 : 0).set("B_ALONG_K", product.b.k == 1 ? 1 : 0);
+  const Packing a = shape.packing_a(product), b = shape.packing_b(product);
+  defines.set("PACK_K_A", a.k).set("PACK_PANELS_A", a.panels).set("PACK_K_B", b.k).set("PACK_PANELS_B", b.panels);
   const bool same = product.in == product.out && (product.in == Dtype::f32 || product.in == Dtype::f64);
   defines.set("WHOLE_ROWS", same && product.c.n == 1 && !adds_d(product) && !product.relu ? 1 : 0);
 }
@@ -83,10 +98,11 @@ Launch pack_launch(const ProductProblem& problem, const Shape& shape) {
   params.blocks_m = shape.panels_a;
   params.blocks_n = shape.panels_b;
   params.packed_b = shape.packed_a;
-  const std::int64_t k_bytes = shape.columns * shape.parts * shape.scalar;
-  params.share = std::max<std::int64_t>(16, pack_bytes / k_bytes / 16 * 16);
-  params.blocks_k = ceil_div(problem.product.k, params.share);
-  launch.geometry.groups = static_cast<std::uint64_t>(problem.batch_count() * params.blocks_k * (shape.panels_a + shape.panels_b));
+  const std::int64_t k = problem.product.k;
+  const Packing a = shape.packing_a(problem.product), b = shape.packing_b(problem.product);
+  params.share = a.groups(k, shape.panels_a);
+  params.blocks_k = params.share + b.groups(k, shape.panels_b);
+  launch.geometry.groups = static_cast<std::uint64_t>(problem.batch_count() * params.blocks_k);
   launch.params = params_bytes(params);
   launch.buffers = {buffer_a(problem), buffer_b(problem), buffer_workspace(shape.scalar)};
   return launch;

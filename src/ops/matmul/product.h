@@ -50,8 +50,7 @@ typedef i32 index_t;
 #endif
 
 #if COMPLEX
-#define AXL_ZERO_OF(make) make(0, 0)
-#define ZERO AXL_ZERO_OF(MAKE_ACC)
+#define ZERO MAKE_ACC(0, 0)
 INLINE ACC multiply_add(const ACC x, const ACC y, ACC sum) {
   sum.s0 += x.s0 * y.s0;
   sum.s1 += x.s0 * y.s1;
@@ -104,8 +103,10 @@ INLINE ACC scale(const SCALAR factor, ACC x) {
 #endif
 #if RELU
 INLINE RESULT activate(const RESULT x) {
-#if OUT_FORM == FORM_F16 || OUT_FORM == FORM_BF16
-  return x > (RESULT)0x8000u && x <= (RESULT)INFINITY_BITS ? (RESULT)0 : x;
+#if OUT_FORM == FORM_F16
+  return x > 0x8000u && x <= 0xfc00u ? (RESULT)0 : x;  // down to -inf; beyond are NaNs
+#elif OUT_FORM == FORM_BF16
+  return x > 0x8000u && x <= 0xff80u ? (RESULT)0 : x;
 #else
   return x < (RESULT)0 ? (RESULT)0 : x;
 #endif
