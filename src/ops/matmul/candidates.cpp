@@ -7,7 +7,11 @@ namespace axisloom::ops {
 
 std::span<const ProductCandidate> product_variants() {
   static const std::array candidates = {
-      packed_candidate(),  // matrices on CPUs, packed into panels
+      tile_product_candidate(),   // matrices on GPUs, outputs in registers
+      packed_candidate(),         // matrices on CPUs, packed into panels
+      gemv_candidate(),           // a vector and a matrix, or two vectors
+      local16_candidate(),        // 16 x 16 in local memory
+      plain_product_candidate(),  // everything else
   };
   return candidates;
 }

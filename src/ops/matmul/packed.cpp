@@ -21,10 +21,12 @@ Packing packing(bool along_x, std::int64_t panel_row_bytes) {
   return {4096, 1};
 }
 
+// Rows of C that are summed in registers: with 3 vectors a row they leave room for B's vectors and a broadcast among 32.
+constexpr std::int64_t tile_rows = 8;
+
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
-      {"rows", 8, {4, 6, 8, 12, 14}, "rows", "of C that are summed in registers"},
-      {"vectors", 0, {0, 1, 2, 3, 4}, "vectors", "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
+      {"vectors", 0, {0, 1, 2, 3}, "vectors", "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
       {"block", 512, {64, 128, 256, 512, 1024, 2048}, "KiB", "panels of A that a group takes against one panel of B"},
   };
   return list;
@@ -47,7 +49,7 @@ Shape shape_of(const ProductProblem& problem, const Configuration& values, const
   shape.scalar = arithmetic.scalar_bytes;
   shape.lanes = 64 / shape.scalar;
   shape.parts = arithmetic.is_complex ? 2 : 1;
-  shape.rows = values.at("rows");
+  shape.rows = tile_rows;
   shape.vectors = values.at("vectors") != 0 ? values.at("vectors") : arithmetic.is_complex ? 1 : 3;
   shape.columns = shape.lanes * shape.vectors;
   shape.panels_a = ceil_div(product.m, shape.rows);
@@ -131,7 +133,7 @@ ProductLaunches lower(const ProductProblem& problem, const Configuration& values
   ProductLaunches lowered;
   if (problem.product.k > 0) lowered.launches.push_back(pack_launch(problem, shape));
   lowered.launches.push_back(multiply_launch(problem, shape));
-  lowered.workspace_bytes = static_cast<std::size_t>(shape.bytes());
+  lowered.workspace_bytes = static_cast<std::size_t>(std::max<std::int64_t>(64, shape.bytes()));
   return lowered;
 }
 

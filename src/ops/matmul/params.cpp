@@ -1,7 +1,7 @@
 // Writes products into the parameters and constants that their kernels share.
 #include "ops/matmul/params.hpp"
 
-#include <array>
+#include <algorithm>
 #include <bit>
 
 namespace axisloom::ops {
@@ -43,7 +43,7 @@ bool is_unsigned(Dtype dtype) {
 int batch_class(std::size_t axes) {
   for (const int rank : {0, 1, 4})
     if (axes <= static_cast<std::size_t>(rank)) return rank;
-  return most_batch_axes;
+  return PRODUCT_AXES;
 }
 
 LaunchBuffer buffer(int view, const ProductOperand& operand, Dtype dtype) {
@@ -108,6 +108,7 @@ void write_defines(const ProductProblem& problem, jit::Defines& defines) {
   defines.set("ELEMENT", memory_type(product.in)).set("RESULT", memory_type(product.out));
   defines.set("ACC", accumulator).set("SCALAR", scalar).set("COMPLEX", arithmetic.is_complex ? 1 : 0);
   if (arithmetic.is_complex) defines.set("MAKE_ACC", "make_" + accumulator);
+  defines.set("SCALAR_BYTES", arithmetic.scalar_bytes);
   defines.set("REAL_F64", scalar == "f64" ? 1 : 0).set("REAL_F32", scalar == "f32" ? 1 : 0);
   defines.set("IN_FORM", form(product.in, accumulator)).set("OUT_FORM", form(product.out, accumulator));
   defines.set("SCALED", product.alpha != 1 ? 1 : 0).set("ADD_D", adds_d(product) ? 1 : 0);
@@ -117,10 +118,10 @@ void write_defines(const ProductProblem& problem, jit::Defines& defines) {
 }
 
 LaunchBuffer buffer_a(const ProductProblem& problem) {
-  return buffer(0, problem.product.a, problem.product.in);
+  return buffer(problem.turned ? 1 : 0, problem.product.a, problem.product.in);
 }
 LaunchBuffer buffer_b(const ProductProblem& problem) {
-  return buffer(1, problem.product.b, problem.product.in);
+  return buffer(problem.turned ? 0 : 1, problem.product.b, problem.product.in);
 }
 LaunchBuffer buffer_d(const ProductProblem& problem) {
   return buffer(2, *problem.product.d, problem.product.out);
@@ -130,6 +131,17 @@ LaunchBuffer buffer_c(const ProductProblem& problem) {
 }
 LaunchBuffer buffer_workspace(std::int64_t element, std::int64_t offset) {
   return {workspace_view, offset, element};
+}
+
+std::int64_t proven_alignment(const ProductOperand& operand, std::span<const AlignedAxis> steps, std::int64_t element,
+                              std::int64_t limit) {
+  const auto zeros = [](std::int64_t value) {
+    return value == 0 ? 62 : std::countr_zero(static_cast<std::uint64_t>(value));
+  };
+  int certain = std::min(zeros(operand.align), zeros(operand.offset) + zeros(element));
+  for (const AlignedAxis& axis : steps)
+    if (axis.extent > 1) certain = std::min(certain, zeros(axis.stride) + zeros(element));
+  return std::int64_t{1} << std::min(certain, zeros(limit));
 }
 
 void append_results(const ProductProblem& problem, std::vector<LaunchBuffer>& buffers) {

@@ -36,4 +36,12 @@ void append_results(const ProductProblem& problem, std::vector<LaunchBuffer>& bu
 /// Whether D is read.
 bool adds_d(const Product& product);
 
+/// An axis along which an access may be moved.
+struct AlignedAxis {
+  std::int64_t extent, stride;
+};
+/// Largest power of two, up to `limit` bytes, that divides the byte address of an operand's element wherever `steps` lead.
+std::int64_t proven_alignment(const ProductOperand& operand, std::span<const AlignedAxis> steps, std::int64_t element,
+                              std::int64_t limit);
+
 }  // namespace axisloom::ops

@@ -186,6 +186,25 @@ std::optional<Choice<ProductCandidate>> ask_all(const ProductProblem& problem, c
   throw Error(Errc::unsupported, "no candidate takes this product" + why, "leave candidate and configuration open");
 }
 
+/// The problem as kernels see it: n is the axis along which C lies together, and of a vector its length.
+ProductProblem problem_of(const Product& product, IndexWidth width) {
+  const auto rank = [](std::int64_t extent, std::int64_t stride) {
+    return extent == 1 ? std::numeric_limits<std::int64_t>::max() : std::abs(stride);
+  };
+  ProductProblem problem{product, index_bits(product, width)};
+  problem.turned = rank(product.m, product.c.m) < rank(product.n, product.c.n);
+  if (!problem.turned) return problem;
+  Product& turned = problem.product;
+  const auto turn = [](const ProductOperand& x) { return ProductOperand{x.n, x.m, x.k, x.offset, x.align}; };
+  std::swap(turned.m, turned.n);
+  turned.a = turn(product.b);
+  turned.b = turn(product.a);
+  turned.c = turn(product.c);
+  if (product.d) turned.d = turn(*product.d);
+  for (BatchAxis& axis : turned.batch) std::swap(axis.a, axis.b);
+  return problem;
+}
+
 bool writes_nothing(const Product& product) {
   return product.m == 0 || product.n == 0 ||
          std::any_of(product.batch.begin(), product.batch.end(), [](const BatchAxis& axis) { return axis.extent == 0; });
@@ -218,7 +237,7 @@ std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View>
   if (normal.batch.size() > most_batch_axes)
     throw Error(Errc::unsupported, "a product over more than " + std::to_string(most_batch_axes) + " batch axes",
                 "merge axes, or rearrange the operands first");
-  const ProductProblem problem{normal, index_bits(normal, options.index)};
+  const ProductProblem problem = problem_of(normal, options.index);
   report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   report.bytes_moved = static_cast<std::int64_t>(bytes_touched(problem));
   auto choice = ask_all(problem, device.info(), options, report);
@@ -249,7 +268,7 @@ double product_seconds(const Product& product, const DeviceInfo& device) {
   if (writes_nothing(normal)) return 0;
   PlanReport report;
   const PlanOptions options;
-  const auto choice = ask_all({normal, index_bits(normal, options.index)}, device, options, report);
+  const auto choice = ask_all(problem_of(normal, options.index), device, options, report);
   if (!choice) throw_refused(refusals(report, options));
   return choice->verdict.seconds;
 }

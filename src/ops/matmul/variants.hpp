@@ -5,7 +5,10 @@
 
 namespace axisloom::ops {
 
+ProductCandidate tile_product_candidate();
 ProductCandidate packed_candidate();
+ProductCandidate gemv_candidate();
+ProductCandidate local16_candidate();
 ProductCandidate plain_product_candidate();
 
 }  // namespace axisloom::ops
