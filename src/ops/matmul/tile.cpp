@@ -1,0 +1,218 @@
+// Variant "tile": a square of outputs in the registers of every item, tiles of A and B in local memory. For GPUs.
+#include "ops/matmul/combine.hpp"
+#include "ops/matmul/model.hpp"
+#include "ops/matmul/variants.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace axisloom::ops {
+namespace {
+
+const std::vector<tune::Tunable>& tunables() {
+  static const std::vector<tune::Tunable> list = {
+      {"block_m", 0, {0, 16, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
+      {"block_n", 0, {0, 16, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
+      {"tile_m", 0, {0, 1, 2, 4, 8, 16}, "rows", "of C in an item's registers; 0: by type"},
+      {"tile_n", 0, {0, 1, 2, 4, 8, 16}, "columns", "of C in an item's registers; 0: by type"},
+      {"step_k", 0, {0, 4, 8, 16, 32}, "elements", "of k in local memory at a time; 0: by type"},
+      {"buffers", 2, {1, 2}, "tiles", "in local memory: with 2 one barrier a step is enough"},
+      {"access", 16, {1, 2, 4, 8, 16}, "bytes", "widest global access; the widest that alignment allows is taken"},
+      {"band", 8, {1, 2, 4, 8, 16, 32}, "blocks", "rows of blocks that groups walk down before they move along n"},
+      {"split", 0, {0, 1, 2, 4, 8, 16, 32, 64}, "parts", "of k that different groups take; 0: as many as fill the device"},
+  };
+  return list;
+}
+
+/// Blocks that are compiled for a type of sums, and the share of the peak that they are predicted to reach.
+struct Blocks {
+  std::int64_t m, n, tile_m, tile_n, step;
+  double share;
+};
+
+std::span<const Blocks> blocks_for(const Arithmetic& arithmetic) {
+  static constexpr std::array four = {Blocks{128, 128, 8, 8, 8, 0.70}, Blocks{64, 64, 4, 4, 16, 0.45},
+                                      Blocks{32, 32, 4, 4, 8, 0.25}};
+  static constexpr std::array eight = {Blocks{64, 64, 4, 4, 8, 0.60}, Blocks{32, 32, 2, 4, 8, 0.30}};
+  static constexpr std::array sixteen = {Blocks{32, 32, 2, 2, 8, 0.40}};
+  const std::int64_t bytes = arithmetic.scalar_bytes * (arithmetic.is_complex ? 2 : 1);
+  if (bytes == 4) return four;
+  if (bytes == 8) return eight;
+  return sixteen;
+}
+
+struct Shape {
+  std::int64_t m, n, tile_m, tile_n, step, strip, buffers;
+  std::int64_t vector_a, vector_b, vector_c;  // elements of an access
+  std::int64_t accumulator;                   // bytes
+  std::int64_t parts, part_k;                 // k's of a part, a multiple of step
+  double share;
+  std::int64_t items() const { return m / tile_m * (n / tile_n); }
+  std::int64_t local_bytes() const { return buffers * step * (m + n + 2 * strip) * accumulator; }
+  std::int64_t groups(const Product& product) const { return ceil_div(product.m, m) * ceil_div(product.n, n); }
+};
+
+/// Elements of an access along `along` (its stride), when neighbours lie together and every start is aligned.
+std::int64_t vector_of(const ProductOperand& operand, std::int64_t along, AlignedAxis other,
+                       const std::vector<std::int64_t>& batch, Dtype dtype, std::int64_t most_bytes) {
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  if (along != 1 || arithmetic_of(dtype).is_complex) return 1;
+  std::vector<AlignedAxis> steps{other};
+  for (const std::int64_t stride : batch) steps.push_back({2, stride});
+  const std::int64_t bytes = proven_alignment(operand, steps, element, std::min(most_bytes, 4 * element));
+  return std::max<std::int64_t>(1, bytes / element);
+}
+
+std::vector<std::int64_t> batch_strides(const Product& product, std::int64_t BatchAxis::*operand) {
+  std::vector<std::int64_t> strides;
+  for (const BatchAxis& axis : product.batch) strides.push_back(axis.*operand);
+  return strides;
+}
+
+void set_vectors(const Product& product, std::int64_t access, Shape& shape) {
+  const bool a_along_m = product.a.m == 1, b_along_n = product.b.n == 1;
+  const AlignedAxis a_other = a_along_m ? AlignedAxis{product.k, product.a.k} : AlignedAxis{product.m, product.a.m};
+  const AlignedAxis b_other = b_along_n ? AlignedAxis{product.k, product.b.k} : AlignedAxis{product.n, product.b.n};
+  shape.vector_a = vector_of(product.a, a_along_m ? 1 : product.a.k, a_other, batch_strides(product, &BatchAxis::a),
+                             product.in, access);
+  shape.vector_b = vector_of(product.b, b_along_n ? 1 : product.b.k, b_other, batch_strides(product, &BatchAxis::b),
+                             product.in, access);
+  const std::int64_t c = vector_of(product.c, product.c.n, {product.m, product.c.m}, batch_strides(product, &BatchAxis::c),
+                                   product.out, access);
+  shape.vector_c = c >= shape.strip ? shape.strip : 1;
+}
+
+/// Parts of k: one where the blocks of C fill the device, else as many as do, each of at least 256 k's.
+std::int64_t parts_of(const ProductProblem& problem, const Shape& shape, std::int64_t forced, const DeviceInfo& device) {
+  if (forced != 0) return forced;
+  const std::int64_t groups = shape.groups(problem.product) * problem.batch_count();
+  const std::int64_t wanted = std::int64_t{2} * std::max(1u, device.compute_units);
+  std::int64_t parts = 1;
+  while (parts < 64 && groups * parts * 2 <= wanted && problem.product.k / (parts * 2) >= 256) parts *= 2;
+  return parts;
+}
+
+Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Configuration& values, const DeviceInfo& device) {
+  const Product& product = problem.product;
+  const Arithmetic arithmetic = arithmetic_of(product.in);
+  const auto value = [&](const char* name, std::int64_t otherwise) {
+    return values.at(name) == 0 ? otherwise : values.at(name);
+  };
+  Shape shape{};
+  shape.m = value("block_m", blocks.m);
+  shape.n = value("block_n", blocks.n);
+  shape.tile_m = value("tile_m", blocks.tile_m);
+  shape.tile_n = value("tile_n", blocks.tile_n);
+  shape.step = value("step_k", blocks.step);
+  shape.strip = arithmetic.is_complex ? 1 : 16 / arithmetic.scalar_bytes;
+  shape.strip = std::min({shape.strip, shape.tile_m, shape.tile_n});
+  shape.buffers = values.at("buffers");
+  shape.accumulator = arithmetic.scalar_bytes * (arithmetic.is_complex ? 2 : 1);
+  shape.share = blocks.share;
+  set_vectors(product, values.at("access"), shape);
+  const std::int64_t parts = parts_of(problem, shape, values.at("split"), device);
+  shape.part_k = ceil_div(ceil_div(std::max<std::int64_t>(1, product.k), parts), shape.step) * shape.step;
+  shape.parts = std::max<std::int64_t>(1, ceil_div(product.k, shape.part_k));
+  return shape;
+}
+
+// Empty when the shape is one that the kernel can be compiled for.
+std::string impossible(const Shape& shape, const DeviceInfo& device) {
+  if (shape.m % (4 * shape.tile_m) != 0 || shape.n % (8 * shape.tile_n) != 0)
+    return "a block is not made of warps of 4 x 8 tiles";
+  const std::int64_t items = shape.items();
+  if (static_cast<std::size_t>(items) > device.max_group)
+    return "groups of " + std::to_string(items) + " exceed the device's " + std::to_string(device.max_group);
+  const auto deals = [&](std::int64_t side, std::int64_t vector) {
+    return shape.step % vector == 0 && side * shape.step % (vector * items) == 0;
+  };
+  if (!deals(shape.m, shape.vector_a) || !deals(shape.n, shape.vector_b))
+    return "tiles cannot be dealt evenly to " + std::to_string(items) + " work-items";
+  if (static_cast<std::size_t>(shape.local_bytes()) > device.local_memory_max)
+    return "needs " + std::to_string(shape.local_bytes()) + " bytes of local memory, the device has " +
+           std::to_string(device.local_memory_max);
+  return {};
+}
+
+double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceInfo& device) {
+  const Product& product = problem.product;
+  const std::int64_t groups = shape.groups(product) * problem.batch_count() * shape.parts;
+  const double units = std::max(1u, device.compute_units);
+  // A group alone on a compute unit does not hide its own latencies: two make the unit's full rate.
+  const double rounds = std::max(1.0, static_cast<double>(groups) / (2 * units));
+  const double each = arithmetic_of(product.in).is_complex ? 8 : 2;
+  const double group = each * static_cast<double>(shape.m * shape.n * std::min(shape.part_k, product.k));
+  const double bytes = bytes_touched(problem) +
+                       (shape.parts > 1 ? 2.0 * static_cast<double>(partial_bytes(problem, shape.parts)) : 0.0);
+  // On a CPU local memory is only a detour: see local16.
+  const double share = device.kind == Kind::cpu ? 0.03 : shape.share;
+  return product_time(problem, rounds * 2 * units * group, share, bytes, shape.parts > 1 ? 2 : 1, device);
+}
+
+/// The shape with the lowest predicted time, or why none is possible.
+struct Best {
+  std::optional<Shape> shape;
+  double seconds = 0;
+  std::string refusal;
+};
+
+Best best_shape(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  Best best;
+  for (const Blocks& blocks : blocks_for(arithmetic_of(problem.product.in))) {
+    const Shape shape = shape_of(problem, blocks, values, device);
+    if (std::string why = impossible(shape, device); !why.empty()) {
+      best.refusal = why;
+      continue;
+    }
+    const double seconds = predicted_seconds(problem, shape, device);
+    if (!best.shape || seconds < best.seconds) best.shape = shape, best.seconds = seconds;
+  }
+  return best;
+}
+
+Verdict consider(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  const Best best = best_shape(problem, values, device);
+  if (!best.shape) return Verdict::refuse(best.refusal);
+  return Verdict::accept(best.seconds);
+}
+
+ProductLaunches lower(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  const Product& product = problem.product;
+  const Shape shape = *best_shape(problem, values, device).shape;
+  const auto items = static_cast<unsigned>(shape.items());
+  Launch launch;
+  launch.kernel = {"matmul/tile.kernel", "tile", {}, items, false, true};
+  jit::Defines& defines = launch.kernel.defines;
+  write_defines(problem, defines);
+  defines.set("BLOCK_M", shape.m).set("BLOCK_N", shape.n).set("TILE_M", shape.tile_m).set("TILE_N", shape.tile_n);
+  defines.set("STEP_K", shape.step).set("STRIP", shape.strip).set("BUFFERS", shape.buffers);
+  defines.set("VECTOR_A", shape.vector_a).set("VECTOR_B", shape.vector_b).set("VECTOR_C", shape.vector_c);
+  defines.set("A_ALONG_M", product.a.m == 1 ? 1 : 0).set("B_ALONG_N", product.b.n == 1 ? 1 : 0);
+  defines.set("BAND", values.at("band")).set("SPLIT", shape.parts > 1 ? 1 : 0);
+  ProductParams params = params_of(problem);
+  params.blocks_m = ceil_div(product.m, shape.m);
+  params.blocks_n = ceil_div(product.n, shape.n);
+  params.blocks_k = shape.parts;
+  params.share = shape.part_k;
+  params.work = problem.batch_count();
+  launch.geometry.items = items;
+  launch.geometry.groups = static_cast<std::uint64_t>(shape.groups(product) * params.work * shape.parts);
+  launch.geometry.local_bytes = static_cast<std::size_t>(shape.local_bytes());
+  launch.params = params_bytes(params);
+  launch.buffers = {buffer_a(problem), buffer_b(problem)};
+  if (shape.parts == 1) {
+    append_results(problem, launch.buffers);
+    return {{std::move(launch)}, 0};
+  }
+  launch.buffers.push_back(buffer_workspace(shape.accumulator));
+  const auto bytes = static_cast<std::size_t>(partial_bytes(problem, shape.parts));
+  return {{std::move(launch), combine_launch(problem, shape.parts, device)}, bytes};
+}
+
+}  // namespace
+
+ProductCandidate tile_product_candidate() {
+  return {{"tile", "outputs in registers, tiles in local memory, on a GPU", tunables(), true, true}, consider, lower};
+}
+
+}  // namespace axisloom::ops
