@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/move.hpp"
+#include "ops/choose.hpp"
 #include "ops/plan_impl.hpp"
 #include "ops/registry.hpp"
 #include "tune/configuration.hpp"
@@ -16,15 +17,6 @@ struct MoveProblem {
   core::Move move;
   int index_bits = 32;    // 64 where an offset might not fit in 32 bits, or when forced
   bool in_place = false;  // input and output are the same bytes
-};
-
-/// Accepted with a predicted time, or refused with a reason.
-struct Verdict {
-  std::string refusal;
-  double seconds = 0;
-
-  static Verdict refuse(std::string reason) { return {std::move(reason), 0}; }
-  static Verdict accept(double seconds) { return {{}, seconds}; }
 };
 
 struct MoveCandidate {
@@ -51,9 +43,5 @@ bool guard_fits_tiles(const core::Move& move, const TileAxes& axes);
 /// From how many bytes moved on a CPU kernel stores past the cache, and whether this move is that large.
 tune::Tunable stream_tunable();
 bool streams(const core::Move& move, const Configuration& values);
-
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 }  // namespace axisloom::ops

@@ -83,60 +83,7 @@ tune::Key key_of(const MoveCandidate& candidate, const core::Move& move) {
           std::to_string(move.element) + "B " + std::to_string(move.axes.size()) + "-d " + size};
 }
 
-/// A candidate with the configuration it would run with, or the reason why it does not run.
-struct Choice {
-  const MoveCandidate* candidate = nullptr;
-  tune::Found configuration;
-  Verdict verdict;
-};
-
-bool has_tunable(const CandidateInfo& info, const std::string& name, std::int64_t value) {
-  return std::any_of(info.tunables.begin(), info.tunables.end(), [&](const tune::Tunable& t) {
-    return t.name == name && std::find(t.values.begin(), t.values.end(), value) != t.values.end();
-  });
-}
-
-std::string refused_before_asking(const MoveCandidate& candidate, const DeviceInfo& device,
-                                  const PlanOptions& options) {
-  const CandidateInfo& info = candidate.info;
-  if (!options.candidate.empty() && info.name != options.candidate) return "'" + options.candidate + "' is forced";
-  if (device.api == Api::opencl && !info.opencl) return "its kernel is written for CUDA";
-  if (device.api == Api::cuda && !info.cuda) return "its kernel is written for OpenCL";
-  if (options.candidate.empty())
-    for (const auto& [name, value] : options.configuration)
-      if (!has_tunable(info, name, value)) return "has no tunable " + name + " that may be " + std::to_string(value);
-  return {};
-}
-
-Choice ask(const MoveCandidate& candidate, const MoveProblem& problem, const DeviceInfo& device,
-           const PlanOptions& options) {
-  Choice choice{&candidate, {}, {}};
-  if (std::string why = refused_before_asking(candidate, device, options); !why.empty()) {
-    choice.verdict = Verdict::refuse(std::move(why));
-    return choice;
-  }
-  choice.configuration =
-      tune::lookup(key_of(candidate, problem.move), candidate.info.tunables, device, options.configuration);
-  choice.verdict = candidate.consider(problem, choice.configuration.values, device);
-  return choice;
-}
-
-/// The accepting candidate with the lowest predicted time; the first of equals.
-Choice choose(const MoveProblem& problem, const DeviceInfo& device, const PlanOptions& options, PlanReport& report) {
-  std::optional<Choice> best;
-  for (const MoveCandidate& candidate : move_candidates()) {
-    Choice choice = ask(candidate, problem, device, options);
-    const bool accepted = choice.verdict.refusal.empty();
-    report.candidates.push_back(
-        {std::string(candidate.info.name), accepted, choice.verdict.refusal, choice.verdict.seconds});
-    if (accepted && (!best || choice.verdict.seconds < best->verdict.seconds)) best = std::move(choice);
-  }
-  if (best) return *std::move(best);
-  std::string why;
-  for (const CandidateReport& c : report.candidates)
-    if (options.candidate.empty() || c.name == options.candidate) why += "; " + c.name + ": " + c.reason;
-  if (why.empty())
-    throw Error(Errc::usage, "no candidate is called '" + options.candidate + "'", "leave the candidate open");
+[[noreturn]] void throw_refused(const MoveProblem& problem, const std::string& why) {
   if (problem.in_place)
     throw Error(Errc::usage, "this move cannot be done in place" + why, "give an output of its own");
   throw Error(Errc::unsupported, "no candidate takes this move" + why, "leave candidate and configuration open");
@@ -178,12 +125,14 @@ std::shared_ptr<PlanImpl> plan_move(const core::Move& move, std::vector<View> vi
   report.bytes_moved = move.bytes_moved();
   report.candidate = "none";
   if (move.count() == 0 || (options.in_place && stays(move))) return plan;
-  Choice choice = choose(problem, device.info(), options, report);
-  report.candidate = choice.candidate->info.name;
-  report.configuration = std::move(choice.configuration.values);
-  report.configuration_source = std::move(choice.configuration.source);
-  report.expected_seconds = choice.verdict.seconds;
-  plan->launches.push_back(choice.candidate->lower(problem, report.configuration, device.info()));
+  const auto key = [&](const MoveCandidate& candidate) { return key_of(candidate, move); };
+  auto choice = choose(move_candidates(), problem, key, device.info(), options, report);
+  if (!choice) throw_refused(problem, refusals(report, options));
+  report.candidate = choice->candidate->info.name;
+  report.configuration = std::move(choice->configuration.values);
+  report.configuration_source = std::move(choice->configuration.source);
+  report.expected_seconds = choice->verdict.seconds;
+  plan->launches.push_back(choice->candidate->lower(problem, report.configuration, device.info()));
   compile(*plan);
   return plan;
 }
