@@ -95,9 +95,9 @@ typedef struct {
 #endif
 #else
 #if ELEMENT_PARTS == 2
-#define MAP(V, v, e) (v).part[0] = TRUTH_##V(((e)[0] != 0) | ((e)[1] != 0))
+#define MAP(V, v, e) (v).part[0] = TRUTH_##V(((e)[0] != (HELD)0) | ((e)[1] != (HELD)0))
 #else
-#define MAP(V, v, e) (v).part[0] = TRUTH_##V((e)[0] != 0)
+#define MAP(V, v, e) (v).part[0] = TRUTH_##V((e)[0] != (HELD)0)
 #endif
 #endif
 #define TRUTH_VALUE(condition) ((VALUE)((condition) ? 1 : 0))

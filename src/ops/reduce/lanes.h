@@ -58,15 +58,15 @@ INLINE Lanes empty_lanes(void) {
 
 // f32 of 16-bit floats, as f32_from_f16 and f32_from_bf16 but for the payload of NaN.
 #if ELEMENT_FORMAT == 16
-INLINE HELDS hold(const VECTOR_NAMED(u16, LANES) half) {
-  const u32x16 bits = convert_uint16(half), rest = (bits & 0x7fffu) << 13;
+INLINE HELDS hold(const VECTOR_NAMED(u16, LANES) bits16) {
+  const u32x16 bits = convert_uint16(bits16), rest = (bits & 0x7fffu) << 13;
   const f32x16 tiny = as_float16(rest + 0x38800000u) - as_f32_u32(0x38800000u);
   const u32x16 normal = rest + ((rest >= 0x0f800000u) ? (u32x16)(0x70000000u) : (u32x16)(0x38000000u));
   return as_float16(((bits & 0x8000u) << 16) | (rest < 0x00800000u ? as_uint16(tiny) : normal));
 }
 #elif ELEMENT_FORMAT == 17
-INLINE HELDS hold(const VECTOR_NAMED(u16, LANES) half) {
-  return as_float16(convert_uint16(half) << 16);
+INLINE HELDS hold(const VECTOR_NAMED(u16, LANES) bits16) {
+  return as_float16(convert_uint16(bits16) << 16);
 }
 #else
 #define hold(x) CONVERT(HELD, LANES)(x)
@@ -103,22 +103,38 @@ INLINE Values some_values_at(REF(ELEMENT, a), const index_t at, const index_t st
   return values;
 }
 
-// All lanes brought together: the upper half into the lower, until one is left. Places are counted from `place`.
-INLINE Accumulator fold_lanes(const Lanes lanes, const i64 place) {
-  VALUE part[SLOTS][LANES];
-  Accumulator lane[LANES];
-  UNROLL for (int c = 0; c < SLOTS; ++c) JOIN(vstore, LANES)(lanes.part[c], 0, part[c]);
 #if ACCUMULATION == PLACE
-  i64 at[LANES];
-  JOIN(vstore, LANES)(CONVERT(i64, LANES)(lanes.at), 0, at);
+#define COPY_PLACES(to, from) (to).at = (from)
+#else
+#define COPY_PLACES(to, from)
 #endif
-  for (int n = 0; n < LANES; ++n) {
-    UNROLL for (int c = 0; c < SLOTS; ++c) lane[n].part[c] = part[c][n];
-#if ACCUMULATION == PLACE
-    lane[n].at = place + at[n];
-#endif
+
+// Brings each lane together with the one that `order` puts in its place.
+#define FOLD(lanes, order)                                                          \
+  {                                                                                 \
+    Lanes other;                                                                    \
+    UNROLL for (int c = 0; c < SLOTS; ++c) other.part[c] = (lanes).part[c].order;   \
+    COPY_PLACES(other, (lanes).at.order);                                           \
+    COMBINE(VALUES, lanes, other);                                                  \
   }
-  for (int s = LANES / 2; s > 0; s /= 2)
-    for (int n = 0; n < s; ++n) combine(&lane[n], lane[n + s]);
-  return lane[0];
+
+// All lanes brought together: the upper half into the lower, until one is left. Places are counted from `place`. (The same
+// tree over an array of scalars is miscompiled for bytes by LLVM 15.)
+INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
+  Accumulator total;
+#if LANES == 16
+  FOLD(lanes, s89abcdef01234567)
+  FOLD(lanes, s45670123cdef89ab)
+  FOLD(lanes, s23016745ab89efcd)
+  FOLD(lanes, s1032547698badcfe)
+#else
+  FOLD(lanes, s45670123)
+  FOLD(lanes, s23016745)
+  FOLD(lanes, s10325476)
+#endif
+  UNROLL for (int c = 0; c < SLOTS; ++c) total.part[c] = lanes.part[c].s0;
+#if ACCUMULATION == PLACE
+  total.at = place + (i64)lanes.at.s0;
+#endif
+  return total;
 }
