@@ -8,6 +8,7 @@ namespace axisloom::ops {
 std::span<const ReduceCandidate> reduce_candidates() {
   static const std::array candidates = {
       stripe_reduction(),  // runs of memory, on CPUs
+      sheet_reduction(),   // the fastest axis kept, on CPUs
       plain_reduction(),   // everything else
   };
   return candidates;

@@ -138,3 +138,19 @@ INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
 #endif
   return total;
 }
+
+// Lane n; places are counted from `place`.
+INLINE Accumulator lane_of(const Lanes* const lanes, const int n, const i64 place) {
+  Accumulator one;
+  UNROLL for (int c = 0; c < SLOTS; ++c) {
+    VALUE part[LANES];
+    JOIN(vstore, LANES)(lanes->part[c], 0, part);
+    one.part[c] = part[n];
+  }
+#if ACCUMULATION == PLACE
+  i64 at[LANES];
+  JOIN(vstore, LANES)(CONVERT(i64, LANES)(lanes->at), 0, at);
+  one.at = place + at[n];
+#endif
+  return one;
+}

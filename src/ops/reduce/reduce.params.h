@@ -18,7 +18,8 @@ typedef struct {
   i64 share;                    // pieces of a part
   i64 tasks;                    // parts of all outputs, or what a kernel deals out instead
   i64 per_group;                // tasks that one group takes, one after the other
-  i64 columns;                  // of the kept axis that a kernel walks itself
+  i64 columns;                  // of the kept axis that a kernel walks itself, the last one
+  i64 column_stride;            // of it in the output
   i64 column_blocks;
   u32 shift[REDUCE_AXES];
   i32 kept_rank;                // where the ranks are not compiled in

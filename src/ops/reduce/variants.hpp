@@ -6,6 +6,7 @@
 namespace axisloom::ops {
 
 ReduceCandidate stripe_reduction();
+ReduceCandidate sheet_reduction();
 ReduceCandidate plain_reduction();
 
 }  // namespace axisloom::ops
