@@ -31,6 +31,10 @@ target_link_libraries(axisloom_objects
   PRIVATE fmt::fmt-header-only nlohmann_json::nlohmann_json
   PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 axisloom_embed(axisloom_objects)
+if(AXISLOOM_KERNELS_FROM_DISK)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/jit/embedded.cpp
+                              PROPERTIES COMPILE_DEFINITIONS AXISLOOM_KERNELS_FROM_DISK)
+endif()
 
 add_library(axisloom $<TARGET_OBJECTS:axisloom_objects>)
 add_library(axisloom::axisloom ALIAS axisloom)

@@ -2,6 +2,7 @@
 #include "ops/registry.hpp"
 
 #include "ops/rearrange/rearrange.hpp"
+#include "ops/reduce/reduce.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -13,7 +14,7 @@ namespace axisloom::ops {
 std::span<const OpEntry> registry() {
   static const std::vector<OpEntry> entries = [] {
     std::vector<OpEntry> list;
-    for (std::span<const OpEntry> folder : {move_entries()}) list.insert(list.end(), folder.begin(), folder.end());
+    for (std::span<const OpEntry> folder : {move_entries(), reduce_entries()}) list.insert(list.end(), folder.begin(), folder.end());
     return list;
   }();
   return entries;

@@ -1,12 +1,12 @@
 // Lowers rearrange, repeat, copy, transpose and permute: each names, for every axis, its stride on both sides.
 #include "ops/rearrange/lowering.hpp"
 
+#include "core/axes.hpp"
 #include "core/pattern.hpp"
 #include "ops/rearrange/move_of.hpp"
 
 #include <axisloom/error.hpp>
 
-#include <charconv>
 #include <numeric>
 
 namespace axisloom::ops {
@@ -48,33 +48,9 @@ std::vector<int> transpose_order(const View& in) {
   return order;
 }
 
-int parse_axis(std::string_view text, const std::string& all) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  int axis = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), axis);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw Error(Errc::usage, "'" + all + "' is not a list of axes", "write axes such as 2,0,1");
-  return axis;
-}
-
 std::vector<int> permute_order(const Operation& op, const View& in) {
   const std::string& words = op.words.at(0);
-  std::vector<int> order;
-  std::vector<bool> seen(static_cast<std::size_t>(in.rank()));
-  for (std::size_t at = 0; !words.empty() && at <= words.size();) {
-    const std::size_t comma = std::min(words.find(',', at), words.size());
-    const int given = parse_axis(std::string_view(words).substr(at, comma - at), words);
-    const int axis = given < 0 ? given + in.rank() : given;
-    if (axis < 0 || axis >= in.rank())
-      throw Error(Errc::usage, "axis " + std::to_string(given) + " is out of range for " + to_string(in),
-                  "axes go from " + std::to_string(-in.rank()) + " to " + std::to_string(in.rank() - 1));
-    if (seen[static_cast<std::size_t>(axis)])
-      throw Error(Errc::usage, "axis " + std::to_string(given) + " is named twice in '" + words + "'");
-    seen[static_cast<std::size_t>(axis)] = true;
-    order.push_back(axis);
-    at = comma + 1;
-  }
+  std::vector<int> order = core::parse_axes(words, in);
   if (static_cast<int>(order.size()) != in.rank())
     throw Error(Errc::usage,
                 "'" + words + "' names " + std::to_string(order.size()) + " axes, " + to_string(in) + " has " +

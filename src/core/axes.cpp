@@ -1,0 +1,44 @@
+// Parsing of axis lists.
+#include "core/axes.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+namespace axisloom::core {
+namespace {
+
+int parse_axis(std::string_view text, std::string_view all) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  int axis = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), axis);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw Error(Errc::usage, "'" + std::string(all) + "' is not a list of axes", "write axes such as 2,0,1");
+  return axis;
+}
+
+}  // namespace
+
+std::vector<int> parse_axes(std::string_view text, const View& view) {
+  std::vector<int> axes;
+  for (std::size_t at = 0; !text.empty() && at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const int given = parse_axis(text.substr(at, comma - at), text);
+    const int axis = given < 0 ? given + view.rank() : given;
+    if (axis < 0 || axis >= view.rank())
+      throw Error(Errc::usage, "axis " + std::to_string(given) + " is out of range for " + to_string(view),
+                  view.rank() == 0 ? "it has no axes"
+                                   : "axes go from " + std::to_string(-view.rank()) + " to " +
+                                         std::to_string(view.rank() - 1));
+    if (std::find(axes.begin(), axes.end(), axis) != axes.end())
+      throw Error(Errc::usage, "axis " + std::to_string(given) + " is named twice in '" + std::string(text) + "'");
+    axes.push_back(axis);
+    at = comma + 1;
+  }
+  return axes;
+}
+
+}  // namespace axisloom::core

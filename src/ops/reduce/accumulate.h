@@ -1,0 +1,296 @@
+// What a reduction does to its elements: take them into an accumulator, bring two accumulators together, and finish.
+//
+//   element --HOLD--> held --MAP--> value --ADD--> accumulator --COMBINE--> ... --finish--> result
+//
+// The words below work on scalars, and on OpenCL's vectors where a kernel is for CPUs: V is the type of a value. The host
+// compiles in ELEMENT, HELD, VALUE and RESULT (scalars of the dialect), ELEMENT_PARTS and VALUE_PARTS (2: complex),
+// ACCUMULATION, MAPPING, FINISH, SMALLEST, and START0, START1: the value of nothing.
+//
+// Sums of floats carry what rounding took from the plain running sum (D. Knuth, TAOCP 2, 4.2.2, theorem B: TwoSum; the
+// cascade is that of T. Ogita, S. Rump and S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005).
+#define TOTAL 0
+#define COMPENSATED 1
+#define PRODUCT 2
+#define EXTREME 3
+#define PLACE 4
+
+#define IDENTITY 0
+#define SQUARE 1
+#define MAGNITUDE 2
+#define NONZERO 3
+
+#define FINISH_VALUE 0
+#define FINISH_MEAN 1
+#define FINISH_ROOT 2
+#define FINISH_PLACE 3
+
+#define MOST_ADDITIONS 4096  // of one running sum, before it is brought together with others
+
+#if ACCUMULATION == COMPENSATED
+#define SLOTS (2 * VALUE_PARTS)  // sums, then their corrections
+#else
+#define SLOTS VALUE_PARTS
+#endif
+#if ACCUMULATION == PLACE
+#define WORDS (SLOTS + 1)
+#else
+#define WORDS SLOTS
+#endif
+
+typedef struct {
+  VALUE part[SLOTS];
+#if ACCUMULATION == PLACE
+  i64 at;  // place of the element, counted along the reduced axes
+#endif
+} Accumulator;
+
+typedef struct {
+  VALUE part[VALUE_PARTS];
+} Value;
+
+// ---- from memory to a value
+#if ELEMENT_FORMAT == 16
+#define HOLD(x) f32_from_f16(x)
+#elif ELEMENT_FORMAT == 17
+#define HOLD(x) f32_from_bf16(x)
+#else
+#define HOLD(x) ((HELD)(x))
+#endif
+
+#define F32_INFINITE as_f32_u32(0x7f800000u)
+#define F64_INFINITE as_f64_u64((u64)0x7ff00000u << 32)
+
+#if VALUE_FORMAT == 64
+#define INFINITE F64_INFINITE
+#else
+#define INFINITE F32_INFINITE
+#endif
+
+// The modulus without overflow on the way; an infinite part makes it infinite, whatever the other is.
+#define MODULUS(V, result, x, y)                                                  \
+  {                                                                               \
+    const V infinite = INFINITE;                                                  \
+    const V ax = (x) < 0 ? -(x) : (x), ay = (y) < 0 ? -(y) : (y);                 \
+    const V large = ax > ay ? ax : ay, small = ax > ay ? ay : ax;                 \
+    const V divisor = large == 0 ? infinite : large, ratio = small / divisor;     \
+    result = large * sqrt(1 + ratio * ratio);                                     \
+    result = (x) != (x) ? (x) : (y) != (y) ? (y) : result;                        \
+    result = ax == infinite ? infinite : ay == infinite ? infinite : result;      \
+  }
+
+// MAP sets `v` (a Value, or one of vectors) from the held components e[].
+#if MAPPING == IDENTITY
+#define MAP(V, v, e) UNROLL for (int c = 0; c < VALUE_PARTS; ++c) (v).part[c] = (e)[c]
+#elif MAPPING == SQUARE
+#if ELEMENT_PARTS == 2
+#define MAP(V, v, e) (v).part[0] = (e)[0] * (e)[0] + (e)[1] * (e)[1]
+#else
+#define MAP(V, v, e) (v).part[0] = (e)[0] * (e)[0]
+#endif
+#elif MAPPING == MAGNITUDE
+#if ELEMENT_PARTS == 2
+#define MAP(V, v, e) MODULUS(V, (v).part[0], (e)[0], (e)[1])
+#else
+#define MAP(V, v, e) (v).part[0] = (e)[0] < 0 ? -(e)[0] : (e)[0]
+#endif
+#else
+#if ELEMENT_PARTS == 2
+#define MAP(V, v, e) (v).part[0] = TRUTH_##V(((e)[0] != (HELD)0) | ((e)[1] != (HELD)0))
+#else
+#define MAP(V, v, e) (v).part[0] = TRUTH_##V((e)[0] != (HELD)0)
+#endif
+#endif
+#define TRUTH_VALUE(condition) ((VALUE)((condition) ? 1 : 0))
+
+// ---- one value more
+// Whether v comes before what an accumulator has: smaller or larger, NaN before all, and never an equal.
+#if SMALLEST
+#define BEFORE(x, y) ((x) < (y))
+#else
+#define BEFORE(x, y) ((x) > (y))
+#endif
+#if VALUE_PARTS == 2
+#define IS_NUMBER(v) (((v)[0] == (v)[0]) & ((v)[1] == (v)[1]))
+#define LEXICALLY(v, w) (BEFORE((v)[0], (w)[0]) | (((v)[0] == (w)[0]) & BEFORE((v)[1], (w)[1])))
+#define PREFERRED(v, w) (IS_NUMBER(w) & (((v)[0] != (v)[0]) | ((v)[1] != (v)[1]) | LEXICALLY(v, w)))
+#define ALIKE(v, w) ((!IS_NUMBER(v) & !IS_NUMBER(w)) | (((v)[0] == (w)[0]) & ((v)[1] == (w)[1])))
+#elif VALUE_FLOATS
+#define IS_NUMBER(v) ((v)[0] == (v)[0])
+#define PREFERRED(v, w) (IS_NUMBER(w) & (((v)[0] != (v)[0]) | BEFORE((v)[0], (w)[0])))
+#define ALIKE(v, w) ((!IS_NUMBER(v) & !IS_NUMBER(w)) | ((v)[0] == (w)[0]))
+#else
+#define PREFERRED(v, w) BEFORE((v)[0], (w)[0])
+#define ALIKE(v, w) ((v)[0] == (w)[0])
+#endif
+
+#define TWO_SUM(V, sum, correction, x)                             \
+  {                                                                \
+    const V next = (sum) + (x);                                    \
+    const V added = next - (sum);                                  \
+    (correction) += ((sum) - (next - added)) + ((x) - added);      \
+    (sum) = next;                                                  \
+  }
+
+#define CHOOSE(to, from, condition) \
+  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) (to).part[c] = (condition) ? (from).part[c] : (to).part[c]
+
+// ADD takes a value at a place into an accumulator; COMBINE takes another accumulator, which may lie anywhere.
+#if ACCUMULATION == TOTAL
+#define ADD(V, to, v, place) (to).part[0] += (v).part[0]
+#define COMBINE(V, to, from) (to).part[0] += (from).part[0]
+#elif ACCUMULATION == COMPENSATED
+#define ADD(V, to, v, place) \
+  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (v).part[c])
+#define COMBINE(V, to, from)                                                            \
+  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) {                                        \
+    (to).part[VALUE_PARTS + c] += (from).part[VALUE_PARTS + c];                         \
+    TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (from).part[c])                \
+  }
+#elif ACCUMULATION == PRODUCT
+#if VALUE_PARTS == 2
+#define ADD(V, to, v, place)                                                             \
+  {                                                                                      \
+    const V real = (to).part[0] * (v).part[0] - (to).part[1] * (v).part[1];              \
+    (to).part[1] = (to).part[0] * (v).part[1] + (to).part[1] * (v).part[0];              \
+    (to).part[0] = real;                                                                 \
+  }
+#else
+#define ADD(V, to, v, place) (to).part[0] *= (v).part[0]
+#endif
+#define COMBINE(V, to, from) ADD(V, to, from, 0)
+#elif ACCUMULATION == EXTREME
+#define ADD(V, to, v, place)                                       \
+  {                                                                \
+    const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
+    CHOOSE(to, v, better);                                         \
+  }
+#define COMBINE(V, to, from) ADD(V, to, from, 0)
+#else
+#define ADD(V, to, v, place)                                       \
+  {                                                                \
+    const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
+    CHOOSE(to, v, better);                                         \
+    (to).at = better ? (place) : (to).at;                          \
+  }
+#define COMBINE(V, to, from)                                                                    \
+  {                                                                                             \
+    const AXL_TYPEOF(PREFERRED((from).part, (to).part)) better =                                \
+        PREFERRED((from).part, (to).part) | (ALIKE((from).part, (to).part) & ((from).at < (to).at)); \
+    CHOOSE(to, from, better);                                                                   \
+    (to).at = better ? (from).at : (to).at;                                                     \
+  }
+#endif
+
+// Nothing is at place 0: it is only ever preferred to elements that all equal it, and then the first of these is there.
+INLINE Accumulator nothing(void) {
+  Accumulator result;
+  UNROLL for (int c = 0; c < SLOTS; ++c) result.part[c] = c == 1 ? START1 : START0;
+#if ACCUMULATION == PLACE
+  result.at = 0;
+#endif
+  return result;
+}
+
+INLINE void combine(Accumulator* const to, const Accumulator from) {
+  COMBINE(VALUE, *to, from);
+}
+
+// ---- as 64-bit words, in which accumulators travel
+#define WORD_OF_f32(x) ((u64)as_u32_f32(x))
+#define WORD_OF_f64(x) as_u64_f64(x)
+#define WORD_OF_u8(x) ((u64)(x))
+#define WORD_OF_u16(x) ((u64)(x))
+#define WORD_OF_u32(x) ((u64)(x))
+#define WORD_OF_u64(x) (x)
+#define WORD_OF_i8(x) ((u64)(x))
+#define WORD_OF_i16(x) ((u64)(x))
+#define WORD_OF_i32(x) ((u64)(x))
+#define WORD_OF_i64(x) ((u64)(x))
+#define AS_f32(word) as_f32_u32((u32)(word))
+#define AS_f64(word) as_f64_u64(word)
+#define AS_u8(word) ((u8)(word))
+#define AS_u16(word) ((u16)(word))
+#define AS_u32(word) ((u32)(word))
+#define AS_u64(word) (word)
+#define AS_i8(word) ((i8)(word))
+#define AS_i16(word) ((i16)(word))
+#define AS_i32(word) ((i32)(word))
+#define AS_i64(word) ((i64)(word))
+#define JOIN(x, y) JOINED(x, y)
+#define JOINED(x, y) x##y
+
+INLINE u64 word_of(const Accumulator from, const int w) {
+#if ACCUMULATION == PLACE
+  if (w == SLOTS) return (u64)from.at;
+#endif
+  return JOIN(WORD_OF_, VALUE)(from.part[w]);
+}
+
+INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
+#if ACCUMULATION == PLACE
+  if (w == SLOTS) {
+    to->at = (i64)word;
+    return;
+  }
+#endif
+  to->part[w] = JOIN(AS_, VALUE)(word);
+}
+
+// ---- the result
+#if RESULT_FORMAT == 16
+#define STORED(x) f16_from_f32(x)
+#elif RESULT_FORMAT == 17
+#define STORED(x) bf16_from_f32(x)
+#else
+#define STORED(x) ((RESULT)(x))
+#endif
+
+// Quotients and roots are taken in f64 where the device has it: OpenCL rounds those of f32 as it likes.
+#if defined(AXL_HAS_F64)
+#define LAST f64
+#else
+#define LAST f32
+#endif
+
+INLINE LAST finished(const LAST value, const i64 count) {
+#if FINISH == FINISH_MEAN
+  return value / (LAST)count;
+#elif FINISH == FINISH_ROOT
+  return sqrt(value);
+#else
+  return value;
+#endif
+}
+
+// The sum with its correction, which counts only as long as the plain sum is finite.
+INLINE LAST settled(const VALUE sum, const VALUE correction) {
+  const LAST together = (LAST)sum + (LAST)correction;
+  return together - together == 0 ? together : (LAST)sum;
+}
+
+INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
+#if ACCUMULATION == PLACE
+  store(b, at, total.at);
+#elif ACCUMULATION == COMPENSATED
+  UNROLL for (int c = 0; c < VALUE_PARTS; ++c)
+    store(b, at + c, STORED((VALUE)finished(settled(total.part[c], total.part[VALUE_PARTS + c]), count)));
+#elif FINISH == FINISH_MEAN
+  store(b, at, (RESULT)finished((LAST)total.part[0], count));
+#elif ACCUMULATION == EXTREME && VALUE_PARTS == 2
+  const int number = IS_NUMBER(total.part);  // a number of which a part is NaN is NaN in both
+  UNROLL for (int c = 0; c < VALUE_PARTS; ++c)
+    store(b, at + c, number ? total.part[c] : total.part[0] + total.part[1]);
+#else
+  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) store(b, at + c, STORED(total.part[c]));
+#endif
+  (void)count;
+}
+
+// ---- one element
+INLINE Value value_at(REF(ELEMENT, a), const index_t at) {
+  HELD held[ELEMENT_PARTS];
+  Value value;
+  UNROLL for (int c = 0; c < ELEMENT_PARTS; ++c) held[c] = HOLD(load(a, at + c));
+  MAP(VALUE, value, held);
+  return value;
+}

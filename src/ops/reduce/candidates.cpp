@@ -1,0 +1,17 @@
+// The variants of the reductions, in the order in which ties are decided. A new variant is its two files and one line here.
+#include "ops/reduce/variants.hpp"
+
+#include <array>
+
+namespace axisloom::ops {
+
+std::span<const ReduceCandidate> reduce_candidates() {
+  static const std::array candidates = {
+      stripe_reduction(),  // runs of memory, on CPUs
+      sheet_reduction(),   // the fastest axis kept, on CPUs
+      plain_reduction(),   // everything else
+  };
+  return candidates;
+}
+
+}  // namespace axisloom::ops

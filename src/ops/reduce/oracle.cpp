@@ -1,0 +1,224 @@
+// Reductions by plain loops. They are meant to be obviously right: they know no merging, no lanes and no parts.
+#include "ops/reduce/oracle.hpp"
+
+#include "core/number.hpp"
+
+#include <cmath>
+#include <complex>
+#include <functional>
+
+namespace axisloom::ops {
+namespace {
+
+using Real = long double;
+using Number = std::complex<Real>;
+
+/// Calls visit(offset of the input, offset of the output) for every index of the axes, the last one fastest.
+void for_each(const std::vector<ReduceAxis>& axes, const std::function<void(std::int64_t, std::int64_t)>& visit) {
+  std::vector<std::int64_t> index(axes.size(), 0);
+  for (const ReduceAxis& axis : axes)
+    if (axis.extent == 0) return;
+  for (bool more = true; more;) {
+    std::int64_t in = 0, out = 0;
+    for (std::size_t d = 0; d < axes.size(); ++d) in += index[d] * axes[d].in, out += index[d] * axes[d].out;
+    visit(in, out);
+    more = false;
+    for (std::size_t d = axes.size(); d-- > 0 && !more;) {
+      more = ++index[d] < axes[d].extent;
+      if (!more) index[d] = 0;
+    }
+  }
+}
+
+Number number_of(Dtype dtype, const std::byte* element) {
+  const Real real = core::number_at(dtype, element);
+  return {real, core::components_of(dtype) == 2 ? core::number_at(dtype, element, 1) : 0};
+}
+
+bool is_nan(Number x) {
+  return std::isnan(x.real()) || std::isnan(x.imag());
+}
+
+/// A sum and what its roundings took from it (A. Neumaier, 1974).
+struct Sum {
+  Real sum = 0, lost = 0;
+  void add(Real x) {
+    const Real next = sum + x;
+    lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
+    sum = next;
+  }
+  Real value() const { return std::isfinite(sum) ? sum + lost : sum; }
+};
+
+/// All that the elements of one output come to, whatever is asked for.
+class Elements {
+ public:
+  explicit Elements(Reducer reducer) : smallest_(reducer == Reducer::min || reducer == Reducer::argmin) {}
+
+  void add(Number x) {
+    const Real modulus = std::hypot(x.real(), x.imag());
+    real.add(x.real());
+    imag.add(x.imag());
+    moduli.add(modulus);
+    squares.add(x.real() * x.real() + x.imag() * x.imag());
+    wrapped_sum += as_integer(x.real());
+    wrapped_product *= as_integer(x.real());
+    product = {product.real() * x.real() - product.imag() * x.imag(),
+               product.real() * x.imag() + product.imag() * x.real()};
+    largest_modulus = std::isnan(modulus) || modulus > largest_modulus ? modulus : largest_modulus;
+    if (x.real() != 0 || x.imag() != 0) ++nonzero;
+    if (count == 0 || preferred(x, extreme)) extreme = x, place = count;
+    ++count;
+  }
+
+  std::int64_t count = 0, nonzero = 0, place = 0;
+  Sum real, imag, moduli, squares;
+  std::uint64_t wrapped_sum = 0, wrapped_product = 1;
+  Number product = 1, extreme = 0;
+  Real largest_modulus = 0;
+
+ private:
+  static std::uint64_t as_integer(Real x) {
+    if (!(std::abs(x) < 0x1p64L)) return 0;  // a float, of which no integer sum is asked for
+    return x < 0 ? 0 - static_cast<std::uint64_t>(-x) : static_cast<std::uint64_t>(x);
+  }
+  bool preferred(Number x, Number than) const {
+    if (is_nan(than) || is_nan(x)) return !is_nan(than);
+    if (x.real() != than.real()) return (x.real() < than.real()) == smallest_;
+    return x.imag() != than.imag() && (x.imag() < than.imag()) == smallest_;
+  }
+
+  bool smallest_;
+};
+
+Real wrapped(Dtype out, std::uint64_t bits) {
+  return out == Dtype::u64 ? static_cast<Real>(bits) : static_cast<Real>(static_cast<std::int64_t>(bits));
+}
+
+Number result_of(const Recipe& recipe, const Elements& all) {
+  const bool integers = recipe.out == Dtype::i64 || recipe.out == Dtype::u64;
+  const auto n = static_cast<Real>(all.count);
+  switch (recipe.reducer) {
+    case Reducer::sum:
+      return integers ? Number(wrapped(recipe.out, all.wrapped_sum)) : Number(all.real.value(), all.imag.value());
+    case Reducer::prod:
+      return integers ? Number(wrapped(recipe.out, all.wrapped_product)) : all.product;
+    case Reducer::mean:
+      return {all.real.value() / n, all.imag.value() / n};
+    case Reducer::min:
+    case Reducer::max:
+      return is_nan(all.extreme) ? Number(NAN, NAN) : all.extreme;
+    case Reducer::argmin:
+    case Reducer::argmax:
+      return static_cast<Real>(all.place);
+    case Reducer::any:
+      return all.nonzero > 0 ? 1 : 0;
+    case Reducer::all:
+      return all.nonzero == all.count ? 1 : 0;
+    case Reducer::count_nonzero:
+      return static_cast<Real>(all.nonzero);
+    case Reducer::norm_1:
+      return all.moduli.value();
+    case Reducer::norm_2:
+      return std::sqrt(all.squares.value());
+    case Reducer::norm_inf:
+      return all.largest_modulus;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out) {
+  const Recipe& recipe = reduction.recipe;
+  const auto in_size = static_cast<std::int64_t>(size_of(recipe.in)), out_size = static_cast<std::int64_t>(size_of(recipe.out));
+  for_each(reduction.kept, [&](std::int64_t from, std::int64_t to) {
+    Elements all(recipe.reducer);
+    for_each(reduction.reduced, [&](std::int64_t offset, std::int64_t) {
+      all.add(number_of(recipe.in, in + (reduction.in_offset + from + offset) * in_size));
+    });
+    const Number result = result_of(recipe, all);
+    std::byte* const element = out + (reduction.out_offset + to) * out_size;
+    core::store_number(recipe.out, element, result.real());
+    if (core::components_of(recipe.out) == 2) core::store_number(recipe.out, element, result.imag(), 1);
+  });
+}
+
+namespace {
+
+/// The largest and the smallest positive number of a floating dtype.
+struct Range {
+  Real largest, smallest;
+};
+
+Range range_of(Dtype dtype) {
+  switch (core::component_of(dtype)) {
+    case Dtype::f16:
+      return {65504, 0x1p-24L};
+    case Dtype::bf16:
+      return {0x1.fep127L, 0x1p-133L};
+    case Dtype::f32:
+      return {0x1.fffffep127L, 0x1p-149L};
+    default:
+      return {0x1.fffffffffffffp1023L, 0x1p-1074L};
+  }
+}
+
+/// What a bound is made of, for one output.
+struct Magnitudes {
+  Real count = 0, moduli = 0, squares = 0, product = 1;
+  Real growth = 1;  // all factors above 1 multiplied: no partial product is larger
+  Real sum = 0;
+  void add(Number x) {
+    const Real modulus = std::hypot(x.real(), x.imag());
+    count += 1;
+    moduli += modulus;
+    squares += modulus * modulus;
+    product *= modulus;
+    growth *= std::max<Real>(1, modulus);
+    sum += x.real();
+  }
+};
+
+Real bound_of(const Recipe& recipe, const Magnitudes& m) {
+  const Real u = core::unit_roundoff(recipe.out), infinite = HUGE_VALL;
+  const Range value = range_of(recipe.value), out = range_of(recipe.out);
+  if (!std::isfinite(m.moduli)) return 0;  // infinities and NaNs come out as they are in any order
+  const Real terms = std::ceil(std::log2(std::max<Real>(m.count, 1))) + 40;
+  if (recipe.accumulation == Accumulation::product) {
+    if (m.growth >= value.largest) return infinite;
+    const Real tiny = 2 * m.count * value.smallest * m.growth + out.smallest;
+    const Real error = (3 * m.count + 2) * u * m.product + tiny;
+    return m.product + error >= out.largest ? infinite : error;
+  }
+  if (recipe.reducer == Reducer::norm_2) {
+    if (m.squares * 1.01L >= value.largest) return infinite;
+    const Real error = (terms + 4) * core::unit_roundoff(recipe.value) * m.squares + m.count * value.smallest;
+    const Real root = std::sqrt(m.squares), least = std::sqrt(std::max<Real>(0, m.squares - error));
+    return root - least + 4 * u * root + out.smallest;  // the root is steeper below than above
+  }
+  if (m.moduli * 1.01L >= value.largest) return infinite;
+  const Real error = terms * u * m.moduli + out.smallest;
+  if (recipe.finish == Finish::mean) return error / m.count + out.smallest;
+  return m.moduli + error >= out.largest && std::abs(m.sum) + error >= out.largest ? infinite : error;
+}
+
+}  // namespace
+
+std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in) {
+  const Recipe& recipe = reduction.recipe;
+  const auto size = static_cast<std::int64_t>(size_of(recipe.in));
+  const bool exact = core::unit_roundoff(recipe.out) == 0 || recipe.accumulation == Accumulation::extreme;
+  std::vector<double> bounds;
+  for_each(reduction.kept, [&](std::int64_t from, std::int64_t) {
+    Magnitudes all;
+    if (!exact)
+      for_each(reduction.reduced, [&](std::int64_t offset, std::int64_t) {
+        all.add(number_of(recipe.in, in + (reduction.in_offset + from + offset) * size));
+      });
+    bounds.push_back(exact ? 0 : static_cast<double>(bound_of(recipe, all)));
+  });
+  return bounds;
+}
+
+}  // namespace axisloom::ops

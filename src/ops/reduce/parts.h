@@ -1,0 +1,41 @@
+// Partial results between groups: accumulators in words, and how the parts of an output are brought together.
+//
+//   partials: u64, word w of part j of output o at (j * WORDS + w) * outputs + o
+#define IN_ONE 0       // no parts: a task ends in its output
+#define ONE_LAUNCH 1   // the last group to finish brings the parts together
+#define TWO_LAUNCHES 2 // the kernel `fold` does
+
+#if SPLIT == IN_ONE
+#define PART_ARGUMENTS OUT(RESULT, b),
+#elif SPLIT == ONE_LAUNCH
+#define PART_ARGUMENTS OUT(RESULT, b), INOUT(u64, partials), INOUT(u32, tickets),
+#else
+#define PART_ARGUMENTS INOUT(u64, partials),
+#endif
+
+#if SPLIT == ONE_LAUNCH
+#define PUT_WORD(i, word) publish(SLOT(partials, i), word)
+#define TAKE_WORD(i) collect(SLOT(partials, i))
+#else
+#define PUT_WORD(i, word) store(partials, i, word)
+#define TAKE_WORD(i) load(partials, i)
+#endif
+
+#if SPLIT != IN_ONE
+INLINE void publish_part(MUTABLE_REF(u64, partials), const Accumulator total, const index_t part, const index_t output,
+                         const index_t outputs) {
+  UNROLL for (int w = 0; w < WORDS; ++w) PUT_WORD((part * WORDS + w) * outputs + output, word_of(total, w));
+}
+
+// Parts first, first + step, ... of an output, one after the other.
+INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t output, const index_t outputs,
+                                  const index_t first, const index_t step, const index_t parts) {
+  Accumulator total = nothing();
+  for (index_t part = first; part < parts; part += step) {
+    Accumulator one;
+    UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, TAKE_WORD((part * WORDS + w) * outputs + output));
+    combine(&total, one);
+  }
+  return total;
+}
+#endif

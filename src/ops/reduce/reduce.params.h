@@ -1,0 +1,27 @@
+// Parameters of every reduction kernel: one layout for host and device, widest members first, no padding.
+// Axes: first those that are kept, then the reduced ones but the last, whose elements are a run. Strides and offsets count
+// scalars: a complex number is two.
+#define REDUCE_AXES 16
+
+typedef struct {
+  i64 in_stride[REDUCE_AXES];
+  i64 out_stride[REDUCE_AXES];
+  i64 extent[REDUCE_AXES];
+  u64 multiplier[REDUCE_AXES];  // divides by the extent, see core::Divider
+  i64 outputs;                  // points of the kept axes
+  i64 count;                    // elements that make one output: runs * run
+  i64 runs;                     // points of the reduced axes but the last; 0 when nothing is reduced
+  i64 run;                      // elements of the last reduced axis
+  i64 run_stride;
+  i64 pieces;                   // into which a run is cut
+  i64 parts;                    // into which the pieces of all runs of an output are dealt
+  i64 share;                    // pieces of a part
+  i64 tasks;                    // parts of all outputs, or what a kernel deals out instead
+  i64 per_group;                // tasks that one group takes, one after the other
+  i64 columns;                  // of the kept axis that a kernel walks itself, the last one
+  i64 column_stride;            // of it in the output
+  i64 column_blocks;
+  u32 shift[REDUCE_AXES];
+  i32 kept_rank;                // where the ranks are not compiled in
+  i32 reduced_rank;
+} ReduceParams;

@@ -1,0 +1,62 @@
+// What can be reduced to what: the operations, their dtypes, and how a kernel accumulates them.
+#pragma once
+
+#include <axisloom/array.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace axisloom::ops {
+
+enum class Reducer : std::uint8_t {
+  sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm_1, norm_2, norm_inf
+};
+
+/// Name as in messages: "sum", "norm (ord 2)".
+std::string_view name(Reducer reducer) noexcept;
+
+/// How values are taken together. A kernel is compiled for one of these; see accumulate.h.
+enum class Accumulation : std::uint8_t {
+  total,        // an exact integer sum, wrapping round
+  compensated,  // a running sum and its correction
+  product,
+  extreme,      // the smallest or largest; NaN wins
+  place,        // the same, and where it is; the first of equals
+};
+
+/// What is done to each element before it is accumulated, and to the accumulated value at the end.
+enum class Mapping : std::uint8_t { identity, square, magnitude, nonzero };
+enum class Finish : std::uint8_t { value, mean, root, place };
+
+/// A reduction of one dtype, in the terms of the kernels.
+struct Recipe {
+  Reducer reducer = Reducer::sum;
+  Dtype in = Dtype::f32;
+  Dtype out = Dtype::f32;
+  Dtype value = Dtype::f32;  // what is accumulated, of each component of a complex number: u8 ... f64, never 16-bit floats
+  int components = 1;        // 2: complex elements are accumulated as two numbers
+  Accumulation accumulation = Accumulation::compensated;
+  Mapping mapping = Mapping::identity;
+  Finish finish = Finish::value;
+  bool smallest = false;  // of Accumulation::extreme and place
+
+  /// 64-bit words of an accumulator as it travels between groups.
+  int words() const noexcept;
+  bool needs_f64() const noexcept { return value == Dtype::f64 || out == Dtype::f64; }
+  /// Whether the order of the additions shows in the result.
+  bool order_matters() const noexcept;
+};
+
+/// The dtype of the result, as NumPy 2.
+Dtype result_dtype(Reducer reducer, Dtype in) noexcept;
+
+/// `count` elements are reduced to one.
+Recipe recipe(Reducer reducer, Dtype in, std::int64_t count);
+
+/// Whether a reduction of nothing has a result (a sum has, a maximum has none).
+bool has_identity(Reducer reducer) noexcept;
+
+}  // namespace axisloom::ops

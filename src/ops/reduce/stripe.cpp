@@ -1,0 +1,79 @@
+// Variant "stripe": runs of memory in whole vectors, by parts that the cores share. For CPUs.
+#include "ops/reduce/model.hpp"
+#include "ops/reduce/params.hpp"
+#include "ops/reduce/variants.hpp"
+
+#include <algorithm>
+
+namespace axisloom::ops {
+namespace {
+
+constexpr double piece_seconds = 60e-9;          // bringing the lanes of a piece together
+constexpr double strided_seconds = 1.2e-9;       // an element that is loaded by itself
+constexpr std::int64_t most_parts = 4096;        // of an output: one running sum takes them all
+constexpr std::int64_t most_pieces = 4096;       // of a part, likewise
+
+const std::vector<tune::Tunable>& tunables() {
+  static const std::vector<tune::Tunable> list = {
+      {"piece", 65536, {4096, 16384, 32768, 65536, 131072}, "elements",
+       "of a run that a task takes: long against a group's start, short against a core's share"},
+      {"ahead", 1024, {0, 256, 512, 1024, 2048, 4096}, "bytes", "how far ahead of the loads memory is asked for"},
+      launches_tunable()};
+  return list;
+}
+
+/// How a reduction is cut: pieces of a run, parts of an output, pieces of a part. By shape alone.
+struct Cut {
+  std::int64_t pieces, parts, share;
+};
+
+Cut cut(const Reduction& reduction, std::int64_t piece) {
+  const std::int64_t run = reduction.reduced.back().extent;
+  const std::int64_t pieces = std::max<std::int64_t>(1, ceil_div(run, piece));
+  const std::int64_t all = pieces * std::max<std::int64_t>(1, reduction.count() / std::max<std::int64_t>(1, run));
+  const std::int64_t wanted = std::min(ceil_div(reduction.count(), piece), std::max<std::int64_t>(1, most_parts / reduction.outputs()));
+  const std::int64_t parts = std::clamp<std::int64_t>(std::max(wanted, ceil_div(all, most_pieces)), 1, all);
+  const std::int64_t share = ceil_div(all, parts);
+  return {pieces, ceil_div(all, share), share};
+}
+
+Verdict consider(const ReduceProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  if (problem.portable) return Verdict::refuse("its order of additions is not the portable one");
+  if (device.kind != Kind::cpu) return Verdict::refuse("written for CPUs: one item a group");
+  const Reduction& reduction = problem.reduction;
+  if (reduction.count() == 0) return Verdict::refuse("there is nothing to reduce");
+  const ReduceAxis& run = reduction.reduced.back();
+  const Cut c = cut(reduction, values.at("piece"));
+  const std::int64_t tasks = reduction.outputs() * c.parts;
+  const bool contiguous = run.in == problem.parts_of_element();
+  const double pieces = static_cast<double>(tasks) * static_cast<double>(c.share) * piece_seconds;
+  const double loads = contiguous ? 0 : static_cast<double>(reduction.count()) * static_cast<double>(reduction.outputs()) * strided_seconds;
+  const double loops = (pieces + loads) / std::max(1u, device.compute_units);
+  return Verdict::accept(shared_seconds(read_seconds(problem, run.extent, run.in, device) + loops, tasks, device));
+}
+
+ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  const Reduction& reduction = problem.reduction;
+  const std::int64_t piece = values.at("piece");
+  const Cut c = cut(reduction, piece);
+  ReduceLaunch main = reduce_launch(problem, "stripe", reduction.kept.size());
+  ReduceParams& params = main.params;
+  params.pieces = c.pieces;
+  params.parts = c.parts;
+  params.share = c.share;
+  params.tasks = params.outputs * c.parts;
+  params.per_group = std::max<std::int64_t>(1, piece / std::max<std::int64_t>(1, params.count / c.parts));
+  main.defines().set("PIECE", piece).set("AHEAD", values.at("ahead") / problem.element_bytes());
+  main.defines().set("CONTIGUOUS", params.run_stride == problem.parts_of_element() ? 1 : 0);
+  main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, params.per_group));
+  const Split split = split_of(c.parts, params.outputs, values.at("launches"), device);
+  return with_parts(std::move(main), problem, split, 1, params.outputs);
+}
+
+}  // namespace
+
+ReduceCandidate stripe_reduction() {
+  return {{"stripe", "runs of memory in whole vectors on a CPU", tunables(), true, false}, consider, lower};
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,12 @@
+// The variants of the reductions; each is defined in the file of its name, beside its kernel.
+#pragma once
+
+#include "ops/reduce/candidate.hpp"
+
+namespace axisloom::ops {
+
+ReduceCandidate stripe_reduction();
+ReduceCandidate sheet_reduction();
+ReduceCandidate plain_reduction();
+
+}  // namespace axisloom::ops
