@@ -1,7 +1,7 @@
 // cuBLAS on CUDA devices, from a library opened at run time: geam (C = A transposed) and gemm for f32 and f64.
+#include "bench/peers/cuda_call.hpp"
 #include "bench/peers/peers.hpp"
 
-#include "device/cuda/driver_api.hpp"
 #include "device/dynamic_library.hpp"
 
 #include <axisloom/error.hpp>
@@ -14,11 +14,7 @@
 namespace axisloom::bench {
 namespace {
 
-using device::cuda::CUcontext;
-using device::cuda::CUevent;
-using device::cuda::CUresult;
 using device::cuda::CUstream;
-using device::cuda::DriverApi;
 
 using Handle = struct cublasContext*;
 using Status = int;                          // cublasStatus_t, 0 is success
@@ -76,76 +72,32 @@ const Cublas* cublas() {
   return found;
 }
 
-const DriverApi& driver() {
-  static const device::cuda::DriverLibrary library = device::cuda::open_driver();
-  if (!library.api) throw Error(Errc::unsupported, "the CUDA driver cannot be opened");
-  return *library.api;
-}
-
 void require(int code, const char* call) {
   if (code != 0) throw Error(Errc::device, {.message = "cuBLAS fails", .call = call, .native = code});
 }
 
-/// The context of a stream, current for the calling thread.
-class Current {
+/// A call with a handle on the workload's stream.
+class CublasCall : public CudaCall {
  public:
-  explicit Current(CUstream stream) {
-    CUcontext context = nullptr;
-    require(driver().cuStreamGetCtx(stream, &context), "cuStreamGetCtx");
-    require(driver().cuCtxPushCurrent_v2(context), "cuCtxPushCurrent");
-  }
-  ~Current() {
-    CUcontext popped = nullptr;
-    driver().cuCtxPopCurrent_v2(&popped);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-};
-
-/// A call with a handle on the workload's stream, timed by events.
-class CublasCall : public Contestant {
- public:
-  CublasCall(Workload& workload, std::string how) : Contestant(workload, "cublas", std::move(how), Role::peer) {
-    const Current current(stream());
+  CublasCall(Workload& workload, std::string how) : CudaCall(workload, "cublas", std::move(how)) {
+    const CurrentContext current(stream());
     require(cublas()->create(&handle_), "cublasCreate");
     require(cublas()->set_stream(handle_, stream()), "cublasSetStream");
-    for (CUevent* event : {&begin_, &end_}) require(driver().cuEventCreate(event, 0), "cuEventCreate");
   }
   ~CublasCall() override {
     try {
-      const Current current(stream());
-      for (CUevent event : {begin_, end_}) driver().cuEventDestroy_v2(event);
+      const CurrentContext current(stream());
       cublas()->destroy(handle_);
     } catch (const Error&) {
-      // A context that is gone has taken its events along.
+      // A context that is gone has taken its handles along.
     }
   }
 
-  Timing run() override {
-    const Current current(stream());
-    const double start = now();
-    require(driver().cuEventRecord(begin_, stream()), "cuEventRecord");
-    call(handle_);
-    require(driver().cuEventRecord(end_, stream()), "cuEventRecord");
-    require(driver().cuEventSynchronize(end_), "cuEventSynchronize");
-    const double stop = now();
-    float milliseconds = 0;
-    require(driver().cuEventElapsedTime(&milliseconds, begin_, end_), "cuEventElapsedTime");
-    return {stop - start, static_cast<double>(milliseconds) * 1e-3};
-  }
-
  protected:
-  virtual void call(Handle handle) = 0;
-  template <class Real>
-  static Real* address(const Buffer& buffer, std::int64_t offset) {
-    return static_cast<Real*>(buffer.impl()->native()) + offset;
-  }
+  Handle handle() const noexcept { return handle_; }
 
  private:
-  CUstream stream() const { return static_cast<CUstream>(workload().queue().impl()->native()); }
-
   Handle handle_ = nullptr;
-  CUevent begin_ = nullptr, end_ = nullptr;
 };
 
 template <class Real>
@@ -155,13 +107,13 @@ class CublasGeam final : public CublasCall {
       : CublasCall(workload, name), what_(what), function_(function), name_(name) {}
 
  private:
-  void call(Handle handle) override {
+  void call() override {
     const Real one = 1, zero = 0;
     const core::Move& move = *workload().merged();
     const Real* const in = address<Real>(workload().buffer(0), move.in_offset);
     Real* const out = address<Real>(workload().out_buffer(), move.out_offset);
     const auto in_pitch = static_cast<int>(what_.in_pitch), out_pitch = static_cast<int>(what_.out_pitch);
-    require(function_(handle, transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
+    require(function_(handle(), transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
                       in, in_pitch, &zero, out, out_pitch, out, out_pitch),
             name_);
   }
@@ -179,10 +131,10 @@ class CublasGemm final : public CublasCall {
       : CublasCall(workload, name), gemm_(gemm), function_(function), name_(name) {}
 
  private:
-  void call(Handle handle) override {
+  void call() override {
     const Real one = 1, zero = 0;
     const Product& p = *workload().product();
-    require(function_(handle, gemm_.b_transposed ? transposed : as_it_is, gemm_.a_transposed ? transposed : as_it_is,
+    require(function_(handle(), gemm_.b_transposed ? transposed : as_it_is, gemm_.a_transposed ? transposed : as_it_is,
                       gemm_.n, gemm_.m, gemm_.k, &one, address<Real>(workload().buffer(1), p.b.offset), gemm_.ldb,
                       p.b.batch, address<Real>(workload().buffer(0), p.a.offset), gemm_.lda, p.a.batch, &zero,
                       address<Real>(workload().out_buffer(), p.c.offset), gemm_.ldc, p.c.batch, gemm_.batch),
