@@ -37,16 +37,16 @@ Entry entry_of(const Contestant& contestant) {
   return entry;
 }
 
-Entry missing_entry(const PeerEntry& peer, Status status, std::string reason) {
+Entry missing_entry(std::string_view name, Role role, Status status, std::string reason) {
   Entry entry;
-  entry.name = peer.name;
-  entry.role = peer.role;
+  entry.name = name;
+  entry.role = role;
   entry.status = status;
   entry.reason = std::move(reason);
   return entry;
 }
 
-void write_down(Entry& entry, const Measured& measured, Clock clock, std::int64_t bytes) {
+void write_down(Entry& entry, const Measured& measured, Clock clock, const Work& work) {
   if (!measured.error.empty()) {
     entry.status = Status::failed;
     entry.reason = measured.error;
@@ -56,36 +56,64 @@ void write_down(Entry& entry, const Measured& measured, Clock clock, std::int64_
   entry.device = summary(measured, Clock::device);
   entry.stop = measured.stop;
   entry.seconds = (clock == Clock::device && entry.device ? entry.device : entry.call)->median;
-  entry.bytes_per_second = static_cast<double>(bytes) / entry.seconds;
+  entry.rate = {work.bytes / entry.seconds, work.operations / entry.seconds};
 }
 
 void forget_times(Entry& entry) {
   entry.call = entry.device = std::nullopt;
-  entry.seconds = entry.bytes_per_second = 0;
+  entry.seconds = 0;
+  entry.rate = {};
 }
 
 bool timed(const Entry& entry) {
   return entry.status == Status::right && entry.call;
 }
 
+double rate(const Entry& entry, Limit limit) {
+  return limit == Limit::arithmetic ? entry.rate.operations : entry.rate.bytes;
+}
+
 void compare(CaseResult& result) {
-  const Entry* copy = nullptr;
+  const Entry* yardstick = nullptr;
   std::vector<Entry*> order;
   for (Entry& entry : result.entries) {
     if (!timed(entry)) continue;
-    if (entry.role == Role::copy && copy == nullptr) copy = &entry;
-    if (entry.role != Role::copy) order.push_back(&entry);
+    if (!is_yardstick(entry.role))
+      order.push_back(&entry);
+    else if (yardstick == nullptr)
+      yardstick = &entry;
   }
   std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->seconds < b->seconds; });
   for (std::size_t place = 0; place < order.size(); ++place) order[place]->rank = static_cast<int>(place) + 1;
-  if (copy == nullptr) return;
-  result.copy = copy->name;
+  if (yardstick == nullptr) return;
+  result.yardstick = yardstick->name;
+  result.yardstick_role = yardstick->role;
   for (Entry& entry : result.entries)
-    if (timed(entry)) entry.share = entry.bytes_per_second / copy->bytes_per_second;
+    if (timed(entry)) entry.share = rate(entry, result.limit) / rate(*yardstick, result.limit);
 }
 
-std::int64_t bytes_of(const Contestant& contestant) {
-  return contestant.expected().bytes_moved();
+std::string shapes_of(const Workload& workload) {
+  std::string text;
+  for (std::size_t i = 0; i < workload.inputs(); ++i) text += (i == 0 ? "" : ", ") + to_string(workload.in(i));
+  return text + " -> " + to_string(workload.out());
+}
+
+std::int64_t elements_of(const Workload& workload) {
+  if (workload.move()) return workload.move()->count();
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < workload.inputs(); ++i) count += workload.in(i).count();
+  return count;
+}
+
+/// Axisloom with the candidates that the case wants beside the one that is chosen.
+void add_others_of_ours(const Job& job, Workload& workload, std::vector<std::unique_ptr<Contestant>>& contestants,
+                        std::vector<Entry>& missing) {
+  for (const auto& [its_name, options] : job.also) try {
+      contestants.push_back(make_ours(workload, "axisloom:" + its_name, options));
+    } catch (const Error& error) {
+      if (error.code() == Errc::device_lost) throw;
+      missing.push_back(missing_entry("axisloom:" + its_name, Role::ours, Status::absent, error.parts().message));
+    }
 }
 
 }  // namespace
@@ -115,9 +143,10 @@ CaseResult compete(Workload& workload, const std::string& label, std::vector<std
   result.label = label;
   result.text = workload.text();
   result.op = to_string(workload.op());
-  result.shapes = to_string(workload.in()) + " -> " + to_string(workload.out());
-  result.bytes = workload.bytes_moved();
-  result.elements = workload.move().count();
+  result.shapes = shapes_of(workload);
+  result.work = workload.work();
+  result.elements = elements_of(workload);
+  result.limit = workload.limit();
   result.strength = workload.strength();
   result.clock = workload.device().info().kind == Kind::cpu ? Clock::call : Clock::device;
 
@@ -135,7 +164,7 @@ CaseResult compete(Workload& workload, const std::string& label, std::vector<std
   for (std::size_t i = 0; i < running.size(); ++i) {
     Entry& entry = result.entries[place[i]];
     progress(fmt::format("{}: checking {} again", label, entry.name));
-    write_down(entry, measured[i], result.clock, bytes_of(*running[i]));
+    write_down(entry, measured[i], result.clock, running[i]->work());
     if (entry.status == Status::right && !survives(*running[i], second_spoil, entry)) forget_times(entry);
   }
   compare(result);
@@ -162,7 +191,8 @@ CaseResult time_case(const Job& job, const Device& device, Team& team, Session& 
     if (offer.contestant)
       contestants.push_back(std::move(offer.contestant));
     else
-      missing.push_back(missing_entry(peer, otherwise, offer.reason));
+      missing.push_back(missing_entry(peer.name, peer.role, otherwise, offer.reason));
+    if (peer.role == Role::ours) add_others_of_ours(job, workload, contestants, missing);
   }
   CaseResult result = compete(workload, job.label, std::move(contestants), settings, progress);
   result.entries.insert(result.entries.end(), missing.begin(), missing.end());

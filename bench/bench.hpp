@@ -34,26 +34,28 @@ struct Entry {
   std::optional<Summary> call, device;
   Stop stop = Stop::time_up;
   double seconds = 0;  // median by the result's clock
-  double bytes_per_second = 0;
-  std::optional<double> share;  // of the speed of the copy in this run
-  int rank = 0;                 // among all that move the data and are right; 0: not ranked
+  Work rate;                    // bytes and arithmetic operations per second
+  std::optional<double> share;  // of the rate of the yardstick in this run
+  int rank = 0;                 // among all that do the job and are right; 0: not ranked
 };
 
 struct CaseResult {
   std::string label;
   std::string text;
   std::string op, shapes;
-  std::int64_t bytes = 0;  // read plus written
-  std::int64_t elements = 0;
+  Work work;                  // bytes read plus written, and arithmetic operations
+  std::int64_t elements = 0;  // of the inputs, or of what is moved
+  Limit limit = Limit::memory;
   Strength strength = Strength::automatic;
   Clock clock = Clock::call;
-  std::string copy;  // the contestant that shares refer to; empty when there is none
+  std::string yardstick;  // the contestant that shares refer to; empty when there is none
+  Role yardstick_role = Role::copy;
   std::vector<Entry> entries;
 };
 
 using Progress = std::function<void(const std::string& what)>;
 
-/// Whether --peers lets a contestant take part: Axisloom and the copies always do.
+/// Whether --peers lets a contestant take part: Axisloom and the yardsticks always do.
 bool takes_part(const PeerEntry& entry, const Settings& settings);
 
 /// Checks, measures and checks again. Every contestant's result is judged twice, its place overwritten with different

@@ -1,4 +1,4 @@
-// Whoever takes part in a measurement: Axisloom itself, a plain copy, another library.
+// Whoever takes part in a measurement: Axisloom itself, a yardstick, another library.
 #pragma once
 
 #include "bench/workload.hpp"
@@ -15,8 +15,11 @@ struct Timing {
   std::optional<double> device;  // by the device's own clock
 };
 
-enum class Role { ours, copy, peer };
+/// Yardsticks do not do the job: copy moves as many bytes, read only reads the inputs, peak multiplies and adds in
+/// registers.
+enum class Role { ours, copy, read, peak, peer };
 const char* name(Role role) noexcept;
+bool is_yardstick(Role role) noexcept;
 
 class Contestant {
  public:
@@ -33,19 +36,19 @@ class Contestant {
 
   /// Whether it runs in another process than Axisloom.
   virtual bool elsewhere() const { return false; }
-  /// Moves the data once, from the same input as everybody, and returns when it is done.
+  /// Does its work once, on the same input as everybody, and returns when it is done.
   virtual Timing run() = 0;
   /// Overwrites the place of the result, so that one that is never written is not taken for right.
   virtual void spoil(std::byte value) { workload_.spoil_output(value); }
-  /// What the result must be.
-  virtual const core::Move& expected() const { return workload_.move(); }
-  /// Where the result lies: host memory laid out as the output buffer, or null for the output buffer itself.
-  virtual const std::byte* result() { return nullptr; }
-
-  Mistakes judge() { return workload_.judge(expected(), result()); }
+  /// What it does in a run; of yardsticks less than the job.
+  virtual Work work() const { return workload_.work(); }
+  /// What is wrong with the result of the last run.
+  virtual Mistakes judge() { return workload_.judge(result()); }
 
  protected:
   Workload& workload() const noexcept { return workload_; }
+  /// Where the result lies: host memory laid out as the output buffer, or null for the output buffer itself.
+  virtual const std::byte* result() { return nullptr; }
 
  private:
   Workload& workload_;

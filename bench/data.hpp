@@ -19,8 +19,12 @@ struct Data {
   std::uint64_t keep = ~std::uint64_t{0};  // bits of the hash that stay as they are
   std::uint64_t set = 0;                   // bits that are set afterwards
 
-  /// 32- and 64-bit floats are finite and normal: libraries that multiply by one change NaNs.
+  /// For moves: any bits, but 32- and 64-bit floats are finite and normal, since libraries that multiply by one change
+  /// NaNs.
   static Data of(Dtype dtype, std::uint64_t seed);
+  /// For arithmetic: integers of the full range, and floats of random sign and of size 0.5 to 1, the first excluded bit
+  /// of whose fractions is at `fraction_bits` (at most; a dtype's own fraction may be shorter).
+  static Data numbers(Dtype dtype, std::uint64_t seed, int fraction_bits);
 
   /// Eight bytes of the element at a position; `half` 1 is the upper half of a 16-byte element.
   std::uint64_t bits(std::uint64_t position, unsigned half) const noexcept {
@@ -33,5 +37,34 @@ struct Data {
 
 /// Fills memory that begins at position 0.
 void fill_on_host(Team& team, const Data& data, std::span<std::byte> memory);
+
+/// A real float format with a leading bit that is not stored: sign, exponent, fraction.
+struct FloatFormat {
+  int bits, fraction_bits;
+  std::uint64_t exponent_of_half;  // the stored exponent of [0.5, 1)
+};
+/// Nothing for integers and bool; of complex dtypes the format of a component.
+const FloatFormat* float_format(Dtype dtype) noexcept;
+
+/// Elements made by Data::numbers as whole numbers: integers as they are, floats times 2^(fraction_bits + 1).
+class WholeNumbers {
+ public:
+  WholeNumbers(Dtype dtype, int fraction_bits);
+
+  std::int64_t operator()(std::uint64_t bits) const noexcept {
+    const auto size = static_cast<std::int64_t>(leading_ + ((bits >> fraction_shift_) & fraction_mask_));
+    if (floating_) return (bits >> sign_bit_ & 1) != 0 ? -size : size;
+    return signed_ ? static_cast<std::int64_t>(bits << unused_) >> unused_
+                   : static_cast<std::int64_t>(bits << unused_ >> unused_);
+  }
+  /// What a whole number stands for is that number times this.
+  double unit() const noexcept { return unit_; }
+
+ private:
+  bool floating_ = false, signed_ = false;
+  unsigned sign_bit_ = 0, fraction_shift_ = 0, unused_ = 0;
+  std::uint64_t fraction_mask_ = 0, leading_ = 0;
+  double unit_ = 1;
+};
 
 }  // namespace axisloom::bench

@@ -85,10 +85,17 @@ const char* name(Role role) noexcept {
       return "ours";
     case Role::copy:
       return "copy";
+    case Role::read:
+      return "read";
+    case Role::peak:
+      return "peak";
     case Role::peer:
       break;
   }
   return "peer";
+}
+bool is_yardstick(Role role) noexcept {
+  return role == Role::copy || role == Role::read || role == Role::peak;
 }
 const char* name(Clock clock) noexcept {
   return clock == Clock::device ? "device" : "call";

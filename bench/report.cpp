@@ -28,6 +28,10 @@ Json times_json(const Summary& summary) {
           {"samples", summary.samples}};
 }
 
+std::int64_t integer(double count) {
+  return static_cast<std::int64_t>(count);
+}
+
 std::string name_of(Strength strength) {
   return name(strength);
 }
@@ -47,11 +51,12 @@ std::vector<cli::Cell> row_of(const CaseResult& result, const Entry& entry) {
   std::vector<cli::Cell> row{result.label, entry.name};
   const Summary* times = deciding(entry, result.clock);
   if (times == nullptr) {
-    row.insert(row.end(), 7, nothing);
+    row.insert(row.end(), 8, nothing);
   } else {
     row.push_back(number(times->median * 1e3, "{:.3f}"));
     row.push_back(cli::Cell(rounded(times->width()), fmt::format("{:.1f}%", times->width() * 100)));
-    row.push_back(number(entry.bytes_per_second / 1e9, "{:.1f}"));
+    row.push_back(entry.rate.bytes > 0 ? number(entry.rate.bytes / 1e9, "{:.1f}") : nothing);
+    row.push_back(entry.rate.operations > 0 ? number(entry.rate.operations / 1e9, "{:.1f}") : nothing);
     row.push_back(entry.share ? cli::Cell(rounded(*entry.share), fmt::format("{:.1f}%", *entry.share * 100)) : nothing);
     row.push_back(number(entry.call->median * 1e3, "{:.3f}"));
     row.push_back(std::uint64_t{times->samples});
@@ -66,10 +71,13 @@ std::vector<cli::Cell> row_of(const CaseResult& result, const Entry& entry) {
 
 Json case_json(const CaseResult& result) {
   Json json{{"label", result.label},          {"case", result.text},         {"op", result.op},
-            {"shapes", result.shapes},        {"bytes", result.bytes},       {"elements", result.elements},
-            {"check", name(result.strength)}, {"clock", name(result.clock)}, {"copy", result.copy}};
+            {"shapes", result.shapes},        {"bytes", integer(result.work.bytes)},
+            {"operations", integer(result.work.operations)},
+            {"elements", result.elements},    {"limit", name(result.limit)},
+            {"check", name(result.strength)}, {"clock", name(result.clock)},
+            {name(result.yardstick_role), result.yardstick}};
   json["contestants"] = Json::array();
-  for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry));
+  for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.yardstick_role));
   return json;
 }
 
@@ -102,23 +110,57 @@ std::vector<std::string> columns_of(const Json& cases) {
   return names;
 }
 
-std::string rate_text(const Json* entry) {
+std::string share_key(Role yardstick) {
+  return std::string("share_of_") + name(yardstick);
+}
+
+/// Documents from before there was arithmetic do not say what limits a case.
+bool is_arithmetic(const Json& result) {
+  return result.contains("limit") && result["limit"] == "arithmetic";
+}
+
+std::string rate_text(const Json& result, const Json* entry) {
   if (entry == nullptr || entry->at("status") == "absent") return "";
   if (entry->at("status") != "right") return entry->at("status").get<std::string>();
-  const double value = entry->at("gb_per_second").get<double>();
+  const char* const unit = is_arithmetic(result) ? "gflop_per_second" : "gb_per_second";
+  if (!entry->contains(unit)) return "";
+  const double value = entry->at(unit).get<double>();
   const std::string rate = fmt::format(fmt::runtime(value < 100 ? "{:.1f}" : "{:.0f}"), value);
-  if (entry->at("role") != "ours" || !entry->contains("share_of_copy")) return rate;
-  return fmt::format("**{}** ({:.0f}%)", rate, entry->at("share_of_copy").get<double>() * 100);
+  if (entry->at("role") != "ours") return rate;
+  for (Role yardstick : {Role::copy, Role::read, Role::peak})
+    if (entry->contains(share_key(yardstick)))
+      return fmt::format("**{}** ({:.0f}%)", rate, entry->at(share_key(yardstick)).get<double>() * 100);
+  return rate;
+}
+
+/// "GB/s (read + written)" and "GFLOP/s", or both where the cases are of both kinds.
+std::string title_of(const Json& cases) {
+  const bool arithmetic = std::any_of(cases.begin(), cases.end(), is_arithmetic);
+  const bool memory = !std::all_of(cases.begin(), cases.end(), is_arithmetic);
+  if (arithmetic && memory) return "GFLOP/s, or GB/s where it says so";
+  return arithmetic ? "GFLOP/s" : "GB/s (read + written)";
+}
+
+/// What is in brackets, in words.
+std::string bracket_text(const Json& cases) {
+  std::string text;
+  for (const auto& [role, words] : {std::pair(Role::copy, "the copy"), std::pair(Role::read, "reading alone"),
+                                    std::pair(Role::peak, "arithmetic in registers")})
+    if (std::any_of(cases.begin(), cases.end(), [&](const Json& c) { return c.contains(name(role)); }))
+      text += (text.empty() ? "share of " : " or ") + std::string(words);
+  return text;
 }
 
 std::string markdown_table(const Json& cases) {
   const std::vector<std::string> names = columns_of(cases);
-  std::vector<std::string> titles{"GB/s (read + written)"};
+  std::vector<std::string> titles{title_of(cases)};
+  const bool mixed = titles.front().find("where") != std::string::npos;
   titles.insert(titles.end(), names.begin(), names.end());
   cli::Table table(titles);
   for (const Json& result : cases) {
-    std::vector<cli::Cell> row{result.at("label").get<std::string>()};
-    for (const std::string& name : names) row.emplace_back(rate_text(find(result.at("contestants"), name)));
+    const char* const unit = mixed && !is_arithmetic(result) ? " (GB/s)" : "";
+    std::vector<cli::Cell> row{result.at("label").get<std::string>() + unit};
+    for (const std::string& name : names) row.emplace_back(rate_text(result, find(result.at("contestants"), name)));
     table.add(std::move(row));
   }
   return table.text(cli::Format::md);
@@ -137,15 +179,16 @@ std::string circumstances(const Json& document) {
 
 }  // namespace
 
-Json json_of(const Entry& entry) {
+Json json_of(const Entry& entry, Role yardstick) {
   Json json{{"name", entry.name}, {"role", name(entry.role)}, {"status", name(entry.status)}};
   if (!entry.how.empty()) json["how"] = entry.how;
   if (!entry.reason.empty()) json["reason"] = entry.reason;
   if (!entry.call) return json;
   if (entry.device) json["device"] = times_json(*entry.device);
   json["call"] = times_json(*entry.call);
-  json["gb_per_second"] = rounded(entry.bytes_per_second / 1e9);
-  if (entry.share) json["share_of_copy"] = rounded(*entry.share);
+  if (entry.rate.bytes > 0) json["gb_per_second"] = rounded(entry.rate.bytes / 1e9);
+  if (entry.rate.operations > 0) json["gflop_per_second"] = rounded(entry.rate.operations / 1e9);
+  if (entry.share) json[share_key(yardstick)] = rounded(*entry.share);
   if (entry.rank > 0) json["rank"] = entry.rank;
   json["stopped"] = name(entry.stop);
   return json;
@@ -164,7 +207,7 @@ Json json_of(const Report& report) {
 
 cli::Table table_of(std::span<const CaseResult> cases) {
   cli::Table table(
-      {"case", "contestant", "ms", "interval", "GB/s", "of_copy", "call_ms", "samples", "rank", "check", "note"});
+      {"case", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms", "samples", "rank", "check", "note"});
   for (const CaseResult& result : cases)
     for (const Entry& entry : result.entries)
       if (entry.status != Status::absent) table.add(row_of(result, entry));
@@ -172,11 +215,12 @@ cli::Table table_of(std::span<const CaseResult> cases) {
 }
 
 std::string markdown_of(const Json& document) try {
-  return fmt::format("{}\n{}in brackets: share of the copy in the same run. Every result was checked.\n",
-                     markdown_table(document.at("cases")), circumstances(document));
+  const Json& cases = document.at("cases");
+  return fmt::format("{}\n{}in brackets: {} in the same run. Every result was checked.\n", markdown_table(cases),
+                     circumstances(document), bracket_text(cases));
 } catch (const Json::exception& exception) {
   throw Error(Errc::file, fmt::format("this is no document of axisloom bench: {}", exception.what()),
-              "give a file written by axisloom bench rearrange --format json");
+              "give a file written by axisloom bench --format json");
 }
 
 std::string text_of(const Report& report, cli::Format format) {

@@ -24,13 +24,13 @@ struct Report {
 std::string text_of(const Report& report, cli::Format format);
 
 /// One contestant of a case, as it stands in the JSON document and in sweeps.
-nlohmann::ordered_json json_of(const Entry& entry);
+nlohmann::ordered_json json_of(const Entry& entry, Role yardstick);
 nlohmann::ordered_json json_of(const Report& report);
 
 /// A row per contestant of every case.
 cli::Table table_of(std::span<const CaseResult> cases);
-/// From a document as json_of makes it: a row per case and a column per contestant, in GB/s; of Axisloom's with its
-/// share of the copy. Throws Error(file) when it is no such document.
+/// From a document as json_of makes it: a row per case and a column per contestant, in GB/s or GFLOP/s, whichever limits
+/// the case; of Axisloom's with its share of the yardstick. Throws Error(file) when it is no such document.
 std::string markdown_of(const nlohmann::ordered_json& document);
 
 }  // namespace axisloom::bench

@@ -1,6 +1,8 @@
 // The cases, and how they are picked.
 #include "bench/suite.hpp"
 
+#include "arguments.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
@@ -12,8 +14,10 @@
 namespace axisloom::bench {
 namespace {
 
-// speed: both arrays together are far larger than any cache (200 MB and more on CPUs, 1 to 8 GiB on GPUs).
+// Of moves. speed: both arrays together are far larger than any cache (200 MB and more on CPUs, 1 to 8 GiB on GPUs).
 // quick: the same kinds of moves in sizes that take seconds in all.
+// reduce: whole arrays beyond any cache and, on GPUs, down to what a launch takes; rows and columns of a square matrix.
+// matmul: squares from those that fit into caches to those that fill a machine; batches, a vector, a transposed input.
 constexpr std::array cases{
     SuiteCase{"speed", Scale::cpu, "transpose f32 8192", "transpose f32 8192x8192"},
     SuiteCase{"speed", Scale::cpu, "transpose u8 16384", "transpose u8 16384x16384"},
@@ -48,17 +52,82 @@ constexpr std::array cases{
     SuiteCase{"quick", Scale::gpu, "transpose f32 16384", "transpose f32 16384x16384"},
     SuiteCase{"quick", Scale::gpu, "transpose u8 32768", "transpose u8 32768x32768"},
     SuiteCase{"quick", Scale::gpu, "NCHW to NC/32HW32 i8", "relayout i8 64x256x112x112 NCHW NC/32HW32"},
+
+    SuiteCase{"reduce", Scale::cpu, "sum u32 1 GiB", "sum u32 268435456"},
+    SuiteCase{"reduce", Scale::cpu, "sum f32 1 GiB", "sum f32 268435456"},
+    SuiteCase{"reduce", Scale::cpu, "sum f64 1 GiB", "sum f64 134217728"},
+    SuiteCase{"reduce", Scale::cpu, "max f32 1 GiB", "max f32 268435456"},
+    SuiteCase{"reduce", Scale::cpu, "argmax f32 1 GiB", "argmax f32 268435456"},
+    SuiteCase{"reduce", Scale::cpu, "row sums f32 16384", "sum f32 16384x16384 axes=1"},
+    SuiteCase{"reduce", Scale::cpu, "column sums f32 16384", "sum f32 16384x16384 axes=0"},
+
+    SuiteCase{"reduce", Scale::gpu, "sum u32 2^30", "sum u32 1073741824"},
+    SuiteCase{"reduce", Scale::gpu, "sum f32 2^28", "sum f32 268435456"},
+    SuiteCase{"reduce", Scale::gpu, "sum f32 2^24", "sum f32 16777216"},
+    SuiteCase{"reduce", Scale::gpu, "sum f32 2^20", "sum f32 1048576"},
+    SuiteCase{"reduce", Scale::gpu, "sum u32 4096", "sum u32 4096 also=lesson"},
+    SuiteCase{"reduce", Scale::gpu, "row sums f32 16384", "sum f32 16384x16384 axes=1"},
+    SuiteCase{"reduce", Scale::gpu, "column sums f32 16384", "sum f32 16384x16384 axes=0"},
+
+    SuiteCase{"matmul", Scale::cpu, "f32 256", "matmul f32 256x256,256x256"},
+    SuiteCase{"matmul", Scale::cpu, "f32 512", "matmul f32 512x512,512x512"},
+    SuiteCase{"matmul", Scale::cpu, "f32 768", "matmul f32 768x768,768x768 also=naive also=local16"},
+    SuiteCase{"matmul", Scale::cpu, "f32 1024", "matmul f32 1024x1024,1024x1024"},
+    SuiteCase{"matmul", Scale::cpu, "f32 1536", "matmul f32 1536x1536,1536x1536 also=local16"},
+    SuiteCase{"matmul", Scale::cpu, "f32 2048", "matmul f32 2048x2048,2048x2048"},
+    SuiteCase{"matmul", Scale::cpu, "f64 1024", "matmul f64 1024x1024,1024x1024"},
+    SuiteCase{"matmul", Scale::cpu, "i8 1024", "matmul i8 1024x1024,1024x1024"},
+    SuiteCase{"matmul", Scale::cpu, "f32 64 times 128", "matmul f32 64x128x128,64x128x128"},
+    SuiteCase{"matmul", Scale::cpu, "f32 16384 by vector", "matmul f32 16384x16384,16384"},
+
+    SuiteCase{"matmul", Scale::gpu, "f32 768", "matmul f32 768x768,768x768 also=naive also=local16"},
+    SuiteCase{"matmul", Scale::gpu, "f32 1024", "matmul f32 1024x1024,1024x1024"},
+    SuiteCase{"matmul", Scale::gpu, "f32 2048", "matmul f32 2048x2048,2048x2048"},
+    SuiteCase{"matmul", Scale::gpu, "f32 4096", "matmul f32 4096x4096,4096x4096"},
+    SuiteCase{"matmul", Scale::gpu, "f32 8192", "matmul f32 8192x8192,8192x8192"},
+    SuiteCase{"matmul", Scale::gpu, "f64 4096", "matmul f64 4096x4096,4096x4096"},
+    SuiteCase{"matmul", Scale::gpu, "f32 512 times 256", "matmul f32 512x256x256,512x256x256"},
+    SuiteCase{"matmul", Scale::gpu, "f32 4096, A transposed", "matmul f32 4096x4096,4096x4096 in-strides=1,4096"},
 };
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-Job job_of(std::string_view label, std::string_view text) {
-  return {std::string(label), cli::parse_case(text)};
+Variant variant_of(std::string_view text) {
+  Variant variant{std::string(text), {}};
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(':', start), text.size());
+    parts.emplace_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  variant.options.candidate = parts.front();
+  bool sense = !parts.front().empty() && parts.size() % 2 == 1;
+  for (std::size_t i = 1; sense && i < parts.size(); i += 2) {
+    const auto value = cli::parse_integer(parts[i + 1]);
+    sense = value.has_value();
+    if (sense) variant.options.configuration[parts[i]] = *value;
+  }
+  if (!sense)
+    throw Error(Errc::usage, fmt::format("cannot read also={}", text), "write it as also=candidate:tunable:value");
+  return variant;
 }
 
 }  // namespace
+
+Job job_of(std::string_view label, std::string_view text) {
+  constexpr std::string_view also = " also=";
+  Job job{std::string(label), {}, {}};
+  std::string rest(text);
+  for (std::size_t at = rest.find(also); at != std::string::npos; at = rest.find(also)) {
+    const std::size_t start = at + also.size(), end = std::min(rest.find(' ', start), rest.size());
+    job.also.push_back(variant_of(std::string_view(rest).substr(start, end - start)));
+    rest.erase(at, end - at);
+  }
+  job.what = cli::parse_case(rest);
+  return job;
+}
 
 std::span<const SuiteCase> suite_cases() {
   return cases;

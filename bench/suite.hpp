@@ -25,11 +25,19 @@ std::span<const SuiteCase> suite_cases();
 /// The suites' names, without repetition.
 std::vector<std::string> suite_names();
 
+/// A way of Axisloom's to do a case that is forced, to be timed beside the one that is chosen: "tile:items:256".
+struct Variant {
+  std::string name;
+  PlanOptions options;
+};
 /// A case with the name that tables give it.
 struct Job {
   std::string label;
   cli::Case what;
+  std::vector<Variant> also = {};
 };
+/// From a case's text, in which also=CANDIDATE[:TUNABLE:VALUE...] may stand any number of times. Throws Error(usage).
+Job job_of(std::string_view label, std::string_view text);
 /// The cases of a suite for a device, or those of them that `wanted` picks: what holds a blank is a case of its own,
 /// anything else part of a label or a text. Throws Error(usage) for what picks nothing.
 std::vector<Job> jobs_of(std::string_view suite, const DeviceInfo& device, const std::vector<std::string>& wanted);

@@ -21,13 +21,13 @@ Json values_json(const Configuration& configuration) {
   return json;
 }
 
-/// The two contestants of a sweep; throws what the plan throws.
+/// Axisloom and the yardstick, where there is one; throws what the plan throws.
 std::vector<std::unique_ptr<Contestant>> contestants_of(Workload& workload, const PlanOptions& options,
                                                         Session& session) {
   std::vector<std::unique_ptr<Contestant>> list;
-  list.push_back(make_ours(workload, options));
+  list.push_back(make_ours(workload, "axisloom", options));
   for (const PeerEntry& peer : peer_table()) {
-    if (peer.role != Role::copy || list.size() > 1) continue;
+    if (!is_yardstick(peer.role) || list.size() > 1) continue;
     Offer offer = peer.offer(workload, session);
     if (offer.contestant) list.push_back(std::move(offer.contestant));
   }
@@ -78,14 +78,15 @@ void sweep_case(const Job& job, const Device& device, Team& team, const std::vec
     Json line{{"case", workload.text()},
               {"candidate", options.candidate},
               {"values", values_json(configuration)},
-              {"bytes", workload.bytes_moved()}};
+              {"bytes", static_cast<std::int64_t>(workload.work().bytes)}};
     const std::string label = fmt::format("{} {}", job.label, tune::to_string(configuration));
     try {
       const CaseResult result =
           compete(workload, label, contestants_of(workload, options, session), settings, progress);
       line["check"] = name(result.strength);
-      line["contestant"] = json_of(result.entries.front());
-      if (result.entries.size() > 1) line["copy"] = json_of(result.entries.back());
+      line["contestant"] = json_of(result.entries.front(), result.yardstick_role);
+      for (const Entry& entry : result.entries)
+        if (is_yardstick(entry.role)) line[name(entry.role)] = json_of(entry, result.yardstick_role);
     } catch (const Error& error) {
       if (error.code() == Errc::device_lost) throw;
       line["refused"] = error.parts().message;

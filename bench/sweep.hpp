@@ -1,4 +1,4 @@
-// Axisloom at every combination of a candidate's tunables, each in turns with the copy: what the tuning store is made
+// Axisloom at every combination of a candidate's tunables, each in turns with the yardstick: what the tuning store is made
 // from.
 #pragma once
 
@@ -24,8 +24,8 @@ SweptTunable parse_sweep(const std::string& text);
 /// Every combination, the last tunable changing fastest, each on top of `fixed`.
 std::vector<Configuration> combinations(const std::vector<SweptTunable>& tunables, const Configuration& fixed);
 
-/// Times a case at each combination. `emit` receives one JSON object per combination: with "contestant" and "copy" as
-/// in the bench document, or with "refused" and the reason.
+/// Times a case at each combination. `emit` receives one JSON object per combination: with "contestant" and "copy"
+/// (or "read", "peak") as in the bench document, or with "refused" and the reason.
 void sweep_case(const Job& job, const Device& device, Team& team, const std::vector<SweptTunable>& tunables,
                 const Settings& settings, const Progress& progress,
                 const std::function<void(const nlohmann::ordered_json&)>& emit);

@@ -116,8 +116,9 @@ Mistakes by_size(std::int64_t element, const Call& call) {
 }  // namespace
 
 std::string to_string(const Mistakes& mistakes) {
-  std::string text = fmt::format("{} wrong element{}", mistakes.count, mistakes.count == 1 ? "" : "s");
+  std::string text = fmt::format("{} wrong {}{}", mistakes.count, mistakes.of, mistakes.count == 1 ? "" : "s");
   if (mistakes.first >= 0) text += fmt::format(", the first at element {} of the output", mistakes.first);
+  if (!mistakes.why.empty()) text += ": " + mistakes.why;
   return text;
 }
 

@@ -18,7 +18,9 @@ namespace axisloom::bench {
 /// How many elements are not what they should be, and where the first of them lies when that is known.
 struct Mistakes {
   std::int64_t count = 0;
-  std::int64_t first = -1;  // position in the output buffer, in elements
+  std::int64_t first = -1;     // position in the output buffer, in elements
+  std::string of = "element";  // what is counted
+  std::string why = {};
 };
 /// "3 wrong elements, the first at element 17 of the output"
 std::string to_string(const Mistakes& mistakes);

@@ -1,8 +1,7 @@
-// Views and buffers of a case, and its judges.
+// Views and buffers of a case.
 #include "bench/workload.hpp"
 
 #include "ops/rearrange/rearrange.hpp"
-#include "ops/registry.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -10,6 +9,10 @@
 
 namespace axisloom::bench {
 namespace {
+
+/// From so many operations a byte on a job is limited by arithmetic: reductions and products with a vector stay below 2,
+/// products of matrices of 100 rows are above 10.
+constexpr double operations_per_byte = 4;
 
 View placed(Dtype dtype, const Dims& shape, const cli::Placement& placement) {
   View view{dtype, shape, placement.strides.value_or(contiguous_strides(shape)), 0, placement.align};
@@ -21,35 +24,40 @@ View placed(Dtype dtype, const Dims& shape, const cli::Placement& placement) {
 }
 
 std::vector<View> views_of(const cli::Case& what) {
-  const View in = placed(what.dtypes.front(), what.shapes.front(), what.inputs.front());
-  const View result = result_view(what.op, std::span(&in, 1));
-  return {in, placed(result.dtype, result.shape, what.output)};
+  std::vector<View> views;
+  for (std::size_t i = 0; i < what.shapes.size(); ++i)
+    views.push_back(placed(what.dtypes[i], what.shapes[i], what.inputs[i]));
+  const View result = result_view(what.op, views);
+  views.push_back(placed(result.dtype, result.shape, what.output));
+  return views;
 }
 
-core::Move copy_of(std::int64_t element, std::int64_t count) {
+core::Move copy_of(std::int64_t element, std::int64_t bytes) {
   core::Move move;
   move.element = element;
-  move.axes = {{count, 1, 1}};
+  move.axes = {{std::max<std::int64_t>(1, bytes / element), 1, 1}};
   return move;
 }
 
-Strength chosen(Strength asked, const core::Move& move, const DeviceInfo& device) {
-  if (asked != Strength::automatic) return asked;
-  return device.kind == Kind::cpu && move.count() <= full_check_limit ? Strength::full : Strength::indexed;
+std::int64_t bytes_of(const View& view) {
+  return view.bounds().high * static_cast<std::int64_t>(size_of(view.dtype));
+}
+
+bool is_move(const Operation& op) {
+  const auto moves = ops::move_entries();
+  return std::any_of(moves.begin(), moves.end(), [&](const ops::OpEntry& entry) { return entry.name == op.name; });
+}
+
+const std::byte* fetched(const Queue& queue, const Buffer& buffer, std::size_t bytes, std::vector<std::byte>& memory) {
+  memory.resize(bytes);
+  if (bytes > 0) queue.read(buffer, 0, memory).wait();
+  return memory.data();
 }
 
 }  // namespace
 
-const char* name(Strength strength) noexcept {
-  switch (strength) {
-    case Strength::full:
-      return "full";
-    case Strength::indexed:
-      return "indexed";
-    case Strength::automatic:
-      break;
-  }
-  return "auto";
+const char* name(Limit limit) noexcept {
+  return limit == Limit::arithmetic ? "arithmetic" : "memory";
 }
 
 Workload::Workload(const cli::Case& what, const Device& device, Team& team, std::uint64_t seed, Strength strength)
@@ -57,62 +65,78 @@ Workload::Workload(const cli::Case& what, const Device& device, Team& team, std:
       op_(what.op),
       options_(what.options),
       views_(views_of(what)),
-      move_(in_output_order(ops::lowered_move(op_, views_))),
-      merged_(core::normalise(move_)),
-      plain_copy_(copy_of(move_.element, move_.bytes_moved() / 2 / move_.element)),
-      data_(Data::of(what.dtypes.front(), seed)),
-      strength_(chosen(strength, move_, device.info())),
       device_(device),
       queue_(device.queue(true)),
       team_(team) {
   if (what.in_place || what.expect)
     throw Error(Errc::usage, "cannot time the case " + what.text, "leave out in-place and expect=");
-  if (move_.count() == 0) throw Error(Errc::usage, "there is nothing to time in the case " + what.text);
-  allocate();
+  if (out().count() == 0 || in().count() == 0)
+    throw Error(Errc::usage, "there is nothing to time in the case " + what.text);
+  describe();
+  allocate(seed);
+  judge_ = make_judge(*this, strength);
 }
 
-void Workload::allocate() {
-  const std::int64_t copied = plain_copy_.count() * plain_copy_.element;
+void Workload::describe() {
+  if (is_move(op_)) {
+    move_ = in_output_order(ops::lowered_move(op_, views_));
+    merged_ = core::normalise(*move_);
+  }
+  reduction_ = reduction_of(op_, views_);
+  product_ = product_of(op_, views_);
+  const std::int64_t bytes = move_ ? move_->bytes_moved() : entry().bytes(op_, views_);
+  work_ = {static_cast<double>(bytes), entry().operations != nullptr ? entry().operations(op_, views_) : 0};
+  // Where Axisloom computes on host memory, whoever reads it is the yardstick, and no copy has to be made room for.
+  if (move_ || (limit() == Limit::memory && device_.info().kind != Kind::cpu))
+    plain_copy_ = copy_of(static_cast<std::int64_t>(size_of(in().dtype)), bytes / 2);
+}
+
+Limit Workload::limit() const noexcept {
+  return work_.operations > operations_per_byte * work_.bytes ? Limit::arithmetic : Limit::memory;
+}
+
+void Workload::allocate(std::uint64_t seed) {
+  const std::int64_t copied = plain_copy_ ? plain_copy_->count() * plain_copy_->element : 0;
   for (const View& view : views_) {
-    const std::int64_t bytes = std::max(view.bounds().high * move_.element, copied);
+    const bool takes_part = &view == &views_.front() || &view == &views_.back();  // in the copy
+    const std::int64_t bytes = std::max(bytes_of(view), takes_part ? copied : 0);
     buffers_.push_back(device_.allocate(static_cast<std::size_t>(bytes)));
   }
-  if (host_in() != nullptr)
-    fill_on_host(team_, data_, {host_in(), in_buffer().bytes()});
-  else
-    DeviceChecks(device_, queue_).fill(data_, in_buffer());
-}
-
-const std::byte* Workload::oracle() {
-  if (!oracle_.empty()) return oracle_.data();
-  std::vector<std::byte> fetched;
-  const std::byte* in = host_in();
-  if (in == nullptr) {
-    fetched.resize(in_buffer().bytes());
-    queue_.read(in_buffer(), 0, fetched).wait();
-    in = fetched.data();
+  constexpr std::uint64_t apart = 0xD1B54A32D192ED03u;  // seeds of the inputs, so that none is another one shifted
+  for (std::size_t i = 0; i < inputs(); ++i) {
+    const Dtype dtype = views_[i].dtype;
+    const std::uint64_t its_seed = seed + i * apart;
+    data_.push_back(move_ ? Data::of(dtype, its_seed)
+                          : Data::numbers(dtype, its_seed, fraction_bits(op_.name, dtype)));
+    if (host(i) != nullptr)
+      fill_on_host(team_, data_[i], {host(i), buffer(i).bytes()});
+    else
+      DeviceChecks(device_, queue_).fill(data_[i], buffer(i));
   }
-  oracle_.resize(out_buffer().bytes());
-  ops::entry(op_.name).oracle(op_, views_, std::span(&in, 1), oracle_.data());
-  return oracle_.data();
 }
 
-Mistakes Workload::judge(const core::Move& expected, const std::byte* result) {
-  const bool with_oracle = strength_ == Strength::full && &expected == &move_;
-  std::vector<std::byte> fetched;
+Mistakes Workload::judge_move(const core::Move& expected, const std::byte* result) const {
   if (result == nullptr) result = host_out();
-  if (result == nullptr && !with_oracle) return DeviceChecks(device_, queue_).indexed(expected, data_, out_buffer());
-  if (result == nullptr) {
-    fetched.resize(out_buffer().bytes());
-    queue_.read(out_buffer(), 0, fetched).wait();
-    result = fetched.data();
-  }
-  return with_oracle ? compared_on_host(team_, move_, oracle(), result)
-                     : indexed_on_host(team_, expected, data_, result);
+  if (result == nullptr) return DeviceChecks(device_, queue_).indexed(expected, data_[0], out_buffer());
+  return indexed_on_host(team_, expected, data_[0], result);
 }
 
 void Workload::spoil_output(std::byte value) const {
   queue_.impl()->fill(*out_buffer().impl(), 0, out_buffer().bytes(), value, {})->wait();
+}
+
+std::size_t Workload::output_bytes() const {
+  return static_cast<std::size_t>(bytes_of(out()));
+}
+
+const std::byte* Workload::output_on_host(const std::byte* result, std::vector<std::byte>& memory) const {
+  if (result == nullptr) result = host_out();
+  return result != nullptr ? result : fetched(queue_, out_buffer(), output_bytes(), memory);
+}
+
+const std::byte* Workload::input_on_host(std::size_t i, std::vector<std::byte>& memory) const {
+  const std::byte* const there = host(i);
+  return there != nullptr ? there : fetched(queue_, buffer(i), buffer(i).bytes(), memory);
 }
 
 }  // namespace axisloom::bench

@@ -1,29 +1,33 @@
-// One case on one device: what is to be done, its buffers filled with data, and how a result of it is judged.
+// One case on one device: what is to be done, its buffers filled with data, and who judges a result of it.
 #pragma once
 
+#include "bench/judge.hpp"
+#include "bench/problem.hpp"
 #include "bench/verify.hpp"
 
 #include "check/case.hpp"
 
 #include "device/device.hpp"
+#include "ops/registry.hpp"
 
 #include <axisloom/device.hpp>
 #include <axisloom/ops.hpp>
 #include <axisloom/plan.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace axisloom::bench {
 
-/// How results are judged. full: with the oracle's, which knows nothing of hashes. indexed: each element of the output
-/// against the hash of the position that it came from.
-enum class Strength { automatic, full, indexed };
-const char* name(Strength strength) noexcept;
-
-/// Up to so many elements the oracle judges results that lie in host memory.
-inline constexpr std::int64_t full_check_limit = std::int64_t{1} << 28;
+/// Bytes read and written, each once, and arithmetic operations.
+struct Work {
+  double bytes = 0, operations = 0;
+};
+/// What it is that a job takes time for.
+enum class Limit { memory, arithmetic };
+const char* name(Limit limit) noexcept;
 
 class Workload {
  public:
@@ -32,51 +36,69 @@ class Workload {
 
   const std::string& text() const noexcept { return text_; }
   const Operation& op() const noexcept { return op_; }
+  const ops::OpEntry& entry() const noexcept { return ops::entry(op_.name); }
   const PlanOptions& options() const noexcept { return options_; }
-  const View& in() const noexcept { return views_[0]; }
-  const View& out() const noexcept { return views_[1]; }
+  std::size_t inputs() const noexcept { return views_.size() - 1; }
+  const View& in(std::size_t i = 0) const noexcept { return views_[i]; }
+  const View& out() const noexcept { return views_.back(); }
   std::span<const View> views() const noexcept { return views_; }
-  /// Axis by axis as the operation lowers it, in the order of the output; and the same with axes merged.
-  const core::Move& move() const noexcept { return move_; }
-  const core::Move& merged() const noexcept { return merged_; }
-  /// The plain copy of as many bytes, from the start of one buffer to the start of the other.
-  const core::Move& plain_copy() const noexcept { return plain_copy_; }
-  std::int64_t bytes_moved() const noexcept { return move_.bytes_moved(); }
-  const Data& data() const noexcept { return data_; }
-  Strength strength() const noexcept { return strength_; }
+
+  /// Of a move: axis by axis as the operation lowers it, in the order of the output; and the same with axes merged.
+  const std::optional<core::Move>& move() const noexcept { return move_; }
+  const std::optional<core::Move>& merged() const noexcept { return merged_; }
+  const std::optional<Reduction>& reduction() const noexcept { return reduction_; }
+  const std::optional<Product>& product() const noexcept { return product_; }
+
+  const Work& work() const noexcept { return work_; }
+  double operations() const noexcept { return work_.operations; }
+  Limit limit() const noexcept;
+  /// The plain copy that reads and writes as many bytes, from the start of the first input to the start of the output;
+  /// nothing where it is no yardstick.
+  const std::optional<core::Move>& plain_copy() const noexcept { return plain_copy_; }
 
   const Device& device() const noexcept { return device_; }
   const Queue& queue() const noexcept { return queue_; }  // with timing
   Team& team() const noexcept { return team_; }
-  const Buffer& in_buffer() const noexcept { return buffers_[0]; }
-  const Buffer& out_buffer() const noexcept { return buffers_[1]; }
+  const Data& data(std::size_t i) const noexcept { return data_[i]; }  // of an input
+  const Buffer& buffer(std::size_t i) const noexcept { return buffers_[i]; }
+  const Buffer& out_buffer() const noexcept { return buffers_.back(); }
   std::span<const Buffer> buffers() const noexcept { return buffers_; }
   /// Host addresses of the buffers; null where the device has memory of its own.
-  std::byte* host_in() const noexcept { return host(0); }
-  std::byte* host_out() const noexcept { return host(1); }
+  std::byte* host(std::size_t i) const noexcept { return static_cast<std::byte*>(buffers_[i].impl()->host()); }
+  std::byte* host_out() const noexcept { return host(inputs()); }
 
+  Strength strength() const noexcept { return judge_->strength(); }
   /// Judges what lies in host memory laid out as the output buffer, or in the output buffer when `result` is null.
-  Mistakes judge(const core::Move& expected, const std::byte* result);
+  Mistakes judge(const std::byte* result) { return judge_->judge(result); }
+  /// The same, of a result that must be what a move makes of the first input.
+  Mistakes judge_move(const core::Move& expected, const std::byte* result) const;
   /// Overwrites the output buffer.
   void spoil_output(std::byte value) const;
 
+  /// Bytes of the output's elements and the gaps between them, from the start of the buffer.
+  std::size_t output_bytes() const;
+  /// An array in host memory: where it is, or fetched into `memory`. `result` as of judge().
+  const std::byte* output_on_host(const std::byte* result, std::vector<std::byte>& memory) const;
+  const std::byte* input_on_host(std::size_t i, std::vector<std::byte>& memory) const;
+
  private:
-  std::byte* host(std::size_t i) const noexcept { return static_cast<std::byte*>(buffers_[i].impl()->host()); }
-  void allocate();
-  const std::byte* oracle();
+  void describe();
+  void allocate(std::uint64_t seed);
 
   std::string text_;
   Operation op_;
   PlanOptions options_;
-  std::vector<View> views_;
-  core::Move move_, merged_, plain_copy_;
-  Data data_;
-  Strength strength_;
+  std::vector<View> views_;  // the inputs, then the output
+  std::optional<core::Move> move_, merged_, plain_copy_;
+  std::optional<Reduction> reduction_;
+  std::optional<Product> product_;
+  Work work_;
+  std::vector<Data> data_;
   Device device_;
   Queue queue_;
   Team& team_;
   std::vector<Buffer> buffers_;
-  std::vector<std::byte> oracle_;  // the output buffer as the oracle writes it; made when first needed
+  std::unique_ptr<Judge> judge_;
 };
 
 }  // namespace axisloom::bench

@@ -22,13 +22,13 @@ bool within(long double want, long double got, double bound) {
   return want == got || std::fabs(want - got) <= static_cast<long double>(bound);
 }
 
-bool within(Dtype dtype, const std::byte* want, const std::byte* got, double bound) {
+}  // namespace
+
+bool agree(Dtype dtype, const std::byte* want, const std::byte* got, double bound) {
   for (int component = 0; component < core::components_of(dtype); ++component)
     if (!within(core::number_at(dtype, want, component), core::number_at(dtype, got, component), bound)) return false;
   return true;
 }
-
-}  // namespace
 
 std::string to_string(const Difference& difference) {
   return fmt::format("at {} want {} got {}", to_string(difference.index), difference.want, difference.got);
@@ -63,7 +63,7 @@ std::optional<Difference> first_difference(const View& view, const std::byte* wa
       difference = Difference{index, hexadecimal(want + at, size), hexadecimal(got + at, size)};
       return false;
     }
-    if (within(view.dtype, want + at, got + at, bound[element])) return true;
+    if (agree(view.dtype, want + at, got + at, bound[element])) return true;
     difference =
         Difference{index, fmt::format("{} +- {:.2g}", core::number_text(view.dtype, want + at), bound[element]),
                    core::number_text(view.dtype, got + at)};

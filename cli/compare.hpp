@@ -29,6 +29,9 @@ std::string to_string(const Difference& difference);
 /// Calls `visit(index, element offset)` for every element in index order until it answers false.
 void for_each_element(const View& view, const std::function<bool(const Dims& index, std::int64_t offset)>& visit);
 
+/// Whether two elements, component by component, differ as numbers by no more than the bound; NaN agrees with NaN only.
+bool agree(Dtype dtype, const std::byte* want, const std::byte* got, double bound);
+
 /// Both pointers are starts of buffers laid out as `view` says. `bound`: by how much each element may differ, in index
 /// order; empty: not in a single bit.
 std::optional<Difference> first_difference(const View& view, const std::byte* want, const std::byte* got,

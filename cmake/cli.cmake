@@ -23,6 +23,24 @@ if(AXISLOOM_BENCH_OPENCV AND OpenCV_FOUND)
   target_link_libraries(axisloom_cli_objects PUBLIC opencv_core)
 endif()
 
+# CUB is templates for nvcc: a module of its own that the benchmark opens beside the program, so that nothing else needs
+# the CUDA toolkit.
+option(AXISLOOM_CUB "Build the module with which the benchmark times CUB, where nvcc is found" OFF)
+if(AXISLOOM_CUB)
+  find_program(AXISLOOM_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+endif()
+if(AXISLOOM_CUB AND AXISLOOM_NVCC)
+  set(cub_source ${PROJECT_SOURCE_DIR}/bench/peers/cub.cu)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/axisloom_cub.so
+    COMMAND ${AXISLOOM_NVCC} -std=c++17 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -cudart static
+            -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
+            ${cub_source} -o ${PROJECT_BINARY_DIR}/axisloom_cub.so
+    DEPENDS ${cub_source} ${PROJECT_SOURCE_DIR}/bench/peers/cub_module.hpp VERBATIM)
+  add_custom_target(axisloom_cub ALL DEPENDS ${PROJECT_BINARY_DIR}/axisloom_cub.so)
+elseif(AXISLOOM_CUB)
+  message(STATUS "nvcc was not found: the benchmark will name CUB as absent")
+endif()
+
 add_executable(axisloom_cli ${PROJECT_SOURCE_DIR}/cli/main.cpp)
 axisloom_target(axisloom_cli)
 set_target_properties(axisloom_cli PROPERTIES OUTPUT_NAME axisloom)

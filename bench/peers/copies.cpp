@@ -1,4 +1,4 @@
-// Plain copies of as many bytes as the move reads and writes: the ceiling that everybody is measured against.
+// Plain copies of as many bytes as the job reads and writes: what everybody is measured against.
 #include "bench/peers/peers.hpp"
 
 #include "device/device.hpp"
@@ -15,10 +15,14 @@ class Copy : public Contestant {
  public:
   Copy(Workload& workload, std::string name, std::string how)
       : Contestant(workload, std::move(name), std::move(how), Role::copy) {}
-  const core::Move& expected() const override { return workload().plain_copy(); }
+  Work work() const override { return {2 * static_cast<double>(bytes()), 0}; }
+  Mistakes judge() override { return workload().judge_move(*workload().plain_copy(), nullptr); }
 
  protected:
-  std::size_t bytes() const { return static_cast<std::size_t>(expected().count() * expected().element); }
+  std::size_t bytes() const {
+    const core::Move& copy = *workload().plain_copy();
+    return static_cast<std::size_t>(copy.count() * copy.element);
+  }
 };
 
 class Memcpy final : public Copy {
@@ -29,7 +33,7 @@ class Memcpy final : public Copy {
 
   Timing run() override {
     std::byte* const to = workload().host_out();
-    const std::byte* const from = workload().host_in();
+    const std::byte* const from = workload().host(0);
     const double start = now();
     if (threads_ == 1)
       std::memcpy(to, from, bytes());
@@ -57,7 +61,7 @@ class DeviceCopy final : public Copy {
 
   Timing run() override {
     const double start = now();
-    const auto event = workload().queue().impl()->copy(*workload().in_buffer().impl(), 0,
+    const auto event = workload().queue().impl()->copy(*workload().buffer(0).impl(), 0,
                                                        *workload().out_buffer().impl(), 0, bytes(), {});
     event->wait();
     const double end = now();
@@ -65,8 +69,11 @@ class DeviceCopy final : public Copy {
   }
 };
 
+constexpr const char* no_yardstick = "a copy says nothing of this job";
+
 Offer offer_threads(Workload& workload, std::string name, unsigned threads) {
-  if (workload.host_in() == nullptr || workload.host_out() == nullptr)
+  if (!workload.plain_copy()) return Offer::absent(no_yardstick);
+  if (workload.host(0) == nullptr || workload.host_out() == nullptr)
     return Offer::absent("the device has memory of its own");
   return {std::make_unique<Memcpy>(workload, std::move(name), threads), {}};
 }
@@ -82,6 +89,7 @@ Offer offer_memcpy_one_thread(Workload& workload, Session&) {
 }
 
 Offer offer_device_copy(Workload& workload, Session&) {
+  if (!workload.plain_copy()) return Offer::absent(no_yardstick);
   if (workload.host_out() != nullptr) return Offer::absent("on host memory the copy is memcpy");
   return {std::make_unique<DeviceCopy>(workload), {}};
 }

@@ -1,7 +1,7 @@
-// cuBLAS: geam (C = A transposed) for matrices of f32 and f64 on CUDA devices, from a library opened at run time.
+// cuBLAS on CUDA devices, from a library opened at run time: geam (C = A transposed) and gemm for f32 and f64.
+#include "bench/peers/cuda_call.hpp"
 #include "bench/peers/peers.hpp"
 
-#include "device/cuda/driver_api.hpp"
 #include "device/dynamic_library.hpp"
 
 #include <axisloom/error.hpp>
@@ -14,11 +14,7 @@
 namespace axisloom::bench {
 namespace {
 
-using device::cuda::CUcontext;
-using device::cuda::CUevent;
-using device::cuda::CUresult;
 using device::cuda::CUstream;
-using device::cuda::DriverApi;
 
 using Handle = struct cublasContext*;
 using Status = int;                          // cublasStatus_t, 0 is success
@@ -27,6 +23,10 @@ constexpr int as_it_is = 0, transposed = 1;  // cublasOperation_t
 template <class Real>
 using Geam = Status(Handle, int, int, int, int, const Real*, const Real*, int, const Real*, const Real*, int, Real*,
                     int);
+
+template <class Real>
+using GemmBatched = Status(Handle, int, int, int, int, int, const Real*, const Real*, int, long long, const Real*, int,
+                           long long, const Real*, Real*, int, long long, int);
 
 /// The functions of cuBLAS that are used. Its column-major matrices are row-major ones with rows and columns exchanged.
 struct Cublas {
@@ -37,6 +37,8 @@ struct Cublas {
   Status (*version)(Handle, int*) = nullptr;
   Geam<float>* sgeam = nullptr;
   Geam<double>* dgeam = nullptr;
+  GemmBatched<float>* sgemm = nullptr;
+  GemmBatched<double>* dgemm = nullptr;
 };
 
 std::vector<std::string> places() {
@@ -62,112 +64,116 @@ const Cublas* cublas() {
     loaded->library.require("cublasGetVersion_v2", loaded->version, missing);
     loaded->library.require("cublasSgeam", loaded->sgeam, missing);
     loaded->library.require("cublasDgeam", loaded->dgeam, missing);
+    loaded->library.require("cublasSgemmStridedBatched", loaded->sgemm, missing);
+    loaded->library.require("cublasDgemmStridedBatched", loaded->dgemm, missing);
     loaded->library.keep_loaded();
     return missing.empty() ? loaded : nullptr;
   }();
   return found;
 }
 
-const DriverApi& driver() {
-  static const device::cuda::DriverLibrary library = device::cuda::open_driver();
-  if (!library.api) throw Error(Errc::unsupported, "the CUDA driver cannot be opened");
-  return *library.api;
-}
-
 void require(int code, const char* call) {
-  if (code != 0) throw Error(Errc::device, {.message = "cuBLAS cannot transpose", .call = call, .native = code});
+  if (code != 0) throw Error(Errc::device, {.message = "cuBLAS fails", .call = call, .native = code});
 }
 
-/// The context of a stream, current for the calling thread.
-class Current {
+/// A call with a handle on the workload's stream.
+class CublasCall : public CudaCall {
  public:
-  explicit Current(CUstream stream) {
-    CUcontext context = nullptr;
-    require(driver().cuStreamGetCtx(stream, &context), "cuStreamGetCtx");
-    require(driver().cuCtxPushCurrent_v2(context), "cuCtxPushCurrent");
-  }
-  ~Current() {
-    CUcontext popped = nullptr;
-    driver().cuCtxPopCurrent_v2(&popped);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-};
-
-class CublasGeam final : public Contestant {
- public:
-  CublasGeam(Workload& workload, const MatrixTranspose& what)
-      : Contestant(workload, "cublas", workload.merged().element == 4 ? "cublasSgeam" : "cublasDgeam", Role::peer),
-        what_(what) {
-    const Current current(stream());
+  CublasCall(Workload& workload, std::string how) : CudaCall(workload, "cublas", std::move(how)) {
+    const CurrentContext current(stream());
     require(cublas()->create(&handle_), "cublasCreate");
     require(cublas()->set_stream(handle_, stream()), "cublasSetStream");
-    for (CUevent* event : {&begin_, &end_}) require(driver().cuEventCreate(event, 0), "cuEventCreate");
   }
-  ~CublasGeam() override {
+  ~CublasCall() override {
     try {
-      const Current current(stream());
-      for (CUevent event : {begin_, end_}) driver().cuEventDestroy_v2(event);
+      const CurrentContext current(stream());
       cublas()->destroy(handle_);
     } catch (const Error&) {
-      // A context that is gone has taken its events along.
+      // A context that is gone has taken its handles along.
     }
   }
 
-  Timing run() override {
-    const Current current(stream());
-    const double start = now();
-    require(driver().cuEventRecord(begin_, stream()), "cuEventRecord");
-    if (workload().merged().element == 4)
-      geam(cublas()->sgeam);
-    else
-      geam(cublas()->dgeam);
-    require(driver().cuEventRecord(end_, stream()), "cuEventRecord");
-    require(driver().cuEventSynchronize(end_), "cuEventSynchronize");
-    const double stop = now();
-    float milliseconds = 0;
-    require(driver().cuEventElapsedTime(&milliseconds, begin_, end_), "cuEventElapsedTime");
-    return {stop - start, static_cast<double>(milliseconds) * 1e-3};
-  }
+ protected:
+  Handle handle() const noexcept { return handle_; }
 
  private:
-  CUstream stream() const { return static_cast<CUstream>(workload().queue().impl()->native()); }
+  Handle handle_ = nullptr;
+};
 
-  template <class Real>
-  Real* address(const Buffer& buffer, std::int64_t offset) const {
-    return static_cast<Real*>(buffer.impl()->native()) + offset;
-  }
+template <class Real>
+class CublasGeam final : public CublasCall {
+ public:
+  CublasGeam(Workload& workload, const MatrixTranspose& what, Geam<Real>* function, const char* name)
+      : CublasCall(workload, name), what_(what), function_(function), name_(name) {}
 
-  template <class Real>
-  void geam(Geam<Real>* function) {
+ private:
+  void call() override {
     const Real one = 1, zero = 0;
-    const core::Move& move = workload().merged();
-    const Real* const in = address<Real>(workload().in_buffer(), move.in_offset);
+    const core::Move& move = *workload().merged();
+    const Real* const in = address<Real>(workload().buffer(0), move.in_offset);
     Real* const out = address<Real>(workload().out_buffer(), move.out_offset);
     const auto in_pitch = static_cast<int>(what_.in_pitch), out_pitch = static_cast<int>(what_.out_pitch);
-    require(function(handle_, transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
-                     in, in_pitch, &zero, out, out_pitch, out, out_pitch),
-            "cublasSgeam or cublasDgeam");
+    require(function_(handle(), transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
+                      in, in_pitch, &zero, out, out_pitch, out, out_pitch),
+            name_);
   }
 
   MatrixTranspose what_;
-  Handle handle_ = nullptr;
-  CUevent begin_ = nullptr, end_ = nullptr;
+  Geam<Real>* function_;
+  const char* name_;
 };
+
+/// C = A B of row-major matrices as C' = B' A' of column-major ones.
+template <class Real>
+class CublasGemm final : public CublasCall {
+ public:
+  CublasGemm(Workload& workload, const Gemm& gemm, GemmBatched<Real>* function, const char* name)
+      : CublasCall(workload, name), gemm_(gemm), function_(function), name_(name) {}
+
+ private:
+  void call() override {
+    const Real one = 1, zero = 0;
+    const Product& p = *workload().product();
+    require(function_(handle(), gemm_.b_transposed ? transposed : as_it_is, gemm_.a_transposed ? transposed : as_it_is,
+                      gemm_.n, gemm_.m, gemm_.k, &one, address<Real>(workload().buffer(1), p.b.offset), gemm_.ldb,
+                      p.b.batch, address<Real>(workload().buffer(0), p.a.offset), gemm_.lda, p.a.batch, &zero,
+                      address<Real>(workload().out_buffer(), p.c.offset), gemm_.ldc, p.c.batch, gemm_.batch),
+            name_);
+  }
+
+  Gemm gemm_;
+  GemmBatched<Real>* function_;
+  const char* name_;
+};
+
+Offer offer_geam(Workload& workload) {
+  const auto what = matrix_transpose(*workload.merged());
+  if (!what) return Offer::absent("geam transposes matrices");
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  if (what->rows > most || what->columns > most || what->in_pitch > most || what->out_pitch > most)
+    return Offer::absent("the matrix is too large for its 32-bit sizes");
+  if (workload.in().dtype == Dtype::f32)
+    return {std::make_unique<CublasGeam<float>>(workload, *what, cublas()->sgeam, "cublasSgeam"), {}};
+  return {std::make_unique<CublasGeam<double>>(workload, *what, cublas()->dgeam, "cublasDgeam"), {}};
+}
+
+Offer offer_gemm(Workload& workload) {
+  const auto gemm = gemm_of(*workload.product());
+  if (!gemm) return Offer::absent("has no function for matrices that lie like this");
+  if (workload.in().dtype == Dtype::f32)
+    return {std::make_unique<CublasGemm<float>>(workload, *gemm, cublas()->sgemm, "cublasSgemmStridedBatched"), {}};
+  return {std::make_unique<CublasGemm<double>>(workload, *gemm, cublas()->dgemm, "cublasDgemmStridedBatched"), {}};
+}
 
 }  // namespace
 
 Offer offer_cublas(Workload& workload, Session&) {
   if (workload.device().info().api != Api::cuda) return Offer::absent("runs on CUDA devices only");
-  const auto what = matrix_transpose(workload.merged());
   const Dtype dtype = workload.in().dtype;
-  if (!what || (dtype != Dtype::f32 && dtype != Dtype::f64))
-    return Offer::absent("geam transposes f32 and f64 matrices");
-  constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (what->rows > most || what->columns > most || what->in_pitch > most || what->out_pitch > most)
-    return Offer::absent("the matrix is too large for its 32-bit sizes");
+  if ((!workload.merged() && !workload.product()) || (dtype != Dtype::f32 && dtype != Dtype::f64))
+    return Offer::absent("is called to transpose and multiply matrices of f32 and f64");
   if (cublas() == nullptr) return Offer::absent("libcublas.so.13 or .12 was not found; AXISLOOM_CUBLAS can name it");
-  return {std::make_unique<CublasGeam>(workload, *what), {}};
+  return workload.merged() ? offer_geam(workload) : offer_gemm(workload);
 }
 
 }  // namespace axisloom::bench

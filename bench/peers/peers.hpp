@@ -27,22 +27,45 @@ struct PeerEntry {
   Role role;
   Offer (*offer)(Workload& workload, Session& session);
 };
-/// Axisloom first, then the copies, then the peers.
+/// Axisloom first, then the yardsticks, then the peers.
 std::span<const PeerEntry> peer_table();
 
 /// Axisloom with other options than the workload's: a forced candidate or configuration.
-std::unique_ptr<Contestant> make_ours(Workload& workload, const PlanOptions& options);
+std::unique_ptr<Contestant> make_ours(Workload& workload, std::string name, const PlanOptions& options);
 
 Offer offer_ours(Workload& workload, Session& session);
 Offer offer_memcpy(Workload& workload, Session& session);
 Offer offer_memcpy_one_thread(Workload& workload, Session& session);
 Offer offer_device_copy(Workload& workload, Session& session);
+Offer offer_read(Workload& workload, Session& session);
+Offer offer_peak(Workload& workload, Session& session);
 Offer offer_opencv(Workload& workload, Session& session);
 Offer offer_numpy(Workload& workload, Session& session);
 Offer offer_numpy_out(Workload& workload, Session& session);
 Offer offer_torch(Workload& workload, Session& session);
 Offer offer_torch_out(Workload& workload, Session& session);
+Offer offer_openblas(Workload& workload, Session& session);
 Offer offer_cublas(Workload& workload, Session& session);
+Offer offer_cub(Workload& workload, Session& session);
+Offer offer_clblast(Workload& workload, Session& session);
+
+/// How a library of row-major matrices must be told about one: its rows lie `pitch` elements apart, or, where it is
+/// stored transposed, its columns.
+struct Stored {
+  bool transposed = false;
+  std::int64_t pitch = 0;
+};
+/// Nothing when neither rows nor columns are contiguous, or they overlap.
+std::optional<Stored> stored(const Matrix& matrix, std::int64_t rows, std::int64_t columns);
+
+/// A product as gemm functions take it, with sizes that fit their 32 bits.
+struct Gemm {
+  int m = 1, n = 1, k = 1, batch = 1;
+  bool a_transposed = false, b_transposed = false;
+  int lda = 1, ldb = 1, ldc = 1;
+};
+/// Nothing when an operand is not stored as they want it, C transposed included.
+std::optional<Gemm> gemm_of(const Product& product);
 
 /// A merged move that only exchanges two axes of a matrix whose rows may be padded: out[c][r] = in[r][c].
 struct MatrixTranspose {

@@ -1,4 +1,5 @@
-// NumPy and PyTorch, in the Python worker. Each twice: making a new array, as most code does, and into one that exists.
+// NumPy and PyTorch, in the Python worker. Each twice: making a new array, as most code does, and into one that exists;
+// of reductions, whose results are small, only the former.
 #include "bench/peers/peers.hpp"
 
 #include <axisloom/error.hpp>
@@ -30,7 +31,13 @@ class PythonPeer final : public Contestant {
 
  private:
   nlohmann::json request(const char* what, int value = 0) {
-    return worker_.ask({{"do", what}, {"peer", name()}, {"value", value}});
+    nlohmann::json json{{"do", what}, {"peer", name()}, {"value", value}, {"kind", "move"}};
+    if (workload().product()) json["kind"] = "matmul";
+    if (const auto& reduction = workload().reduction()) {
+      json["kind"] = reduction->kind;
+      json["axes"] = reduction->axes;
+    }
+    return worker_.ask(json);
   }
 
   Worker& worker_;
@@ -45,8 +52,23 @@ bool contiguous(const core::Move& move, std::int64_t core::MoveAxis::*stride) {
   return true;
 }
 
+/// Why a library cannot do arithmetic of this kind in one call; empty when it can.
+std::string arithmetic_obstacle(const Workload& workload, bool into_existing, bool torch) {
+  const Dtype dtype = workload.in().dtype;
+  if (!workload.reduction() && !workload.product()) return "is not called for this operation";
+  if (workload.reduction() && into_existing) return "differs from a new result by nothing where results are small";
+  if (dtype == Dtype::bf16) return "is not called for bf16";
+  if (!torch) return {};
+  if (dtype == Dtype::u16 || dtype == Dtype::u32 || dtype == Dtype::u64) return "computes with no such integers";
+  if (workload.product() && workload.in().dtype != workload.out().dtype) return "has no product of these dtypes";
+  if (workload.reduction() && workload.reduction()->kind.starts_with("arg") && workload.reduction()->axes.size() > 1 &&
+      workload.reduction()->results() > 1)
+    return "finds positions along one axis only";
+  return {};
+}
+
 /// Why a library cannot do the move in one call; empty when it can.
-std::string obstacle(const core::Move& move, bool into_existing, bool torch) {
+std::string move_obstacle(const core::Move& move, bool into_existing, bool torch) {
   const auto negative = [](const core::MoveAxis& axis) { return axis.in_stride < 0; };
   if (move.guard) return "has no single call that fills a tail with zeros";
   if (torch && std::any_of(move.axes.begin(), move.axes.end(), negative)) return "has no negative strides";
@@ -61,7 +83,15 @@ std::string version(Worker& worker, const char* library) {
   return found.is_null() ? std::string() : found.get<std::string>();
 }
 
-Offer offer_python(Workload& workload, Session& session, const char* library, const char* name, const char* call) {
+/// What is called, as its user would write it.
+std::string call_text(const Workload& workload, bool into_existing, bool torch) {
+  if (workload.product()) return into_existing ? "matmul(a, b, out=c)" : "matmul(a, b)";
+  if (workload.reduction()) return workload.reduction()->kind + "(x)";
+  if (torch) return into_existing ? "out.copy_(x.permute())" : "x.permute().contiguous()";
+  return into_existing ? "copyto(out, x.transpose())" : "ascontiguousarray(x.transpose())";
+}
+
+Offer offer_python(Workload& workload, Session& session, const char* library, const char* name) {
   const bool torch = std::string_view(library) == "torch";
   const bool into_existing = std::string_view(name).ends_with("-out");
   const bool on_card = workload.device().info().kind == Kind::gpu;
@@ -70,10 +100,13 @@ Offer offer_python(Workload& workload, Session& session, const char* library, co
     Worker& worker = session.worker();
     const std::string found = version(worker, library);
     if (found.empty()) return Offer::absent(fmt::format("python3 has no {}", library));
-    if (std::string why = obstacle(workload.merged(), into_existing, torch); !why.empty()) return Offer::absent(why);
+    const std::string why = workload.merged() ? move_obstacle(*workload.merged(), into_existing, torch)
+                                              : arithmetic_obstacle(workload, into_existing, torch);
+    if (!why.empty()) return Offer::absent(why);
     if (on_card && version(worker, "cuda").empty()) return Offer::absent("finds no CUDA device");
     worker.load(workload);
-    return {std::make_unique<PythonPeer>(workload, worker, name, fmt::format("{}, {} {}", call, library, found)), {}};
+    const std::string how = fmt::format("{}, {} {}", call_text(workload, into_existing, torch), library, found);
+    return {std::make_unique<PythonPeer>(workload, worker, name, how), {}};
   } catch (const Error& error) {
     return Offer::absent(error.parts().message);
   }
@@ -82,16 +115,16 @@ Offer offer_python(Workload& workload, Session& session, const char* library, co
 }  // namespace
 
 Offer offer_numpy(Workload& workload, Session& session) {
-  return offer_python(workload, session, "numpy", "numpy", "ascontiguousarray(x.transpose())");
+  return offer_python(workload, session, "numpy", "numpy");
 }
 Offer offer_numpy_out(Workload& workload, Session& session) {
-  return offer_python(workload, session, "numpy", "numpy-out", "copyto(out, x.transpose())");
+  return offer_python(workload, session, "numpy", "numpy-out");
 }
 Offer offer_torch(Workload& workload, Session& session) {
-  return offer_python(workload, session, "torch", "torch", "x.permute().contiguous()");
+  return offer_python(workload, session, "torch", "torch");
 }
 Offer offer_torch_out(Workload& workload, Session& session) {
-  return offer_python(workload, session, "torch", "torch-out", "out.copy_(x.permute())");
+  return offer_python(workload, session, "torch", "torch-out");
 }
 
 }  // namespace axisloom::bench

@@ -3,8 +3,10 @@
 
 #include <axisloom/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 
 namespace axisloom::bench {
 namespace {
@@ -14,12 +16,17 @@ constexpr std::array entries{
     PeerEntry{"memcpy", Role::copy, offer_memcpy},
     PeerEntry{"memcpy-1", Role::copy, offer_memcpy_one_thread},
     PeerEntry{"copy", Role::copy, offer_device_copy},
+    PeerEntry{"read", Role::read, offer_read},
+    PeerEntry{"peak", Role::peak, offer_peak},
     PeerEntry{"opencv", Role::peer, offer_opencv},
     PeerEntry{"numpy", Role::peer, offer_numpy},
     PeerEntry{"numpy-out", Role::peer, offer_numpy_out},
     PeerEntry{"torch", Role::peer, offer_torch},
     PeerEntry{"torch-out", Role::peer, offer_torch_out},
+    PeerEntry{"openblas", Role::peer, offer_openblas},
     PeerEntry{"cublas", Role::peer, offer_cublas},
+    PeerEntry{"cub", Role::peer, offer_cub},
+    PeerEntry{"clblast", Role::peer, offer_clblast},
 };
 
 }  // namespace
@@ -45,6 +52,32 @@ std::optional<MatrixTranspose> matrix_transpose(const core::Move& merged) {
   if (columns.in_stride != 1 || rows.out_stride != 1) return std::nullopt;
   if (rows.in_stride < columns.extent || columns.out_stride < rows.extent) return std::nullopt;
   return MatrixTranspose{rows.extent, columns.extent, rows.in_stride, columns.out_stride};
+}
+
+std::optional<Stored> stored(const Matrix& matrix, std::int64_t rows, std::int64_t columns) {
+  if ((matrix.column == 1 || columns == 1) && (matrix.row >= columns || rows == 1))
+    return Stored{false, std::max(matrix.row, columns)};
+  if ((matrix.row == 1 || rows == 1) && (matrix.column >= rows || columns == 1))
+    return Stored{true, std::max(matrix.column, rows)};
+  return std::nullopt;
+}
+
+std::optional<Gemm> gemm_of(const Product& product) {
+  const auto a = stored(product.a, product.m, product.k), b = stored(product.b, product.k, product.n),
+             c = stored(product.c, product.m, product.n);
+  if (!a || !b || !c || c->transposed) return std::nullopt;
+  for (std::int64_t size : {product.m, product.n, product.k, product.batch, a->pitch, b->pitch, c->pitch})
+    if (size > std::numeric_limits<int>::max()) return std::nullopt;
+  const auto narrow = [](std::int64_t size) { return static_cast<int>(size); };
+  return Gemm{.m = narrow(product.m),
+              .n = narrow(product.n),
+              .k = narrow(product.k),
+              .batch = narrow(product.batch),
+              .a_transposed = a->transposed,
+              .b_transposed = b->transposed,
+              .lda = narrow(a->pitch),
+              .ldb = narrow(b->pitch),
+              .ldc = narrow(c->pitch)};
 }
 
 double now() {

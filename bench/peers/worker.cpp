@@ -45,7 +45,7 @@ std::string program() {
 // Threads that spin while they wait for work would take the cores from whoever has his turn.
 std::vector<std::string> environment() {
   std::vector<std::string> all{"OMP_WAIT_POLICY=PASSIVE", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0",
-                               "PYTHONWARNINGS=ignore"};
+                               "OPENBLAS_THREAD_TIMEOUT=20", "PYTHONWARNINGS=ignore"};
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
   return all;
 }
@@ -55,6 +55,41 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   for (std::string& text : texts) list.push_back(text.data());
   list.push_back(nullptr);
   return list;
+}
+
+nlohmann::json array_json(const std::string& type, std::int64_t offset) {
+  return {{"type", type}, {"offset", offset}, {"shape", nlohmann::json::array()}, {"strides", nlohmann::json::array()}};
+}
+
+nlohmann::json array_json(const View& view) {
+  nlohmann::json json = array_json(std::string(name(view.dtype)), view.offset);
+  for (std::int64_t extent : view.shape) json["shape"].push_back(extent);
+  for (std::int64_t stride : view.strides) json["strides"].push_back(stride);
+  return json;
+}
+
+/// The arrays as NumPy shall see them. Of a move: an input of the output's shape, its axes merged, and types that only
+/// tell the size of an element.
+struct WorkerArrays {
+  std::vector<nlohmann::json> inputs;
+  nlohmann::json output;
+};
+WorkerArrays arrays_of(const Workload& workload) {
+  WorkerArrays arrays;
+  if (!workload.merged()) {
+    for (std::size_t i = 0; i < workload.inputs(); ++i) arrays.inputs.push_back(array_json(workload.in(i)));
+    arrays.output = array_json(workload.out());
+    return arrays;
+  }
+  const core::Move& move = *workload.merged();
+  const std::string type = fmt::format("move{}", move.element);
+  nlohmann::json in = array_json(type, move.in_offset), out = array_json(type, move.out_offset);
+  for (const core::MoveAxis& axis : move.axes) {
+    for (nlohmann::json* array : {&in, &out}) (*array)["shape"].push_back(axis.extent);
+    in["strides"].push_back(axis.in_stride);
+    out["strides"].push_back(axis.out_stride);
+  }
+  return {{in}, out};
 }
 
 }  // namespace
@@ -148,23 +183,21 @@ const nlohmann::json& Worker::facts() {
 
 void Worker::load(const Workload& workload) {
   const std::string identity =
-      fmt::format("{} {} {}", workload.data().seed, workload.device().info().spec(), workload.text());
+      fmt::format("{} {} {}", workload.data(0).seed, workload.device().info().spec(), workload.text());
   if (identity == loaded_) return;
   loaded_.clear();
-  const std::size_t in_bytes = workload.in_buffer().bytes(), out_bytes = workload.out_buffer().bytes();
-  memory_.reserve(std::max(in_bytes, out_bytes));
-  fill_on_host(workload.team(), workload.data(), memory().first(in_bytes));
-  const core::Move& move = workload.merged();
-  nlohmann::json request{{"do", "load"},           {"element", move.element},     {"in_bytes", in_bytes},
-                         {"out_bytes", out_bytes}, {"in_offset", move.in_offset}, {"out_offset", move.out_offset}};
-  for (const core::MoveAxis& axis : move.axes) {
-    request["shape"].push_back(axis.extent);
-    request["in_strides"].push_back(axis.in_stride);
-    request["out_strides"].push_back(axis.out_stride);
-  }
   const DeviceInfo& info = workload.device().info();
-  request["cuda"] = info.kind == Kind::gpu ? (info.api == Api::cuda ? info.index : 0) : -1;
-  ask(request);
+  const int card = info.kind == Kind::gpu ? (info.api == Api::cuda ? info.index : 0) : -1;
+  ask({{"do", "begin"}, {"cuda", card}});
+  const WorkerArrays arrays = arrays_of(workload);
+  for (std::size_t i = 0; i < arrays.inputs.size(); ++i) {
+    const std::size_t bytes = workload.buffer(i).bytes();
+    memory_.reserve(bytes);
+    fill_on_host(workload.team(), workload.data(i), memory().first(bytes));
+    ask({{"do", "input"}, {"array", arrays.inputs[i]}, {"bytes", bytes}});
+  }
+  memory_.reserve(workload.output_bytes());
+  ask({{"do", "output"}, {"array", arrays.output}, {"bytes", workload.output_bytes()}});
   loaded_ = identity;
 }
 

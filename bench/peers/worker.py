@@ -1,10 +1,13 @@
-"""Runs NumPy's and PyTorch's own ways of moving an array, and times them. Started by the benchmark, which checks the results.
+"""Runs NumPy's and PyTorch's own ways of doing an operation, and times them. Started by the benchmark, which checks the
+results.
 
 A request is a line of JSON on standard input, its reply a line on standard output; arrays are exchanged through the memory
 file 3. Each request names what to do:
   facts     which libraries there are
-  load      take over the input array, and make room for the output
-  run       move once; replies with the seconds of the call and, on a card, of the device
+  begin     forget all arrays
+  input     take over an input
+  output    make room for the result
+  run       do it once; replies with the seconds of the call and, on a card, of the device
   spoil     overwrite the place of the result
   fetch     put the result, laid out as the output buffer, into the shared memory
 """
@@ -25,6 +28,11 @@ try:
 except ImportError:
     numpy = None
 torch = None
+
+# Of moves only the size of an element counts.
+TYPES = {"move1": "u1", "move2": "i2", "move4": "f4", "move8": "f8", "move16": "c16",
+         "u8": "u1", "i8": "i1", "bool": "?", "u16": "u2", "i16": "i2", "f16": "f2", "bf16": "u2", "u32": "u4", "i32": "i4",
+         "f32": "f4", "u64": "u8", "i64": "i8", "f64": "f8", "c64": "c8", "c128": "c16"}
 
 
 def import_torch():
@@ -48,41 +56,55 @@ def facts(request):
     return found
 
 
-class Arrays:
-    """The input and the output of one workload as NumPy arrays, and as tensors once PyTorch is asked for."""
+class Array:
+    """One array in memory of its own, ordinary memory as a user of these libraries has it, and once PyTorch is asked for
+    on the card too."""
 
-    def __init__(self, request):
-        # Copies of their own: ordinary memory, as a user of these libraries has it.
-        element = numpy.dtype({1: "u1", 2: "i2", 4: "f4", 8: "f8", 16: "c16"}[request["element"]])
-        self.memory = mmap.mmap(MEMORY_FILE, 0)
-        self.shared_in = numpy.frombuffer(self.memory, element, request["in_bytes"] // element.itemsize)
-        self.shared_out = numpy.frombuffer(self.memory, element, request["out_bytes"] // element.itemsize)
-        self.shape, self.in_strides, self.out_strides = (
-            tuple(request[name]) for name in ("shape", "in_strides", "out_strides"))
-        self.in_offset, self.out_offset = request["in_offset"], request["out_offset"]
-        self.cuda = request["cuda"]
-        self.flat_in = self.shared_in.copy()
-        self.flat_out = numpy.empty_like(self.shared_out)
-        self.tensor_in = self.tensor_out = None
-        self.result = None  # of those who make a new array each time
+    def __init__(self, request, contents):
+        layout = request["array"]
+        self.type = numpy.dtype(TYPES[layout["type"]])
+        self.shape, self.strides, self.offset = tuple(layout["shape"]), tuple(layout["strides"]), layout["offset"]
+        shared = self.shared(request["bytes"])
+        self.flat = shared.copy() if contents else numpy.empty_like(shared)
+        self.flat_tensor = None
 
-    def view(self, flat, offset, strides):
-        itemsize = flat.itemsize
+    def shared(self, size):
+        return numpy.frombuffer(mmap.mmap(MEMORY_FILE, 0), self.type, size // self.type.itemsize)
+
+    def numpy(self):
         return numpy.lib.stride_tricks.as_strided(
-            flat[offset:], self.shape, tuple(stride * itemsize for stride in strides))
+            self.flat[self.offset:], self.shape, tuple(stride * self.type.itemsize for stride in self.strides))
 
-    def tensors(self):
-        if self.tensor_in is None:
-            self.tensor_in, self.tensor_out = torch.from_numpy(self.flat_in), torch.from_numpy(self.flat_out)
-            if self.cuda >= 0:
-                device = torch.device("cuda", self.cuda)
-                self.tensor_in, self.tensor_out = self.tensor_in.to(device), self.tensor_out.to(device)
-        return (torch.as_strided(self.tensor_in, self.shape, self.in_strides, self.in_offset),
-                torch.as_strided(self.tensor_out, self.shape, self.out_strides, self.out_offset))
+    def tensor(self):
+        if self.flat_tensor is None:
+            self.flat_tensor = torch.from_numpy(self.flat)
+            if cuda >= 0:
+                self.flat_tensor = self.flat_tensor.to(torch.device("cuda", cuda))
+        return torch.as_strided(self.flat_tensor, self.shape, self.strides, self.offset)
 
-    def place(self):
+    def spoil(self, value, on_torch):
+        if on_torch:
+            self.tensor()
+            self.flat_tensor.view(torch.uint8).fill_(value)
+        else:
+            self.flat.view("u1").fill(value)
+
+    def fetch(self, on_torch):
+        if on_torch:
+            torch.from_numpy(self.shared(self.flat.nbytes)).copy_(self.flat_tensor)
+        else:
+            self.shared(self.flat.nbytes)[:] = self.flat
+
+    def fetch_new(self, result):
+        """As fetch, of a contiguous result that the library made itself."""
+        shared = self.shared(self.flat.nbytes)
+        shared.view("u1").fill(0)
         count = int(numpy.prod(self.shape))
-        return self.shared_out[self.out_offset:self.out_offset + count]
+        place = shared[self.offset:self.offset + count]
+        if isinstance(result, numpy.ndarray) or numpy.isscalar(result):
+            place[:] = numpy.ravel(result)
+        else:
+            torch.from_numpy(place).copy_(result.reshape(-1))
 
 
 def timed(call):
@@ -103,60 +125,92 @@ def timed_on_card(call):
     return result, {"call": stop - start, "device": begin.elapsed_time(end) * 1e-3}
 
 
+def wake(library, operands):
+    """Threads of a product that sleep are woken by a small one, since a user's next call finds them awake."""
+    if library is numpy and operands[0].dtype.kind == "f":
+        small = numpy.ones((96, 96), operands[0].dtype)
+        small @ small
+
+
+def calls(request):
+    """The two ways of a library to do it: into a new array, and into one that exists."""
+    library = torch if request["peer"].startswith("torch") else numpy
+    operands = [array.tensor() if library is torch else array.numpy() for array in inputs]
+    target = output.tensor() if library is torch else output.numpy()
+    kind = request["kind"]
+    if kind == "move":
+        source = operands[0]
+        if library is torch:
+            return source.contiguous, lambda: target.copy_(source)
+        return lambda: numpy.ascontiguousarray(source), lambda: numpy.copyto(target, source)
+    if kind == "matmul":
+        wake(library, operands)
+        if library is torch:
+            return lambda: torch.matmul(*operands), lambda: torch.matmul(*operands, out=target)
+        return lambda: numpy.matmul(*operands), lambda: numpy.matmul(*operands, out=target, dtype=target.dtype)
+    axes = tuple(request["axes"])
+    if library is torch:
+        reduce = {"min": "amin", "max": "amax"}.get(kind, kind)
+        options = {"dim": axes[0] if kind.startswith("arg") else axes} if len(axes) < operands[0].dim() else {}
+        if reduce in ("amin", "amax"):
+            options = {"dim": axes}
+        return lambda: getattr(torch, reduce)(operands[0], **options), None
+    axis = None if len(axes) == operands[0].ndim else axes[0] if kind.startswith("arg") else axes
+    return lambda: getattr(numpy, kind)(operands[0], axis=axis), None
+
+
 def run(request):
-    peer = request["peer"]
-    arrays.result = None  # given back before the clock starts
-    if peer.startswith("numpy"):
-        source = arrays.view(arrays.flat_in, arrays.in_offset, arrays.in_strides)
-        target = arrays.view(arrays.flat_out, arrays.out_offset, arrays.out_strides)
-        new, out, clock = lambda: numpy.ascontiguousarray(source), lambda: numpy.copyto(target, source), timed
-    else:
-        source, target = arrays.tensors()
-        new, out, clock = source.contiguous, lambda: target.copy_(source), timed_on_card if arrays.cuda >= 0 else timed
-    result, times = clock(out if peer.endswith("-out") else new)
-    arrays.result = None if peer.endswith("-out") else result
+    global result
+    result = None  # given back before the clock starts
+    new, out = calls(request)
+    into_existing = request["peer"].endswith("-out")
+    clock = timed_on_card if request["peer"].startswith("torch") and cuda >= 0 else timed
+    made, times = clock(out if into_existing else new)
+    result = None if into_existing else made
     return times
 
 
 def spoil(request):
-    arrays.result = None
-    value = request["value"]
-    if request["peer"] == "numpy-out":
-        arrays.flat_out.view("u1").fill(value)
-    elif request["peer"] == "torch-out":
-        arrays.tensors()
-        arrays.tensor_out.view(torch.uint8).fill_(value)
+    global result
+    result = None
+    if request["peer"].endswith("-out"):
+        output.spoil(request["value"], request["peer"].startswith("torch"))
     return {}
 
 
 def fetch(request):
-    peer = request["peer"]
-    arrays.shared_out.view("u1").fill(0)
-    if peer == "numpy-out":
-        arrays.shared_out[:] = arrays.flat_out
-    elif peer == "torch-out":
-        torch.from_numpy(arrays.shared_out).copy_(arrays.tensor_out)
-    elif peer == "numpy":
-        arrays.place()[:] = arrays.result.ravel()
+    if request["peer"].endswith("-out"):
+        output.fetch(request["peer"].startswith("torch"))
     else:
-        torch.from_numpy(arrays.place()).copy_(arrays.result.reshape(-1))
+        output.fetch_new(result)
     return {}
 
 
-def load(request):
-    global arrays
-    arrays = None
+def begin(request):
+    global inputs, output, result, cuda
+    inputs, output, result, cuda = [], None, None, request["cuda"]
     if torch and torch.cuda.is_available():
         torch.cuda.empty_cache()
-    arrays = Arrays(request)
     return {}
 
 
-arrays = None
+def take_input(request):
+    inputs.append(Array(request, contents=True))
+    return {}
+
+
+def make_output(request):
+    global output
+    output = Array(request, contents=False)
+    return {}
+
+
+inputs, output, result, cuda = [], None, None, -1
+DO = {"facts": facts, "begin": begin, "input": take_input, "output": make_output, "run": run, "spoil": spoil, "fetch": fetch}
 for line in sys.stdin:
     request = json.loads(line)
     try:
-        reply = {"facts": facts, "load": load, "run": run, "spoil": spoil, "fetch": fetch}[request["do"]](request)
+        reply = DO[request["do"]](request)
     except Exception as error:  # whatever a library throws is the benchmark's to report
         reply = {"error": f"{type(error).__name__}: {error}"}
     replies.write(json.dumps(reply) + "\n")

@@ -23,6 +23,8 @@ class Event {
   virtual bool done() = 0;
   /// Device time between start and end of the command; throws Error(usage) when the queue has no timing.
   virtual double seconds() = 0;
+  /// Device time from the end of an earlier command of the same queue to the end of this one; throws as seconds().
+  virtual double seconds_since(Event& earlier) = 0;
   virtual void* native() const noexcept = 0;  // cl_event or CUevent
 };
 

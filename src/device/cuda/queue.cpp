@@ -86,14 +86,22 @@ bool CudaEvent::done() {
 }
 
 double CudaEvent::seconds() {
+  return seconds_from(start_ ? start_->get() : nullptr);
+}
+
+double CudaEvent::seconds_since(Event& earlier) {
+  return seconds_from(start_ ? static_cast<CUevent>(earlier.native()) : nullptr);
+}
+
+double CudaEvent::seconds_from(CUevent begin) {
   context().require_usable();
-  if (!start_) {
+  if (begin == nullptr) {
     throw Error(Errc::usage, "the event has no times: its queue was made without timing", "make the queue with timing");
   }
   wait();
   const auto scope = context().enter();
   float milliseconds = 0;
-  context().call(context().api().cuEventElapsedTime, &milliseconds, start_->get(), end_.get());
+  context().call(context().api().cuEventElapsedTime, &milliseconds, begin, end_.get());
   return static_cast<double>(milliseconds) * 1e-3;
 }
 

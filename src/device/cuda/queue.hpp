@@ -34,6 +34,7 @@ class CudaEvent final : public Event {
   void wait() override;
   bool done() override;
   double seconds() override;
+  double seconds_since(Event& earlier) override;
   void* native() const noexcept override { return end_.get(); }
 
   void record_start(CUstream stream);
@@ -43,6 +44,8 @@ class CudaEvent final : public Event {
   const Context& context() const noexcept { return end_.context(); }
 
  private:
+  double seconds_from(CUevent begin);
+
   EventHandle end_;
   std::optional<EventHandle> start_;
   std::uint64_t queue_;

@@ -35,16 +35,24 @@ bool CommandEvent::done() {
 }
 
 double CommandEvent::seconds() {
+  return seconds_between(event_.get(), CL_PROFILING_COMMAND_START);
+}
+
+double CommandEvent::seconds_since(Event& earlier) {
+  return seconds_between(static_cast<cl_event>(earlier.native()), CL_PROFILING_COMMAND_END);
+}
+
+double CommandEvent::seconds_between(cl_event from, cl_profiling_info from_what) {
   if (!queue_->timing) {
     throw Error(Errc::usage, "this event has no time", "make its queue with timing on");
   }
   return queue_->context->guarded([&] {
     if (status() != CL_COMPLETE) throw Error(Errc::usage, "this command has not finished yet", "wait for it first");
-    const auto at = [&](cl_profiling_info what) {
-      return query<cl_ulong>(cl().clGetEventProfilingInfo, event_.get(), what);
+    const auto at = [](cl_event event, cl_profiling_info what) {
+      return query<cl_ulong>(cl().clGetEventProfilingInfo, event, what);
     };
-    const cl_ulong start = at(CL_PROFILING_COMMAND_START);
-    const cl_ulong end = at(CL_PROFILING_COMMAND_END);
+    const cl_ulong start = at(from, from_what);
+    const cl_ulong end = at(event_.get(), CL_PROFILING_COMMAND_END);
     return end > start ? static_cast<double>(end - start) * 1e-9 : 0.0;
   });
 }

@@ -20,6 +20,7 @@ class CommandEvent final : public Event {
   void wait() override;
   bool done() override;
   double seconds() override;
+  double seconds_since(Event& earlier) override;
   void* native() const noexcept override { return event_.get(); }
 
   cl_event get() const noexcept { return event_.get(); }
@@ -29,6 +30,7 @@ class CommandEvent final : public Event {
 
  private:
   cl_int status() const;
+  double seconds_between(cl_event from, cl_profiling_info from_what);
 
   std::shared_ptr<QueueCore> queue_;
   EventHandle event_;

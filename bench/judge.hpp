@@ -1,0 +1,44 @@
+// Judging results. One judge per workload; what it needs to know is worked out once, when it is first asked.
+#pragma once
+
+#include "bench/problem.hpp"
+#include "bench/verify.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace axisloom::bench {
+
+class Workload;
+
+/// How results are judged. full: every element with the oracle's and the operation's bound. indexed: every element is
+/// worked out anew from the hashes of the positions that it came from. sampled, of products only: 64 rows and columns
+/// in double precision, and every other element through sums over 64 columns with random signs.
+enum class Strength { automatic, full, indexed, sampled };
+const char* name(Strength strength) noexcept;
+
+class Judge {
+ public:
+  virtual ~Judge() = default;
+  virtual Strength strength() const = 0;
+  /// Judges what lies in host memory laid out as the output buffer, or in the output buffer when `result` is null.
+  virtual Mistakes judge(const std::byte* result) = 0;
+};
+
+/// The judge of a workload. Throws Error(usage) when its operation cannot be judged so.
+std::unique_ptr<Judge> make_judge(Workload& workload, Strength asked);
+
+std::unique_ptr<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction);
+std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product);
+/// Whether there is such a judge for these dtypes.
+bool can_judge(const Reduction& reduction) noexcept;
+bool can_judge(const Product& product) noexcept;
+
+/// How many bits of floats' fractions are random in the inputs of an operation. Of those that add up elements few, so
+/// that every partial sum is exact, in whatever order it is made, and one missing element shows.
+int fraction_bits(std::string_view op, Dtype dtype) noexcept;
+
+/// Rows and columns of which a sampling judge works out every element.
+inline constexpr std::int64_t sampled_rows = 64;
+
+}  // namespace axisloom::bench

@@ -1,0 +1,275 @@
+// Products of matrices, judged on the host: 64 rows and columns are worked out, and everything else shows in sums.
+//
+//            n                  Of the other elements a judge cannot work out every one, but sums of 64 neighbours with
+//        +---+---+---+          signs s are cheap, since C s = A (B s): a wrong element makes its own sum wrong
+//      m |###########|  rows    (Freivalds, "Probabilistic machines can use less running time", IFIP 1977).
+//        |#          |
+//        |# [-++-]   |  sums    Integers are compared exactly, modulo the size of the result. For floats, with all
+//        |#          |          elements of A and B between -1 and 1, so that (|A||B|)ij <= k:
+//        +---+---+---+            element   2 k u k                promised of every order of additions
+//       columns                   sum       8 sqrt(64) sqrt(k) u k roundings are independent: Hoeffding's inequality, with
+//                                                                  a chance of 3e-14 to be wrong about a right sum
+//                                                                  (Higham and Mary, SIAM J. Sci. Comput. 41, 2019)
+//                                 all together: root mean square at most k u. Partial sums of random signs are about
+//        sqrt(k) large and k of them are rounded; a product in TF32 or bf16 where f32 was asked for exceeds it.
+//      To each the rounding of the stored result is added.
+#include "bench/judge.hpp"
+
+#include "bench/workload.hpp"
+
+#include "core/number.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace axisloom::bench {
+namespace {
+
+constexpr std::int64_t sum_width = 64;    // elements of a sum with signs
+constexpr double certainty = 8;           // standard deviations
+constexpr std::int64_t rows_at_once = 4;  // of a thin product, so that each of its packed rows is used so often
+
+/// Rows that are worked out: the first, the last, and others spread evenly.
+std::vector<std::int64_t> sample(std::int64_t count) {
+  const std::int64_t taken = std::min(count, sampled_rows);
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t i = 0; i < taken; ++i) chosen.push_back(taken == 1 ? 0 : i * (count - 1) / (taken - 1));
+  return chosen;
+}
+
+/// rows x width, from a tall factor given as element(row, k) and a packed one of k x width.
+template <class Number, class Element>
+std::vector<Number> thin_product(Team& team, std::int64_t rows, std::int64_t k, std::int64_t width,
+                                 const std::vector<Number>& packed, const Element& element) {
+  std::vector<Number> result(static_cast<std::size_t>(rows * width));
+  team.run([&](unsigned member) {
+    const auto [begin, end] = team.share((rows + rows_at_once - 1) / rows_at_once, member);
+    for (std::int64_t first = begin * rows_at_once; first < std::min(end * rows_at_once, rows); first += rows_at_once)
+      for (std::int64_t kk = 0; kk < k; ++kk)
+        for (std::int64_t row = first; row < std::min(first + rows_at_once, rows); ++row) {
+          const Number factor = element(row, kk);
+          const Number* const from = packed.data() + kk * width;
+          Number* const to = result.data() + row * width;
+          for (std::int64_t j = 0; j < width; ++j) to[j] += factor * from[j];
+        }
+  });
+  return result;
+}
+
+/// Elements of an input as numbers to compute with, from their hashes.
+template <class Number>
+class Elements {
+ public:
+  Elements(const Data& data, Dtype dtype, const Matrix& matrix, std::int64_t batch)
+      : data_(data), whole_(dtype, fraction_bits("matmul", dtype)), matrix_(matrix), batch_(batch) {}
+  Number operator()(std::int64_t row, std::int64_t column) const {
+    const auto position = static_cast<std::uint64_t>(matrix_.at(batch_, row, column));
+    const std::int64_t number = whole_(data_.bits(position, 0));
+    if constexpr (std::is_floating_point_v<Number>)
+      return static_cast<double>(number) * whole_.unit();
+    else
+      return static_cast<Number>(number);
+  }
+
+ private:
+  const Data& data_;
+  WholeNumbers whole_;
+  Matrix matrix_;
+  std::int64_t batch_;
+};
+
+/// Signs that no contestant knows of. For integers they make a sum whose every element counts, modulo any power of 2.
+double sign_of(std::int64_t column) {
+  return (Data{}.bits(static_cast<std::uint64_t>(column), 0) & 1) != 0 ? -1 : 1;
+}
+
+/// What one matrix of the result must be, as far as it is known.
+template <class Number>
+struct Reference {
+  std::vector<std::int64_t> rows, columns;
+  std::vector<Number> of_rows;     // n x rows
+  std::vector<Number> of_columns;  // m x columns
+  std::vector<Number> sums;        // m x groups of sum_width columns
+};
+
+std::int64_t groups_of(std::int64_t n) {
+  return (n + sum_width - 1) / sum_width;
+}
+
+template <class Number>
+std::vector<Number> columns_of(const Product& p, const Elements<Number>& a, const Elements<Number>& b,
+                               const std::vector<std::int64_t>& columns, Team& team) {
+  const auto width = static_cast<std::int64_t>(columns.size());
+  std::vector<Number> packed;
+  for (std::int64_t kk = 0; kk < p.k; ++kk)
+    for (std::int64_t column : columns) packed.push_back(b(kk, column));
+  return thin_product(team, p.m, p.k, width, packed, a);
+}
+
+template <class Number>
+std::vector<Number> sums_of(const Product& p, const Elements<Number>& a, const Elements<Number>& b, Team& team) {
+  const std::int64_t groups = groups_of(p.n);
+  std::vector<Number> packed(static_cast<std::size_t>(p.k * groups));
+  team.run([&](unsigned member) {
+    const auto [begin, end] = team.share(p.k, member);
+    for (std::int64_t kk = begin; kk < end; ++kk)
+      for (std::int64_t j = 0; j < p.n; ++j)
+        packed[static_cast<std::size_t>(kk * groups + j / sum_width)] +=
+            b(kk, j) * static_cast<Number>(static_cast<std::int64_t>(sign_of(j)));
+  });
+  return thin_product(team, p.m, p.k, groups, packed, a);
+}
+
+/// A product whose inputs are hashes. Number: double, or u64 for integers, which count modulo 2^64.
+template <class Number>
+class ProductJudge final : public Judge {
+ public:
+  ProductJudge(Workload& workload, const Product& product)
+      : workload_(workload), product_(product), roundoff_(core::unit_roundoff(product.in)) {
+    if (std::is_floating_point_v<Number>) roundoff_ = std::min(roundoff_, core::unit_roundoff(Dtype::f32));
+  }
+
+  Strength strength() const override { return Strength::sampled; }
+  Mistakes judge(const std::byte* result) override {
+    if (references_.empty())
+      for (std::int64_t batch = 0; batch < product_.batch; ++batch) references_.push_back(work_out(batch));
+    std::vector<std::byte> fetched;
+    out_ = workload_.output_on_host(result, fetched);
+    Mistakes elements, sums{.of = "sum"};
+    squares_ = compared_ = 0;
+    for (std::int64_t batch = 0; batch < product_.batch; ++batch) {
+      const Reference<Number>& reference = references_[static_cast<std::size_t>(batch)];
+      compare_columns(product_, batch, reference.columns, reference.of_columns, elements);
+      compare_columns(product_.transposed(), batch, reference.rows, reference.of_rows, elements);
+      compare_sums(batch, reference.sums, sums);
+    }
+    if (elements.count > 0) return elements;
+    if (sums.count > 0) {
+      sums.why = "with signs, of 64 neighbours each";
+      return sums;
+    }
+    return imprecision();
+  }
+
+ private:
+  Reference<Number> work_out(std::int64_t batch) const {
+    Team& team = workload_.team();
+    const Product turned = product_.transposed();
+    const Elements<Number> a(workload_.data(0), product_.in, product_.a, batch);
+    const Elements<Number> b(workload_.data(1), product_.in, product_.b, batch);
+    const Elements<Number> turned_a(workload_.data(1), product_.in, turned.a, batch);
+    const Elements<Number> turned_b(workload_.data(0), product_.in, turned.b, batch);
+    Reference<Number> reference{sample(product_.m), sample(product_.n), {}, {}, {}};
+    reference.of_columns = columns_of(product_, a, b, reference.columns, team);
+    reference.of_rows = columns_of(turned, turned_a, turned_b, reference.rows, team);
+    reference.sums = sums_of(product_, a, b, team);
+    return reference;
+  }
+
+  Number got(const Matrix& c, std::int64_t batch, std::int64_t row, std::int64_t column) const {
+    const std::size_t size = size_of(product_.out);
+    const std::byte* const element = out_ + static_cast<std::size_t>(c.at(batch, row, column)) * size;
+    if constexpr (std::is_floating_point_v<Number>) {
+      return static_cast<double>(core::number_at(product_.out, element));
+    } else {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, element, size);
+      return bits;
+    }
+  }
+
+  /// Whether a difference of integers vanishes in as many bits as the result has.
+  bool vanishes(std::uint64_t difference) const { return difference << (64 - 8 * size_of(product_.out)) == 0; }
+
+  bool right_element(Number want, Number value) {
+    if constexpr (std::is_floating_point_v<Number>) {
+      const auto k = static_cast<double>(product_.k);
+      const double difference = std::fabs(value - want), stored = core::unit_roundoff(product_.out) * std::fabs(want);
+      squares_ += std::pow(std::max(0.0, difference - stored), 2);
+      compared_ += 1;
+      // The reference itself is rounded k times, which counts where u is that of f64.
+      return difference <= (2 * roundoff_ + core::unit_roundoff(Dtype::f64)) * k * k + stored;
+    } else {
+      return vanishes(want - value);
+    }
+  }
+
+  void compare_columns(const Product& p, std::int64_t batch, const std::vector<std::int64_t>& columns,
+                       const std::vector<Number>& want, Mistakes& mistakes) {
+    std::size_t i = 0;
+    for (std::int64_t row = 0; row < p.m; ++row)
+      for (std::int64_t column : columns)
+        if (!right_element(want[i++], got(p.c, batch, row, column)) && mistakes.count++ == 0)
+          mistakes.first = p.c.at(batch, row, column);
+  }
+
+  void compare_sums(std::int64_t batch, const std::vector<Number>& want, Mistakes& mistakes) {
+    Team& team = workload_.team();
+    const std::int64_t groups = groups_of(product_.n);
+    std::vector<Mistakes> found(team.size(), mistakes);
+    team.run([&](unsigned member) {
+      found[member].count = 0;
+      const auto [begin, end] = team.share(product_.m, member);
+      for (std::int64_t row = begin; row < end; ++row)
+        for (std::int64_t group = 0; group < groups; ++group)
+          if (!right_sum(batch, row, group, want[static_cast<std::size_t>(row * groups + group)]) &&
+              found[member].count++ == 0)
+            found[member].first = product_.c.at(batch, row, group * sum_width);
+    });
+    for (const Mistakes& part : found) {
+      if (mistakes.count == 0) mistakes.first = part.first;
+      mistakes.count += part.count;
+    }
+  }
+
+  bool right_sum(std::int64_t batch, std::int64_t row, std::int64_t group, Number want) const {
+    Number sum = 0;
+    double squares = 0;
+    for (std::int64_t j = group * sum_width; j < std::min((group + 1) * sum_width, product_.n); ++j) {
+      const Number element = got(product_.c, batch, row, j);
+      sum += element * static_cast<Number>(static_cast<std::int64_t>(sign_of(j)));
+      squares += static_cast<double>(element) * static_cast<double>(element);
+    }
+    if constexpr (std::is_floating_point_v<Number>) {
+      const auto k = static_cast<double>(product_.k);
+      const double bound = certainty * (std::sqrt(sum_width * k) * roundoff_ * k +
+                                        core::unit_roundoff(product_.out) * std::sqrt(squares));
+      return std::isfinite(sum) && std::fabs(sum - want) <= bound;
+    } else {
+      return vanishes(want - sum);
+    }
+  }
+
+  Mistakes imprecision() const {
+    const double allowed = roundoff_ * static_cast<double>(product_.k);
+    const double error = compared_ > 0 ? std::sqrt(squares_ / compared_) : 0;
+    if (error <= allowed) return {};
+    return {.count = static_cast<std::int64_t>(compared_),
+            .why = fmt::format("the root mean square of their errors is {:.2g}, which is more than k u, {:.2g}", error,
+                               allowed)};
+  }
+
+  Workload& workload_;
+  Product product_;
+  double roundoff_;  // of the additions
+  std::vector<Reference<Number>> references_;
+  const std::byte* out_ = nullptr;
+  double squares_ = 0, compared_ = 0;  // of the errors of sampled elements, and how many these are
+};
+
+}  // namespace
+
+bool can_judge(const Product& product) noexcept {
+  return core::components_of(product.in) == 1 && product.in != Dtype::boolean &&
+         (float_format(product.in) != nullptr) == (float_format(product.out) != nullptr);
+}
+
+std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product) {
+  if (float_format(product.in) != nullptr) return std::make_unique<ProductJudge<double>>(workload, product);
+  return std::make_unique<ProductJudge<std::uint64_t>>(workload, product);
+}
+
+}  // namespace axisloom::bench

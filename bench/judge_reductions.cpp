@@ -1,0 +1,146 @@
+// Reductions, worked out on the host from the hashes of the input: no element is read, and every result is exact.
+#include "bench/judge.hpp"
+
+#include "bench/workload.hpp"
+
+#include "core/number.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace axisloom::bench {
+namespace {
+
+/// What became of the elements that go into one result. Sums count modulo 2^64, as those of integers do; of floats they
+/// stay far below.
+struct Result {
+  std::uint64_t sum = 0;
+  std::int64_t best = 0;
+  std::int64_t best_at = -1;  // along the reduced axis; -1: none yet
+};
+
+enum class Fold { sum, least, greatest };
+
+Fold fold_of(const std::string& kind) {
+  if (kind == "sum" || kind == "mean") return Fold::sum;
+  return kind.ends_with("min") ? Fold::least : Fold::greatest;
+}
+
+bool better(Fold fold, std::int64_t value, std::int64_t at, const Result& than) {
+  if (than.best_at < 0) return true;
+  if (value == than.best) return at < than.best_at;
+  return fold == Fold::least ? value < than.best : value > than.best;
+}
+
+template <Fold fold>
+void take(Result& into, std::int64_t value, std::int64_t at) {
+  if constexpr (fold == Fold::sum)
+    into.sum += static_cast<std::uint64_t>(value);
+  else if (better(fold, value, at, into))
+    into = {0, value, at};
+}
+
+void merge(Fold fold, Result& into, const Result& part) {
+  into.sum += part.sum;
+  if (fold != Fold::sum && part.best_at >= 0 && better(fold, part.best, part.best_at, into))
+    into = {0, part.best, part.best_at};
+}
+
+class ReductionJudge final : public Judge {
+ public:
+  ReductionJudge(Workload& workload, const Reduction& reduction) : workload_(workload), reduction_(reduction) {}
+
+  Strength strength() const override { return Strength::indexed; }
+  Mistakes judge(const std::byte* result) override {
+    if (results_.empty()) work_out();
+    std::vector<std::byte> fetched;
+    const std::byte* const got = workload_.output_on_host(result, fetched);
+    const std::size_t size = size_of(reduction_.out);
+    Mistakes mistakes;
+    for (std::int64_t i = 0; i < reduction_.results(); ++i) {
+      const std::int64_t at = reduction_.out_offset + i;
+      if (!right(results_[static_cast<std::size_t>(i)], got + static_cast<std::size_t>(at) * size) &&
+          mistakes.count++ == 0)
+        mistakes.first = at;
+    }
+    return mistakes;
+  }
+
+ private:
+  void work_out() {
+    const Fold fold = fold_of(reduction_.kind);
+    const auto run = fold == Fold::sum     ? &ReductionJudge::work_out_part<Fold::sum>
+                     : fold == Fold::least ? &ReductionJudge::work_out_part<Fold::least>
+                                           : &ReductionJudge::work_out_part<Fold::greatest>;
+    Team& team = workload_.team();
+    std::vector<std::vector<Result>> parts(team.size());
+    team.run([&](unsigned member) {
+      parts[member].resize(static_cast<std::size_t>(reduction_.results()));
+      const auto [begin, end] = team.share(reduction_.outer * reduction_.reduced, member);
+      (this->*run)(begin, end, parts[member]);
+    });
+    results_ = std::move(parts[0]);
+    for (std::size_t part = 1; part < parts.size(); ++part)
+      for (std::size_t i = 0; i < results_.size(); ++i) merge(fold, results_[i], parts[part][i]);
+  }
+
+  /// Runs of `inner` elements, one after the other.
+  template <Fold fold>
+  void work_out_part(std::int64_t begin, std::int64_t end, std::vector<Result>& results) const {
+    const Data data = workload_.data(0);
+    const WholeNumbers number = numbers();
+    for (std::int64_t run = begin; run < end; ++run) {
+      const std::int64_t first = (run / reduction_.reduced) * reduction_.inner, at = run % reduction_.reduced;
+      const auto position = static_cast<std::uint64_t>(reduction_.in_offset + run * reduction_.inner);
+      for (std::int64_t i = 0; i < reduction_.inner; ++i)
+        take<fold>(results[static_cast<std::size_t>(first + i)],
+                   number(data.bits(position + static_cast<std::uint64_t>(i), 0)), at);
+    }
+  }
+
+  WholeNumbers numbers() const { return {reduction_.in, fraction_bits(reduction_.kind, reduction_.in)}; }
+
+  bool right(const Result& want, const std::byte* got) const {
+    if (reduction_.kind.starts_with("arg")) return integer(got) == static_cast<std::uint64_t>(want.best_at);
+    const bool sums = fold_of(reduction_.kind) == Fold::sum;
+    if (reduction_.kind != "mean" && float_format(reduction_.out) == nullptr)
+      return integer(got) == low_bits(sums ? want.sum : static_cast<std::uint64_t>(want.best));
+    const long double exact = static_cast<long double>(sums ? static_cast<std::int64_t>(want.sum) : want.best) *
+                              numbers().unit() / (reduction_.kind == "mean" ? reduction_.reduced : 1);
+    // A sum is rounded once, when it is stored; a mean also when it is divided.
+    const long double allowed = (sums ? 2 : 0) * core::unit_roundoff(reduction_.out) * std::fabs(exact);
+    return std::fabs(core::number_at(reduction_.out, got) - exact) <= allowed;
+  }
+
+  std::uint64_t low_bits(std::uint64_t number) const {
+    const std::size_t unused = 64 - 8 * size_of(reduction_.out);
+    return number << unused >> unused;
+  }
+  std::uint64_t integer(const std::byte* element) const {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, element, size_of(reduction_.out));
+    return bits;
+  }
+
+  Workload& workload_;
+  Reduction reduction_;
+  std::vector<Result> results_;
+};
+
+}  // namespace
+
+bool can_judge(const Reduction& reduction) noexcept {
+  const bool complex = core::components_of(reduction.in) == 2;
+  const bool sums = reduction.kind == "sum" || reduction.kind == "mean";
+  const bool floats = float_format(reduction.in) != nullptr;
+  // Sums of integers wrap, so their mean is not theirs divided; the order of u64 is not that of i64.
+  if (complex || reduction.in == Dtype::boolean || (reduction.kind == "mean" && !floats)) return false;
+  return sums || reduction.in != Dtype::u64;
+}
+
+std::unique_ptr<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction) {
+  return std::make_unique<ReductionJudge>(workload, reduction);
+}
+
+}  // namespace axisloom::bench

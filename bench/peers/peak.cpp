@@ -1,0 +1,107 @@
+// Multiplying and adding in registers, without memory: what a product is measured against on a CPU. As many operations
+// as the product has, in enough independent chains to hide the latency of an FMA (4 cycles, two a cycle).
+#include "bench/peers/peers.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#if defined(__x86_64__)
+#define WITH_AVX512 __attribute__((target("avx512f,fma")))
+#define WITH_AVX2 __attribute__((target("avx2,fma")))
+#endif
+
+namespace axisloom::bench {
+namespace {
+
+constexpr int chains = 16;
+
+/// x becomes x * factor + factor, `steps` times, in every lane of every chain; answers how many lanes are at the fixed
+/// point 1 that they set out from, with a factor of 0.5. A compiler that does not know the factor cannot leave it out.
+template <class Real, int bytes>
+[[gnu::always_inline]] inline int iterate(Real factor, std::int64_t steps) {
+  using Vector [[gnu::vector_size(bytes)]] = Real;
+  constexpr int lanes = bytes / static_cast<int>(sizeof(Real));
+  Vector x[chains];
+  for (Vector& chain : x) chain = Vector{} + Real{1};
+  const Vector f = Vector{} + factor;
+  for (std::int64_t step = 0; step < steps; ++step)
+    for (Vector& chain : x) chain = chain * f + f;
+  int fixed = 0;
+  for (const Vector& chain : x)
+    for (int lane = 0; lane < lanes; ++lane) fixed += chain[lane] == Real{1};
+  return fixed;
+}
+
+struct Unit {
+  int (*iterate)(double factor, std::int64_t steps);
+  int lanes;
+  const char* name;
+};
+
+#ifdef WITH_AVX512
+template <class Real>
+WITH_AVX512 int iterate_avx512(double factor, std::int64_t steps) {
+  return iterate<Real, 64>(static_cast<Real>(factor), steps);
+}
+template <class Real>
+WITH_AVX2 int iterate_avx2(double factor, std::int64_t steps) {
+  return iterate<Real, 32>(static_cast<Real>(factor), steps);
+}
+#endif
+
+/// Null where this program knows no such unit.
+template <class Real>
+const Unit* unit() {
+#ifdef WITH_AVX512
+  static constexpr Unit avx512{iterate_avx512<Real>, 64 / sizeof(Real), "512-bit FMA"};
+  static constexpr Unit avx2{iterate_avx2<Real>, 32 / sizeof(Real), "256-bit FMA"};
+  if (__builtin_cpu_supports("avx512f")) return &avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &avx2;
+#endif
+  return nullptr;
+}
+
+class Peak final : public Contestant {
+ public:
+  Peak(Workload& workload, const Unit& unit)
+      : Contestant(workload, "peak", fmt::format("{} in registers, {} threads", unit.name, workload.team().size()),
+                   Role::peak),
+        unit_(unit),
+        steps_(static_cast<std::int64_t>(std::ceil(workload.operations() / operations_per_step()))) {}
+
+  Timing run() override {
+    const double start = now();
+    fixed_.assign(workload().team().size(), 0);
+    volatile double factor = 0.5;
+    workload().team().run([&](unsigned member) { fixed_[member] = unit_.iterate(factor, steps_); });
+    return {now() - start, std::nullopt};
+  }
+  void spoil(std::byte value) override { fixed_.assign(1, std::to_integer<int>(value)); }
+  Work work() const override { return {0, static_cast<double>(steps_) * operations_per_step()}; }
+  Mistakes judge() override {
+    std::int64_t wrong = 0;
+    for (int fixed : fixed_) wrong += fixed != chains * unit_.lanes;
+    return {.count = wrong + (fixed_.size() != workload().team().size() ? 1 : 0), .of = "thread"};
+  }
+
+ private:
+  double operations_per_step() const { return 2.0 * chains * unit_.lanes * workload().team().size(); }
+
+  const Unit& unit_;
+  std::int64_t steps_;
+  std::vector<int> fixed_;
+};
+
+}  // namespace
+
+Offer offer_peak(Workload& workload, Session&) {
+  if (workload.limit() != Limit::arithmetic) return Offer::absent("arithmetic is not what limits this job");
+  if (workload.host(0) == nullptr) return Offer::absent("the device computes by itself");
+  const Dtype dtype = workload.in().dtype;
+  const Unit* const found = dtype == Dtype::f32 ? unit<float>() : dtype == Dtype::f64 ? unit<double>() : nullptr;
+  if (found == nullptr) return Offer::absent("knows no unit for this dtype");
+  return {std::make_unique<Peak>(workload, *found), {}};
+}
+
+}  // namespace axisloom::bench

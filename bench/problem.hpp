@@ -1,0 +1,49 @@
+// What an operation computes, in the few terms that other libraries and the judges understand.
+#pragma once
+
+#include <axisloom/array.hpp>
+#include <axisloom/ops.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace axisloom::bench {
+
+/// A contiguous array [outer][reduced][inner] that becomes [outer][inner]. Of a sum along the rows of a matrix inner is
+/// 1, of one along its columns outer is 1, of one of the whole array both are.
+struct Reduction {
+  std::string kind;  // "sum", "mean", "min", "max", "argmin" or "argmax"
+  Dtype in = Dtype::f32, out = Dtype::f32;
+  std::int64_t outer = 1, reduced = 1, inner = 1;
+  std::int64_t in_offset = 0, out_offset = 0;  // of the first elements
+  std::vector<int> axes = {};                  // of the input that are reduced
+
+  std::int64_t results() const noexcept { return outer * inner; }
+};
+/// Nothing when the operation is none of these, or an array has gaps. `views`: the input, then the output.
+std::optional<Reduction> reduction_of(const Operation& op, std::span<const View> views);
+
+/// Where the elements of one matrix lie: strides in elements from row to row, column to column, matrix to matrix.
+struct Matrix {
+  std::int64_t offset = 0, row = 0, column = 0, batch = 0;
+  std::int64_t at(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept {
+    return offset + b * batch + r * row + c * column;
+  }
+};
+
+/// `batch` times c[m][n] = sum over k of a[m][k] * b[k][n].
+struct Product {
+  Dtype in = Dtype::f32, out = Dtype::f32;
+  std::int64_t m = 1, n = 1, k = 1, batch = 1;
+  Matrix a, b, c;
+
+  /// The same numbers as the product of the transposed matrices.
+  Product transposed() const;
+};
+/// Nothing when the operation is no plain `matmul` of two arrays of one dtype, or its batches need several strides.
+std::optional<Product> product_of(const Operation& op, std::span<const View> views);
+
+}  // namespace axisloom::bench
