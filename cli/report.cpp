@@ -34,6 +34,7 @@ void Explanation::tell(const PlanReport& report) const {
   say(fmt::format("  winner {}, {}-bit offsets, expected {} for {}", configuration_text(report),
                   report.index == IndexWidth::bits64 ? 64 : 32, human_seconds(report.expected_seconds),
                   human_bytes(static_cast<std::uint64_t>(report.bytes_moved))));
+  for (const std::string& step : report.steps) say("  step " + step);
   const jit::CacheStats now = jit::cache_stats();
   say(fmt::format("  programs: {} compiled, {} from disk, {} from memory", now.compiles - before_.compiles,
                   now.disk_hits - before_.disk_hits, now.memory_hits - before_.memory_hits));

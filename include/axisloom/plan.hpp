@@ -43,6 +43,7 @@ struct PlanReport {
   Configuration configuration;       ///< its tunables
   std::string configuration_source;  ///< "forced", "exact", "shape class", "device family" or "default"
   std::vector<CandidateReport> candidates;
+  std::vector<std::string> steps = {};  ///< "1: i k, k j -> i j  matmul/packed  33.6 MFLOP"; of einsum and its like
   IndexWidth index = IndexWidth::bits32;
   std::size_t workspace_bytes = 0;  ///< what `run` needs besides the arrays; 0 for moves
   double expected_seconds = 0;

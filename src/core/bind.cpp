@@ -20,14 +20,22 @@ const Axis* find_axis(const Side& side, std::string_view name) {
 
 class Binder {
  public:
-  Binder(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed)
-      : pattern_(pattern), shapes_(shapes), lengths_(lengths), allowed_(allowed) {}
+  Binder(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed,
+         Broadcast broadcast)
+      : pattern_(pattern),
+        shapes_(shapes),
+        lengths_(lengths),
+        allowed_(allowed),
+        broadcast_(broadcast == Broadcast::yes) {}
 
   BoundPattern bind() {
     check_operands();
     check_sides();
+    std::vector<int> ellipses;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) ellipses.push_back(count_ellipsis_axes(i));
+    check_ellipsis_kept();
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
-      const int ellipsis_axes = count_ellipsis_axes(i);
+      const int ellipsis_axes = ellipses[i];
       bound_.inputs.push_back(expand(pattern_.inputs[i], ellipsis_axes));
       input_columns_.push_back(columns(pattern_.inputs[i], ellipsis_axes));
     }
@@ -35,6 +43,7 @@ class Binder {
     bound_.output = expand(pattern_.output, ellipsis_axes_);
     apply_lengths();
     infer_from_shapes();
+    check_diagonals();
     for (std::size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(static_cast<int>(i));
     list_removed(known_from_left);
     return std::move(bound_);
@@ -99,14 +108,24 @@ class Binder {
                " axes, but the array has " + std::to_string(rank) + ": " + to_string(shapes_[input]),
            "write one axis, composition or 1 per axis of the array, or '...' for some of them");
     if (!side.has_ellipsis()) return 0;
-    if (has_ellipsis_ && rank - written != ellipsis_axes_)
+    if (has_ellipsis_ && !broadcast_ && rank - written != ellipsis_axes_)
       fail(column, 1,
            "the ellipsis stands for " + std::to_string(rank - written) + " axes here and for " +
                std::to_string(ellipsis_axes_) + " before",
            "give the arrays the same number of unnamed axes");
     has_ellipsis_ = true;
-    ellipsis_axes_ = rank - written;
-    return ellipsis_axes_;
+    ellipsis_axes_ = std::max(ellipsis_axes_, rank - written);
+    return rank - written;
+  }
+
+  // Unnamed axes are never summed over where they are broadcast: NumPy refuses it too.
+  void check_ellipsis_kept() const {
+    if (!broadcast_ || ellipsis_axes_ == 0 || pattern_.output.has_ellipsis()) return;
+    const auto has = [](const Side& side) { return side.has_ellipsis(); };
+    const Side& side = *std::find_if(pattern_.inputs.begin(), pattern_.inputs.end(), has);
+    const auto group = std::find_if(side.groups.begin(), side.groups.end(), [](const Group& g) { return g.ellipsis; });
+    fail(group->column, 3, "the ellipsis stands for " + std::to_string(ellipsis_axes_) + " axes, but not on the right",
+         "write '...' on the right too, or name the axes to sum over them");
   }
 
   std::vector<Composition> expand(const Side& side, int ellipsis_axes) {
@@ -119,7 +138,7 @@ class Binder {
         continue;
       }
       Composition unnamed;
-      for (int i = 0; i < ellipsis_axes; ++i)
+      for (int i = ellipsis_axes_ - ellipsis_axes; i < ellipsis_axes_; ++i)
         unnamed.push_back(axis_index({.name = ".." + std::to_string(i), .column = group.column}));
       if (group.composed) {
         composition.insert(composition.begin() + static_cast<std::ptrdiff_t>(group.at), unnamed.begin(), unnamed.end());
@@ -156,6 +175,7 @@ class Binder {
 
   void apply_lengths() {
     std::vector<std::string_view> seen;
+    given_.resize(bound_.axes.size());
     for (const auto& [name, length] : lengths_) {
       const int index = name.empty() || name.front() == '.' ? -1 : index_of(name);
       if (index < 0)
@@ -167,6 +187,7 @@ class Binder {
         fail_at(axis, "the length of '" + name + "' is given as " + std::to_string(length), "give a positive length");
       seen.push_back(name);
       extent_of(index) = length;
+      given_[static_cast<std::size_t>(index)] = true;
     }
   }
 
@@ -184,6 +205,14 @@ class Binder {
 
   // Returns whether the extent of an axis was learnt.
   bool infer(const Composition& composition, int column, std::int64_t extent) {
+    if (broadcast_ && composition.size() == 1 && extent_of(composition[0]) != unknown) {
+      if (extent == 1) return false;
+      const int axis = composition[0];
+      if (extent_of(axis) == 1 && !given_[static_cast<std::size_t>(axis)]) {
+        extent_of(axis) = extent;
+        return true;
+      }
+    }
     std::vector<int> open;
     std::int64_t product = 1;
     for (const int axis : composition) {
@@ -219,6 +248,22 @@ class Binder {
         fail_at_index(axis, "a composed axis has more than one unknown length", "give all of its lengths but one");
   }
 
+  // Only several operands are broadcast against each other: the axes of a diagonal have one length.
+  void check_diagonals() const {
+    for (std::size_t i = 0; i < bound_.inputs.size(); ++i) {
+      const auto& input = bound_.inputs[i];
+      for (std::size_t k = 0; k < input.size(); ++k) {
+        const auto first = static_cast<std::size_t>(std::find(input.begin(), input.end(), input[k]) - input.begin());
+        const std::int64_t extent = shapes_[i][static_cast<int>(k)], other = shapes_[i][static_cast<int>(first)];
+        if (input[k].size() == 1 && extent != other)
+          fail(input_columns_[i][k], 1,
+               "the axis '" + bound_.axes[static_cast<std::size_t>(input[k][0])].name + "' has length " +
+                   std::to_string(extent) + " here and " + std::to_string(other) + " before",
+               "a diagonal needs axes of one length");
+      }
+    }
+  }
+
   void add_to_output(int index) {
     if (extent_of(index) == unknown)
       fail_at_index(index, "the new axis '" + written_[static_cast<std::size_t>(index)].name + "' has no length",
@@ -240,17 +285,20 @@ class Binder {
   std::span<const Dims> shapes_;
   const Lengths& lengths_;
   OneSided allowed_;
+  bool broadcast_;
   BoundPattern bound_;
   std::vector<std::vector<int>> input_columns_;
   std::vector<Axis> written_;  // where each of bound_.axes stands first
+  std::vector<bool> given_;    // whether its extent was given as a length
   int ellipsis_axes_ = 0;
   bool has_ellipsis_ = false;
 };
 
 }  // namespace
 
-BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed) {
-  return Binder(pattern, shapes, lengths, allowed).bind();
+BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed,
+                  Broadcast broadcast) {
+  return Binder(pattern, shapes, lengths, allowed, broadcast).bind();
 }
 
 Dims output_shape(const BoundPattern& bound) {
@@ -273,7 +321,8 @@ std::vector<std::int64_t> elementary_strides(const BoundPattern& bound, const st
   for (std::size_t i = 0; i < side.size(); ++i) {
     std::int64_t stride = strides[static_cast<int>(i)];
     for (auto axis = side[i].rbegin(); axis != side[i].rend(); ++axis) {
-      result[static_cast<std::size_t>(*axis)] = stride;
+      std::int64_t& sum = result[static_cast<std::size_t>(*axis)];
+      sum = checked_add(sum, stride, "the stride of a diagonal");
       stride = checked_mul(stride, bound.axes[static_cast<std::size_t>(*axis)].extent, "the stride of a split axis");
     }
   }

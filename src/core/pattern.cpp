@@ -21,10 +21,17 @@ bool is_word(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.';
 }
 
+/// Whether a name may stand twice on one side, and whether each letter is a name of its own.
+struct Spelling {
+  bool repeats = false;
+  bool letters = false;
+};
+
 /// Parses one side of a pattern: text[begin, end).
 class SideParser {
  public:
-  SideParser(std::string_view text, std::size_t begin, std::size_t end) : text_(text), at_(begin), end_(end) {}
+  SideParser(std::string_view text, std::size_t begin, std::size_t end, Spelling spelling = {})
+      : text_(text), at_(begin), end_(end), spelling_(spelling) {}
 
   Side parse() {
     while (at_ < end_) {
@@ -67,7 +74,7 @@ class SideParser {
 
   void word() {
     const std::size_t begin = at_;
-    while (at_ < end_ && is_word(text_[at_])) ++at_;
+    at_ = end_of_word();
     const std::string_view token = text_.substr(begin, at_ - begin);
     if (!in_group_) group_ = Group{.column = static_cast<int>(begin)};
     if (token.find('.') != std::string_view::npos)
@@ -77,6 +84,13 @@ class SideParser {
     else
       add_named(token, begin);
     if (!in_group_) side_.groups.push_back(std::move(group_));
+  }
+
+  std::size_t end_of_word() const {
+    std::size_t last = at_ + 1;
+    if (spelling_.letters && is_letter(text_[at_])) return last;
+    while (last < end_ && is_word(text_[last]) && !(spelling_.letters && is_letter(text_[last]))) ++last;
+    return last;
   }
 
   void add_ellipsis(std::string_view token, std::size_t column) {
@@ -102,7 +116,7 @@ class SideParser {
       fail(column, token.size(), "a name cannot start with a digit", "put a letter first, or a space after the number");
     if (token.front() == '_' || token.back() == '_')
       fail(column, token.size(), "a name cannot start or end with an underscore", "use it only within a name");
-    if (std::find(names_.begin(), names_.end(), token) != names_.end())
+    if (!spelling_.repeats && std::find(names_.begin(), names_.end(), token) != names_.end())
       fail(column, token.size(), "the name '" + std::string(token) + "' stands twice on one side",
            "give each axis its own name");
     names_.push_back(token);
@@ -112,6 +126,7 @@ class SideParser {
   std::string_view text_;
   std::size_t at_;
   std::size_t end_;
+  Spelling spelling_;
   Side side_;
   Group group_;
   bool in_group_ = false;
@@ -151,6 +166,67 @@ void check_ellipses(const Pattern& pattern) {
                 "add '...' on the left, or name the axes");
 }
 
+std::vector<Side> parse_inputs(std::string_view text, std::size_t arrow_at, Spelling spelling) {
+  std::vector<Side> inputs;
+  for (std::size_t begin = 0; begin <= arrow_at;) {
+    const std::size_t end = std::min(text.find(',', begin), arrow_at);
+    inputs.push_back(SideParser(text, begin, end, spelling).parse());
+    begin = end + 1;
+  }
+  return inputs;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::size_t letters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_letter));
+}
+
+/// Whether a pattern of einsum is spelled as NumPy does, a letter an axis.
+bool is_compact(std::string_view text, std::span<const Dims> shapes) {
+  const std::size_t middle = std::min(text.find(arrow), text.size());
+  std::vector<std::string_view> sides;
+  for (std::size_t begin = 0; begin <= middle;) {
+    const std::size_t end = std::min(text.find(',', begin), middle);
+    sides.push_back(trimmed(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  bool names = false, letters = false;  // an operand that is one name of a 1-d array; one that can only be letters
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::size_t count = letters_in(sides[i]);
+    if (count == 0 || sides[i].size() == 1) continue;  // both readings are the same
+    const bool one_axis = i < shapes.size() && shapes[i].size() == 1 && count == sides[i].size();
+    (one_axis ? names : letters) = true;
+  }
+  if (middle < text.size()) sides.push_back(trimmed(text.substr(middle + arrow.size())));
+  const auto plain = [](std::string_view side) {
+    return std::all_of(side.begin(), side.end(), [](char c) { return is_letter(c) || c == '.'; });
+  };
+  return std::all_of(sides.begin(), sides.end(), plain) && (letters || !names || middle == text.size());
+}
+
+/// The ellipsis, then every letter that stands once in all the operands, in the order of their codes.
+Side implicit_output(const std::vector<Side>& inputs) {
+  std::vector<Axis> axes;
+  Side output;
+  for (const Side& input : inputs)
+    for (const Group& group : input.groups) {
+      axes.insert(axes.end(), group.axes.begin(), group.axes.end());
+      if (group.ellipsis && output.groups.empty()) output.groups.push_back(group);
+    }
+  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.name < b.name; });
+  for (const Axis& axis : axes) {
+    const auto same = [&](const Axis& other) { return other.name == axis.name; };
+    if (std::count_if(axes.begin(), axes.end(), same) == 1)
+      output.groups.push_back(Group{.axes = {axis}, .column = axis.column});
+  }
+  return output;
+}
+
 }  // namespace
 
 bool Side::has_ellipsis() const {
@@ -171,16 +247,26 @@ Error fault(std::string_view text, int column, int length, const std::string& me
 
 Pattern parse(std::string_view text) {
   const std::size_t middle = find_arrow(text);
-  Pattern pattern{.text = std::string(text), .inputs = {}, .output = {}};
-  std::size_t begin = 0;
-  while (begin <= middle) {
-    const std::size_t end = std::min(text.find(',', begin), middle);
-    pattern.inputs.push_back(SideParser(text, begin, end).parse());
-    begin = end + 1;
-  }
+  Pattern pattern{.text = std::string(text), .inputs = parse_inputs(text, middle, {}), .output = {}};
   pattern.output = SideParser(text, middle + arrow.size(), text.size()).parse();
   check_ellipses(pattern);
   return pattern;
+}
+
+Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes) {
+  const bool letters = is_compact(text, shapes);
+  const bool implicit = letters && text.find(arrow) == std::string_view::npos;
+  const std::size_t middle = implicit ? text.size() : find_arrow(text);
+  Pattern pattern{
+      .text = std::string(text), .inputs = parse_inputs(text, middle, {.repeats = true, .letters = letters}), .output = {}};
+  pattern.output = implicit ? implicit_output(pattern.inputs)
+                            : SideParser(text, middle + arrow.size(), text.size(), {.letters = letters}).parse();
+  check_ellipses(pattern);
+  return pattern;
+}
+
+int count_operands(std::string_view text) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.end(), ','));
 }
 
 }  // namespace axisloom::core

@@ -44,6 +44,18 @@ struct Pattern {
 /// caret below the fault.
 Pattern parse(std::string_view text);
 
+/// Parses a pattern of einsum, in einops' spelling ("i k, k j -> i j") or in NumPy's ("ik,kj->ij", "ik,kj"). A name may
+/// stand twice in one operand, which means its diagonal. The spelling follows from the text and the operands' ranks:
+///   - a blank (other than around ',' and '->'), a parenthesis, digit or underscore makes it einops';
+///   - otherwise a letter is an axis, as in NumPy, unless there are operands of several letters and all of these are
+///     1-d arrays: then each is one name, as in "row, row ->".
+/// Without '->', in NumPy's spelling only, the result has the ellipsis' axes and then, in alphabetical order (capitals
+/// first), every letter that stands once.
+Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes);
+
+/// How many operands an einsum's pattern has: one more than commas.
+int count_operands(std::string_view text);
+
 /// An Error(usage) whose message shows `text` with carets below `length` characters from `column` on (0: no carets).
 Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy);
 
@@ -66,15 +78,19 @@ struct BoundPattern {
 /// Which axes may appear on one side only. einops: rearrange none, repeat those on the right, reduce those on the left.
 enum class OneSided { none, right, left };
 
+/// Whether an axis of length 1 goes with any other length of that name, and an ellipsis with a longer one, as in einsum.
+enum class Broadcast { no, yes };
+
 /// Binds a pattern to shapes and named lengths; throws Error(usage), as einops does, for a rank or a length that does
 /// not fit, an unknown or unused name, a length that does not divide, and a composed axis with two unknowns.
-BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed);
+BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed,
+                  Broadcast broadcast = Broadcast::no);
 
 /// Shape of the output: the product of each of its compositions.
 Dims output_shape(const BoundPattern& bound);
 
 /// Strides of the elementary axes that `side` uses, indexed as BoundPattern::axes (0 for those it lacks): a composed
-/// axis (a b) of stride s gives b the stride s and a the stride s * extent(b).
+/// axis (a b) of stride s gives b the stride s and a the stride s * extent(b). An axis that stands twice gets the sum.
 std::vector<std::int64_t> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
                                              const Dims& strides);
 

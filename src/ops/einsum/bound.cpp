@@ -1,0 +1,135 @@
+// How far a result may be from the oracle's.
+//
+// Write |S| for the contraction of the operands' absolute values (of a complex number: |re| + |im|), u for the roundoff
+// of the accumulators (f32's for 16-bit floats, else that of the dtype) and v for that of the dtype in which results are
+// stored. A step that computes an array from exact ones has an error of at most g |array|, element by element:
+//   product of k terms      g = 2 k u  (promised by matmul), 8 k u of complex numbers: both components, two products each
+//   sum of n elements       g = (ceil(log2 n) + 40) u  (promised by reduce)
+//   conversion              g = v
+// and v more where the result is stored with fewer digits than it is computed with. Steps multiply: arrays with errors of
+// at most a and b relative to |X| and |Y| have a product within (1 + a)(1 + b)(1 + g) - 1 of |X||Y|, and sums keep that.
+// So the whole is within (product over all steps of (1 + g)) - 1 of |S|, in any order of the steps.
+// alpha, beta and the addition add 4 u of |alpha| |S| + |beta| |addend|; the oracle is rounded too, by v. Below the
+// smallest normal number errors are absolute: half of the smallest number there is for each rounding, which operands met
+// later multiply and sums add up.
+#include "core/number.hpp"
+#include "ops/einsum/nest.hpp"
+#include "ops/einsum/oracle.hpp"
+#include "ops/einsum/path.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace axisloom::ops {
+namespace {
+
+struct Roundoff {
+  double sums = 0;    // u
+  double stored = 0;  // v
+  double least = 0;   // smallest positive number of the stored dtype
+  bool is_complex = false;
+};
+
+Roundoff roundoff_of(Dtype dtype) {
+  const double stored = core::unit_roundoff(dtype);
+  const Dtype component = core::component_of(dtype);
+  const bool small = component == Dtype::f16 || component == Dtype::bf16;
+  const double least = component == Dtype::f16    ? 0x1p-24
+                       : component == Dtype::bf16 ? 0x1p-133
+                       : component == Dtype::f32  ? 0x1p-149
+                                                  : 0x1p-1074;
+  return {small ? core::unit_roundoff(Dtype::f32) : stored, stored, least, core::components_of(dtype) == 2};
+}
+
+/// What is collected on the way through the steps.
+struct Steps {
+  double growth = 0;  // sum of log(1 + g)
+  int stored = 0;     // results
+
+  void add(double g, const Roundoff& roundoff) {
+    growth += std::log1p(g) + (roundoff.stored > roundoff.sums ? std::log1p(roundoff.stored) : 0);
+    ++stored;
+  }
+};
+
+Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
+  Steps steps;
+  std::vector<AxisSet> axes;
+  std::vector<std::vector<bool>> members;
+  for (std::size_t i = 0; i < problem.operands.size(); ++i) {
+    std::vector<bool> alone(problem.operands.size());
+    alone[i] = true;
+    const Term& operand = problem.operands[i];
+    const AxisSet kept = operand.axes & axes_left(problem, alone);
+    const auto n = static_cast<double>(problem.points(operand.axes & ~kept));
+    if (operand.dtype != problem.out.dtype) steps.add(roundoff.stored, roundoff);
+    if (kept != operand.axes) steps.add((std::ceil(std::log2(n)) + 40) * roundoff.sums, roundoff);
+    axes.push_back(kept);
+    members.push_back(std::move(alone));
+  }
+  for (const PathStep& step : contraction_path(problem)) {
+    const auto left = static_cast<std::size_t>(step.left), right = static_cast<std::size_t>(step.right);
+    std::vector<bool> both = members[left];
+    for (std::size_t i = 0; i < both.size(); ++i) both[i] = both[i] || members[right][i];
+    const AxisSet all = axes[left] | axes[right], kept = all & axes_left(problem, both);
+    const auto k = static_cast<double>(problem.points(all & ~kept));
+    steps.add((roundoff.is_complex ? 8 : 2) * k * roundoff.sums, roundoff);
+    axes.push_back(kept);
+    members.push_back(std::move(both));
+  }
+  return steps;
+}
+
+double magnitude_at(Dtype dtype, const std::byte* element) {
+  double sum = 0;
+  for (int component = 0; component < core::components_of(dtype); ++component)
+    sum += static_cast<double>(std::fabs(core::number_at(dtype, element, component)));
+  return sum;
+}
+
+std::vector<Dense<double>> magnitudes(const Contraction& problem, std::span<const std::byte* const> in) {
+  std::vector<Dense<double>> operands;
+  for (std::size_t i = 0; i < problem.operands.size(); ++i) {
+    const Term& term = problem.operands[i];
+    operands.push_back(
+        dense<double>(problem, term, in[i], [&](const std::byte* at) { return magnitude_at(term.dtype, at); }));
+  }
+  return operands;
+}
+
+/// What roundings below the normal numbers can amount to.
+double underflow(const Contraction& problem, const std::vector<Dense<double>>& operands, const Steps& steps,
+                 const Roundoff& roundoff) {
+  double largest = 1;
+  for (const Dense<double>& operand : operands)
+    for (const double value : operand.values) largest = std::max(largest, value);
+  double grown = static_cast<double>(problem.points(problem.all_axes() & ~problem.out.axes));
+  for (std::size_t i = 0; i + 1 < operands.size(); ++i) grown *= largest;
+  const double intermediate = steps.stored > 1 ? steps.stored * grown : 0;
+  return roundoff.least * (2 + intermediate * std::max(1.0, std::fabs(problem.alpha)));
+}
+
+}  // namespace
+
+std::vector<double> contraction_bound(const Contraction& problem, std::span<const std::byte* const> in) {
+  const Dtype dtype = problem.out.dtype;
+  const Roundoff roundoff = roundoff_of(dtype);
+  if (roundoff.stored == 0) return std::vector<double>(static_cast<std::size_t>(problem.points(problem.out.axes)), 0.0);
+  std::vector<double> bound;
+  const bool empty = problem.points(problem.all_axes()) == 0;
+  const Steps steps = empty ? Steps{} : steps_of(problem, roundoff);
+  const std::vector<Dense<double>> operands = magnitudes(problem, in);
+  const double relative = std::expm1(steps.growth), least = underflow(problem, operands, steps, roundoff);
+  const bool scaled = problem.alpha != 1 || problem.addend;
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  for_each_sum(problem, operands, [&](double sum, std::int64_t, std::int64_t addend) {
+    double whole = std::fabs(problem.alpha) * sum;
+    const double spread = relative * whole;
+    if (problem.addend && problem.beta != 0)
+      whole += std::fabs(problem.beta) * magnitude_at(dtype, in.back() + addend * size);
+    bound.push_back(spread + (scaled ? 4 * roundoff.sums : 0) * (whole + spread) + 2 * roundoff.stored * whole + least);
+  });
+  return bound;
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,367 @@
+// Follows the path of a contraction and has each step planned by the operation that does it.
+#include "ops/einsum/contract.hpp"
+
+#include "core/checked.hpp"
+#include "core/number.hpp"
+#include "ops/einsum/lowering.hpp"
+#include "ops/einsum/map.hpp"
+#include "ops/einsum/path.hpp"
+#include "ops/einsum/schedule.hpp"
+#include "ops/registry.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+namespace axisloom::ops {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the low half of an integer is taken to be its first bytes");
+
+/// An array on its way through the steps.
+struct Array {
+  Term term;
+  Source source;
+};
+
+bool is_integer(Dtype dtype) {
+  return core::kind_of(dtype) == core::NumberKind::unsigned_integer ||
+         core::kind_of(dtype) == core::NumberKind::signed_integer || dtype == Dtype::boolean;
+}
+
+/// The dtype of a sum as reduce gives it.
+Dtype sum_dtype(Dtype dtype) {
+  if (dtype == Dtype::boolean || core::kind_of(dtype) == core::NumberKind::signed_integer) return Dtype::i64;
+  return core::kind_of(dtype) == core::NumberKind::unsigned_integer ? Dtype::u64 : dtype;
+}
+
+/// Whether a product of such arrays can be written in such a dtype.
+bool multiplies_into(Dtype in, Dtype out) {
+  if (in == out) return true;
+  if (in == Dtype::i8 || in == Dtype::u8) return out == Dtype::i32;
+  return (in == Dtype::f16 || in == Dtype::bf16) && out == Dtype::f32;
+}
+
+std::string count_text(double operations) {
+  constexpr const char* units[] = {"", "k", "M", "G", "T", "P"};
+  std::size_t unit = 0;
+  for (; operations >= 1000 && unit + 1 < std::size(units); ++unit) operations /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g %sFLOP", operations, units[unit]);
+  return text;
+}
+
+class Contractor {
+ public:
+  Contractor(const Contraction& problem, PlanImpl& plan, const PlanOptions& options)
+      : problem_(problem), plan_(plan), options_(options), work_(problem.out.dtype) {
+    for (std::size_t i = 0; i < problem.operands.size(); ++i)
+      arrays_.push_back({problem.operands[i], {.view = static_cast<int>(i)}});
+    target_ = {problem.out, {.view = static_cast<int>(plan.views.size()) - 1}};
+    // Copies, sums and conversions are not what a forced candidate is meant for.
+    helpers_.checked = options.checked;
+    if (options.index == IndexWidth::bits64) helpers_.index = IndexWidth::bits64;
+  }
+
+  void run() {
+    if (problem_.points(problem_.out.axes) == 0) return;
+    if (problem_.points(problem_.all_axes()) == 0)
+      add_nothing();
+    else if (arrays_.size() == 1)
+      finish_alone(arrays_.front());
+    else
+      multiply_all();
+    schedule_.finish(plan_);
+    require_forced();
+  }
+
+ private:
+  /// A candidate that is forced and has nothing to do would be ignored in silence.
+  void require_forced() const {
+    if (!options_.candidate.empty() && plan_.report.candidate == "none")
+      throw Error(Errc::unsupported, "nothing is multiplied here, and candidates are those of products",
+                  "leave the candidate open");
+  }
+  bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu; }
+
+  Array new_array(Dtype dtype, const std::vector<int>& order) {
+    Array array{{.dtype = dtype, .strides = std::vector<std::int64_t>(problem_.extents.size())}, {workspace_view, -1}};
+    std::int64_t stride = 1;
+    for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+      array.term.axes |= AxisSet{1} << *axis;
+      array.term.strides[static_cast<std::size_t>(*axis)] = stride;
+      stride = core::checked_mul(stride, problem_.extent(*axis), "the size of an array between the steps of an einsum");
+    }
+    array.source.block = schedule_.block(
+        core::checked_mul(stride, static_cast<std::int64_t>(size_of(dtype)), "the bytes between the steps of an einsum"));
+    return array;
+  }
+
+  std::vector<int> order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
+
+  std::vector<StepLoop> loops(const Term& in, const Term& out, AxisSet axes) const {
+    std::vector<StepLoop> list;
+    for (const int axis : axes_of(axes)) {
+      const auto at = static_cast<std::size_t>(axis);
+      list.push_back({problem_.extent(axis), in.strides[at], 0, out.strides[at], 0});
+    }
+    return merged(std::move(list));
+  }
+
+  void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text) {
+    schedule_.add(std::move(part), std::move(sources), std::move(text));
+  }
+
+  /// Views of two arrays with as few axes as walk them; `kept` are walked in both, `reduced` in the input alone.
+  std::pair<View, View> views_of(const Term& in, const Term& out, const std::vector<StepLoop>& kept,
+                                 const std::vector<StepLoop>& reduced) const {
+    View from{.dtype = in.dtype, .shape = {}, .strides = {}, .offset = in.offset, .align = in.align};
+    View to{.dtype = out.dtype, .shape = {}, .strides = {}, .offset = out.offset, .align = out.align};
+    for (const StepLoop& loop : kept) {
+      from.shape.push_back(loop.extent);
+      from.strides.push_back(loop.left);
+      to.shape.push_back(loop.extent);
+      to.strides.push_back(loop.out);
+    }
+    for (const StepLoop& loop : reduced) {
+      from.shape.push_back(loop.extent);
+      from.strides.push_back(loop.left);
+    }
+    return {from, to};
+  }
+
+  void move(const Array& from, const Array& to) {
+    const auto [in, out] = views_of(from.term, to.term, loops(from.term, to.term, to.term.axes), {});
+    const View views[] = {in, out};
+    auto part = entry("copy").plan(copy(), views, plan_.device, helpers_);
+    const std::string how = part->report.candidate;
+    add(std::move(part), {from.source, to.source}, "copy " + names_of(problem_, to.term.axes) + "  rearrange/" + how);
+  }
+
+  Array copied(const Array& array, const std::vector<int>& order) {
+    Array copy = new_array(array.term.dtype, order);
+    move(array, copy);
+    return copy;
+  }
+
+  void map(const Array& from, const Array& to, bool last) {
+    Map map{.from = from.term.dtype, .to = to.term.dtype};
+    ProductStep step{from.term, from.term, to.term, last && problem_.addend ? &*problem_.addend : nullptr};
+    std::vector<StepLoop> list;
+    for (const int axis : axes_of(to.term.axes)) {
+      const auto at = static_cast<std::size_t>(axis);
+      list.push_back({problem_.extent(axis), from.term.strides[at], 0, to.term.strides[at],
+                      step.addend ? step.addend->strides[at] : 0});
+    }
+    for (const StepLoop& loop : merged(std::move(list)))
+      map.loops.push_back({loop.extent, loop.left, loop.out, loop.addend});
+    map.in_offset = from.term.offset;
+    map.out_offset = to.term.offset;
+    std::vector<Source> sources{from.source};
+    if (step.addend) {
+      map.adds = true;
+      map.addend_offset = step.addend->offset;
+      sources.push_back(addend_source());
+    }
+    sources.push_back(to.source);
+    if (last) map.alpha = problem_.alpha, map.beta = problem_.beta, map.relu = problem_.relu;
+    add(plan_map(map, plan_.device, helpers_), std::move(sources),
+        (from.term.dtype == to.term.dtype ? "scale " : "convert ") + names_of(problem_, to.term.axes) + " to " +
+            std::string(name(to.term.dtype)));
+  }
+
+  Array converted(const Array& array, Dtype dtype) {
+    if (array.term.dtype == dtype) return array;
+    Array to = new_array(dtype, order_of(array.term, array.term.axes));
+    map(array, to, false);
+    return to;
+  }
+
+  Source addend_source() const { return {.view = static_cast<int>(plan_.views.size()) - 2}; }
+
+  /// The array summed over all axes but `kept`, in the work dtype. Sums of integers are 64 bits wide: their low part is
+  /// the sum that wraps round.
+  Array summed(const Array& given, AxisSet kept, const Array* into = nullptr) {
+    const bool is_any = work_ == Dtype::boolean;
+    const bool direct = given.term.dtype == work_ || (is_integer(given.term.dtype) && is_integer(work_));
+    const Array array = direct ? given : converted(given, work_);
+    const Dtype wide = is_any ? Dtype::boolean : sum_dtype(array.term.dtype);
+    const bool fits = into && size_of(wide) == size_of(work_);
+    Array result = fits ? *into : new_array(wide, order_of(array.term, kept));
+    result.term.dtype = wide;
+    reduce(array, result, is_any ? "any" : "sum");
+    if (wide != work_) narrow(result.term, wide);
+    if (into && !fits) move(result, *into);
+    return result;
+  }
+
+  void narrow(Term& term, Dtype wide) const {
+    const auto times = static_cast<std::int64_t>(size_of(wide) / size_of(work_));
+    term.dtype = work_;
+    for (std::int64_t& stride : term.strides) stride *= times;
+  }
+
+  void reduce(const Array& from, const Array& to, const std::string& how) {
+    const std::vector<StepLoop> kept = loops(from.term, to.term, to.term.axes);
+    const std::vector<StepLoop> reduced = loops(from.term, to.term, from.term.axes & ~to.term.axes);
+    std::string left, right;
+    for (std::size_t i = 0; i < kept.size(); ++i) right += " k" + std::to_string(i);
+    for (std::size_t i = 0; i < reduced.size(); ++i) left += " r" + std::to_string(i);
+    const auto [in, out] = views_of(from.term, to.term, kept, reduced);
+    const View views[] = {in, out};
+    auto part = entry("reduce").plan({"reduce", {how, right + left + " ->" + right}}, views, plan_.device, helpers_);
+    const std::string variant = part->report.candidate;
+    add(std::move(part), {from.source, to.source},
+        how + " " + names_of(problem_, from.term.axes) + " -> " + names_of(problem_, to.term.axes) + "  reduce/" +
+            variant + "  " + count_text(static_cast<double>(problem_.points(from.term.axes))));
+  }
+
+  /// Axes that operand i has alone, and the output has not, are summed before anything else.
+  AxisSet kept_of(std::size_t i) const {
+    std::vector<bool> alone(arrays_.size());
+    alone[i] = true;
+    return problem_.operands[i].axes & axes_left(problem_, alone);
+  }
+
+  void finish_alone(const Array& operand) {
+    const AxisSet kept = kept_of(0);
+    const bool sums = kept != operand.term.axes;
+    if (sums && !scales()) {
+      summed(operand, kept, &target_);
+      return;
+    }
+    const Array array = sums ? summed(operand, kept) : operand;
+    if (scales() || array.term.dtype != work_)
+      map(array, target_, true);
+    else
+      move(array, target_);
+  }
+
+  void multiply_all() {
+    for (std::size_t i = 0; i < problem_.operands.size(); ++i)
+      if (const AxisSet kept = kept_of(i); kept != arrays_[i].term.axes) arrays_[i] = summed(arrays_[i], kept);
+    std::vector<std::vector<bool>> members(arrays_.size(), std::vector<bool>(arrays_.size()));
+    for (std::size_t i = 0; i < arrays_.size(); ++i) members[i][i] = true;
+    const std::vector<PathStep> path = contraction_path(problem_);
+    for (std::size_t s = 0; s < path.size(); ++s) {
+      const auto left = static_cast<std::size_t>(path[s].left), right = static_cast<std::size_t>(path[s].right);
+      std::vector<bool> both = members[left];
+      for (std::size_t i = 0; i < both.size(); ++i) both[i] = both[i] || members[right][i];
+      const AxisSet axes = (arrays_[left].term.axes | arrays_[right].term.axes) & axes_left(problem_, both);
+      arrays_.push_back(multiply(arrays_[left], arrays_[right], axes, s + 1 == path.size()));
+      members.push_back(std::move(both));
+    }
+  }
+
+  Array multiply(Array left, Array right, AxisSet kept, bool last) {
+    if (left.term.dtype != right.term.dtype || !multiplies_into(left.term.dtype, work_)) {
+      left = converted(left, work_);
+      right = converted(right, work_);
+    }
+    const Array result = last ? target_ : new_array(work_, result_order(left.term, right.term, kept));
+    const Orders orders = orders_needed(problem_, {left.term, right.term, result.term});
+    if (!orders.left.empty()) left = copied(left, orders.left);
+    if (!orders.right.empty()) right = copied(right, orders.right);
+    add_product(left, right, result, last);
+    return result;
+  }
+
+  void add_product(const Array& left, const Array& right, const Array& result, bool last) {
+    const bool adds = last && problem_.addend;
+    LoweredProduct lowered =
+        lower_product(problem_, {left.term, right.term, result.term, adds ? &*problem_.addend : nullptr});
+    if (last) {
+      lowered.product.alpha = problem_.alpha;
+      lowered.product.beta = problem_.beta;
+      lowered.product.relu = problem_.relu;
+    }
+    const Array &a = lowered.swapped ? right : left, &b = lowered.swapped ? left : right;
+    const double operations = 2 * static_cast<double>(problem_.points(left.term.axes | right.term.axes));
+    const std::string text = names_of(problem_, left.term.axes) + ", " + names_of(problem_, right.term.axes) + " -> " +
+                             names_of(problem_, result.term.axes);
+    add_product_step(lowered.product, a, b, result, text, operations);
+  }
+
+  void add_product_step(Product& product, const Array& a, const Array& b, const Array& c, const std::string& text,
+                        double operations) {
+    product.in = a.term.dtype;
+    product.out = c.term.dtype;
+    std::vector<Source> sources{a.source, b.source};
+    std::vector<View> views{view_of(a.term), view_of(b.term)};
+    if (product.d) {
+      sources.push_back(addend_source());
+      views.push_back(view_of(*problem_.addend));
+    }
+    sources.push_back(c.source);
+    views.push_back(view_of(c.term));
+    auto part = plan_product(product, std::move(views), plan_.device, options_);
+    report_product(part->report);
+    add(std::move(part), std::move(sources),
+        text + "  matmul/" + plan_.report.candidate + "  " + count_text(operations));
+  }
+
+  /// A product knows its arrays by strides of its own: what is left for the view is the buffer.
+  static View view_of(const Term& term) {
+    View view = View::contiguous(term.dtype, {0});
+    view.align = term.align;
+    return view;
+  }
+
+  /// What is decided about the last product stands for the plan: it is the one that writes the result.
+  void report_product(const PlanReport& product) {
+    PlanReport& report = plan_.report;
+    report.candidate = product.candidate;
+    report.configuration = product.configuration;
+    report.configuration_source = product.configuration_source;
+    report.candidates = product.candidates;
+    if (product.index == IndexWidth::bits64) report.index = IndexWidth::bits64;
+  }
+
+  /// A sum over no elements: zeros, and what is added to them.
+  void add_nothing() {
+    Product product{.k = 0, .alpha = problem_.alpha, .beta = problem_.beta, .relu = problem_.relu};
+    for (const StepLoop& loop : output_loops()) product.batch.push_back({loop.extent, 0, 0, loop.out, loop.addend});
+    product.c = {.offset = target_.term.offset, .align = target_.term.align};
+    if (problem_.addend) product.d = {.offset = problem_.addend->offset, .align = problem_.addend->align};
+    Array none = arrays_.front();
+    none.term.dtype = work_;  // nothing of it is read
+    add_product_step(product, none, none, target_, "nothing -> " + names_of(problem_, target_.term.axes), 0);
+  }
+
+  std::vector<StepLoop> output_loops() const {
+    std::vector<StepLoop> list;
+    for (const int axis : axes_of(problem_.out.axes)) {
+      const auto at = static_cast<std::size_t>(axis);
+      list.push_back({problem_.extent(axis), 0, 0, problem_.out.strides[at],
+                      problem_.addend ? problem_.addend->strides[at] : 0});
+    }
+    return merged(std::move(list));
+  }
+
+  const Contraction& problem_;
+  PlanImpl& plan_;
+  const PlanOptions& options_;
+  PlanOptions helpers_;
+  Dtype work_;  // of results between the steps: that of the output
+  std::vector<Array> arrays_;
+  Array target_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+std::shared_ptr<PlanImpl> plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
+                                           const PlanOptions& options) {
+  if (options.in_place) throw Error(Errc::usage, "cannot be done in place", "give an output of its own");
+  auto plan = std::make_shared<PlanImpl>();
+  plan->device = device;
+  plan->views = std::move(views);
+  plan->checked = options.checked;
+  plan->report.candidate = "none";
+  Contractor(problem, *plan, options).run();
+  return plan;
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,16 @@
+// The plan of a contraction: sums within operands, products two at a time, and the copies that these cannot do without.
+#pragma once
+
+#include "ops/einsum/problem.hpp"
+#include "ops/plan_impl.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace axisloom::ops {
+
+/// Forced candidates, configurations and index widths are those of the products. Throws as plans do.
+std::shared_ptr<PlanImpl> plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
+                                           const PlanOptions& options);
+
+}  // namespace axisloom::ops

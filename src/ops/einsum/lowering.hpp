@@ -1,0 +1,48 @@
+// One step of a contraction, the product of two arrays, as a batched product of strided matrices.
+#pragma once
+
+#include "ops/einsum/problem.hpp"
+#include "ops/matmul/product.hpp"
+
+#include <vector>
+
+namespace axisloom::ops {
+
+/// A loop over merged axes, with the strides of the step's arrays.
+struct StepLoop {
+  std::int64_t extent = 1;
+  std::int64_t left = 0, right = 0, out = 0, addend = 0;
+};
+
+/// The arrays of a step: out = left * right, summed over the axes that out lacks. Every such axis belongs to both.
+struct ProductStep {
+  const Term& left;
+  const Term& right;
+  const Term& out;
+  const Term* addend = nullptr;
+};
+
+/// The same loops with the fewest of them: two become one where all four arrays walk them as one. Slowest output first.
+std::vector<StepLoop> merged(std::vector<StepLoop> loops);
+
+/// Axes in which an array must lie, slowest first, so that all summed axes are one loop; empty: as it lies.
+struct Orders {
+  std::vector<int> left, right;
+};
+/// The cheapest way: nothing where both arrays have the summed axes in one order already, else a copy of the smaller
+/// array that has to follow the other, else copies of both.
+Orders orders_needed(const Contraction& problem, const ProductStep& step);
+
+/// The product of a step whose summed axes are one loop. m and n are one loop each: those with the longest runs; all
+/// other axes are walked as a batch. A and B are left and right, or the other way round where the output's fastest axis
+/// comes from the left: `swapped` says so. Dtypes, alpha, beta and relu are left to the caller.
+struct LoweredProduct {
+  Product product;
+  bool swapped = false;
+};
+LoweredProduct lower_product(const Contraction& problem, const ProductStep& step);
+
+/// A good layout for the result of a step that is read by later steps: its axes, slowest first.
+std::vector<int> result_order(const Term& left, const Term& right, AxisSet axes);
+
+}  // namespace axisloom::ops

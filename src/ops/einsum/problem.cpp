@@ -1,0 +1,248 @@
+// From the words, options and views of einsum, matmul and dot to a contraction.
+#include "ops/einsum/problem.hpp"
+
+#include "core/checked.hpp"
+#include "core/number.hpp"
+#include "core/pattern.hpp"
+#include "ops/einsum/promotion.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+namespace axisloom::ops {
+namespace {
+
+double number_option(const Operation& op, std::string_view name, double otherwise) {
+  const auto text = op.option(name);
+  if (!text) return otherwise;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc{} || end != text->data() + text->size() || !std::isfinite(value))
+    throw Error(Errc::usage, std::string(name) + " is '" + std::string(*text) + "', which is no number",
+                "give a number such as 0.5");
+  return value;
+}
+
+bool relu_option(const Operation& op) {
+  const auto text = op.option("activation");
+  if (text && *text != "relu")
+    throw Error(Errc::usage, "there is no activation '" + std::string(*text) + "'", "use relu, or leave it away");
+  return text.has_value();
+}
+
+Dtype common_dtype(std::span<const View> operands) {
+  Dtype common = operands[0].dtype;
+  for (const View& operand : operands) common = promoted(common, operand.dtype);
+  return common;
+}
+
+Dtype result_dtype(const Operation& op, std::span<const View> operands) {
+  const auto is_byte = [](const View& v) { return v.dtype == Dtype::i8 || v.dtype == Dtype::u8; };
+  const Dtype common = common_dtype(operands);
+  const auto text = op.option("out-dtype");
+  if (!text) return std::all_of(operands.begin(), operands.end(), is_byte) ? Dtype::i32 : common;
+  const auto asked = dtype_of(*text);
+  if (!asked) throw Error(Errc::usage, "there is no dtype '" + std::string(*text) + "'", "use a name such as f32");
+  if (promoted(common, *asked) != *asked)
+    throw Error(Errc::usage,
+                std::string(name(*asked)) + " does not hold what is computed from " + std::string(name(common)),
+                "leave out-dtype away, or give a wider one");
+  return *asked;
+}
+
+std::span<const View> operands_of(const Operation& op, std::span<const View> inputs) {
+  return inputs.first(static_cast<std::size_t>(count_inputs(op) - (op.option("beta") ? 1 : 0)));
+}
+
+std::int64_t from_the_end(const Dims& shape, int axis) {
+  return shape[shape.size() - axis];
+}
+
+std::string matmul_pattern(const Operation& op, std::span<const View> operands) {
+  const Dims &a = operands[0].shape, &b = operands[1].shape;
+  const bool turned_a = op.option("transpose-a").has_value(), turned_b = op.option("transpose-b").has_value();
+  if (a.empty() || b.empty())
+    throw Error(Errc::usage, "matmul takes arrays of one axis or more", "multiply by a scalar with alpha");
+  if ((turned_a && a.size() < 2) || (turned_b && b.size() < 2))
+    throw Error(Errc::usage, "an array of one axis cannot be transposed", "leave that option away");
+  const std::int64_t k_a = from_the_end(a, turned_a ? 2 : 1), k_b = from_the_end(b, b.size() > 1 && !turned_b ? 2 : 1);
+  if (k_a != k_b)
+    throw Error(Errc::usage,
+                "the rows of the first array have length " + std::to_string(k_a) +
+                    ", the columns of the second have length " + std::to_string(k_b),
+                "give arrays whose inner lengths agree");
+  const std::string left = a.size() == 1 ? "k" : turned_a ? "... k m" : "... m k";
+  const std::string right = b.size() == 1 ? "k" : turned_b ? "... n k" : "... k n";
+  const bool batch = a.size() > 1 || b.size() > 1;
+  return left + ", " + right + " ->" + (batch ? " ..." : "") + (a.size() > 1 ? " m" : "") + (b.size() > 1 ? " n" : "");
+}
+
+std::string dot_pattern(std::span<const View> operands) {
+  for (const View& operand : operands)
+    if (operand.rank() != 1)
+      throw Error(Errc::usage, "dot takes arrays of one axis", "use matmul, or einsum \"i k, j k -> i j\"");
+  if (operands[0].shape[0] != operands[1].shape[0])
+    throw Error(Errc::usage, "the two arrays have different lengths", "give arrays of one length");
+  return "k, k ->";
+}
+
+core::BoundPattern bind_operands(const Operation& op, std::span<const View> operands) {
+  std::vector<Dims> shapes;
+  for (const View& operand : operands) shapes.push_back(operand.shape);
+  core::Pattern pattern;
+  if (op.name == "einsum")
+    pattern = core::parse_einsum(op.words.at(0), shapes);
+  else
+    pattern = core::parse_einsum(op.name == "matmul" ? matmul_pattern(op, operands) : dot_pattern(operands), shapes);
+  return core::bind(pattern, shapes, op.lengths, core::OneSided::left, core::Broadcast::yes);
+}
+
+void check_factors(const Operation& op, Dtype out) {
+  const double alpha = number_option(op, "alpha", 1), beta = number_option(op, "beta", 0);
+  if (core::unit_roundoff(out) != 0) return;
+  const bool whole = std::trunc(alpha) == alpha && std::trunc(beta) == beta && std::abs(alpha) < 0x1p53 && std::abs(beta) < 0x1p53;
+  if (!whole) throw Error(Errc::usage, "alpha and beta of integers are whole numbers", "use out-dtype f64");
+  if (out == Dtype::boolean && (alpha != 1 || (beta != 0 && beta != 1)))
+    throw Error(Errc::usage, "alpha of bools is 1 and beta 0 or 1", "use out-dtype u8");
+}
+
+void check_relu(const Operation& op, Dtype out) {
+  const core::NumberKind kind = core::kind_of(out);
+  if (relu_option(op) && (kind == core::NumberKind::complex || kind == core::NumberKind::boolean))
+    throw Error(Errc::usage, "relu is for real numbers, the result is " + std::string(name(out)),
+                "leave the activation away");
+}
+
+void check_addend(const View& addend, const View& result) {
+  if (addend.dtype != result.dtype)
+    throw Error(Errc::usage,
+                "the array to add is " + std::string(name(addend.dtype)) + ", the result " +
+                    std::string(name(result.dtype)),
+                "convert it to " + std::string(name(result.dtype)));
+  bool fits = addend.rank() <= result.rank();
+  for (int i = 1; fits && i <= addend.rank(); ++i) {
+    const std::int64_t extent = from_the_end(addend.shape, i);
+    fits = extent == 1 || extent == from_the_end(result.shape, i);
+  }
+  if (!fits)
+    throw Error(Errc::usage,
+                "the array to add is " + to_string(addend.shape) + ", the result " + to_string(result.shape),
+                "give an array that can be broadcast to the result");
+}
+
+/// Numbers the axes that are longer than 1; the others get -1.
+std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem) {
+  std::vector<int> numbers;
+  for (const core::BoundAxis& axis : bound.axes) {
+    numbers.push_back(axis.extent == 1 ? -1 : static_cast<int>(problem.extents.size()));
+    if (axis.extent == 1) continue;
+    problem.extents.push_back(axis.extent);
+    problem.names.push_back(axis.name.empty() ? std::to_string(axis.extent) : axis.name);
+  }
+  if (problem.extents.size() > most_einsum_axes)
+    throw Error(Errc::unsupported, "an einsum over more than " + std::to_string(most_einsum_axes) + " axes",
+                "do it in parts");
+  return numbers;
+}
+
+/// The strides of an array along its numbered axes. An axis that the array repeats by having length 1 is none of it.
+Term term_of(const View& view, const core::BoundPattern& bound, const std::vector<std::vector<int>>& side,
+             const std::vector<int>& numbers, std::size_t count) {
+  Term term{.dtype = view.dtype, .strides = std::vector<std::int64_t>(count), .offset = view.offset, .align = view.align};
+  Dims strides = view.strides;
+  for (int i = 0; i < view.rank(); ++i)
+    if (view.shape[i] == 1) strides[i] = 0;
+  const std::vector<std::int64_t> elementary = core::elementary_strides(bound, side, strides);
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    if (view.shape[static_cast<int>(i)] == 1) continue;
+    for (const int axis : side[i]) {
+      const int number = numbers[static_cast<std::size_t>(axis)];
+      if (number < 0) continue;
+      term.axes |= AxisSet{1} << number;
+      term.strides[static_cast<std::size_t>(number)] = elementary[static_cast<std::size_t>(axis)];
+    }
+  }
+  return term;
+}
+
+/// The addend in the shape of the result.
+View broadcast_to(const View& addend, const View& result) {
+  View view = addend;
+  view.shape = result.shape;
+  view.strides = Dims::filled(result.rank(), 0);
+  for (int i = 1; i <= addend.rank(); ++i)
+    if (from_the_end(addend.shape, i) != 1)
+      view.strides[result.rank() - i] = from_the_end(addend.strides, i);
+  return view;
+}
+
+}  // namespace
+
+std::int64_t Contraction::points(AxisSet axes) const {
+  std::int64_t product = 1;
+  for (const int axis : axes_of(axes)) {
+    if (extent(axis) == 0) return 0;
+    product = core::checked_mul(product, extent(axis), "the number of products of an einsum");
+  }
+  return product;
+}
+
+AxisSet Contraction::all_axes() const {
+  AxisSet all = out.axes;
+  for (const Term& operand : operands) all |= operand.axes;
+  return all;
+}
+
+std::vector<int> axes_of(AxisSet set) {
+  std::vector<int> axes;
+  for (; set != 0; set &= set - 1) axes.push_back(std::countr_zero(set));
+  return axes;
+}
+
+std::string names_of(const Contraction& problem, AxisSet set) {
+  std::string text;
+  for (const int axis : axes_of(set)) text += (text.empty() ? "" : " ") + problem.names[static_cast<std::size_t>(axis)];
+  return text;
+}
+
+int count_inputs(const Operation& op) {
+  return (op.name == "einsum" ? core::count_operands(op.words.at(0)) : 2) + (op.option("beta") ? 1 : 0);
+}
+
+View contraction_result(const Operation& op, std::span<const View> inputs) {
+  const std::span<const View> operands = operands_of(op, inputs);
+  const View result = View::contiguous(result_dtype(op, operands), core::output_shape(bind_operands(op, operands)));
+  check_factors(op, result.dtype);
+  check_relu(op, result.dtype);
+  if (op.option("beta")) check_addend(inputs.back(), result);
+  return result;
+}
+
+Contraction contraction_of(const Operation& op, std::span<const View> views) {
+  const std::span<const View> inputs = views.first(views.size() - 1), operands = operands_of(op, inputs);
+  const core::BoundPattern bound = bind_operands(op, operands);
+  Contraction problem;
+  problem.common = common_dtype(operands);
+  problem.alpha = number_option(op, "alpha", 1);
+  problem.beta = number_option(op, "beta", 0);
+  problem.relu = relu_option(op);
+  const std::vector<int> numbers = numbered(bound, problem);
+  const std::size_t count = problem.extents.size();
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    problem.operands.push_back(term_of(operands[i], bound, bound.inputs[i], numbers, count));
+  problem.out = term_of(views.back(), bound, bound.output, numbers, count);
+  for (const auto& composition : bound.output)
+    for (const int axis : composition)
+      if (const int number = numbers[static_cast<std::size_t>(axis)]; number >= 0) problem.out_order.push_back(number);
+  if (op.option("beta")) {
+    problem.addend = term_of(broadcast_to(inputs.back(), views.back()), bound, bound.output, numbers, count);
+    problem.addend->axes = problem.out.axes;
+  }
+  return problem;
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,63 @@
+// An einsum with every name resolved: axes with their extents, and what each array's strides along them are.
+#pragma once
+
+#include <axisloom/array.hpp>
+#include <axisloom/ops.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace axisloom::ops {
+
+/// A set of axes, a bit each.
+using AxisSet = std::uint64_t;
+inline constexpr int most_einsum_axes = 64;
+
+/// An array of a contraction. It has only axes along which it is longer than 1; a stride is 0 where an axis is missing
+/// and where the user's own view repeats elements. The strides of a diagonal are added up.
+struct Term {
+  Dtype dtype = Dtype::f32;
+  AxisSet axes = 0;
+  std::vector<std::int64_t> strides;  // by axis, in elements
+  std::int64_t offset = 0;            // of the first element from the start of its buffer, in elements
+  std::int64_t align = 256;           // of that buffer, bytes
+};
+
+/// out = activation(alpha * sum over the axes that out lacks of the product of all operands + beta * addend)
+struct Contraction {
+  std::vector<std::int64_t> extents;  // of the axes; none is 1
+  std::vector<std::string> names;     // of the axes, for messages
+  std::vector<Term> operands;
+  std::optional<Term> addend;  // has the output's axes, with stride 0 along those where it is broadcast
+  Term out;
+  std::vector<int> out_order;  // the output's axes, slowest first
+  Dtype common = Dtype::f32;  // of the operands, promoted
+  double alpha = 1, beta = 0;
+  bool relu = false;
+
+  std::int64_t extent(int axis) const { return extents[static_cast<std::size_t>(axis)]; }
+  /// Product of the extents of the axes in a set.
+  std::int64_t points(AxisSet axes) const;
+  AxisSet all_axes() const;
+};
+
+/// The numbers of the axes in a set, ascending.
+std::vector<int> axes_of(AxisSet set);
+inline bool has(AxisSet set, int axis) {
+  return (set >> axis & 1) != 0;
+}
+/// "i k" for messages.
+std::string names_of(const Contraction& problem, AxisSet set);
+
+/// How many arrays einsum, matmul or dot takes: the operands, and with beta the array to add.
+int count_inputs(const Operation& op);
+/// Shape and dtype of the result, contiguous. Throws Error(usage) for patterns, shapes, dtypes and options that do not
+/// fit.
+View contraction_result(const Operation& op, std::span<const View> inputs);
+/// `views`: the inputs, then the output of the shape and dtype that the result has.
+Contraction contraction_of(const Operation& op, std::span<const View> views);
+
+}  // namespace axisloom::ops

@@ -1,0 +1,51 @@
+// The steps of a plan that is made of other plans: their arrays between them lie in one workspace.
+#pragma once
+
+#include "ops/plan_impl.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace axisloom::ops {
+
+/// Where an array of a step lies: in a view of the whole plan, or in a block of its workspace.
+struct Source {
+  int view = 0;    // workspace_view: in `block`
+  int block = -1;  // number that Schedule::block gave
+};
+
+/// Collects steps, then places the blocks so that those in use at the same time do not overlap.
+class Schedule {
+ public:
+  /// A new block, in use from the first step that names it to the last.
+  int block(std::int64_t bytes);
+  /// A step that is done after those before; `sources` one per view of `part`.
+  void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text);
+  /// Adds all launches to `plan`, and fills workspace_bytes, expected_seconds and steps of its report.
+  void finish(PlanImpl& plan) const;
+
+  const PlanImpl& last() const { return *steps_.back().part; }
+  bool empty() const { return steps_.empty(); }
+
+ private:
+  struct Step {
+    std::shared_ptr<PlanImpl> part;
+    std::vector<Source> sources;
+    std::string text;
+  };
+  std::vector<std::int64_t> block_bytes_;
+  std::vector<Step> steps_;
+};
+
+/// A piece of memory that is in use in the steps first ... last.
+struct Lifetime {
+  std::int64_t bytes = 0;
+  int first = 0, last = -1;
+};
+/// Where each piece begins, a multiple of workspace_alignment: the largest are placed first, each as low as the pieces
+/// that live with it allow.
+std::vector<std::int64_t> place_blocks(const std::vector<Lifetime>& blocks);
+
+}  // namespace axisloom::ops
