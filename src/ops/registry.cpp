@@ -1,6 +1,7 @@
 // The one list of operations. A new op adds its folder and one line here.
 #include "ops/registry.hpp"
 
+#include "ops/einsum/einsum.hpp"
 #include "ops/rearrange/rearrange.hpp"
 #include "ops/reduce/reduce.hpp"
 
@@ -14,7 +15,7 @@ namespace axisloom::ops {
 std::span<const OpEntry> registry() {
   static const std::vector<OpEntry> entries = [] {
     std::vector<OpEntry> list;
-    for (std::span<const OpEntry> folder : {move_entries(), reduce_entries()}) list.insert(list.end(), folder.begin(), folder.end());
+    for (std::span<const OpEntry> folder : {move_entries(), reduce_entries(), einsum_entries()}) list.insert(list.end(), folder.begin(), folder.end());
     return list;
   }();
   return entries;

@@ -12,6 +12,7 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
 
@@ -134,7 +135,7 @@ class Contractor {
 
   void move(const Array& from, const Array& to) {
     const auto [in, out] = views_of(from.term, to.term, loops(from.term, to.term, to.term.axes), {});
-    const View views[] = {in, out};
+    const std::array views = {in, out};
     auto part = entry("copy").plan(copy(), views, plan_.device, helpers_);
     const std::string how = part->report.candidate;
     add(std::move(part), {from.source, to.source}, "copy " + names_of(problem_, to.term.axes) + "  rearrange/" + how);
@@ -147,7 +148,9 @@ class Contractor {
   }
 
   void map(const Array& from, const Array& to, bool last) {
-    Map map{.from = from.term.dtype, .to = to.term.dtype};
+    Map map;
+    map.from = from.term.dtype;
+    map.to = to.term.dtype;
     ProductStep step{from.term, from.term, to.term, last && problem_.addend ? &*problem_.addend : nullptr};
     std::vector<StepLoop> list;
     for (const int axis : axes_of(to.term.axes)) {
@@ -210,7 +213,7 @@ class Contractor {
     for (std::size_t i = 0; i < kept.size(); ++i) right += " k" + std::to_string(i);
     for (std::size_t i = 0; i < reduced.size(); ++i) left += " r" + std::to_string(i);
     const auto [in, out] = views_of(from.term, to.term, kept, reduced);
-    const View views[] = {in, out};
+    const std::array views = {in, out};
     auto part = entry("reduce").plan({"reduce", {how, right + left + " ->" + right}}, views, plan_.device, helpers_);
     const std::string variant = part->report.candidate;
     add(std::move(part), {from.source, to.source},
@@ -321,7 +324,11 @@ class Contractor {
 
   /// A sum over no elements: zeros, and what is added to them.
   void add_nothing() {
-    Product product{.k = 0, .alpha = problem_.alpha, .beta = problem_.beta, .relu = problem_.relu};
+    Product product;
+    product.k = 0;
+    product.alpha = problem_.alpha;
+    product.beta = problem_.beta;
+    product.relu = problem_.relu;
     for (const StepLoop& loop : output_loops()) product.batch.push_back({loop.extent, 0, 0, loop.out, loop.addend});
     product.c = {.offset = target_.term.offset, .align = target_.term.align};
     if (problem_.addend) product.d = {.offset = problem_.addend->offset, .align = problem_.addend->align};

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -78,7 +78,7 @@ std::vector<int> order_of_copy(const Term& term, const std::vector<int>& summed)
 /// The loop that becomes n (or m): of those with room for vectors the one with the output's smallest steps, else the
 /// longest. It is taken out of the list.
 StepLoop take_columns(std::vector<StepLoop>& loops) {
-  constexpr std::int64_t a_vector = 16;
+  static constexpr std::int64_t a_vector = 16;
   if (loops.empty()) return {};
   const auto rank = [](const StepLoop& loop) {
     const std::int64_t room = std::min(loop.extent, a_vector);

@@ -21,7 +21,10 @@ constexpr std::int64_t gpu_items = 256;
 /// The product that shares the map's walk, arithmetic and epilogue: rows of n elements over a batch, and no sums.
 Product product_of(const Map& map) {
   const MapLoop row = map.loops.empty() ? MapLoop{} : map.loops.back();
-  Product product{.in = map.to, .out = map.to, .m = 1, .n = row.extent, .k = 0};
+  Product product;
+  product.in = product.out = map.to;
+  product.n = row.extent;
+  product.k = 0;
   for (std::size_t i = 0; i + 1 < map.loops.size(); ++i) {
     const MapLoop& loop = map.loops[i];
     product.batch.push_back({loop.extent, loop.in, 0, loop.out, loop.addend});

@@ -7,22 +7,6 @@
 namespace axisloom::ops {
 namespace {
 
-std::string memory_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return "u8";
-    case Dtype::f16:
-    case Dtype::bf16:
-      return "u16";
-    case Dtype::c64:
-      return "f32x2";
-    case Dtype::c128:
-      return "f64x2";
-    default:
-      return std::string(name(dtype));
-  }
-}
-
 std::string form(Dtype dtype, const std::string& accumulator) {
   if (dtype == Dtype::f16) return "FORM_F16";
   if (dtype == Dtype::bf16) return "FORM_BF16";
@@ -51,6 +35,22 @@ LaunchBuffer buffer(int view, const ProductOperand& operand, Dtype dtype) {
 }
 
 }  // namespace
+
+std::string memory_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::boolean:
+      return "u8";
+    case Dtype::f16:
+    case Dtype::bf16:
+      return "u16";
+    case Dtype::c64:
+      return "f32x2";
+    case Dtype::c128:
+      return "f64x2";
+    default:
+      return std::string(name(dtype));
+  }
+}
 
 Arithmetic arithmetic_of(Dtype dtype) {
   switch (dtype) {

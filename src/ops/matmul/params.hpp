@@ -18,6 +18,8 @@ struct Arithmetic {
   bool is_complex;
 };
 Arithmetic arithmetic_of(Dtype dtype);
+/// The type of the dialect that holds an element in memory: "u16" for f16, "f32x2" for c64.
+std::string memory_type(Dtype dtype);
 
 /// Extents and strides of the product, and its batch as a walk; alpha and beta.
 ProductParams params_of(const ProductProblem& problem);
