@@ -7,6 +7,8 @@ namespace axisloom::ops {
 
 std::span<const ReduceCandidate> reduce_candidates() {
   static const std::array candidates = {
+      rows_reduction(),    // runs of memory, on GPUs
+      columns_reduction(), // the fastest axis kept, on GPUs
       stripe_reduction(),  // runs of memory, on CPUs
       sheet_reduction(),   // the fastest axis kept, on CPUs
       plain_reduction(),   // everything else

@@ -159,25 +159,30 @@ tune::Tunable launches_tunable() {
   return {"launches", 1, {1, 2}, "launches", "1: the last group to finish brings the parts together, where groups can be ordered"};
 }
 
-std::int64_t tree_bytes(const Recipe& recipe, std::int64_t items) {
-  return items * recipe.words() * 8;
+std::size_t tree_bytes(const Recipe& recipe, std::int64_t items) {
+  return static_cast<std::size_t>(items * recipe.words() * 8 + 16);
 }
 
 namespace {
 
-/// The kernel `fold`: a group an output. On GPUs its items take every GROUP-th part.
+std::int64_t result_bytes(const ReduceProblem& problem) {
+  return static_cast<std::int64_t>(size_of(core::component_of(problem.reduction.recipe.out)));
+}
+
+/// The kernel `fold`. Few parts are taken by one item, so that neighbours read neighbouring outputs.
 Launch fold_launch(const ReduceProblem& problem, const ReduceParams& params, unsigned items) {
+  constexpr std::int64_t few_parts = 32;
   ReduceLaunch fold = reduce_launch(problem, "fold", problem.reduction.kept.size());
-  const std::int64_t size = static_cast<std::int64_t>(size_of(core::component_of(problem.reduction.recipe.out)));
+  const std::int64_t team = params.parts <= few_parts ? 1 : items;
   fold.params.parts = params.parts;
-  fold.params.per_group = items == 1 ? 64 : 1;  // outputs of a CPU's group: long enough against its start
-  fold.defines().set("SPLIT", "TWO_LAUNCHES");
+  fold.params.per_group = items == 1 ? 64 : items / team;  // outputs of a CPU's group: long enough against its start
+  fold.defines().set("SPLIT", "TWO_LAUNCHES").set("TEAM", team);
   fold.launch.kernel.items = fold.launch.geometry.items = items;
   fold.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(fold.params.outputs, fold.params.per_group));
-  if (items > 1) fold.launch.geometry.local_bytes = static_cast<std::size_t>(tree_bytes(problem.reduction.recipe, items));
-  fold.launch.buffers = {{1, problem.reduction.out_offset, size}, {workspace_view, 0, 8}};
+  if (team > 1) fold.launch.geometry.local_bytes = tree_bytes(problem.reduction.recipe, items);
+  fold.launch.buffers = {{1, problem.reduction.out_offset, result_bytes(problem)}, {workspace_view, 0, 8}};
   fold.launch.params = params_bytes(fold.params);
-  return fold.launch;
+  return std::move(fold.launch);
 }
 
 }  // namespace
@@ -186,11 +191,10 @@ ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split
                           std::int64_t ticket_slots) {
   static constexpr const char* names[] = {"IN_ONE", "ONE_LAUNCH", "TWO_LAUNCHES"};
   const Reduction& reduction = problem.reduction;
-  const std::int64_t out_size = static_cast<std::int64_t>(size_of(core::component_of(reduction.recipe.out)));
   main.defines().set("SPLIT", names[static_cast<int>(split)]);
   main.launch.kernel.items = main.launch.geometry.items = items;
   main.launch.buffers = {{0, reduction.in_offset, problem.scalar_bytes()}};
-  if (split != Split::two_launches) main.launch.buffers.push_back({1, reduction.out_offset, out_size});
+  if (split != Split::two_launches) main.launch.buffers.push_back({1, reduction.out_offset, result_bytes(problem)});
   if (split != Split::none) main.launch.buffers.push_back({workspace_view, 0, 8});
   if (split == Split::one_launch) main.launch.buffers.push_back({tickets_view, 0, 4});
   main.launch.params = params_bytes(main.params);

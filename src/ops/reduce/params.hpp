@@ -35,7 +35,7 @@ tune::Tunable launches_tunable();
 ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split split, unsigned items,
                           std::int64_t ticket_slots);
 
-/// Bytes of local memory in which a group of so many items brings its accumulators together.
-std::int64_t tree_bytes(const Recipe& recipe, std::int64_t items);
+/// Bytes of local memory in which a group of so many items brings its accumulators together; see tree.h.
+std::size_t tree_bytes(const Recipe& recipe, std::int64_t items);
 
 }  // namespace axisloom::ops

@@ -14,6 +14,7 @@ typedef struct {
   i64 run;                      // elements of the last reduced axis
   i64 run_stride;
   i64 pieces;                   // into which a run is cut
+  i64 piece;                    // elements of a piece, the last one may have fewer
   i64 parts;                    // into which the pieces of all runs of an output are dealt
   i64 share;                    // pieces of a part
   i64 tasks;                    // parts of all outputs, or what a kernel deals out instead

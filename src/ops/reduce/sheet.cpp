@@ -17,7 +17,7 @@ constexpr std::int64_t least_elements = 16384;   // of a task: long against a gr
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
-      {"block", 2048, {256, 512, 1024, 2048, 4096}, "columns",
+      {"block", 2048, {256, 512, 1024, 2048, 4096, 8192, 16384}, "columns",
        "whose accumulators stay in the first-level cache; memory is read in runs of as many"},
       launches_tunable()};
   return list;

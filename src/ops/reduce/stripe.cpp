@@ -59,11 +59,12 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   ReduceLaunch main = reduce_launch(problem, "stripe", reduction.kept.size());
   ReduceParams& params = main.params;
   params.pieces = c.pieces;
+  params.piece = piece;
   params.parts = c.parts;
   params.share = c.share;
   params.tasks = params.outputs * c.parts;
   params.per_group = std::max<std::int64_t>(1, piece / std::max<std::int64_t>(1, params.count / c.parts));
-  main.defines().set("PIECE", piece).set("AHEAD", values.at("ahead") / problem.element_bytes());
+  main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
   main.defines().set("CONTIGUOUS", params.run_stride == problem.parts_of_element() ? 1 : 0);
   main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, params.per_group));
   const Split split = split_of(c.parts, params.outputs, values.at("launches"), device);

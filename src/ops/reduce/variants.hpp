@@ -5,6 +5,8 @@
 
 namespace axisloom::ops {
 
+ReduceCandidate rows_reduction();
+ReduceCandidate columns_reduction();
 ReduceCandidate stripe_reduction();
 ReduceCandidate sheet_reduction();
 ReduceCandidate plain_reduction();
