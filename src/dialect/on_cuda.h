@@ -13,7 +13,12 @@
 #define AXL_OVERLOAD
 #define AXL_TYPEOF(x) decltype(x)
 #define AXL_BY_VALUE(P, name) const __grid_constant__ P name
-#define KERNEL(name, ...) extern "C" __global__ void __launch_bounds__(GROUP) name(__VA_ARGS__)
+#if defined(RESIDENT)
+#define AXL_BOUNDS __launch_bounds__(GROUP, RESIDENT)
+#else
+#define AXL_BOUNDS __launch_bounds__(GROUP)
+#endif
+#define KERNEL(name, ...) extern "C" __global__ void AXL_BOUNDS name(__VA_ARGS__)
 #define PARAMS_SIZE(P) static_assert(sizeof(P) == AXL_PARAMS_SIZE, "host and kernel disagree on the size of " #P)
 
 typedef signed char i8;

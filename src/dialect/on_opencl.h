@@ -234,7 +234,12 @@ INLINE GLOBAL void* axl_writable(GLOBAL void* const address) {
 #define AXL_ASYNC_COPY_STRIDED(name, a, i, count, stride) \
   axl_event =                                             \
       async_work_group_strided_copy(name##_l, AXL_READ(a, i, 0, 0), (size_t)(count), (size_t)(stride), axl_event)
-#define AXL_ASYNC_WAIT() wait_group_events(1, &axl_event)
+// OpenCL's wait orders the copies alone (on PoCL other items may still be before it): the word has a barrier.
+#define AXL_ASYNC_WAIT()              \
+  do {                                \
+    wait_group_events(1, &axl_event); \
+    barrier_local();                  \
+  } while (0)
 
 #if defined(AXL_CAN_ORDER_GROUPS)
 #include "order.h"

@@ -153,6 +153,7 @@ TEST_F(Products, VectorsInEveryOrientation) {
     for (const std::int64_t k : {0, 1, 5, 63, 64, 65, 1000, 20000})
       for (const bool row : {false, true}) {
         Case job{.m = row ? 1 : 33, .n = row ? 33 : 1, .k = k, .batch = {2}, .alpha = 0.5};
+        if (k == 0) job.batch.clear();  // A and B without elements: the batch would count as rows
         job.a.turned = bits & 1;
         job.b.turned = bits & 2;
         job.a.gap = bits;
@@ -193,6 +194,19 @@ TEST_F(Products, TilesOfEveryForm) {
         job.align = 16;
         expect_right(job, options);
       }
+}
+
+TEST_F(Products, AsynchronousTiles) {
+  for (const std::int64_t buffers : {1, 2})
+    for (const bool checked : {false, true}) {
+      Case job{.m = 150, .n = 70, .k = 43};
+      job.a.turned = true;
+      PlanOptions options = forced("tile", {{"async", 1}, {"buffers", buffers}});
+      options.checked = checked;
+      expect_right(job, options);
+      job.in = job.out = Dtype::f64;
+      expect_right(job, options);
+    }
 }
 
 TEST_F(Products, WideIndices) {

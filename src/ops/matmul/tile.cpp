@@ -19,6 +19,8 @@ const std::vector<tune::Tunable>& tunables() {
       {"buffers", 2, {1, 2}, "tiles", "in local memory: with 2 one barrier a step is enough"},
       {"access", 16, {1, 2, 4, 8, 16}, "bytes", "widest global access; the widest that alignment allows is taken"},
       {"band", 8, {1, 2, 4, 8, 16, 32}, "blocks", "rows of blocks that groups walk down before they move along n"},
+      {"resident", 2, {0, 1, 2, 3, 4}, "groups", "of a compute unit that CUDA's compiler fits registers to; 0: it is not told"},
+      {"async", 0, {0, 1}, "", "1: tiles by asynchronous copies; both operands then lie along m and n"},
       {"split", 0, {0, 1, 2, 4, 8, 16, 32, 64}, "parts", "of k that different groups take; 0: as many as fill the device"},
   };
   return list;
@@ -39,6 +41,12 @@ std::span<const Blocks> blocks_for(const Arithmetic& arithmetic) {
   if (bytes == 4) return four;
   if (bytes == 8) return eight;
   return sixteen;
+}
+
+// The items of a group that share 65,536 registers with others of a compute unit, as many as are asked for: each of them
+// needs its sums and half as many registers again.
+std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums) {
+  return std::min<std::int64_t>(wanted, 65536 / (items * (sums + sums / 2 + 24)));
 }
 
 struct Shape {
@@ -170,7 +178,16 @@ Best best_shape(const ProductProblem& problem, const Configuration& values, cons
   return best;
 }
 
+// Empty when rows of both tiles lie together in memory as they will in local memory.
+std::string cannot_copy(const Product& product) {
+  if (product.a.m != 1 || product.b.n != 1) return "asynchronous copies need A along m and B along n";
+  const bool same = product.in == Dtype::f32 || product.in == Dtype::f64 || product.in == Dtype::u32 || product.in == Dtype::u64;
+  return same ? "" : "asynchronous copies do not convert " + std::string(name(product.in));
+}
+
 Verdict consider(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  if (values.at("async") == 1)
+    if (std::string why = cannot_copy(problem.product); !why.empty()) return Verdict::refuse(why);
   const Best best = best_shape(problem, values, device);
   if (!best.shape) return Verdict::refuse(best.refusal);
   return Verdict::accept(best.seconds);
@@ -188,6 +205,10 @@ ProductLaunches lower(const ProductProblem& problem, const Configuration& values
   defines.set("STEP_K", shape.step).set("STRIP", shape.strip).set("BUFFERS", shape.buffers);
   defines.set("VECTOR_A", shape.vector_a).set("VECTOR_B", shape.vector_b).set("VECTOR_C", shape.vector_c);
   defines.set("A_ALONG_M", product.a.m == 1 ? 1 : 0).set("B_ALONG_N", product.b.n == 1 ? 1 : 0);
+  const std::int64_t resident =
+      resident_groups(values.at("resident"), items, shape.tile_m * shape.tile_n * shape.accumulator / 4);
+  if (resident > 0) defines.set("RESIDENT", resident);
+  defines.set("ASYNC", values.at("async"));
   defines.set("BAND", values.at("band")).set("SPLIT", shape.parts > 1 ? 1 : 0);
   ProductParams params = params_of(problem);
   params.blocks_m = ceil_div(product.m, shape.m);
