@@ -107,13 +107,13 @@ void deliver(const std::string& text, const std::string& path) {
   file.commit();
 }
 
-/// Names the peers who could not take part, and where, unless it was everywhere.
+/// Names who could not take part, and where, unless it was everywhere.
 void tell_absent(const std::vector<bench::CaseResult>& cases) {
   std::map<std::string, std::vector<std::string>>
       where;  // the cases of "without opencv: has no function for this move"
   for (const bench::CaseResult& result : cases)
     for (const bench::Entry& entry : result.entries)
-      if (entry.status == bench::Status::absent && entry.role == bench::Role::peer)
+      if (entry.status == bench::Status::absent && !bench::is_yardstick(entry.role))
         where[fmt::format("without {}: {}", entry.name, entry.reason)].push_back(result.label);
   for (const auto& [line, labels] : where)
     say(labels.size() == cases.size() ? line : fmt::format("{} ({})", line, fmt::join(labels, "; ")));

@@ -50,14 +50,14 @@ const Clblast* clblast() {
   return found;
 }
 
-void require(int code, const char* call) {
+void require_clblast(int code, const char* call) {
   if (code != 0) throw Error(Errc::device, {.message = "CLBlast fails", .call = call, .native = code});
 }
 
 /// The end of a command in nanoseconds by the device's clock.
 cl_ulong end_of(cl_event event) {
   cl_ulong end = 0;
-  require(device::opencl::cl().clGetEventProfilingInfo.function(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
+  require_clblast(device::opencl::cl().clGetEventProfilingInfo.function(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
                                                                 nullptr),
           "clGetEventProfilingInfo");
   return end;
@@ -78,12 +78,12 @@ class ClblastProduct final : public Contestant {
     auto native = static_cast<cl_command_queue>(queue.native());
     cl_event event = nullptr;
     const double start = now();
-    require(multiply(&native, &event), how().c_str());
+    require_clblast(multiply(&native, &event), how().c_str());
     const cl_int waited = device::opencl::cl().clWaitForEvents.function(1, &event);
     const double stop = now();
     const Timing timing{stop - start, waited == CL_SUCCESS ? seconds_between(*mark, event) : 0};
     device::opencl::cl().clReleaseEvent.function(event);
-    require(waited, "clWaitForEvents");
+    require_clblast(waited, "clWaitForEvents");
     return timing;
   }
 

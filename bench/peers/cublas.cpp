@@ -72,7 +72,7 @@ const Cublas* cublas() {
   return found;
 }
 
-void require(int code, const char* call) {
+void require_cublas(int code, const char* call) {
   if (code != 0) throw Error(Errc::device, {.message = "cuBLAS fails", .call = call, .native = code});
 }
 
@@ -81,8 +81,8 @@ class CublasCall : public CudaCall {
  public:
   CublasCall(Workload& workload, std::string how) : CudaCall(workload, "cublas", std::move(how)) {
     const CurrentContext current(stream());
-    require(cublas()->create(&handle_), "cublasCreate");
-    require(cublas()->set_stream(handle_, stream()), "cublasSetStream");
+    require_cublas(cublas()->create(&handle_), "cublasCreate");
+    require_cublas(cublas()->set_stream(handle_, stream()), "cublasSetStream");
   }
   ~CublasCall() override {
     try {
@@ -113,7 +113,7 @@ class CublasGeam final : public CublasCall {
     const Real* const in = address<Real>(workload().buffer(0), move.in_offset);
     Real* const out = address<Real>(workload().out_buffer(), move.out_offset);
     const auto in_pitch = static_cast<int>(what_.in_pitch), out_pitch = static_cast<int>(what_.out_pitch);
-    require(function_(handle(), transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
+    require_cublas(function_(handle(), transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
                       in, in_pitch, &zero, out, out_pitch, out, out_pitch),
             name_);
   }
@@ -134,7 +134,7 @@ class CublasGemm final : public CublasCall {
   void call() override {
     const Real one = 1, zero = 0;
     const Product& p = *workload().product();
-    require(function_(handle(), gemm_.b_transposed ? transposed : as_it_is, gemm_.a_transposed ? transposed : as_it_is,
+    require_cublas(function_(handle(), gemm_.b_transposed ? transposed : as_it_is, gemm_.a_transposed ? transposed : as_it_is,
                       gemm_.n, gemm_.m, gemm_.k, &one, address<Real>(workload().buffer(1), p.b.offset), gemm_.ldb,
                       p.b.batch, address<Real>(workload().buffer(0), p.a.offset), gemm_.lda, p.a.batch, &zero,
                       address<Real>(workload().out_buffer(), p.c.offset), gemm_.ldc, p.c.batch, gemm_.batch),

@@ -14,7 +14,7 @@ const device::cuda::DriverApi& driver() {
   return *library.api;
 }
 
-void require(int code, const char* call) {
+void require_driver(int code, const char* call) {
   if (code != 0) throw Error(Errc::device, {.message = "the CUDA driver fails", .call = call, .native = code});
 }
 
@@ -22,8 +22,8 @@ void require(int code, const char* call) {
 
 CurrentContext::CurrentContext(device::cuda::CUstream stream) {
   device::cuda::CUcontext context = nullptr;
-  require(driver().cuStreamGetCtx(stream, &context), "cuStreamGetCtx");
-  require(driver().cuCtxPushCurrent_v2(context), "cuCtxPushCurrent");
+  require_driver(driver().cuStreamGetCtx(stream, &context), "cuStreamGetCtx");
+  require_driver(driver().cuCtxPushCurrent_v2(context), "cuCtxPushCurrent");
 }
 
 CurrentContext::~CurrentContext() {
@@ -34,7 +34,7 @@ CurrentContext::~CurrentContext() {
 CudaCall::CudaCall(Workload& workload, std::string name, std::string how)
     : Contestant(workload, std::move(name), std::move(how), Role::peer) {
   const CurrentContext current(stream());
-  for (device::cuda::CUevent* event : {&begin_, &end_}) require(driver().cuEventCreate(event, 0), "cuEventCreate");
+  for (device::cuda::CUevent* event : {&begin_, &end_}) require_driver(driver().cuEventCreate(event, 0), "cuEventCreate");
 }
 
 CudaCall::~CudaCall() {
@@ -53,13 +53,13 @@ device::cuda::CUstream CudaCall::stream() const {
 Timing CudaCall::run() {
   const CurrentContext current(stream());
   const double start = now();
-  require(driver().cuEventRecord(begin_, stream()), "cuEventRecord");
+  require_driver(driver().cuEventRecord(begin_, stream()), "cuEventRecord");
   call();
-  require(driver().cuEventRecord(end_, stream()), "cuEventRecord");
-  require(driver().cuEventSynchronize(end_), "cuEventSynchronize");
+  require_driver(driver().cuEventRecord(end_, stream()), "cuEventRecord");
+  require_driver(driver().cuEventSynchronize(end_), "cuEventSynchronize");
   const double stop = now();
   float milliseconds = 0;
-  require(driver().cuEventElapsedTime(&milliseconds, begin_, end_), "cuEventElapsedTime");
+  require_driver(driver().cuEventElapsedTime(&milliseconds, begin_, end_), "cuEventElapsedTime");
   return {stop - start, static_cast<double>(milliseconds) * 1e-3};
 }
 

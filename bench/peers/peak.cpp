@@ -1,15 +1,11 @@
 // Multiplying and adding in registers, without memory: what a product is measured against on a CPU. As many operations
 // as the product has, in enough independent chains to hide the latency of an FMA (4 cycles, two a cycle).
 #include "bench/peers/peers.hpp"
+#include "bench/peers/targets.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
-
-#if defined(__x86_64__)
-#define WITH_AVX512 __attribute__((target("avx512f,fma")))
-#define WITH_AVX2 __attribute__((target("avx2,fma")))
-#endif
 
 namespace axisloom::bench {
 namespace {
@@ -39,13 +35,13 @@ struct Unit {
   const char* name;
 };
 
-#ifdef WITH_AVX512
+#ifdef AXISLOOM_AVX512
 template <class Real>
-WITH_AVX512 int iterate_avx512(double factor, std::int64_t steps) {
+AXISLOOM_AVX512 int iterate_avx512(double factor, std::int64_t steps) {
   return iterate<Real, 64>(static_cast<Real>(factor), steps);
 }
 template <class Real>
-WITH_AVX2 int iterate_avx2(double factor, std::int64_t steps) {
+AXISLOOM_AVX2 int iterate_avx2(double factor, std::int64_t steps) {
   return iterate<Real, 32>(static_cast<Real>(factor), steps);
 }
 #endif
@@ -53,7 +49,7 @@ WITH_AVX2 int iterate_avx2(double factor, std::int64_t steps) {
 /// Null where this program knows no such unit.
 template <class Real>
 const Unit* unit() {
-#ifdef WITH_AVX512
+#ifdef AXISLOOM_AVX512
   static constexpr Unit avx512{iterate_avx512<Real>, 64 / sizeof(Real), "512-bit FMA"};
   static constexpr Unit avx2{iterate_avx2<Real>, 32 / sizeof(Real), "256-bit FMA"};
   if (__builtin_cpu_supports("avx512f")) return &avx512;

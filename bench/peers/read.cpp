@@ -1,6 +1,7 @@
 // Reading alone: what a reduction of host memory is measured against. All cores add up the inputs' 64-bit words, in the
 // widest vectors that the CPU has, and do nothing else; the sum is compared, so that nothing can be left out.
 #include "bench/peers/peers.hpp"
+#include "bench/peers/targets.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +9,6 @@
 #include <array>
 #include <limits>
 #include <utility>
-
-#if defined(__x86_64__)
-#define WITH_AVX512 __attribute__((target("avx512f")))
-#endif
 
 namespace axisloom::bench {
 namespace {
@@ -42,16 +39,16 @@ template <std::int64_t streams, std::int64_t run>
 std::uint64_t read_plain(const std::byte* from, std::int64_t bytes) {
   return add_up<streams, run>(from, bytes);
 }
-#ifdef WITH_AVX512
+#ifdef AXISLOOM_AVX512
 template <std::int64_t streams, std::int64_t run>
-WITH_AVX512 std::uint64_t read_avx512(const std::byte* from, std::int64_t bytes) {
+AXISLOOM_AVX512 std::uint64_t read_avx512(const std::byte* from, std::int64_t bytes) {
   return add_up<streams, run>(from, bytes);
 }
 #endif
 
 template <std::int64_t streams, std::int64_t run>
 Reader reader() {
-#ifdef WITH_AVX512
+#ifdef AXISLOOM_AVX512
   if (__builtin_cpu_supports("avx512f")) return read_avx512<streams, run>;
 #endif
   return read_plain<streams, run>;

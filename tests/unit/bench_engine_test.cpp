@@ -79,7 +79,7 @@ class Actor : public Contestant {
     for (std::int64_t r = 0; moves && r < in.shape[0]; ++r)
       for (std::int64_t c = 0; c < in.shape[1]; ++c)
         std::memcpy(workload().host_out() + 2 * (c * out.strides[0] + r),
-                    workload().host_in() + 2 * (r * in.strides[0] + c), 2);
+                    workload().host(0) + 2 * (r * in.strides[0] + c), 2);
     ++runs;
     if (wrong_from >= 0 && runs > wrong_from) workload().host_out()[101] ^= std::byte{4};
     if (throws_from >= 0 && runs > throws_from) throw Error(Errc::device, "it broke");
@@ -179,12 +179,12 @@ TEST_F(BenchCompetition, TheRightOnesAreRankedAndComparedWithTheCopy) {
   add("copy", 0.1, Role::copy);
   add("ours", 0.2, Role::ours);
   const CaseResult r = result();
-  EXPECT_EQ(r.copy, "copy");
+  EXPECT_EQ(r.yardstick, "copy");
   EXPECT_EQ(r.entries[0].rank, 2);
   EXPECT_EQ(r.entries[1].rank, 0);
   EXPECT_EQ(r.entries[2].rank, 1);
   EXPECT_NEAR(*r.entries[2].share, 0.5, 1e-12);
-  EXPECT_NEAR(r.entries[2].bytes_per_second, 2 * 2 * 67 * 45 / 0.2, 1e-6);
+  EXPECT_NEAR(r.entries[2].rate.bytes, 2 * 2 * 67 * 45 / 0.2, 1e-6);
 }
 
 TEST_F(BenchCompetition, WrongOnesAreNamedAndNotRanked) {
@@ -214,7 +214,7 @@ TEST_F(BenchCompetition, WrongOnesAreNamedAndNotRanked) {
   EXPECT_NEAR(json[0]["call"]["median_ms"].get<double>(), 400, 1e-9);
   EXPECT_NE(text_of(report, cli::Format::md).find("| WRONG |"), std::string::npos);
   EXPECT_THROW(markdown_of(nlohmann::ordered_json::array()), Error);
-  EXPECT_NE(table_of(report.cases).text(cli::Format::csv).find("label,wrong,,,,,,,,WRONG"), std::string::npos);
+  EXPECT_NE(table_of(report.cases).text(cli::Format::csv).find("label,wrong,,,,,,,,,WRONG"), std::string::npos);
 }
 
 TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
@@ -233,7 +233,7 @@ TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
         settings.strength = strength;
         const CaseResult r = time_case({text, cli::parse_case(text)}, Device::open(info.spec()), team_, session,
                                        settings, [](const std::string&) {});
-        EXPECT_FALSE(r.copy.empty());
+        EXPECT_FALSE(r.yardstick.empty());
         EXPECT_EQ(r.entries.front().role, Role::ours);
         EXPECT_EQ(r.strength, strength);
         for (const Entry& entry : r.entries)
