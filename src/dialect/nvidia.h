@@ -66,6 +66,18 @@ INLINE void axl_nvidia_stream_store(GLOBAL u8* const to, const u8* const value, 
   }
 }
 
+// From the item `distance` further on in the warp, all of whose 32 items take part.
+#define AXL_CAN_SHUFFLE 1
+INLINE u32 shuffle_down_u32(const u32 value, const u32 distance) {
+  u32 result;
+  AXL_ASM volatile("shfl.sync.down.b32 %0, %1, %2, 31, -1;" : "=r"(result) : "r"(value), "r"(distance));
+  return result;
+}
+INLINE u64 shuffle_down_u64(const u64 value, const u32 distance) {
+  const u32 low = shuffle_down_u32((u32)value, distance);
+  return (u64)low | ((u64)shuffle_down_u32((u32)(value >> 32), distance) << 32);
+}
+
 INLINE void axl_prefetch(const GLOBAL void* const address) {
   AXL_ASM volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }

@@ -247,5 +247,6 @@ INLINE void axl_async_copy(T* const to, const T* const from, const i64 count) {
   } while (0)
 
 #define axl_count_up(counter) atomicAdd(counter, 1u)
+#define axl_atomic_add(address, value) atomicAdd(address, (u32)(value))
 
 #include "words.h"

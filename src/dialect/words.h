@@ -46,6 +46,15 @@
 #undef prefetch  // a macro in some OpenCL headers
 #define prefetch(a, i) axl_prefetch(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 
+// Integers only: a sum that does not depend on who comes first. Of 64 bits in two halves, the carry after the lower one.
+#define add_atomically(b, i, v) axl_add_64(AXL_WRITE(b, i, sizeof(*b##_p), sizeof(*b##_p)), v)
+INLINE void axl_add_64(GLOBAL u64* const to, const u64 value) {
+  GLOBAL u32* const half_words = (GLOBAL u32*)to;  // the lower one first: little endian
+  const u32 low = (u32)value, before = axl_atomic_add(half_words, low);
+  const u32 high = (u32)(value >> 32) + (before + low < low ? 1u : 0u);
+  if (high != 0u) (void)axl_atomic_add(half_words + 1, high);
+}
+
 #define address_of(a, i) ((u64)(a##_p + a##_o) + (u64)((i64)(i) * (i64)sizeof(*a##_p)))
 
 // ---- local memory

@@ -11,6 +11,8 @@ std::span<const ReduceCandidate> reduce_candidates() {
       columns_reduction(), // the fastest axis kept, on GPUs
       stripe_reduction(),  // runs of memory, on CPUs
       sheet_reduction(),   // the fastest axis kept, on CPUs
+      lesson_reduction(),    // one array, as it is taught
+      portable_reduction(),  // one order of additions for all devices
       plain_reduction(),   // everything else
   };
   return candidates;

@@ -27,15 +27,22 @@ INLINE void publish_part(MUTABLE_REF(u64, partials), const Accumulator total, co
   UNROLL for (int w = 0; w < WORDS; ++w) PUT_WORD((part * WORDS + w) * outputs + output, word_of(total, w));
 }
 
-// Parts first, first + step, ... of an output, one after the other.
+// Parts first, first + step, ... of an output in order, in a cascade as in the kernel `plain`.
 INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t output, const index_t outputs,
                                   const index_t first, const index_t step, const index_t parts) {
-  Accumulator total = nothing();
+  Accumulator sum = nothing(), total = nothing();
+  int additions = 0;
   for (index_t part = first; part < parts; part += step) {
     Accumulator one;
     UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, TAKE_WORD((part * WORDS + w) * outputs + output));
-    combine(&total, one);
+    combine(&sum, one);
+    if (++additions == MOST_ADDITIONS) {
+      combine(&total, sum);
+      sum = nothing();
+      additions = 0;
+    }
   }
+  combine(&total, sum);
   return total;
 }
 #endif

@@ -9,6 +9,8 @@ ReduceCandidate rows_reduction();
 ReduceCandidate columns_reduction();
 ReduceCandidate stripe_reduction();
 ReduceCandidate sheet_reduction();
+ReduceCandidate lesson_reduction();
+ReduceCandidate portable_reduction();
 ReduceCandidate plain_reduction();
 
 }  // namespace axisloom::ops

@@ -1,0 +1,187 @@
+// What reductions mean: dtypes, NaN, infinities, ties, empty arrays and overflow, as NumPy documents them.
+#include "reduce_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace axisloom::ops_test {
+namespace {
+
+constexpr float nan_f = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf_f = std::numeric_limits<float>::infinity();
+
+std::vector<float> ramp(std::size_t count) {
+  std::vector<float> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(i % 17) - 8;
+  return numbers;
+}
+
+Dtype result_of(const char* op, Dtype in) {
+  const View view = View::contiguous(in, {3});
+  return result_view(reduction(op), std::span(&view, 1)).dtype;
+}
+
+TEST(ReduceSemantics, DtypesAreNumPys) {
+  for (const Dtype small : {Dtype::boolean, Dtype::i8, Dtype::i16, Dtype::i32, Dtype::i64}) {
+    EXPECT_EQ(result_of("sum", small), Dtype::i64) << name(small);
+    EXPECT_EQ(result_of("prod", small), Dtype::i64) << name(small);
+    EXPECT_EQ(result_of("mean", small), Dtype::f64) << name(small);
+    EXPECT_EQ(result_of("norm", small), Dtype::f64) << name(small);
+  }
+  for (const Dtype small : {Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u64})
+    EXPECT_EQ(result_of("sum", small), Dtype::u64) << name(small);
+  for (const Dtype inexact : {Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
+    EXPECT_EQ(result_of("sum", inexact), inexact) << name(inexact);
+    EXPECT_EQ(result_of("mean", inexact), inexact) << name(inexact);
+  }
+  EXPECT_EQ(result_of("norm", Dtype::c64), Dtype::f32);
+  EXPECT_EQ(result_of("norm", Dtype::c128), Dtype::f64);
+  for (const Dtype any : all_dtypes()) {
+    EXPECT_EQ(result_of("max", any), any);
+    EXPECT_EQ(result_of("argmin", any), Dtype::i64);
+    EXPECT_EQ(result_of("any", any), Dtype::boolean);
+    EXPECT_EQ(result_of("count_nonzero", any), Dtype::i64);
+  }
+}
+
+TEST(ReduceSemantics, ShapesFollowAxesAndKeepdims) {
+  const View view = View::contiguous(Dtype::f32, {2, 3, 4});
+  const auto shape = [&](Options options) {
+    return result_view(reduction("sum", std::move(options)), std::span(&view, 1)).shape;
+  };
+  EXPECT_EQ(shape({}), Dims{});
+  EXPECT_EQ(shape({{"keepdims", ""}}), (Dims{1, 1, 1}));
+  EXPECT_EQ(shape({{"axes", "-1"}}), (Dims{2, 3}));
+  EXPECT_EQ(shape({{"axes", "0,-1"}}), Dims{3});
+  EXPECT_EQ(shape({{"axes", "0,-1"}, {"keepdims", ""}}), (Dims{1, 3, 1}));
+}
+
+TEST(ReduceSemantics, NanWinsWhereverItIs) {
+  for (const std::size_t place : {std::size_t{0}, std::size_t{63}, std::size_t{777}, std::size_t{999}}) {
+    std::vector<float> numbers = ramp(1000);
+    numbers[place] = nan_f;
+    for (const char* op : {"sum", "prod", "mean", "min", "max", "norm"})
+      EXPECT_TRUE(std::isnan(everyones<float>(reduction(op), numbers))) << op << " with NaN at " << place;
+    EXPECT_EQ(everyones<std::uint8_t>(reduction("any"), std::vector<float>{0, nan_f}), 1);
+  }
+}
+
+TEST(ReduceSemantics, TheFirstNanIsTheLargestAndTheSmallest) {
+  std::vector<float> numbers = ramp(5000);
+  numbers[1234] = inf_f;
+  numbers[4321] = numbers[3000] = nan_f;
+  EXPECT_EQ(everyones<std::int64_t>(reduction("argmax"), numbers), 3000);
+  EXPECT_EQ(everyones<std::int64_t>(reduction("argmin"), numbers), 3000);
+}
+
+TEST(ReduceSemantics, TheFirstOfEqualsIsTaken) {
+  std::vector<float> numbers(70000, 1.0f);
+  EXPECT_EQ(everyones<std::int64_t>(reduction("argmax"), numbers), 0);
+  numbers[65] = numbers[66] = numbers[69999] = 2;
+  EXPECT_EQ(everyones<std::int64_t>(reduction("argmax"), numbers), 65);
+  numbers[69998] = numbers[69990] = -1;
+  EXPECT_EQ(everyones<std::int64_t>(reduction("argmin"), numbers), 69990);
+  EXPECT_EQ(everyones<std::int64_t>(reduction("argmax"), std::vector<float>(300, -inf_f)), 0);
+  EXPECT_EQ(everyones<std::int64_t>(reduction("argmin"), std::vector<float>{0.0f, -0.0f}), 0);
+}
+
+TEST(ReduceSemantics, InfinitiesStay) {
+  EXPECT_EQ(everyones<float>(reduction("sum"), std::vector<float>{inf_f, 1, 2}), inf_f);
+  EXPECT_EQ(everyones<float>(reduction("mean"), std::vector<float>{1, -inf_f, 2}), -inf_f);
+  EXPECT_TRUE(std::isnan(everyones<float>(reduction("sum"), std::vector<float>{inf_f, 1, -inf_f})));
+  EXPECT_EQ(everyones<float>(reduction("max"), std::vector<float>{1, inf_f, 2}), inf_f);
+  EXPECT_EQ(everyones<float>(reduction("norm"), std::vector<float>{1, -inf_f, 2}), inf_f);
+}
+
+TEST(ReduceSemantics, IntegersWrapRoundAtSixtyFourBits) {
+  EXPECT_EQ(everyones<std::int64_t>(reduction("sum"), std::vector<std::int32_t>(3000, std::numeric_limits<std::int32_t>::max())),
+            3000ll * std::numeric_limits<std::int32_t>::max());
+  EXPECT_EQ(everyones<std::int64_t>(reduction("sum"), std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 1}),
+            std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(everyones<std::uint64_t>(reduction("prod"), std::vector<std::uint32_t>(3, 0xffffffffu)),
+            0xffffffffull * 0xffffffffull * 0xffffffffull);
+  EXPECT_EQ(everyones<std::int64_t>(reduction("prod"), std::vector<std::int8_t>(64, -2)), 0);
+  EXPECT_EQ(everyones<double>(reduction("mean"), std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()}),
+            0x1p63);
+}
+
+Bytes of_nothing(const char* op, Dtype dtype) {
+  const View view = View::contiguous(dtype, {0, 5});
+  return reduced(reduction(op), view, {});
+}
+
+TEST(ReduceSemantics, NothingAddsUpToZero) {
+  EXPECT_EQ(numbers_in<float>(of_nothing("sum", Dtype::f32)), std::vector<float>{0});
+  EXPECT_EQ(numbers_in<float>(of_nothing("prod", Dtype::f32)), std::vector<float>{1});
+  EXPECT_EQ(numbers_in<std::int64_t>(of_nothing("prod", Dtype::i8)), std::vector<std::int64_t>{1});
+  EXPECT_TRUE(std::isnan(numbers_in<float>(of_nothing("mean", Dtype::f32)).at(0)));
+  EXPECT_TRUE(std::isnan(numbers_in<double>(of_nothing("mean", Dtype::i32)).at(0)));
+  EXPECT_EQ(numbers_in<float>(of_nothing("norm", Dtype::f32)), std::vector<float>{0});
+  EXPECT_EQ(of_nothing("any", Dtype::f32), Bytes{std::byte{0}});
+  EXPECT_EQ(of_nothing("all", Dtype::u8), Bytes{std::byte{1}});
+  EXPECT_EQ(numbers_in<std::int64_t>(of_nothing("count_nonzero", Dtype::c64)), std::vector<std::int64_t>{0});
+}
+
+TEST(ReduceSemantics, NothingHasNoLargest) {
+  const View nothing = View::contiguous(Dtype::f32, {0, 5});
+  for (const char* op : {"min", "max", "argmin", "argmax"}) {
+    EXPECT_EQ(code_thrown([&] { plan(reduction(op), std::span(&nothing, 1), real_device()); }), Errc::usage) << op;
+    EXPECT_NE(text_thrown([&] { plan(reduction(op), std::span(&nothing, 1), real_device()); }).find("no elements"),
+              std::string::npos)
+        << op;
+  }
+  // No output, so nothing is asked for.
+  const View empty = View::contiguous(Dtype::f32, {0, 5});
+  EXPECT_EQ(plan(reduction("max", {{"axes", "1"}}), std::span(&empty, 1), real_device()).report().candidate, "none");
+}
+
+TEST(ReduceSemantics, BadRequestsAreNamed) {
+  const View view = View::contiguous(Dtype::f32, {4, 5});
+  const auto text = [&](Operation op) {
+    return text_thrown([&] { plan(op, std::span(&view, 1), real_device()); });
+  };
+  EXPECT_NE(text(reduction("sum", {{"axes", "2"}})).find("out of range"), std::string::npos);
+  EXPECT_NE(text(reduction("sum", {{"axes", "0,-2"}})).find("named twice"), std::string::npos);
+  EXPECT_NE(text(reduction("sum", {{"order", "random"}})).find("portable or fast"), std::string::npos);
+  EXPECT_NE(text(reduction("norm", {{"ord", "3"}})).find("ord 1, 2 or inf"), std::string::npos);
+  EXPECT_NE(text({"reduce", {"median", "h w ->"}}).find("unknown reduction"), std::string::npos);
+  EXPECT_NE(text({"reduce", {"sum", "h w -> c"}}).find("does not stand on the left"), std::string::npos);
+}
+
+TEST(ReduceSemantics, WhatNeedsF64IsRefusedWithoutIt) {
+  DeviceInfo info = gpu_info(Api::opencl);
+  info.f64 = false;
+  const Device device(std::make_shared<PretendedDevice>(info));
+  const View ints = View::contiguous(Dtype::i32, {10}), floats = View::contiguous(Dtype::f32, {10});
+  EXPECT_EQ(code_thrown([&] { plan(reduction("mean"), std::span(&ints, 1), device); }), Errc::unsupported);
+  EXPECT_NE(text_thrown([&] { plan(reduction("mean"), std::span(&ints, 1), device); }).find("no f64"), std::string::npos);
+  EXPECT_EQ(plan(reduction("mean"), std::span(&floats, 1), device).report().candidate, "rows");
+}
+
+TEST(ReduceSemantics, PatternsReduceWhatIsMissingOnTheRight) {
+  const View view = View::contiguous(Dtype::i32, {2, 4, 6});
+  std::vector<std::int32_t> numbers(48);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const Operation pool{"reduce", {"max", "c (h 2) (w x) -> w c h"}, {{"x", 3}}};
+  EXPECT_EQ(result_view(pool, std::span(&view, 1)).shape, (Dims{2, 2, 2}));
+  EXPECT_EQ(numbers_in<std::int32_t>(reduced(pool, view, bytes_of_numbers(numbers))),
+            (std::vector<std::int32_t>{8, 20, 32, 44, 11, 23, 35, 47}));
+}
+
+TEST(ReduceSemantics, PlacesCountTheReducedAxesInOrder) {
+  const View view = View::contiguous(Dtype::f32, {3, 4, 5});
+  std::vector<float> numbers(60, 0);
+  numbers[2 * 20 + 1 * 5 + 3] = 1;  // at 2,1,3
+  View turned = view;               // the same array, its first and last axes exchanged
+  turned.shape = {5, 4, 3};
+  turned.strides = {1, 5, 20};
+  EXPECT_EQ(numbers_in<std::int64_t>(reduced(reduction("argmax"), view, bytes_of_numbers(numbers))).at(0), 48);
+  for (const std::string& candidate : candidates_for(reduction("argmax"), turned))
+    EXPECT_EQ(numbers_in<std::int64_t>(reduced(reduction("argmax"), turned, bytes_of_numbers(numbers), candidate)).at(0),
+              3 * 12 + 1 * 3 + 2)
+        << candidate;
+}
+
+}  // namespace
+}  // namespace axisloom::ops_test
