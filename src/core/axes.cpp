@@ -30,9 +30,9 @@ std::vector<int> parse_axes(std::string_view text, const View& view) {
     const int axis = given < 0 ? given + view.rank() : given;
     if (axis < 0 || axis >= view.rank())
       throw Error(Errc::usage, "axis " + std::to_string(given) + " is out of range for " + to_string(view),
-                  view.rank() == 0 ? "it has no axes"
-                                   : "axes go from " + std::to_string(-view.rank()) + " to " +
-                                         std::to_string(view.rank() - 1));
+                  view.rank() == 0
+                      ? "it has no axes"
+                      : "axes go from " + std::to_string(-view.rank()) + " to " + std::to_string(view.rank() - 1));
     if (std::find(axes.begin(), axes.end(), axis) != axes.end())
       throw Error(Errc::usage, "axis " + std::to_string(given) + " is named twice in '" + std::string(text) + "'");
     axes.push_back(axis);

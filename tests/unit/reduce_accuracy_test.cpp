@@ -25,7 +25,8 @@ TEST(ReduceAccuracy, AHundredMillionTenths) {
   const std::vector<float> numbers(static_cast<std::size_t>(count), 0.1f);
   const double want = static_cast<double>(count) * static_cast<double>(0.1f);
   const double bound = (std::ceil(std::log2(count)) + 40) * 0x1p-24 * want;
-  const float got = numbers_in<float>(reduced(reduction("sum"), line(Dtype::f32, count), bytes_of_numbers(numbers))).at(0);
+  const float got =
+      numbers_in<float>(reduced(reduction("sum"), line(Dtype::f32, count), bytes_of_numbers(numbers))).at(0);
   EXPECT_LE(std::abs(got - want), bound);
   EXPECT_EQ(got, static_cast<float>(want)) << "the corrections make it right to the last bit";
 }
@@ -65,7 +66,8 @@ TEST(ReduceAccuracy, DoublesInColumns) {
   std::vector<double> numbers(300 * 70);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<double>(i)) * 1e3;
   for (const char* axes : {"0", "1"})
-    EXPECT_LE(worst_share_of_bound(reduction("sum", {{"axes", axes}}), View::contiguous(Dtype::f64, {300, 70}), numbers), 1);
+    EXPECT_LE(
+        worst_share_of_bound(reduction("sum", {{"axes", axes}}), View::contiguous(Dtype::f64, {300, 70}), numbers), 1);
 }
 
 /// The sum of `count` elements that begin `bytes` after a well aligned address.

@@ -13,15 +13,16 @@ ops::ReduceProblem problem_for(const Operation& op, const View& in, IndexWidth w
 
 /// Each accumulation in scalars and complex numbers, each way to load an element and to finish.
 const std::vector<std::pair<const char*, Dtype>> recipes = {
-    {"sum", Dtype::f32},     {"sum", Dtype::u32},         {"sum", Dtype::i8},    {"mean", Dtype::f16},
-    {"mean", Dtype::u8},     {"mean", Dtype::i64},        {"prod", Dtype::c64},  {"prod", Dtype::bf16},
-    {"max", Dtype::u8},      {"min", Dtype::c128},        {"argmax", Dtype::f16}, {"argmin", Dtype::i16},
-    {"argmax", Dtype::c64},  {"any", Dtype::f64},         {"all", Dtype::bf16},  {"count_nonzero", Dtype::c64},
-    {"norm", Dtype::c128},   {"norm", Dtype::i32}};
+    {"sum", Dtype::f32},    {"sum", Dtype::u32},  {"sum", Dtype::i8},     {"mean", Dtype::f16},
+    {"mean", Dtype::u8},    {"mean", Dtype::i64}, {"prod", Dtype::c64},   {"prod", Dtype::bf16},
+    {"max", Dtype::u8},     {"min", Dtype::c128}, {"argmax", Dtype::f16}, {"argmin", Dtype::i16},
+    {"argmax", Dtype::c64}, {"any", Dtype::f64},  {"all", Dtype::bf16},   {"count_nonzero", Dtype::c64},
+    {"norm", Dtype::c128},  {"norm", Dtype::i32}};
 
 class Texts {
  public:
-  void add(const Operation& op, const View& in, IndexWidth width = IndexWidth::automatic, const Configuration& forced = {}) {
+  void add(const Operation& op, const View& in, IndexWidth width = IndexWidth::automatic,
+           const Configuration& forced = {}) {
     const ops::ReduceProblem problem = problem_for(op, in, width);
     for (const ops::ReduceCandidate& candidate : ops::reduce_candidates()) {
       if (!candidate.info.cuda) continue;
@@ -30,7 +31,8 @@ class Texts {
         if (values.contains(name)) values[name] = value;
       if (!candidate.consider(problem, values, gpu_info()).refusal.empty()) continue;
       taken_[std::string(candidate.info.name)] += 1;
-      for (Launch& launch : candidate.lower(problem, values, gpu_info()).launches) add(launch, to_string(op) + " of " + to_string(in));
+      for (Launch& launch : candidate.lower(problem, values, gpu_info()).launches)
+        add(launch, to_string(op) + " of " + to_string(in));
     }
   }
   const std::map<std::string, std::string>& plain() const { return plain_; }
@@ -61,7 +63,8 @@ TEST_F(ReduceCuda, EveryRecipeCompiles) {
     texts.add(reduction(op), View::contiguous(dtype, {1 << 22}));
     texts.add(reduction(op, {{"axes", "0"}}), View::contiguous(dtype, {5000, 130}));
   }
-  for (const char* candidate : {"rows", "columns", "lesson", "plain"}) EXPECT_GE(texts.taken(candidate), 18) << candidate;
+  for (const char* candidate : {"rows", "columns", "lesson", "plain"})
+    EXPECT_GE(texts.taken(candidate), 18) << candidate;
   compile_all(texts.plain(), {"sm_90"});
 }
 
@@ -69,7 +72,8 @@ TEST_F(ReduceCuda, EveryGenerationCompilesTheSums) {
   Texts texts;
   texts.add(reduction("sum"), View::contiguous(Dtype::f32, {1 << 22}));
   texts.add(reduction("sum", {{"order", "portable"}}), View::contiguous(Dtype::f32, {1 << 22}));
-  texts.add(reduction("sum", {{"axes", "0,2,4,6,8"}}), View::contiguous(Dtype::u32, {3, 5, 3, 5, 3, 5, 3, 5, 300}), IndexWidth::bits64);
+  texts.add(reduction("sum", {{"axes", "0,2,4,6,8"}}), View::contiguous(Dtype::u32, {3, 5, 3, 5, 3, 5, 3, 5, 300}),
+            IndexWidth::bits64);
   compile_all(texts.plain(), {"sm_80", "sm_100"});
 }
 

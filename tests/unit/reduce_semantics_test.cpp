@@ -95,14 +95,17 @@ TEST(ReduceSemantics, InfinitiesStay) {
 }
 
 TEST(ReduceSemantics, IntegersWrapRoundAtSixtyFourBits) {
-  EXPECT_EQ(everyones<std::int64_t>(reduction("sum"), std::vector<std::int32_t>(3000, std::numeric_limits<std::int32_t>::max())),
+  EXPECT_EQ(everyones<std::int64_t>(reduction("sum"),
+                                    std::vector<std::int32_t>(3000, std::numeric_limits<std::int32_t>::max())),
             3000ll * std::numeric_limits<std::int32_t>::max());
-  EXPECT_EQ(everyones<std::int64_t>(reduction("sum"), std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 1}),
-            std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(
+      everyones<std::int64_t>(reduction("sum"), std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 1}),
+      std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(everyones<std::uint64_t>(reduction("prod"), std::vector<std::uint32_t>(3, 0xffffffffu)),
             0xffffffffull * 0xffffffffull * 0xffffffffull);
   EXPECT_EQ(everyones<std::int64_t>(reduction("prod"), std::vector<std::int8_t>(64, -2)), 0);
-  EXPECT_EQ(everyones<double>(reduction("mean"), std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()}),
+  EXPECT_EQ(everyones<double>(reduction("mean"), std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(),
+                                                                           std::numeric_limits<std::int64_t>::max()}),
             0x1p63);
 }
 
@@ -138,9 +141,7 @@ TEST(ReduceSemantics, NothingHasNoLargest) {
 
 TEST(ReduceSemantics, BadRequestsAreNamed) {
   const View view = View::contiguous(Dtype::f32, {4, 5});
-  const auto text = [&](Operation op) {
-    return text_thrown([&] { plan(op, std::span(&view, 1), real_device()); });
-  };
+  const auto text = [&](Operation op) { return text_thrown([&] { plan(op, std::span(&view, 1), real_device()); }); };
   EXPECT_NE(text(reduction("sum", {{"axes", "2"}})).find("out of range"), std::string::npos);
   EXPECT_NE(text(reduction("sum", {{"axes", "0,-2"}})).find("named twice"), std::string::npos);
   EXPECT_NE(text(reduction("sum", {{"order", "random"}})).find("portable or fast"), std::string::npos);
@@ -155,7 +156,8 @@ TEST(ReduceSemantics, WhatNeedsF64IsRefusedWithoutIt) {
   const Device device(std::make_shared<PretendedDevice>(info));
   const View ints = View::contiguous(Dtype::i32, {10}), floats = View::contiguous(Dtype::f32, {10});
   EXPECT_EQ(code_thrown([&] { plan(reduction("mean"), std::span(&ints, 1), device); }), Errc::unsupported);
-  EXPECT_NE(text_thrown([&] { plan(reduction("mean"), std::span(&ints, 1), device); }).find("no f64"), std::string::npos);
+  EXPECT_NE(text_thrown([&] { plan(reduction("mean"), std::span(&ints, 1), device); }).find("no f64"),
+            std::string::npos);
   EXPECT_EQ(plan(reduction("mean"), std::span(&floats, 1), device).report().candidate, "rows");
 }
 
@@ -178,8 +180,9 @@ TEST(ReduceSemantics, PlacesCountTheReducedAxesInOrder) {
   turned.strides = {1, 5, 20};
   EXPECT_EQ(numbers_in<std::int64_t>(reduced(reduction("argmax"), view, bytes_of_numbers(numbers))).at(0), 48);
   for (const std::string& candidate : candidates_for(reduction("argmax"), turned))
-    EXPECT_EQ(numbers_in<std::int64_t>(reduced(reduction("argmax"), turned, bytes_of_numbers(numbers), candidate)).at(0),
-              3 * 12 + 1 * 3 + 2)
+    EXPECT_EQ(
+        numbers_in<std::int64_t>(reduced(reduction("argmax"), turned, bytes_of_numbers(numbers), candidate)).at(0),
+        3 * 12 + 1 * 3 + 2)
         << candidate;
 }
 

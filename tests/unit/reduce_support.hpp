@@ -82,13 +82,15 @@ double worst_share_of_bound(const Operation& op, const View& view, const std::ve
   const std::vector<View> views = with_result(op, view);
   const std::byte* const start = input.data();
   const std::vector<double> bound = ops::entry(op.name).bound(op, views, std::span(&start, 1));
-  const auto want = numbers_in<T>(after_oracle(op, views, input, Bytes(static_cast<std::size_t>(buffer_bytes(views[1])))));
+  const auto want =
+      numbers_in<T>(after_oracle(op, views, input, Bytes(static_cast<std::size_t>(buffer_bytes(views[1])))));
   double worst = 0;
   for (const std::string& candidate : candidates_for(op, view)) {
     const auto got = numbers_in<T>(reduced(op, view, input, candidate));
     for (std::size_t i = 0; i < want.size(); ++i) {
       const double share = std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i])) / bound[i];
-      EXPECT_LE(share, 1) << to_string(op) << " by " << candidate << " at " << i << ": " << got[i] << ", not " << want[i];
+      EXPECT_LE(share, 1) << to_string(op) << " by " << candidate << " at " << i << ": " << got[i] << ", not "
+                          << want[i];
       worst = std::max(worst, share);
     }
   }

@@ -17,7 +17,10 @@ const std::vector<tune::Tunable>& tunables() {
       {"items", 256, {128, 256, 512}, "work-items", "group size"},
       {"columns", 32, {4, 8, 16, 32, 64}, "packets", "of a row that a group takes; fewer where a row has only 4"},
       {"in_flight", 4, {1, 2, 4, 8}, "rows", "loads that an item issues before it adds"},
-      {"parts", 2112, {528, 1056, 2112, 4224}, "groups",
+      {"parts",
+       2112,
+       {528, 1056, 2112, 4224},
+       "groups",
        "that are wanted: 16 for each of the 132 cores of an H200, twice what it holds at once"},
       launches_tunable()};
   return list;
@@ -55,7 +58,8 @@ Verdict consider(const ReduceProblem& problem, const Configuration& values, cons
     return Verdict::refuse("needs " + std::to_string(local) + " bytes of local memory a group");
   const Cut c = cut(problem, values);
   const double seconds = read_seconds(problem, reduction.kept.back().extent, reduction.kept.back().in, device);
-  if (device.kind == Kind::cpu) return Verdict::accept(8 * seconds + step_seconds);  // items of a group run one after the other
+  if (device.kind == Kind::cpu)
+    return Verdict::accept(8 * seconds + step_seconds);  // items of a group run one after the other
   return Verdict::accept(seconds + (c.parts > 1 ? step_seconds : 0));
 }
 

@@ -12,12 +12,19 @@ enum Style : std::int64_t { interleaved, sequential, unrolled, shuffled, atomic 
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
-      {"style", sequential, {interleaved, sequential, unrolled, shuffled, atomic}, "",
+      {"style",
+       sequential,
+       {interleaved, sequential, unrolled, shuffled, atomic},
+       "",
        "the tree: 0 interleaved, 1 sequential, 2 unrolled, 3 by shuffles, 4 none but an atomic counter"},
       {"packet", 4, {1, 2, 4}, "elements", "that an item loads at once, up to 16 bytes; the lesson's uint4"},
       {"loads", 2, {1, 2, 4, 8}, "packets", "that an item adds on load; the lesson's two"},
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size; the lesson's 256"},
-      {"launches", 2, {1, 2}, "launches", "1: the last group to finish adds up; 2: a second launch does, as the host did"}};
+      {"launches",
+       2,
+       {1, 2},
+       "launches",
+       "1: the last group to finish adds up; 2: a second launch does, as the host did"}};
   return list;
 }
 
@@ -33,12 +40,14 @@ std::string refusal(const ReduceProblem& problem, const Configuration& values, c
   const Reduction& reduction = problem.reduction;
   if (problem.portable) return "its order of additions is not the portable one";
   if (reduction.count() == 0) return "there is nothing to reduce";
-  if (!reduction.kept.empty() || reduction.reduced.size() != 1 || reduction.reduced.back().in != problem.parts_of_element())
+  if (!reduction.kept.empty() || reduction.reduced.size() != 1 ||
+      reduction.reduced.back().in != problem.parts_of_element())
     return "the lesson is about one contiguous array";
   if (values.at("style") == shuffled && device.platform != "NVIDIA CUDA")
     return "shuffles between the items of a warp are NVIDIA's";
   const bool counts = reduction.recipe.accumulation == Accumulation::total && reduction.recipe.words() == 1;
-  if (values.at("style") == atomic && !counts) return "only sums of integers are the same in any order, as atomic ones are";
+  if (values.at("style") == atomic && !counts)
+    return "only sums of integers are the same in any order, as atomic ones are";
   if (const std::size_t local = local_bytes(problem, values); local > device.local_memory)
     return "needs " + std::to_string(local) + " bytes of local memory a group";
   return {};

@@ -1,4 +1,5 @@
-// Lowers `reduce` with its pattern, and the shorthands with their axes: each names the axes that are kept and where they go.
+// Lowers `reduce` with its pattern, and the shorthands with their axes: each names the axes that are kept and where
+// they go.
 #include "ops/reduce/lowering.hpp"
 
 #include "core/axes.hpp"
@@ -12,8 +13,9 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr Reducer plainly_named[] = {Reducer::sum,    Reducer::prod,   Reducer::mean, Reducer::min, Reducer::max,
-                                     Reducer::argmin, Reducer::argmax, Reducer::any,  Reducer::all, Reducer::count_nonzero};
+constexpr Reducer plainly_named[] = {Reducer::sum, Reducer::prod,         Reducer::mean,   Reducer::min,
+                                     Reducer::max, Reducer::argmin,       Reducer::argmax, Reducer::any,
+                                     Reducer::all, Reducer::count_nonzero};
 
 Reducer norm_of(const Operation& op) {
   const std::string_view ord = op.option("ord").value_or("2");
@@ -89,8 +91,9 @@ void require_result(Reducer reducer, const Lowered& lowered, const View& in) {
   const bool empty = std::any_of(lowered.axes.begin(), lowered.axes.end(),
                                  [](const Lowered::Axis& axis) { return axis.reduced && axis.extent == 0; });
   if (empty && !has_identity(reducer))
-    throw Error(Errc::usage, "the " + std::string(name(reducer)) + " of no elements is not defined, " + to_string(in) +
-                                 " has none along the axes that are reduced",
+    throw Error(Errc::usage,
+                "the " + std::string(name(reducer)) + " of no elements is not defined, " + to_string(in) +
+                    " has none along the axes that are reduced",
                 "give an array with elements, or reduce over other axes");
 }
 

@@ -7,8 +7,8 @@
 
 namespace axisloom::ops {
 
-/// Shape and dtype of the result, contiguous. Throws Error(usage) for words, options, lengths or shapes that do not fit,
-/// and for a reduction of nothing that has no result.
+/// Shape and dtype of the result, contiguous. Throws Error(usage) for words, options, lengths or shapes that do not
+/// fit, and for a reduction of nothing that has no result.
 View reduce_result(const Operation& op, const View& in);
 
 /// The reduction, not yet normalised. `out` has the shape that the result has.

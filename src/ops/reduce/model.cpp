@@ -1,5 +1,5 @@
-// Costs of reductions. Reading counts as a copy does: a copy of the same bytes moves as many again, but reading alone is
-// about as much slower.
+// Costs of reductions. Reading counts as a copy does: a copy of the same bytes moves as many again, but reading alone
+// is about as much slower.
 #include "ops/reduce/model.hpp"
 
 #include "core/number.hpp"
@@ -22,7 +22,8 @@ int ReduceProblem::parts_of_element() const {
 }
 
 double read_seconds(const ReduceProblem& problem, std::int64_t run, std::int64_t stride, const DeviceInfo& device) {
-  const auto elements = static_cast<double>(problem.reduction.outputs()) * static_cast<double>(problem.reduction.count());
+  const auto elements =
+      static_cast<double>(problem.reduction.outputs()) * static_cast<double>(problem.reduction.count());
   const std::int64_t segment = device.kind == Kind::cpu ? cpu_segment : gpu_segment;
   const double bytes = segment_bytes(elements, static_cast<double>(run), stride / problem.parts_of_element(),
                                      problem.element_bytes(), segment);

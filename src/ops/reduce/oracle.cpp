@@ -131,7 +131,8 @@ Number result_of(const Recipe& recipe, const Elements& all) {
 
 void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out) {
   const Recipe& recipe = reduction.recipe;
-  const auto in_size = static_cast<std::int64_t>(size_of(recipe.in)), out_size = static_cast<std::int64_t>(size_of(recipe.out));
+  const auto in_size = static_cast<std::int64_t>(size_of(recipe.in)),
+             out_size = static_cast<std::int64_t>(size_of(recipe.out));
   for_each(reduction.kept, [&](std::int64_t from, std::int64_t to) {
     Elements all(recipe.reducer);
     for_each(reduction.reduced, [&](std::int64_t offset, std::int64_t) {

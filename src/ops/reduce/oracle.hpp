@@ -1,12 +1,13 @@
-// The reference for every reduction: plain loops over all axes on host memory, and how far a right result may be from it.
+// The reference for every reduction: plain loops over all axes on host memory, and how far a right result may be from
+// it.
 #pragma once
 
 #include "ops/reduce/reduction.hpp"
 
 namespace axisloom::ops {
 
-/// `in` and `out` point at the starts of the buffers; the reduction is as lowered, not normalised. Integers wrap round at
-/// 64 bits; floats are added up in long double with their rounding errors.
+/// `in` and `out` point at the starts of the buffers; the reduction is as lowered, not normalised. Integers wrap round
+/// at 64 bits; floats are added up in long double with their rounding errors.
 void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out);
 
 /// See OpEntry::bound; outputs in the order of the kept axes. For n elements x, u the unit roundoff of the result:
@@ -14,7 +15,8 @@ void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* 
 ///   norm 2              what the same error of the sum of squares comes to under the root
 ///   prod                (3 n + 2) u |prod| and what falls below the smallest number on the way
 ///   everything else     0: exact
-/// It is infinite where a partial result may be beyond the largest number, since the order of the additions decides there.
+/// It is infinite where a partial result may be beyond the largest number, since the order of the additions decides
+/// there.
 std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in);
 
 }  // namespace axisloom::ops

@@ -156,7 +156,11 @@ Split split_of(std::int64_t parts, std::int64_t tickets, std::int64_t launches, 
 }
 
 tune::Tunable launches_tunable() {
-  return {"launches", 1, {1, 2}, "launches", "1: the last group to finish brings the parts together, where groups can be ordered"};
+  return {"launches",
+          1,
+          {1, 2},
+          "launches",
+          "1: the last group to finish brings the parts together, where groups can be ordered"};
 }
 
 std::size_t tree_bytes(const Recipe& recipe, std::int64_t items) {

@@ -12,8 +12,8 @@ using u32 = std::uint32_t;
 using i32 = std::int32_t;
 #include "ops/reduce/reduce.params.h"
 
-/// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the first `kept` of the
-/// kept axes and over the reduced ones but the last, which is the run.
+/// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the first `kept` of
+/// the kept axes and over the reduced ones but the last, which is the run.
 struct ReduceLaunch {
   Launch launch;
   ReduceParams params{};
@@ -25,13 +25,15 @@ ReduceLaunch reduce_launch(const ReduceProblem& problem, const char* kernel, std
 /// How the parts of an output come together; see parts.h.
 enum class Split { none, one_launch, two_launches };
 
-/// One launch where groups can be ordered, there are tickets enough, and `launches` (a tunable) is 1; none for one part.
+/// One launch where groups can be ordered, there are tickets enough, and `launches` (a tunable) is 1; none for one
+/// part.
 Split split_of(std::int64_t parts, std::int64_t tickets, std::int64_t launches, const DeviceInfo& device);
 /// Says on which of the two ways an output's parts come together.
 tune::Tunable launches_tunable();
 
-/// Completes the launch of a kernel whose tasks may be parts: its buffers and its parameters, then the second launch where
-/// there is one, and the workspace. `items` is the group size of the first launch, `ticket_slots` how many tickets it takes.
+/// Completes the launch of a kernel whose tasks may be parts: its buffers and its parameters, then the second launch
+/// where there is one, and the workspace. `items` is the group size of the first launch, `ticket_slots` how many
+/// tickets it takes.
 ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split split, unsigned items,
                           std::int64_t ticket_slots);
 

@@ -27,7 +27,8 @@ Verdict consider(const ReduceProblem& problem, const Configuration&, const Devic
   const double memory = read_seconds(problem, run.extent, run.in, device);
   if (device.kind != Kind::cpu) return Verdict::accept(memory + count * gpu_element_seconds);
   const double loops = outputs * (count * cpu_element_seconds + cpu_output_seconds);
-  const std::int64_t groups = ceil_div(reduction.outputs(), std::max<std::int64_t>(1, group_elements / std::max<std::int64_t>(1, reduction.count())));
+  const std::int64_t groups = ceil_div(
+      reduction.outputs(), std::max<std::int64_t>(1, group_elements / std::max<std::int64_t>(1, reduction.count())));
   return Verdict::accept(std::max(memory, shared_seconds(loops / std::max(1u, device.compute_units), groups, device)));
 }
 
@@ -35,7 +36,8 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   ReduceLaunch main = reduce_launch(problem, "plain", problem.reduction.kept.size());
   const bool cpu = device.kind == Kind::cpu;
   const std::int64_t items = cpu ? 1 : values.at("items");
-  main.params.per_group = cpu ? std::max<std::int64_t>(1, group_elements / std::max<std::int64_t>(1, main.params.count)) : items;
+  main.params.per_group =
+      cpu ? std::max<std::int64_t>(1, group_elements / std::max<std::int64_t>(1, main.params.count)) : items;
   main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(main.params.outputs, main.params.per_group));
   return with_parts(std::move(main), problem, Split::none, static_cast<unsigned>(items), 0);
 }

@@ -1,10 +1,10 @@
 // Variant "portable": one order of additions for all devices, whatever they are. The kernel is that of rows.
 //
-// The elements of an output are numbered along the reduced axes (largest stride first, as normalised). Runs of the last axis
-// are cut into pieces of 65,536; a part is one piece, or as many whole runs as 65,536 elements and 4,096 additions allow. In a
-// part, element i of a piece belongs to running sum i mod 256, which takes its elements in order; then sum t takes sum t + s
-// for s = 128, 64 ... 1. Up to 32 parts are taken in order; of more, sum t takes parts t, t + 256, ... and the sums meet as
-// before. Each sum carries its correction, and a quotient or a root is rounded once, from f64.
+// The elements of an output are numbered along the reduced axes (largest stride first, as normalised). Runs of the last
+// axis are cut into pieces of 65,536; a part is one piece, or as many whole runs as 65,536 elements and 4,096 additions
+// allow. In a part, element i of a piece belongs to running sum i mod 256, which takes its elements in order; then sum
+// t takes sum t + s for s = 128, 64 ... 1. Up to 32 parts are taken in order; of more, sum t takes parts t, t + 256,
+// ... and the sums meet as before. Each sum carries its correction, and a quotient or a root is rounded once, from f64.
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
 #include "ops/reduce/variants.hpp"
@@ -39,7 +39,8 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   params.piece = std::min(piece, params.run);
   params.pieces = ceil_div(params.run, params.piece);
   if (params.run < piece)
-    params.share = std::max<std::int64_t>(1, std::min(piece / params.run, most_additions / ceil_div(params.run, items)));
+    params.share =
+        std::max<std::int64_t>(1, std::min(piece / params.run, most_additions / ceil_div(params.run, items)));
   params.parts = ceil_div(params.pieces * params.runs, params.share);
   params.tasks = params.outputs * params.parts;
   main.defines().set("TEAM", items).set("IN_FLIGHT", values.at("in_flight"));

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::array words = {
     Word{"op", "sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero or norm"},
-    Word{"pattern", "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
+    Word{"pattern",
+         "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
 
 constexpr Option order_option = {"order", "ORDER", "of additions: fast, or portable: the same bits on every device"};
 constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1 (default: all)"};
@@ -134,8 +135,7 @@ void choose_and_lower(PlanImpl& plan, const ReduceProblem& problem, const PlanOp
 
 std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
                                     const PlanOptions& options) {
-  if (options.in_place)
-    throw Error(Errc::usage, "a reduction cannot be done in place", "give an output of its own");
+  if (options.in_place) throw Error(Errc::usage, "a reduction cannot be done in place", "give an output of its own");
   check_views(op, views);
   auto plan = std::make_shared<PlanImpl>();
   plan->device = device;
@@ -153,8 +153,15 @@ std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> v
 }
 
 OpEntry entry_of(std::string_view name, std::string_view summary) {
-  return {.name = name, .summary = summary, .result = result, .plan = make_plan, .oracle = oracle, .bound = bound,
-          .bytes = bytes, .operations = operations, .candidates = candidate_infos()};
+  return {.name = name,
+          .summary = summary,
+          .result = result,
+          .plan = make_plan,
+          .oracle = oracle,
+          .bound = bound,
+          .bytes = bytes,
+          .operations = operations,
+          .candidates = candidate_infos()};
 }
 
 }  // namespace

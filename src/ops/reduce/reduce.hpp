@@ -9,6 +9,7 @@ namespace axisloom::ops {
 std::span<const OpEntry> reduce_entries();
 
 /// One of those operations as the candidates are asked about it. `views` complete: the input, then the output.
-ReduceProblem reduce_problem(const Operation& op, std::span<const View> views, IndexWidth width = IndexWidth::automatic);
+ReduceProblem reduce_problem(const Operation& op, std::span<const View> views,
+                             IndexWidth width = IndexWidth::automatic);
 
 }  // namespace axisloom::ops

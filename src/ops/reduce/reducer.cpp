@@ -7,19 +7,32 @@ namespace axisloom::ops {
 
 std::string_view name(Reducer reducer) noexcept {
   switch (reducer) {
-    case Reducer::sum: return "sum";
-    case Reducer::prod: return "prod";
-    case Reducer::mean: return "mean";
-    case Reducer::min: return "min";
-    case Reducer::max: return "max";
-    case Reducer::argmin: return "argmin";
-    case Reducer::argmax: return "argmax";
-    case Reducer::any: return "any";
-    case Reducer::all: return "all";
-    case Reducer::count_nonzero: return "count_nonzero";
-    case Reducer::norm_1: return "norm (ord 1)";
-    case Reducer::norm_2: return "norm (ord 2)";
-    case Reducer::norm_inf: return "norm (ord inf)";
+    case Reducer::sum:
+      return "sum";
+    case Reducer::prod:
+      return "prod";
+    case Reducer::mean:
+      return "mean";
+    case Reducer::min:
+      return "min";
+    case Reducer::max:
+      return "max";
+    case Reducer::argmin:
+      return "argmin";
+    case Reducer::argmax:
+      return "argmax";
+    case Reducer::any:
+      return "any";
+    case Reducer::all:
+      return "all";
+    case Reducer::count_nonzero:
+      return "count_nonzero";
+    case Reducer::norm_1:
+      return "norm (ord 1)";
+    case Reducer::norm_2:
+      return "norm (ord 2)";
+    case Reducer::norm_inf:
+      return "norm (ord inf)";
   }
   return "";
 }
@@ -68,18 +81,24 @@ bool sum_fits(Dtype in, std::int64_t count) {
 Dtype result_dtype(Reducer reducer, Dtype in) noexcept {
   switch (reducer) {
     case Reducer::sum:
-    case Reducer::prod: return is_inexact(in) ? in : widest_integer(in);
-    case Reducer::mean: return is_inexact(in) ? in : Dtype::f64;
+    case Reducer::prod:
+      return is_inexact(in) ? in : widest_integer(in);
+    case Reducer::mean:
+      return is_inexact(in) ? in : Dtype::f64;
     case Reducer::min:
-    case Reducer::max: return in;
+    case Reducer::max:
+      return in;
     case Reducer::any:
-    case Reducer::all: return Dtype::boolean;
+    case Reducer::all:
+      return Dtype::boolean;
     case Reducer::argmin:
     case Reducer::argmax:
-    case Reducer::count_nonzero: return Dtype::i64;
+    case Reducer::count_nonzero:
+      return Dtype::i64;
     case Reducer::norm_1:
     case Reducer::norm_2:
-    case Reducer::norm_inf: return is_inexact(in) ? component_of(in) : Dtype::f64;
+    case Reducer::norm_inf:
+      return is_inexact(in) ? component_of(in) : Dtype::f64;
   }
   return in;
 }
@@ -148,19 +167,45 @@ Recipe recipe(Reducer reducer, Dtype in, std::int64_t count) {
   r.out = result_dtype(reducer, in);
   r.components = core::components_of(in);
   switch (reducer) {
-    case Reducer::sum: set_sum(r, false, count); break;
-    case Reducer::mean: set_sum(r, true, count); break;
-    case Reducer::prod: set_product(r); break;
-    case Reducer::min: set_extreme(r, true, false); break;
-    case Reducer::max: set_extreme(r, false, false); break;
-    case Reducer::argmin: set_extreme(r, true, true); break;
-    case Reducer::argmax: set_extreme(r, false, true); break;
-    case Reducer::any: set_nonzero(r, Accumulation::extreme, Dtype::u8, false); break;
-    case Reducer::all: set_nonzero(r, Accumulation::extreme, Dtype::u8, true); break;
-    case Reducer::count_nonzero: set_nonzero(r, Accumulation::total, Dtype::i64, false); break;
-    case Reducer::norm_1: set_norm(r, Accumulation::compensated, Mapping::magnitude, Finish::value); break;
-    case Reducer::norm_2: set_norm(r, Accumulation::compensated, Mapping::square, Finish::root); break;
-    case Reducer::norm_inf: set_norm(r, Accumulation::extreme, Mapping::magnitude, Finish::value); break;
+    case Reducer::sum:
+      set_sum(r, false, count);
+      break;
+    case Reducer::mean:
+      set_sum(r, true, count);
+      break;
+    case Reducer::prod:
+      set_product(r);
+      break;
+    case Reducer::min:
+      set_extreme(r, true, false);
+      break;
+    case Reducer::max:
+      set_extreme(r, false, false);
+      break;
+    case Reducer::argmin:
+      set_extreme(r, true, true);
+      break;
+    case Reducer::argmax:
+      set_extreme(r, false, true);
+      break;
+    case Reducer::any:
+      set_nonzero(r, Accumulation::extreme, Dtype::u8, false);
+      break;
+    case Reducer::all:
+      set_nonzero(r, Accumulation::extreme, Dtype::u8, true);
+      break;
+    case Reducer::count_nonzero:
+      set_nonzero(r, Accumulation::total, Dtype::i64, false);
+      break;
+    case Reducer::norm_1:
+      set_norm(r, Accumulation::compensated, Mapping::magnitude, Finish::value);
+      break;
+    case Reducer::norm_2:
+      set_norm(r, Accumulation::compensated, Mapping::square, Finish::root);
+      break;
+    case Reducer::norm_inf:
+      set_norm(r, Accumulation::extreme, Mapping::magnitude, Finish::value);
+      break;
   }
   return r;
 }

@@ -12,7 +12,19 @@
 namespace axisloom::ops {
 
 enum class Reducer : std::uint8_t {
-  sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm_1, norm_2, norm_inf
+  sum,
+  prod,
+  mean,
+  min,
+  max,
+  argmin,
+  argmax,
+  any,
+  all,
+  count_nonzero,
+  norm_1,
+  norm_2,
+  norm_inf
 };
 
 /// Name as in messages: "sum", "norm (ord 2)".
@@ -23,8 +35,8 @@ enum class Accumulation : std::uint8_t {
   total,        // an exact integer sum, wrapping round
   compensated,  // a running sum and its correction
   product,
-  extreme,      // the smallest or largest; NaN wins
-  place,        // the same, and where it is; the first of equals
+  extreme,  // the smallest or largest; NaN wins
+  place,    // the same, and where it is; the first of equals
 };
 
 /// What is done to each element before it is accumulated, and to the accumulated value at the end.
@@ -36,8 +48,9 @@ struct Recipe {
   Reducer reducer = Reducer::sum;
   Dtype in = Dtype::f32;
   Dtype out = Dtype::f32;
-  Dtype value = Dtype::f32;  // what is accumulated, of each component of a complex number: u8 ... f64, never 16-bit floats
-  int components = 1;        // 2: complex elements are accumulated as two numbers
+  Dtype value =
+      Dtype::f32;      // what is accumulated, of each component of a complex number: u8 ... f64, never 16-bit floats
+  int components = 1;  // 2: complex elements are accumulated as two numbers
   Accumulation accumulation = Accumulation::compensated;
   Mapping mapping = Mapping::identity;
   Finish finish = Finish::value;

@@ -73,7 +73,7 @@ bool fits(std::int64_t value) {
 }
 
 /// Sums of the positive and of the negative reaches of some strides.
-Bounds reach(const Reduction& reduction, std::int64_t ReduceAxis::* stride) {
+Bounds reach(const Reduction& reduction, std::int64_t ReduceAxis::*stride) {
   Bounds bounds;
   for (const auto* axes : {&reduction.kept, &reduction.reduced}) {
     for (const ReduceAxis& axis : *axes) {
@@ -86,14 +86,14 @@ Bounds reach(const Reduction& reduction, std::int64_t ReduceAxis::* stride) {
 }
 
 /// Offsets, and their partial sums from 0 in any order.
-bool offsets_fit(const Reduction& reduction, std::int64_t ReduceAxis::* stride, std::int64_t offset) {
+bool offsets_fit(const Reduction& reduction, std::int64_t ReduceAxis::*stride, std::int64_t offset) {
   const Bounds relative = reach(reduction, stride);
   return fits(offset) && fits(relative.low) && fits(relative.high) &&
          fits(core::checked_add(offset, relative.low, offset_name)) &&
          fits(core::checked_add(offset, relative.high, offset_name));
 }
 
-std::string joined(const std::vector<ReduceAxis>& axes, std::int64_t ReduceAxis::* member, const char* separator) {
+std::string joined(const std::vector<ReduceAxis>& axes, std::int64_t ReduceAxis::*member, const char* separator) {
   std::string text;
   for (const ReduceAxis& axis : axes) text += (text.empty() ? "" : separator) + std::to_string(axis.*member);
   return text;
@@ -182,7 +182,8 @@ std::int64_t proven_alignment(const Reduction& reduction, std::size_t skip) {
 }
 
 std::string to_string(const Reduction& reduction) {
-  std::string text = std::string(name(reduction.recipe.in)) + " " + std::string(name(reduction.recipe.reducer)) + " of ";
+  std::string text =
+      std::string(name(reduction.recipe.in)) + " " + std::string(name(reduction.recipe.reducer)) + " of ";
   if (!reduction.kept.empty()) text += joined(reduction.kept, &ReduceAxis::extent, "x") + "x";
   text += "{" + joined(reduction.reduced, &ReduceAxis::extent, "x") + "}, in {";
   if (!reduction.kept.empty()) text += joined(reduction.kept, &ReduceAxis::in, ",") + ";";

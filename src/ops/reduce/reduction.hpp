@@ -18,8 +18,8 @@ struct ReduceAxis {
   bool operator==(const ReduceAxis&) const = default;
 };
 
-/// out[out_offset + sum k*out] = reduction over all r of in[in_offset + sum k*in + sum r*in]. Offsets and strides are in
-/// elements. Places (argmax) count the reduced axes in their order here, the last one fastest.
+/// out[out_offset + sum k*out] = reduction over all r of in[in_offset + sum k*in + sum r*in]. Offsets and strides are
+/// in elements. Places (argmax) count the reduced axes in their order here, the last one fastest.
 struct Reduction {
   Recipe recipe;
   std::vector<ReduceAxis> kept = {};
@@ -35,9 +35,9 @@ struct Reduction {
 };
 
 /// The same reduction with the fewest axes. Extents of 1 go; negative input strides turn round; axes that continue each
-/// other merge; both lists are ordered by the input's stride, largest first, and those of stride 0 before all others. For
-/// places the reduced axes keep their order and direction, and only neighbours merge. What is reduced is never empty: one
-/// axis stands for a single element, and one of extent 0 for none.
+/// other merge; both lists are ordered by the input's stride, largest first, and those of stride 0 before all others.
+/// For places the reduced axes keep their order and direction, and only neighbours merge. What is reduced is never
+/// empty: one axis stands for a single element, and one of extent 0 for none.
 Reduction normalise(const Reduction& reduction);
 
 /// The reduction counted in the scalars that complex numbers consist of: strides and offsets of complex arrays double.
@@ -46,8 +46,8 @@ Reduction in_scalars(const Reduction& reduction);
 /// Whether every offset, stride and flat index fits in a signed 32-bit number.
 bool fits_32_bits(const Reduction& reduction);
 
-/// Largest power of two, up to 64 bytes, that divides the byte address of every start of a run along `skip`, which is one
-/// of the reduced axes, or of the kept ones after these.
+/// Largest power of two, up to 64 bytes, that divides the byte address of every start of a run along `skip`, which is
+/// one of the reduced axes, or of the kept ones after these.
 std::int64_t proven_alignment(const Reduction& reduction, std::size_t skip);
 
 /// "f32 sum of 1024x{4096}, in {4096,1}", the reduced extents in braces; for messages and stores.

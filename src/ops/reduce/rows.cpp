@@ -16,7 +16,10 @@ const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
       {"in_flight", 4, {1, 2, 4, 8}, "packets", "loads that an item issues before it adds"},
-      {"parts", 2112, {528, 1056, 2112, 4224}, "parts",
+      {"parts",
+       2112,
+       {528, 1056, 2112, 4224},
+       "parts",
        "of all outputs that are wanted: 16 for each of the 132 cores of an H200, twice what it holds at once"},
       launches_tunable()};
   return list;
@@ -40,7 +43,8 @@ std::int64_t team_of(std::int64_t count, std::int64_t elements, std::int64_t ite
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const Reduction& reduction = problem.reduction;
   const std::int64_t count = reduction.count(), run = reduction.reduced.back().extent, runs = count / run;
-  const std::int64_t elements = scalars_of(problem) / problem.parts_of_element(), sums = std::min<std::int64_t>(4, elements);
+  const std::int64_t elements = scalars_of(problem) / problem.parts_of_element(),
+                     sums = std::min<std::int64_t>(4, elements);
   Cut c{};
   c.team = team_of(count, elements, values.at("items"));
   const std::int64_t wanted = std::min(ceil_div(values.at("parts"), reduction.outputs()),
@@ -63,9 +67,11 @@ Verdict consider(const ReduceProblem& problem, const Configuration& values, cons
     return Verdict::refuse("needs " + std::to_string(local) + " bytes of local memory a group");
   const ReduceAxis& run = reduction.reduced.back();
   const Cut c = cut(problem, values);
-  const double idle = std::max(1.0, static_cast<double>(c.team * scalars_of(problem)) / static_cast<double>(run.extent * problem.parts_of_element()));
+  const double idle = std::max(1.0, static_cast<double>(c.team * scalars_of(problem)) /
+                                        static_cast<double>(run.extent * problem.parts_of_element()));
   const double seconds = read_seconds(problem, run.extent, run.in, device) * std::min(idle, 8.0);
-  if (device.kind == Kind::cpu) return Verdict::accept(8 * seconds + step_seconds);  // items of a group run one after the other
+  if (device.kind == Kind::cpu)
+    return Verdict::accept(8 * seconds + step_seconds);  // items of a group run one after the other
   return Verdict::accept(seconds + (c.parts > 1 ? step_seconds : 0));
 }
 
@@ -80,7 +86,8 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   params.parts = c.parts;
   params.share = c.share;
   params.tasks = params.outputs * c.parts;
-  const bool wide = scalars > 1 && proven_alignment(reduction, reduction.reduced.size() - 1) >= scalars * problem.scalar_bytes();
+  const bool wide =
+      scalars > 1 && proven_alignment(reduction, reduction.reduced.size() - 1) >= scalars * problem.scalar_bytes();
   main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide ? 1 : 0);
   main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, items / c.team));
@@ -93,7 +100,8 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
 }  // namespace
 
 ReduceCandidate rows_reduction() {
-  return {{"rows", "runs of memory in 16-byte packets, a team of items to each", tunables(), true, true}, consider, lower};
+  return {
+      {"rows", "runs of memory in 16-byte packets, a team of items to each", tunables(), true, true}, consider, lower};
 }
 
 }  // namespace axisloom::ops

@@ -8,16 +8,19 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr double output_seconds = 4e-9;          // taking an accumulator out of its vector, and finishing it
-constexpr double vector_seconds = 1.5e-9;        // a vector of a row that is in the cache
-constexpr double few_seconds = 1.5e-9;           // an element where a row is shorter than a vector
-constexpr std::int64_t most_rows = 4096;         // of a part: one running sum takes them all
-constexpr std::int64_t wanted_tasks = 128;       // enough for the cores to share
-constexpr std::int64_t least_elements = 16384;   // of a task: long against a group's start
+constexpr double output_seconds = 4e-9;         // taking an accumulator out of its vector, and finishing it
+constexpr double vector_seconds = 1.5e-9;       // a vector of a row that is in the cache
+constexpr double few_seconds = 1.5e-9;          // an element where a row is shorter than a vector
+constexpr std::int64_t most_rows = 4096;        // of a part: one running sum takes them all
+constexpr std::int64_t wanted_tasks = 128;      // enough for the cores to share
+constexpr std::int64_t least_elements = 16384;  // of a task: long against a group's start
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
-      {"block", 2048, {256, 512, 1024, 2048, 4096, 8192, 16384}, "columns",
+      {"block",
+       2048,
+       {256, 512, 1024, 2048, 4096, 8192, 16384},
+       "columns",
        "whose accumulators stay in the first-level cache; memory is read in runs of as many"},
       launches_tunable()};
   return list;

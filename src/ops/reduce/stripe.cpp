@@ -8,14 +8,17 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr double piece_seconds = 60e-9;          // bringing the lanes of a piece together
-constexpr double strided_seconds = 1.2e-9;       // an element that is loaded by itself
-constexpr std::int64_t most_parts = 4096;        // of an output: one running sum takes them all
-constexpr std::int64_t most_pieces = 4096;       // of a part, likewise
+constexpr double piece_seconds = 60e-9;     // bringing the lanes of a piece together
+constexpr double strided_seconds = 1.2e-9;  // an element that is loaded by itself
+constexpr std::int64_t most_parts = 4096;   // of an output: one running sum takes them all
+constexpr std::int64_t most_pieces = 4096;  // of a part, likewise
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
-      {"piece", 65536, {4096, 16384, 32768, 65536, 131072}, "elements",
+      {"piece",
+       65536,
+       {4096, 16384, 32768, 65536, 131072},
+       "elements",
        "of a run that a task takes: long against a group's start, short against a core's share"},
       {"ahead", 1024, {0, 256, 512, 1024, 2048, 4096}, "bytes", "how far ahead of the loads memory is asked for"},
       launches_tunable()};
@@ -31,7 +34,8 @@ Cut cut(const Reduction& reduction, std::int64_t piece) {
   const std::int64_t run = reduction.reduced.back().extent;
   const std::int64_t pieces = std::max<std::int64_t>(1, ceil_div(run, piece));
   const std::int64_t all = pieces * std::max<std::int64_t>(1, reduction.count() / std::max<std::int64_t>(1, run));
-  const std::int64_t wanted = std::min(ceil_div(reduction.count(), piece), std::max<std::int64_t>(1, most_parts / reduction.outputs()));
+  const std::int64_t wanted =
+      std::min(ceil_div(reduction.count(), piece), std::max<std::int64_t>(1, most_parts / reduction.outputs()));
   const std::int64_t parts = std::clamp<std::int64_t>(std::max(wanted, ceil_div(all, most_pieces)), 1, all);
   const std::int64_t share = ceil_div(all, parts);
   return {pieces, ceil_div(all, share), share};
@@ -47,7 +51,9 @@ Verdict consider(const ReduceProblem& problem, const Configuration& values, cons
   const std::int64_t tasks = reduction.outputs() * c.parts;
   const bool contiguous = run.in == problem.parts_of_element();
   const double pieces = static_cast<double>(tasks) * static_cast<double>(c.share) * piece_seconds;
-  const double loads = contiguous ? 0 : static_cast<double>(reduction.count()) * static_cast<double>(reduction.outputs()) * strided_seconds;
+  const double loads =
+      contiguous ? 0
+                 : static_cast<double>(reduction.count()) * static_cast<double>(reduction.outputs()) * strided_seconds;
   const double loops = (pieces + loads) / std::max(1u, device.compute_units);
   return Verdict::accept(shared_seconds(read_seconds(problem, run.extent, run.in, device) + loops, tasks, device));
 }
