@@ -25,7 +25,7 @@ bool is_unsigned(Dtype dtype) {
 }
 
 int batch_class(std::size_t axes) {
-  for (const int rank : {0, 1, 4})
+  for (const int rank : {0, 3})
     if (axes <= static_cast<std::size_t>(rank)) return rank;
   return PRODUCT_AXES;
 }
