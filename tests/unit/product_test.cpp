@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <set>
+#include <map>
 
 namespace axisloom::product_test {
 namespace {
@@ -268,6 +268,50 @@ TEST_F(Products, RandomOnes) {
     job.c = layout();
     job.c.broadcast = 0;
     expect_right(job, {}, i);
+  }
+}
+
+/// Products of random shapes and transpositions, as an einsum would ask for them.
+Case random_shape(std::mt19937& engine) {
+  const auto between = [&](int low, int high) { return std::uniform_int_distribution(low, high)(engine); };
+  const auto extent = [&] { return between(0, 7) == 0 ? 1 : between(0, 1) == 0 ? between(1, 70) : 1 << between(0, 11); };
+  Case job{.m = extent(), .n = extent(), .k = extent()};
+  for (int axes = between(0, 2); axes > 0; --axes) job.batch.push_back(between(1, 9));
+  job.a.turned = between(0, 1) == 1;
+  job.b.turned = between(0, 1) == 1;
+  job.c.turned = between(0, 3) == 0;
+  return job;
+}
+
+std::size_t compiles_for(const DeviceInfo& info, std::map<std::string, int>& taken) {
+  const auto pretended = std::make_shared<ops_test::PretendedDevice>(info);
+  std::mt19937 engine(7);
+  for (int i = 0; i < 1000; ++i) {
+    const Case job = random_shape(engine);
+    const Laid a = lay(job.batch, job.m, job.k, job.a), b = lay(job.batch, job.k, job.n, job.b),
+               c = lay(job.batch, job.m, job.n, job.c);
+    ops::Product product;
+    product.m = job.m, product.n = job.n, product.k = job.k;
+    product.a = {.m = a.row, .k = a.column};
+    product.b = {.n = b.column, .k = b.row};
+    product.c = {.m = c.row, .n = c.column};
+    for (std::size_t axis = 0; axis < job.batch.size(); ++axis)
+      product.batch.push_back({job.batch[axis], a.batch[axis], b.batch[axis], c.batch[axis], 0});
+    taken[ops::plan_product(product, {}, Device(pretended), {})->report.candidate] += 1;
+  }
+  return pretended->sources.size();
+}
+
+TEST_F(Products, AThousandShapesCompileFewKernels) {
+  for (const DeviceInfo& info : {ops_test::cpu_info(), ops_test::gpu_info(Api::cuda), ops_test::gpu_info(Api::opencl)}) {
+    std::map<std::string, int> taken;
+    const std::size_t compiles = compiles_for(info, taken);
+    std::string text;
+    for (const auto& [name, count] : taken) text += name + " " + std::to_string(count) + ", ";
+    EXPECT_LE(compiles, 60u) << info.name << ": " << text;
+    EXPECT_GE(compiles, taken.size());
+    EXPECT_GE(taken.size(), 2u) << text;
+    std::cout << compiles << " compiles on " << info.name << " for " << text << "1000 products" << std::endl;
   }
 }
 

@@ -75,7 +75,9 @@ ProductLaunches lower(const ProductProblem& problem, const Configuration& values
   write_defines(problem, defines);
   defines.set("ALONG_K", shape.along_k ? 1 : 0).set("WIDTH", shape.width).set("SPLIT", shape.parts > 1 ? 1 : 0);
   if (shape.along_k) defines.set("WIDE", shape.wide);
-  defines.set("A_TOGETHER", product.a.k == 1 ? 1 : 0).set("B_TOGETHER", product.b.k == 1 ? 1 : 0);
+  // Only a CPU's compiler makes vectors of what lies together; for GPUs one kernel serves all strides.
+  const bool cpu = device.kind == Kind::cpu;
+  defines.set("A_TOGETHER", cpu && product.a.k == 1 ? 1 : 0).set("B_TOGETHER", cpu && product.b.k == 1 ? 1 : 0);
   ProductParams params = params_of(problem);
   params.blocks_n = shape.blocks_n;
   params.blocks_k = shape.parts;

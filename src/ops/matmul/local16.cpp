@@ -11,6 +11,9 @@ constexpr std::int64_t side = 16;
 // Share of the peak: 6.5 of an H200's 67 TFLOP/s at 4096, 9.2 of 453 GFLOP/s on two cores.
 constexpr double gpu_share = 0.097, cpu_share = 0.02;
 
+// Seconds of one pair of tiles of a group by itself, an estimate: loads of some 0.35 us, two barriers, 16 products.
+constexpr double gpu_step_latency = 0.6e-6;
+
 std::int64_t blocks(const ProductProblem& problem) {
   return ceil_div(problem.product.m, side) * ceil_div(problem.product.n, side) * problem.batch_count();
 }
@@ -30,7 +33,9 @@ Verdict consider(const ProductProblem& problem, const Configuration&, const Devi
                        static_cast<double>(ceil_div(problem.product.k, side) * side);
   const double each = arithmetic_of(problem.product.in).is_complex ? 8 : 2;
   const double share = device.kind == Kind::cpu ? cpu_share : gpu_share;
-  return Verdict::accept(product_time(problem, each * terms, share, bytes_touched(problem), 1, device));
+  const double steps = static_cast<double>(ceil_div(problem.product.k, side));
+  const double latency = device.kind == Kind::cpu ? 0 : steps * gpu_step_latency;
+  return Verdict::accept(latency + product_time(problem, each * terms, share, bytes_touched(problem), 1, device));
 }
 
 ProductLaunches lower(const ProductProblem& problem, const Configuration&, const DeviceInfo&) {

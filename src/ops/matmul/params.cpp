@@ -24,10 +24,11 @@ bool is_unsigned(Dtype dtype) {
   return dtype == Dtype::u8 || dtype == Dtype::u16 || dtype == Dtype::u32 || dtype == Dtype::u64;
 }
 
+// Axes that are walked: a few steps for axes that are not there cost nothing once per group, and fewer ranks mean fewer
+// kernels.
 int batch_class(std::size_t axes) {
-  for (const int rank : {0, 1, 4})
-    if (axes <= static_cast<std::size_t>(rank)) return rank;
-  return PRODUCT_AXES;
+  constexpr int few = 3;
+  return axes <= std::size_t{few} ? few : PRODUCT_AXES;
 }
 
 LaunchBuffer buffer(int view, const ProductOperand& operand, Dtype dtype) {

@@ -67,8 +67,9 @@ std::int64_t vector_of(const ProductOperand& operand, std::int64_t along, Aligne
   if (along != 1 || arithmetic_of(dtype).is_complex) return 1;
   std::vector<AlignedAxis> steps{other};
   for (const std::int64_t stride : batch) steps.push_back({2, stride});
-  const std::int64_t bytes = proven_alignment(operand, steps, element, std::min(most_bytes, 4 * element));
-  return std::max<std::int64_t>(1, bytes / element);
+  // Whole packets or single elements: what lies between would only be more kernels.
+  const std::int64_t whole = std::min({std::int64_t{16}, 4 * element, most_bytes});
+  return proven_alignment(operand, steps, element, whole) == whole && whole > element ? whole / element : 1;
 }
 
 std::vector<std::int64_t> batch_strides(const Product& product, std::int64_t BatchAxis::*operand) {

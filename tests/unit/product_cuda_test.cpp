@@ -1,0 +1,129 @@
+// What can be told of the product's CUDA kernels without a card: every form compiles for every generation of cards, and the
+// register tile is what its header promises.
+#include "device/cuda/compile.hpp"
+#include "ops/matmul/candidate.hpp"
+#include "ops_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+namespace axisloom::ops_test {
+namespace {
+
+constexpr std::array architectures = {"sm_80", "sm_90", "sm_100"};
+
+ops::ProductProblem product_of(Dtype dtype, bool a_turned, bool b_turned, std::int64_t m = 4096, std::int64_t n = 4096,
+                               std::int64_t k = 4096) {
+  ops::ProductProblem problem;
+  ops::Product& product = problem.product;
+  product.in = product.out = dtype;
+  product.m = m;
+  product.n = n;
+  product.k = k;
+  product.a.m = a_turned ? 1 : k;
+  product.a.k = a_turned ? m : 1;
+  product.b.k = b_turned ? 1 : n;
+  product.b.n = b_turned ? k : 1;
+  product.c.m = n;
+  product.c.n = 1;
+  return problem;
+}
+
+const ops::ProductCandidate& variant_named(std::string_view name) {
+  for (const ops::ProductCandidate& candidate : ops::product_variants())
+    if (candidate.info.name == name) return candidate;
+  throw std::runtime_error("no variant of that name");
+}
+
+/// The launches of a problem, or none where the variant refuses it.
+std::vector<Launch> launches_of(std::string_view name, const ops::ProductProblem& problem, const Configuration& forced = {}) {
+  const ops::ProductCandidate& candidate = variant_named(name);
+  Configuration values = default_values(candidate.info);
+  for (const auto& [tunable, value] : forced) values[tunable] = value;
+  if (!candidate.consider(problem, values, gpu_info()).refusal.empty()) return {};
+  return candidate.lower(problem, values, gpu_info()).launches;
+}
+
+std::vector<std::byte> compiled(const Launch& launch, const std::string& architecture, std::string* log = nullptr) {
+  std::vector<std::string> options = jit::build_options(gpu_info(), launch.kernel.contract);
+  if (log && architecture.starts_with("sm")) {
+    options.push_back("--ptxas-options=--warn-on-spills");
+    options.push_back("--ptxas-options=--warn-on-local-memory-usage");
+  }
+  return device::cuda::compile_cuda({launch.kernel.kernel, jit::full_text(launch.kernel, Api::cuda), options}, architecture,
+                                    log);
+}
+
+enum class Spills { forbidden, allowed };
+
+void expect_compiles(const std::vector<Launch>& launches, const std::string& what, Spills spills = Spills::forbidden) {
+  ASSERT_FALSE(launches.empty()) << what << " is refused";
+  for (const Launch& launch : launches) {
+    EXPECT_LE(launch.params.size() + launch.buffers.size() * 24 + 8, 1000u);
+    for (const char* architecture : architectures) {
+      std::string log;
+      try {
+        compiled(launch, architecture, &log);
+        EXPECT_TRUE(log.empty() || spills == Spills::allowed) << what << " for " << architecture << ": " << log;
+      } catch (const Error& error) {
+        ADD_FAILURE() << what << " for " << architecture << ": " << error.what();
+      }
+    }
+  }
+}
+
+std::ptrdiff_t occurrences(const std::string& text, const char* pattern) {
+  const std::regex expression(pattern);
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), expression), std::sregex_iterator());
+}
+
+class ProductsCuda : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_FALSE(device::cuda::installed_nvrtc().found.empty()) << "INCOMPLETE: no NVRTC; tools/nvrtc.sh installs it";
+  }
+};
+
+// nvrtc: without spills, of every dtype.
+TEST_F(ProductsCuda, EveryDtypeCompilesForEveryGeneration) {
+  for (const Dtype dtype : all_dtypes()) {
+    const ops::ProductProblem matrices = product_of(dtype, false, false), vector = product_of(dtype, false, true, 1);
+    for (const char* variant : {"tile", "local16", "plain"})
+      expect_compiles(launches_of(variant, matrices), std::string(variant) + " of " + std::string(name(dtype)));
+    expect_compiles(launches_of("gemv", vector), "gemv of " + std::string(name(dtype)));
+  }
+}
+
+TEST_F(ProductsCuda, EveryFormOfTilesCompiles) {
+  for (const bool a_turned : {false, true})
+    for (const bool b_turned : {false, true}) {
+      expect_compiles(launches_of("tile", product_of(Dtype::f32, a_turned, b_turned)), "tile");
+      expect_compiles(launches_of("tile", product_of(Dtype::f32, a_turned, b_turned, 4095, 4095, 4095)), "unaligned tile");
+    }
+  const ops::ProductProblem turned = product_of(Dtype::f32, true, false);
+  for (const Configuration& values :
+       {Configuration{{"buffers", 1}}, Configuration{{"access", 4}}, Configuration{{"step_k", 16}},
+        Configuration{{"block_m", 256}, {"tile_m", 16}}, Configuration{{"async", 1}}, Configuration{{"split", 4}}})
+    expect_compiles(launches_of("tile", turned, values), tune::to_string(values), Spills::allowed);
+}
+
+TEST_F(ProductsCuda, VectorsInBothOrientationsCompile) {
+  for (const bool turned : {false, true}) expect_compiles(launches_of("gemv", product_of(Dtype::f32, false, turned, 1)), "gemv");
+  expect_compiles(launches_of("gemv", product_of(Dtype::f32, false, true, 1, 1, 100000000)), "dot");
+}
+
+TEST_F(ProductsCuda, TilesReadSixteenBytesAndFuse) {
+  const std::vector<Launch> launches = launches_of("tile", product_of(Dtype::f32, false, false));
+  ASSERT_EQ(launches.size(), 1u);
+  const std::vector<std::byte> code = compiled(launches[0], "compute_90");
+  const std::string ptx(reinterpret_cast<const char*>(code.data()), code.size());
+  EXPECT_EQ(occurrences(ptx, R"(fma\.rn\.f32)"), 8 * 8 * 8) << "8 x 8 outputs, 8 steps";
+  EXPECT_EQ(occurrences(ptx, R"(ld\.shared\.v4)"), 4 * 8) << "two strips of A and of B a step";
+  EXPECT_GE(occurrences(ptx, R"(ld\.global(\.nc)?\.v4)"), 2);
+  EXPECT_GE(occurrences(ptx, R"(st\.global\.v4)"), 16);
+  EXPECT_EQ(occurrences(ptx, R"(\.local)"), 0) << "registers that are indexed at run time";
+}
+
+}  // namespace
+}  // namespace axisloom::ops_test
