@@ -31,7 +31,8 @@ View result(const Operation& op, const std::vector<View>& inputs) {
 
 std::string steps_of(const Operation& op, const std::vector<View>& views) {
   std::string words;
-  for (const std::string& step : planned(op, views).report().steps) {
+  const Plan made = planned(op, views);
+  for (const std::string& step : made.report().steps) {
     const std::size_t begin = step.find(": ") + 2;
     const bool product = step.find("matmul/") != std::string::npos;
     words += (words.empty() ? "" : " ") + (product ? "product" : step.substr(begin, step.find(' ', begin) - begin));
