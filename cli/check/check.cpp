@@ -32,6 +32,7 @@ struct CheckOptions {
   bool tight = false;
   int repeat = 1;
   int max_failures = 20;
+  std::string keep;
   bool list = false;
   bool slow = false;
 };
@@ -148,8 +149,7 @@ void report(const Tally& tally, double seconds, const jit::CacheStats& before, c
                   now.compiles - before.compiles, now.disk_hits - before.disk_hits));
 }
 
-void run_all(const std::vector<Case>& cases, const CheckSettings& settings, const CheckOptions& options,
-             Context& context) {
+void run_all(const std::vector<Case>& cases, CheckSettings settings, const CheckOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const jit::CacheStats before = jit::cache_stats();
   Tally tally;
@@ -161,6 +161,7 @@ void run_all(const std::vector<Case>& cases, const CheckSettings& settings, cons
     ++tally.cases;
     if (!context.quiet && tally.cases % 16 == 1)
       show_progress(fmt::format("[{}/{}] {}", tally.cases, cases.size(), c.text.substr(0, 60)));
+    if (!options.keep.empty()) settings.keep = fmt::format("{}/{}", options.keep, tally.cases);
     for (const Outcome& outcome : run_case(c, settings)) count(c, settings, outcome, context, tally);
     if (options.max_failures > 0 && tally.failed >= options.max_failures) {
       say(fmt::format("stopped after {} failures (--max-failures)", tally.failed));
@@ -218,6 +219,11 @@ void add_check(CLI::App& app, Context& context) {
   command->add_option("--max-failures", options->max_failures, "Stop after so many failures; 0: never")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber.description(""));
+  command
+      ->add_option("--keep", options->keep,
+                   "Write the arrays of case N as DIR/N-in1.npy, ..., DIR/N-out.npy, for other programs to check")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory.description(""));
   command->add_flag("--slow", options->slow, "Run the lines marked slow too");
   command->add_flag("--list", options->list, "Print the cases, expanded, and run nothing");
   add_common_options(*command, context);

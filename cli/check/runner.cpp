@@ -5,6 +5,7 @@
 #include "check/random.hpp"
 #include "messages.hpp"
 
+#include "io/io.hpp"
 #include "ops/registry.hpp"
 
 #include <axisloom/error.hpp>
@@ -23,7 +24,9 @@ using Bytes = std::vector<std::byte>;
 /// Everything a case needs in memory, made once and shared by the candidates.
 struct Stage {
   Stage(const Case& c, const CheckSettings& settings);
-  void run(const Plan& plan, int repeat) const;
+  /// Returns what the output's buffer holds after the first run.
+  Bytes run(const Plan& plan, int repeat) const;
+  void keep(const std::string& prefix, const Bytes& result) const;
   void require_inputs_unchanged() const;
 
   bool in_place;
@@ -84,7 +87,7 @@ struct Differs {
   std::string message;
 };
 
-void Stage::run(const Plan& plan, int repeat) const {
+Bytes Stage::run(const Plan& plan, int repeat) const {
   Bytes first(want.size()), got(want.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) queue.write(buffers[i], 0, inputs_before[i]).wait();
   for (int run = 0; run <= repeat; ++run) {
@@ -97,6 +100,17 @@ void Stage::run(const Plan& plan, int repeat) const {
     if (!difference.empty()) throw Differs{run == 0 ? difference : fmt::format("in run {}: {}", run + 1, difference)};
   }
   if (!in_place) require_inputs_unchanged();
+  return first;
+}
+
+void Stage::keep(const std::string& prefix, const Bytes& result) const {
+  const auto write = [&](const std::string& name, const View& view, const Bytes& bytes) {
+    io::HostArray array = io::HostArray::allocate(view);
+    std::copy_n(bytes.begin(), array.bytes, array.memory.get());
+    io::write(fmt::format("{}-{}.npy", prefix, name), array);
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) write(fmt::format("in{}", i + 1), views[i], inputs_before[i]);
+  write("out", views.back(), result);
 }
 
 void Stage::require_inputs_unchanged() const {
@@ -131,7 +145,8 @@ Outcome attempt(const Case& c, const Stage& stage, const CheckSettings& settings
       throw Differs{fmt::format("planned for {} instead of {}", report.device, settings.device.info().label())};
     if (!candidate.empty() && report.candidate != candidate)
       throw Differs{fmt::format("candidate {} was used instead of {}", report.candidate, candidate)};
-    stage.run(plan, settings.repeat);
+    const Bytes result = stage.run(plan, settings.repeat);
+    if (!settings.keep.empty()) stage.keep(settings.keep, result);
     return {Outcome::Kind::passed, candidate, ""};
   } catch (const Differs& differs) {
     return {Outcome::Kind::failed, candidate, differs.message};

@@ -19,6 +19,7 @@ struct CheckSettings {
   bool checked = false;   // the CHECKED prelude
   bool tight = false;     // no canaries: a checker of accesses must not take them for the array's own
   int repeat = 1;         // further runs, compared bit for bit with the first
+  std::string keep;       // where to write the arrays as .npy: PREFIX-in1.npy, ..., PREFIX-out.npy; empty: nowhere
 };
 
 struct Outcome {

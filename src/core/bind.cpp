@@ -74,7 +74,8 @@ class Binder {
     }
     if (allowed_ != OneSided::right) {
       check_present(pattern_.output, pattern_.inputs, "left",
-                    "only repeat makes new axes: name it on the left too, or use repeat");
+                    broadcast_ ? "name it in one of the arrays too"
+                               : "only repeat makes new axes: name it on the left too, or use repeat");
     }
   }
 
@@ -205,14 +206,8 @@ class Binder {
 
   // Returns whether the extent of an axis was learnt.
   bool infer(const Composition& composition, int column, std::int64_t extent) {
-    if (broadcast_ && composition.size() == 1 && extent_of(composition[0]) != unknown) {
-      if (extent == 1) return false;
-      const int axis = composition[0];
-      if (extent_of(axis) == 1 && !given_[static_cast<std::size_t>(axis)]) {
-        extent_of(axis) = extent;
-        return true;
-      }
-    }
+    if (broadcast_ && composition.size() == 1 && extent_of(composition[0]) != unknown)
+      return infer_broadcast(composition[0], column, extent);
     std::vector<int> open;
     std::int64_t product = 1;
     for (const int axis : composition) {
@@ -233,6 +228,24 @@ class Binder {
       fail(column, 1, has + "which cannot be divided into parts of " + std::to_string(product),
            "give lengths that divide that of the array");
     extent_of(open.front()) = extent / product;
+    return true;
+  }
+
+  std::string text_of(int axis) const {
+    const std::string& name = bound_.axes[static_cast<std::size_t>(axis)].name;
+    return name.starts_with("..") ? "an axis of the ellipsis" : "the axis '" + name + "'";
+  }
+
+  // The same for an axis whose extent is known, which may be 1 in any array.
+  bool infer_broadcast(int axis, int column, std::int64_t extent) {
+    std::int64_t& known = extent_of(axis);
+    if (extent == 1 || extent == known) return false;
+    if (known != 1 || given_[static_cast<std::size_t>(axis)])
+      fail(column, 1,
+           text_of(axis) + " has length " + std::to_string(extent) + " here, and " + std::to_string(known) +
+               " elsewhere",
+           "give arrays whose lengths agree, or are 1");
+    known = extent;
     return true;
   }
 
@@ -257,8 +270,8 @@ class Binder {
         const std::int64_t extent = shapes_[i][static_cast<int>(k)], other = shapes_[i][static_cast<int>(first)];
         if (input[k].size() == 1 && extent != other)
           fail(input_columns_[i][k], 1,
-               "the axis '" + bound_.axes[static_cast<std::size_t>(input[k][0])].name + "' has length " +
-                   std::to_string(extent) + " here and " + std::to_string(other) + " before",
+               text_of(input[k][0]) + " has length " + std::to_string(extent) + " here, and " + std::to_string(other) +
+                   " before",
                "a diagonal needs axes of one length");
       }
     }

@@ -12,11 +12,19 @@ namespace axisloom {
 namespace ops {
 namespace {
 
-std::string shapes_text(std::span<const View> views) {
+/// "f32[3,4], f32[4,5] -> f32[3,5]"; the output may not be known yet.
+std::string shapes_text(std::span<const View> views, std::size_t inputs) {
   std::string text;
   for (std::size_t i = 0; i < views.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == views.size() ? " -> " : ", ") + to_string(views[i]);
+    text += (i == 0 ? "" : i == inputs ? " -> " : ", ") + to_string(views[i]);
   return text;
+}
+
+/// How many of the views are inputs, as far as the operation lets itself be asked.
+std::size_t inputs_among(const Operation& op, std::span<const View> views) try {
+  return std::min(views.size(), static_cast<std::size_t>(entry(op.name).inputs(op)));
+} catch (const std::exception&) {
+  return views.size();
 }
 
 void check_words(const Operation& op, const OpEntry& entry) {
@@ -51,7 +59,7 @@ auto in_context(const Operation& op, std::span<const View> views, const Device* 
     return body();
   } catch (const Error& error) {
     throw error.with({.op = to_string(op),
-                      .shapes = views.empty() ? "" : shapes_text(views),
+                      .shapes = shapes_text(views, inputs_among(op, views)),
                       .device = device && *device ? device->info().label() : ""});
   }
 }
@@ -141,7 +149,7 @@ Plan plan(const Operation& op, std::span<const View> views, const Device& device
       report.workspace_bytes = tickets_begin + static_cast<std::size_t>(made->tickets) * sizeof(std::uint32_t);
     }
     report.op = to_string(op);
-    report.shapes = ops::shapes_text(all);
+    report.shapes = ops::shapes_text(all, inputs);
     report.device = device.info().label();
     return Plan(std::move(made));
   });

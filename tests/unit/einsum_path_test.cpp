@@ -1,0 +1,163 @@
+// The order of products, the placing of what lies between them, and promotion of dtypes: host code alone.
+#include "ops/einsum/path.hpp"
+#include "ops/einsum/promotion.hpp"
+#include "ops/einsum/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace axisloom::ops {
+namespace {
+
+Contraction problem_of(std::string_view pattern, const std::vector<Dims>& shapes, Dtype dtype = Dtype::f32) {
+  const Operation op{"einsum", {std::string(pattern)}};
+  std::vector<View> views;
+  for (const Dims& shape : shapes) views.push_back(View::contiguous(dtype, shape));
+  views.push_back(contraction_result(op, views));
+  return contraction_of(op, views);
+}
+
+TEST(EinsumPath, MultipliesAChainFromItsCheapEnd) {
+  const Contraction vector_last = problem_of("a b, b c, c d, d -> a", {{100, 100}, {100, 100}, {100, 100}, {100}});
+  EXPECT_EQ(contraction_path(vector_last), (std::vector<PathStep>{{2, 3}, {1, 4}, {0, 5}}));
+  const Contraction vector_first = problem_of("a, a b, b c -> c", {{100}, {100, 100}, {100, 100}});
+  EXPECT_EQ(contraction_path(vector_first), (std::vector<PathStep>{{0, 1}, {3, 2}}));
+}
+
+TEST(EinsumPath, OfOneOperandIsEmpty) {
+  EXPECT_TRUE(contraction_path(problem_of("a b -> b", {{3, 4}})).empty());
+}
+
+// Every order of multiplying, each with its cost.
+double cheapest(const Contraction& problem, std::vector<int> open, std::vector<PathStep>& path, int next) {
+  if (open.size() == 1) return path_cost(problem, path);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < open.size(); ++i)
+    for (std::size_t k = i + 1; k < open.size(); ++k) {
+      std::vector<int> rest = open;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      rest.push_back(next);
+      path.push_back({open[i], open[k]});
+      best = std::min(best, cheapest(problem, rest, path, next + 1));
+      path.pop_back();
+    }
+  return best;
+}
+
+TEST(EinsumPath, IsAsCheapAsTheCheapestOfAll) {
+  std::mt19937 engine(7);
+  const auto draw = [&](int count) { return static_cast<int>(engine() % static_cast<unsigned>(count)); };
+  for (int round = 0; round < 60; ++round) {
+    const int operands = 2 + draw(4), axes = 2 + draw(4);
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < axes; ++i) lengths.push_back(2 + draw(60));
+    std::string pattern;
+    std::vector<Dims> shapes;
+    for (int o = 0; o < operands; ++o) {
+      pattern += o == 0 ? "" : ",";
+      Dims& shape = shapes.emplace_back();
+      for (int i = 0; i < axes; ++i)
+        if (draw(2) == 0) pattern += static_cast<char>('a' + i), shape.push_back(lengths[static_cast<std::size_t>(i)]);
+    }
+    const Contraction problem = problem_of(pattern, shapes);
+    std::vector<int> all;
+    for (int o = 0; o < operands; ++o) all.push_back(o);
+    std::vector<PathStep> path;
+    const double best = cheapest(problem, all, path, operands);
+    EXPECT_NEAR(path_cost(problem, contraction_path(problem)), best, 1e-9 * best) << pattern;
+  }
+}
+
+TEST(EinsumPath, OfManyOperandsMultipliesEachOnce) {
+  std::string pattern;
+  std::vector<Dims> shapes;
+  for (int i = 0; i < 20; ++i) {
+    pattern += std::string(i == 0 ? "" : ",") + static_cast<char>('a' + i) + static_cast<char>('b' + i);
+    shapes.push_back({4, 4});
+  }
+  const Contraction problem = problem_of(pattern, shapes);
+  const std::vector<PathStep> path = contraction_path(problem);
+  ASSERT_EQ(path.size(), 19u);
+  std::vector<int> used(39);
+  for (const PathStep& step : path) {
+    ++used[static_cast<std::size_t>(step.left)];
+    ++used[static_cast<std::size_t>(step.right)];
+  }
+  for (std::size_t i = 0; i < 38; ++i) EXPECT_EQ(used[i], 1) << i;
+  // Neighbours first: no product has more than three axes.
+  EXPECT_LE(path_operations(problem, path), 19 * 2 * 64.0);
+}
+
+TEST(EinsumPath, CountsOperations) {
+  const Contraction matrices = problem_of("i k, k j -> i j", {{10, 20}, {20, 30}});
+  EXPECT_EQ(path_operations(matrices, contraction_path(matrices)), 2 * 10 * 20 * 30.0);
+  const Contraction alone = problem_of("i k, k j x -> i j", {{10, 20}, {20, 30, 7}});
+  EXPECT_EQ(path_operations(alone, contraction_path(alone)), 2 * 10 * 20 * 30.0 + 20 * 30 * 7);
+}
+
+TEST(EinsumWorkspace, ReusesMemoryOfWhatIsDone) {
+  const std::vector<Lifetime> blocks{{1000, 0, 1}, {500, 1, 2}, {1000, 2, 3}, {0, 0, 3}};
+  const std::vector<std::int64_t> begins = place_blocks(blocks);
+  EXPECT_EQ(begins[0], begins[2]);
+  EXPECT_EQ(begins[1], 1024);
+  for (const std::int64_t begin : begins) EXPECT_EQ(begin % static_cast<std::int64_t>(workspace_alignment), 0);
+}
+
+TEST(EinsumWorkspace, KeepsApartWhatLivesTogether) {
+  std::mt19937 engine(11);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Lifetime> blocks;
+    for (int i = 0; i < 12; ++i) {
+      const int first = static_cast<int>(engine() % 8), last = first + static_cast<int>(engine() % 4);
+      blocks.push_back({static_cast<std::int64_t>(engine() % 5000), first, last});
+    }
+    const std::vector<std::int64_t> begins = place_blocks(blocks);
+    for (std::size_t a = 0; a < blocks.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b) {
+        const bool together = blocks[a].first <= blocks[b].last && blocks[b].first <= blocks[a].last;
+        const bool apart = begins[a] + blocks[a].bytes <= begins[b] || begins[b] + blocks[b].bytes <= begins[a];
+        EXPECT_TRUE(!together || apart || blocks[a].bytes == 0 || blocks[b].bytes == 0);
+      }
+  }
+}
+
+TEST(EinsumPromotion, IsNumPys) {
+  // Rows and columns in this order, as numpy.promote_types of NumPy 2.4 has it.
+  constexpr std::string_view dtypes[] = {"u8",  "i8",  "bool", "u16", "i16", "f16", "u32",
+                                         "i32", "f32", "u64",  "i64", "f64", "c64", "c128"};
+  constexpr std::string_view table[] = {
+      "u8 i16 u8 u16 i16 f16 u32 i32 f32 u64 i64 f64 c64 c128",       // u8
+      "i16 i8 i8 i32 i16 f16 i64 i32 f32 f64 i64 f64 c64 c128",       // i8
+      "u8 i8 bool u16 i16 f16 u32 i32 f32 u64 i64 f64 c64 c128",      // bool
+      "u16 i32 u16 u16 i32 f32 u32 i32 f32 u64 i64 f64 c64 c128",     // u16
+      "i16 i16 i16 i32 i16 f32 i64 i32 f32 f64 i64 f64 c64 c128",     // i16
+      "f16 f16 f16 f32 f32 f16 f64 f64 f32 f64 f64 f64 c64 c128",     // f16
+      "u32 i64 u32 u32 i64 f64 u32 i64 f64 u64 i64 f64 c128 c128",    // u32
+      "i32 i32 i32 i32 i32 f64 i64 i32 f64 f64 i64 f64 c128 c128",    // i32
+      "f32 f32 f32 f32 f32 f32 f64 f64 f32 f64 f64 f64 c64 c128",     // f32
+      "u64 f64 u64 u64 f64 f64 u64 f64 f64 u64 f64 f64 c128 c128",    // u64
+      "i64 i64 i64 i64 i64 f64 i64 i64 f64 f64 i64 f64 c128 c128",    // i64
+      "f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 c128 c128",    // f64
+      "c64 c64 c64 c64 c64 c64 c128 c128 c64 c128 c128 c128 c64 c128",  // c64
+      "c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128",
+  };
+  for (std::size_t a = 0; a < std::size(dtypes); ++a) {
+    std::string row;
+    for (const std::string_view b : dtypes)
+      row += std::string(row.empty() ? "" : " ") + std::string(name(promoted(*dtype_of(dtypes[a]), *dtype_of(b))));
+    EXPECT_EQ(row, table[a]) << dtypes[a];
+  }
+}
+
+TEST(EinsumPromotion, GivesBf16APlace) {
+  EXPECT_EQ(promoted(Dtype::bf16, Dtype::f16), Dtype::f32);
+  EXPECT_EQ(promoted(Dtype::i8, Dtype::bf16), Dtype::bf16);
+  EXPECT_EQ(promoted(Dtype::bf16, Dtype::i16), Dtype::f32);
+  EXPECT_EQ(promoted(Dtype::bf16, Dtype::i32), Dtype::f64);
+  EXPECT_EQ(promoted(Dtype::bf16, Dtype::c64), Dtype::c64);
+}
+
+}  // namespace
+}  // namespace axisloom::ops
