@@ -58,9 +58,15 @@ struct ReductionCase {
   long double unit;  // the least by which a result can be wrong
 };
 const ReductionCase reductions[] = {
-    {"sum f32 100003", 1.0L / 64},        {"sum u32 70x1001 axes=1", 1}, {"sum i16 71x33x5 axes=0,1", 1},
-    {"sum f64 13x1009 axes=0", 1.0L / 64}, {"sum u8 5001", 1},            {"max f32 100003", 1.0L / (1 << 24)},
-    {"min i32 31x57 axes=0", 1},           {"argmax f32 64x999 axes=1", 1}, {"argmin i8 3001", 1},
+    {"sum f32 100003", 1.0L / 64},
+    {"sum u32 70x1001 axes=1", 1},
+    {"sum i16 71x33x5 axes=0,1", 1},
+    {"sum f64 13x1009 axes=0", 1.0L / 64},
+    {"sum u8 5001", 1},
+    {"max f32 100003", 1.0L / (1 << 24)},
+    {"min i32 31x57 axes=0", 1},
+    {"argmax f32 64x999 axes=1", 1},
+    {"argmin i8 3001", 1},
     {"mean f64 4096", 1.0L / 1024},
 };
 
@@ -102,12 +108,9 @@ TEST_F(BenchJudge, ASumThatLeavesOutOneElementIsWrong) {
 
 // Rows and columns 0 and 2 of these are sampled, 1 is not.
 const char* const products[] = {
-    "matmul f32 130x70,70x150",
-    "matmul f32 130x70,70x150 in-strides=1,130 in2-strides=1,70",
-    "matmul f64 130x70,70x150",
-    "matmul i8 130x70,70x150",
-    "matmul u32 130x70,70x150",
-    "matmul f32 3x130x20,3x20x150",
+    "matmul f32 130x70,70x150",   "matmul f32 130x70,70x150 in-strides=1,130 in2-strides=1,70",
+    "matmul f64 130x70,70x150",   "matmul i8 130x70,70x150",
+    "matmul u32 130x70,70x150",   "matmul f32 3x130x20,3x20x150",
     "matmul f32 2x130x20,20x150",
 };
 
@@ -198,13 +201,19 @@ TEST_F(BenchJudge, EverybodyOnThisMachineComputesRight) {
   Session session;
   Settings settings;
   settings.rules = {0, 0, 0, 0.02, 6, 6};
-  const char* const texts[] = {"sum f32 100000",           "sum u32 300x400 axes=1",    "sum f32 300x400 axes=0",
-                               "max f32 90000",            "argmax f64 300x400 axes=0", "matmul f32 140x90,90x130",
-                               "matmul f64 90x90,90x90 in-strides=1,90", "matmul f32 5x20x30,5x30x40",
-                               "matmul f32 400x300,300",   "matmul i8 50x60,60x70"};
+  const char* const texts[] = {"sum f32 100000",
+                               "sum u32 300x400 axes=1",
+                               "sum f32 300x400 axes=0",
+                               "max f32 90000",
+                               "argmax f64 300x400 axes=0",
+                               "matmul f32 140x90,90x130",
+                               "matmul f64 90x90,90x90 in-strides=1,90",
+                               "matmul f32 5x20x30,5x30x40",
+                               "matmul f32 400x300,300",
+                               "matmul i8 50x60,60x70"};
   for (const char* text : texts) {
-    const CaseResult r = time_case({text, cli::parse_case(text), {}}, device_, team_, session, settings,
-                                   [](const std::string&) {});
+    const CaseResult r =
+        time_case({text, cli::parse_case(text), {}}, device_, team_, session, settings, [](const std::string&) {});
     EXPECT_EQ(r.entries.front().role, Role::ours);
     for (const Entry& entry : r.entries)
       EXPECT_TRUE(entry.status == Status::right || (entry.status == Status::absent && entry.role != Role::ours))
@@ -246,7 +255,8 @@ TEST_F(BenchJudge, OtherCandidatesTakePartWhereACaseNamesThem) {
   EXPECT_TRUE(std::any_of(last.begin(), last.end(), [](const Entry& entry) {
     return entry.name == "axisloom:nobody" && entry.status == Status::absent;
   }));
-  for (const char* bad : {"transpose f32 4x4 also=", "transpose f32 4x4 also=plain:items", "transpose f32 4x4 also=plain:a:b"})
+  for (const char* bad :
+       {"transpose f32 4x4 also=", "transpose f32 4x4 also=plain:items", "transpose f32 4x4 also=plain:a:b"})
     EXPECT_THROW(job_of("", bad), Error) << bad;
 }
 
