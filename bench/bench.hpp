@@ -33,7 +33,7 @@ struct Entry {
   std::string reason;  // why wrong, failed or absent
   std::optional<Summary> call, device;
   Stop stop = Stop::time_up;
-  double seconds = 0;  // median by the result's clock
+  double seconds = 0;           // median by the result's clock
   Work rate;                    // bytes and arithmetic operations per second
   std::optional<double> share;  // of the rate of the yardstick in this run
   int rank = 0;                 // among all that do the job and are right; 0: not ranked

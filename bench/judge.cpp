@@ -120,7 +120,8 @@ std::unique_ptr<Judge> make_judge(Workload& workload, Strength asked) {
   if (asked == Strength::full || (asked == Strength::automatic && (!own || prefers_oracle(workload))))
     return std::make_unique<OracleJudge>(workload);
   if (!own || (asked != Strength::automatic && own->strength() != asked))
-    throw Error(Errc::usage, fmt::format("results of {} cannot be judged by --check {}", workload.op().name, name(asked)),
+    throw Error(Errc::usage,
+                fmt::format("results of {} cannot be judged by --check {}", workload.op().name, name(asked)),
                 "use --check full");
   return own;
 }

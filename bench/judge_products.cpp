@@ -7,7 +7,8 @@
 //        |# [-++-]   |  sums    Integers are compared exactly, modulo the size of the result. For floats, with all
 //        |#          |          elements of A and B between -1 and 1, so that (|A||B|)ij <= k:
 //        +---+---+---+            element   2 k u k                promised of every order of additions
-//       columns                   sum       8 sqrt(64) sqrt(k) u k roundings are independent: Hoeffding's inequality, with
+//       columns                   sum       8 sqrt(64) sqrt(k) u k roundings are independent: Hoeffding's inequality,
+//       with
 //                                                                  a chance of 3e-14 to be wrong about a right sum
 //                                                                  (Higham and Mary, SIAM J. Sci. Comput. 41, 2019)
 //                                 all together: root mean square at most k u. Partial sums of random signs are about

@@ -57,7 +57,8 @@ bool merge_batches(const View& out, std::span<const Operand> operands, std::int6
 }  // namespace
 
 std::optional<Reduction> reduction_of(const Operation& op, std::span<const View> views) {
-  if (views.size() != 2 || std::find(known_reductions.begin(), known_reductions.end(), op.name) == known_reductions.end())
+  if (views.size() != 2 ||
+      std::find(known_reductions.begin(), known_reductions.end(), op.name) == known_reductions.end())
     return std::nullopt;
   const View &in = views[0], &out = views[1];
   if (!in.is_contiguous() || !out.is_contiguous()) return std::nullopt;

@@ -70,11 +70,16 @@ std::vector<cli::Cell> row_of(const CaseResult& result, const Entry& entry) {
 }
 
 Json case_json(const CaseResult& result) {
-  Json json{{"label", result.label},          {"case", result.text},         {"op", result.op},
-            {"shapes", result.shapes},        {"bytes", integer(result.work.bytes)},
+  Json json{{"label", result.label},
+            {"case", result.text},
+            {"op", result.op},
+            {"shapes", result.shapes},
+            {"bytes", integer(result.work.bytes)},
             {"operations", integer(result.work.operations)},
-            {"elements", result.elements},    {"limit", name(result.limit)},
-            {"check", name(result.strength)}, {"clock", name(result.clock)},
+            {"elements", result.elements},
+            {"limit", name(result.limit)},
+            {"check", name(result.strength)},
+            {"clock", name(result.clock)},
             {name(result.yardstick_role), result.yardstick}};
   json["contestants"] = Json::array();
   for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.yardstick_role));
@@ -206,8 +211,8 @@ Json json_of(const Report& report) {
 }
 
 cli::Table table_of(std::span<const CaseResult> cases) {
-  cli::Table table(
-      {"case", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms", "samples", "rank", "check", "note"});
+  cli::Table table({"case", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms", "samples", "rank",
+                    "check", "note"});
   for (const CaseResult& result : cases)
     for (const Entry& entry : result.entries)
       if (entry.status != Status::absent) table.add(row_of(result, entry));

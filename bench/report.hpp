@@ -29,8 +29,8 @@ nlohmann::ordered_json json_of(const Report& report);
 
 /// A row per contestant of every case.
 cli::Table table_of(std::span<const CaseResult> cases);
-/// From a document as json_of makes it: a row per case and a column per contestant, in GB/s or GFLOP/s, whichever limits
-/// the case; of Axisloom's with its share of the yardstick. Throws Error(file) when it is no such document.
+/// From a document as json_of makes it: a row per case and a column per contestant, in GB/s or GFLOP/s, whichever
+/// limits the case; of Axisloom's with its share of the yardstick. Throws Error(file) when it is no such document.
 std::string markdown_of(const nlohmann::ordered_json& document);
 
 }  // namespace axisloom::bench

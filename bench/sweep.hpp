@@ -1,5 +1,5 @@
-// Axisloom at every combination of a candidate's tunables, each in turns with the yardstick: what the tuning store is made
-// from.
+// Axisloom at every combination of a candidate's tunables, each in turns with the yardstick: what the tuning store is
+// made from.
 #pragma once
 
 #include "bench/bench.hpp"

@@ -10,8 +10,8 @@
 namespace axisloom::bench {
 namespace {
 
-/// From so many operations a byte on a job is limited by arithmetic: reductions and products with a vector stay below 2,
-/// products of matrices of 100 rows are above 10.
+/// From so many operations a byte on a job is limited by arithmetic: reductions and products with a vector stay below
+/// 2, products of matrices of 100 rows are above 10.
 constexpr double operations_per_byte = 4;
 
 View placed(Dtype dtype, const Dims& shape, const cli::Placement& placement) {
@@ -106,8 +106,7 @@ void Workload::allocate(std::uint64_t seed) {
   for (std::size_t i = 0; i < inputs(); ++i) {
     const Dtype dtype = views_[i].dtype;
     const std::uint64_t its_seed = seed + i * apart;
-    data_.push_back(move_ ? Data::of(dtype, its_seed)
-                          : Data::numbers(dtype, its_seed, fraction_bits(op_.name, dtype)));
+    data_.push_back(move_ ? Data::of(dtype, its_seed) : Data::numbers(dtype, its_seed, fraction_bits(op_.name, dtype)));
     if (host(i) != nullptr)
       fill_on_host(team_, data_[i], {host(i), buffer(i).bytes()});
     else

@@ -1,15 +1,25 @@
 #!/usr/bin/env bash
-# Measures the CPU of this machine and files the result: rearrange.json in a folder of that name below docs/results, and the
-# table of a README on standard output.
-# Usage: tools/measure_cpu.sh NAME [PROGRAM] [OPTIONS OF axisloom bench rearrange...]
+# Measures the CPU of this machine and files the results, a document for each command of the bench, in a folder of that name
+# below docs/results; the tables of a README go to standard output.
+# Usage: tools/measure_cpu.sh NAME [PROGRAM [COMMAND... [-- OPTIONS OF axisloom bench...]]]
+#   commands: rearrange reduce matmul; all three when none is named
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-name="${1:?usage: $0 NAME [PROGRAM] [OPTIONS...]}"
+name="${1:?usage: $0 NAME [PROGRAM [COMMAND... [-- OPTIONS...]]]}"
 program="${2:-build/axisloom}"
 shift $(($# < 2 ? $# : 2))
+commands=()
+while (($#)) && [[ "$1" != -- ]]; do
+  commands+=("$1")
+  shift
+done
+(($#)) && shift
+((${#commands[@]})) || commands=(rearrange reduce matmul)
 
 folder="docs/results/$name"
 mkdir -p "$folder"
-"$program" bench rearrange --device cpu "$@" --format json -o "$folder/rearrange.json"
-"$program" bench table "$folder/rearrange.json"
+for command in "${commands[@]}"; do
+  "$program" bench "$command" --device cpu "$@" --format json -o "$folder/$command.json"
+  "$program" bench table "$folder/$command.json"
+done

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Checks and measures an NVIDIA card and files the results below FOLDER: for each device rearrange-*.json (axisloom bench) and
-# checks-*.txt (test suites, cases, CHECKED kernels, compute-sanitizer).
+# Checks and measures an NVIDIA card and files the results below FOLDER: for each device rearrange-*.json, reduce-*.json and
+# matmul-*.json (axisloom bench) and checks-*.txt (test suites, cases, CHECKED kernels, compute-sanitizer).
 # Usage: tools/measure_gpu.sh FOLDER [PROGRAM TESTS [DEVICE...]]
 #   default: builds and takes build/axisloom and build/axisloom_tests, on cuda:0 and opencl:NVIDIA; each takes 3 to 6 minutes
-# Needs the driver, NVRTC and its OpenCL; compute-sanitizer, PyTorch and cuBLAS take part where they are found.
+#   STEPS: what to do, of rearrange, reduce, matmul and checks; all of it when it is not set
+# Needs the driver, NVRTC and its OpenCL; compute-sanitizer, PyTorch, cuBLAS, CUB (cmake -DAXISLOOM_CUB=ON) and CLBlast
+# (AXISLOOM_CLBLAST names a libclblast.so.1) take part where they are found.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -13,6 +15,7 @@ tests="${3:-build/axisloom_tests}"
 shift $(($# < 3 ? $# : 3))
 devices=("$@")
 ((${#devices[@]})) || devices=(cuda:0 opencl:NVIDIA)
+steps="${STEPS:-rearrange reduce matmul checks}"
 mkdir -p "$folder"
 if [[ ! -x "$program" ]]; then cmake --preset release && cmake --build --preset release || exit; fi
 
@@ -28,12 +31,20 @@ step() {
   { echo "== $title: exit $status, $((SECONDS - start)) s"; tail -n 6 <<< "$output" | cut -c 1-300; } | tee -a "$report"
 }
 
+# bench COMMAND: one document and its table.
+bench() {
+  [[ " $steps " == *" $1 "* ]] || return 0
+  step "bench $1" "$program" bench "$1" --device "$device" --min-time 0.2 --format json -o "$folder/$1-$name.json"
+  "$program" bench table "$folder/$1-$name.json"
+}
+
 for device in "${devices[@]}"; do
   name="${device%%:*}"
   report="$folder/checks-$name.txt"
+  [[ " $steps " == *" checks "* ]] || report="$folder/bench-$name.txt"
   nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | tee "$report"
-  step "bench" "$program" bench rearrange --device "$device" --min-time 0.2 --format json -o "$folder/rearrange-$name.json"
-  "$program" bench table "$folder/rearrange-$name.json"
+  for command in rearrange reduce matmul; do bench "$command"; done
+  [[ " $steps " == *" checks "* ]] || continue
   step "unit tests" env AXISLOOM_DEVICE="$device" "$tests" --gtest_brief=1 \
     --gtest_filter="CudaCard*:Opencl*:Device*:Dialect*:Plan*:HostRun*:Slices*:*Relayout*:Bench*:Launched*-DialectCompile*"
   step "cases" "$program" check --device "$device" --cases tests/cases/*.cases

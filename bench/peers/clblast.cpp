@@ -57,9 +57,9 @@ void require_clblast(int code, const char* call) {
 /// The end of a command in nanoseconds by the device's clock.
 cl_ulong end_of(cl_event event) {
   cl_ulong end = 0;
-  require_clblast(device::opencl::cl().clGetEventProfilingInfo.function(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
-                                                                nullptr),
-          "clGetEventProfilingInfo");
+  require_clblast(
+      device::opencl::cl().clGetEventProfilingInfo.function(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
+      "clGetEventProfilingInfo");
   return end;
 }
 
@@ -103,7 +103,8 @@ class ClblastProduct final : public Contestant {
   int multiply(cl_command_queue* queue, cl_event* event) {
     const Product& p = *workload().product();
     const auto size = [](std::int64_t value) { return static_cast<size_t>(value); };
-    const cl_mem a = memory(workload().buffer(0)), b = memory(workload().buffer(1)), c = memory(workload().out_buffer());
+    const cl_mem a = memory(workload().buffer(0)), b = memory(workload().buffer(1)),
+                 c = memory(workload().out_buffer());
     const int ta = gemm_.a_transposed ? trans : no_trans, tb = gemm_.b_transposed ? trans : no_trans;
     const size_t m = size(gemm_.m), n = size(gemm_.n), k = size(gemm_.k);
     const size_t lda = size(gemm_.lda), ldb = size(gemm_.ldb), ldc = size(gemm_.ldc);

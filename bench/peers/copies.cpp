@@ -61,8 +61,8 @@ class DeviceCopy final : public Copy {
 
   Timing run() override {
     const double start = now();
-    const auto event = workload().queue().impl()->copy(*workload().buffer(0).impl(), 0,
-                                                       *workload().out_buffer().impl(), 0, bytes(), {});
+    const auto event = workload().queue().impl()->copy(*workload().buffer(0).impl(), 0, *workload().out_buffer().impl(),
+                                                       0, bytes(), {});
     event->wait();
     const double end = now();
     return {end - start, event->seconds()};

@@ -46,7 +46,9 @@ class Cub final : public CudaCall {
         what_(what) {
     const CurrentContext current(stream());
     const Reduction& reduction = *workload.reduction();
-    const auto bytes = [](std::int64_t offset, Dtype dtype) { return offset * static_cast<std::int64_t>(size_of(dtype)); };
+    const auto bytes = [](std::int64_t offset, Dtype dtype) {
+      return offset * static_cast<std::int64_t>(size_of(dtype));
+    };
     what_.in = address<std::byte>(workload.buffer(0), bytes(reduction.in_offset, reduction.in));
     what_.out = address<std::byte>(workload.out_buffer(), bytes(reduction.out_offset, reduction.out));
     require(cub()(&what_, nullptr, &temp_bytes_, stream()));
@@ -75,8 +77,9 @@ Offer offer_cub(Workload& workload, Session&) {
   if (cub() == nullptr)
     return Offer::absent(std::string(file_name) + " is not beside the program; it is built where nvcc is found");
   const CubKind kind = reduction->kind == "sum" ? CubKind::sum : CubKind::max;
-  return {std::make_unique<Cub>(workload, CubCall{kind, *number, nullptr, nullptr, reduction->outer, reduction->reduced}),
-          {}};
+  return {
+      std::make_unique<Cub>(workload, CubCall{kind, *number, nullptr, nullptr, reduction->outer, reduction->reduced}),
+      {}};
 }
 
 }  // namespace axisloom::bench

@@ -113,9 +113,10 @@ class CublasGeam final : public CublasCall {
     const Real* const in = address<Real>(workload().buffer(0), move.in_offset);
     Real* const out = address<Real>(workload().out_buffer(), move.out_offset);
     const auto in_pitch = static_cast<int>(what_.in_pitch), out_pitch = static_cast<int>(what_.out_pitch);
-    require_cublas(function_(handle(), transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
-                      in, in_pitch, &zero, out, out_pitch, out, out_pitch),
-            name_);
+    require_cublas(
+        function_(handle(), transposed, as_it_is, static_cast<int>(what_.rows), static_cast<int>(what_.columns), &one,
+                  in, in_pitch, &zero, out, out_pitch, out, out_pitch),
+        name_);
   }
 
   MatrixTranspose what_;
@@ -134,11 +135,12 @@ class CublasGemm final : public CublasCall {
   void call() override {
     const Real one = 1, zero = 0;
     const Product& p = *workload().product();
-    require_cublas(function_(handle(), gemm_.b_transposed ? transposed : as_it_is, gemm_.a_transposed ? transposed : as_it_is,
-                      gemm_.n, gemm_.m, gemm_.k, &one, address<Real>(workload().buffer(1), p.b.offset), gemm_.ldb,
-                      p.b.batch, address<Real>(workload().buffer(0), p.a.offset), gemm_.lda, p.a.batch, &zero,
-                      address<Real>(workload().out_buffer(), p.c.offset), gemm_.ldc, p.c.batch, gemm_.batch),
-            name_);
+    require_cublas(
+        function_(handle(), gemm_.b_transposed ? transposed : as_it_is, gemm_.a_transposed ? transposed : as_it_is,
+                  gemm_.n, gemm_.m, gemm_.k, &one, address<Real>(workload().buffer(1), p.b.offset), gemm_.ldb,
+                  p.b.batch, address<Real>(workload().buffer(0), p.a.offset), gemm_.lda, p.a.batch, &zero,
+                  address<Real>(workload().out_buffer(), p.c.offset), gemm_.ldc, p.c.batch, gemm_.batch),
+        name_);
   }
 
   Gemm gemm_;

@@ -34,7 +34,8 @@ CurrentContext::~CurrentContext() {
 CudaCall::CudaCall(Workload& workload, std::string name, std::string how)
     : Contestant(workload, std::move(name), std::move(how), Role::peer) {
   const CurrentContext current(stream());
-  for (device::cuda::CUevent* event : {&begin_, &end_}) require_driver(driver().cuEventCreate(event, 0), "cuEventCreate");
+  for (device::cuda::CUevent* event : {&begin_, &end_})
+    require_driver(driver().cuEventCreate(event, 0), "cuEventCreate");
 }
 
 CudaCall::~CudaCall() {

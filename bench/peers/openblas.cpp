@@ -91,9 +91,8 @@ class OpenBlasProduct final : public Contestant {
     Real* const c = reinterpret_cast<Real*>(workload().host_out()) + product_.c.at(batch, 0, 0);
     const int trans_a = gemm_.a_transposed ? trans : no_trans, trans_b = gemm_.b_transposed ? trans : no_trans;
     if (by_vector(product_))
-      gemv_function_(row_major, trans_a, gemm_.a_transposed ? gemm_.k : gemm_.m,
-                     gemm_.a_transposed ? gemm_.m : gemm_.k, 1, a, gemm_.lda, b, 1, 0, c,
-                     static_cast<int>(std::max<std::int64_t>(1, product_.c.row)));
+      gemv_function_(row_major, trans_a, gemm_.a_transposed ? gemm_.k : gemm_.m, gemm_.a_transposed ? gemm_.m : gemm_.k,
+                     1, a, gemm_.lda, b, 1, 0, c, static_cast<int>(std::max<std::int64_t>(1, product_.c.row)));
     else
       gemm_function_(row_major, trans_a, trans_b, gemm_.m, gemm_.n, gemm_.k, 1, a, gemm_.lda, b, gemm_.ldb, 0, c,
                      gemm_.ldc);

@@ -78,7 +78,8 @@ Offer offer_move(Workload& workload) {
     const cv::Mat picture(columns, 1, CV_MAKETYPE(*type, rows), out, step(what->out_pitch));
     return offer(workload, "cv::merge", [=] { cv::merge(planes, picture); });
   }
-  const cv::Mat from(rows, columns, *type, in, step(what->in_pitch)), to(columns, rows, *type, out, step(what->out_pitch));
+  const cv::Mat from(rows, columns, *type, in, step(what->in_pitch)),
+      to(columns, rows, *type, out, step(what->out_pitch));
   return offer(workload, "cv::transpose", [=] { cv::transpose(from, to); });
 }
 
@@ -114,7 +115,8 @@ Offer offer_reduction(Workload& workload) {
   const std::size_t size = size_of(r.in);
   const cv::Mat all(rows, columns, *type, workload.host(0) + static_cast<std::size_t>(r.in_offset) * size);
   if (r.results() == 1)
-    return r.in == Dtype::f32 ? offer_scalar<float>(workload, all, r.kind) : offer_scalar<double>(workload, all, r.kind);
+    return r.in == Dtype::f32 ? offer_scalar<float>(workload, all, r.kind)
+                              : offer_scalar<double>(workload, all, r.kind);
   const int along = r.inner > 1 ? 0 : 1;
   const int what = r.kind == "sum"    ? cv::REDUCE_SUM
                    : r.kind == "mean" ? cv::REDUCE_AVG

@@ -13,10 +13,10 @@
 namespace axisloom::bench {
 namespace {
 
-using Words [[gnu::vector_size(64), gnu::may_alias]] = std::uint64_t;
+using Words [[gnu::vector_size(64), gnu::may_alias, gnu::aligned(8)]] = std::uint64_t;
 
-/// The sum of `bytes` (a multiple of streams * run) as `streams` runs of `run` bytes side by side: several runs keep more
-/// of the prefetchers at work than one.
+/// The sum of `bytes` (a multiple of streams * run) as `streams` runs of `run` bytes side by side: several runs keep
+/// more of the prefetchers at work than one.
 template <std::int64_t streams, std::int64_t run>
 [[gnu::always_inline]] inline std::uint64_t add_up(const std::byte* from, std::int64_t bytes) {
   constexpr std::int64_t vector = sizeof(Words);
@@ -66,9 +66,8 @@ std::array<Way, 3> ways() {
 class Read final : public Contestant {
  public:
   Read(Workload& workload, const Way& way)
-      : Contestant(workload, "read", fmt::format("sum of 64-bit words, {}, by {} threads", way.name,
-                                                 workload.team().size()),
-                   Role::read),
+      : Contestant(workload, "read",
+                   fmt::format("sum of 64-bit words, {}, by {} threads", way.name, workload.team().size()), Role::read),
         read_(way.read) {
     for (std::size_t i = 0; i < workload.inputs(); ++i)
       for (std::int64_t at = 0; at < bytes(i); at += sizeof(std::uint64_t)) want_ += word(i, at);

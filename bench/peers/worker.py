@@ -147,7 +147,7 @@ def calls(request):
         wake(library, operands)
         if library is torch:
             return lambda: torch.matmul(*operands), lambda: torch.matmul(*operands, out=target)
-        return lambda: numpy.matmul(*operands), lambda: numpy.matmul(*operands, out=target, dtype=target.dtype)
+        return lambda: numpy.matmul(*operands, dtype=target.dtype), lambda: numpy.matmul(*operands, out=target, dtype=target.dtype)
     axes = tuple(request["axes"])
     if library is torch:
         reduce = {"min": "amin", "max": "amax"}.get(kind, kind)

@@ -244,7 +244,8 @@ TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
 
 TEST(BenchSuite, EveryCaseIsOneAndLargeEnough) {
   for (const SuiteCase& c : suite_cases()) {
-    const cli::Case what = cli::parse_case(c.text);
+    const cli::Case what = job_of(c.label, c.text).what;
+    if (c.suite == "reduce" || c.suite == "matmul") continue;  // they are there for small arrays too
     const View in = View::contiguous(what.dtypes.front(), what.shapes.front());
     const View out = result_view(what.op, std::span(&in, 1));
     const auto bytes = (in.count() + out.count()) * static_cast<std::int64_t>(size_of(what.dtypes.front()));

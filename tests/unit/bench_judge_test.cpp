@@ -1,0 +1,281 @@
+// Judging what computes: right results pass, a single wrong element does not, and neither does a lack of precision.
+#include "bench/bench.hpp"
+
+#include "core/number.hpp"
+
+#include <axisloom/device.hpp>
+#include <axisloom/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+namespace axisloom::bench {
+namespace {
+
+/// A case on a CPU device, whose buffers are host memory.
+class BenchJudge : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      device_ = Device::open("cpu");
+    } catch (const Error&) {
+      GTEST_SKIP() << "no CPU device";
+    }
+  }
+
+  Workload& begin(const std::string& text, Strength strength) {
+    workload_ = std::make_unique<Workload>(cli::parse_case(text), device_, team_, 1, strength);
+    workload_->spoil_output(std::byte{0x55});
+    return *workload_;
+  }
+  /// The case done by Axisloom.
+  Workload& done(const std::string& text, Strength strength) {
+    Workload& workload = begin(text, strength);
+    make_ours(workload, "axisloom", {})->run();
+    return workload;
+  }
+  std::byte* element(std::int64_t at) {
+    return workload_->host_out() + at * static_cast<std::int64_t>(size_of(workload_->out().dtype));
+  }
+  void add(std::int64_t at, long double amount) {
+    const Dtype dtype = workload_->out().dtype;
+    core::store_number(dtype, element(at), core::number_at(dtype, element(at)) + amount);
+  }
+  template <class Real>
+  Real input(std::size_t i, std::int64_t at) const {
+    return reinterpret_cast<const Real*>(workload_->host(i))[at];
+  }
+
+  Device device_;
+  Team team_{2};
+  std::unique_ptr<Workload> workload_;
+};
+
+struct ReductionCase {
+  const char* text;
+  long double unit;  // the least by which a result can be wrong
+};
+const ReductionCase reductions[] = {
+    {"sum f32 100003", 1.0L / 64},
+    {"sum u32 70x1001 axes=1", 1},
+    {"sum i16 71x33x5 axes=0,1", 1},
+    {"sum f64 13x1009 axes=0", 1.0L / 64},
+    {"sum u8 5001", 1},
+    {"max f32 100003", 1.0L / (1 << 24)},
+    {"min i32 31x57 axes=0", 1},
+    {"argmax f32 64x999 axes=1", 1},
+    {"argmin i8 3001", 1},
+    {"mean f64 4096", 1.0L / 1024},
+};
+
+TEST_F(BenchJudge, ReductionsAreWorkedOutToTheLastBit) {
+  for (const auto& [text, unit] : reductions) {
+    SCOPED_TRACE(text);
+    Workload& workload = done(text, Strength::automatic);
+    EXPECT_EQ(workload.strength(), Strength::indexed);
+    EXPECT_EQ(workload.judge(nullptr).count, 0) << to_string(workload.judge(nullptr));
+    const std::int64_t last = workload.out().count() - 1;
+    add(last, unit);
+    const Mistakes found = workload.judge(nullptr);
+    EXPECT_EQ(found.count, 1);
+    EXPECT_EQ(found.first, last);
+  }
+}
+
+TEST_F(BenchJudge, TheOracleAgreesWithTheHashes) {
+  for (const auto& [text, unit] : reductions) {
+    SCOPED_TRACE(text);
+    Workload& workload = done(text, Strength::full);
+    EXPECT_EQ(workload.strength(), Strength::full);
+    EXPECT_EQ(workload.judge(nullptr).count, 0);
+    workload.spoil_output(std::byte{0x55});
+    EXPECT_EQ(workload.judge(nullptr).count, workload.out().count());
+  }
+}
+
+TEST_F(BenchJudge, ASumThatLeavesOutOneElementIsWrong) {
+  Workload& workload = begin("sum f32 65537", Strength::automatic);
+  float sum = 0;
+  for (std::int64_t i = 0; i < 65537; ++i) sum += input<float>(0, i);
+  std::memcpy(element(0), &sum, sizeof sum);
+  EXPECT_EQ(workload.judge(nullptr).count, 0) << "plain sums of this data are exact";
+  sum -= input<float>(0, 4711);
+  std::memcpy(element(0), &sum, sizeof sum);
+  EXPECT_EQ(workload.judge(nullptr).count, 1);
+}
+
+// Rows and columns 0 and 2 of these are sampled, 1 is not.
+const char* const products[] = {
+    "matmul f32 130x70,70x150",   "matmul f32 130x70,70x150 in-strides=1,130 in2-strides=1,70",
+    "matmul f64 130x70,70x150",   "matmul i8 130x70,70x150",
+    "matmul u32 130x70,70x150",   "matmul f32 3x130x20,3x20x150",
+    "matmul f32 2x130x20,20x150",
+};
+
+TEST_F(BenchJudge, ProductsAreSampledAndTheRestIsSummed) {
+  for (const char* text : products) {
+    SCOPED_TRACE(text);
+    Workload& workload = done(text, Strength::sampled);
+    EXPECT_EQ(workload.judge(nullptr).count, 0) << to_string(workload.judge(nullptr));
+    const std::int64_t last_matrix = workload.out().count() - std::int64_t{130} * 150;
+    const bool floats = float_format(workload.out().dtype) != nullptr;
+    for (std::int64_t at : {last_matrix, last_matrix + 151, workload.out().count() - 1}) {
+      add(at, floats ? 1 : 1 << 5);
+      const Mistakes found = workload.judge(nullptr);
+      EXPECT_GE(found.count, 1) << at;
+      EXPECT_EQ(found.of, at == last_matrix + 151 ? "sum" : "element");
+      add(at, floats ? -1 : -(1 << 5));
+    }
+    EXPECT_EQ(workload.judge(nullptr).count, 0);
+  }
+}
+
+TEST_F(BenchJudge, TheOracleJudgesSmallProducts) {
+  Workload& workload = done("matmul f32 40x30,30x50", Strength::automatic);
+  EXPECT_EQ(workload.strength(), Strength::full);
+  EXPECT_EQ(workload.judge(nullptr).count, 0);
+  add(17, 1);
+  EXPECT_EQ(workload.judge(nullptr).count, 1);
+  EXPECT_EQ(workload.judge(nullptr).first, 17);
+}
+
+/// f32 with the fraction of TF32, rounded to nearest.
+float as_tf32(float x) {
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + 0x1000u) & 0xFFFFE000u);
+}
+
+TEST_F(BenchJudge, AProductOfRoundedInputsIsNotPreciseEnough) {
+  constexpr std::int64_t m = 70, k = 4096, n = 66;
+  Workload& workload = begin("matmul f32 70x4096,4096x66", Strength::sampled);
+  const auto multiply = [&](auto rounded) {
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (std::int64_t kk = 0; kk < k; ++kk)
+          sum += rounded(input<float>(0, i * k + kk)) * rounded(input<float>(1, kk * n + j));
+        std::memcpy(element(i * n + j), &sum, sizeof sum);
+      }
+  };
+  multiply([](float x) { return x; });
+  EXPECT_EQ(workload.judge(nullptr).count, 0) << "one running sum: " << to_string(workload.judge(nullptr));
+  multiply(as_tf32);
+  const Mistakes found = workload.judge(nullptr);
+  EXPECT_GT(found.count, 0);
+  EXPECT_NE(found.why.find("root mean square"), std::string::npos) << found.why;
+}
+
+TEST_F(BenchJudge, WhatCannotBeJudgedSoIsRefused) {
+  EXPECT_THROW(begin("sum f32 100", Strength::sampled), Error);
+  EXPECT_THROW(begin("matmul f32 4x4,4x4", Strength::indexed), Error);
+  EXPECT_THROW(begin("transpose f32 4x4", Strength::sampled), Error);
+}
+
+/// Writes what it is told, whatever the job.
+class Liar final : public Contestant {
+ public:
+  using Contestant::Contestant;
+  Timing run() override {
+    workload().spoil_output(std::byte{0});
+    return {0.01, std::nullopt};
+  }
+};
+
+TEST_F(BenchJudge, APeerThatIsWrongIsCalledWrong) {
+  Settings settings;
+  settings.rules = {0, 0, 0, 0.02, 6, 6};
+  for (const char* text : {"sum f32 5000", "max u16 70x30 axes=0", "matmul f32 140x90,90x140", "matmul i8 9x8,8x7"}) {
+    Workload& workload = begin(text, Strength::automatic);
+    std::vector<std::unique_ptr<Contestant>> both;
+    both.push_back(make_ours(workload, "axisloom", {}));
+    both.push_back(std::make_unique<Liar>(workload, "liar", "zeros", Role::peer));
+    const CaseResult result = compete(workload, text, std::move(both), settings, [](const std::string&) {});
+    EXPECT_EQ(result.entries[0].status, Status::right) << text << result.entries[0].reason;
+    EXPECT_EQ(result.entries[1].status, Status::wrong) << text;
+    EXPECT_FALSE(result.entries[1].call);
+  }
+}
+
+TEST_F(BenchJudge, EverybodyOnThisMachineComputesRight) {
+  Session session;
+  Settings settings;
+  settings.rules = {0, 0, 0, 0.02, 6, 6};
+  const char* const texts[] = {"sum f32 100000",
+                               "sum u32 300x400 axes=1",
+                               "sum f32 300x400 axes=0",
+                               "max f32 90000",
+                               "argmax f64 300x400 axes=0",
+                               "matmul f32 140x90,90x130",
+                               "matmul f64 90x90,90x90 in-strides=1,90",
+                               "matmul f32 5x20x30,5x30x40",
+                               "matmul f32 400x300,300",
+                               "matmul i8 50x60,60x70"};
+  for (const char* text : texts) {
+    const CaseResult r =
+        time_case({text, cli::parse_case(text), {}}, device_, team_, session, settings, [](const std::string&) {});
+    EXPECT_EQ(r.entries.front().role, Role::ours);
+    for (const Entry& entry : r.entries)
+      EXPECT_TRUE(entry.status == Status::right || (entry.status == Status::absent && entry.role != Role::ours))
+          << text << ", " << entry.name << ": " << entry.reason;
+    EXPECT_EQ(r.yardstick == "read", r.limit == Limit::memory) << text;
+  }
+}
+
+TEST_F(BenchJudge, YardsticksThatDoNothingAreWrong) {
+  Session session;
+  for (const auto& [text, name] : {std::pair("sum f32 100000", "read"), std::pair("matmul f32 99x99,99x99", "peak")}) {
+    Workload& workload = begin(text, Strength::automatic);
+    for (const PeerEntry& peer : peer_table()) {
+      if (peer.name != std::string_view(name)) continue;
+      const Offer offer = peer.offer(workload, session);
+      if (!offer.contestant) GTEST_SKIP() << offer.reason;
+      offer.contestant->run();
+      EXPECT_EQ(offer.contestant->judge().count, 0) << name;
+      offer.contestant->spoil(std::byte{0x55});
+      EXPECT_GT(offer.contestant->judge().count, 0) << name;
+    }
+  }
+}
+
+TEST_F(BenchJudge, OtherCandidatesTakePartWhereACaseNamesThem) {
+  const Job job = job_of("label", "transpose f32 64x64 also=plain also=plain:items:128 also=nobody");
+  ASSERT_EQ(job.also.size(), 3u);
+  EXPECT_EQ(job.what.text, "transpose f32 64x64");
+  EXPECT_EQ(job.also[1].options.configuration, (Configuration{{"items", 128}}));
+  Session session;
+  Settings settings;
+  settings.rules = {0, 0, 0, 0.02, 6, 6};
+  settings.all_peers = false;
+  const CaseResult r = time_case(job, device_, team_, session, settings, [](const std::string&) {});
+  EXPECT_EQ(r.entries[1].name, "axisloom:plain");
+  EXPECT_EQ(r.entries[1].status, Status::right);
+  EXPECT_EQ(r.entries[2].name, "axisloom:plain:items:128");
+  const auto& last = r.entries;
+  EXPECT_TRUE(std::any_of(last.begin(), last.end(), [](const Entry& entry) {
+    return entry.name == "axisloom:nobody" && entry.status == Status::absent;
+  }));
+  for (const char* bad :
+       {"transpose f32 4x4 also=", "transpose f32 4x4 also=plain:items", "transpose f32 4x4 also=plain:a:b"})
+    EXPECT_THROW(job_of("", bad), Error) << bad;
+}
+
+TEST(BenchProblem, AxesOfReductionsAreMerged) {
+  const auto reduction = [](const char* text) {
+    const cli::Case what = cli::parse_case(text);
+    const View in = View::contiguous(what.dtypes.front(), what.shapes.front());
+    const View views[] = {in, result_view(what.op, std::span(&in, 1))};
+    return reduction_of(what.op, views);
+  };
+  const auto middle = reduction("sum f32 2x3x4x5x6 axes=2,-2");
+  ASSERT_TRUE(middle);
+  EXPECT_EQ(middle->outer, 6);
+  EXPECT_EQ(middle->reduced, 20);
+  EXPECT_EQ(middle->inner, 6);
+  EXPECT_FALSE(reduction("sum f32 2x3x4 axes=0,2"));
+  EXPECT_EQ(reduction("sum f32 2x3x4")->reduced, 24);
+  EXPECT_FALSE(reduction("transpose f32 2x3"));
+}
+
+}  // namespace
+}  // namespace axisloom::bench
