@@ -27,12 +27,39 @@ struct OpenBlas {
   char* (*get_config)() = nullptr;
 };
 
+/// What OpenBLAS reads when it is loaded, for as long as this lives: other processes are none of its business.
+class LoadingVariables {
+ public:
+  LoadingVariables() {
+    // After a call its threads spin for 2^26 cycles, while others have their turn. 2^20 are enough for them to be still
+    // awake when a call follows the other.
+    set("OPENBLAS_THREAD_TIMEOUT", "20");
+#if defined(__x86_64__)
+    // Version 0.3.21 takes an AMD CPU with AVX-512 for a Haswell; told the better name it is twice as fast (f32 800 x
+    // 800 on two cores of an EPYC: 113 and 212 GFLOP/s).
+    if (__builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f")) set("OPENBLAS_CORETYPE", "SkylakeX");
+#endif
+  }
+  ~LoadingVariables() {
+    for (const char* name : set_) unsetenv(name);
+  }
+  LoadingVariables(const LoadingVariables&) = delete;
+  LoadingVariables& operator=(const LoadingVariables&) = delete;
+
+ private:
+  void set(const char* name, const char* value) {
+    if (std::getenv(name) != nullptr) return;
+    setenv(name, value, 0);
+    set_.push_back(name);
+  }
+
+  std::vector<const char*> set_;
+};
+
 /// Null when there is no such library or it lacks a function. Looked for once.
 const OpenBlas* openblas() {
   static const OpenBlas* const found = []() -> const OpenBlas* {
-    // After a call its threads spin for 2^26 cycles, while others have their turn. 2^20 are enough for them to be still
-    // awake when a call follows the other.
-    setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
+    const LoadingVariables variables;
     std::vector<std::string> files;
     if (const char* named = std::getenv("AXISLOOM_OPENBLAS")) files.emplace_back(named);
     files.emplace_back("libopenblas.so.0");
