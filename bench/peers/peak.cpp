@@ -93,10 +93,11 @@ class Peak final : public Contestant {
 
 Offer offer_peak(Workload& workload, Session&) {
   if (workload.limit() != Limit::arithmetic) return Offer::absent("arithmetic is not what limits this job");
-  if (workload.host(0) == nullptr) return Offer::absent("the device computes by itself");
   const Dtype dtype = workload.in().dtype;
-  const Unit* const found = dtype == Dtype::f32 ? unit<float>() : dtype == Dtype::f64 ? unit<double>() : nullptr;
-  if (found == nullptr) return Offer::absent("knows no unit for this dtype");
+  if (dtype != Dtype::f32 && dtype != Dtype::f64) return Offer::absent("is known of f32 and f64");
+  if (workload.host(0) == nullptr) return {make_device_peak(workload), {}};
+  const Unit* const found = dtype == Dtype::f32 ? unit<float>() : unit<double>();
+  if (found == nullptr) return Offer::absent("knows no vector unit of this CPU");
   return {std::make_unique<Peak>(workload, *found), {}};
 }
 

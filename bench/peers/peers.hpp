@@ -33,6 +33,9 @@ std::span<const PeerEntry> peer_table();
 /// Axisloom with other options than the workload's: a forced candidate or configuration.
 std::unique_ptr<Contestant> make_ours(Workload& workload, std::string name, const PlanOptions& options);
 
+/// The arithmetic yardstick of a device with memory of its own, for products of f32 and f64.
+std::unique_ptr<Contestant> make_device_peak(Workload& workload);
+
 Offer offer_ours(Workload& workload, Session& session);
 Offer offer_memcpy(Workload& workload, Session& session);
 Offer offer_memcpy_one_thread(Workload& workload, Session& session);

@@ -238,6 +238,17 @@ TEST_F(BenchJudge, YardsticksThatDoNothingAreWrong) {
   }
 }
 
+TEST_F(BenchJudge, ArithmeticOnTheDeviceIsCountedAndJudged) {
+  for (const char* text : {"matmul f32 90x90,90x90", "matmul f64 90x90,90x90"}) {
+    const auto peak = make_device_peak(begin(text, Strength::automatic));
+    peak->spoil(std::byte{0x55});
+    EXPECT_GT(peak->judge().count, 0);
+    EXPECT_GT(peak->run().call, 0);
+    EXPECT_EQ(peak->judge().count, 0);
+    EXPECT_GE(peak->work().operations, 2.0 * 90 * 90 * 90);
+  }
+}
+
 TEST_F(BenchJudge, OtherCandidatesTakePartWhereACaseNamesThem) {
   const Job job = job_of("label", "transpose f32 64x64 also=plain also=plain:items:128 also=nobody");
   ASSERT_EQ(job.also.size(), 3u);

@@ -146,6 +146,24 @@ TEST(BenchVerify, TheKernelsCompileForCuda) {
     }
 }
 
+TEST(BenchVerify, TheArithmeticYardstickCompilesForCuda) {
+  if (device::cuda::installed_nvrtc().found.empty()) GTEST_SKIP() << "INCOMPLETE: no NVRTC on this machine";
+  DeviceInfo info;
+  info.api = Api::cuda;
+  info.compiler = "NVRTC 13.0";
+  for (const char* number : {"f32", "f64"})
+    for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
+      jit::Defines defines;
+      defines.set("NUMBER", number).set("AXL_PARAMS_SIZE", std::int64_t{8});
+      const std::string text = jit::full_text({"bench/peak.kernel", "peak", defines, 256, false, true}, Api::cuda);
+      std::string messages;
+      EXPECT_FALSE(
+          device::cuda::compile_cuda({"peak", text, jit::build_options(info, true)}, architecture, &messages).empty())
+          << messages;
+      EXPECT_EQ(messages.find("warning"), std::string::npos) << messages;
+    }
+}
+
 TEST(BenchData, FloatsAreFiniteAndNormal) {
   Team team(2);
   std::vector<std::byte> memory(4096 * 4);
