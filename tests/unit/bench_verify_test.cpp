@@ -152,15 +152,20 @@ TEST(BenchVerify, TheArithmeticYardstickCompilesForCuda) {
   info.api = Api::cuda;
   info.compiler = "NVRTC 13.0";
   for (const char* number : {"f32", "f64"})
-    for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
+    for (const char* architecture : {"sm_80", "sm_90", "sm_100", "compute_90"}) {
       jit::Defines defines;
       defines.set("NUMBER", number).set("AXL_PARAMS_SIZE", std::int64_t{8});
       const std::string text = jit::full_text({"bench/peak.kernel", "peak", defines, 256, false, true}, Api::cuda);
       std::string messages;
-      EXPECT_FALSE(
-          device::cuda::compile_cuda({"peak", text, jit::build_options(info, true)}, architecture, &messages).empty())
-          << messages;
+      const auto made =
+          device::cuda::compile_cuda({"peak", text, jit::build_options(info, true)}, architecture, &messages);
+      EXPECT_FALSE(made.empty()) << messages;
       EXPECT_EQ(messages.find("warning"), std::string::npos) << messages;
+      if (architecture != std::string_view("compute_90")) continue;
+      const std::string_view ptx(reinterpret_cast<const char*>(made.data()), made.size());
+      int fused = 0;
+      for (std::size_t at = ptx.find("fma.rn.f"); at != ptx.npos; at = ptx.find("fma.rn.f", at + 1)) ++fused;
+      EXPECT_GE(fused, 16) << "one for each chain";
     }
 }
 
