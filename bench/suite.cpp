@@ -71,7 +71,7 @@ constexpr std::array cases{
 
     SuiteCase{"matmul", Scale::cpu, "f32 256", "matmul f32 256x256,256x256"},
     SuiteCase{"matmul", Scale::cpu, "f32 512", "matmul f32 512x512,512x512"},
-    SuiteCase{"matmul", Scale::cpu, "f32 768", "matmul f32 768x768,768x768 also=naive also=local16"},
+    SuiteCase{"matmul", Scale::cpu, "f32 768", "matmul f32 768x768,768x768 also=plain also=local16"},
     SuiteCase{"matmul", Scale::cpu, "f32 1024", "matmul f32 1024x1024,1024x1024"},
     SuiteCase{"matmul", Scale::cpu, "f32 1536", "matmul f32 1536x1536,1536x1536 also=local16"},
     SuiteCase{"matmul", Scale::cpu, "f32 2048", "matmul f32 2048x2048,2048x2048"},
@@ -80,7 +80,7 @@ constexpr std::array cases{
     SuiteCase{"matmul", Scale::cpu, "f32 64 times 128", "matmul f32 64x128x128,64x128x128"},
     SuiteCase{"matmul", Scale::cpu, "f32 16384 by vector", "matmul f32 16384x16384,16384"},
 
-    SuiteCase{"matmul", Scale::gpu, "f32 768", "matmul f32 768x768,768x768 also=naive also=local16"},
+    SuiteCase{"matmul", Scale::gpu, "f32 768", "matmul f32 768x768,768x768 also=plain also=local16"},
     SuiteCase{"matmul", Scale::gpu, "f32 1024", "matmul f32 1024x1024,1024x1024"},
     SuiteCase{"matmul", Scale::gpu, "f32 2048", "matmul f32 2048x2048,2048x2048"},
     SuiteCase{"matmul", Scale::gpu, "f32 4096", "matmul f32 4096x4096,4096x4096"},

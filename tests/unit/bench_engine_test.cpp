@@ -254,6 +254,17 @@ TEST(BenchSuite, EveryCaseIsOneAndLargeEnough) {
   }
 }
 
+TEST(BenchSuite, OtherCandidatesOfCasesExist) {
+  for (const SuiteCase& c : suite_cases()) {
+    const Job job = job_of(c.label, c.text);
+    const auto known = ops::entry(job.what.op.name).candidates;
+    for (const Variant& variant : job.also)
+      EXPECT_TRUE(std::any_of(known.begin(), known.end(),
+                              [&](const auto& candidate) { return candidate.name == variant.options.candidate; }))
+          << c.text << ": " << variant.name;
+  }
+}
+
 TEST(BenchSuite, CasesArePickedByNameOrWritten) {
   DeviceInfo cpu;
   cpu.kind = Kind::cpu;
