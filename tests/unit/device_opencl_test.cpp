@@ -129,13 +129,14 @@ TEST_F(OpenclDeviceTest, LaunchesWithGroupsAndArguments) {
   auto in = device_->allocate(1024);
   auto out = device_->allocate(1024);
   queue->write(*in, 0, bytes_of(values), {});
-  queue->fill(*out, 0, 1024, std::byte{0xff}, {});
+  const auto earlier = queue->fill(*out, 0, 1024, std::byte{0xff}, {});
   auto program = device_->build(scale_request);
   auto event = launch_scale(*queue, *program, *in, *out, 3, std::int64_t{-5}, 12, 16);
   event->wait();
   EXPECT_TRUE(event->done());
   EXPECT_GT(event->seconds(), 0.0);
   EXPECT_LT(event->seconds(), 60.0);
+  EXPECT_GE(event->seconds_since(*earlier), event->seconds()) << "the queue is in order";
   const std::vector<int> got = read_ints(*queue, *out, 256);
   for (int i = 0; i < 192; ++i) ASSERT_EQ(got[i], 3 * (i + 1) - 5) << i;
   EXPECT_EQ(got[192], -1) << "more work-items ran than asked for";
