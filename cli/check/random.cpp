@@ -113,7 +113,20 @@ Draft random_repeat(Random& random, int shape_class) {
   return {repeat(pattern, {{"c", random.between(1, most)}}), shape};
 }
 
+Draft random_reduction(Random& random, int shape_class) {
+  const int rank = static_cast<int>(random.between(1, 6));
+  Dims shape = random_shape(random, rank, shape_class);
+  for (std::int64_t& extent : shape) extent = std::max<std::int64_t>(extent, 1);  // of nothing there is no largest
+  std::string axes;
+  for (int axis = 0; axis < rank; ++axis)
+    if (random.percent(50)) axes += fmt::format("{}{}", axes.empty() ? "" : ",", axis);
+  Operation op{random.one_of(std::vector<std::string>{"sum", "mean", "max", "argmin"})};
+  if (!axes.empty()) op.options.emplace_back("axes", axes);
+  return {std::move(op), shape};
+}
+
 Draft random_draft(Random& random, int shape_class) {
+  if (random.percent(15)) return random_reduction(random, shape_class);
   const std::int64_t kind = random.below(100);
   if (kind < 10) return random_relayout(random);
   if (kind < 18) return random_repeat(random, shape_class);
@@ -129,6 +142,7 @@ std::string quoted_words(const Operation& op) {
   for (const std::string& word : op.words)
     text += word.find(' ') == std::string::npos ? " " + word : " \"" + word + "\"";
   for (const auto& [name, value] : op.lengths) text += fmt::format(" {}={}", name, value);
+  for (const auto& [name, value] : op.options) text += fmt::format(" {}={}", name, value);
   return text;
 }
 
@@ -205,7 +219,7 @@ std::string random_case(std::uint64_t seed, std::int64_t index) {
   return fmt::format("{} {} {}{}{}{}", draft.op.name, name(dtype),
                      draft.shape.empty() ? "scalar" : joined(draft.shape, "x"), quoted_words(draft.op),
                      placement(random, draft.shape, element, pages, "in"),
-                     placement(random, output.shape, element, pages, "out"));
+                     placement(random, output.shape, static_cast<std::int64_t>(size_of(output.dtype)), pages, "out"));
 }
 
 }  // namespace axisloom::cli

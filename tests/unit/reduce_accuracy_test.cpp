@@ -41,8 +41,6 @@ TEST(ReduceAccuracy, ATenthReadAHundredMillionTimes) {
 
 // Any option that relaxes arithmetic would cancel the corrections, and this sum would be off by a hundred thousand.
 TEST(ReduceAccuracy, SixteenMillionTenthsByEveryCandidate) {
-  View repeated = line(Dtype::f32, 1 << 24);
-  repeated.strides = {0};
   const std::vector<float> numbers(1 << 24, 0.1f);
   const float want = static_cast<float>((1 << 24) * static_cast<double>(0.1f));
   EXPECT_EQ(everyones<float>(reduction("sum"), numbers), want);
@@ -56,7 +54,7 @@ TEST(ReduceAccuracy, HugeAndTinyNumbersInTurn) {
 
 TEST(ReduceAccuracy, RandomSigns) {
   for (const std::int64_t count : {2, 1000, 65'537, 300'000})
-    for (const char* op : {"sum", "mean", "norm"})
+    for (const char* op : {"sum", "norm"})
       EXPECT_LE(worst_share_of_bound(reduction(op), line(Dtype::f32, count),
                                      signed_numbers(static_cast<std::size_t>(count), 7)),
                 1);

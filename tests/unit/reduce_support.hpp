@@ -42,12 +42,14 @@ inline Operation reduction(const std::string& name, Options options = {}) {
   return {name, {}, {}, std::move(options)};
 }
 
-/// Candidates that take an operation on this device, free choice first ("").
+/// Candidates that take an operation on this device, free choice first (""). Without the lesson, which differs from the
+/// others in its launches only.
 inline std::vector<std::string> candidates_for(const Operation& op, const View& in) {
   std::vector<std::string> names{""};
   const Plan chosen = plan(op, std::span(&in, 1), real_device());
   for (const CandidateReport& candidate : chosen.report().candidates)
-    if (candidate.accepted) names.push_back(candidate.name);
+    if (candidate.accepted && candidate.name != "lesson" && candidate.name != chosen.report().candidate)
+      names.push_back(candidate.name);
   return names;
 }
 

@@ -169,7 +169,7 @@ Range range_of(Dtype dtype) {
 struct Magnitudes {
   Real count = 0, moduli = 0, squares = 0, product = 1;
   Real growth = 1;  // all factors above 1 multiplied: no partial product is larger
-  Real sum = 0;
+  Real sum = 0, largest = 0;
   void add(Number x) {
     const Real modulus = std::hypot(x.real(), x.imag());
     count += 1;
@@ -178,6 +178,7 @@ struct Magnitudes {
     product *= modulus;
     growth *= std::max<Real>(1, modulus);
     sum += x.real();
+    largest = std::max(largest, modulus);
   }
 };
 
@@ -192,6 +193,7 @@ Real bound_of(const Recipe& recipe, const Magnitudes& m) {
     const Real error = (3 * m.count + 2) * u * m.product + tiny;
     return m.product + error >= out.largest ? infinite : error;
   }
+  if (recipe.reducer == Reducer::norm_inf) return 4 * u * m.largest + out.smallest;
   if (recipe.reducer == Reducer::norm_2) {
     if (m.squares * 1.01L >= value.largest) return infinite;
     const Real error = (terms + 4) * core::unit_roundoff(recipe.value) * m.squares + m.count * value.smallest;
@@ -209,7 +211,8 @@ Real bound_of(const Recipe& recipe, const Magnitudes& m) {
 std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in) {
   const Recipe& recipe = reduction.recipe;
   const auto size = static_cast<std::int64_t>(size_of(recipe.in));
-  const bool exact = core::unit_roundoff(recipe.out) == 0 || recipe.accumulation == Accumulation::extreme;
+  const bool moduli = core::components_of(recipe.in) == 2 && recipe.mapping == Mapping::magnitude;
+  const bool exact = core::unit_roundoff(recipe.out) == 0 || (recipe.accumulation == Accumulation::extreme && !moduli);
   std::vector<double> bounds;
   for_each(reduction.kept, [&](std::int64_t from, std::int64_t) {
     Magnitudes all;

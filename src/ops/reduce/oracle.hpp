@@ -14,6 +14,7 @@ void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* 
 ///   sum, mean, norm 1   (ceil(log2 n) + 40) u sum|x|, of the mean an n-th of it
 ///   norm 2              what the same error of the sum of squares comes to under the root
 ///   prod                (3 n + 2) u |prod| and what falls below the smallest number on the way
+///   norm inf            of complex numbers 4 u times itself: moduli are rounded
 ///   everything else     0: exact
 /// It is infinite where a partial result may be beyond the largest number, since the order of the additions decides
 /// there.

@@ -18,10 +18,10 @@ constexpr std::int64_t least_elements = 16384;  // of a task: long against a gro
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"block",
-       2048,
+       4096,
        {256, 512, 1024, 2048, 4096, 8192, 16384},
        "columns",
-       "whose accumulators stay in the first-level cache; memory is read in runs of as many"},
+       "that a task takes at once; f32 16384 x 16384, of the speed along rows: 2048 0.70, 4096 0.76, 8192 0.74"},
       launches_tunable()};
   return list;
 }

@@ -4,8 +4,7 @@
 //   words: u64, word w of item t at w * GROUP + t; behind them a flag
 #define TREE_BLOCK()                            \
   LOCAL_BLOCK(GROUP * WORDS * 8 + 16);          \
-  LOCAL_PART(u64, words, 0, GROUP * WORDS);     \
-  LOCAL_PART(u32, flag, GROUP * WORDS * 8, 1)
+  LOCAL_PART(u64, words, 0, GROUP * WORDS)
 
 INLINE void put_words(LOCAL_REF(u64, words), const Accumulator total) {
   UNROLL for (int w = 0; w < WORDS; ++w) local_store(words, w * GROUP + (int)item_id(), word_of(total, w));
@@ -31,6 +30,7 @@ INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const
 // In the kernel body, once a group's parts are published: what follows is done by the last of `total` groups that share a
 // ticket, by all its items.
 #define LAST_GROUP(ticket, total)                                                                      \
+  LOCAL_PART(u32, flag, GROUP * WORDS * 8, 1);                                                         \
   barrier_local();                                                                                     \
   if (item_id() == 0u) local_store(flag, 0, ticket_last(SLOT(tickets, ticket), (u32)(total)) ? 1u : 0u); \
   barrier_local();                                                                                     \
