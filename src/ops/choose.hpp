@@ -62,8 +62,8 @@ inline std::string refusals(const PlanReport& report, const PlanOptions& options
   return why;
 }
 
-/// The accepting candidate with the lowest predicted time, the first of equals; none when all refuse. `key_of` names the
-/// problem of a candidate in the stores; the report gets a line for each candidate.
+/// The accepting candidate with the lowest predicted time, the first of equals; none when all refuse. `key_of` names
+/// the problem of a candidate in the stores; the report gets a line for each candidate.
 template <class Candidate, class Problem, class KeyOf>
 std::optional<Choice<Candidate>> choose(std::span<const Candidate> candidates, const Problem& problem, KeyOf key_of,
                                         const DeviceInfo& device, const PlanOptions& options, PlanReport& report) {
@@ -71,8 +71,7 @@ std::optional<Choice<Candidate>> choose(std::span<const Candidate> candidates, c
   for (const Candidate& candidate : candidates) {
     Choice<Candidate> choice{&candidate, {}, Verdict::refuse(refused_before_asking(candidate.info, device, options))};
     if (choice.verdict.refusal.empty()) {
-      choice.configuration =
-          tune::lookup(key_of(candidate), candidate.info.tunables, device, options.configuration);
+      choice.configuration = tune::lookup(key_of(candidate), candidate.info.tunables, device, options.configuration);
       choice.verdict = candidate.consider(problem, choice.configuration.values, device);
     }
     const bool accepted = choice.verdict.refusal.empty();

@@ -1,5 +1,5 @@
-// What can be told of the product's CUDA kernels without a card: every form compiles for every generation of cards, and the
-// register tile is what its header promises.
+// What can be told of the product's CUDA kernels without a card: every form compiles for every generation of cards, and
+// the register tile is what its header promises.
 #include "device/cuda/compile.hpp"
 #include "ops/matmul/candidate.hpp"
 #include "ops_support.hpp"
@@ -37,7 +37,8 @@ const ops::ProductCandidate& variant_named(std::string_view name) {
 }
 
 /// The launches of a problem, or none where the variant refuses it.
-std::vector<Launch> launches_of(std::string_view name, const ops::ProductProblem& problem, const Configuration& forced = {}) {
+std::vector<Launch> launches_of(std::string_view name, const ops::ProductProblem& problem,
+                                const Configuration& forced = {}) {
   const ops::ProductCandidate& candidate = variant_named(name);
   Configuration values = default_values(candidate.info);
   for (const auto& [tunable, value] : forced) values[tunable] = value;
@@ -51,8 +52,8 @@ std::vector<std::byte> compiled(const Launch& launch, const std::string& archite
     options.push_back("--ptxas-options=--warn-on-spills");
     options.push_back("--ptxas-options=--warn-on-local-memory-usage");
   }
-  return device::cuda::compile_cuda({launch.kernel.kernel, jit::full_text(launch.kernel, Api::cuda), options}, architecture,
-                                    log);
+  return device::cuda::compile_cuda({launch.kernel.kernel, jit::full_text(launch.kernel, Api::cuda), options},
+                                    architecture, log);
 }
 
 enum class Spills { forbidden, allowed };
@@ -99,7 +100,8 @@ TEST_F(ProductsCuda, EveryFormOfTilesCompiles) {
   for (const bool a_turned : {false, true})
     for (const bool b_turned : {false, true}) {
       expect_compiles(launches_of("tile", product_of(Dtype::f32, a_turned, b_turned)), "tile");
-      expect_compiles(launches_of("tile", product_of(Dtype::f32, a_turned, b_turned, 4095, 4095, 4095)), "unaligned tile");
+      expect_compiles(launches_of("tile", product_of(Dtype::f32, a_turned, b_turned, 4095, 4095, 4095)),
+                      "unaligned tile");
     }
   const ops::ProductProblem turned = product_of(Dtype::f32, true, false);
   for (const Configuration& values :
@@ -109,7 +111,8 @@ TEST_F(ProductsCuda, EveryFormOfTilesCompiles) {
 }
 
 TEST_F(ProductsCuda, VectorsInBothOrientationsCompile) {
-  for (const bool turned : {false, true}) expect_compiles(launches_of("gemv", product_of(Dtype::f32, false, turned, 1)), "gemv");
+  for (const bool turned : {false, true})
+    expect_compiles(launches_of("gemv", product_of(Dtype::f32, false, turned, 1)), "gemv");
   expect_compiles(launches_of("gemv", product_of(Dtype::f32, false, true, 1, 1, 100000000)), "dot");
 }
 

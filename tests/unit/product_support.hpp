@@ -123,8 +123,8 @@ inline Built build(const Case& job, unsigned seed) {
   product.c = {.m = built.c.row, .n = built.c.column, .k = 0, .offset = built.c.offset, .align = job.align};
   if (job.beta != 0) product.d = product.c;
   for (std::size_t i = 0; i < job.batch.size(); ++i)
-    product.batch.push_back({job.batch[i], built.a.batch[i], built.b.batch[i], built.c.batch[i],
-                             job.beta != 0 ? built.c.batch[i] : 0});
+    product.batch.push_back(
+        {job.batch[i], built.a.batch[i], built.b.batch[i], built.c.batch[i], job.beta != 0 ? built.c.batch[i] : 0});
   product.alpha = job.alpha;
   product.beta = job.beta;
   product.relu = job.relu;
@@ -142,7 +142,8 @@ inline Built build(const Case& job, unsigned seed) {
 }
 
 /// C after a run; `expected` what it reports.
-inline Bytes run(const Built& built, const Device& device, const PlanOptions& options, std::string* candidate = nullptr) {
+inline Bytes run(const Built& built, const Device& device, const PlanOptions& options,
+                 std::string* candidate = nullptr) {
   const Plan plan(ops::plan_product(built.product, built.views, device, options));
   if (candidate) *candidate = plan.report().candidate;
   const Queue queue = device.queue();
@@ -157,7 +158,8 @@ using Judge = std::function<std::string(const std::byte* found, std::int64_t a, 
 
 inline std::uint64_t whole_at(Dtype dtype, const std::byte* element) {
   const long double number = core::number_at(dtype, element);
-  return number < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(number)) : static_cast<std::uint64_t>(number);
+  return number < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(number))
+                    : static_cast<std::uint64_t>(number);
 }
 
 inline const std::byte* element_of(const Bytes& bytes, Dtype dtype, std::int64_t index) {
@@ -209,7 +211,8 @@ inline std::string judge_real(const Case& job, const Built& built, const std::by
     long double exact = job.alpha * sum + added;
     long double bound = 2 * parts * static_cast<long double>(job.k) * u * std::abs(job.alpha) * size;
     if (job.alpha != 1 || job.beta != 0) bound += 4 * u * (std::abs(job.alpha) * size + std::abs(added));
-    if (job.out != job.in || narrow) bound += 1.01L * core::unit_roundoff(job.out) * (std::abs(exact) + bound) + 1e-7L * (job.out == Dtype::f16);
+    if (job.out != job.in || narrow)
+      bound += 1.01L * core::unit_roundoff(job.out) * (std::abs(exact) + bound) + 1e-7L * (job.out == Dtype::f16);
     if (job.relu && exact < 0) exact = 0;
     const long double number = core::number_at(job.out, found, part);
     if (!(std::abs(number - exact) <= bound))
@@ -238,13 +241,14 @@ inline std::string difference(const Case& job, const Built& built, const Bytes& 
     written[static_cast<std::size_t>(c)] = true;
     const std::byte* const found = element_of(result, job.out, c);
     const std::string why = real ? judge_real(job, built, found, a, b, c) : judge_whole(job, built, found, a, b, c);
-    if (!why.empty()) return "C[" + std::to_string(m) + "," + std::to_string(n) + "] of point " +
-                             std::to_string(flat / job.n / job.m) + " is " + why;
+    if (!why.empty())
+      return "C[" + std::to_string(m) + "," + std::to_string(n) + "] of point " + std::to_string(flat / job.n / job.m) +
+             " is " + why;
   }
   for (std::size_t i = 0; i < written.size(); ++i)
-    if (!written[i] && std::memcmp(element_of(result, job.out, static_cast<std::int64_t>(i)),
-                                   element_of(built.buffers.back(), job.out, static_cast<std::int64_t>(i)),
-                                   size_of(job.out)) != 0)
+    if (!written[i] &&
+        std::memcmp(element_of(result, job.out, static_cast<std::int64_t>(i)),
+                    element_of(built.buffers.back(), job.out, static_cast<std::int64_t>(i)), size_of(job.out)) != 0)
       return "element " + std::to_string(i) + " of the buffer, which is not of C, was overwritten";
   return {};
 }

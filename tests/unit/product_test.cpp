@@ -1,4 +1,5 @@
-// Products of every dtype, layout and size against plain loops, by every candidate, plain and with every access checked.
+// Products of every dtype, layout and size against plain loops, by every candidate, plain and with every access
+// checked.
 #include "product_support.hpp"
 
 #include <gtest/gtest.h>
@@ -142,9 +143,9 @@ TEST_F(Products, Epilogues) {
   for (const Dtype dtype : {Dtype::i8, Dtype::i32, Dtype::i64, Dtype::u16, Dtype::boolean})
     for (const PlanOptions& options : matrix_candidates()) {
       const bool truth = dtype == Dtype::boolean;
-      expect_right({.in = dtype, .out = dtype, .m = 19, .n = 60, .k = 3, .alpha = truth ? 1.0 : -3.0, .beta = 1,
-                    .relu = !truth},
-                   options);
+      expect_right(
+          {.in = dtype, .out = dtype, .m = 19, .n = 60, .k = 3, .alpha = truth ? 1.0 : -3.0, .beta = 1, .relu = !truth},
+          options);
     }
 }
 
@@ -181,14 +182,18 @@ TEST_F(Products, TilesOfEveryForm) {
   struct Form {
     std::int64_t m, n, tile_m, tile_n, step;
   };
-  for (const Form& f : {Form{128, 128, 8, 8, 8}, Form{128, 128, 8, 8, 16}, Form{64, 64, 4, 4, 16}, Form{64, 64, 8, 8, 8},
-                        Form{64, 128, 8, 8, 8}, Form{128, 64, 16, 4, 8}})
+  for (const Form& f : {Form{128, 128, 8, 8, 8}, Form{128, 128, 8, 8, 16}, Form{64, 64, 4, 4, 16},
+                        Form{64, 64, 8, 8, 8}, Form{64, 128, 8, 8, 8}, Form{128, 64, 16, 4, 8}})
     for (const std::int64_t buffers : {1, 2})
       for (const std::int64_t access : {4, 16}) {
         Case job{.m = 150, .n = 140, .k = 40};
-        const PlanOptions options =
-            forced("tile", {{"block_m", f.m}, {"block_n", f.n}, {"tile_m", f.tile_m}, {"tile_n", f.tile_n},
-                            {"step_k", f.step}, {"buffers", buffers}, {"access", access}});
+        const PlanOptions options = forced("tile", {{"block_m", f.m},
+                                                    {"block_n", f.n},
+                                                    {"tile_m", f.tile_m},
+                                                    {"tile_n", f.tile_n},
+                                                    {"step_k", f.step},
+                                                    {"buffers", buffers},
+                                                    {"access", access}});
         expect_right(job, options);
         job.a.turned = job.b.turned = true;
         job.align = 16;
@@ -274,7 +279,9 @@ TEST_F(Products, RandomOnes) {
 /// Products of random shapes and transpositions, as an einsum would ask for them.
 Case random_shape(std::mt19937& engine) {
   const auto between = [&](int low, int high) { return std::uniform_int_distribution(low, high)(engine); };
-  const auto extent = [&] { return between(0, 7) == 0 ? 1 : between(0, 1) == 0 ? between(1, 70) : 1 << between(0, 11); };
+  const auto extent = [&] {
+    return between(0, 7) == 0 ? 1 : between(0, 1) == 0 ? between(1, 70) : 1 << between(0, 11);
+  };
   Case job{.m = extent(), .n = extent(), .k = extent()};
   for (int axes = between(0, 2); axes > 0; --axes) job.batch.push_back(between(1, 9));
   job.a.turned = between(0, 1) == 1;
@@ -303,7 +310,8 @@ std::size_t compiles_for(const DeviceInfo& info, std::map<std::string, int>& tak
 }
 
 TEST_F(Products, AThousandShapesCompileFewKernels) {
-  for (const DeviceInfo& info : {ops_test::cpu_info(), ops_test::gpu_info(Api::cuda), ops_test::gpu_info(Api::opencl)}) {
+  for (const DeviceInfo& info :
+       {ops_test::cpu_info(), ops_test::gpu_info(Api::cuda), ops_test::gpu_info(Api::opencl)}) {
     std::map<std::string, int> taken;
     const std::size_t compiles = compiles_for(info, taken);
     std::string text;

@@ -8,11 +8,12 @@
 
 namespace axisloom::ops {
 
-/// A normalised product that has a result to write; n is the axis along which C lies together, or the longer one. And what was decided before a variant is asked.
+/// A normalised product that has a result to write; n is the axis along which C lies together, or the longer one. And
+/// what was decided before a variant is asked.
 struct ProductProblem {
   Product product;
-  int index_bits = 32;   // 64 where an offset might not fit in 32 bits, or when forced
-  bool turned = false;   // C^T = B^T A^T is computed: the product's A is the plan's B
+  int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
+  bool turned = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
 
   std::int64_t batch_count() const;
 };

@@ -1,4 +1,5 @@
-// The variants of the product, in the order in which ties are decided. A new variant is its two files and one line here.
+// The variants of the product, in the order in which ties are decided. A new variant is its two files and one line
+// here.
 #include "ops/matmul/variants.hpp"
 
 #include <array>

@@ -13,7 +13,11 @@ const std::vector<tune::Tunable>& tunables() {
       {"items", 256, {32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
       {"wide", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "side by side along k; 0: by k"},
       {"width", 0, {0, 1, 2, 4, 8, 16, 64, 256, 512, 1024}, "sums", "of one item; 0: by orientation and device"},
-      {"part", 0, {0, 256, 1024, 4096, 16384, 65536}, "elements", "of k that a group takes; 0: by size, to fill the device"},
+      {"part",
+       0,
+       {0, 256, 1024, 4096, 16384, 65536},
+       "elements",
+       "of k that a group takes; 0: by size, to fill the device"},
   };
   return list;
 }
@@ -60,10 +64,12 @@ Verdict consider(const ProductProblem& problem, const Configuration& values, con
   const double partial = shape.parts > 1 ? 2 * static_cast<double>(partial_bytes(problem, shape.parts)) : 0;
   const double bytes = bytes_touched(problem) + partial;
   // Items that have no k or n of their own idle: so many times the work.
-  const double idle = shape.along_k ? std::max(1.0, static_cast<double>(shape.wide) / std::max<double>(1, static_cast<double>(problem.product.k)))
-                                    : static_cast<double>(shape.blocks_n * shape.items * shape.width) / static_cast<double>(problem.product.n);
-  return Verdict::accept(product_time(problem, arithmetic_operations(problem) * idle, 0.25, bytes,
-                                      shape.parts > 1 ? 2 : 1, device));
+  const double idle =
+      shape.along_k
+          ? std::max(1.0, static_cast<double>(shape.wide) / std::max<double>(1, static_cast<double>(problem.product.k)))
+          : static_cast<double>(shape.blocks_n * shape.items * shape.width) / static_cast<double>(problem.product.n);
+  return Verdict::accept(
+      product_time(problem, arithmetic_operations(problem) * idle, 0.25, bytes, shape.parts > 1 ? 2 : 1, device));
 }
 
 ProductLaunches lower(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
@@ -102,7 +108,8 @@ ProductLaunches lower(const ProductProblem& problem, const Configuration& values
 }  // namespace
 
 ProductCandidate gemv_candidate() {
-  return {{"gemv", "a vector and a matrix, or two vectors, read once and in order", tunables(), true, true}, consider,
+  return {{"gemv", "a vector and a matrix, or two vectors, read once and in order", tunables(), true, true},
+          consider,
           lower};
 }
 

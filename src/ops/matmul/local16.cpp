@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int64_t side = 16;
 
-// Share of the peak: 6.5 of an H200's 67 TFLOP/s at 4096, 9.2 of 453 GFLOP/s on two cores.
-constexpr double gpu_share = 0.097, cpu_share = 0.02;
+// Share of the peak: 6.5 of an H200's 67 TFLOP/s at 4096, 1.8 of 453 GFLOP/s on two cores at 256.
+constexpr double gpu_share = 0.097, cpu_share = 0.004;
 
 // Seconds of one pair of tiles of a group by itself, an estimate: loads of some 0.35 us, two barriers, 16 products.
 constexpr double gpu_step_latency = 0.6e-6;

@@ -9,13 +9,13 @@
 namespace axisloom::ops {
 namespace {
 
-// f32 operations per second of one compute unit: 67 TFLOP/s over the 132 of an H200 (its datasheet), and half of what two
-// cores with AVX-512 reach together, 453 GFLOP/s measured.
+// f32 operations per second of one compute unit: 67 TFLOP/s over the 132 of an H200 (its datasheet), and half of what
+// two cores with AVX-512 reach together, 453 GFLOP/s measured.
 constexpr double gpu_unit_operations = 507e9;
 constexpr double cpu_unit_operations = 226e9;
 
-// The rate of other accumulators against f32's: an H200 has f64 at half the rate and 64-bit integers in pieces; a vector
-// holds half as many 8-byte numbers, and its 32-bit multiplication takes two passes where f32's takes one.
+// The rate of other accumulators against f32's: an H200 has f64 at half the rate and 64-bit integers in pieces; a
+// vector holds half as many 8-byte numbers, and its 32-bit multiplication takes two passes where f32's takes one.
 double relative_rate(std::string_view scalar) {
   if (scalar == "f32") return 1;
   if (scalar == "f64") return 0.5;

@@ -21,7 +21,8 @@ Packing packing(bool along_x, std::int64_t panel_row_bytes) {
   return {4096, 1};
 }
 
-// Rows of C that are summed in registers: with 3 vectors a row they leave room for B's vectors and a broadcast among 32.
+// Rows of C that are summed in registers: with 3 vectors a row they leave room for B's vectors and a broadcast
+// among 32.
 constexpr std::int64_t tile_rows = 8;
 
 const std::vector<tune::Tunable>& tunables() {
@@ -34,9 +35,9 @@ const std::vector<tune::Tunable>& tunables() {
 
 struct Shape {
   std::int64_t rows, columns, lanes, vectors, parts, scalar;
-  std::int64_t panels_a, panels_b;         // of one point of the batch
-  std::int64_t chunk;                      // panels of A that a group takes
-  std::int64_t packed_a, packed_b;         // scalars, of the whole batch
+  std::int64_t panels_a, panels_b;  // of one point of the batch
+  std::int64_t chunk;               // panels of A that a group takes
+  std::int64_t packed_a, packed_b;  // scalars, of the whole batch
   std::int64_t bytes() const { return (packed_a + packed_b) * scalar; }
   Packing packing_a(const Product& product) const { return packing(product.a.m == 1, rows * parts * scalar); }
   Packing packing_b(const Product& product) const { return packing(product.b.n == 1, columns * parts * scalar); }

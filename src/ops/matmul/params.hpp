@@ -42,7 +42,8 @@ bool adds_d(const Product& product);
 struct AlignedAxis {
   std::int64_t extent, stride;
 };
-/// Largest power of two, up to `limit` bytes, that divides the byte address of an operand's element wherever `steps` lead.
+/// Largest power of two, up to `limit` bytes, that divides the byte address of an operand's element wherever `steps`
+/// lead.
 std::int64_t proven_alignment(const ProductOperand& operand, std::span<const AlignedAxis> steps, std::int64_t element,
                               std::int64_t limit);
 

@@ -9,7 +9,8 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::int64_t group_terms = 64 << 10;  // a CPU group's work: long against its start, short against a core's share
+constexpr std::int64_t group_terms =
+    64 << 10;  // a CPU group's work: long against its start, short against a core's share
 
 // Seconds of one term in a strided scalar loop of one core: 1.4 ns measured for 64 x 64 x 64, 3.6 for 256 x 256 x 256.
 constexpr double cpu_term_seconds = 2.5e-9;

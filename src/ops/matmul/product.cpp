@@ -46,14 +46,15 @@ void check_factors(const Product& product) {
 
 void check(const Product& product, const DeviceInfo& device) {
   if (!may_become(product.in, product.out))
-    throw Error(Errc::usage, "a product of " + std::string(name(product.in)) + " cannot become " +
-                                 std::string(name(product.out)));
+    throw Error(Errc::usage,
+                "a product of " + std::string(name(product.in)) + " cannot become " + std::string(name(product.out)));
   bool negative = product.m < 0 || product.n < 0 || product.k < 0;
   for (const BatchAxis& axis : product.batch) negative |= axis.extent < 0;
   if (negative) throw Error(Errc::usage, "a product has a negative extent");
   check_factors(product);
   if (has_double(product.in) && !device.f64)
-    throw Error(Errc::unsupported, "the device has no f64, which a product of " + std::string(name(product.in)) + " needs",
+    throw Error(Errc::unsupported,
+                "the device has no f64, which a product of " + std::string(name(product.in)) + " needs",
                 "use f32 or c64, or another device");
 }
 
@@ -67,8 +68,8 @@ std::vector<BatchAxis> merged(const std::vector<BatchAxis>& batch) {
   for (const BatchAxis& axis : batch) {
     if (axis.extent == 1) continue;
     const bool one_walk = !list.empty() && follows(list.back().a, axis.a, axis.extent) &&
-                          follows(list.back().b, axis.b, axis.extent) &&
-                          follows(list.back().c, axis.c, axis.extent) && follows(list.back().d, axis.d, axis.extent);
+                          follows(list.back().b, axis.b, axis.extent) && follows(list.back().c, axis.c, axis.extent) &&
+                          follows(list.back().d, axis.d, axis.extent);
     if (one_walk) {
       const std::int64_t outer = list.back().extent;
       list.back() = axis;
@@ -207,7 +208,8 @@ ProductProblem problem_of(const Product& product, IndexWidth width) {
 
 bool writes_nothing(const Product& product) {
   return product.m == 0 || product.n == 0 ||
-         std::any_of(product.batch.begin(), product.batch.end(), [](const BatchAxis& axis) { return axis.extent == 0; });
+         std::any_of(product.batch.begin(), product.batch.end(),
+                     [](const BatchAxis& axis) { return axis.extent == 0; });
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ struct Product {
   Dtype in = Dtype::f32;   // of A and B
   Dtype out = Dtype::f32;  // of C and D
   std::int64_t m = 1, n = 1, k = 1;
-  std::vector<BatchAxis> batch;  // slowest first; at most most_batch_axes that cannot be merged
-  ProductOperand a, b, c;        // a: m, k; b: k, n; c: m, n
+  std::vector<BatchAxis> batch;     // slowest first; at most most_batch_axes that cannot be merged
+  ProductOperand a, b, c;           // a: m, k; b: k, n; c: m, n
   std::optional<ProductOperand> d;  // m, n
   double alpha = 1, beta = 0;
   bool relu = false;

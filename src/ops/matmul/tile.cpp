@@ -19,9 +19,17 @@ const std::vector<tune::Tunable>& tunables() {
       {"buffers", 2, {1, 2}, "tiles", "in local memory: with 2 one barrier a step is enough"},
       {"access", 16, {1, 2, 4, 8, 16}, "bytes", "widest global access; the widest that alignment allows is taken"},
       {"band", 8, {1, 2, 4, 8, 16, 32}, "blocks", "rows of blocks that groups walk down before they move along n"},
-      {"resident", 2, {0, 1, 2, 3, 4}, "groups", "of a compute unit that CUDA's compiler fits registers to; 0: it is not told"},
+      {"resident",
+       2,
+       {0, 1, 2, 3, 4},
+       "groups",
+       "of a compute unit that CUDA's compiler fits registers to; 0: it is not told"},
       {"async", 0, {0, 1}, "", "1: tiles by asynchronous copies; both operands then lie along m and n"},
-      {"split", 0, {0, 1, 2, 4, 8, 16, 32, 64}, "parts", "of k that different groups take; 0: as many as fill the device"},
+      {"split",
+       0,
+       {0, 1, 2, 4, 8, 16, 32, 64},
+       "parts",
+       "of k that different groups take; 0: as many as fill the device"},
   };
   return list;
 }
@@ -43,8 +51,8 @@ std::span<const Blocks> blocks_for(const Arithmetic& arithmetic) {
   return sixteen;
 }
 
-// The items of a group that share 65,536 registers with others of a compute unit, as many as are asked for: each of them
-// needs its sums and half as many registers again.
+// The items of a group that share 65,536 registers with others of a compute unit, as many as are asked for: each of
+// them needs its sums and half as many registers again.
 std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums) {
   return std::min<std::int64_t>(wanted, 65536 / (items * (sums + sums / 2 + 24)));
 }
@@ -86,13 +94,15 @@ void set_vectors(const Product& product, std::int64_t access, Shape& shape) {
                              product.in, access);
   shape.vector_b = vector_of(product.b, b_along_n ? 1 : product.b.k, b_other, batch_strides(product, &BatchAxis::b),
                              product.in, access);
-  const std::int64_t c = vector_of(product.c, product.c.n, {product.m, product.c.m}, batch_strides(product, &BatchAxis::c),
-                                   product.out, access);
-  shape.vector_c = c >= shape.strip ? shape.strip : 1;
+  const std::int64_t c = vector_of(product.c, product.c.n, {product.m, product.c.m},
+                                   batch_strides(product, &BatchAxis::c), product.out, access);
+  // Where B comes by single elements, C would only be one more kernel.
+  shape.vector_c = c >= shape.strip && (shape.vector_b > 1 || shape.strip == 1) ? shape.strip : 1;
 }
 
 /// Parts of k: one where the blocks of C fill the device, else as many as do, each of at least 256 k's.
-std::int64_t parts_of(const ProductProblem& problem, const Shape& shape, std::int64_t forced, const DeviceInfo& device) {
+std::int64_t parts_of(const ProductProblem& problem, const Shape& shape, std::int64_t forced,
+                      const DeviceInfo& device) {
   if (forced != 0) return forced;
   const std::int64_t groups = shape.groups(problem.product) * problem.batch_count();
   const std::int64_t wanted = std::int64_t{2} * std::max(1u, device.compute_units);
@@ -101,7 +111,8 @@ std::int64_t parts_of(const ProductProblem& problem, const Shape& shape, std::in
   return parts;
 }
 
-Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Configuration& values, const DeviceInfo& device) {
+Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Configuration& values,
+               const DeviceInfo& device) {
   const Product& product = problem.product;
   const Arithmetic arithmetic = arithmetic_of(product.in);
   const auto value = [&](const char* name, std::int64_t otherwise) {
@@ -122,6 +133,7 @@ Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Config
   const std::int64_t parts = parts_of(problem, shape, values.at("split"), device);
   shape.part_k = ceil_div(ceil_div(std::max<std::int64_t>(1, product.k), parts), shape.step) * shape.step;
   shape.parts = std::max<std::int64_t>(1, ceil_div(product.k, shape.part_k));
+  if (shape.parts > 1) shape.vector_c = 1;  // partial sums are stored one by one
   return shape;
 }
 
@@ -151,10 +163,10 @@ double predicted_seconds(const ProductProblem& problem, const Shape& shape, cons
   const double rounds = std::max(1.0, static_cast<double>(groups) / (2 * units));
   const double each = arithmetic_of(product.in).is_complex ? 8 : 2;
   const double group = each * static_cast<double>(shape.m * shape.n * std::min(shape.part_k, product.k));
-  const double bytes = bytes_touched(problem) +
-                       (shape.parts > 1 ? 2.0 * static_cast<double>(partial_bytes(problem, shape.parts)) : 0.0);
-  // On a CPU local memory is only a detour: see local16.
-  const double share = device.kind == Kind::cpu ? 0.03 : shape.share;
+  const double bytes =
+      bytes_touched(problem) + (shape.parts > 1 ? 2.0 * static_cast<double>(partial_bytes(problem, shape.parts)) : 0.0);
+  // On a CPU local memory is only a detour: 256 x 256 x 256 ran at 2 GFLOP/s on two cores.
+  const double share = device.kind == Kind::cpu ? 0.0045 : shape.share;
   return product_time(problem, rounds * 2 * units * group, share, bytes, shape.parts > 1 ? 2 : 1, device);
 }
 
@@ -182,7 +194,8 @@ Best best_shape(const ProductProblem& problem, const Configuration& values, cons
 // Empty when rows of both tiles lie together in memory as they will in local memory.
 std::string cannot_copy(const Product& product) {
   if (product.a.m != 1 || product.b.n != 1) return "asynchronous copies need A along m and B along n";
-  const bool same = product.in == Dtype::f32 || product.in == Dtype::f64 || product.in == Dtype::u32 || product.in == Dtype::u64;
+  const bool same =
+      product.in == Dtype::f32 || product.in == Dtype::f64 || product.in == Dtype::u32 || product.in == Dtype::u64;
   return same ? "" : "asynchronous copies do not convert " + std::string(name(product.in));
 }
 
