@@ -284,11 +284,11 @@ class Contractor {
     const double operations = 2 * static_cast<double>(problem_.points(left.term.axes | right.term.axes));
     const std::string text = names_of(problem_, left.term.axes) + ", " + names_of(problem_, right.term.axes) + " -> " +
                              names_of(problem_, result.term.axes);
-    add_product_step(lowered.product, a, b, result, text, operations);
+    add_product_step(lowered.product, a, b, result, text, operations, last);
   }
 
   void add_product_step(Product& product, const Array& a, const Array& b, const Array& c, const std::string& text,
-                        double operations) {
+                        double operations, bool last) {
     product.in = a.term.dtype;
     product.out = c.term.dtype;
     std::vector<Source> sources{a.source, b.source};
@@ -299,7 +299,7 @@ class Contractor {
     }
     sources.push_back(c.source);
     views.push_back(view_of(c.term));
-    auto part = plan_product(product, std::move(views), plan_.device, options_);
+    auto part = plan_product(product, std::move(views), plan_.device, last ? options_ : helpers_);
     report_product(part->report);
     add(std::move(part), std::move(sources),
         text + "  matmul/" + plan_.report.candidate + "  " + count_text(operations));
@@ -334,7 +334,7 @@ class Contractor {
     if (problem_.addend) product.d = {.offset = problem_.addend->offset, .align = problem_.addend->align};
     Array none = arrays_.front();
     none.term.dtype = work_;  // nothing of it is read
-    add_product_step(product, none, none, target_, "nothing -> " + names_of(problem_, target_.term.axes), 0);
+    add_product_step(product, none, none, target_, "nothing -> " + names_of(problem_, target_.term.axes), 0, true);
   }
 
   std::vector<StepLoop> output_loops() const {
