@@ -95,9 +95,9 @@ void run(const DemoOptions& options, Context& context) {
 }  // namespace
 
 void add_demo(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "demo",
-      "Transpose a picture, take its colours apart, pack channels, multiply matrices and sum; check and print the times.");
+  CLI::App* command = app.add_subcommand("demo",
+                                         "Transpose a picture, take its colours apart, pack channels, multiply "
+                                         "matrices and sum; check and print the times.");
   auto options = std::make_shared<DemoOptions>();
   command->add_option("picture", options->picture, "A .png, .jpg or .pnm file; a test card is drawn when none is given")
       ->type_name("FILE");

@@ -33,7 +33,8 @@ io::HostArray scaled_identity() {
 io::HostArray picture_of_a_word() {
   io::HostArray mask = square_of_zeros(Dtype::u8);
   constexpr int scale = 28;  // three letters of 8 pixels fill seven eighths of the width
-  draw_text(mask, (static_cast<int>(side) - 8 * scale) / 2, (static_cast<int>(side) - 3 * 8 * scale) / 2, scale, 1, "IOU");
+  draw_text(mask, (static_cast<int>(side) - 8 * scale) / 2, (static_cast<int>(side) - 3 * 8 * scale) / 2, scale, 1,
+            "IOU");
   io::HostArray picture = square_of_zeros(Dtype::f32);
   for (std::int64_t i = 0; i < side * side; ++i)
     floats(picture)[i] = mask.memory.get()[i] == std::byte{0} ? light : 0.0f;
