@@ -54,7 +54,22 @@ const char* examples(std::string_view op) {
       {"permute", "axisloom permute 2,0,1 photo.jpg -o planes.npy\naxisloom permute -1,0,1 in.npy -o out.npy"},
       {"relayout",
        "axisloom relayout NCHW NC/32HW32 in.npy -o out.npy\n"
-       "axisloom relayout NC/32HW32 NCHW --channels 50 out.npy -o back.npy"}};
+       "axisloom relayout NC/32HW32 NCHW --channels 50 out.npy -o back.npy"},
+      {"reduce",
+       "axisloom reduce sum \"h w ->\" in.npy\n"
+       "axisloom reduce max \"b c (h h2) (w w2) -> b c h w\" h2=2 w2=2 in.npy -o pooled.npy"},
+      {"sum", "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify"},
+      {"mean", "axisloom mean --axes 0,1 photo.jpg -o colour.npy"},
+      {"argmax", "axisloom argmax --axes -1 in.npy -o labels.npy"},
+      {"norm", "axisloom norm --ord 1 in.npy"},
+      {"einsum",
+       "axisloom einsum \"i k, k j -> i j\" a.npy b.npy -o c.npy\n"
+       "axisloom einsum \"b h i d, b h j d -> b h i j\" q.npy k.npy --alpha 0.125 -o scores.npy\n"
+       "axisloom einsum ik,kl,lj a.npy b.npy c.npy -o d.npy --verbose"},
+      {"matmul",
+       "axisloom matmul a.npy b.npy -o c.npy --verify\n"
+       "axisloom matmul --transpose-b x.npy weights.npy --beta 1 bias.npy --activation relu -o y.npy"},
+      {"dot", "axisloom dot x.npy y.npy"}};
   const auto found = all.find(op);
   return found == all.end() ? "" : found->second;
 }

@@ -1,8 +1,9 @@
-// axisloom demo: a picture transposed, a picture's planes taken apart and put together, channels packed; checked and
-// timed.
+// axisloom demo: a picture transposed, a picture's planes taken apart and put together, channels packed, a product that
+// can be looked at, a sum; checked and timed.
 #include "app.hpp"
-#include "compare.hpp"
 #include "demo/card.hpp"
+#include "demo/lessons.hpp"
+#include "demo/show.hpp"
 #include "messages.hpp"
 #include "streams.hpp"
 
@@ -14,89 +15,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <limits>
 
 namespace axisloom::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int timed_runs = 20;
-
-struct Done {
-  io::HostArray result;
-  PlanReport report;
-  double seconds = 0;  // by the device's clock, the best of several runs
-  bool right = false;  // every bit as the oracle has it
-};
-
-Done carry_out(const Operation& op, const io::HostArray& input, const Device& device, const PlanOptions& options) {
-  Done done;
-  View views[] = {input.view, result_view(op, std::span(&input.view, 1))};
-  for (View& view : views) view.align = static_cast<std::int64_t>(device.info().base_alignment);
-  const Plan plan = axisloom::plan(op, views, device, options);
-  done.report = plan.report();
-  done.result = io::HostArray::allocate(views[1]);
-  const Queue queue = device.queue(true);
-  const Buffer buffers[] = {device.allocate(input.bytes), device.allocate(done.result.bytes)};
-  queue.write(buffers[0], 0, input.span()).wait();
-  done.seconds = std::numeric_limits<double>::infinity();
-  for (int run = 0; run < timed_runs; ++run) {
-    const Event event = plan.run(queue, buffers);
-    event.wait();
-    done.seconds = std::min(done.seconds, event.seconds());
-  }
-  queue.read(buffers[1], 0, done.result.span()).wait();
-  const OracleResult oracle = oracle_result(op, std::span(&input, 1), views[1]);
-  done.right = !first_difference(views[1], oracle.want.memory.get(), done.result.memory.get(), oracle.bound);
-  return done;
-}
-
-bool same(const io::HostArray& a, const io::HostArray& b) {
-  return a.view.shape == b.view.shape && !first_difference(a.view, a.memory.get(), b.memory.get());
-}
-
-/// What the demo has shown so far.
-class Show {
- public:
-  Show(Device device, fs::path folder) : device_(std::move(device)), folder_(std::move(folder)) {}
-
-  io::HostArray step(const char* what, const Operation& op, const io::HostArray& input, const std::string& file,
-                     const PlanOptions& options = {}) {
-    const Done done = carry_out(op, input, device_, options);
-    add_row(what, done, file, done.right);
-    if (!file.empty()) save(done.result, file);
-    return done.result;
-  }
-  /// A step whose result must also be an array that is known already.
-  void step_back(const char* what, const Operation& op, const io::HostArray& input, const io::HostArray& known) {
-    const Done done = carry_out(op, input, device_, {});
-    add_row(what, done, "", done.right && same(known, done.result));
-  }
-  void save(const io::HostArray& array, const std::string& file) const {
-    write_file((folder_ / file).string(), array, "");
-  }
-
-  bool right() const noexcept { return right_; }
-  const Table& table() const noexcept { return table_; }
-
- private:
-  void add_row(const char* what, const Done& done, const std::string& file, bool right) {
-    right_ = right_ && right;
-    const double rate = static_cast<double>(done.report.bytes_moved) / done.seconds / 1e9;
-    table_.add({what, done.report.shapes, done.report.candidate, seconds_cell(done.seconds),
-                Cell(rate, fmt::format("{:.2f}", rate)), right ? "passed" : "DIFFERS", file});
-  }
-
-  Device device_;
-  fs::path folder_;
-  bool right_ = true;
-  Table table_{{"what", "shapes", "candidate", "time", "GB/s", "check", "file"}};
-};
 
 struct DemoOptions {
   std::string picture;
@@ -122,7 +46,7 @@ void show_picture(Show& show, const io::HostArray& picture, const std::string& n
 
 void show_planes(Show& show, const io::HostArray& picture, const std::string& name) {
   const io::HostArray planes = show.step("HWC to CHW", rearrange("h w c -> c h w"), picture, name + "-planes.npy");
-  show.step_back("and back", rearrange("c h w -> h w c"), planes, picture);
+  show.step_to("and back", rearrange("c h w -> h w c"), std::span(&planes, 1), picture);
 }
 
 void show_channels(Show& show, std::uint64_t seed) {
@@ -130,7 +54,7 @@ void show_channels(Show& show, std::uint64_t seed) {
   io::HostArray input = io::HostArray::allocate(View::contiguous(Dtype::i8, {2, channels, 56, 56}));
   Random(seed).fill(input.span());
   const io::HostArray packed = show.step("NCHW to NC/32HW32", relayout("NCHW", "NC/32HW32"), input, "channels.npy");
-  show.step_back("and back", relayout("NC/32HW32", "NCHW", channels), packed, input);
+  show.step_to("and back", relayout("NC/32HW32", "NCHW", channels), std::span(&packed, 1), input);
 }
 
 void make_folder(const std::string& folder) {
@@ -153,6 +77,8 @@ void run(const DemoOptions& options, Context& context) {
     show_picture(show, grey, "card");
     show_planes(show, colour, "colour-card");
     show_channels(show, context.seed);
+    show_product(show);
+    show_sum(show);
   } else {
     const io::HostArray picture = read_file(options.picture, {});
     if (!is_image_file(options.picture, "") || picture.view.rank() < 2 || picture.view.rank() > 3)
@@ -169,8 +95,9 @@ void run(const DemoOptions& options, Context& context) {
 }  // namespace
 
 void add_demo(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "demo", "Transpose a picture, take its colours apart and pack channels; check every bit and print the times.");
+  CLI::App* command = app.add_subcommand("demo",
+                                         "Transpose a picture, take its colours apart, pack channels, multiply "
+                                         "matrices and sum; check and print the times.");
   auto options = std::make_shared<DemoOptions>();
   command->add_option("picture", options->picture, "A .png, .jpg or .pnm file; a test card is drawn when none is given")
       ->type_name("FILE");

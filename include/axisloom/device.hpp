@@ -44,7 +44,7 @@ struct DeviceInfo {
   std::size_t last_level_cache = 0;  ///< 0 when the driver does not say
   bool unified_memory = false;       ///< host memory can be used in place
   bool f64 = false;
-  bool f16 = false;                     ///< converts 16-bit floats itself; they can be used everywhere
+  bool f16 = false;  ///< converts 16-bit floats itself; they can be used everywhere
   bool atomics_64 = false;
   bool byte_stores = false;
   bool device_scope_order = false;  ///< order between groups of one launch can be had (dialect words publish/collect)

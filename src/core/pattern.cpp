@@ -257,8 +257,9 @@ Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes) {
   const bool letters = is_compact(text, shapes);
   const bool implicit = letters && text.find(arrow) == std::string_view::npos;
   const std::size_t middle = implicit ? text.size() : find_arrow(text);
-  Pattern pattern{
-      .text = std::string(text), .inputs = parse_inputs(text, middle, {.repeats = true, .letters = letters}), .output = {}};
+  Pattern pattern{.text = std::string(text),
+                  .inputs = parse_inputs(text, middle, {.repeats = true, .letters = letters}),
+                  .output = {}};
   pattern.output = implicit ? implicit_output(pattern.inputs)
                             : SideParser(text, middle + arrow.size(), text.size(), {.letters = letters}).parse();
   check_ellipses(pattern);

@@ -78,7 +78,8 @@ struct BoundPattern {
 /// Which axes may appear on one side only. einops: rearrange none, repeat those on the right, reduce those on the left.
 enum class OneSided { none, right, left };
 
-/// Whether an axis of length 1 goes with any other length of that name, and an ellipsis with a longer one, as in einsum.
+/// Whether an axis of length 1 goes with any other length of that name, and an ellipsis with a longer one, as in
+/// einsum.
 enum class Broadcast { no, yes };
 
 /// Binds a pattern to shapes and named lengths; throws Error(usage), as einops does, for a rank or a length that does

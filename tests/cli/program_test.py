@@ -87,6 +87,19 @@ class Demo(Case):
         self.assertEqual(turned[3], bytes(card[c * width + r] for r in range(width) for c in range(height)))
         self.assertEqual(read_npy(self.path("demo/colour-card-planes.npy"))[0], (3, height, width))
         self.assertEqual(read_npy(self.path("demo/channels.npy"))[0], (2, 2, 56, 56, 32))
+        self.look_at_the_product(*[read_png(self.path(f"demo/{name}.png")) for name in ("iou", "iou-product")])
+        self.look_at_the_sums(json.loads(result.out))
+
+    def look_at_the_product(self, picture, product):
+        self.assertEqual(picture[:3], (768, 768, 1))
+        self.assertEqual(set(picture[3]), {0, 128})
+        self.assertEqual(product[3], bytes(191 if grey else 0 for grey in picture[3]))
+
+    def look_at_the_sums(self, rows):
+        candidates = [row["candidate"] for row in rows if row["what"].startswith("product")]
+        self.assertEqual(candidates[:2], ["plain", "local16"])
+        self.assertEqual(len(candidates), 3)
+        self.assertEqual([row["candidate"] for row in rows if row["what"] == "sum, the textbook's way"], ["lesson"] * 2)
 
     def test_a_picture_of_the_user(self):
         pixels = bytes(i * 7 % 256 for i in range(5 * 4 * 3))

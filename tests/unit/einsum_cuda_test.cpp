@@ -33,6 +33,9 @@ std::vector<std::pair<Operation, std::vector<View>>> elementwise_jobs() {
   const View bytes = array(Dtype::i8), sum = View::contiguous(Dtype::i32, {400, 300});
   jobs.push_back({einsum({{"alpha", "3"}, {"beta", "2"}, {"activation", "relu"}}), {bytes, sum}});
   jobs.push_back({einsum({{"alpha", "3"}, {"activation", "relu"}}), {array(Dtype::bf16)}});
+  const Operation multiply{"einsum", {"i j, i j -> i j"}};
+  for (const Dtype dtype : {Dtype::i8, Dtype::f16, Dtype::f32, Dtype::c128, Dtype::boolean})
+    jobs.push_back({multiply, {array(dtype), array(dtype)}});
   return jobs;
 }
 

@@ -128,18 +128,18 @@ TEST(EinsumPromotion, IsNumPys) {
   constexpr std::string_view dtypes[] = {"u8",  "i8",  "bool", "u16", "i16", "f16", "u32",
                                          "i32", "f32", "u64",  "i64", "f64", "c64", "c128"};
   constexpr std::string_view table[] = {
-      "u8 i16 u8 u16 i16 f16 u32 i32 f32 u64 i64 f64 c64 c128",       // u8
-      "i16 i8 i8 i32 i16 f16 i64 i32 f32 f64 i64 f64 c64 c128",       // i8
-      "u8 i8 bool u16 i16 f16 u32 i32 f32 u64 i64 f64 c64 c128",      // bool
-      "u16 i32 u16 u16 i32 f32 u32 i32 f32 u64 i64 f64 c64 c128",     // u16
-      "i16 i16 i16 i32 i16 f32 i64 i32 f32 f64 i64 f64 c64 c128",     // i16
-      "f16 f16 f16 f32 f32 f16 f64 f64 f32 f64 f64 f64 c64 c128",     // f16
-      "u32 i64 u32 u32 i64 f64 u32 i64 f64 u64 i64 f64 c128 c128",    // u32
-      "i32 i32 i32 i32 i32 f64 i64 i32 f64 f64 i64 f64 c128 c128",    // i32
-      "f32 f32 f32 f32 f32 f32 f64 f64 f32 f64 f64 f64 c64 c128",     // f32
-      "u64 f64 u64 u64 f64 f64 u64 f64 f64 u64 f64 f64 c128 c128",    // u64
-      "i64 i64 i64 i64 i64 f64 i64 i64 f64 f64 i64 f64 c128 c128",    // i64
-      "f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 c128 c128",    // f64
+      "u8 i16 u8 u16 i16 f16 u32 i32 f32 u64 i64 f64 c64 c128",         // u8
+      "i16 i8 i8 i32 i16 f16 i64 i32 f32 f64 i64 f64 c64 c128",         // i8
+      "u8 i8 bool u16 i16 f16 u32 i32 f32 u64 i64 f64 c64 c128",        // bool
+      "u16 i32 u16 u16 i32 f32 u32 i32 f32 u64 i64 f64 c64 c128",       // u16
+      "i16 i16 i16 i32 i16 f32 i64 i32 f32 f64 i64 f64 c64 c128",       // i16
+      "f16 f16 f16 f32 f32 f16 f64 f64 f32 f64 f64 f64 c64 c128",       // f16
+      "u32 i64 u32 u32 i64 f64 u32 i64 f64 u64 i64 f64 c128 c128",      // u32
+      "i32 i32 i32 i32 i32 f64 i64 i32 f64 f64 i64 f64 c128 c128",      // i32
+      "f32 f32 f32 f32 f32 f32 f64 f64 f32 f64 f64 f64 c64 c128",       // f32
+      "u64 f64 u64 u64 f64 f64 u64 f64 f64 u64 f64 f64 c128 c128",      // u64
+      "i64 i64 i64 i64 i64 f64 i64 i64 f64 f64 i64 f64 c128 c128",      // i64
+      "f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 c128 c128",      // f64
       "c64 c64 c64 c64 c64 c64 c128 c128 c64 c128 c128 c128 c64 c128",  // c64
       "c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128",
   };

@@ -27,8 +27,9 @@ std::string message_of(std::string_view pattern, const std::vector<Dims>& shapes
 
 TEST(EinsumPattern, IsSpelledInTwoWays) {
   const std::vector<Dims> shapes{{2, 3}, {3, 5}};
-  for (const char* pattern : {"i k, k j -> i j", "ik,kj->ij", "ik, kj -> ij", " ik ,kj", "row inner, inner col -> row col",
-                              "... k, k j -> ... j", "...k,kj->...j", "ik,...kj->...ij"})
+  for (const char* pattern :
+       {"i k, k j -> i j", "ik,kj->ij", "ik, kj -> ij", " ik ,kj", "row inner, inner col -> row col",
+        "... k, k j -> ... j", "...k,kj->...j", "ik,...kj->...ij"})
     EXPECT_EQ(shape_of(pattern, shapes), "[2,5]") << pattern;
 }
 
@@ -39,7 +40,8 @@ TEST(EinsumPattern, LettersOfOneAxisAreAName) {
   EXPECT_EQ(shape_of("i,j->ij", {{2}, {3}}), "[2,3]");
   EXPECT_EQ(shape_of("ab cd, cd -> ab", {{2, 3}, {3}}), "[2]");
   // One operand that can only be letters makes letters of all.
-  EXPECT_EQ(message_of("row,ro->r", {{4}, {4, 4}}), "the pattern has 3 axes, but the array has 1: [4]\n  row,ro->r\n  ^");
+  EXPECT_EQ(message_of("row,ro->r", {{4}, {4, 4}}),
+            "the pattern has 3 axes, but the array has 1: [4]\n  row,ro->r\n  ^");
 }
 
 TEST(EinsumPattern, ImpliesTheResultAsNumPyDoes) {
@@ -92,7 +94,8 @@ TEST(EinsumPattern, PointsAtTheFault) {
   EXPECT_EQ(message_of("ik,kj->ii", shapes), "the name 'i' stands twice on one side\n  ik,kj->ii\n          ^");
   EXPECT_EQ(message_of("ik,k..j", shapes),
             "dots may stand only in an ellipsis '...' that is separated by spaces\n  ik,k..j\n      ^^");
-  EXPECT_EQ(message_of("ik,kjl->ij", shapes), "the pattern has 3 axes, but the array has 2: [3,5]\n  ik,kjl->ij\n     ^");
+  EXPECT_EQ(message_of("ik,kjl->ij", shapes),
+            "the pattern has 3 axes, but the array has 2: [3,5]\n  ik,kjl->ij\n     ^");
   EXPECT_EQ(message_of("...k,kj->j", shapes),
             "the ellipsis stands for 1 axes, but not on the right\n  ...k,kj->j\n  ^^^");
   EXPECT_EQ(message_of("ik,kj->...ij", shapes),

@@ -50,7 +50,7 @@ TEST_F(Einsum, NeedsNoCopyWhereTheKernelReadsStrides) {
   EXPECT_EQ(steps_of(einsum("b i d, h d e -> b h i e"), {f32({3, 30, 40}), f32({5, 40, 20})}), "product");
   EXPECT_EQ(steps_of(einsum("i k l, k l j -> i j"), {f32({30, 4, 5}), f32({4, 5, 50})}), "product");
   EXPECT_EQ(steps_of(einsum("i i k, k j -> j i"), {f32({30, 30, 40}), f32({40, 50})}), "product");
-  EXPECT_EQ(steps_of(einsum("b c i, b c j -> i b j c"), {f32({3, 4, 5}), f32({3, 4, 6})}), "product");
+  EXPECT_EQ(steps_of(einsum("b c k i, b c k j -> i b j c"), {f32({3, 4, 7, 5}), f32({3, 4, 7, 6})}), "product");
 }
 
 TEST_F(Einsum, CopiesTheSmallerArrayWhereSummedAxesDisagree) {
@@ -79,6 +79,15 @@ TEST_F(Einsum, MovesWhatIsOnlyReordered) {
   EXPECT_EQ(steps_of(einsum("i j -> j i", {{"alpha", "2"}}), {f32({30, 40})}), "scale");
 }
 
+TEST_F(Einsum, MultipliesElementwiseWithoutAProduct) {
+  EXPECT_EQ(steps_of(einsum("i j, i j -> i j"), {f32({300, 400}), f32({300, 400})}), "multiply");
+  EXPECT_EQ(steps_of(einsum("i, j -> i j"), {f32({300}), f32({400})}), "multiply");
+  EXPECT_EQ(steps_of(einsum("i j, j i -> i j"), {f32({300, 400}), f32({400, 300})}), "copy multiply");
+  EXPECT_EQ(steps_of(einsum("i j, i j -> i"), {f32({300, 400}), f32({300, 400})}), "product");
+  EXPECT_EQ(steps_of(einsum("i j, i j -> j"), {f32({300, 400}), f32({300, 400})}), "multiply sum");
+  EXPECT_EQ(steps_of(einsum("i j, i j -> j"), {f32({30, 400}), f32({30, 400})}), "product");
+}
+
 TEST_F(Einsum, ConvertsOnlyWhatDiffers) {
   const View i8 = View::contiguous(Dtype::i8, {40, 50}), f16 = View::contiguous(Dtype::f16, {30, 40});
   EXPECT_EQ(steps_of(einsum("i k, k j -> i j"), {f32({30, 40}), i8}), "convert product");
@@ -89,8 +98,9 @@ TEST_F(Einsum, ConvertsOnlyWhatDiffers) {
 TEST_F(Einsum, FusesTheEpilogueIntoTheLastProduct) {
   const Options epilogue{{"alpha", "0.5"}, {"beta", "2"}, {"activation", "relu"}};
   EXPECT_EQ(steps_of(einsum("i k, k j -> i j", epilogue), {f32({30, 40}), f32({40, 50}), f32({50})}), "product");
-  EXPECT_EQ(steps_of(einsum("i k, k l, l j -> i j", epilogue), {f32({30, 40}), f32({40, 40}), f32({40, 50}), f32({50})}),
-            "product product");
+  EXPECT_EQ(
+      steps_of(einsum("i k, k l, l j -> i j", epilogue), {f32({30, 40}), f32({40, 40}), f32({40, 50}), f32({50})}),
+      "product product");
 }
 
 TEST_F(Einsum, HasNothingToDoForAnEmptyResult) {

@@ -1,17 +1,16 @@
 // How far a result may be from the oracle's.
 //
 // Write |S| for the contraction of the operands' absolute values (of a complex number: |re| + |im|), u for the roundoff
-// of the accumulators (f32's for 16-bit floats, else that of the dtype) and v for that of the dtype in which results are
-// stored. A step that computes an array from exact ones has an error of at most g |array|, element by element:
-//   product of k terms      g = 2 k u  (promised by matmul), 8 k u of complex numbers: both components, two products each
-//   sum of n elements       g = (ceil(log2 n) + 40) u  (promised by reduce)
-//   conversion              g = v
-// and v more where the result is stored with fewer digits than it is computed with. Steps multiply: arrays with errors of
-// at most a and b relative to |X| and |Y| have a product within (1 + a)(1 + b)(1 + g) - 1 of |X||Y|, and sums keep that.
-// So the whole is within (product over all steps of (1 + g)) - 1 of |S|, in any order of the steps.
-// alpha, beta and the addition add 4 u of |alpha| |S| + |beta| |addend|; the oracle is rounded too, by v. Below the
-// smallest normal number errors are absolute: half of the smallest number there is for each rounding, which operands met
-// later multiply and sums add up.
+// of the accumulators (f32's for 16-bit floats, else that of the dtype) and v for that of the dtype in which results
+// are stored. A step that computes an array from exact ones has an error of at most g |array|, element by element:
+//   product of k terms      g = 2 k u  (promised by matmul), 8 k u of complex numbers: both components, two products
+//   each sum of n elements       g = (ceil(log2 n) + 40) u  (promised by reduce) conversion              g = v
+// and v more where the result is stored with fewer digits than it is computed with. Steps multiply: arrays with errors
+// of at most a and b relative to |X| and |Y| have a product within (1 + a)(1 + b)(1 + g) - 1 of |X||Y|, and sums keep
+// that. So the whole is within (product over all steps of (1 + g)) - 1 of |S|, in any order of the steps. alpha, beta
+// and the addition add 4 u of |alpha| |S| + |beta| |addend|; the oracle is rounded too, by v. Below the smallest normal
+// number errors are absolute: half of the smallest number there is for each rounding, which operands met later multiply
+// and sums add up.
 #include "core/number.hpp"
 #include "ops/einsum/nest.hpp"
 #include "ops/einsum/oracle.hpp"

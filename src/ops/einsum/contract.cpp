@@ -71,11 +71,12 @@ class Contractor {
     if (problem_.points(problem_.all_axes()) == 0)
       add_nothing();
     else if (arrays_.size() == 1)
-      finish_alone(arrays_.front());
+      finish(arrays_.front(), kept_of(0));
     else
       multiply_all();
     schedule_.finish(plan_);
     require_forced();
+    if (plan_.report.candidate == "none") plan_.report.candidate = schedule_.last().report.candidate;
   }
 
  private:
@@ -85,6 +86,7 @@ class Contractor {
       throw Error(Errc::unsupported, "nothing is multiplied here, and candidates are those of products",
                   "leave the candidate open");
   }
+
   bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu; }
 
   Array new_array(Dtype dtype, const std::vector<int>& order) {
@@ -95,8 +97,8 @@ class Contractor {
       array.term.strides[static_cast<std::size_t>(*axis)] = stride;
       stride = core::checked_mul(stride, problem_.extent(*axis), "the size of an array between the steps of an einsum");
     }
-    array.source.block = schedule_.block(
-        core::checked_mul(stride, static_cast<std::int64_t>(size_of(dtype)), "the bytes between the steps of an einsum"));
+    array.source.block = schedule_.block(core::checked_mul(stride, static_cast<std::int64_t>(size_of(dtype)),
+                                                           "the bytes between the steps of an einsum"));
     return array;
   }
 
@@ -147,41 +149,78 @@ class Contractor {
     return copy;
   }
 
-  void map(const Array& from, const Array& to, bool last) {
+  /// Whether a kernel that walks an array in the order of another reads it in the order of memory.
+  bool in_order(const Term& term, const Term& out) const {
+    const int fastest = fastest_axis(out);
+    return fastest < 0 || !has(term.axes, fastest) || fastest_axis(term) == fastest;
+  }
+
+  /// The axis with the smallest steps; -1: there is none.
+  static int fastest_axis(const Term& term) {
+    AxisSet moving = 0;
+    for (const int axis : axes_of(term.axes))
+      if (term.strides[static_cast<std::size_t>(axis)] != 0) moving |= AxisSet{1} << axis;
+    return moving == 0 ? -1 : result_order(term, term, moving).back();
+  }
+
+  /// Copied in the order of `out` where the copy, which has kernels for that, costs less than reading out of order.
+  Array ordered(const Array& array, const Term& out) {
+    constexpr std::int64_t worth_a_copy = 1 << 14;  // elements; fewer stay in the first-level cache
+    if (in_order(array.term, out) || problem_.points(array.term.axes) < worth_a_copy) return array;
+    return copied(array, order_of(out, array.term.axes));
+  }
+
+  /// An array, or the product of two, element by element; the last step has the epilogue.
+  void map(Array from, const Array* factor, const Array& to, bool last) {
+    from = ordered(from, to.term);
+    const Array other = factor ? ordered(*factor, to.term) : from;
+    const Term* const addend = addend_if(last);
     Map map;
     map.from = from.term.dtype;
     map.to = to.term.dtype;
-    ProductStep step{from.term, from.term, to.term, last && problem_.addend ? &*problem_.addend : nullptr};
+    map.multiplies = factor != nullptr;
+    map.adds = addend != nullptr;
+    for (const StepLoop& loop : step_loops({from.term, other.term, to.term, addend}))
+      map.loops.push_back({loop.extent, loop.left, loop.right, loop.out, loop.addend});
+    map.in_offset = from.term.offset;
+    map.other_offset = other.term.offset;
+    map.out_offset = to.term.offset;
+    if (addend) map.addend_offset = addend->offset;
+    if (last) map.alpha = problem_.alpha, map.beta = problem_.beta, map.relu = problem_.relu;
+    std::vector<Source> sources{from.source};
+    if (factor) sources.push_back(other.source);
+    if (addend) sources.push_back(addend_source());
+    sources.push_back(to.source);
+    add(plan_map(map, plan_.device, helpers_), std::move(sources), map_text(from, factor, to));
+  }
+
+  std::string map_text(const Array& from, const Array* factor, const Array& to) const {
+    const std::string names = names_of(problem_, to.term.axes);
+    if (factor)
+      return "multiply " + names_of(problem_, from.term.axes) + ", " + names_of(problem_, factor->term.axes) + " -> " +
+             names;
+    return (from.term.dtype == to.term.dtype ? "scale " : "convert ") + names + " to " +
+           std::string(name(to.term.dtype));
+  }
+
+  std::vector<StepLoop> step_loops(const ProductStep& step) const {
     std::vector<StepLoop> list;
-    for (const int axis : axes_of(to.term.axes)) {
+    for (const int axis : axes_of(step.out.axes)) {
       const auto at = static_cast<std::size_t>(axis);
-      list.push_back({problem_.extent(axis), from.term.strides[at], 0, to.term.strides[at],
+      list.push_back({problem_.extent(axis), step.left.strides[at], step.right.strides[at], step.out.strides[at],
                       step.addend ? step.addend->strides[at] : 0});
     }
-    for (const StepLoop& loop : merged(std::move(list)))
-      map.loops.push_back({loop.extent, loop.left, loop.out, loop.addend});
-    map.in_offset = from.term.offset;
-    map.out_offset = to.term.offset;
-    std::vector<Source> sources{from.source};
-    if (step.addend) {
-      map.adds = true;
-      map.addend_offset = step.addend->offset;
-      sources.push_back(addend_source());
-    }
-    sources.push_back(to.source);
-    if (last) map.alpha = problem_.alpha, map.beta = problem_.beta, map.relu = problem_.relu;
-    add(plan_map(map, plan_.device, helpers_), std::move(sources),
-        (from.term.dtype == to.term.dtype ? "scale " : "convert ") + names_of(problem_, to.term.axes) + " to " +
-            std::string(name(to.term.dtype)));
+    return merged(std::move(list));
   }
 
   Array converted(const Array& array, Dtype dtype) {
     if (array.term.dtype == dtype) return array;
     Array to = new_array(dtype, order_of(array.term, array.term.axes));
-    map(array, to, false);
+    map(array, nullptr, to, false);
     return to;
   }
 
+  const Term* addend_if(bool last) const { return last && problem_.addend ? &*problem_.addend : nullptr; }
   Source addend_source() const { return {.view = static_cast<int>(plan_.views.size()) - 2}; }
 
   /// The array summed over all axes but `kept`, in the work dtype. Sums of integers are 64 bits wide: their low part is
@@ -228,18 +267,18 @@ class Contractor {
     return problem_.operands[i].axes & axes_left(problem_, alone);
   }
 
-  void finish_alone(const Array& operand) {
-    const AxisSet kept = kept_of(0);
-    const bool sums = kept != operand.term.axes;
+  /// The result from one array, the axes that are not kept being summed.
+  void finish(const Array& array, AxisSet kept) {
+    const bool sums = kept != array.term.axes;
     if (sums && !scales()) {
-      summed(operand, kept, &target_);
+      summed(array, kept, &target_);
       return;
     }
-    const Array array = sums ? summed(operand, kept) : operand;
-    if (scales() || array.term.dtype != work_)
-      map(array, target_, true);
+    const Array whole = sums ? summed(array, kept) : array;
+    if (scales() || whole.term.dtype != work_)
+      map(whole, nullptr, target_, true);
     else
-      move(array, target_);
+      move(whole, target_);
   }
 
   void multiply_all() {
@@ -258,12 +297,36 @@ class Contractor {
     }
   }
 
+  /// Whether a step is inner products of columns, whose kernels would read memory out of order: the products as an
+  /// array and its sum are passes in order. Not of 16-bit floats, which would be rounded in between, nor of few terms,
+  /// whose sum has a larger bound than the product's 2 k u.
+  bool sums_columns(const Term& left, const Term& right, AxisSet kept) const {
+    constexpr std::int64_t terms = 64;
+    const AxisSet summed = left.axes & ~kept;
+    const bool small = core::component_of(work_) == Dtype::f16 || core::component_of(work_) == Dtype::bf16;
+    if (left.axes != right.axes || summed == 0 || small || problem_.points(summed) < terms) return false;
+    const int fastest = fastest_axis(left);
+    return fastest >= 0 && fastest == fastest_axis(right) && has(kept, fastest) && problem_.extent(fastest) >= 16;
+  }
+
   Array multiply(Array left, Array right, AxisSet kept, bool last) {
     if (left.term.dtype != right.term.dtype || !multiplies_into(left.term.dtype, work_)) {
       left = converted(left, work_);
       right = converted(right, work_);
     }
+    const bool forced = last && (!options_.candidate.empty() || !options_.configuration.empty());
+    if (!forced && sums_columns(left.term, right.term, kept)) {
+      const Array product = new_array(work_, order_of(left.term, left.term.axes));
+      map(left, &right, product, false);
+      if (!last) return summed(product, kept);
+      finish(product, kept);
+      return target_;
+    }
     const Array result = last ? target_ : new_array(work_, result_order(left.term, right.term, kept));
+    if (!forced && ((left.term.axes | right.term.axes) & ~kept) == 0) {
+      map(left, &right, result, last);
+      return result;
+    }
     const Orders orders = orders_needed(problem_, {left.term, right.term, result.term});
     if (!orders.left.empty()) left = copied(left, orders.left);
     if (!orders.right.empty()) right = copied(right, orders.right);
@@ -272,9 +335,7 @@ class Contractor {
   }
 
   void add_product(const Array& left, const Array& right, const Array& result, bool last) {
-    const bool adds = last && problem_.addend;
-    LoweredProduct lowered =
-        lower_product(problem_, {left.term, right.term, result.term, adds ? &*problem_.addend : nullptr});
+    LoweredProduct lowered = lower_product(problem_, {left.term, right.term, result.term, addend_if(last)});
     if (last) {
       lowered.product.alpha = problem_.alpha;
       lowered.product.beta = problem_.beta;
@@ -284,11 +345,11 @@ class Contractor {
     const double operations = 2 * static_cast<double>(problem_.points(left.term.axes | right.term.axes));
     const std::string text = names_of(problem_, left.term.axes) + ", " + names_of(problem_, right.term.axes) + " -> " +
                              names_of(problem_, result.term.axes);
-    add_product_step(lowered.product, a, b, result, text, operations);
+    add_product_step(lowered.product, a, b, result, text, operations, last);
   }
 
   void add_product_step(Product& product, const Array& a, const Array& b, const Array& c, const std::string& text,
-                        double operations) {
+                        double operations, bool last) {
     product.in = a.term.dtype;
     product.out = c.term.dtype;
     std::vector<Source> sources{a.source, b.source};
@@ -299,7 +360,7 @@ class Contractor {
     }
     sources.push_back(c.source);
     views.push_back(view_of(c.term));
-    auto part = plan_product(product, std::move(views), plan_.device, options_);
+    auto part = plan_product(product, std::move(views), plan_.device, last ? options_ : helpers_);
     report_product(part->report);
     add(std::move(part), std::move(sources),
         text + "  matmul/" + plan_.report.candidate + "  " + count_text(operations));
@@ -329,22 +390,14 @@ class Contractor {
     product.alpha = problem_.alpha;
     product.beta = problem_.beta;
     product.relu = problem_.relu;
-    for (const StepLoop& loop : output_loops()) product.batch.push_back({loop.extent, 0, 0, loop.out, loop.addend});
+    const Term nothing{.strides = std::vector<std::int64_t>(problem_.extents.size())};
+    for (const StepLoop& loop : step_loops({nothing, nothing, target_.term, addend_if(true)}))
+      product.batch.push_back({loop.extent, 0, 0, loop.out, loop.addend});
     product.c = {.offset = target_.term.offset, .align = target_.term.align};
     if (problem_.addend) product.d = {.offset = problem_.addend->offset, .align = problem_.addend->align};
     Array none = arrays_.front();
     none.term.dtype = work_;  // nothing of it is read
-    add_product_step(product, none, none, target_, "nothing -> " + names_of(problem_, target_.term.axes), 0);
-  }
-
-  std::vector<StepLoop> output_loops() const {
-    std::vector<StepLoop> list;
-    for (const int axis : axes_of(problem_.out.axes)) {
-      const auto at = static_cast<std::size_t>(axis);
-      list.push_back({problem_.extent(axis), 0, 0, problem_.out.strides[at],
-                      problem_.addend ? problem_.addend->strides[at] : 0});
-    }
-    return merged(std::move(list));
+    add_product_step(product, none, none, target_, "nothing -> " + names_of(problem_, target_.term.axes), 0, true);
   }
 
   const Contraction& problem_;

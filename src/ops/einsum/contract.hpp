@@ -9,7 +9,8 @@
 
 namespace axisloom::ops {
 
-/// Forced candidates, configurations and index widths are those of the products. Throws as plans do.
+/// A forced candidate or configuration is that of the last product, which writes the result and which the report is
+/// about. Throws as plans do.
 std::shared_ptr<PlanImpl> plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
                                            const PlanOptions& options);
 

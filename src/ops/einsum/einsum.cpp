@@ -101,8 +101,8 @@ OpEntry entry_of(std::string_view name, std::string_view summary, std::span<cons
 
 std::span<const OpEntry> einsum_entries() {
   static const std::vector<OpEntry> entries = {
-      entry_of("einsum", "Multiply any number of arrays and sum over axes, by an einsum pattern.", pattern_word, options,
-               true),
+      entry_of("einsum", "Multiply any number of arrays and sum over axes, by an einsum pattern.", pattern_word,
+               options, true),
       entry_of("matmul", "Multiply matrices, or batches of them, by the rules of NumPy's matmul.", {}, matmul_options,
                false),
       entry_of("dot", "Multiply two arrays of one axis element by element, and sum.", {}, options, false)};

@@ -52,9 +52,8 @@ std::vector<StepLoop> loops_over(const Contraction& problem, const ProductStep& 
 /// The axes of a set as a term has them, slowest first.
 std::vector<int> by_stride(const Term& term, AxisSet axes) {
   std::vector<int> order = axes_of(axes);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return magnitude(stride_of(term, a)) > magnitude(stride_of(term, b));
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return magnitude(stride_of(term, a)) > magnitude(stride_of(term, b)); });
   return order;
 }
 
@@ -119,8 +118,7 @@ std::vector<StepLoop> merged(std::vector<StepLoop> loops) {
   const auto key = [](const StepLoop& loop) {
     return std::tuple(magnitude(loop.out), magnitude(loop.left), magnitude(loop.right));
   };
-  std::stable_sort(loops.begin(), loops.end(),
-                   [&](const StepLoop& a, const StepLoop& b) { return key(a) > key(b); });
+  std::stable_sort(loops.begin(), loops.end(), [&](const StepLoop& a, const StepLoop& b) { return key(a) > key(b); });
   return loops;
 }
 
@@ -128,7 +126,8 @@ Orders orders_needed(const Contraction& problem, const ProductStep& step) {
   const AxisSet summed = step.left.axes & step.right.axes & ~step.out.axes;
   if (loops_over(problem, step, summed).size() <= 1) return {};
   const std::vector<int> of_left = by_stride(step.left, summed), of_right = by_stride(step.right, summed);
-  const bool left_leads = is_one_loop(problem, step.left, of_left), right_leads = is_one_loop(problem, step.right, of_right);
+  const bool left_leads = is_one_loop(problem, step.left, of_left),
+             right_leads = is_one_loop(problem, step.right, of_right);
   const bool left_is_smaller = problem.points(step.left.axes) < problem.points(step.right.axes);
   if (right_leads && (left_is_smaller || !left_leads)) return {order_of_copy(step.left, of_right), {}};
   if (left_leads) return {{}, order_of_copy(step.right, of_left)};

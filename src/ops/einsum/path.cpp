@@ -142,8 +142,8 @@ std::vector<PathStep> greedy_path(const Contraction& problem) {
     path.push_back(best);
     std::erase_if(open, [&](int number) { return number == best.left || number == best.right; });
     open.push_back(static_cast<int>(arrays.size()));
-    arrays.push_back(joined(problem, arrays[static_cast<std::size_t>(best.left)],
-                            arrays[static_cast<std::size_t>(best.right)]));
+    arrays.push_back(
+        joined(problem, arrays[static_cast<std::size_t>(best.left)], arrays[static_cast<std::size_t>(best.right)]));
   }
   return path;
 }

@@ -104,7 +104,8 @@ core::BoundPattern bind_operands(const Operation& op, std::span<const View> oper
 void check_factors(const Operation& op, Dtype out) {
   const double alpha = number_option(op, "alpha", 1), beta = number_option(op, "beta", 0);
   if (core::unit_roundoff(out) != 0) return;
-  const bool whole = std::trunc(alpha) == alpha && std::trunc(beta) == beta && std::abs(alpha) < 0x1p53 && std::abs(beta) < 0x1p53;
+  const bool whole =
+      std::trunc(alpha) == alpha && std::trunc(beta) == beta && std::abs(alpha) < 0x1p53 && std::abs(beta) < 0x1p53;
   if (!whole) throw Error(Errc::usage, "alpha and beta of integers are whole numbers", "use out-dtype f64");
   if (out == Dtype::boolean && (alpha != 1 || (beta != 0 && beta != 1)))
     throw Error(Errc::usage, "alpha of bools is 1 and beta 0 or 1", "use out-dtype u8");
@@ -119,10 +120,10 @@ void check_relu(const Operation& op, Dtype out) {
 
 void check_addend(const View& addend, const View& result) {
   if (addend.dtype != result.dtype)
-    throw Error(Errc::usage,
-                "the array to add is " + std::string(name(addend.dtype)) + ", the result " +
-                    std::string(name(result.dtype)),
-                "convert it to " + std::string(name(result.dtype)));
+    throw Error(
+        Errc::usage,
+        "the array to add is " + std::string(name(addend.dtype)) + ", the result " + std::string(name(result.dtype)),
+        "convert it to " + std::string(name(result.dtype)));
   bool fits = addend.rank() <= result.rank();
   for (int i = 1; fits && i <= addend.rank(); ++i) {
     const std::int64_t extent = from_the_end(addend.shape, i);
@@ -152,7 +153,8 @@ std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem)
 /// The strides of an array along its numbered axes. An axis that the array repeats by having length 1 is none of it.
 Term term_of(const View& view, const core::BoundPattern& bound, const std::vector<std::vector<int>>& side,
              const std::vector<int>& numbers, std::size_t count) {
-  Term term{.dtype = view.dtype, .strides = std::vector<std::int64_t>(count), .offset = view.offset, .align = view.align};
+  Term term{
+      .dtype = view.dtype, .strides = std::vector<std::int64_t>(count), .offset = view.offset, .align = view.align};
   Dims strides = view.strides;
   for (int i = 0; i < view.rank(); ++i)
     if (view.shape[i] == 1) strides[i] = 0;
@@ -175,8 +177,7 @@ View broadcast_to(const View& addend, const View& result) {
   view.shape = result.shape;
   view.strides = Dims::filled(result.rank(), 0);
   for (int i = 1; i <= addend.rank(); ++i)
-    if (from_the_end(addend.shape, i) != 1)
-      view.strides[result.rank() - i] = from_the_end(addend.strides, i);
+    if (from_the_end(addend.shape, i) != 1) view.strides[result.rank() - i] = from_the_end(addend.strides, i);
   return view;
 }
 

@@ -34,7 +34,7 @@ struct Contraction {
   std::optional<Term> addend;  // has the output's axes, with stride 0 along those where it is broadcast
   Term out;
   std::vector<int> out_order;  // the output's axes, slowest first
-  Dtype common = Dtype::f32;  // of the operands, promoted
+  Dtype common = Dtype::f32;   // of the operands, promoted
   double alpha = 1, beta = 0;
   bool relu = false;
 

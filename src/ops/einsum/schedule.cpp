@@ -73,7 +73,8 @@ void Schedule::finish(PlanImpl& plan) const {
   for (std::size_t s = 0; s < steps_.size(); ++s) {
     std::vector<Place> places;
     for (const Source& source : steps_[s].sources)
-      places.push_back({source.view, source.view == workspace_view ? begins[static_cast<std::size_t>(source.block)] : 0});
+      places.push_back(
+          {source.view, source.view == workspace_view ? begins[static_cast<std::size_t>(source.block)] : 0});
     append(plan, *steps_[s].part, places, begins[block_bytes_.size() + s]);
     report.expected_seconds += steps_[s].part->report.expected_seconds;
     report.steps.push_back(std::to_string(s + 1) + ": " + steps_[s].text);

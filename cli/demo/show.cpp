@@ -1,0 +1,102 @@
+// Runs plans, times them by the device's clock, and checks what comes of them.
+#include "demo/show.hpp"
+
+#include "app.hpp"
+#include "compare.hpp"
+#include "streams.hpp"
+
+#include "device/device.hpp"
+#include "ops/plan_impl.hpp"
+#include "ops/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace axisloom::cli {
+namespace {
+
+constexpr int most_runs = 20;
+constexpr double most_seconds = 1;  // of further runs: some of the textbook's kernels take their time
+
+/// Runs a plan; the time of several launches begins at the end of a byte that is written before them.
+double timed_run(const Plan& plan, const Queue& queue, std::span<const Buffer> buffers, const Buffer& byte) {
+  if (plan.impl()->launches.size() == 1) {
+    const Event event = plan.run(queue, buffers);
+    event.wait();
+    return event.seconds();
+  }
+  const auto before = queue.impl()->fill(*byte.impl(), 0, 1, std::byte{0}, {});
+  const Event event = plan.run(queue, buffers);
+  event.wait();
+  return event.impl()->seconds_since(*before);
+}
+
+Done carry_out(const Operation& op, std::span<const io::HostArray> inputs, const Device& device,
+               const PlanOptions& options) {
+  std::vector<View> views;
+  for (const io::HostArray& input : inputs) views.push_back(input.view);
+  views.push_back(result_view(op, views));
+  for (View& view : views) view.align = static_cast<std::int64_t>(device.info().base_alignment);
+  const Plan plan = axisloom::plan(op, views, device, options);
+  Done done{.result = io::HostArray::allocate(views.back()), .report = plan.report()};
+  if (const auto operations = ops::entry(op.name).operations) done.operations = operations(op, views);
+  const Queue queue = device.queue(true);
+  std::vector<Buffer> buffers;
+  for (const io::HostArray& input : inputs) {
+    buffers.push_back(device.allocate(input.bytes));
+    queue.write(buffers.back(), 0, input.span()).wait();
+  }
+  buffers.push_back(device.allocate(done.result.bytes));
+  const Buffer byte = device.allocate(1);
+  done.seconds = std::numeric_limits<double>::infinity();
+  double spent = 0;
+  for (int run = 0; run < most_runs && spent < most_seconds; ++run) {
+    const double seconds = timed_run(plan, queue, buffers, byte);
+    done.seconds = std::min(done.seconds, seconds);
+    spent += seconds;
+  }
+  queue.read(buffers.back(), 0, done.result.span()).wait();
+  return done;
+}
+
+Cell rate_cell(double count, double seconds) {
+  if (count == 0) return "";
+  const double rate = count / seconds / 1e9;
+  return {rate, fmt::format("{:.2f}", rate)};
+}
+
+}  // namespace
+
+io::HostArray Show::step(const char* what, const Operation& op, const io::HostArray& input, const std::string& file,
+                         const PlanOptions& options) {
+  const Done done = carry_out(op, std::span(&input, 1), device_, options);
+  const OracleResult oracle = oracle_result(op, std::span(&input, 1), done.result.view);
+  const std::byte* const want = oracle.want.memory.get();
+  add_row(what, done, file, !first_difference(done.result.view, want, done.result.memory.get(), oracle.bound));
+  if (!file.empty()) save(done.result, file);
+  return done.result;
+}
+
+io::HostArray Show::step_to(const char* what, const Operation& op, std::span<const io::HostArray> inputs,
+                            const io::HostArray& known, const PlanOptions& options) {
+  const Done done = carry_out(op, inputs, device_, options);
+  const View& view = done.result.view;
+  const bool same_kind = view.dtype == known.view.dtype && view.shape == known.view.shape;
+  add_row(what, done, "", same_kind && !first_difference(view, known.memory.get(), done.result.memory.get()));
+  return done.result;
+}
+
+void Show::save(const io::HostArray& array, const std::string& file) const {
+  write_file((folder_ / file).string(), array, "");
+}
+
+void Show::add_row(const char* what, const Done& done, const std::string& file, bool right) {
+  right_ = right_ && right;
+  table_.add({what, done.report.shapes, done.report.candidate, seconds_cell(done.seconds),
+              rate_cell(static_cast<double>(done.report.bytes_moved), done.seconds),
+              rate_cell(done.operations, done.seconds), right ? "passed" : "DIFFERS", file});
+}
+
+}  // namespace axisloom::cli
