@@ -96,6 +96,19 @@ TEST_F(OpenclDeviceTest, CopiesFillsAndReadsParts) {
   EXPECT_EQ(read_ints(*queue, *a, 1000)[500], 1);
 }
 
+TEST_F(OpenclDeviceTest, FillsAnyRange) {
+  auto queue = device_->queue(false);
+  auto buffer = device_->allocate(400);
+  for (const auto& [from, bytes] : {std::pair<std::size_t, std::size_t>{3, 100}, {3, 5}, {16, 16}, {1, 15}, {32, 33}}) {
+    queue->fill(*buffer, 0, 400, std::byte{0}, {});
+    queue->fill(*buffer, from, bytes, std::byte{7}, {});
+    std::vector<std::byte> got(400), want(400);
+    std::fill_n(want.begin() + static_cast<std::ptrdiff_t>(from), bytes, std::byte{7});
+    queue->read(*buffer, 0, got, {})->wait();
+    EXPECT_EQ(got, want) << bytes << " bytes at " << from;
+  }
+}
+
 TEST_F(OpenclDeviceTest, HandlesNoBytesAndNoGroups) {
   auto queue = device_->queue(false);
   auto empty = device_->allocate(0);

@@ -16,12 +16,17 @@ const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"items", 256, {128, 256, 512}, "work-items", "group size"},
       {"columns", 32, {4, 8, 16, 32, 64}, "packets", "of a row that a group takes; fewer where a row has only 4"},
-      {"in_flight", 4, {1, 2, 4, 8}, "rows", "loads that an item issues before it adds"},
+      {"in_flight",
+       8,
+       {1, 2, 4, 8},
+       "rows",
+       "loads that an item issues before it adds; columns of 16384 x 16384 floats on an H200: 4201 GB/s with 8, 3728 with 4"},
       {"parts",
-       2112,
+       528,
        {528, 1056, 2112, 4224},
        "groups",
-       "that are wanted: 16 for each of the 132 cores of an H200, twice what it holds at once"},
+       "that are wanted: what the 132 cores of an H200 hold at once. Columns of 16384 x 16384 floats there: 4201 GB/s, "
+       "with 1056, 2112 and 4224 groups 4058, 3934, 3892"},
       launches_tunable()};
   return list;
 }

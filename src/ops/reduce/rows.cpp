@@ -15,12 +15,17 @@ constexpr double step_seconds = 1.5e-6;         // a tree, a ticket and what the
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-      {"in_flight", 4, {1, 2, 4, 8}, "packets", "loads that an item issues before it adds"},
+      {"in_flight",
+       8,
+       {1, 2, 4, 8},
+       "packets",
+       "loads that an item issues before it adds; 2^28 floats on an H200: 4228 GB/s with 8, 4191 with 4"},
       {"parts",
-       2112,
+       528,
        {528, 1056, 2112, 4224},
        "parts",
-       "of all outputs that are wanted: 16 for each of the 132 cores of an H200, twice what it holds at once"},
+       "of all outputs that are wanted: what the 132 cores of an H200 hold at once, for a second round never ends even. "
+       "2^28 floats there: 4228 GB/s, with 1056, 2112 and 4224 parts 4041, 4142, 3970; 2^24: 2375, 2189, 2153"},
       launches_tunable()};
   return list;
 }
