@@ -65,7 +65,7 @@ struct Case {
   Layout a = {}, b = {}, c = {};
   double alpha = 1, beta = 0;
   bool relu = false;
-  std::int64_t align = 256;
+  std::int64_t align = 64;
 };
 
 inline std::string text_of(const Case& job) {
