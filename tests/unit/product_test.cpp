@@ -182,23 +182,20 @@ TEST_F(Products, TilesOfEveryForm) {
   struct Form {
     std::int64_t m, n, tile_m, tile_n, step;
   };
-  for (const Form& f : {Form{128, 128, 8, 8, 8}, Form{128, 128, 8, 8, 16}, Form{64, 64, 4, 4, 16},
-                        Form{64, 64, 8, 8, 8}, Form{64, 128, 8, 8, 8}, Form{128, 64, 16, 4, 8}})
-    for (const std::int64_t buffers : {1, 2})
-      for (const std::int64_t access : {4, 16}) {
-        Case job{.m = 150, .n = 140, .k = 40};
-        const PlanOptions options = forced("tile", {{"block_m", f.m},
-                                                    {"block_n", f.n},
-                                                    {"tile_m", f.tile_m},
-                                                    {"tile_n", f.tile_n},
-                                                    {"step_k", f.step},
-                                                    {"buffers", buffers},
-                                                    {"access", access}});
-        expect_right(job, options);
-        job.a.turned = job.b.turned = true;
-        job.align = 16;
-        expect_right(job, options);
-      }
+  const std::array forms = {Form{128, 128, 8, 8, 8}, Form{128, 128, 8, 8, 16}, Form{64, 64, 4, 4, 16},
+                            Form{64, 64, 8, 8, 8},   Form{64, 128, 8, 8, 8},   Form{128, 64, 16, 4, 8}};
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    const Form& f = forms[i];
+    Case job{.m = 150, .n = 140, .k = 40};
+    job.a.turned = job.b.turned = i % 4 < 2;
+    expect_right(job, forced("tile", {{"block_m", f.m},
+                                      {"block_n", f.n},
+                                      {"tile_m", f.tile_m},
+                                      {"tile_n", f.tile_n},
+                                      {"step_k", f.step},
+                                      {"buffers", i % 2 + 1},
+                                      {"access", i % 3 == 0 ? 4 : 16}}));
+  }
 }
 
 TEST_F(Products, AsynchronousTiles) {
@@ -260,7 +257,7 @@ TEST_F(Products, RandomOnes) {
                   static_cast<unsigned>(between(0, 3) / 3 * between(0, 15)),
                   static_cast<unsigned>(between(0, 3) / 3 * between(0, 15))};
   };
-  for (unsigned i = 0; i < 120; ++i) {
+  for (unsigned i = 0; i < 60; ++i) {
     Case job;
     const auto pairs = dtype_pairs();
     std::tie(job.in, job.out) = pairs[static_cast<std::size_t>(between(0, static_cast<int>(pairs.size()) - 1))];
