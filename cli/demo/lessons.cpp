@@ -82,7 +82,7 @@ io::HostArray sum_on_host(const io::HostArray& array) {
 void show_product(Show& show) {
   const io::HostArray picture = picture_of_a_word(), known = brightened(picture);
   const std::array inputs{scaled_identity(), picture};
-  const Operation product{"matmul"};
+  const Operation product = matmul();
   show.step_to("product, an item per element", product, inputs, known, forced("plain"));
   show.step_to("product, tiles of 16 x 16", product, inputs, known, forced("local16"));
   const io::HostArray result = show.step_to("product, tuned", product, inputs, known);

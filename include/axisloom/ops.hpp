@@ -46,6 +46,17 @@ Operation permute(std::span<const int> axes);
 /// on the way back `channels` gives the true count (0: all).
 Operation relayout(std::string_view from, std::string_view to, std::int64_t channels = 0);
 
+/// Sums of products of any number of arrays: "i k, k j -> i j" or "ik,kj->ij". Of names that stand in several arrays
+/// the lengths agree or are 1; a name twice in one array is its diagonal; what is missing on the right is summed.
+/// Options: alpha (a factor), beta (a factor of one more input, which is added and broadcast to the result),
+/// activation (relu), out-dtype (of the result; by itself what NumPy promotes to, but i32 for 8-bit integers).
+Operation einsum(std::string_view pattern, const Options& options = {}, const Lengths& lengths = {});
+/// Products of matrices by the rules of NumPy's matmul. Options: those of einsum, and the flags transpose-a,
+/// transpose-b.
+Operation matmul(const Options& options = {});
+/// The inner product of two arrays of one axis; nothing is conjugated. Options: those of einsum.
+Operation dot(const Options& options = {});
+
 /// Shape and dtype of the result for these inputs, contiguous. Throws Error(usage) as `plan` does.
 View result_view(const Operation& op, std::span<const View> inputs);
 

@@ -63,4 +63,16 @@ Operation relayout(std::string_view from, std::string_view to, std::int64_t chan
   return op;
 }
 
+Operation einsum(std::string_view pattern, const Options& options, const Lengths& lengths) {
+  return {"einsum", {std::string(pattern)}, lengths, options};
+}
+
+Operation matmul(const Options& options) {
+  return {"matmul", {}, {}, options};
+}
+
+Operation dot(const Options& options) {
+  return {"dot", {}, {}, options};
+}
+
 }  // namespace axisloom

@@ -97,6 +97,9 @@ void put_patterns(const Corpus& corpus) {
   seed("repeat", "h w -> h (w c) 1", {1, 2, 2, 2, 'c', 3});
   seed("ellipsis", "a ... (b 2) -> (...) b a 2", {0, 4, 2, 3, 4, 6});
   seed("einsum", "i k, k j -> i j", {2, 2, 2, 3, 2, 3, 4});
+  seed("compact", "ik,kj", {3, 2, 2, 3, 2, 3, 4});
+  seed("diagonal", "...ii,i...->...i", {3, 3, 2, 3, 3, 2, 1, 2});
+  seed("names", "row, row col -> (col 2)", {3, 1, 3, 2, 3, 4});
   seed("unit", "() 1 a -> a", {0, 3, 1, 1, 7});
 }
 

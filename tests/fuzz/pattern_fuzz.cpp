@@ -1,6 +1,6 @@
 // Any text as a pattern and any small numbers as shapes and lengths: a binding that counts the same elements on both
-// sides, or Error(usage). The input is the pattern, a NUL, which side may have axes of its own, per operand a rank and
-// extents, then pairs of a one-letter name and a length.
+// sides, or Error(usage). The input is the pattern, a NUL, which side may have axes of its own or whether it is
+// einsum's, per operand a rank and extents, then pairs of a one-letter name and a length.
 #include <axisloom/error.hpp>
 #include <cstdlib>
 #include <span>
@@ -12,6 +12,7 @@ namespace {
 
 using axisloom::Dims;
 using axisloom::core::BoundPattern;
+using axisloom::core::Broadcast;
 using axisloom::core::OneSided;
 
 /// Takes numbers from the input; zeros once it is used up.
@@ -42,10 +43,12 @@ class Numbers {
   std::span<const std::uint8_t> bytes_;
 };
 
-/// Every axis of `shape` must be the product of the elementary axes that make it up.
-void require_products(const BoundPattern& bound, const std::vector<std::vector<int>>& side, const Dims& shape) {
+/// Every axis of `shape` must be the product of the elementary axes that make it up, or broadcast.
+void require_products(const BoundPattern& bound, const std::vector<std::vector<int>>& side, const Dims& shape,
+                      Broadcast broadcast = Broadcast::no) {
   if (side.size() != static_cast<std::size_t>(shape.size())) std::abort();
   for (std::size_t i = 0; i < side.size(); ++i) {
+    if (broadcast == Broadcast::yes && side[i].size() == 1 && shape[static_cast<int>(i)] == 1) continue;
     std::int64_t product = 1;
     for (const int axis : side[i]) {
       const std::int64_t extent = bound.axes.at(static_cast<std::size_t>(axis)).extent;
@@ -55,23 +58,32 @@ void require_products(const BoundPattern& bound, const std::vector<std::vector<i
   }
 }
 
-void check(const std::string& text, Numbers numbers) {
-  const axisloom::core::Pattern pattern = axisloom::core::parse(text);
-  const auto allowed = static_cast<OneSided>(numbers.byte() % 3);
+std::vector<Dims> shapes_from(Numbers& numbers, std::size_t count) {
   std::vector<Dims> shapes;
-  for (std::size_t i = 0; i < pattern.inputs.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     Dims shape;
     for (int rank = numbers.byte() % 6; rank > 0; --rank) shape.push_back(numbers.extent());
     shapes.push_back(shape);
   }
+  return shapes;
+}
+
+void check(const std::string& text, Numbers numbers) {
+  const int mode = numbers.byte() % 4;
+  const bool einsum = mode == 3;
+  const auto broadcast = einsum ? Broadcast::yes : Broadcast::no;
+  const auto allowed = einsum ? OneSided::left : static_cast<OneSided>(mode);
+  const std::vector<Dims> shapes = shapes_from(numbers, static_cast<std::size_t>(axisloom::core::count_operands(text)));
+  const axisloom::core::Pattern pattern =
+      einsum ? axisloom::core::parse_einsum(text, shapes) : axisloom::core::parse(text);
   axisloom::Lengths lengths;
   while (!numbers.empty()) {
     const auto letter = static_cast<char>(numbers.byte());
     lengths.emplace_back(std::string(1, letter), numbers.length());
   }
-  const BoundPattern bound = axisloom::core::bind(pattern, shapes, lengths, allowed);
+  const BoundPattern bound = axisloom::core::bind(pattern, shapes, lengths, allowed, broadcast);
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    require_products(bound, bound.inputs.at(i), shapes[i]);
+    require_products(bound, bound.inputs.at(i), shapes[i], broadcast);
     const Dims strides = axisloom::contiguous_strides(shapes[i]);
     if (axisloom::core::elementary_strides(bound, bound.inputs[i], strides).size() != bound.axes.size()) std::abort();
   }

@@ -111,6 +111,37 @@ TEST(CompileCount, AThousandShapesOnTheDevice) {
   std::cout << compiles << " compiles for " << text_of(taken) << shapes << " shapes" << std::endl;
 }
 
+/// Products, sums and elementwise ones of f32 in many shapes.
+void plan_einsums(const Device& device) {
+  std::mt19937 engine(20240607);
+  const auto between = [&](int low, int high) { return std::uniform_int_distribution(low, high)(engine); };
+  const std::string patterns[] = {"ik,kj->ij", "ki,jk->ij",   "bik,bkj->bij", "bik,kj->bij", "ik,k->i", "i,j->ij",
+                                  "ij,ij->ij", "ikl,lkj->ij", "ij,jk,kl->il", "ij->ji",      "ij->j",   "ii->i"};
+  for (int i = 0; i < shapes; ++i) {
+    const std::string& pattern = patterns[between(0, 11)];
+    std::map<char, std::int64_t> lengths;
+    std::vector<View> views(1, View::contiguous(Dtype::f32, {}));
+    for (const char c : pattern.substr(0, pattern.find('-'))) {
+      if (c == ',') views.push_back(View::contiguous(Dtype::f32, {}));
+      if (c == ',') continue;
+      if (!lengths.contains(c)) lengths[c] = between(0, 1) == 0 ? between(1, 70) : 1 << between(0, 9);
+      views.back().shape.push_back(lengths[c]);
+    }
+    for (View& view : views) view.strides = contiguous_strides(view.shape);
+    plan(einsum(pattern), views, device);
+  }
+}
+
+TEST(CompileCount, AThousandEinsums) {
+  const NoDiskCache memory_only;
+  for (const DeviceInfo& info : {cpu_info(), gpu_info(Api::cuda)}) {
+    const auto pretended = std::make_shared<PretendedDevice>(info);
+    plan_einsums(Device(pretended));
+    EXPECT_LE(pretended->sources.size(), most_compiles) << info.name;
+    std::cout << pretended->sources.size() << " compiles for einsums on " << info.name << std::endl;
+  }
+}
+
 // The same shapes again: everything is known.
 TEST(CompileCount, NothingIsCompiledTwice) {
   const NoDiskCache memory_only;

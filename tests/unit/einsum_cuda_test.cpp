@@ -22,18 +22,18 @@ std::set<std::string> sources_of(const std::vector<std::pair<Operation, std::vec
 std::vector<std::pair<Operation, std::vector<View>>> elementwise_jobs() {
   std::vector<std::pair<Operation, std::vector<View>>> jobs;
   const auto array = [](Dtype dtype) { return View::contiguous(dtype, {300, 400}); };
-  const auto einsum = [](const Options& options) { return Operation{"einsum", {"i j -> j i"}, {}, options}; };
+  const auto turned = [](const Options& options) { return einsum("i j -> j i", options); };
   for (const Dtype dtype : all_dtypes()) {
-    jobs.push_back({einsum({{"beta", "1"}}), {array(dtype), View::contiguous(dtype, {400, 300})}});
-    if (dtype != Dtype::i8 && dtype != Dtype::u8) jobs.push_back({einsum({{"out-dtype", "c128"}}), {array(dtype)}});
+    jobs.push_back({turned({{"beta", "1"}}), {array(dtype), View::contiguous(dtype, {400, 300})}});
+    if (dtype != Dtype::i8 && dtype != Dtype::u8) jobs.push_back({turned({{"out-dtype", "c128"}}), {array(dtype)}});
   }
   jobs.erase(std::remove_if(jobs.begin(), jobs.end(),
                             [](const auto& job) { return job.second.size() > 1 && size_of(job.second[0].dtype) == 1; }),
              jobs.end());
   const View bytes = array(Dtype::i8), sum = View::contiguous(Dtype::i32, {400, 300});
-  jobs.push_back({einsum({{"alpha", "3"}, {"beta", "2"}, {"activation", "relu"}}), {bytes, sum}});
-  jobs.push_back({einsum({{"alpha", "3"}, {"activation", "relu"}}), {array(Dtype::bf16)}});
-  const Operation multiply{"einsum", {"i j, i j -> i j"}};
+  jobs.push_back({turned({{"alpha", "3"}, {"beta", "2"}, {"activation", "relu"}}), {bytes, sum}});
+  jobs.push_back({turned({{"alpha", "3"}, {"activation", "relu"}}), {array(Dtype::bf16)}});
+  const Operation multiply = einsum("i j, i j -> i j");
   for (const Dtype dtype : {Dtype::i8, Dtype::f16, Dtype::f32, Dtype::c128, Dtype::boolean})
     jobs.push_back({multiply, {array(dtype), array(dtype)}});
   return jobs;
@@ -62,7 +62,7 @@ TEST(EinsumCuda, ElementwiseKernelsCompileForEveryGeneration) {
 TEST(EinsumCuda, ElementwiseKernelsCompileChecked) {
   ASSERT_FALSE(device::cuda::installed_nvrtc().found.empty()) << "INCOMPLETE: no NVRTC; tools/nvrtc.sh installs it";
   const View array = View::contiguous(Dtype::f32, {300, 400}), addend = View::contiguous(Dtype::f32, {400, 300});
-  compile(sources_of({{{"einsum", {"i j -> j i"}, {}, {{"beta", "1"}}}, {array, addend}}}, true), "sm_90");
+  compile(sources_of({{einsum("i j -> j i", {{"beta", "1"}}), {array, addend}}}, true), "sm_90");
 }
 
 }  // namespace

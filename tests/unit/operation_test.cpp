@@ -15,6 +15,10 @@ TEST(Operation, TextIsWhatOneTypes) {
   EXPECT_EQ(to_string(transpose()), "transpose");
   EXPECT_EQ(to_string(relayout("NCHW", "NC/32HW32")), "relayout NCHW NC/32HW32");
   EXPECT_EQ(to_string(relayout("NC/8HW8", "NCHW", 13)), "relayout NC/8HW8 NCHW channels=13");
+  EXPECT_EQ(to_string(einsum("i (k x), k -> i", {{"alpha", "2"}}, {{"x", 3}})),
+            "einsum \"i (k x), k -> i\" x=3 --alpha 2");
+  EXPECT_EQ(to_string(matmul({{"transpose-a", ""}})), "matmul --transpose-a");
+  EXPECT_EQ(to_string(dot()), "dot");
 }
 
 TEST(Operation, PermuteWritesItsAxesAsOneWord) {
