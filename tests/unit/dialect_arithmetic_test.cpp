@@ -1,6 +1,7 @@
 // Arithmetic of the dialect against independent oracles: integer words, bit casts, 16-bit floats on all their values.
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "dialect_support.hpp"
 
@@ -54,6 +55,36 @@ std::vector<u64> arithmetic_oracle(u64 x, u64 y) {
           sign_extended(v),
           0x3f800000u,
           x};
+}
+
+// In a warp of 32 items the last three have nobody three further on, and their value is not looked at.
+TEST(DialectArithmetic, SumsAndShufflesOfItemsAndRoots) {
+  const auto a = noise<u64>(4 * items);
+  const u64 total = std::accumulate(a.begin(), a.end(), u64{0});
+  on_every_device([&](device::Device& device, Prelude prelude) {
+    auto in = a;
+    std::vector<u64> sum{~u64{0}}, shuffled(2 * a.size()), roots(2 * a.size());
+    KernelRun(device, "together", "together", prelude)
+        .buffer(in)
+        .buffer(sum)
+        .buffer(shuffled)
+        .buffer(roots)
+        .launch(Count{static_cast<i64>(a.size())}, 4);
+    EXPECT_EQ(sum[0], total - 1) << "it began at -1";
+    const bool shuffles = device.info().vendor.find("NVIDIA") != std::string::npos;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      const std::size_t from = shuffles ? k + 3 : k;
+      if (!shuffles || k % 32 < 29) {
+        EXPECT_EQ(shuffled[k], a[from]);
+        EXPECT_EQ(shuffled[a.size() + k], static_cast<u32>(a[from]));
+      }
+      const auto single = std::bit_cast<float>(static_cast<u32>(roots[k]));
+      EXPECT_NEAR(single, std::sqrt(static_cast<float>(static_cast<u32>(a[k]))), single * 3 * 0x1p-23);
+      if (device.info().f64) {
+        EXPECT_EQ(std::bit_cast<double>(roots[a.size() + k]), std::sqrt(static_cast<double>(a[k])));
+      }
+    }
+  });
 }
 
 TEST(DialectArithmetic, IntegerWords) {

@@ -30,6 +30,7 @@ std::vector<Case> cases() {
   for (const char* type : {"u32", "f64"}) {
     all.push_back({"order", "last_group_sums", 16, defines("SLOT_TYPE", type)});
   }
+  all.push_back({"together", "together", 8, {}});
   all.push_back({"local", "fetched", 16, defines("ELEMENT", "u8").set("ELEMENT_BYTES", 1)});
   all.push_back({"local", "fetched", 16, defines("ELEMENT", "u64").set("ELEMENT_BYTES", 8)});
   return all;

@@ -20,7 +20,8 @@ const std::vector<tune::Tunable>& tunables() {
        8,
        {1, 2, 4, 8},
        "rows",
-       "loads that an item issues before it adds; columns of 16384 x 16384 floats on an H200: 4201 GB/s with 8, 3728 with 4"},
+       "loads that an item issues before it adds; columns of 16384 x 16384 floats on an H200: 4201 GB/s with 8, 3728 "
+       "with 4"},
       {"parts",
        528,
        {528, 1056, 2112, 4224},

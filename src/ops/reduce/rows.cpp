@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t most_additions = 4096;   // of one running sum
 constexpr std::int64_t least_bytes = 32 << 10;  // of a part: several rounds of loads of every item
-constexpr double step_seconds = 1.5e-6;         // a tree, a ticket and what the last group does, against a bare launch
+constexpr std::int64_t resident_items = 1024;  // of a compute unit: with more, CUDA's compiler spills what is in flight
+constexpr double step_seconds = 1.5e-6;        // a tree, a ticket and what the last group does, against a bare launch
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
@@ -24,7 +25,8 @@ const std::vector<tune::Tunable>& tunables() {
        528,
        {528, 1056, 2112, 4224},
        "parts",
-       "of all outputs that are wanted: what the 132 cores of an H200 hold at once, for a second round never ends even. "
+       "of all outputs that are wanted: what the 132 cores of an H200 hold at once, for a second round never ends "
+       "even. "
        "2^28 floats there: 4228 GB/s, with 1056, 2112 and 4224 parts 4041, 4142, 3970; 2^24: 2375, 2189, 2153"},
       launches_tunable()};
   return list;
@@ -93,6 +95,7 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   params.tasks = params.outputs * c.parts;
   const bool wide =
       scalars > 1 && proven_alignment(reduction, reduction.reduced.size() - 1) >= scalars * problem.scalar_bytes();
+  main.defines().set("RESIDENT", std::max<std::int64_t>(1, resident_items / items));
   main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide ? 1 : 0);
   main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, items / c.team));

@@ -24,7 +24,8 @@ const std::vector<tune::Tunable>& tunables() {
        8192,
        {0, 1024, 2048, 4096, 8192, 16384},
        "bytes",
-       "how far ahead of the loads memory is asked for; f32, of the read-only rate: 0 0.87, 4096 0.90, 8192 0.94, 16384 0.88"},
+       "how far ahead of the loads memory is asked for; f32, of the read-only rate: 0 0.87, 4096 0.90, 8192 0.94, "
+       "16384 0.88"},
       launches_tunable()};
   return list;
 }
