@@ -88,7 +88,8 @@ void Workload::describe() {
   work_ = {static_cast<double>(bytes), entry().operations != nullptr ? entry().operations(op_, views_) : 0};
   // Where Axisloom computes on host memory, whoever reads it is the yardstick, and no copy has to be made room for.
   if (move_ || (limit() == Limit::memory && device_.info().kind != Kind::cpu))
-    plain_copy_ = copy_of(static_cast<std::int64_t>(size_of(in().dtype)), bytes / 2);
+    // In whole packets, so that a few bytes of result do not make it another kind of copy.
+    plain_copy_ = copy_of(static_cast<std::int64_t>(size_of(in().dtype)), bytes < 64 ? bytes / 2 : bytes / 32 * 16);
 }
 
 Limit Workload::limit() const noexcept {

@@ -25,8 +25,8 @@ Table list(const std::vector<DeviceInfo>& infos, bool every_field) {
   std::vector<std::string> columns{"device", "kind", "name", "units", "memory", "max_allocation", "driver", "compiler"};
   if (every_field)
     columns.insert(columns.end(), {"vendor", "platform", "api_version", "architecture", "max_group", "local_memory",
-                                   "local_memory_max", "base_alignment", "last_level_cache", "unified_memory", "f64", "f16",
-                                   "atomics_64", "byte_stores", "device_scope_order"});
+                                   "local_memory_max", "base_alignment", "last_level_cache", "unified_memory", "f64",
+                                   "f16", "atomics_64", "byte_stores", "device_scope_order"});
   Table table(columns);
   for (const DeviceInfo& info : infos) {
     std::vector<Cell> row{info.spec(),

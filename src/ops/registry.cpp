@@ -15,7 +15,8 @@ namespace axisloom::ops {
 std::span<const OpEntry> registry() {
   static const std::vector<OpEntry> entries = [] {
     std::vector<OpEntry> list;
-    for (std::span<const OpEntry> folder : {move_entries(), reduce_entries(), einsum_entries()}) list.insert(list.end(), folder.begin(), folder.end());
+    for (std::span<const OpEntry> folder : {move_entries(), reduce_entries(), einsum_entries()})
+      list.insert(list.end(), folder.begin(), folder.end());
     return list;
   }();
   return entries;

@@ -109,6 +109,21 @@ TEST_F(OpenclDeviceTest, FillsAnyRange) {
   }
 }
 
+TEST_F(OpenclDeviceTest, CopiesAndFillsMoreThanTwoGibibytes) {
+  constexpr std::size_t bytes = (std::size_t{1} << 31) + 4;
+  if (device_->info().unified_memory || device_->info().max_allocation < bytes) GTEST_SKIP() << "no such buffers";
+  auto queue = device_->queue(false);
+  auto from = device_->allocate(bytes), to = device_->allocate(bytes);
+  queue->fill(*from, 0, bytes, std::byte{3}, {});
+  queue->fill(*to, 0, bytes, std::byte{0}, {});
+  queue->copy(*from, 0, *to, 0, bytes, {})->wait();
+  for (const std::size_t at : {std::size_t{0}, bytes / 2, bytes - 8}) {
+    std::vector<std::byte> got(8);
+    queue->read(*to, at, got, {})->wait();
+    EXPECT_EQ(got, std::vector<std::byte>(8, std::byte{3})) << at;
+  }
+}
+
 TEST_F(OpenclDeviceTest, HandlesNoBytesAndNoGroups) {
   auto queue = device_->queue(false);
   auto empty = device_->allocate(0);

@@ -131,6 +131,8 @@ std::shared_ptr<Event> CommandQueue::read(Buffer& from, std::size_t offset, std:
   });
 }
 
+constexpr std::size_t narrow_copy_limit = std::size_t{1} << 30;
+
 std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
                                           std::size_t bytes, Waits waits) {
   MemoryObject& source = own(from);
@@ -144,7 +146,13 @@ std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset,
   }
   return core_->context->guarded([&] {
     if (bytes == 0) return marker(waits);
-    return enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, bytes);
+    // Copies of more than 2 GiB whose length is no multiple of 16 fault on NVIDIA's OpenCL (driver 580).
+    const std::size_t tail = bytes > narrow_copy_limit ? bytes % 16 : 0, body = bytes - tail;
+    auto last = enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, body);
+    if (tail > 0)
+      last = enqueue(cl().clEnqueueCopyBuffer, Waits{}, source.get(), target.get(), from_offset + body,
+                     to_offset + body, tail);
+    return last;
   });
 }
 
@@ -166,8 +174,8 @@ std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::s
     const cl_mem memory = unmapped(to).get();
     require_range("a fill", to, offset, bytes);
     if (bytes == 0) return marker(waits);
-    // Runtimes fill in steps of the pattern: a wide one is many times as fast, and more than 2^31 steps of one byte fault
-    // on NVIDIA's (driver 580). Only what stands before and behind the wide steps is filled byte by byte.
+    // Runtimes fill in steps of the pattern: a wide one is many times as fast, and more than 2^31 steps of one byte
+    // fault on NVIDIA's (driver 580). Only what stands before and behind the wide steps is filled byte by byte.
     std::byte pattern[16];
     std::fill(std::begin(pattern), std::end(pattern), value);
     const std::size_t head = std::min(bytes, (sizeof pattern - offset % sizeof pattern) % sizeof pattern);
@@ -175,8 +183,8 @@ std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::s
     std::shared_ptr<Event> last;
     const auto part = [&](std::size_t width, std::size_t from, std::size_t length) {
       if (length > 0)
-        last = enqueue(cl().clEnqueueFillBuffer, last ? Waits{} : waits, memory, static_cast<const void*>(pattern), width,
-                       from, length);
+        last = enqueue(cl().clEnqueueFillBuffer, last ? Waits{} : waits, memory, static_cast<const void*>(pattern),
+                       width, from, length);
     };
     part(1, offset, head);
     part(sizeof pattern, offset + head, body);
