@@ -46,6 +46,16 @@ Operation permute(std::span<const int> axes);
 /// on the way back `channels` gives the true count (0: all).
 Operation relayout(std::string_view from, std::string_view to, std::int64_t channels = 0);
 
+/// Reduces the axes that stand on the left of the pattern only: reduce("max", "b c (h 2) (w 2) -> b c h w"). Names:
+/// sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm. Result dtypes and empty cases are those of
+/// NumPy 2; argmin and argmax count over the reduced axes in order. Options: order (fast, or portable: the same bits on
+/// every device), and ord of norm (1, 2, inf).
+Operation reduce(std::string_view name, std::string_view pattern, const Options& options = {},
+                 const Lengths& lengths = {});
+/// The same by axis numbers: reduction("sum", {{"axes", "0,-1"}, {"keepdims", ""}}). Options: those of reduce, axes
+/// (default: all), and the flag keepdims.
+Operation reduction(std::string_view name, const Options& options = {});
+
 /// Sums of products of any number of arrays: "i k, k j -> i j" or "ik,kj->ij". Of names that stand in several arrays
 /// the lengths agree or are 1; a name twice in one array is its diagonal; what is missing on the right is summed.
 /// Options: alpha (a factor), beta (a factor of one more input, which is added and broadcast to the result),

@@ -63,6 +63,14 @@ Operation relayout(std::string_view from, std::string_view to, std::int64_t chan
   return op;
 }
 
+Operation reduce(std::string_view name, std::string_view pattern, const Options& options, const Lengths& lengths) {
+  return {"reduce", {std::string(name), std::string(pattern)}, lengths, options};
+}
+
+Operation reduction(std::string_view name, const Options& options) {
+  return {std::string(name), {}, {}, options};
+}
+
 Operation einsum(std::string_view pattern, const Options& options, const Lengths& lengths) {
   return {"einsum", {std::string(pattern)}, lengths, options};
 }

@@ -19,6 +19,9 @@ TEST(Operation, TextIsWhatOneTypes) {
             "einsum \"i (k x), k -> i\" x=3 --alpha 2");
   EXPECT_EQ(to_string(matmul({{"transpose-a", ""}})), "matmul --transpose-a");
   EXPECT_EQ(to_string(dot()), "dot");
+  EXPECT_EQ(to_string(reduce("max", "h (w x) -> h w", {{"order", "portable"}}, {{"x", 3}})),
+            "reduce max \"h (w x) -> h w\" x=3 --order portable");
+  EXPECT_EQ(to_string(reduction("sum", {{"axes", "0,-1"}, {"keepdims", ""}})), "sum --axes 0,-1 --keepdims");
 }
 
 TEST(Operation, PermuteWritesItsAxesAsOneWord) {

@@ -143,8 +143,8 @@ TEST(ReduceSemantics, BadRequestsAreNamed) {
   EXPECT_NE(text(reduction("sum", {{"axes", "0,-2"}})).find("named twice"), std::string::npos);
   EXPECT_NE(text(reduction("sum", {{"order", "random"}})).find("portable or fast"), std::string::npos);
   EXPECT_NE(text(reduction("norm", {{"ord", "3"}})).find("ord 1, 2 or inf"), std::string::npos);
-  EXPECT_NE(text({"reduce", {"median", "h w ->"}}).find("unknown reduction"), std::string::npos);
-  EXPECT_NE(text({"reduce", {"sum", "h w -> c"}}).find("does not stand on the left"), std::string::npos);
+  EXPECT_NE(text(reduce("median", "h w ->")).find("unknown reduction"), std::string::npos);
+  EXPECT_NE(text(reduce("sum", "h w -> c")).find("does not stand on the left"), std::string::npos);
 }
 
 TEST(ReduceSemantics, WhatNeedsF64IsRefusedWithoutIt) {
@@ -162,7 +162,7 @@ TEST(ReduceSemantics, PatternsReduceWhatIsMissingOnTheRight) {
   const View view = View::contiguous(Dtype::i32, {2, 4, 6});
   std::vector<std::int32_t> numbers(48);
   std::iota(numbers.begin(), numbers.end(), 0);
-  const Operation pool{"reduce", {"max", "c (h 2) (w x) -> w c h"}, {{"x", 3}}};
+  const Operation pool = reduce("max", "c (h 2) (w x) -> w c h", {}, {{"x", 3}});
   EXPECT_EQ(result_view(pool, std::span(&view, 1)).shape, (Dims{2, 2, 2}));
   EXPECT_EQ(numbers_in<std::int32_t>(reduced(pool, view, bytes_of_numbers(numbers))),
             (std::vector<std::int32_t>{8, 20, 32, 44, 11, 23, 35, 47}));

@@ -38,10 +38,6 @@ std::vector<T> numbers_in(const Bytes& bytes) {
   return numbers;
 }
 
-inline Operation reduction(const std::string& name, Options options = {}) {
-  return {name, {}, {}, std::move(options)};
-}
-
 /// Candidates that take an operation on this device, free choice first (""). Without the lesson, which differs from the
 /// others in its launches only.
 inline std::vector<std::string> candidates_for(const Operation& op, const View& in) {

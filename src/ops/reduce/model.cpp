@@ -1,5 +1,4 @@
-// Costs of reductions. Reading counts as a copy does: a copy of the same bytes moves as many again, but reading alone
-// is about as much slower.
+// Costs of reductions. Bytes are read at the rate at which a copy moves them: the stores have no rate of reading.
 #include "ops/reduce/model.hpp"
 
 #include "core/number.hpp"
