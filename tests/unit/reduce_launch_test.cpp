@@ -91,6 +91,18 @@ TEST(ReduceLaunch, TheWorkspaceMayBeTheCallers) {
   }
 }
 
+// Rows read again and again: more elements than 32 bits count, in little memory.
+TEST(ReduceLaunch, MoreThanFourBillionElements) {
+  constexpr std::int64_t rows = 65'536, columns = 65'537;
+  View repeated = View::contiguous(Dtype::u8, {rows, columns});
+  repeated.strides[0] = 0;
+  std::vector<std::uint8_t> row(columns, 1);
+  const Bytes sum = reduced(reduction("sum"), repeated, bytes_of_numbers(row));
+  EXPECT_EQ(numbers_in<std::uint64_t>(sum).at(0), std::uint64_t{rows} * columns);
+  const Bytes sums = reduced(reduction("sum", {{"axes", "0"}}), repeated, bytes_of_numbers(row));
+  EXPECT_EQ(numbers_in<std::uint64_t>(sums), std::vector<std::uint64_t>(columns, rows));
+}
+
 TEST(ReduceLaunch, HowItIsCutDoesNotDependOnTheDevicesSize) {
   DeviceInfo small = gpu_info(), large = gpu_info();
   small.compute_units = 8;
