@@ -205,7 +205,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->capture_default_str();
   command
       .add_option("--peers", options.peers,
-                  fmt::format("Who else takes part: all, none, or some of {}", fmt::join(peer_names(), ",")))
+                  fmt::format("Who else takes part: all, none, or some of {}", fmt::join(peer_names(), ", ")))
       ->type_name("NAMES")
       ->capture_default_str();
   command.add_option("--min-time", options.min_seconds, "Seconds that each contestant runs at least")
