@@ -132,7 +132,7 @@ TEST(CliRandom, CasesAreReadableAndCoverEverything) {
     }
     if (input.count() == 0) ++seen["empty"];
   }
-  EXPECT_EQ(ops.size(), 5u);
+  EXPECT_EQ(ops.size(), 9u);
   EXPECT_EQ(sizes, (std::set<std::size_t>{1, 2, 4, 8, 16}));
   for (const char* part :
        {"in-strides=", "out-strides=", "in-offset=", "in-align=1 ", "out-align=", "negative", "broadcast", "empty"})
