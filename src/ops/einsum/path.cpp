@@ -66,7 +66,7 @@ std::vector<bool> members(std::size_t set, std::size_t count) {
 /// Every way of splitting every subset, smaller subsets first.
 class Search {
  public:
-  explicit Search(const Contraction& problem) : problem_(problem), sizes_(problem), count_(problem.operands.size()) {
+  explicit Search(const Contraction& problem) : sizes_(problem), count_(problem.operands.size()) {
     const std::vector<Array> arrays = arrays_of(problem);
     best_.resize(std::size_t{1} << count_);
     for (std::size_t set = 1; set < best_.size(); ++set) {
@@ -114,7 +114,6 @@ class Search {
     return next_++;
   }
 
-  const Contraction& problem_;
   Sizes sizes_;
   std::size_t count_;
   std::vector<Best> best_;
