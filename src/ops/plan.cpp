@@ -38,7 +38,8 @@ void check_words(const Operation& op, const OpEntry& entry) {
 }
 
 void check_options(const Operation& op, const OpEntry& entry) {
-  for (const auto& [name, value] : op.options) {
+  for (const auto& given : op.options) {
+    const std::string &name = given.first, &value = given.second;
     const auto known = std::find_if(entry.options.begin(), entry.options.end(),
                                     [&](const Option& option) { return option.name == name; });
     if (known == entry.options.end()) {
