@@ -12,8 +12,8 @@ if ((${#present[@]})) || ldconfig -p 2> /dev/null | grep -q 'libnvrtc\.so'; then
 venv="$PWD/.cache/venv"
 wheel=("$venv"/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*)
 if ((${#wheel[@]} == 0)); then
-  echo "Installing NVRTC (nvidia-cuda-nvrtc 13) into .cache/venv" >&2
-  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check 'nvidia-cuda-nvrtc==13.*'; } >&2
+  echo "Installing NVRTC (nvidia-cuda-nvrtc 13.0) into .cache/venv" >&2
+  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check 'nvidia-cuda-nvrtc==13.0.*'; } >&2
   then
     echo "NVRTC cannot be had: no library in the system, and the package nvidia-cuda-nvrtc could not be installed" >&2
     exit 1

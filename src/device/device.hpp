@@ -107,6 +107,7 @@ struct BuildRequest {
   std::string name;  // for messages: "rearrange/tile"
   std::string source;
   std::vector<std::string> options;
+  unsigned resident = 0;  // groups that a compute unit should hold; 0: as many as the compiler likes
 };
 
 class Device {

@@ -117,6 +117,7 @@ std::string full_text(const Specialisation& what, Api api, const Sources& source
   Defines defines = what.defines;
   defines.set(api == Api::cuda ? "AXL_CUDA" : "AXL_OPENCL", 1).set("GROUP", what.items);
   if (what.checked) defines.set("AXL_CHECKED", 1);
+  if (what.resident > 0) defines.set("RESIDENT", what.resident);
 
   const std::string prelude = api == Api::cuda ? "dialect/on_cuda.h" : "dialect/on_opencl.h";
   Expansion expansion(sources, folder_of(what.file));

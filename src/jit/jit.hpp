@@ -32,6 +32,7 @@ struct Specialisation {
   unsigned items = 1;     // required group size; becomes GROUP in the kernel
   bool checked = false;   // the CHECKED prelude
   bool contract = false;  // a*b+c may be rounded once: matrix products only
+  unsigned resident = 0;  // groups that a compute unit should hold, to which registers are fitted; becomes RESIDENT
 };
 
 /// Text of an embedded file: kernels by "op/variant.kernel", the dialect by "dialect/on_opencl.h". Read from the folder

@@ -164,7 +164,11 @@ ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, u
 
 ProgramPtr obtain(device::Device& device, const Specialisation& what) {
   const std::string name = what.file.substr(0, what.file.rfind('.'));
-  return obtain(device, {name, full_text(what, device.info().api), build_options(device.info(), what.contract)},
+  return obtain(device,
+                {.name = name,
+                 .source = full_text(what, device.info().api),
+                 .options = build_options(device.info(), what.contract),
+                 .resident = what.resident},
                 what.items);
 }
 

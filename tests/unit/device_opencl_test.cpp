@@ -47,6 +47,14 @@ std::shared_ptr<Event> launch_scale(Queue& queue, Program& program, Buffer& in, 
   return queue.launch(program, "scale", {.groups = groups, .items = items}, args, waits);
 }
 
+TEST(OpenclProgram, ResidentGroupsFollowTheGroupSize) {
+  EXPECT_EQ(opencl::with_resident_groups(
+                ".entry rows(\n)\n.reqntid 256, 1, 1\n{\n\tret;\n}\n.entry fold(\n)\n.reqntid 64\n{}", 4),
+            ".entry rows(\n)\n.reqntid 256, 1, 1\n.minnctapersm 4\n{\n\tret;\n}\n.entry fold(\n)\n.reqntid 64\n"
+            ".minnctapersm 4\n{}");
+  EXPECT_EQ(opencl::with_resident_groups("not PTX: .reqntid", 4), "not PTX: .reqntid");
+}
+
 TEST_F(OpenclDeviceTest, DescribesItself) {
   const DeviceInfo& info = device_->info();
   EXPECT_EQ(info.api, Api::opencl);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
+#include "device/registry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,11 +31,15 @@ class PrivatePoclCache {
 
 inline const PrivatePoclCache private_pocl_cache;
 
-/// The OpenCL device that the tests use: the one that AXISLOOM_DEVICE numbers, else the first.
+/// The OpenCL device that the tests use: the one that AXISLOOM_DEVICE names, else the first.
 inline int test_index() {
   const char* const text = std::getenv("AXISLOOM_DEVICE");
   const device::Spec spec = device::parse_spec(text && *text ? text : "auto");
-  return spec.which == device::Spec::Which::api && spec.api == Api::opencl ? spec.index.value_or(0) : 0;
+  if (spec.which != device::Spec::Which::api || spec.api != Api::opencl) return 0;
+  const std::vector<DeviceInfo> present = device::opencl_runtime().devices();
+  const DeviceInfo* const chosen = device::select(spec, present);
+  if (chosen == nullptr) throw Error(Errc::no_device, std::string("there is no device ") + text);
+  return chosen->index;
 }
 
 inline std::string test_spec() {

@@ -35,6 +35,10 @@ cl_int compile(const Context& context, cl_program program, const std::string& op
   return cl().clBuildProgram.function(program, 1, &device, options.c_str(), nullptr, nullptr);
 }
 
+std::string_view text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 int number_before(std::string_view text, std::string_view unit) {
   const std::size_t end = text.find(unit);
   if (end == std::string_view::npos) return -1;
@@ -62,7 +66,23 @@ std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& con
     throw call_error(cl().clBuildProgram.name, code, {.message = "cannot compile " + request.name});
   }
   std::string log = build_log(*context, program.get());
-  return std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
+  auto built = std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
+  if (request.resident == 0 || !is_nvidia(context->info())) return built;
+  const std::string fitted = with_resident_groups(text_of(built->binary()), request.resident);
+  const auto loaded = load_program(context, request, std::as_bytes(std::span(fitted)));
+  return loaded ? loaded : built;
+}
+
+std::string with_resident_groups(std::string_view ptx, unsigned groups) {
+  constexpr std::string_view group_size = "\n.reqntid";  // stands on a line of its own
+  std::string text;
+  for (std::size_t at = 0; at < ptx.size();) {
+    const std::size_t end = std::min(ptx.find('\n', at + 1), ptx.size());
+    text += ptx.substr(at, end - at);
+    if (ptx.substr(at).starts_with(group_size)) text += "\n.minnctapersm " + std::to_string(groups);
+    at = end;
+  }
+  return text;
 }
 
 std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& context, const BuildRequest& request,

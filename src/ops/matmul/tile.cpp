@@ -219,9 +219,8 @@ ProductLaunches lower(const ProductProblem& problem, const Configuration& values
   defines.set("STEP_K", shape.step).set("STRIP", shape.strip).set("BUFFERS", shape.buffers);
   defines.set("VECTOR_A", shape.vector_a).set("VECTOR_B", shape.vector_b).set("VECTOR_C", shape.vector_c);
   defines.set("A_ALONG_M", product.a.m == 1 ? 1 : 0).set("B_ALONG_N", product.b.n == 1 ? 1 : 0);
-  const std::int64_t resident =
-      resident_groups(values.at("resident"), items, shape.tile_m * shape.tile_n * shape.accumulator / 4);
-  if (resident > 0) defines.set("RESIDENT", resident);
+  launch.kernel.resident = static_cast<unsigned>(
+      resident_groups(values.at("resident"), items, shape.tile_m * shape.tile_n * shape.accumulator / 4));
   defines.set("ASYNC", values.at("async"));
   defines.set("BAND", values.at("band")).set("SPLIT", shape.parts > 1 ? 1 : 0);
   ProductParams params = params_of(problem);

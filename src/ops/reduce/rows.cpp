@@ -97,7 +97,7 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   params.tasks = params.outputs * c.parts;
   const bool wide =
       scalars > 1 && proven_alignment(reduction, reduction.reduced.size() - 1) >= scalars * problem.scalar_bytes();
-  main.defines().set("RESIDENT", std::max<std::int64_t>(1, resident_items / items));
+  main.launch.kernel.resident = static_cast<unsigned>(std::max<std::int64_t>(1, resident_items / items));
   main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide ? 1 : 0);
   main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, items / c.team));
