@@ -18,6 +18,23 @@ export POCL_CACHE_DIR="$work/pocl" AXISLOOM_CACHE_DIR="$work/cache" CUDA_CACHE_P
   XDG_CACHE_HOME="$work/xdg-cache" XDG_DATA_HOME="$work/xdg-data"
 mkdir -p "$POCL_CACHE_DIR" "$CUDA_CACHE_PATH" "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
 
+# sharded PROGRAM ARGUMENTS...: the tests of a GoogleTest program, dealt to one process a core; PoCL compiles on one core.
+sharded() {
+  local shard status=0 pids=()
+  for ((shard = 0; shard < jobs; ++shard)); do
+    GTEST_TOTAL_SHARDS="$jobs" GTEST_SHARD_INDEX="$shard" "$@" > "$work/shard-$shard.log" 2>&1 &
+    pids+=($!)
+  done
+  for ((shard = 0; shard < jobs; ++shard)); do
+    wait "${pids[shard]}" || status=1
+    cat "$work/shard-$shard.log"
+  done
+  return "$status"
+}
+
+# check_cases OPTIONS...: every file of cases, the largest first, as many at a time as there are cores.
+check_cases() { ls -S tests/cases/*.cases | xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases; }
+
 # --- suites -----------------------------------------------------------------------------------------------------------
 
 # NVRTC compiles every CUDA kernel, with or without a card.
@@ -28,34 +45,30 @@ suite_nvrtc() {
 }
 
 suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
-suite_unit() { build/axisloom_tests --gtest_brief=1; }
-suite_cases() { build/axisloom check --cases tests/cases/*.cases; }
+suite_unit() { sharded build/axisloom_tests --gtest_brief=1; }
+suite_cases() { check_cases; }
 suite_random() { echo "seed $seed" && build/axisloom check --random 150 --seed "$seed"; }
 suite_index64() { build/axisloom check --index 64 --random 100 --seed "$seed"; }
-suite_checked() { build/axisloom check --checked --cases tests/cases/*.cases; }
+suite_checked() { check_cases --checked; }
 suite_oclgrind() { tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases; }
 suite_consumer() { tests/consumer.sh build; }
 suite_docs() { python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom; }
 
 suite_cli() {
-  local script status=0
-  for script in tests/cli/*.sh tests/cli/*.py; do
-    [[ -e "$script" ]] || continue
-    case "$script" in
-      *.sh) bash "$script" build/axisloom || status=1 ;;
-      *.py) python3 "$script" build/axisloom || status=1 ;;
-    esac
-  done
-  return "$status"
+  printf '%s\n' tests/cli/*.py | xargs -P "$jobs" -I{} python3 {} build/axisloom
 }
 
-# Leaks are looked for in tests that open no device only: PoCL and LLVM leave plenty behind.
+# Leaks are looked for in tests that open no device only: PoCL and LLVM leave plenty behind. Left out are tests that do
+# nothing but compile kernels for CUDA, and the longest of those whose host code other tests run too.
 suite_asan() {
   cmake --preset asan && cmake --build --preset asan -j "$jobs" || return 1
-  local host
+  local host compilers='*Cuda.*:NvrtcCompile.*:DialectCompile.*'
+  local long='Products.EveryDtypeByEveryCandidate:Products.Epilogues:Products.RandomOnes:Products.VectorsOfEveryDtype'
   host="$(tests/host_suites.sh)" || return 1
-  ASAN_OPTIONS=detect_leaks=1 build-asan/axisloom_tests --gtest_brief=1 --gtest_filter="$host" || return 1
-  ASAN_OPTIONS=detect_leaks=0 build-asan/axisloom_tests --gtest_brief=1 --gtest_filter="*-$host"
+  ASAN_OPTIONS=detect_leaks=1 sharded build-asan/axisloom_tests --gtest_brief=1 \
+    --gtest_filter="$host-$compilers" || return 1
+  ASAN_OPTIONS=detect_leaks=0 sharded build-asan/axisloom_tests --gtest_brief=1 \
+    --gtest_filter="*-$host:$compilers:$long"
 }
 
 suite_fuzz() {

@@ -117,19 +117,24 @@ TEST_F(OpenclDeviceTest, FillsAnyRange) {
   }
 }
 
-TEST_F(OpenclDeviceTest, CopiesAndFillsMoreThanTwoGibibytes) {
-  constexpr std::size_t bytes = (std::size_t{1} << 31) + 4;
+TEST_F(OpenclDeviceTest, CopiesAndFillsAnyRangeBeyondFourGibibytes) {
+  constexpr std::size_t two = std::size_t{1} << 31, bytes = 2 * two + 7;
   if (device_->info().unified_memory || device_->info().max_allocation < bytes) GTEST_SKIP() << "no such buffers";
   auto queue = device_->queue(false);
   auto from = device_->allocate(bytes), to = device_->allocate(bytes);
   queue->fill(*from, 0, bytes, std::byte{3}, {});
+  for (const std::size_t at : {two - 1, two, 2 * two}) queue->fill(*from, at, 3, std::byte{5}, {});
   queue->fill(*to, 0, bytes, std::byte{0}, {});
   queue->copy(*from, 0, *to, 0, bytes, {})->wait();
-  for (const std::size_t at : {std::size_t{0}, bytes / 2, bytes - 8}) {
-    std::vector<std::byte> got(8);
+  const auto expect = [&](std::size_t at, std::vector<int> want) {
+    std::vector<std::byte> got(want.size()), wanted;
+    for (const int byte : want) wanted.push_back(static_cast<std::byte>(byte));
     queue->read(*to, at, got, {})->wait();
-    EXPECT_EQ(got, std::vector<std::byte>(8, std::byte{3})) << at;
-  }
+    EXPECT_EQ(got, wanted) << at;
+  };
+  expect(0, {3, 3, 3, 3});
+  expect(two - 2, {3, 5, 5, 5, 5, 3});  // fills at two - 1 and at two
+  expect(2 * two - 1, {3, 5, 5, 5, 3, 3, 3, 3});
 }
 
 TEST_F(OpenclDeviceTest, HandlesNoBytesAndNoGroups) {

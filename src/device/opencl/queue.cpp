@@ -2,6 +2,7 @@
 #include "device/opencl/queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace axisloom::device::opencl {
@@ -25,6 +26,18 @@ std::size_t global_size(const Geometry& geometry, const std::string& kernel) {
     throw Error(Errc::usage, "kernel \"" + kernel + "\" is launched with more work-items than 64 bits can count");
   }
   return static_cast<std::size_t>(geometry.groups) * geometry.items;
+}
+
+constexpr std::size_t fill_width = 16;  // bytes of a fill's pattern
+
+// So many times a byte, in memory that outlives every command.
+const std::byte* repeated(std::byte value) {
+  static const auto table = [] {
+    std::array<std::byte, 256 * fill_width> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i / fill_width);
+    return bytes;
+  }();
+  return table.data() + std::to_integer<std::size_t>(value) * fill_width;
 }
 
 }  // namespace
@@ -131,8 +144,6 @@ std::shared_ptr<Event> CommandQueue::read(Buffer& from, std::size_t offset, std:
   });
 }
 
-constexpr std::size_t narrow_copy_limit = std::size_t{1} << 30;
-
 std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
                                           std::size_t bytes, Waits waits) {
   MemoryObject& source = own(from);
@@ -146,14 +157,7 @@ std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset,
   }
   return core_->context->guarded([&] {
     if (bytes == 0) return marker(waits);
-    // A precaution: on NVIDIA's OpenCL (driver 580) a run that copied 2^31 + 4 bytes ended in an illegal access, and the
-    // same run with a length that is a multiple of 16 did not. The copy was not tried alone.
-    const std::size_t tail = bytes > narrow_copy_limit ? bytes % 16 : 0, body = bytes - tail;
-    auto last = enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, body);
-    if (tail > 0)
-      last = enqueue(cl().clEnqueueCopyBuffer, Waits{}, source.get(), target.get(), from_offset + body,
-                     to_offset + body, tail);
-    return last;
+    return enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, bytes);
   });
 }
 
@@ -175,21 +179,23 @@ std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::s
     const cl_mem memory = unmapped(to).get();
     require_range("a fill", to, offset, bytes);
     if (bytes == 0) return marker(waits);
-    // Runtimes fill in steps of the pattern, and a wide one is many times as fast: only what stands before and behind
-    // the wide steps is filled byte by byte.
-    std::byte pattern[16];
-    std::fill(std::begin(pattern), std::end(pattern), value);
-    const std::size_t head = std::min(bytes, (sizeof pattern - offset % sizeof pattern) % sizeof pattern);
-    const std::size_t tail = (bytes - head) % sizeof pattern, body = bytes - head - tail;
+    // Runtimes fill in steps of the pattern, and a wide one is many times as fast. What stands before and behind the
+    // wide steps is written: with a pattern of one byte NVIDIA's (driver 580) faults from 2^31 on, fills another place
+    // from 2^32 on, and never ends when 2^31 bytes or more are to be filled.
+    const std::byte* const pattern = repeated(value);
+    const std::size_t head = std::min(bytes, (fill_width - offset % fill_width) % fill_width);
+    const std::size_t tail = (bytes - head) % fill_width, body = bytes - head - tail;
     std::shared_ptr<Event> last;
-    const auto part = [&](std::size_t width, std::size_t from, std::size_t length) {
+    const auto put = [&](std::size_t from, std::size_t length) {
       if (length > 0)
-        last = enqueue(cl().clEnqueueFillBuffer, last ? Waits{} : waits, memory, static_cast<const void*>(pattern),
-                       width, from, length);
+        last = enqueue(cl().clEnqueueWriteBuffer, last ? Waits{} : waits, memory, cl_bool{CL_FALSE}, from, length,
+                       static_cast<const void*>(pattern));
     };
-    part(1, offset, head);
-    part(sizeof pattern, offset + head, body);
-    part(1, offset + head + body, tail);
+    put(offset, head);
+    if (body > 0)
+      last = enqueue(cl().clEnqueueFillBuffer, last ? Waits{} : waits, memory, static_cast<const void*>(pattern),
+                     fill_width, offset + head, body);
+    put(offset + head + body, tail);
     return last;
   });
 }
