@@ -15,6 +15,9 @@ Data Data::of(Dtype dtype, std::uint64_t seed) {
   } else if (dtype == Dtype::f64 || dtype == Dtype::c128) {
     data.keep = 0xBFFFFFFF'FFFFFFFFu;
     data.set = 0x20000000'00000000u;
+  } else if (dtype == Dtype::f16 || dtype == Dtype::bf16) {
+    data.keep = 0xBFFF;
+    data.set = 0x2000;
   } else if (dtype == Dtype::boolean) {
     data.keep = 1;
   }
