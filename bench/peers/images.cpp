@@ -88,4 +88,34 @@ std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const
   return images;
 }
 
+std::optional<PaddedBlocks> padded_blocks(const core::Move& merged) {
+  if (!merged.guard) return std::nullopt;
+  const core::Guard& guard = *merged.guard;
+  const auto axis = [&](int i) { return merged.axes[static_cast<std::size_t>(i)]; };
+  const core::MoveAxis outer = axis(guard.outer), inner = axis(guard.inner);
+  const auto blocked = guard.fill ? &core::MoveAxis::out_stride : &core::MoveAxis::in_stride;
+  const auto plain = guard.fill ? &core::MoveAxis::in_stride : &core::MoveAxis::out_stride;
+  PaddedBlocks images{1, guard.count, 1, inner.extent, guard.fill, 1, inner.*plain, 1};
+  if (inner.*blocked != 1 || (outer.extent > 1 && outer.*plain != inner.extent * inner.*plain)) return std::nullopt;
+  std::optional<core::MoveAxis> all;  // images
+  for (int i = 0; i < static_cast<int>(merged.axes.size()); ++i) {
+    if (i == guard.outer || i == guard.inner) continue;
+    if (axis(i).*blocked == inner.extent) {
+      images.pixels = axis(i).extent;
+      images.pixel_stride = axis(i).*plain;
+    } else if (!all) {
+      all = axis(i);
+    } else {
+      return std::nullopt;
+    }
+  }
+  const std::int64_t row = inner.extent * images.pixels;  // of blocks
+  if (outer.extent > 1 && outer.*blocked != row) return std::nullopt;
+  if (!all) return images;
+  if ((*all).*blocked != outer.extent * row) return std::nullopt;
+  images.n = all->extent;
+  images.n_stride = (*all).*plain;
+  return images;
+}
+
 }  // namespace axisloom::bench

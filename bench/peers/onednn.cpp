@@ -1,4 +1,6 @@
-// oneDNN on CPUs, from a library opened at run time: reorders between plain strided layouts, on all its threads.
+// oneDNN on CPUs, from a library opened at run time: reorders between plain strided layouts, and to and from channels
+// in blocks with a tail of zeros, on all its threads.
+#include "bench/peers/images.hpp"
 #include "bench/peers/libraries.hpp"
 #include "bench/peers/onednn_api.hpp"
 #include "bench/peers/peers.hpp"
@@ -30,17 +32,21 @@ const Opened& opened() {
     // After a reorder OpenMP's threads spin for milliseconds, while others have their turn. With this they are still
     // awake when one call follows the other.
     variables.set("GOMP_SPINCOUNT", "10000");
-    auto* loaded = new Opened{device::DynamicLibrary(library_files(variable, {"libdnnl.so.3", "libdnnl.so.2"})), {}};
+    auto* loaded =
+        new Opened{device::DynamicLibrary(library_files(variable, {"libdnnl.so.3", "libdnnl.so.2"})), {}, {}, {}, {}};
     const device::DynamicLibrary& library = loaded->library;
     Api& api = loaded->api;
     std::vector<std::string> missing;
 #define AXISLOOM_ENTRY(result, name, parameters) library.require(#name, api.name, missing);
     AXISLOOM_ONEDNN(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
-    if (library.find("dnnl_memory_desc_create_with_strides", api.dnnl_memory_desc_create_with_strides))
+    if (library.find("dnnl_memory_desc_create_with_strides", api.dnnl_memory_desc_create_with_strides)) {
+      library.require("dnnl_memory_desc_create_with_tag", api.dnnl_memory_desc_create_with_tag, missing);
       library.require("dnnl_memory_desc_destroy", api.dnnl_memory_desc_destroy, missing);
-    else
+    } else {
       library.require("dnnl_memory_desc_init_by_strides", api.dnnl_memory_desc_init_by_strides, missing);
+      library.require("dnnl_memory_desc_init_by_tag", api.dnnl_memory_desc_init_by_tag, missing);
+    }
     loaded->library.keep_loaded();
     if (!missing.empty())
       loaded->obstacle = library_obstacle(library, missing, "libdnnl.so.3 or .2", variable);
@@ -63,11 +69,13 @@ void require(Status code, const char* call) {
   throw Error(Errc::device, {.message = "oneDNN fails", .call = call, .native = code});
 }
 
+/// One side of a reorder: strides, or in their place a format tag.
 struct Layout {
   std::vector<std::int64_t> extents, strides;
+  int tag = 0;
 };
 
-/// The layout of one side of a reorder, in whichever form the library's version has it.
+/// A layout in whichever form the library's version has it.
 class MemoryDescriptor {
  public:
   MemoryDescriptor(const Layout& layout, int type) {
@@ -76,12 +84,17 @@ class MemoryDescriptor {
     std::copy(layout.extents.begin(), layout.extents.end(), extents.begin());
     std::copy(layout.strides.begin(), layout.strides.end(), strides.begin());
     const Api& api = functions();
-    if (api.dnnl_memory_desc_create_with_strides != nullptr)
-      require(api.dnnl_memory_desc_create_with_strides(&handle_, rank, extents.data(), type, strides.data()),
-              "dnnl_memory_desc_create_with_strides");
-    else
-      require(api.dnnl_memory_desc_init_by_strides(structure_.data(), rank, extents.data(), type, strides.data()),
-              "dnnl_memory_desc_init_by_strides");
+    const bool handles = api.dnnl_memory_desc_create_with_strides != nullptr;
+    const auto describe = [&] {
+      if (layout.tag != 0 && handles)
+        return api.dnnl_memory_desc_create_with_tag(&handle_, rank, extents.data(), type, layout.tag);
+      if (layout.tag != 0)
+        return api.dnnl_memory_desc_init_by_tag(structure_.data(), rank, extents.data(), type, layout.tag);
+      if (handles)
+        return api.dnnl_memory_desc_create_with_strides(&handle_, rank, extents.data(), type, strides.data());
+      return api.dnnl_memory_desc_init_by_strides(structure_.data(), rank, extents.data(), type, strides.data());
+    };
+    require(describe(), "the memory descriptor");
   }
   ~MemoryDescriptor() {
     if (handle_ != nullptr) functions().dnnl_memory_desc_destroy(handle_);
@@ -166,6 +179,28 @@ Layout layout_of(const core::Move& move, const Words& words, std::int64_t core::
   return layout;
 }
 
+/// Where a reorder comes from and where it goes.
+struct Layouts {
+  Layout from, to;
+};
+
+/// Channels with a tail of zeros, as the library's own layouts have them. Nothing for other moves with a guard.
+std::optional<Layouts> layouts_with_tail(const core::Move& move, const Words& words) {
+  const auto images = padded_blocks(move);
+  if (!images || words.count > 1) return std::nullopt;
+  const std::vector<std::int64_t> extents{images->n, images->c, images->pixels};
+  const Layout plain{extents, {images->n_stride, images->c_stride, images->pixel_stride}};
+  const Layout blocked{extents, {}, blocked_channels_tag(functions().dnnl_version()->major, images->block)};
+  if (blocked.tag == 0) return std::nullopt;
+  return images->to_blocks ? Layouts{plain, blocked} : Layouts{blocked, plain};
+}
+
+std::optional<Layouts> layouts_of(const core::Move& move, const Words& words) {
+  if (move.guard) return layouts_with_tail(move, words);
+  return Layouts{layout_of(move, words, &core::MoveAxis::in_stride),
+                 layout_of(move, words, &core::MoveAxis::out_stride)};
+}
+
 const char* threads_of(const Version& version) {
   switch (version.cpu_runtime) {
     case 2:
@@ -179,11 +214,9 @@ const char* threads_of(const Version& version) {
 
 class Call final : public Contestant {
  public:
-  Call(Workload& workload, const Words& words)
+  Call(Workload& workload, const Words& words, const Layouts& layouts)
       : Contestant(workload, "onednn", {}, Role::peer),
-        reorder_(layout_of(*workload.merged(), words, &core::MoveAxis::in_stride),
-                 workload.host(0) + workload.merged()->in_offset * workload.merged()->element,
-                 layout_of(*workload.merged(), words, &core::MoveAxis::out_stride),
+        reorder_(layouts.from, workload.host(0) + workload.merged()->in_offset * workload.merged()->element, layouts.to,
                  workload.host_out() + workload.merged()->out_offset * workload.merged()->element, words.type),
         waking_({{side, side}, {side, 1}}, small_.data(), {{side, side}, {1, side}}, awake_.data(), type_f32) {
     const Version& version = *functions().dnnl_version();
@@ -217,13 +250,14 @@ Offer offer_onednn(Workload& workload, Session&) {
   if (workload.host(0) == nullptr || workload.host_out() == nullptr) return Offer::absent("works on host memory only");
   const auto& move = workload.merged();
   if (!move) return Offer::absent("is called for moves");
-  if (move->guard) return Offer::absent("has no reorder between strided layouts that fills a tail with zeros");
   const onednn::Words words = onednn::words_of(workload.in().dtype);
   if (move->axes.size() + (words.count > 1 ? 1 : 0) > onednn::most_dimensions)
     return Offer::absent("has at most 12 axes");
   if (const std::string& why = onednn::opened().obstacle; !why.empty()) return Offer::absent(why);
+  const auto layouts = onednn::layouts_of(*move, words);
+  if (!layouts) return Offer::absent("has no layout with such a tail of zeros");
   try {
-    return {std::make_unique<onednn::Call>(workload, words), {}};
+    return {std::make_unique<onednn::Call>(workload, words, *layouts), {}};
   } catch (const Error& error) {
     if (error.code() != Errc::unsupported) throw;
     return Offer::absent(error.parts().message);

@@ -21,6 +21,11 @@ inline constexpr int engine_cpu = 1;
 inline constexpr unsigned stream_in_order = 1;
 inline constexpr int argument_from = 1, argument_to = 17;
 inline constexpr int query_implementation = 8;
+/// dnnl_format_tag_t of N x C x pixels with the channels in blocks, by their size; 0 for other sizes.
+constexpr int blocked_channels_tag(int version, std::int64_t block) {
+  const int in_version_2 = block == 4 ? 51 : block == 8 ? 60 : block == 16 ? 47 : block == 32 ? 50 : 0;
+  return in_version_2 != 0 && version >= 3 ? in_version_2 + 9 : in_version_2;
+}
 // Of version 2 a memory descriptor is a structure that the caller provides, of version 3 a handle: in both, functions
 // take one pointer.
 inline constexpr std::size_t memory_descriptor_bytes = 696;
@@ -55,12 +60,16 @@ struct Api {
 #define AXISLOOM_ENTRY(result, name, parameters) result(*name) parameters = nullptr;
   AXISLOOM_ONEDNN(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
-  // Each version has one of these.
+  // Of version 2, and of version 3, which are null in the other.
   Status (*dnnl_memory_desc_init_by_strides)(void* descriptor, int rank, const std::int64_t* extents, int type,
                                              const std::int64_t* strides) = nullptr;
+  Status (*dnnl_memory_desc_init_by_tag)(void* descriptor, int rank, const std::int64_t* extents, int type,
+                                         int tag) = nullptr;
   Status (*dnnl_memory_desc_create_with_strides)(void** descriptor, int rank, const std::int64_t* extents, int type,
                                                  const std::int64_t* strides) = nullptr;
-  Status (*dnnl_memory_desc_destroy)(void* descriptor) = nullptr;  // of version 3
+  Status (*dnnl_memory_desc_create_with_tag)(void** descriptor, int rank, const std::int64_t* extents, int type,
+                                             int tag) = nullptr;
+  Status (*dnnl_memory_desc_destroy)(void* descriptor) = nullptr;
 };
 
 }  // namespace axisloom::bench::onednn

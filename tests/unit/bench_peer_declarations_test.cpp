@@ -18,7 +18,7 @@ namespace {
   static_assert(compatible(decltype(Api::name){}, static_cast<decltype(&::name)>(nullptr)), #name);
 AXISLOOM_CUTENSOR(AXISLOOM_COMPARE)
 #undef AXISLOOM_COMPARE
-static_assert(same_layout<decltype(*Api::compute_32f), decltype(CUTENSOR_COMPUTE_DESC_32F)>);
+static_assert(same_layout<ComputeDescriptor, decltype(CUTENSOR_COMPUTE_DESC_32F)>);
 
 TEST(BenchPeerDeclarations, ConstantsOfCutensor) {
   EXPECT_EQ(invalid_value, CUTENSOR_STATUS_INVALID_VALUE);
@@ -89,10 +89,12 @@ namespace {
 AXISLOOM_ONEDNN(AXISLOOM_COMPARE)
 #if DNNL_VERSION_MAJOR == 2
 AXISLOOM_COMPARE(Status, dnnl_memory_desc_init_by_strides, )
+AXISLOOM_COMPARE(Status, dnnl_memory_desc_init_by_tag, )
 static_assert(sizeof(dnnl_memory_desc_t) <= memory_descriptor_bytes);
 static_assert(alignof(dnnl_memory_desc_t) <= 8);
 #else
 AXISLOOM_COMPARE(Status, dnnl_memory_desc_create_with_strides, )
+AXISLOOM_COMPARE(Status, dnnl_memory_desc_create_with_tag, )
 AXISLOOM_COMPARE(Status, dnnl_memory_desc_destroy, )
 #endif
 #undef AXISLOOM_COMPARE
@@ -110,6 +112,10 @@ TEST(BenchPeerDeclarations, ConstantsAndStructuresOfOnednn) {
   EXPECT_EQ(argument_from, DNNL_ARG_FROM);
   EXPECT_EQ(argument_to, DNNL_ARG_TO);
   EXPECT_EQ(query_implementation, dnnl_query_impl_info_str);
+  EXPECT_EQ(blocked_channels_tag(DNNL_VERSION_MAJOR, 4), dnnl_aBc4b);
+  EXPECT_EQ(blocked_channels_tag(DNNL_VERSION_MAJOR, 8), dnnl_aBc8b);
+  EXPECT_EQ(blocked_channels_tag(DNNL_VERSION_MAJOR, 16), dnnl_aBc16b);
+  EXPECT_EQ(blocked_channels_tag(DNNL_VERSION_MAJOR, 32), dnnl_aBc32b);
   EXPECT_EQ(sizeof(Argument), sizeof(dnnl_exec_arg_t));
   EXPECT_EQ(offsetof(Argument, memory), offsetof(dnnl_exec_arg_t, memory));
   EXPECT_EQ(sizeof(Version), sizeof(dnnl_version_t));

@@ -191,6 +191,22 @@ TEST(BenchPeers, ImagesWithChannelsInBlocks) {
   EXPECT_FALSE(blocked("transpose i8 64x64"));
 }
 
+TEST(BenchPeers, BlocksWithATailOfZeros) {
+  const auto padded = [](const char* text) { return padded_blocks(Views(text).merged()); };
+  const auto to = padded("relayout i8 2x33x3x5 NCHW NC/32HW32");
+  ASSERT_TRUE(to);
+  EXPECT_EQ((std::array{to->n, to->c, to->pixels, to->block}), (std::array<std::int64_t, 4>{2, 33, 15, 32}));
+  EXPECT_EQ((std::array{to->n_stride, to->c_stride, to->pixel_stride}), (std::array<std::int64_t, 3>{495, 15, 1}));
+  EXPECT_TRUE(to->to_blocks);
+  const auto from = padded("relayout i8 2x3x3x5x16 NC/16HW16 NHWC channels=41");
+  ASSERT_TRUE(from);
+  EXPECT_EQ((std::array{from->n, from->c, from->pixels, from->block}), (std::array<std::int64_t, 4>{2, 41, 15, 16}));
+  EXPECT_EQ((std::array{from->n_stride, from->c_stride, from->pixel_stride}),
+            (std::array<std::int64_t, 3>{615, 1, 41}));
+  EXPECT_FALSE(from->to_blocks);
+  EXPECT_FALSE(padded("relayout i8 2x32x3x5 NCHW NC/32HW32"));
+}
+
 TEST(BenchPeers, LibrariesAreLookedForAndMissedByName) {
   constexpr const char* variable = "AXISLOOM_NO_SUCH_LIBRARY";
   const device::DynamicLibrary none(library_files(variable, {"libnone.so.1"}));
@@ -276,7 +292,10 @@ TEST_F(BenchPeersOnCpu, OnednnReorders) {
   // Where the CPU has no bf16 it refuses.
   judged("onednn", "transpose bf16 67x45");
   EXPECT_NE(judged("onednn", "copy f32 6x4 in-strides=-4,1").reason, "took part");
-  EXPECT_NE(judged("onednn", "relayout i8 2x33x5x3 NCHW NC/32HW32").reason.find("tail"), std::string::npos);
+  for (const char* text : {"relayout i8 2x33x5x3 NCHW NC/32HW32", "relayout f32 2x3x5x7 NHWC NC/8HW8",
+                           "relayout u8 1x50x5x7 NCHW NC/16HW16", "relayout i8 2x3x5x3x16 NC/16HW16 NCHW channels=41"})
+    EXPECT_EQ(judged("onednn", text).reason, "took part") << text;
+  EXPECT_NE(judged("onednn", "relayout f64 2x33x5x3 NCHW NC/32HW32").reason.find("tail"), std::string::npos);
   EXPECT_EQ(judged("onednn", "sum f32 100").reason, "is called for moves");
 }
 
