@@ -50,10 +50,9 @@ struct ElementType {
   int number;  // cudnnDataType_t
   const char* name;
 };
-/// Integers that it does not know travel as floats of their size, and the judge says whether they arrive.
+/// Integers travel as floats of their size, bytes as they are.
 std::optional<ElementType> element_type(Dtype dtype) {
   if (dtype == Dtype::bf16) return ElementType{type_bfloat16, "bf16"};
-  if (dtype == Dtype::u32 || dtype == Dtype::i32) return ElementType{type_int32, "i32"};
   switch (size_of(dtype)) {
     case 1:
       return ElementType{type_int8, "i8"};

@@ -15,8 +15,8 @@ using Stream = device::cuda::CUstream;
 // cudnnTensorFormat_t
 inline constexpr int nchw = 0, nhwc = 1, nchw_vect_c = 2;
 // cudnnDataType_t
-inline constexpr int type_float = 0, type_double = 1, type_half = 2, type_int8 = 3, type_int32 = 4, type_int8x4 = 5,
-                     type_int8x32 = 8, type_bfloat16 = 9;
+inline constexpr int type_float = 0, type_double = 1, type_half = 2, type_int8 = 3, type_int8x4 = 5, type_int8x32 = 8,
+                     type_bfloat16 = 9;
 inline constexpr int most_dimensions = 8;  // CUDNN_DIM_MAX
 
 #define AXISLOOM_CUDNN(ENTRY)                                                                                     \

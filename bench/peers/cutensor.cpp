@@ -69,7 +69,7 @@ Owned<Pointer> made(const char* call, Status (*destroy)(Pointer), const Create& 
 struct ElementType {
   int number;  // cudaDataType_t
   const char* name;
-  bool wide;  // computed in, and with factors of, f64; otherwise f32
+  bool wide;  // computed in f64; otherwise in f32
 };
 std::optional<ElementType> element_type(Dtype dtype) {
   switch (dtype) {
@@ -90,7 +90,7 @@ std::optional<ElementType> element_type(Dtype dtype) {
   }
 }
 
-/// It permutes no integers: they travel as floats of their size, and the judge says whether they arrive.
+/// It permutes no integers: they travel as floats of their size.
 std::optional<ElementType> element_type_of_move(Dtype dtype) {
   if (const auto type = element_type(dtype)) return type;
   const std::size_t size = size_of(dtype);
@@ -98,10 +98,11 @@ std::optional<ElementType> element_type_of_move(Dtype dtype) {
   return element_type(size == 2 ? Dtype::f16 : size == 4 ? Dtype::f32 : Dtype::f64);
 }
 
-/// A factor as cuTENSOR reads it: f32 or f64, and where the elements are complex so many of them.
+/// A factor as cuTENSOR reads it: one or, where it is complex, two of f32 or f64.
 class Factor {
  public:
-  Factor(bool wide, double value) : wide_(wide), f64_{value, 0}, f32_{static_cast<float>(value), 0} {}
+  explicit Factor(double value, int type = real_32f)
+      : wide_(type == real_64f || type == complex_64f), f64_{value, 0}, f32_{static_cast<float>(value), 0} {}
   const void* address() const noexcept { return wide_ ? static_cast<const void*>(f64_.data()) : f32_.data(); }
 
  private:
@@ -134,15 +135,12 @@ constexpr std::array ways{Way{algo_default, jit_none, "default"}, Way{algo_defau
 
 class Call final : public CudaCall {
  public:
-  Call(Workload& workload, Job job)
-      : CudaCall(workload, "cutensor", job.call()),
-        job_(std::move(job)),
-        one_(job_.type.wide, job_.factor),
-        zero_(job_.type.wide, 0) {
+  Call(Workload& workload, Job job) : CudaCall(workload, "cutensor", job.call()), job_(std::move(job)) {
     const CurrentContext current(stream());
     const Api& api = functions();
     handle_ = made<Handle>("cutensorCreate", api.cutensorDestroy, api.cutensorCreate);
     describe_job();
+    prepare_factors();
     const char* const plan = choose_plan();
     describe(fmt::format("{} as {}, {} plan, cuTENSOR {}", job_.call(), job_.type.name, plan,
                          version_text(api.cutensorGetVersion())));
@@ -220,6 +218,17 @@ class Call final : public CudaCall {
         });
   }
 
+  void prepare_factors() {
+    int type = -1;
+    require(functions().cutensorOperationDescriptorGetAttribute(handle_.get(), operation_.get(), operation_scalar_type,
+                                                                &type, sizeof type),
+            "cutensorOperationDescriptorGetAttribute");
+    if (type != real_32f && type != complex_32f && type != real_64f && type != complex_64f)
+      throw Error(Errc::unsupported, fmt::format("takes factors of a type that is not known here, {}", type));
+    one_ = Factor(job_.factor, type);
+    zero_ = Factor(0, type);
+  }
+
   Planned planned(const Way& way) {
     const Api& api = functions();
     const auto preference = made<PlanPreference>(
@@ -286,7 +295,7 @@ class Call final : public CudaCall {
   }
 
   Job job_;
-  Factor one_, zero_;
+  Factor one_{1}, zero_{0};
   Owned<Handle> handle_{nullptr, nullptr};
   std::vector<Owned<TensorDescriptor>> tensors_;
   Owned<OperationDescriptor> operation_{nullptr, nullptr};

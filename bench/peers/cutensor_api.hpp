@@ -28,6 +28,7 @@ inline constexpr int algo_default = -1, algo_default_patient = -6;
 inline constexpr int jit_none = 0, jit_default = 1;
 inline constexpr int workspace_max = 3;
 inline constexpr int plan_required_workspace = 0;
+inline constexpr int operation_scalar_type = 1;  // cutensorOperationDescriptorAttribute_t
 
 #define AXISLOOM_CUTENSOR(ENTRY)                                                                                    \
   ENTRY(Status, cutensorCreate, (Handle*))                                                                          \
@@ -47,6 +48,8 @@ inline constexpr int plan_required_workspace = 0;
   ENTRY(Status, cutensorCreateContraction,                                                                          \
         (Handle, OperationDescriptor*, TensorDescriptor a, Modes, int op_a, TensorDescriptor b, Modes, int op_b,    \
          TensorDescriptor c, Modes, int op_c, TensorDescriptor d, Modes, ComputeDescriptor))                        \
+  ENTRY(Status, cutensorOperationDescriptorGetAttribute,                                                            \
+        (Handle, OperationDescriptor, int attribute, void* value, std::size_t bytes))                               \
   ENTRY(Status, cutensorDestroyOperationDescriptor, (OperationDescriptor))                                          \
   ENTRY(Status, cutensorCreatePlanPreference, (Handle, PlanPreference*, int algo, int jit))                         \
   ENTRY(Status, cutensorDestroyPlanPreference, (PlanPreference))                                                    \
