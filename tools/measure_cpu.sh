@@ -19,6 +19,10 @@ done
 (($#)) && shift
 ((${#commands[@]})) || commands=(rearrange reduce matmul)
 
+# OpenCV may bring OpenBLAS along, which then starts before the program can tell it what axisloom bench tells it.
+export OPENBLAS_THREAD_TIMEOUT="${OPENBLAS_THREAD_TIMEOUT:-20}"
+if [[ -z "${OPENBLAS_CORETYPE:-}" ]] && grep -qs avx512vl /proc/cpuinfo; then export OPENBLAS_CORETYPE=SkylakeX; fi
+
 folder="docs/results/$name"
 mkdir -p "$folder"
 for command in "${commands[@]}"; do
