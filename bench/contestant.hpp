@@ -49,6 +49,8 @@ class Contestant {
   Workload& workload() const noexcept { return workload_; }
   /// Where the result lies: host memory laid out as the output buffer, or null for the output buffer itself.
   virtual const std::byte* result() { return nullptr; }
+  /// For those who find out what they call while they prepare.
+  void describe(std::string how) { how_ = std::move(how); }
 
  private:
   Workload& workload_;

@@ -8,15 +8,15 @@ namespace axisloom::bench {
 
 Data Data::of(Dtype dtype, std::uint64_t seed) {
   Data data{static_cast<std::int64_t>(size_of(dtype)), seed};
-  // An exponent whose upper bits are 01 is neither that of zero nor that of infinity.
-  if (dtype == Dtype::f32 || dtype == Dtype::c64) {
+  // An exponent whose upper bits are 01 is neither that of zero nor that of infinity, in f16 and bf16, f32 and f64.
+  if (dtype == Dtype::boolean) {
+    data.keep = 1;
+  } else if (data.element == 2) {
+    data.keep = 0xBFFF;
+    data.set = 0x2000;
+  } else if (data.element > 2) {
     data.keep = 0xBFFFFFFF'BFFFFFFFu;
     data.set = 0x20000000'20000000u;
-  } else if (dtype == Dtype::f64 || dtype == Dtype::c128) {
-    data.keep = 0xBFFFFFFF'FFFFFFFFu;
-    data.set = 0x20000000'00000000u;
-  } else if (dtype == Dtype::boolean) {
-    data.keep = 1;
   }
   return data;
 }

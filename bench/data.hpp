@@ -19,8 +19,8 @@ struct Data {
   std::uint64_t keep = ~std::uint64_t{0};  // bits of the hash that stay as they are
   std::uint64_t set = 0;                   // bits that are set afterwards
 
-  /// For moves: any bits, but 32- and 64-bit floats are finite and normal, since libraries that multiply by one change
-  /// NaNs.
+  /// For moves: any bits that read as floats of the element's size are finite and normal, whatever the dtype: libraries
+  /// that know floats alone move integers as such, and multiply by one, which changes NaNs.
   static Data of(Dtype dtype, std::uint64_t seed);
   /// For arithmetic: integers of the full range, and floats of random sign and of size 0.5 to 1, the first excluded bit
   /// of whose fractions is at `fraction_bits` (at most; a dtype's own fraction may be shorter).

@@ -2,7 +2,9 @@
 # Measures the CPU of this machine and files the results, a document for each command of the bench, in a folder of that name
 # below docs/results; the tables of a README go to standard output.
 # Usage: tools/measure_cpu.sh NAME [PROGRAM [COMMAND... [-- OPTIONS OF axisloom bench...]]]
-#   commands: rearrange reduce matmul; all three when none is named
+#   commands: those of axisloom bench, by name; rearrange, reduce and matmul when none is named
+# Who takes part where it is found: OpenBLAS, oneDNN, CLBlast (Debian's libopenblas0, libdnnl2, libclblast1), NumPy, PyTorch,
+# and OpenCV if the program was built with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +18,10 @@ while (($#)) && [[ "$1" != -- ]]; do
 done
 (($#)) && shift
 ((${#commands[@]})) || commands=(rearrange reduce matmul)
+
+# OpenCV may bring OpenBLAS along, which then starts before the program can tell it what axisloom bench tells it.
+export OPENBLAS_THREAD_TIMEOUT="${OPENBLAS_THREAD_TIMEOUT:-20}"
+if [[ -z "${OPENBLAS_CORETYPE:-}" ]] && grep -qs avx512vl /proc/cpuinfo; then export OPENBLAS_CORETYPE=SkylakeX; fi
 
 folder="docs/results/$name"
 mkdir -p "$folder"

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Checks and measures an NVIDIA card and files the results below FOLDER: for each device rearrange-*.json, reduce-*.json and
-# matmul-*.json (axisloom bench) and checks-*.txt (test suites, cases, CHECKED kernels, compute-sanitizer).
+# Checks and measures an NVIDIA card and files the results below FOLDER: for each device a document COMMAND-*.json for each
+# command of axisloom bench, and checks-*.txt (test suites, cases, CHECKED kernels, compute-sanitizer).
 # Usage: tools/measure_gpu.sh FOLDER [PROGRAM TESTS [DEVICE...]]
 #   default: builds and takes build/axisloom and build/axisloom_tests, on cuda:0 and opencl:NVIDIA; each takes 3 to 6 minutes
-#   STEPS: what to do, of rearrange, reduce, matmul and checks; all of it when it is not set
-# Needs the driver, NVRTC and its OpenCL; compute-sanitizer, PyTorch, cuBLAS, CUB (cmake -DAXISLOOM_CUB=ON) and CLBlast
-# (AXISLOOM_CLBLAST names a libclblast.so.1) take part where they are found.
+#   STEPS: what to do: commands of axisloom bench, by name, and checks; "rearrange reduce matmul checks" when it is not set
+#   MIN_TIME: seconds that each contestant runs at least; 0.2 when it is not set
+# Needs the driver, NVRTC and its OpenCL. Who else takes part where it is found: PyTorch; cuBLAS, cuTENSOR and cuDNN, of the
+# system, the CUDA toolkit or Python packages; CUB (cmake -DAXISLOOM_CUB=ON); CLBlast (AXISLOOM_CLBLAST names a
+# libclblast.so.1); compute-sanitizer.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -17,6 +19,7 @@ devices=("$@")
 ((${#devices[@]})) || devices=(cuda:0 opencl:NVIDIA)
 steps="${STEPS:-rearrange reduce matmul checks}"
 mkdir -p "$folder"
+. tools/peer_libraries.sh
 if [[ ! -x "$program" ]]; then cmake --preset release && cmake --build --preset release || exit; fi
 
 failed=0
@@ -33,8 +36,7 @@ step() {
 
 # bench COMMAND: one document and its table.
 bench() {
-  [[ " $steps " == *" $1 "* ]] || return 0
-  step "bench $1" "$program" bench "$1" --device "$device" --min-time 0.2 --format json -o "$folder/$1-$name.json"
+  step "bench $1" "$program" bench "$1" --device "$device" --min-time "${MIN_TIME:-0.2}" --format json -o "$folder/$1-$name.json"
   "$program" bench table "$folder/$1-$name.json"
 }
 
@@ -43,7 +45,9 @@ for device in "${devices[@]}"; do
   report="$folder/checks-$name.txt"
   [[ " $steps " == *" checks "* ]] || report="$folder/bench-$name.txt"
   nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | tee "$report"
-  for command in rearrange reduce matmul; do bench "$command"; done
+  for command in $steps; do
+    [[ "$command" == checks ]] || bench "$command"
+  done
   [[ " $steps " == *" checks "* ]] || continue
   step "unit tests" env AXISLOOM_DEVICE="$device" "$tests" --gtest_brief=1 \
     --gtest_filter="CudaCard*:Opencl*:Device*:Dialect*:Plan*:HostRun*:Slices*:*Relayout*:Bench*:Launched*:Reduce*:Products*:Einsum*-DialectCompile*:ReduceCuda*:ProductsCuda*:EinsumCuda*"

@@ -1,15 +1,11 @@
 // cuBLAS on CUDA devices, from a library opened at run time: geam (C = A transposed) and gemm for f32 and f64.
 #include "bench/peers/cuda_call.hpp"
+#include "bench/peers/libraries.hpp"
 #include "bench/peers/peers.hpp"
-
-#include "device/dynamic_library.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
-
-#include <cstdlib>
-#include <limits>
 
 namespace axisloom::bench {
 namespace {
@@ -41,22 +37,11 @@ struct Cublas {
   GemmBatched<double>* dgemm = nullptr;
 };
 
-std::vector<std::string> places() {
-  std::vector<std::string> files;
-  if (const char* named = std::getenv("AXISLOOM_CUBLAS")) files.emplace_back(named);
-  for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
-    files.emplace_back(name);
-    if (const char* toolkit = std::getenv("CUDA_PATH")) files.push_back(fmt::format("{}/lib64/{}", toolkit, name));
-    files.push_back(fmt::format("/usr/local/cuda/lib64/{}", name));
-  }
-  return files;
-}
-
 /// Null when there is no such library or it lacks a function. Looked for once.
 const Cublas* cublas() {
   static const Cublas* const found = []() -> const Cublas* {
-    const std::vector<std::string> files = places();
-    auto* loaded = new Cublas{device::DynamicLibrary(files)};
+    auto* loaded = new Cublas{
+        device::DynamicLibrary(cuda_library_files("AXISLOOM_CUBLAS", {"libcublas.so.13", "libcublas.so.12"}))};
     std::vector<std::string> missing;
     loaded->library.require("cublasCreate_v2", loaded->create, missing);
     loaded->library.require("cublasDestroy_v2", loaded->destroy, missing);
@@ -79,10 +64,13 @@ void require_cublas(int code, const char* call) {
 /// A call with a handle on the workload's stream.
 class CublasCall : public CudaCall {
  public:
-  CublasCall(Workload& workload, std::string how) : CudaCall(workload, "cublas", std::move(how)) {
+  CublasCall(Workload& workload, const char* how) : CudaCall(workload, "cublas", how) {
     const CurrentContext current(stream());
     require_cublas(cublas()->create(&handle_), "cublasCreate");
     require_cublas(cublas()->set_stream(handle_, stream()), "cublasSetStream");
+    int version = 0;
+    require_cublas(cublas()->version(handle_, &version), "cublasGetVersion");
+    describe(fmt::format("{}, cuBLAS {}", how, version_text(static_cast<std::size_t>(version))));
   }
   ~CublasCall() override {
     try {
@@ -151,9 +139,7 @@ class CublasGemm final : public CublasCall {
 Offer offer_geam(Workload& workload) {
   const auto what = matrix_transpose(*workload.merged());
   if (!what) return Offer::absent("geam transposes matrices");
-  constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (what->rows > most || what->columns > most || what->in_pitch > most || what->out_pitch > most)
-    return Offer::absent("the matrix is too large for its 32-bit sizes");
+  if (!fits_int(*what)) return Offer::absent("the matrix is too large for its 32-bit sizes");
   if (workload.in().dtype == Dtype::f32)
     return {std::make_unique<CublasGeam<float>>(workload, *what, cublas()->sgeam, "cublasSgeam"), {}};
   return {std::make_unique<CublasGeam<double>>(workload, *what, cublas()->dgeam, "cublasDgeam"), {}};

@@ -48,9 +48,17 @@ Offer offer_numpy_out(Workload& workload, Session& session);
 Offer offer_torch(Workload& workload, Session& session);
 Offer offer_torch_out(Workload& workload, Session& session);
 Offer offer_openblas(Workload& workload, Session& session);
+Offer offer_onednn(Workload& workload, Session& session);
 Offer offer_cublas(Workload& workload, Session& session);
+Offer offer_cutensor(Workload& workload, Session& session);
+Offer offer_cudnn(Workload& workload, Session& session);
 Offer offer_cub(Workload& workload, Session& session);
 Offer offer_clblast(Workload& workload, Session& session);
+
+/// Numbers that CBLAS gave to layouts and transpositions, and that others took over.
+namespace cblas {
+inline constexpr int row_major = 101, no_trans = 111, trans = 112;
+}
 
 /// How a library of row-major matrices must be told about one: its rows lie `pitch` elements apart, or, where it is
 /// stored transposed, its columns.
@@ -76,6 +84,8 @@ struct MatrixTranspose {
   std::int64_t in_pitch, out_pitch;  // elements from row to row
 };
 std::optional<MatrixTranspose> matrix_transpose(const core::Move& merged);
+/// Whether its sizes and pitches fit the 32 bits of most libraries.
+bool fits_int(const MatrixTranspose& transpose);
 
 /// Seconds since some fixed moment, by the steady clock.
 double now();

@@ -24,7 +24,10 @@ constexpr std::array entries{
     PeerEntry{"torch", Role::peer, offer_torch},
     PeerEntry{"torch-out", Role::peer, offer_torch_out},
     PeerEntry{"openblas", Role::peer, offer_openblas},
+    PeerEntry{"onednn", Role::peer, offer_onednn},
     PeerEntry{"cublas", Role::peer, offer_cublas},
+    PeerEntry{"cutensor", Role::peer, offer_cutensor},
+    PeerEntry{"cudnn", Role::peer, offer_cudnn},
     PeerEntry{"cub", Role::peer, offer_cub},
     PeerEntry{"clblast", Role::peer, offer_clblast},
 };
@@ -52,6 +55,11 @@ std::optional<MatrixTranspose> matrix_transpose(const core::Move& merged) {
   if (columns.in_stride != 1 || rows.out_stride != 1) return std::nullopt;
   if (rows.in_stride < columns.extent || columns.out_stride < rows.extent) return std::nullopt;
   return MatrixTranspose{rows.extent, columns.extent, rows.in_stride, columns.out_stride};
+}
+
+bool fits_int(const MatrixTranspose& transpose) {
+  const auto sizes = {transpose.rows, transpose.columns, transpose.in_pitch, transpose.out_pitch};
+  return std::max(sizes) <= std::numeric_limits<int>::max();
 }
 
 std::optional<Stored> stored(const Matrix& matrix, std::int64_t rows, std::int64_t columns) {

@@ -226,6 +226,7 @@ TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
                                "rearrange u8 3x40x30 \"c h w -> h w c\"",
                                "permute u16 5x6x7 1,2,0",
                                "copy f64 9x8 in-strides=9,1 out-strides=11,1",
+                               "relayout i8 2x64x5x7 NCHW NC/32HW32",
                                "transpose c128 31x17"};
   for (const DeviceInfo& info : devices())
     for (Strength strength : {Strength::full, Strength::indexed})

@@ -3,10 +3,11 @@
 #include "device/cuda/driver_api.hpp"
 #include "device/cuda/nvrtc_api.hpp"
 
+#include "declarations_support.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <type_traits>
 
 #if __has_include("/usr/local/cuda/include/cuda.h") && __has_include("/usr/local/cuda/include/nvrtc.h")
 #include "/usr/local/cuda/include/cuda.h"
@@ -18,19 +19,6 @@ extern "C" ::CUresult cuEventElapsedTime(float*, ::CUevent, ::CUevent);
 
 namespace axisloom::device::cuda {
 namespace {
-
-template <typename A, typename B>
-constexpr bool same_layout =
-    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>&& std::is_floating_point_v<A> ==
-                                  std::is_floating_point_v<B>;
-
-template <typename R, typename... A, typename S, typename... B>
-constexpr bool compatible(R (*)(A...), S (*)(B...)) {
-  if constexpr (sizeof...(A) != sizeof...(B))
-    return false;
-  else
-    return (same_layout<R, S> && ... && same_layout<A, B>);
-}
 
 #define AXISLOOM_COMPARE_DRIVER(name, parameters) \
   static_assert(compatible(decltype(DriverApi::name.function){}, static_cast<decltype(&::name)>(nullptr)), #name);

@@ -1,0 +1,43 @@
+// Moves as libraries of neural networks are told about them: tensors of images, N x C x H x W.
+#pragma once
+
+#include "core/move.hpp"
+
+#include <axisloom/array.hpp>
+#include <axisloom/ops.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace axisloom::bench {
+
+/// Two tensors of the same extents; strides in elements. At least four axes: fewer are filled up with axes of extent 1.
+struct StridedImages {
+  std::vector<int> extents, from, to;
+};
+/// `merged` so that it reads as a change between NCHW and NHWC where it is one: its C, the second axis, is then dense
+/// in one tensor, the last axis in the other. Nothing when it has a guard, a stride below 1, or numbers beyond 32 bits.
+std::optional<StridedImages> strided_images(const core::Move& merged);
+
+/// A relayout between plain images and those whose channels lie in whole blocks of 4 or 32.
+struct BlockedImages {
+  int n = 1, c = 1, h = 1, w = 1;
+  int block = 4;
+  bool to_blocks = true;       // otherwise from them
+  bool channels_last = false;  // of the plain images: NHWC
+};
+/// Nothing for other operations, strides and tails of channels. `views`: the input, then the output.
+std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const View> views);
+
+/// A move between plain channels and channels in blocks of which the last is not full: N x C x pixels.
+struct PaddedBlocks {
+  std::int64_t n = 1, c = 1, pixels = 1, block = 4;
+  bool to_blocks = true;                          // otherwise from them
+  std::int64_t n_stride, c_stride, pixel_stride;  // of the plain side; the blocked one is dense
+};
+/// Nothing for other moves.
+std::optional<PaddedBlocks> padded_blocks(const core::Move& merged);
+
+}  // namespace axisloom::bench

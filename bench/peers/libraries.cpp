@@ -1,0 +1,59 @@
+// Names of files, and the environment of a dlopen.
+#include "bench/peers/libraries.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+
+namespace axisloom::bench {
+namespace {
+
+std::vector<std::string> named_by(const char* variable) {
+  const char* const named = std::getenv(variable);
+  if (named == nullptr || named[0] == '\0') return {};
+  return {named};
+}
+
+}  // namespace
+
+std::vector<std::string> library_files(const char* variable, std::initializer_list<const char*> names) {
+  std::vector<std::string> files = named_by(variable);
+  files.insert(files.end(), names.begin(), names.end());
+  return files;
+}
+
+std::vector<std::string> cuda_library_files(const char* variable, std::initializer_list<const char*> names) {
+  std::vector<std::string> files = named_by(variable);
+  for (const char* name : names) {
+    files.emplace_back(name);
+    if (const char* toolkit = std::getenv("CUDA_PATH")) files.push_back(fmt::format("{}/lib64/{}", toolkit, name));
+    files.push_back(fmt::format("/usr/local/cuda/lib64/{}", name));
+    for (const char* version : {"13", "12"})  // where NVIDIA's packages for Debian put cuTENSOR
+      files.push_back(fmt::format("/usr/lib/x86_64-linux-gnu/libcutensor/{}/{}", version, name));
+  }
+  return files;
+}
+
+std::string library_obstacle(const device::DynamicLibrary& library, const std::vector<std::string>& missing,
+                             const std::string& names, const char* variable) {
+  if (library) return fmt::format("{} lacks {}", library.path(), fmt::join(missing, ", "));
+  if (!named_by(variable).empty()) return fmt::format("{}: {}", variable, library.tried().front());
+  return fmt::format("{} was not found; {} can name it", names, variable);
+}
+
+std::string version_text(std::size_t version) {
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+void LoadingVariables::set(const char* name, const char* value) {
+  if (std::getenv(name) != nullptr) return;
+  setenv(name, value, 0);
+  set_.push_back(name);
+}
+
+LoadingVariables::~LoadingVariables() {
+  for (const char* name : set_) unsetenv(name);
+}
+
+}  // namespace axisloom::bench

@@ -1,0 +1,65 @@
+// Modes from the strides that moves, reductions and contractions have.
+#include "bench/peers/modes.hpp"
+
+#include <algorithm>
+
+namespace axisloom::bench {
+namespace {
+
+void add(ModeTensor& tensor, std::int32_t number, std::int64_t extent, std::int64_t stride) {
+  if (extent > 1 && stride != 0) tensor.modes.push_back({number, extent, stride});
+}
+
+void sort_by_stride(ModeProblem& problem) {
+  const auto nearer = [](const Mode& a, const Mode& b) { return a.stride < b.stride; };
+  for (ModeTensor& input : problem.inputs) std::stable_sort(input.modes.begin(), input.modes.end(), nearer);
+  std::stable_sort(problem.out.modes.begin(), problem.out.modes.end(), nearer);
+}
+
+ModeTensor tensor_of(const ops::Contraction& contraction, const ops::Term& term) {
+  ModeTensor tensor{term.offset, {}};
+  for (const int axis : ops::axes_of(term.axes))
+    add(tensor, axis, contraction.extent(axis), term.strides[static_cast<std::size_t>(axis)]);
+  return tensor;
+}
+
+}  // namespace
+
+bool ModeProblem::has_negative_strides() const {
+  const auto negative = [](const ModeTensor& tensor) {
+    return std::any_of(tensor.modes.begin(), tensor.modes.end(), [](const Mode& mode) { return mode.stride < 0; });
+  };
+  return negative(out) || std::any_of(inputs.begin(), inputs.end(), negative);
+}
+
+ModeProblem modes_of(const core::Move& move) {
+  ModeProblem problem{{{move.in_offset, {}}}, {move.out_offset, {}}};
+  std::int32_t number = 0;
+  for (const core::MoveAxis& axis : move.axes) {
+    add(problem.inputs[0], number, axis.extent, axis.in_stride);
+    add(problem.out, number, axis.extent, axis.out_stride);
+    ++number;
+  }
+  sort_by_stride(problem);
+  return problem;
+}
+
+ModeProblem modes_of(const Reduction& r) {
+  enum : std::int32_t { outer, reduced, inner };
+  ModeProblem problem{{{r.in_offset, {}}}, {r.out_offset, {}}};
+  add(problem.inputs[0], inner, r.inner, 1);
+  add(problem.inputs[0], reduced, r.reduced, r.inner);
+  add(problem.inputs[0], outer, r.outer, r.inner * r.reduced);
+  add(problem.out, inner, r.inner, 1);
+  add(problem.out, outer, r.outer, r.inner);
+  return problem;
+}
+
+ModeProblem modes_of(const ops::Contraction& contraction) {
+  ModeProblem problem{{}, tensor_of(contraction, contraction.out)};
+  for (const ops::Term& operand : contraction.operands) problem.inputs.push_back(tensor_of(contraction, operand));
+  sort_by_stride(problem);
+  return problem;
+}
+
+}  // namespace axisloom::bench
