@@ -116,9 +116,9 @@ std::string shapes_of(const ladder::Ladder& what) {
 
 void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& options) {
   command
-      .add_option("--size", options.size,
-                  fmt::format("Sizes of the lessons ({}), or such that memory and not the launch decides",
-                              shapes_of(what)))
+      .add_option(
+          "--size", options.size,
+          fmt::format("Sizes of the lessons ({}), or such that memory and not the launch decides", shapes_of(what)))
       ->check(CLI::IsMember({"lesson", "large"}).description(""))
       ->type_name("lesson|large")
       ->capture_default_str();

@@ -120,7 +120,18 @@ bool differ(const Summary& a, const Summary& b) {
   return std::abs(a.median - b.median) > worth_a_word * b.median && (a.low > b.high || b.low > a.high);
 }
 
-/// How a rung compares with the nearest one before it that was timed.
+/// The step that a rung is compared with: the one that it names, where that was timed, else the nearest one before.
+const Step* step_before(const Step& step, const std::vector<Step>& steps) {
+  const Step* nearest = nullptr;
+  for (const Step& earlier : steps) {
+    if (&earlier == &step) break;
+    if (!earlier.entry.call) continue;
+    if (earlier.rung->name == step.rung->over) return &earlier;
+    nearest = &earlier;
+  }
+  return nearest;
+}
+
 void write_speed_up(Json& json, const Step& step, const Step* before, Clock clock) {
   if (before == nullptr || !step.entry.call) return;
   const double speed_up = before->entry.seconds / step.entry.seconds;
@@ -159,11 +170,7 @@ Json climbed_json(const Lesson& lesson, const CaseResult& result, const std::vec
             {"clock", name(result.clock)},
             {"yardstick", result.yardstick}};
   json["rungs"] = Json::array();
-  const Step* before = nullptr;
-  for (const Step& step : steps) {
-    json["rungs"].push_back(rung_json(step, before, result, device));
-    if (step.entry.call) before = &step;
-  }
+  for (const Step& step : steps) json["rungs"].push_back(rung_json(step, step_before(step, steps), result, device));
   json["beside"] = Json::array();
   for (const Entry& entry : beside) json["beside"].push_back(json_of(entry, result.yardstick_role));
   return json;
@@ -231,8 +238,7 @@ PlanOptions options_of(const Rung& rung, std::string_view op, std::int64_t eleme
     if (unit == Unit::elements && info != candidates.end()) {
       value *= element_bytes;
       for (const tune::Tunable& known : info->tunables)
-        if (known.name == tunable)
-          value = *(std::upper_bound(known.values.begin() + 1, known.values.end(), value) - 1);
+        if (known.name == tunable) value = *(std::upper_bound(known.values.begin() + 1, known.values.end(), value) - 1);
     }
     options.configuration[std::string(tunable)] = value;
   }

@@ -27,13 +27,14 @@ struct Setting {
 /// element behind an aligned address; the first matrix is stored transposed.
 enum class Change { none, copy, misaligned, a_along_m };
 
-/// A named configuration of a candidate. `why` says in a sentence or two what it changed against the rung before and
+/// A named configuration of a candidate. `why` says in a sentence or two what it changed against the rung `over` and
 /// why that helps; the other two say it for CPU devices and for CUDA, where it is not the same there.
 struct Rung {
   std::string_view name;
   std::string_view candidate = {};  // empty: what Axisloom chooses
   std::vector<Setting> settings = {};
   Change change = Change::none;
+  std::string_view over = {};  // an earlier rung; empty: the one before
   std::string_view why;
   std::string_view on_cpu = {};
   std::string_view on_cuda = {};

@@ -14,8 +14,12 @@ Rung tuned() {
 }
 
 Lesson image_transpose() {
-  const std::vector<Setting> per_item{{"tile_in", 64, elements}, {"tile_out", 64, elements}, {"items", 256},
-                                      {"access", 4, elements},   {"layout", 0},              {"order", 0}};
+  const std::vector<Setting> per_item{{"tile_in", 64, elements},
+                                      {"tile_out", 64, elements},
+                                      {"items", 256},
+                                      {"access", 4, elements},
+                                      {"layout", 0},
+                                      {"order", 0}};
   std::vector<Setting> diagonal = per_item, padded, swizzled;
   diagonal.back() = {"order", 2};
   padded = swizzled = diagonal;
@@ -252,16 +256,23 @@ Lesson array_sum() {
           {.name = "one-launch",
            .candidate = "lesson",
            .settings = style(shuffled, 4, 2, 1),
-           .why = "The group that finishes last adds up what all have found: a second launch is saved, which is much of "
-                  "the time of a short array."},
+           .why =
+               "The group that finishes last adds up what all have found: a second launch is saved, which is much of "
+               "the time of a short array."},
           tuned(),
       }};
 }
 
 Lesson matrix_product() {
   const auto tile = [](std::int64_t access, std::int64_t buffers, std::int64_t async) {
-    return std::vector<Setting>{{"block_m", 64}, {"block_n", 64}, {"tile_m", 4},           {"tile_n", 4},
-                                {"step_k", 16},  {"split", 1},    {"access", access, elements}, {"buffers", buffers},
+    return std::vector<Setting>{{"block_m", 64},
+                                {"block_n", 64},
+                                {"tile_m", 4},
+                                {"tile_n", 4},
+                                {"step_k", 16},
+                                {"split", 1},
+                                {"access", access, elements},
+                                {"buffers", buffers},
                                 {"async", async}};
   };
   return {

@@ -74,6 +74,7 @@ TEST(LadderTable, EveryRungHasItsOwnNameAndSentence) {
     for (const Lesson& lesson : ladder.lessons) {
       std::set<std::string_view> names, sentences;
       for (const Rung& rung : lesson.rungs) {
+        EXPECT_TRUE(rung.over.empty() || names.contains(rung.over)) << rung.name;
         EXPECT_TRUE(names.insert(rung.name).second) << rung.name;
         EXPECT_TRUE(sentences.insert(rung.why).second) << rung.name;
         for (const std::string_view text : {rung.on_cpu, rung.on_cuda})
@@ -132,8 +133,7 @@ TEST(LadderCases, ChangesOfTheCase) {
             "transpose f32 5x6 in-offset=1 out-offset=1");
   const Lesson& product = ladder_named("matmul").lessons.front();
   EXPECT_EQ(case_text(product, {.shape = "3x4"}, device, Change::none), "matmul f32 3x4,4x3");
-  EXPECT_EQ(case_text(product, {.shape = "3x4,4x5"}, device, Change::a_along_m),
-            "matmul f32 3x4,4x5 in-strides=1,3");
+  EXPECT_EQ(case_text(product, {.shape = "3x4,4x5"}, device, Change::a_along_m), "matmul f32 3x4,4x5 in-strides=1,3");
   EXPECT_EQ(case_text(product, {.shape = "2x3x4"}, device, Change::a_along_m),
             "matmul f32 2x3x4,2x4x3 in-strides=12,1,3");
 }
@@ -181,10 +181,11 @@ TEST_F(LadderClimb, RungsAreTimedRefusedOnesNamedAndComparedWithTheNearestBefore
       {.name = "first", .candidate = "plain", .why = "One."},
       {.name = "refused", .candidate = "swap", .why = "Two."},
       {.name = "elsewhere", .candidate = "plain", .change = Change::misaligned, .why = "Three."},
+      {.name = "anew", .candidate = "plain", .over = "first", .why = "Four."},
   });
   EXPECT_FALSE(has_failed(climbed));
   const Json& rungs = climbed["rungs"];
-  ASSERT_EQ(rungs.size(), 3u);
+  ASSERT_EQ(rungs.size(), 4u);
   EXPECT_EQ(rungs[0]["status"], "right");
   EXPECT_FALSE(rungs[0].contains("speed_up"));
   EXPECT_EQ(rungs[1]["status"], "absent");
@@ -194,6 +195,7 @@ TEST_F(LadderClimb, RungsAreTimedRefusedOnesNamedAndComparedWithTheNearestBefore
   EXPECT_EQ(rungs[2]["case"], "transpose u8 40x30 in-offset=1 out-offset=1");
   EXPECT_EQ(rungs[2]["over"], "first");
   EXPECT_GT(rungs[2]["speed_up"].get<double>(), 0);
+  EXPECT_EQ(rungs[3]["over"], "first");
   EXPECT_EQ(climbed["yardstick"], "memcpy");
   EXPECT_EQ(climbed["beside"].size(), 1u);
 }
@@ -207,8 +209,12 @@ TEST_F(LadderClimb, ARungThatFailsIsNotTakenForRefused) {
 // --- views -----------------------------------------------------------------------------------------------------------
 
 Json entry(const char* name, const char* status) {
-  return {{"name", name}, {"status", status}, {"case", "copy u8 9"}, {"candidate", "tile"},
-          {"configuration", {{"items", 64}}}, {"sentence", "It <moves> & \"turns\"."}};
+  return {{"name", name},
+          {"status", status},
+          {"case", "copy u8 9"},
+          {"candidate", "tile"},
+          {"configuration", {{"items", 64}}},
+          {"sentence", "It <moves> & \"turns\"."}};
 }
 
 Json timed(const char* name, double gb_per_second) {
@@ -229,8 +235,8 @@ Json sample() {
   Json copy = timed("memcpy", 40);
   copy.erase("candidate");
   copy["how"] = "memcpy by 2 threads";
-  Json lesson{{"title", "a lesson"}, {"case", "copy u8 9"}, {"limit", "memory"}, {"check", "full"},
-              {"clock", "call"},     {"yardstick", "memcpy"}};
+  Json lesson{{"title", "a lesson"}, {"case", "copy u8 9"}, {"limit", "memory"},
+              {"check", "full"},     {"clock", "call"},     {"yardstick", "memcpy"}};
   lesson["rungs"] = Json::array({timed("slow", 10), refused, wrong, faster});
   lesson["beside"] = Json::array({copy});
   Surroundings around{{{"device", {{"name", "a \xff card"}}}}, {{"time", "today"}}, {}};
@@ -239,10 +245,9 @@ Json sample() {
 
 TEST(LadderViews, TheTableTellsEverything) {
   const std::string text = text_of(sample(), cli::Format::table);
-  for (const char* part : {"a lesson: copy u8 9 (times of the call; results checked: full; share: of memcpy",
-                           "2.50 ms", "2.00", "refused: the device <lacks> it", "WRONG: 3 wrong elements",
-                           "tile items=64", "memcpy by 2 threads", "faster: It <moves>",
-                           "Here 2.00 times as fast as slow."})
+  for (const char* part : {"a lesson: copy u8 9 (times of the call; results checked: full; share: of memcpy", "2.50 ms",
+                           "2.00", "refused: the device <lacks> it", "WRONG: 3 wrong elements", "tile items=64",
+                           "memcpy by 2 threads", "faster: It <moves>", "Here 2.00 times as fast as slow."})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_NE(text.find("\nslow     ########### 10.0 GB/s\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nfaster   ###################### 20.0 GB/s\n"), std::string::npos) << text;
