@@ -117,7 +117,10 @@ Lesson float_transpose() {
            .candidate = "plain",
            .settings = {{"items", 256}, {"in_flight", 1}, {"order", 0}},
            .why = "The other way round: writes coalesce and reads are strided. A segment that was read is found in the "
-                  "cache by the next items, where a written one may be sent off in pieces."},
+                  "cache by the next items, where a written one may be sent off in pieces.",
+           .on_cpu =
+               "The other way round: writes run along cache lines, and reads jump from row to row. A line that was "
+               "read stays in reach for its other elements."},
           {.name = "tile",
            .candidate = "tile",
            .settings = tile(1024, 0),
@@ -134,7 +137,10 @@ Lesson float_transpose() {
            .candidate = "tile",
            .settings = tile(256, 1),
            .why = "A quarter as many items with four rows each: four loads are under way before the first is needed, "
-                  "and where a tile lies is worked out by fewer items."},
+                  "and where a tile lies is worked out by fewer items.",
+           .on_cpu =
+               "A quarter as many items with four rows each: where a tile lies is worked out less often. Loads of a "
+               "core are under way together anyway."},
           {.name = "tile+vec4",
            .candidate = "tile",
            .settings = {{"tile_in", 128, elements},
@@ -218,7 +224,8 @@ Lesson array_sum() {
           {.name = "atomic",
            .candidate = "lesson",
            .settings = style(atomic, 1, 1, 2),
-           .why = "Every item adds its element to one counter, where all of them wait for one another."},
+           .why = "Every item adds its element to one counter, where all of them wait for one another.",
+           .on_cpu = "Every item adds its element to one counter: cores pass its cache line to and fro."},
           {.name = "interleaved",
            .candidate = "lesson",
            .settings = style(interleaved, 1, 1, 2),
@@ -285,7 +292,10 @@ Lesson matrix_product() {
           {.name = "naive",
            .candidate = "plain",
            .why = "Each item makes one element of C from a row of A and a column of B in global memory: two loads for "
-                  "two operations."},
+                  "two operations.",
+           .on_cpu =
+               "Each element of C is summed by itself from a row of A and a column of B: every step touches another "
+               "cache line of B, and nothing becomes a vector."},
           {.name = "local16",
            .candidate = "local16",
            .why = "Tiles of A and B of 16 x 16 lie in local memory: what is loaded from global memory serves 16 items, "
