@@ -68,7 +68,7 @@ std::span<const Ladder> ladders();
 /// What a user may ask for instead of a lesson's own; empty: the lesson's.
 struct Choice {
   Size size = Size::lesson;
-  std::string shape, dtype, words;
+  std::string shape = {}, dtype = {}, words = {};
 };
 
 /// The case of a rung, in the grammar of the test cases. Throws Error(usage) for a shape or dtype that cannot be read.
