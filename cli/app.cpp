@@ -79,6 +79,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   add_doctor(*app, context);
   add_check(*app, context);
   add_bench(*app, context);
+  add_ladder(*app, context);
   add_cache(*app, context);
   return app;
 }

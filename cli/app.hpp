@@ -44,6 +44,7 @@ void add_operations(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
+void add_ladder(CLI::App& app, Context& context);
 void add_cache(CLI::App& app, Context& context);
 
 }  // namespace axisloom::cli

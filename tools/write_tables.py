@@ -4,9 +4,11 @@
     <!-- table: docs/results/MACHINE/FILE.json -->
     <!-- end of table -->
 
-stands what `axisloom bench table` prints of that file, never anything typed by hand, and nothing where there is no such file.
+stands what `axisloom bench table` or, of a ladder's document, `axisloom ladder show --format md` prints of that file, never
+anything typed by hand, and nothing where there is no such file.
 Usage: tools/write_tables.py [--check] [PROGRAM]     --check: changes nothing, fails where a table is not up to date
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -24,7 +26,9 @@ def main(arguments):
     def table(match):
         if not (ROOT / match[2]).exists():
             return match[1] + match[3]
-        printed = subprocess.run([program, "bench", "table", ROOT / match[2]], check=True, capture_output=True, text=True)
+        ladder = json.loads((ROOT / match[2]).read_text(encoding="utf-8")).get("schema", "").startswith("axisloom-ladder")
+        command = ["ladder", "show", "--format", "md"] if ladder else ["bench", "table"]
+        printed = subprocess.run([program, *command, ROOT / match[2]], check=True, capture_output=True, text=True)
         return match[1] + printed.stdout + match[3]
 
     stale = []

@@ -145,6 +145,12 @@ Texts few_texts() {
 Texts tuned_texts() {
   Texts texts;
   add_every_value(texts, "tile", transpose_problem(Dtype::u16, 6400, 6400));
+  for (const std::int64_t rows : {1, 2}) {
+    Configuration values = default_values(candidate_named("tile").info);
+    values["rows"] = rows;
+    texts.add(candidate_named("tile"), transpose_problem(Dtype::f32, 6400, 6400), values);
+    texts.add(candidate_named("tile"), transpose_problem(Dtype::f64, 6400, 6400), values);
+  }
   add_every_value(texts, "rows", guarded_problems(Dtype::f32)[1]);
   add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32), 32, true)});
   add_every_value(texts, "plain", guarded_problems(Dtype::f32)[2]);

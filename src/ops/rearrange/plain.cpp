@@ -20,18 +20,38 @@ constexpr double cpu_element_seconds = 0.8e-9;
 constexpr double gpu_cache_bytes = 16 << 10;
 constexpr double cpu_cache_bytes = 256 << 10;
 
+enum Order : std::int64_t { output_order = 0, input_order = 1 };
+
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"items", 256, {32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
       {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before its first store"},
       {"segment", 1024, {64, 256, 1024, 4096}, "elements", "longest run that a CPU item takes at a time"},
+      {"order",
+       output_order,
+       {output_order, input_order},
+       "",
+       "neighbouring items take neighbours 0 of the output, so that stores coalesce; 1 of the input, so that loads do"},
   };
   return list;
 }
 
-Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceInfo& device) {
+/// The move with its axes in the order in which it is walked, the fastest last.
+core::Move walked(core::Move move, const Configuration& values) {
+  if (values.at("order") == output_order) return move;
+  // An axis along which one element is repeated is walked slowest: its neighbours have nothing to coalesce.
+  std::stable_sort(move.axes.begin(), move.axes.end(), [](const core::MoveAxis& a, const core::MoveAxis& b) {
+    if (a.in_stride == 0 || b.in_stride == 0) return a.in_stride == 0 && b.in_stride != 0;
+    return std::abs(a.in_stride) > std::abs(b.in_stride);
+  });
+  return move;
+}
+
+Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
   if (problem.in_place) return Verdict::refuse("reads elements that it has already overwritten in place");
-  const core::Move& move = problem.move;
+  if (problem.move.guard && values.at("order") == input_order)
+    return Verdict::refuse("a tail of channels is walked in the output's order only");
+  const core::Move move = walked(problem.move, values);
   const auto elements = static_cast<double>(move.count());
   if (move.axes.empty()) return Verdict::accept(transfer_seconds(0, device));
   const bool gpu = device.kind == Kind::gpu;
@@ -73,7 +93,7 @@ Launch lower_segments(const core::Move& move, const MoveProblem& problem, const 
 }
 
 Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  return lower_elements(problem.move, problem, values, device);
+  return lower_elements(walked(problem.move, values), problem, values, device);
 }
 
 }  // namespace

@@ -37,6 +37,11 @@ const std::vector<tune::Tunable>& tunables() {
        "how groups walk: 0 along the input's rows, 1 down its columns (2 to 3% faster on an H200), 2 diagonally"},
       {"access", 16, {1, 2, 4, 8, 16}, "bytes", "widest global access; the widest that the alignment allows is taken"},
       {"stream", 0, {0, 1}, "", "1: streaming loads and stores; no gain on an H200 (within 0.1%)"},
+      {"rows",
+       0,
+       {0, 1, 2, 4},
+       "rows",
+       "of the tile that an item turns at a time in its registers; 0: what makes up 16 bytes, at most 4"},
   };
   return list;
 }
@@ -97,7 +102,8 @@ Shape shape_of(const MoveProblem& problem, const TileAxes& axes, const Configura
   Shape shape{};
   shape.tile_i = side("tile_in", sides.in);
   shape.tile_o = side("tile_out", sides.out);
-  shape.rows = element <= 4 ? 4 : 16 / element;
+  shape.rows = values.at("rows");
+  if (shape.rows == 0) shape.rows = element <= 4 ? 4 : 16 / element;
   shape.vector_i = vectors.in;
   shape.vector_o = vectors.out;
   shape.chunks = shape.tile_o * element / 16;
@@ -109,6 +115,8 @@ Shape shape_of(const MoveProblem& problem, const TileAxes& axes, const Configura
 
 // Empty when the shape is one that the kernel can be compiled for.
 std::string impossible(const Shape& shape, std::int64_t element, const DeviceInfo& device) {
+  if (shape.rows * element > 16) return "an item turns at most 16 bytes of a column at a time";
+  if (element < 4 && shape.rows != 4) return "elements below 4 bytes are turned four rows at a time";
   if (shape.tile_i < shape.vector_i || shape.chunks == 0 || shape.tile_o % shape.rows != 0 || shape.items == 0)
     return "tile rows shorter than an access";
   const std::int64_t lanes = std::min<std::int64_t>(8, shape.tile_i / shape.vector_i);

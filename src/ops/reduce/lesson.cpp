@@ -48,6 +48,8 @@ std::string refusal(const ReduceProblem& problem, const Configuration& values, c
   const bool counts = reduction.recipe.accumulation == Accumulation::total && reduction.recipe.words() == 1;
   if (values.at("style") == atomic && !counts)
     return "only sums of integers are the same in any order, as atomic ones are";
+  if (values.at("launches") == 1 && !device.device_scope_order)
+    return "groups of one launch cannot be ordered on this device, so that none knows that it is the last";
   if (const std::size_t local = local_bytes(problem, values); local > device.local_memory)
     return "needs " + std::to_string(local) + " bytes of local memory a group";
   return {};

@@ -1,0 +1,281 @@
+// From rungs to contestants of one competition, and its result as a member of the document.
+#include "bench/ladder/ladder.hpp"
+
+#include "bench/report.hpp"
+
+#include "arguments.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace axisloom::bench::ladder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Dims& shape) {
+  if (shape.empty()) return "scalar";
+  return fmt::format("{}", fmt::join(shape.begin(), shape.end(), "x"));
+}
+
+/// Of a product the shapes of both operands, where a comma stands between them; of anything else one shape.
+std::vector<Dims> shapes_in(std::string_view text, std::string_view op) {
+  if (op != "matmul") return {cli::parse_shape(text)};
+  std::vector<Dims> shapes;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    shapes.push_back(cli::parse_shape(text.substr(start, end - start)));
+    start = end + 1;
+  }
+  return shapes;
+}
+
+void exchange_last_two(Dims& dims) {
+  if (dims.size() >= 2) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+}
+
+std::string_view default_shape(const Lesson& lesson, Size size, const DeviceInfo& device) {
+  if (size == Size::lesson) return lesson.shapes.lesson;
+  return device.kind == Kind::cpu ? lesson.shapes.large_on_cpu : lesson.shapes.large_on_gpu;
+}
+
+/// Strides of a contiguous array of the shape with its last two axes exchanged, in the order of the shape's own axes.
+Dims transposed_strides(Dims shape) {
+  exchange_last_two(shape);
+  Dims strides = contiguous_strides(shape);
+  exchange_last_two(strides);
+  return strides;
+}
+
+/// A rung on its way: its case, what it forces, and what became of it.
+struct Step {
+  const Rung* rung = nullptr;
+  std::string text;
+  PlanOptions options;
+  std::unique_ptr<Contestant> contestant;
+  Entry entry;
+};
+
+/// The cases of a lesson, prepared when first asked for.
+class Workloads {
+ public:
+  Workloads(const Device& device, Team& team, const Settings& settings)
+      : device_(device), team_(team), settings_(settings) {}
+  Workload& of(const std::string& text) {
+    auto& workload = made_[text];
+    if (!workload)
+      workload = std::make_unique<Workload>(cli::parse_case(text), device_, team_, settings_.seed, settings_.strength);
+    return *workload;
+  }
+
+ private:
+  const Device& device_;
+  Team& team_;
+  const Settings& settings_;
+  std::map<std::string, std::unique_ptr<Workload>> made_;
+};
+
+/// What the candidate itself said, out of a message that lists all.
+std::string reason_of(const Error& error, std::string_view candidate) {
+  const std::string& message = error.parts().message;
+  const std::string mark = fmt::format("; {}: ", candidate);
+  const std::size_t at = message.find(mark);
+  return candidate.empty() || at == std::string::npos ? message : message.substr(at + mark.size());
+}
+
+/// Plans the rung; one that the device or the job does not allow has its reason in its entry.
+void prepare(Step& step, Workloads& workloads) {
+  step.entry.name = step.rung->name;
+  step.entry.role = Role::ours;
+  try {
+    step.contestant = make_ours(workloads.of(step.text), step.entry.name, step.options);
+  } catch (const Error& error) {
+    if (error.code() == Errc::device_lost) throw;
+    step.entry.status = error.code() == Errc::unsupported ? Status::absent : Status::failed;
+    step.entry.reason = reason_of(error, step.rung->candidate);
+  }
+}
+
+std::vector<Step> steps_of(const Lesson& lesson, const Choice& choice, const DeviceInfo& device, Dtype dtype,
+                           Workloads& workloads) {
+  std::vector<Step> steps;
+  for (const Rung& rung : lesson.rungs) {
+    Step step{&rung, case_text(lesson, choice, device, rung.change), {}, {}, {}};
+    step.options = options_of(rung, lesson.op, static_cast<std::int64_t>(size_of(dtype)));
+    prepare(step, workloads);
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+/// Whether two medians differ for certain and by more than what is worth a word: their intervals do not touch.
+bool differ(const Summary& a, const Summary& b) {
+  constexpr double worth_a_word = 0.02;
+  return std::abs(a.median - b.median) > worth_a_word * b.median && (a.low > b.high || b.low > a.high);
+}
+
+/// The step that a rung is compared with: the one that it names, where that was timed, else the nearest one before.
+const Step* step_before(const Step& step, const std::vector<Step>& steps) {
+  const Step* nearest = nullptr;
+  for (const Step& earlier : steps) {
+    if (&earlier == &step) break;
+    if (!earlier.entry.call) continue;
+    if (earlier.rung->name == step.rung->over) return &earlier;
+    nearest = &earlier;
+  }
+  return nearest;
+}
+
+void write_speed_up(Json& json, const Step& step, const Step* before, Clock clock) {
+  if (before == nullptr || !step.entry.call) return;
+  const double speed_up = before->entry.seconds / step.entry.seconds;
+  const auto summary_of = [clock](const Entry& entry) {
+    return clock == Clock::device && entry.device ? *entry.device : *entry.call;
+  };
+  const bool clear = differ(summary_of(step.entry), summary_of(before->entry));
+  json["speed_up"] = std::round(speed_up * 1e4) / 1e4;
+  json["over"] = before->rung->name;
+  json["effect"] = !clear ? "unclear" : speed_up > 1 ? "faster" : "slower";
+}
+
+Json rung_json(const Step& step, const Step* before, const CaseResult& result, const DeviceInfo& device) {
+  Json json = json_of(step.entry, result.yardstick_role);
+  json.erase("role");
+  json.erase("rank");
+  json["case"] = step.text;
+  json["candidate"] = step.options.candidate;
+  json["configuration"] = Json::object();
+  for (const auto& [name, value] : step.options.configuration) json["configuration"][name] = value;
+  json["sentence"] = sentence(*step.rung, device);
+  write_speed_up(json, step, before, result.clock);
+  return json;
+}
+
+Json climbed_json(const Lesson& lesson, const CaseResult& result, const std::vector<Step>& steps,
+                  const std::vector<Entry>& beside, const DeviceInfo& device) {
+  Json json{{"title", lesson.title},
+            {"case", result.text},
+            {"op", result.op},
+            {"shapes", result.shapes},
+            {"bytes", static_cast<std::int64_t>(result.work.bytes)},
+            {"operations", static_cast<std::int64_t>(result.work.operations)},
+            {"limit", name(result.limit)},
+            {"check", name(result.strength)},
+            {"clock", name(result.clock)},
+            {"yardstick", result.yardstick}};
+  json["rungs"] = Json::array();
+  for (const Step& step : steps) json["rungs"].push_back(rung_json(step, step_before(step, steps), result, device));
+  json["beside"] = Json::array();
+  for (const Entry& entry : beside) json["beside"].push_back(json_of(entry, result.yardstick_role));
+  return json;
+}
+
+/// The yardstick that shares refer to, first, and the ladder's peers; those that cannot take part go to `missing`.
+std::vector<std::unique_ptr<Contestant>> others(const Ladder& ladder, Workload& workload, Session& session,
+                                                const Settings& settings, std::vector<Entry>& missing) {
+  std::vector<std::unique_ptr<Contestant>> found;
+  for (const PeerEntry& peer : peer_table()) {
+    const bool shown = std::find(ladder.peers.begin(), ladder.peers.end(), peer.name) != ladder.peers.end();
+    const bool wanted = is_yardstick(peer.role) ? found.empty() : shown && takes_part(peer, settings);
+    if (peer.role == Role::ours || !wanted) continue;
+    Offer offer;
+    Entry absent;
+    absent.status = Status::absent;
+    try {
+      offer = peer.offer(workload, session);
+    } catch (const Error& error) {
+      if (error.code() == Errc::device_lost) throw;
+      absent.status = Status::failed;
+      offer.reason = error.what();
+    }
+    if (offer.contestant) {
+      found.push_back(std::move(offer.contestant));
+    } else if (!is_yardstick(peer.role)) {
+      absent.name = peer.name;
+      absent.reason = offer.reason;
+      missing.push_back(std::move(absent));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceInfo& device, Change change) {
+  std::vector<Dims> shapes = shapes_in(
+      choice.shape.empty() ? default_shape(lesson, choice.size, device) : std::string_view(choice.shape), lesson.op);
+  if (lesson.op == "matmul" && shapes.size() == 1) {
+    shapes.push_back(shapes.front());
+    exchange_last_two(shapes.back());
+  }
+  const Dtype dtype = cli::parse_dtype(choice.dtype.empty() ? lesson.dtype : std::string_view(choice.dtype));
+  std::string text = fmt::format("{} {} ", change == Change::copy ? "copy" : lesson.op, name(dtype));
+  for (const Dims& shape : shapes) text += (&shape == shapes.data() ? "" : ",") + text_of(shape);
+  const std::string_view words = choice.words.empty() ? lesson.words : std::string_view(choice.words);
+  if (!words.empty() && change != Change::copy) text += fmt::format(" {}", words);
+  if (change == Change::misaligned) text += " in-offset=1 out-offset=1";
+  if (change == Change::a_along_m && shapes.front().size() >= 2) {
+    const Dims strides = transposed_strides(shapes.front());
+    text += fmt::format(" in-strides={}", fmt::join(strides.begin(), strides.end(), ","));
+  }
+  return text;
+}
+
+PlanOptions options_of(const Rung& rung, std::string_view op, std::int64_t element_bytes) {
+  PlanOptions options;
+  options.candidate = rung.candidate;
+  const auto candidates = ops::entry(op).candidates;
+  const auto info = std::find_if(candidates.begin(), candidates.end(),
+                                 [&](const ops::CandidateInfo& known) { return known.name == rung.candidate; });
+  for (const auto& [tunable, wanted, unit] : rung.settings) {
+    std::int64_t value = wanted;
+    if (unit == Unit::elements && info != candidates.end()) {
+      value *= element_bytes;
+      for (const tune::Tunable& known : info->tunables)
+        if (known.name == tunable) value = *(std::upper_bound(known.values.begin() + 1, known.values.end(), value) - 1);
+    }
+    options.configuration[std::string(tunable)] = value;
+  }
+  return options;
+}
+
+std::string_view sentence(const Rung& rung, const DeviceInfo& device) {
+  if (device.kind == Kind::cpu && !rung.on_cpu.empty()) return rung.on_cpu;
+  return device.api == Api::cuda && !rung.on_cuda.empty() ? rung.on_cuda : rung.why;
+}
+
+Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, const Device& device, Team& team,
+           Session& session, const Settings& settings, const Progress& progress) {
+  progress(fmt::format("{}: preparing", lesson.title));
+  const std::string text = case_text(lesson, choice, device.info(), Change::none);
+  Workloads workloads(device, team, settings);
+  Workload& workload = workloads.of(text);
+  std::vector<Step> steps = steps_of(lesson, choice, device.info(), workload.in().dtype, workloads);
+  std::vector<Entry> missing;
+  std::vector<std::unique_ptr<Contestant>> contestants = others(ladder, workload, session, settings, missing);
+  const std::size_t first_rung = contestants.size();
+  std::vector<Step*> running;
+  for (Step& step : steps) {
+    if (!step.contestant) continue;
+    contestants.push_back(std::move(step.contestant));
+    running.push_back(&step);
+  }
+  CaseResult result = compete(workload, std::string(lesson.title), std::move(contestants), settings, progress);
+  for (std::size_t i = 0; i < running.size(); ++i) running[i]->entry = std::move(result.entries[first_rung + i]);
+  result.entries.resize(first_rung);
+  result.entries.insert(result.entries.end(), missing.begin(), missing.end());
+  return climbed_json(lesson, result, steps, result.entries, device.info());
+}
+
+bool has_failed(const Json& climbed) {
+  return std::any_of(climbed["rungs"].begin(), climbed["rungs"].end(),
+                     [](const Json& rung) { return rung["status"] == "WRONG" || rung["status"] == "failed"; });
+}
+
+}  // namespace axisloom::bench::ladder

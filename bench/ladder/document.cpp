@@ -1,0 +1,116 @@
+// The document, written and read.
+#include "bench/ladder/views.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+namespace axisloom::bench::ladder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* schema = "axisloom-ladder 1";
+
+std::string text_at(const Json& json, const char* key) {
+  return json.contains(key) ? json.at(key).get<std::string>() : std::string();
+}
+
+std::optional<double> number_at(const Json& json, const std::string& key) {
+  return json.contains(key) ? std::optional(json.at(key).get<double>()) : std::nullopt;
+}
+
+/// "tile access=4 items=256" where a rung forces something, else what Axisloom says of itself.
+std::string kernel_of(const Json& rung) {
+  std::string text = text_at(rung, "candidate");
+  if (text.empty()) return text_at(rung, "how");
+  for (const auto& [name, value] : rung.at("configuration").items())
+    text += fmt::format(" {}={}", name, value.get<std::int64_t>());
+  return text;
+}
+
+std::string note_of(const Json& entry, const std::string& usual_case) {
+  const std::string state = entry.at("status").get<std::string>();
+  if (state == "absent") return "refused: " + text_at(entry, "reason");
+  if (state != "right") return state + ": " + text_at(entry, "reason");
+  std::string note = entry.contains("candidate") ? kernel_of(entry) : text_at(entry, "how");
+  const std::string its_case = text_at(entry, "case");
+  if (!its_case.empty() && its_case != usual_case) note += "; the case is " + its_case;
+  if (text_at(entry, "stopped") == "time up") note = "time up; " + note;
+  return note;
+}
+
+/// "Here 1.83 times as fast as naive."
+std::string comparison_of(const Json& rung) {
+  if (!rung.contains("speed_up")) return {};
+  const double speed_up = rung.at("speed_up").get<double>();
+  const std::string over = rung.at("over").get<std::string>(), effect = rung.at("effect").get<std::string>();
+  if (effect == "unclear") return fmt::format("Here no clear difference to {}.", over);
+  if (effect == "faster") return fmt::format("Here {:.2f} times as fast as {}.", speed_up, over);
+  return fmt::format("Here slower: {:.2f} times the speed of {}.", speed_up, over);
+}
+
+Row row_of(const Json& entry, const Json& lesson, Row::Kind kind) {
+  Row row;
+  row.kind = kind;
+  row.name = entry.at("name").get<std::string>();
+  row.state = entry.at("status").get<std::string>();
+  row.note = note_of(entry, lesson.at("case").get<std::string>());
+  row.sentence = text_at(entry, "sentence");
+  row.comparison = comparison_of(entry);
+  if (!entry.contains("call")) return row;
+  const std::string clock = lesson.at("clock").get<std::string>();
+  row.milliseconds = entry.at(entry.contains(clock) ? clock : "call").at("median_ms").get<double>();
+  row.gb_per_second = number_at(entry, "gb_per_second");
+  row.gflop_per_second = number_at(entry, "gflop_per_second");
+  row.rate = lesson.at("limit") == "arithmetic" ? row.gflop_per_second : row.gb_per_second;
+  for (const Role role : {Role::copy, Role::read, Role::peak})
+    if (const auto share = number_at(entry, fmt::format("share_of_{}", name(role)))) row.share = share;
+  row.speed_up = number_at(entry, "speed_up");
+  return row;
+}
+
+Climbed climbed_of(const Json& lesson) {
+  Climbed climbed;
+  climbed.title = lesson.at("title").get<std::string>();
+  climbed.case_text = lesson.at("case").get<std::string>();
+  climbed.check = lesson.at("check").get<std::string>();
+  climbed.clock = lesson.at("clock").get<std::string>();
+  climbed.yardstick = lesson.at("yardstick").get<std::string>();
+  climbed.unit = lesson.at("limit") == "arithmetic" ? "GFLOP/s" : "GB/s";
+  for (const Json& rung : lesson.at("rungs")) climbed.rows.push_back(row_of(rung, lesson, Row::Kind::rung));
+  for (const Json& entry : lesson.at("beside")) {
+    const bool yardstick = entry.at("name") == climbed.yardstick;
+    if (entry.at("status") != "absent")
+      climbed.rows.push_back(row_of(entry, lesson, yardstick ? Row::Kind::yardstick : Row::Kind::peer));
+  }
+  return climbed;
+}
+
+}  // namespace
+
+Json document(std::string_view ladder, const Surroundings& surroundings, const Settings& settings, Json lessons) {
+  return {{"schema", schema},
+          {"ladder", ladder},
+          {"environment", surroundings.environment},
+          {"before", surroundings.before},
+          {"after", surroundings.after},
+          {"settings", {{"seed", settings.seed}, {"min_seconds", settings.rules.min_seconds}}},
+          {"lessons", std::move(lessons)}};
+}
+
+Picture picture_of(const Json& document) try {
+  if (document.at("schema") != schema)
+    throw Error(Errc::file, "this is no document of axisloom ladder", "give a file written by axisloom ladder");
+  Picture picture;
+  picture.ladder = document.at("ladder").get<std::string>();
+  picture.device = document.at("environment").at("device").at("name").get<std::string>();
+  picture.time = document.at("before").at("time").get<std::string>();
+  for (const Json& lesson : document.at("lessons")) picture.lessons.push_back(climbed_of(lesson));
+  return picture;
+} catch (const Json::exception& exception) {
+  throw Error(Errc::file, fmt::format("this is no document of axisloom ladder: {}", exception.what()),
+              "give a file written by axisloom ladder --format json");
+}
+
+}  // namespace axisloom::bench::ladder

@@ -1,0 +1,359 @@
+// The table of rungs. One more is one more entry here; tests/unit/bench_ladder_test.cpp looks that its candidate and
+// tunables exist.
+#include "bench/ladder/ladder.hpp"
+
+#include <vector>
+
+namespace axisloom::bench::ladder {
+namespace {
+
+constexpr Unit elements = Unit::elements;
+
+Rung tuned() {
+  return {.name = "tuned", .why = "What Axisloom chooses for this job on this device; the note says which kernel."};
+}
+
+Lesson image_transpose() {
+  const std::vector<Setting> per_item{{"tile_in", 64, elements},
+                                      {"tile_out", 64, elements},
+                                      {"items", 256},
+                                      {"access", 4, elements},
+                                      {"layout", 0},
+                                      {"order", 0}};
+  std::vector<Setting> diagonal = per_item, padded, swizzled;
+  diagonal.back() = {"order", 2};
+  padded = swizzled = diagonal;
+  padded[4] = {"layout", 1};
+  swizzled[4] = {"layout", 2};
+  return {
+      .title = "transpose of an 8-bit image",
+      .op = "transpose",
+      .words = "",
+      .dtype = "u8",
+      .shapes = {"256x256", "8192x8192", "32768x32768"},
+      .rungs = {
+          {.name = "naive",
+           .candidate = "plain",
+           .settings = {{"items", 256}, {"in_flight", 1}, {"order", 0}},
+           .why = "Each item writes one element beside its neighbour's. What they read lies a row apart, so every read "
+                  "fetches a whole segment of memory for one element.",
+           .on_cpu = "A core writes one element after the other. What it reads lies a row apart, so every read touches "
+                     "another cache line."},
+          {.name = "coalesced-in",
+           .candidate = "plain",
+           .settings = {{"items", 256}, {"in_flight", 1}, {"order", 1}},
+           .why = "Items walk in the input's order: neighbours read neighbours, and a warp's reads become few "
+                  "segments. Now the writes lie a row apart, which helps only where those are cheaper.",
+           .on_cpu = "Cores walk in the input's order: reads run along cache lines, every write touches another one. "
+                     "A line is read before a part of it is written, so this need not help."},
+          {.name = "tiled-local",
+           .candidate = "tile",
+           .settings = {{"tile_in", 32, elements},
+                        {"tile_out", 32, elements},
+                        {"items", 256},
+                        {"access", 1, elements},
+                        {"layout", 0},
+                        {"order", 0}},
+           .why = "A tile of 32 x 32 elements passes through local memory: global memory is read and written along "
+                  "rows, and only local memory is accessed across them.",
+           .on_cpu = "A tile of 32 x 32 elements passes through local memory. On a CPU that is ordinary memory: a "
+                     "detour, whose gain is that the cache lines of a tile stay in reach."},
+          {.name = "tiled-local+4x4-per-item",
+           .candidate = "tile",
+           .settings = per_item,
+           .why = "16 x 16 items move 4 x 4 elements each, four to an access, and turn them in registers: a quarter "
+                  "of the loads, and bytes travel as words."},
+          {.name = "diagonal",
+           .candidate = "tile",
+           .settings = diagonal,
+           .why = "Groups take the tiles diagonally, so that those that run together spread over the partitions of "
+                  "memory. Cards that hash addresses over their partitions gain nothing.",
+           .on_cpu = "Groups take the tiles diagonally. That was against partitions of memory on which groups camp, "
+                     "which a CPU does not have: nothing to gain."},
+          {.name = "padded",
+           .candidate = "tile",
+           .settings = padded,
+           .why = "Each row of the tile is followed by 16 unused bytes: rows begin in other banks of local memory, and "
+                  "fewer items of a warp meet in one.",
+           .on_cpu = "Each row of the tile is followed by 16 unused bytes. That is for the banks of local memory, "
+                     "which a CPU does not have: nothing to gain."},
+          {.name = "swizzled",
+           .candidate = "tile",
+           .settings = swizzled,
+           .why = "Instead of padding, the 16-byte chunks of a row change places by an XOR with its number: fewer "
+                  "items still meet in a bank, and no local memory is spent.",
+           .on_cpu = "Instead of padding, the 16-byte chunks of a row change places by an XOR with its number: for "
+                     "banks too, so nothing to gain on a CPU."},
+          tuned(),
+      }};
+}
+
+Lesson float_transpose() {
+  const auto tile = [](std::int64_t items, std::int64_t layout) {
+    return std::vector<Setting>{{"tile_in", 32, elements}, {"tile_out", 32, elements}, {"items", items}, {"rows", 1},
+                                {"access", 1, elements},   {"layout", layout},         {"order", 0}};
+  };
+  return {
+      .title = "transpose of a matrix of floats",
+      .op = "transpose",
+      .words = "",
+      .dtype = "f32",
+      .shapes = {"1024x1024", "4096x4096", "16384x16384"},
+      .rungs = {
+          {.name = "copy",
+           .candidate = "plain",
+           .settings = {{"items", 256}, {"in_flight", 1}},
+           .change = Change::copy,
+           .why = "No transpose: as many elements copied by the kernel of the next rungs, in order on both sides. What "
+                  "they lose against it, they lose by the order."},
+          {.name = "naive-row",
+           .candidate = "plain",
+           .settings = {{"items", 256}, {"in_flight", 1}, {"order", 1}},
+           .why = "Items read along rows, which coalesces. What a warp writes goes to 32 rows of the output, 4096 "
+                  "bytes apart in the lesson, and each element costs a segment.",
+           .on_cpu = "Cores read along rows. What they write goes to another row of the output each time, 4096 bytes "
+                     "apart in the lesson: another cache line, and the same few sets of the cache."},
+          {.name = "naive-col",
+           .candidate = "plain",
+           .settings = {{"items", 256}, {"in_flight", 1}, {"order", 0}},
+           .why = "The other way round: writes coalesce and reads are strided. A segment that was read is found in the "
+                  "cache by the next items, where a written one may be sent off in pieces.",
+           .on_cpu =
+               "The other way round: writes run along cache lines, and reads jump from row to row. A line that was "
+               "read stays in reach for its other elements."},
+          {.name = "tile",
+           .candidate = "tile",
+           .settings = tile(1024, 0),
+           .why = "A tile of 32 x 32 in local memory, an element an item: reads and writes both go along rows of "
+                  "global memory. Eight items of a warp meet in one bank on the way in.",
+           .on_cpu = "A tile of 32 x 32 in local memory, an element an item. On a CPU local memory is ordinary memory, "
+                     "and a group of 1024 items is a loop."},
+          {.name = "tile+pad",
+           .candidate = "tile",
+           .settings = tile(1024, 1),
+           .why = "Each row of the tile is padded by 16 bytes: the items of a warp meet 32 different banks.",
+           .on_cpu = "Each row of the tile is padded by 16 bytes. That is for banks, which a CPU does not have."},
+          {.name = "tile+rows",
+           .candidate = "tile",
+           .settings = tile(256, 1),
+           .why = "A quarter as many items with four rows each: four loads are under way before the first is needed, "
+                  "and where a tile lies is worked out by fewer items.",
+           .on_cpu =
+               "A quarter as many items with four rows each: where a tile lies is worked out less often. Loads of a "
+               "core are under way together anyway."},
+          {.name = "tile+vec4",
+           .candidate = "tile",
+           .settings = {{"tile_in", 128, elements},
+                        {"tile_out", 32, elements},
+                        {"items", 256},
+                        {"access", 4, elements},
+                        {"layout", 1},
+                        {"order", 0}},
+           .why = "A tile of 32 rows and 128 columns, four values an access on both sides: a quarter of the "
+                  "instructions for the same bytes."},
+          tuned(),
+      }};
+}
+
+Lesson channel_blocks() {
+  return {
+      .title = "channels of images in blocks",
+      .op = "relayout",
+      .words = "NCHW NC/32HW32",
+      .dtype = "i8",
+      .shapes = {"1x64x56x56", "16x256x56x56", "64x256x112x112"},
+      .rungs = {
+          {.name = "relayout-naive",
+           .candidate = "plain",
+           .settings = {{"items", 256}, {"in_flight", 1}},
+           .why = "Each item writes one element. Channels that lie side by side in the output lie a whole picture "
+                  "apart in the input, so every read fetches a segment for one element.",
+           .on_cpu = "A core writes one element after the other. Channels that lie side by side in the output lie a "
+                     "whole picture apart in the input: each read touches another cache line."},
+          {.name = "relayout-tiled",
+           .candidate = "tile",
+           .settings = {{"tile_in", 64, elements},
+                        {"tile_out", 32, elements},
+                        {"items", 256},
+                        {"access", 1, elements},
+                        {"layout", 1},
+                        {"order", 0}},
+           .why = "A change of layout is many small transposes, of pixels by channels: each passes through local "
+                  "memory, and both sides are accessed along rows, an element at a time.",
+           .on_cpu = "A change of layout is many small transposes, of pixels by channels, each through local memory: "
+                     "on a CPU a detour through ordinary memory."},
+          {.name = "relayout-packed",
+           .candidate = "tile",
+           .settings = {{"tile_in", 0}, {"tile_out", 0}, {"items", 0}, {"access", 16}, {"layout", 2}, {"order", 1}},
+           .why = "16 bytes an access on both sides, as far as alignment allows: elements of several channels are "
+                  "packed into words in registers before they enter local memory."},
+          tuned(),
+      }};
+}
+
+Lesson vector_copy() {
+  return {.title = "copy of an array",
+          .op = "copy",
+          .words = "",
+          .dtype = "f32",
+          .shapes = {"1048576", "67108864", "268435456"},
+          .rungs = {
+              {.name = "scalar",
+               .candidate = "plain",
+               .settings = {{"items", 256}, {"in_flight", 1}},
+               .why = "Each item moves one element. Neighbours move neighbours, so accesses coalesce; but there are as "
+                      "many instructions as elements.",
+               .on_cpu = "A core moves one element after the other, in a loop that the compiler makes vectors of."},
+              tuned(),
+          }};
+}
+
+Lesson array_sum() {
+  const auto style = [](std::int64_t value, std::int64_t packet, std::int64_t loads, std::int64_t launches) {
+    return std::vector<Setting>{
+        {"style", value}, {"packet", packet}, {"loads", loads}, {"items", 256}, {"launches", launches}};
+  };
+  enum : std::int64_t { interleaved, sequential, unrolled, shuffled, atomic };
+  return {
+      .title = "sum of an array",
+      .op = "sum",
+      .words = "",
+      .dtype = "u32",
+      .shapes = {"4096", "67108864", "268435456"},
+      .rungs = {
+          {.name = "atomic",
+           .candidate = "lesson",
+           .settings = style(atomic, 1, 1, 2),
+           .why = "Every item adds its element to one counter, where all of them wait for one another.",
+           .on_cpu = "Every item adds its element to one counter: cores pass its cache line to and fro."},
+          {.name = "interleaved",
+           .candidate = "lesson",
+           .settings = style(interleaved, 1, 1, 2),
+           .why = "A tree in local memory: an item whose number divides by 2s adds what lies s further on. Groups no "
+                  "longer wait for each other, but in every warp most items idle.",
+           .on_cpu = "A tree in local memory: an item whose number divides by 2s adds what lies s further on. Cores no "
+                     "longer wait for each other, but each barrier ends a loop over the items."},
+          {.name = "sequential",
+           .candidate = "lesson",
+           .settings = style(sequential, 1, 1, 2),
+           .why = "The first s items add what lies s further on: whole warps are done instead of parts of all, and "
+                  "neighbours access neighbouring banks.",
+           .on_cpu = "The first s items add what lies s further on. That is for warps and banks; on a CPU neighbours "
+                     "at least share cache lines."},
+          {.name = "add-on-load",
+           .candidate = "lesson",
+           .settings = style(sequential, 1, 2, 2),
+           .why = "Each item adds two elements while it loads them: half as many groups, and the first step of the "
+                  "tree, in which half of the items would idle, is saved."},
+          {.name = "vec4+add-on-load",
+           .candidate = "lesson",
+           .settings = style(sequential, 4, 2, 2),
+           .why = "The lesson's own kernel: packets of four, two of them added on load. A load brings 16 bytes, and a "
+                  "tree adds up eight times as many elements as before the last two rungs."},
+          {.name = "unrolled",
+           .candidate = "lesson",
+           .settings = style(unrolled, 4, 2, 2),
+           .why = "The steps of the tree are written out: no counter, no test whether it ends. A compiler that knows "
+                  "the group's size, as here, may have done so before."},
+          {.name = "shuffle",
+           .candidate = "lesson",
+           .settings = style(shuffled, 4, 2, 2),
+           .why = "Within a warp sums go from register to register: five steps of the tree need neither local memory "
+                  "nor barriers."},
+          {.name = "one-launch",
+           .candidate = "lesson",
+           .settings = style(unrolled, 4, 2, 1),
+           .over = "unrolled",
+           .why = "As unrolled, but the group that finishes last adds up what all have found: a second launch is "
+                  "saved, which is much of the time of a short array."},
+          tuned(),
+      }};
+}
+
+Lesson matrix_product() {
+  const auto tile = [](std::int64_t access, std::int64_t buffers, std::int64_t async) {
+    return std::vector<Setting>{{"block_m", 64},
+                                {"block_n", 64},
+                                {"tile_m", 4},
+                                {"tile_n", 4},
+                                {"step_k", 16},
+                                {"split", 1},
+                                {"access", access, elements},
+                                {"buffers", buffers},
+                                {"async", async}};
+  };
+  return {
+      .title = "product of two matrices",
+      .op = "matmul",
+      .words = "",
+      .dtype = "f32",
+      .shapes = {"768x768,768x768", "1024x1024,1024x1024", "4096x4096,4096x4096"},
+      .rungs = {
+          {.name = "naive",
+           .candidate = "plain",
+           .why = "Each item makes one element of C from a row of A and a column of B in global memory: two loads for "
+                  "two operations.",
+           .on_cpu =
+               "Each element of C is summed by itself from a row of A and a column of B: every step touches another "
+               "cache line of B, and nothing becomes a vector."},
+          {.name = "local16",
+           .candidate = "local16",
+           .why = "Tiles of A and B of 16 x 16 lie in local memory: what is loaded from global memory serves 16 items, "
+                  "for the price of two barriers a tile.",
+           .on_cpu = "Tiles of A and B of 16 x 16 lie in local memory. A CPU's caches hold such tiles anyway; what "
+                     "helps is that 16 neighbours of a row can be a vector."},
+          {.name = "register-tile",
+           .candidate = "tile",
+           .settings = tile(1, 1, 0),
+           .why = "Each item keeps 4 x 4 outputs in registers: a value from local memory serves four of them, so that "
+                  "local memory is no longer what limits.",
+           .on_cpu = "Each item keeps 4 x 4 outputs. On a CPU they do not stay in registers: there is one set of those "
+                     "for all items of a group, and barriers spill them."},
+          {.name = "vectorised",
+           .candidate = "tile",
+           .settings = tile(4, 1, 0),
+           .why = "Tiles are loaded four elements at a time: a quarter of the load instructions."},
+          {.name = "double-buffer",
+           .candidate = "tile",
+           .settings = tile(4, 2, 0),
+           .why = "Two tiles of each operand in local memory: the next ones are laid down while the present ones are "
+                  "multiplied, and one barrier a step is enough.",
+           .on_cpu = "Two tiles of each operand in local memory. Items of a CPU's group run one after the other, so "
+                     "nothing overlaps; a barrier a step is saved."},
+          {.name = "async",
+           .candidate = "tile",
+           .settings = tile(4, 2, 1),
+           .change = Change::a_along_m,
+           .why = "Tiles come by async_work_group_copy, without a detour through registers; A is stored transposed, so "
+                  "that rows of tiles lie together. Where a driver makes it a loop, nothing is gained.",
+           .on_cpu = "Tiles come by async_work_group_copy; A is stored transposed, so that rows of tiles lie together. "
+                     "On a CPU the word is only emulated, by a copy made at once.",
+           .on_cuda = "Tiles come by cp.async, real from sm_80 on, without a detour through registers; A is stored "
+                      "transposed, so that rows of tiles lie together."},
+          {.name = "packed-cpu",
+           .candidate = "packed",
+           .why = "Panels of A and B are packed once in the order of their use, and sums stay in vector registers. "
+                  "There are no items, no barriers and no local memory: a kernel for CPUs."},
+          tuned(),
+      }};
+}
+
+}  // namespace
+
+std::span<const Ladder> ladders() {
+  static const std::vector<Ladder> all{
+      {"copy", "Copy an array: wider accesses, other ways through the chip.", {vector_copy()}},
+      {"transpose",
+       "Transpose a matrix: an 8-bit image as it is taught in OpenCL, and floats as in CUDA.",
+       {image_transpose(), float_transpose()}},
+      {"relayout", "Put the channels of images into blocks.", {channel_blocks()}},
+      {"reduce", "Sum an array, from an atomic counter to shuffles.", {array_sum()}},
+      {"matmul",
+       "Multiply matrices, from one item an output to registers and panels.",
+       {matrix_product()},
+       {"opencv", "openblas", "clblast", "cublas"}},
+  };
+  return all;
+}
+
+}  // namespace axisloom::bench::ladder

@@ -1,0 +1,151 @@
+// The bar chart as SVG 1.1: one file, no script, no network, colours for light and dark.
+#include "bench/ladder/views.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace axisloom::bench::ladder {
+namespace {
+
+// Pixels. Letters of the font are taken to be 7.5 wide, which is more than they are.
+constexpr double letter = 7.5, margin = 16, bar_height = 18, line_height = 26, bar_room = 420, value_room = 170;
+constexpr double header = 58, lesson_header = 48, lesson_footer = 22;
+
+constexpr const char* style =
+    "svg{background:#fff}text{font:13px system-ui,sans-serif;fill:#1f2328}.title{font-size:17px;font-weight:600}"
+    ".lesson{font-size:14px;font-weight:600}.quiet{fill:#59636e}.rung{fill:#0969da}.peer{fill:#8250df}"
+    ".yardstick{fill:#8c959f}.ceiling{stroke:#cf222e;stroke-width:1.5;stroke-dasharray:5 4}"
+    "@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}.quiet{fill:#9198a1}"
+    ".rung{fill:#4493f8}.peer{fill:#ab7df8}.yardstick{fill:#656c76}.ceiling{stroke:#f85149}}";
+
+/// As text or attribute of XML. Bytes that are no UTF-8, as some drivers' names have, become replacement characters.
+std::string escaped(const std::string& text) {
+  using Json = nlohmann::json;
+  const auto clean =
+      Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get_ref<const std::string&>();
+  std::string safe;
+  for (const char c : clean) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML has no other control characters
+    }
+  }
+  return safe;
+}
+
+const char* class_of(Row::Kind kind) {
+  switch (kind) {
+    case Row::Kind::rung:
+      return "rung";
+    case Row::Kind::yardstick:
+      return "yardstick";
+    case Row::Kind::peer:
+      break;
+  }
+  return "peer";
+}
+
+std::string text_at(double x, double y, const char* kind, const std::string& text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, kind, escaped(text));
+}
+
+std::string value_of(const Row& row, const std::string& unit) {
+  std::string text = fmt::format("{} {}", short_number(*row.rate), unit);
+  if (row.share && row.kind != Row::Kind::yardstick) text += fmt::format(" ({:.0f}%)", *row.share * 100);
+  return text;
+}
+
+std::string bar(const Row& row, const Climbed& climbed, double y, double bars_at, double most) {
+  const std::string told = row.sentence.empty() ? row.note : row.sentence + " " + row.comparison;
+  std::string text = fmt::format("<g><title>{}</title>\n", escaped(row.name + ": " + told));
+  text += text_at(margin, y + 13.5, "label", row.name);
+  if (!row.rate || most <= 0) return text + text_at(bars_at, y + 13.5, "quiet", row.note) + "</g>\n";
+  const double width = std::max(1.0, std::clamp(*row.rate / most, 0.0, 1.0) * bar_room);
+  text += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"/>\n", bars_at, y,
+                      width, bar_height, class_of(row.kind));
+  return text + text_at(bars_at + width + 8, y + 13.5, "value", value_of(row, climbed.unit)) + "</g>\n";
+}
+
+double height_of(const Climbed& climbed) {
+  return lesson_header + static_cast<double>(climbed.rows.size()) * line_height + lesson_footer;
+}
+
+std::string chart(const Climbed& climbed, double top, double bars_at) {
+  double most = 0;
+  const Row* yardstick = nullptr;
+  for (const Row& row : climbed.rows) {
+    most = std::max(most, row.rate.value_or(0));
+    if (row.kind == Row::Kind::yardstick && row.rate) yardstick = &row;
+  }
+  std::string text = text_at(margin, top + 16, "lesson", climbed.title);
+  text += text_at(margin, top + 34, "quiet", climbed.case_text + ", " + climbed.unit);
+  double y = top + lesson_header;
+  for (const Row& row : climbed.rows) {
+    text += bar(row, climbed, y, bars_at, most);
+    y += line_height;
+  }
+  if (yardstick == nullptr || most <= 0) return text;
+  const double x = bars_at + *yardstick->rate / most * bar_room;
+  text += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" class=\"ceiling\"/>\n", x,
+                      top + lesson_header - 4, y);
+  return text;
+}
+
+std::string description(const Picture& picture) {
+  std::string text;
+  for (const Climbed& climbed : picture.lessons) {
+    text += climbed.title + ":";
+    for (const Row& row : climbed.rows)
+      text += fmt::format(" {} {};", row.name, row.rate ? value_of(row, climbed.unit) : row.note);
+    text += " ";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string svg_of(const nlohmann::ordered_json& document) {
+  const Picture picture = picture_of(document);
+  std::size_t widest = 0, longest_note = 0;
+  double height = header + margin;
+  for (const Climbed& climbed : picture.lessons) {
+    height += height_of(climbed);
+    for (const Row& row : climbed.rows) {
+      widest = std::max(widest, row.name.size());
+      if (!row.rate) longest_note = std::max(longest_note, row.note.size());
+    }
+  }
+  const std::string title = "axisloom ladder " + picture.ladder;
+  const std::string where = fmt::format("{}; {}; dashed: the yardstick", picture.device, picture.time);
+  const double bars_at = margin + static_cast<double>(widest) * letter + 12;
+  const double needed = std::max({bars_at + bar_room + value_room, bars_at + static_cast<double>(longest_note) * letter,
+                                  margin + static_cast<double>(where.size()) * letter});
+  const double width = needed + margin;
+  std::string svg = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-labelledby=\"title desc\">\n"
+      "<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n<style>{4}</style>\n",
+      width, height, escaped(title), escaped(description(picture)), style);
+  svg += text_at(margin, 28, "title", title) + text_at(margin, 48, "quiet", where);
+  double top = header;
+  for (const Climbed& climbed : picture.lessons) {
+    svg += chart(climbed, top, bars_at);
+    top += height_of(climbed);
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace axisloom::bench::ladder

@@ -1,0 +1,146 @@
+// Tables, bars of letters, and the sentences below them.
+#include "bench/ladder/views.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace axisloom::bench::ladder {
+namespace {
+
+constexpr std::size_t bar_columns = 44, text_columns = 100;
+
+/// A number for people, or an empty cell of a column of numbers.
+template <class Shown>
+cli::Cell shown(const std::optional<double>& value, Shown text_of) {
+  return {value.value_or(0), value ? text_of(*value) : std::string()};
+}
+
+/// A number for programs, or nothing.
+cli::Cell plain(const std::optional<double>& value) {
+  return value ? cli::Cell(*value, "") : cli::Cell(nullptr, "");
+}
+
+std::vector<cli::Cell> row_cells(const Row& row) {
+  return {row.name,
+          shown(row.milliseconds, [](double value) { return cli::human_seconds(value / 1e3); }),
+          shown(row.rate, short_number),
+          shown(row.share, [](double value) { return fmt::format("{:.1f}%", value * 100); }),
+          shown(row.speed_up, [](double value) { return fmt::format("{:.2f}", value); }),
+          row.note};
+}
+
+std::string table_of(const Climbed& climbed, cli::Format format) {
+  cli::Table table({"rung", "time", climbed.unit, "share", "speed-up", "note"});
+  for (const Row& row : climbed.rows) table.add(row_cells(row));
+  return table.text(format);
+}
+
+std::string csv_of(const Picture& picture) {
+  cli::Table table(
+      {"lesson", "case", "rung", "ms", "GB/s", "GFLOP/s", "share", "speed_up", "status", "note", "sentence"});
+  for (const Climbed& climbed : picture.lessons)
+    for (const Row& row : climbed.rows)
+      table.add({climbed.title, climbed.case_text, row.name, plain(row.milliseconds), plain(row.gb_per_second),
+                 plain(row.gflop_per_second), plain(row.share), plain(row.speed_up), row.state, row.note,
+                 row.sentence});
+  return table.text(cli::Format::csv);
+}
+
+std::string bars_of(const Climbed& climbed) {
+  double most = 0;
+  std::size_t widest = 0;
+  for (const Row& row : climbed.rows) {
+    most = std::max(most, row.rate.value_or(0));
+    widest = std::max(widest, row.name.size());
+  }
+  std::string text;
+  for (const Row& row : climbed.rows) {
+    if (!row.rate || most <= 0) {
+      text += fmt::format("{:<{}}  {}\n", row.name, widest, row.state == "absent" ? "refused" : row.state);
+      continue;
+    }
+    const auto length = static_cast<std::size_t>(std::lround(std::max(0.0, *row.rate / most) * bar_columns));
+    const std::string bar(std::max<std::size_t>(1, length), row.kind == Row::Kind::rung ? '#' : '-');
+    text += fmt::format("{:<{}}  {} {} {}\n", row.name, widest, bar, short_number(*row.rate), climbed.unit);
+  }
+  return text;
+}
+
+/// Words in lines of at most text_columns, all but the first indented.
+std::string wrapped(const std::string& text) {
+  std::string lines;
+  std::size_t column = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    if (column > 0 && column + 1 + end - start > text_columns) {
+      lines += "\n  ";
+      column = 2;
+    } else if (column > 0) {
+      lines += ' ';
+      ++column;
+    }
+    lines.append(text, start, end - start);
+    column += end - start;
+    start = end + 1;
+  }
+  return lines;
+}
+
+std::string told(const Row& row) {
+  return row.sentence + (row.comparison.empty() ? "" : " " + row.comparison);
+}
+
+std::string circumstances(const Climbed& climbed) {
+  const std::string ceiling =
+      climbed.yardstick.empty() ? "" : fmt::format("; share: of {} in the same run", climbed.yardstick);
+  return fmt::format("{}: {} (times of the {}; results checked: {}{})", climbed.title, climbed.case_text, climbed.clock,
+                     climbed.check, ceiling);
+}
+
+std::string terminal_text(const Picture& picture) {
+  std::string text;
+  for (const Climbed& climbed : picture.lessons) {
+    text += fmt::format("{}{}\n\n{}\n{}\n", text.empty() ? "" : "\n", circumstances(climbed),
+                        table_of(climbed, cli::Format::table), bars_of(climbed));
+    for (const Row& row : climbed.rows)
+      if (!row.sentence.empty()) text += wrapped(row.name + ": " + told(row)) + "\n";
+  }
+  return text;
+}
+
+std::string markdown_text(const Picture& picture) {
+  std::string text;
+  for (const Climbed& climbed : picture.lessons) {
+    text += fmt::format("{}{}\n\n{}\n", text.empty() ? "" : "\n", circumstances(climbed),
+                        table_of(climbed, cli::Format::md));
+    for (const Row& row : climbed.rows)
+      if (!row.sentence.empty()) text += fmt::format("- `{}`: {}\n", row.name, told(row));
+  }
+  return text + fmt::format("\n{}; {}\n", picture.device, picture.time);
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  const double size = std::abs(value);
+  return fmt::format(fmt::runtime(size >= 10 ? "{:.1f}" : size >= 1 ? "{:.2f}" : "{:.3f}"), value);
+}
+
+std::string text_of(const nlohmann::ordered_json& document, cli::Format format) {
+  const Picture picture = picture_of(document);
+  switch (format) {
+    case cli::Format::json:
+      return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    case cli::Format::csv:
+      return csv_of(picture);
+    case cli::Format::md:
+      return markdown_text(picture);
+    case cli::Format::table:
+      break;
+  }
+  return terminal_text(picture);
+}
+
+}  // namespace axisloom::bench::ladder

@@ -1,0 +1,49 @@
+// The ladder's document, and everything that is made from it: tables, bars in a terminal, a chart as SVG.
+#pragma once
+
+#include "bench/ladder/ladder.hpp"
+
+#include "table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace axisloom::bench::ladder {
+
+/// What a document is made of besides its lessons: objects as bench/environment.hpp makes them.
+struct Surroundings {
+  nlohmann::ordered_json environment, before, after;
+};
+/// Schema "axisloom-ladder 1", see docs/ladder.md. `lessons`: what climb() returned.
+nlohmann::ordered_json document(std::string_view ladder, const Surroundings& surroundings, const Settings& settings,
+                                nlohmann::ordered_json lessons);
+
+/// A line of a view: a rung, the yardstick or a peer. Rates are in `Climbed::unit`; nothing where it has no times.
+struct Row {
+  enum class Kind { rung, yardstick, peer } kind = Kind::rung;
+  std::string name, state, note, sentence, comparison;
+  std::optional<double> milliseconds, gb_per_second, gflop_per_second, rate, share, speed_up;
+};
+struct Climbed {
+  std::string title, case_text, check, clock, unit, yardstick;
+  std::vector<Row> rows;
+};
+struct Picture {
+  std::string ladder, device, time;
+  std::vector<Climbed> lessons;
+};
+/// Throws Error(file) when the document is none of a ladder.
+Picture picture_of(const nlohmann::ordered_json& document);
+
+/// As a table with bars and sentences, as markdown, or as one CSV table; JSON is the document itself.
+std::string text_of(const nlohmann::ordered_json& document, cli::Format format);
+/// Horizontal bars by lesson, the yardstick as a line; complete in itself, in light and dark.
+std::string svg_of(const nlohmann::ordered_json& document);
+
+/// "12.3", "0.123": three digits or more.
+std::string short_number(double value);
+
+}  // namespace axisloom::bench::ladder

@@ -1,0 +1,181 @@
+// axisloom ladder: one job from the textbook's first kernel to the tuned one, rung by rung.
+#include "app.hpp"
+#include "messages.hpp"
+#include "streams.hpp"
+
+#include "bench/environment.hpp"
+#include "bench/ladder/views.hpp"
+#include "io/file.hpp"
+
+#include <axisloom/device.hpp>
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace axisloom::cli {
+namespace {
+
+namespace ladder = bench::ladder;
+
+struct LadderOptions {
+  ladder::Choice choice;
+  std::string size = "lesson";
+  std::string from, to;
+  std::vector<std::string> peers{"all"};
+  double min_seconds = 0.2;
+  std::string output;
+};
+
+/// The format asked for, else that of the file's extension.
+Format format_for(const std::string& path, const Context& context) {
+  if (context.format_given) return context.format;
+  if (path.ends_with(".json")) return Format::json;
+  if (path.ends_with(".csv")) return Format::csv;
+  return path.ends_with(".md") ? Format::md : context.format;
+}
+
+/// A chart goes to its file, and the text to standard output; any other file takes the text's place there.
+void deliver_ladder(const nlohmann::ordered_json& document, const std::string& path, const Context& context) {
+  if (!path.ends_with(".svg")) return write_text(ladder::text_of(document, format_for(path, context)), path);
+  write_text(ladder::svg_of(document), path);
+  print(ladder::text_of(document, context.format));
+}
+
+bench::Settings ladder_settings(const LadderOptions& options, const Context& context) {
+  bench::Settings settings;
+  settings.rules = bench::Rules::with_min_seconds(options.min_seconds);
+  settings.seed = context.seed;
+  const auto asks_for = [&](const char* word) {
+    return std::find(options.peers.begin(), options.peers.end(), word) != options.peers.end();
+  };
+  settings.all_peers = asks_for("all");
+  if (!asks_for("none")) settings.peers = options.peers;
+  return settings;
+}
+
+void tell_missing_peers(const nlohmann::ordered_json& climbed) {
+  for (const auto& entry : climbed["beside"])
+    if (entry["status"] == "absent")
+      say(fmt::format("without {}: {}", entry["name"].get<std::string>(), entry["reason"].get<std::string>()));
+}
+
+void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
+  const Device device = Device::open(context.device);
+  const bench::Settings settings = ladder_settings(options, context);
+  ladder::Choice choice = options.choice;
+  if (options.size == "large") choice.size = ladder::Size::large;
+  if (!options.from.empty()) choice.words = options.from + " " + options.to;
+  ladder::Surroundings surroundings{bench::environment(device), bench::conditions(device), {}};
+  bench::Team team;
+  bench::Session session;
+  auto lessons = nlohmann::ordered_json::array();
+  for (const ladder::Lesson& lesson : what.lessons) {
+    lessons.push_back(ladder::climb(what, lesson, choice, device, team, session, settings, show_progress));
+    if (ladder::has_failed(lessons.back())) context.exit_code = exit_differs;
+  }
+  show_progress("");
+  surroundings.after = bench::conditions(device);
+  if (!context.quiet) {
+    say(fmt::format("on {}", device.info().label()));
+    for (const auto& climbed : lessons) tell_missing_peers(climbed);
+  }
+  deliver_ladder(ladder::document(what.name, surroundings, settings, std::move(lessons)), options.output, context);
+}
+
+void show_stored(const std::string& path, const std::string& output, const Context& context) {
+  const std::vector<std::byte> bytes = io::InputFile(path).contents();
+  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  const auto document = nlohmann::ordered_json::parse(text, text + bytes.size(), nullptr, false);
+  try {
+    deliver_ladder(document, output, context);
+  } catch (const Error& error) {
+    if (error.code() != Errc::file) throw;
+    throw Error(error.code(), path + ": " + error.parts().message, error.parts().remedy);
+  }
+}
+
+void add_output(CLI::App& command, std::string& output) {
+  command
+      .add_option("-o,--output", output,
+                  "Output file: a bar chart where it ends in .svg, else .json, .csv, .md, or a table")
+      ->type_name("FILE");
+}
+
+/// The lessons' own shapes, for help texts.
+std::string shapes_of(const ladder::Ladder& what) {
+  std::string text;
+  for (const ladder::Lesson& lesson : what.lessons) {
+    const std::string shape = fmt::format("{} {}", lesson.dtype, lesson.shapes.lesson);
+    text += (text.empty() ? "" : "; ") + shape;
+  }
+  return text;
+}
+
+void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& options) {
+  command
+      .add_option(
+          "--size", options.size,
+          fmt::format("Sizes of the lessons ({}), or such that memory and not the launch decides", shapes_of(what)))
+      ->check(CLI::IsMember({"lesson", "large"}).description(""))
+      ->type_name("lesson|large")
+      ->capture_default_str();
+  command
+      .add_option("--shape", options.choice.shape,
+                  what.name == "matmul" ? "Shape of A, and of B behind a comma; A's transposed when none is given"
+                                        : "Shape of the input")
+      ->type_name("SHAPE");
+  command.add_option("--dtype", options.choice.dtype, "Element type")->type_name("DTYPE");
+  if (what.name == "relayout") {
+    CLI::Option* const from = command.add_option("--from", options.from, "Layout of the input")->type_name("LAYOUT");
+    CLI::Option* const to = command.add_option("--to", options.to, "Layout of the output")->type_name("LAYOUT");
+    from->needs(to);
+    to->needs(from);
+  }
+  if (!what.peers.empty()) {
+    std::vector<std::string> names{"all", "none"};
+    names.insert(names.end(), what.peers.begin(), what.peers.end());
+    command.add_option("--peers", options.peers, "Who is shown beside the rungs, where present")
+        ->delimiter(',')
+        ->check(CLI::IsMember(names).description(""))
+        ->type_name(fmt::format("{}", fmt::join(names, "|")));
+  }
+  command.add_option("--min-time", options.min_seconds, "Seconds that each rung runs at least")
+      ->check(CLI::Range(0.001, 3600.0).description(""))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  add_output(command, options.output);
+}
+
+}  // namespace
+
+void add_ladder(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "ladder", "One job from the textbook's first kernel to the tuned one: each rung timed, checked and explained.");
+  command->require_subcommand(1);
+  add_common_options(*command, context);
+  for (const ladder::Ladder& what : ladder::ladders()) {
+    CLI::App* rungs = command->add_subcommand(std::string(what.name), std::string(what.summary));
+    auto options = std::make_shared<LadderOptions>();
+    add_options(*rungs, what, *options);
+    add_common_options(*rungs, context);
+    set_examples(*rungs, fmt::format("axisloom ladder {0}\naxisloom ladder {0} --size large -o {0}.svg", what.name));
+    rungs->final_callback([&what, options, &context] { run_ladder(what, *options, context); });
+  }
+  CLI::App* stored = command->add_subcommand("show", "Print or draw a stored JSON document of a ladder.");
+  auto path = std::make_shared<std::string>(), output = std::make_shared<std::string>();
+  stored->add_option("file", *path, "What axisloom ladder wrote as JSON")->type_name("FILE")->required();
+  add_output(*stored, *output);
+  add_common_options(*stored, context);
+  set_examples(*stored, "axisloom ladder show transpose.json -o transpose.svg");
+  stored->final_callback([path, output, &context] { show_stored(*path, *output, context); });
+  set_examples(*command,
+               "axisloom ladder transpose\n"
+               "axisloom ladder copy --dtype u8 --shape 16777216 -o copy.svg\n"
+               "axisloom ladder relayout --from NCHW --to NHWC --dtype f32\n"
+               "axisloom ladder matmul --peers none --format json -o matmul.json");
+}
+
+}  // namespace axisloom::cli

@@ -1,0 +1,129 @@
+"""axisloom ladder: every rung at a tiny size on the CPU, its results checked, in every format."""
+import csv
+import io
+import json
+import pathlib
+import unittest
+import xml.etree.ElementTree
+
+from support import Case, main
+
+SCHEMA = json.loads((pathlib.Path(__file__).resolve().parents[2] / "docs/ladder.schema.json").read_text(encoding="utf-8"))
+SHAPES = {"copy": "1001", "transpose": "70x50", "relayout": "1x33x6x8", "reduce": "5000", "matmul": "40x36,36x24"}
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float)}
+
+
+def faults(value, schema, at="document"):
+    """What is wrong with a JSON value by the words of JSON Schema that docs/ladder.schema.json uses."""
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
+    if "const" in schema and value != schema["const"]:
+        yield f"{at}: not {schema['const']}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{at}: {value} is none of {schema['enum']}"
+    if "type" in schema and (not isinstance(value, TYPES[schema["type"]]) or isinstance(value, bool)):
+        yield f"{at}: not of type {schema['type']}"
+        return
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from faults(item, schema.get("items", {}), f"{at}[{i}]")
+    if isinstance(value, dict):
+        yield from (f"{at}: lacks {name}" for name in schema.get("required", []) if name not in value)
+        others = schema.get("additionalProperties", True)
+        for name, item in value.items():
+            known = schema.get("properties", {}).get(name, others)
+            if known is False:
+                yield f"{at}: unknown member {name}"
+            elif isinstance(known, dict):
+                yield from faults(item, known, f"{at}.{name}")
+
+
+class Ladder(Case):
+    def climb(self, name, *arguments):
+        return self.good("ladder", name, "--device", "cpu", "--shape", SHAPES[name], "--min-time", "0.001", *arguments)
+
+    def document(self, name, *arguments):
+        document = json.loads(self.climb(name, "--format", "json", *arguments).out)
+        self.assertEqual(list(faults(document, SCHEMA)), [])
+        return document
+
+    def rungs_of(self, document):
+        rungs = [rung for lesson in document["lessons"] for rung in lesson["rungs"]]
+        for rung in rungs:
+            self.assertIn(rung["status"], ("right", "absent"), rung)
+            self.assertEqual(rung["status"] == "right", "call" in rung, rung)
+            self.assertTrue(rung["status"] == "right" or rung["reason"], rung)
+        return {rung["name"]: rung for rung in rungs}
+
+    def test_moves(self):
+        for name in ("copy", "transpose", "relayout"):
+            rungs = self.rungs_of(self.document(name))
+            self.assertEqual({rung["status"] for rung in rungs.values()}, {"right"}, name)
+            self.assertIn("tuned", rungs)
+
+    def test_what_the_device_cannot_do_is_named(self):
+        rungs = self.rungs_of(self.document("reduce"))
+        self.assertEqual(rungs["shuffle"]["reason"], "shuffles between the items of a warp are NVIDIA's")
+        self.assertEqual(rungs["vec4+add-on-load"]["over"], "add-on-load")
+        self.assertEqual(rungs["one-launch"].get("over", "unrolled"), "unrolled")  # some devices cannot order groups
+        floats = self.rungs_of(self.document("reduce", "--dtype", "f32"))
+        self.assertIn("only sums of integers", floats["atomic"]["reason"])
+
+    def test_products(self):
+        document = self.document("matmul", "--peers", "none")
+        rungs = self.rungs_of(document)
+        self.assertEqual({rung["status"] for rung in rungs.values()}, {"right"})
+        self.assertEqual(rungs["async"]["case"], "matmul f32 40x36,36x24 in-strides=1,40")
+        self.assertNotIn("peer", [entry["role"] for entry in document["lessons"][0]["beside"]])
+
+    def test_every_view_of_a_stored_document(self):
+        stored, chart = self.path("copy.json"), self.path("copy.svg")
+        self.assertEqual(self.climb("copy", "-o", stored).out, "")
+        table = self.good("ladder", "show", stored).out
+        self.assertIn("copy f32 1001,scalar", self.good("ladder", "show", stored, "-o", chart, "--format", "csv").out)
+        for word in ("scalar", "tuned", "speed-up", "##", "GB/s"):
+            self.assertIn(word, table)
+        rows = list(csv.DictReader(io.StringIO(self.good("ladder", "show", stored, "--format", "csv").out)))
+        self.assertEqual({row["status"] for row in rows}, {"right"})
+        self.assertIn("| tuned |", self.good("ladder", "show", stored, "--format", "md").out)
+        self.look_at_the_chart(chart, [row["rung"] for row in rows])
+
+    def look_at_the_chart(self, path, names):
+        root = xml.etree.ElementTree.parse(path).getroot()
+        svg = "{http://www.w3.org/2000/svg}"
+        self.assertEqual(root.tag, svg + "svg")
+        texts = [text.text for text in root.iter(svg + "text")]
+        for name in names:
+            self.assertIn(name, texts)
+        self.assertEqual(len(list(root.iter(svg + "rect"))), len(names))
+        width = float(root.get("width"))
+        for bar in root.iter(svg + "rect"):
+            self.assertLessEqual(float(bar.get("x")) + float(bar.get("width")), width)
+
+    def test_what_cannot_be(self):
+        self.bad(2, "ladder", "transpose", "--device", "cpu", "--shape", "3x")
+        self.bad(2, "ladder", "transpose", "--device", "cpu", "--shape", "7")
+        self.bad(2, "ladder", "relayout", "--device", "cpu", "--shape", "3x4")
+        self.bad(2, "ladder", "matmul", "--device", "cpu", "--shape", "3x4,5x6")
+        self.bad(2, "ladder", "copy", "--device", "cpu", "--shape", "0")
+        self.bad(2, "ladder", "copy", "--device", "cpu", "--dtype", "f33")
+        self.bad(2, "ladder", "relayout", "--from", "NCHW")
+        self.bad(2, "ladder", "sort")
+        self.bad(2, "ladder")
+        self.bad(4, "ladder", "show", self.path("none.json"))
+        self.bad(4, "ladder", "show", self.path("cut.json", b'{"schema": "axisloom-ladder 1"'))
+        self.bad(4, "ladder", "show", self.path("other.json", b'{"schema": "axisloom-bench 1"}'))
+
+
+class Faults(unittest.TestCase):
+    def test_the_schema_refuses(self):
+        rung = {"name": "x", "status": "right", "case": "c", "candidate": "", "configuration": {}, "sentence": "s"}
+        self.assertEqual(list(faults(rung, {"$ref": "#/$defs/rung"})), [])
+        for change in ({"status": "good"}, {"configuration": {"items": "many"}}, {"more": 1}, {"speed_up": "2"}):
+            self.assertEqual(len(list(faults({**rung, **change}, {"$ref": "#/$defs/rung"}))), 1, change)
+        del rung["case"]
+        self.assertEqual(list(faults(rung, {"$ref": "#/$defs/rung"})), ["document: lacks case"])
+
+
+if __name__ == "__main__":
+    main()
