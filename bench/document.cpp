@@ -42,7 +42,8 @@ Document load_document(const std::string& path) {
 
 std::string device_name(const Document& document) {
   const Document& device = document.at("environment").at("device");
-  return fmt::format("{} ({})", device.at("name").get<std::string>(), device.at("platform").get<std::string>());
+  const auto spec = device.at("spec").get<std::string>();
+  return fmt::format("{} ({})", device.at("name").get<std::string>(), spec.substr(0, spec.find(':')));
 }
 
 std::string cache_of(const Document& result) {

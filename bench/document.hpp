@@ -20,7 +20,7 @@ Document load_document(const std::string& path);
 /// right.
 std::optional<std::string> fault_of(const Document& document);
 
-/// "NVIDIA H200 (NVIDIA CUDA)": a device of a document, which is another one on another platform.
+/// "NVIDIA H200 (cuda)": the device of a document, which is another one through another API.
 std::string device_name(const Document& document);
 /// The case's label; of one that was measured in a state of the cache, with that state.
 std::string label_of(const Document& result);

@@ -80,15 +80,22 @@ std::string table_row(const Document& result, const Document& contestant) {
          fmt::format("<td class=\"how\">{}</td></tr>\n", escaped_html(contestant.value(right ? "how" : "reason", "")));
 }
 
+/// The heads of columns; a # at the end is of numbers.
+std::string heads(std::initializer_list<std::string_view> columns) {
+  std::string text = "<thead><tr>";
+  for (std::string_view column : columns) {
+    const bool numbers = column.ends_with('#');
+    if (numbers) column.remove_suffix(1);
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", numbers ? " class=\"n\"" : "", column);
+  }
+  return text + "</tr></thead>\n";
+}
+
 std::string table_of_cases(const Document& document, const std::string& caption) {
   std::string text = fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table><caption>{0}</caption>\n",
       escaped_html(caption));
-  text += "<thead><tr>";
-  for (const char* column :
-       {"contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "rank", "check", "what was called"})
-    text += fmt::format("<th scope=\"col\">{}</th>", column);
-  text += "</tr></thead>\n";
+  text += heads({"contestant", "ms#", "interval#", "GB/s#", "GFLOP/s#", "share#", "rank#", "check", "what was called"});
   for (const Document& result : document.at("cases")) {
     text += fmt::format("<tbody><tr><th colspan=\"9\" scope=\"rowgroup\">{} <code>{}</code></th></tr>\n",
                         escaped_html(label_of(result)), escaped_html(result.at("case").get<std::string>()));
@@ -183,10 +190,8 @@ void add_points(const Document& result, Roofline& roofline) {
 std::string table_of_points(const Roofline& roofline) {
   std::string text =
       "<details><summary>The figures of the roofline</summary>\n<div class=\"scroll\" tabindex=\"0\" "
-      "role=\"region\" aria-label=\"The figures of the roofline\"><table>\n<thead><tr>";
-  for (const char* column : {"case", "contestant", "operations per byte", "GFLOP/s"})
-    text += fmt::format("<th scope=\"col\">{}</th>", column);
-  text += "</tr></thead>\n<tbody>\n";
+      "role=\"region\" aria-label=\"The figures of the roofline\"><table>\n";
+  text += heads({"case", "contestant", "operations per byte#", "GFLOP/s#"}) + "<tbody>\n";
   for (const auto& point : roofline.points)
     text += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
                         escaped_html(point.label), escaped_html(point.series), short_number(point.intensity),
@@ -205,8 +210,9 @@ std::string roofline_of(std::span<const NamedDocument> documents, const std::str
   if (roofline.points.empty())
     return "<p>No case here does arithmetic: its only ceiling is the yardstick of its own chart.</p>\n";
   return fmt::format(
-      "<figure class=\"wide\"><figcaption>{}: no job can lie above a line; all lines were measured in the same "
-      "runs, slopes on arrays beyond any cache.</figcaption>\n{}</figure>\n{}",
+      "<figure class=\"wide\"><figcaption>{}. Slopes: what copying and reading reach on arrays beyond any cache. "
+      "Roofs: what multiplying and adding in registers reaches. Arrays in a cache may lie above a slope, and products "
+      "on matrix units above a roof.</figcaption>\n{}</figure>\n{}",
       escaped_html(roofline.title), svg_of(roofline), table_of_points(roofline));
 }
 

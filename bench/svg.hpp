@@ -31,7 +31,7 @@ struct BarChart {
 std::string svg_of(const BarChart& chart);
 
 /// Operations per byte against GFLOP/s, both by the power of ten (Williams, Waterman, Patterson: Roofline, CACM 52,
-/// 2009). A job cannot lie above a slope (bytes per second) or a roof (operations per second); here both were measured.
+/// 2009). A slope limits bytes per second, a roof operations per second; here both were measured.
 struct Roofline {
   struct Ceiling {
     std::string name;  // "copy", "f32 multiply and add"

@@ -9,7 +9,8 @@ namespace axisloom::bench {
 namespace {
 
 // In units of the drawing, of which 16 are about a line of text.
-constexpr double bar_row = 24, bar_height = 14, names_width = 130, bars_width = 300, values_width = 90;
+constexpr double bar_row = 24, bar_height = 14, names_width = 130, bars_width = 280, values_width = 110;
+constexpr double chart_width = names_width + bars_width + values_width;
 
 std::string bar_class(Role role) {
   return role == Role::ours ? "ours" : is_yardstick(role) ? "yardstick" : "peer";
@@ -34,9 +35,8 @@ std::string bar_text(const Bar& bar, double y, double scale, const std::string& 
                                            short_number(bar.low), short_number(bar.high))));
   text += fmt::format(R"(<path class="interval" d="M{:.1f} {:.1f}H{:.1f}"/>)", names_width + bar.low * scale, middle,
                       names_width + bar.high * scale);
-  return text + fmt::format(R"(<text class="value" x="{:.1f}" y="{:.1f}">{} {}</text>)",
-                            names_width + std::max(length, bar.high * scale) + 6, middle + 4, short_number(bar.value),
-                            unit);
+  return text + fmt::format(R"(<text class="value" x="{:.0f}" y="{:.1f}" text-anchor="end">{} {}</text>)",
+                            chart_width - 6, middle + 4, short_number(bar.value), unit);
 }
 
 }  // namespace
@@ -72,11 +72,11 @@ std::string svg_of(const BarChart& chart) {
   double most = chart.ceiling.value_or(0);
   for (const Bar& bar : chart.bars) most = std::max({most, bar.value, bar.high});
   const double scale = most > 0 ? bars_width / most : 0;
-  const double width = names_width + bars_width + values_width,
-               height = bar_row * static_cast<double>(chart.bars.size()) + 8;
+  const double height = bar_row * static_cast<double>(chart.bars.size()) + 8;
   std::string text = fmt::format(
       R"(<svg class="bars" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-labelledby="{}-t {}-d"><title id="{}-t">{}</title><desc id="{}-d">{}</desc>)",
-      width, height, chart.id, chart.id, chart.id, escaped_html(chart.title), chart.id, escaped_html(described(chart)));
+      chart_width, height, chart.id, chart.id, chart.id, escaped_html(chart.title), chart.id,
+      escaped_html(described(chart)));
   for (std::size_t i = 0; i < chart.bars.size(); ++i)
     text += "\n" + bar_text(chart.bars[i], 4 + bar_row * static_cast<double>(i), scale, chart.unit);
   if (chart.ceiling)

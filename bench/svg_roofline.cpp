@@ -127,11 +127,17 @@ std::string mark(std::size_t series, double x, double y) {
   return fmt::format("M{:.1f} {:.1f}{}", x, y, outlines[series % outlines.size()]);
 }
 
+/// The first series, Axisloom, has a colour of its own; the others share five, so that colour and shape together tell
+/// thirty apart.
+std::size_t colour(std::size_t series) {
+  return series == 0 ? 0 : 1 + (series - 1) % 5;
+}
+
 std::string legend_of(const std::vector<std::string>& series) {
   std::string text;
   for (std::size_t i = 0; i < series.size(); ++i) {
     const double y = plot_top + 14 + 22 * static_cast<double>(i);
-    text += fmt::format("<path class=\"mark s{}\" d=\"{}\"/><text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", i % 6,
+    text += fmt::format("<path class=\"mark s{}\" d=\"{}\"/><text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", colour(i),
                         mark(i, legend_left, y - 4), legend_left + 14, y, escaped_html(series[i]));
   }
   return text;
@@ -160,7 +166,7 @@ std::string svg_of(const Roofline& roofline) {
     for (const auto& point : roofline.points)
       if (point.series == series[back])
         text += fmt::format(
-            "<path class=\"mark s{}\" d=\"{}\"><title>{}</title></path>\n", back % 6,
+            "<path class=\"mark s{}\" d=\"{}\"><title>{}</title></path>\n", colour(back),
             mark(back, axes.x.at(point.intensity), axes.y.at(point.gflops)),
             escaped_html(fmt::format("{}, {}: {} GFLOP/s at {} operations per byte", point.series, point.label,
                                      short_number(point.gflops), short_number(point.intensity))));
