@@ -211,8 +211,9 @@ std::string roofline_of(std::span<const NamedDocument> documents, const std::str
     return "<p>No case here does arithmetic: its only ceiling is the yardstick of its own chart.</p>\n";
   return fmt::format(
       "<figure class=\"wide\"><figcaption>{}. Slopes: what copying and reading reach on arrays beyond any cache. "
-      "Roofs: what multiplying and adding in registers reaches. Arrays in a cache may lie above a slope, and products "
-      "on matrix units above a roof.</figcaption>\n{}</figure>\n{}",
+      "Roofs: what multiplying and adding in registers reaches. What only "
+      "reads, or lies in a cache, may be above the slope of copying, and a product on matrix units above a "
+      "roof.</figcaption>\n{}</figure>\n{}",
       escaped_html(roofline.title), svg_of(roofline), table_of_points(roofline));
 }
 

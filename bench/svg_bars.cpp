@@ -9,7 +9,7 @@ namespace axisloom::bench {
 namespace {
 
 // In units of the drawing, of which 16 are about a line of text.
-constexpr double bar_row = 24, bar_height = 14, names_width = 130, bars_width = 280, values_width = 110;
+constexpr double bar_row = 24, bar_height = 14, names_width = 130, bars_width = 270, values_width = 120;
 constexpr double chart_width = names_width + bars_width + values_width;
 
 std::string bar_class(Role role) {

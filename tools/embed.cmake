@@ -16,7 +16,7 @@ function(axisloom_embedded_files root out)
 endfunction()
 
 # src/dialect/a.h -> dialect/a.h, src/ops/rearrange/b.kernel -> rearrange/b.kernel, tuning/c.jsonl -> tuning/c.jsonl,
-# bench/d.py -> bench/d.py, docs/e.schema.json -> docs/e.schema.json
+# bench/d.py -> bench/d.py; a schema of docs keeps its folder too
 function(axisloom_embedded_name root file out)
   file(RELATIVE_PATH name "${root}" "${file}")
   string(REGEX REPLACE "^src/(ops/)?" "" name "${name}")

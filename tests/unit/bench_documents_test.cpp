@@ -303,8 +303,7 @@ TEST(BenchPage, HoldsEverythingAndNeedsNothing) {
   EXPECT_EQ(occurrences(page, "<svg class=\"bars\""), 3u);
   EXPECT_EQ(occurrences(page, "<svg class=\"roofline\""), 2u);
   EXPECT_EQ(occurrences(page, "<svg"), occurrences(page, "</desc>"));
-  for (const char* text :
-       {"a device (opencl)", "another (opencl)", "one.json", "two.json", "WRONG", "memcpy"})
+  for (const char* text : {"a device (opencl)", "another (opencl)", "one.json", "two.json", "WRONG", "memcpy"})
     EXPECT_NE(page.find(text), std::string::npos) << text;
   std::set<std::string> ids;
   for (std::size_t at = page.find(" id=\""); at != std::string::npos; at = page.find(" id=\"", at + 1)) {
