@@ -75,6 +75,11 @@ cli::Cell figure(const std::optional<double>& value, bool of_share) {
   return of_share ? cli::Cell(*value, fmt::format("{:.1f}%", *value * 100)) : cli::seconds_cell(*value);
 }
 
+const char* by(const Change& change) {
+  if (!change.before && !change.after) return "";
+  return change.of_share ? "share" : "seconds";
+}
+
 cli::Cell factor(const std::optional<Estimate>& ratio, double Estimate::*which) {
   if (!ratio) return {nullptr, ""};
   return {(*ratio).*which, fmt::format("{:.3f}", (*ratio).*which)};
@@ -134,10 +139,9 @@ Comparison compared(const Document& before, const Document& after, double thresh
 std::string text_of(const Comparison& comparison, cli::Format format) {
   cli::Table table({"case", "verdict", "by", "before", "after", "time_ratio", "low", "high"});
   for (const Change& change : comparison.changes)
-    table.add({change.label, name(change.verdict), change.of_share ? "share" : "seconds",
-               figure(change.before, change.of_share), figure(change.after, change.of_share),
-               factor(change.ratio, &Estimate::median), factor(change.ratio, &Estimate::low),
-               factor(change.ratio, &Estimate::high)});
+    table.add({change.label, name(change.verdict), by(change), figure(change.before, change.of_share),
+               figure(change.after, change.of_share), factor(change.ratio, &Estimate::median),
+               factor(change.ratio, &Estimate::low), factor(change.ratio, &Estimate::high)});
   const bool for_people = format == cli::Format::table || format == cli::Format::md;
   return for_people ? fmt::format("{}\n{}; threshold {:g}%\n", table.text(format), tally(comparison),
                                   comparison.threshold * 100)
