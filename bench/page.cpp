@@ -165,7 +165,7 @@ void raise_ceiling(std::vector<Roofline::Ceiling>& ceilings, const std::string& 
   ceilings.push_back({name, value, of_memory});
 }
 
-/// What the yardsticks of a case say of the device; of those of memory only where no cache took part.
+/// What the yardsticks of a case say of the device; of those of memory only where no cache held the arrays.
 void add_ceilings(const Document& result, Roofline& roofline) {
   const std::string cache = cache_of(result);
   for (const Document& contestant : result.at("contestants")) {
@@ -173,8 +173,7 @@ void add_ceilings(const Document& result, Roofline& roofline) {
     if (role == Role::peak && contestant.contains("gflop_per_second"))
       raise_ceiling(roofline.ceilings, dtype_of(result) + " in registers",
                     contestant.at("gflop_per_second").get<double>(), false);
-    if ((role == Role::copy || role == Role::read) && cache != "warm" && cache != "cold" &&
-        contestant.contains("gb_per_second"))
+    if ((role == Role::copy || role == Role::read) && cache != "warm" && contestant.contains("gb_per_second"))
       raise_ceiling(roofline.ceilings, name(role), contestant.at("gb_per_second").get<double>(), true);
   }
 }
@@ -210,7 +209,7 @@ std::string roofline_of(std::span<const NamedDocument> documents, const std::str
   if (roofline.points.empty())
     return "<p>No case here does arithmetic: its only ceiling is the yardstick of its own chart.</p>\n";
   return fmt::format(
-      "<figure class=\"wide\"><figcaption>{}. Slopes: what copying and reading reach on arrays beyond any cache. "
+      "<figure class=\"wide\"><figcaption>{}. Slopes: what copying and reading reach on arrays that no cache holds. "
       "Roofs: what multiplying and adding in registers reaches. What only "
       "reads, or lies in a cache, may be above the slope of copying, and a product on matrix units above a "
       "roof.</figcaption>\n{}</figure>\n{}",
