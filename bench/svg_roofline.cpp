@@ -94,7 +94,7 @@ std::string slope_of(const Axes& axes, const Roofline::Ceiling& slope, double ro
          fmt::format(
              "<text class=\"ceiling-name\" transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" dy=\"{}\" "
              "text-anchor=\"middle\">{}: {} GB/s</text>\n",
-             x1 + 0.3 * (x2 - x1), y1 + 0.3 * (y2 - y1), angle, above ? -6 : 16, escaped_html(slope.name),
+             x1 + 0.65 * (x2 - x1), y1 + 0.65 * (y2 - y1), angle, above ? -6 : 16, escaped_html(slope.name),
              short_number(slope.value));
 }
 
