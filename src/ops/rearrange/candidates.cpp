@@ -13,6 +13,7 @@ std::span<const MoveCandidate> move_candidates() {
       weave_candidate(),    // 2 to 4 interleaved lanes, on CPUs
       strip_candidate(),    // the fastest axis kept, on CPUs
       swap_candidate(),     // square, in place
+      tma_candidate(),      // transposes by bulk tensor copies, on CUDA
       vectors_candidate(),  // rows, as a lesson
       plain_candidate(),    // everything else
   };
