@@ -85,9 +85,9 @@ class CudaFake : public testing::Test {
     queue->write(*call.a, 0, std::as_bytes(std::span(in)), {});
     queue->fill(*call.b, 0, sizeof in, std::byte{0}, {});
     queue->launch(*program, "twice", {.groups = 2, .items = 32, .local_bytes = 100 * 1024}, call.args(), {});
-    const auto launched = queue->launch(*program, "twice", {.groups = 32, .items = 32, .cluster = 16}, call.args(), {});
     Mapped mapped{staging};
     queue->launch(*program, "mapped", {.items = 32}, mapped.args(), {});
+    const auto launched = queue->launch(*program, "twice", {.groups = 32, .items = 32, .cluster = 16}, call.args(), {});
     const std::array waits = {launched};
     other->copy(*call.b, 0, *staging, 0, sizeof in, waits);
     const auto last = other->read(*staging, 0, std::as_writable_bytes(std::span(out)), {});
