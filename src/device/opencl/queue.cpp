@@ -95,6 +95,8 @@ void CommandQueue::set_arguments(const KernelProgram::Lease& kernel, const std::
   }
   const auto& entry = cl().clSetKernelArg;
   for (std::size_t i = 0; i < args.size(); ++i) {
+    if (args[i].map)
+      throw Error(Errc::unsupported, "kernel \"" + name + "\" takes a tensor map, which OpenCL does not have");
     const cl_mem memory = args[i].buffer ? unmapped(*args[i].buffer).get() : nullptr;
     const std::size_t size = memory ? sizeof memory : args[i].size;
     const cl_int code = entry.function(kernel.get(), static_cast<cl_uint>(i), size,

@@ -9,4 +9,7 @@ namespace axisloom::ops {
 Launch lower_elements(const core::Move& move, const MoveProblem& problem, const Configuration& values,
                       const DeviceInfo& device);
 
+/// Predicted seconds of "plain" for a move, its axes in the order of the walk.
+double element_seconds(const core::Move& move, const DeviceInfo& device);
+
 }  // namespace axisloom::ops
