@@ -1,6 +1,7 @@
 // Standard input and output pass through a temporary file: readers and writers of formats need to seek.
 #include "streams.hpp"
 
+#include "io/file.hpp"
 #include "messages.hpp"
 
 #include <axisloom/error.hpp>
