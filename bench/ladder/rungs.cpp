@@ -151,11 +151,6 @@ Lesson float_transpose() {
                         {"order", 0}},
            .why = "A tile of 32 rows and 128 columns, four values an access on both sides: a quarter of the "
                   "instructions for the same bytes."},
-          {.name = "tma",
-           .candidate = "tma",
-           .why = "The tensor memory accelerator of Hopper and later cards brings a tile and takes the turned one: one "
-                  "item "
-                  "issues both, and no other works out an address of global memory."},
           tuned(),
       }};
 }
@@ -197,101 +192,20 @@ Lesson channel_blocks() {
 }
 
 Lesson vector_copy() {
-  enum Way : std::int64_t { direct, async, double_buffered, strided, ahead, streaming };
-  const auto by = [](std::int64_t width, Way way = direct) {
-    return std::vector<Setting>{{"width", width}, {"way", way}};
-  };
-  return {
-      .title = "copy of an array",
-      .op = "copy",
-      .words = "",
-      .dtype = "f32",
-      .shapes = {"1048576", "67108864", "268435456"},
-      .rungs = {
-          {.name = "scalar",
-           .candidate = "vectors",
-           .settings = by(1),
-           .why = "An element an access. Neighbours move neighbours, so accesses coalesce; but there are as many "
-                  "instructions as elements.",
-           .on_cpu = "An element an access, in a loop that the compiler may make vectors of."},
-          {.name = "vec2",
-           .candidate = "vectors",
-           .settings = by(2),
-           .why = "Two elements an access: half of the instructions for the same bytes."},
-          {.name = "vec3",
-           .candidate = "vectors",
-           .settings = by(3),
-           .why = "Three elements an access. Three of four bytes are no access that a GPU has: they go one by one.",
-           .on_cpu = "Three elements an access: no vector of a CPU has as many, so it takes several instructions."},
-          {.name = "vec4",
-           .candidate = "vectors",
-           .settings = by(4),
-           .over = "vec2",
-           .why = "Four elements an access: 16 bytes of floats, the widest that an item of a GPU has."},
-          {.name = "vec8",
-           .candidate = "vectors",
-           .settings = by(8),
-           .why =
-               "Eight elements an access. On a GPU these are two accesses of four, each of which skips every other 16 "
-               "bytes.",
-           .on_cpu = "Eight elements an access: of floats, a vector of 256 bits."},
-          {.name = "vec16",
-           .candidate = "vectors",
-           .settings = by(16),
-           .why = "Sixteen elements an access, which on a GPU are four: a warp's accesses lie further apart still.",
-           .on_cpu = "Sixteen elements an access: of floats, a whole cache line and a vector of 512 bits."},
-          {.name = "misaligned",
-           .candidate = "vectors",
-           .settings = by(4),
-           .change = Change::misaligned,
-           .over = "vec4",
-           .why =
-               "As vec4, but both arrays begin one element behind an aligned address: vloadN and vstoreN still promise "
-               "the right result, and move element by element.",
-           .on_cpu = "As vec4, but both arrays begin one element behind an aligned address: some accesses straddle two "
-                     "cache lines."},
-          {.name = "async",
-           .candidate = "vectors",
-           .settings = by(4, async),
-           .over = "vec4",
-           .why = "Chunks come to local memory by async_work_group_copy and leave through registers. Alone it is a "
-                  "detour; where a driver makes it a loop, a longer one.",
-           .on_cpu =
-               "Chunks come to local memory by async_work_group_copy, which on a CPU is a copy made at once: every "
-               "byte is moved twice.",
-           .on_cuda =
-               "Chunks come to local memory by cp.async, real from sm_80 on, and leave through registers. Alone it "
-               "is a detour."},
-          {.name = "async+double-buffer",
-           .candidate = "vectors",
-           .settings = by(4, double_buffered),
-           .why = "Two chunks of local memory: while one is written out, the other is on its way.",
-           .on_cpu = "Two chunks of local memory. The copy is made at once, so nothing overlaps."},
-          {.name = "async-strided",
-           .candidate = "vectors",
-           .settings = by(4, strided),
-           .over = "async",
-           .why =
-               "As async, by async_work_group_strided_copy: each fetches one component of all packets. It is a loop on "
-               "every runtime tried, and reads each segment once a component."},
-          {.name = "prefetch",
-           .candidate = "vectors",
-           .settings = by(4, ahead),
-           .over = "vec4",
-           .why = "As vec4, and what comes next is asked for ahead. A GPU hides latency by other warps already.",
-           .on_cpu =
-               "As vec4, and what comes next is asked for ahead. A CPU's own prefetchers know such an order well."},
-          {.name = "stream-store",
-           .candidate = "vectors",
-           .settings = by(16, streaming),
-           .over = "vec16",
-           .why =
-               "As vec16, with stores that say that the data are not used again. A GPU's caches lose little by them.",
-           .on_cpu =
-               "As vec16, with non-temporal stores: a line is not read before it is overwritten, which saves a third "
-               "of the traffic of arrays beyond the cache."},
-          tuned(),
-      }};
+  return {.title = "copy of an array",
+          .op = "copy",
+          .words = "",
+          .dtype = "f32",
+          .shapes = {"1048576", "67108864", "268435456"},
+          .rungs = {
+              {.name = "scalar",
+               .candidate = "plain",
+               .settings = {{"items", 256}, {"in_flight", 1}},
+               .why = "Each item moves one element. Neighbours move neighbours, so accesses coalesce; but there are as "
+                      "many instructions as elements.",
+               .on_cpu = "A core moves one element after the other, in a loop that the compiler makes vectors of."},
+              tuned(),
+          }};
 }
 
 Lesson array_sum() {
