@@ -105,6 +105,43 @@ std::int64_t elements_of(const Workload& workload) {
   return count;
 }
 
+CaseResult described(const Workload& workload, const std::string& label) {
+  CaseResult result;
+  result.label = label;
+  result.text = workload.text();
+  result.op = to_string(workload.op());
+  result.shapes = shapes_of(workload);
+  result.work = workload.work();
+  result.elements = elements_of(workload);
+  result.limit = workload.limit();
+  result.strength = workload.strength();
+  result.clock = workload.device().info().kind == Kind::cpu ? Clock::call : Clock::device;
+  return result;
+}
+
+std::vector<Cache> caches_of(const Workload& workload, const CacheFlusher& flusher, CacheChoice choice) {
+  std::size_t bytes = 0;
+  for (const Buffer& buffer : workload.buffers()) bytes += buffer.bytes();
+  if (bytes > flusher.cache_bytes()) return {Cache::beyond};
+  if (choice == CacheChoice::cold) return {Cache::cold};
+  if (choice == CacheChoice::warm) return {Cache::warm};
+  return {Cache::warm, Cache::cold};
+}
+
+/// The last word on a contestant that was right before: it counts for all that was measured in between.
+void check_again(Contestant& contestant, std::size_t place, std::vector<CaseResult>& results) {
+  const auto ran = [&](const CaseResult& result) { return result.entries[place].status == Status::right; };
+  Entry verdict;
+  if (std::none_of(results.begin(), results.end(), ran) || survives(contestant, second_spoil, verdict)) return;
+  for (CaseResult& result : results) {
+    Entry& entry = result.entries[place];
+    if (entry.status != Status::right) continue;
+    entry.status = verdict.status;
+    entry.reason = verdict.reason;
+    forget_times(entry);
+  }
+}
+
 /// Axisloom with the candidates that the case wants beside the one that is chosen.
 void add_others_of_ours(const Job& job, Workload& workload, std::vector<std::unique_ptr<Contestant>>& contestants,
                         std::vector<Entry>& missing) {
@@ -132,47 +169,58 @@ const char* name(Status status) noexcept {
   return "absent";
 }
 
+const char* name(CacheChoice choice) noexcept {
+  switch (choice) {
+    case CacheChoice::cold:
+      return "cold";
+    case CacheChoice::warm:
+      return "warm";
+    case CacheChoice::both:
+      break;
+  }
+  return "both";
+}
+
 bool takes_part(const PeerEntry& entry, const Settings& settings) {
   if (entry.role != Role::peer || settings.all_peers) return true;
   return std::find(settings.peers.begin(), settings.peers.end(), entry.name) != settings.peers.end();
 }
 
-CaseResult compete(Workload& workload, const std::string& label, std::vector<std::unique_ptr<Contestant>> contestants,
-                   const Settings& settings, const Progress& progress) {
-  CaseResult result;
-  result.label = label;
-  result.text = workload.text();
-  result.op = to_string(workload.op());
-  result.shapes = shapes_of(workload);
-  result.work = workload.work();
-  result.elements = elements_of(workload);
-  result.limit = workload.limit();
-  result.strength = workload.strength();
-  result.clock = workload.device().info().kind == Kind::cpu ? Clock::call : Clock::device;
-
+std::vector<CaseResult> compete(Workload& workload, const std::string& label,
+                                std::vector<std::unique_ptr<Contestant>> contestants, CacheFlusher& flusher,
+                                const Settings& settings, const Progress& progress) {
+  CaseResult checked = described(workload, label);
   std::vector<Contestant*> running;
   std::vector<std::size_t> place;  // of a running contestant among the entries
   for (const auto& contestant : contestants) {
     progress(fmt::format("{}: checking {}", label, contestant->name()));
-    result.entries.push_back(entry_of(*contestant));
-    if (!survives(*contestant, first_spoil, result.entries.back())) continue;
+    checked.entries.push_back(entry_of(*contestant));
+    if (!survives(*contestant, first_spoil, checked.entries.back())) continue;
     running.push_back(contestant.get());
-    place.push_back(result.entries.size() - 1);
+    place.push_back(checked.entries.size() - 1);
   }
-  const auto measured = measure(running, settings.rules, result.clock,
-                                [&](std::size_t round) { progress(fmt::format("{}: round {}", label, round + 1)); });
+  std::vector<CaseResult> results;
+  for (Cache cache : caches_of(workload, flusher, settings.cache)) {
+    CaseResult& result = results.emplace_back(checked);
+    result.cache = cache;
+    const Flush flush = cache == Cache::cold ? Flush([&](Contestant& c) { return c.flush_cache(flusher); }) : Flush();
+    const auto tell = [&](std::size_t round) {
+      progress(fmt::format("{}: {}, round {}", label, name(cache), round + 1));
+    };
+    const auto measured = measure(running, settings.rules, result.clock, flush, tell);
+    for (std::size_t i = 0; i < running.size(); ++i)
+      write_down(result.entries[place[i]], measured[i], result.clock, running[i]->work());
+  }
   for (std::size_t i = 0; i < running.size(); ++i) {
-    Entry& entry = result.entries[place[i]];
-    progress(fmt::format("{}: checking {} again", label, entry.name));
-    write_down(entry, measured[i], result.clock, running[i]->work());
-    if (entry.status == Status::right && !survives(*running[i], second_spoil, entry)) forget_times(entry);
+    progress(fmt::format("{}: checking {} again", label, running[i]->name()));
+    check_again(*running[i], place[i], results);
   }
-  compare(result);
-  return result;
+  for (CaseResult& result : results) compare(result);
+  return results;
 }
 
-CaseResult time_case(const Job& job, const Device& device, Team& team, Session& session, const Settings& settings,
-                     const Progress& progress) {
+std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& team, Session& session,
+                                  CacheFlusher& flusher, const Settings& settings, const Progress& progress) {
   progress(fmt::format("{}: preparing", job.label));
   Workload workload(job.what, device, team, settings.seed, settings.strength);
   std::vector<std::unique_ptr<Contestant>> contestants;
@@ -194,9 +242,9 @@ CaseResult time_case(const Job& job, const Device& device, Team& team, Session& 
       missing.push_back(missing_entry(peer.name, peer.role, otherwise, offer.reason));
     if (peer.role == Role::ours) add_others_of_ours(job, workload, contestants, missing);
   }
-  CaseResult result = compete(workload, job.label, std::move(contestants), settings, progress);
-  result.entries.insert(result.entries.end(), missing.begin(), missing.end());
-  return result;
+  auto results = compete(workload, job.label, std::move(contestants), flusher, settings, progress);
+  for (CaseResult& result : results) result.entries.insert(result.entries.end(), missing.begin(), missing.end());
+  return results;
 }
 
 }  // namespace axisloom::bench

@@ -13,8 +13,13 @@
 
 namespace axisloom::bench {
 
+/// In which states of the cache a case is measured that fits into it.
+enum class CacheChoice { cold, warm, both };
+const char* name(CacheChoice choice) noexcept;
+
 struct Settings {
   Rules rules;
+  CacheChoice cache = CacheChoice::both;
   std::uint64_t seed = 1;
   Strength strength = Strength::automatic;
   bool all_peers = true;
@@ -48,6 +53,7 @@ struct CaseResult {
   Limit limit = Limit::memory;
   Strength strength = Strength::automatic;
   Clock clock = Clock::call;
+  Cache cache = Cache::warm;
   std::string yardstick;  // the contestant that shares refer to; empty when there is none
   Role yardstick_role = Role::copy;
   std::vector<Entry> entries;
@@ -59,12 +65,14 @@ using Progress = std::function<void(const std::string& what)>;
 bool takes_part(const PeerEntry& entry, const Settings& settings);
 
 /// Checks, measures and checks again. Every contestant's result is judged twice, its place overwritten with different
-/// bytes before each, so that an element that is never written is wrong at least once.
-CaseResult compete(Workload& workload, const std::string& label, std::vector<std::unique_ptr<Contestant>> contestants,
-                   const Settings& settings, const Progress& progress);
+/// bytes before each, so that an element that is never written is wrong at least once. One result for each state of the
+/// cache that is measured: a single one when the arrays are larger than it.
+std::vector<CaseResult> compete(Workload& workload, const std::string& label,
+                                std::vector<std::unique_ptr<Contestant>> contestants, CacheFlusher& flusher,
+                                const Settings& settings, const Progress& progress);
 
 /// One case with everybody who may take part.
-CaseResult time_case(const Job& job, const Device& device, Team& team, Session& session, const Settings& settings,
-                     const Progress& progress);
+std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& team, Session& session,
+                                  CacheFlusher& flusher, const Settings& settings, const Progress& progress);
 
 }  // namespace axisloom::bench

@@ -1,6 +1,7 @@
 // Whoever takes part in a measurement: Axisloom itself, a yardstick, another library.
 #pragma once
 
+#include "bench/cache.hpp"
 #include "bench/workload.hpp"
 
 #include <memory>
@@ -38,6 +39,8 @@ class Contestant {
   virtual bool elsewhere() const { return false; }
   /// Does its work once, on the same input as everybody, and returns when it is done.
   virtual Timing run() = 0;
+  /// Empties the caches that its runs use, and returns the seconds that it took.
+  virtual double flush_cache(CacheFlusher& shared) { return shared.flush(); }
   /// Overwrites the place of the result, so that one that is never written is not taken for right.
   virtual void spoil(std::byte value) { workload_.spoil_output(value); }
   /// What it does in a run; of yardsticks less than the job.

@@ -17,8 +17,8 @@ std::vector<double> times(const Measured& measured, Clock clock) {
 /// One contestant on its way through the rounds.
 class Runner {
  public:
-  Runner(Contestant& contestant, const Rules& rules, Clock clock)
-      : contestant_(contestant), rules_(rules), clock_(clock) {}
+  Runner(Contestant& contestant, const Rules& rules, Clock clock, const Flush& flush)
+      : contestant_(contestant), rules_(rules), clock_(clock), flush_(flush) {}
 
   void warm_up() {
     for (std::size_t runs = 0; alive() && runs < rules_.max_samples; ++runs) {
@@ -33,7 +33,7 @@ class Runner {
   bool takes_turns() const { return alive() && !exhausted(); }
   void take_turn(bool process_changed) {
     if (process_changed && clock_ == Clock::device) run();
-    const auto timing = alive() ? run() : std::nullopt;
+    const auto timing = alive() ? run_counted() : std::nullopt;
     if (!timing) return;
     measured_.samples.push_back(*timing);
     spent_ += timing->call;
@@ -60,8 +60,18 @@ class Runner {
     return summarise(times(measured_, clock_)).width() <= rules_.width;
   }
   std::optional<Timing> run() {
-    try {
+    return guarded([&] { return contestant_.run(); });
+  }
+  std::optional<Timing> run_counted() {
+    return guarded([&] {
+      if (flush_) spent_ += flush_(contestant_);
       return contestant_.run();
+    });
+  }
+  template <class Function>
+  std::optional<Timing> guarded(const Function& function) {
+    try {
+      return function();
     } catch (const Error& error) {
       if (error.code() == Errc::device_lost) throw;
       measured_ = {{}, Stop::time_up, error.what()};
@@ -72,6 +82,7 @@ class Runner {
   Contestant& contestant_;
   const Rules& rules_;
   Clock clock_;
+  const Flush& flush_;
   double spent_ = 0;
   bool converged_ = false;
   Measured measured_;
@@ -109,9 +120,9 @@ double seconds(const Timing& timing, Clock clock) noexcept {
 }
 
 std::vector<Measured> measure(std::span<Contestant* const> contestants, const Rules& rules, Clock clock,
-                              const std::function<void(std::size_t)>& progress) {
+                              const Flush& flush, const std::function<void(std::size_t)>& progress) {
   std::vector<Runner> runners;
-  for (Contestant* contestant : contestants) runners.emplace_back(*contestant, rules, clock);
+  for (Contestant* contestant : contestants) runners.emplace_back(*contestant, rules, clock, flush);
   for (Runner& runner : runners) runner.warm_up();
   const auto satisfied = [](const Runner& runner) { return runner.satisfied(); };
   bool was_elsewhere = !runners.empty() && runners.back().elsewhere();

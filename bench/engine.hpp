@@ -37,13 +37,18 @@ struct Measured {
   std::string error;
 };
 
+/// Empties the caches before a contestant's run and returns the seconds that it took.
+using Flush = std::function<double(Contestant&)>;
+
 /// Runs contestants in rounds, one run each, the first one moving on by one from round to round. Rounds go on until
 /// every contestant has converged or used up its time; one that has used up its time sits out the rest, so that slow
 /// ones do not hold up the others. With the device's clock, who follows a contestant of another process first runs once
-/// uncounted: a GPU that changes processes makes the first launch late (by 0.15 ms on an H200). One measurement per
-/// contestant; a contestant that throws fails alone, but a lost device ends everything.
+/// uncounted: a GPU that changes processes makes the first launch late (by 0.15 ms on an H200). Where there is a
+/// `flush`, it comes right before every run that counts; it is no part of the run's time, but of the time that a
+/// contestant uses up. One measurement per contestant; a contestant that throws fails alone, but a lost device ends
+/// everything.
 std::vector<Measured> measure(std::span<Contestant* const> contestants, const Rules& rules, Clock clock,
-                              const std::function<void(std::size_t round)>& progress = {});
+                              const Flush& flush = {}, const std::function<void(std::size_t round)>& progress = {});
 
 /// Summary of one clock's samples; nothing when they lack it.
 std::optional<Summary> summary(const Measured& measured, Clock clock);

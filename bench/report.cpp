@@ -1,7 +1,7 @@
 // The printers.
 #include "bench/report.hpp"
 
-#include <axisloom/error.hpp>
+#include "bench/document.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ cli::Cell number(double value, const char* format) {
 const cli::Cell nothing{nullptr, ""};
 
 std::vector<cli::Cell> row_of(const CaseResult& result, const Entry& entry) {
-  std::vector<cli::Cell> row{result.label, entry.name};
+  std::vector<cli::Cell> row{result.label, name(result.cache), entry.name};
   const Summary* times = deciding(entry, result.clock);
   if (times == nullptr) {
     row.insert(row.end(), 8, nothing);
@@ -80,6 +80,7 @@ Json case_json(const CaseResult& result) {
             {"limit", name(result.limit)},
             {"check", name(result.strength)},
             {"clock", name(result.clock)},
+            {"cache", name(result.cache)},
             {name(result.yardstick_role), result.yardstick}};
   json["contestants"] = Json::array();
   for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.yardstick_role));
@@ -89,18 +90,15 @@ Json case_json(const CaseResult& result) {
 Json settings_json(const Report& report) {
   const Rules& rules = report.settings.rules;
   return {{"suite", report.suite},
+          {"quick", report.quick},
           {"seed", report.settings.seed},
+          {"cache", name(report.settings.cache)},
+          {"cache_bytes", report.cache_bytes},
           {"min_seconds", rounded(rules.min_seconds)},
           {"max_seconds", rounded(rules.max_seconds)},
           {"warm_up_seconds", rounded(rules.warm_up_seconds)},
           {"width", rules.width},
           {"min_samples", rules.min_samples}};
-}
-
-const Json* find(const Json& contestants, const std::string& name) {
-  for (const Json& entry : contestants)
-    if (entry.at("name") == name) return &entry;
-  return nullptr;
 }
 
 /// Contestants that took part in some case, in the order of the first that has them.
@@ -115,15 +113,6 @@ std::vector<std::string> columns_of(const Json& cases) {
   return names;
 }
 
-std::string share_key(Role yardstick) {
-  return std::string("share_of_") + name(yardstick);
-}
-
-/// Documents from before there was arithmetic do not say what limits a case.
-bool is_arithmetic(const Json& result) {
-  return result.contains("limit") && result["limit"] == "arithmetic";
-}
-
 std::string rate_text(const Json& result, const Json* entry) {
   if (entry == nullptr || entry->at("status") == "absent") return "";
   if (entry->at("status") != "right") return entry->at("status").get<std::string>();
@@ -132,10 +121,8 @@ std::string rate_text(const Json& result, const Json* entry) {
   const double value = entry->at(unit).get<double>();
   const std::string rate = fmt::format(fmt::runtime(value < 100 ? "{:.1f}" : "{:.0f}"), value);
   if (entry->at("role") != "ours") return rate;
-  for (Role yardstick : {Role::copy, Role::read, Role::peak})
-    if (entry->contains(share_key(yardstick)))
-      return fmt::format("**{}** ({:.0f}%)", rate, entry->at(share_key(yardstick)).get<double>() * 100);
-  return rate;
+  const auto share = share_of(*entry);
+  return share ? fmt::format("**{}** ({:.0f}%)", rate, *share * 100) : rate;
 }
 
 /// "GB/s (read + written)" and "GFLOP/s", or both where the cases are of both kinds.
@@ -165,8 +152,8 @@ std::string markdown_table(const Json& cases) {
   cli::Table table(titles);
   for (const Json& result : cases) {
     const char* const unit = mixed && !is_arithmetic(result) ? " (GB/s)" : "";
-    std::vector<cli::Cell> row{result.at("label").get<std::string>() + unit};
-    for (const std::string& name : names) row.emplace_back(rate_text(result, find(result.at("contestants"), name)));
+    std::vector<cli::Cell> row{label_of(result) + unit};
+    for (const std::string& name : names) row.emplace_back(rate_text(result, find_contestant(result, name)));
     table.add(std::move(row));
   }
   return table.text(cli::Format::md);
@@ -212,21 +199,18 @@ Json json_of(const Report& report) {
 }
 
 cli::Table table_of(std::span<const CaseResult> cases) {
-  cli::Table table({"case", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms", "samples", "rank",
-                    "check", "note"});
+  cli::Table table({"case", "cache", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms", "samples",
+                    "rank", "check", "note"});
   for (const CaseResult& result : cases)
     for (const Entry& entry : result.entries)
       if (entry.status != Status::absent) table.add(row_of(result, entry));
   return table;
 }
 
-std::string markdown_of(const Json& document) try {
+std::string markdown_of(const Json& document) {
   const Json& cases = document.at("cases");
   return fmt::format("{}\n{}in brackets: {} in the same run. Every result was checked.\n", markdown_table(cases),
                      circumstances(document), bracket_text(cases));
-} catch (const Json::exception& exception) {
-  throw Error(Errc::file, fmt::format("this is no document of axisloom bench: {}", exception.what()),
-              "give a file written by axisloom bench --format json");
 }
 
 std::string text_of(const Report& report, cli::Format format) {

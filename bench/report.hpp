@@ -18,6 +18,8 @@ struct Report {
   nlohmann::ordered_json before = environment, after = environment;  // conditions
   Settings settings;
   std::string suite;
+  bool quick = false;           // only the suite's quick cases
+  std::size_t cache_bytes = 0;  // what cold and warm refer to
   std::vector<CaseResult> cases;
 };
 
@@ -30,7 +32,7 @@ nlohmann::ordered_json json_of(const Report& report);
 /// A row per contestant of every case.
 cli::Table table_of(std::span<const CaseResult> cases);
 /// From a document as json_of makes it: a row per case and a column per contestant, in GB/s or GFLOP/s, whichever
-/// limits the case; of Axisloom's with its share of the yardstick. Throws Error(file) when it is no such document.
+/// limits the case; of Axisloom's with its share of the yardstick.
 std::string markdown_of(const nlohmann::ordered_json& document);
 
 }  // namespace axisloom::bench

@@ -1,4 +1,7 @@
-// The suites: lists of cases to time, in the grammar of the test cases.
+// The suites: lists of cases to time, in the grammar of the test cases. Each is a file of its own in bench/suites, a
+// line
+//     cpu|gpu|any  quick|full  "LABEL": CASE
+// for one or, with the braces of test cases, many; quick ones are a selection that stands for the suite.
 #pragma once
 
 #include "check/case.hpp"
@@ -16,14 +19,18 @@ namespace axisloom::bench {
 enum class Scale { cpu, gpu };
 
 struct SuiteCase {
-  std::string_view suite;
+  std::string suite;
   Scale scale;
-  std::string_view label;  // for people: "transpose f32 8192 x 8192"
-  std::string_view text;
+  bool quick;
+  std::string label;  // for people: "transpose f32 8192"
+  std::string text;
 };
-std::span<const SuiteCase> suite_cases();
-/// The suites' names, without repetition.
+/// Of all suites, one after the other. Throws Error(usage) for a line that cannot be read.
+const std::vector<SuiteCase>& suite_cases();
+/// The suites' names, in alphabetical order.
 std::vector<std::string> suite_names();
+/// The cases of one line of a suite's file: one of each label, scale and text. Throws Error(usage).
+std::vector<SuiteCase> read_suite_line(const std::string& suite, std::string_view line);
 
 /// A way of Axisloom's to do a case that is forced, to be timed beside the one that is chosen: "tile:items:256".
 struct Variant {
@@ -38,8 +45,15 @@ struct Job {
 };
 /// From a case's text, in which also=CANDIDATE[:TUNABLE:VALUE...] may stand any number of times. Throws Error(usage).
 Job job_of(std::string_view label, std::string_view text);
-/// The cases of a suite for a device, or those of them that `wanted` picks: what holds a blank is a case of its own,
-/// anything else part of a label or a text. Throws Error(usage) for what picks nothing.
-std::vector<Job> jobs_of(std::string_view suite, const DeviceInfo& device, const std::vector<std::string>& wanted);
+
+/// Which cases of which suite: all, or the quick ones, and of these what one of `wanted` picks where there are any.
+struct Choice {
+  std::string suite;
+  bool quick = false;
+  std::vector<std::string> wanted = {};
+};
+/// The cases for a device. What is wanted is a part of a label or a text; what picks none but holds a blank is a case
+/// of its own. Throws Error(usage) for what picks nothing.
+std::vector<Job> jobs_of(const Choice& choice, const DeviceInfo& device);
 
 }  // namespace axisloom::bench

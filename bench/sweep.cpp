@@ -34,6 +34,15 @@ std::vector<std::unique_ptr<Contestant>> contestants_of(Workload& workload, cons
   return list;
 }
 
+Json with_result(Json line, const CaseResult& result) {
+  line["check"] = name(result.strength);
+  line["cache"] = name(result.cache);
+  line["contestant"] = json_of(result.entries.front(), result.yardstick_role);
+  for (const Entry& entry : result.entries)
+    if (is_yardstick(entry.role)) line[name(entry.role)] = json_of(entry, result.yardstick_role);
+  return line;
+}
+
 }  // namespace
 
 SweptTunable parse_sweep(const std::string& text) {
@@ -68,8 +77,9 @@ std::vector<Configuration> combinations(const std::vector<SweptTunable>& tunable
   return all;
 }
 
-void sweep_case(const Job& job, const Device& device, Team& team, const std::vector<SweptTunable>& tunables,
-                const Settings& settings, const Progress& progress, const std::function<void(const Json&)>& emit) {
+void sweep_case(const Job& job, const Device& device, Team& team, CacheFlusher& flusher,
+                const std::vector<SweptTunable>& tunables, const Settings& settings, const Progress& progress,
+                const std::function<void(const Json&)>& emit) {
   Workload workload(job.what, device, team, settings.seed, settings.strength);
   Session session;
   PlanOptions options = workload.options();
@@ -81,17 +91,14 @@ void sweep_case(const Job& job, const Device& device, Team& team, const std::vec
               {"bytes", static_cast<std::int64_t>(workload.work().bytes)}};
     const std::string label = fmt::format("{} {}", job.label, tune::to_string(configuration));
     try {
-      const CaseResult result =
-          compete(workload, label, contestants_of(workload, options, session), settings, progress);
-      line["check"] = name(result.strength);
-      line["contestant"] = json_of(result.entries.front(), result.yardstick_role);
-      for (const Entry& entry : result.entries)
-        if (is_yardstick(entry.role)) line[name(entry.role)] = json_of(entry, result.yardstick_role);
+      for (const CaseResult& result :
+           compete(workload, label, contestants_of(workload, options, session), flusher, settings, progress))
+        emit(with_result(line, result));
     } catch (const Error& error) {
       if (error.code() == Errc::device_lost) throw;
       line["refused"] = error.parts().message;
+      emit(line);
     }
-    emit(line);
   }
 }
 

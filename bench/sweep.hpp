@@ -24,10 +24,10 @@ SweptTunable parse_sweep(const std::string& text);
 /// Every combination, the last tunable changing fastest, each on top of `fixed`.
 std::vector<Configuration> combinations(const std::vector<SweptTunable>& tunables, const Configuration& fixed);
 
-/// Times a case at each combination. `emit` receives one JSON object per combination: with "contestant" and "copy"
-/// (or "read", "peak") as in the bench document, or with "refused" and the reason.
-void sweep_case(const Job& job, const Device& device, Team& team, const std::vector<SweptTunable>& tunables,
-                const Settings& settings, const Progress& progress,
+/// Times a case at each combination. `emit` receives one JSON object per combination and state of the cache: with
+/// "contestant" and "copy" (or "read", "peak") as in the bench document, or with "refused" and the reason.
+void sweep_case(const Job& job, const Device& device, Team& team, CacheFlusher& flusher,
+                const std::vector<SweptTunable>& tunables, const Settings& settings, const Progress& progress,
                 const std::function<void(const nlohmann::ordered_json&)>& emit);
 
 }  // namespace axisloom::bench

@@ -1,12 +1,12 @@
 // axisloom bench: Axisloom, a yardstick and other libraries side by side on this machine.
 #include "app.hpp"
 #include "arguments.hpp"
+#include "bench_documents.hpp"
 #include "messages.hpp"
 
 #include "bench/environment.hpp"
 #include "bench/report.hpp"
 #include "bench/sweep.hpp"
-#include "io/file.hpp"
 
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
@@ -31,13 +31,22 @@ struct BenchCommand {
   const char* summary;
 };
 constexpr std::array bench_commands{
-    BenchCommand{"rearrange", "speed", "Time the moves: transposes, layouts, copies."},
+    BenchCommand{"rearrange", "speed", "Time a few moves of each kind: transposes, layouts, copies."},
+    BenchCommand{"transpose", "transpose",
+                 "Time transposes of matrices of all element sizes, square, ragged, tall and wide."},
+    BenchCommand{"permute", "permute", "Time permutations of up to 12 axes: the 57 of TTC, and cuTT's hard ones."},
+    BenchCommand{"relayout", "relayout", "Time changes of layout of a network's activations."},
+    BenchCommand{"copy", "copy", "Time copies: element sizes, misalignments, rows with gaps."},
     BenchCommand{"reduce", "reduce", "Time reductions: sums and maxima of arrays, rows and columns."},
     BenchCommand{"matmul", "matmul", "Time products of matrices."},
 };
 
+constexpr std::array all_cache_choices{bench::CacheChoice::cold, bench::CacheChoice::warm, bench::CacheChoice::both};
+
 struct BenchOptions {
   std::vector<std::string> cases;
+  bool quick = false;
+  std::string cache;  // empty: both, of sweeps warm
   std::string suite = "speed";
   std::string peers = "all";
   double min_seconds = 0.5;
@@ -84,11 +93,14 @@ bench::Settings settings_of(const BenchOptions& options, const Context& context)
   if (!settings.all_peers && options.peers != "none") settings.peers = split_peers(options.peers);
   for (bench::Strength strength : all_strengths)
     if (options.check == bench::name(strength)) settings.strength = strength;
+  if (!options.sweeps.empty()) settings.cache = bench::CacheChoice::warm;
+  for (bench::CacheChoice choice : all_cache_choices)
+    if (options.cache == bench::name(choice)) settings.cache = choice;
   return settings;
 }
 
 std::vector<bench::Job> jobs_of(const BenchOptions& options, const Device& device) {
-  std::vector<bench::Job> jobs = bench::jobs_of(options.suite, device.info(), options.cases);
+  std::vector<bench::Job> jobs = bench::jobs_of({options.suite, options.quick, options.cases}, device.info());
   for (bench::Job& job : jobs) {
     if (!options.candidate.empty()) job.what.options.candidate = options.candidate;
     for (const auto& [name, value] : parse_configuration(options.configuration))
@@ -96,15 +108,6 @@ std::vector<bench::Job> jobs_of(const BenchOptions& options, const Device& devic
     if (options.index != "auto") job.what.options.index = parse_index(options.index);
   }
   return jobs;
-}
-
-/// Results go to a file or to standard output; a file appears when it is complete.
-void deliver(const std::string& text, const std::string& path) {
-  if (path.empty() || path == "-") return print(text);
-  const InterruptsHeld held;
-  io::OutputFile file(path);
-  file.write(text);
-  file.commit();
 }
 
 /// Names who could not take part, and where, unless it was everywhere.
@@ -129,12 +132,21 @@ bool ours_is_right(const bench::CaseResult& result) {
 
 void run_suite(const BenchOptions& options, Context& context, const Device& device) {
   const bench::Settings settings = settings_of(options, context);
-  bench::Report report{bench::environment(device), bench::conditions(device), {}, settings, options.suite, {}};
   bench::Team team;
   bench::Session session;
+  bench::CacheFlusher flusher(device, team);
+  bench::Report report;
+  report.environment = bench::environment(device);
+  report.before = bench::conditions(device);
+  report.settings = settings;
+  report.suite = options.suite;
+  report.quick = options.quick;
+  report.cache_bytes = flusher.cache_bytes();
   for (const bench::Job& job : jobs_of(options, device)) {
-    report.cases.push_back(bench::time_case(job, device, team, session, settings, show_progress));
-    if (!ours_is_right(report.cases.back())) context.exit_code = exit_differs;
+    for (bench::CaseResult& result : bench::time_case(job, device, team, session, flusher, settings, show_progress)) {
+      if (!ours_is_right(result)) context.exit_code = exit_differs;
+      report.cases.push_back(std::move(result));
+    }
   }
   show_progress("");
   report.after = bench::conditions(device);
@@ -162,14 +174,16 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
   const bool to_file = !options.output.empty() && options.output != "-";
   if (!to_file) print(all);
   bench::Team team;
+  bench::CacheFlusher flusher(device, team);
+  const auto emit = [&](const nlohmann::ordered_json& json) {
+    show_progress("");
+    if (to_file)
+      all += line_of(json);
+    else
+      print(line_of(json));
+  };
   for (const bench::Job& job : jobs_of(options, device))
-    bench::sweep_case(job, device, team, tunables, settings, show_progress, [&](const nlohmann::ordered_json& json) {
-      show_progress("");
-      if (to_file)
-        all += line_of(json);
-      else
-        print(line_of(json));
-    });
+    bench::sweep_case(job, device, team, flusher, tunables, settings, show_progress, emit);
   show_progress("");
   if (to_file) deliver(all, options.output);
 }
@@ -182,17 +196,6 @@ void run(const BenchOptions& options, Context& context) {
     run_sweep(options, context, device);
 }
 
-void print_stored(const std::string& path) {
-  const std::vector<std::byte> bytes = io::InputFile(path).contents();
-  const auto* const text = reinterpret_cast<const char*>(bytes.data());
-  const auto document = nlohmann::ordered_json::parse(text, text + bytes.size(), nullptr, false);
-  try {
-    print(bench::markdown_of(document));
-  } catch (const Error& error) {
-    throw Error(error.code(), path + ": " + error.parts().message, error.parts().remedy);
-  }
-}
-
 void add_options(CLI::App& command, BenchOptions& options) {
   const auto suites = bench::suite_names();
   command
@@ -203,6 +206,16 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->check(CLI::IsMember(suites).description(""))
       ->type_name(fmt::format("{}", fmt::join(suites, "|")))
       ->capture_default_str();
+  command.add_flag("--quick", options.quick, "Only the few cases that stand for the suite");
+  std::vector<std::string> choices;
+  for (bench::CacheChoice choice : all_cache_choices) choices.emplace_back(bench::name(choice));
+  command
+      .add_option(
+          "--cache", options.cache,
+          "Cases that fit into the last-level cache: measured with the cache emptied before each run, as the runs "
+          "before leave it, or both ways; both when nothing is said, of a sweep warm")
+      ->check(CLI::IsMember(choices).description(""))
+      ->type_name(fmt::format("{}", fmt::join(choices, "|")));
   command
       .add_option("--peers", options.peers,
                   fmt::format("Who else takes part: all, none, or some of {}", fmt::join(peer_names(), ", ")))
@@ -239,9 +252,7 @@ void add_bench(CLI::App& app, Context& context) {
       "bench", "Time Axisloom beside a yardstick and other libraries, checking every result. Alone: rearrange.");
   bench_command->require_subcommand(0, 1);
   add_common_options(*bench_command, context);
-  CLI::App* stored = bench_command->add_subcommand("table", "Print a stored JSON document as a table for a README.");
-  auto path = std::make_shared<std::string>();
-  stored->add_option("file", *path, "What axisloom bench --format json wrote")->type_name("FILE")->required();
+  add_bench_documents(*bench_command, context);
   std::vector<std::pair<CLI::App*, std::shared_ptr<BenchOptions>>> timed;
   for (const BenchCommand& what : bench_commands) {
     CLI::App* command = bench_command->add_subcommand(what.name, what.summary);
@@ -249,22 +260,21 @@ void add_bench(CLI::App& app, Context& context) {
     options->suite = what.suite;
     add_options(*command, *options);
     add_common_options(*command, context);
+    command->final_callback([options, &context] { run(*options, context); });
     timed.emplace_back(command, options);
   }
   const std::string examples =
       "axisloom bench rearrange\n"
-      "axisloom bench rearrange --suite quick --peers none\n"
-      "axisloom bench reduce --device cpu\n"
+      "axisloom bench transpose --quick --peers none\n"
+      "axisloom bench permute --device cpu \"TTC 210\"\n"
+      "axisloom bench reduce --device cpu --cache warm\n"
       "axisloom bench matmul \"matmul f32 768x768,768x768 also=local16\"\n"
       "axisloom bench rearrange --device cuda --format json -o results.json \"transpose f32\"\n"
       "axisloom bench rearrange --candidate tile --sweep tile_in=32,64 --sweep tile_out=32,64 \"transpose f32 16384\"";
   set_examples(*bench_command, examples);
   for (const auto& [command, options] : timed) set_examples(*command, examples);
   bench_command->final_callback([=, &context] {
-    if (stored->parsed()) return print_stored(*path);
-    for (const auto& [command, options] : timed)
-      if (command->parsed()) return run(*options, context);
-    run(*timed.front().second, context);
+    if (bench_command->get_subcommands().empty()) run(*timed.front().second, context);
   });
 }
 

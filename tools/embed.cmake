@@ -1,5 +1,5 @@
-# Embeds kernels, dialect, tuning store and what the benchmark runs elsewhere into the library: writes one .cpp with a byte
-# array for each file.
+# Embeds kernels, dialect, tuning store and what the benchmark needs beside its program (suites, the Python worker, the
+# schema of its documents, the style of its pages) into the library: writes one .cpp with a byte array for each file.
 #
 # Included:   axisloom_embed(<target>) adds the generated file to the target, and writes it again whenever one of the
 #             embedded files is changed, added or removed.
@@ -11,12 +11,12 @@ set(AXISLOOM_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 function(axisloom_embedded_files root out)
   file(GLOB_RECURSE files ${ARGN} "${root}/src/dialect/*.h" "${root}/src/dialect/*.kernel" "${root}/src/ops/*.h"
        "${root}/src/ops/*.kernel" "${root}/tuning/*.jsonl" "${root}/bench/*.h"
-       "${root}/bench/*.kernel" "${root}/bench/*.py")
+       "${root}/bench/*.kernel" "${root}/bench/*.py" "${root}/bench/*.cases" "${root}/bench/*.css" "${root}/docs/*.schema.json")
   set(${out} "${files}" PARENT_SCOPE)
 endfunction()
 
 # src/dialect/a.h -> dialect/a.h, src/ops/rearrange/b.kernel -> rearrange/b.kernel, tuning/c.jsonl -> tuning/c.jsonl,
-# bench/d.py -> bench/d.py
+# bench/d.py -> bench/d.py; a schema of docs keeps its folder too
 function(axisloom_embedded_name root file out)
   file(RELATIVE_PATH name "${root}" "${file}")
   string(REGEX REPLACE "^src/(ops/)?" "" name "${name}")

@@ -24,13 +24,19 @@ class PythonPeer final : public Contestant {
     return timing;
   }
   void spoil(std::byte value) override { request("spoil", std::to_integer<int>(value)); }
+  double flush_cache(CacheFlusher& shared) override {
+    if (workload().device().info().kind == Kind::cpu) return shared.flush();
+    const double start = now();  // by its own process: after another's the next launch would be late
+    request("flush", static_cast<std::int64_t>(shared.written_bytes()));
+    return now() - start;
+  }
   const std::byte* result() override {
     request("fetch");
     return worker_.memory().data();
   }
 
  private:
-  nlohmann::json request(const char* what, int value = 0) {
+  nlohmann::json request(const char* what, std::int64_t value = 0) {
     nlohmann::json json{{"do", what}, {"peer", name()}, {"value", value}, {"kind", "move"}};
     if (workload().product()) json["kind"] = "matmul";
     if (const auto& reduction = workload().reduction()) {

@@ -9,6 +9,7 @@ file 3. Each request names what to do:
   output    make room for the result
   run       do it once; replies with the seconds of the call and, on a card, of the device
   spoil     overwrite the place of the result
+  flush     displace the card's cache by writing so many bytes
   fetch     put the result, laid out as the output buffer, into the shared memory
 """
 
@@ -178,6 +179,15 @@ def spoil(request):
     return {}
 
 
+def flush(request):
+    global scrap
+    if scrap is None or scrap.numel() != request["value"]:
+        scrap = torch.empty(request["value"], dtype=torch.uint8, device=torch.device("cuda", cuda))
+    scrap.fill_(0)
+    torch.cuda.synchronize()
+    return {}
+
+
 def fetch(request):
     if request["peer"].endswith("-out"):
         output.fetch(request["peer"].startswith("torch"))
@@ -205,8 +215,9 @@ def make_output(request):
     return {}
 
 
-inputs, output, result, cuda = [], None, None, -1
-DO = {"facts": facts, "begin": begin, "input": take_input, "output": make_output, "run": run, "spoil": spoil, "fetch": fetch}
+inputs, output, result, scrap, cuda = [], None, None, None, -1
+DO = {"facts": facts, "begin": begin, "input": take_input, "output": make_output, "run": run, "spoil": spoil, "flush": flush,
+      "fetch": fetch}
 for line in sys.stdin:
     request = json.loads(line)
     try:

@@ -25,7 +25,7 @@ std::string_view intern(std::string text) {
 
 /// Where the embedded names live in a source tree.
 fs::path path_in_tree(const fs::path& root, std::string_view name) {
-  if (name.starts_with("tuning/") || name.starts_with("bench/")) return root / name;
+  if (name.starts_with("tuning/") || name.starts_with("bench/") || name.starts_with("docs/")) return root / name;
   if (name.starts_with("dialect/")) return root / "src" / name;
   return root / "src" / "ops" / name;
 }
@@ -57,12 +57,14 @@ std::vector<std::string_view> names_in_tree(const fs::path& root) {
   const Place places[] = {{"src/dialect", "src", {".h", ".kernel"}},
                           {"src/ops", "src/ops", {".h", ".kernel"}},
                           {"tuning", ".", {".jsonl"}},
-                          {"bench", ".", {".h", ".kernel", ".py"}}};
+                          {"bench", ".", {".h", ".kernel", ".py", ".cases", ".css"}},
+                          {"docs", ".", {".schema.json"}}};
   std::vector<std::string_view> names;
   for (const auto& [folder, base, suffixes] : places) {
     if (!fs::is_directory(root / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      if (std::ranges::find(suffixes, entry.path().extension().string()) == suffixes.end()) continue;
+      const auto ends_so = [&](const std::string& suffix) { return entry.path().string().ends_with(suffix); };
+      if (std::ranges::none_of(suffixes, ends_so)) continue;
       names.push_back(intern(entry.path().lexically_relative((root / base).lexically_normal()).generic_string()));
     }
   }

@@ -72,6 +72,10 @@ class Actor : public Contestant {
       : Contestant(workload, std::move(name), "acts", role), seconds_(std::move(seconds)) {}
 
   bool elsewhere() const override { return apart; }
+  double flush_cache(CacheFlusher&) override {
+    if (log != nullptr) *log += "-";
+    return flush_seconds;
+  }
   Timing run() override {
     if (log != nullptr) *log += name();
     const View& in = workload().in();
@@ -90,6 +94,7 @@ class Actor : public Contestant {
   bool moves = true, apart = false;
   int wrong_from = -1, throws_from = -1;
   int runs = 0;
+  double flush_seconds = 0;
 
  private:
   std::function<double(int)> seconds_;
@@ -159,17 +164,76 @@ TEST_F(BenchEngine, WhoThrowsFailsAlone) {
   EXPECT_NE(measured[1].error.find("it broke"), std::string::npos);
 }
 
+TEST_F(BenchEngine, ANoisyOneDoesNotKeepASteadyOneFromConverging) {
+  std::mt19937 engine(1);
+  std::lognormal_distribution<double> jitter(std::log(0.02), 0.5);
+  Actor steady_one(*workload_, "s", steady(0.01)), noisy(*workload_, "n", [&](int) { return jitter(engine); });
+  Contestant* const both[] = {&steady_one, &noisy};
+  const auto measured = measure(both, rules, Clock::call);
+  EXPECT_EQ(measured[0].stop, Stop::converged);
+  EXPECT_EQ(measured[1].stop, Stop::time_up);
+  const Summary s = *summary(measured[1], Clock::call);
+  EXPECT_GT(s.width(), rules.width);
+  EXPECT_NEAR(s.median, 0.02, 0.004);
+  EXPECT_LE(s.low, s.median);
+  EXPECT_GE(s.high, s.median);
+}
+
+TEST_F(BenchEngine, OutliersDoNotMoveAMedian) {
+  Actor a(*workload_, "a", [](int run) { return run % 10 == 0 ? 5.0 : 0.1; });
+  Contestant* const one[] = {&a};
+  const auto measured = measure(one, {0.5, 500, 0.1, 0.02, 6, 20000}, Clock::call);
+  EXPECT_EQ(measured[0].stop, Stop::converged);
+  EXPECT_EQ(summary(measured[0], Clock::call)->median, 0.1);
+}
+
+TEST_F(BenchEngine, TheCacheIsFlushedBeforeEachRunThatCounts) {
+  Actor a(*workload_, "a", steady(1)), b(*workload_, "b", steady(1));
+  for (Actor* actor : {&a, &b}) actor->log = &log_;
+  b.apart = true;
+  CacheFlusher unused(device_, team_, 1);
+  const Flush flush = [&](Contestant& contestant) { return contestant.flush_cache(unused); };
+  Contestant* const both[] = {&a, &b};
+  measure(both, {0, 1, 0, 0.02, 2, 2}, Clock::call, flush);
+  EXPECT_EQ(log_, "ab-a-b-b-a");  // not in the warm-up
+  log_.clear();
+  measure(both, {0, 1, 0, 0.02, 2, 2}, Clock::device, flush);
+  EXPECT_EQ(log_, "aba-ab-b-ba-a");  // after the run that is not counted, so that its arrays are out again
+}
+
+TEST_F(BenchEngine, FlushingUsesUpTimeButIsNoPartOfTheRuns) {
+  Actor a(*workload_, "a", steady(0.001));
+  a.flush_seconds = 0.099;
+  CacheFlusher unused(device_, team_, 1);
+  Contestant* const one[] = {&a};
+  const auto measured = measure(one, rules, Clock::call, [&](Contestant& c) { return c.flush_cache(unused); });
+  EXPECT_EQ(measured[0].stop, Stop::converged);
+  EXPECT_NEAR(static_cast<double>(measured[0].samples.size()), 6, 1);
+  EXPECT_NEAR(summary(measured[0], Clock::call)->median, 0.001, 1e-12);
+}
+
+TEST_F(BenchEngine, AFlushThatFailsFailsItsContestant) {
+  Actor a(*workload_, "a", steady(1));
+  Contestant* const one[] = {&a};
+  const auto measured =
+      measure(one, rules, Clock::call, [](Contestant&) -> double { throw Error(Errc::out_of_memory, "no room"); });
+  EXPECT_NE(measured[0].error.find("no room"), std::string::npos);
+}
+
 class BenchCompetition : public BenchEngine {
  protected:
   Actor& add(std::string name, double seconds, Role role = Role::peer) {
     contestants_.push_back(std::make_unique<Actor>(*workload_, std::move(name), steady(seconds), role));
     return static_cast<Actor&>(*contestants_.back());
   }
-  CaseResult result() {
+  std::vector<CaseResult> results(CacheChoice cache, std::size_t cache_bytes = 1 << 20) {
     Settings settings;
     settings.rules = rules;
-    return compete(*workload_, "label", std::move(contestants_), settings, [](const std::string&) {});
+    settings.cache = cache;
+    CacheFlusher flusher(device_, team_, cache_bytes);
+    return compete(*workload_, "label", std::move(contestants_), flusher, settings, [](const std::string&) {});
   }
+  CaseResult result() { return results(CacheChoice::warm).front(); }
 
   std::vector<std::unique_ptr<Contestant>> contestants_;
 };
@@ -213,8 +277,51 @@ TEST_F(BenchCompetition, WrongOnesAreNamedAndNotRanked) {
   EXPECT_EQ(json[0]["rank"], 1);
   EXPECT_NEAR(json[0]["call"]["median_ms"].get<double>(), 400, 1e-9);
   EXPECT_NE(text_of(report, cli::Format::md).find("| WRONG |"), std::string::npos);
-  EXPECT_THROW(markdown_of(nlohmann::ordered_json::array()), Error);
-  EXPECT_NE(table_of(report.cases).text(cli::Format::csv).find("label,wrong,,,,,,,,,WRONG"), std::string::npos);
+  EXPECT_NE(table_of(report.cases).text(cli::Format::csv).find("label,warm,wrong,,,,,,,,,WRONG"), std::string::npos);
+}
+
+TEST_F(BenchCompetition, ColdAndWarmAreToldApart) {
+  add("ours", 0.2, Role::ours).log = &log_;
+  add("late", 0.1).wrong_from = 12;  // right in the warm rounds, wrong by the end of the cold ones
+  const auto both = results(CacheChoice::both);
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].cache, Cache::warm);
+  EXPECT_EQ(both[1].cache, Cache::cold);
+  EXPECT_EQ(log_.find('-'),
+            log_.rfind("oursours-") + 8);  // all warm runs and the cold warm-up, then the first cold one
+  for (const CaseResult& r : both) {
+    EXPECT_EQ(r.entries[0].rank, 1);
+    EXPECT_EQ(r.entries[1].status, Status::wrong);
+    EXPECT_FALSE(r.entries[1].call);
+  }
+  Report report;
+  report.cases = both;
+  const auto json = json_of(report)["cases"];
+  EXPECT_EQ(json[0]["cache"], "warm");
+  EXPECT_EQ(json[1]["cache"], "cold");
+}
+
+TEST_F(BenchCompetition, WhatIsLargerThanTheCacheIsMeasuredOnce) {
+  for (CacheChoice choice : {CacheChoice::both, CacheChoice::cold, CacheChoice::warm}) {
+    log_.clear();
+    add("ours", 0.2, Role::ours).log = &log_;
+    const auto one = results(choice, 4096);
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0].cache, Cache::beyond);
+    EXPECT_EQ(log_.find('-'), std::string::npos);
+  }
+}
+
+TEST(BenchCache, TheFlusherWritesTwiceTheCache) {
+  for (const DeviceInfo& info : devices()) {
+    Team team(2);
+    EXPECT_GE(last_level_cache(info), info.last_level_cache);
+    EXPECT_GT(last_level_cache(info), 0u);
+    CacheFlusher flusher(Device::open(info.spec()), team, std::size_t{1} << 20);
+    EXPECT_EQ(flusher.written_bytes(), std::size_t{2} << 20);
+    EXPECT_GT(flusher.flush(), 0);
+    EXPECT_GT(flusher.flush(), 0);
+  }
 }
 
 TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
@@ -231,8 +338,11 @@ TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
     for (Strength strength : {Strength::full, Strength::indexed})
       for (const char* text : texts) {
         settings.strength = strength;
-        const CaseResult r = time_case({text, cli::parse_case(text)}, Device::open(info.spec()), team_, session,
-                                       settings, [](const std::string&) {});
+        const Device device = Device::open(info.spec());
+        CacheFlusher flusher(device, team_, 1);  // smaller than the arrays: measured once
+        const CaseResult r =
+            time_case({text, cli::parse_case(text)}, device, team_, session, flusher, settings, [](const std::string&) {
+            }).front();
         EXPECT_FALSE(r.yardstick.empty());
         EXPECT_EQ(r.entries.front().role, Role::ours);
         EXPECT_EQ(r.strength, strength);
@@ -240,39 +350,6 @@ TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
           EXPECT_TRUE(entry.status == Status::right || (entry.status == Status::absent && entry.role != Role::ours))
               << info.label() << ", " << text << ", " << entry.name << ": " << entry.reason;
       }
-}
-
-TEST(BenchSuite, EveryCaseIsOneAndLargeEnough) {
-  for (const SuiteCase& c : suite_cases()) {
-    const cli::Case what = job_of(c.label, c.text).what;
-    if (c.suite == "reduce" || c.suite == "matmul") continue;  // they are there for small arrays too
-    const View in = View::contiguous(what.dtypes.front(), what.shapes.front());
-    const View out = result_view(what.op, std::span(&in, 1));
-    const auto bytes = (in.count() + out.count()) * static_cast<std::int64_t>(size_of(what.dtypes.front()));
-    EXPECT_GE(bytes, c.scale == Scale::gpu ? 400'000'000 : 100'000'000) << c.text;
-    EXPECT_LE(bytes, c.scale == Scale::gpu ? std::int64_t{9} << 30 : std::int64_t{1} << 30) << c.text;
-  }
-}
-
-TEST(BenchSuite, OtherCandidatesOfCasesExist) {
-  for (const SuiteCase& c : suite_cases()) {
-    const Job job = job_of(c.label, c.text);
-    const auto known = ops::entry(job.what.op.name).candidates;
-    for (const Variant& variant : job.also)
-      EXPECT_TRUE(std::any_of(known.begin(), known.end(),
-                              [&](const auto& candidate) { return candidate.name == variant.options.candidate; }))
-          << c.text << ": " << variant.name;
-  }
-}
-
-TEST(BenchSuite, CasesArePickedByNameOrWritten) {
-  DeviceInfo cpu;
-  cpu.kind = Kind::cpu;
-  EXPECT_EQ(jobs_of("speed", cpu, {"NC/32"}).size(), 1u);
-  EXPECT_EQ(jobs_of("speed", cpu, {"transpose f32 12x13"})[0].what.shapes.front(), (Dims{12, 13}));
-  EXPECT_GT(jobs_of("speed", cpu, {}).size(), jobs_of("quick", cpu, {}).size());
-  EXPECT_THROW(jobs_of("speed", cpu, {"nonsense"}), Error);
-  EXPECT_THROW(jobs_of("speed", cpu, {"nonsense of two words"}), Error);
 }
 
 TEST(BenchSweep, EveryCombinationOnce) {
@@ -296,11 +373,13 @@ TEST(BenchSweep, WhatIsRefusedSaysWhy) {
   settings.rules = {0, 0, 0, 0.02, 6, 6};
   std::vector<nlohmann::ordered_json> lines;
   cli::Case what = cli::parse_case("transpose f32 64x64 candidate=plain");
+  CacheFlusher flusher(device, team, 1);
   sweep_case(
-      {"small", what}, device, team, {parse_sweep("items=256,257")}, settings, [](const std::string&) {},
+      {"small", what}, device, team, flusher, {parse_sweep("items=256,257")}, settings, [](const std::string&) {},
       [&](const nlohmann::ordered_json& line) { lines.push_back(line); });
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0]["contestant"]["status"], "right");
+  EXPECT_EQ(lines[0]["cache"], "beyond");
   EXPECT_EQ(lines[0]["values"]["items"], 256);
   EXPECT_EQ(lines[0]["copy"]["name"], "memcpy");
   EXPECT_NE(lines[1]["refused"].get<std::string>().find("257"), std::string::npos);

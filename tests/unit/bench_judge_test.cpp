@@ -185,12 +185,14 @@ class Liar final : public Contestant {
 TEST_F(BenchJudge, APeerThatIsWrongIsCalledWrong) {
   Settings settings;
   settings.rules = {0, 0, 0, 0.02, 6, 6};
+  CacheFlusher smaller_cache(device_, team_, 1);  // than the arrays, which are measured once then
   for (const char* text : {"sum f32 5000", "max u16 70x30 axes=0", "matmul f32 140x90,90x140", "matmul i8 9x8,8x7"}) {
     Workload& workload = begin(text, Strength::automatic);
     std::vector<std::unique_ptr<Contestant>> both;
     both.push_back(make_ours(workload, "axisloom", {}));
     both.push_back(std::make_unique<Liar>(workload, "liar", "zeros", Role::peer));
-    const CaseResult result = compete(workload, text, std::move(both), settings, [](const std::string&) {});
+    const CaseResult result =
+        compete(workload, text, std::move(both), smaller_cache, settings, [](const std::string&) {}).front();
     EXPECT_EQ(result.entries[0].status, Status::right) << text << result.entries[0].reason;
     EXPECT_EQ(result.entries[1].status, Status::wrong) << text;
     EXPECT_FALSE(result.entries[1].call);
@@ -211,9 +213,11 @@ TEST_F(BenchJudge, EverybodyOnThisMachineComputesRight) {
                                "matmul f32 5x20x30,5x30x40",
                                "matmul f32 400x300,300",
                                "matmul i8 50x60,60x70"};
+  CacheFlusher smaller_cache(device_, team_, 1);
   for (const char* text : texts) {
-    const CaseResult r =
-        time_case({text, cli::parse_case(text), {}}, device_, team_, session, settings, [](const std::string&) {});
+    const CaseResult r = time_case({text, cli::parse_case(text), {}}, device_, team_, session, smaller_cache, settings,
+                                   [](const std::string&) {})
+                             .front();
     EXPECT_EQ(r.entries.front().role, Role::ours);
     for (const Entry& entry : r.entries)
       EXPECT_TRUE(entry.status == Status::right || (entry.status == Status::absent && entry.role != Role::ours))
@@ -258,7 +262,9 @@ TEST_F(BenchJudge, OtherCandidatesTakePartWhereACaseNamesThem) {
   Settings settings;
   settings.rules = {0, 0, 0, 0.02, 6, 6};
   settings.all_peers = false;
-  const CaseResult r = time_case(job, device_, team_, session, settings, [](const std::string&) {});
+  CacheFlusher smaller_cache(device_, team_, 1);
+  const CaseResult r =
+      time_case(job, device_, team_, session, smaller_cache, settings, [](const std::string&) {}).front();
   EXPECT_EQ(r.entries[1].name, "axisloom:plain");
   EXPECT_EQ(r.entries[1].status, Status::right);
   EXPECT_EQ(r.entries[2].name, "axisloom:plain:items:128");

@@ -1,0 +1,151 @@
+// Ratios with intervals, and verdicts by them.
+#include "bench/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace axisloom::bench {
+namespace {
+
+constexpr std::string_view ours_name = "axisloom";
+
+Estimate estimate_of(const Document& times) {
+  return {times.at("median_ms").get<double>() * 1e-3, times.at("low_ms").get<double>() * 1e-3,
+          times.at("high_ms").get<double>() * 1e-3};
+}
+
+/// Axisloom's figures in a case.
+struct Figures {
+  Estimate seconds;
+  std::optional<Estimate> in_yardsticks;  // its time by the yardstick's
+  std::optional<double> share;
+};
+
+/// Nothing when it has no right result.
+std::optional<Figures> figures_of(const Document& result) {
+  const Document* const ours = find_contestant(result, ours_name);
+  const Document* const times = ours == nullptr ? nullptr : times_of(result, *ours);
+  if (times == nullptr) return std::nullopt;
+  Figures figures{estimate_of(*times), std::nullopt, share_of(*ours)};
+  const Document* const yardstick = yardstick_of(result);
+  const Document* const its_times = yardstick == nullptr ? nullptr : times_of(result, *yardstick);
+  if (its_times != nullptr && figures.share) figures.in_yardsticks = quotient(figures.seconds, estimate_of(*its_times));
+  return figures;
+}
+
+bool same_case(const Document& a, const Document& b) {
+  const std::string in_a = cache_of(a), in_b = cache_of(b);
+  // Documents from before warm and cold were told apart were measured without emptying the cache.
+  const bool same_cache = in_a == in_b || (in_a.empty() && in_b != "cold") || (in_b.empty() && in_a != "cold");
+  return a.at("case") == b.at("case") && same_cache;
+}
+
+const Document* find_case(const Document& document, const Document& like) {
+  for (const Document& result : document.at("cases"))
+    if (same_case(result, like)) return &result;
+  return nullptr;
+}
+
+Change change_of(const Document* before, const Document& after, double threshold) {
+  Change change{label_of(after), after.at("case").get<std::string>()};
+  const auto old_figures = before == nullptr ? std::nullopt : figures_of(*before), new_figures = figures_of(after);
+  const bool on_cpu = after.at("clock") == "call";
+  const auto of_share = [](const std::optional<Figures>& figures) { return !figures || figures->in_yardsticks; };
+  change.of_share = on_cpu && of_share(old_figures) && of_share(new_figures);
+  const auto shown = [&](const Figures& figures) { return change.of_share ? *figures.share : figures.seconds.median; };
+  if (old_figures) change.before = shown(*old_figures);
+  if (new_figures) change.after = shown(*new_figures);
+  if (!new_figures) {
+    change.verdict = Verdict::broken;
+  } else if (!old_figures) {
+    change.verdict = Verdict::added;
+  } else {
+    change.ratio = change.of_share ? quotient(*new_figures->in_yardsticks, *old_figures->in_yardsticks)
+                                   : quotient(new_figures->seconds, old_figures->seconds);
+    change.verdict = judged(*change.ratio, threshold);
+  }
+  return change;
+}
+
+cli::Cell figure(const std::optional<double>& value, bool of_share) {
+  if (!value) return {nullptr, ""};
+  return of_share ? cli::Cell(*value, fmt::format("{:.1f}%", *value * 100)) : cli::seconds_cell(*value);
+}
+
+const char* by(const Change& change) {
+  if (!change.before && !change.after) return "";
+  return change.of_share ? "share" : "seconds";
+}
+
+cli::Cell factor(const std::optional<Estimate>& ratio, double Estimate::*which) {
+  if (!ratio) return {nullptr, ""};
+  return {(*ratio).*which, fmt::format("{:.3f}", (*ratio).*which)};
+}
+
+/// "3 FASTER, 40 SAME".
+std::string tally(const Comparison& comparison) {
+  std::string text;
+  for (int v = 0; v <= static_cast<int>(Verdict::broken); ++v) {
+    const auto verdict = static_cast<Verdict>(v);
+    const auto count = std::count_if(comparison.changes.begin(), comparison.changes.end(),
+                                     [&](const Change& change) { return change.verdict == verdict; });
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(verdict));
+  }
+  return text.empty() ? "no cases" : text;
+}
+
+}  // namespace
+
+const char* name(Verdict verdict) noexcept {
+  static constexpr std::array names{"FASTER", "SLOWER", "SAME", "UNCLEAR", "MISSING", "NEW", "BROKEN"};
+  return names[static_cast<std::size_t>(verdict)];
+}
+
+Estimate quotient(const Estimate& above, const Estimate& below) {
+  const auto distance = [](double a, double b) { return std::log(a / b); };
+  const double down = std::hypot(distance(above.median, above.low), distance(below.high, below.median));
+  const double up = std::hypot(distance(above.high, above.median), distance(below.median, below.low));
+  const double ratio = above.median / below.median;
+  return {ratio, ratio * std::exp(-down), ratio * std::exp(up)};
+}
+
+Verdict judged(const Estimate& ratio, double threshold) {
+  const double most = 1 + threshold, least = 1 / most;
+  if (ratio.low >= least && ratio.high <= most) return Verdict::same;
+  if (ratio.median > most && ratio.low > 1) return Verdict::slower;
+  if (ratio.median < least && ratio.high < 1) return Verdict::faster;
+  return Verdict::unclear;
+}
+
+bool Comparison::regression() const noexcept {
+  return std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+    return change.verdict == Verdict::slower || change.verdict == Verdict::broken;
+  });
+}
+
+Comparison compared(const Document& before, const Document& after, double threshold) {
+  Comparison comparison{device_name(before), device_name(after), threshold, {}};
+  for (const Document& result : after.at("cases"))
+    comparison.changes.push_back(change_of(find_case(before, result), result, threshold));
+  for (const Document& result : before.at("cases"))
+    if (find_case(after, result) == nullptr)
+      comparison.changes.push_back({label_of(result), result.at("case").get<std::string>(), Verdict::missing});
+  return comparison;
+}
+
+std::string text_of(const Comparison& comparison, cli::Format format) {
+  cli::Table table({"case", "verdict", "by", "before", "after", "time_ratio", "low", "high"});
+  for (const Change& change : comparison.changes)
+    table.add({change.label, name(change.verdict), by(change), figure(change.before, change.of_share),
+               figure(change.after, change.of_share), factor(change.ratio, &Estimate::median),
+               factor(change.ratio, &Estimate::low), factor(change.ratio, &Estimate::high)});
+  const bool for_people = format == cli::Format::table || format == cli::Format::md;
+  return for_people ? fmt::format("{}\n{}; threshold {:g}%\n", table.text(format), tally(comparison),
+                                  comparison.threshold * 100)
+                    : table.text(format);
+}
+
+}  // namespace axisloom::bench

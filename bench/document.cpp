@@ -1,0 +1,91 @@
+// Reading documents, and what readers ask of them.
+#include "bench/document.hpp"
+
+#include "bench/schema.hpp"
+
+#include "io/file.hpp"
+#include "jit/jit.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace axisloom::bench {
+namespace {
+
+constexpr std::array yardstick_roles{Role::copy, Role::read, Role::peak};
+
+const Document& schema() {
+  static const Document parsed = Document::parse(jit::embedded("docs/bench.schema.json"));
+  return parsed;
+}
+
+}  // namespace
+
+std::optional<std::string> fault_of(const Document& document) {
+  return violation(schema(), document);
+}
+
+Document load_document(const std::string& path) {
+  const std::vector<std::byte> bytes = io::InputFile(path).contents();
+  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  Document document = Document::parse(text, text + bytes.size(), nullptr, false);
+  const auto fault =
+      document.is_discarded() ? std::optional<std::string>("is no JSON, or not all of it") : fault_of(document);
+  if (fault)
+    throw Error(Errc::file, fmt::format("{} is no document of axisloom bench: {}", path, *fault),
+                "give a file written by axisloom bench --format json");
+  return document;
+}
+
+std::string device_name(const Document& document) {
+  const Document& device = document.at("environment").at("device");
+  const auto spec = device.at("spec").get<std::string>();
+  return fmt::format("{} ({})", device.at("name").get<std::string>(), spec.substr(0, spec.find(':')));
+}
+
+std::string cache_of(const Document& result) {
+  return result.value("cache", "");
+}
+
+std::string label_of(const Document& result) {
+  const std::string cache = cache_of(result);
+  const auto label = result.at("label").get<std::string>();
+  return cache == "warm" || cache == "cold" ? fmt::format("{}, {}", label, cache) : label;
+}
+
+bool is_arithmetic(const Document& result) {
+  return result.value("limit", "") == "arithmetic";
+}
+
+const Document* find_contestant(const Document& result, std::string_view name) {
+  for (const Document& entry : result.at("contestants"))
+    if (entry.at("name") == name) return &entry;
+  return nullptr;
+}
+
+const Document* yardstick_of(const Document& result) {
+  for (Role role : yardstick_roles)
+    if (const std::string its_name = result.value(name(role), ""); !its_name.empty())
+      return find_contestant(result, its_name);
+  return nullptr;
+}
+
+std::string share_key(Role yardstick) {
+  return std::string("share_of_") + name(yardstick);
+}
+
+std::optional<double> share_of(const Document& contestant) {
+  for (Role role : yardstick_roles)
+    if (contestant.contains(share_key(role))) return contestant.at(share_key(role)).get<double>();
+  return std::nullopt;
+}
+
+const Document* times_of(const Document& result, const Document& contestant) {
+  if (result.at("clock") == "device" && contestant.contains("device")) return &contestant.at("device");
+  return contestant.contains("call") ? &contestant.at("call") : nullptr;
+}
+
+}  // namespace axisloom::bench

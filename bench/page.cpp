@@ -1,0 +1,263 @@
+// The page: what is drawn and tabled, and the frame around it.
+#include "bench/page.hpp"
+
+#include "bench/svg.hpp"
+
+#include "jit/jit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace axisloom::bench {
+namespace {
+
+const char* unit_key(const Document& result) {
+  return is_arithmetic(result) ? "gflop_per_second" : "gb_per_second";
+}
+const char* unit_of(const Document& result) {
+  return is_arithmetic(result) ? "GFLOP/s" : "GB/s";
+}
+
+Role role_of(const Document& contestant) {
+  for (Role role : {Role::ours, Role::copy, Role::read, Role::peak})
+    if (contestant.at("role") == name(role)) return role;
+  return Role::peer;
+}
+
+/// Of a rate that belongs to a median time: its interval goes the other way.
+Bar bar_of(const Document& result, const Document& contestant) {
+  const Document& times = *times_of(result, contestant);
+  const double rate = contestant.at(unit_key(result)).get<double>(), median = times.at("median_ms").get<double>();
+  return {contestant.at("name").get<std::string>(), role_of(contestant), rate,
+          rate * median / times.at("high_ms").get<double>(), rate * median / times.at("low_ms").get<double>()};
+}
+
+std::string chart_of(const Document& result, const std::string& id) {
+  BarChart chart{id, label_of(result), unit_of(result), {}, {}};
+  std::string out;
+  for (const Document& contestant : result.at("contestants")) {
+    if (contestant.contains(unit_key(result)) && times_of(result, contestant) != nullptr)
+      chart.bars.push_back(bar_of(result, contestant));
+    else if (contestant.at("status") == "WRONG" || contestant.at("status") == "failed")
+      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", contestant.at("name").get<std::string>(),
+                         contestant.at("status").get<std::string>());
+  }
+  const Document* const yardstick = yardstick_of(result);
+  if (yardstick != nullptr && yardstick->contains(unit_key(result)))
+    chart.ceiling = yardstick->at(unit_key(result)).get<double>();
+  const std::string note = out.empty() ? "" : fmt::format(" <strong>{}</strong>", escaped_html(out));
+  return fmt::format("<figure><figcaption>{}{}</figcaption>\n{}</figure>\n", escaped_html(chart.title), note,
+                     chart.bars.empty() ? "" : svg_of(chart));
+}
+
+/// A cell, empty where a contestant lacks the member.
+std::string number_cell(const Document& contestant, const char* key) {
+  if (!contestant.contains(key)) return "<td></td>";
+  return fmt::format("<td class=\"n\">{}</td>", short_number(contestant.at(key).get<double>()));
+}
+
+std::string time_cells(const Document* times) {
+  if (times == nullptr) return "<td></td><td></td>";
+  const double median = times->at("median_ms").get<double>();
+  const double width = (times->at("high_ms").get<double>() - times->at("low_ms").get<double>()) / median;
+  return fmt::format("<td class=\"n\">{:.3f}</td><td class=\"n\">{:.1f}%</td>", median, width * 100);
+}
+
+std::string table_row(const Document& result, const Document& contestant) {
+  const bool right = contestant.at("status") == "right";
+  const auto share = share_of(contestant);
+  std::string row = fmt::format("<tr class=\"{}\"><th scope=\"row\">{}</th>", contestant.at("role").get<std::string>(),
+                                escaped_html(contestant.at("name").get<std::string>()));
+  row += time_cells(times_of(result, contestant)) + number_cell(contestant, "gb_per_second") +
+         number_cell(contestant, "gflop_per_second");
+  row += share ? fmt::format("<td class=\"n\">{:.1f}%</td>", *share * 100) : "<td></td>";
+  row += contestant.contains("rank") ? fmt::format("<td class=\"n\">{}</td>", contestant.at("rank").get<int>())
+                                     : "<td></td>";
+  row += fmt::format("<td>{}</td>",
+                     escaped_html((right ? result : contestant).at(right ? "check" : "status").get<std::string>()));
+  return row +
+         fmt::format("<td class=\"how\">{}</td></tr>\n", escaped_html(contestant.value(right ? "how" : "reason", "")));
+}
+
+/// The heads of columns; a # at the end is of numbers.
+std::string heads(std::initializer_list<std::string_view> columns) {
+  std::string text = "<thead><tr>";
+  for (std::string_view column : columns) {
+    const bool numbers = column.ends_with('#');
+    if (numbers) column.remove_suffix(1);
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", numbers ? " class=\"n\"" : "", column);
+  }
+  return text + "</tr></thead>\n";
+}
+
+std::string table_of_cases(const Document& document, const std::string& caption) {
+  std::string text = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table><caption>{0}</caption>\n",
+      escaped_html(caption));
+  text += heads({"contestant", "ms#", "interval#", "GB/s#", "GFLOP/s#", "share#", "rank#", "check", "what was called"});
+  for (const Document& result : document.at("cases")) {
+    text += fmt::format("<tbody><tr><th colspan=\"9\" scope=\"rowgroup\">{} <code>{}</code></th></tr>\n",
+                        escaped_html(label_of(result)), escaped_html(result.at("case").get<std::string>()));
+    for (const Document& contestant : result.at("contestants"))
+      if (contestant.at("status") != "absent") text += table_row(result, contestant);
+    text += "</tbody>\n";
+  }
+  return text + "</table></div>\n";
+}
+
+/// Those who could not take part in some case, and why.
+std::string absent_of(const Document& document) {
+  std::vector<std::string> lines;
+  for (const Document& result : document.at("cases"))
+    for (const Document& contestant : result.at("contestants")) {
+      if (contestant.at("status") != "absent" || is_yardstick(role_of(contestant))) continue;
+      const std::string line =
+          fmt::format("{}: {}", contestant.at("name").get<std::string>(), contestant.at("reason").get<std::string>());
+      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    }
+  if (lines.empty()) return {};
+  std::string text = "<details><summary>Who did not take part in some case, and why</summary><ul>\n";
+  for (const std::string& line : lines) text += fmt::format("<li>{}</li>\n", escaped_html(line));
+  return text + "</ul></details>\n";
+}
+
+std::string circumstances_of(const Document& document) {
+  std::string text = "<dl>\n";
+  for (const auto& [words, pointer] :
+       {std::pair("suite", "/settings/suite"), std::pair("begun", "/before/time"), std::pair("ended", "/after/time"),
+        std::pair("host", "/environment/host/cpu"), std::pair("system", "/environment/host/system"),
+        std::pair("device", "/environment/device/name"), std::pair("API", "/environment/device/api_version"),
+        std::pair("driver", "/environment/device/driver"), std::pair("clock of the card", "/before/card/clocks.sm"),
+        std::pair("axisloom", "/environment/axisloom")}) {
+    const Document::json_pointer at(pointer);
+    if (document.contains(at) && document[at].is_string())
+      text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", words, escaped_html(document[at].get<std::string>()));
+  }
+  return text + "</dl>\n";
+}
+
+std::string section_of(const NamedDocument& named, std::size_t number) {
+  const std::string suite = named.document.at("settings").at("suite").get<std::string>();
+  std::string text =
+      fmt::format("<section aria-labelledby=\"d{0}\"><h3 id=\"d{0}\">Suite {1} <small>{2}</small></h3>\n", number,
+                  escaped_html(suite), escaped_html(named.name));
+  text += circumstances_of(named.document) + "<div class=\"charts\">\n";
+  std::size_t chart = 0;
+  for (const Document& result : named.document.at("cases"))
+    text += chart_of(result, fmt::format("d{}c{}", number, chart++));
+  return text + "</div>\n" + table_of_cases(named.document, fmt::format("All results of the suite {}", suite)) +
+         absent_of(named.document) + "</section>\n";
+}
+
+/// "f32" of "f32[64, 64], f32[64, 64] -> f32[64, 64]".
+std::string dtype_of(const Document& result) {
+  const auto shapes = result.at("shapes").get<std::string>();
+  return shapes.substr(0, shapes.find('['));
+}
+
+void raise_ceiling(std::vector<Roofline::Ceiling>& ceilings, const std::string& name, double value, bool of_memory) {
+  for (auto& ceiling : ceilings)
+    if (ceiling.name == name) {
+      ceiling.value = std::max(ceiling.value, value);
+      return;
+    }
+  ceilings.push_back({name, value, of_memory});
+}
+
+/// What the yardsticks of a case say of the device; of those of memory only where no cache held the arrays.
+void add_ceilings(const Document& result, Roofline& roofline) {
+  const std::string cache = cache_of(result);
+  for (const Document& contestant : result.at("contestants")) {
+    const Role role = role_of(contestant);
+    if (role == Role::peak && contestant.contains("gflop_per_second"))
+      raise_ceiling(roofline.ceilings, dtype_of(result) + " in registers",
+                    contestant.at("gflop_per_second").get<double>(), false);
+    if ((role == Role::copy || role == Role::read) && cache != "warm" && contestant.contains("gb_per_second"))
+      raise_ceiling(roofline.ceilings, name(role), contestant.at("gb_per_second").get<double>(), true);
+  }
+}
+
+void add_points(const Document& result, Roofline& roofline) {
+  const double operations = result.value("operations", 0.0), bytes = result.at("bytes").get<double>();
+  for (const Document& contestant : result.at("contestants"))
+    if (operations > 0 && bytes > 0 && !is_yardstick(role_of(contestant)) && contestant.contains("gflop_per_second"))
+      roofline.points.push_back({contestant.at("name").get<std::string>(), label_of(result), operations / bytes,
+                                 contestant.at("gflop_per_second").get<double>()});
+}
+
+std::string table_of_points(const Roofline& roofline) {
+  std::string text =
+      "<details><summary>The figures of the roofline</summary>\n<div class=\"scroll\" tabindex=\"0\" "
+      "role=\"region\" aria-label=\"The figures of the roofline\"><table>\n";
+  text += heads({"case", "contestant", "operations per byte#", "GFLOP/s#"}) + "<tbody>\n";
+  for (const auto& point : roofline.points)
+    text += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+                        escaped_html(point.label), escaped_html(point.series), short_number(point.intensity),
+                        short_number(point.gflops));
+  return text + "</tbody></table></div></details>\n";
+}
+
+std::string roofline_of(std::span<const NamedDocument> documents, const std::string& device, std::size_t number) {
+  Roofline roofline{fmt::format("r{}", number), fmt::format("Roofline of {}", device), {}, {}};
+  for (const NamedDocument& named : documents)
+    for (const Document& result : named.document.at("cases"))
+      if (device_name(named.document) == device) {
+        add_ceilings(result, roofline);
+        add_points(result, roofline);
+      }
+  if (roofline.points.empty())
+    return "<p>No case here does arithmetic: its only ceiling is the yardstick of its own chart.</p>\n";
+  return fmt::format(
+      "<figure class=\"wide\"><figcaption>{}. Slopes: what copying and reading reach on arrays that no cache holds. "
+      "Roofs: what multiplying and adding in registers reaches. What only "
+      "reads, or lies in a cache, may be above the slope of copying, and a product on matrix units above a "
+      "roof.</figcaption>\n{}</figure>\n{}",
+      escaped_html(roofline.title), svg_of(roofline), table_of_points(roofline));
+}
+
+std::vector<std::string> devices_of(std::span<const NamedDocument> documents) {
+  std::vector<std::string> names;
+  for (const NamedDocument& named : documents)
+    if (const std::string name = device_name(named.document);
+        std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  return names;
+}
+
+std::string contents_of(std::span<const NamedDocument> documents) {
+  std::string text = "<nav aria-label=\"Contents\"><ul>\n";
+  for (std::size_t i = 0; i < documents.size(); ++i)
+    text += fmt::format("<li><a href=\"#d{}\">{}: {}</a></li>\n", i, escaped_html(device_name(documents[i].document)),
+                        escaped_html(documents[i].document.at("settings").at("suite").get<std::string>()));
+  return text + "</ul></nav>\n";
+}
+
+constexpr const char* explanation =
+    "<p>Rates of right results, each checked in the same run. Bars: <span class=\"key ours\">Axisloom</span>, "
+    "<span class=\"key peer\">other libraries</span>, <span class=\"key yardstick\">yardsticks</span>, which do not do "
+    "the job: "
+    "the dashed line is the one that shares refer to. A thin line through the end of a bar is the 95% interval of the "
+    "median. GB/s count bytes read plus bytes written.</p>\n";
+
+}  // namespace
+
+std::string page_of(std::span<const NamedDocument> documents) {
+  std::string text = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\">\n<title>Axisloom: "
+      "measurements</title>\n<style>\n{}</style>\n</head>\n"
+      "<body>\n<header><h1>Axisloom: measurements</h1>\n{}{}</header>\n<main>\n",
+      jit::embedded("bench/page.css"), explanation, contents_of(documents));
+  const std::vector<std::string> devices = devices_of(documents);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    text += fmt::format("<section aria-labelledby=\"v{0}\"><h2 id=\"v{0}\">{1}</h2>\n", d, escaped_html(devices[d]));
+    text += roofline_of(documents, devices[d], d);
+    for (std::size_t i = 0; i < documents.size(); ++i)
+      if (device_name(documents[i].document) == devices[d]) text += section_of(documents[i], i);
+    text += "</section>\n";
+  }
+  return text + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace axisloom::bench

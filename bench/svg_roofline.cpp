@@ -1,0 +1,176 @@
+// Rooflines: two axes by powers of ten, ceilings as lines, and a mark of its own for each contestant.
+#include "bench/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace axisloom::bench {
+namespace {
+
+constexpr double plot_left = 70, plot_top = 16, plot_width = 600, plot_height = 380;
+constexpr double legend_left = plot_left + plot_width + 20, drawing_width = legend_left + 150,
+                 drawing_height = plot_top + plot_height + 54;
+
+/// An axis from one power of ten to another.
+struct LogAxis {
+  int first, last;       // exponents
+  double start, length;  // in the drawing; negative lengths run upwards
+
+  static LogAxis over(double least, double most, double start, double length) {
+    const int first = static_cast<int>(std::floor(std::log10(least)));
+    return {first, std::max(first + 1, static_cast<int>(std::ceil(std::log10(most)))), start, length};
+  }
+  double at(double value) const { return start + length * (std::log10(value) - first) / (last - first); }
+  double least() const { return std::pow(10.0, first); }
+  double most() const { return std::pow(10.0, last); }
+};
+
+struct Axes {
+  LogAxis x, y;
+};
+
+Axes axes_of(const Roofline& roofline) {
+  double x_least = 1e300, x_most = 0, y_least = 1e300, y_most = 0;
+  for (const auto& point : roofline.points) {
+    x_least = std::min(x_least, point.intensity);
+    x_most = std::max(x_most, point.intensity);
+    y_least = std::min(y_least, point.gflops);
+    y_most = std::max(y_most, point.gflops);
+  }
+  for (const auto& ceiling : roofline.ceilings)
+    if (!ceiling.of_memory) y_most = std::max(y_most, ceiling.value);
+  for (const auto& ceiling : roofline.ceilings)  // the ridges belong to the picture
+    if (ceiling.of_memory) x_most = std::max(x_most, std::min(y_most / ceiling.value, 1e4));
+  return {LogAxis::over(x_least, x_most * 1.2, plot_left, plot_width),
+          LogAxis::over(y_least, y_most * 1.2, plot_top + plot_height, -plot_height)};
+}
+
+std::string power_text(int exponent) {
+  if (exponent >= 0 && exponent <= 5) return fmt::format("{:.0f}", std::pow(10.0, exponent));
+  if (exponent < 0 && exponent >= -3) return fmt::format("{:.{}f}", std::pow(10.0, exponent), -exponent);
+  return fmt::format("1e{}", exponent);
+}
+
+std::string grid_of(const Axes& axes) {
+  std::string text;
+  for (int e = axes.x.first; e <= axes.x.last; ++e) {
+    const double x = axes.x.at(std::pow(10.0, e));
+    text += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.0f}v{:.0f}\"/>", x, plot_top, plot_height);
+    text += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>\n", x,
+                        plot_top + plot_height + 18, power_text(e));
+  }
+  for (int e = axes.y.first; e <= axes.y.last; ++e) {
+    const double y = axes.y.at(std::pow(10.0, e));
+    text += fmt::format("<path class=\"grid\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>", plot_left, y, plot_width);
+    text += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", plot_left - 6, y + 4,
+                        power_text(e));
+  }
+  text += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">operations per byte</text>",
+                      plot_left + plot_width / 2, plot_top + plot_height + 42);
+  return text +
+         fmt::format("<text transform=\"translate(18 {:.0f}) rotate(-90)\" text-anchor=\"middle\">GFLOP/s</text>\n",
+                     plot_top + plot_height / 2);
+}
+
+std::string roof_of(const Axes& axes, const Roofline::Ceiling& roof) {
+  const double y = axes.y.at(roof.value);
+  return fmt::format("<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>", plot_left, y, plot_width) +
+         fmt::format("<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}: {} GFLOP/s</text>\n", plot_left + 6,
+                     y - 5, escaped_html(roof.name), short_number(roof.value));
+}
+
+/// From where it enters the plot to where it meets the highest roof, or leaves. Its name runs along it, above or below.
+std::string slope_of(const Axes& axes, const Roofline::Ceiling& slope, double roof, bool above) {
+  const double from = std::max(axes.x.least(), axes.y.least() / slope.value),
+               to = std::min(axes.x.most(), roof / slope.value);
+  if (from >= to) return {};
+  const double x1 = axes.x.at(from), y1 = axes.y.at(from * slope.value), x2 = axes.x.at(to),
+               y2 = axes.y.at(to * slope.value);
+  const double angle = std::atan2(y2 - y1, x2 - x1) * 45 / std::atan(1.0);
+  return fmt::format("<path class=\"ceiling\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>", x1, y1, x2, y2) +
+         fmt::format(
+             "<text class=\"ceiling-name\" transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" dy=\"{}\" "
+             "text-anchor=\"middle\">{}: {} GB/s</text>\n",
+             x1 + 0.3 * (x2 - x1), y1 + 0.3 * (y2 - y1), angle, above ? -6 : 16, escaped_html(slope.name),
+             short_number(slope.value));
+}
+
+std::string ceilings_of(const Roofline& roofline, const Axes& axes) {
+  double roof = 0;
+  std::vector<const Roofline::Ceiling*> slopes;
+  std::string text;
+  for (const auto& ceiling : roofline.ceilings) {
+    if (ceiling.of_memory) {
+      slopes.push_back(&ceiling);
+      continue;
+    }
+    roof = std::max(roof, ceiling.value);
+    text += roof_of(axes, ceiling);
+  }
+  if (roof == 0) roof = axes.y.most();
+  std::sort(slopes.begin(), slopes.end(), [](const auto* a, const auto* b) { return a->value > b->value; });
+  for (const auto* slope : slopes) text += slope_of(axes, *slope, roof, slope == slopes.front());
+  return text;
+}
+
+/// A closed outline of about ten units across, of another shape for each series.
+std::string mark(std::size_t series, double x, double y) {
+  static constexpr std::array outlines{"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z",
+                                       "m-4 -4h8v8h-8z",
+                                       "m0 -5l5 9h-10z",
+                                       "m0 -6l5 6l-5 6l-5 -6z",
+                                       "m0 5l5 -9h-10z",
+                                       "m-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z"};
+  return fmt::format("M{:.1f} {:.1f}{}", x, y, outlines[series % outlines.size()]);
+}
+
+/// The first series, Axisloom, has a colour of its own; the others share five, so that colour and shape together tell
+/// thirty apart.
+std::size_t colour(std::size_t series) {
+  return series == 0 ? 0 : 1 + (series - 1) % 5;
+}
+
+std::string legend_of(const std::vector<std::string>& series) {
+  std::string text;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const double y = plot_top + 14 + 22 * static_cast<double>(i);
+    text += fmt::format("<path class=\"mark s{}\" d=\"{}\"/><text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", colour(i),
+                        mark(i, legend_left, y - 4), legend_left + 14, y, escaped_html(series[i]));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> series_of(const Roofline& roofline) {
+  std::vector<std::string> series;
+  for (const auto& point : roofline.points)
+    if (std::find(series.begin(), series.end(), point.series) == series.end()) series.push_back(point.series);
+  return series;
+}
+
+std::string svg_of(const Roofline& roofline) {
+  const Axes axes = axes_of(roofline);
+  const std::vector<std::string> series = series_of(roofline);
+  std::string text = fmt::format(
+      R"(<svg class="roofline" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-labelledby="{}-t {}-d"><title id="{}-t">{}</title><desc id="{}-d">)",
+      drawing_width, drawing_height, roofline.id, roofline.id, roofline.id, escaped_html(roofline.title), roofline.id);
+  text += fmt::format(
+      "{} results of {} contestants below {} measured ceilings; the table below holds the figures.</desc>\n",
+      roofline.points.size(), series.size(), roofline.ceilings.size());
+  text += grid_of(axes) + ceilings_of(roofline, axes);
+  for (std::size_t back = series.size(); back-- > 0;)  // the first series on top of the others
+    for (const auto& point : roofline.points)
+      if (point.series == series[back])
+        text += fmt::format(
+            "<path class=\"mark s{}\" d=\"{}\"><title>{}</title></path>\n", colour(back),
+            mark(back, axes.x.at(point.intensity), axes.y.at(point.gflops)),
+            escaped_html(fmt::format("{}, {}: {} GFLOP/s at {} operations per byte", point.series, point.label,
+                                     short_number(point.gflops), short_number(point.intensity))));
+  return text + legend_of(series) + "</svg>\n";
+}
+
+}  // namespace axisloom::bench
