@@ -1,7 +1,7 @@
 // axisloom ladder: one job from the textbook's first kernel to the tuned one, rung by rung.
 #include "app.hpp"
+#include "bench_documents.hpp"
 #include "messages.hpp"
-#include "streams.hpp"
 
 #include "bench/environment.hpp"
 #include "bench/ladder/views.hpp"
@@ -39,8 +39,8 @@ Format format_for(const std::string& path, const Context& context) {
 
 /// A chart goes to its file, and the text to standard output; any other file takes the text's place there.
 void deliver_ladder(const nlohmann::ordered_json& document, const std::string& path, const Context& context) {
-  if (!path.ends_with(".svg")) return write_text(ladder::text_of(document, format_for(path, context)), path);
-  write_text(ladder::svg_of(document), path);
+  if (!path.ends_with(".svg")) return deliver(ladder::text_of(document, format_for(path, context)), path);
+  deliver(ladder::svg_of(document), path);
   print(ladder::text_of(document, context.format));
 }
 

@@ -90,14 +90,6 @@ void write_file(const std::string& path, const io::HostArray& array, const std::
   pour(written.get(), stdout, "standard output");
 }
 
-void write_text(const std::string& text, const std::string& path) {
-  if (path.empty() || path == "-") return print(text);
-  const InterruptsHeld held;
-  io::OutputFile file(path);
-  file.write(text);
-  file.commit();
-}
-
 bool is_image_file(const std::string& path, const std::string& format) {
   std::string extension = fs::path(path).extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),

@@ -12,9 +12,6 @@ io::HostArray read_file(const std::string& path, io::ReadOptions options);
 /// As io::write, with interrupts held; "-" writes to standard output, .npy unless a format is given.
 void write_file(const std::string& path, const io::HostArray& array, const std::string& format);
 
-/// Text for a file, which appears when it is complete, or for standard output where the path is empty or "-".
-void write_text(const std::string& text, const std::string& path);
-
 /// Whether a file holds a picture, by the format given, else by its extension.
 bool is_image_file(const std::string& path, const std::string& format);
 /// "npy|raw|png" of the formats with that ability.

@@ -168,6 +168,7 @@ Json climbed_json(const Lesson& lesson, const CaseResult& result, const std::vec
             {"limit", name(result.limit)},
             {"check", name(result.strength)},
             {"clock", name(result.clock)},
+            {"cache", name(result.cache)},
             {"yardstick", result.yardstick}};
   json["rungs"] = Json::array();
   for (const Step& step : steps) json["rungs"].push_back(rung_json(step, step_before(step, steps), result, device));
@@ -266,7 +267,11 @@ Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, con
     contestants.push_back(std::move(step.contestant));
     running.push_back(&step);
   }
-  CaseResult result = compete(workload, std::string(lesson.title), std::move(contestants), settings, progress);
+  Settings warm = settings;
+  warm.cache = CacheChoice::warm;  // as lessons measure; with large arrays it makes no difference
+  CacheFlusher flusher(device, team);
+  CaseResult result =
+      std::move(compete(workload, std::string(lesson.title), std::move(contestants), flusher, warm, progress).front());
   for (std::size_t i = 0; i < running.size(); ++i) running[i]->entry = std::move(result.entries[first_rung + i]);
   result.entries.resize(first_rung);
   result.entries.insert(result.entries.end(), missing.begin(), missing.end());

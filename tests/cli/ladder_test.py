@@ -2,40 +2,11 @@
 import csv
 import io
 import json
-import pathlib
-import unittest
 import xml.etree.ElementTree
 
 from support import Case, main
 
-SCHEMA = json.loads((pathlib.Path(__file__).resolve().parents[2] / "docs/ladder.schema.json").read_text(encoding="utf-8"))
 SHAPES = {"copy": "1001", "transpose": "70x50", "relayout": "1x33x6x8", "reduce": "5000", "matmul": "40x36,36x24"}
-TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float)}
-
-
-def faults(value, schema, at="document"):
-    """What is wrong with a JSON value by the words of JSON Schema that docs/ladder.schema.json uses."""
-    if "$ref" in schema:
-        schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
-    if "const" in schema and value != schema["const"]:
-        yield f"{at}: not {schema['const']}"
-    if "enum" in schema and value not in schema["enum"]:
-        yield f"{at}: {value} is none of {schema['enum']}"
-    if "type" in schema and (not isinstance(value, TYPES[schema["type"]]) or isinstance(value, bool)):
-        yield f"{at}: not of type {schema['type']}"
-        return
-    if isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from faults(item, schema.get("items", {}), f"{at}[{i}]")
-    if isinstance(value, dict):
-        yield from (f"{at}: lacks {name}" for name in schema.get("required", []) if name not in value)
-        others = schema.get("additionalProperties", True)
-        for name, item in value.items():
-            known = schema.get("properties", {}).get(name, others)
-            if known is False:
-                yield f"{at}: unknown member {name}"
-            elif isinstance(known, dict):
-                yield from faults(item, known, f"{at}.{name}")
 
 
 class Ladder(Case):
@@ -43,9 +14,7 @@ class Ladder(Case):
         return self.good("ladder", name, "--device", "cpu", "--shape", SHAPES[name], "--min-time", "0.001", *arguments)
 
     def document(self, name, *arguments):
-        document = json.loads(self.climb(name, "--format", "json", *arguments).out)
-        self.assertEqual(list(faults(document, SCHEMA)), [])
-        return document
+        return json.loads(self.climb(name, "--format", "json", *arguments).out)
 
     def rungs_of(self, document):
         rungs = [rung for lesson in document["lessons"] for rung in lesson["rungs"]]
@@ -113,16 +82,6 @@ class Ladder(Case):
         self.bad(4, "ladder", "show", self.path("none.json"))
         self.bad(4, "ladder", "show", self.path("cut.json", b'{"schema": "axisloom-ladder 1"'))
         self.bad(4, "ladder", "show", self.path("other.json", b'{"schema": "axisloom-bench 1"}'))
-
-
-class Faults(unittest.TestCase):
-    def test_the_schema_refuses(self):
-        rung = {"name": "x", "status": "right", "case": "c", "candidate": "", "configuration": {}, "sentence": "s"}
-        self.assertEqual(list(faults(rung, {"$ref": "#/$defs/rung"})), [])
-        for change in ({"status": "good"}, {"configuration": {"items": "many"}}, {"more": 1}, {"speed_up": "2"}):
-            self.assertEqual(len(list(faults({**rung, **change}, {"$ref": "#/$defs/rung"}))), 1, change)
-        del rung["case"]
-        self.assertEqual(list(faults(rung, {"$ref": "#/$defs/rung"})), ["document: lacks case"])
 
 
 if __name__ == "__main__":

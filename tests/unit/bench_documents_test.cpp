@@ -144,7 +144,7 @@ TEST(BenchDocuments, WhatTheProgramPrintsIsValid) {
 TEST(BenchDocuments, ThoseThatAreKeptHereAreValid) {
   int documents = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(AXISLOOM_SOURCE_DIR "/docs/results")) {
-    if (entry.path().extension() != ".json") continue;
+    if (entry.path().extension() != ".json" || entry.path().parent_path().filename() == "ladder") continue;
     ++documents;
     EXPECT_NO_THROW(load_document(entry.path().string())) << entry.path();
   }

@@ -1,6 +1,8 @@
 // Ladders: the table of rungs is complete and true, a climb says what happened, and views show all of it.
 #include "bench/ladder/views.hpp"
 
+#include "bench/environment.hpp"
+#include "bench/schema.hpp"
 #include "check/case.hpp"
 
 #include <axisloom/error.hpp>
@@ -8,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace axisloom::bench::ladder {
@@ -198,6 +202,41 @@ TEST_F(LadderClimb, RungsAreTimedRefusedOnesNamedAndComparedWithTheNearestBefore
   EXPECT_EQ(rungs[3]["over"], "first");
   EXPECT_EQ(climbed["yardstick"], "memcpy");
   EXPECT_EQ(climbed["beside"].size(), 1u);
+}
+
+Json read(const std::string& path) {
+  std::ifstream file(path);
+  return Json::parse(file);
+}
+
+/// The first fault of a document by the schema, empty when it is valid.
+std::string fault_by_schema(const Json& document) {
+  return violation(read(AXISLOOM_SOURCE_DIR "/docs/ladder.schema.json"), document).value_or("");
+}
+
+TEST_F(LadderClimb, ItsDocumentIsValid) {
+  const Json climbed = this->climbed({
+      {.name = "first", .candidate = "plain", .why = "One."},
+      {.name = "refused", .candidate = "swap", .why = "Two."},
+      {.name = "second", .candidate = "plain", .settings = {{"order", 1}}, .why = "Three."},
+  });
+  const Surroundings around{environment(device), conditions(device), conditions(device)};
+  Json made = document("transpose", around, {}, Json::array({climbed}));
+  EXPECT_EQ(fault_by_schema(made), "");
+  made["lessons"][0]["rungs"][0]["more"] = 1;
+  EXPECT_NE(fault_by_schema(made), "");
+}
+
+TEST(LadderDocuments, ThoseThatAreKeptHereAreValid) {
+  int documents = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(AXISLOOM_SOURCE_DIR "/docs/results")) {
+    if (entry.path().extension() != ".json" || entry.path().parent_path().filename() != "ladder") continue;
+    ++documents;
+    const Json kept = read(entry.path().string());
+    EXPECT_EQ(fault_by_schema(kept), "") << entry.path();
+    EXPECT_NO_THROW(svg_of(kept)) << entry.path();
+  }
+  EXPECT_GT(documents, 0);
 }
 
 TEST_F(LadderClimb, ARungThatFailsIsNotTakenForRefused) {
