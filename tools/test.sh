@@ -33,7 +33,10 @@ suite_cases() { build/axisloom check --cases tests/cases/*.cases; }
 suite_random() { echo "seed $seed" && build/axisloom check --random 150 --seed "$seed"; }
 suite_index64() { build/axisloom check --index 64 --random 100 --seed "$seed"; }
 suite_checked() { build/axisloom check --checked --cases tests/cases/*.cases; }
-suite_oclgrind() { tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases; }
+suite_oclgrind() {
+  tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases || return 1
+  tests/oclgrind.sh build/axisloom check --checked --cases tests/oclgrind/checked.cases
+}
 suite_consumer() { tests/consumer.sh build; }
 suite_docs() { python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom; }
 

@@ -7,6 +7,7 @@
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,13 +56,26 @@ struct KernelAttributes {
   int max_items = -1;      // largest group that can be launched
 };
 
-/// One kernel argument: a buffer's address, or bytes by value.
+/// A three-dimensional array within a buffer, and the box of it that one bulk copy moves: CUDA's tensor map, from
+/// compute capability 9.0 on. Axes fastest first; the first one is contiguous. In local memory a box is swizzled: of
+/// every eight rows of 128 bytes, 16-byte chunk c of row r stands at c ^ r.
+struct TensorMap {
+  std::size_t begin = 0;                     // bytes from the buffer's start; the address is a multiple of 16
+  std::size_t element = 1;                   // 1, 2, 4 or 8 bytes
+  std::array<std::uint64_t, 3> extent = {};  // elements
+  std::array<std::uint64_t, 2> pitch = {};  // bytes between neighbours along the second and third axis, multiples of 16
+  std::array<std::uint32_t, 3> box = {};    // elements, at most 256 each; 128 bytes along the first axis
+};
+
+/// One kernel argument: a buffer's address, a map of it by value, or bytes by value.
 struct Arg {
   Buffer* buffer = nullptr;
   const void* data = nullptr;
   std::size_t size = 0;
+  const TensorMap* map = nullptr;
 
   static Arg of(Buffer& buffer) { return {&buffer, nullptr, 0}; }
+  static Arg of(Buffer& buffer, const TensorMap& map) { return {&buffer, nullptr, 0, &map}; }
   static Arg bytes(const void* data, std::size_t size) { return {nullptr, data, size}; }
 };
 

@@ -8,6 +8,7 @@
 #define LOCAL
 #define INLINE __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 #define AXL_RESTRICT __restrict__
 #define AXL_ASM asm
 #define AXL_OVERLOAD
@@ -191,8 +192,8 @@ INLINE void axl_put_loose(T* const to, const P value) {
 #define AXL_LOCAL_GET(P, address) axl_get<P>(address)
 #define AXL_LOCAL_PUT(P, address, v) axl_put<P>(address, v)
 #define AXL_LOOSE_BYTES(P) axl_loose_bytes<P>(0)
-#define AXL_GET_LOOSE(P, address) axl_get_loose<P>(address)
-#define AXL_PUT_LOOSE(P, address, v) axl_put_loose<P>(address, v)
+#define AXL_GET_LOOSE(P, element, address) axl_get_loose<P>(address)
+#define AXL_PUT_LOOSE(P, element, address, v) axl_put_loose<P>(address, v)
 #define AXL_GET_STREAM(P, address) axl_get_stream<P>(address)
 #define AXL_PUT_STREAM(P, address, v) axl_put_stream<P>(address, v)
 

@@ -26,6 +26,7 @@
 #define LOCAL __local
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 #define AXL_RESTRICT restrict
 #define AXL_ASM __asm__  // asm is no keyword of OpenCL C
 #define AXL_OVERLOAD __attribute__((overloadable))
@@ -140,28 +141,39 @@ INLINE u32 axl_relaxed_increment(GLOBAL u32* const slot) {
 #define barrier_local() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
-// A buffer may be read and written as packets of any type: axl_any_P aliases everything. axl_loose_P has no alignment.
-#define AXL_ACCESS_WORDS(P)                           \
-  typedef P axl_any_##P __attribute__((may_alias));   \
-  typedef struct __attribute__((packed, may_alias)) { \
-    P value;                                          \
-  } axl_loose_##P;                                    \
+// A buffer may be read and written as packets of any type: axl_any_P aliases everything.
+#define AXL_ACCESS_WORDS(P)                         \
+  typedef P axl_any_##P __attribute__((may_alias)); \
   AXL_STREAM_WORDS(P)
-#define AXL_LOOSE_WORDS(P)                                              \
-  enum { axl_loose_bytes_##P = sizeof(P) };                             \
-  INLINE P axl_get_loose_##P(const GLOBAL void* const from) {           \
-    return ((const GLOBAL axl_loose_##P*)from)->value;                  \
-  }                                                                     \
-  INLINE void axl_put_loose_##P(GLOBAL void* const to, const P value) { \
-    ((GLOBAL axl_loose_##P*)to)->value = value;                         \
+// axl_loose_P has no alignment, axl_part_P that of its components T: in buffers whose elements are no smaller NVIDIA then
+// moves components, where it would move bytes.
+#define AXL_LOOSE_WORDS(P, T)                                                              \
+  enum { axl_loose_bytes_##P = sizeof(P) };                                                \
+  typedef struct __attribute__((packed, may_alias)) {                                      \
+    P value;                                                                               \
+  } axl_loose_##P;                                                                         \
+  typedef struct __attribute__((packed, aligned(sizeof(T)), may_alias)) {                  \
+    P value;                                                                               \
+  } axl_part_##P;                                                                          \
+  INLINE P axl_get_loose_##P(const GLOBAL void* const from, const u32 element) {           \
+    if (element % sizeof(T) == 0u) return ((const GLOBAL axl_part_##P*)from)->value;       \
+    return ((const GLOBAL axl_loose_##P*)from)->value;                                     \
+  }                                                                                        \
+  INLINE void axl_put_loose_##P(GLOBAL void* const to, const u32 element, const P value) { \
+    if (element % sizeof(T) == 0u)                                                         \
+      ((GLOBAL axl_part_##P*)to)->value = value;                                           \
+    else                                                                                   \
+      ((GLOBAL axl_loose_##P*)to)->value = value;                                          \
   }
-#define AXL_LOOSE_WORDS_3(T)                                                    \
-  enum { axl_loose_bytes_##T##x3 = 3 * sizeof(T) };                             \
-  INLINE T##x3 axl_get_loose_##T##x3(const GLOBAL void* const from) {           \
-    return vload3(0, (const GLOBAL T*)from);                                    \
-  }                                                                             \
-  INLINE void axl_put_loose_##T##x3(GLOBAL void* const to, const T##x3 value) { \
-    vstore3(value, 0, (GLOBAL T*)to);                                           \
+#define AXL_LOOSE_WORDS_3(T)                                                                       \
+  enum { axl_loose_bytes_##T##x3 = 3 * sizeof(T) };                                                \
+  INLINE T##x3 axl_get_loose_##T##x3(const GLOBAL void* const from, const u32 element) {           \
+    (void)element;                                                                                 \
+    return vload3(0, (const GLOBAL T*)from);                                                       \
+  }                                                                                                \
+  INLINE void axl_put_loose_##T##x3(GLOBAL void* const to, const u32 element, const T##x3 value) { \
+    (void)element;                                                                                 \
+    vstore3(value, 0, (GLOBAL T*)to);                                                              \
   }
 
 #define AXL_SCALAR(T, native)                                                                                   \
@@ -176,8 +188,9 @@ INLINE u32 axl_relaxed_increment(GLOBAL u32* const slot) {
   AXL_ACCESS_WORDS(T##x4)                                                                                       \
   AXL_ACCESS_WORDS(T##x8)                                                                                       \
   AXL_ACCESS_WORDS(T##x16)                                                                                      \
-  AXL_LOOSE_WORDS(T) AXL_LOOSE_WORDS(T##x2) AXL_LOOSE_WORDS_3(T) AXL_LOOSE_WORDS(T##x4) AXL_LOOSE_WORDS(T##x8)  \
-      AXL_LOOSE_WORDS(T##x16) INLINE T##x2 make_##T##x2(T a, T b) {                                             \
+  AXL_LOOSE_WORDS(T, T) AXL_LOOSE_WORDS(T##x2, T) AXL_LOOSE_WORDS_3(T) AXL_LOOSE_WORDS(T##x4, T)                \
+  AXL_LOOSE_WORDS(T##x8, T) AXL_LOOSE_WORDS(T##x16, T)                                                          \
+  INLINE T##x2 make_##T##x2(T a, T b) {                                                                         \
     return (T##x2)(a, b);                                                                                       \
   }                                                                                                             \
   INLINE T##x3 make_##T##x3(T a, T b, T c) {                                                                    \
@@ -211,8 +224,8 @@ AXL_SCALAR(f64, double)
 #define AXL_LOCAL_GET(P, address) (*(const LOCAL axl_any_##P*)(address))
 #define AXL_LOCAL_PUT(P, address, v) (*(LOCAL axl_any_##P*)(address) = (v))
 #define AXL_LOOSE_BYTES(P) axl_loose_bytes_##P
-#define AXL_GET_LOOSE(P, address) axl_get_loose_##P(address)
-#define AXL_PUT_LOOSE(P, address, v) axl_put_loose_##P(address, v)
+#define AXL_GET_LOOSE(P, element, address) axl_get_loose_##P(address, element)
+#define AXL_PUT_LOOSE(P, element, address, v) axl_put_loose_##P(address, element, v)
 #define AXL_GET_STREAM(P, address) axl_get_stream_##P((const GLOBAL P*)(address))
 #define AXL_PUT_STREAM(P, address, v) axl_put_stream_##P((GLOBAL P*)axl_writable(address), v)
 
@@ -226,9 +239,12 @@ INLINE GLOBAL void* axl_writable(GLOBAL void* const address) {
   enum { axl_block_bytes = (bytes) }; \
   AXL_LOCAL_ARRAY(axl_block, bytes);  \
   event_t axl_event = 0;              \
-  (void)axl_event AXL_LOCAL_SPILL
+  const event_t axl_no_event = 0;     \
+  (void)axl_event;                    \
+  (void)axl_no_event AXL_LOCAL_SPILL
 
-// One event collects all copies of a kernel; a copy in a helper function has no event and does not compile.
+// One event collects all copies up to a wait, which releases it; a copy in a helper function has no event and does not
+// compile.
 #define AXL_ASYNC_COPY(name, a, i, count) \
   axl_event = async_work_group_copy(name##_l, AXL_READ(a, i, 0, 0), (size_t)(count), axl_event)
 #define AXL_ASYNC_COPY_STRIDED(name, a, i, count, stride) \
@@ -238,6 +254,7 @@ INLINE GLOBAL void* axl_writable(GLOBAL void* const address) {
 #define AXL_ASYNC_WAIT()              \
   do {                                \
     wait_group_events(1, &axl_event); \
+    axl_event = axl_no_event;         \
     barrier_local();                  \
   } while (0)
 

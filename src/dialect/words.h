@@ -39,8 +39,8 @@
 #define store(b, i, v) (*AXL_WRITE(b, i, sizeof(*b##_p), sizeof(*b##_p)) = (v))
 #define load_packet(P, a, i) AXL_GET(P, AXL_READ(a, i, sizeof(P), sizeof(P)))
 #define store_packet(P, b, i, v) AXL_PUT(P, AXL_WRITE(b, i, sizeof(P), sizeof(P)), v)
-#define load_loose(P, a, i) AXL_GET_LOOSE(P, AXL_READ(a, i, AXL_LOOSE_BYTES(P), sizeof(*a##_p)))
-#define store_loose(P, b, i, v) AXL_PUT_LOOSE(P, AXL_WRITE(b, i, AXL_LOOSE_BYTES(P), sizeof(*b##_p)), v)
+#define load_loose(P, a, i) AXL_GET_LOOSE(P, sizeof(*a##_p), AXL_READ(a, i, AXL_LOOSE_BYTES(P), sizeof(*a##_p)))
+#define store_loose(P, b, i, v) AXL_PUT_LOOSE(P, sizeof(*b##_p), AXL_WRITE(b, i, AXL_LOOSE_BYTES(P), sizeof(*b##_p)), v)
 #define stream_load(P, a, i) AXL_GET_STREAM(P, AXL_READ(a, i, sizeof(P), sizeof(P)))
 #define stream_store(P, b, i, v) AXL_PUT_STREAM(P, AXL_WRITE(b, i, sizeof(P), sizeof(P)), v)
 #undef prefetch  // a macro in some OpenCL headers

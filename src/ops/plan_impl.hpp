@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace axisloom {
@@ -20,9 +21,10 @@ inline constexpr std::size_t workspace_alignment = 256;  // of what a plan keeps
 
 /// A buffer argument of a launch.
 struct LaunchBuffer {
-  int view = 0;              // position in Plan::views(), or one of the above
-  std::int64_t offset = 0;   // of the kernel's element 0, in elements as the kernel declares them
-  std::int64_t element = 1;  // bytes of such an element
+  int view = 0;                               // position in Plan::views(), or one of the above
+  std::int64_t offset = 0;                    // of the kernel's element 0, in elements as the kernel declares them
+  std::int64_t element = 1;                   // bytes of such an element
+  std::optional<device::TensorMap> map = {};  // the kernel takes this instead of an address; it begins at `offset`
 };
 
 /// One kernel launch of a plan.

@@ -77,12 +77,18 @@ class Binding {
  public:
   Binding(const Launch& launch, std::span<const Buffer> buffers, const ops::Workspace& workspace, const Buffer* log) {
     numbers_.reserve(2 * launch.buffers.size());
+    maps_.reserve(launch.buffers.size());
     for (const LaunchBuffer& argument : launch.buffers) {
       const bool own = argument.view >= 0;
       device::Buffer& buffer =
           own ? *buffers[static_cast<std::size_t>(argument.view)].impl() : workspace.buffer(argument.view);
+      const std::int64_t offset = argument.offset + (own ? 0 : workspace.begin(argument.view) / argument.element);
+      if (argument.map) {
+        map(buffer, *argument.map, static_cast<std::size_t>(offset * argument.element));
+        continue;
+      }
       args_.push_back(device::Arg::of(buffer));
-      number(argument.offset + (own ? 0 : workspace.begin(argument.view) / argument.element));
+      number(offset);
       if (log) number(static_cast<std::int64_t>(buffer.bytes()) / argument.element);
     }
     if (log) args_.push_back(device::Arg::of(*log->impl()));
@@ -95,7 +101,13 @@ class Binding {
     numbers_.push_back(value);
     args_.push_back(device::Arg::bytes(&numbers_.back(), sizeof(std::int64_t)));
   }
+  void map(device::Buffer& buffer, device::TensorMap map, std::size_t begin) {
+    map.begin = begin;
+    maps_.push_back(map);
+    args_.push_back(device::Arg::of(buffer, maps_.back()));
+  }
   std::vector<std::int64_t> numbers_;
+  std::vector<device::TensorMap> maps_;
   std::vector<device::Arg> args_;
 };
 

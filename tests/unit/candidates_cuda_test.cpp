@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 
 namespace axisloom::ops_test {
@@ -38,6 +40,10 @@ Problem relayout_problem(Dtype dtype, const char* from, const char* to, const Di
   return {std::string(from) + " to " + to, problem_of(op, with_result(op, View::contiguous(dtype, shape)))};
 }
 
+Problem copy_problem(Dtype dtype) {
+  return {"copy", problem_of(copy(), with_result(copy(), pitched(dtype, 300, 400, 6400)))};
+}
+
 /// Between blocked layouts, with images along the fastest axis of the output: the guard is neither along i nor along o.
 Problem walked_guard_problem(Dtype dtype, const char* from, const char* to, const Dims& shape, std::int64_t channels) {
   const Operation op = relayout(from, to, channels);
@@ -68,17 +74,24 @@ std::vector<Problem> problems(Dtype dtype) {
       transpose_problem(dtype, 6400 + element, 6400 + element),
       {"in place", problem_of(transpose(), square_views(dtype), 32, true)},
       {"shuffle", problem_of(shuffle, with_result(shuffle, View::contiguous(dtype, {3, 5, 7, 2, 4, 6})))},
-      {"copy", problem_of(copy(), with_result(copy(), pitched(dtype, 300, 400, 6400)))}};
+      copy_problem(dtype)};
   if (element == 4) list.push_back(transpose_problem(dtype, 6400, 6400, 64));
   if (element < 4) list.push_back(transpose_problem(dtype, 6404, 6404));
   return list;
 }
 
-/// Texts to compile by what they are of; one text once.
+DeviceInfo card(const std::string& architecture) {
+  DeviceInfo info = gpu_info();
+  info.architecture = architecture;
+  return info;
+}
+
+/// Texts to compile by what they are of, for one generation of cards; one text once.
 class Texts {
  public:
+  explicit Texts(std::string architecture = "sm_90") : architecture_(std::move(architecture)) {}
   void add(const ops::MoveCandidate& candidate, const Problem& problem, const Configuration& values) {
-    const DeviceInfo device = gpu_info();
+    const DeviceInfo device = card(architecture_);
     if (!candidate.consider(problem.problem, values, device).refusal.empty()) return;
     Launch launch = candidate.lower(problem.problem, values, device);
     check_geometry(launch, device);
@@ -86,6 +99,9 @@ class Texts {
     const std::string name = std::string(candidate.info.name) + " of " + std::to_string(problem.problem.move.element) +
                              " bytes, " + problem.name + ", " + tune::to_string(values);
     plain_.try_emplace(jit::full_text(launch.kernel, Api::cuda), name);
+    ops::MoveProblem checked = problem.problem;
+    checked.checked = true;
+    if (!candidate.consider(checked, values, device).refusal.empty()) return;
     launch.kernel.checked = true;
     checked_.try_emplace(jit::full_text(launch.kernel, Api::cuda), name);
   }
@@ -99,10 +115,13 @@ class Texts {
     EXPECT_LE(launch.geometry.items, device.max_group);
     EXPECT_LE(launch.geometry.local_bytes, device.local_memory_max);
     EXPECT_GE(launch.geometry.groups, 1u);
-    // Each buffer is an address, an offset and, when checked, a length; the log is one more address.
-    EXPECT_LE(launch.params.size() + launch.buffers.size() * 24 + 8, 1000u);
+    // Each buffer is an address, an offset and, when checked, a length, or else a map; the log is one more address.
+    std::size_t bytes = launch.params.size() + 8;
+    for (const LaunchBuffer& buffer : launch.buffers) bytes += buffer.map ? 128 : 24;
+    EXPECT_LE(bytes, 1000u);
   }
 
+  std::string architecture_;
   std::map<std::string, std::string> plain_, checked_;
   std::map<std::string, int> taken_;
 };
@@ -125,8 +144,8 @@ void add_defaults(Texts& texts, const Problem& problem) {
 }
 
 /// Every size of elements and every kind of guard.
-Texts default_texts() {
-  Texts texts;
+Texts default_texts(const std::string& architecture) {
+  Texts texts(architecture);
   for (const Dtype dtype : dtypes)
     for (const Problem& problem : problems(dtype)) add_defaults(texts, problem);
   for (const Problem& problem : guarded_problems(Dtype::u8)) add_defaults(texts, problem);
@@ -153,6 +172,8 @@ Texts tuned_texts() {
   }
   add_every_value(texts, "rows", guarded_problems(Dtype::f32)[1]);
   add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32), 32, true)});
+  add_every_value(texts, "tma", transpose_problem(Dtype::u16, 6400, 6400));
+  add_every_value(texts, "vectors", copy_problem(Dtype::u8));
   add_every_value(texts, "plain", guarded_problems(Dtype::f32)[2]);
   return texts;
 }
@@ -160,9 +181,16 @@ Texts tuned_texts() {
 class CandidatesCuda : public NvrtcTest {};
 
 TEST_F(CandidatesCuda, EveryProblemCompilesForEveryGeneration) {
-  const Texts texts = default_texts();
-  for (const char* candidate : {"tile", "rows", "swap", "plain"}) EXPECT_GE(texts.taken(candidate), 5) << candidate;
-  compile_all(texts.plain(), {"sm_80", "sm_90", "sm_100"});
+  for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
+    const Texts texts = default_texts(architecture);
+    for (const char* candidate : {"tile", "rows", "swap", "vectors", "plain"})
+      EXPECT_GE(texts.taken(candidate), 5) << candidate;
+    if (std::string(architecture) == "sm_80")
+      EXPECT_EQ(texts.taken("tma"), 0);
+    else
+      EXPECT_GE(texts.taken("tma"), 5);
+    compile_all(texts.plain(), {architecture});
+  }
 }
 
 TEST_F(CandidatesCuda, EveryTunableCompiles) {
@@ -173,12 +201,16 @@ TEST_F(CandidatesCuda, EveryVariantCompilesChecked) {
   compile_all(few_texts().checked(), {"sm_90"});
 }
 
+Launch launch_of(const char* name, const Problem& problem, const Configuration& forced = {}) {
+  const ops::MoveCandidate& candidate = candidate_named(name);
+  Configuration values = default_values(candidate.info);
+  for (const auto& [tunable, value] : forced) values[tunable] = value;
+  EXPECT_EQ(candidate.consider(problem.problem, values, gpu_info()).refusal, "");
+  return candidate.lower(problem.problem, values, gpu_info());
+}
+
 Launch tile_launch(const Problem& problem, const Configuration& forced = {}) {
-  const ops::MoveCandidate& tile = candidate_named("tile");
-  Configuration values = default_values(tile.info);
-  for (const auto& [name, value] : forced) values[name] = value;
-  EXPECT_EQ(tile.consider(problem.problem, values, gpu_info()).refusal, "");
-  return tile.lower(problem.problem, values, gpu_info());
+  return launch_of("tile", problem, forced);
 }
 
 TEST_F(CandidatesCuda, TilesMoveSixteenBytesAnAccess) {
@@ -209,6 +241,134 @@ TEST_F(CandidatesCuda, TilesKeepToTheirRegisters) {
     const Launch launch = tile_launch(transpose_problem(dtype, 6400, 6400));
     EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "");
   }
+}
+
+std::string refusal_of(const char* name, const Problem& problem, const DeviceInfo& device = gpu_info(),
+                       const Configuration& forced = {}) {
+  const ops::MoveCandidate& candidate = candidate_named(name);
+  Configuration values = default_values(candidate.info);
+  for (const auto& [tunable, value] : forced) values[tunable] = value;
+  return candidate.consider(problem.problem, values, device).refusal;
+}
+
+TEST_F(CandidatesCuda, TensorTilesAreMovedByTheAcceleratorAlone) {
+  for (const Dtype dtype : dtypes) {
+    SCOPED_TRACE(name(dtype));
+    const Launch launch = launch_of("tma", transpose_problem(dtype, 6400, 6400));
+    const std::string ptx = ptx_of(launch);
+    EXPECT_GT(occurrences(ptx, R"(cp\.async\.bulk\.tensor\.3d\.shared::cluster\.global\.tile\.mbarrier)"), 0);
+    EXPECT_GT(occurrences(ptx, R"(cp\.async\.bulk\.tensor\.3d\.global\.shared::cta\.tile\.bulk_group)"), 0);
+    EXPECT_EQ(occurrences(ptx, R"((ld|st)\.global)"), 0);
+    EXPECT_EQ(occurrences(ptx, R"(\.local)"), 0) << "registers that are indexed at run time";
+    EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "");
+  }
+}
+
+TEST(CandidatesTensor, MapsDescribeBothArrays) {
+  const Launch launch = launch_of("tma", transpose_problem(Dtype::f32, 6400, 3200));
+  ASSERT_TRUE(launch.buffers[0].map && launch.buffers[1].map);
+  const device::TensorMap &in = *launch.buffers[0].map, &out = *launch.buffers[1].map;
+  EXPECT_EQ(in.extent, (std::array<std::uint64_t, 3>{400, 300, 1}));
+  EXPECT_EQ(out.extent, (std::array<std::uint64_t, 3>{300, 400, 1}));
+  EXPECT_EQ(in.pitch, (std::array<std::uint64_t, 2>{6400, 300 * 6400}));
+  EXPECT_EQ(out.pitch, (std::array<std::uint64_t, 2>{3200, 400 * 3200}));
+  EXPECT_EQ(in.box, (std::array<std::uint32_t, 3>{32, 64, 1}));
+  EXPECT_EQ(launch.geometry.groups, 7u * 5u);
+}
+
+TEST(CandidatesTensor, ElementsOfSixteenBytesAreTwoOfEight) {
+  const View in = View::contiguous(Dtype::c128, {5, 30, 40});
+  const Launch launch = launch_of("tma", {"batch", problem_of(transpose(), with_result(transpose(), in))});
+  const device::TensorMap& map = *launch.buffers[1].map;
+  EXPECT_EQ(map.element, 8u);
+  EXPECT_EQ(map.extent, (std::array<std::uint64_t, 3>{60, 40, 5}));
+  EXPECT_EQ(map.pitch, (std::array<std::uint64_t, 2>{480, 40 * 480}));
+  EXPECT_EQ(map.box, (std::array<std::uint32_t, 3>{16, 32, 1}));
+}
+
+TEST(CandidatesTensor, RefusalsSayWhy) {
+  const Problem fits = transpose_problem(Dtype::f32, 6400, 6400);
+  EXPECT_EQ(refusal_of("tma", fits), "");
+  EXPECT_EQ(refusal_of("tma", fits, card("sm_100")), "");
+  EXPECT_NE(refusal_of("tma", fits, card("sm_80")).find("compute capability 9.0, the device is sm_80"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::f32, 6404, 6400)).find("multiples of 16"), std::string::npos);
+  EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::f32, 6400, 6404)).find("multiples of 16"), std::string::npos);
+  EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::f32, 32, 6400)).find("one behind the other"), std::string::npos);
+  EXPECT_NE(
+      refusal_of("tma", transpose_problem(Dtype::u16, 6400, 6400), gpu_info(), {{"side", 512}}).find("local memory"),
+      std::string::npos);
+  EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::u8, 6400, 6400), gpu_info(), {{"side", 512}}).find("256 rows"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("tma", guarded_problems(Dtype::u8)[0]).find("tail"), std::string::npos);
+  Problem checked = fits;
+  checked.problem.checked = true;
+  EXPECT_NE(refusal_of("tma", checked).find("checked"), std::string::npos);
+  const View four = View::contiguous(Dtype::f32, {4, 8, 16, 32});
+  const Operation swap_outer = permute(std::array{1, 0, 3, 2});
+  EXPECT_NE(refusal_of("tma", {"four axes", problem_of(swap_outer, with_result(swap_outer, four))}).find("one axis"),
+            std::string::npos);
+}
+
+// Both run where they are asked for, and never by their own prediction.
+TEST(CandidatesVectors, LessonsNeverPredictLeast) {
+  for (const DeviceInfo& device : {gpu_info(Api::cuda), gpu_info(Api::opencl), cpu_info()}) {
+    for (const Dtype dtype : dtypes) {
+      for (const Problem& problem : problems(dtype)) {
+        double least = std::numeric_limits<double>::infinity(), lessons = least;
+        for (const ops::MoveCandidate& candidate : ops::move_candidates()) {
+          const ops::Verdict verdict = candidate.consider(problem.problem, default_values(candidate.info), device);
+          if (!verdict.refusal.empty()) continue;
+          double& seconds = candidate.info.name == "tma" || candidate.info.name == "vectors" ? lessons : least;
+          seconds = std::min(seconds, verdict.seconds);
+        }
+        EXPECT_LT(least, lessons) << problem.name << " of " << name(dtype) << " on " << device.name;
+      }
+    }
+  }
+}
+
+TEST_F(CandidatesCuda, VectorsAreAsWideAsAsked) {
+  const auto ptx = [](std::int64_t width, std::int64_t way) {
+    return ptx_of(launch_of("vectors", copy_problem(Dtype::f32), {{"width", width}, {"way", way}}));
+  };
+  const char* const wide_load = R"(ld\.global(\.nc)?\.v4\.[bu]32)";
+  const char* const wide_store = R"(st\.global\.v4\.[bu]32)";
+  EXPECT_EQ(occurrences(ptx(1, 0), R"((ld|st)\.global(\.nc)?\.v[24])"), 0);
+  EXPECT_GT(occurrences(ptx(2, 0), R"(ld\.global(\.nc)?\.v2\.[bu]32)"), 0);
+  EXPECT_EQ(occurrences(ptx(3, 0), R"((ld|st)\.global(\.nc)?\.v[24])"), 0) << "three floats begin anywhere";
+  EXPECT_GT(occurrences(ptx(4, 0), wide_load), 0);
+  EXPECT_GE(occurrences(ptx(16, 0), wide_load), 4);
+  EXPECT_GT(occurrences(ptx(16, 0), wide_store), 0);
+  EXPECT_GT(occurrences(ptx(4, 1), R"(cp\.async\.cg\.shared\.global)"), 0);
+  EXPECT_GT(occurrences(ptx(4, 2), R"(cp\.async\.cg\.shared\.global)"),
+            occurrences(ptx(4, 1), R"(cp\.async\.cg\.shared\.global)"));
+  EXPECT_EQ(occurrences(ptx(4, 3), R"(cp\.async\.c[ag])"), 0) << "a strided copy is a loop";
+  EXPECT_GT(occurrences(ptx(4, 4), R"(prefetch\.global\.L2)"), 0);
+  EXPECT_GT(occurrences(ptx(4, 5), R"(st\.global\.cs\.v4)"), 0);
+}
+
+TEST_F(CandidatesCuda, VectorsKeepToTheirRegisters) {
+  for (const Dtype dtype : {Dtype::u8, Dtype::f64})
+    for (const std::int64_t way : {0, 3, 5})
+      EXPECT_EQ(assembler_messages(jit::full_text(
+                    launch_of("vectors", copy_problem(dtype), {{"width", 16}, {"way", way}}).kernel, Api::cuda)),
+                "")
+          << name(dtype) << ", way " << way;
+}
+
+TEST(CandidatesVectors, RefusalsSayWhy) {
+  EXPECT_NE(refusal_of("vectors", copy_problem(Dtype::f32), gpu_info(), {{"width", 3}, {"way", 5}}).find("three"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("vectors", transpose_problem(Dtype::f32, 6400, 6400)).find("not contiguous"), std::string::npos);
+  EXPECT_NE(refusal_of("vectors", copy_problem(Dtype::f64), gpu_info(),
+                       {{"width", 16}, {"way", 2}, {"items", 512}, {"accesses", 8}})
+                .find("local memory"),
+            std::string::npos);
+  // Left to itself the group shrinks until both chunks fit.
+  DeviceInfo small = gpu_info(Api::opencl);
+  small.local_memory_max = 48 << 10;
+  EXPECT_EQ(refusal_of("vectors", copy_problem(Dtype::f64), small, {{"width", 16}, {"way", 2}}), "");
 }
 
 TEST_F(CandidatesCuda, TheAssemblerTellsOfSpills) {

@@ -51,6 +51,8 @@ TEST(CudaDeclarations, StructuresAgreeWithTheHeader) {
   EXPECT_EQ(offsetof(CUlaunchConfig, stream), offsetof(::CUlaunchConfig, hStream));
   EXPECT_EQ(offsetof(CUlaunchConfig, attributes), offsetof(::CUlaunchConfig, attrs));
   EXPECT_EQ(offsetof(CUlaunchConfig, attribute_count), offsetof(::CUlaunchConfig, numAttrs));
+  EXPECT_EQ(sizeof(CUtensorMap), sizeof(::CUtensorMap));
+  EXPECT_GE(alignof(CUtensorMap), alignof(::CUtensorMap));
 }
 
 TEST(CudaDeclarations, ConstantsAgreeWithTheHeader) {
@@ -79,6 +81,14 @@ TEST(CudaDeclarations, ConstantsAgreeWithTheHeader) {
   EXPECT_EQ(kEventDisableTiming, CU_EVENT_DISABLE_TIMING);
   EXPECT_EQ(kMemHostAllocPortable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
   EXPECT_EQ(kLaunchAttributeClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  EXPECT_EQ(kTensorU8, CU_TENSOR_MAP_DATA_TYPE_UINT8);
+  EXPECT_EQ(kTensorU16, CU_TENSOR_MAP_DATA_TYPE_UINT16);
+  EXPECT_EQ(kTensorU32, CU_TENSOR_MAP_DATA_TYPE_UINT32);
+  EXPECT_EQ(kTensorU64, CU_TENSOR_MAP_DATA_TYPE_UINT64);
+  EXPECT_EQ(kTensorSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
+  EXPECT_EQ(kTensorPromote128, CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
+  EXPECT_EQ(0, CU_TENSOR_MAP_INTERLEAVE_NONE);
+  EXPECT_EQ(0, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   EXPECT_EQ(kNvrtcOutOfMemory, NVRTC_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(kNvrtcCompilation, NVRTC_ERROR_COMPILATION);
 }

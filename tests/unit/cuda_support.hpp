@@ -13,7 +13,8 @@
 
 namespace axisloom::device::cuda {
 
-/// Text that the fake driver takes for PTX; its one kernel is twice(const int* a, int* b, long n): b[i] = 2 * a[i].
+/// Text that the fake driver takes for PTX; its kernels are twice(const int* a, int* b, long n): b[i] = 2 * a[i], and
+/// mapped(CUtensorMap map, long n), which keeps the map.
 inline constexpr char kFakePtx[] = ".version 8.0 .entry twice";
 
 class FakeDriver {
@@ -73,6 +74,7 @@ class FakeDriver {
   std::map<std::string, int> calls;
   std::vector<std::pair<CUstream, CUevent>> waits;
   std::vector<Launch> launches;
+  CUtensorMap mapped_with;    // address, type, rank, swizzle, extents, pitches, box
   std::map<int, int> raised;  // function attribute -> how often set
   int device_count = 1;
   int capability = 90;
@@ -262,6 +264,7 @@ inline void FakeDriver::emulate_streams() {
 inline void FakeDriver::emulate_modules() {
   DriverApi& e = emulation_;
   static CUfunction const twice = reinterpret_cast<CUfunction>(0x7000);
+  static CUfunction const mapped = reinterpret_cast<CUfunction>(0x8000);
   e.cuModuleLoadDataEx.function = [](CUmodule* module, const void* image, unsigned, int* options, void** values) {
     const char* text = static_cast<const char*>(image);
     if (std::memcmp(text,
@@ -279,8 +282,8 @@ inline void FakeDriver::emulate_modules() {
     return get().modules.erase(module) == 1 ? current() : kInvalidValue;
   };
   e.cuModuleGetFunction.function = [](CUfunction* function, CUmodule, const char* name) {
-    if (std::string(name) != "twice") return 500;
-    *function = twice;
+    if (std::string(name) != "twice" && std::string(name) != "mapped") return 500;
+    *function = std::string(name) == "twice" ? twice : mapped;
     return current();
   };
   e.cuModuleGetFunctionCount.function = [](unsigned* count, CUmodule) { return *count = 1, current(); };
@@ -289,11 +292,25 @@ inline void FakeDriver::emulate_modules() {
   };
   e.cuFuncGetName.function = [](const char** name, CUfunction) { return *name = "twice", current(); };
   e.cuFuncLoad.function = [](CUfunction) { return current(); };
-  e.cuFuncGetParamInfo.function = [](CUfunction, std::size_t index, std::size_t* offset, std::size_t* size) {
-    if (index >= 3) return kInvalidValue;
-    *offset = 8 * index;
-    *size = 8;
+  e.cuFuncGetParamInfo.function = [](CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
+    if (index >= (function == mapped ? 2 : 3)) return kInvalidValue;
+    const std::size_t first = function == mapped ? sizeof(CUtensorMap) : 8;
+    *offset = index == 0 ? 0 : first + 8 * (index - 1);
+    *size = index == 0 ? first : 8;
     return current();
+  };
+  e.cuTensorMapEncodeTiled.function = [](CUtensorMap* map, int type, std::uint32_t rank, void* address,
+                                         const std::uint64_t* extents, const std::uint64_t* pitches,
+                                         const std::uint32_t* box, const std::uint32_t* steps, int interleave,
+                                         int swizzle, int, int fill) {
+    const auto at = reinterpret_cast<std::uint64_t>(address);
+    if (at % 16 != 0 || pitches[0] % 16 != 0 || pitches[1] % 16 != 0 || rank != 3 ||
+        steps[0] * steps[1] * steps[2] != 1)
+      return kInvalidValue;
+    if (interleave != 0 || fill != 0) return kInvalidValue;
+    *map = {{at, static_cast<std::uint64_t>(type), rank, static_cast<std::uint64_t>(swizzle), extents[0], extents[1],
+             extents[2], pitches[0], pitches[1], box[0], box[1], box[2]}};
+    return kSuccess;  // needs no current context
   };
   e.cuFuncGetAttribute.function = [](int* value, int attribute, CUfunction) {
     const std::map<int, int> values = {
@@ -321,10 +338,14 @@ inline void FakeDriver::emulate_modules() {
   };
 }
 
-inline CUresult FakeDriver::run(CUfunction, const Launch& launch, void** args) {
+inline CUresult FakeDriver::run(CUfunction function, const Launch& launch, void** args) {
   if (current() != kSuccess) return current();
   if (launch.groups == 0 || launch.local_bytes > static_cast<unsigned>(dynamic_limit_)) return kInvalidValue;
   launches.push_back(launch);
+  if (function == reinterpret_cast<CUfunction>(0x8000)) {
+    mapped_with = *static_cast<CUtensorMap*>(args[0]);
+    return kSuccess;
+  }
   const auto* a = reinterpret_cast<const int*>(*static_cast<CUdeviceptr*>(args[0]));
   auto* b = reinterpret_cast<int*>(*static_cast<CUdeviceptr*>(args[1]));
   const long n = *static_cast<long*>(args[2]);

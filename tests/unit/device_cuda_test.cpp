@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <thread>
 
@@ -58,6 +59,14 @@ class CudaFake : public testing::Test {
     long n = 0;
     std::array<Arg, 3> args() { return {Arg::of(*a), Arg::of(*b), Arg::bytes(&n, sizeof n)}; }
   };
+  /// Arguments of the kernel `mapped`: 5 x 3 matrices of doubles after the first 32 bytes, in boxes of 16 x 8.
+  struct Mapped {
+    std::shared_ptr<Buffer> a;
+    TensorMap map{.begin = 32, .element = 8, .extent = {3, 5, 2}, .pitch = {48, 240}, .box = {16, 8, 1}};
+    long n = 0;
+    std::array<Arg, 2> args() { return {Arg::of(*a, map), Arg::bytes(&n, sizeof n)}; }
+  };
+
   Twice twice(Device& device, long n = 4) {
     const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(int);
     return {device.allocate(bytes), device.allocate(bytes), n};
@@ -76,6 +85,8 @@ class CudaFake : public testing::Test {
     queue->write(*call.a, 0, std::as_bytes(std::span(in)), {});
     queue->fill(*call.b, 0, sizeof in, std::byte{0}, {});
     queue->launch(*program, "twice", {.groups = 2, .items = 32, .local_bytes = 100 * 1024}, call.args(), {});
+    Mapped mapped{staging};
+    queue->launch(*program, "mapped", {.items = 32}, mapped.args(), {});
     const auto launched = queue->launch(*program, "twice", {.groups = 32, .items = 32, .cluster = 16}, call.args(), {});
     const std::array waits = {launched};
     other->copy(*call.b, 0, *staging, 0, sizeof in, waits);
@@ -362,6 +373,27 @@ TEST_F(CudaFake, LaunchesClusters) {
   });
 }
 
+TEST_F(CudaFake, MapsBuffersByValue) {
+  const auto device = open();
+  const auto queue = device->queue(false);
+  const auto program = load(*device);
+  Mapped mapped{device->allocate(1024)};
+  queue->launch(*program, "mapped", {.items = 32}, mapped.args(), {});
+  const auto begin = reinterpret_cast<std::uint64_t>(mapped.a->native()) + 32;
+  const std::array<std::uint64_t, 12> expected = {begin, kTensorU64, 3, kTensorSwizzle128, 3, 5, 2, 48, 240, 16, 8, 1};
+  EXPECT_TRUE(std::ranges::equal(expected, std::span(fake.mapped_with.opaque).first(12)));
+  auto call = twice(*device);
+  expect_error(Errc::usage, "takes 128 bytes as argument 0, not 8", [&] {
+    queue->launch(*program, "mapped", {.items = 32}, std::array{Arg::of(*call.a), Arg::bytes(&call.n, 8)}, {});
+  });
+  mapped.map.begin = 8;
+  expect_error(Errc::device, "mapping 3 x 5 x 2 elements of 8 bytes",
+               [&] { queue->launch(*program, "mapped", {.items = 32}, mapped.args(), {}); });
+  mapped.map.element = 16;
+  expect_error(Errc::usage, "no elements of 16 bytes",
+               [&] { queue->launch(*program, "mapped", {.items = 32}, mapped.args(), {}); });
+}
+
 TEST_F(CudaFake, RefusesLaunchesThatCannotBe) {
   const auto device = open();
   const auto queue = device->queue(false);
@@ -451,6 +483,9 @@ TEST_F(CudaFake, AnOldDriverLacksOnlyWhatIsOptional) {
   EXPECT_EQ(fake.launches.size(), 1u);
   expect_error(Errc::unsupported, "clusters",
                [&] { queue->launch(*program, "twice", {.items = 32, .cluster = 2}, call.args(), {}); });
+  Mapped mapped{device->allocate(1024)};
+  expect_error(Errc::unsupported, "no tensor maps",
+               [&] { queue->launch(*program, "mapped", {.items = 32}, mapped.args(), {}); });
 }
 
 TEST_F(CudaFake, BuildingNeedsACompilerThatSuits) {

@@ -68,6 +68,19 @@ struct CUlaunchAttribute {
   };
 };
 
+/// What a kernel is handed by value as a tensor map; the driver writes it.
+struct alignas(128) CUtensorMap {
+  std::uint64_t opaque[16] = {};
+};
+
+// CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
+inline constexpr int kTensorU8 = 0;
+inline constexpr int kTensorU16 = 1;
+inline constexpr int kTensorU32 = 2;
+inline constexpr int kTensorU64 = 4;
+inline constexpr int kTensorSwizzle128 = 3;
+inline constexpr int kTensorPromote128 = 2;
+
 struct CUlaunchConfig {
   unsigned grid_x = 1, grid_y = 1, grid_z = 1;
   unsigned block_x = 1, block_y = 1, block_z = 1;
@@ -78,7 +91,7 @@ struct CUlaunchConfig {
 };
 
 /// Every entry point used, by its exported name. OPTIONAL ones are null in drivers older than they are:
-/// cuLaunchKernelEx needs 11.8; looking at a module's functions needs 12.4.
+/// cuLaunchKernelEx needs 11.8; tensor maps need 12.0; looking at a module's functions needs 12.4.
 #define AXISLOOM_CUDA_DRIVER(REQUIRED, OPTIONAL)                                                                    \
   REQUIRED(cuInit, (unsigned flags))                                                                                \
   REQUIRED(cuDriverGetVersion, (int* version))                                                                      \
@@ -124,6 +137,10 @@ struct CUlaunchConfig {
            (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,               \
             unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** args, void** extra)) \
   OPTIONAL(cuLaunchKernelEx, (const CUlaunchConfig* config, CUfunction function, void** args, void** extra))        \
+  OPTIONAL(cuTensorMapEncodeTiled,                                                                                  \
+           (CUtensorMap * map, int type, std::uint32_t rank, void* address, const std::uint64_t* extents,           \
+            const std::uint64_t* pitches, const std::uint32_t* box, const std::uint32_t* steps, int interleave,     \
+            int swizzle, int promotion, int fill))                                                                  \
   OPTIONAL(cuModuleGetFunctionCount, (unsigned* count, CUmodule module))                                            \
   OPTIONAL(cuModuleEnumerateFunctions, (CUfunction * functions, unsigned count, CUmodule module))                   \
   OPTIONAL(cuFuncGetName, (const char** name, CUfunction function))                                                 \

@@ -83,7 +83,7 @@ void Kernel::require_arguments(std::span<const Arg> args) const {
     refuse("takes " + std::to_string(argument_sizes_->size()) + " arguments, not " + std::to_string(args.size()));
   }
   for (std::size_t i = 0; i < args.size(); ++i) {
-    const std::size_t given = args[i].buffer ? sizeof(CUdeviceptr) : args[i].size;
+    const std::size_t given = args[i].map ? sizeof(CUtensorMap) : args[i].buffer ? sizeof(CUdeviceptr) : args[i].size;
     const std::size_t taken = (*argument_sizes_)[i];
     if (given != taken) {
       refuse("takes " + std::to_string(taken) + " bytes as argument " + std::to_string(i) + ", not " +

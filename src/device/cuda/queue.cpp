@@ -1,6 +1,9 @@
 // Commands on a stream. Nothing here allocates device memory or waits, so a stream under capture can be used.
 #include "device/cuda/queue.hpp"
 
+#include "device/cuda/tensor_map.hpp"
+
+#include <algorithm>
 #include <limits>
 
 namespace axisloom::device::cuda {
@@ -24,15 +27,20 @@ bool is_default_stream(CUstream stream) {
 class ArgumentList {
  public:
   ArgumentList(std::span<const Arg> args, const Context& context) : addresses_(args.size()), pointers_(args.size()) {
+    maps_.reserve(static_cast<std::size_t>(std::ranges::count_if(args, [](const Arg& arg) { return arg.map; })));
     for (std::size_t i = 0; i < args.size(); ++i) {
       if (args[i].buffer) addresses_[i] = own<CudaBuffer>(*args[i].buffer, context, "buffer").address();
       pointers_[i] = args[i].buffer ? &addresses_[i] : const_cast<void*>(args[i].data);
+      if (!args[i].map) continue;
+      maps_.push_back(encode(context, addresses_[i], *args[i].map));
+      pointers_[i] = &maps_.back();
     }
   }
   void** get() { return pointers_.data(); }
 
  private:
   std::vector<CUdeviceptr> addresses_;
+  std::vector<CUtensorMap> maps_;
   std::vector<void*> pointers_;
 };
 

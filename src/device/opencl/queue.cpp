@@ -82,6 +82,8 @@ void CommandQueue::set_arguments(const KernelProgram::Lease& kernel, const std::
   }
   const auto& entry = cl().clSetKernelArg;
   for (std::size_t i = 0; i < args.size(); ++i) {
+    if (args[i].map)
+      throw Error(Errc::unsupported, "kernel \"" + name + "\" takes a tensor map, which OpenCL does not have");
     const cl_mem memory = args[i].buffer ? unmapped(*args[i].buffer).get() : nullptr;
     const std::size_t size = memory ? sizeof memory : args[i].size;
     const cl_int code = entry.function(kernel.get(), static_cast<cl_uint>(i), size,
@@ -146,8 +148,8 @@ std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset,
   }
   return core_->context->guarded([&] {
     if (bytes == 0) return marker(waits);
-    // A precaution: on NVIDIA's OpenCL (driver 580) a run that copied 2^31 + 4 bytes ended in an illegal access, and the
-    // same run with a length that is a multiple of 16 did not. The copy was not tried alone.
+    // A precaution: on NVIDIA's OpenCL (driver 580) a run that copied 2^31 + 4 bytes ended in an illegal access, and
+    // the same run with a length that is a multiple of 16 did not. The copy was not tried alone.
     const std::size_t tail = bytes > narrow_copy_limit ? bytes % 16 : 0, body = bytes - tail;
     auto last = enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, body);
     if (tail > 0)

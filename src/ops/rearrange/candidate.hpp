@@ -17,6 +17,7 @@ struct MoveProblem {
   core::Move move;
   int index_bits = 32;    // 64 where an offset might not fit in 32 bits, or when forced
   bool in_place = false;  // input and output are the same bytes
+  bool checked = false;   // every access is to be checked
 };
 
 struct MoveCandidate {

@@ -7,13 +7,15 @@ namespace axisloom::ops {
 
 std::span<const MoveCandidate> move_candidates() {
   static const std::array candidates = {
-      tile_candidate(),   // transposes on GPUs, through local memory
-      rows_candidate(),   // the fastest axis kept, on GPUs
-      block_candidate(),  // transposes on CPUs, in registers
-      weave_candidate(),  // 2 to 4 interleaved lanes, on CPUs
-      strip_candidate(),  // the fastest axis kept, on CPUs
-      swap_candidate(),   // square, in place
-      plain_candidate(),  // everything else
+      tile_candidate(),     // transposes on GPUs, through local memory
+      rows_candidate(),     // the fastest axis kept, on GPUs
+      block_candidate(),    // transposes on CPUs, in registers
+      weave_candidate(),    // 2 to 4 interleaved lanes, on CPUs
+      strip_candidate(),    // the fastest axis kept, on CPUs
+      swap_candidate(),     // square, in place
+      tma_candidate(),      // transposes by bulk tensor copies, on CUDA
+      vectors_candidate(),  // rows, as a lesson
+      plain_candidate(),    // everything else
   };
   return candidates;
 }

@@ -51,17 +51,9 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
   if (problem.in_place) return Verdict::refuse("reads elements that it has already overwritten in place");
   if (problem.move.guard && values.at("order") == input_order)
     return Verdict::refuse("a tail of channels is walked in the output's order only");
-  const core::Move move = walked(problem.move, values);
-  const auto elements = static_cast<double>(move.count());
-  if (move.axes.empty()) return Verdict::accept(transfer_seconds(0, device));
-  const bool gpu = device.kind == Kind::gpu;
-  const std::int64_t segment = gpu ? gpu_segment : cpu_segment;
-  const double cache = gpu ? gpu_cache_bytes : cpu_cache_bytes;
-  const double bytes = strided_bytes(move, false, segment, cache) + strided_bytes(move, true, segment, cache);
-  const double seconds = transfer_seconds(bytes, device);
-  if (gpu) return Verdict::accept(seconds / access_efficiency(move.element));
-  const double loop = elements * cpu_element_seconds / std::max(1u, device.compute_units);
-  return Verdict::accept(std::max(seconds, loop));
+  MoveProblem ordered = problem;
+  ordered.move = walked(problem.move, values);
+  return Verdict::accept(element_seconds(ordered, device));
 }
 
 // One item per element, several elements per item: the GPU's side of the kernel.
@@ -97,6 +89,20 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
 }
 
 }  // namespace
+
+double element_seconds(const MoveProblem& problem, const DeviceInfo& device) {
+  const core::Move& move = problem.move;
+  const auto elements = static_cast<double>(move.count());
+  if (move.axes.empty()) return transfer_seconds(0, device);
+  const bool gpu = device.kind == Kind::gpu;
+  const std::int64_t segment = gpu ? gpu_segment : cpu_segment;
+  const double cache = gpu ? gpu_cache_bytes : cpu_cache_bytes;
+  const double bytes = strided_bytes(move, false, segment, cache) + strided_bytes(move, true, segment, cache);
+  const double seconds = transfer_seconds(bytes, device);
+  if (gpu) return seconds / access_efficiency(move.element);
+  const double loop = elements * cpu_element_seconds / std::max(1u, device.compute_units);
+  return std::max(seconds, loop);
+}
 
 Launch lower_elements(const core::Move& move, const MoveProblem& problem, const Configuration& values,
                       const DeviceInfo& device) {

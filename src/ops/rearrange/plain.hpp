@@ -9,4 +9,7 @@ namespace axisloom::ops {
 Launch lower_elements(const core::Move& move, const MoveProblem& problem, const Configuration& values,
                       const DeviceInfo& device);
 
+/// Predicted time of "plain", which takes every move that is not in place.
+double element_seconds(const MoveProblem& problem, const DeviceInfo& device);
+
 }  // namespace axisloom::ops

@@ -119,7 +119,8 @@ std::shared_ptr<PlanImpl> plan_move(const core::Move& move, std::vector<View> vi
   plan->views = std::move(views);
   plan->in_place = options.in_place;
   plan->checked = options.checked;
-  const MoveProblem problem{with_guard_in_front(move), index_bits(move, options.index), options.in_place};
+  const MoveProblem problem{with_guard_in_front(move), index_bits(move, options.index), options.in_place,
+                            options.checked};
   PlanReport& report = plan->report;
   report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   report.bytes_moved = move.bytes_moved();

@@ -1,0 +1,53 @@
+// Writing a tensor map is host code of the driver: it needs no current context and touches no memory of the card.
+#include "device/cuda/tensor_map.hpp"
+
+namespace axisloom::device::cuda {
+
+namespace {
+
+int type_of_bytes(std::size_t element) {
+  switch (element) {
+    case 1:
+      return kTensorU8;
+    case 2:
+      return kTensorU16;
+    case 4:
+      return kTensorU32;
+    case 8:
+      return kTensorU64;
+    default:
+      throw Error(Errc::usage, "tensor maps have no elements of " + std::to_string(element) + " bytes");
+  }
+}
+
+std::string text_of(const TensorMap& map) {
+  const auto list = [](const auto& numbers) {
+    std::string text;
+    for (const auto number : numbers) text += (text.empty() ? "" : " x ") + std::to_string(number);
+    return text;
+  };
+  return "mapping " + list(map.extent) + " elements of " + std::to_string(map.element) + " bytes, pitches " +
+         list(map.pitch) + ", in boxes of " + list(map.box);
+}
+
+}  // namespace
+
+CUtensorMap encode(const Context& context, CUdeviceptr buffer, const TensorMap& map) {
+  const auto& entry = context.api().cuTensorMapEncodeTiled;
+  if (!entry) {
+    throw Error(Errc::unsupported, ErrorParts{.message = "the driver has no tensor maps",
+                                              .device = context.info().label(),
+                                              .remedy = "install a driver for CUDA 12.0 or later"});
+  }
+  constexpr std::uint32_t kRank = 3;
+  constexpr std::uint32_t kSteps[kRank] = {1, 1, 1};
+  constexpr int kNone = 0;  // no interleaved layout; zeros where a box sticks out
+  CUtensorMap encoded;
+  const CUresult result =
+      entry(&encoded, type_of_bytes(map.element), kRank, reinterpret_cast<void*>(buffer + map.begin), map.extent.data(),
+            map.pitch.data(), map.box.data(), kSteps, kNone, kTensorSwizzle128, kTensorPromote128, kNone);
+  if (result != kSuccess) context.check(result, entry.name, text_of(map));
+  return encoded;
+}
+
+}  // namespace axisloom::device::cuda

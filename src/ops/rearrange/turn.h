@@ -1,0 +1,57 @@
+// A block of ROWS x VECTOR_I elements of ELEMENT_BYTES, turned in an item's registers:
+//
+//   row[0]  x00 x01 x02 x03       column[0]  x00 x10 x20 x30
+//   row[1]  x10 x11 x12 x13  -->  column[1]  x01 x11 x21 x31
+//   ...                           ...
+//
+// Elements below 4 bytes are turned inside words: ROWS = 4 bytes or halves of one column become one word or two
+// (even8/odd8, then low16/high16: the byte transpose of PyTorch pull request 194310).
+#define WORDS_I (VECTOR_I * ELEMENT_BYTES >= 4 ? VECTOR_I * ELEMENT_BYTES / 4 : 1)  // of one packet of a row
+#define COLUMN (ROWS * ELEMENT_BYTES)                                               // bytes that one column holds
+#define COLUMN_WORDS (COLUMN / 4)
+
+// Turns ROWS packets into VECTOR_I columns of ROWS elements each: row[r][word] -> column[k][word].
+#if ELEMENT_BYTES >= 4
+#define TURN(row, column)                                                                   \
+  UNROLL for (int k = 0; k < VECTOR_I; ++k)                                                 \
+    UNROLL for (int r = 0; r < ROWS; ++r)                                                   \
+      UNROLL for (int w = 0; w < ELEMENT_BYTES / 4; ++w)                                    \
+        column[k][r * (ELEMENT_BYTES / 4) + w] = row[r][k * (ELEMENT_BYTES / 4) + w];
+#elif ELEMENT_BYTES == 2 && VECTOR_I == 1
+#define TURN(row, column)                \
+  column[0][0] = low16(row[0][0], row[1][0]); \
+  column[0][1] = low16(row[2][0], row[3][0]);
+#elif ELEMENT_BYTES == 2
+#define TURN(row, column)                                  \
+  UNROLL for (int m = 0; m < VECTOR_I / 2; ++m) {          \
+    column[2 * m][0] = low16(row[0][m], row[1][m]);        \
+    column[2 * m][1] = low16(row[2][m], row[3][m]);        \
+    column[2 * m + 1][0] = high16(row[0][m], row[1][m]);   \
+    column[2 * m + 1][1] = high16(row[2][m], row[3][m]);   \
+  }
+#elif VECTOR_I == 1
+#define TURN(row, column) \
+  column[0][0] = row[0][0] | (row[1][0] << 8) | (row[2][0] << 16) | (row[3][0] << 24);
+#else
+#define TURN(row, column)                                  \
+  UNROLL for (int m = 0; m < VECTOR_I / 4; ++m) {          \
+    const u32 even01 = even8(row[0][m], row[1][m]);        \
+    const u32 odd01 = odd8(row[0][m], row[1][m]);          \
+    const u32 even23 = even8(row[2][m], row[3][m]);        \
+    const u32 odd23 = odd8(row[2][m], row[3][m]);          \
+    column[4 * m][0] = low16(even01, even23);              \
+    column[4 * m + 1][0] = low16(odd01, odd23);            \
+    column[4 * m + 2][0] = high16(even01, even23);         \
+    column[4 * m + 3][0] = high16(odd01, odd23);           \
+  }
+#endif
+
+// Writes a column to u32 number `word` of a part of local memory.
+#if COLUMN_WORDS == 4
+#define LOCAL_PUT(part, word, column) \
+  local_store_packet(u32x4, part, word, make_u32x4(column[0], column[1], column[2], column[3]));
+#elif COLUMN_WORDS == 2
+#define LOCAL_PUT(part, word, column) local_store_packet(u32x2, part, word, make_u32x2(column[0], column[1]));
+#else
+#define LOCAL_PUT(part, word, column) local_store(part, word, column[0]);
+#endif

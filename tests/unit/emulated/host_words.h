@@ -1,0 +1,78 @@
+// The dialect on the host, as far as kernels without global memory need it: a group's items are threads that share a
+// block of local memory. Included after every other header, since the words are macros.
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace axisloom::emulated {
+
+using i8 = std::int8_t;
+using u8 = std::uint8_t;
+using i16 = std::int16_t;
+using u16 = std::uint16_t;
+using i32 = std::int32_t;
+using u32 = std::uint32_t;
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+using f32 = float;
+
+struct alignas(8) u32x2 {
+  u32 s0, s1;
+};
+struct alignas(16) u32x4 {
+  u32 s0, s1, s2, s3;
+};
+inline u32x2 make_u32x2(u32 a, u32 b) { return {a, b}; }
+inline u32x4 make_u32x4(u32 a, u32 b, u32 c, u32 d) { return {a, b, c, d}; }
+
+/// What the items of a group share.
+struct Group {
+  u8* block;                   // its local memory, aligned to 128
+  u32 begin;                   // where local memory begins in the address space of local memory
+  std::barrier<>& arrived;     // of all items
+  std::atomic<i64> expected{};  // bytes that bulk copies have still to bring
+  std::atomic<int> faults{};
+};
+inline thread_local Group* group = nullptr;
+inline thread_local u32 group_number = 0, item_number = 0;
+
+template <class P>
+P get(const void* address) {
+  P value;
+  std::memcpy(&value, address, sizeof value);
+  return value;
+}
+template <class P>
+void put(void* address, const P value) {
+  std::memcpy(address, &value, sizeof value);
+}
+
+#define GLOBAL
+#define LOCAL
+#define INLINE inline
+#define UNROLL
+#define ROLLED
+#define AXL_RESTRICT
+#define AXL_BY_VALUE(P, name) const P& name
+#define AXL_PERMUTE(a, b, selector, plain) (plain)
+#define AXL_LOCAL_GET(P, address) get<P>(address)
+#define AXL_LOCAL_PUT(P, address, v) put<P>(address, v)
+#define axl_atomic_add(address, v) (*(address) += (v))
+#define as_f32_u32(x) std::bit_cast<f32>((u32)(x))
+#define as_u32_f32(x) std::bit_cast<u32>((f32)(x))
+#define KERNEL(name, ...) inline void name(__VA_ARGS__)
+#define PARAMS_SIZE(P) static_assert(sizeof(P) > 0)
+#define LOCAL_BLOCK(bytes) u8* const axl_block = group->block
+#define group_id() group_number
+#define item_id() item_number
+#define barrier_local() group->arrived.arrive_and_wait()
+
+inline u32 mul_hi_u32(u32 a, u32 b) { return static_cast<u32>((u64{a} * b) >> 32); }
+
+#include "dialect/words.h"
+
+}  // namespace axisloom::emulated

@@ -1,0 +1,188 @@
+// The kernel "tma" and its tensor maps on a host that plays the tensor memory accelerator: what needs a card to run is
+// executed here, text and maps alike, and compared with the oracle.
+#include "ops_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "emulated/tensor_words.h"
+
+// One kernel for each size of elements, with the constants that its candidate chooses.
+#define RANK 4
+#define INDEX_BITS 32
+#define AXIS_I 2
+#define AXIS_O 3
+#define GROUP 64
+
+#define ELEMENT_BYTES 1
+#define TILE_I 128
+#define TILE_O 128
+#define VECTOR_I 16
+#define ROWS 4
+namespace axisloom::emulated::bytes_1 {
+#include "ops/rearrange/tma.kernel"
+}
+#include "emulated/forget.h"
+
+#define ELEMENT_BYTES 2
+#define TILE_I 128
+#define TILE_O 128
+#define VECTOR_I 8
+#define ROWS 4
+namespace axisloom::emulated::bytes_2 {
+#include "ops/rearrange/tma.kernel"
+}
+#include "emulated/forget.h"
+
+#define ELEMENT_BYTES 4
+#define TILE_I 64
+#define TILE_O 64
+#define VECTOR_I 4
+#define ROWS 4
+namespace axisloom::emulated::bytes_4 {
+#include "ops/rearrange/tma.kernel"
+}
+#include "emulated/forget.h"
+
+#define ELEMENT_BYTES 8
+#define TILE_I 64
+#define TILE_O 64
+#define VECTOR_I 2
+#define ROWS 2
+namespace axisloom::emulated::bytes_8 {
+#include "ops/rearrange/tma.kernel"
+}
+#include "emulated/forget.h"
+
+#define ELEMENT_BYTES 16
+#define TILE_I 32
+#define TILE_O 32
+#define VECTOR_I 1
+#define ROWS 1
+namespace axisloom::emulated::bytes_16 {
+#include "ops/rearrange/tma.kernel"
+}
+
+#undef GROUP
+
+namespace axisloom::ops_test {
+namespace {
+
+constexpr unsigned items = 64;
+
+template <class Params>
+using Kernel = void (*)(const emulated::tensor_map&, const emulated::tensor_map&, const Params&);
+
+/// The constants above are the candidate's.
+void expect_constants(const Launch& launch, int element, int tile, int vector, int rows) {
+  const std::string text = launch.kernel.defines.text();
+  const auto expect = [&](const std::string& name, int value) {
+    EXPECT_NE(text.find("#define " + name + " " + std::to_string(value) + "\n"), std::string::npos) << name << text;
+  };
+  expect("ELEMENT_BYTES", element);
+  expect("TILE_I", tile);
+  expect("TILE_O", tile);
+  expect("VECTOR_I", vector);
+  expect("ROWS", rows);
+  expect("RANK", 4);
+  expect("INDEX_BITS", 32);
+  expect("AXIS_I", 2);
+  expect("AXIS_O", 3);
+  EXPECT_EQ(launch.geometry.items, items);
+}
+
+/// All groups of a launch, one after the other; returns the faults that the accelerator would not forgive.
+template <class Params>
+int run(Kernel<Params> kernel, const Launch& launch, std::byte* in, std::byte* out) {
+  Params params;
+  EXPECT_EQ(launch.params.size(), sizeof params);
+  std::memcpy(&params, launch.params.data(), sizeof params);
+  const auto tensor = [&](std::size_t i, std::byte* buffer) {
+    emulated::tensor_map tensor{*launch.buffers[i].map, buffer};
+    tensor.map.begin = static_cast<std::size_t>(launch.buffers[i].offset * launch.buffers[i].element);
+    return tensor;
+  };
+  const emulated::tensor_map a = tensor(0, in), b = tensor(1, out);
+  struct alignas(128) Line {
+    std::byte bytes[128];
+  };
+  std::vector<Line> local(launch.geometry.local_bytes / sizeof(Line) + 1);
+  std::barrier<> arrived(items);
+  emulated::Group group{reinterpret_cast<emulated::u8*>(local.data()), 3 * 128, arrived};
+  std::vector<std::jthread> threads;
+  for (unsigned item = 0; item < items; ++item)
+    threads.emplace_back([&, item] {
+      emulated::group = &group;
+      emulated::item_number = item;
+      for (std::uint64_t number = 0; number < launch.geometry.groups; ++number) {
+        emulated::group_number = static_cast<emulated::u32>(number);
+        kernel(a, b, params);
+        arrived.arrive_and_wait();
+      }
+    });
+  threads.clear();
+  return group.faults;
+}
+
+int run(const Launch& launch, std::int64_t element, std::byte* in, std::byte* out) {
+  switch (element) {
+    case 1:
+      expect_constants(launch, 1, 128, 16, 4);
+      return run<emulated::bytes_1::MoveParams>(emulated::bytes_1::tma, launch, in, out);
+    case 2:
+      expect_constants(launch, 2, 128, 8, 4);
+      return run<emulated::bytes_2::MoveParams>(emulated::bytes_2::tma, launch, in, out);
+    case 4:
+      expect_constants(launch, 4, 64, 4, 4);
+      return run<emulated::bytes_4::MoveParams>(emulated::bytes_4::tma, launch, in, out);
+    case 8:
+      expect_constants(launch, 8, 64, 2, 2);
+      return run<emulated::bytes_8::MoveParams>(emulated::bytes_8::tma, launch, in, out);
+    default:
+      expect_constants(launch, 16, 32, 1, 1);
+      return run<emulated::bytes_16::MoveParams>(emulated::bytes_16::tma, launch, in, out);
+  }
+}
+
+/// A view whose rows begin at multiples of 16 bytes, and so does its first element.
+View spaced(Dtype dtype, const Dims& shape) {
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  View view = View::contiguous(dtype, shape);
+  std::int64_t stride = (shape.back() * element + 31) / 16 * 16 / element;
+  for (int d = view.rank() - 2; d >= 0; --d) {
+    view.strides[d] = stride;
+    stride *= shape[d];
+  }
+  view.offset = 48 / element;
+  return view;
+}
+
+TEST(TmaEmulated, TilesOfEverySizeLandWhereTheyShould) {
+  const ops::MoveCandidate& tma = candidate_named("tma");
+  Configuration values = default_values(tma.info);
+  values["items"] = items;
+  for (const Dtype dtype : {Dtype::u8, Dtype::u16, Dtype::f32, Dtype::f64, Dtype::c128}) {
+    for (const Dims& shape : {Dims{1, 130}, Dims{70, 45}, Dims{64, 256}, Dims{3, 33, 129}}) {
+      SCOPED_TRACE(std::string(name(dtype)) + " " + to_string(shape));
+      Dims turned = shape;
+      std::swap(turned[turned.size() - 1], turned[turned.size() - 2]);
+      const std::vector<View> views{spaced(dtype, shape), spaced(dtype, turned)};
+      const ops::MoveProblem problem = problem_of(transpose(), views);
+      const std::string refusal = tma.consider(problem, values, gpu_info()).refusal;
+      if (shape[0] == 1) {
+        EXPECT_EQ(refusal.find("no two different axes"), 0u) << refusal;
+        continue;
+      }
+      ASSERT_EQ(refusal, "");
+      Bytes in = random_bytes(buffer_bytes(views[0]), 1);
+      const Bytes before = random_bytes(buffer_bytes(views[1]), 2);
+      Bytes out = before;
+      EXPECT_EQ(run(tma.lower(problem, values, gpu_info()), problem.move.element, in.data(), out.data()), 0);
+      EXPECT_EQ(out, after_oracle(transpose(), views, in, before));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace axisloom::ops_test
