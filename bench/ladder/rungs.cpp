@@ -151,6 +151,10 @@ Lesson float_transpose() {
                         {"order", 0}},
            .why = "A tile of 32 rows and 128 columns, four values an access on both sides: a quarter of the "
                   "instructions for the same bytes."},
+          {.name = "tma",
+           .candidate = "tma",
+           .why = "Tiles travel as boxes that the tensor memory accelerator moves by itself, both ways: one item asks, "
+                  "and the others only turn what has arrived."},
           tuned(),
       }};
 }
@@ -192,20 +196,106 @@ Lesson channel_blocks() {
 }
 
 Lesson vector_copy() {
-  return {.title = "copy of an array",
-          .op = "copy",
-          .words = "",
-          .dtype = "f32",
-          .shapes = {"1048576", "67108864", "268435456"},
-          .rungs = {
-              {.name = "scalar",
-               .candidate = "plain",
-               .settings = {{"items", 256}, {"in_flight", 1}},
-               .why = "Each item moves one element. Neighbours move neighbours, so accesses coalesce; but there are as "
-                      "many instructions as elements.",
-               .on_cpu = "A core moves one element after the other, in a loop that the compiler makes vectors of."},
-              tuned(),
-          }};
+  enum : std::int64_t { direct, async, double_buffered, strided, ahead, streaming };
+  const auto vectors = [](std::int64_t width, std::int64_t way) {
+    return std::vector<Setting>{{"width", width}, {"way", way}};
+  };
+  return {
+      .title = "copy of an array",
+      .op = "copy",
+      .words = "",
+      .dtype = "f32",
+      .shapes = {"1048576", "67108864", "268435456"},
+      .rungs = {
+          {.name = "scalar",
+           .candidate = "vectors",
+           .settings = vectors(1, direct),
+           .why = "One element an access. Neighbours move neighbours, so accesses coalesce; but there are as many "
+                  "instructions as elements.",
+           .on_cpu = "One element an access, in a loop that a compiler may or may not make vectors of."},
+          {.name = "vec2",
+           .candidate = "vectors",
+           .settings = vectors(2, direct),
+           .why = "Two elements an access: half as many instructions for the same bytes."},
+          {.name = "vec3",
+           .candidate = "vectors",
+           .settings = vectors(3, direct),
+           .why = "Three elements an access. No access to memory is as wide as that, and every third vector begins "
+                  "elsewhere against a segment: it is made of narrower ones."},
+          {.name = "vec4",
+           .candidate = "vectors",
+           .settings = vectors(4, direct),
+           .why = "Four elements an access: of floats 16 bytes, the widest access that most GPUs have."},
+          {.name = "vec8",
+           .candidate = "vectors",
+           .settings = vectors(8, direct),
+           .why = "Eight elements an access: of floats twice 16 bytes where nothing is wider, which leaves the "
+                  "instructions as many as before.",
+           .on_cpu = "Eight elements an access: of floats 32 bytes, a register of AVX.",
+           .on_cuda = "Eight elements an access. For floats the word is only emulated, by two accesses of 16 bytes."},
+          {.name = "vec16",
+           .candidate = "vectors",
+           .settings = vectors(16, direct),
+           .why = "Sixteen elements an access: of floats four times 16 bytes where nothing is wider.",
+           .on_cpu = "Sixteen elements an access: of floats 64 bytes, a cache line and a register of AVX-512.",
+           .on_cuda = "Sixteen elements an access. For floats the word is only emulated, by four accesses of 16 bytes, "
+                      "and neighbours no longer read side by side."},
+          {.name = "misaligned",
+           .candidate = "vectors",
+           .settings = vectors(4, direct),
+           .change = Change::misaligned,
+           .over = "vec4",
+           .why = "As vec4, but both arrays begin one element behind an aligned address. Where hardware wants vectors "
+                  "aligned, each becomes single elements: right, and slower.",
+           .on_cpu =
+               "As vec4, but both arrays begin one element behind an aligned address. A CPU's vector accesses may "
+               "do so, and cost more only where they cross a cache line.",
+           .on_cuda = "As vec4, but both arrays begin one element behind an aligned address. The word is then emulated "
+                      "by single elements: right, and slower."},
+          {.name = "async",
+           .candidate = "vectors",
+           .settings = vectors(4, async),
+           .over = "vec4",
+           .why = "Chunks come to local memory by async_work_group_copy and are written from there. A driver may make "
+                  "it a loop; alone it is a detour, since everybody waits for it.",
+           .on_cpu = "Chunks come to local memory by async_work_group_copy. On PoCL the word is only emulated, by a "
+                     "loop at once: an element is copied twice.",
+           .on_cuda = "Chunks come to shared memory by cp.async, real from sm_80 on where addresses and length are "
+                      "multiples of 4 bytes, else a loop. Alone it is a detour, since everybody waits for it."},
+          {.name = "async+double-buffer",
+           .candidate = "vectors",
+           .settings = vectors(4, double_buffered),
+           .why = "Two chunks of local memory: one fills while the other is written out.",
+           .on_cpu = "Two chunks of local memory, one to fill while the other is written out. Where the copy is a loop "
+                     "made at once, nothing overlaps."},
+          {.name = "async-strided",
+           .candidate = "vectors",
+           .settings = vectors(4, strided),
+           .over = "async",
+           .why =
+               "As async, by strided copies that take the vectors apart: the first elements of all, then the second. "
+               "Each reads every fourth element, and the word is emulated by a loop almost everywhere.",
+           .on_cuda = "As async, by strided copies that take the vectors apart: the first elements of all, then the "
+                      "second. The word is only emulated, by a loop that reads every fourth element."},
+          {.name = "prefetch",
+           .candidate = "vectors",
+           .settings = vectors(4, ahead),
+           .over = "vec4",
+           .why = "As vec4, and the next chunk is prefetched, which is a hint. A GPU has other warps to run while one "
+                  "waits: little is left to hide.",
+           .on_cpu =
+               "As vec4, and the next chunk is prefetched, which is a hint. A CPU's own prefetcher follows a copy "
+               "by itself."},
+          {.name = "stream-store",
+           .candidate = "vectors",
+           .settings = vectors(4, streaming),
+           .over = "vec4",
+           .why = "As vec4 with streaming stores: what nobody reads again soon need not push other things out of the "
+                  "cache.",
+           .on_cpu = "As vec4 with non-temporal stores: lines are not read before they are written, which saves a "
+                     "third of the traffic to memory. Arrays that fit into the cache are better kept there."},
+          tuned(),
+      }};
 }
 
 Lesson array_sum() {

@@ -27,7 +27,8 @@ class Ladder(Case):
     def test_moves(self):
         for name in ("copy", "transpose", "relayout"):
             rungs = self.rungs_of(self.document(name))
-            self.assertEqual({rung["status"] for rung in rungs.values()}, {"right"}, name)
+            refused = {rung["name"]: rung["reason"] for rung in rungs.values() if rung["status"] == "absent"}
+            self.assertEqual(refused, {"tma": "its kernel is written for CUDA"} if name == "transpose" else {})
             self.assertIn("tuned", rungs)
 
     def test_what_the_device_cannot_do_is_named(self):

@@ -35,9 +35,11 @@ TEST(LadderTable, EveryRungOfTheLessonsIsThere) {
   EXPECT_EQ(rung_names("transpose", 0), (Names{"naive", "coalesced-in", "tiled-local", "tiled-local+4x4-per-item",
                                                "diagonal", "padded", "swizzled", "tuned"}));
   EXPECT_EQ(rung_names("transpose", 1),
-            (Names{"copy", "naive-row", "naive-col", "tile", "tile+pad", "tile+rows", "tile+vec4", "tuned"}));
+            (Names{"copy", "naive-row", "naive-col", "tile", "tile+pad", "tile+rows", "tile+vec4", "tma", "tuned"}));
   EXPECT_EQ(rung_names("relayout", 0), (Names{"relayout-naive", "relayout-tiled", "relayout-packed", "tuned"}));
-  EXPECT_EQ(rung_names("copy", 0), (Names{"scalar", "tuned"}));
+  EXPECT_EQ(rung_names("copy", 0),
+            (Names{"scalar", "vec2", "vec3", "vec4", "vec8", "vec16", "misaligned", "async", "async+double-buffer",
+                   "async-strided", "prefetch", "stream-store", "tuned"}));
   EXPECT_EQ(rung_names("reduce", 0), (Names{"atomic", "interleaved", "sequential", "add-on-load", "vec4+add-on-load",
                                             "unrolled", "shuffle", "one-launch", "tuned"}));
   EXPECT_EQ(rung_names("matmul", 0), (Names{"naive", "local16", "register-tile", "vectorised", "double-buffer", "async",
