@@ -9,6 +9,7 @@
 # system, the CUDA toolkit or Python packages; CUB (cmake -DAXISLOOM_CUB=ON); CLBlast (AXISLOOM_CLBLAST names a
 # libclblast.so.1); compute-sanitizer.
 set -uo pipefail
+failed=0
 cd "$(dirname "$0")/.." || exit
 
 folder="${1:?usage: $0 FOLDER [PROGRAM [TESTS]]}"
@@ -22,16 +23,15 @@ mkdir -p "$folder"
 . tools/peer_libraries.sh
 if [[ ! -x "$program" ]]; then cmake --preset release && cmake --build --preset release || exit; fi
 
-failed=0
-
-# step TITLE COMMAND...: runs it with a limit and keeps its last lines.
+# step TITLE COMMAND...: runs it with a limit and keeps the names of tests that failed, and its last lines.
 step() {
   local title="$1" start=$SECONDS output status
   shift
-  output="$(timeout 300 "$@" 2>&1)"
+  output="$(timeout "${LIMIT:-300}" "$@" 2>&1)"
   status=$?
-  ((status == 0)) || failed=$((failed + 1))
-  { echo "== $title: exit $status, $((SECONDS - start)) s"; tail -n 6 <<< "$output" | cut -c 1-300; } | tee -a "$report"
+  { echo "== $title: exit $status, $((SECONDS - start)) s"
+    { grep -E '^\[  FAILED  \] .* ms\)$' <<< "$output" | head -n 10; tail -n 6 <<< "$output"; } | cut -c 1-300
+  } | tee -a "$report"
 }
 
 # bench COMMAND: one document and its table.
@@ -48,24 +48,37 @@ for device in "${devices[@]}"; do
   for command in $steps; do
     [[ "$command" == checks ]] || bench "$command"
   done
-  [[ " $steps " == *" checks "* ]] || continue
-  step "unit tests" env AXISLOOM_DEVICE="$device" "$tests" --gtest_brief=1 \
-    --gtest_filter="CudaCard*:Opencl*:Device*:Dialect*:Plan*:HostRun*:Slices*:*Relayout*:Bench*:Launched*:Reduce*:Products*:Einsum*-DialectCompile*:ReduceCuda*:ProductsCuda*:EinsumCuda*"
-  step "cases" "$program" check --device "$device" --cases tests/cases/*.cases
-  step "cases, 64-bit offsets" "$program" check --device "$device" --index 64 --cases tests/cases/*.cases
-  step "random cases, every candidate" "$program" check --device "$device" --random 300 --candidate all
+  if [[ " $steps " != *" checks "* ]]; then
+    failed=$((failed + $(grep -c '^== .*: exit [1-9]' "$report")))
+    continue
+  fi
+  # What is checked is right or wrong whoever else uses the card: all at the same time.
+  step "unit tests" env AXISLOOM_DEVICE="$device" tools/sharded.sh 6 "$tests" --gtest_brief=1 \
+    --gtest_filter="CudaCard*:Opencl*:Device*:Dialect*:Plan*:HostRun*:Slices*:*Relayout*:Bench*:Launched*:Reduce*:Products*:Einsum*-DialectCompile*:ReduceCuda*:ProductsCuda*:EinsumCuda*" &
+  step "cases" "$program" check --device "$device" --cases tests/cases/*.cases &
+  step "cases, 64-bit offsets" "$program" check --device "$device" --index 64 --cases tests/cases/*.cases &
+  step "random cases, every candidate" "$program" check --device "$device" --random 300 --candidate all &
+  step "copies by vectors of every width in every way" \
+    "$program" check --device "$device" --cases tests/cases-large/vectors.cases &
   step "small cases, every candidate, every access checked" \
-    "$program" check --device "$device" --checked --candidate all --cases tests/oclgrind/small.cases
+    "$program" check --device "$device" --checked --candidate all --cases tests/oclgrind/small.cases &
   step "beyond 2^32 elements, every element checked" "$program" bench rearrange --device "$device" --peers none \
     --min-time 0.05 "transpose u8 65537x65536" "transpose u8 65537x65539" "permute u16 1300x1300x1300 2,0,1" \
-    "copy c128 17000x17000 in-strides=17001,1"
+    "copy c128 17000x17000 in-strides=17001,1" &
+  if [[ "$name" == cuda ]]; then
+    step "transposes by the tensor memory accelerator" \
+      "$program" check --device "$device" --cases tests/cases-large/tma.cases &
+  fi
+  wait
   if [[ "$name" == cuda ]] && command -v compute-sanitizer > /dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do
       # The driver has no call for the number of a kernel's arguments: they are asked for until one is refused.
       step "compute-sanitizer $tool" compute-sanitizer --tool "$tool" --error-exitcode 9 --report-api-errors no \
-        "$program" check --device cuda:0 --tight --candidate all --cases tests/oclgrind/small.cases
+        "$program" check --device cuda:0 --tight --candidate all --cases tests/oclgrind/small.cases &
     done
+    wait
   fi
+  failed=$((failed + $(grep -c '^== .*: exit [1-9]' "$report")))
 done
 echo "$failed steps failed"
 exit $((failed > 0))

@@ -18,20 +18,6 @@ export POCL_CACHE_DIR="$work/pocl" AXISLOOM_CACHE_DIR="$work/cache" CUDA_CACHE_P
   XDG_CACHE_HOME="$work/xdg-cache" XDG_DATA_HOME="$work/xdg-data"
 mkdir -p "$POCL_CACHE_DIR" "$CUDA_CACHE_PATH" "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
 
-# sharded PROGRAM ARGUMENTS...: the tests of a GoogleTest program, dealt to one process a core; PoCL compiles on one core.
-sharded() {
-  local shard status=0 pids=()
-  for ((shard = 0; shard < jobs; ++shard)); do
-    GTEST_TOTAL_SHARDS="$jobs" GTEST_SHARD_INDEX="$shard" "$@" > "$work/shard-$shard.log" 2>&1 &
-    pids+=($!)
-  done
-  for ((shard = 0; shard < jobs; ++shard)); do
-    wait "${pids[shard]}" || status=1
-    cat "$work/shard-$shard.log"
-  done
-  return "$status"
-}
-
 # check_cases OPTIONS...: every file of cases, the largest first, as many at a time as there are cores.
 check_cases() { ls -S tests/cases/*.cases | xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases; }
 
@@ -45,7 +31,7 @@ suite_nvrtc() {
 }
 
 suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
-suite_unit() { sharded build/axisloom_tests --gtest_brief=1; }
+suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1; }
 suite_cases() { check_cases; }
 suite_random() { echo "seed $seed" && build/axisloom check --random 150 --seed "$seed"; }
 suite_index64() { build/axisloom check --index 64 --random 100 --seed "$seed"; }
@@ -68,9 +54,9 @@ suite_asan() {
   local host compilers='*Cuda.*:NvrtcCompile.*:DialectCompile.*'
   local long='Products.EveryDtypeByEveryCandidate:Products.Epilogues:Products.RandomOnes:Products.VectorsOfEveryDtype'
   host="$(tests/host_suites.sh)" || return 1
-  ASAN_OPTIONS=detect_leaks=1 sharded build-asan/axisloom_tests --gtest_brief=1 \
+  ASAN_OPTIONS=detect_leaks=1 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
     --gtest_filter="$host-$compilers" || return 1
-  ASAN_OPTIONS=detect_leaks=0 sharded build-asan/axisloom_tests --gtest_brief=1 \
+  ASAN_OPTIONS=detect_leaks=0 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
     --gtest_filter="*-$host:$compilers:$long"
 }
 
