@@ -163,7 +163,7 @@ TEST(TmaEmulated, TilesOfEverySizeLandWhereTheyShould) {
   Configuration values = default_values(tma.info);
   values["items"] = items;
   for (const Dtype dtype : {Dtype::u8, Dtype::u16, Dtype::f32, Dtype::f64, Dtype::c128}) {
-    for (const Dims& shape : {Dims{1, 130}, Dims{70, 45}, Dims{64, 256}, Dims{3, 33, 129}}) {
+    for (const Dims& shape : {Dims{1, 130}, Dims{80, 45}, Dims{64, 256}, Dims{3, 48, 129}}) {
       SCOPED_TRACE(std::string(name(dtype)) + " " + to_string(shape));
       Dims turned = shape;
       std::swap(turned[turned.size() - 1], turned[turned.size() - 2]);

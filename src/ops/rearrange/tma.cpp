@@ -94,6 +94,10 @@ std::string refusal(const MoveProblem& problem, const Configuration& values, con
     return "starts and pitches must be multiples of 16 bytes";
   for (const bool output : {false, true})
     if (std::string why = indescribable(side_of(move, *axes, output), move.element); !why.empty()) return why;
+  // At the edge of an array the accelerator writes the last 16 bytes of a row whole, zeros behind its end (seen on an
+  // H200).
+  if (side_of(move, *axes, true).along * move.element % map_alignment != 0)
+    return "rows of the output must be multiples of 16 bytes";
   const Tile tile = tile_of(move, values);
   if (tile.side > most_box_rows) return "boxes have at most 256 rows, not " + std::to_string(tile.side);
   if (static_cast<std::size_t>(tile.local_bytes()) > device.local_memory_max)
