@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace axisloom::bench {
 namespace {
@@ -96,6 +98,14 @@ bool is_nvidia_card(const DeviceInfo& info) {
   return info.kind == Kind::gpu && info.vendor.find("NVIDIA") != std::string::npos;
 }
 
+/// The card's number among NVIDIA's: OpenCL counts other vendors' devices too.
+int card_number(const DeviceInfo& info) {
+  const std::vector<DeviceInfo> present = devices();
+  return static_cast<int>(std::count_if(present.begin(), present.end(), [&](const DeviceInfo& other) {
+    return other.api == info.api && other.index < info.index && is_nvidia_card(other);
+  }));
+}
+
 }  // namespace
 
 Json environment(const Device& device) {
@@ -114,7 +124,7 @@ Json conditions(const Device& device) {
   static constexpr std::array names{"clocks.sm", "clocks.mem", "temperature.gpu", "power.draw", "driver_version"};
   std::string fields;
   for (const char* name : names) fields += (fields.empty() ? "" : ",") + std::string(name);
-  std::istringstream values(ask_nvidia_smi(info.index, fields));
+  std::istringstream values(ask_nvidia_smi(card_number(info), fields));
   for (const char* name : names) {
     std::string value;
     if (std::getline(values >> std::ws, value, ',')) json["card"][name] = value;
