@@ -16,9 +16,17 @@ const std::vector<tune::Tunable>& tunables() {
       {"block_n", 0, {0, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
       {"warp_m", 0, {0, 16, 32, 64}, "rows", "of C in a warp's registers; 0: by type and size"},
       {"warp_n", 0, {0, 16, 32, 64}, "columns", "of C in a warp's registers; 0: by type and size"},
-      {"step_k", 0, {0, 8, 16, 32, 64}, "elements", "of k in a stage of local memory; 0: 32 of 16 bits, 16 or 8 of f64"},
+      {"step_k",
+       0,
+       {0, 8, 16, 32, 64},
+       "elements",
+       "of k in a stage of local memory; 0: 32 of 16 bits, 16 or 8 of f64"},
       {"stages", 0, {0, 2, 3, 4}, "tiles", "in local memory, all but one under way; 0: 3, or 2 where 3 do not fit"},
-      {"depth", 0, {0, 4, 8, 16}, "elements", "of k an instruction takes; 0: 16 of 16 bits, 8 of f64, 4 before sm_90"},
+      {"depth",
+       0,
+       {0, 4, 8, 16},
+       "elements",
+       "of k an instruction takes; 0: 16, or as many as a step has; of f64 before sm_90 4"},
       {"access", 16, {2, 4, 8, 16}, "bytes", "widest piece copied; the widest that alignment allows is taken"},
       {"band", 8, {1, 2, 4, 8, 16, 32}, "blocks", "rows of blocks that groups walk down before they move along n"},
       {"resident", 0, {0, 1, 2, 3, 4}, "groups", "of a compute unit that registers are fitted to; 0: by block"},
@@ -97,12 +105,17 @@ Shape shape_of(const ProductProblem& problem, Blocks blocks, const Configuration
   take("step_k", blocks.step);
   take("stages", blocks.stages);
   take("resident", blocks.resident);
-  const auto element = static_cast<std::int64_t>(size_of(product.in)), out = static_cast<std::int64_t>(size_of(product.out));
-  Shape shape{blocks, element, element == 2 ? 16 : compute_capability(device) >= 90 ? 8 : 4, 0, 0, false, {}};
+  const auto element = static_cast<std::int64_t>(size_of(product.in)),
+             out = static_cast<std::int64_t>(size_of(product.out));
+  const std::int64_t depth =
+      element == 8 && compute_capability(device) < 90 ? 4 : std::min<std::int64_t>(16, blocks.step);
+  Shape shape{blocks, element, depth, 0, 0, false, {}};
   take("depth", shape.depth);
   const std::int64_t widest = std::max(element, values.at("access"));
-  const AlignedAxis a_rows = product.a.m == 1 ? AlignedAxis{product.k, product.a.k} : AlignedAxis{product.m, product.a.m};
-  const AlignedAxis b_rows = product.b.n == 1 ? AlignedAxis{product.k, product.b.k} : AlignedAxis{product.n, product.b.n};
+  const AlignedAxis a_rows =
+      product.a.m == 1 ? AlignedAxis{product.k, product.a.k} : AlignedAxis{product.m, product.a.m};
+  const AlignedAxis b_rows =
+      product.b.n == 1 ? AlignedAxis{product.k, product.b.k} : AlignedAxis{product.n, product.b.n};
   shape.bytes_a = piece_bytes(product, product.a, a_rows, &BatchAxis::a, element, widest);
   shape.bytes_b = piece_bytes(product, product.b, b_rows, &BatchAxis::b, element, widest);
   shape.parts = parts_of(problem, shape.groups(product), blocks.step, values.at("split"), device);
@@ -144,7 +157,8 @@ std::string impossible(const Product& product, const Shape& shape, const DeviceI
   return {};
 }
 
-// Pieces of less than 16 bytes are more instructions, and single elements of 16 bits pass through registers (estimates).
+// Pieces of less than 16 bytes are more instructions, and single elements of 16 bits pass through registers
+// (estimates).
 double share_of_pieces(const Shape& shape) {
   const std::int64_t narrowest = std::min(shape.bytes_a, shape.bytes_b);
   return narrowest == 16 ? 1 : narrowest >= 4 ? 0.6 : 0.2;
@@ -160,8 +174,8 @@ double predicted_seconds(const ProductProblem& problem, const Shape& shape, cons
   const double rounds = std::max(1.0, static_cast<double>(groups) / full);
   const double group = 2.0 * static_cast<double>(blocks.m * blocks.n * std::min(shape.parts.k, product.k));
   const bool split = shape.parts.count > 1;
-  const double bytes = bytes_touched(problem) +
-                       (split ? 2.0 * static_cast<double>(partial_bytes(problem, shape.parts.count)) : 0.0);
+  const double bytes =
+      bytes_touched(problem) + (split ? 2.0 * static_cast<double>(partial_bytes(problem, shape.parts.count)) : 0.0);
   const double rate = units * unit_operations(product.in, compute_capability(device)) * blocks.share;
   const double share = rate * share_of_pieces(shape) / peak_operations(product, device);
   return product_time(problem, rounds * full * group, share, bytes, split ? 2 : 1, device);
