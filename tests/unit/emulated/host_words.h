@@ -1,5 +1,5 @@
-// The dialect on the host, as far as the kernels that need it go: a group's items are threads that share a block of
-// local memory. Included after every other header, since the words are macros.
+// The dialect on the host, as far as the kernels that need it go: a group's items are threads that share a block of local
+// memory. Included after every other header, since the words are macros.
 #pragma once
 
 #include <atomic>
@@ -36,27 +36,17 @@ struct alignas(8) f32x2 {
 struct alignas(16) f64x2 {
   f64 s0, s1;
 };
-inline u16x2 make_u16x2(u16 a, u16 b) {
-  return {a, b};
-}
-inline f32x2 make_f32x2(f32 a, f32 b) {
-  return {a, b};
-}
-inline f64x2 make_f64x2(f64 a, f64 b) {
-  return {a, b};
-}
-inline u32x2 make_u32x2(u32 a, u32 b) {
-  return {a, b};
-}
-inline u32x4 make_u32x4(u32 a, u32 b, u32 c, u32 d) {
-  return {a, b, c, d};
-}
+inline u16x2 make_u16x2(u16 a, u16 b) { return {a, b}; }
+inline f32x2 make_f32x2(f32 a, f32 b) { return {a, b}; }
+inline f64x2 make_f64x2(f64 a, f64 b) { return {a, b}; }
+inline u32x2 make_u32x2(u32 a, u32 b) { return {a, b}; }
+inline u32x4 make_u32x4(u32 a, u32 b, u32 c, u32 d) { return {a, b, c, d}; }
 
 /// What the items of a group share.
 struct Group {
-  u8* block;                    // its local memory, aligned to 128
-  u32 begin;                    // where local memory begins in the address space of local memory
-  std::barrier<>& arrived;      // of all items
+  u8* block;                   // its local memory, aligned to 128
+  u32 begin;                   // where local memory begins in the address space of local memory
+  std::barrier<>& arrived;     // of all items
   std::atomic<i64> expected{};  // bytes that bulk copies have still to bring
   std::atomic<int> faults{};
 };
@@ -97,9 +87,7 @@ void put(void* address, const P value) {
 #define item_id() item_number
 #define barrier_local() group->arrived.arrive_and_wait()
 
-inline u32 mul_hi_u32(u32 a, u32 b) {
-  return static_cast<u32>((u64{a} * b) >> 32);
-}
+inline u32 mul_hi_u32(u32 a, u32 b) { return static_cast<u32>((u64{a} * b) >> 32); }
 
 #include "dialect/words.h"
 

@@ -1,5 +1,5 @@
-// One specialisation of the kernel "mma" in a namespace of its own, INSTANCE, with the constants that differ from the ones
-// below defined before; all are forgotten at the end. `instance` runs a group and says what the constants were.
+// One specialisation of the kernel "mma" in a namespace of its own, INSTANCE; constants that are not as below are defined
+// before, all are forgotten at the end. `instance` runs a group and says what the constants were.
 
 #if !defined(REAL_F64)
 #define REAL_F64 0
@@ -69,7 +69,8 @@ inline void run_group(const Operands& x, const std::byte* bytes) {
 #if SPLIT
   mma(a, x.a_offset, b, x.b_offset, static_cast<ACC*>(x.c), x.c_offset, p);
 #elif ADD_D
-  mma(a, x.a_offset, b, x.b_offset, static_cast<const RESULT*>(x.d), x.d_offset, static_cast<RESULT*>(x.c), x.c_offset, p);
+  mma(a, x.a_offset, b, x.b_offset, static_cast<const RESULT*>(x.d), x.d_offset, static_cast<RESULT*>(x.c), x.c_offset,
+      p);
 #else
   mma(a, x.a_offset, b, x.b_offset, static_cast<RESULT*>(x.c), x.c_offset, p);
 #endif
@@ -117,3 +118,8 @@ inline const Instance instance = {
 #undef INDEX_BITS
 #undef A_ALONG_M
 #undef B_ALONG_N
+// Words of the kernel itself that are functions in one specialisation and macros in another.
+#undef activate
+#undef add
+#undef scale
+#undef multiply_add
