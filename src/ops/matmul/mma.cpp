@@ -54,10 +54,11 @@ std::span<const Blocks> blocks_for(Dtype dtype) {
   return two;
 }
 
-// Operations per second of a compute unit's tensor cores as this kernel is expected to drive them: estimates. Predictions
-// are there to be compared, and those of the other variants take every card for an H200 (model.cpp); so these are about
-// two thirds of its data sheet for f64 and a third for 16 bits, times how much more or less than there tensor cores are
-// ahead of other arithmetic. Beside the A100, H200, B200 and their kin, cards have f64 for compatibility's sake alone.
+// Operations per second of a compute unit's tensor cores as this kernel is expected to drive them: estimates.
+// Predictions are there to be compared, and those of the other variants take every card for an H200 (model.cpp); so
+// these are about two thirds of its data sheet for f64 and a third for 16 bits, times how much more or less than there
+// tensor cores are ahead of other arithmetic. Beside the A100, H200, B200 and their kin, cards have f64 for
+// compatibility's sake alone.
 double unit_operations(Dtype dtype, int capability) {
   const bool wide = dtype == Dtype::f64;
   if (capability == 80 || capability == 90) return wide ? 300e9 : 2270e9;
@@ -111,6 +112,8 @@ Shape shape_of(const ProductProblem& problem, Blocks blocks, const Configuration
       element == 8 && compute_capability(device) < 90 ? 4 : std::min<std::int64_t>(16, blocks.step);
   Shape shape{blocks, element, depth, 0, 0, false, {}};
   take("depth", shape.depth);
+  const std::int64_t sums = blocks.warp_m * blocks.warp_n / 32 * arithmetic_of(product.in).scalar_bytes / 4;
+  shape.blocks.resident = std::max<std::int64_t>(1, resident_groups(blocks.resident, shape.items(), sums));
   const std::int64_t widest = std::max(element, values.at("access"));
   const AlignedAxis a_rows =
       product.a.m == 1 ? AlignedAxis{product.k, product.a.k} : AlignedAxis{product.m, product.a.m};

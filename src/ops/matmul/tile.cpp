@@ -51,12 +51,6 @@ std::span<const Blocks> blocks_for(const Arithmetic& arithmetic) {
   return sixteen;
 }
 
-// The items of a group that share 65,536 registers with others of a compute unit, as many as are asked for: each of
-// them needs its sums and half as many registers again.
-std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums) {
-  return std::min<std::int64_t>(wanted, 65536 / (items * (sums + sums / 2 + 24)));
-}
-
 struct Shape {
   std::int64_t m, n, tile_m, tile_n, step, strip, buffers;
   std::int64_t vector_a, vector_b, vector_c;  // elements of an access
