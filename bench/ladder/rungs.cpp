@@ -428,6 +428,35 @@ Lesson matrix_product() {
       }};
 }
 
+Lesson half_product() {
+  return {
+      .title = "product of two matrices of 16-bit floats",
+      .op = "matmul",
+      .words = "",
+      .dtype = "f16",
+      .shapes = {"768x768,768x768", "1024x1024,1024x1024", "4096x4096,4096x4096"},
+      .rungs = {
+          {.name = "naive",
+           .candidate = "plain",
+           .why =
+               "Each item makes one element of C from a row of A and a column of B in global memory. Each element is "
+               "widened to 32 bits when it is loaded, as often as it is used."},
+          {.name = "register-tile",
+           .candidate = "tile",
+           .why =
+               "Tiles are widened once, on their way into local memory, and outputs stay in registers. From there on "
+               "it is a product of floats of 32 bits: half of the bytes, and no more operations a second.",
+           .on_cpu = "Tiles are widened once, on their way into local memory. On a CPU outputs do not stay in "
+                     "registers, and local memory is a detour."},
+          {.name = "tensor-core",
+           .candidate = "mma",
+           .why = "The 32 items of a warp hold fragments of 16 x 16 and 16 x 8 elements together, and one instruction "
+                  "multiplies them: 2048 multiplications where an item's own instruction has one. Sums have 32 bits.",
+           .on_cpu = "Fragments are multiplied by the tensor cores of NVIDIA's cards, which a CPU does not have."},
+          tuned(),
+      }};
+}
+
 }  // namespace
 
 std::span<const Ladder> ladders() {
@@ -439,8 +468,8 @@ std::span<const Ladder> ladders() {
       {"relayout", "Put the channels of images into blocks.", {channel_blocks()}},
       {"reduce", "Sum an array, from an atomic counter to shuffles.", {array_sum()}},
       {"matmul",
-       "Multiply matrices, from one item an output to registers and panels.",
-       {matrix_product()},
+       "Multiply matrices, from one item an output to registers, panels and tensor cores.",
+       {matrix_product(), half_product()},
        {"opencv", "openblas", "clblast", "cublas"}},
   };
   return all;

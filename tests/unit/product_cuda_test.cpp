@@ -74,6 +74,30 @@ void expect_compiles(const std::vector<Launch>& launches, const std::string& wha
   }
 }
 
+/// Compiles the variant of the tensor cores for every architecture, as a card of that architecture asks for it; returns
+/// the machine-independent code for the last one.
+std::string expect_tensor_cores(const ops::ProductProblem& problem, const Configuration& forced = {}) {
+  const ops::ProductCandidate& mma = variant_named("mma");
+  Configuration values = default_values(mma.info);
+  for (const auto& [tunable, value] : forced) values[tunable] = value;
+  std::string ptx;
+  for (const std::string architecture : architectures) {
+    DeviceInfo card = gpu_info();
+    card.architecture = architecture;
+    if (architecture == "sm_80") card.local_memory_max = 163 << 10;
+    EXPECT_EQ(mma.consider(problem, values, card).refusal, "") << architecture;
+    for (const Launch& launch : mma.lower(problem, values, card).launches) {
+      std::string log;
+      compiled(launch, architecture, &log);
+      EXPECT_EQ(log, "") << architecture;
+      if (launch.kernel.kernel != "mma" || architecture != architectures.back()) continue;
+      const std::vector<std::byte> code = compiled(launch, "compute" + architecture.substr(2));
+      ptx.assign(reinterpret_cast<const char*>(code.data()), code.size());
+    }
+  }
+  return ptx;
+}
+
 std::ptrdiff_t occurrences(const std::string& text, const char* pattern) {
   const std::regex expression(pattern);
   return std::distance(std::sregex_iterator(text.begin(), text.end(), expression), std::sregex_iterator());
@@ -108,6 +132,58 @@ TEST_F(ProductsCuda, EveryFormOfTilesCompiles) {
        {Configuration{{"buffers", 1}}, Configuration{{"access", 4}}, Configuration{{"step_k", 16}},
         Configuration{{"block_m", 256}, {"tile_m", 16}}, Configuration{{"async", 1}}, Configuration{{"split", 4}}})
     expect_compiles(launches_of("tile", turned, values), tune::to_string(values), Spills::allowed);
+}
+
+// 64 x 64 outputs of a warp are 4 x 8 fragments, and 32 k's two instructions deep; of f64 4 x 4 and one.
+TEST_F(ProductsCuda, TensorCoresTakeEveryOrientationWithoutSpills) {
+  for (const bool a_turned : {false, true})
+    for (const bool b_turned : {false, true}) {
+      SCOPED_TRACE(std::to_string(a_turned) + std::to_string(b_turned));
+      const std::string halves = expect_tensor_cores(product_of(Dtype::f16, a_turned, b_turned));
+      EXPECT_EQ(occurrences(halves, R"(mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.f16)"), 4 * 8 * 2);
+      EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync)"), (4 + 4) * 2);
+      EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync\.aligned\.m8n8\.x4\.trans)"), (a_turned + !b_turned) * 4 * 2);
+      EXPECT_GE(occurrences(halves, R"(cp\.async\.cg\.shared\.global)"), 2 * (4 + 4));
+      const std::string doubles = expect_tensor_cores(product_of(Dtype::f64, a_turned, b_turned));
+      EXPECT_EQ(occurrences(doubles, R"(mma\.sync\.aligned\.m16n8k16\.row\.col\.f64)"), 4 * 4);
+      EXPECT_EQ(occurrences(halves + doubles, R"(\.local)"), 0) << "registers that are indexed at run time";
+    }
+}
+
+TEST_F(ProductsCuda, OtherFormsOfTensorCoresCompileWithoutSpills) {
+  expect_tensor_cores(product_of(Dtype::bf16, false, false, 4095, 4095, 4095));
+  expect_tensor_cores(product_of(Dtype::f64, false, false, 4095, 4095, 4095));
+  expect_tensor_cores(product_of(Dtype::f16, false, false, 300, 200, 8192));  // split, by small blocks
+  const ops::ProductProblem squares = product_of(Dtype::f64, false, false);
+  for (const Configuration& values :
+       {Configuration{{"block_m", 64}, {"block_n", 64}, {"warp_m", 32}, {"resident", 3}}, Configuration{{"depth", 4}}})
+    expect_tensor_cores(squares, values);
+}
+
+// Without a card what decides is the prediction: tensor cores where they are much faster, and nowhere else.
+TEST(TensorCores, AreTakenForWhatTheyAreFasterAt) {
+  const auto taken = [](const ops::ProductProblem& problem, const std::string& architecture) {
+    DeviceInfo card = gpu_info();
+    card.architecture = architecture;
+    std::string_view best;
+    double seconds = 0;
+    for (const ops::ProductCandidate& candidate : ops::product_variants()) {
+      const ops::Verdict verdict = candidate.consider(problem, default_values(candidate.info), card);
+      if (!verdict.refusal.empty() || (!best.empty() && verdict.seconds >= seconds)) continue;
+      best = candidate.info.name;
+      seconds = verdict.seconds;
+    }
+    return best;
+  };
+  for (const char* architecture : architectures) {
+    EXPECT_EQ(taken(product_of(Dtype::f64, false, false), architecture), "mma");
+    EXPECT_EQ(taken(product_of(Dtype::f16, false, true), architecture), "mma");
+    EXPECT_EQ(taken(product_of(Dtype::f32, false, false), architecture), "tile");
+    EXPECT_EQ(taken(product_of(Dtype::f16, false, true, 1), architecture), "gemv");
+  }
+  EXPECT_EQ(taken(product_of(Dtype::f64, false, false), "sm_75"), "tile");
+  EXPECT_EQ(taken(product_of(Dtype::f64, false, false), "sm_89"), "tile");
+  EXPECT_EQ(taken(product_of(Dtype::bf16, false, false), "sm_89"), "mma");
 }
 
 // A spilled word or two is allowed (sm_100's assembler spills one): vectors wait for memory, not for registers.

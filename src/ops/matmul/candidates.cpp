@@ -8,6 +8,7 @@ namespace axisloom::ops {
 
 std::span<const ProductCandidate> product_variants() {
   static const std::array candidates = {
+      mma_candidate(),            // matrices on NVIDIA's tensor cores
       tile_product_candidate(),   // matrices on GPUs, outputs in registers
       packed_candidate(),         // matrices on CPUs, packed into panels
       gemv_candidate(),           // a vector and a matrix, or two vectors

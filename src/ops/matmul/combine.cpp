@@ -1,6 +1,8 @@
 // The second launch of variants that split k.
 #include "ops/matmul/combine.hpp"
 
+#include <algorithm>
+
 namespace axisloom::ops {
 
 namespace {
@@ -15,6 +17,16 @@ std::int64_t outputs_of(const ProductProblem& problem) {
 }
 
 }  // namespace
+
+Parts parts_of(const ProductProblem& problem, std::int64_t blocks, std::int64_t step, std::int64_t forced,
+               const DeviceInfo& device) {
+  const std::int64_t groups = blocks * problem.batch_count(), k = problem.product.k;
+  const std::int64_t wanted = std::int64_t{2} * std::max(1u, device.compute_units);
+  std::int64_t parts = forced != 0 ? forced : 1;
+  while (forced == 0 && parts < 64 && groups * parts * 2 <= wanted && k / (parts * 2) >= 256) parts *= 2;
+  const std::int64_t part_k = ceil_div(ceil_div(std::max<std::int64_t>(1, k), parts), step) * step;
+  return {std::max<std::int64_t>(1, ceil_div(k, part_k)), part_k};
+}
 
 std::int64_t partial_bytes(const ProductProblem& problem, std::int64_t parts) {
   return parts * outputs_of(problem) * accumulator_bytes(problem);

@@ -5,6 +5,16 @@
 
 namespace axisloom::ops {
 
+/// How k is split between groups.
+struct Parts {
+  std::int64_t count;  // at least 1
+  std::int64_t k;      // k's of a part, a multiple of the variant's step
+};
+/// `forced` parts, or for 0: one where the `blocks` of a C fill the device, else as many as do, each of at least 256
+/// k's.
+Parts parts_of(const ProductProblem& problem, std::int64_t blocks, std::int64_t step, std::int64_t forced,
+               const DeviceInfo& device);
+
 /// Adds `parts` partial products from the workspace, [part][point][m][n] of the accumulators' type, into C.
 Launch combine_launch(const ProductProblem& problem, std::int64_t parts, const DeviceInfo& device);
 /// Bytes that the partial products need.

@@ -145,6 +145,10 @@ std::int64_t proven_alignment(const ProductOperand& operand, std::span<const Ali
   return std::int64_t{1} << std::min(certain, zeros(limit));
 }
 
+std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums) {
+  return std::min<std::int64_t>(wanted, 65536 / (items * (sums + sums / 2 + 24)));
+}
+
 void append_results(const ProductProblem& problem, std::vector<LaunchBuffer>& buffers) {
   if (adds_d(problem.product)) buffers.push_back(buffer_d(problem));
   buffers.push_back(buffer_c(problem));

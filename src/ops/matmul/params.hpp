@@ -38,6 +38,10 @@ void append_results(const ProductProblem& problem, std::vector<LaunchBuffer>& bu
 /// Whether D is read.
 bool adds_d(const Product& product);
 
+/// Groups that share the 65,536 registers of a compute unit, as many as are wanted: each of their items needs its sums,
+/// in registers of 4 bytes, and half as many again.
+std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums);
+
 /// An axis along which an access may be moved.
 struct AlignedAxis {
   std::int64_t extent, stride;

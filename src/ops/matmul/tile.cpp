@@ -51,12 +51,6 @@ std::span<const Blocks> blocks_for(const Arithmetic& arithmetic) {
   return sixteen;
 }
 
-// The items of a group that share 65,536 registers with others of a compute unit, as many as are asked for: each of
-// them needs its sums and half as many registers again.
-std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums) {
-  return std::min<std::int64_t>(wanted, 65536 / (items * (sums + sums / 2 + 24)));
-}
-
 struct Shape {
   std::int64_t m, n, tile_m, tile_n, step, strip, buffers;
   std::int64_t vector_a, vector_b, vector_c;  // elements of an access
@@ -100,17 +94,6 @@ void set_vectors(const Product& product, std::int64_t access, Shape& shape) {
   shape.vector_c = c >= shape.strip && (shape.vector_b > 1 || shape.strip == 1) ? shape.strip : 1;
 }
 
-/// Parts of k: one where the blocks of C fill the device, else as many as do, each of at least 256 k's.
-std::int64_t parts_of(const ProductProblem& problem, const Shape& shape, std::int64_t forced,
-                      const DeviceInfo& device) {
-  if (forced != 0) return forced;
-  const std::int64_t groups = shape.groups(problem.product) * problem.batch_count();
-  const std::int64_t wanted = std::int64_t{2} * std::max(1u, device.compute_units);
-  std::int64_t parts = 1;
-  while (parts < 64 && groups * parts * 2 <= wanted && problem.product.k / (parts * 2) >= 256) parts *= 2;
-  return parts;
-}
-
 Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Configuration& values,
                const DeviceInfo& device) {
   const Product& product = problem.product;
@@ -130,9 +113,9 @@ Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Config
   shape.accumulator = arithmetic.scalar_bytes * (arithmetic.is_complex ? 2 : 1);
   shape.share = blocks.share;
   set_vectors(product, values.at("access"), shape);
-  const std::int64_t parts = parts_of(problem, shape, values.at("split"), device);
-  shape.part_k = ceil_div(ceil_div(std::max<std::int64_t>(1, product.k), parts), shape.step) * shape.step;
-  shape.parts = std::max<std::int64_t>(1, ceil_div(product.k, shape.part_k));
+  const Parts parts = parts_of(problem, shape.groups(product), shape.step, values.at("split"), device);
+  shape.parts = parts.count;
+  shape.part_k = parts.k;
   if (shape.parts > 1) shape.vector_c = 1;  // partial sums are stored one by one
   return shape;
 }

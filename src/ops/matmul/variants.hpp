@@ -5,6 +5,7 @@
 
 namespace axisloom::ops {
 
+ProductCandidate mma_candidate();
 ProductCandidate tile_product_candidate();
 ProductCandidate packed_candidate();
 ProductCandidate gemv_candidate();

@@ -1,11 +1,11 @@
 // Variant "tma": transposes whose tiles the tensor memory accelerator brings and takes. CUDA from compute
 // capability 9.0 on.
+#include "ops/nvidia.hpp"
 #include "ops/rearrange/params.hpp"
 #include "ops/rearrange/plain.hpp"
 #include "ops/rearrange/variants.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace axisloom::ops {
@@ -44,15 +44,6 @@ Tile tile_of(const core::Move& move, const Configuration& values) {
   return {bytes / move.element, move.element};
 }
 
-/// 90 of "sm_90"; 0 of anything else.
-int capability_of(const DeviceInfo& device) {
-  constexpr std::string_view prefix = "sm_";
-  const std::string_view text = device.architecture;
-  int capability = 0;
-  if (text.starts_with(prefix)) std::from_chars(text.data() + prefix.size(), text.data() + text.size(), capability);
-  return capability;
-}
-
 /// One array as a map sees it: along its own contiguous axis, across it along the other tile axis, and the third one.
 struct Side {
   std::int64_t along, across, pitch, matrices, matrix_pitch;  // pitches in elements
@@ -82,7 +73,7 @@ std::string refusal(const MoveProblem& problem, const Configuration& values, con
   const core::Move& move = problem.move;
   if (problem.in_place) return "not in place";
   if (problem.checked) return "bulk copies pass by the words of the dialect, so they cannot be checked";
-  if (capability_of(device) < 90)
+  if (compute_capability(device) < 90)
     return "tensor maps need compute capability 9.0, the device is " +
            (device.architecture.empty() ? "no NVIDIA card" : device.architecture);
   const std::optional<TileAxes> axes = tile_axes(move);

@@ -1,5 +1,5 @@
-// The dialect on the host, as far as kernels without global memory need it: a group's items are threads that share a
-// block of local memory. Included after every other header, since the words are macros.
+// The dialect on the host, as far as the kernels that need it go: a group's items are threads that share a block of local
+// memory. Included after every other header, since the words are macros.
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,7 @@ using u32 = std::uint32_t;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 using f32 = float;
+using f64 = double;
 
 struct alignas(8) u32x2 {
   u32 s0, s1;
@@ -26,6 +27,18 @@ struct alignas(8) u32x2 {
 struct alignas(16) u32x4 {
   u32 s0, s1, s2, s3;
 };
+struct alignas(4) u16x2 {
+  u16 s0, s1;
+};
+struct alignas(8) f32x2 {
+  f32 s0, s1;
+};
+struct alignas(16) f64x2 {
+  f64 s0, s1;
+};
+inline u16x2 make_u16x2(u16 a, u16 b) { return {a, b}; }
+inline f32x2 make_f32x2(f32 a, f32 b) { return {a, b}; }
+inline f64x2 make_f64x2(f64 a, f64 b) { return {a, b}; }
 inline u32x2 make_u32x2(u32 a, u32 b) { return {a, b}; }
 inline u32x4 make_u32x4(u32 a, u32 b, u32 c, u32 d) { return {a, b, c, d}; }
 
@@ -59,10 +72,13 @@ void put(void* address, const P value) {
 #define AXL_RESTRICT
 #define AXL_BY_VALUE(P, name) const P& name
 #define AXL_PERMUTE(a, b, selector, plain) (plain)
+#define AXL_GET(P, address) get<P>(address)
+#define AXL_PUT(P, address, v) put<P>(address, v)
 #define AXL_LOCAL_GET(P, address) get<P>(address)
 #define AXL_LOCAL_PUT(P, address, v) put<P>(address, v)
 #define axl_atomic_add(address, v) (*(address) += (v))
 #define as_f32_u32(x) std::bit_cast<f32>((u32)(x))
+#define as_f64_u64(x) std::bit_cast<f64>((u64)(x))
 #define as_u32_f32(x) std::bit_cast<u32>((f32)(x))
 #define KERNEL(name, ...) inline void name(__VA_ARGS__)
 #define PARAMS_SIZE(P) static_assert(sizeof(P) > 0)

@@ -1,0 +1,20 @@
+// What variants for NVIDIA's cards ask about a device.
+#pragma once
+
+#include <axisloom/device.hpp>
+
+#include <charconv>
+#include <string_view>
+
+namespace axisloom::ops {
+
+/// 90 of "sm_90"; 0 of anything else.
+inline int compute_capability(const DeviceInfo& device) {
+  constexpr std::string_view prefix = "sm_";
+  const std::string_view text = device.architecture;
+  int capability = 0;
+  if (text.starts_with(prefix)) std::from_chars(text.data() + prefix.size(), text.data() + text.size(), capability);
+  return capability;
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,262 @@
+// The kernel "mma" on a host that plays the tensor cores: what needs a card to run is executed here, from the
+// candidate's launch to C, and compared with plain loops.
+#include "ops/matmul/candidate.hpp"
+#include "product_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "emulated/tensor_core_words.h"
+
+namespace axisloom::emulated {
+
+struct Operands {
+  const void *a, *b, *d;
+  void* c;
+  i64 a_offset, b_offset, d_offset, c_offset;
+};
+
+struct Instance {
+  std::map<std::string, std::int64_t> constants;
+  void (*run_group)(const Operands&, const std::byte* params);
+};
+
+}  // namespace axisloom::emulated
+
+#define GROUP 64
+
+#define INSTANCE f16_along_k_n
+#define A_ALONG_M 0
+#define B_ALONG_N 1
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE f16_along_k_k
+#define A_ALONG_M 0
+#define B_ALONG_N 0
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE f16_along_m_n
+#define A_ALONG_M 1
+#define B_ALONG_N 1
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE f16_along_m_k
+#define A_ALONG_M 1
+#define B_ALONG_N 0
+#define STAGES 4
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE f64_along_k_n
+#define REAL_F64 1
+#define A_ALONG_M 0
+#define B_ALONG_N 1
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE f64_along_m_k
+#define REAL_F64 1
+#define A_ALONG_M 1
+#define B_ALONG_N 0
+#define DEPTH 8
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE f64_before_hopper
+#define REAL_F64 1
+#define A_ALONG_M 0
+#define B_ALONG_N 0
+#define DEPTH 4
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE f64_of_a_batch
+#define REAL_F64 1
+#define A_ALONG_M 1
+#define B_ALONG_N 1
+#define BYTES_A 8
+#define BYTES_B 8
+#define PAIRS_C 0
+#define STAGES 2
+#define EPILOGUE 1
+#define INDEX_BITS 64
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE bf16_by_elements
+#define IN_FORM FORM_BF16
+#define OUT_FORM FORM_SAME
+#define A_ALONG_M 0
+#define B_ALONG_N 1
+#define BYTES_A 2
+#define BYTES_B 2
+#define PAIRS_C 0
+#define STAGES 2
+#define EPILOGUE 1
+#include "emulated/matmul/instance.h"
+
+#define INSTANCE f16_in_parts
+#define A_ALONG_M 0
+#define B_ALONG_N 1
+#define BYTES_A 4
+#define BYTES_B 8
+#define PAIRS_C 0
+#define SPLIT 1
+#include "emulated/matmul/instance.h"
+
+#undef GROUP
+
+namespace axisloom::product_test {
+namespace {
+
+constexpr unsigned items = 64;
+const Configuration small = {{"block_m", 32}, {"block_n", 32}, {"warp_m", 32}, {"warp_n", 16}, {"band", 2}};
+
+const ops::ProductCandidate& mma_variant() {
+  for (const ops::ProductCandidate& candidate : ops::product_variants())
+    if (candidate.info.name == "mma") return candidate;
+  throw std::runtime_error("no variant mma");
+}
+
+ops::ProductLaunches lowered(const ops::ProductProblem& problem, const Configuration& more) {
+  const ops::ProductCandidate& mma = mma_variant();
+  Configuration values = ops_test::default_values(mma.info);
+  for (const Configuration& forced : {small, more})
+    for (const auto& [tunable, value] : forced) values[tunable] = value;
+  EXPECT_EQ(mma.consider(problem, values, ops_test::gpu_info()).refusal, "");
+  return mma.lower(problem, values, ops_test::gpu_info());
+}
+
+/// The specialisation's constants are those of the launch, all of them.
+void expect_constants(const emulated::Instance& instance, const Launch& launch) {
+  const std::map<std::string, std::int64_t> forms = {
+      {"FORM_SAME", 0}, {"FORM_CAST", 1}, {"FORM_F16", 2}, {"FORM_BF16", 3}};
+  std::istringstream text(launch.kernel.defines.text());
+  std::size_t numbers = 0;
+  for (std::string define, name, value; text >> define >> name >> value;) {
+    if (name == "ELEMENT" || name == "RESULT" || name == "ACC" || name == "SCALAR") continue;
+    ++numbers;
+    const auto constant = instance.constants.find(name);
+    ASSERT_NE(constant, instance.constants.end()) << name;
+    EXPECT_EQ(constant->second, forms.contains(value) ? forms.at(value) : std::stoll(value)) << name;
+  }
+  EXPECT_EQ(numbers, instance.constants.size());
+  EXPECT_EQ(launch.geometry.items, items);
+}
+
+/// All groups of a launch, one after the other.
+void run(const emulated::Instance& instance, const Launch& launch, const emulated::Operands& operands) {
+  struct alignas(128) Line {
+    std::byte bytes[128];
+  };
+  const std::size_t lines = (launch.geometry.local_bytes + sizeof(Line) - 1) / sizeof(Line);
+  std::vector<Line> local(lines + 1);
+  auto* const begin = reinterpret_cast<std::byte*>(local.data());
+  std::fill(begin, begin + local.size() * sizeof(Line), std::byte{0xff});
+  std::barrier<> arrived(items);
+  emulated::Group group{reinterpret_cast<emulated::u8*>(begin), 0, arrived};
+  std::vector<emulated::Warp> warps(items / 32);
+  std::vector<std::jthread> threads;
+  for (unsigned item = 0; item < items; ++item)
+    threads.emplace_back([&, item] {
+      emulated::group = &group;
+      emulated::warp = &warps[item / 32];
+      emulated::item_number = item;
+      for (std::uint64_t number = 0; number < launch.geometry.groups; ++number) {
+        emulated::group_number = static_cast<emulated::u32>(number);
+        emulated::ended_pieces.clear();
+        instance.run_group(operands, launch.params.data());
+        arrived.arrive_and_wait();
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(group.faults, 0);
+  for (std::size_t at = launch.geometry.local_bytes; at < local.size() * sizeof(Line); ++at)
+    ASSERT_EQ(begin[at], std::byte{0xff}) << "written beyond local memory";
+}
+
+/// Partial products of parts, added up as the second launch does.
+void combine(const std::vector<float>& parts, std::size_t count, const ops::Product& product, Bytes& result) {
+  const auto outputs = static_cast<std::size_t>(product.m * product.n);
+  for (std::size_t at = 0; at < outputs; ++at) {
+    float sum = 0;
+    for (std::size_t part = 0; part < count; ++part) sum += parts[part * outputs + at];
+    const auto row = static_cast<std::int64_t>(at) / product.n, column = static_cast<std::int64_t>(at) % product.n;
+    const std::int64_t to = product.c.offset + row * product.c.m + column * product.c.n;
+    core::store_number(product.out, result.data() + static_cast<std::size_t>(to) * size_of(product.out), sum, 0);
+  }
+}
+
+void expect_right(const emulated::Instance& instance, const Case& job, const Configuration& more = {}, int bits = 32) {
+  SCOPED_TRACE(text_of(job));
+  const Built built = build(job, 1);
+  const ops::ProductProblem problem{ops::normalise(built.product), bits};
+  const ops::ProductLaunches launches = lowered(problem, more);
+  const Launch& launch = launches.launches.front();
+  expect_constants(instance, launch);
+  const bool split = launches.launches.size() == 2;
+  Bytes result = built.buffers.back();
+  std::vector<float> partial(launches.workspace_bytes / sizeof(float));
+  emulated::Operands operands{};
+  operands.a = built.buffers[0].data(), operands.b = built.buffers[1].data(), operands.d = built.buffers[2].data();
+  operands.c = split ? static_cast<void*>(partial.data()) : result.data();
+  operands.a_offset = launch.buffers[0].offset, operands.b_offset = launch.buffers[1].offset;
+  if (launch.buffers.size() == 4) operands.d_offset = launch.buffers[2].offset;
+  operands.c_offset = launch.buffers.back().offset;
+  run(instance, launch, operands);
+  if (split) combine(partial, partial.size() / static_cast<std::size_t>(job.m * job.n), built.product, result);
+  EXPECT_EQ(difference(job, built, result), "");
+}
+
+/// Rows begin at multiples of 16 bytes, and no extent is one of anything.
+Case aligned(Dtype dtype, bool a_along_m, bool b_along_n) {
+  Case job{.in = dtype, .out = dtype, .m = 45, .n = 70, .k = 75};
+  job.a = {.turned = a_along_m, .gap = a_along_m ? 3 : 5, .offset = 8};
+  job.b = {.turned = !b_along_n, .gap = b_along_n ? 10 : 5, .offset = 16};
+  job.c = {.gap = 2, .offset = 2};
+  return job;
+}
+
+TEST(MmaEmulated, SixteenBitFloatsInEveryOrientation) {
+  expect_right(emulated::f16_along_k_n::instance, aligned(Dtype::f16, false, true));
+  expect_right(emulated::f16_along_k_k::instance, aligned(Dtype::f16, false, false));
+  expect_right(emulated::f16_along_m_n::instance, aligned(Dtype::f16, true, true));
+  expect_right(emulated::f16_along_m_k::instance, aligned(Dtype::f16, true, false), {{"stages", 4}});
+}
+
+TEST(MmaEmulated, DoublesByEveryInstruction) {
+  expect_right(emulated::f64_along_k_n::instance, aligned(Dtype::f64, false, true));
+  expect_right(emulated::f64_along_m_k::instance, aligned(Dtype::f64, true, false), {{"depth", 8}});
+  expect_right(emulated::f64_before_hopper::instance, aligned(Dtype::f64, false, false), {{"depth", 4}});
+}
+
+TEST(MmaEmulated, BatchesEpiloguesAndOddStarts) {
+  Case job{.in = Dtype::f64, .out = Dtype::f64, .m = 33, .n = 31, .k = 17, .batch = {2, 3}, .alpha = -1.5, .beta = 0.5};
+  job.relu = true;
+  job.a = {.turned = true, .gap = 1, .offset = 1, .broadcast = 2};
+  job.b = {.gap = 2, .offset = 3};
+  job.c = {.gap = 1};
+  expect_right(emulated::f64_of_a_batch::instance, job, {{"stages", 2}}, 64);
+  job.in = Dtype::bf16;
+  job.out = Dtype::f32;
+  job.a.turned = false;
+  expect_right(emulated::bf16_by_elements::instance, job, {{"stages", 2}});
+}
+
+TEST(MmaEmulated, DepthsOfAnyNumberOfSteps) {
+  for (const std::int64_t k : {2, 8, 31, 32, 33, 64, 65, 130}) {
+    Case job = aligned(Dtype::f16, false, true);
+    job.m = 5, job.n = 6, job.k = k;
+    job.a.gap = 16 - k % 8;
+    job.b.gap = 2;
+    expect_right(emulated::f16_along_k_n::instance, job);
+  }
+}
+
+TEST(MmaEmulated, PartsOfTheDepth) {
+  Case job{.in = Dtype::f16, .out = Dtype::f16, .m = 37, .n = 36, .k = 150};
+  job.a = {.gap = 4, .offset = 2};
+  job.b = {.offset = 4};
+  expect_right(emulated::f16_in_parts::instance, job, {{"split", 2}});
+}
+
+}  // namespace
+}  // namespace axisloom::product_test
