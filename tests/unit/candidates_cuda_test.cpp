@@ -30,7 +30,7 @@ View pitched(Dtype dtype, std::int64_t rows, std::int64_t columns, std::int64_t 
 }
 
 Problem transpose_problem(Dtype dtype, std::int64_t pitch_in, std::int64_t pitch_out, int index_bits = 32) {
-  const std::vector<View> views{pitched(dtype, 300, 400, pitch_in), pitched(dtype, 400, 300, pitch_out)};
+  const std::vector<View> views{pitched(dtype, 304, 400, pitch_in), pitched(dtype, 400, 304, pitch_out)};
   return {"pitches " + std::to_string(pitch_in) + " and " + std::to_string(pitch_out),
           problem_of(transpose(), views, index_bits)};
 }
@@ -268,9 +268,9 @@ TEST(CandidatesTensor, MapsDescribeBothArrays) {
   const Launch launch = launch_of("tma", transpose_problem(Dtype::f32, 6400, 3200));
   ASSERT_TRUE(launch.buffers[0].map && launch.buffers[1].map);
   const device::TensorMap &in = *launch.buffers[0].map, &out = *launch.buffers[1].map;
-  EXPECT_EQ(in.extent, (std::array<std::uint64_t, 3>{400, 300, 1}));
-  EXPECT_EQ(out.extent, (std::array<std::uint64_t, 3>{300, 400, 1}));
-  EXPECT_EQ(in.pitch, (std::array<std::uint64_t, 2>{6400, 300 * 6400}));
+  EXPECT_EQ(in.extent, (std::array<std::uint64_t, 3>{400, 304, 1}));
+  EXPECT_EQ(out.extent, (std::array<std::uint64_t, 3>{304, 400, 1}));
+  EXPECT_EQ(in.pitch, (std::array<std::uint64_t, 2>{6400, 304 * 6400}));
   EXPECT_EQ(out.pitch, (std::array<std::uint64_t, 2>{3200, 400 * 3200}));
   EXPECT_EQ(in.box, (std::array<std::uint32_t, 3>{32, 64, 1}));
   EXPECT_EQ(launch.geometry.groups, 7u * 5u);
