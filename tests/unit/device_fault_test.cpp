@@ -115,8 +115,10 @@ void expect_clean_failure(const std::string& call, int nth, cl_int code) {
     EXPECT_TRUE(right) << "no error, and a wrong result";
     EXPECT_TRUE(may_be_survived(call)) << "the failure went unnoticed";
   } catch (const Error& error) {
-    // A platform that fails to list its devices counts as one without any.
-    if (call == "clGetDeviceIDs" && error.code() == Errc::no_device) return;
+    // A platform that fails to list its devices counts as one without any. What cannot be listed or described is left
+    // out, and a device behind it has another number then.
+    const bool lists = call.starts_with("clGetPlatform") || call.starts_with("clGetDevice");
+    if (error.code() == Errc::no_device && (call == "clGetDeviceIDs" || (lists && test_index() > 0))) return;
     EXPECT_EQ(error.parts().call, call) << error.what();
     EXPECT_EQ(error.parts().native, code) << error.what();
     EXPECT_EQ(error.code(), opencl::classify(call, code)) << error.what();
