@@ -11,6 +11,10 @@ work="$PWD/build/test-work"
 rm -rf "$work"
 mkdir -p "$logs" "$work"
 jobs="$(nproc)"
+# The Python with NumPy: Debian's, where another one stands before it on the path.
+python=python3
+"$python" -c 'import numpy' 2> /dev/null || python=/usr/bin/python3
+export AXISLOOM_PYTHON="${AXISLOOM_PYTHON:-$python}"
 seed="${AXISLOOM_SEED:-$(date +%Y%m%d)}"
 
 # Nothing of the user's own is read or written: compiled kernels, tuning results and caches are private to the run.
@@ -44,7 +48,7 @@ suite_consumer() { tests/consumer.sh build; }
 suite_docs() { python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom; }
 
 suite_cli() {
-  printf '%s\n' tests/cli/*.py | xargs -P "$jobs" -I{} python3 {} build/axisloom
+  printf '%s\n' tests/cli/*.py | xargs -P "$jobs" -I{} "$python" {} build/axisloom
 }
 
 # Leaks are looked for in tests that open no device only: PoCL and LLVM leave plenty behind. Left out are tests that do

@@ -189,9 +189,13 @@ TEST_F(Cache, EightProcessesShareAColdFolder) {
   std::string program = fs::read_symlink("/proc/self/exe").string();
   std::string filter = "--gtest_filter=Cache.ProcessWithAColdMemory";
   char* arguments[] = {program.data(), filter.data(), nullptr};
+  std::vector<char*> variables;  // without those that deal tests to several processes
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!std::string_view(*variable).starts_with("GTEST_")) variables.push_back(*variable);
+  variables.push_back(nullptr);
   std::vector<pid_t> children(8);
   for (pid_t& child : children) {
-    ASSERT_EQ(posix_spawn(&child, program.c_str(), &quiet, nullptr, arguments, environ), 0);
+    ASSERT_EQ(posix_spawn(&child, program.c_str(), &quiet, nullptr, arguments, variables.data()), 0);
   }
   for (const pid_t child : children) {
     int status = -1;
