@@ -56,9 +56,9 @@ std::span<const Blocks> blocks_for(Dtype dtype) {
 
 // Operations per second of a compute unit's tensor cores as this kernel is expected to drive them: estimates.
 // Predictions are there to be compared, and those of the other variants take every card for an H200 (model.cpp); so
-// these are about two thirds of its data sheet for f64 and a third for 16 bits, times how much more or less than there
-// tensor cores are ahead of other arithmetic. Beside the A100, H200, B200 and their kin, cards have f64 for
-// compatibility's sake alone.
+// these are about two thirds of its data sheet for f64 and a third for 16 bits (measured there at 4096: 45 and 320
+// TFLOP/s), times how much more or less than there tensor cores are ahead of other arithmetic. Beside the A100, H200,
+// B200 and their kin, cards have f64 for compatibility's sake alone.
 double unit_operations(Dtype dtype, int capability) {
   const bool wide = dtype == Dtype::f64;
   if (capability == 80 || capability == 90) return wide ? 300e9 : 2270e9;
