@@ -23,7 +23,7 @@ const std::vector<tune::Tunable>& tunables() {
        2,
        {0, 1, 2, 3, 4},
        "groups",
-       "of a compute unit that CUDA's compiler fits registers to; 0: it is not told"},
+       "of a compute unit that NVIDIA's compilers fit registers to; 0: they are not told"},
       {"async", 0, {0, 1}, "", "1: tiles by asynchronous copies; both operands then lie along m and n"},
       {"split",
        0,
