@@ -57,20 +57,42 @@ def facts(request):
     return found
 
 
+def shared_memory(size):
+    """The memory shared with the benchmark, at least so large: mapped again only when it has grown, and on a card's machine
+    pinned, since fetching a result through fresh pages takes far longer than making it."""
+    global mapping
+    if mapping is None or len(mapping) < size:
+        old, mapping = mapping, mmap.mmap(MEMORY_FILE, 0)
+        if cuda >= 0:
+            if old is not None:
+                torch.cuda.cudart().cudaHostUnregister(address(old))
+            torch.cuda.cudart().cudaHostRegister(address(mapping), len(mapping), 0)
+    return mapping
+
+
+def address(memory):
+    return numpy.frombuffer(memory, "u1").ctypes.data
+
+
 class Array:
-    """One array in memory of its own, ordinary memory as a user of these libraries has it, and once PyTorch is asked for
-    on the card too."""
+    """One array in memory of its own: on the card where the job is there, else ordinary memory as a user of these libraries
+    has it."""
 
     def __init__(self, request, contents):
         layout = request["array"]
         self.type = numpy.dtype(TYPES[layout["type"]])
         self.shape, self.strides, self.offset = tuple(layout["shape"]), tuple(layout["strides"]), layout["offset"]
-        shared = self.shared(request["bytes"])
-        self.flat = shared.copy() if contents else numpy.empty_like(shared)
-        self.flat_tensor = None
+        self.bytes = request["bytes"]
+        self.flat = self.flat_tensor = None
+        if cuda < 0:
+            self.flat = self.shared().copy() if contents else numpy.empty_like(self.shared())
+        elif contents:
+            self.flat_tensor = torch.from_numpy(self.shared()).to(torch.device("cuda", cuda))
+        else:
+            self.flat_tensor = torch.empty_like(torch.from_numpy(self.shared()), device=torch.device("cuda", cuda))
 
-    def shared(self, size):
-        return numpy.frombuffer(mmap.mmap(MEMORY_FILE, 0), self.type, size // self.type.itemsize)
+    def shared(self):
+        return numpy.frombuffer(shared_memory(self.bytes), self.type, self.bytes // self.type.itemsize)
 
     def numpy(self):
         return numpy.lib.stride_tricks.as_strided(
@@ -79,8 +101,6 @@ class Array:
     def tensor(self):
         if self.flat_tensor is None:
             self.flat_tensor = torch.from_numpy(self.flat)
-            if cuda >= 0:
-                self.flat_tensor = self.flat_tensor.to(torch.device("cuda", cuda))
         return torch.as_strided(self.flat_tensor, self.shape, self.strides, self.offset)
 
     def spoil(self, value, on_torch):
@@ -92,16 +112,17 @@ class Array:
 
     def fetch(self, on_torch):
         if on_torch:
-            torch.from_numpy(self.shared(self.flat.nbytes)).copy_(self.flat_tensor)
+            torch.from_numpy(self.shared()).copy_(self.flat_tensor)
         else:
-            self.shared(self.flat.nbytes)[:] = self.flat
+            self.shared()[:] = self.flat
 
     def fetch_new(self, result):
         """As fetch, of a contiguous result that the library made itself."""
-        shared = self.shared(self.flat.nbytes)
-        shared.view("u1").fill(0)
-        count = int(numpy.prod(self.shape))
-        place = shared[self.offset:self.offset + count]
+        shared = self.shared()
+        end = self.offset + int(numpy.prod(self.shape))
+        place = shared[self.offset:end]
+        shared[:self.offset] = 0
+        shared[end:] = 0
         if isinstance(result, numpy.ndarray) or numpy.isscalar(result):
             place[:] = numpy.ravel(result)
         else:
@@ -215,7 +236,7 @@ def make_output(request):
     return {}
 
 
-inputs, output, result, scrap, cuda = [], None, None, None, -1
+inputs, output, result, scrap, mapping, cuda = [], None, None, None, None, -1
 DO = {"facts": facts, "begin": begin, "input": take_input, "output": make_output, "run": run, "spoil": spoil, "flush": flush,
       "fetch": fetch}
 for line in sys.stdin:
