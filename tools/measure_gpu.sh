@@ -63,6 +63,8 @@ for device in "${devices[@]}"; do
   step "random cases, every candidate" "$program" check --device "$device" --random 300 --candidate all &
   step "copies by vectors of every width in every way" \
     "$program" check --device "$device" --cases tests/cases-large/vectors.cases &
+  step "copies of rows that begin unlike within 16 bytes" \
+    "$program" check --device "$device" --cases tests/cases-large/shift.cases &
   step "products by tensor cores" "$program" check --device "$device" --cases tests/cases-large/mma.cases &
   step "small cases, every candidate, every access checked" \
     "$program" check --device "$device" --checked --candidate all --cases tests/oclgrind/small.cases &

@@ -173,6 +173,7 @@ Texts tuned_texts() {
   add_every_value(texts, "rows", guarded_problems(Dtype::f32)[1]);
   add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32), 32, true)});
   add_every_value(texts, "tma", transpose_problem(Dtype::u16, 6400, 6400));
+  add_every_value(texts, "shift", copy_problem(Dtype::u8));
   add_every_value(texts, "vectors", copy_problem(Dtype::u8));
   add_every_value(texts, "plain", guarded_problems(Dtype::f32)[2]);
   return texts;
@@ -183,7 +184,7 @@ class CandidatesCuda : public NvrtcTest {};
 TEST_F(CandidatesCuda, EveryProblemCompilesForEveryGeneration) {
   for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
     const Texts texts = default_texts(architecture);
-    for (const char* candidate : {"tile", "rows", "swap", "vectors", "plain"})
+    for (const char* candidate : {"tile", "rows", "shift", "swap", "vectors", "plain"})
       EXPECT_GE(texts.taken(candidate), 5) << candidate;
     if (std::string(architecture) == "sm_80")
       EXPECT_EQ(texts.taken("tma"), 0);

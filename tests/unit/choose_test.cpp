@@ -53,6 +53,19 @@ TEST_F(Choose, KeptRowsOnGpusGoByRows) {
   EXPECT_EQ(chosen(gpu_info(), copy(), View::contiguous(Dtype::u8, {64 << 20})), "rows");
 }
 
+TEST_F(Choose, RowsOfSmallElementsThatBeginUnlikeOnGpusAreShifted) {
+  const auto padded = [](Dtype dtype, std::int64_t pitch) {
+    View view = View::contiguous(dtype, {4096, 4096});
+    view.strides[0] = pitch;
+    return view;
+  };
+  EXPECT_EQ(chosen(gpu_info(), copy(), padded(Dtype::u8, 4097)), "shift");
+  EXPECT_EQ(chosen(gpu_info(), copy(), padded(Dtype::u16, 4097)), "shift");
+  EXPECT_EQ(chosen(gpu_info(), copy(), padded(Dtype::f32, 4097)), "rows");
+  EXPECT_EQ(chosen(gpu_info(), copy(), padded(Dtype::u8, 4112)), "rows");
+  EXPECT_EQ(chosen(cpu_info(), copy(), padded(Dtype::u8, 4097)), "strip");
+}
+
 TEST_F(Choose, TransposesOnCpusGoByBlocks) {
   for (const Dtype dtype : {Dtype::u8, Dtype::u16, Dtype::f32, Dtype::f64, Dtype::c128})
     EXPECT_EQ(chosen(cpu_info(), transpose(), View::contiguous(dtype, {4096, 4096})), "block") << name(dtype);

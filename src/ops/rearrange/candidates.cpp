@@ -9,6 +9,7 @@ std::span<const MoveCandidate> move_candidates() {
   static const std::array candidates = {
       tile_candidate(),     // transposes on GPUs, through local memory
       rows_candidate(),     // the fastest axis kept, on GPUs
+      shift_candidate(),    // the same where rows begin unlike within 16 bytes
       block_candidate(),    // transposes on CPUs, in registers
       weave_candidate(),    // 2 to 4 interleaved lanes, on CPUs
       strip_candidate(),    // the fastest axis kept, on CPUs

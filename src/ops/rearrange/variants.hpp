@@ -11,6 +11,7 @@ MoveCandidate block_candidate();
 MoveCandidate weave_candidate();
 MoveCandidate strip_candidate();
 MoveCandidate swap_candidate();
+MoveCandidate shift_candidate();
 MoveCandidate tma_candidate();
 MoveCandidate vectors_candidate();
 MoveCandidate plain_candidate();
