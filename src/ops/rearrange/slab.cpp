@@ -21,22 +21,32 @@ const std::vector<tune::Tunable>& tunables() {
        "bytes",
        "largest slab; an eighth more of local memory is set aside for padding"},
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-      {"in_flight", 8, {2, 4, 8, 16}, "accesses", "loads that an item issues before it waits for the first"},
+      {"in_flight", 32, {8, 16, 32, 64}, "bytes", "that an item asks for before it waits for the first; at least one access"},
+      {"resident",
+       1536,
+       {0, 768, 1024, 1280, 1536, 2048},
+       "work-items",
+       "of a compute unit, to which registers are fitted; 0: the compiler's own, which waits for the first load sooner"},
       {"access", 4, {1, 2, 4}, "bytes", "of an access to smaller elements, where runs begin and end with it"},
   };
   return list;
 }
 
-/// Bytes of local memory: the slab with its padding, two tables of offsets, one of places, and one more along runs.
+/// Bytes of local memory: the slab with its padding; then an offset for each run of the input, and an offset and a place
+/// for each of the output.
 std::int64_t slab_bytes(const Configuration& values) {
   return values.at("slab") * 9 / 8;
 }
-std::int64_t local_bytes(const Configuration& values, int index_bits, bool along) {
-  return slab_bytes(values) + most_slab_runs * (2 * index_bits / 8 + 2) + (along ? most_slab_along * 2 : 0);
+std::int64_t local_bytes(const Configuration& values, int index_bits) {
+  return slab_bytes(values) + most_slab_runs * 3 * index_bits / 8;
 }
 
-std::optional<Slab> chosen_slab(const MoveProblem& problem, const Configuration& values) {
-  return slab_of(problem.move, values.at("slab"), values.at("access"));
+/// Small arrays are cut finer, so that each compute unit has a few slabs.
+std::optional<Slab> chosen_slab(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
+  const core::Move& move = problem.move;
+  const std::int64_t share = move.count() * move.element / std::max(1u, 4 * device.compute_units);
+  const std::int64_t largest = values.at("slab");
+  return slab_of(move, std::clamp<std::int64_t>(share, largest / 8, largest), values.at("access"), values.at("items"));
 }
 
 /// What groups walk, slowest first: axes that slabs are one index of, then slabs along the two that are cut.
@@ -59,14 +69,14 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
   const core::Move& move = problem.move;
   if (problem.in_place) return Verdict::refuse("not in place");
   if (move.guard) return Verdict::refuse("takes no tail of channels");
-  const auto needed = static_cast<std::size_t>(local_bytes(values, problem.index_bits, true));
+  const auto needed = static_cast<std::size_t>(local_bytes(values, problem.index_bits));
   if (needed > device.local_memory_max)
     return Verdict::refuse("needs " + std::to_string(needed) + " bytes of local memory, the device has " +
                            std::to_string(device.local_memory_max));
   if (static_cast<std::size_t>(values.at("items")) > device.max_group)
     return Verdict::refuse("groups of " + std::to_string(values.at("items")) + " exceed the device's " +
                            std::to_string(device.max_group));
-  const std::optional<Slab> slab = chosen_slab(problem, values);
+  const std::optional<Slab> slab = chosen_slab(problem, values, device);
   if (!slab) return Verdict::refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *slab).size() > MOVE_AXES) return Verdict::refuse("more axes than a walk takes");
   // On a CPU local memory is only a detour, as for "tile".
@@ -91,7 +101,7 @@ void write_digits(const Slab& slab, const std::vector<int>& axes, u32* extent, u
   }
 }
 
-void write_runs(const core::Move& move, const Slab& slab, SlabParams& params) {
+void write_runs(const core::Move& move, const Slab& slab, std::int64_t items, SlabParams& params) {
   const auto number = [](std::int64_t value) { return static_cast<u32>(value); };
   write_digits(slab, slab.in_runs, params.in_runs_extent, params.in_runs_multiplier);
   write_digits(slab, slab.out_runs, params.out_runs_extent, params.out_runs_multiplier);
@@ -102,10 +112,10 @@ void write_runs(const core::Move& move, const Slab& slab, SlabParams& params) {
     params.out_runs_stride[d] = move.axes[static_cast<std::size_t>(slab.out_runs[d])].out_stride;
   params.in_runs = number(slab.product(slab.in_runs));
   params.out_runs = number(slab.product(slab.out_runs));
-  params.in_run = number(slab.product(slab.in_run) / slab.vector_in);
-  params.out_run = number(slab.product(slab.out_run) / slab.vector_out);
-  params.in_run_divider = multiplier_of(params.in_run);
-  params.out_run_divider = multiplier_of(params.out_run);
+  params.in_width = number(slab_width(slab.product(slab.in_run) / slab.vector, items));
+  params.out_width = number(slab_width(slab.product(slab.out_run) / slab.vector, items));
+  params.in_width_divider = multiplier_of(params.in_width);
+  params.out_width_divider = multiplier_of(params.out_width);
 }
 
 void write_places(const Slab& slab, const SlabPadding& padding, SlabParams& params) {
@@ -113,26 +123,30 @@ void write_places(const Slab& slab, const SlabPadding& padding, SlabParams& para
     params.out_runs_place[d] = static_cast<u32>(slab_place(slab, padding, slab.out_runs[d]));
   for (std::size_t d = 0; d < slab.out_run.size(); ++d)
     params.out_run_place[d] = static_cast<u32>(slab_place(slab, padding, slab.out_run[d]));
-  params.pad = static_cast<u32>(padding.pad / slab.vector_in);
-  params.pad_divider = multiplier_of(padding.from / slab.vector_in);
+  params.pitch = static_cast<u32>(padding.place(slab.product(slab.in_run)));
+  params.pad = static_cast<u32>(padding.pad / slab.vector);
+  params.turn = padding.turn ? 1 : 0;
+  params.pad_divider = multiplier_of(padding.from / slab.vector);
 }
 
 /// How runs and their numbers shrink where a slab sticks out of the array.
 void write_cuts(const core::Move& move, const Slab& slab, SlabParams& params) {
+  const bool shared = slab.cut_in == slab.cut_out;  // the same for both: all runs are there, and both kinds are shorter
+  const int i = slab.cut_in, o = shared ? -1 : slab.cut_out;
   const auto block = [&](int axis) { return axis < 0 ? 1 : slab.block[static_cast<std::size_t>(axis)]; };
   const auto extent = [&](int axis) { return axis < 0 ? 1 : move.axes[static_cast<std::size_t>(axis)].extent; };
   const auto per = [&](const std::vector<int>& axes, int axis) {
     return static_cast<u32>(slab.product(axes) / block(axis));
   };
-  params.extent_i = extent(slab.cut_in);
-  params.extent_o = extent(slab.cut_out);
-  params.block_i = static_cast<u32>(block(slab.cut_in));
-  params.block_o = static_cast<u32>(block(slab.cut_out));
-  params.in_run_per_i = per(slab.in_run, slab.cut_in);
-  params.out_run_per_o = per(slab.out_run, slab.cut_out);
-  if (slab.cut_in == slab.cut_out && slab.cut_in >= 0) return;  // the same for both: all runs are there
-  params.out_runs_per_i = per(slab.out_runs, slab.cut_in);
-  params.in_runs_per_o = per(slab.in_runs, slab.cut_out);
+  params.block_i = static_cast<u32>(block(i));
+  params.last_i = static_cast<u32>((extent(i) - 1) % block(i) + 1);
+  params.block_o = static_cast<u32>(block(o));
+  params.last_o = static_cast<u32>((extent(o) - 1) % block(o) + 1);
+  params.in_run_per_i = per(slab.in_run, i);
+  params.in_runs_per_o = per(slab.in_runs, o);
+  params.out_run_per_i = per(slab.out_run, shared ? i : -1);
+  params.out_run_per_o = per(slab.out_run, o);
+  params.out_runs_per_i = per(slab.out_runs, shared ? -1 : i);
 }
 
 /// Walked once a slab, so few ranks; the kernel takes its parameters in a structure of its own.
@@ -156,28 +170,28 @@ std::uint64_t slabs_in(const core::Move& move, const Slab& slab) {
   return static_cast<std::uint64_t>(slabs);
 }
 
-Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo&) {
+Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
   const core::Move& move = problem.move;
-  const Slab slab = *chosen_slab(problem, values);
+  const Slab slab = *chosen_slab(problem, values, device);
   const SlabPadding padding = slab_padding(slab, move.element, slab_bytes(values) / move.element);
-  const bool along = slab.out_run.size() > 1;
   Launch launch;
   launch.kernel = {"rearrange/slab.kernel", "slab", {}, static_cast<unsigned>(values.at("items")), false};
   jit::Defines& defines = launch.kernel.defines;
   SlabParams params{};
   write_slab_walk(problem, slab, params, defines);
-  write_runs(move, slab, params);
+  write_runs(move, slab, values.at("items"), params);
   write_places(slab, padding, params);
   write_cuts(move, slab, params);
-  defines.set("SLAB_BYTES", slab_bytes(values)).set("IN_FLIGHT", values.at("in_flight"));
-  defines.set("MOST_RUNS", most_slab_runs).set("MOST_ALONG", most_slab_along).set("ALONG", along ? 1 : 0);
-  defines.set("SHARED", slab.cut_in >= 0 && slab.cut_in == slab.cut_out ? 1 : 0);
-  defines.set("VECTOR_I", slab.vector_in).set("VECTOR_O", slab.vector_out);
-  defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-  defines.set("ZERO", move.element == 16 ? "make_u32x4(0, 0, 0, 0)" : "0");
+  const std::int64_t unit = std::max<std::int64_t>(4, slab.vector * move.element);
+  defines.set("SLAB_BYTES", slab_bytes(values));
+  defines.set("IN_FLIGHT", std::max<std::int64_t>(1, values.at("in_flight") / unit));
+  defines.set("MOST_RUNS", most_slab_runs);
+  defines.set("VECTOR", slab.vector).set("ELEMENT", type_of_bytes(move.element));
+  defines.set("ELEMENT_BYTES", move.element).set("ZERO", move.element == 16 ? "make_u32x4(0, 0, 0, 0)" : "0");
+  launch.kernel.resident = static_cast<unsigned>(values.at("resident") / values.at("items"));
   launch.geometry.items = launch.kernel.items;
   launch.geometry.groups = slabs_in(move, slab);
-  launch.geometry.local_bytes = static_cast<std::size_t>(local_bytes(values, problem.index_bits, along));
+  launch.geometry.local_bytes = static_cast<std::size_t>(local_bytes(values, problem.index_bits));
   launch.params = params_bytes(params);
   launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
   return launch;
