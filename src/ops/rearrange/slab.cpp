@@ -21,19 +21,24 @@ const std::vector<tune::Tunable>& tunables() {
        "bytes",
        "largest slab; an eighth more of local memory is set aside for padding"},
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-      {"in_flight", 32, {8, 16, 32, 64}, "bytes", "that an item asks for before it waits for the first; at least one access"},
+      {"in_flight",
+       32,
+       {8, 16, 32, 64},
+       "bytes",
+       "that an item asks for before it waits for the first; at least one access"},
       {"resident",
        1536,
        {0, 768, 1024, 1280, 1536, 2048},
        "work-items",
-       "of a compute unit, to which registers are fitted; 0: the compiler's own, which waits for the first load sooner"},
+       "of a compute unit, to which registers are fitted; 0: the compiler's own, which waits for the first load "
+       "sooner"},
       {"access", 4, {1, 2, 4}, "bytes", "of an access to smaller elements, where runs begin and end with it"},
   };
   return list;
 }
 
-/// Bytes of local memory: the slab with its padding; then an offset for each run of the input, and an offset and a place
-/// for each of the output.
+/// Bytes of local memory: the slab with its padding; then an offset for each run of the input, and an offset and a
+/// place for each of the output.
 std::int64_t slab_bytes(const Configuration& values) {
   return values.at("slab") * 9 / 8;
 }
@@ -41,9 +46,16 @@ std::int64_t local_bytes(const Configuration& values, int index_bits) {
   return slab_bytes(values) + most_slab_runs * 3 * index_bits / 8;
 }
 
+/// A fastest axis that is kept makes larger elements.
+core::Move widened(const core::Move& move) {
+  if (move.axes.empty() || move.axes.back().in_stride != 1 || move.axes.back().out_stride != 1) return move;
+  core::Move wide = in_packets(move, packet_bytes(move, 16));
+  std::erase_if(wide.axes, [](const core::MoveAxis& axis) { return axis.extent == 1; });
+  return wide;
+}
+
 /// Small arrays are cut finer, so that each compute unit has a few slabs.
-std::optional<Slab> chosen_slab(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  const core::Move& move = problem.move;
+std::optional<Slab> chosen_slab(const core::Move& move, const Configuration& values, const DeviceInfo& device) {
   const std::int64_t share = move.count() * move.element / std::max(1u, 4 * device.compute_units);
   const std::int64_t largest = values.at("slab");
   return slab_of(move, std::clamp<std::int64_t>(share, largest / 8, largest), values.at("access"), values.at("items"));
@@ -66,9 +78,9 @@ std::vector<core::MoveAxis> walk_of(const core::Move& move, const Slab& slab) {
 }
 
 Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  const core::Move& move = problem.move;
   if (problem.in_place) return Verdict::refuse("not in place");
-  if (move.guard) return Verdict::refuse("takes no tail of channels");
+  if (problem.move.guard) return Verdict::refuse("takes no tail of channels");
+  const core::Move move = widened(problem.move);
   const auto needed = static_cast<std::size_t>(local_bytes(values, problem.index_bits));
   if (needed > device.local_memory_max)
     return Verdict::refuse("needs " + std::to_string(needed) + " bytes of local memory, the device has " +
@@ -76,7 +88,7 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
   if (static_cast<std::size_t>(values.at("items")) > device.max_group)
     return Verdict::refuse("groups of " + std::to_string(values.at("items")) + " exceed the device's " +
                            std::to_string(device.max_group));
-  const std::optional<Slab> slab = chosen_slab(problem, values, device);
+  const std::optional<Slab> slab = chosen_slab(move, values, device);
   if (!slab) return Verdict::refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *slab).size() > MOVE_AXES) return Verdict::refuse("more axes than a walk takes");
   // On a CPU local memory is only a detour, as for "tile".
@@ -150,11 +162,11 @@ void write_cuts(const core::Move& move, const Slab& slab, SlabParams& params) {
 }
 
 /// Walked once a slab, so few ranks; the kernel takes its parameters in a structure of its own.
-void write_slab_walk(const MoveProblem& problem, const Slab& slab, SlabParams& params, jit::Defines& defines) {
-  const std::vector<core::MoveAxis> walked = walk_of(problem.move, slab);
+void write_slab_walk(const core::Move& move, const Slab& slab, int index_bits, SlabParams& params,
+                     jit::Defines& defines) {
+  const std::vector<core::MoveAxis> walked = walk_of(move, slab);
   MoveParams walk{};
-  const int padding =
-      write_walk(walked, 0, Ranks::coarse, problem.index_bits, walk, defines, sizeof(SlabParams));
+  const int padding = write_walk(walked, 0, Ranks::coarse, index_bits, walk, defines, sizeof(SlabParams));
   const int last = padding + static_cast<int>(walked.size()) - 1;
   defines.set("AXIS_I", last - 1).set("AXIS_O", last);
   std::copy_n(walk.in_stride, MOVE_AXES, params.in_stride);
@@ -171,14 +183,14 @@ std::uint64_t slabs_in(const core::Move& move, const Slab& slab) {
 }
 
 Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  const core::Move& move = problem.move;
-  const Slab slab = *chosen_slab(problem, values, device);
+  const core::Move move = widened(problem.move);
+  const Slab slab = *chosen_slab(move, values, device);
   const SlabPadding padding = slab_padding(slab, move.element, slab_bytes(values) / move.element);
   Launch launch;
   launch.kernel = {"rearrange/slab.kernel", "slab", {}, static_cast<unsigned>(values.at("items")), false};
   jit::Defines& defines = launch.kernel.defines;
   SlabParams params{};
-  write_slab_walk(problem, slab, params, defines);
+  write_slab_walk(move, slab, problem.index_bits, params, defines);
   write_runs(move, slab, values.at("items"), params);
   write_places(slab, padding, params);
   write_cuts(move, slab, params);
@@ -187,7 +199,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   defines.set("IN_FLIGHT", std::max<std::int64_t>(1, values.at("in_flight") / unit));
   defines.set("MOST_RUNS", most_slab_runs);
   defines.set("VECTOR", slab.vector).set("ELEMENT", type_of_bytes(move.element));
-  defines.set("ELEMENT_BYTES", move.element).set("ZERO", move.element == 16 ? "make_u32x4(0, 0, 0, 0)" : "0");
+  defines.set("ELEMENT_BYTES", move.element);
   launch.kernel.resident = static_cast<unsigned>(values.at("resident") / values.at("items"));
   launch.geometry.items = launch.kernel.items;
   launch.geometry.groups = slabs_in(move, slab);

@@ -55,8 +55,7 @@ std::set<Cut> cuts_of(const core::Move& move, const std::vector<int>& chain, i64
   for (i64 bytes = 32, next = 48; bytes <= most_bytes; bytes = std::exchange(next, 2 * bytes)) {
     i64 run = move.element;
     std::size_t whole = 0;
-    while (whole < chain.size() && run * at(move, chain[whole]).extent <= bytes)
-      run *= at(move, chain[whole++]).extent;
+    while (whole < chain.size() && run * at(move, chain[whole]).extent <= bytes) run *= at(move, chain[whole++]).extent;
     if (whole > 0) cuts.insert({whole, 1});
     const i64 most = bytes / run;
     if (whole == chain.size() || most < 2) continue;
@@ -77,7 +76,8 @@ void take(const core::Move& move, const std::vector<int>& chain, const Cut& cut,
 }
 
 /// The axes of a chain along which a slab is contiguous; `cut` becomes the last one if it is cut.
-std::vector<int> run_of(const core::Move& move, const std::vector<int>& chain, const std::vector<i64>& block, int& cut) {
+std::vector<int> run_of(const core::Move& move, const std::vector<int>& chain, const std::vector<i64>& block,
+                        int& cut) {
   std::vector<int> run;
   for (const int axis : chain) {
     const i64 taken = block[static_cast<std::size_t>(axis)];
@@ -112,9 +112,9 @@ i64 vector_of(const core::Move& move, const Slab& slab, bool output, i64 access)
   return run % vector == 0 && last % vector == 0 && run > vector ? vector : 1;
 }
 
-/// Time of a run, of what as many bytes of a long one take. Of what lies in the sectors at its ends, neighbouring slabs find
-/// half in the cache. Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and those that
-/// touch sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
+/// Time of a run, of what as many bytes of a long one take. Of what lies in the sectors at its ends, neighbouring slabs
+/// find half in the cache. Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and
+/// those that touch sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
 double overhead_of(const core::Move& move, const Slab& slab, bool output) {
   const i64 bytes = slab.product(output ? slab.out_run : slab.in_run) * move.element;
   const i64 align = run_alignment(move, slab, output);
