@@ -170,6 +170,7 @@ Texts tuned_texts() {
     texts.add(candidate_named("tile"), transpose_problem(Dtype::f32, 6400, 6400), values);
     texts.add(candidate_named("tile"), transpose_problem(Dtype::f64, 6400, 6400), values);
   }
+  add_every_value(texts, "slab", problems(Dtype::u8)[3]);
   add_every_value(texts, "rows", guarded_problems(Dtype::f32)[1]);
   add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32), 32, true)});
   add_every_value(texts, "tma", transpose_problem(Dtype::u16, 6400, 6400));
@@ -184,7 +185,7 @@ class CandidatesCuda : public NvrtcTest {};
 TEST_F(CandidatesCuda, EveryProblemCompilesForEveryGeneration) {
   for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
     const Texts texts = default_texts(architecture);
-    for (const char* candidate : {"tile", "rows", "shift", "swap", "vectors", "plain"})
+    for (const char* candidate : {"tile", "slab", "rows", "shift", "swap", "vectors", "plain"})
       EXPECT_GE(texts.taken(candidate), 5) << candidate;
     if (std::string(architecture) == "sm_80")
       EXPECT_EQ(texts.taken("tma"), 0);
@@ -240,6 +241,14 @@ TEST_F(CandidatesCuda, TilesKeepToTheirRegisters) {
   for (const Dtype dtype : dtypes) {
     SCOPED_TRACE(name(dtype));
     const Launch launch = tile_launch(transpose_problem(dtype, 6400, 6400));
+    EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "");
+  }
+}
+
+TEST_F(CandidatesCuda, SlabsKeepToTheirRegisters) {
+  for (const Dtype dtype : dtypes) {
+    SCOPED_TRACE(name(dtype));
+    const Launch launch = launch_of("slab", relayout_problem(dtype, "NHWC", "NCHW", {8, 64, 64, 24}));
     EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "");
   }
 }

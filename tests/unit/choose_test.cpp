@@ -48,6 +48,16 @@ TEST_F(Choose, BlockedLayoutsOnGpusGoByTiles) {
   EXPECT_EQ(chosen(gpu_info(), relayout("NCHW", "NC/32HW32"), View::contiguous(Dtype::u8, {32, 256, 56, 56})), "tile");
 }
 
+TEST_F(Choose, ManyShortAxesOnGpusGoBySlabs) {
+  const View eight = View::contiguous(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5});
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{7, 6, 5, 4, 3, 2, 1, 0}), eight), "slab");
+  const View six = View::contiguous(Dtype::f32, {32, 15, 15, 15, 15, 32});
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{5, 4, 3, 2, 1, 0}), six), "slab");
+  const View five = View::contiguous(Dtype::f32, {48, 28, 28, 28, 48});
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{4, 3, 2, 1, 0}), five), "tile") << "a tile is more than half full";
+  EXPECT_EQ(chosen(gpu_info(), relayout("NHWC", "NCHW"), View::contiguous(Dtype::u8, {16, 400, 600, 3})), "slab");
+}
+
 TEST_F(Choose, KeptRowsOnGpusGoByRows) {
   EXPECT_EQ(chosen(gpu_info(), swap_first_two(), View::contiguous(Dtype::f32, {512, 512, 256})), "rows");
   EXPECT_EQ(chosen(gpu_info(), copy(), View::contiguous(Dtype::u8, {64 << 20})), "rows");

@@ -41,6 +41,12 @@ std::vector<core::MoveAxis> axes_without(const core::Move& move, int first, int 
 /// Whether a tiled kernel can keep a move's guard: its inner axis walked, or filled along o, or skipped along i.
 bool guard_fits_tiles(const core::Move& move, const TileAxes& axes);
 
+/// Bytes, up to `limit`, of the widest access that starts, lengths and guard of a move allow which keeps its fastest
+/// axis.
+std::int64_t packet_bytes(const core::Move& move, std::int64_t limit);
+/// The same move counted in packets of `bytes`.
+core::Move in_packets(core::Move move, std::int64_t bytes);
+
 /// From how many bytes moved on a CPU kernel stores past the cache, and whether this move is that large.
 tune::Tunable stream_tunable();
 bool streams(const core::Move& move, const Configuration& values);

@@ -35,6 +35,34 @@ bool guard_fits_tiles(const core::Move& move, const TileAxes& axes) {
   return true;
 }
 
+std::int64_t packet_bytes(const core::Move& move, std::int64_t limit) {
+  const int fastest = static_cast<int>(move.axes.size()) - 1;
+  std::int64_t bytes =
+      std::min(core::proven_alignment(move, false, fastest, limit), core::proven_alignment(move, true, fastest, limit));
+  const auto divides = [&](std::int64_t elements) {
+    while (bytes > move.element && elements * move.element % bytes != 0) bytes /= 2;
+  };
+  divides(move.axes.back().extent);
+  if (move.guard && move.guard->inner == fastest) divides(move.guard->count);
+  return std::max(bytes, move.element);
+}
+
+core::Move in_packets(core::Move move, std::int64_t bytes) {
+  const std::int64_t factor = bytes / move.element;
+  if (factor == 1) return move;
+  const int fastest = static_cast<int>(move.axes.size()) - 1;
+  for (int d = 0; d < fastest; ++d) {
+    move.axes[static_cast<std::size_t>(d)].in_stride /= factor;
+    move.axes[static_cast<std::size_t>(d)].out_stride /= factor;
+  }
+  move.axes.back().extent /= factor;
+  move.in_offset /= factor;
+  move.out_offset /= factor;
+  if (move.guard && move.guard->inner == fastest) move.guard->count /= factor;
+  move.element = bytes;
+  return move;
+}
+
 tune::Tunable stream_tunable() {
   return {"stream_mib",
           48,

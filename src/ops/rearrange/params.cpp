@@ -41,7 +41,7 @@ int leading_axes(const core::Move& move) {
 }
 
 int write_walk(const std::vector<core::MoveAxis>& axes, int leading, Ranks ranks, int index_bits, MoveParams& params,
-               jit::Defines& defines) {
+               jit::Defines& defines, std::size_t params_bytes) {
   const int count = static_cast<int>(axes.size());
   const int rank = rank_class(count, ranks);
   const int padding = rank - count;
@@ -60,7 +60,7 @@ int write_walk(const std::vector<core::MoveAxis>& axes, int leading, Ranks ranks
   }
   defines.set("RANK", rank);
   defines.set("INDEX_BITS", index_bits);
-  defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(MoveParams)));
+  defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(params_bytes));
   return padding;
 }
 

@@ -23,9 +23,9 @@ enum class Ranks { fine, coarse };  // 2, 4, 6, 8, 16 or 4, 8, 16
 
 /// A walk over `axes` (slowest first): fills its part of the parameters and sets RANK, INDEX_BITS and AXL_PARAMS_SIZE.
 /// Axes that are missing from the rank are padded behind the first `leading` ones, so that these stand at fixed places.
-/// Returns how many were padded.
+/// `params_bytes` is the size of the structure that the kernel gets. Returns how many were padded.
 int write_walk(const std::vector<core::MoveAxis>& axes, int leading, Ranks ranks, int index_bits, MoveParams& params,
-               jit::Defines& defines);
+               jit::Defines& defines, std::size_t params_bytes = sizeof(MoveParams));
 
 /// How many axes of a move ordered by with_guard_in_front belong to its guard and are not the fastest.
 int leading_axes(const core::Move& move);

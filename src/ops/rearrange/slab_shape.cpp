@@ -1,0 +1,291 @@
+// Cuts slabs out of moves: the fastest axes of both sides, and the padding that keeps them out of each other's banks.
+#include "ops/rearrange/slab_shape.hpp"
+
+#include "ops/choose.hpp"
+#include "ops/rearrange/cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace axisloom::ops {
+namespace {
+
+using i64 = std::int64_t;
+
+const core::MoveAxis& at(const core::Move& move, int axis) {
+  return move.axes[static_cast<std::size_t>(axis)];
+}
+i64 stride_of(const core::Move& move, int axis, bool output) {
+  return output ? at(move, axis).out_stride : at(move, axis).in_stride;
+}
+bool among(const std::vector<int>& axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+/// The axes that one after the other make up what lies side by side on one side, the fastest first.
+std::vector<int> chain_of(const core::Move& move, bool output) {
+  std::vector<int> chain;
+  for (i64 run = 1; chain.size() < most_slab_axes;) {
+    int next = -1;
+    for (int d = 0; d < static_cast<int>(move.axes.size()); ++d)
+      if (stride_of(move, d, output) == run && !among(chain, d) &&
+          (next < 0 || at(move, d).extent > at(move, next).extent))
+        next = d;
+    if (next < 0) break;
+    chain.push_back(next);
+    run *= at(move, next).extent;
+  }
+  return chain;
+}
+
+/// So many axes of a chain, and a block of the next one.
+struct Cut {
+  std::size_t whole;
+  i64 block;
+  auto operator<=>(const Cut&) const = default;
+};
+
+/// Runs of about 32 bytes and upward, in steps of a half and a third; blocks of a cut axis are alike, and as far as
+/// possible such that all runs begin at a sector.
+std::set<Cut> cuts_of(const core::Move& move, const std::vector<int>& chain, i64 most_bytes) {
+  std::set<Cut> cuts;
+  for (i64 bytes = 32, next = 48; bytes <= most_bytes; bytes = std::exchange(next, 2 * bytes)) {
+    i64 run = move.element;
+    std::size_t whole = 0;
+    while (whole < chain.size() && run * at(move, chain[whole]).extent <= bytes) run *= at(move, chain[whole++]).extent;
+    if (whole > 0) cuts.insert({whole, 1});
+    const i64 most = bytes / run;
+    if (whole == chain.size() || most < 2) continue;
+    const i64 extent = at(move, chain[whole]).extent;
+    const i64 block = ceil_div(extent, ceil_div(extent, most)), step = gpu_segment / std::gcd(gpu_segment, run);
+    cuts.insert({whole, block});
+    if (const i64 even = ceil_div(block, step) * step; even < extent && even * run <= most_bytes)
+      cuts.insert({whole, even});
+  }
+  return cuts;
+}
+
+void take(const core::Move& move, const std::vector<int>& chain, const Cut& cut, std::vector<i64>& block) {
+  for (std::size_t k = 0; k < cut.whole; ++k) block[static_cast<std::size_t>(chain[k])] = at(move, chain[k]).extent;
+  if (cut.whole == chain.size()) return;
+  i64& last = block[static_cast<std::size_t>(chain[cut.whole])];
+  last = std::max(last, cut.block);
+}
+
+/// The axes of a chain along which a slab is contiguous; `cut` becomes the last one if it is cut.
+std::vector<int> run_of(const core::Move& move, const std::vector<int>& chain, const std::vector<i64>& block,
+                        int& cut) {
+  std::vector<int> run;
+  for (const int axis : chain) {
+    const i64 taken = block[static_cast<std::size_t>(axis)];
+    if (taken > 1) run.push_back(axis);
+    if (taken == at(move, axis).extent) continue;
+    if (taken > 1) cut = axis;
+    break;
+  }
+  return run;
+}
+
+/// Largest power of two, up to a sector, that divides the byte address of every run's start on one side.
+i64 run_alignment(const core::Move& move, const Slab& slab, bool output) {
+  const std::vector<int>& run = output ? slab.out_run : slab.in_run;
+  const int cut = output ? slab.cut_out : slab.cut_in;
+  i64 align = std::gcd(gpu_segment, output ? move.out_align : move.in_align);
+  const auto starts_at = [&](i64 elements) { align = std::gcd(align, elements * move.element); };
+  starts_at(output ? move.out_offset : move.in_offset);
+  for (int d = 0; d < static_cast<int>(move.axes.size()); ++d)
+    if (!among(run, d)) starts_at(stride_of(move, d, output));
+  if (cut >= 0) starts_at(slab.block[static_cast<std::size_t>(cut)] * stride_of(move, cut, output));
+  return align;
+}
+
+/// Elements of an access: words of `access` bytes where every run begins and ends with one, and has two of them.
+i64 vector_of(const core::Move& move, const Slab& slab, bool output, i64 access) {
+  const i64 vector = access / move.element;
+  if (vector < 2 || run_alignment(move, slab, output) % access != 0) return 1;
+  const i64 run = slab.product(output ? slab.out_run : slab.in_run);
+  const int cut = output ? slab.cut_out : slab.cut_in;
+  const i64 last = cut < 0 ? run : at(move, cut).extent * (run / slab.block[static_cast<std::size_t>(cut)]);
+  return run % vector == 0 && last % vector == 0 && run > vector ? vector : 1;
+}
+
+/// Time of a run, of what as many bytes of a long one take. Of what lies in the sectors at its ends, neighbouring slabs
+/// find half in the cache. Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and
+/// those that touch sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
+double overhead_of(const core::Move& move, const Slab& slab, bool output) {
+  const i64 bytes = slab.product(output ? slab.out_run : slab.in_run) * move.element;
+  const i64 align = run_alignment(move, slab, output);
+  const i64 touched = align == gpu_segment ? ceil_div(bytes, gpu_segment) * gpu_segment : bytes + gpu_segment - align;
+  const double half = 36 / static_cast<double>(bytes);
+  return (1 + half * half) * (1 + 0.5 * static_cast<double>(touched - bytes) / static_cast<double>(bytes));
+}
+
+/// Turns that items take over so many runs of so many accesses, for each that all of them would take.
+double turns_of(i64 run, i64 runs, i64 items) {
+  const i64 width = slab_width(run, items);
+  const i64 turns = ceil_div(run, width) * ceil_div(runs, items / width);
+  return static_cast<double>(turns * items) / static_cast<double>(run * runs);
+}
+
+double cost_of(const core::Move& move, const Slab& slab, i64 items) {
+  const double traffic = (overhead_of(move, slab, false) + overhead_of(move, slab, true)) / 2;
+  double idle = 1;  // what items have to do, for each element: slabs stick out of the array, and items stand idle
+  for (std::size_t d = 0; d < slab.block.size(); ++d)
+    idle *= static_cast<double>(ceil_div(move.axes[d].extent, slab.block[d]) * slab.block[d]) /
+            static_cast<double>(move.axes[d].extent);
+  idle *= (turns_of(slab.product(slab.in_run) / slab.vector, slab.product(slab.in_runs), items) +
+           turns_of(slab.product(slab.out_run) / slab.vector, slab.product(slab.out_runs), items)) /
+          2;
+  // Some twenty instructions an access, more where words are put together, in what time a card could have moved.
+  const double instructions = slab.vector > 1 ? 1 + static_cast<double>(slab.vector) / 6 : 1;
+  const double passage = idle * instructions * 2.4 / static_cast<double>(slab.vector * move.element);
+  // What a group does before its first access, in bytes that it could have moved.
+  constexpr double beginning = 1536;
+  const double bytes = static_cast<double>(slab.elements() * move.element);
+  return (std::max(traffic, passage) + std::min(traffic, passage) / 4) * (1 + beginning / bytes);
+}
+
+struct Limits {
+  i64 bytes, access, items;
+};
+
+/// The slab of two cuts; none where it is too large for local memory or its tables.
+std::optional<Slab> slab_between(const core::Move& move, const std::vector<int>& in_chain, const Cut& in,
+                                 const std::vector<int>& out_chain, const Cut& out, const Limits& limits) {
+  Slab slab;
+  slab.block.assign(move.axes.size(), 1);
+  take(move, in_chain, in, slab.block);
+  take(move, out_chain, out, slab.block);
+  slab.in_run = run_of(move, in_chain, slab.block, slab.cut_in);
+  slab.out_run = run_of(move, out_chain, slab.block, slab.cut_out);
+  const auto others = [&](const std::vector<int>& chain, const std::vector<int>& run, std::vector<int>& rest) {
+    for (const int axis : chain)
+      if (slab.block[static_cast<std::size_t>(axis)] > 1 && !among(run, axis)) rest.push_back(axis);
+  };
+  others(out_chain, slab.in_run, slab.in_runs);
+  others(in_chain, slab.out_run, slab.out_runs);
+  if (slab.elements() * move.element > limits.bytes || slab.product(slab.in_runs) > most_slab_runs ||
+      slab.product(slab.out_runs) > most_slab_runs)
+    return std::nullopt;
+  // Single elements on one side set the pace.
+  slab.vector = std::min(vector_of(move, slab, false, limits.access), vector_of(move, slab, true, limits.access));
+  slab.cost = cost_of(move, slab, limits.items);
+  return slab;
+}
+
+/// Rounds of local memory in which `lanes` items read what they store next to each other, from unit `first` on.
+double rounds_at(const Slab& slab, bool turn, const std::vector<i64>& place_of, i64 element, i64 first, i64 lanes) {
+  const i64 banks = element < 4 ? 32 : 128 / element;
+  double rounds = 0;
+  for (i64 j = 0; j < slab.vector; ++j) {
+    std::array<std::array<i64, 32>, 32> words;  // different ones of each bank
+    std::array<std::size_t, 32> count{};
+    for (i64 lane = 0; lane < lanes; ++lane) {
+      const i64 part = (j + (turn ? lane * slab.vector / 32 : 0)) % slab.vector;
+      const auto n = static_cast<std::size_t>((first + lane) * slab.vector + part);
+      if (n >= place_of.size()) break;
+      const i64 word = element < 4 ? place_of[n] * element / 4 : place_of[n];
+      const auto bank = static_cast<std::size_t>(word % banks);
+      i64* const end = words[bank].data() + count[bank];
+      if (std::find(words[bank].data(), end, word) != end) continue;
+      *end = word;
+      count[bank] += 1;
+    }
+    rounds += static_cast<double>(std::max<std::size_t>(1, *std::max_element(count.begin(), count.end())));
+  }
+  return rounds / static_cast<double>(slab.vector);
+}
+
+/// Places of the slab's elements in the output's order.
+std::vector<i64> places(const Slab& slab, const SlabPadding& padding, i64 most) {
+  std::vector<int> axes = slab.out_run;
+  axes.insert(axes.end(), slab.out_runs.begin(), slab.out_runs.end());
+  std::vector<i64> steps, list;
+  for (const int axis : axes) steps.push_back(slab_place(slab, padding, axis));
+  for (i64 n = 0; n < std::min(most, slab.elements()); ++n) {
+    i64 place = 0, rest = n;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      const i64 extent = slab.block[static_cast<std::size_t>(axes[k])];
+      place += rest % extent * steps[k];
+      rest /= extent;
+    }
+    list.push_back(place);
+  }
+  return list;
+}
+
+/// Fills in `turn` and `rounds`, by the first few warps.
+void count_rounds(const Slab& slab, i64 element, SlabPadding& padding) {
+  const i64 lanes = element < 4 ? 32 : 128 / element;
+  constexpr i64 warps = 6;
+  const std::vector<i64> place_of = places(slab, padding, warps * lanes * slab.vector);
+  const auto rounds = [&](bool turn) {
+    double sum = 0;
+    for (i64 warp = 0; warp < warps; ++warp) sum += rounds_at(slab, turn, place_of, element, warp * lanes, lanes);
+    return sum / static_cast<double>(warps);
+  };
+  padding.rounds = rounds(false);
+  if (slab.vector == 1) return;
+  const double turned = rounds(true);
+  padding.turn = turned < padding.rounds;
+  padding.rounds = std::min(padding.rounds, turned);
+}
+
+}  // namespace
+
+std::int64_t Slab::product(const std::vector<int>& axes) const {
+  i64 product = 1;
+  for (const int axis : axes) product *= block[static_cast<std::size_t>(axis)];
+  return product;
+}
+
+std::optional<Slab> slab_of(const core::Move& move, std::int64_t bytes, std::int64_t access, std::int64_t items) {
+  const std::vector<int> in_chain = chain_of(move, false), out_chain = chain_of(move, true);
+  std::optional<Slab> best;
+  const std::set<Cut> in_cuts = cuts_of(move, in_chain, bytes), out_cuts = cuts_of(move, out_chain, bytes);
+  for (const Cut& in : in_cuts) {
+    for (const Cut& out : out_cuts) {
+      std::optional<Slab> slab = slab_between(move, in_chain, in, out_chain, out, {bytes, access, items});
+      if (slab && (!best || slab->cost < best->cost)) best = std::move(slab);
+    }
+  }
+  return best;
+}
+
+std::int64_t slab_width(std::int64_t run, std::int64_t items) {
+  return ceil_div(run, ceil_div(run, items));
+}
+
+SlabPadding slab_padding(const Slab& slab, std::int64_t element, std::int64_t room) {
+  constexpr double good_rounds = 1.1;  // no reason to look any further
+  SlabPadding best{slab.elements(), 0};
+  count_rounds(slab, element, best);
+  i64 from = 1;
+  for (const int axis : slab.in_run) {
+    from *= slab.block[static_cast<std::size_t>(axis)];
+    if (from % slab.vector != 0 || from <= slab.vector || from == slab.elements()) continue;
+    for (i64 pad = slab.vector; pad < 16 * slab.vector && best.rounds > good_rounds; pad += slab.vector) {
+      SlabPadding padding{from, pad};
+      if (padding.place(slab.elements() - 1) >= room) break;
+      count_rounds(slab, element, padding);
+      if (padding.rounds < best.rounds) best = padding;
+    }
+  }
+  return best;
+}
+
+std::int64_t slab_place(const Slab& slab, const SlabPadding& padding, int axis) {
+  i64 step = 1;
+  for (const std::vector<int>* const axes : {&slab.in_run, &slab.in_runs}) {
+    for (const int d : *axes) {
+      if (d == axis) return padding.place(step);
+      step *= slab.block[static_cast<std::size_t>(d)];
+    }
+  }
+  return 0;
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,104 @@
+// How slabs are cut out of moves, and how they lie in local memory: plain host code.
+#include "ops/rearrange/slab_shape.hpp"
+#include "ops_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+namespace axisloom::ops_test {
+namespace {
+
+constexpr std::int64_t slab_bytes = 16384, room_bytes = slab_bytes * 9 / 8;
+
+core::Move reversed(Dtype dtype, const Dims& shape) {
+  std::vector<int> order(shape.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return problem_of(permute(order), with_result(permute(order), View::contiguous(dtype, shape))).move;
+}
+
+core::Move relaid(Dtype dtype, const char* from, const char* to, const Dims& shape) {
+  const Operation op = relayout(from, to);
+  return problem_of(op, with_result(op, View::contiguous(dtype, shape))).move;
+}
+
+/// Moves of many short axes, of long ones, and of one short axis beside a long one.
+std::vector<core::Move> moves() {
+  return {reversed(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5}),
+          reversed(Dtype::f64, {24, 22, 18, 20, 2, 3, 2, 2, 3, 4, 3, 2}),
+          reversed(Dtype::f32, {32, 15, 15, 15, 15, 32}),
+          reversed(Dtype::c128, {48, 28, 28, 28, 48}),
+          reversed(Dtype::u8, {16384, 16384}),
+          reversed(Dtype::u16, {99, 7, 3, 5, 9, 77}),
+          relaid(Dtype::u8, "NCHW", "NHWC", {256, 64, 56, 56}),
+          relaid(Dtype::u8, "NHWC", "NCHW", {256, 56, 56, 64}),
+          relaid(Dtype::f16, "NHWC", "NCHW", {16, 400, 600, 3})};
+}
+
+TEST(Slab, RunsAreLongOnBothSides) {
+  for (const core::Move& move : moves()) {
+    SCOPED_TRACE(core::to_string(move));
+    const std::optional<ops::Slab> slab = ops::slab_of(move, slab_bytes, 4, 256);
+    ASSERT_TRUE(slab);
+    EXPECT_GE(slab->product(slab->in_run) * move.element, 64);
+    EXPECT_GE(slab->product(slab->out_run) * move.element, 64);
+    EXPECT_LE(slab->elements() * move.element, slab_bytes);
+    EXPECT_GE(slab->elements() * move.element, slab_bytes / 2);
+    EXPECT_EQ(slab->elements(), slab->product(slab->out_run) * slab->product(slab->out_runs));
+  }
+}
+
+TEST(Slab, EveryElementHasAPlaceOfItsOwn) {
+  for (const core::Move& move : moves()) {
+    SCOPED_TRACE(core::to_string(move));
+    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256);
+    const ops::SlabPadding padding = ops::slab_padding(slab, move.element, room_bytes / move.element);
+    std::set<std::int64_t> places{0};
+    for (std::size_t d = 0; d < slab.block.size(); ++d) {
+      std::set<std::int64_t> further;
+      for (std::int64_t n = 0; n < slab.block[d]; ++n)
+        for (const std::int64_t place : places)
+          further.insert(place + n * ops::slab_place(slab, padding, static_cast<int>(d)));
+      places = std::move(further);
+    }
+    std::set<std::int64_t> expected;
+    for (std::int64_t n = 0; n < slab.elements(); ++n) expected.insert(padding.place(n));
+    EXPECT_EQ(places, expected);
+    EXPECT_LT(*places.rbegin(), room_bytes / move.element);
+  }
+}
+
+// 32 floats a row would put a column of them into one bank.
+TEST(Slab, PaddingKeepsColumnsOutOfOneBank) {
+  for (const core::Move& move : moves()) {
+    SCOPED_TRACE(core::to_string(move));
+    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256);
+    EXPECT_LE(ops::slab_padding(slab, move.element, room_bytes / move.element).rounds, 2);
+  }
+  const core::Move powers = reversed(Dtype::f32, {64, 64, 64, 64});
+  const ops::Slab slab = *ops::slab_of(powers, slab_bytes, 4, 256);
+  EXPECT_GE(ops::slab_padding(slab, 4, slab.elements()).rounds, 16) << "no room for padding";
+  EXPECT_EQ(ops::slab_padding(slab, 4, room_bytes / 4).rounds, 1);
+}
+
+TEST(Slab, BytesTravelInWordsWhereRunsAllow) {
+  const ops::Slab words = *ops::slab_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64}), slab_bytes, 4, 256);
+  EXPECT_EQ(words.vector, 4);
+  const ops::Slab odd = *ops::slab_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 57, 57, 64}), slab_bytes, 4, 256);
+  EXPECT_EQ(odd.vector, 1) << "rows of 57 * 57 bytes begin anywhere";
+  core::Move shifted = relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64});
+  shifted.in_offset = 1;
+  EXPECT_EQ(ops::slab_of(shifted, slab_bytes, 4, 256)->vector, 1);
+}
+
+TEST(Slab, StridedSidesHaveNone) {
+  core::Move move = reversed(Dtype::f32, {16, 16, 16});
+  for (core::MoveAxis& axis : move.axes) axis.in_stride *= 2;
+  EXPECT_FALSE(ops::slab_of(move, slab_bytes, 4, 256));
+}
+
+}  // namespace
+}  // namespace axisloom::ops_test
