@@ -10,8 +10,8 @@ typedef struct {
   i64 in_runs_stride[SLAB_AXES];   // elements of the input between runs
   i64 out_runs_stride[SLAB_AXES];  // elements of the output between runs
   u32 shift[MOVE_AXES];
-  // Axes that number the runs on either side, and those that a run of the output goes along; the fastest first. A digit is
-  // rest - mul_hi(rest, multiplier) * extent; places are elements of local memory.
+  // Axes that number the runs on either side, and those that a run of the output goes along; the fastest first. A digit
+  // is rest - mul_hi(rest, multiplier) * extent; places are elements of local memory.
   u32 in_runs_extent[SLAB_AXES];
   u32 in_runs_multiplier[SLAB_AXES];
   u32 out_runs_extent[SLAB_AXES];
@@ -30,8 +30,8 @@ typedef struct {
   u32 pad;                // accesses that local memory leaves out after so many as pad_divider divides by
   u32 pad_divider;
   u32 turn;               // 1: items take the elements of a word in different orders
-  // i is the axis that is cut at the end of a run of the input, o of the output; where both are the same axis it is i, and
-  // o has one index. Indices in a slab, and in the last one; then how long and how many the runs are for each of them.
+  // i is the axis that is cut at the end of a run of the input, o of the output; where both are the same axis it is i,
+  // and o has one index. Indices in a slab, and in the last one; then how long and how many the runs are for each.
   u32 block_i;
   u32 last_i;
   u32 block_o;
