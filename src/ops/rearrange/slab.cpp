@@ -13,6 +13,8 @@ namespace {
 #include "ops/rearrange/slab.params.h"
 static_assert(most_slab_axes == SLAB_AXES);
 
+constexpr std::int64_t long_row = 128;  // bytes that coalesce without a detour
+
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"slab",
@@ -46,9 +48,13 @@ std::int64_t local_bytes(const Configuration& values, int index_bits) {
   return slab_bytes(values) + most_slab_runs * 3 * index_bits / 8;
 }
 
+bool keeps_fastest_axis(const core::Move& move) {
+  return !move.axes.empty() && move.axes.back().in_stride == 1 && move.axes.back().out_stride == 1;
+}
+
 /// A fastest axis that is kept makes larger elements.
 core::Move widened(const core::Move& move) {
-  if (move.axes.empty() || move.axes.back().in_stride != 1 || move.axes.back().out_stride != 1) return move;
+  if (!keeps_fastest_axis(move)) return move;
   core::Move wide = in_packets(move, packet_bytes(move, 16));
   std::erase_if(wide.axes, [](const core::MoveAxis& axis) { return axis.extent == 1; });
   return wide;
@@ -80,6 +86,8 @@ std::vector<core::MoveAxis> walk_of(const core::Move& move, const Slab& slab) {
 Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
   if (problem.in_place) return Verdict::refuse("not in place");
   if (problem.move.guard) return Verdict::refuse("takes no tail of channels");
+  if (keeps_fastest_axis(problem.move) && problem.move.axes.back().extent * problem.move.element >= long_row)
+    return Verdict::refuse("rows of " + std::to_string(long_row) + " bytes and more are kept, and move as they are");
   const core::Move move = widened(problem.move);
   const auto needed = static_cast<std::size_t>(local_bytes(values, problem.index_bits));
   if (needed > device.local_memory_max)
