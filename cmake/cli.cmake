@@ -6,7 +6,7 @@ list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/cli/main.cpp)
 add_library(axisloom_cli_objects OBJECT ${cli_sources})
 axisloom_target(axisloom_cli_objects)
 # Most of the time to compile one of these goes into CLI11's and fmt's headers, so several share one reading of them.
-set_target_properties(axisloom_cli_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+set_target_properties(axisloom_cli_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
 target_include_directories(axisloom_cli_objects PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/cli)
 target_compile_definitions(axisloom_cli_objects PUBLIC AXISLOOM_VERSION="${PROJECT_VERSION}")
 target_link_libraries(axisloom_cli_objects

@@ -46,7 +46,7 @@ BuildRequest request(const char* source) {
 }
 
 template <typename Value>
-Arg by_value(const Value& value) {
+Arg argument_of(const Value& value) {
   return Arg::bytes(&value, sizeof value);
 }
 
@@ -158,7 +158,7 @@ TEST_F(CudaCard, BuildsLoadsAndLaunches) {
   const long n = 1000;
   for (const auto& program : {built, loaded}) {
     const auto a = upload(counting(n)), b = upload(std::vector<int>(n));
-    const std::array args = {Arg::of(*a), Arg::of(*b), by_value(n)};
+    const std::array args = {Arg::of(*a), Arg::of(*b), argument_of(n)};
     queue->launch(*program, "twice", {.groups = 8, .items = 128}, args, {})->wait();
     const std::vector<int> out = download(*b);
     for (int i = 0; i < n; ++i) ASSERT_EQ(out[static_cast<std::size_t>(i)], 2 * i);
@@ -177,7 +177,7 @@ TEST_F(CudaCard, ChecksArgumentsWhereTheDriverTells) {
   const std::array<Arg, 1> few = {Arg::of(*a)};
   EXPECT_THROW(queue->launch(*program, "add_one", {.items = 32}, few, {}), Error);
   const int narrow = 4;
-  const std::array wrong = {Arg::of(*a), by_value(narrow)};
+  const std::array wrong = {Arg::of(*a), argument_of(narrow)};
   EXPECT_THROW(queue->launch(*program, "add_one", {.items = 32}, wrong, {}), Error);
   EXPECT_FALSE(device->lost());
 }
@@ -195,7 +195,7 @@ TEST_F(CudaCard, UsesMoreLocalMemoryThanTheDefault) {
   if (device->info().local_memory_max < n * sizeof(int)) GTEST_SKIP() << "the card has less";
   const auto program = device->build(request(kSource));
   const auto a = upload(counting(n));
-  const std::array args = {Arg::of(*a), by_value(n)};
+  const std::array args = {Arg::of(*a), argument_of(n)};
   queue->launch(*program, "reverse", {.items = 256, .local_bytes = n * sizeof(int)}, args, {})->wait();
   const std::vector<int> out = download(*a);
   for (int i = 0; i < n; ++i) ASSERT_EQ(out[static_cast<std::size_t>(i)], n - 1 - i);
@@ -230,7 +230,7 @@ TEST_F(CudaCard, OneQueueWaitsForAnother) {
   const long n = 1 << 20;
   const auto buffer = upload(std::vector<int>(n));
   const auto other = device->queue(false);
-  const std::array args = {Arg::of(*buffer), by_value(n)};
+  const std::array args = {Arg::of(*buffer), argument_of(n)};
   std::vector<std::shared_ptr<Event>> last;
   for (int i = 0; i < 200; ++i) {
     last = {(i % 2 ? *queue : *other).launch(*program, "add_one", {.groups = n / 256, .items = 256}, args, last)};
@@ -260,7 +260,7 @@ TEST_F(CudaCard, EightThreadsLaunchOneProgram) {
       const auto mine = device->queue(false);
       const auto buffer = device->allocate(n * sizeof(int));
       mine->fill(*buffer, 0, n * sizeof(int), std::byte{0}, {});
-      const std::array args = {Arg::of(*buffer), by_value(n)};
+      const std::array args = {Arg::of(*buffer), argument_of(n)};
       for (int i = 0; i < 200; ++i) {
         mine->launch(*program, "add_one", {.groups = 8, .items = 128, .local_bytes = std::size_t(t) * 12288}, args, {});
       }
@@ -288,7 +288,7 @@ TEST_F(CudaCard, BorrowsContextStreamAndMemory) {
     EXPECT_EQ(borrowed->info().name, device->info().name);
     const auto program = borrowed->build(request(kSource));
     const auto buffer = borrowed->borrow_buffer(reinterpret_cast<void*>(address), n * sizeof(int));
-    const std::array args = {Arg::of(*buffer), by_value(n)};
+    const std::array args = {Arg::of(*buffer), argument_of(n)};
     for (void* native : {static_cast<void*>(stream), static_cast<void*>(nullptr)}) {
       const auto on = borrowed->borrow_queue(native);
       on->fill(*buffer, 0, n * sizeof(int), std::byte{0}, {});
@@ -315,8 +315,8 @@ TEST_F(CudaCard, LaunchesAreCapturedIntoAGraph) {
   const int n = 24 * 1024;
   const long length = n;
   const auto a = upload(counting(n)), b = upload(std::vector<int>(n));
-  const std::array add = {Arg::of(*b), by_value(length)};
-  const std::array reverse = {Arg::of(*a), by_value(n)};
+  const std::array add = {Arg::of(*b), argument_of(length)};
+  const std::array reverse = {Arg::of(*a), argument_of(n)};
   const auto other = device->queue(false);
   const Geometry all{.groups = n / 256, .items = 256};
   const auto stream = static_cast<cuda::CUstream>(queue->native());

@@ -8,13 +8,13 @@
 namespace axisloom::device {
 namespace {
 
-using axisloom::testing::by_value;
-using axisloom::testing::code_thrown;
-using axisloom::testing::Interposer;
-using axisloom::testing::scale_request;
-using axisloom::testing::test_index;
-using axisloom::testing::test_spec;
-using axisloom::testing::text_thrown;
+using axisloom::test::by_value;
+using axisloom::test::code_thrown;
+using axisloom::test::Interposer;
+using axisloom::test::scale_request;
+using axisloom::test::test_index;
+using axisloom::test::test_spec;
+using axisloom::test::text_thrown;
 using opencl::cl;
 
 constexpr int items = 16;

@@ -7,9 +7,9 @@
 namespace axisloom::device {
 namespace {
 
-using axisloom::testing::code_thrown;
-using axisloom::testing::scale_request;
-using axisloom::testing::test_index;
+using axisloom::test::code_thrown;
+using axisloom::test::scale_request;
+using axisloom::test::test_index;
 
 constexpr int child_limit_seconds = 30;  // a hang ends by SIGALRM and so fails
 

@@ -7,12 +7,12 @@
 namespace axisloom::device {
 namespace {
 
-using axisloom::testing::by_value;
-using axisloom::testing::code_thrown;
-using axisloom::testing::Interposer;
-using axisloom::testing::scale_request;
-using axisloom::testing::test_index;
-using axisloom::testing::test_spec;
+using axisloom::test::by_value;
+using axisloom::test::code_thrown;
+using axisloom::test::Interposer;
+using axisloom::test::scale_request;
+using axisloom::test::test_index;
+using axisloom::test::test_spec;
 using opencl::cl;
 
 // Plain OpenCL, as an application would have it; the entry points are those of the library that was opened.

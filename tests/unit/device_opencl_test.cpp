@@ -11,14 +11,14 @@
 namespace axisloom::device {
 namespace {
 
-using axisloom::testing::by_value;
-using axisloom::testing::bytes_of;
-using axisloom::testing::code_thrown;
-using axisloom::testing::scale_request;
-using axisloom::testing::test_index;
-using axisloom::testing::test_spec;
-using axisloom::testing::text_thrown;
-using axisloom::testing::writable_bytes_of;
+using axisloom::test::by_value;
+using axisloom::test::bytes_of;
+using axisloom::test::code_thrown;
+using axisloom::test::scale_request;
+using axisloom::test::test_index;
+using axisloom::test::test_spec;
+using axisloom::test::text_thrown;
+using axisloom::test::writable_bytes_of;
 using opencl::cl;
 
 class OpenclDeviceTest : public ::testing::Test {

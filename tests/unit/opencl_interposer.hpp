@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace axisloom::testing {
+namespace axisloom::test {
 
 class Interposer {
  public:
@@ -139,4 +139,4 @@ class Interposer {
   }
 };
 
-}  // namespace axisloom::testing
+}  // namespace axisloom::test

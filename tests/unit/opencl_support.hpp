@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace axisloom::testing {
+namespace axisloom::test {
 
 /// Sets POCL_CACHE_DIR to a folder of this process, unless the caller has chosen one, and removes it at the end.
 class PrivatePoclCache {
@@ -92,4 +92,4 @@ std::string text_thrown(Call&& call) {
   return {};
 }
 
-}  // namespace axisloom::testing
+}  // namespace axisloom::test

@@ -155,7 +155,7 @@ inline Bytes after_oracle(const Operation& op, const std::vector<View>& views, c
   return out;
 }
 
-using testing::code_thrown;
-using testing::text_thrown;
+using test::code_thrown;
+using test::text_thrown;
 
 }  // namespace axisloom::ops_test

@@ -33,13 +33,13 @@ class Sizes {
 };
 
 /// What is known while a path is followed: which operands each array stands for, and the axes that it has.
-struct Array {
+struct Intermediate {
   std::vector<bool> operands;
   AxisSet axes = 0;
 };
 
-std::vector<Array> arrays_of(const Contraction& problem) {
-  std::vector<Array> arrays;
+std::vector<Intermediate> arrays_of(const Contraction& problem) {
+  std::vector<Intermediate> arrays;
   for (std::size_t i = 0; i < problem.operands.size(); ++i) {
     std::vector<bool> alone(problem.operands.size());
     alone[i] = true;
@@ -49,8 +49,8 @@ std::vector<Array> arrays_of(const Contraction& problem) {
   return arrays;
 }
 
-Array joined(const Contraction& problem, const Array& left, const Array& right) {
-  Array result = left;
+Intermediate joined(const Contraction& problem, const Intermediate& left, const Intermediate& right) {
+  Intermediate result = left;
   for (std::size_t i = 0; i < right.operands.size(); ++i)
     if (right.operands[i]) result.operands[i] = true;
   result.axes = (left.axes | right.axes) & axes_left(problem, result.operands);
@@ -67,7 +67,7 @@ std::vector<bool> members(std::size_t set, std::size_t count) {
 class Search {
  public:
   explicit Search(const Contraction& problem) : sizes_(problem), count_(problem.operands.size()) {
-    const std::vector<Array> arrays = arrays_of(problem);
+    const std::vector<Intermediate> arrays = arrays_of(problem);
     best_.resize(std::size_t{1} << count_);
     for (std::size_t set = 1; set < best_.size(); ++set) {
       for (std::size_t i = 0; i < count_; ++i)
@@ -124,11 +124,11 @@ class Search {
 /// Takes the pair whose product is smallest against the two, again and again; of equals the first.
 std::vector<PathStep> greedy_path(const Contraction& problem) {
   const Sizes sizes(problem);
-  std::vector<Array> arrays = arrays_of(problem);
+  std::vector<Intermediate> arrays = arrays_of(problem);
   std::vector<int> open;
   for (std::size_t i = 0; i < arrays.size(); ++i) open.push_back(static_cast<int>(i));
   const auto growth = [&](int left, int right) {
-    const Array &a = arrays[static_cast<std::size_t>(left)], &b = arrays[static_cast<std::size_t>(right)];
+    const Intermediate &a = arrays[static_cast<std::size_t>(left)], &b = arrays[static_cast<std::size_t>(right)];
     return sizes.bytes(joined(problem, a, b).axes) - sizes.bytes(a.axes) - sizes.bytes(b.axes);
   };
   std::vector<PathStep> path;
@@ -150,11 +150,11 @@ std::vector<PathStep> greedy_path(const Contraction& problem) {
 /// Calls visit(left, right, result), sets of axes, for each step.
 template <class Visit>
 void walk_path(const Contraction& problem, const std::vector<PathStep>& path, const Visit& visit) {
-  std::vector<Array> arrays = arrays_of(problem);
+  std::vector<Intermediate> arrays = arrays_of(problem);
   for (const PathStep& step : path) {
-    const Array &left = arrays[static_cast<std::size_t>(step.left)],
-                &right = arrays[static_cast<std::size_t>(step.right)];
-    Array result = joined(problem, left, right);
+    const Intermediate &left = arrays[static_cast<std::size_t>(step.left)],
+                       &right = arrays[static_cast<std::size_t>(step.right)];
+    Intermediate result = joined(problem, left, right);
     visit(left.axes, right.axes, result.axes);
     arrays.push_back(std::move(result));
   }
