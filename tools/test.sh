@@ -17,13 +17,18 @@ python=python3
 export AXISLOOM_PYTHON="${AXISLOOM_PYTHON:-$python}"
 seed="${AXISLOOM_SEED:-$(date +%Y%m%d)}"
 
-# Nothing of the user's own is read or written: compiled kernels, tuning results and caches are private to the run.
-export POCL_CACHE_DIR="$work/pocl" AXISLOOM_CACHE_DIR="$work/cache" CUDA_CACHE_PATH="$work/cuda" \
+# Nothing of the user's own is read or written: compiled kernels, tuning results and caches are private to the run. PoCL
+# keeps what it compiled for all suites; Axisloom's own folder would have it compile each kernel a second time, for groups
+# of any size, so only the suites that test the folder have one.
+export POCL_CACHE_DIR="$work/pocl" AXISLOOM_CACHE_DIR=off CUDA_CACHE_PATH="$work/cuda" \
   XDG_CACHE_HOME="$work/xdg-cache" XDG_DATA_HOME="$work/xdg-data"
 mkdir -p "$POCL_CACHE_DIR" "$CUDA_CACHE_PATH" "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
 
-# check_cases OPTIONS...: every file of cases, the largest first, as many at a time as there are cores.
-check_cases() { ls -S tests/cases/*.cases | xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases; }
+# check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
+check_cases() {
+  printf '%s\n' tests/cases/{reduce,vectors,einsum}.cases tests/cases/*.cases | awk '!seen[$0]++' |
+    xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases
+}
 
 # --- suites -----------------------------------------------------------------------------------------------------------
 
@@ -48,6 +53,7 @@ suite_consumer() { tests/consumer.sh build; }
 suite_docs() { python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom; }
 
 suite_cli() {
+  export AXISLOOM_CACHE_DIR="$work/cache"
   printf '%s\n' tests/cli/*.py | xargs -P "$jobs" -I{} "$python" {} build/axisloom
 }
 
@@ -59,7 +65,7 @@ suite_asan() {
   local long='Products.EveryDtypeByEveryCandidate:Products.Epilogues:Products.RandomOnes:Products.VectorsOfEveryDtype'
   host="$(tests/host_suites.sh)" || return 1
   ASAN_OPTIONS=detect_leaks=1 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
-    --gtest_filter="$host-$compilers" || return 1
+    --gtest_filter="$host-$compilers:$long" || return 1
   ASAN_OPTIONS=detect_leaks=0 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
     --gtest_filter="*-$host:$compilers:$long"
 }
@@ -72,10 +78,6 @@ suite_fuzz() {
 
 # --- running them -----------------------------------------------------------------------------------------------------
 
-passed=0
-failed=0
-table=()
-
 # total: the sum of the numbers on standard input, nothing when there are none.
 total() { awk '{ sum += $1 } END { if (NR) print sum }'; }
 
@@ -83,13 +85,13 @@ total() { awk '{ sum += $1 } END { if (NR) print sum }'; }
 counts() {
   local good bad
   good="$({ grep -oP '^\[  PASSED  \] \K\d+' "$1"; grep -oP '\b\d+(?= passed)' "$1"; } | total)"
-  bad="$({ grep -P '^\[  FAILED  \] .* \(\d+ ms\)$' "$1" | wc -l; grep -oP '\b\d+(?= failed)' "$1"; } | total)"
+  bad="$({ grep -cP '^\[  FAILED  \] .* \(\d+ ms\)$' "$1"; grep -oP '\b\d+(?= failed)' "$1"; } | total)"
   echo "${good:-0} ${bad:-0}"
 }
 
+# run_suite NAME: leaves "VERDICT SECONDS PASSED FAILED" in its .result.
 run_suite() {
   local name="$1" start=$SECONDS verdict=ok good bad
-  printf '%-9s ' "$name"
   if [[ -e "$work/venv" ]]; then VIRTUAL_ENV="$(< "$work/venv")" && export VIRTUAL_ENV; fi
   "suite_$name" > "$logs/$name.log" 2>&1 || verdict=FAILED
   read -r good bad < <(counts "$logs/$name.log")
@@ -99,26 +101,43 @@ run_suite() {
   elif ((bad == 0)); then
     bad=1
   fi
+  echo "$verdict $((SECONDS - start)) $good $bad" > "$work/$name.result"
+}
+
+passed=0
+failed=0
+table=()
+
+# report NAME: its line, and the end of the log when it failed, as does a suite without a result.
+report() {
+  local name="$1" verdict=FAILED seconds=0 good=0 bad=1 line skipped compiles
+  if [[ -e "$work/$name.result" ]]; then read -r verdict seconds good bad < "$work/$name.result"; fi
   passed=$((passed + good))
   failed=$((failed + bad))
-  local line
-  line="$(printf '%-6s %4d s  %6d passed  %4d failed' "$verdict" $((SECONDS - start)) "$good" "$bad")"
-  local skipped compiles
+  line="$(printf '%-9s %-6s %4d s  %6d passed  %4d failed' "$name" "$verdict" "$seconds" "$good" "$bad")"
   skipped="$(grep -oP '^\[  SKIPPED \] \K\d+' "$logs/$name.log" | total)"
   compiles="$(grep -oP '\b\d+(?= compiles?\b)' "$logs/$name.log" | total)"
   line+="${skipped:+  $skipped skipped}${compiles:+  $compiles compiles}"
   echo "$line"
-  table+=("$(printf '%-9s ' "$name")$line")
+  table+=("$line")
   if [[ $verdict != ok ]]; then
     tail -n 40 "$logs/$name.log" | cut -c 1-240 | sed 's/^/    /'
     return 1
   fi
 }
 
-suites=(nvrtc build unit cases random index64 checked cli oclgrind asan fuzz consumer docs)
-if (($#)); then suites=("$@"); fi
-for name in "${suites[@]}"; do
-  if ! run_suite "$name" && [[ $name == build ]]; then break; fi
+# Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
+stages=("nvrtc build" "unit" "cases" "checked" "asan" "oclgrind docs random index64" "cli" "fuzz" "consumer")
+if (($#)); then stages=("$@"); fi
+for stage in "${stages[@]}"; do
+  for name in $stage; do
+    while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+    run_suite "$name" &
+  done
+  wait
+  for name in $stage; do
+    if ! report "$name" && [[ $name == build ]]; then break 2; fi
+  done
 done
 
 echo
