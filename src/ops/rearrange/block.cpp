@@ -12,33 +12,33 @@ constexpr std::int64_t line = 64;              // bytes of a cache line
 constexpr double line_seconds = 4e-9;          // a line turned in registers and L1
 constexpr double partial_line_seconds = 3e-9;  // a line that is written in pieces
 
+constexpr std::int64_t page_lines = 64;          // lines of a page
+constexpr std::int64_t groups_per_unit = 8;      // at least, where the array is large enough: idle cores cost more
+
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
-      {"lines_in", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the input's rows; 0: by element size"},
+      {"lines_in",
+       0,
+       {0, 1, 2, 4, 8, 16, 32, 64, 128},
+       "lines",
+       "tile along the input's rows; 0: a page, or less where that leaves cores idle"},
       {"lines_out", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the output's rows; 0: by element size"},
-      {"order", 0, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
+      {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
+      {"ahead", 16, {0, 2, 4, 8, 16, 32}, "lines", "how far ahead of its reads a tile prefetches along the input's rows"},
       stream_tunable(),
   };
   return list;
 }
 
-// Lines of a tile along i and o, where the tunables leave it open. Measured on two cores with AVX-512, share of a copy
-// by both: f32 8192 x 8192 4x2 1.01, 8x2 0.97, 4x4 0.82; f64 4x2 0.96, 8x8 0.90; c128 8x4 0.97, 8x16 0.87; u16 1x2
-// 0.62, 4x4 0.51; u8 1x4 30.4 GB/s, 4x4 22.9.
-struct Sides {
-  std::int64_t in, out;
-};
-Sides default_sides(std::int64_t element) {
-  switch (element) {
-    case 1:
-      return {1, 4};
-    case 2:
-      return {1, 2};
-    case 16:
-      return {8, 4};
-    default:
-      return {4, 2};
-  }
+// SWEEP_FIGURES
+std::int64_t default_lines_out(std::int64_t element) { return element >= 8 ? 4 : 2; }
+
+// Lines of a tile along i, of `rows` tiles' rows with `lines` lines each.
+std::int64_t default_lines_in(std::int64_t rows, std::int64_t lines, const DeviceInfo& device) {
+  const std::int64_t wanted = groups_per_unit * std::max(1u, device.compute_units);
+  std::int64_t tile = page_lines;
+  while (tile > 4 && rows * ceil_div(lines, tile) < wanted) tile /= 2;
+  return tile;
 }
 
 Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceInfo& device) {
@@ -60,20 +60,25 @@ Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceI
   return Verdict::accept(std::max(transfer_seconds(2 * elements * static_cast<double>(move.element), device), loop));
 }
 
-Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo&) {
+Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
   const core::Move& move = problem.move;
   const TileAxes axes = *tile_axes(move);
   const std::int64_t side = line / move.element;
-  const Sides sides = default_sides(move.element);
-  const std::int64_t lines_in = values.at("lines_in") == 0 ? sides.in : values.at("lines_in");
-  const std::int64_t lines_out = values.at("lines_out") == 0 ? sides.out : values.at("lines_out");
+  const core::MoveAxis& i = move.axes[static_cast<std::size_t>(axes.in)];
+  const core::MoveAxis& o = move.axes[static_cast<std::size_t>(axes.out)];
+  const std::int64_t lines_out =
+      values.at("lines_out") == 0 ? default_lines_out(move.element) : values.at("lines_out");
+  const std::int64_t rows = move.count() / (i.extent * o.extent) * ceil_div(o.extent, lines_out * side);
+  const std::int64_t lines_in =
+      values.at("lines_in") == 0 ? default_lines_in(rows, ceil_div(i.extent, side), device) : values.at("lines_in");
   Launch launch;
   launch.kernel = {"rearrange/block.kernel", "block", {}, 1, false};
   jit::Defines& defines = launch.kernel.defines;
   MoveParams params{};
   write_tile_walk(move, axes, {lines_in * side, lines_out * side, values.at("order") == 1}, problem.index_bits, params,
                   defines);
-  defines.set("LINES_I", lines_in).set("LINES_O", lines_out);
+  params.tile_i = lines_in * side;
+  defines.set("LINES_O", lines_out).set("AHEAD", values.at("ahead"));
   defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
   defines.set("STREAM", streams(move, values) ? 1 : 0);
   launch.geometry.groups = static_cast<std::uint64_t>(params.work);
