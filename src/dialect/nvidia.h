@@ -81,6 +81,7 @@ INLINE u64 shuffle_down_u64(const u64 value, const u32 distance) {
 INLINE void axl_prefetch(const GLOBAL void* const address) {
   AXL_ASM volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
+#define axl_prefetch_l2(address) axl_prefetch(address)
 
 // Order between groups: relaxed accesses of device scope, and one fence that is cumulative over the group's barriers.
 // 64-bit slots are two 32-bit ones: the ticket orders them, so they need not be written at once.

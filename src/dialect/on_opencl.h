@@ -111,10 +111,12 @@ typedef double f64;
 // The pointer of __builtin_prefetch has no address space; on a CPU the spaces are one.
 #if defined(__x86_64__) || defined(__aarch64__)
 #define axl_prefetch(address) __builtin_prefetch((const void*)(ulong)(address))
+#define axl_prefetch_l2(address) __builtin_prefetch((const void*)(ulong)(address), 0, 2)
 #else
 INLINE void axl_prefetch(const GLOBAL void* const address) {
   prefetch((const GLOBAL u8*)address, (size_t)1);
 }
+#define axl_prefetch_l2(address) axl_prefetch(address)
 #endif
 
 #if defined(AXL_DEVICE_SCOPE)

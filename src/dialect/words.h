@@ -45,6 +45,7 @@
 #define stream_store(P, b, i, v) AXL_PUT_STREAM(P, AXL_WRITE(b, i, sizeof(P), sizeof(P)), v)
 #undef prefetch  // a macro in some OpenCL headers
 #define prefetch(a, i) axl_prefetch(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
+#define prefetch_l2(a, i) axl_prefetch_l2(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 
 // Integers only: a sum that does not depend on who comes first. Of 64 bits in two halves, the carry after the lower one.
 #define add_atomically(b, i, v) axl_add_64(AXL_WRITE(b, i, sizeof(*b##_p), sizeof(*b##_p)), v)

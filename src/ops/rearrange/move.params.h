@@ -9,6 +9,7 @@ typedef struct {
   u64 multiplier[MOVE_AXES];  // divides by the extent, see core::Divider
   i64 work;                   // points of the walk, all extents multiplied
   i64 share;                  // points of the walk that one group takes, where it takes several
+  i64 tile_i;                 // elements of a tile along i, where the kernel does not know
   i64 guard_count;            // outer * extent(inner) + inner must stay below it
   i64 extent_i;               // i: the axis that a kernel handles itself on the input's side, o: on the output's
   i64 in_stride_i;
