@@ -20,12 +20,10 @@ const std::vector<tune::Tunable>& tunables() {
        {4096, 16384, 32768, 65536, 131072},
        "elements",
        "of a run that a task takes; f32 from memory: 0.96 of the read-only rate, 0.94 with 65536, 0.92 with 32768"},
-      {"ahead",
-       8192,
-       {0, 1024, 2048, 4096, 8192, 16384},
-       "bytes",
-       "how far ahead of the loads memory is asked for; f32, of the read-only rate: 0 0.87, 4096 0.90, 8192 0.94, "
-       "16384 0.88"},
+      {"chains", 4, {4, 8}, "vectors", "TODO"},
+      {"run", 4096, {64, 256, 512, 1024, 2048, 4096, 8192, 16384}, "bytes", "TODO"},
+      {"ahead", 1, {0, 1, 2}, "blocks", "TODO"},
+      {"near", 8192, {2048, 4096, 8192, 16384}, "bytes", "TODO"},
       launches_tunable()};
   return list;
 }
@@ -75,7 +73,8 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   params.share = c.share;
   params.tasks = params.outputs * c.parts;
   params.per_group = std::max<std::int64_t>(1, piece / std::max<std::int64_t>(1, params.count / c.parts));
-  main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
+  main.defines().set("CHAINS", values.at("chains")).set("RUN", std::max<std::int64_t>(128,values.at("run")) / problem.element_bytes());
+  main.defines().set("AHEAD", values.at("ahead")).set("NEAR", values.at("near") / problem.element_bytes());
   main.defines().set("CONTIGUOUS", params.run_stride == problem.parts_of_element() ? 1 : 0);
   main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, params.per_group));
   const Split split = split_of(c.parts, params.outputs, values.at("launches"), device);
