@@ -93,14 +93,6 @@ void write_axis(const ReduceAxis& axis, std::size_t d, int index_bits, ReducePar
   params.shift[d] = divider.shift;
 }
 
-/// Scalars from element 0 to the end of the array, as far as it is known: to the end of the last element.
-std::int64_t reach_of(const ReduceProblem& problem) {
-  std::int64_t reach = problem.parts_of_element();
-  for (const auto& axes : {problem.reduction.kept, problem.reduction.reduced})
-    for (const ReduceAxis& axis : axes) reach += std::max<std::int64_t>(0, (axis.extent - 1) * axis.in);
-  return reach;
-}
-
 std::size_t rank_class(std::size_t rank) {
   return rank <= 1 ? 1 : rank <= 3 ? 3 : 0;
 }
@@ -149,7 +141,7 @@ ReduceLaunch reduce_launch(const ReduceProblem& problem, const char* kernel, std
   params.count = reduction.count();
   params.run = reduction.reduced.back().extent;
   params.run_stride = reduction.reduced.back().in;
-  params.reach = reach_of(problem);
+  params.reach = reduction.last() + problem.parts_of_element();
   params.runs = params.count == 0 ? 0 : extents_of(outer);
   params.pieces = params.parts = params.share = params.per_group = 1;
   params.tasks = params.outputs;
