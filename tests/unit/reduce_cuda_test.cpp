@@ -113,7 +113,8 @@ TEST_F(ReduceCuda, RowsAreReadSixteenBytesAtATime) {
   for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::u32, Dtype::f32, Dtype::f64, Dtype::c64}) {
     SCOPED_TRACE(name(dtype));
     const Launch launch = rows_launch(dtype);
-    EXPECT_GE(occurrences(ptx_of(launch), R"(ld\.global(\.nc)?\.v(4\.[bfu]32|2\.[bfu]64))"), 4) << "four loads in flight";
+    EXPECT_GE(occurrences(ptx_of(launch), R"(ld\.global(\.nc)?\.v(4\.[bfu]32|2\.[bfu]64))"), 4)
+        << "four loads in flight";
     EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "") << "registers spill";
   }
 }

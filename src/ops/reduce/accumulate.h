@@ -269,17 +269,13 @@ INLINE LAST settled(const VALUE sum, const VALUE correction) {
 }
 
 INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
-#if ACCUMULATION == PLACE
+#if FINISH == FINISH_PLACE
   store(b, at, total.at);
 #elif ACCUMULATION == COMPENSATED
   UNROLL for (int c = 0; c < VALUE_PARTS; ++c)
     store(b, at + c, STORED((VALUE)finished(settled(total.part[c], total.part[VALUE_PARTS + c]), count)));
 #elif FINISH == FINISH_MEAN
   store(b, at, (RESULT)finished((LAST)total.part[0], count));
-#elif ACCUMULATION == EXTREME && VALUE_PARTS == 2
-  const int number = IS_NUMBER(total.part);  // a number of which a part is NaN is NaN in both
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c)
-    store(b, at + c, number ? total.part[c] : total.part[0] + total.part[1]);
 #else
   UNROLL for (int c = 0; c < VALUE_PARTS; ++c) store(b, at + c, STORED(total.part[c]));
 #endif

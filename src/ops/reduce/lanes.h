@@ -72,8 +72,9 @@ INLINE HELDS hold(const VECTOR_NAMED(u16, LANES) bits16) {
 #define hold(x) CONVERT(HELD, LANES)(x)
 #endif
 
-// LANES elements side by side, from `at` on.
-INLINE Values values_at(REF(ELEMENT, a), const index_t at) {
+// LANES elements side by side, from `at` on. (64 bits, whatever the index: those of 32 are sums of which each is widened by
+// itself, which costs more instructions than it saves.)
+INLINE Values values_at(REF(ELEMENT, a), const i64 at) {
   HELDS held[ELEMENT_PARTS];
   Values values;
 #if ELEMENT_PARTS == 2

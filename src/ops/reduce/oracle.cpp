@@ -107,7 +107,7 @@ Number result_of(const Recipe& recipe, const Elements& all) {
       return {all.real.value() / n, all.imag.value() / n};
     case Reducer::min:
     case Reducer::max:
-      return is_nan(all.extreme) ? Number(NAN, NAN) : all.extreme;
+      return all.extreme;
     case Reducer::argmin:
     case Reducer::argmax:
       return static_cast<Real>(all.place);
@@ -212,7 +212,8 @@ std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in
   const Recipe& recipe = reduction.recipe;
   const auto size = static_cast<std::int64_t>(size_of(recipe.in));
   const bool moduli = core::components_of(recipe.in) == 2 && recipe.mapping == Mapping::magnitude;
-  const bool exact = core::unit_roundoff(recipe.out) == 0 || (recipe.accumulation == Accumulation::extreme && !moduli);
+  const bool chosen = recipe.accumulation == Accumulation::extreme || recipe.accumulation == Accumulation::place;
+  const bool exact = core::unit_roundoff(recipe.out) == 0 || (chosen && !moduli);
   std::vector<double> bounds;
   for_each(reduction.kept, [&](std::int64_t from, std::int64_t) {
     Magnitudes all;

@@ -141,6 +141,7 @@ ReduceLaunch reduce_launch(const ReduceProblem& problem, const char* kernel, std
   params.count = reduction.count();
   params.run = reduction.reduced.back().extent;
   params.run_stride = reduction.reduced.back().in;
+  params.reach = reduction.last() + problem.parts_of_element();
   params.runs = params.count == 0 ? 0 : extents_of(outer);
   params.pieces = params.parts = params.share = params.per_group = 1;
   params.tasks = params.outputs;

@@ -13,6 +13,7 @@ typedef struct {
   i64 runs;                     // points of the reduced axes but the last; 0 when nothing is reduced
   i64 run;                      // elements of the last reduced axis
   i64 run_stride;
+  i64 reach;                    // from element 0 to the end of the array: nothing beyond it may be asked for ahead
   i64 pieces;                   // into which a run is cut
   i64 piece;                    // elements of a piece, the last one may have fewer
   i64 parts;                    // into which the pieces of all runs of an output are dealt

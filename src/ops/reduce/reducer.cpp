@@ -135,8 +135,9 @@ void set_product(Recipe& r) {
   r.value = is_inexact(r.in) ? floating_value(r.in) : widest_integer(r.in);
 }
 
+/// Of complex numbers that compare alike, NaNs among them, the first is the result: so its place has to be known.
 void set_extreme(Recipe& r, bool smallest, bool place) {
-  r.accumulation = place ? Accumulation::place : Accumulation::extreme;
+  r.accumulation = place || r.components == 2 ? Accumulation::place : Accumulation::extreme;
   r.finish = place ? Finish::place : Finish::value;
   r.value = place ? wide_enough(compared_value(r.in)) : compared_value(r.in);
   r.smallest = smallest;

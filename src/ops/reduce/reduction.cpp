@@ -122,6 +122,10 @@ std::int64_t Reduction::bytes_moved() const {
                            count_name);
 }
 
+std::int64_t Reduction::last() const {
+  return reach(*this, &ReduceAxis::in).high;
+}
+
 Reduction normalise(const Reduction& reduction) {
   Reduction result = reduction;
   const bool places = reduction.recipe.accumulation == Accumulation::place;

@@ -30,6 +30,7 @@ struct Reduction {
 
   std::int64_t outputs() const;  // product of the kept extents
   std::int64_t count() const;    // product of the reduced extents: elements that make one output
+  std::int64_t last() const;     // the largest offset of an input's element, from in_offset
   /// Bytes read plus bytes written, each element once.
   std::int64_t bytes_moved() const;
 };

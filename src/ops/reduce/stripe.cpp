@@ -11,6 +11,7 @@ namespace {
 constexpr double piece_seconds = 60e-9;     // bringing the lanes of a piece together
 constexpr double strided_seconds = 1.2e-9;  // an element that is loaded by itself
 constexpr std::int64_t most_parts = 4096;   // of an output: one running sum takes them all
+constexpr std::int64_t near_bytes = 8192;   // how far ahead memory is asked for where ranges are a line
 constexpr std::int64_t most_pieces = 4096;  // of a part, likewise
 
 const std::vector<tune::Tunable>& tunables() {
@@ -20,14 +21,29 @@ const std::vector<tune::Tunable>& tunables() {
        {4096, 16384, 32768, 65536, 131072},
        "elements",
        "of a run that a task takes; f32 from memory: 0.96 of the read-only rate, 0.94 with 65536, 0.92 with 32768"},
-      {"ahead",
-       8192,
-       {0, 1024, 2048, 4096, 8192, 16384},
+      {"side",
+       4096,
+       {1024, 2048, 4096, 8192, 16384},
        "bytes",
-       "how far ahead of the loads memory is asked for; f32, of the read-only rate: 0 0.87, 4096 0.90, 8192 0.94, "
-       "16384 0.88"},
+       "of a chain that are read side by side with those of the others; f32, of the read-only rate: 4096 0.93, 8192 "
+       "0.86"},
+      {"ahead",
+       1,
+       {0, 1},
+       "blocks",
+       "how far ahead of the loads memory is asked for; f32 with 4 chains, of the read-only rate: 0 0.79, 1 0.90"},
       launches_tunable()};
   return list;
+}
+
+/// Vectors of running sums: 8 where they fit the registers and a run is long enough for them, else 4.
+std::int64_t chains_of(const ReduceProblem& problem, std::int64_t side) {
+  constexpr std::int64_t few = 4, many = 8, registers = 16, register_bytes = 64;
+  const Recipe& recipe = problem.reduction.recipe;
+  const std::int64_t lanes = problem.parts_of_element() == 2 ? 8 : 16;
+  const std::int64_t vectors = ceil_div(lanes * static_cast<std::int64_t>(size_of(recipe.value)), register_bytes);
+  const bool fit = many * vectors * recipe.words() <= registers;
+  return fit && problem.reduction.reduced.back().extent >= many * side ? many : few;
 }
 
 /// How a reduction is cut: pieces of a run, parts of an output, pieces of a part. By shape alone.
@@ -75,7 +91,9 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   params.share = c.share;
   params.tasks = params.outputs * c.parts;
   params.per_group = std::max<std::int64_t>(1, piece / std::max<std::int64_t>(1, params.count / c.parts));
-  main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
+  const std::int64_t side = values.at("side") / problem.element_bytes();
+  main.defines().set("CHAINS", chains_of(problem, side)).set("SIDE", side);
+  main.defines().set("AHEAD", values.at("ahead")).set("NEAR", near_bytes / problem.element_bytes());
   main.defines().set("CONTIGUOUS", params.run_stride == problem.parts_of_element() ? 1 : 0);
   main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, params.per_group));
   const Split split = split_of(c.parts, params.outputs, values.at("launches"), device);
