@@ -3,32 +3,20 @@
 
 #include "core/move.hpp"
 #include "core/number.hpp"
+#include "ops/scalar_type.hpp"
 
 #include <algorithm>
 
 namespace axisloom::ops {
 namespace {
 
-/// The dialect's type that stores a dtype, or one of its components.
-std::string stored_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return "u8";
-    case Dtype::f16:
-    case Dtype::bf16:
-      return "u16";
-    default:
-      return std::string(name(core::component_of(dtype)));
-  }
-}
-
 int format_of(Dtype dtype) {
   return dtype == Dtype::f16 ? 16 : dtype == Dtype::bf16 ? 17 : 0;
 }
 
 std::string held_type(const Recipe& recipe) {
-  if (recipe.mapping != Mapping::nonzero) return stored_type(recipe.value);
-  return format_of(recipe.in) != 0 ? "f32" : stored_type(recipe.in);
+  if (recipe.mapping != Mapping::nonzero) return scalar_type(recipe.value);
+  return format_of(recipe.in) != 0 ? "f32" : scalar_type(recipe.in);
 }
 
 /// The value that every other one is preferred to.
@@ -71,13 +59,13 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE"};
   const auto [start, second_start] = starts_of(recipe);
   const bool floats = recipe.value == Dtype::f32 || recipe.value == Dtype::f64;
-  defines.set("ELEMENT", stored_type(recipe.in)).set("ELEMENT_FORMAT", format_of(recipe.in));
+  defines.set("ELEMENT", scalar_type(recipe.in)).set("ELEMENT_FORMAT", format_of(recipe.in));
   defines.set("ELEMENT_BYTES", static_cast<std::int64_t>(size_of(core::component_of(recipe.in))));
   defines.set("ELEMENT_PARTS", core::components_of(recipe.in));
   defines.set("HELD", held_type(recipe));
-  defines.set("VALUE", stored_type(recipe.value)).set("VALUE_PARTS", recipe.components);
+  defines.set("VALUE", scalar_type(recipe.value)).set("VALUE_PARTS", recipe.components);
   defines.set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32).set("VALUE_FLOATS", floats ? 1 : 0);
-  defines.set("RESULT", stored_type(recipe.out)).set("RESULT_FORMAT", format_of(recipe.out));
+  defines.set("RESULT", scalar_type(recipe.out)).set("RESULT_FORMAT", format_of(recipe.out));
   defines.set("ACCUMULATION", accumulations[static_cast<int>(recipe.accumulation)]);
   defines.set("MAPPING", mappings[static_cast<int>(recipe.mapping)]);
   defines.set("FINISH", finishes[static_cast<int>(recipe.finish)]);
