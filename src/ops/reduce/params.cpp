@@ -56,7 +56,8 @@ std::pair<std::string, std::string> starts_of(const Recipe& recipe) {
 void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* accumulations[] = {"TOTAL", "COMPENSATED", "PRODUCT", "EXTREME", "PLACE"};
   static constexpr const char* mappings[] = {"IDENTITY", "SQUARE", "MAGNITUDE", "NONZERO"};
-  static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE"};
+  static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
+                                             "FINISH_WORDS"};
   const auto [start, second_start] = starts_of(recipe);
   const bool floats = recipe.value == Dtype::f32 || recipe.value == Dtype::f64;
   defines.set("ELEMENT", scalar_type(recipe.in)).set("ELEMENT_FORMAT", format_of(recipe.in));
@@ -161,23 +162,23 @@ std::int64_t result_bytes(const ReduceProblem& problem) {
   return static_cast<std::int64_t>(size_of(core::component_of(problem.reduction.recipe.out)));
 }
 
-/// The kernel `fold`. Few parts are taken by one item, so that neighbours read neighbouring outputs.
-Launch fold_launch(const ReduceProblem& problem, const ReduceParams& params, unsigned items) {
+}  // namespace
+
+// Few parts are taken by one item, so that neighbours read neighbouring outputs.
+Launch fold_launch(const ReduceProblem& problem, std::int64_t parts, const char* split, int from, unsigned items) {
   constexpr std::int64_t few_parts = 32;
   ReduceLaunch fold = reduce_launch(problem, "fold", problem.reduction.kept.size());
-  const std::int64_t team = params.parts <= few_parts ? 1 : items;
-  fold.params.parts = params.parts;
+  const std::int64_t team = parts <= few_parts ? 1 : items;
+  fold.params.parts = parts;
   fold.params.per_group = items == 1 ? 64 : items / team;  // outputs of a CPU's group: long enough against its start
-  fold.defines().set("SPLIT", "TWO_LAUNCHES").set("TEAM", team);
+  fold.defines().set("SPLIT", split).set("TEAM", team);
   fold.launch.kernel.items = fold.launch.geometry.items = items;
   fold.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(fold.params.outputs, fold.params.per_group));
   if (team > 1) fold.launch.geometry.local_bytes = tree_bytes(problem.reduction.recipe, items);
-  fold.launch.buffers = {{1, problem.reduction.out_offset, result_bytes(problem)}, {workspace_view, 0, 8}};
+  fold.launch.buffers = {{1, problem.reduction.out_offset, result_bytes(problem)}, {from, 0, 8}};
   fold.launch.params = params_bytes(fold.params);
   return std::move(fold.launch);
 }
-
-}  // namespace
 
 ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split split, unsigned items,
                           std::int64_t ticket_slots) {
@@ -196,7 +197,9 @@ ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split
         static_cast<std::size_t>(main.params.outputs * main.params.parts * reduction.recipe.words() * 8);
   if (split == Split::one_launch) result.tickets = static_cast<int>(ticket_slots);
   result.launches.push_back(std::move(main.launch));
-  if (split == Split::two_launches) result.launches.push_back(fold_launch(problem, main.params, items));
+  if (split == Split::two_launches)
+    result.launches.push_back(
+        fold_launch(problem, main.params.parts, names[static_cast<int>(split)], workspace_view, items));
   return result;
 }
 
