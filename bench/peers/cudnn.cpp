@@ -14,25 +14,17 @@
 namespace axisloom::bench::cudnn {
 namespace {
 
-struct Opened {
-  device::DynamicLibrary library;
-  Api api;
-  std::string obstacle;  // why it cannot be used; empty when it can
-};
+using Opened = OpenedLibrary<Api>;
 
 /// Looked for once.
 const Opened& opened() {
-  static const Opened& found = []() -> const Opened& {
-    constexpr const char* variable = "AXISLOOM_CUDNN";
-    auto* loaded = new Opened{device::DynamicLibrary(cuda_library_files(variable, {"libcudnn.so.9"})), {}, {}};
-    std::vector<std::string> missing;
-#define AXISLOOM_ENTRY(result, name, parameters) loaded->library.require(#name, loaded->api.name, missing);
-    AXISLOOM_CUDNN(AXISLOOM_ENTRY)
+  constexpr const char *variable = "AXISLOOM_CUDNN", *name = "libcudnn.so.9";
+  static const Opened& found = open_library<Opened>(cuda_library_files(variable, {name}), name, variable,
+                                                    [](Opened& loaded, std::vector<std::string>& missing) {
+#define AXISLOOM_ENTRY(result, name, parameters) loaded.library.require(#name, loaded.api.name, missing);
+                                                      AXISLOOM_CUDNN(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
-    loaded->library.keep_loaded();
-    if (!missing.empty()) loaded->obstacle = library_obstacle(loaded->library, missing, "libcudnn.so.9", variable);
-    return *loaded;
-  }();
+                                                    });
   return found;
 }
 

@@ -16,29 +16,23 @@
 namespace axisloom::bench::cutensor {
 namespace {
 
-struct Opened {
-  device::DynamicLibrary library;
-  Api api;
-  std::string obstacle;  // why it cannot be used; empty when it can
-};
+using Opened = OpenedLibrary<Api>;
 
 /// Looked for once.
 const Opened& opened() {
-  static const Opened& found = []() -> const Opened& {
-    constexpr const char* variable = "AXISLOOM_CUTENSOR";
+  constexpr const char *variable = "AXISLOOM_CUTENSOR", *name = "libcutensor.so.2";
+  static const Opened& found = [&]() -> const Opened& {
     // It needs cuBLASLt, which the loader alone finds only where the toolkit is on its path.
     static device::DynamicLibrary needed(cuda_library_files("", {"libcublasLt.so.13", "libcublasLt.so.12"}));
     needed.keep_loaded();
-    auto* loaded = new Opened{device::DynamicLibrary(cuda_library_files(variable, {"libcutensor.so.2"})), {}, {}};
-    std::vector<std::string> missing;
-#define AXISLOOM_ENTRY(result, name, parameters) loaded->library.require(#name, loaded->api.name, missing);
-    AXISLOOM_CUTENSOR(AXISLOOM_ENTRY)
+    return open_library<Opened>(cuda_library_files(variable, {name}), name, variable,
+                                [](Opened& loaded, std::vector<std::string>& missing) {
+#define AXISLOOM_ENTRY(result, name, parameters) loaded.library.require(#name, loaded.api.name, missing);
+                                  AXISLOOM_CUTENSOR(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
-    loaded->library.require("CUTENSOR_COMPUTE_DESC_32F", loaded->api.compute_32f, missing);
-    loaded->library.require("CUTENSOR_COMPUTE_DESC_64F", loaded->api.compute_64f, missing);
-    loaded->library.keep_loaded();
-    if (!missing.empty()) loaded->obstacle = library_obstacle(loaded->library, missing, "libcutensor.so.2", variable);
-    return *loaded;
+                                  loaded.library.require("CUTENSOR_COMPUTE_DESC_32F", loaded.api.compute_32f, missing);
+                                  loaded.library.require("CUTENSOR_COMPUTE_DESC_64F", loaded.api.compute_64f, missing);
+                                });
   }();
   return found;
 }

@@ -19,6 +19,28 @@ std::vector<std::string> cuda_library_files(const char* variable, std::initializ
 std::string library_obstacle(const device::DynamicLibrary& library, const std::vector<std::string>& missing,
                              const std::string& names, const char* variable);
 
+/// A library with the entry points that are used, and why it cannot be used; empty when it can.
+template <class Api>
+struct OpenedLibrary {
+  device::DynamicLibrary library;
+  Api api{};
+  std::string obstacle;
+};
+
+/// Opens the first of `files`, for the rest of the process, and binds its entry points: bind(opened, missing) adds the
+/// names of those that the library lacks. `names` and `variable` are for the obstacle.
+template <class Opened, class Bind>
+const Opened& open_library(const std::vector<std::string>& files, const std::string& names, const char* variable,
+                           const Bind& bind) {
+  auto* opened = new Opened;
+  opened->library = device::DynamicLibrary(files);
+  std::vector<std::string> missing;
+  bind(*opened, missing);
+  opened->library.keep_loaded();
+  if (!missing.empty()) opened->obstacle = library_obstacle(opened->library, missing, names, variable);
+  return *opened;
+}
+
 /// "13.1.2" of the number 130102, which is how NVIDIA's libraries say it.
 std::string version_text(std::size_t version);
 

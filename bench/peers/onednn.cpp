@@ -16,13 +16,28 @@
 namespace axisloom::bench::onednn {
 namespace {
 
-struct Opened {
-  device::DynamicLibrary library;
-  Api api;
+struct Opened : OpenedLibrary<Api> {
   Engine engine = nullptr;
   Stream stream = nullptr;
-  std::string obstacle;  // why it cannot be used; empty when it can
 };
+
+void bind(Opened& opened, std::vector<std::string>& missing) {
+  const device::DynamicLibrary& library = opened.library;
+  Api& api = opened.api;
+#define AXISLOOM_ENTRY(result, name, parameters) library.require(#name, api.name, missing);
+  AXISLOOM_ONEDNN(AXISLOOM_ENTRY)
+#undef AXISLOOM_ENTRY
+  if (library.find("dnnl_memory_desc_create_with_strides", api.dnnl_memory_desc_create_with_strides)) {
+    library.require("dnnl_memory_desc_create_with_tag", api.dnnl_memory_desc_create_with_tag, missing);
+    library.require("dnnl_memory_desc_destroy", api.dnnl_memory_desc_destroy, missing);
+  } else {
+    library.require("dnnl_memory_desc_init_by_strides", api.dnnl_memory_desc_init_by_strides, missing);
+    library.require("dnnl_memory_desc_init_by_tag", api.dnnl_memory_desc_init_by_tag, missing);
+  }
+  if (missing.empty() && (api.dnnl_engine_create(&opened.engine, engine_cpu, 0) != 0 ||
+                          api.dnnl_stream_create(&opened.stream, opened.engine, stream_in_order) != 0))
+    opened.obstacle = library.path() + " has no engine for CPUs";
+}
 
 /// Looked for once.
 const Opened& opened() {
@@ -32,28 +47,8 @@ const Opened& opened() {
     // After a reorder OpenMP's threads spin for milliseconds, while others have their turn. With this they are still
     // awake when one call follows the other.
     variables.set("GOMP_SPINCOUNT", "10000");
-    auto* loaded =
-        new Opened{device::DynamicLibrary(library_files(variable, {"libdnnl.so.3", "libdnnl.so.2"})), {}, {}, {}, {}};
-    const device::DynamicLibrary& library = loaded->library;
-    Api& api = loaded->api;
-    std::vector<std::string> missing;
-#define AXISLOOM_ENTRY(result, name, parameters) library.require(#name, api.name, missing);
-    AXISLOOM_ONEDNN(AXISLOOM_ENTRY)
-#undef AXISLOOM_ENTRY
-    if (library.find("dnnl_memory_desc_create_with_strides", api.dnnl_memory_desc_create_with_strides)) {
-      library.require("dnnl_memory_desc_create_with_tag", api.dnnl_memory_desc_create_with_tag, missing);
-      library.require("dnnl_memory_desc_destroy", api.dnnl_memory_desc_destroy, missing);
-    } else {
-      library.require("dnnl_memory_desc_init_by_strides", api.dnnl_memory_desc_init_by_strides, missing);
-      library.require("dnnl_memory_desc_init_by_tag", api.dnnl_memory_desc_init_by_tag, missing);
-    }
-    loaded->library.keep_loaded();
-    if (!missing.empty())
-      loaded->obstacle = library_obstacle(library, missing, "libdnnl.so.3 or .2", variable);
-    else if (api.dnnl_engine_create(&loaded->engine, engine_cpu, 0) != 0 ||
-             api.dnnl_stream_create(&loaded->stream, loaded->engine, stream_in_order) != 0)
-      loaded->obstacle = library.path() + " has no engine for CPUs";
-    return *loaded;
+    return open_library<Opened>(library_files(variable, {"libdnnl.so.3", "libdnnl.so.2"}), "libdnnl.so.3 or .2",
+                                variable, bind);
   }();
   return found;
 }

@@ -3,12 +3,15 @@
 #include <axisloom/error.hpp>
 #include <axisloom/plan.hpp>
 
+#include "core/host_memory.hpp"
 #include "ops/plan_cache.hpp"
 #include "ops/plan_impl.hpp"
 #include "ops/registry.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <memory>
 
 namespace axisloom {
 namespace {
@@ -56,9 +59,84 @@ void run_slice(const Plan& plan, const Device& device, std::span<const std::span
   ops::settle(*plan.impl());
 }
 
-bool fits(std::span<const std::span<std::byte>> memory, std::int64_t limit) {
-  return std::all_of(memory.begin(), memory.end(),
-                     [&](const auto& part) { return static_cast<std::int64_t>(part.size()) <= limit; });
+/// Whether a device can hold arrays of these sizes and a workspace at the same time.
+bool fits(const DeviceInfo& device, std::span<const std::int64_t> arrays, std::size_t workspace) {
+  const auto limit = static_cast<std::int64_t>(device.max_allocation);
+  std::int64_t all = static_cast<std::int64_t>(workspace);
+  if (all > limit) return false;
+  for (const std::int64_t bytes : arrays) {
+    if (bytes > limit) return false;
+    all += bytes;
+  }
+  // Memory of its own holds more than these: the driver's share, and what other programs have.
+  return device.unified_memory || all <= static_cast<std::int64_t>(device.global_memory / 8 * 7);
+}
+
+bool fits(const DeviceInfo& device, const ops::Slice& slice) {
+  std::vector<std::int64_t> sizes;
+  for (const ops::Slice::Range& range : slice.ranges) sizes.push_back(range.bytes);
+  return fits(device, sizes, slice.plan->report.workspace_bytes);
+}
+
+bool fits(const DeviceInfo& device, std::span<const std::span<std::byte>> memory, std::size_t workspace) {
+  std::vector<std::int64_t> sizes;
+  for (const std::span<std::byte>& part : memory) sizes.push_back(static_cast<std::int64_t>(part.size()));
+  return fits(device, sizes, workspace);
+}
+
+/// The largest slices that the device can hold, with what they work with: half as large as long as these do not fit.
+ops::Slices slices_for(const Operation& op, std::span<const View> views, const Device& device,
+                       const PlanOptions& options) try {
+  result_view(op, views.first(views.size() - 1));  // words and options are what they should be
+  for (auto limit = static_cast<std::int64_t>(device.info().max_allocation);; limit /= 2) {
+    ops::Slices slices = ops::entry(op.name).slices(op, views, device, options, limit);
+    if (std::all_of(slices.list.begin(), slices.list.end(),
+                    [&](const ops::Slice& slice) { return fits(device.info(), slice); }))
+      return slices;
+  }
+} catch (const Error& error) {
+  throw error.with({.op = to_string(op), .device = device.info().label()});
+}
+
+/// Host memory for what slices hand on to each other.
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t bytes)
+      : bytes_(static_cast<std::size_t>(bytes)),
+        start_(static_cast<std::byte*>(core::allocate_host(std::max<std::size_t>(1, bytes_))), std::free) {
+    if (!start_)
+      throw Error(Errc::out_of_memory, "the host has no " + std::to_string(bytes) + " bytes for partial results",
+                  "free memory, or do it in parts");
+  }
+  std::span<std::byte> span() const { return {start_.get(), bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, void (*)(void*)> start_;
+};
+
+PlanReport run_in_slices(const Operation& op, std::span<const View> views, std::span<const std::span<std::byte>> memory,
+                         const Device& device, const PlanOptions& options) {
+  const ops::Slices slices = slices_for(op, views, device, options);
+  const Scratch scratch(slices.scratch_bytes);
+  for (const ops::Slice& slice : slices.list) {
+    std::vector<std::span<std::byte>> parts;
+    for (const ops::Slice::Range& range : slice.ranges) {
+      const std::span<std::byte> whole =
+          range.array == ops::scratch_array ? scratch.span() : memory[static_cast<std::size_t>(range.array)];
+      parts.push_back(whole.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.bytes)));
+    }
+    run_slice(Plan(slice.plan), device, parts);
+  }
+  const auto told = std::find_if(slices.list.begin(), slices.list.end(),
+                                 [](const ops::Slice& slice) { return !slice.plan->report.candidate.empty(); });
+  PlanReport report = told->plan->report;  // steps between slices have no candidate
+  report.op = to_string(op);
+  report.device = device.info().label();
+  report.bytes_moved = ops::entry(op.name).bytes(op, views);
+  report.expected_seconds = 0;
+  for (const ops::Slice& slice : slices.list) report.expected_seconds += slice.plan->report.expected_seconds;
+  return report;
 }
 
 /// The views with the alignment that the host memory really has, and the output's view added when it is missing.
@@ -89,31 +167,12 @@ PlanReport run_on_host(const Operation& op, std::span<const View> views, std::sp
     memory.emplace_back(const_cast<std::byte*>(part.data()), part.size());
   memory.push_back(out);
   const std::vector<View> all = complete_views(op, views, memory);
-  const auto limit = static_cast<std::int64_t>(device.info().max_allocation);
-  if (fits(memory, limit)) {
-    const Plan cached = ops::cached_plan(op, all, device, options);
-    run_slice(cached, device, memory);
-    return cached.report();
-  }
-  const ops::OpEntry& entry = ops::entry(op.name);
-  if (!entry.slices)
-    throw Error(Errc::out_of_memory,
-                {.message = "an array exceeds the largest buffer of " + std::to_string(limit) + " bytes",
-                 .op = to_string(op),
-                 .device = device.info().label(),
-                 .remedy = "split the arrays, or use a device with larger buffers"});
-  PlanReport report;
-  for (const ops::Slice& slice : entry.slices(op, all, device, options, limit)) {
-    std::vector<std::span<std::byte>> parts;
-    for (std::size_t i = 0; i < memory.size(); ++i)
-      parts.push_back(memory[i].subspan(static_cast<std::size_t>(slice.ranges[i].begin),
-                                        static_cast<std::size_t>(slice.ranges[i].bytes)));
-    run_slice(Plan(slice.plan), device, parts);
-    if (report.candidate.empty()) report = slice.plan->report;
-  }
-  report.op = to_string(op);
-  report.device = device.info().label();
-  return report;
+  if (!fits(device.info(), memory, 0)) return run_in_slices(op, all, memory, device, options);
+  const Plan cached = ops::cached_plan(op, all, device, options);
+  if (!fits(device.info(), memory, cached.report().workspace_bytes))
+    return run_in_slices(op, all, memory, device, options);
+  run_slice(cached, device, memory);
+  return cached.report();
 }
 
 }  // namespace axisloom

@@ -3,6 +3,7 @@
 
 #include <axisloom/plan.hpp>
 
+#include "ops/slices.hpp"
 #include "tune/configuration.hpp"
 
 #include <span>
@@ -31,16 +32,6 @@ struct CandidateInfo {
   std::span<const tune::Tunable> tunables;
   bool opencl = true;  // runtimes that its kernel is written for
   bool cuda = true;
-};
-
-/// A part of an operation on arrays that are too large for one buffer: which bytes of each array it needs, and its
-/// plan, whose views count from the start of those bytes.
-struct Slice {
-  struct Range {
-    std::int64_t begin = 0, bytes = 0;
-  };
-  std::vector<Range> ranges;  // one per view, from the start of its buffer
-  std::shared_ptr<const PlanImpl> plan;
 };
 
 /// For operations of one array.
@@ -72,10 +63,9 @@ struct OpEntry {
   std::int64_t (*bytes)(const Operation& op, std::span<const View> views);
   /// Arithmetic operations on elements, a multiplication and an addition being two. Null: it does none.
   double (*operations)(const Operation& op, std::span<const View> views) = nullptr;
-  /// The same in parts, none of which needs more than `limit` bytes of one array; they may run in any order.
-  /// Null: it cannot be cut.
-  std::vector<Slice> (*slices)(const Operation& op, std::span<const View> views, const Device& device,
-                               const PlanOptions& options, std::int64_t limit) = nullptr;
+  /// The same in parts, none of which needs more than `limit` bytes of one array.
+  Slices (*slices)(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
+                   std::int64_t limit);
   std::span<const CandidateInfo> candidates = {};
 };
 

@@ -1,59 +1,12 @@
 // Running on host arrays: what is checked, what is remembered, and arrays larger than the device's largest buffer.
-#include "ops_support.hpp"
+#include "limited_device.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 
 namespace axisloom::ops_test {
 namespace {
-
-/// A real device that grants small buffers only; with or without the host's memory in common.
-class LimitedDevice : public device::Device {
- public:
-  LimitedDevice(std::shared_ptr<device::Device> real, std::size_t limit, bool unified)
-      : real_(std::move(real)), info_(real_->info()) {
-    info_.max_allocation = limit;
-    info_.unified_memory = info_.unified_memory && unified;
-  }
-  const DeviceInfo& info() const noexcept override { return info_; }
-  std::string build_identity() const override { return real_->build_identity(); }
-  std::shared_ptr<device::Buffer> allocate(std::size_t bytes) override {
-    require(bytes);
-    return real_->allocate(bytes);
-  }
-  std::shared_ptr<device::Buffer> allocate_staging(std::size_t bytes) override {
-    require(bytes);
-    return real_->allocate_staging(bytes);
-  }
-  std::shared_ptr<device::Buffer> wrap(void* host, std::size_t bytes) override {
-    require(bytes);
-    return real_->wrap(host, bytes);
-  }
-  std::shared_ptr<device::Buffer> borrow_buffer(void* native, std::size_t bytes) override {
-    return real_->borrow_buffer(native, bytes);
-  }
-  std::shared_ptr<device::Queue> queue(bool timing) override { return real_->queue(timing); }
-  std::shared_ptr<device::Queue> borrow_queue(void* native) override { return real_->borrow_queue(native); }
-  std::shared_ptr<device::Program> build(const device::BuildRequest& request) override { return real_->build(request); }
-  std::shared_ptr<device::Program> load(const device::BuildRequest& request,
-                                        std::span<const std::byte> binary) override {
-    return real_->load(request, binary);
-  }
-  device::KernelAttributes attributes(device::Program& program, const std::string& kernel) override {
-    return real_->attributes(program, kernel);
-  }
-  int buffers = 0;
-
- private:
-  void require(std::size_t bytes) {
-    ++buffers;
-    if (bytes > info_.max_allocation) throw Error(Errc::out_of_memory, "a buffer of " + std::to_string(bytes));
-  }
-  std::shared_ptr<device::Device> real_;
-  DeviceInfo info_;
-};
 
 /// The output array after a run.
 Bytes ran(const Operation& op, const std::vector<View>& views, const Bytes& in, Bytes out,
@@ -105,6 +58,18 @@ TEST(HostRun, SlicesArraysBeyondTheLargestBuffer) {
       EXPECT_EQ(ran(op, views, in, out, Device(limited)), after_oracle(op, views, in, out));
       EXPECT_GT(limited->buffers, 2) << "one part was enough";
     }
+  }
+}
+
+TEST(HostRun, SlicesArraysThatTogetherExceedTheDevicesMemory) {
+  const auto limited = std::make_shared<LimitedDevice>(real_device().impl(), 50000, false);
+  const std::vector<View> views = with_result(transpose(), View::contiguous(Dtype::f32, {100, 100}));
+  const Bytes in = random_bytes(buffer_bytes(views[0]), 5), out(in.size());
+  for (const std::size_t memory : {100000, 90000, 20000}) {
+    limited->set_memory(memory);
+    limited->buffers = 0;
+    EXPECT_EQ(ran(transpose(), views, in, out, Device(limited)), after_oracle(transpose(), views, in, out));
+    EXPECT_EQ(limited->buffers > 2, memory < 100000) << memory;
   }
 }
 

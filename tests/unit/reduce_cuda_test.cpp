@@ -77,6 +77,21 @@ TEST_F(ReduceCuda, EveryGenerationCompilesTheSums) {
   compile_all(texts.plain(), {"sm_80", "sm_100"});
 }
 
+TEST_F(ReduceCuda, SlicesCompile) {
+  const auto card = std::make_shared<PretendedDevice>(gpu_info());
+  const NoDiskCache memory_only;
+  const std::vector<std::pair<const char*, Dtype>> sliced = {
+      {"sum", Dtype::f32}, {"argmax", Dtype::f16}, {"mean", Dtype::u8}};
+  for (const auto& [name, dtype] : sliced) {
+    const Operation op = reduction(name, {{"axes", "0"}});
+    ops::entry(name).slices(op, with_result(op, View::contiguous(dtype, {900, 700})), Device(card), {}, 1 << 17);
+  }
+  std::map<std::string, std::string> texts;
+  for (const std::string& source : card->sources) texts.emplace(source, "a slice");
+  EXPECT_GE(texts.size(), 7u);
+  compile_all(texts, {"sm_90"});
+}
+
 TEST_F(ReduceCuda, EveryRungOfTheLessonCompiles) {
   Texts texts;
   for (const std::int64_t style : {0, 1, 2, 3, 4})

@@ -61,7 +61,7 @@ class Cases {
 };
 
 std::vector<ops::Slice> cut(const Case& given, std::int64_t most) {
-  return ops::entry(given.op.name).slices(given.op, given.views, real_device(), {}, most);
+  return ops::entry(given.op.name).slices(given.op, given.views, real_device(), {}, most).list;
 }
 
 /// Runs a part on copies of its bytes and writes back what came out.

@@ -38,6 +38,16 @@ Dtype sum_dtype(Dtype dtype) {
   return core::kind_of(dtype) == core::NumberKind::unsigned_integer ? Dtype::u64 : dtype;
 }
 
+bool is_small_float(Dtype dtype) {
+  return core::component_of(dtype) == Dtype::f16 || core::component_of(dtype) == Dtype::bf16;
+}
+
+/// The dtype of results between the steps: that of the output, but sums of f32 are not rounded to 16 bits before the
+/// end.
+Dtype work_dtype(const Contraction& problem) {
+  return is_small_float(problem.out.dtype) && problem.common == Dtype::f32 ? Dtype::f32 : problem.out.dtype;
+}
+
 /// Whether a product of such arrays can be written in such a dtype.
 bool multiplies_into(Dtype in, Dtype out) {
   if (in == out) return true;
@@ -57,7 +67,7 @@ std::string count_text(double operations) {
 class Contractor {
  public:
   Contractor(const Contraction& problem, PlanImpl& plan, const PlanOptions& options)
-      : problem_(problem), plan_(plan), options_(options), work_(problem.out.dtype) {
+      : problem_(problem), plan_(plan), options_(options), work_(work_dtype(problem)) {
     for (std::size_t i = 0; i < problem.operands.size(); ++i)
       arrays_.push_back({problem.operands[i], {.view = static_cast<int>(i)}});
     target_ = {problem.out, {.view = static_cast<int>(plan.views.size()) - 1}};
@@ -87,7 +97,8 @@ class Contractor {
                   "leave the candidate open");
   }
 
-  bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu; }
+  /// Whether something is done to what the operands come to before it is the result.
+  bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu || work_ != problem_.out.dtype; }
 
   Array new_array(Dtype dtype, const std::vector<int>& order) {
     Array array{{.dtype = dtype, .strides = std::vector<std::int64_t>(problem_.extents.size())}, {workspace_view, -1}};
@@ -303,8 +314,8 @@ class Contractor {
   bool sums_columns(const Term& left, const Term& right, AxisSet kept) const {
     constexpr std::int64_t terms = 64;
     const AxisSet summed = left.axes & ~kept;
-    const bool small = core::component_of(work_) == Dtype::f16 || core::component_of(work_) == Dtype::bf16;
-    if (left.axes != right.axes || summed == 0 || small || problem_.points(summed) < terms) return false;
+    if (left.axes != right.axes || summed == 0 || is_small_float(work_) || problem_.points(summed) < terms)
+      return false;
     const int fastest = fastest_axis(left);
     return fastest >= 0 && fastest == fastest_axis(right) && has(kept, fastest) && problem_.extent(fastest) >= 16;
   }
@@ -404,7 +415,7 @@ class Contractor {
   PlanImpl& plan_;
   const PlanOptions& options_;
   PlanOptions helpers_;
-  Dtype work_;  // of results between the steps: that of the output
+  Dtype work_;
   std::vector<Array> arrays_;
   Array target_;
   Schedule schedule_;

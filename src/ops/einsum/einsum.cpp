@@ -6,6 +6,7 @@
 #include "ops/einsum/oracle.hpp"
 #include "ops/einsum/path.hpp"
 #include "ops/einsum/problem.hpp"
+#include "ops/einsum/slices.hpp"
 #include "ops/matmul/product.hpp"
 
 #include <axisloom/error.hpp>
@@ -63,6 +64,12 @@ std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> v
   return plan;
 }
 
+Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
+              std::int64_t limit) {
+  check_output(op, views);
+  return slice_contraction(contraction_of(op, views), device, options, limit);
+}
+
 void oracle(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in, std::byte* out) {
   contract_on_host(contraction_of(op, views), in, out);
 }
@@ -94,6 +101,7 @@ OpEntry entry_of(std::string_view name, std::string_view summary, std::span<cons
           .bound = bound,
           .bytes = bytes,
           .operations = operations,
+          .slices = slices,
           .candidates = product_candidates()};
 }
 

@@ -170,6 +170,7 @@ AxisSet axes_left(const Contraction& problem, const std::vector<bool>& in_set) {
 }
 
 std::vector<PathStep> contraction_path(const Contraction& problem) {
+  if (problem.path) return *problem.path;
   if (problem.operands.size() < 2) return {};
   return problem.operands.size() <= most_searched ? Search(problem).path() : greedy_path(problem);
 }

@@ -7,20 +7,14 @@
 
 namespace axisloom::ops {
 
-/// One product of two arrays: numbers of operands, or of earlier results, which are numbered on from the operands.
-struct PathStep {
-  int left = 0;
-  int right = 0;
-  bool operator==(const PathStep&) const = default;
-};
-
 /// Which axes are left of a set of operands when everything else is still to come: those of the output and those that
 /// other operands have.
 AxisSet axes_left(const Contraction& problem, const std::vector<bool>& in_set);
 
 /// The cheapest order. Up to most_searched operands every order is searched (dynamic programming over subsets); beyond,
 /// the pair that shrinks the arrays most comes first. The cost is bytes moved plus arithmetic operations in the bytes
-/// that memory moves meanwhile. It knows no device: one pattern and shape has one order, on every device.
+/// that memory moves meanwhile. It knows no device: one pattern and shape has one order, on every device. A problem
+/// that has an order keeps it.
 std::vector<PathStep> contraction_path(const Contraction& problem);
 inline constexpr std::size_t most_searched = 8;
 

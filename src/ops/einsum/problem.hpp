@@ -26,6 +26,13 @@ struct Term {
   std::int64_t align = 256;           // of that buffer, bytes
 };
 
+/// One product of two arrays: numbers of operands, or of earlier results, which are numbered on from the operands.
+struct PathStep {
+  int left = 0;
+  int right = 0;
+  bool operator==(const PathStep&) const = default;
+};
+
 /// out = activation(alpha * sum over the axes that out lacks of the product of all operands + beta * addend)
 struct Contraction {
   std::vector<std::int64_t> extents;  // of the axes; none is 1
@@ -37,6 +44,7 @@ struct Contraction {
   Dtype common = Dtype::f32;   // of the operands, promoted
   double alpha = 1, beta = 0;
   bool relu = false;
+  std::optional<std::vector<PathStep>> path;  // of a part of a larger problem: the order of products in that
 
   std::int64_t extent(int axis) const { return extents[static_cast<std::size_t>(axis)]; }
   /// Product of the extents of the axes in a set.

@@ -18,6 +18,14 @@ std::int64_t outputs_of(const ProductProblem& problem) {
 
 }  // namespace
 
+tune::Tunable split_tunable() {
+  return {"split",
+          0,
+          {0, 1, 2, 4, 8, 16, 32, 64},
+          "parts",
+          "of k that different groups take; 0: as many as fill the device"};
+}
+
 Parts parts_of(const ProductProblem& problem, std::int64_t blocks, std::int64_t step, std::int64_t forced,
                const DeviceInfo& device) {
   const std::int64_t groups = blocks * problem.batch_count(), k = problem.product.k;

@@ -10,6 +10,8 @@ struct Parts {
   std::int64_t count;  // at least 1
   std::int64_t k;      // k's of a part, a multiple of the variant's step
 };
+/// The tunable "split": how many parts, 0 to leave it to the size.
+tune::Tunable split_tunable();
 /// `forced` parts, or for 0: one where the `blocks` of a C fill the device, else as many as do, each of at least 256
 /// k's.
 Parts parts_of(const ProductProblem& problem, std::int64_t blocks, std::int64_t step, std::int64_t forced,

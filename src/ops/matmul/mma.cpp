@@ -30,11 +30,7 @@ const std::vector<tune::Tunable>& tunables() {
       {"access", 16, {2, 4, 8, 16}, "bytes", "widest piece copied; the widest that alignment allows is taken"},
       {"band", 8, {1, 2, 4, 8, 16, 32}, "blocks", "rows of blocks that groups walk down before they move along n"},
       {"resident", 0, {0, 1, 2, 3, 4}, "groups", "of a compute unit that registers are fitted to; 0: by block"},
-      {"split",
-       0,
-       {0, 1, 2, 4, 8, 16, 32, 64},
-       "parts",
-       "of k that different groups take; 0: as many as fill the device"},
+      split_tunable(),
   };
   return list;
 }

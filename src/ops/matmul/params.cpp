@@ -1,6 +1,8 @@
 // Writes products into the parameters and constants that their kernels share.
 #include "ops/matmul/params.hpp"
 
+#include "ops/scalar_type.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -38,19 +40,7 @@ LaunchBuffer buffer(int view, const ProductOperand& operand, Dtype dtype) {
 }  // namespace
 
 std::string memory_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return "u8";
-    case Dtype::f16:
-    case Dtype::bf16:
-      return "u16";
-    case Dtype::c64:
-      return "f32x2";
-    case Dtype::c128:
-      return "f64x2";
-    default:
-      return std::string(name(dtype));
-  }
+  return scalar_type(dtype) + (core::components_of(dtype) == 2 ? "x2" : "");
 }
 
 Arithmetic arithmetic_of(Dtype dtype) {

@@ -25,11 +25,7 @@ const std::vector<tune::Tunable>& tunables() {
        "groups",
        "of a compute unit that NVIDIA's compilers fit registers to; 0: they are not told"},
       {"async", 0, {0, 1}, "", "1: tiles by asynchronous copies; both operands then lie along m and n"},
-      {"split",
-       0,
-       {0, 1, 2, 4, 8, 16, 32, 64},
-       "parts",
-       "of k that different groups take; 0: as many as fill the device"},
+      split_tunable(),
   };
   return list;
 }

@@ -144,27 +144,19 @@ std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> v
   return plan_move(core::normalise(lowered_move(op, views)), {views.begin(), views.end()}, device, options);
 }
 
-/// Moves the origin of one side to the lowest byte it touches; returns the bytes it needs.
-Slice::Range rebase(std::int64_t& offset, std::int64_t& align, Bounds bounds, std::int64_t element) {
-  const std::int64_t begin = bounds.low * element;
-  offset -= bounds.low;
-  while (begin % align != 0) align /= 2;
-  return {begin, (bounds.high - bounds.low) * element};
-}
-
-std::vector<Slice> slices(const Operation& op, std::span<const View> views, const Device& device,
-                          const PlanOptions& options, std::int64_t limit) {
+Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
+              std::int64_t limit) {
   check_views(op, views);
-  std::vector<Slice> list;
+  Slices slices;
   for (core::Move& part : cut_move(lowered_move(op, views), limit)) {
-    const Slice::Range in = rebase(part.in_offset, part.in_align, core::in_bounds(part), part.element);
-    const Slice::Range out = rebase(part.out_offset, part.out_align, core::out_bounds(part), part.element);
+    const Slice::Range in = rebase(0, part.in_offset, part.in_align, core::in_bounds(part), part.element);
+    const Slice::Range out = rebase(1, part.out_offset, part.out_align, core::out_bounds(part), part.element);
     View in_view = View::contiguous(Dtype::u8, {in.bytes}), out_view = View::contiguous(Dtype::u8, {out.bytes});
     in_view.align = part.in_align;
     out_view.align = part.out_align;
-    list.push_back({{in, out}, plan_move(part, {in_view, out_view}, device, options)});
+    slices.list.push_back({{in, out}, plan_move(part, {in_view, out_view}, device, options)});
   }
-  return list;
+  return slices;
 }
 
 }  // namespace

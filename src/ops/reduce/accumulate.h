@@ -23,6 +23,7 @@
 #define FINISH_MEAN 1
 #define FINISH_ROOT 2
 #define FINISH_PLACE 3
+#define FINISH_WORDS 4
 
 #define MOST_ADDITIONS 4096  // of one running sum, before it is brought together with others
 
@@ -269,7 +270,9 @@ INLINE LAST settled(const VALUE sum, const VALUE correction) {
 }
 
 INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
-#if FINISH == FINISH_PLACE
+#if FINISH == FINISH_WORDS
+  UNROLL for (int w = 0; w < WORDS; ++w) store(b, at + w, word_of(total, w));
+#elif FINISH == FINISH_PLACE
   store(b, at, total.at);
 #elif ACCUMULATION == COMPENSATED
   UNROLL for (int c = 0; c < VALUE_PARTS; ++c)

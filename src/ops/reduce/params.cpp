@@ -3,32 +3,20 @@
 
 #include "core/move.hpp"
 #include "core/number.hpp"
+#include "ops/scalar_type.hpp"
 
 #include <algorithm>
 
 namespace axisloom::ops {
 namespace {
 
-/// The dialect's type that stores a dtype, or one of its components.
-std::string stored_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return "u8";
-    case Dtype::f16:
-    case Dtype::bf16:
-      return "u16";
-    default:
-      return std::string(name(core::component_of(dtype)));
-  }
-}
-
 int format_of(Dtype dtype) {
   return dtype == Dtype::f16 ? 16 : dtype == Dtype::bf16 ? 17 : 0;
 }
 
 std::string held_type(const Recipe& recipe) {
-  if (recipe.mapping != Mapping::nonzero) return stored_type(recipe.value);
-  return format_of(recipe.in) != 0 ? "f32" : stored_type(recipe.in);
+  if (recipe.mapping != Mapping::nonzero) return scalar_type(recipe.value);
+  return format_of(recipe.in) != 0 ? "f32" : scalar_type(recipe.in);
 }
 
 /// The value that every other one is preferred to.
@@ -68,16 +56,17 @@ std::pair<std::string, std::string> starts_of(const Recipe& recipe) {
 void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* accumulations[] = {"TOTAL", "COMPENSATED", "PRODUCT", "EXTREME", "PLACE"};
   static constexpr const char* mappings[] = {"IDENTITY", "SQUARE", "MAGNITUDE", "NONZERO"};
-  static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE"};
+  static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
+                                             "FINISH_WORDS"};
   const auto [start, second_start] = starts_of(recipe);
   const bool floats = recipe.value == Dtype::f32 || recipe.value == Dtype::f64;
-  defines.set("ELEMENT", stored_type(recipe.in)).set("ELEMENT_FORMAT", format_of(recipe.in));
+  defines.set("ELEMENT", scalar_type(recipe.in)).set("ELEMENT_FORMAT", format_of(recipe.in));
   defines.set("ELEMENT_BYTES", static_cast<std::int64_t>(size_of(core::component_of(recipe.in))));
   defines.set("ELEMENT_PARTS", core::components_of(recipe.in));
   defines.set("HELD", held_type(recipe));
-  defines.set("VALUE", stored_type(recipe.value)).set("VALUE_PARTS", recipe.components);
+  defines.set("VALUE", scalar_type(recipe.value)).set("VALUE_PARTS", recipe.components);
   defines.set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32).set("VALUE_FLOATS", floats ? 1 : 0);
-  defines.set("RESULT", stored_type(recipe.out)).set("RESULT_FORMAT", format_of(recipe.out));
+  defines.set("RESULT", scalar_type(recipe.out)).set("RESULT_FORMAT", format_of(recipe.out));
   defines.set("ACCUMULATION", accumulations[static_cast<int>(recipe.accumulation)]);
   defines.set("MAPPING", mappings[static_cast<int>(recipe.mapping)]);
   defines.set("FINISH", finishes[static_cast<int>(recipe.finish)]);
@@ -174,23 +163,23 @@ std::int64_t result_bytes(const ReduceProblem& problem) {
   return static_cast<std::int64_t>(size_of(core::component_of(problem.reduction.recipe.out)));
 }
 
-/// The kernel `fold`. Few parts are taken by one item, so that neighbours read neighbouring outputs.
-Launch fold_launch(const ReduceProblem& problem, const ReduceParams& params, unsigned items) {
+}  // namespace
+
+// Few parts are taken by one item, so that neighbours read neighbouring outputs.
+Launch fold_launch(const ReduceProblem& problem, std::int64_t parts, const char* split, int from, unsigned items) {
   constexpr std::int64_t few_parts = 32;
   ReduceLaunch fold = reduce_launch(problem, "fold", problem.reduction.kept.size());
-  const std::int64_t team = params.parts <= few_parts ? 1 : items;
-  fold.params.parts = params.parts;
+  const std::int64_t team = parts <= few_parts ? 1 : items;
+  fold.params.parts = parts;
   fold.params.per_group = items == 1 ? 64 : items / team;  // outputs of a CPU's group: long enough against its start
-  fold.defines().set("SPLIT", "TWO_LAUNCHES").set("TEAM", team);
+  fold.defines().set("SPLIT", split).set("TEAM", team);
   fold.launch.kernel.items = fold.launch.geometry.items = items;
   fold.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(fold.params.outputs, fold.params.per_group));
   if (team > 1) fold.launch.geometry.local_bytes = tree_bytes(problem.reduction.recipe, items);
-  fold.launch.buffers = {{1, problem.reduction.out_offset, result_bytes(problem)}, {workspace_view, 0, 8}};
+  fold.launch.buffers = {{1, problem.reduction.out_offset, result_bytes(problem)}, {from, 0, 8}};
   fold.launch.params = params_bytes(fold.params);
   return std::move(fold.launch);
 }
-
-}  // namespace
 
 ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split split, unsigned items,
                           std::int64_t ticket_slots) {
@@ -209,7 +198,9 @@ ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split
         static_cast<std::size_t>(main.params.outputs * main.params.parts * reduction.recipe.words() * 8);
   if (split == Split::one_launch) result.tickets = static_cast<int>(ticket_slots);
   result.launches.push_back(std::move(main.launch));
-  if (split == Split::two_launches) result.launches.push_back(fold_launch(problem, main.params, items));
+  if (split == Split::two_launches)
+    result.launches.push_back(
+        fold_launch(problem, main.params.parts, names[static_cast<int>(split)], workspace_view, items));
   return result;
 }
 

@@ -37,6 +37,10 @@ tune::Tunable launches_tunable();
 ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split split, unsigned items,
                           std::int64_t ticket_slots);
 
+/// The kernel `fold`, which brings `parts` accumulators of each output together. `split`: TWO_LAUNCHES or FROM_SLICES,
+/// see parts.h; they lie in the plan's view `from`, or its workspace.
+Launch fold_launch(const ReduceProblem& problem, std::int64_t parts, const char* split, int from, unsigned items);
+
 /// Bytes of local memory in which a group of so many items brings its accumulators together; see tree.h.
 std::size_t tree_bytes(const Recipe& recipe, std::int64_t items);
 

@@ -1,9 +1,17 @@
 // Partial results between groups: accumulators in words, and how the parts of an output are brought together.
 //
-//   partials: u64, word w of part j of output o at (j * WORDS + w) * outputs + o
+//   partials: u64, word w of part j of output o at (j * WORDS + w) * outputs + o, or of a slice's accumulators, in
+//             which the words stand together, at (j * outputs + o) * WORDS + w
 #define IN_ONE 0       // no parts: a task ends in its output
 #define ONE_LAUNCH 1   // the last group to finish brings the parts together
 #define TWO_LAUNCHES 2 // the kernel `fold` does
+#define FROM_SLICES 3  // it does, and the parts are what several plans have left
+
+#if SPLIT == FROM_SLICES
+#define WORD_AT(part, w, output, outputs) (((part) * (outputs) + (output)) * WORDS + (w))
+#else
+#define WORD_AT(part, w, output, outputs) (((part) * WORDS + (w)) * (outputs) + (output))
+#endif
 
 #if SPLIT == IN_ONE
 #define PART_ARGUMENTS OUT(RESULT, b),
@@ -24,7 +32,7 @@
 #if SPLIT != IN_ONE
 INLINE void publish_part(MUTABLE_REF(u64, partials), const Accumulator total, const index_t part, const index_t output,
                          const index_t outputs) {
-  UNROLL for (int w = 0; w < WORDS; ++w) PUT_WORD((part * WORDS + w) * outputs + output, word_of(total, w));
+  UNROLL for (int w = 0; w < WORDS; ++w) PUT_WORD(WORD_AT(part, w, output, outputs), word_of(total, w));
 }
 
 // Parts first, first + step, ... of an output in order, in a cascade as in the kernel `plain`.
@@ -34,7 +42,7 @@ INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t outp
   int additions = 0;
   for (index_t part = first; part < parts; part += step) {
     Accumulator one;
-    UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, TAKE_WORD((part * WORDS + w) * outputs + output));
+    UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, TAKE_WORD(WORD_AT(part, w, output, outputs)));
     combine(&sum, one);
     if (++additions == MOST_ADDITIONS) {
       combine(&total, sum);

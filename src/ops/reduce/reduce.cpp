@@ -4,6 +4,7 @@
 #include "core/overlap.hpp"
 #include "ops/reduce/lowering.hpp"
 #include "ops/reduce/oracle.hpp"
+#include "ops/reduce/slices.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -133,23 +134,31 @@ void choose_and_lower(PlanImpl& plan, const ReduceProblem& problem, const PlanOp
   report.workspace_bytes = lowered.workspace_bytes;
 }
 
-std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
-                                    const PlanOptions& options) {
+ReduceProblem problem_of(const Reduction& reduction, bool portable, IndexWidth width) {
+  ReduceProblem problem;
+  problem.reduction = in_scalars(normalise(reduction));
+  problem.index_bits = index_bits(problem.reduction, width);
+  problem.portable = portable && reduction.recipe.order_matters();
+  return problem;
+}
+
+void check(const Operation& op, std::span<const View> views, const PlanOptions& options) {
   if (options.in_place) throw Error(Errc::usage, "a reduction cannot be done in place", "give an output of its own");
   check_views(op, views);
-  auto plan = std::make_shared<PlanImpl>();
-  plan->device = device;
-  plan->views = {views.begin(), views.end()};
-  plan->checked = options.checked;
-  const ReduceProblem problem = reduce_problem(op, views, options.index);
-  check_device(problem.reduction.recipe, device.info());
-  plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
-  plan->report.bytes_moved = bytes(op, views);
-  plan->report.candidate = "none";
-  if (problem.reduction.outputs() == 0) return plan;
-  choose_and_lower(*plan, problem, options);
-  compile(*plan);
-  return plan;
+}
+
+std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
+                                    const PlanOptions& options) {
+  check(op, views, options);
+  const Reduction reduction = lower_reduce(op, views[0], views[1]);
+  return plan_reduction(reduction, asks_for_portable_order(op), {views.begin(), views.end()}, device, options);
+}
+
+Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
+              std::int64_t limit) {
+  check(op, views, options);
+  const ReduceSlicing slicing{lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), device, options};
+  return slice_reduction(slicing, limit);
 }
 
 OpEntry entry_of(std::string_view name, std::string_view summary) {
@@ -161,17 +170,31 @@ OpEntry entry_of(std::string_view name, std::string_view summary) {
           .bound = bound,
           .bytes = bytes,
           .operations = operations,
+          .slices = slices,
           .candidates = candidate_infos()};
 }
 
 }  // namespace
 
 ReduceProblem reduce_problem(const Operation& op, std::span<const View> views, IndexWidth width) {
-  ReduceProblem problem;
-  problem.reduction = in_scalars(normalise(lower_reduce(op, views[0], views[1])));
-  problem.index_bits = index_bits(problem.reduction, width);
-  problem.portable = asks_for_portable_order(op) && problem.reduction.recipe.order_matters();
-  return problem;
+  return problem_of(lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), width);
+}
+
+std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, bool portable, std::vector<View> views,
+                                         const Device& device, const PlanOptions& options) {
+  auto plan = std::make_shared<PlanImpl>();
+  plan->device = device;
+  plan->views = std::move(views);
+  plan->checked = options.checked;
+  const ReduceProblem problem = problem_of(reduction, portable, options.index);
+  check_device(problem.reduction.recipe, device.info());
+  plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
+  plan->report.bytes_moved = reduction.bytes_moved();
+  plan->report.candidate = "none";
+  if (problem.reduction.outputs() == 0) return plan;
+  choose_and_lower(*plan, problem, options);
+  compile(*plan);
+  return plan;
 }
 
 std::span<const OpEntry> reduce_entries() {

@@ -114,6 +114,17 @@ int Recipe::words() const noexcept {
   return components * (second ? 2 : 1);
 }
 
+Recipe Recipe::unfinished() const noexcept {
+  Recipe recipe = *this;
+  recipe.out = Dtype::u64;
+  recipe.finish = Finish::words;
+  return recipe;
+}
+
+int Recipe::out_scalars() const noexcept {
+  return finish == Finish::words ? words() : core::components_of(out);
+}
+
 bool Recipe::order_matters() const noexcept {
   return accumulation == Accumulation::compensated ||
          (accumulation == Accumulation::product && (value == Dtype::f32 || value == Dtype::f64));

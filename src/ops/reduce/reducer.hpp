@@ -41,7 +41,7 @@ enum class Accumulation : std::uint8_t {
 
 /// What is done to each element before it is accumulated, and to the accumulated value at the end.
 enum class Mapping : std::uint8_t { identity, square, magnitude, nonzero };
-enum class Finish : std::uint8_t { value, mean, root, place };
+enum class Finish : std::uint8_t { value, mean, root, place, words };  // words: the accumulator itself, unrounded
 
 /// A reduction of one dtype, in the terms of the kernels.
 struct Recipe {
@@ -61,6 +61,10 @@ struct Recipe {
   bool needs_f64() const noexcept { return value == Dtype::f64 || out == Dtype::f64; }
   /// Whether the order of the additions shows in the result.
   bool order_matters() const noexcept;
+  /// The same up to its accumulators, each of which is `words()` elements of the output.
+  Recipe unfinished() const noexcept;
+  /// Scalars of an element of the output: 2 of a complex number.
+  int out_scalars() const noexcept;
 };
 
 /// The dtype of the result, as NumPy 2.

@@ -149,7 +149,7 @@ Reduction normalise(const Reduction& reduction) {
 
 Reduction in_scalars(const Reduction& reduction) {
   Reduction scalars = reduction;
-  const int in = core::components_of(reduction.recipe.in), out = core::components_of(reduction.recipe.out);
+  const int in = core::components_of(reduction.recipe.in), out = reduction.recipe.out_scalars();
   scalars.in_offset = core::checked_mul(scalars.in_offset, in, offset_name);
   scalars.out_offset = core::checked_mul(scalars.out_offset, out, offset_name);
   for (auto* axes : {&scalars.kept, &scalars.reduced}) {

@@ -41,7 +41,8 @@ struct Reduction {
 /// empty: one axis stands for a single element, and one of extent 0 for none.
 Reduction normalise(const Reduction& reduction);
 
-/// The reduction counted in the scalars that complex numbers consist of: strides and offsets of complex arrays double.
+/// The reduction counted in the scalars that complex numbers, and accumulators, consist of: strides and offsets of
+/// complex arrays double.
 Reduction in_scalars(const Reduction& reduction);
 
 /// Whether every offset, stride and flat index fits in a signed 32-bit number.

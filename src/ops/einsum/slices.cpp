@@ -1,0 +1,191 @@
+// Cuts contractions into slices: along the output's axes where that is enough, else along summed ones too.
+//
+// A slice of summed axes leaves its sums unscaled, of 16-bit floats as f32. One more contraction, the sum over the
+// slices, then does what is done once: alpha, the addend, the activation, the rounding to 16 bits. Whatever the axes
+// that are cut, sum over s of (sum over the rest of products) is the whole. A term of a product with k terms takes part
+// in no more additions than k - 1 as long as no slice is empty, so the product's 2 k u holds; a sum over a single
+// operand is compensated within the slices and over them, and rounded twice in all of its (ceil(log2 n) + 40) u.
+// Products are taken in the order that the whole has.
+#include "ops/einsum/slices.hpp"
+
+#include "core/number.hpp"
+#include "ops/einsum/contract.hpp"
+#include "ops/einsum/path.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace axisloom::ops {
+namespace {
+
+/// The dtype of sums that are not complete.
+Dtype partial_dtype(Dtype out) {
+  return out == Dtype::f16 || out == Dtype::bf16 ? Dtype::f32 : out;
+}
+
+/// Loops over the problem's axes, and its arrays in the order of the views.
+Nest nest_of(const Contraction& problem) {
+  Nest nest;
+  nest.extents = problem.extents;
+  for (std::size_t d = 0; d < problem.extents.size(); ++d)
+    nest.reduced.push_back(!has(problem.out.axes, static_cast<int>(d)));
+  const auto add = [&](const Term& term, bool result) {
+    nest.arrays.push_back({static_cast<std::int64_t>(size_of(term.dtype)), term.strides, 1, result});
+  };
+  for (const Term& operand : problem.operands) add(operand, false);
+  if (problem.addend) add(*problem.addend, true);
+  add(problem.out, true);
+  nest.partial_bytes = static_cast<std::int64_t>(size_of(partial_dtype(problem.out.dtype)));
+  return nest;
+}
+
+/// The arrays in the order of the views.
+std::vector<Term*> terms_of(Contraction& problem) {
+  std::vector<Term*> terms;
+  for (Term& operand : problem.operands) terms.push_back(&operand);
+  if (problem.addend) terms.push_back(&*problem.addend);
+  terms.push_back(&problem.out);
+  return terms;
+}
+
+/// The problem within a box. Axes of which it leaves a single step are no axes of the part.
+Contraction part_of(const Contraction& whole, const Box& box) {
+  Contraction part = whole;
+  AxisSet left = 0;
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    part.extents[d] = box[d].extent;
+    if (box[d].extent != 1) left |= AxisSet{1} << d;
+  }
+  for (Term* term : terms_of(part)) {
+    term->axes &= left;
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      term->offset += box[d].begin * term->strides[d];
+      if (box[d].extent == 1) term->strides[d] = 0;
+    }
+  }
+  std::erase_if(part.out_order, [&](int axis) { return !has(left, axis); });
+  return part;
+}
+
+/// A term whose axes lie in that order.
+Term without_gaps(Dtype dtype, const Contraction& problem, const std::vector<int>& order) {
+  Term term{.dtype = dtype, .strides = std::vector<std::int64_t>(problem.extents.size())};
+  std::int64_t stride = 1;
+  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+    term.axes |= AxisSet{1} << *axis;
+    term.strides[static_cast<std::size_t>(*axis)] = stride;
+    stride *= problem.extent(*axis);
+  }
+  return term;
+}
+
+/// Collects the slices of one contraction.
+class Slicer {
+ public:
+  Slicer(const Contraction& whole, const Device& device, const PlanOptions& options)
+      : whole_(whole), nest_(nest_of(whole)), device_(device), options_(options), finishing_(options) {
+    whole_.path = contraction_path(whole);
+    // What is forced are candidates of products.
+    finishing_.candidate.clear();
+    finishing_.configuration.clear();
+  }
+
+  Slices run(std::int64_t limit) && {
+    for (const Block& block : cut(nest_, limit)) add(block);
+    return std::move(slices_);
+  }
+
+ private:
+  void add(const Block& block) {
+    if (block.parts.size() == 1) {
+      Contraction part = part_of(whole_, block.box);
+      return add_plan(part, ranges_of(part, block.box), options_);
+    }
+    const Contraction all = part_of(whole_, block.box);
+    for (std::size_t i = 0; i < block.parts.size(); ++i) add_part(all, block.parts[i], static_cast<std::int64_t>(i));
+    add_finish(all, block);
+  }
+
+  /// The sums of a part, as the i-th of them.
+  void add_part(const Contraction& all, const Box& box, std::int64_t i) {
+    Contraction part = part_of(whole_, box);
+    std::vector<Slice::Range> ranges = ranges_of(part, box);
+    ranges.resize(part.operands.size() + 1);
+    part.alpha = 1;
+    part.beta = 0;
+    part.addend.reset();
+    part.relu = false;
+    part.out = without_gaps(partial_dtype(whole_.out.dtype), part, all.out_order);
+    ranges.back() = in_scratch(part.out, i * all.points(all.out.axes), all.points(all.out.axes));
+    add_plan(part, std::move(ranges), options_);
+  }
+
+  /// The results of a box: the sums of its parts, as the only operand of a contraction over one more axis.
+  void add_finish(Contraction finish, const Block& block) {
+    std::vector<Slice::Range> ranges = ranges_of(finish, block.box);
+    if (finish.extents.size() == most_einsum_axes)
+      throw Error(Errc::unsupported, "an einsum over so many axes cannot be done in slices", "do it in parts");
+    const auto parts = static_cast<std::int64_t>(block.parts.size());
+    std::vector<int> order{static_cast<int>(finish.extents.size())};
+    order.insert(order.end(), finish.out_order.begin(), finish.out_order.end());
+    finish.extents.push_back(parts);
+    finish.names.emplace_back("slice");
+    for (Term* term : terms_of(finish)) term->strides.push_back(0);
+    finish.operands = {without_gaps(partial_dtype(whole_.out.dtype), finish, order)};
+    finish.common = finish.operands[0].dtype;
+    finish.path.reset();
+    ranges.erase(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(whole_.operands.size()) - 1);
+    ranges.front() = in_scratch(finish.operands[0], 0, finish.points(finish.operands[0].axes));
+    slices_.scratch_bytes = std::max(slices_.scratch_bytes, ranges.front().bytes);
+    add_plan(finish, std::move(ranges), finishing_);
+  }
+
+  /// The bytes of every array that a part needs, from which the terms' offsets count henceforth.
+  std::vector<Slice::Range> ranges_of(Contraction& part, const Box& box) const {
+    std::vector<Slice::Range> ranges;
+    Contraction origin = whole_;
+    const std::vector<Term*> terms = terms_of(part), origins = terms_of(origin);
+    const auto inputs = static_cast<int>(terms.size()) - 1;
+    for (int i = 0; i <= inputs; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      Bounds touched = bounds_in(nest_, box, nest_.arrays[at]);
+      if (touched.low != touched.high) touched.low += origins[at]->offset, touched.high += origins[at]->offset;
+      ranges.push_back(rebase(i, terms[at]->offset, terms[at]->align, touched, nest_.arrays[at].element));
+    }
+    return ranges;
+  }
+
+  static Slice::Range in_scratch(Term& term, std::int64_t begin, std::int64_t count) {
+    term.offset = begin;
+    return rebase(scratch_array, term.offset, term.align, {begin, begin + count},
+                  static_cast<std::int64_t>(size_of(term.dtype)));
+  }
+
+  void add_plan(Contraction& part, std::vector<Slice::Range> ranges, const PlanOptions& options) {
+    std::vector<View> views;
+    for (const Term* term : terms_of(part)) {
+      const Slice::Range& range = ranges[views.size()];
+      views.push_back(View::contiguous(term->dtype, {range.bytes / static_cast<std::int64_t>(size_of(term->dtype))}));
+      views.back().align = term->align;
+    }
+    slices_.list.push_back({std::move(ranges), plan_contraction(part, std::move(views), device_, options)});
+  }
+
+  Contraction whole_;
+  Nest nest_;
+  const Device& device_;
+  const PlanOptions& options_;
+  PlanOptions finishing_;
+  Slices slices_;
+};
+
+}  // namespace
+
+Slices slice_contraction(const Contraction& whole, const Device& device, const PlanOptions& options,
+                         std::int64_t limit) {
+  return Slicer(whole, device, options).run(limit);
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,11 @@
+// Parameters of the kernel `places`: one layout for host and device, widest members first, no padding.
+#define PLACE_AXES 16
+
+typedef struct {
+  i64 extent[PLACE_AXES];  // of the slice's reduced axes, slowest first; those that it lacks stand in front with 1
+  i64 step[PLACE_AXES];    // what a step along each comes to in the whole array's places
+  i64 begin;               // place of the slice's first element
+  i64 outputs;
+  i64 words;               // of an accumulator
+  i64 per_group;           // outputs that a group takes
+} PlaceParams;

@@ -1,0 +1,319 @@
+// Cuts reductions into slices: along axes that are kept where that is enough, else along reduced ones too.
+//
+// A slice of reduced axes ends in accumulators instead of results: sums with what rounding took from them, extremes
+// with their places. The kernel `fold` brings these together as it does the parts of any reduction, and only it rounds.
+// So a sum in slices is one level more of the cascade, of no more than 4096 accumulators each, and every addition but
+// the last keeps its error: the bound (ceil(log2 n) + 40) u sum|x|, most of which is left to terms of second order,
+// holds as it does for parts. NaN, infinities and ties are decided by the same lines, too. The slices follow from
+// shape, strides, dtype and the limit, hence so does the order of the additions.
+//
+// Where accumulators would be more than the elements, as those of a few long rows far apart, or where the order is the
+// portable one, the elements of some outputs are moved next to each other first, and then reduced in one.
+#include "ops/reduce/slices.hpp"
+
+#include "core/host_memory.hpp"
+#include "ops/reduce/params.hpp"
+#include "ops/reduce/reduce.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace axisloom::ops {
+namespace {
+
+#include "ops/reduce/places.params.h"
+
+constexpr std::size_t input = 0, output = 1;  // among the nest's arrays, as among the views
+
+/// Loops over the kept axes, then the reduced ones.
+Nest nest_of(const Reduction& reduction) {
+  const Recipe& recipe = reduction.recipe;
+  Nest nest;
+  nest.arrays.resize(2);
+  nest.arrays[input].element = static_cast<std::int64_t>(size_of(recipe.in));
+  nest.arrays[output].element = static_cast<std::int64_t>(size_of(recipe.out));
+  nest.arrays[output].result = true;
+  nest.partial_bytes = recipe.words() * static_cast<std::int64_t>(sizeof(u64));
+  for (const auto* axes : {&reduction.kept, &reduction.reduced}) {
+    for (const ReduceAxis& axis : *axes) {
+      nest.extents.push_back(axis.extent);
+      nest.reduced.push_back(axes == &reduction.reduced);
+      nest.arrays[input].strides.push_back(axis.in);
+      nest.arrays[output].strides.push_back(axis.out);
+    }
+  }
+  return nest;
+}
+
+Reduction part_of(const Reduction& whole, const Box& box) {
+  Reduction part = whole;
+  std::size_t d = 0;
+  for (auto* axes : {&part.kept, &part.reduced}) {
+    for (ReduceAxis& axis : *axes) {
+      part.in_offset += box[d].begin * axis.in;
+      part.out_offset += box[d].begin * axis.out;
+      axis.extent = box[d++].extent;
+    }
+  }
+  return part;
+}
+
+/// The kernel `places` behind the launches of a slice, whose accumulators are the plan's output.
+Launch places_launch(const Reduction& whole, const Reduction& part, const Box& box, const DeviceInfo& device) {
+  const bool cpu = device.kind == Kind::cpu;
+  PlaceParams params{};
+  std::fill_n(params.extent, PLACE_AXES, 1);
+  std::size_t to = PLACE_AXES;
+  i64 step = 1;
+  for (std::size_t d = whole.reduced.size(); d-- > 0;) {
+    params.extent[--to] = part.reduced[d].extent;
+    params.step[to] = step;
+    params.begin += box[whole.kept.size() + d].begin * step;
+    step *= whole.reduced[d].extent;
+  }
+  params.outputs = part.outputs();
+  params.words = part.recipe.words();
+  params.per_group = cpu ? 4096 : 256;  // of a CPU's group: long against its start
+  Launch launch;
+  launch.kernel.file = "reduce/places.kernel";
+  launch.kernel.kernel = "places";
+  launch.kernel.items = launch.geometry.items = cpu ? 1 : 256;
+  launch.kernel.defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(PlaceParams)));
+  launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.outputs, params.per_group));
+  launch.buffers = {{output, 0, 8}};
+  launch.params = params_bytes(params);
+  return launch;
+}
+
+/// Where elements of the input are moved to, side by side: strides by loop.
+struct Gathered {
+  std::vector<std::int64_t> strides;
+  std::int64_t elements = 0;
+};
+
+/// Collects the slices of one reduction.
+class Slicer {
+ public:
+  Slicer(const ReduceSlicing& slicing, std::int64_t limit)
+      : slicing_(slicing),
+        limit_(limit),
+        whole_(normalise(slicing.reduction)),
+        nest_(nest_of(whole_)),
+        element_(nest_.arrays[input].element),
+        in_order_(slicing.portable && whole_.recipe.order_matters()) {
+    if (in_order_)
+      add_in_order();
+    else
+      for (const Block& block : cut(nest_, limit)) add(block);
+  }
+  Slices take() && { return std::move(slices_); }
+
+ private:
+  // Where accumulators are many, as of a few rows that lie far apart, the elements themselves are less to hand on.
+  void add(const Block& block) {
+    if (block.parts.size() == 1) return add_finished(block.box);
+    const std::int64_t parts = static_cast<std::int64_t>(block.parts.size());
+    const std::int64_t bytes = part_of(whole_, block.box).outputs() * nest_.partial_bytes;
+    if (parts * bytes >= gathered(block.box).elements * element_) return add_gathered(block.box);
+    slices_.scratch_bytes = std::max(slices_.scratch_bytes, parts * bytes);
+    for (std::int64_t i = 0; i < parts; ++i)
+      add_part(block.parts[static_cast<std::size_t>(i)], {scratch_array, i * bytes, bytes});
+    add_fold(block.box, parts, {scratch_array, 0, parts * bytes});
+  }
+
+  /// Outputs whole, in the portable order of additions: as many at a time as have elements for one buffer.
+  void add_in_order() {
+    Box all, one;  // outputs
+    for (std::size_t d = 0; d < nest_.extents.size(); ++d) {
+      all.push_back({0, nest_.extents[d]});
+      one.push_back({0, nest_.reduced[d] ? nest_.extents[d] : 1});
+    }
+    const std::int64_t elements = gathered(one).elements;
+    if (elements * element_ > limit_)
+      throw Error(Errc::out_of_memory,
+                  "the elements of one output, which the portable order takes in one, need " +
+                      std::to_string(elements * element_) + " bytes, more than the " + std::to_string(limit_) +
+                      " that fit into a buffer of the device",
+                  "use order=fast, or a device with larger buffers");
+    Nest nest = nest_;  // over outputs with all of their elements
+    nest.arrays[input] = {elements * element_, gathered(all).strides, 1, false};
+    for (std::size_t d = 0; d < nest.extents.size(); ++d) {
+      if (nest.reduced[d]) nest.extents[d] = 1;
+      nest.arrays[input].strides[d] /= elements;
+    }
+    for (Block& block : cut(nest, limit_)) {
+      for (std::size_t d = 0; d < nest.extents.size(); ++d)
+        if (nest.reduced[d]) block.box[d] = one[d];
+      const Bounds touched = bounds_in(nest_, block.box, nest_.arrays[input]);
+      const bool fits = (touched.high - touched.low) * element_ <= limit_;
+      fits ? add_finished(block.box) : add_gathered(block.box);
+    }
+  }
+
+  View bytes_of(Dtype dtype, const Slice::Range& range, std::int64_t align) const {
+    View view = View::contiguous(dtype, {range.bytes / static_cast<std::int64_t>(size_of(dtype))});
+    view.align = align;
+    return view;
+  }
+
+  /// The bytes of the input or output that a part needs, from which its offset counts henceforth.
+  Slice::Range take(std::size_t array, const Box& box, std::int64_t& offset, std::int64_t& align) const {
+    Bounds touched = bounds_in(nest_, box, nest_.arrays[array]);
+    const std::int64_t origin = array == input ? whole_.in_offset : whole_.out_offset;
+    touched.low += origin;
+    touched.high += origin;
+    return rebase(static_cast<int>(array), offset, align, touched, nest_.arrays[array].element);
+  }
+
+  Slice::Range take_output(const Box& box, Reduction& part, View& view) const {
+    std::int64_t align = 1;  // results are stored one by one
+    const Slice::Range range = take(output, box, part.out_offset, align);
+    view = bytes_of(part.recipe.out, range, align);
+    return range;
+  }
+
+  void add_finished(const Box& box) {
+    Reduction part = part_of(whole_, box);
+    View out;
+    const Slice::Range to = take_output(box, part, out);
+    const Slice::Range from = take(input, box, part.in_offset, part.in_align);
+    const View in = bytes_of(part.recipe.in, from, part.in_align);
+    slices_.list.push_back(
+        {{from, to}, plan_reduction(part, slicing_.portable, {in, out}, slicing_.device, slicing_.options)});
+  }
+
+  /// A box of the input without its gaps, the loops in the order in which they lie in memory. In the portable order, in
+  /// which it shows what a run is, those over the elements of an output are innermost, and stay apart as they were.
+  Gathered gathered(const Box& box) const {
+    const std::vector<std::int64_t>& strides = nest_.arrays[input].strides;
+    const auto rank = [&](std::size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
+    std::vector<std::size_t> order(box.size());
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});  // of equals the last is the fastest
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    Gathered layout{std::vector<std::int64_t>(box.size()), 1};
+    for (const std::size_t d : order) {
+      if (strides[d] == 0) continue;
+      const std::int64_t gap = in_order_ && nest_.reduced[d] ? 1 : 0;
+      layout.strides[d] = layout.elements;
+      layout.elements = layout.elements * box[d].extent + gap;
+    }
+    return layout;
+  }
+
+  /// The elements of a box are brought together by moves, and reduced in one.
+  void add_gathered(const Box& box) {
+    const Gathered layout = gathered(box);
+    const std::vector<std::int64_t>& dense = layout.strides;
+    const Slice::Range from{scratch_array, 0, layout.elements * element_};
+    slices_.scratch_bytes = std::max(slices_.scratch_bytes, from.bytes);
+    Nest moves{{}, std::vector<bool>(box.size()), {nest_.arrays[input], nest_.arrays[input]}, 0};
+    moves.arrays[1].strides = dense;
+    for (std::size_t loop = 0; loop < box.size(); ++loop)
+      moves.extents.push_back(dense[loop] == 0 ? 1 : box[loop].extent);
+    for (const Block& block : cut(moves, limit_)) add_move(box, block.box, dense, from);
+
+    Reduction part = part_of(whole_, box);
+    std::size_t d = 0;
+    for (auto* axes : {&part.kept, &part.reduced})
+      for (ReduceAxis& axis : *axes) axis.in = dense[d++];
+    part.in_offset = 0;
+    part.in_align = core::host_alignment;
+    View out;
+    const Slice::Range to = take_output(box, part, out);
+    const View in = bytes_of(part.recipe.in, from, part.in_align);
+    slices_.list.push_back(
+        {{from, to}, plan_reduction(part, slicing_.portable, {in, out}, slicing_.device, slicing_.options)});
+  }
+
+  /// `box`: within `all`, from whose corner it counts.
+  void add_move(const Box& all, const Box& box, const std::vector<std::int64_t>& dense, const Slice::Range& to) {
+    View from = View::contiguous(whole_.recipe.in, {}), into = from;
+    Box place = all;
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      place[d] = {all[d].begin + box[d].begin, box[d].extent};
+      from.shape.push_back(box[d].extent);
+      from.strides.push_back(nest_.arrays[input].strides[d]);
+      from.offset += place[d].begin * from.strides.back();
+      into.strides.push_back(dense[d]);
+      into.offset += box[d].begin * dense[d];
+    }
+    into.shape = from.shape;
+    from.offset += whole_.in_offset;
+    from.align = whole_.in_align;
+    const Slice::Range range = take(input, place, from.offset, from.align);
+    PlanOptions options = slicing_.options;  // what is forced are candidates of reductions
+    options.candidate.clear();
+    options.configuration.clear();
+    auto plan = entry("copy").plan(copy(), std::array{from, into}, slicing_.device, options);
+    plan->report.candidate.clear();  // the reduction's is the one to report
+    slices_.list.push_back({{range, to}, std::move(plan)});
+  }
+
+  /// Accumulators of a part side by side, in the order of the kept axes.
+  void add_part(const Box& box, const Slice::Range& to) {
+    Reduction part = part_of(whole_, box);
+    part.recipe = part.recipe.unfinished();
+    part.out_offset = 0;
+    std::int64_t stride = 1;
+    for (auto axis = part.kept.rbegin(); axis != part.kept.rend(); ++axis) {
+      axis->out = stride;
+      stride *= axis->extent;
+    }
+    const Slice::Range from = take(input, box, part.in_offset, part.in_align);
+    const View in = bytes_of(part.recipe.in, from, part.in_align);
+    const View out = bytes_of(Dtype::u64, to, static_cast<std::int64_t>(sizeof(u64)));
+    auto plan = plan_reduction(part, false, {in, out}, slicing_.device, slicing_.options);
+    if (part.recipe.accumulation == Accumulation::place)
+      add_launch(*plan, places_launch(whole_, part, box, slicing_.device.info()));
+    slices_.list.push_back({{from, to}, std::move(plan)});
+  }
+
+  /// The results of a box from its parts' accumulators.
+  void add_fold(const Box& box, std::int64_t parts, const Slice::Range& from) {
+    auto plan = std::make_shared<PlanImpl>();
+    Reduction whole = part_of(whole_, box);
+    View out;
+    const Slice::Range to = take_output(box, whole, out);
+    plan->device = slicing_.device;
+    plan->checked = slicing_.options.checked;
+    plan->views = {bytes_of(Dtype::u64, from, static_cast<std::int64_t>(sizeof(u64))), out};
+    const Reduction scalars = in_scalars(whole);
+    const bool narrow = fits_32_bits(scalars) && slicing_.options.index != IndexWidth::bits64 &&
+                        from.bytes <= std::numeric_limits<std::int32_t>::max();
+    const ReduceProblem problem{scalars, narrow ? 32 : 64, false};
+    const unsigned items = slicing_.device.info().kind == Kind::cpu ? 1 : 256;
+    add_launch(*plan, fold_launch(problem, parts, "FROM_SLICES", input, items));
+    slices_.list.push_back({{from, to}, std::move(plan)});
+  }
+
+  static void add_launch(PlanImpl& plan, Launch launch) {
+    PlanImpl more;
+    more.device = plan.device;
+    more.checked = plan.checked;
+    more.launches.push_back(std::move(launch));
+    compile(more);
+    append(plan, more, std::array{Place{0, 0}, Place{1, 0}}, 0);
+  }
+
+  const ReduceSlicing& slicing_;
+  std::int64_t limit_;
+  Reduction whole_;
+  Nest nest_;
+  std::int64_t element_;  // bytes of the input's
+  bool in_order_;
+  Slices slices_;
+};
+
+}  // namespace
+
+Slices slice_reduction(const ReduceSlicing& slicing, std::int64_t limit) {
+  return Slicer(slicing, limit).take();
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,23 @@
+// Reductions of arrays that are larger than one buffer, in slices.
+#pragma once
+
+#include "ops/plan_impl.hpp"
+#include "ops/reduce/reduction.hpp"
+#include "ops/slices.hpp"
+
+namespace axisloom::ops {
+
+/// What is to be sliced, and what its plans are made for.
+struct ReduceSlicing {
+  Reduction reduction;  // not yet normalised
+  bool portable = false;
+  const Device& device;
+  const PlanOptions& options;
+};
+
+/// See OpEntry::slices. Where cutting the axes that are kept is not enough, the scratch memory holds accumulators of
+/// slices, or the elements of some outputs side by side. Throws Error(out_of_memory) for what cannot be cut: the
+/// elements of one output in the portable order.
+Slices slice_reduction(const ReduceSlicing& slicing, std::int64_t limit);
+
+}  // namespace axisloom::ops
