@@ -51,11 +51,34 @@ TEST_F(Choose, BlockedLayoutsOnGpusGoByTiles) {
 TEST_F(Choose, ManyShortAxesOnGpusGoBySlabs) {
   const View eight = View::contiguous(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5});
   EXPECT_EQ(chosen(gpu_info(), permute(std::array{7, 6, 5, 4, 3, 2, 1, 0}), eight), "slab");
-  const View six = View::contiguous(Dtype::f32, {32, 15, 15, 15, 15, 32});
-  EXPECT_EQ(chosen(gpu_info(), permute(std::array{5, 4, 3, 2, 1, 0}), six), "slab");
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{5, 0, 6, 4, 1, 7, 2, 3}), eight), "slab");
+  const View twelve = View::contiguous(Dtype::f32, {24, 22, 18, 20, 2, 3, 2, 2, 3, 4, 3, 2});
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{9, 10, 1, 6, 11, 0, 3, 2, 5, 8, 4, 7}), twelve), "slab");
   const View five = View::contiguous(Dtype::f32, {48, 28, 28, 28, 48});
   EXPECT_EQ(chosen(gpu_info(), permute(std::array{4, 3, 2, 1, 0}), five), "tile") << "a tile is more than half full";
+}
+
+// 998 GB/s on an H200, 872 element by element.
+TEST_F(Choose, PixelsOnGpusGoBySlabs) {
   EXPECT_EQ(chosen(gpu_info(), relayout("NHWC", "NCHW"), View::contiguous(Dtype::u8, {16, 400, 600, 3})), "slab");
+}
+
+TEST_F(Choose, TilesFitShortAxesOnGpus) {
+  const auto sides = [](const Operation& op, const View& in) {
+    const auto problem = problem_of(op, with_result(op, in));
+    const ops::MoveCandidate& tile = candidate_named("tile");
+    const std::string text = tile.lower(problem, default_values(tile.info), gpu_info()).kernel.defines.text();
+    const auto value = [&](const std::string& name) { return std::stoll(text.substr(text.find(name) + name.size())); };
+    return std::array{value("define TILE_I "), value("define TILE_O ")};
+  };
+  EXPECT_EQ(sides(relayout("NCHW", "NHWC"), View::contiguous(Dtype::i8, {256, 64, 56, 56})), (std::array{256ll, 64ll}));
+  EXPECT_EQ(sides(relayout("NHWC", "NCHW"), View::contiguous(Dtype::f16, {256, 56, 56, 64})),
+            (std::array{64ll, 128ll}));
+  EXPECT_EQ(sides(transpose(), View::contiguous(Dtype::u8, {4096, 96})), (std::array{128ll, 256ll}));
+  EXPECT_EQ(sides(transpose(), View::contiguous(Dtype::f32, {16, 16})), (std::array{32ll, 32ll})) << "a warp or two";
+  EXPECT_EQ(sides(transpose(), View::contiguous(Dtype::f32, {8192, 8192})), (std::array{64ll, 64ll}));
+  EXPECT_EQ(chosen(gpu_info(), relayout("NCHW", "NHWC"), View::contiguous(Dtype::i8, {256, 64, 56, 56})), "tile");
+  EXPECT_EQ(chosen(gpu_info(), relayout("NHWC", "NCHW"), View::contiguous(Dtype::i8, {256, 56, 56, 64})), "tile");
 }
 
 TEST_F(Choose, KeptRowsOnGpusGoByRows) {

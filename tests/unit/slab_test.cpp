@@ -41,7 +41,7 @@ std::vector<core::Move> moves() {
 TEST(Slab, RunsAreLongOnBothSides) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const std::optional<ops::Slab> slab = ops::slab_of(move, slab_bytes, 4, 256);
+    const std::optional<ops::Slab> slab = ops::slab_of(move, slab_bytes, 4, 256, 0);
     ASSERT_TRUE(slab);
     EXPECT_GE(slab->product(slab->in_run) * move.element, 64);
     EXPECT_GE(slab->product(slab->out_run) * move.element, 64);
@@ -54,7 +54,7 @@ TEST(Slab, RunsAreLongOnBothSides) {
 TEST(Slab, EveryElementHasAPlaceOfItsOwn) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256);
+    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256, 0);
     const ops::SlabPadding padding = ops::slab_padding(slab, move.element, room_bytes / move.element);
     std::set<std::int64_t> places{0};
     for (std::size_t d = 0; d < slab.block.size(); ++d) {
@@ -71,33 +71,51 @@ TEST(Slab, EveryElementHasAPlaceOfItsOwn) {
   }
 }
 
+// With one long run for all, 3 of 4 or 7 of 8 accesses in flight would be the same.
+TEST(Slab, ManyRunsKeepItemsBusy) {
+  const auto accesses = [](const ops::Slab& slab, const std::vector<int>& run, const std::vector<int>& runs) {
+    const std::int64_t width = ops::slab_width(slab.product(run) / slab.vector, 256);
+    EXPECT_GE(2 * slab.product(runs), 256 / width * ops::slab_in_flight(slab, slab.vector > 1 ? 1 : 4, 0));
+  };
+  const Operation swapped = permute(std::array{1, 0, 2, 4, 5, 6, 3, 7});
+  const View eight = View::contiguous(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5});
+  for (const core::Move& move :
+       {problem_of(swapped, with_result(swapped, eight)).move, relaid(Dtype::u8, "NCHW", "NHWC", {256, 64, 56, 56}),
+        relaid(Dtype::u8, "NHWC", "NCHW", {256, 56, 56, 64})}) {
+    SCOPED_TRACE(core::to_string(move));
+    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256, 0);
+    accesses(slab, slab.in_run, slab.in_runs);
+    accesses(slab, slab.out_run, slab.out_runs);
+  }
+}
+
 // 32 floats a row would put a column of them into one bank.
 TEST(Slab, PaddingKeepsColumnsOutOfOneBank) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256);
+    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256, 0);
     EXPECT_LE(ops::slab_padding(slab, move.element, room_bytes / move.element).rounds, 2);
   }
   const core::Move powers = reversed(Dtype::f32, {64, 64, 64, 64});
-  const ops::Slab slab = *ops::slab_of(powers, slab_bytes, 4, 256);
+  const ops::Slab slab = *ops::slab_of(powers, slab_bytes, 4, 256, 0);
   EXPECT_GE(ops::slab_padding(slab, 4, slab.elements()).rounds, 16) << "no room for padding";
   EXPECT_EQ(ops::slab_padding(slab, 4, room_bytes / 4).rounds, 1);
 }
 
 TEST(Slab, BytesTravelInWordsWhereRunsAllow) {
-  const ops::Slab words = *ops::slab_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64}), slab_bytes, 4, 256);
+  const ops::Slab words = *ops::slab_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64}), slab_bytes, 4, 256, 0);
   EXPECT_EQ(words.vector, 4);
-  const ops::Slab odd = *ops::slab_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 57, 57, 64}), slab_bytes, 4, 256);
+  const ops::Slab odd = *ops::slab_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 57, 57, 64}), slab_bytes, 4, 256, 0);
   EXPECT_EQ(odd.vector, 1) << "rows of 57 * 57 bytes begin anywhere";
   core::Move shifted = relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64});
   shifted.in_offset = 1;
-  EXPECT_EQ(ops::slab_of(shifted, slab_bytes, 4, 256)->vector, 1);
+  EXPECT_EQ(ops::slab_of(shifted, slab_bytes, 4, 256, 0)->vector, 1);
 }
 
 TEST(Slab, StridedSidesHaveNone) {
   core::Move move = reversed(Dtype::f32, {16, 16, 16});
   for (core::MoveAxis& axis : move.axes) axis.in_stride *= 2;
-  EXPECT_FALSE(ops::slab_of(move, slab_bytes, 4, 256));
+  EXPECT_FALSE(ops::slab_of(move, slab_bytes, 4, 256, 0));
 }
 
 }  // namespace

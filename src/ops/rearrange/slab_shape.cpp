@@ -123,25 +123,34 @@ double overhead_of(const core::Move& move, const Slab& slab, bool output) {
   return (1 + half * half) * (1 + 0.5 * static_cast<double>(touched - bytes) / static_cast<double>(bytes));
 }
 
-/// Turns that items take over so many runs of so many accesses, for each that all of them would take.
-double turns_of(i64 run, i64 runs, i64 items) {
+/// Turns that items take over so many runs of so many accesses, for each that all of them would take. Where the runs
+/// are fewer than the accesses in flight, the last one is taken again.
+double turns_of(i64 run, i64 runs, i64 items, i64 in_flight) {
   const i64 width = slab_width(run, items);
-  const i64 turns = ceil_div(run, width) * ceil_div(runs, items / width);
+  const i64 turns = ceil_div(run, width) * ceil_div(runs, items / width * in_flight) * in_flight;
   return static_cast<double>(turns * items) / static_cast<double>(run * runs);
 }
 
-double cost_of(const core::Move& move, const Slab& slab, i64 items) {
-  const double traffic = (overhead_of(move, slab, false) + overhead_of(move, slab, true)) / 2;
-  double idle = 1;  // what items have to do, for each element: slabs stick out of the array, and items stand idle
+double traffic_of(const core::Move& move, const Slab& slab) {
+  return (overhead_of(move, slab, false) + overhead_of(move, slab, true)) / 2;
+}
+
+double cost_of(const core::Move& move, const Slab& slab, double traffic, i64 items, i64 in_flight) {
+  double outside = 1;  // slabs stick out of the array
   for (std::size_t d = 0; d < slab.block.size(); ++d)
-    idle *= static_cast<double>(ceil_div(move.axes[d].extent, slab.block[d]) * slab.block[d]) /
-            static_cast<double>(move.axes[d].extent);
-  idle *= (turns_of(slab.product(slab.in_run) / slab.vector, slab.product(slab.in_runs), items) +
-           turns_of(slab.product(slab.out_run) / slab.vector, slab.product(slab.out_runs), items)) /
-          2;
-  // Some twenty instructions an access, more where words are put together, in what time a card could have moved.
-  const double instructions = slab.vector > 1 ? 1 + static_cast<double>(slab.vector) / 6 : 1;
-  const double passage = idle * instructions * 2.4 / static_cast<double>(slab.vector * move.element);
+    outside *= static_cast<double>(ceil_div(move.axes[d].extent, slab.block[d]) * slab.block[d]) /
+               static_cast<double>(move.axes[d].extent);
+  const i64 accesses = slab_in_flight(slab, move.element, in_flight);
+  const double loads = turns_of(slab.product(slab.in_run) / slab.vector, slab.product(slab.in_runs), items, accesses);
+  const double stores =
+      turns_of(slab.product(slab.out_run) / slab.vector, slab.product(slab.out_runs), items, accesses);
+  // Bytes that a card could have copied while it made an access, from how an H200 slows down as accesses in flight
+  // outnumber the runs (i8 NHWC -> NCHW of 64 channels with 4, 8 and 16: 1566, 1253 and 834 GB/s; the other way with 8:
+  // 541). Those that put a word together from smaller elements take longer.
+  constexpr double load = 0.64, store = 1.2;
+  const double words = (2 + static_cast<double>(slab.vector)) / 3;
+  const double passage =
+      outside * (load * loads + store * words * stores) / static_cast<double>(slab.vector * move.element);
   // What a group does before its first access, in bytes that it could have moved.
   constexpr double beginning = 1536;
   const double bytes = static_cast<double>(slab.elements() * move.element);
@@ -149,8 +158,41 @@ double cost_of(const core::Move& move, const Slab& slab, i64 items) {
 }
 
 struct Limits {
-  i64 bytes, access, items;
+  i64 bytes, access, items, in_flight;
 };
+
+/// Single elements on one side set the pace.
+void settle(const core::Move& move, double traffic, const Limits& limits, Slab& slab) {
+  slab.vector = std::min(vector_of(move, slab, false, limits.access), vector_of(move, slab, true, limits.access));
+  slab.cost = cost_of(move, slab, traffic, limits.items, limits.in_flight);
+}
+
+/// The slab with the slowest axis of a run numbering shorter runs instead. An axis that is cut must stay the slowest
+/// there, and can only be one that both sides cut.
+std::optional<Slab> with_shorter_runs(Slab slab, bool output) {
+  const bool shared = slab.cut_in == slab.cut_out;
+  std::vector<int>& run = output ? slab.out_run : slab.in_run;
+  std::vector<int>& runs = output ? slab.out_runs : slab.in_runs;
+  int& cut = output ? slab.cut_out : slab.cut_in;
+  if (run.size() < 2 || runs.size() == most_slab_axes || (run.back() == cut && !shared)) return std::nullopt;
+  const int axis = run.back();
+  run.pop_back();
+  runs.insert(axis == cut ? runs.end() : runs.begin(), axis);
+  if (axis == cut) cut = -1;
+  if (slab.product(runs) > most_slab_runs) return std::nullopt;
+  return slab;
+}
+
+/// Items keep several accesses in flight, each of another run, so one long run does not keep them busy: the runs' ends
+/// are moved where that costs least. What is contiguous stays so.
+void balance(const core::Move& move, double traffic, const Limits& limits, Slab& slab) {
+  for (const bool output : {true, false}) {
+    for (auto shorter = with_shorter_runs(slab, output); shorter; shorter = with_shorter_runs(*shorter, output)) {
+      settle(move, traffic, limits, *shorter);
+      if (shorter->cost < slab.cost) slab = *shorter;
+    }
+  }
+}
 
 /// The slab of two cuts; none where it is too large for local memory or its tables.
 std::optional<Slab> slab_between(const core::Move& move, const std::vector<int>& in_chain, const Cut& in,
@@ -170,9 +212,9 @@ std::optional<Slab> slab_between(const core::Move& move, const std::vector<int>&
   if (slab.elements() * move.element > limits.bytes || slab.product(slab.in_runs) > most_slab_runs ||
       slab.product(slab.out_runs) > most_slab_runs)
     return std::nullopt;
-  // Single elements on one side set the pace.
-  slab.vector = std::min(vector_of(move, slab, false, limits.access), vector_of(move, slab, true, limits.access));
-  slab.cost = cost_of(move, slab, limits.items);
+  const double traffic = traffic_of(move, slab);
+  settle(move, traffic, limits, slab);
+  balance(move, traffic, limits, slab);
   return slab;
 }
 
@@ -242,13 +284,14 @@ std::int64_t Slab::product(const std::vector<int>& axes) const {
   return product;
 }
 
-std::optional<Slab> slab_of(const core::Move& move, std::int64_t bytes, std::int64_t access, std::int64_t items) {
+std::optional<Slab> slab_of(const core::Move& move, std::int64_t bytes, std::int64_t access, std::int64_t items,
+                            std::int64_t in_flight) {
   const std::vector<int> in_chain = chain_of(move, false), out_chain = chain_of(move, true);
   std::optional<Slab> best;
   const std::set<Cut> in_cuts = cuts_of(move, in_chain, bytes), out_cuts = cuts_of(move, out_chain, bytes);
   for (const Cut& in : in_cuts) {
     for (const Cut& out : out_cuts) {
-      std::optional<Slab> slab = slab_between(move, in_chain, in, out_chain, out, {bytes, access, items});
+      std::optional<Slab> slab = slab_between(move, in_chain, in, out_chain, out, {bytes, access, items, in_flight});
       if (slab && (!best || slab->cost < best->cost)) best = std::move(slab);
     }
   }
@@ -257,6 +300,11 @@ std::optional<Slab> slab_of(const core::Move& move, std::int64_t bytes, std::int
 
 std::int64_t slab_width(std::int64_t run, std::int64_t items) {
   return ceil_div(run, ceil_div(run, items));
+}
+
+std::int64_t slab_in_flight(const Slab& slab, std::int64_t element, std::int64_t bytes) {
+  if (bytes == 0) bytes = slab.vector > 1 ? 16 : 32;
+  return std::max<i64>(1, bytes / std::max<i64>(4, slab.vector * element));
 }
 
 SlabPadding slab_padding(const Slab& slab, std::int64_t element, std::int64_t room) {

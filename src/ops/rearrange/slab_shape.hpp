@@ -26,11 +26,15 @@ struct Slab {
 };
 
 /// The slab of lowest cost with at most `bytes` for groups of `items`, accesses to smaller elements being of up to
-/// `access` bytes; none where no axis is contiguous on one side.
-std::optional<Slab> slab_of(const core::Move& move, std::int64_t bytes, std::int64_t access, std::int64_t items);
+/// `access` bytes and `in_flight` bytes asked for at a time; none where no axis is contiguous on one side.
+std::optional<Slab> slab_of(const core::Move& move, std::int64_t bytes, std::int64_t access, std::int64_t items,
+                            std::int64_t in_flight);
 
 /// How many of a group's items stand side by side along runs of so many accesses: in each pass over a run as many.
 std::int64_t slab_width(std::int64_t run, std::int64_t items);
+
+/// Accesses of an item that are in flight: so many bytes, 0: what its kind of access does best with.
+std::int64_t slab_in_flight(const Slab& slab, std::int64_t element, std::int64_t bytes);
 
 /// Local memory holds a slab in the input's order, with `pad` elements left out after every `from` of a run, which are
 /// one or several whole axes of it, or all.

@@ -17,8 +17,8 @@ const std::vector<tune::Tunable>& tunables() {
        0,
        {0, 16, 32, 64, 128, 256, 512, 1024, 2048},
        "bytes",
-       "row of a tile on the input's side; 0: 256, or what the axis has. Of floats, 128 bytes cost 8 to 12% on an "
-       "H200"},
+       "row of a tile on the input's side; 0: 256, or 128 or 64 if a short axis leaves fewer of them empty. Of floats, "
+       "128 bytes cost 8 to 12% on an H200"},
       {"tile_out", 0, {0, 16, 32, 64, 128, 256, 512, 1024, 2048}, "bytes", "the same on the output's side"},
       {"items",
        0,
@@ -73,17 +73,45 @@ Vectors vectors_of(const core::Move& move, const TileAxes& axes, std::int64_t li
   return vectors;
 }
 
+// Time of a tile whose rows are so short, of what 256 bytes take: 128 on both sides cost bytes 6% and floats 8 to 12%
+// on an H200. Rows of 32 bytes stand beside long ones.
+double row_cost(std::int64_t bytes) {
+  return bytes >= 256 || bytes < 64 ? 1 : bytes >= 128 ? 1.1 : 1.2;
+}
+
+// Bytes of rows along an axis of so many: few of them stay empty.
+std::int64_t fitting_row(std::int64_t extent_bytes) {
+  const auto cost = [&](std::int64_t row) {
+    return static_cast<double>(ceil_div(extent_bytes, row) * row) * row_cost(row);
+  };
+  std::int64_t best = 256;
+  for (const std::int64_t row : {128, 64})
+    if (cost(row) < cost(best)) best = row;
+  return best;
+}
+
 // Bytes of a tile's rows (in, out) where the tunables leave them open: 256 each, of which 8-bit elements reach 4065
-// GB/s on an H200 (128 each: 3851). Beside an axis of at most 32 bytes the other side grows by what it leaves (if all
-// accesses are wide); where local memory is small, both shrink. Few forms, since each is compiled anew.
+// GB/s on an H200. If all accesses are wide, shorter ones follow short axes: of 64 bytes beside 3136, tiles of 256 x
+// 256 move 556 GB/s there. Beside an axis of at most 32 bytes a long other side grows by what it leaves; where local
+// memory is small, both shrink. Few forms, since each is compiled anew.
 struct Sides {
   std::int64_t in, out;
 };
 Sides default_sides(const core::Move& move, const TileAxes& axes, const Vectors& vectors, const DeviceInfo& device) {
-  const auto is_short = [&](int axis) { return move.axes[static_cast<std::size_t>(axis)].extent * move.element <= 32; };
-  const bool wide = std::min(vectors.in, vectors.out) * move.element == 16;
+  const auto bytes = [&](int axis) { return move.axes[static_cast<std::size_t>(axis)].extent * move.element; };
+  const auto beside = [&](int narrow, int other) { return bytes(narrow) <= 32 && bytes(other) >= 1024; };
   Sides sides{256, 256};
-  if (wide && is_short(axes.in) != is_short(axes.out)) sides = is_short(axes.in) ? Sides{32, 2048} : Sides{2048, 32};
+  if (std::min(vectors.in, vectors.out) * move.element == 16) {
+    if (beside(axes.in, axes.out))
+      sides = {32, 2048};
+    else if (beside(axes.out, axes.in))
+      sides = {2048, 32};
+    else
+      sides = {fitting_row(bytes(axes.in)), fitting_row(bytes(axes.out))};
+  }
+  // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
+  while (sides.in * sides.out < 1024 * std::min<std::int64_t>(16, 4 * move.element))
+    (sides.in < sides.out ? sides.in : sides.out) *= 2;
   while (static_cast<std::size_t>(sides.in * sides.out / move.element) > device.local_memory_max)
     (sides.in > sides.out ? sides.in : sides.out) /= 2;
   return sides;
@@ -154,7 +182,8 @@ double predicted_seconds(const MoveProblem& problem, const TileAxes& axes, const
   const double width =
       std::min(access_efficiency(shape.vector_i * move.element), access_efficiency(shape.vector_o * move.element));
   const double passage = tiles * static_cast<double>(shape.tile_i * shape.tile_o * move.element) / width;
-  return transfer_seconds(detour * std::max(in + out, passage), device);
+  const double rows = (row_cost(shape.tile_i * move.element) + row_cost(shape.tile_o * move.element)) / 2;
+  return transfer_seconds(detour * rows * std::max(in + out, passage), device);
 }
 
 Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
