@@ -74,6 +74,16 @@ std::vector<fs::path> python_prefixes() {
   return {};
 }
 
+/// Loads the part of NVRTC that it opens itself, by name alone, when it first compiles: the loader does not look for it
+/// where a Python package has put both.
+void load_builtins(const std::string& nvrtc, const Version& version) {
+  const std::string name =
+      "libnvrtc-builtins.so." + std::to_string(version.major) + "." + std::to_string(version.minor);
+  const std::string file = (fs::path(nvrtc).parent_path() / name).string();
+  DynamicLibrary builtins(std::span(&file, 1));
+  builtins.keep_loaded();
+}
+
 /// The library with its version and architectures; null with a reason in `why` when it is not usable.
 std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) {
   auto nvrtc = std::make_shared<Nvrtc>();
@@ -98,6 +108,7 @@ std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) 
   }
   std::ranges::sort(nvrtc->architectures);
   nvrtc->path = library.path();
+  load_builtins(nvrtc->path, nvrtc->version);
   library.keep_loaded();
   return nvrtc;
 }
