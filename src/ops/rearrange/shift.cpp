@@ -67,9 +67,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   const auto items = static_cast<unsigned>(values.at("items"));
   launch.kernel = {"rearrange/shift.kernel", "shift", {}, items, false};
   const int index_bits = core::fits_32_bits(move) ? problem.index_bits : 64;
-  // A plain copy walks no axis in vain; more ranks than these would be kernels for little.
-  const Ranks ranks = move.axes.size() <= 2 ? Ranks::fine : Ranks::coarse;
-  write_walk(move.axes, 0, ranks, index_bits, params, launch.kernel.defines);
+  write_walk(move.axes, 0, Ranks::coarse, index_bits, params, launch.kernel.defines);
   params.extent_i = problem.move.axes.back().extent * problem.move.element;
   launch.kernel.defines.set("IN_FLIGHT", values.at("in_flight"));
   launch.geometry.items = items;
