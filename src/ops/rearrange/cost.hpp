@@ -16,8 +16,9 @@ inline constexpr std::int64_t cpu_segment = 64;  // bytes of a cache line
 double segment_bytes(double elements, double run, std::int64_t stride, std::int64_t element, std::int64_t segment);
 
 /// The same for the elements of a move taken one by one in the output's order. A segment that comes round again while
-/// it is still cached is moved once: so where few elements lie between neighbours of the input.
-double strided_bytes(const core::Move& move, bool output, std::int64_t segment, double cache_bytes);
+/// it is still cached is moved once: so where few elements lie between neighbours of the input. What comes round again
+/// while it is in a larger cache, of `far_bytes`, counts a quarter.
+double strided_bytes(const core::Move& move, bool output, std::int64_t segment, double cache_bytes, double far_bytes);
 
 /// Share of the full bandwidth that a GPU reaches with accesses of so many bytes per item.
 double access_efficiency(std::int64_t bytes);

@@ -106,7 +106,7 @@ double contiguous_run(const core::Move& move, bool output) {
 
 }  // namespace
 
-double strided_bytes(const core::Move& move, bool output, std::int64_t segment, double cache_bytes) {
+double strided_bytes(const core::Move& move, bool output, std::int64_t segment, double cache_bytes, double far_bytes) {
   const auto elements = static_cast<double>(move.count());
   double between = 1;  // elements taken before the walk steps along the axis looked at
   for (std::size_t d = move.axes.size(); d-- > 0;) {
@@ -114,8 +114,14 @@ double strided_bytes(const core::Move& move, bool output, std::int64_t segment, 
     const std::int64_t stride = std::abs(output ? axis.out_stride : axis.in_stride);
     if (stride * move.element < segment && axis.extent > 1) {
       if (between * static_cast<double>(segment) > cache_bytes) break;
-      const double run = stride == 1 ? contiguous_run(move, output) : static_cast<double>(axis.extent);
-      return segment_bytes(elements, run, stride == 0 ? 1 : stride, move.element, segment);
+      const double together = contiguous_run(move, output);
+      const double run = stride == 1 ? together : static_cast<double>(axis.extent);
+      const double bytes = segment_bytes(elements, run, stride == 0 ? 1 : stride, move.element, segment);
+      // What lies between neighbours comes round when the walk has gone along the axis.
+      const double once = elements * static_cast<double>(move.element);
+      const double apart = between * static_cast<double>(axis.extent * stride * move.element);
+      const bool again = stride > 1 && together >= static_cast<double>(stride) && apart <= far_bytes;
+      return again ? once + (bytes - once) / 4 : bytes;
     }
     between *= static_cast<double>(axis.extent);
   }

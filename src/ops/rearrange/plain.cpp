@@ -20,6 +20,12 @@ constexpr double cpu_element_seconds = 0.8e-9;
 constexpr double gpu_cache_bytes = 16 << 10;
 constexpr double cpu_cache_bytes = 256 << 10;
 
+// Share of a GPU's bandwidth that items with four elements in flight reach: three channels from first to last move 797
+// GB/s as i8 and 1574 as f16 on an H200.
+double gpu_efficiency(std::int64_t element) {
+  return element == 1 ? 0.25 : element == 2 ? 0.43 : access_efficiency(element);
+}
+
 enum Order : std::int64_t { output_order = 0, input_order = 1 };
 
 const std::vector<tune::Tunable>& tunables() {
@@ -94,9 +100,10 @@ double element_seconds(const core::Move& move, const DeviceInfo& device) {
   const bool gpu = device.kind == Kind::gpu;
   const std::int64_t segment = gpu ? gpu_segment : cpu_segment;
   const double cache = gpu ? gpu_cache_bytes : cpu_cache_bytes;
-  const double bytes = strided_bytes(move, false, segment, cache) + strided_bytes(move, true, segment, cache);
+  const double far = gpu ? static_cast<double>(device.last_level_cache) / 4 : 0;
+  const double bytes = strided_bytes(move, false, segment, cache, far) + strided_bytes(move, true, segment, cache, far);
   const double seconds = transfer_seconds(bytes, device);
-  if (gpu) return seconds / access_efficiency(move.element);
+  if (gpu) return seconds / gpu_efficiency(move.element);
   const double loop = elements * cpu_element_seconds / std::max(1u, device.compute_units);
   return std::max(seconds, loop);
 }
