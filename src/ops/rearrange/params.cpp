@@ -65,10 +65,12 @@ int write_walk(const std::vector<core::MoveAxis>& axes, int leading, Ranks ranks
 }
 
 void write_guard(const std::optional<core::Guard>& guard, const std::function<int(int)>& place, MoveParams& params,
-                 jit::Defines& defines) {
-  defines.set("GUARD", guard ? (guard->fill ? "GUARD_FILL" : "GUARD_SKIP") : "GUARD_NONE");
+                 jit::Defines& defines, GuardMode mode) {
+  const bool either = mode == GuardMode::parameter;
+  defines.set("GUARD", !guard ? "GUARD_NONE" : either ? "GUARD_EITHER" : guard->fill ? "GUARD_FILL" : "GUARD_SKIP");
   if (!guard) return;
   params.guard_count = guard->count;
+  params.guard_fill = guard->fill ? 1 : 0;
   defines.set("GUARD_OUTER", place(guard->outer));
   defines.set("GUARD_INNER", place(guard->inner));
 }
@@ -107,7 +109,7 @@ void write_tile_walk(const core::Move& move, const TileAxes& axes, const Tiling&
       write_walk(walked, leading, Ranks::coarse, index_bits, params, defines) + static_cast<int>(walked.size()) - 1;
   defines.set("AXIS_I", tiling.down_columns ? last - 1 : last).set("AXIS_O", tiling.down_columns ? last : last - 1);
   write_guard(
-      move.guard, [&](int guarded) { return walks(guarded) ? guarded : -1; }, params, defines);
+      move.guard, [&](int guarded) { return walks(guarded) ? guarded : -1; }, params, defines, GuardMode::parameter);
   params.extent_i = i.extent;
   params.in_stride_i = i.in_stride;
   params.out_stride_i = i.out_stride;

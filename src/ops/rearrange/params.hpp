@@ -34,10 +34,13 @@ int leading_axes(const core::Move& move);
 /// kernels differ little in where they find them. The order of the other axes stays.
 core::Move with_guard_in_front(const core::Move& move);
 
+/// Whether what does not exist is filled or skipped: compiled in, or asked once a tile so that both are one kernel.
+enum class GuardMode { compiled_in, parameter };
+
 /// The guard's defines; `place` maps an axis of the move to its position in the walk, -1 (AXIS_SELF) where the kernel
 /// handles the axis itself.
 void write_guard(const std::optional<core::Guard>& guard, const std::function<int(int)>& place, MoveParams& params,
-                 jit::Defines& defines);
+                 jit::Defines& defines, GuardMode mode = GuardMode::compiled_in);
 
 /// The walk of a CPU item: all axes but the fastest, then the segments of the fastest, which the kernel takes itself
 /// (extent_i; its strides are the kernel's business). Sets SEGMENT and the guard; `strides_of` one segment are segment

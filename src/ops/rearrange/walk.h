@@ -36,10 +36,12 @@ typedef i32 index_t;
   }
 
 // GUARD_NONE: every element exists. GUARD_FILL: what does not exist is written as zero. GUARD_SKIP: it is not written.
+// GUARD_EITHER: one of these two, by p.guard_fill.
 // GUARD_OUTER and GUARD_INNER are positions among the walked axes; an inner axis that the kernel handles itself is AXIS_SELF.
 #define GUARD_NONE 0
 #define GUARD_FILL 1
 #define GUARD_SKIP 2
+#define GUARD_EITHER 3
 #define AXIS_SELF -1
 
 // How many elements of the guard's inner axis exist beside the outer index of this point (may exceed its extent or be < 0).
