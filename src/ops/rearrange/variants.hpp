@@ -7,6 +7,7 @@ namespace axisloom::ops {
 
 MoveCandidate tile_candidate();
 MoveCandidate slab_candidate();
+MoveCandidate pixels_candidate();
 MoveCandidate rows_candidate();
 MoveCandidate block_candidate();
 MoveCandidate weave_candidate();
