@@ -89,6 +89,8 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   MoveParams params{};
   write_tile_walk(move, axes, {lines_in * side, lines_out * side, values.at("order") == 1}, problem.index_bits, params,
                   defines);
+  write_guard(
+      move.guard, [&](int guarded) { return axes.has(guarded) ? -1 : guarded; }, params, defines);
   params.tile_i = lines_in * side;
   defines.set("LINES_O", lines_out).set("AHEAD", values.at("ahead"));
   defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);

@@ -33,6 +33,7 @@ std::span<const MoveCandidate> move_candidates();
 struct TileAxes {
   int in = 0;
   int out = 0;
+  bool has(int axis) const { return axis == in || axis == out; }
 };
 std::optional<TileAxes> tile_axes(const core::Move& move);
 

@@ -9,7 +9,7 @@ std::span<const MoveCandidate> move_candidates() {
   static const std::array candidates = {
       tile_candidate(),     // transposes on GPUs, through local memory
       slab_candidate(),     // permutations of many short axes on GPUs, through local memory
-      pixels_candidate(),   // 2 to 8 interleaved lanes, on GPUs
+      pixels_candidate(),   // 2, 3, 4 or 8 lanes, on GPUs
       rows_candidate(),     // the fastest axis kept, on GPUs
       shift_candidate(),    // the same where rows begin unlike within 16 bytes
       block_candidate(),    // transposes on CPUs, in registers

@@ -11,6 +11,7 @@ typedef struct {
   i64 share;                  // points of the walk that one group takes, where it takes several
   i64 tile_i;                 // elements of a tile along i, where the kernel does not know
   i64 guard_count;            // outer * extent(inner) + inner must stay below it
+  i64 guard_step;             // extent(inner), 0 where there is no guard
   i64 guard_fill;             // 1: beyond it zeros are written, 0: nothing
   i64 extent_i;               // i: the axis that a kernel handles itself on the input's side, o: on the output's
   i64 in_stride_i;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace axisloom::ops {
 
@@ -65,14 +66,20 @@ int write_walk(const std::vector<core::MoveAxis>& axes, int leading, Ranks ranks
 }
 
 void write_guard(const std::optional<core::Guard>& guard, const std::function<int(int)>& place, MoveParams& params,
-                 jit::Defines& defines, GuardMode mode) {
-  const bool either = mode == GuardMode::parameter;
-  defines.set("GUARD", !guard ? "GUARD_NONE" : either ? "GUARD_EITHER" : guard->fill ? "GUARD_FILL" : "GUARD_SKIP");
+                 jit::Defines& defines) {
+  defines.set("GUARD", guard ? (guard->fill ? "GUARD_FILL" : "GUARD_SKIP") : "GUARD_NONE");
   if (!guard) return;
   params.guard_count = guard->count;
-  params.guard_fill = guard->fill ? 1 : 0;
   defines.set("GUARD_OUTER", place(guard->outer));
   defines.set("GUARD_INNER", place(guard->inner));
+}
+
+void write_guard_params(const core::Move& move, int index_bits, MoveParams& params) {
+  const std::int64_t everything =
+      index_bits == 64 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int32_t>::max();
+  params.guard_count = move.guard ? move.guard->count : everything;
+  params.guard_step = move.guard ? move.axes[static_cast<std::size_t>(move.guard->inner)].extent : 0;
+  params.guard_fill = !move.guard || move.guard->fill ? 1 : 0;
 }
 
 SegmentWalk write_segment_walk(const core::Move& move, std::int64_t segment, int index_bits, MoveParams& params,
@@ -103,13 +110,10 @@ void write_tile_walk(const core::Move& move, const TileAxes& axes, const Tiling&
                                tiling.tile_o * o.out_stride};
   walked.push_back(tiling.down_columns ? tiles_i : tiles_o);
   walked.push_back(tiling.down_columns ? tiles_o : tiles_i);
-  const auto walks = [&](int axis) { return axis != axes.in && axis != axes.out; };
-  const int leading = !move.guard ? 0 : walks(move.guard->inner) ? leading_axes(move) : 1;
+  const int leading = !move.guard ? 0 : axes.has(move.guard->inner) ? 1 : leading_axes(move);
   const int last =
       write_walk(walked, leading, Ranks::coarse, index_bits, params, defines) + static_cast<int>(walked.size()) - 1;
   defines.set("AXIS_I", tiling.down_columns ? last - 1 : last).set("AXIS_O", tiling.down_columns ? last : last - 1);
-  write_guard(
-      move.guard, [&](int guarded) { return walks(guarded) ? guarded : -1; }, params, defines, GuardMode::parameter);
   params.extent_i = i.extent;
   params.in_stride_i = i.in_stride;
   params.out_stride_i = i.out_stride;

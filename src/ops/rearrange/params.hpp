@@ -34,13 +34,14 @@ int leading_axes(const core::Move& move);
 /// kernels differ little in where they find them. The order of the other axes stays.
 core::Move with_guard_in_front(const core::Move& move);
 
-/// Whether what does not exist is filled or skipped: compiled in, or asked once a tile so that both are one kernel.
-enum class GuardMode { compiled_in, parameter };
-
 /// The guard's defines; `place` maps an axis of the move to its position in the walk, -1 (AXIS_SELF) where the kernel
 /// handles the axis itself.
 void write_guard(const std::optional<core::Guard>& guard, const std::function<int(int)>& place, MoveParams& params,
-                 jit::Defines& defines, GuardMode mode = GuardMode::compiled_in);
+                 jit::Defines& defines);
+
+/// The guard, or that there is none, as parameters, so that one kernel does for all. Its outer axis is the first of the
+/// walk, and the inner one, where it is walked, the second.
+void write_guard_params(const core::Move& move, int index_bits, MoveParams& params);
 
 /// The walk of a CPU item: all axes but the fastest, then the segments of the fastest, which the kernel takes itself
 /// (extent_i; its strides are the kernel's business). Sets SEGMENT and the guard; `strides_of` one segment are segment
@@ -51,8 +52,8 @@ struct SegmentWalk {
 SegmentWalk write_segment_walk(const core::Move& move, std::int64_t segment, int index_bits, MoveParams& params,
                                jit::Defines& defines);
 
-/// The walk of a tiled kernel: all axes but the tile's two, then the tiles along them (AXIS_I, AXIS_O). Sets the guard,
-/// and extents and strides of the tile's axes.
+/// The walk of a tiled kernel: all axes but the tile's two, then the tiles along them (AXIS_I, AXIS_O). Sets extents and
+/// strides of the tile's axes; the guard's outer axis is the first, the inner one the second where it is walked.
 struct Tiling {
   std::int64_t tile_i, tile_o;  // elements
   bool down_columns;            // tiles along o are neighbours in the walk, else those along i

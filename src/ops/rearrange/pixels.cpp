@@ -1,4 +1,4 @@
-// Variant "pixels": 2 to 8 interleaved lanes taken apart or put together through local memory. For GPUs.
+// Variant "pixels": 2, 3, 4 or 8 interleaved lanes taken apart or put together through local memory. For GPUs.
 #include "ops/rearrange/cost.hpp"
 #include "ops/rearrange/params.hpp"
 #include "ops/rearrange/variants.hpp"
@@ -10,6 +10,7 @@ namespace axisloom::ops {
 namespace {
 
 constexpr std::int64_t max_pitch = 8;    // elements from pixel to pixel: so many packets stand in an item's registers
+constexpr std::array<std::int64_t, 4> lane_counts = {2, 3, 4, 8};  // others are rare, and each is compiled anew
 constexpr std::int64_t max_element = 4;  // bytes: items pick elements out of words
 constexpr std::int64_t packet = 16;      // bytes
 
@@ -21,7 +22,7 @@ const std::vector<tune::Tunable>& tunables() {
 }
 
 struct Pixels {
-  int lanes = 0;           // axis of 2 to 8 elements
+  int lanes = 0;           // axis of 2, 3, 4 or 8 elements
   int along = 0;           // the axis from pixel to pixel
   std::int64_t pitch = 0;  // elements from pixel to pixel
   bool split = false;      // lanes lie together in the input (else in the output)
@@ -31,7 +32,7 @@ std::optional<Pixels> pixel_axes(const core::Move& move) {
   const int count = static_cast<int>(move.axes.size());
   for (int lanes = 0; lanes < count; ++lanes) {
     const core::MoveAxis& l = move.axes[static_cast<std::size_t>(lanes)];
-    if (l.extent < 2 || l.extent > max_pitch) continue;
+    if (std::find(lane_counts.begin(), lane_counts.end(), l.extent) == lane_counts.end()) continue;
     for (int along = 0; along < count; ++along) {
       const core::MoveAxis& n = move.axes[static_cast<std::size_t>(along)];
       if (along == lanes) continue;
@@ -76,7 +77,7 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
   if (move.element > max_element)
     return Verdict::refuse("elements of more than " + std::to_string(max_element) + " bytes need no picking");
   const std::optional<Pixels> pixels = pixel_axes(move);
-  if (!pixels) return Verdict::refuse("no axis of 2 to 8 elements lies interleaved on one side");
+  if (!pixels) return Verdict::refuse("no axis of 2, 3, 4 or 8 elements lies interleaved on one side");
   if (!guard_fits(move, *pixels)) return Verdict::refuse("the tail of channels lies across the lanes");
   if (!in_packets(move, *pixels))
     return Verdict::refuse("pixels or lanes do not begin at a multiple of " + std::to_string(packet) + " bytes");
@@ -104,9 +105,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   std::vector<core::MoveAxis> walked = axes_without(move, pixels.lanes, pixels.along);
   walked.push_back({ceil_div(along.extent, segment), segment * along.in_stride, segment * along.out_stride});
   write_walk(walked, move.guard ? 1 : 0, Ranks::coarse, problem.index_bits, params, defines);
-  write_guard(
-      move.guard, [&](int guarded) { return guarded == pixels.lanes ? -1 : guarded; }, params, defines,
-      GuardMode::parameter);
+  write_guard_params(move, problem.index_bits, params);
   params.extent_i = along.extent;
   params.in_stride_o = lanes.in_stride;
   params.out_stride_o = lanes.out_stride;
@@ -124,7 +123,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
 }  // namespace
 
 MoveCandidate pixels_candidate() {
-  return {{"pixels", "2 to 8 interleaved lanes (pixels, blocks of channels) through local memory on a GPU", tunables(),
+  return {{"pixels", "2, 3, 4 or 8 interleaved lanes (pixels, blocks of channels) through local memory on a GPU", tunables(),
            true, true},
           consider,
           lower};

@@ -207,6 +207,8 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   MoveParams params{};
   const bool columns = values.at("order") == down_columns;
   write_tile_walk(move, axes, {shape.tile_i, shape.tile_o, columns}, problem.index_bits, params, defines);
+  write_guard_params(move, problem.index_bits, params);
+  defines.set("GUARD_WALKED", move.guard && !axes.has(move.guard->inner) ? 1 : 0);
   defines.set("TILE_I", shape.tile_i).set("TILE_O", shape.tile_o).set("ROWS", shape.rows);
   defines.set("VECTOR_I", shape.vector_i).set("VECTOR_O", shape.vector_o);
   defines.set("LAYOUT", values.at("layout")).set("ORDER", values.at("order")).set("STREAM", values.at("stream"));

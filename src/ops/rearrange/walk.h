@@ -36,13 +36,15 @@ typedef i32 index_t;
   }
 
 // GUARD_NONE: every element exists. GUARD_FILL: what does not exist is written as zero. GUARD_SKIP: it is not written.
-// GUARD_EITHER: one of these two, by p.guard_fill.
 // GUARD_OUTER and GUARD_INNER are positions among the walked axes; an inner axis that the kernel handles itself is AXIS_SELF.
 #define GUARD_NONE 0
 #define GUARD_FILL 1
 #define GUARD_SKIP 2
-#define GUARD_EITHER 3
 #define AXIS_SELF -1
 
 // How many elements of the guard's inner axis exist beside the outer index of this point (may exceed its extent or be < 0).
 #define GUARD_LEFT(inner_extent) ((index_t)p.guard_count - index[GUARD_OUTER] * (index_t)(inner_extent))
+
+// The same where a guard that may be none is a parameter: its outer axis is the walk's first, and the inner one, where it is
+// walked (GUARD_WALKED), the second.
+#define GUARD_REST ((index_t)p.guard_count - index[0] * (index_t)p.guard_step)
