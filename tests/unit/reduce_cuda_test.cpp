@@ -109,11 +109,12 @@ TEST_F(ReduceCuda, SomeCompileChecked) {
   compile_all(texts.checked(), {"sm_90"});
 }
 
-Launch rows_launch(Dtype dtype) {
-  const View view = View::contiguous(dtype, {1 << 26});
+/// Of the sum along the last axis.
+Launch rows_launch(Dtype dtype, const Dims& shape = {1 << 26}) {
+  const View view = View::contiguous(dtype, shape);
   const ops::ReduceCandidate& rows = ops::reduce_candidates()[0];
   EXPECT_EQ(rows.info.name, "rows");
-  return rows.lower(problem_for(reduction("sum"), view), default_values(rows.info), gpu_info()).launches.at(0);
+  return rows.lower(problem_for(reduction("sum", {{"axes", "-1"}}), view), default_values(rows.info), gpu_info()).launches.at(0);
 }
 
 TEST_F(ReduceCuda, OneLaunchOrdersItsGroupsByFences) {
@@ -127,10 +128,12 @@ TEST_F(ReduceCuda, OneLaunchOrdersItsGroupsByFences) {
 TEST_F(ReduceCuda, RowsAreReadSixteenBytesAtATime) {
   for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::u32, Dtype::f32, Dtype::f64, Dtype::c64}) {
     SCOPED_TRACE(name(dtype));
-    const Launch launch = rows_launch(dtype);
-    EXPECT_GE(occurrences(ptx_of(launch), R"(ld\.global(\.nc)?\.v(4\.[bfu]32|2\.[bfu]64))"), 4)
-        << "four loads in flight";
-    EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "") << "registers spill";
+    for (const Dims& shape : {Dims{1 << 26}, Dims{1 << 18, 256}}) {
+      const Launch launch = rows_launch(dtype, shape);
+      EXPECT_GE(occurrences(ptx_of(launch), R"(ld\.global(\.nc)?\.v(4\.[bfu]32|2\.[bfu]64))"), 4)
+          << "four loads in flight";
+      EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "") << "registers spill";
+    }
   }
 }
 

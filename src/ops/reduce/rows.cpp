@@ -42,7 +42,14 @@ std::int64_t scalars_of(const ReduceProblem& problem) {
   return contiguous ? 16 / problem.scalar_bytes() : problem.parts_of_element();
 }
 
-std::int64_t team_of(std::int64_t count, std::int64_t elements, std::int64_t items) {
+/// Items of a team: of few outputs or small elements, whose conversion takes the registers that loads would wait in, as
+/// many as have a packet each; else as many as keep all their loads in flight (of rows of 256 floats, 8 items).
+std::int64_t team_of(std::int64_t count, std::int64_t elements, bool many, const Configuration& values) {
+  const std::int64_t items = values.at("items"), in_flight = values.at("in_flight");
+  if (many && elements <= 4) {
+    if (count >= in_flight * items * elements) return items;
+    return count >= in_flight * 32 * elements ? 32 : 8;
+  }
   if (count >= 8 * 32 * elements) return items;
   return count > 8 * elements ? 32 : 8;
 }
@@ -53,7 +60,7 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const std::int64_t elements = scalars_of(problem) / problem.parts_of_element(),
                      sums = std::min<std::int64_t>(4, elements);
   Cut c{};
-  c.team = team_of(count, elements, values.at("items"));
+  c.team = team_of(count, elements, reduction.outputs() > values.at("parts"), values);
   const std::int64_t wanted = std::min(ceil_div(values.at("parts"), reduction.outputs()),
                                        ceil_div(count * problem.element_bytes(), least_bytes));
   const std::int64_t parts = std::max(wanted, ceil_div(count, most_additions * c.team * sums));

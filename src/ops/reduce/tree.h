@@ -10,6 +10,18 @@ INLINE void put_words(LOCAL_REF(u64, words), const Accumulator total) {
   UNROLL for (int w = 0; w < WORDS; ++w) local_store(words, w * GROUP + (int)item_id(), word_of(total, w));
 }
 
+#if defined(AXL_CAN_SHUFFLE)
+INLINE void combine_shuffled(Accumulator* const total, const int distance) {
+  Accumulator one;
+  UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, shuffle_down_u64(word_of(*total, w), (u32)distance));
+  combine(total, one);
+}
+#define WITHIN_WARP(distance) ((distance) < 32)
+#else
+#define WITHIN_WARP(distance) 0
+#define combine_shuffled(total, distance)
+#endif
+
 INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const int other) {
   Accumulator one;
   UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, local_load(words, w * GROUP + other));
@@ -20,6 +32,10 @@ INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const
 // t / span mod team of its own. The first barrier lets an earlier tree finish.
 #define TREE(total, team, span)                                             \
   for (int near = (team) / 2; near > 0; near /= 2) {                        \
+    if (WITHIN_WARP(near * (span))) {                                       \
+      combine_shuffled(&total, near * (span));                              \
+      continue;                                                             \
+    }                                                                       \
     barrier_local();                                                        \
     put_words(PASS_LOCAL(words), total);                                    \
     barrier_local();                                                        \
