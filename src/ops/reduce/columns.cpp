@@ -15,7 +15,7 @@ constexpr double step_seconds = 1.5e-6;   // a tree, a ticket and what the last 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"items", 256, {128, 256, 512}, "work-items", "group size"},
-      {"columns", 32, {4, 8, 16, 32, 64}, "packets", "of a row that a group takes; fewer where a row has only 4"},
+      {"columns", 32, {4, 8, 16, 32, 64}, "packets", "of a row that a group takes; 4 where a row has up to 16"},
       {"in_flight",
        8,
        {1, 2, 4, 8},
@@ -43,7 +43,7 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   Cut c{};
   c.scalars = std::min<std::int64_t>(4, 16 / problem.scalar_bytes());
   const std::int64_t packets = ceil_div(row * problem.parts_of_element(), c.scalars);
-  c.columns = packets <= 4 ? 4 : values.at("columns");
+  c.columns = packets <= 16 ? 4 : values.at("columns");
   c.outers = reduction.outputs() / row;
   c.blocks = ceil_div(packets, c.columns);
   const std::int64_t slices = values.at("items") / c.columns;
