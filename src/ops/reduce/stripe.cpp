@@ -11,39 +11,36 @@ namespace {
 constexpr double piece_seconds = 60e-9;     // bringing the lanes of a piece together
 constexpr double strided_seconds = 1.2e-9;  // an element that is loaded by itself
 constexpr std::int64_t most_parts = 4096;   // of an output: one running sum takes them all
-constexpr std::int64_t near_bytes = 8192;   // how far ahead memory is asked for where ranges are a line
 constexpr std::int64_t most_pieces = 4096;  // of a part, likewise
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"piece",
-       131072,
-       {4096, 16384, 32768, 65536, 131072},
-       "elements",
-       "of a run that a task takes; f32 from memory: 0.96 of the read-only rate, 0.94 with 65536, 0.92 with 32768"},
-      {"side",
-       4096,
-       {1024, 2048, 4096, 8192, 16384},
+       524288,
+       {16384, 65536, 131072, 262144, 524288, 1048576},
        "bytes",
-       "of a chain that are read side by side with those of the others; f32, of the read-only rate: 4096 0.93, 8192 "
-       "0.86"},
-      {"ahead",
-       1,
-       {0, 1},
-       "blocks",
-       "how far ahead of the loads memory is asked for; f32 with 4 chains, of the read-only rate: 0 0.79, 1 0.90"},
+       "of a run that a task takes"},
+      {"ranges", 16, {4, 8, 16}, "ranges", "of a piece that are read side by side"},
+      {"ahead", 1024, {0, 512, 1024, 2048, 4096}, "bytes", "how far ahead of the loads memory is asked for"},
       launches_tunable()};
   return list;
 }
 
-/// Vectors of running sums: 8 where they fit the registers and a run is long enough for them, else 4.
-std::int64_t chains_of(const ReduceProblem& problem, std::int64_t side) {
-  constexpr std::int64_t few = 4, many = 8, registers = 16, register_bytes = 64;
+/// Vectors of running sums, and the ranges of a piece that they take side by side.
+struct Width {
+  std::int64_t chains, ranges;
+};
+
+/// 8 vectors where they fit the registers and a run is long enough for them, else 4. A place is found by one chain, which
+/// has to see its elements in order.
+Width width(const ReduceProblem& problem, std::int64_t ranges) {
+  constexpr std::int64_t few = 4, many = 8, registers = 16, register_bytes = 64, long_bytes = 32768;
   const Recipe& recipe = problem.reduction.recipe;
+  if (problem.reduction.reduced.back().extent * problem.element_bytes() < long_bytes) return {few, few};
   const std::int64_t lanes = problem.parts_of_element() == 2 ? 8 : 16;
   const std::int64_t vectors = ceil_div(lanes * static_cast<std::int64_t>(size_of(recipe.value)), register_bytes);
-  const bool fit = many * vectors * recipe.words() <= registers;
-  return fit && problem.reduction.reduced.back().extent >= many * side ? many : few;
+  const std::int64_t chains = many * vectors * recipe.words() <= registers ? many : few;
+  return {chains, recipe.accumulation == Accumulation::place ? chains : ranges};
 }
 
 /// How a reduction is cut: pieces of a run, parts of an output, pieces of a part. By shape alone.
@@ -68,7 +65,7 @@ Verdict consider(const ReduceProblem& problem, const Configuration& values, cons
   const Reduction& reduction = problem.reduction;
   if (reduction.count() == 0) return Verdict::refuse("there is nothing to reduce");
   const ReduceAxis& run = reduction.reduced.back();
-  const Cut c = cut(reduction, values.at("piece"));
+  const Cut c = cut(reduction, values.at("piece") / problem.element_bytes());
   const std::int64_t tasks = reduction.outputs() * c.parts;
   const bool contiguous = run.in == problem.parts_of_element();
   const double pieces = static_cast<double>(tasks) * static_cast<double>(c.share) * piece_seconds;
@@ -81,7 +78,7 @@ Verdict consider(const ReduceProblem& problem, const Configuration& values, cons
 
 ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, const DeviceInfo& device) {
   const Reduction& reduction = problem.reduction;
-  const std::int64_t piece = values.at("piece");
+  const std::int64_t piece = values.at("piece") / problem.element_bytes();
   const Cut c = cut(reduction, piece);
   ReduceLaunch main = reduce_launch(problem, "stripe", reduction.kept.size());
   ReduceParams& params = main.params;
@@ -91,9 +88,9 @@ ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, 
   params.share = c.share;
   params.tasks = params.outputs * c.parts;
   params.per_group = std::max<std::int64_t>(1, piece / std::max<std::int64_t>(1, params.count / c.parts));
-  const std::int64_t side = values.at("side") / problem.element_bytes();
-  main.defines().set("CHAINS", chains_of(problem, side)).set("SIDE", side);
-  main.defines().set("AHEAD", values.at("ahead")).set("NEAR", near_bytes / problem.element_bytes());
+  const auto [chains, ranges] = width(problem, values.at("ranges"));
+  main.defines().set("CHAINS", chains).set("RANGES", ranges);
+  main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
   main.defines().set("CONTIGUOUS", params.run_stride == problem.parts_of_element() ? 1 : 0);
   main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, params.per_group));
   const Split split = split_of(c.parts, params.outputs, values.at("launches"), device);
