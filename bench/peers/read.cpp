@@ -64,9 +64,9 @@ Reader reader() {
   return read_plain<streams, run, ahead>;
 }
 
-constexpr std::int64_t page = 4096, shift = 256;  // runs that begin `shift` bytes apart in their pages share no lines' sets
-constexpr std::int64_t long_run = 8 * page + shift;
-constexpr std::int64_t least_bytes = 16 * page;  // a block of the shortest way
+constexpr std::int64_t page = 4096;
+constexpr std::int64_t long_run = 8 * page + 256;  // begins in other sets of a cache than the next
+constexpr std::int64_t least_bytes = 16 * page;    // a block of the shortest way
 
 /// An order of reading, and the bytes that a thread takes at a time.
 struct Way {
@@ -76,10 +76,11 @@ struct Way {
 };
 
 std::array<Way, 4> ways() {
-  return {Way{reader<8, page / 2, 0>(), 128 * page, "8 half pages side by side"},
-          Way{reader<16, page, 0>(), 128 * page, "16 pages side by side"},
-          Way{reader<8, 16 * page, 0>(), 128 * page, "8 ranges of 16 pages side by side"},
-          Way{reader<16, long_run, 1024>(), 16 * long_run, "16 ranges of 8 pages side by side, asked for 1 KiB before"}};
+  return {
+      Way{reader<8, page / 2, 0>(), 128 * page, "8 half pages side by side"},
+      Way{reader<16, page, 0>(), 128 * page, "16 pages side by side"},
+      Way{reader<8, 16 * page, 0>(), 128 * page, "8 ranges of 16 pages side by side"},
+      Way{reader<16, long_run, 1024>(), 16 * long_run, "16 ranges of 8 pages side by side, asked for 1 KiB before"}};
 }
 
 class Read final : public Contestant {

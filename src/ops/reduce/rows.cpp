@@ -12,8 +12,6 @@ constexpr std::int64_t most_additions = 4096;   // of one running sum
 constexpr std::int64_t least_bytes = 32 << 10;  // of a part: several rounds of loads of every item
 constexpr std::int64_t resident_items = 1024;  // of a compute unit: with more, CUDA's compiler spills what is in flight
 constexpr double step_seconds = 1.5e-6;        // a tree, a ticket and what the last group does, against a bare launch
-constexpr double cpu_item_seconds =
-    45e-9;  // an item's packet and its steps of a tree: 1048576 x 64 floats on two cores
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
@@ -79,10 +77,10 @@ Verdict consider(const ReduceProblem& problem, const Configuration& values, cons
   const double idle = std::max(1.0, static_cast<double>(c.team * scalars_of(problem)) /
                                         static_cast<double>(run.extent * problem.parts_of_element()));
   const double seconds = read_seconds(problem, run.extent, run.in, device) * std::min(idle, 8.0);
-  if (device.kind == Kind::cpu) {  // items of a group run one after the other
-    const double items = static_cast<double>(reduction.outputs()) * static_cast<double>(c.parts * c.team);
-    return Verdict::accept(8 * seconds + items * cpu_item_seconds / std::max(1u, device.compute_units) + step_seconds);
-  }
+  if (device.kind == Kind::cpu)
+    return Verdict::accept(
+        8 * seconds + step_seconds +
+        items_seconds(static_cast<double>(reduction.outputs()) * static_cast<double>(c.parts * c.team), device));
   return Verdict::accept(seconds + (c.parts > 1 ? step_seconds : 0));
 }
 
