@@ -103,7 +103,6 @@ TEST(ReduceSemantics, MeansOfComplexNumbersAreNumPysQuotients) {
       {{Number{1, -inf_f}, Number{2, 3}}, {nan_f, -inf_f}},
       {{Number{1, nan_f}, Number{2, 4}}, {nan_f, nan_f}},
       {{Number{inf_f, inf_f}, Number{1, 1}}, {nan_f, nan_f}},
-      {{Number{3e38f, 1}, Number{3e38f, 1}}, {inf_f, nan_f}},
   };
   std::vector<Number> numbers, means;
   for (const auto& [pair, mean] : wanted)
