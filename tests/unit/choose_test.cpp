@@ -127,6 +127,26 @@ TEST_F(Choose, PixelsOnCpusAreWoven) {
   EXPECT_EQ(chosen(cpu_info(), rearrange("c h w -> h w c"), View::contiguous(Dtype::u8, {3, 2160, 3840})), "weave");
 }
 
+// Kernels for GPUs run on CPUs, too, at a fiftieth of the speed and less.
+TEST_F(Choose, RowSumsOnCpusGoByStripes) {
+  const Operation rows = reduction("sum", {{"axes", "-1"}});
+  for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::f32, Dtype::f64})
+    for (const Dims& shape : {Dims{1 << 20, 64}, Dims{1 << 20, 256}, Dims{1 << 20, 1024}, Dims{64, 1 << 20},
+                              Dims{16384, 16384}, Dims{1 << 28}})
+      EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(dtype, shape)), "stripe") << name(dtype) << " " << shape[0];
+  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 16})), "stripe");
+  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 8})), "plain") << "half a vector";
+}
+
+TEST_F(Choose, SumsOfOtherAxesOnCpusGoBySheets) {
+  for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::f32, Dtype::f64}) {
+    for (const Dims& shape : {Dims{1 << 20, 64}, Dims{64, 1 << 20}, Dims{16384, 16384}})
+      EXPECT_EQ(chosen(cpu_info(), reduction("sum", {{"axes", "0"}}), View::contiguous(dtype, shape)), "sheet");
+    for (const Dims& shape : {Dims{256, 512, 512}, Dims{64, 16384, 64}, Dims{65536, 16, 64}})
+      EXPECT_EQ(chosen(cpu_info(), reduction("sum", {{"axes", "1"}}), View::contiguous(dtype, shape)), "sheet");
+  }
+}
+
 TEST_F(Choose, SquaresInPlaceAreSwapped) {
   const View square = View::contiguous(Dtype::f32, {512, 512});
   EXPECT_EQ(report_of(gpu_info(), transpose(), square, in_place()).candidate, "swap");

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <complex>
 
 namespace axisloom::ops_test {
 namespace {
@@ -90,6 +92,50 @@ TEST(ReduceSemantics, InfinitiesStay) {
   EXPECT_EQ(everyones<float>(reduction("sum"), std::vector<float>{inf_f, 1, 2}), inf_f);
   EXPECT_TRUE(std::isnan(everyones<float>(reduction("sum"), std::vector<float>{inf_f, 1, -inf_f})));
   EXPECT_EQ(everyones<float>(reduction("norm"), std::vector<float>{1, -inf_f, 2}), inf_f);
+}
+
+// numpy.mean divides a sum by a complex number, so what is not finite in one part is NaN in the other.
+TEST(ReduceSemantics, MeansOfComplexNumbersAreNumPysQuotients) {
+  using Number = std::complex<float>;
+  const std::vector<std::pair<std::array<Number, 2>, Number>> wanted = {
+      {{Number{1, 2}, Number{3, 6}}, {2, 4}},
+      {{Number{inf_f, 1}, Number{2, 3}}, {inf_f, nan_f}},
+      {{Number{1, -inf_f}, Number{2, 3}}, {nan_f, -inf_f}},
+      {{Number{1, nan_f}, Number{2, 4}}, {nan_f, nan_f}},
+      {{Number{inf_f, inf_f}, Number{1, 1}}, {nan_f, nan_f}},
+  };
+  std::vector<Number> numbers, means;
+  for (const auto& [pair, mean] : wanted)
+    numbers.insert(numbers.end(), pair.begin(), pair.end()), means.push_back(mean);
+  const View view = View::contiguous(Dtype::c64, {static_cast<std::int64_t>(wanted.size()), 2});
+  const Operation mean = reduction("mean", {{"axes", "1"}});
+  const std::vector<View> views = with_result(mean, view);
+  const Bytes input = bytes_of_numbers(numbers);
+  const auto expect = [&](const Bytes& bytes, const std::string& by) {
+    const auto got = numbers_in<float>(bytes);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const float want = i % 2 == 0 ? means[i / 2].real() : means[i / 2].imag();
+      EXPECT_TRUE(got[i] == want || (std::isnan(got[i]) && std::isnan(want)))
+          << by << ", part " << i % 2 << " of mean " << i / 2 << ": " << got[i] << ", not " << want;
+    }
+  };
+  expect(reduced(mean, view, input), "the device");
+  expect(after_oracle(mean, views, input, Bytes(wanted.size() * sizeof(Number))), "the oracle");
+}
+
+// Whole vectors of 16-bit floats are converted in a way of their own on CPUs.
+TEST(ReduceSemantics, EveryHalfIsTheLargestOfItsLike) {
+  constexpr std::size_t all = 65536, each = 16;
+  std::vector<std::uint16_t> numbers(all * each);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint16_t>(i / each);
+  const View view = View::contiguous(Dtype::f16, {all, each});
+  const std::string candidate = real_device().info().kind == Kind::cpu ? "stripe" : "";
+  const auto largest =
+      numbers_in<std::uint16_t>(reduced(reduction("max", {{"axes", "1"}}), view, bytes_of_numbers(numbers), candidate));
+  for (std::size_t i = 0; i < all; ++i) {
+    const bool nan = (i & 0x7fff) > 0x7c00;
+    ASSERT_TRUE(nan ? (largest[i] & 0x7fff) > 0x7c00 : largest[i] == i) << i << " became " << largest[i];
+  }
 }
 
 TEST(ReduceSemantics, IntegersWrapRoundAtSixtyFourBits) {

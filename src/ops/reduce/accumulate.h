@@ -274,6 +274,11 @@ INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumul
   UNROLL for (int w = 0; w < WORDS; ++w) store(b, at + w, word_of(total, w));
 #elif FINISH == FINISH_PLACE
   store(b, at, total.at);
+#elif ACCUMULATION == COMPENSATED && FINISH == FINISH_MEAN && VALUE_PARTS == 2
+  // The quotient of two complex numbers, as NumPy takes it: what is not finite in one part is NaN in the other.
+  const LAST x = settled(total.part[0], total.part[2]), y = settled(total.part[1], total.part[3]);
+  store(b, at, STORED((VALUE)finished(x + y * 0, count)));
+  store(b, at + 1, STORED((VALUE)finished(y - x * 0, count)));
 #elif ACCUMULATION == COMPENSATED
   UNROLL for (int c = 0; c < VALUE_PARTS; ++c)
     store(b, at + c, STORED((VALUE)finished(settled(total.part[c], total.part[VALUE_PARTS + c]), count)));

@@ -65,7 +65,9 @@ Verdict consider(const ReduceProblem& problem, const Configuration& values, cons
   const Cut c = cut(problem, values);
   const double seconds = read_seconds(problem, reduction.kept.back().extent, reduction.kept.back().in, device);
   if (device.kind == Kind::cpu)
-    return Verdict::accept(8 * seconds + step_seconds);  // items of a group run one after the other
+    return Verdict::accept(
+        8 * seconds + step_seconds +
+        items_seconds(static_cast<double>(c.outers * c.parts * c.blocks * values.at("items")), device));
   return Verdict::accept(seconds + (c.parts > 1 ? step_seconds : 0));
 }
 

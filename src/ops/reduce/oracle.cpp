@@ -104,7 +104,9 @@ Number result_of(const Recipe& recipe, const Elements& all) {
     case Reducer::prod:
       return integers ? Number(wrapped(recipe.out, all.wrapped_product)) : all.product;
     case Reducer::mean:
-      return {all.real.value() / n, all.imag.value() / n};
+      if (core::components_of(recipe.in) == 1) return all.real.value() / n;
+      // A quotient of complex numbers, in NumPy as here: what is not finite in one part is NaN in the other.
+      return {(all.real.value() + all.imag.value() * 0) / n, (all.imag.value() - all.real.value() * 0) / n};
     case Reducer::min:
     case Reducer::max:
       return all.extreme;

@@ -85,7 +85,9 @@ Verdict consider(const ReduceProblem& problem, const Configuration& values, cons
                                         static_cast<double>(run.extent * problem.parts_of_element()));
   const double seconds = read_seconds(problem, run.extent, run.in, device) * std::min(idle, 8.0);
   if (device.kind == Kind::cpu)
-    return Verdict::accept(8 * seconds + step_seconds);  // items of a group run one after the other
+    return Verdict::accept(
+        8 * seconds + step_seconds +
+        items_seconds(static_cast<double>(reduction.outputs()) * static_cast<double>(c.parts * c.team), device));
   return Verdict::accept(seconds + (c.parts > 1 ? step_seconds : 0));
 }
 
