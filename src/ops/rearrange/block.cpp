@@ -24,11 +24,7 @@ const std::vector<tune::Tunable>& tunables() {
        "tile along the input's rows; 0: a page, less for small elements and where cores would idle"},
       {"lines_out", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the output's rows; 0: by element size"},
       {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
-      {"ahead",
-       16,
-       {0, 2, 4, 8, 16, 32},
-       "lines",
-       "along the input's rows, from the line that is read to the one that is prefetched"},
+      {"run", 8, {0, 2, 4, 8, 16, 32}, "lines", "of each row of the input, prefetched together, a run ahead"},
       stream_tunable(),
   };
   return list;
@@ -90,7 +86,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   write_tile_walk(move, axes, {lines_in * side, lines_out * side, values.at("order") == 1}, problem.index_bits, params,
                   defines);
   params.tile_i = lines_in * side;
-  defines.set("LINES_O", lines_out).set("AHEAD", values.at("ahead"));
+  defines.set("LINES_O", lines_out).set("RUN", std::min(values.at("run"), lines_in));
   defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
   defines.set("STREAM", streams(move, values) ? 1 : 0);
   launch.geometry.groups = static_cast<std::uint64_t>(params.work);
