@@ -12,8 +12,7 @@ constexpr std::int64_t line = 64;              // bytes of a cache line
 constexpr double line_seconds = 4e-9;          // a line turned in registers and L1
 constexpr double partial_line_seconds = 3e-9;  // a line that is written in pieces
 constexpr std::int64_t page = 4096;            // bytes of each row that a tile reads: rows of two tiles share no page
-constexpr std::int64_t most_rows = 1024;     // of the output in a tile: half of the pages that a core can find quickly
-constexpr std::int64_t groups_per_unit = 8;  // at least, where the array is large enough: idle cores cost more
+constexpr std::int64_t groups_per_unit = 8;    // at least, where the array is large enough: idle cores cost more
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
@@ -24,31 +23,28 @@ const std::vector<tune::Tunable>& tunables() {
        "tile along the input's rows; 0: a page, less for small elements and where cores would idle"},
       {"lines_out", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the output's rows; 0: by element size"},
       {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
-      {"ahead",
-       16,
-       {0, 2, 4, 8, 16, 32},
-       "lines",
-       "along the input's rows, from the line that is read to the one that is prefetched"},
+      {"run", 4, {0, 2, 4, 8, 16, 32}, "lines", "prefetched together of a row of the input, a run ahead; 0: none"},
       stream_tunable(),
   };
   return list;
 }
 
 // A tile is written in runs of two lines at least, and reads no more than 32 rows at a time where it can: so many the
-// hardware prefetches. Measured on two cores of a Xeon (Emerald Rapids), tiles of 64 lines along i, 16 lines ahead,
-// share of a copy by both: f32 8192 x 8192 2 lines 0.86, 4 lines 0.67; u16 8192 x 8192 1 line 0.82, 2 lines 1.04; c128
-// 4096 x 4096 4 lines 0.95, 8 lines 0.91; f64 4096 x 4096 2 lines 46 GB/s, 4 lines 50; u8 16384 x 16384, 16 lines along
-// i and 8 ahead: 0.46 with 2 lines, 0.43 with 1 and with 4.
+// hardware prefetches. Measured on two cores of a Xeon (Emerald Rapids), tiles of 64 lines along i, runs of 4 or 8,
+// share of a copy by both: f32 8192 x 8192 2 lines 0.89, 4 lines 0.87, 8 lines 0.76; u8 16384 x 16384 1 line 0.54, 2
+// lines 0.61, 4 lines 0.58.
 std::int64_t default_lines_out(std::int64_t element) {
   return element >= 8 ? 4 : 2;
 }
 
-// Lines of a tile along i, where there are `rows` rows of tiles, each `lines` lines long. The same machine, f32
-// 8192 x 8192: 64 lines down the columns 0.86, without prefetching 0.81; 4 lines along the rows 0.79, down the columns
-// 0.37, since what is prefetched beyond a tile's end is then read in vain.
-std::int64_t default_lines_in(std::int64_t element, std::int64_t rows, std::int64_t lines, const DeviceInfo& device) {
+// Lines of a tile along i, where there are `rows` rows of tiles, each `lines` lines long. The same machine, shares down
+// the columns and along the rows, runs of 4: f32 8192 x 8192 8 lines 0.61 and 0.83, 32 lines 0.80 and 0.84, 128 lines
+// 0.86 and 0.83, 64 lines down the columns 0.90; u8 16384 x 16384, runs of 8: 32 lines 0.62 and 0.51, 64 lines 0.62 and
+// 0.58, 128 lines 0.53 and 0.56, 16 lines down the columns 0.55. Runs of 0, 4 and 8 lines: u8 0.39, 0.62, 0.58; u16
+// 8192 x 8192 0.91, 1.26, 1.21; f32 0.84, 0.90, 0.87; c128 4096 x 4096 0.88, 0.93, 0.92.
+std::int64_t default_lines_in(std::int64_t rows, std::int64_t lines, const DeviceInfo& device) {
   const std::int64_t wanted = groups_per_unit * std::max(1u, device.compute_units);
-  std::int64_t tile = std::min(page, most_rows * element) / line;
+  std::int64_t tile = page / line;
   while (tile > 4 && rows * ceil_div(lines, tile) < wanted) tile /= 2;
   return tile;
 }
@@ -80,9 +76,8 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   const core::MoveAxis& o = move.axes[static_cast<std::size_t>(axes.out)];
   const std::int64_t lines_out = values.at("lines_out") == 0 ? default_lines_out(move.element) : values.at("lines_out");
   const std::int64_t rows = move.count() / (i.extent * o.extent) * ceil_div(o.extent, lines_out * side);
-  const std::int64_t lines_in = values.at("lines_in") == 0
-                                    ? default_lines_in(move.element, rows, ceil_div(i.extent, side), device)
-                                    : values.at("lines_in");
+  const std::int64_t lines_in =
+      values.at("lines_in") == 0 ? default_lines_in(rows, ceil_div(i.extent, side), device) : values.at("lines_in");
   Launch launch;
   launch.kernel = {"rearrange/block.kernel", "block", {}, 1, false};
   jit::Defines& defines = launch.kernel.defines;
@@ -92,7 +87,7 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   write_guard(
       move.guard, [&](int guarded) { return axes.has(guarded) ? -1 : guarded; }, params, defines);
   params.tile_i = lines_in * side;
-  defines.set("LINES_O", lines_out).set("AHEAD", values.at("ahead"));
+  defines.set("LINES_O", lines_out).set("RUN", std::min(values.at("run"), lines_in));
   defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
   defines.set("STREAM", streams(move, values) ? 1 : 0);
   launch.geometry.groups = static_cast<std::uint64_t>(params.work);
