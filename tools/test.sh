@@ -24,9 +24,17 @@ export POCL_CACHE_DIR="$work/pocl" AXISLOOM_CACHE_DIR=off CUDA_CACHE_PATH="$work
   XDG_CACHE_HOME="$work/xdg-cache" XDG_DATA_HOME="$work/xdg-data"
 mkdir -p "$POCL_CACHE_DIR" "$CUDA_CACHE_PATH" "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
 
+# Unit tests of ten seconds and more, which begin first; `kernels` are little more than PoCL's compiler at work.
+kernels='Products.EveryDtypeByEveryCandidate:Products.RandomOnes:Products.VectorsOfEveryDtype:Products.Epilogues'
+long="${kernels//:/ }
+  CandidatesCuda.EveryProblemCompilesForEveryGeneration ProductsCuda.EveryDtypeCompilesForEveryGeneration
+  ProductsCuda.EveryFormOfTilesCompiles ReduceCuda.EveryRecipeCompiles CandidatesCuda.EveryTunableCompiles
+  EinsumCuda.ElementwiseKernelsCompileForEveryGeneration Products.EveryAccessStaysInBounds
+  ReduceSlices.RowsFarApartAreMovedNextToEachOther Products.VectorsInEveryOrientation Slices.TogetherGiveTheWhole"
+
 # check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
 check_cases() {
-  printf '%s\n' tests/cases/{reduce,vectors,einsum}.cases tests/cases/*.cases | awk '!seen[$0]++' |
+  printf '%s\n' tests/cases/{einsum,reduce,permute,vectors}.cases tests/cases/*.cases | awk '!seen[$0]++' |
     xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases
 }
 
@@ -40,7 +48,7 @@ suite_nvrtc() {
 }
 
 suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
-suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1; }
+suite_unit() { SHARDED_FIRST="$long" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1; }
 suite_cases() { check_cases; }
 suite_random() { echo "seed $seed" && build/axisloom check --random 150 --seed "$seed"; }
 suite_index64() { build/axisloom check --index 64 --random 100 --seed "$seed"; }
@@ -49,12 +57,13 @@ suite_oclgrind() {
   tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases || return 1
   tests/oclgrind.sh build/axisloom check --checked --cases tests/oclgrind/checked.cases
 }
-suite_consumer() { tests/consumer.sh build; }
+suite_consumer() { CMAKE_BUILD_PARALLEL_LEVEL=1 tests/consumer.sh build; }
 suite_docs() { python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom; }
 
+# The programs of files go by Axisloom's own folder, as they do at the user's; what needs many kernels goes without.
 suite_cli() {
-  export AXISLOOM_CACHE_DIR="$work/cache"
-  printf '%s\n' tests/cli/*.py | xargs -P "$jobs" -I{} "$python" {} build/axisloom
+  AXISLOOM_CACHE_DIR="$work/cache" "$python" tests/cli/files_test.py build/axisloom || return 1
+  printf '%s\n' tests/cli/*.py | grep -v /files_test.py | xargs -I{} "$python" {} build/axisloom
 }
 
 # Leaks are looked for in tests that open no device only: PoCL and LLVM leave plenty behind. Left out are tests that do
@@ -62,18 +71,17 @@ suite_cli() {
 suite_asan() {
   cmake --preset asan && cmake --build --preset asan -j "$jobs" || return 1
   local host compilers='*Cuda.*:NvrtcCompile.*:DialectCompile.*'
-  local long='Products.EveryDtypeByEveryCandidate:Products.Epilogues:Products.RandomOnes:Products.VectorsOfEveryDtype'
   host="$(tests/host_suites.sh)" || return 1
-  ASAN_OPTIONS=detect_leaks=1 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
-    --gtest_filter="$host-$compilers:$long" || return 1
-  ASAN_OPTIONS=detect_leaks=0 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
-    --gtest_filter="*-$host:$compilers:$long"
+  ASAN_OPTIONS=detect_leaks=1 SHARDED_FIRST="$long" tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
+    --gtest_filter="$host-$compilers:$kernels" || return 1
+  ASAN_OPTIONS=detect_leaks=0 SHARDED_FIRST="$long" tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
+    --gtest_filter="*-$host:$compilers:$kernels"
 }
 
 suite_fuzz() {
   local seconds="${AXISLOOM_FUZZ_SECONDS:-20}"
   ls build-asan/*_fuzz > /dev/null || return 1
-  printf '%s\n' build-asan/*_fuzz | xargs -P "$jobs" -I{} tests/fuzz.sh {} "$seconds" "$work"
+  printf '%s\n' build-asan/*_fuzz | xargs -I{} tests/fuzz.sh {} "$seconds" "$work"
 }
 
 # --- running them -----------------------------------------------------------------------------------------------------
@@ -127,7 +135,8 @@ report() {
 }
 
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
-stages=("nvrtc build" "unit" "cases" "checked" "asan" "oclgrind docs random index64" "cli" "fuzz" "consumer")
+# The longest come first, so that the last ones fill the gaps.
+stages=("nvrtc build" "unit" "cases" "checked" "asan" "oclgrind cli consumer fuzz docs index64 random")
 if (($#)); then stages=("$@"); fi
 for stage in "${stages[@]}"; do
   for name in $stage; do

@@ -133,15 +133,24 @@ TEST_F(Products, BatchesOfManyAxes) {
   for (const PlanOptions& options : matrix_candidates()) expect_right(job, options);
 }
 
+/// Every candidate with one dtype of each kind, and every other dtype with one of the candidates, in turn: all of them
+/// take the epilogue from one header.
+std::vector<PlanOptions> epilogue_candidates(Dtype dtype, std::size_t turn) {
+  const std::vector<PlanOptions> all = matrix_candidates();
+  if (dtype == Dtype::f32 || dtype == Dtype::c64 || dtype == Dtype::i32) return all;
+  return {all[turn % all.size()]};
+}
+
 TEST_F(Products, Epilogues) {
+  std::size_t turn = 0;
   for (const Dtype dtype : floats) {
     const bool real = core::components_of(dtype) == 1;
-    for (const PlanOptions& options : matrix_candidates())
+    for (const PlanOptions& options : epilogue_candidates(dtype, turn++))
       expect_right({.in = dtype, .out = dtype, .m = 19, .n = 60, .k = 12, .alpha = -1.5, .beta = 0.75, .relu = real},
                    options);
   }
   for (const Dtype dtype : {Dtype::i8, Dtype::i32, Dtype::i64, Dtype::u16, Dtype::boolean})
-    for (const PlanOptions& options : matrix_candidates()) {
+    for (const PlanOptions& options : epilogue_candidates(dtype, turn++)) {
       const bool truth = dtype == Dtype::boolean;
       expect_right(
           {.in = dtype, .out = dtype, .m = 19, .n = 60, .k = 3, .alpha = truth ? 1.0 : -3.0, .beta = 1, .relu = !truth},
