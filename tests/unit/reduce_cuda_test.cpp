@@ -114,7 +114,8 @@ Launch rows_launch(Dtype dtype, const Dims& shape = {1 << 26}) {
   const View view = View::contiguous(dtype, shape);
   const ops::ReduceCandidate& rows = ops::reduce_candidates()[0];
   EXPECT_EQ(rows.info.name, "rows");
-  return rows.lower(problem_for(reduction("sum", {{"axes", "-1"}}), view), default_values(rows.info), gpu_info()).launches.at(0);
+  return rows.lower(problem_for(reduction("sum", {{"axes", "-1"}}), view), default_values(rows.info), gpu_info())
+      .launches.at(0);
 }
 
 TEST_F(ReduceCuda, OneLaunchOrdersItsGroupsByFences) {

@@ -52,8 +52,8 @@ struct SegmentWalk {
 SegmentWalk write_segment_walk(const core::Move& move, std::int64_t segment, int index_bits, MoveParams& params,
                                jit::Defines& defines);
 
-/// The walk of a tiled kernel: all axes but the tile's two, then the tiles along them (AXIS_I, AXIS_O). Sets extents and
-/// strides of the tile's axes; the guard's outer axis is the first, the inner one the second where it is walked.
+/// The walk of a tiled kernel: all axes but the tile's two, then the tiles along them (AXIS_I, AXIS_O). Sets extents
+/// and strides of the tile's axes; the guard's outer axis is the first, the inner one the second where it is walked.
 struct Tiling {
   std::int64_t tile_i, tile_o;  // elements
   bool down_columns;            // tiles along o are neighbours in the walk, else those along i

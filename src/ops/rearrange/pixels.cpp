@@ -9,10 +9,10 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::int64_t max_pitch = 8;    // elements from pixel to pixel: so many packets stand in an item's registers
+constexpr std::int64_t max_pitch = 8;  // elements from pixel to pixel: so many packets stand in an item's registers
 constexpr std::array<std::int64_t, 4> lane_counts = {2, 3, 4, 8};  // others are rare, and each is compiled anew
-constexpr std::int64_t max_element = 4;  // bytes: items pick elements out of words
-constexpr std::int64_t packet = 16;      // bytes
+constexpr std::int64_t max_element = 4;                            // bytes: items pick elements out of words
+constexpr std::int64_t packet = 16;                                // bytes
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
@@ -83,13 +83,15 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
     return Verdict::refuse("pixels or lanes do not begin at a multiple of " + std::to_string(packet) + " bytes");
   const core::MoveAxis& along = move.axes[static_cast<std::size_t>(pixels->along)];
   const std::int64_t segment = items_of(move, *pixels, values) * packet / move.element;
-  const double empty = static_cast<double>(ceil_div(along.extent, segment) * segment) / static_cast<double>(along.extent);
+  const double empty =
+      static_cast<double>(ceil_div(along.extent, segment) * segment) / static_cast<double>(along.extent);
   const double gaps = static_cast<double>(pixels->pitch) /
                       static_cast<double>(move.axes[static_cast<std::size_t>(pixels->lanes)].extent);
   // Items without a pixel cost half of what the others do, compute units without a group all of it. On a CPU local
   // memory is only a detour, as for "tile".
   const std::int64_t group = segment * move.axes[static_cast<std::size_t>(pixels->lanes)].extent;
-  const double idle = std::max(1.0, device.compute_units * static_cast<double>(group) / static_cast<double>(move.count()));
+  const double idle =
+      std::max(1.0, device.compute_units * static_cast<double>(group) / static_cast<double>(move.count()));
   const double detour = device.kind == Kind::cpu ? 8 : idle;
   const double bytes = detour * static_cast<double>(move.count() * move.element) * (1 + gaps) * (1 + empty) / 2;
   return Verdict::accept(transfer_seconds(bytes, device));
@@ -117,7 +119,8 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   const std::int64_t last = pixels.pitch * items - 1;
   launch.geometry.items = static_cast<unsigned>(items);
   launch.geometry.groups = static_cast<std::uint64_t>(params.work);
-  launch.geometry.local_bytes = static_cast<std::size_t>(packet * (pixels.pitch % 2 == 0 ? last + last / 8 + 1 : last + 1));
+  launch.geometry.local_bytes =
+      static_cast<std::size_t>(packet * (pixels.pitch % 2 == 0 ? last + last / 8 + 1 : last + 1));
   launch.params = params_bytes(params);
   launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
   return launch;
@@ -126,8 +129,8 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
 }  // namespace
 
 MoveCandidate pixels_candidate() {
-  return {{"pixels", "2, 3, 4 or 8 interleaved lanes (pixels, blocks of channels) through local memory on a GPU", tunables(),
-           true, true},
+  return {{"pixels", "2, 3, 4 or 8 interleaved lanes (pixels, blocks of channels) through local memory on a GPU",
+           tunables(), true, true},
           consider,
           lower};
 }
