@@ -26,4 +26,7 @@ double access_efficiency(std::int64_t bytes);
 /// One launch that moves so many bytes, at the rate of the memory or of the last-level cache.
 double transfer_seconds(double bytes, const DeviceInfo& device);
 
+/// The same for a kernel that takes a move through local memory, which on a CPU is only a detour.
+double local_memory_seconds(const core::Move& move, double bytes, const DeviceInfo& device);
+
 }  // namespace axisloom::ops

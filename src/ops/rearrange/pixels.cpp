@@ -87,14 +87,12 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
       static_cast<double>(ceil_div(along.extent, segment) * segment) / static_cast<double>(along.extent);
   const double gaps = static_cast<double>(pixels->pitch) /
                       static_cast<double>(move.axes[static_cast<std::size_t>(pixels->lanes)].extent);
-  // Items without a pixel cost half of what the others do, compute units without a group all of it. On a CPU local
-  // memory is only a detour, as for "tile".
+  // Items without a pixel cost half of what the others do, compute units without a group all of it.
   const std::int64_t group = segment * move.axes[static_cast<std::size_t>(pixels->lanes)].extent;
   const double idle =
       std::max(1.0, device.compute_units * static_cast<double>(group) / static_cast<double>(move.count()));
-  const double detour = device.kind == Kind::cpu ? 8 : idle;
-  const double bytes = detour * static_cast<double>(move.count() * move.element) * (1 + gaps) * (1 + empty) / 2;
-  return Verdict::accept(transfer_seconds(bytes, device));
+  const double bytes = idle * static_cast<double>(move.count() * move.element) * (1 + gaps) * (1 + empty) / 2;
+  return Verdict::accept(local_memory_seconds(move, bytes, device));
 }
 
 Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo&) {

@@ -101,10 +101,8 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
   const std::optional<Slab> slab = chosen_slab(move, values, device);
   if (!slab) return Verdict::refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *slab).size() > MOVE_AXES) return Verdict::refuse("more axes than a walk takes");
-  // On a CPU local memory is only a detour, as for "tile".
-  const double detour = device.kind == Kind::cpu ? 8 : 1;
   const double bytes = 2 * static_cast<double>(move.count() * move.element) * slab->cost;
-  return Verdict::accept(transfer_seconds(detour * bytes, device));
+  return Verdict::accept(local_memory_seconds(move, bytes, device));
 }
 
 /// Divides numbers below 2^16 by an extent from 2 to 2^16, as the upper half of the product.
