@@ -45,6 +45,8 @@ class Contestant {
   virtual void spoil(std::byte value) { workload_.spoil_output(value); }
   /// What it does in a run; of yardsticks less than the job.
   virtual Work work() const { return workload_.work(); }
+  /// Bytes that a run writes, and leaves for the caches to write back.
+  virtual double written() const { return static_cast<double>(workload_.output_bytes()); }
   /// What is wrong with the result of the last run.
   virtual Mistakes judge() { return workload_.judge(result()); }
 

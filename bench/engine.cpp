@@ -14,6 +14,17 @@ std::vector<double> times(const Measured& measured, Clock clock) {
   return values;
 }
 
+/// Who has a turn of a round, of n contestants. Within any n rounds, of an odd number any 2 n that begin with an even
+/// multiple of n, each follows each other equally often: what one leaves behind in the caches burdens all alike.
+/// E. J. Williams, "Experimental designs balanced for the estimation of residual effects of treatments", Australian
+/// Journal of Scientific Research A 2, 1949.
+std::size_t whose_turn(std::size_t round, std::size_t turn, std::size_t n) {
+  const bool backwards = n % 2 == 1 && round / n % 2 == 1;
+  if (backwards) turn = n - 1 - turn;
+  const std::size_t zigzag = turn % 2 == 1 ? (turn + 1) / 2 : n - turn / 2;
+  return (zigzag + round) % n;
+}
+
 /// One contestant on its way through the rounds.
 class Runner {
  public:
@@ -29,10 +40,9 @@ class Runner {
     }
     spent_ = 0;
   }
-  bool elsewhere() const { return contestant_.elsewhere(); }
   bool takes_turns() const { return alive() && !exhausted(); }
-  void take_turn(bool process_changed) {
-    if (process_changed && clock_ == Clock::device) run();
+  void take_turn(const Runner* before) {
+    if (before != nullptr && clock_ == Clock::device && unsettled_by(before->contestant_)) run();
     const auto timing = alive() ? run_counted() : std::nullopt;
     if (!timing) return;
     measured_.samples.push_back(*timing);
@@ -50,6 +60,9 @@ class Runner {
 
  private:
   bool alive() const { return measured_.error.empty(); }
+  bool unsettled_by(const Contestant& before) const {
+    return before.elsewhere() != contestant_.elsewhere() || before.written() > 2 * contestant_.written();
+  }
   bool exhausted() const {
     const std::size_t n = measured_.samples.size();
     return n >= rules_.min_samples && (spent_ >= rules_.max_seconds || n >= rules_.max_samples);
@@ -125,14 +138,14 @@ std::vector<Measured> measure(std::span<Contestant* const> contestants, const Ru
   for (Contestant* contestant : contestants) runners.emplace_back(*contestant, rules, clock, flush);
   for (Runner& runner : runners) runner.warm_up();
   const auto satisfied = [](const Runner& runner) { return runner.satisfied(); };
-  bool was_elsewhere = !runners.empty() && runners.back().elsewhere();
+  const Runner* before = runners.empty() ? nullptr : &runners.back();
   for (std::size_t round = 0; !std::all_of(runners.begin(), runners.end(), satisfied); ++round) {
     if (progress) progress(round);
     for (std::size_t turn = 0; turn < runners.size(); ++turn) {
-      Runner& runner = runners[(round + turn) % runners.size()];
+      Runner& runner = runners[whose_turn(round, turn, runners.size())];
       if (!runner.takes_turns()) continue;
-      runner.take_turn(runner.elsewhere() != was_elsewhere);
-      was_elsewhere = runner.elsewhere();
+      runner.take_turn(before);
+      before = &runner;
     }
   }
   std::vector<Measured> all;

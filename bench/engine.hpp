@@ -40,13 +40,14 @@ struct Measured {
 /// Empties the caches before a contestant's run and returns the seconds that it took.
 using Flush = std::function<double(Contestant&)>;
 
-/// Runs contestants in rounds, one run each, the first one moving on by one from round to round. Rounds go on until
-/// every contestant has converged or used up its time; one that has used up its time sits out the rest, so that slow
-/// ones do not hold up the others. With the device's clock, who follows a contestant of another process first runs once
-/// uncounted: a GPU that changes processes makes the first launch late (by 0.15 ms on an H200). Where there is a
-/// `flush`, it comes right before every run that counts; it is no part of the run's time, but of the time that a
-/// contestant uses up. One measurement per contestant; a contestant that throws fails alone, but a lost device ends
-/// everything.
+/// Runs contestants in rounds, one run each, in an order that changes from round to round, so that each follows each
+/// other equally often. Rounds go on until every contestant has converged or used up its time; one that has used up its
+/// time sits out the rest, so that slow ones do not hold up the others. With the device's clock two kinds of contestant
+/// first run once uncounted: who follows one of another process (a GPU that changes processes makes the first launch
+/// late, by 0.15 ms on an H200), and who follows one that writes more than twice as much (an H200 takes 4.5 us to write
+/// back what a copy left in its cache, which a sum that reads 1 GiB in 246 us would pay for). Where there is a `flush`,
+/// it comes right before every run that counts; it is no part of the run's time, but of the time that a contestant uses
+/// up. One measurement per contestant; a contestant that throws fails alone, but a lost device ends everything.
 std::vector<Measured> measure(std::span<Contestant* const> contestants, const Rules& rules, Clock clock,
                               const Flush& flush = {}, const std::function<void(std::size_t round)>& progress = {});
 

@@ -16,6 +16,7 @@ class Copy : public Contestant {
   Copy(Workload& workload, std::string name, std::string how)
       : Contestant(workload, std::move(name), std::move(how), Role::copy) {}
   Work work() const override { return {2 * static_cast<double>(bytes()), 0}; }
+  double written() const override { return static_cast<double>(bytes()); }
   Mistakes judge() override { return workload().judge_move(*workload().plain_copy(), nullptr); }
 
  protected:

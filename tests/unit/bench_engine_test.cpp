@@ -11,7 +11,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <memory>
 #include <random>
+#include <set>
 
 namespace axisloom::bench {
 namespace {
@@ -72,6 +75,7 @@ class Actor : public Contestant {
       : Contestant(workload, std::move(name), "acts", role), seconds_(std::move(seconds)) {}
 
   bool elsewhere() const override { return apart; }
+  double written() const override { return writes; }
   double flush_cache(CacheFlusher&) override {
     if (log != nullptr) *log += "-";
     return flush_seconds;
@@ -94,7 +98,7 @@ class Actor : public Contestant {
   bool moves = true, apart = false;
   int wrong_from = -1, throws_from = -1;
   int runs = 0;
-  double flush_seconds = 0;
+  double flush_seconds = 0, writes = 100;
 
  private:
   std::function<double(int)> seconds_;
@@ -132,14 +136,44 @@ TEST_F(BenchEngine, SlowOnesGetTheFewestSamplesAndDoNotHoldUpTheOthers) {
   EXPECT_GE(measured[1].samples.size(), 500u);
 }
 
-TEST_F(BenchEngine, TurnsMoveOn) {
-  Actor a(*workload_, "a", steady(1)), b(*workload_, "b", steady(1)), c(*workload_, "c", steady(1));
-  for (Actor* actor : {&a, &b, &c}) actor->log = &log_;
-  Contestant* const all[] = {&a, &b, &c};
-  measure(all, rules, Clock::call);
+// What follows what within rounds, counted over the rounds of a balanced design.
+TEST_F(BenchEngine, EachFollowsEachOtherEquallyOften) {
+  for (std::size_t n = 2; n <= 7; ++n) {
+    log_.clear();
+    const std::size_t rounds = n % 2 == 0 ? n : 2 * n;
+    std::vector<std::unique_ptr<Actor>> actors;
+    std::vector<Contestant*> all;
+    for (std::size_t i = 0; i < n; ++i) {
+      actors.push_back(std::make_unique<Actor>(*workload_, std::string(1, static_cast<char>('a' + i)), steady(1)));
+      actors.back()->log = &log_;
+      all.push_back(actors.back().get());
+    }
+    measure(all, {static_cast<double>(rounds), 100, 0.1, 0.02, 6, 20000}, Clock::call);
+    std::map<std::string, std::size_t> pairs;
+    for (std::size_t round = 0; round < rounds; ++round) {
+      const std::string order = log_.substr(n * (round + 1), n);  // after the warm-up
+      EXPECT_EQ(std::set<char>(order.begin(), order.end()).size(), n) << order;
+      for (std::size_t turn = 0; turn + 1 < n; ++turn) ++pairs[order.substr(turn, 2)];
+    }
+    EXPECT_EQ(pairs.size(), n * (n - 1));
+    for (const auto& [pair, times] : pairs) EXPECT_EQ(times, rounds / n) << pair << " of " << n;
+  }
+}
+
+TEST_F(BenchEngine, WhoFollowsOneThatWritesFarMoreOnADeviceRunsOnceUncounted) {
+  Actor sum(*workload_, "s", steady(1)), copy(*workload_, "c", steady(1));
+  for (Actor* actor : {&sum, &copy}) actor->log = &log_;
+  sum.writes = 4;
+  Contestant* const both[] = {&sum, &copy};
+  measure(both, rules, Clock::device);
   EXPECT_EQ(log_,
-            "abc"
-            "abcbcacababcbcacab");
+            "sc"
+            "ssccsssccsssccss");
+  log_.clear();
+  measure(both, rules, Clock::call);
+  EXPECT_EQ(log_,
+            "sc"
+            "sccssccssccs");
 }
 
 TEST_F(BenchEngine, WhoFollowsAnotherProcessOnADeviceRunsOnceUncounted) {
