@@ -11,6 +11,8 @@
 namespace axisloom::ops_test {
 namespace {
 
+using namespace std::string_literals;
+
 constexpr std::array architectures = {"sm_80", "sm_90", "sm_100"};
 constexpr std::array hopper = {"sm_90"};
 
@@ -164,6 +166,80 @@ TEST_F(ProductsCuda, OtherFormsOfTensorCoresCompileWithoutSpills) {
     expect_tensor_cores(squares, hopper, values);
 }
 
+// 128 rows by 128 or 256 columns are two warpgroups' products, 64 k's four instructions deep.
+TEST_F(ProductsCuda, WarpgroupsTakeEveryOrientationWithoutSpills) {
+  for (const int columns : {128, 256})
+    for (const bool a_turned : {false, true})
+      for (const bool b_turned : {false, true}) {
+        SCOPED_TRACE(std::to_string(columns) + std::to_string(a_turned) + std::to_string(b_turned));
+        const Dtype dtype = a_turned ? Dtype::bf16 : Dtype::f16;
+        const std::vector<Launch> launches =
+            launches_of("wgmma", product_of(dtype, a_turned, b_turned), {{"block_n", columns}});
+        ASSERT_EQ(launches.size(), 1u);
+        std::string log;
+        compiled(launches[0], "sm_90a", &log);
+        EXPECT_EQ(log, "");
+        const std::vector<std::byte> code = compiled(launches[0], "compute_90a");
+        const std::string ptx(reinterpret_cast<const char*>(code.data()), code.size());
+        EXPECT_EQ(occurrences(ptx, R"(wgmma\.mma_async)"), 4);
+        EXPECT_EQ(occurrences(ptx, columns == 128 ? "m64n128k16" : "m64n256k16"), 4);
+        EXPECT_EQ(occurrences(ptx, R"(st\.global\.v2\.[bu]16)"), columns / 8 * 2) << "pairs of 16 bits";
+        EXPECT_EQ(occurrences(ptx, R"(\.local)"), 0) << "registers that are indexed at run time";
+      }
+}
+
+TEST_F(ProductsCuda, OtherFormsOfWarpgroupsCompileWithoutSpills) {
+  ops::ProductProblem scaled = product_of(Dtype::f16, false, false), wide = scaled, odd = scaled;
+  ops::Product& product = scaled.product;
+  product.d = product.c;
+  product.alpha = 0.5, product.beta = 2, product.relu = true;
+  wide.index_bits = 64;
+  odd.product.out = Dtype::f32;
+  odd.product.c.m = 4097;
+  for (const ops::ProductProblem& problem : {scaled, wide, odd}) {
+    const std::vector<Launch> launches = launches_of("wgmma", problem);
+    ASSERT_EQ(launches.size(), 1u);
+    std::string log;
+    compiled(launches[0], "sm_90a", &log);
+    EXPECT_EQ(log, "");
+  }
+}
+
+TEST(Warpgroups, RefuseWhatTheyCannotTake) {
+  const auto refusal = [](const ops::ProductProblem& problem, const Configuration& forced = {},
+                          const std::string& architecture = "sm_90") {
+    DeviceInfo card = gpu_info();
+    card.architecture = architecture;
+    Configuration values = default_values(variant_named("wgmma").info);
+    for (const auto& [tunable, value] : forced) values[tunable] = value;
+    return variant_named("wgmma").consider(problem, values, card).refusal;
+  };
+  const auto says = [&](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text << " does not say " << part;
+  };
+  ops::ProductProblem fits = product_of(Dtype::f16, false, false);
+  EXPECT_EQ(refusal(fits), "");
+  says(refusal(fits, {}, "sm_80"), "9.0 alone, the device is sm_80");
+  says(refusal(fits, {}, "sm_100"), "9.0 alone, the device is sm_100");
+  says(refusal(product_of(Dtype::f32, false, false)), "f32");
+  says(refusal(product_of(Dtype::f16, false, true, 1)), "vector");
+  says(refusal(product_of(Dtype::f16, false, true, 4096, 4096, 0)), "no terms");
+  says(refusal(product_of(Dtype::f16, false, false, 4096, 4096, 4100)), "multiples of 16");
+  says(refusal(fits, {{"block_n", 256}, {"stages", 6}}), "local memory");
+  fits.checked = true;
+  says(refusal(fits), "checked");
+  fits.checked = false;
+  fits.product.batch = {{4, 1 << 24, 1 << 24, 1 << 24, 0}, {4, 1 << 26, 1 << 27, 1 << 27, 0}};
+  says(refusal(fits), "one axis");
+  fits.product.batch.pop_back();
+  EXPECT_EQ(refusal(fits), "");
+  fits.product.batch[0].a = 1 << 24 | 4;
+  says(refusal(fits), "multiples of 16");
+  fits.product.batch.clear();
+  fits.product.a.m = -4096;
+  says(refusal(fits), "backwards");
+}
+
 // Without a card what decides is the prediction: tensor cores where they are much faster, and nowhere else.
 TEST(TensorCores, AreTakenForWhatTheyAreFasterAt) {
   const auto taken = [](const ops::ProductProblem& problem, const std::string& architecture) {
@@ -181,7 +257,8 @@ TEST(TensorCores, AreTakenForWhatTheyAreFasterAt) {
   };
   for (const char* architecture : architectures) {
     EXPECT_EQ(taken(product_of(Dtype::f64, false, false), architecture), "mma");
-    EXPECT_EQ(taken(product_of(Dtype::f16, false, true), architecture), "mma");
+    EXPECT_EQ(taken(product_of(Dtype::f16, false, true), architecture), architecture == "sm_90"s ? "wgmma" : "mma");
+    EXPECT_EQ(taken(product_of(Dtype::f16, false, true, 4100, 4100, 4100), architecture), "mma");
     EXPECT_EQ(taken(product_of(Dtype::f32, false, false), architecture), "tile");
     EXPECT_EQ(taken(product_of(Dtype::f16, false, true, 1), architecture), "gemv");
   }

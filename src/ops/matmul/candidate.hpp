@@ -13,7 +13,8 @@ namespace axisloom::ops {
 struct ProductProblem {
   Product product;
   int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
-  bool turned = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
+  bool checked = false;  // every access is watched
+  bool turned = false;   // C^T = B^T A^T is computed: the product's A is the plan's B
 
   std::int64_t batch_count() const;
 };

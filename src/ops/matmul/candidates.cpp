@@ -8,6 +8,7 @@ namespace axisloom::ops {
 
 std::span<const ProductCandidate> product_variants() {
   static const std::array candidates = {
+      wgmma_candidate(),          // 16-bit floats by warpgroups of an H100 or H200
       mma_candidate(),            // matrices on NVIDIA's tensor cores
       tile_product_candidate(),   // matrices on GPUs, outputs in registers
       packed_candidate(),         // matrices on CPUs, packed into panels

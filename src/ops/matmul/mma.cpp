@@ -82,14 +82,6 @@ struct Shape {
   }
 };
 
-/// The widest access, up to `limit` bytes, whose every start is aligned wherever rows and batch begin.
-std::int64_t piece_bytes(const Product& product, const ProductOperand& operand, AlignedAxis rows,
-                         std::int64_t BatchAxis::*batch, std::int64_t element, std::int64_t limit) {
-  std::vector<AlignedAxis> steps{rows};
-  for (const BatchAxis& axis : product.batch) steps.push_back({axis.extent, axis.*batch});
-  return std::max(element, proven_alignment(operand, steps, element, limit));
-}
-
 Shape shape_of(const ProductProblem& problem, Blocks blocks, const Configuration& values, const DeviceInfo& device) {
   const Product& product = problem.product;
   const auto take = [&](const char* name, std::int64_t& value) {
@@ -115,11 +107,11 @@ Shape shape_of(const ProductProblem& problem, Blocks blocks, const Configuration
       product.a.m == 1 ? AlignedAxis{product.k, product.a.k} : AlignedAxis{product.m, product.a.m};
   const AlignedAxis b_rows =
       product.b.n == 1 ? AlignedAxis{product.k, product.b.k} : AlignedAxis{product.n, product.b.n};
-  shape.bytes_a = piece_bytes(product, product.a, a_rows, &BatchAxis::a, element, widest);
-  shape.bytes_b = piece_bytes(product, product.b, b_rows, &BatchAxis::b, element, widest);
+  shape.bytes_a = aligned_bytes(product, product.a, a_rows, &BatchAxis::a, element, widest);
+  shape.bytes_b = aligned_bytes(product, product.b, b_rows, &BatchAxis::b, element, widest);
   shape.parts = parts_of(problem, shape.groups(product), blocks.step, values.at("split"), device);
   shape.pairs_c = shape.parts.count == 1 && product.c.n == 1 &&
-                  piece_bytes(product, product.c, {product.m, product.c.m}, &BatchAxis::c, out, 2 * out) == 2 * out;
+                  aligned_bytes(product, product.c, {product.m, product.c.m}, &BatchAxis::c, out, 2 * out) == 2 * out;
   return shape;
 }
 

@@ -135,6 +135,13 @@ std::int64_t proven_alignment(const ProductOperand& operand, std::span<const Ali
   return std::int64_t{1} << std::min(certain, zeros(limit));
 }
 
+std::int64_t aligned_bytes(const Product& product, const ProductOperand& operand, AlignedAxis rows,
+                           std::int64_t BatchAxis::*batch, std::int64_t element, std::int64_t limit) {
+  std::vector<AlignedAxis> steps{rows};
+  for (const BatchAxis& axis : product.batch) steps.push_back({axis.extent, axis.*batch});
+  return std::max(element, proven_alignment(operand, steps, element, limit));
+}
+
 std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums) {
   return std::min<std::int64_t>(wanted, 65536 / (items * (sums + sums / 2 + 24)));
 }

@@ -50,5 +50,9 @@ struct AlignedAxis {
 /// lead.
 std::int64_t proven_alignment(const ProductOperand& operand, std::span<const AlignedAxis> steps, std::int64_t element,
                               std::int64_t limit);
+/// The widest access to an operand, from one element to `limit` bytes, whose every start is aligned wherever rows and
+/// batch begin.
+std::int64_t aligned_bytes(const Product& product, const ProductOperand& operand, AlignedAxis rows,
+                           std::int64_t BatchAxis::*batch, std::int64_t element, std::int64_t limit);
 
 }  // namespace axisloom::ops

@@ -188,11 +188,11 @@ std::optional<Choice<ProductCandidate>> ask_all(const ProductProblem& problem, c
 }
 
 /// The problem as kernels see it: n is the axis along which C lies together, and of a vector its length.
-ProductProblem problem_of(const Product& product, IndexWidth width) {
+ProductProblem problem_of(const Product& product, const PlanOptions& options) {
   const auto rank = [](std::int64_t extent, std::int64_t stride) {
     return extent == 1 ? std::numeric_limits<std::int64_t>::max() : std::abs(stride);
   };
-  ProductProblem problem{product, index_bits(product, width)};
+  ProductProblem problem{product, index_bits(product, options.index), options.checked};
   problem.turned = rank(product.m, product.c.m) < rank(product.n, product.c.n);
   if (!problem.turned) return problem;
   Product& turned = problem.product;
@@ -239,7 +239,7 @@ std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View>
   if (normal.batch.size() > most_batch_axes)
     throw Error(Errc::unsupported, "a product over more than " + std::to_string(most_batch_axes) + " batch axes",
                 "merge axes, or rearrange the operands first");
-  const ProductProblem problem = problem_of(normal, options.index);
+  const ProductProblem problem = problem_of(normal, options);
   report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   report.bytes_moved = static_cast<std::int64_t>(bytes_touched(problem));
   auto choice = ask_all(problem, device.info(), options, report);
@@ -270,7 +270,7 @@ double product_seconds(const Product& product, const DeviceInfo& device) {
   if (writes_nothing(normal)) return 0;
   PlanReport report;
   const PlanOptions options;
-  const auto choice = ask_all(problem_of(normal, options.index), device, options, report);
+  const auto choice = ask_all(problem_of(normal, options), device, options, report);
   if (!choice) throw_refused(refusals(report, options));
   return choice->verdict.seconds;
 }

@@ -14,6 +14,11 @@ typedef i32 index_t;
 #define min_index(x, y) min_i32(x, y)
 #endif
 
+#define AXL_PASTE_PAIR(T) T##x2
+#define PAIR_OF(T) AXL_PASTE_PAIR(T)
+#define AXL_PASTE_MAKE_PAIR(T) make_##T##x2
+#define MAKE_PAIR_OF(T) AXL_PASTE_MAKE_PAIR(T)
+
 #define FORM_SAME 0
 #define FORM_CAST 1
 #define FORM_F16 2

@@ -5,6 +5,7 @@
 
 namespace axisloom::ops {
 
+ProductCandidate wgmma_candidate();
 ProductCandidate mma_candidate();
 ProductCandidate tile_product_candidate();
 ProductCandidate packed_candidate();

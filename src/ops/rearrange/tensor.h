@@ -4,9 +4,11 @@
 //
 //   TENSOR_MAP(a)                          a kernel argument: a map by value, written by the host (device::TensorMap)
 //   local_address(t, i)                    where element i of a part of local memory lies, for the words below
-//   arrival_begin(at)                      makes the 8 bytes at a local address a barrier that one item arrives at
-//   arrival_expect(at, bytes)              that item arrives, and so must these bytes before anybody passes
-//   arrival_wait(at)                       waits until they have, the first time that the barrier is used
+//   arrival_begin(at, items)               makes the 8 bytes at a local address a barrier that so many items arrive at,
+//                                          in phase after phase
+//   arrival_expect(at, bytes)              one of them arrives, and so must these bytes before the phase ends
+//   arrive(at)                             one of them arrives
+//   arrival_wait(at, parity)               waits until the phase of that parity has ended; that before the first has
 //   tensor_load(to, a, x, y, z, at)        starts copying the box at element (x, y, z), x fastest, to local memory
 //   tensor_store_begin()                   all items, before a barrier: makes what they wrote visible to tensor_store
 //   tensor_store(a, x, y, z, from)         starts copying local memory to the box
@@ -27,8 +29,8 @@ struct alignas(128) tensor_map {
 
 #define local_address(t, i) ((u32)__cvta_generic_to_shared(t##_l + (i)))
 
-INLINE void arrival_begin(const u32 at) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
+INLINE void arrival_begin(const u32 at, const u32 items) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(items) : "memory");
   // Bulk copies run in a proxy of their own, which must see the barrier too.
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -37,17 +39,21 @@ INLINE void arrival_expect(const u32 at, const u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
 }
 
-INLINE void arrival_wait(const u32 at) {
+INLINE void arrive(const u32 at) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at) : "memory");
+}
+
+INLINE void arrival_wait(const u32 at, const u32 parity) {
   u32 arrived = 0;
   while (arrived == 0) {
     asm volatile(
         "{\n"
         "  .reg .pred arrived;\n"
-        "  mbarrier.try_wait.parity.shared::cta.b64 arrived, [%1], 0;\n"
+        "  mbarrier.try_wait.parity.shared::cta.b64 arrived, [%1], %2;\n"
         "  selp.u32 %0, 1, 0, arrived;\n"
         "}"
         : "=r"(arrived)
-        : "r"(at)
+        : "r"(at), "r"(parity)
         : "memory");
   }
 }

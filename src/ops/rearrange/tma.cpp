@@ -4,6 +4,7 @@
 #include "ops/rearrange/params.hpp"
 #include "ops/rearrange/plain.hpp"
 #include "ops/rearrange/variants.hpp"
+#include "ops/tensor_map.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,11 +12,9 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::int64_t box_bytes = 128;       // width of a box: as far as the swizzle reaches
 constexpr std::int64_t most_box_rows = 256;   // what a tensor map can say
 constexpr std::int64_t swizzle_bytes = 1024;  // after which the pattern of the swizzle repeats
 constexpr std::int64_t barrier_bytes = 16;    // 8, in whole packets
-constexpr std::int64_t map_alignment = 16;    // of start and pitches, bytes
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
@@ -80,14 +79,14 @@ std::string refusal(const MoveProblem& problem, const Configuration& values, con
   if (!axes) return "no two different axes are contiguous, one in the input and one in the output";
   if (move.guard) return "a tail of channels is no box";
   if (move.axes.size() > 3) return "takes one axis beside the two that change places";
-  if (core::proven_alignment(move, false, axes->in, map_alignment) < map_alignment ||
-      core::proven_alignment(move, true, axes->out, map_alignment) < map_alignment)
+  if (core::proven_alignment(move, false, axes->in, tensor_alignment) < tensor_alignment ||
+      core::proven_alignment(move, true, axes->out, tensor_alignment) < tensor_alignment)
     return "starts and pitches must be multiples of 16 bytes";
   for (const bool output : {false, true})
     if (std::string why = indescribable(side_of(move, *axes, output), move.element); !why.empty()) return why;
   // At the edge of an array the accelerator writes the last 16 bytes of a row whole, zeros behind its end (seen on an
   // H200).
-  if (side_of(move, *axes, true).along * move.element % map_alignment != 0)
+  if (side_of(move, *axes, true).along * move.element % tensor_alignment != 0)
     return "rows of the output must be multiples of 16 bytes";
   const Tile tile = tile_of(move, values);
   if (tile.side > most_box_rows) return "boxes have at most 256 rows, not " + std::to_string(tile.side);
@@ -106,13 +105,8 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
 
 device::TensorMap map_of(const Side& side, const Tile& tile) {
   const std::int64_t element = std::min<std::int64_t>(tile.element, 8), parts = tile.element / element;
-  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  device::TensorMap map;
-  map.element = static_cast<std::size_t>(element);
-  map.extent = {number(side.along * parts), number(side.across), number(side.matrices)};
-  map.pitch = {number(side.pitch * tile.element), number(side.matrix_pitch * tile.element)};
-  map.box = {static_cast<unsigned>(box_bytes / element), static_cast<unsigned>(tile.side), 1};
-  return map;
+  return tensor_map(element, {side.along * parts, side.across, side.matrices},
+                    {side.pitch * parts, side.matrix_pitch * parts}, tile.side);
 }
 
 Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo&) {

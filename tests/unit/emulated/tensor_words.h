@@ -36,13 +36,13 @@ void over_box(const tensor_map& tensor, const u32 local, const i64 x, const i64 
     }
 }
 
-inline void arrival_begin(const u32 at) {
+inline void arrival_begin(const u32 at, u32) {
   if (at % 8 != 0) ++group->faults;
   group->expected = 0;
 }
 inline void arrival_expect(u32, const u32 bytes) { group->expected += bytes; }
 /// Copies are done at once, so that what is still expected never comes.
-inline void arrival_wait(u32) {
+inline void arrival_wait(u32, u32) {
   if (group->expected != 0) ++group->faults;
 }
 inline void tensor_load(const u32 to, const tensor_map& map, const i32 x, const i32 y, const i32 z, u32) {
