@@ -10,8 +10,8 @@ namespace axisloom::ops {
 inline constexpr std::int64_t tensor_box_bytes = 128;  // width of a box: as far as the swizzle reaches
 inline constexpr std::int64_t tensor_alignment = 16;   // of an array's start and its pitches, bytes
 
-/// Three axes, the fastest first, and elements from neighbour to neighbour along the other two; in boxes of 128 bytes by
-/// `rows` by 1. Where it begins is filled in when it is launched.
+/// Three axes, the fastest first, and elements from neighbour to neighbour along the other two; in boxes of 128 bytes
+/// by `rows` by 1. Where it begins is filled in when it is launched.
 inline device::TensorMap tensor_map(std::int64_t element, std::array<std::int64_t, 3> extent,
                                     std::array<std::int64_t, 2> pitch, std::int64_t rows) {
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };

@@ -119,6 +119,7 @@ const ops::ProductCandidate& mma_variant() {
 ops::ProductLaunches lowered(const ops::ProductProblem& problem, const Configuration& more) {
   const ops::ProductCandidate& mma = mma_variant();
   Configuration values = ops_test::default_values(mma.info);
+  values["step_k"] = problem.product.in == Dtype::f64 ? 16 : 32;
   for (const Configuration& forced : {small, more})
     for (const auto& [tunable, value] : forced) values[tunable] = value;
   EXPECT_EQ(mma.consider(problem, values, ops_test::gpu_info()).refusal, "");

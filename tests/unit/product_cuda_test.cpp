@@ -138,15 +138,15 @@ TEST_F(ProductsCuda, EveryFormOfTilesCompiles) {
     expect_compiles(launches_of("tile", turned, values), tune::to_string(values), Spills::allowed);
 }
 
-// 64 x 64 outputs of a warp are 4 x 8 fragments, and 32 k's two instructions deep; of f64 4 x 4 and one.
+// 64 x 64 outputs of a warp are 4 x 8 fragments, and 64 k's four instructions deep; of f64 4 x 4 and one.
 TEST_F(ProductsCuda, TensorCoresTakeEveryOrientationWithoutSpills) {
   for (const bool a_turned : {false, true})
     for (const bool b_turned : {false, true}) {
       SCOPED_TRACE(std::to_string(a_turned) + std::to_string(b_turned));
       const std::string halves = expect_tensor_cores(product_of(Dtype::f16, a_turned, b_turned), hopper);
-      EXPECT_EQ(occurrences(halves, R"(mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.f16)"), 4 * 8 * 2);
-      EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync)"), (4 + 4) * 2);
-      EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync\.aligned\.m8n8\.x4\.trans)"), (a_turned + !b_turned) * 4 * 2);
+      EXPECT_EQ(occurrences(halves, R"(mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.f16)"), 4 * 8 * 4);
+      EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync)"), (4 + 4) * 4);
+      EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync\.aligned\.m8n8\.x4\.trans)"), (a_turned + !b_turned) * 4 * 4);
       EXPECT_GE(occurrences(halves, R"(cp\.async\.cg\.shared\.global)"), 2 * (4 + 4));
       const std::string doubles = expect_tensor_cores(product_of(Dtype::f64, a_turned, b_turned), hopper);
       EXPECT_EQ(occurrences(doubles, R"(mma\.sync\.aligned\.m16n8k16\.row\.col\.f64)"), 4 * 4);

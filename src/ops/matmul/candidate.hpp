@@ -12,7 +12,7 @@ namespace axisloom::ops {
 /// what was decided before a variant is asked.
 struct ProductProblem {
   Product product;
-  int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
+  int index_bits = 32;   // 64 where an offset might not fit in 32 bits, or when forced
   bool checked = false;  // every access is watched
   bool turned = false;   // C^T = B^T A^T is computed: the product's A is the plan's B
 

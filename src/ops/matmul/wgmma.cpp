@@ -1,5 +1,5 @@
-// Variant "wgmma": matrices of 16-bit floats by the warpgroups of an H100 or H200, whose tiles the tensor memory accelerator
-// brings.
+// Variant "wgmma": matrices of 16-bit floats by the warpgroups of an H100 or H200, whose tiles the tensor memory
+// accelerator brings.
 #include "ops/matmul/model.hpp"
 #include "ops/matmul/params.hpp"
 #include "ops/matmul/variants.hpp"
@@ -167,8 +167,8 @@ ProductLaunches lower(const ProductProblem& problem, const Configuration& values
   params.blocks_n = ceil_div(product.n, blocks.n);
   params.work = problem.batch_count();
   launch.geometry.items = launch.kernel.items;
-  launch.geometry.groups = static_cast<std::uint64_t>(
-      std::min<std::int64_t>(blocks.count(problem), std::max(1u, device.compute_units)));
+  launch.geometry.groups =
+      static_cast<std::uint64_t>(std::min<std::int64_t>(blocks.count(problem), std::max(1u, device.compute_units)));
   launch.geometry.local_bytes = static_cast<std::size_t>(blocks.local_bytes());
   launch.params = params_bytes(params);
   launch.buffers = {mapped(buffer_a(problem), a, block_m), mapped(buffer_b(problem), b, blocks.n)};
