@@ -73,6 +73,7 @@ for device in "${devices[@]}"; do
   if [[ "$name" == cuda ]]; then
     step "transposes by the tensor memory accelerator" \
       "$program" check --device "$device" --cases tests/cases-large/tma.cases &
+    step "products by warpgroups" "$program" check --device "$device" --cases tests/cases-large/wgmma.cases &
   fi
   wait
   if [[ "$name" == cuda ]] && command -v compute-sanitizer > /dev/null; then
