@@ -455,10 +455,11 @@ Lesson half_product() {
            .on_cpu = "Fragments are multiplied by the tensor cores of NVIDIA's cards, which a CPU does not have."},
           {.name = "warpgroup",
            .candidate = "wgmma",
-           .why = "The 128 items of four warps multiply 64 x 16 by 16 x 256 elements in one instruction that reads local "
-                  "memory itself: no fragments to load. Tiles are fetched by the tensor memory accelerator, which one "
-                  "item of a warpgroup of its own asks; they meet at barriers for each tile, and the group as a whole "
-                  "never waits.",
+           .why =
+               "The 128 items of four warps multiply 64 x 16 by 16 x 256 elements in one instruction that reads local "
+               "memory itself: no fragments to load. Tiles are fetched by the tensor memory accelerator, which one "
+               "item of a warpgroup of its own asks; they meet at barriers for each tile, and the group as a whole "
+               "never waits.",
            .on_cpu = "Warpgroups are those of NVIDIA's compute capability 9.0, which a CPU does not have."},
           tuned(),
       }};

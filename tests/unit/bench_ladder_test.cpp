@@ -44,7 +44,7 @@ TEST(LadderTable, EveryRungOfTheLessonsIsThere) {
                                             "unrolled", "shuffle", "one-launch", "tuned"}));
   EXPECT_EQ(rung_names("matmul", 0), (Names{"naive", "local16", "register-tile", "vectorised", "double-buffer", "async",
                                             "packed-cpu", "tuned"}));
-  EXPECT_EQ(rung_names("matmul", 1), (Names{"naive", "register-tile", "tensor-core", "tuned"}));
+  EXPECT_EQ(rung_names("matmul", 1), (Names{"naive", "register-tile", "tensor-core", "warpgroup", "tuned"}));
 }
 
 /// What is wrong with a rung's candidate and configuration for elements of that size; empty when nothing is.
