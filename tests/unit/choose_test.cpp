@@ -125,6 +125,25 @@ TEST_F(Choose, KeptRowsOnCpusGoByStrips) {
 TEST_F(Choose, PixelsOnCpusAreWoven) {
   EXPECT_EQ(chosen(cpu_info(), rearrange("h w c -> c h w"), View::contiguous(Dtype::u8, {2160, 3840, 3})), "weave");
   EXPECT_EQ(chosen(cpu_info(), rearrange("c h w -> h w c"), View::contiguous(Dtype::u8, {3, 2160, 3840})), "weave");
+  const auto taken = [](Dtype dtype, const char* from, const char* to, const Dims& shape) {
+    return chosen(cpu_info(), relayout(from, to), View::contiguous(dtype, shape));
+  };
+  EXPECT_EQ(taken(Dtype::f32, "NCHW", "NHWC", {32, 8, 112, 112}), "weave");
+  EXPECT_EQ(taken(Dtype::f16, "NCHW", "NC/8HW8", {32, 64, 56, 56}), "weave");
+  EXPECT_EQ(taken(Dtype::f16, "NC/8HW8", "NCHW", {32, 8, 56, 56, 8}), "weave");
+  EXPECT_EQ(taken(Dtype::f32, "NCHW", "NC/4HW4", {32, 3, 224, 224}), "weave") << "a block with a tail";
+  EXPECT_EQ(taken(Dtype::i8, "NC/32HW32", "NCHW", {32, 2, 56, 56, 32}), "weave");
+}
+
+// Many channels are lines of their own; small ones as well, where they are put together.
+TEST_F(Choose, ManyChannelsOnCpusGoByBlocks) {
+  const auto taken = [](Dtype dtype, const char* from, const char* to, const Dims& shape) {
+    return chosen(cpu_info(), relayout(from, to), View::contiguous(dtype, shape));
+  };
+  EXPECT_EQ(taken(Dtype::i8, "NCHW", "NC/32HW32", {32, 64, 56, 56}), "block");
+  EXPECT_EQ(taken(Dtype::i8, "NCHW", "NHWC", {32, 64, 56, 56}), "block");
+  EXPECT_EQ(taken(Dtype::f16, "NHWC", "NCHW", {32, 56, 56, 64}), "block");
+  EXPECT_EQ(taken(Dtype::f32, "NCHW", "NHWC", {32, 512, 28, 28}), "block");
 }
 
 // Kernels for GPUs run on CPUs, too, at a fiftieth of the speed and less.

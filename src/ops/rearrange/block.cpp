@@ -11,8 +11,9 @@ namespace {
 constexpr std::int64_t line = 64;                // bytes of a cache line
 constexpr double line_seconds = 4e-9;            // a line turned in registers and L1
 constexpr double partial_line_seconds = 1.5e-9;  // more of one written in pieces: 32 x 64 x 3136 halves in blocks of 8
-constexpr std::int64_t page = 4096;              // bytes of each row that a tile reads: rows of two tiles share no page
-constexpr std::int64_t groups_per_unit = 8;      // at least, where the array is large enough: idle cores cost more
+constexpr double part_row_seconds = 8e-9;    // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
+constexpr std::int64_t page = 4096;          // bytes of each row that a tile reads: rows of two tiles share no page
+constexpr std::int64_t groups_per_unit = 8;  // at least, where the array is large enough: idle cores cost more
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
@@ -63,8 +64,9 @@ Verdict consider(const MoveProblem& problem, const Configuration&, const DeviceI
   const double others = elements / (static_cast<double>(i.extent) * static_cast<double>(o.extent));
   const double blocks = others * static_cast<double>(ceil_div(i.extent, side) * ceil_div(o.extent, side));
   const double partial = o.extent % side == 0 ? 0 : others * static_cast<double>(i.extent) * partial_line_seconds;
+  const double parts = i.extent % side == 0 ? 0 : others * static_cast<double>(o.extent) * part_row_seconds;
   const double loop =
-      (blocks * static_cast<double>(side) * line_seconds + partial) / std::max(1u, device.compute_units);
+      (blocks * static_cast<double>(side) * line_seconds + partial + parts) / std::max(1u, device.compute_units);
   return Verdict::accept(std::max(transfer_seconds(2 * elements * static_cast<double>(move.element), device), loop));
 }
 
