@@ -63,5 +63,27 @@ TEST(CandidatesCpu, BlocksAreTurnedInWholeRegisters) {
   if (compiled == 0) GTEST_SKIP() << "PoCL's cache had it from an earlier run";
 }
 
+// What large arrays would do: whole lines past the cache, and the rest of a row, which may begin anywhere, by itself.
+TEST(CandidatesCpu, LinesAreStreamedPastTheCache) {
+  if (real_device().info().kind != Kind::cpu) GTEST_SKIP() << "the device is no CPU";
+  const auto expect_right = [](const char* candidate, const Operation& op, Dtype dtype, const Dims& shape) {
+    PlanOptions options;
+    options.candidate = candidate;
+    options.configuration = {{"stream_mib", 0}};
+    const View view = View::contiguous(dtype, shape);
+    const Bytes in = random_bytes(buffer_bytes(view), 1), out(in.size());
+    const View result = with_result(op, view).back();
+    EXPECT_EQ(after_run(plan(op, std::array{view}, real_device(), options), in, out),
+              after_oracle(op, {view, result}, in, out))
+        << candidate << " " << name(dtype);
+  };
+  for (const Dtype dtype : {Dtype::u8, Dtype::f32}) {
+    expect_right("block", transpose(), dtype, {150, 140});
+    expect_right("weave", rearrange("h w c -> c h w"), dtype, {37, 41, 3});
+    expect_right("weave", rearrange("h w c -> c h w"), dtype, {32, 40, 8});
+    expect_right("weave", rearrange("c h w -> h w c"), dtype, {8, 37, 40});
+  }
+}
+
 }  // namespace
 }  // namespace axisloom::ops_test
