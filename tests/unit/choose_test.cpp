@@ -114,7 +114,9 @@ TEST_F(Choose, RowsOfSmallElementsThatBeginUnlikeOnGpusAreShifted) {
 
 TEST_F(Choose, TransposesOnCpusGoByBlocks) {
   for (const Dtype dtype : {Dtype::u8, Dtype::u16, Dtype::f32, Dtype::f64, Dtype::c128})
-    EXPECT_EQ(chosen(cpu_info(), transpose(), View::contiguous(dtype, {4096, 4096})), "block") << name(dtype);
+    for (const std::int64_t side : {512, 2048, 2049, 4096})
+      EXPECT_EQ(chosen(cpu_info(), transpose(), View::contiguous(dtype, {side, side})), "block")
+          << name(dtype) << " " << side;
 }
 
 TEST_F(Choose, KeptRowsOnCpusGoByStrips) {
