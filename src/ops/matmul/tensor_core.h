@@ -2,20 +2,17 @@
 // come to them: inline PTX that CUDA and NVIDIA's OpenCL share. All 32 items of a warp call the first six words
 // together; g is lane / 4 and t is lane % 4.
 //
-//   mma_f16(c, a, b), mma_bf16     c += a b of 16 x 16 by 16 x 8; a: 4 u32, b: 2 u32 of two elements each, lower k
-//   first
+//   mma_f16(c, a, b), mma_bf16     c += a b of 16 x 16 by 16 x 8; a: 4 u32, b: 2 u32 of two elements, lower k first
 //                                    a[q]: m = g + q % 2 * 8,  k = 2 t + q / 2 * 8      b[q]: n = g, k = 2 t + q * 8
 //   mma_f64_4, mma_f64_8, mma_f64_16(c, a, b)   of 16 x K by K x 8; a: K / 2 f64, b: K / 4; K above 4 from 9.0 on
 //                                    a[q]: m = g + q % 2 * 8,  k = t + q / 2 * 4        b[q]: n = g, k = t + q * 4
 //                                  c, f32 or f64, of all of them:  c[q]: m = g + q / 2 * 8,  n = 2 t + q % 2
 //   matrices_load(t, i, r)         four matrices of 8 x 8 elements of 16 bits: items 8 q ... 8 q + 7 say where the rows
-//   of
-//                                  matrix q begin, element i of t; r[q]: row g, columns 2 t and 2 t + 1 of matrix q
+//                                  of matrix q begin, element i of t; r[q]: row g, columns 2 t and 2 t + 1 of matrix q
 //   matrices_load_turned(t, i, r)  the same of their transposes
 //
 //   piece_copy(bytes, t, i, a, j, count)   an item by itself: 16, 8 or 4 bytes (or one smaller element, at once) from
-//   element
-//                                  j of a on to element i of t on, asynchronously; beyond `count` elements zeros
+//                                  element j of a on to element i of t on, asynchronously; beyond `count` elements zeros
 //   pieces_end()                   closes a set of the item's copies; all 32 items of the warp together
 //   pieces_wait(n)                 waits for all but the latest n sets, a constant, with a barrier
 //

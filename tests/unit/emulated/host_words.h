@@ -5,8 +5,11 @@
 #include <atomic>
 #include <barrier>
 #include <bit>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 namespace axisloom::emulated {
 
@@ -42,16 +45,26 @@ inline f64x2 make_f64x2(f64 a, f64 b) { return {a, b}; }
 inline u32x2 make_u32x2(u32 a, u32 b) { return {a, b}; }
 inline u32x4 make_u32x4(u32 a, u32 b, u32 c, u32 d) { return {a, b, c, d}; }
 
+/// A barrier in local memory, phase after phase.
+struct Arrival {
+  u32 items = 0, missing = 0;  // that arrive in a phase, and have not yet
+  i64 expected = 0;            // bytes that bulk copies have still to bring
+  u32 phase = 0;               // the one that has not ended
+};
+
 /// What the items of a group share.
 struct Group {
-  u8* block;                   // its local memory, aligned to 128
-  u32 begin;                   // where local memory begins in the address space of local memory
-  std::barrier<>& arrived;     // of all items
-  std::atomic<i64> expected{};  // bytes that bulk copies have still to bring
+  u8* block;                 // its local memory, aligned to 128
+  u32 begin;                 // where local memory begins in the address space of local memory
+  std::barrier<>& arrived;   // of all items
   std::atomic<int> faults{};
+  std::mutex mutex{};  // of what follows
+  std::condition_variable phase_ended{};
+  std::map<u32, Arrival> arrivals{};  // by their addresses
 };
 inline thread_local Group* group = nullptr;
 inline thread_local u32 group_number = 0, item_number = 0;
+inline u32 group_total = 1;
 
 template <class P>
 P get(const void* address) {
@@ -84,6 +97,7 @@ void put(void* address, const P value) {
 #define PARAMS_SIZE(P) static_assert(sizeof(P) > 0)
 #define LOCAL_BLOCK(bytes) u8* const axl_block = group->block
 #define group_id() group_number
+#define group_count() group_total
 #define item_id() item_number
 #define barrier_local() group->arrived.arrive_and_wait()
 

@@ -4,6 +4,8 @@
 #include "device/device.hpp"
 #include "host_words.h"
 
+#include <chrono>
+
 namespace axisloom::emulated {
 
 /// What the driver would write down.
@@ -36,23 +38,46 @@ void over_box(const tensor_map& tensor, const u32 local, const i64 x, const i64 
     }
 }
 
-inline void arrival_begin(const u32 at, u32) {
+inline void arrival_begin(const u32 at, const u32 items) {
   if (at % 8 != 0) ++group->faults;
-  group->expected = 0;
+  const std::scoped_lock lock(group->mutex);
+  group->arrivals[at] = {items, items};
 }
-inline void arrival_expect(u32, const u32 bytes) { group->expected += bytes; }
-/// Copies are done at once, so that what is still expected never comes.
-inline void arrival_wait(u32, u32) {
-  if (group->expected != 0) ++group->faults;
+/// Notes that items and bytes have come, and ends the phase with the last of them.
+inline void note_arrival(const u32 at, const u32 items, const i64 bytes) {
+  const std::scoped_lock lock(group->mutex);
+  Arrival& arrival = group->arrivals.at(at);
+  arrival.missing -= items;
+  arrival.expected -= bytes;
+  if (arrival.missing != 0 || arrival.expected != 0) return;
+  arrival.missing = arrival.items;
+  ++arrival.phase;
+  group->phase_ended.notify_all();
 }
-inline void tensor_load(const u32 to, const tensor_map& map, const i32 x, const i32 y, const i32 z, u32) {
-  over_box(map, to, x, y, z, [](u8* local, const std::byte* global, std::size_t bytes) {
+inline void arrival_expect(const u32 at, const u32 bytes) {
+  note_arrival(at, 1, -i64{bytes});
+}
+inline void arrive(const u32 at) {
+  note_arrival(at, 1, 0);
+}
+/// Copies are done at once: what does not come soon never comes.
+inline void arrival_wait(const u32 at, const u32 parity) {
+  std::unique_lock lock(group->mutex);
+  const Arrival& arrival = group->arrivals.at(at);
+  const auto ended = [&] { return arrival.phase % 2 != parity; };
+  if (!group->phase_ended.wait_for(lock, std::chrono::seconds(20), ended)) ++group->faults;
+}
+inline void tensor_load(const u32 to, const tensor_map& map, const i32 x, const i32 y, const i32 z,
+                        const u32 at) {
+  i64 brought = 0;
+  over_box(map, to, x, y, z, [&](u8* local, const std::byte* global, std::size_t bytes) {
     if (global != nullptr)
       std::memcpy(local, global, bytes);
     else
       std::memset(local, 0, bytes);
-    group->expected -= static_cast<i64>(bytes);
+    brought += static_cast<i64>(bytes);
   });
+  note_arrival(at, 0, brought);
 }
 inline void tensor_store_begin() {}
 inline void tensor_store(const tensor_map& map, const i32 x, const i32 y, const i32 z, const u32 from) {

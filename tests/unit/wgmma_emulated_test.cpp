@@ -1,0 +1,194 @@
+// The kernel "wgmma" and its tensor maps on a host that plays warpgroups and the tensor memory accelerator: what needs
+// a card to run is executed here, from the candidate's launch to C, and compared with plain loops.
+#include "ops/matmul/candidate.hpp"
+#include "product_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "emulated/warpgroup_words.h"
+
+namespace axisloom::emulated {
+
+struct WarpgroupOperands {
+  const void* d;
+  void* c;
+  i64 d_offset, c_offset;
+};
+
+struct WarpgroupInstance {
+  std::map<std::string, std::int64_t> constants;
+  void (*run_group)(const tensor_map& a, const tensor_map& b, const WarpgroupOperands&, const std::byte* params);
+};
+
+}  // namespace axisloom::emulated
+
+#define GROUP 384
+
+#define INSTANCE warpgroup_f16_along_k_n
+#define IN_FORM FORM_F16
+#define OUT_FORM FORM_F16
+#define RESULT u16
+#define A_ALONG_M 0
+#define B_ALONG_N 1
+#define BLOCK_N 128
+#define STAGES 2
+#define EPILOGUE 0
+#define INDEX_BITS 32
+#define PAIRS_C 1
+#include "emulated/matmul/warpgroup_instance.h"
+
+#define INSTANCE warpgroup_bf16_along_m_k
+#define IN_FORM FORM_BF16
+#define OUT_FORM FORM_SAME
+#define RESULT f32
+#define A_ALONG_M 1
+#define B_ALONG_N 0
+#define BLOCK_N 256
+#define STAGES 3
+#define EPILOGUE 0
+#define INDEX_BITS 64
+#define PAIRS_C 0
+#include "emulated/matmul/warpgroup_instance.h"
+
+#define INSTANCE warpgroup_f16_of_a_batch
+#define IN_FORM FORM_F16
+#define OUT_FORM FORM_F16
+#define RESULT u16
+#define A_ALONG_M 0
+#define B_ALONG_N 0
+#define BLOCK_N 128
+#define STAGES 4
+#define EPILOGUE 1
+#define INDEX_BITS 32
+#define PAIRS_C 0
+#include "emulated/matmul/warpgroup_instance.h"
+
+#undef GROUP
+
+namespace axisloom::product_test {
+namespace {
+
+constexpr unsigned items = 384;
+
+Launch lowered(const ops::ProductProblem& problem, const Configuration& forced) {
+  const auto variants = ops::product_variants();
+  const auto wgmma =
+      std::find_if(variants.begin(), variants.end(), [](const auto& variant) { return variant.info.name == "wgmma"; });
+  Configuration values = ops_test::default_values(wgmma->info);
+  for (const auto& [tunable, value] : forced) values[tunable] = value;
+  DeviceInfo card = ops_test::gpu_info();
+  card.compute_units = 3;  // so that groups take several blocks
+  EXPECT_EQ(wgmma->consider(problem, values, card).refusal, "");
+  return wgmma->lower(problem, values, card).launches.at(0);
+}
+
+/// The specialisation's constants are those of the launch, all of them.
+void expect_constants(const emulated::WarpgroupInstance& instance, const Launch& launch) {
+  const std::map<std::string, std::int64_t> forms = {{"FORM_SAME", 0}, {"FORM_F16", 2}, {"FORM_BF16", 3}};
+  std::istringstream text(launch.kernel.defines.text());
+  std::size_t numbers = 0;
+  for (std::string define, name, value; text >> define >> name >> value;) {
+    if (name == "ELEMENT" || name == "RESULT" || name == "ACC" || name == "SCALAR") continue;
+    ++numbers;
+    const auto constant = instance.constants.find(name);
+    ASSERT_NE(constant, instance.constants.end()) << name;
+    EXPECT_EQ(constant->second, forms.contains(value) ? forms.at(value) : std::stoll(value)) << name;
+  }
+  EXPECT_EQ(numbers, instance.constants.size());
+  EXPECT_EQ(launch.geometry.items, items);
+}
+
+/// All groups of a launch, one after the other.
+void run(const emulated::WarpgroupInstance& instance, const Launch& launch, const emulated::tensor_map& a,
+         const emulated::tensor_map& b, const emulated::WarpgroupOperands& operands) {
+  struct alignas(128) Line {
+    std::byte bytes[128];
+  };
+  std::vector<Line> local(launch.geometry.local_bytes / sizeof(Line) + 2);
+  auto* const begin = reinterpret_cast<std::byte*>(local.data());
+  std::fill(begin, begin + local.size() * sizeof(Line), std::byte{0xff});
+  std::barrier<> arrived(items);
+  emulated::Group group{reinterpret_cast<emulated::u8*>(begin), 3 * 128, arrived};
+  std::barrier<> warpgroups[3] = {std::barrier<>(128), std::barrier<>(128), std::barrier<>(128)};
+  emulated::group_total = static_cast<emulated::u32>(launch.geometry.groups);
+  std::vector<std::jthread> threads;
+  for (unsigned item = 0; item < items; ++item)
+    threads.emplace_back([&, item] {
+      emulated::group = &group;
+      emulated::warpgroup = &warpgroups[item / 128];
+      emulated::item_number = item;
+      for (std::uint64_t number = 0; number < launch.geometry.groups; ++number) {
+        emulated::group_number = static_cast<emulated::u32>(number);
+        instance.run_group(a, b, operands, launch.params.data());
+        arrived.arrive_and_wait();
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(group.faults, 0);
+  for (std::size_t at = launch.geometry.local_bytes; at < local.size() * sizeof(Line); ++at)
+    ASSERT_EQ(begin[at], std::byte{0xff}) << "written beyond local memory";
+}
+
+void expect_right(const emulated::WarpgroupInstance& instance, const Case& job, const Configuration& forced,
+                  int bits = 32) {
+  SCOPED_TRACE(text_of(job));
+  Built built = build(job, 1);
+  const Launch launch = lowered({ops::normalise(built.product), bits}, forced);
+  expect_constants(instance, launch);
+  Bytes result = built.buffers.back();
+  const auto tensor = [&](std::size_t i) {
+    emulated::tensor_map map{*launch.buffers[i].map, built.buffers[i].data()};
+    map.map.begin = static_cast<std::size_t>(launch.buffers[i].offset * launch.buffers[i].element);
+    return map;
+  };
+  emulated::WarpgroupOperands operands{};
+  operands.d = built.buffers[2].data(), operands.c = result.data();
+  if (launch.buffers.size() == 4) operands.d_offset = launch.buffers[2].offset;
+  operands.c_offset = launch.buffers.back().offset;
+  run(instance, launch, tensor(0), tensor(1), operands);
+  EXPECT_EQ(difference(job, built, result), "");
+}
+
+/// Rows begin at multiples of 16 bytes, and blocks stick out on every side.
+Case aligned(Dtype in, Dtype out, bool a_along_m, bool b_along_n) {
+  Case job{.in = in, .out = out, .m = 140, .n = 150, .k = 147};
+  job.a = {.turned = a_along_m, .gap = a_along_m ? 4 : 5, .offset = 8};
+  job.b = {.turned = !b_along_n, .gap = b_along_n ? 2 : 5, .offset = 16};
+  job.c = {.gap = 2, .offset = 2};
+  return job;
+}
+
+TEST(WgmmaEmulated, HalvesInBlocksThatGroupsTakeInTurn) {
+  Case job = aligned(Dtype::f16, Dtype::f16, false, true);
+  expect_right(emulated::warpgroup_f16_along_k_n::instance, job, {{"block_n", 128}, {"stages", 2}});
+  for (const std::int64_t k : {16, 64, 72, 130}) {  // of one step, and of any number of them
+    job.m = 5, job.n = 6, job.k = k;
+    job.a.gap = 16 - k % 8;
+    job.b.gap = 2;
+    expect_right(emulated::warpgroup_f16_along_k_n::instance, job, {{"block_n", 128}, {"stages", 2}});
+  }
+}
+
+TEST(WgmmaEmulated, OtherOrientationsInWideBlocks) {
+  Case job = aligned(Dtype::bf16, Dtype::f32, true, false);
+  job.c.gap = 3;
+  job.n = 260;
+  job.c.offset = 1;
+  expect_right(emulated::warpgroup_bf16_along_m_k::instance, job, {{"block_n", 256}, {"stages", 3}}, 64);
+}
+
+TEST(WgmmaEmulated, BatchesAndEpilogues) {
+  Case job{.in = Dtype::f16, .out = Dtype::f16, .m = 33, .n = 31, .k = 40, .batch = {3}, .alpha = -1.5, .beta = 0.5};
+  job.relu = true;
+  job.a = {.gap = 8, .offset = 8};
+  job.b = {.turned = true, .offset = 16};
+  job.c = {.gap = 1};
+  expect_right(emulated::warpgroup_f16_of_a_batch::instance, job, {{"block_n", 128}, {"stages", 4}});
+}
+
+}  // namespace
+}  // namespace axisloom::product_test
