@@ -6,6 +6,7 @@
 #include "bench/comparison.hpp"
 #include "bench/page.hpp"
 #include "bench/report.hpp"
+#include "bench/standings.hpp"
 #include "io/file.hpp"
 
 #include <axisloom/error.hpp>
@@ -61,6 +62,20 @@ void add_table(CLI::App& bench_command) {
   command->final_callback([=] { print(bench::markdown_of(bench::load_document(*path))); });
 }
 
+void add_standings(CLI::App& bench_command, Context& context) {
+  CLI::App* command = bench_command.add_subcommand(
+      "standings", "Say of each suite and library in how many cases it was faster than Axisloom, and where most.");
+  auto files = std::make_shared<std::vector<std::string>>();
+  command->add_option("files", *files, "What axisloom bench --format json wrote")->type_name("FILE...")->required();
+  add_common_options(*command, context);
+  set_examples(*command, "axisloom bench standings docs/results/h200/full/*-cuda.json");
+  command->final_callback([=, &context] {
+    std::vector<bench::Document> documents;
+    for (const std::string& file : *files) documents.push_back(bench::load_document(file));
+    print(bench::standings_of(documents).text(context.format));
+  });
+}
+
 void add_compare(CLI::App& bench_command, Context& context) {
   CLI::App* command = bench_command.add_subcommand(
       "compare", "Say of each case of two JSON documents whether Axisloom is FASTER, SLOWER, the SAME, or UNCLEAR.");
@@ -108,6 +123,7 @@ void deliver(const std::string& text, const std::string& path) {
 
 void add_bench_documents(CLI::App& bench, Context& context) {
   add_table(bench);
+  add_standings(bench, context);
   add_compare(bench, context);
   add_report(bench);
 }

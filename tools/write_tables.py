@@ -4,8 +4,12 @@
     <!-- table: docs/results/MACHINE/FILE.json -->
     <!-- end of table -->
 
-stands what `axisloom bench table` or, of a ladder's document, `axisloom ladder show --format md` prints of that file, never
-anything typed by hand, and nothing where there is no such file.
+stands what `axisloom bench table` or, of a ladder's document, `axisloom ladder show --format md` prints of that file, and between
+
+    <!-- standings: docs/results/MACHINE/FILE.json ... -->
+    <!-- end of table -->
+
+what `axisloom bench standings` prints of those: never anything typed by hand, and nothing where there is no such file.
 Usage: tools/write_tables.py [--check] [PROGRAM]     --check: changes nothing, fails where a table is not up to date
 """
 import json
@@ -15,7 +19,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TABLE = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- (table|standings): ([^\n]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
 def main(arguments):
@@ -24,12 +28,17 @@ def main(arguments):
     program = pathlib.Path(names[0] if names else ROOT / "build/axisloom").resolve()
 
     def table(match):
-        if not (ROOT / match[2]).exists():
-            return match[1] + match[3]
-        ladder = json.loads((ROOT / match[2]).read_text(encoding="utf-8")).get("schema", "").startswith("axisloom-ladder")
-        command = ["ladder", "show", "--format", "md"] if ladder else ["bench", "table"]
-        printed = subprocess.run([program, *command, ROOT / match[2]], check=True, capture_output=True, text=True)
-        return match[1] + printed.stdout + match[3]
+        files = [ROOT / name for name in match[3].split()]
+        if not all(file.exists() for file in files):
+            return match[1] + match[4]
+        if match[2] == "standings":
+            command = ["bench", "standings", "--format", "md"]
+        elif json.loads(files[0].read_text(encoding="utf-8")).get("schema", "").startswith("axisloom-ladder"):
+            command = ["ladder", "show", "--format", "md"]
+        else:
+            command = ["bench", "table"]
+        printed = subprocess.run([program, *command, *files], check=True, capture_output=True, text=True)
+        return match[1] + printed.stdout + match[4]
 
     stale = []
     for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:

@@ -5,6 +5,7 @@
 #include "bench/page.hpp"
 #include "bench/report.hpp"
 #include "bench/schema.hpp"
+#include "bench/standings.hpp"
 #include "bench/svg.hpp"
 
 #include "io_support.hpp"
@@ -330,6 +331,23 @@ TEST(BenchPage, AMoveHasNoPlaceInARoofline) {
 TEST(BenchPage, EmptyDocumentsMakeAPage) {
   const NamedDocument documents[] = {{"one.json", document_of({})}};
   EXPECT_NE(page_of(documents).find("</html>"), std::string::npos);
+}
+
+TEST(BenchStandings, PeersAreCountedWhereBothAreRight) {
+  const auto against = [](const std::string& label, double ours, std::vector<Entry> peers) {
+    CaseResult result = result_of(label, ours, 0.001);
+    for (Entry& peer : peers) result.entries.push_back(std::move(peer));
+    return result;
+  };
+  const auto peer = [](const char* name, double seconds) { return right(name, Role::peer, seconds, 0.001, {64e9, 0}); };
+  const Document document = document_of({against("a", 2, {peer("p", 3), peer("q", 1)}),
+                                         against("b", 2, {peer("p", 1.5), without_times("q", Status::wrong)}),
+                                         against("c", 2, {peer("p", 8)})});
+  EXPECT_EQ(standings_of(std::array{document}).text(cli::Format::md),
+            "| suite | peer | cases | faster in | median | lowest | where |\n|---|---|---|---|---|---|---|\n"
+            "| copy | p | 3 | 1 | 1.50 | 0.75 | label of b |\n"
+            "| copy | q | 1 | 1 | 0.50 | 0.50 | label of a |\n");
+  EXPECT_EQ(standings_of({}).text(cli::Format::md).find("| copy"), std::string::npos);
 }
 
 }  // namespace

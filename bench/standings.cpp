@@ -1,0 +1,63 @@
+// Ratios of times, gathered by peer.
+#include "bench/standings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace axisloom::bench {
+namespace {
+
+/// Axisloom's rate over a peer's in one case.
+struct Ratio {
+  double value;
+  std::string label;
+};
+
+struct Standing {
+  std::string peer;
+  std::vector<Ratio> ratios;
+};
+
+double median_of(const Document& result, const Document& contestant) {
+  const Document* const times = times_of(result, contestant);
+  return times != nullptr ? times->at("median_ms").get<double>() : 0;
+}
+
+/// Of the peers of a document, in the order in which they come first.
+std::vector<Standing> standings_of(const Document& document) {
+  std::vector<Standing> standings;
+  for (const Document& result : document.at("cases")) {
+    const Document* const ours = find_contestant(result, "axisloom");
+    if (ours == nullptr || ours->at("status") != "right") continue;
+    const double seconds = median_of(result, *ours);
+    for (const Document& entry : result.at("contestants")) {
+      if (entry.at("role") != "peer" || entry.at("status") != "right" || seconds <= 0) continue;
+      const auto& name = entry.at("name").get_ref<const std::string&>();
+      auto at = std::find_if(standings.begin(), standings.end(), [&](const Standing& s) { return s.peer == name; });
+      if (at == standings.end()) at = standings.insert(at, {name, {}});
+      at->ratios.push_back({median_of(result, entry) / seconds, label_of(result)});
+    }
+  }
+  return standings;
+}
+
+}  // namespace
+
+cli::Table standings_of(std::span<const Document> documents) {
+  cli::Table table({"suite", "peer", "cases", "faster in", "median", "lowest", "where"});
+  for (const Document& document : documents)
+    for (Standing& standing : standings_of(document)) {
+      std::vector<Ratio>& ratios = standing.ratios;
+      std::stable_sort(ratios.begin(), ratios.end(), [](const Ratio& x, const Ratio& y) { return x.value < y.value; });
+      const auto behind = std::count_if(ratios.begin(), ratios.end(), [](const Ratio& r) { return r.value < 1; });
+      const auto text = [](const Ratio& ratio) { return fmt::format("{:.2f}", ratio.value); };
+      table.add({document.at("/settings/suite"_json_pointer).get<std::string>(), standing.peer,
+                 std::to_string(ratios.size()), std::to_string(behind), text(ratios[ratios.size() / 2]),
+                 text(ratios.front()), ratios.front().label});
+    }
+  return table;
+}
+
+}  // namespace axisloom::bench
