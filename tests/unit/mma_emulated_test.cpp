@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <sstream>
-#include <thread>
-
 #include "emulated/tensor_core_words.h"
+
+#include "emulated/launches.h"
 
 namespace axisloom::emulated {
 
@@ -20,7 +18,7 @@ struct Operands {
 };
 
 struct Instance {
-  std::map<std::string, std::int64_t> constants;
+  Constants constants;
   void (*run_group)(const Operands&, const std::byte* params);
 };
 
@@ -126,54 +124,6 @@ ops::ProductLaunches lowered(const ops::ProductProblem& problem, const Configura
   return mma.lower(problem, values, ops_test::gpu_info());
 }
 
-/// The specialisation's constants are those of the launch, all of them.
-void expect_constants(const emulated::Instance& instance, const Launch& launch) {
-  const std::map<std::string, std::int64_t> forms = {
-      {"FORM_SAME", 0}, {"FORM_CAST", 1}, {"FORM_F16", 2}, {"FORM_BF16", 3}};
-  std::istringstream text(launch.kernel.defines.text());
-  std::size_t numbers = 0;
-  for (std::string define, name, value; text >> define >> name >> value;) {
-    if (name == "ELEMENT" || name == "RESULT" || name == "ACC" || name == "SCALAR") continue;
-    ++numbers;
-    const auto constant = instance.constants.find(name);
-    ASSERT_NE(constant, instance.constants.end()) << name;
-    EXPECT_EQ(constant->second, forms.contains(value) ? forms.at(value) : std::stoll(value)) << name;
-  }
-  EXPECT_EQ(numbers, instance.constants.size());
-  EXPECT_EQ(launch.geometry.items, items);
-}
-
-/// All groups of a launch, one after the other.
-void run(const emulated::Instance& instance, const Launch& launch, const emulated::Operands& operands) {
-  struct alignas(128) Line {
-    std::byte bytes[128];
-  };
-  const std::size_t lines = (launch.geometry.local_bytes + sizeof(Line) - 1) / sizeof(Line);
-  std::vector<Line> local(lines + 1);
-  auto* const begin = reinterpret_cast<std::byte*>(local.data());
-  std::fill(begin, begin + local.size() * sizeof(Line), std::byte{0xff});
-  std::barrier<> arrived(items);
-  emulated::Group group{reinterpret_cast<emulated::u8*>(begin), 0, arrived};
-  std::vector<emulated::Warp> warps(items / 32);
-  std::vector<std::jthread> threads;
-  for (unsigned item = 0; item < items; ++item)
-    threads.emplace_back([&, item] {
-      emulated::group = &group;
-      emulated::warp = &warps[item / 32];
-      emulated::item_number = item;
-      for (std::uint64_t number = 0; number < launch.geometry.groups; ++number) {
-        emulated::group_number = static_cast<emulated::u32>(number);
-        emulated::ended_pieces.clear();
-        instance.run_group(operands, launch.params.data());
-        arrived.arrive_and_wait();
-      }
-    });
-  threads.clear();
-  EXPECT_EQ(group.faults, 0);
-  for (std::size_t at = launch.geometry.local_bytes; at < local.size() * sizeof(Line); ++at)
-    ASSERT_EQ(begin[at], std::byte{0xff}) << "written beyond local memory";
-}
-
 /// Partial products of parts, added up as the second launch does.
 void combine(const std::vector<float>& parts, std::size_t count, const ops::Product& product, Bytes& result) {
   const auto outputs = static_cast<std::size_t>(product.m * product.n);
@@ -192,7 +142,7 @@ void expect_right(const emulated::Instance& instance, const Case& job, const Con
   const ops::ProductProblem problem{ops::normalise(built.product), bits};
   const ops::ProductLaunches launches = lowered(problem, more);
   const Launch& launch = launches.launches.front();
-  expect_constants(instance, launch);
+  emulated::expect_constants(instance.constants, launch);
   const bool split = launches.launches.size() == 2;
   Bytes result = built.buffers.back();
   std::vector<float> partial(launches.workspace_bytes / sizeof(float));
@@ -202,7 +152,12 @@ void expect_right(const emulated::Instance& instance, const Case& job, const Con
   operands.a_offset = launch.buffers[0].offset, operands.b_offset = launch.buffers[1].offset;
   if (launch.buffers.size() == 4) operands.d_offset = launch.buffers[2].offset;
   operands.c_offset = launch.buffers.back().offset;
-  run(instance, launch, operands);
+  std::vector<emulated::Warp> warps(items / 32);
+  const auto prepare = [&](unsigned item) { emulated::warp = &warps[item / 32]; };
+  emulated::run_groups(launch, items, 0, prepare, [&] {
+    emulated::ended_pieces.clear();
+    instance.run_group(operands, launch.params.data());
+  });
   if (split) combine(partial, partial.size() / static_cast<std::size_t>(job.m * job.n), built.product, result);
   EXPECT_EQ(difference(job, built, result), "");
 }

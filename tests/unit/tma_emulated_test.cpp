@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "emulated/tensor_words.h"
+
+#include "emulated/launches.h"
 
 // One kernel for each size of elements, with the constants that its candidate chooses.
 #define RANK 4
@@ -89,14 +89,12 @@ void expect_constants(const Launch& launch, int element, int tile, int vector, i
   expect("INDEX_BITS", 32);
   expect("AXIS_I", 2);
   expect("AXIS_O", 3);
-  EXPECT_EQ(launch.geometry.items, items);
 }
 
-/// All groups of a launch, one after the other; returns the faults that the accelerator would not forgive.
 template <class Params>
-int run(Kernel<Params> kernel, const Launch& launch, std::byte* in, std::byte* out) {
+void run(Kernel<Params> kernel, const Launch& launch, std::byte* in, std::byte* out) {
   Params params;
-  EXPECT_EQ(launch.params.size(), sizeof params);
+  ASSERT_EQ(launch.params.size(), sizeof params);
   std::memcpy(&params, launch.params.data(), sizeof params);
   const auto tensor = [&](std::size_t i, std::byte* buffer) {
     emulated::tensor_map tensor{*launch.buffers[i].map, buffer};
@@ -104,28 +102,11 @@ int run(Kernel<Params> kernel, const Launch& launch, std::byte* in, std::byte* o
     return tensor;
   };
   const emulated::tensor_map a = tensor(0, in), b = tensor(1, out);
-  struct alignas(128) Line {
-    std::byte bytes[128];
-  };
-  std::vector<Line> local(launch.geometry.local_bytes / sizeof(Line) + 1);
-  std::barrier<> arrived(items);
-  emulated::Group group{reinterpret_cast<emulated::u8*>(local.data()), 3 * 128, arrived};
-  std::vector<std::jthread> threads;
-  for (unsigned item = 0; item < items; ++item)
-    threads.emplace_back([&, item] {
-      emulated::group = &group;
-      emulated::item_number = item;
-      for (std::uint64_t number = 0; number < launch.geometry.groups; ++number) {
-        emulated::group_number = static_cast<emulated::u32>(number);
-        kernel(a, b, params);
-        arrived.arrive_and_wait();
-      }
-    });
-  threads.clear();
-  return group.faults;
+  emulated::run_groups(
+      launch, items, 3 * 128, [](unsigned) {}, [&] { kernel(a, b, params); });
 }
 
-int run(const Launch& launch, std::int64_t element, std::byte* in, std::byte* out) {
+void run(const Launch& launch, std::int64_t element, std::byte* in, std::byte* out) {
   switch (element) {
     case 1:
       expect_constants(launch, 1, 128, 16, 4);
@@ -178,7 +159,7 @@ TEST(TmaEmulated, TilesOfEverySizeLandWhereTheyShould) {
       Bytes in = random_bytes(buffer_bytes(views[0]), 1);
       const Bytes before = random_bytes(buffer_bytes(views[1]), 2);
       Bytes out = before;
-      EXPECT_EQ(run(tma.lower(problem, values, gpu_info()), problem.move.element, in.data(), out.data()), 0);
+      run(tma.lower(problem, values, gpu_info()), problem.move.element, in.data(), out.data());
       EXPECT_EQ(out, after_oracle(transpose(), views, in, before));
     }
   }

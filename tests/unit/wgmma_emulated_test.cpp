@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <sstream>
-#include <thread>
-
 #include "emulated/warpgroup_words.h"
+
+#include "emulated/launches.h"
 
 namespace axisloom::emulated {
 
@@ -20,7 +18,7 @@ struct WarpgroupOperands {
 };
 
 struct WarpgroupInstance {
-  std::map<std::string, std::int64_t> constants;
+  Constants constants;
   void (*run_group)(const tensor_map& a, const tensor_map& b, const WarpgroupOperands&, const std::byte* params);
 };
 
@@ -86,59 +84,12 @@ Launch lowered(const ops::ProductProblem& problem, const Configuration& forced) 
   return wgmma->lower(problem, values, card).launches.at(0);
 }
 
-/// The specialisation's constants are those of the launch, all of them.
-void expect_constants(const emulated::WarpgroupInstance& instance, const Launch& launch) {
-  const std::map<std::string, std::int64_t> forms = {{"FORM_SAME", 0}, {"FORM_F16", 2}, {"FORM_BF16", 3}};
-  std::istringstream text(launch.kernel.defines.text());
-  std::size_t numbers = 0;
-  for (std::string define, name, value; text >> define >> name >> value;) {
-    if (name == "ELEMENT" || name == "RESULT" || name == "ACC" || name == "SCALAR") continue;
-    ++numbers;
-    const auto constant = instance.constants.find(name);
-    ASSERT_NE(constant, instance.constants.end()) << name;
-    EXPECT_EQ(constant->second, forms.contains(value) ? forms.at(value) : std::stoll(value)) << name;
-  }
-  EXPECT_EQ(numbers, instance.constants.size());
-  EXPECT_EQ(launch.geometry.items, items);
-}
-
-/// All groups of a launch, one after the other.
-void run(const emulated::WarpgroupInstance& instance, const Launch& launch, const emulated::tensor_map& a,
-         const emulated::tensor_map& b, const emulated::WarpgroupOperands& operands) {
-  struct alignas(128) Line {
-    std::byte bytes[128];
-  };
-  std::vector<Line> local(launch.geometry.local_bytes / sizeof(Line) + 2);
-  auto* const begin = reinterpret_cast<std::byte*>(local.data());
-  std::fill(begin, begin + local.size() * sizeof(Line), std::byte{0xff});
-  std::barrier<> arrived(items);
-  emulated::Group group{reinterpret_cast<emulated::u8*>(begin), 3 * 128, arrived};
-  std::barrier<> warpgroups[3] = {std::barrier<>(128), std::barrier<>(128), std::barrier<>(128)};
-  emulated::group_total = static_cast<emulated::u32>(launch.geometry.groups);
-  std::vector<std::jthread> threads;
-  for (unsigned item = 0; item < items; ++item)
-    threads.emplace_back([&, item] {
-      emulated::group = &group;
-      emulated::warpgroup = &warpgroups[item / 128];
-      emulated::item_number = item;
-      for (std::uint64_t number = 0; number < launch.geometry.groups; ++number) {
-        emulated::group_number = static_cast<emulated::u32>(number);
-        instance.run_group(a, b, operands, launch.params.data());
-        arrived.arrive_and_wait();
-      }
-    });
-  threads.clear();
-  EXPECT_EQ(group.faults, 0);
-  for (std::size_t at = launch.geometry.local_bytes; at < local.size() * sizeof(Line); ++at)
-    ASSERT_EQ(begin[at], std::byte{0xff}) << "written beyond local memory";
-}
-
 void expect_right(const emulated::WarpgroupInstance& instance, const Case& job, const Configuration& forced,
                   int bits = 32) {
   SCOPED_TRACE(text_of(job));
   Built built = build(job, 1);
   const Launch launch = lowered({ops::normalise(built.product), bits}, forced);
-  expect_constants(instance, launch);
+  emulated::expect_constants(instance.constants, launch);
   Bytes result = built.buffers.back();
   const auto tensor = [&](std::size_t i) {
     emulated::tensor_map map{*launch.buffers[i].map, built.buffers[i].data()};
@@ -149,7 +100,11 @@ void expect_right(const emulated::WarpgroupInstance& instance, const Case& job, 
   operands.d = built.buffers[2].data(), operands.c = result.data();
   if (launch.buffers.size() == 4) operands.d_offset = launch.buffers[2].offset;
   operands.c_offset = launch.buffers.back().offset;
-  run(instance, launch, tensor(0), tensor(1), operands);
+  const emulated::tensor_map a = tensor(0), b = tensor(1);
+  std::barrier<> warpgroups[3] = {std::barrier<>(128), std::barrier<>(128), std::barrier<>(128)};
+  emulated::run_groups(
+      launch, items, 3 * 128, [&](unsigned item) { emulated::warpgroup = &warpgroups[item / 128]; },
+      [&] { instance.run_group(a, b, operands, launch.params.data()); });
   EXPECT_EQ(difference(job, built, result), "");
 }
 
