@@ -24,11 +24,20 @@ Packing packing(bool along_x, std::int64_t panel_row_bytes) {
 // Rows of C that are summed in registers: with 3 vectors a row they leave room for B's vectors and a broadcast
 // among 32.
 constexpr std::int64_t tile_rows = 8;
+constexpr std::int64_t most_panels = 64;  // of A that a group takes where it keeps their sums from slice to slice of k
 
 const std::vector<tune::Tunable>& tunables() {
   static const std::vector<tune::Tunable> list = {
       {"vectors", 0, {0, 1, 2, 3}, "vectors", "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
       {"block", 512, {64, 128, 256, 512, 1024, 2048}, "KiB", "panels of A that a group takes against one panel of B"},
+      {"slice",
+       384,
+       {128, 256, 384, 512, 1024, 1 << 30},
+       "k's",
+       "that a group takes at a time, so that B's are still in a near cache for the next panel of A. Two cores of a "
+       "Xeon, "
+       "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 1.33 and 1.30, 128 "
+       "1.28 and 1.24"},
   };
   return list;
 }
@@ -36,6 +45,8 @@ const std::vector<tune::Tunable>& tunables() {
 struct Shape {
   std::int64_t rows, columns, lanes, vectors, parts, scalar;
   std::int64_t panels_a, panels_b;  // of one point of the batch
+  std::int64_t slice;               // of k, that a group takes at a time
+  bool slices;                      // whether there is more than one
   std::int64_t chunk;               // panels of A that a group takes
   std::int64_t packed_a, packed_b;  // scalars, of the whole batch
   std::int64_t bytes() const { return (packed_a + packed_b) * scalar; }
@@ -58,8 +69,12 @@ Shape shape_of(const ProductProblem& problem, const Configuration& values, const
   const std::int64_t batch = problem.batch_count();
   shape.packed_a = ceil_div(batch * shape.panels_a * shape.rows * shape.parts * product.k, 64) * 64;
   shape.packed_b = batch * shape.panels_b * shape.columns * shape.parts * product.k;
-  const std::int64_t panel_bytes = std::max<std::int64_t>(1, shape.rows * shape.parts * shape.scalar * product.k);
-  shape.chunk = std::clamp<std::int64_t>((values.at("block") << 10) / panel_bytes, 1, shape.panels_a);
+  shape.slice = values.at("slice");
+  shape.slices = product.k > shape.slice;
+  const std::int64_t panel_bytes =
+      std::max<std::int64_t>(1, shape.rows * shape.parts * shape.scalar * std::min(product.k, shape.slice));
+  shape.chunk = std::clamp<std::int64_t>((values.at("block") << 10) / panel_bytes, 1,
+                                         std::min(shape.panels_a, shape.slices ? most_panels : shape.panels_a));
   // Every core gets several groups, so that none waits for long at the end.
   const std::int64_t wanted = 4 * std::max(1u, device.compute_units);
   while (shape.chunk > 1 && batch * shape.panels_b * ceil_div(shape.panels_a, shape.chunk) < wanted)
@@ -89,6 +104,7 @@ void write_shape(const ProductProblem& problem, const Shape& shape, jit::Defines
   defines.set("B_ALONG_N", product.b.n == 1 ? 1 : 0).set("B_ALONG_K", product.b.k == 1 ? 1 : 0);
   const Packing a = shape.packing_a(product), b = shape.packing_b(product);
   defines.set("PACK_K_A", a.k).set("PACK_PANELS_A", a.panels).set("PACK_K_B", b.k).set("PACK_PANELS_B", b.panels);
+  defines.set("SLICES", shape.slices ? 1 : 0).set("SLICE_K", shape.slice).set("MOST_PANELS", most_panels);
   const bool same = product.in == product.out && (product.in == Dtype::f32 || product.in == Dtype::f64);
   defines.set("WHOLE_ROWS", same && product.c.n == 1 && !adds_d(product) && !product.relu ? 1 : 0);
 }
