@@ -3,6 +3,8 @@
 
 #include <axisloom/error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace axisloom::bench {
@@ -35,6 +37,10 @@ class Runner {
     for (std::size_t runs = 0; alive() && runs < rules_.max_samples; ++runs) {
       const auto timing = run();
       if (!timing) return;
+      if (timing->call > rules_.longest_run) {
+        measured_.error = fmt::format("took {:.0f} s for one run", timing->call);
+        return;
+      }
       spent_ += timing->call;
       if (spent_ >= rules_.warm_up_seconds) break;
     }

@@ -136,6 +136,15 @@ TEST_F(BenchEngine, SlowOnesGetTheFewestSamplesAndDoNotHoldUpTheOthers) {
   EXPECT_GE(measured[1].samples.size(), 500u);
 }
 
+TEST_F(BenchEngine, WhoTakesMinutesIsLeftOut) {
+  Actor endless(*workload_, "e", steady(100)), fast(*workload_, "f", steady(0.01));
+  Contestant* const both[] = {&endless, &fast};
+  const auto measured = measure(both, rules, Clock::call);
+  EXPECT_EQ(measured[0].error, "took 100 s for one run");
+  EXPECT_EQ(endless.runs, 1);
+  EXPECT_EQ(measured[1].error, "");
+}
+
 // What follows what within rounds, counted over the rounds of a balanced design.
 TEST_F(BenchEngine, EachFollowsEachOtherEquallyOften) {
   for (std::size_t n = 2; n <= 7; ++n) {
