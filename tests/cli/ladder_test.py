@@ -44,6 +44,8 @@ class Ladder(Case):
         rungs = self.rungs_of(document)
         tensor_core = rungs.pop("tensor-core")
         self.assertIn("compute capability 8.0", tensor_core.get("reason", "compute capability 8.0"))
+        warpgroup = rungs.pop("warpgroup")
+        self.assertIn("CUDA", warpgroup.get("reason", "CUDA"))
         self.assertEqual({rung["status"] for rung in rungs.values()}, {"right"})
         self.assertEqual(rungs["async"]["case"], "matmul f32 40x36,36x24 in-strides=1,40")
         self.assertNotIn("peer", [entry["role"] for entry in document["lessons"][0]["beside"]])
