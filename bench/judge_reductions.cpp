@@ -12,8 +12,8 @@
 namespace axisloom::bench {
 namespace {
 
-/// What became of the elements that go into one result. Sums count modulo 2^64, as those of integers do; of floats they
-/// stay far below.
+/// What became of the numbers that go into one result, or into one component of a complex one. Sums count modulo 2^64, as
+/// those of integers do; of floats they stay far below.
 struct Result {
   std::uint64_t sum = 0;
   std::int64_t best = 0;
@@ -60,9 +60,11 @@ class ReductionJudge final : public Judge {
     Mistakes mistakes;
     for (std::int64_t i = 0; i < reduction_.results(); ++i) {
       const std::int64_t at = reduction_.out_offset + i;
-      if (!right(results_[static_cast<std::size_t>(i)], got + static_cast<std::size_t>(at) * size) &&
-          mistakes.count++ == 0)
-        mistakes.first = at;
+      const Result* const want = &results_[static_cast<std::size_t>(i * components_)];
+      bool all_right = true;
+      for (int c = 0; c < components_; ++c)
+        all_right &= right(want[c], got + static_cast<std::size_t>(at) * size, c);
+      if (!all_right && mistakes.count++ == 0) mistakes.first = at;
     }
     return mistakes;
   }
@@ -76,7 +78,7 @@ class ReductionJudge final : public Judge {
     Team& team = workload_.team();
     std::vector<std::vector<Result>> parts(team.size());
     team.run([&](unsigned member) {
-      parts[member].resize(static_cast<std::size_t>(reduction_.results()));
+      parts[member].resize(static_cast<std::size_t>(reduction_.results() * components_));
       const auto [begin, end] = team.share(reduction_.outer * reduction_.reduced, member);
       (this->*run)(begin, end, parts[member]);
     });
@@ -90,18 +92,24 @@ class ReductionJudge final : public Judge {
   void work_out_part(std::int64_t begin, std::int64_t end, std::vector<Result>& results) const {
     const Data data = workload_.data(0);
     const WholeNumbers number = numbers();
+    // The second component of a c64 is the upper half of its bits, that of a c128 has bits of its own.
+    const bool in_one = reduction_.in == Dtype::c64;
     for (std::int64_t run = begin; run < end; ++run) {
       const std::int64_t first = (run / reduction_.reduced) * reduction_.inner, at = run % reduction_.reduced;
       const auto position = static_cast<std::uint64_t>(reduction_.in_offset + run * reduction_.inner);
-      for (std::int64_t i = 0; i < reduction_.inner; ++i)
-        take<fold>(results[static_cast<std::size_t>(first + i)],
-                   number(data.bits(position + static_cast<std::uint64_t>(i), 0)), at);
+      for (std::int64_t i = 0; i < reduction_.inner; ++i) {
+        Result* const into = &results[static_cast<std::size_t>((first + i) * components_)];
+        const std::uint64_t element = position + static_cast<std::uint64_t>(i);
+        take<fold>(into[0], number(data.bits(element, 0)), at);
+        if (components_ == 2)
+          take<fold>(into[1], number(in_one ? data.bits(element, 0) >> 32 : data.bits(element, 1)), at);
+      }
     }
   }
 
   WholeNumbers numbers() const { return {reduction_.in, fraction_bits(reduction_.kind, reduction_.in)}; }
 
-  bool right(const Result& want, const std::byte* got) const {
+  bool right(const Result& want, const std::byte* got, int component) const {
     if (reduction_.kind.starts_with("arg")) return integer(got) == static_cast<std::uint64_t>(want.best_at);
     const bool sums = fold_of(reduction_.kind) == Fold::sum;
     if (reduction_.kind != "mean" && float_format(reduction_.out) == nullptr)
@@ -110,7 +118,7 @@ class ReductionJudge final : public Judge {
                               numbers().unit() / (reduction_.kind == "mean" ? reduction_.reduced : 1);
     // A sum is rounded once, when it is stored; a mean also when it is divided.
     const long double allowed = (sums ? 2 : 0) * core::unit_roundoff(reduction_.out) * std::fabs(exact);
-    return std::fabs(core::number_at(reduction_.out, got) - exact) <= allowed;
+    return std::fabs(core::number_at(reduction_.out, got, component) - exact) <= allowed;
   }
 
   std::uint64_t low_bits(std::uint64_t number) const {
@@ -125,17 +133,17 @@ class ReductionJudge final : public Judge {
 
   Workload& workload_;
   Reduction reduction_;
-  std::vector<Result> results_;
+  int components_ = core::components_of(reduction_.in);
+  std::vector<Result> results_;  // component beside component
 };
 
 }  // namespace
 
 bool can_judge(const Reduction& reduction) noexcept {
-  const bool complex = core::components_of(reduction.in) == 2;
   const bool sums = reduction.kind == "sum" || reduction.kind == "mean";
   const bool floats = float_format(reduction.in) != nullptr;
   // Sums of integers wrap, so their mean is not theirs divided; the order of u64 is not that of i64.
-  if (complex || reduction.in == Dtype::boolean || (reduction.kind == "mean" && !floats)) return false;
+  if (reduction.in == Dtype::boolean || (reduction.kind == "mean" && !floats)) return false;
   return sums || reduction.in != Dtype::u64;
 }
 

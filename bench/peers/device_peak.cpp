@@ -1,7 +1,9 @@
-// The arithmetic yardstick of devices with memory of their own: the kernel of peak.kernel.
+// The arithmetic yardstick of devices with memory of their own: by tensor cores where Axisloom multiplies by them
+// (tensor_peak.kernel), otherwise by multiplying and adding in registers (peak.kernel).
 #include "bench/peers/peers.hpp"
 
-#include "jit/jit.hpp"
+#include "ops/matmul/params.hpp"
+#include "ops/nvidia.hpp"
 
 #include <fmt/format.h>
 
@@ -15,27 +17,99 @@ using i32 = std::int32_t;
 using f32 = float;
 #include "bench/peak.params.h"
 
-constexpr unsigned peak_items = 256;     // of a group
-constexpr unsigned groups_per_unit = 8;  // 2,048 items, as many as a multiprocessor of NVIDIA's holds
+constexpr unsigned peak_items = 256;        // of a group: 8 warps, or 2 warpgroups
+constexpr double warps = peak_items / 32.0;
+
+/// A kernel that does nothing but arithmetic.
+struct DeviceUnit {
+  std::string how;
+  jit::Specialisation kernel;
+  PeakParams params{0, 0.5f, 0.5f};
+  unsigned groups_per_unit = 8;  // 2,048 items, as many as a multiprocessor of NVIDIA's holds
+  std::size_t local_bytes = 0;
+  unsigned sums;                 // that each item keeps at 1
+  double operations;             // of a step of a group
+};
+
+DeviceUnit registers(std::string_view number) {
+  DeviceUnit unit{.how = fmt::format("FMA of {} in registers", number),
+            .kernel = {"bench/peak.kernel", "peak", {}, peak_items, false, true},
+            .sums = PEAK_CHAINS,
+            .operations = 2.0 * PEAK_CHAINS * peak_items};
+  unit.kernel.defines.set("NUMBER", std::string(number));
+  if (number.front() != 'u') return unit;
+  unit.how = fmt::format("multiply-add of {} in registers", number);
+  unit.params = {0, 1, 0};
+  return unit;
+}
+
+/// Constants of 16-bit floats, multiplied by one of two words of the dialect.
+void write_defines(jit::Defines& defines, Dtype dtype, const char* by_f16, const char* by_bf16) {
+  const bool bf16 = dtype == Dtype::bf16;
+  defines.set("MULTIPLY", bf16 ? by_bf16 : by_f16);
+  defines.set("ONE", bf16 ? "0x3f80u" : "0x3c00u").set("MINUS_ONE", bf16 ? "0xbf80u" : "0xbc00u");
+}
+
+DeviceUnit tensor_cores(Dtype dtype, int capability) {
+  const bool f64 = dtype == Dtype::f64;
+  const int depth = f64 && capability < 90 ? 4 : 16;
+  DeviceUnit unit{.how = fmt::format("mma of {} in registers", name(dtype)),
+            .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
+            .sums = 4 * TENSOR_CHAINS,
+            .operations = warps * TENSOR_CHAINS * 2.0 * 16 * 8 * depth};
+  unit.kernel.defines.set("WARPGROUP", 0).set("NUMBER_F64", f64 ? 1 : 0).set("DEPTH", depth);
+  if (!f64) write_defines(unit.kernel.defines, dtype, "mma_f16", "mma_bf16");
+  return unit;
+}
+
+DeviceUnit warpgroups(Dtype dtype) {
+  constexpr std::size_t tiles = (128 + 256) * 64 * 2, alignment = 1024;  // bytes
+  DeviceUnit unit{.how = fmt::format("wgmma of {} in local memory", name(dtype)),
+            .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
+            .groups_per_unit = 1,
+            .local_bytes = tiles + alignment,
+            .sums = 128,
+            .operations = 2.0 * 128 * 256 * 64};
+  unit.kernel.defines.set("WARPGROUP", 1).set("PEAK_LOCAL_BYTES", std::int64_t{tiles + alignment});
+  write_defines(unit.kernel.defines, dtype, "products_f16", "products_bf16");
+  return unit;
+}
+
+/// Cards of other capabilities have f64 in tensor cores for compatibility's sake alone.
+DeviceUnit fastest(Dtype dtype, const DeviceInfo& device) {
+  const int capability = device.platform == "NVIDIA CUDA" ? ops::compute_capability(device) : 0;
+  const bool sixteen = dtype == Dtype::f16 || dtype == Dtype::bf16;
+  if (sixteen && capability == 90 && device.api == Api::cuda) return warpgroups(dtype);
+  if (sixteen && capability >= 80) return tensor_cores(dtype, capability);
+  const bool fast_f64 = capability == 80 || capability == 90 || capability == 100 || capability == 103;
+  if ((dtype == Dtype::f64 || dtype == Dtype::c128) && fast_f64) return tensor_cores(Dtype::f64, capability);
+  return registers(ops::arithmetic_of(dtype).scalar);
+}
+
+DeviceUnit unit_of(Dtype dtype, const DeviceInfo& device) {
+  DeviceUnit unit = fastest(dtype, device);
+  unit.kernel.defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(PeakParams)));
+  return unit;
+}
 
 class DevicePeak final : public Contestant {
  public:
-  DevicePeak(Workload& workload, const char* number)
-      : Contestant(workload, "peak", fmt::format("FMA of {} in registers", number), Role::peak),
-        groups_(groups_per_unit * std::max(1u, static_cast<unsigned>(workload.device().info().compute_units))),
+  DevicePeak(Workload& workload, DeviceUnit unit)
+      : Contestant(workload, "peak", unit.how, Role::peak),
+        unit_(std::move(unit)),
+        groups_(unit_.groups_per_unit * std::max(1u, static_cast<unsigned>(workload.device().info().compute_units))),
         fixed_(workload.device().allocate(items() * sizeof(std::uint32_t))) {
-    params_ = {static_cast<i32>(std::ceil(workload.operations() / operations_per_step())), 0.5f};
-    jit::Defines defines;
-    defines.set("NUMBER", number).set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(PeakParams)));
-    program_ = jit::obtain(*workload.device().impl(), {"bench/peak.kernel", "peak", defines, peak_items, false, true});
+    unit_.params.steps = static_cast<i32>(std::ceil(workload.operations() / (groups_ * unit_.operations)));
+    program_ = jit::obtain(*workload.device().impl(), unit_.kernel);
   }
 
   Timing run() override {
     const std::int64_t no_offset = 0;
     const device::Arg args[] = {device::Arg::of(*fixed_.impl()), device::Arg::bytes(&no_offset, sizeof no_offset),
-                                device::Arg::bytes(&params_, sizeof params_)};
+                                device::Arg::bytes(&unit_.params, sizeof unit_.params)};
+    const device::Geometry geometry{groups_, peak_items, unit_.local_bytes, 1};
     const double start = now();
-    const auto event = workload().queue().impl()->launch(*program_, "peak", {groups_, peak_items, 0, 1}, args, {});
+    const auto event = workload().queue().impl()->launch(*program_, unit_.kernel.kernel, geometry, args, {});
     event->wait();
     const double end = now();
     return {end - start, event->seconds()};
@@ -43,29 +117,32 @@ class DevicePeak final : public Contestant {
   void spoil(std::byte value) override {
     workload().queue().impl()->fill(*fixed_.impl(), 0, fixed_.bytes(), value, {})->wait();
   }
-  Work work() const override { return {0, params_.steps * operations_per_step()}; }
+  Work work() const override { return {0, unit_.params.steps * groups_ * unit_.operations}; }
+  double written() const override { return static_cast<double>(fixed_.bytes()); }
   Mistakes judge() override {
     std::vector<std::uint32_t> fixed(items());
     workload().queue().read(fixed_, 0, std::as_writable_bytes(std::span(fixed))).wait();
-    const auto wrong = std::count_if(fixed.begin(), fixed.end(), [](std::uint32_t n) { return n != PEAK_CHAINS; });
+    const auto wrong = std::count_if(fixed.begin(), fixed.end(), [&](std::uint32_t n) { return n != unit_.sums; });
     return {.count = wrong, .of = "work-item"};
   }
 
  private:
   std::size_t items() const { return std::size_t{groups_} * peak_items; }
-  double operations_per_step() const { return 2.0 * PEAK_CHAINS * static_cast<double>(items()); }
 
+  DeviceUnit unit_;
   unsigned groups_;
-  PeakParams params_{};
   std::shared_ptr<device::Program> program_;
   Buffer fixed_;
 };
 
 }  // namespace
 
+jit::Specialisation peak_kernel(Dtype dtype, const DeviceInfo& device) {
+  return unit_of(dtype, device).kernel;
+}
+
 std::unique_ptr<Contestant> make_device_peak(Workload& workload) {
-  const bool single_precision = workload.in().dtype == Dtype::f32;
-  return std::make_unique<DevicePeak>(workload, single_precision ? "f32" : "f64");
+  return std::make_unique<DevicePeak>(workload, unit_of(workload.in().dtype, workload.device().info()));
 }
 
 }  // namespace axisloom::bench

@@ -3,6 +3,8 @@
 #include "bench/peers/peers.hpp"
 #include "bench/peers/targets.hpp"
 
+#include "ops/matmul/params.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -15,61 +17,71 @@ constexpr int chains = 16;
 
 /// One step of every chain, written out: left as a loop, GCC keeps the chains in memory.
 template <class Vector, std::size_t... chain>
-[[gnu::always_inline]] inline void step(Vector (&x)[chains], const Vector& factor, std::index_sequence<chain...>) {
-  ((x[chain] = x[chain] * factor + factor), ...);
+[[gnu::always_inline]] inline void step(Vector (&x)[chains], const Vector& factor, const Vector& addend,
+                                       std::index_sequence<chain...>) {
+  ((x[chain] = x[chain] * factor + addend), ...);
 }
 
-/// x becomes x * 0.5 + 0.5, `steps` times, in every lane of every chain; answers how many lanes are at the fixed point
-/// 1 that they set out from. The compiler must know neither number: it would leave the steps out, or do one chain for
-/// all.
-template <class Real, int bytes>
+/// x becomes x * factor + addend, `steps` times, in every lane of every chain; answers how many lanes are at the fixed
+/// point 1 that they set out from: floats by 0.5 and 0.5, integers by 1 and 0. The compiler must know neither number: it
+/// would leave the steps out, or do one chain for all.
+template <class Number, int bytes>
 [[gnu::always_inline]] inline int iterate(std::int64_t steps) {
-  using Vector [[gnu::vector_size(bytes)]] = Real;
-  constexpr int lanes = bytes / static_cast<int>(sizeof(Real));
-  volatile Real half = Real{0.5}, one = Real{1};
+  using Vector [[gnu::vector_size(bytes)]] = Number;
+  constexpr int lanes = bytes / static_cast<int>(sizeof(Number));
+  constexpr bool real = std::is_floating_point_v<Number>;
+  volatile Number one{1}, by = real ? Number(0.5) : Number{1}, plus = real ? Number(0.5) : Number{0};
   Vector x[chains];
   for (Vector& chain : x) chain = Vector{} + one;
-  const Vector factor = Vector{} + half;
-  for (std::int64_t n = 0; n < steps; ++n) step(x, factor, std::make_index_sequence<chains>());
+  const Vector factor = Vector{} + by, addend = Vector{} + plus;
+  for (std::int64_t n = 0; n < steps; ++n) step(x, factor, addend, std::make_index_sequence<chains>());
   int fixed = 0;
   for (const Vector& chain : x)
-    for (int lane = 0; lane < lanes; ++lane) fixed += chain[lane] == Real{1};
+    for (int lane = 0; lane < lanes; ++lane) fixed += chain[lane] == Number{1};
   return fixed;
 }
 
-struct Unit {
+struct VectorUnit {
   int (*iterate)(std::int64_t steps);
   int lanes;
   const char* name;
 };
 
 #ifdef AXISLOOM_AVX512
-template <class Real>
+template <class Number>
 AXISLOOM_AVX512 int iterate_avx512(std::int64_t steps) {
-  return iterate<Real, 64>(steps);
+  return iterate<Number, 64>(steps);
 }
-template <class Real>
+template <class Number>
 AXISLOOM_AVX2 int iterate_avx2(std::int64_t steps) {
-  return iterate<Real, 32>(steps);
+  return iterate<Number, 32>(steps);
 }
 #endif
 
-/// Null where this program knows no such unit.
-template <class Real>
-const Unit* unit() {
+/// Null where this program knows no such unit. Integers are those that products are summed in, whatever is multiplied.
+template <class Number>
+const VectorUnit* unit() {
 #ifdef AXISLOOM_AVX512
-  static constexpr Unit avx512{iterate_avx512<Real>, 64 / sizeof(Real), "512-bit FMA"};
-  static constexpr Unit avx2{iterate_avx2<Real>, 32 / sizeof(Real), "256-bit FMA"};
-  if (__builtin_cpu_supports("avx512f")) return &avx512;
+  static constexpr VectorUnit avx512{iterate_avx512<Number>, 64 / sizeof(Number), "512-bit"};
+  static constexpr VectorUnit avx2{iterate_avx2<Number>, 32 / sizeof(Number), "256-bit"};
+  if (__builtin_cpu_supports("avx512dq")) return &avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &avx2;
 #endif
   return nullptr;
 }
 
+const VectorUnit* unit_for(std::string_view number) {
+  if (number == "f32") return unit<float>();
+  if (number == "f64") return unit<double>();
+  return number == "u32" ? unit<std::uint32_t>() : unit<std::uint64_t>();
+}
+
 class Peak final : public Contestant {
  public:
-  Peak(Workload& workload, const Unit& unit)
-      : Contestant(workload, "peak", fmt::format("{} in registers, {} threads", unit.name, workload.team().size()),
+  Peak(Workload& workload, const VectorUnit& unit, std::string_view number)
+      : Contestant(workload, "peak",
+                   fmt::format("{} multiply-add of {} in registers, {} threads", unit.name, number,
+                               workload.team().size()),
                    Role::peak),
         unit_(unit),
         steps_(static_cast<std::int64_t>(std::ceil(workload.operations() / operations_per_step()))) {}
@@ -91,7 +103,7 @@ class Peak final : public Contestant {
  private:
   double operations_per_step() const { return 2.0 * chains * unit_.lanes * workload().team().size(); }
 
-  const Unit& unit_;
+  const VectorUnit& unit_;
   std::int64_t steps_;
   std::vector<int> fixed_;
 };
@@ -101,11 +113,12 @@ class Peak final : public Contestant {
 Offer offer_peak(Workload& workload, Session&) {
   if (workload.limit() != Limit::arithmetic) return Offer::absent("arithmetic is not what limits this job");
   const Dtype dtype = workload.in().dtype;
-  if (dtype != Dtype::f32 && dtype != Dtype::f64) return Offer::absent("is known of f32 and f64");
+  if (dtype == Dtype::boolean) return Offer::absent("is known of numbers, not of bool");
   if (workload.host(0) == nullptr) return {make_device_peak(workload), {}};
-  const Unit* const found = dtype == Dtype::f32 ? unit<float>() : unit<double>();
+  const std::string_view number = ops::arithmetic_of(dtype).scalar;
+  const VectorUnit* const found = unit_for(number);
   if (found == nullptr) return Offer::absent("knows no vector unit of this CPU");
-  return {std::make_unique<Peak>(workload, *found), {}};
+  return {std::make_unique<Peak>(workload, *found, number), {}};
 }
 
 }  // namespace axisloom::bench

@@ -3,6 +3,7 @@
 
 #include "bench/contestant.hpp"
 #include "bench/peers/worker.hpp"
+#include "jit/jit.hpp"
 
 #include <memory>
 #include <span>
@@ -33,8 +34,10 @@ std::span<const PeerEntry> peer_table();
 /// Axisloom with other options than the workload's: a forced candidate or configuration.
 std::unique_ptr<Contestant> make_ours(Workload& workload, std::string name, const PlanOptions& options);
 
-/// The arithmetic yardstick of a device with memory of its own, for products of f32 and f64.
+/// The arithmetic yardstick of a device with memory of its own.
 std::unique_ptr<Contestant> make_device_peak(Workload& workload);
+/// Its kernel, which does as products of this dtype do on this device.
+jit::Specialisation peak_kernel(Dtype dtype, const DeviceInfo& device);
 
 Offer offer_ours(Workload& workload, Session& session);
 Offer offer_memcpy(Workload& workload, Session& session);

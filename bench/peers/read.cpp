@@ -59,7 +59,7 @@ AXISLOOM_AVX512 std::uint64_t read_avx512(const std::byte* from, std::int64_t by
 template <std::int64_t streams, std::int64_t run, std::int64_t ahead>
 Reader reader() {
 #ifdef AXISLOOM_AVX512
-  if (__builtin_cpu_supports("avx512f")) return read_avx512<streams, run, ahead>;
+  if (__builtin_cpu_supports("avx512dq")) return read_avx512<streams, run, ahead>;
 #endif
   return read_plain<streams, run, ahead>;
 }

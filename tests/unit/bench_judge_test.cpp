@@ -39,9 +39,11 @@ class BenchJudge : public testing::Test {
   std::byte* element(std::int64_t at) {
     return workload_->host_out() + at * static_cast<std::int64_t>(size_of(workload_->out().dtype));
   }
+  /// To its last component.
   void add(std::int64_t at, long double amount) {
     const Dtype dtype = workload_->out().dtype;
-    core::store_number(dtype, element(at), core::number_at(dtype, element(at)) + amount);
+    const int last = core::components_of(dtype) - 1;
+    core::store_number(dtype, element(at), core::number_at(dtype, element(at), last) + amount, last);
   }
   template <class Real>
   Real input(std::size_t i, std::int64_t at) const {
@@ -63,6 +65,9 @@ const ReductionCase reductions[] = {
     {"sum i16 71x33x5 axes=0,1", 1},
     {"sum f64 13x1009 axes=0", 1.0L / 64},
     {"sum u8 5001", 1},
+    {"sum c64 31x3001 axes=1", 1.0L / 64},
+    {"sum c128 5x999x3 axes=1", 1.0L / 64},
+    {"mean c64 4096", 1.0L / 1024},
     {"max f32 100003", 1.0L / (1 << 24)},
     {"min i32 31x57 axes=0", 1},
     {"argmax f32 64x999 axes=1", 1},
@@ -243,7 +248,8 @@ TEST_F(BenchJudge, YardsticksThatDoNothingAreWrong) {
 }
 
 TEST_F(BenchJudge, ArithmeticOnTheDeviceIsCountedAndJudged) {
-  for (const char* text : {"matmul f32 90x90,90x90", "matmul f64 90x90,90x90"}) {
+  for (const char* dtype : {"f32", "f64", "i8", "u64", "c64", "f16"}) {
+    const std::string text = std::string("matmul ") + dtype + " 90x90,90x90";
     const auto peak = make_device_peak(begin(text, Strength::automatic));
     peak->spoil(std::byte{0x55});
     EXPECT_GT(peak->judge().count, 0);

@@ -95,6 +95,9 @@ TEST(EinsumPath, CountsOperations) {
   EXPECT_EQ(path_operations(matrices, contraction_path(matrices)), 2 * 10 * 20 * 30.0);
   const Contraction alone = problem_of("i k, k j x -> i j", {{10, 20}, {20, 30, 7}});
   EXPECT_EQ(path_operations(alone, contraction_path(alone)), 2 * 10 * 20 * 30.0 + 20 * 30 * 7);
+  Contraction complex = alone;
+  for (Term& operand : complex.operands) operand.dtype = Dtype::c64;
+  EXPECT_EQ(path_operations(complex, contraction_path(complex)), 8 * 10 * 20 * 30.0 + 2 * 20 * 30 * 7);
 }
 
 TEST(EinsumWorkspace, ReusesMemoryOfWhatIsDone) {

@@ -7,6 +7,7 @@
 #include "ops/einsum/map.hpp"
 #include "ops/einsum/path.hpp"
 #include "ops/einsum/schedule.hpp"
+#include "ops/matmul/params.hpp"
 #include "ops/registry.hpp"
 
 #include <axisloom/error.hpp>
@@ -353,7 +354,8 @@ class Contractor {
       lowered.product.relu = problem_.relu;
     }
     const Array &a = lowered.swapped ? right : left, &b = lowered.swapped ? left : right;
-    const double operations = 2 * static_cast<double>(problem_.points(left.term.axes | right.term.axes));
+    const double operations = arithmetic_of(left.term.dtype).operations() *
+                              static_cast<double>(problem_.points(left.term.axes | right.term.axes));
     const std::string text = names_of(problem_, left.term.axes) + ", " + names_of(problem_, right.term.axes) + " -> " +
                              names_of(problem_, result.term.axes);
     add_product_step(lowered.product, a, b, result, text, operations, last);

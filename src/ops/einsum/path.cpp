@@ -1,6 +1,9 @@
 // The search for the cheapest order of products.
 #include "ops/einsum/path.hpp"
 
+#include "core/number.hpp"
+#include "ops/matmul/params.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -185,14 +188,16 @@ double path_cost(const Contraction& problem, const std::vector<PathStep>& path) 
 
 double path_operations(const Contraction& problem, const std::vector<PathStep>& path) {
   const Sizes sizes(problem);
+  const Dtype dtype = problem.operands.front().dtype;
+  const int addition = core::components_of(dtype), both = arithmetic_of(dtype).operations();
   double count = 0;
   for (const Term& operand : problem.operands) {
     AxisSet others = problem.out.axes;
     for (const Term& other : problem.operands)
       if (&other != &operand) others |= other.axes;
-    if ((operand.axes & ~others) != 0) count += sizes.points(operand.axes);
+    if ((operand.axes & ~others) != 0) count += addition * sizes.points(operand.axes);
   }
-  walk_path(problem, path, [&](AxisSet left, AxisSet right, AxisSet) { count += 2 * sizes.points(left | right); });
+  walk_path(problem, path, [&](AxisSet left, AxisSet right, AxisSet) { count += both * sizes.points(left | right); });
   return count;
 }
 

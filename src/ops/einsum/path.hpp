@@ -21,7 +21,7 @@ inline constexpr std::size_t most_searched = 8;
 /// Cost of a path, in bytes as above; for tests and reports.
 double path_cost(const Contraction& problem, const std::vector<PathStep>& path);
 
-/// Arithmetic operations on elements, sums of single operands included.
+/// Arithmetic operations, those on complex numbers in real ones, sums of single operands included.
 double path_operations(const Contraction& problem, const std::vector<PathStep>& path);
 
 }  // namespace axisloom::ops

@@ -26,7 +26,7 @@ double relative_rate(std::string_view scalar) {
 
 double arithmetic_operations(const ProductProblem& problem) {
   const Product& product = problem.product;
-  const double each = arithmetic_of(product.in).is_complex ? 8 : 2;
+  const double each = arithmetic_of(product.in).operations();
   return each * static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k) *
          static_cast<double>(problem.batch_count());
 }

@@ -16,6 +16,9 @@ struct Arithmetic {
   std::string_view scalar;       // "f32", "u64"
   int scalar_bytes;
   bool is_complex;
+
+  /// Real operations of a multiplication and an addition.
+  int operations() const { return is_complex ? 8 : 2; }
 };
 Arithmetic arithmetic_of(Dtype dtype);
 /// The type of the dialect that holds an element in memory: "u16" for f16, "f32x2" for c64.
