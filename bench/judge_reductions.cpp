@@ -12,8 +12,8 @@
 namespace axisloom::bench {
 namespace {
 
-/// What became of the numbers that go into one result, or into one component of a complex one. Sums count modulo 2^64, as
-/// those of integers do; of floats they stay far below.
+/// What became of the numbers that go into one result, or into one component of a complex one. Sums count modulo 2^64,
+/// as those of integers do; of floats they stay far below.
 struct Result {
   std::uint64_t sum = 0;
   std::int64_t best = 0;
@@ -62,8 +62,7 @@ class ReductionJudge final : public Judge {
       const std::int64_t at = reduction_.out_offset + i;
       const Result* const want = &results_[static_cast<std::size_t>(i * components_)];
       bool all_right = true;
-      for (int c = 0; c < components_; ++c)
-        all_right &= right(want[c], got + static_cast<std::size_t>(at) * size, c);
+      for (int c = 0; c < components_; ++c) all_right &= right(want[c], got + static_cast<std::size_t>(at) * size, c);
       if (!all_right && mistakes.count++ == 0) mistakes.first = at;
     }
     return mistakes;

@@ -150,12 +150,6 @@ std::string section_of(const NamedDocument& named, std::size_t number) {
          absent_of(named.document) + "</section>\n";
 }
 
-/// "f32" of "f32[64, 64], f32[64, 64] -> f32[64, 64]".
-std::string dtype_of(const Document& result) {
-  const auto shapes = result.at("shapes").get<std::string>();
-  return shapes.substr(0, shapes.find('['));
-}
-
 void raise_ceiling(std::vector<Roofline::Ceiling>& ceilings, const std::string& name, double value, bool of_memory) {
   for (auto& ceiling : ceilings)
     if (ceiling.name == name) {
@@ -171,7 +165,7 @@ void add_ceilings(const Document& result, Roofline& roofline) {
   for (const Document& contestant : result.at("contestants")) {
     const Role role = role_of(contestant);
     if (role == Role::peak && contestant.contains("gflop_per_second"))
-      raise_ceiling(roofline.ceilings, dtype_of(result) + " in registers",
+      raise_ceiling(roofline.ceilings, contestant.at("how").get<std::string>(),
                     contestant.at("gflop_per_second").get<double>(), false);
     if ((role == Role::copy || role == Role::read) && cache != "warm" && contestant.contains("gb_per_second"))
       raise_ceiling(roofline.ceilings, name(role), contestant.at("gb_per_second").get<double>(), true);
@@ -210,9 +204,8 @@ std::string roofline_of(std::span<const NamedDocument> documents, const std::str
     return "<p>No case here does arithmetic: its only ceiling is the yardstick of its own chart.</p>\n";
   return fmt::format(
       "<figure class=\"wide\"><figcaption>{}. Slopes: what copying and reading reach on arrays that no cache holds. "
-      "Roofs: what multiplying and adding in registers reaches. What only "
-      "reads, or lies in a cache, may be above the slope of copying, and a product on matrix units above a "
-      "roof.</figcaption>\n{}</figure>\n{}",
+      "Roofs: what arithmetic alone reaches. What only reads, or lies in a cache, may be above the slope of "
+      "copying.</figcaption>\n{}</figure>\n{}",
       escaped_html(roofline.title), svg_of(roofline), table_of_points(roofline));
 }
 

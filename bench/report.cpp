@@ -137,7 +137,7 @@ std::string title_of(const Json& cases) {
 std::string bracket_text(const Json& cases) {
   std::string text;
   for (const auto& [role, words] : {std::pair(Role::copy, "the copy"), std::pair(Role::read, "reading alone"),
-                                    std::pair(Role::peak, "arithmetic in registers")})
+                                    std::pair(Role::peak, "arithmetic alone")})
     if (std::any_of(cases.begin(), cases.end(),
                     [&](const Json& c) { return c.contains(name(role)) && c[name(role)] != ""; }))
       text += (text.empty() ? "share of " : " or ") + std::string(words);

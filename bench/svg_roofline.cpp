@@ -75,11 +75,22 @@ std::string grid_of(const Axes& axes) {
                      plot_top + plot_height / 2);
 }
 
-std::string roof_of(const Axes& axes, const Roofline::Ceiling& roof) {
-  const double y = axes.y.at(roof.value);
-  return fmt::format("<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>", plot_left, y, plot_width) +
-         fmt::format("<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}: {} GFLOP/s</text>\n", plot_left + 6,
-                     y - 5, escaped_html(roof.name), short_number(roof.value));
+/// The names of roofs that lie close together stand beside each other.
+std::string roofs_of(const Axes& axes, std::vector<const Roofline::Ceiling*> roofs) {
+  constexpr double line_height = 15, character_width = 6.5;
+  std::sort(roofs.begin(), roofs.end(), [](const auto* a, const auto* b) { return a->value > b->value; });
+  std::string text;
+  double x = plot_left + 6, above = -line_height;
+  for (const auto* roof : roofs) {
+    const double y = axes.y.at(roof->value);
+    const std::string name = fmt::format("{}: {} GFLOP/s", roof->name, short_number(roof->value));
+    if (y - above >= line_height) x = plot_left + 6, above = y;
+    text += fmt::format("<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>", plot_left, y, plot_width);
+    text += fmt::format("<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", x, above - 5,
+                        escaped_html(name));
+    x += character_width * static_cast<double>(name.size()) + 14;
+  }
+  return text;
 }
 
 /// From where it enters the plot to where it meets the highest roof, or leaves. Its name runs along it, above or below.
@@ -99,18 +110,14 @@ std::string slope_of(const Axes& axes, const Roofline::Ceiling& slope, double ro
 }
 
 std::string ceilings_of(const Roofline& roofline, const Axes& axes) {
+  std::vector<const Roofline::Ceiling*> slopes, roofs;
   double roof = 0;
-  std::vector<const Roofline::Ceiling*> slopes;
-  std::string text;
   for (const auto& ceiling : roofline.ceilings) {
-    if (ceiling.of_memory) {
-      slopes.push_back(&ceiling);
-      continue;
-    }
-    roof = std::max(roof, ceiling.value);
-    text += roof_of(axes, ceiling);
+    (ceiling.of_memory ? slopes : roofs).push_back(&ceiling);
+    if (!ceiling.of_memory) roof = std::max(roof, ceiling.value);
   }
   if (roof == 0) roof = axes.y.most();
+  std::string text = roofs_of(axes, std::move(roofs));
   std::sort(slopes.begin(), slopes.end(), [](const auto* a, const auto* b) { return a->value > b->value; });
   for (const auto* slope : slopes) text += slope_of(axes, *slope, roof, slope == slopes.front());
   return text;

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Checks and measures an NVIDIA card and files the results below FOLDER: for each device a document COMMAND-*.json for each
-# command of axisloom bench, and checks-*.txt (test suites, cases, CHECKED kernels, compute-sanitizer).
+# Measures an NVIDIA card, whole suites with everybody who can take part, and files the results below FOLDER: for each device
+# a document SUITE-*.json for each suite, and bench-*.txt, which says how long each took.
 # Usage: tools/measure_gpu.sh FOLDER [PROGRAM TESTS [DEVICE...]]
-#   default: builds and takes build/axisloom and build/axisloom_tests, on cuda:0 and opencl:NVIDIA; each takes 3 to 6 minutes
-#   STEPS: what to do: commands of axisloom bench, by name, and checks; "rearrange reduce matmul checks" when it is not set
-#   MIN_TIME: seconds that each contestant runs at least; 0.2 when it is not set
+#   default: builds and takes build/axisloom and build/axisloom_tests, on cuda:0; opencl:NVIDIA is the other runtime
+#   STEPS: what to do: suites or other commands of axisloom bench, by name, and checks; every suite when it is not set
+#   MIN_TIME: seconds that each contestant runs at least; 0.01 when it is not set
+# The suites take 9 minutes on an H200 through CUDA. The step "checks" takes 3 to 6, and leaves checks-*.txt: test suites,
+# cases, CHECKED kernels, compute-sanitizer.
 # Needs the driver, NVRTC and its OpenCL. Who else takes part where it is found: PyTorch; cuBLAS, cuTENSOR and cuDNN, of the
 # system, the CUDA toolkit or Python packages; CUB (cmake -DAXISLOOM_CUB=ON); CLBlast (AXISLOOM_CLBLAST names a
 # libclblast.so.1); compute-sanitizer.
@@ -17,26 +19,29 @@ program="${2:-build/axisloom}"
 tests="${3:-build/axisloom_tests}"
 shift $(($# < 3 ? $# : 3))
 devices=("$@")
-((${#devices[@]})) || devices=(cuda:0 opencl:NVIDIA)
-steps="${STEPS:-rearrange reduce matmul checks}"
+((${#devices[@]})) || devices=(cuda:0)
+steps="${STEPS:-copy transpose relayout permute reduce matmul}"
 mkdir -p "$folder"
 . tools/peer_libraries.sh
 if [[ ! -x "$program" ]]; then cmake --preset release && cmake --build --preset release || exit; fi
 
-# step TITLE COMMAND...: runs it with a limit and keeps the names of tests that failed, and its last lines.
+# step TITLE COMMAND...: runs it with a limit and keeps the names of tests that failed, and its last lines; of a bench that
+# went well these only say who is not there.
 step() {
   local title="$1" start=$SECONDS output status
   shift
   output="$(timeout "${LIMIT:-300}" "$@" 2>&1)"
   status=$?
   { echo "== $title: exit $status, $((SECONDS - start)) s"
-    { grep -E '^\[  FAILED  \] .* ms\)$' <<< "$output" | head -n 10; tail -n 6 <<< "$output"; } | cut -c 1-300
+    if [[ "$title" != "bench "* ]] || ((status)); then
+      { grep -E '^\[  FAILED  \] .* ms\)$' <<< "$output" | head -n 10; tail -n 6 <<< "$output"; } | cut -c 1-300
+    fi
   } | tee -a "$report"
 }
 
 # bench COMMAND: one document and its table.
 bench() {
-  step "bench $1" "$program" bench "$1" --device "$device" --min-time "${MIN_TIME:-0.2}" --format json -o "$folder/$1-$name.json"
+  step "bench $1" "$program" bench "$1" --device "$device" --min-time "${MIN_TIME:-0.01}" --format json -o "$folder/$1-$name.json"
   "$program" bench table "$folder/$1-$name.json"
 }
 

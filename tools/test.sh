@@ -27,7 +27,8 @@ mkdir -p "$POCL_CACHE_DIR" "$CUDA_CACHE_PATH" "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
 # Unit tests of ten seconds and more, which begin first; `kernels` are little more than PoCL's compiler at work.
 kernels='Products.EveryDtypeByEveryCandidate:Products.RandomOnes:Products.VectorsOfEveryDtype:Products.Epilogues'
 long="${kernels//:/ }
-  CandidatesCuda.EveryProblemCompilesForEveryGeneration ProductsCuda.EveryDtypeCompilesForEveryGeneration
+  CandidatesCuda.EveryProblemCompilesAndEveryVariantForEveryGeneration
+  ProductsCuda.EveryDtypeCompilesAndEveryVariantForEveryGeneration
   ProductsCuda.EveryFormOfTilesCompiles ReduceCuda.EveryRecipeCompiles CandidatesCuda.EveryTunableCompiles
   EinsumCuda.ElementwiseKernelsCompileForEveryGeneration Products.EveryAccessStaysInBounds
   ReduceSlices.RowsFarApartAreMovedNextToEachOther Products.VectorsInEveryOrientation Slices.TogetherGiveTheWhole"

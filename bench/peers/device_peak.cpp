@@ -17,7 +17,7 @@ using i32 = std::int32_t;
 using f32 = float;
 #include "bench/peak.params.h"
 
-constexpr unsigned peak_items = 256;        // of a group: 8 warps, or 2 warpgroups
+constexpr unsigned peak_items = 256;  // of a group: 8 warps, or 2 warpgroups
 constexpr double warps = peak_items / 32.0;
 
 /// A kernel that does nothing but arithmetic.
@@ -27,15 +27,15 @@ struct DeviceUnit {
   PeakParams params{0, 0.5f, 0.5f};
   unsigned groups_per_unit = 8;  // 2,048 items, as many as a multiprocessor of NVIDIA's holds
   std::size_t local_bytes = 0;
-  unsigned sums;                 // that each item keeps at 1
-  double operations;             // of a step of a group
+  unsigned sums;      // that each item keeps at 1
+  double operations;  // of a step of a group
 };
 
 DeviceUnit registers(std::string_view number) {
   DeviceUnit unit{.how = fmt::format("FMA of {} in registers", number),
-            .kernel = {"bench/peak.kernel", "peak", {}, peak_items, false, true},
-            .sums = PEAK_CHAINS,
-            .operations = 2.0 * PEAK_CHAINS * peak_items};
+                  .kernel = {"bench/peak.kernel", "peak", {}, peak_items, false, true},
+                  .sums = PEAK_CHAINS,
+                  .operations = 2.0 * PEAK_CHAINS * peak_items};
   unit.kernel.defines.set("NUMBER", std::string(number));
   if (number.front() != 'u') return unit;
   unit.how = fmt::format("multiply-add of {} in registers", number);
@@ -54,9 +54,9 @@ DeviceUnit tensor_cores(Dtype dtype, int capability) {
   const bool f64 = dtype == Dtype::f64;
   const int depth = f64 && capability < 90 ? 4 : 16;
   DeviceUnit unit{.how = fmt::format("mma of {} in registers", name(dtype)),
-            .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
-            .sums = 4 * TENSOR_CHAINS,
-            .operations = warps * TENSOR_CHAINS * 2.0 * 16 * 8 * depth};
+                  .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
+                  .sums = 4 * TENSOR_CHAINS,
+                  .operations = warps * TENSOR_CHAINS * 2.0 * 16 * 8 * depth};
   unit.kernel.defines.set("WARPGROUP", 0).set("NUMBER_F64", f64 ? 1 : 0).set("DEPTH", depth);
   if (!f64) write_defines(unit.kernel.defines, dtype, "mma_f16", "mma_bf16");
   return unit;
@@ -65,11 +65,11 @@ DeviceUnit tensor_cores(Dtype dtype, int capability) {
 DeviceUnit warpgroups(Dtype dtype) {
   constexpr std::size_t tiles = (128 + 256) * 64 * 2, alignment = 1024;  // bytes
   DeviceUnit unit{.how = fmt::format("wgmma of {} in local memory", name(dtype)),
-            .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
-            .groups_per_unit = 1,
-            .local_bytes = tiles + alignment,
-            .sums = 128,
-            .operations = 2.0 * 128 * 256 * 64};
+                  .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
+                  .groups_per_unit = 1,
+                  .local_bytes = tiles + alignment,
+                  .sums = 128,
+                  .operations = 2.0 * 128 * 256 * 64};
   unit.kernel.defines.set("WARPGROUP", 1).set("PEAK_LOCAL_BYTES", std::int64_t{tiles + alignment});
   write_defines(unit.kernel.defines, dtype, "products_f16", "products_bf16");
   return unit;

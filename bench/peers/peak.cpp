@@ -18,13 +18,13 @@ constexpr int chains = 16;
 /// One step of every chain, written out: left as a loop, GCC keeps the chains in memory.
 template <class Vector, std::size_t... chain>
 [[gnu::always_inline]] inline void step(Vector (&x)[chains], const Vector& factor, const Vector& addend,
-                                       std::index_sequence<chain...>) {
+                                        std::index_sequence<chain...>) {
   ((x[chain] = x[chain] * factor + addend), ...);
 }
 
 /// x becomes x * factor + addend, `steps` times, in every lane of every chain; answers how many lanes are at the fixed
-/// point 1 that they set out from: floats by 0.5 and 0.5, integers by 1 and 0. The compiler must know neither number: it
-/// would leave the steps out, or do one chain for all.
+/// point 1 that they set out from: floats by 0.5 and 0.5, integers by 1 and 0. The compiler must know neither number:
+/// it would leave the steps out, or do one chain for all.
 template <class Number, int bytes>
 [[gnu::always_inline]] inline int iterate(std::int64_t steps) {
   using Vector [[gnu::vector_size(bytes)]] = Number;
@@ -79,10 +79,10 @@ const VectorUnit* unit_for(std::string_view number) {
 class Peak final : public Contestant {
  public:
   Peak(Workload& workload, const VectorUnit& unit, std::string_view number)
-      : Contestant(workload, "peak",
-                   fmt::format("{} multiply-add of {} in registers, {} threads", unit.name, number,
-                               workload.team().size()),
-                   Role::peak),
+      : Contestant(
+            workload, "peak",
+            fmt::format("{} multiply-add of {} in registers, {} threads", unit.name, number, workload.team().size()),
+            Role::peak),
         unit_(unit),
         steps_(static_cast<std::int64_t>(std::ceil(workload.operations() / operations_per_step()))) {}
 

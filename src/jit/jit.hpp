@@ -45,8 +45,9 @@ std::vector<std::string_view> embedded_files();
 /// each file goes in once. #line directives let compiler messages name the file that a line comes from.
 std::string full_text(const Specialisation& what, Api api);
 
-/// Build options for a device: the one list for all kernels. No fast-math; contraction only where `contract` is set.
-std::vector<std::string> build_options(const DeviceInfo& device, bool contract = false);
+/// Build options for a device: the one list for all kernels. No fast-math; contraction only where `contract` is set;
+/// `checked` as in a specialisation.
+std::vector<std::string> build_options(const DeviceInfo& device, bool contract = false, bool checked = false);
 
 /// The program for a specialisation: from memory, else from disk, else compiled. Safe for any number of threads and
 /// processes; threads that ask for the same program at the same time compile it once.

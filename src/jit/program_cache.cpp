@@ -167,7 +167,7 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what) {
   return obtain(device,
                 {.name = name,
                  .source = full_text(what, device.info().api),
-                 .options = build_options(device.info(), what.contract),
+                 .options = build_options(device.info(), what.contract, what.checked),
                  .resident = what.resident},
                 what.items);
 }

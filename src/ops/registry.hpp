@@ -61,7 +61,8 @@ struct OpEntry {
                                std::span<const std::byte* const> in) = nullptr;
   /// Bytes read plus written, each element once.
   std::int64_t (*bytes)(const Operation& op, std::span<const View> views);
-  /// Arithmetic operations, a multiplication and an addition being two, or eight of complex numbers. Null: it does none.
+  /// Arithmetic operations, a multiplication and an addition being two, or eight of complex numbers. Null: it does
+  /// none.
   double (*operations)(const Operation& op, std::span<const View> views) = nullptr;
   /// The same in parts, none of which needs more than `limit` bytes of one array.
   Slices (*slices)(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,

@@ -180,8 +180,8 @@ TEST(BenchVerify, TheArithmeticYardstickCompilesForCuda) {
     std::string virtual_one = std::string("compute_") + (architecture + 3);
     if (virtual_one == "compute_90") virtual_one += "a";
     std::string messages;
-    const auto made = device::cuda::compile_cuda({what.kernel, text, jit::build_options(info, true)}, virtual_one,
-                                                 &messages);
+    const auto made =
+        device::cuda::compile_cuda({what.kernel, text, jit::build_options(info, true)}, virtual_one, &messages);
     ASSERT_FALSE(made.empty()) << messages;
     EXPECT_EQ(messages.find("warning"), std::string::npos) << messages;
     const std::string_view ptx(reinterpret_cast<const char*>(made.data()), made.size());

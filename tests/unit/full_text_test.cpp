@@ -229,6 +229,15 @@ TEST(BuildOptions, MakeWarningsErrors) {
   EXPECT_FALSE(contains(build_options(device), "--diag-error=174,549,940"));
 }
 
+TEST(BuildOptions, CheckedKernelsCompileSoonWithPocl) {
+  DeviceInfo device;
+  device.platform = "Portable Computing Language";
+  EXPECT_TRUE(contains(build_options(device, false, true), "-cl-opt-disable"));
+  EXPECT_FALSE(contains(build_options(device, false, false), "-cl-opt-disable"));
+  device.platform = "NVIDIA CUDA";
+  EXPECT_FALSE(contains(build_options(device, false, true), "-cl-opt-disable"));
+}
+
 TEST(BuildOptions, OpenClVersionFollowsTheOrderBetweenGroups) {
   DeviceInfo device;
   device.api_version = "OpenCL 3.0 PoCL HSTR";

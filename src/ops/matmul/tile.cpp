@@ -30,17 +30,22 @@ const std::vector<tune::Tunable>& tunables() {
   return list;
 }
 
-/// Blocks that are compiled for a type of sums, and the share of the peak that they are predicted to reach.
+/// Blocks that are compiled for a type of sums, and how fast a compute unit makes them. Measured of f32 on an H200 (but
+/// for 32 x 32, an estimate), ns for each k of one block and of two at a time: 128 x 128 112 and 195, 128 x 64 69 and
+/// 138, 64 x 64 48 and 75; of c64 64 x 64 138 for one, 32 x 32 72 for two. Steps of 128 x 64 are so long that memory
+/// keeps up with one block: 1024 x 1024 from a cold cache took 73 us with 16, 89 with 8.
 struct Blocks {
   std::int64_t m, n, tile_m, tile_n, step;
-  double share;
+  double share;           // of the peak, with blocks enough
+  std::int64_t together;  // blocks that a unit makes at the same time
+  double alone;           // rate of one by itself, against that
 };
 
 std::span<const Blocks> blocks_for(const Arithmetic& arithmetic) {
-  static constexpr std::array four = {Blocks{128, 128, 8, 8, 8, 0.70}, Blocks{64, 64, 4, 4, 16, 0.45},
-                                      Blocks{32, 32, 4, 4, 8, 0.25}};
-  static constexpr std::array eight = {Blocks{64, 64, 4, 4, 8, 0.60}, Blocks{32, 32, 2, 4, 8, 0.30}};
-  static constexpr std::array sixteen = {Blocks{32, 32, 2, 2, 8, 0.40}};
+  static constexpr std::array four = {Blocks{128, 128, 8, 8, 8, 0.66, 2, 0.87}, Blocks{128, 64, 8, 8, 16, 0.47, 2, 1},
+                                      Blocks{64, 64, 4, 4, 16, 0.43, 2, 0.78}, Blocks{32, 32, 4, 4, 8, 0.25, 8, 0.46}};
+  static constexpr std::array eight = {Blocks{64, 64, 4, 4, 8, 0.60, 2, 0.78}, Blocks{32, 32, 2, 4, 8, 0.45, 2, 0.8}};
+  static constexpr std::array sixteen = {Blocks{32, 32, 2, 2, 8, 0.40, 2, 0.8}};
   const std::int64_t bytes = arithmetic.scalar_bytes * (arithmetic.is_complex ? 2 : 1);
   if (bytes == 4) return four;
   if (bytes == 8) return eight;
@@ -51,8 +56,7 @@ struct Shape {
   std::int64_t m, n, tile_m, tile_n, step, strip, buffers;
   std::int64_t vector_a, vector_b, vector_c;  // elements of an access
   std::int64_t accumulator;                   // bytes
-  std::int64_t parts, part_k;                 // k's of a part, a multiple of step
-  double share;
+  Parts parts;
   std::int64_t items() const { return m / tile_m * (n / tile_n); }
   std::int64_t local_bytes() const { return buffers * step * (m + n + 2 * strip) * accumulator; }
   std::int64_t groups(const Product& product) const { return ceil_div(product.m, m) * ceil_div(product.n, n); }
@@ -88,10 +92,13 @@ void set_vectors(const Product& product, std::int64_t access, Shape& shape) {
                                    batch_strides(product, &BatchAxis::c), product.out, access);
   // Where B comes by single elements, C would only be one more kernel.
   shape.vector_c = c >= shape.strip && (shape.vector_b > 1 || shape.strip == 1) ? shape.strip : 1;
+  // Of small products, which the smallest blocks are for, little is gained by half of it.
+  if (shape.m * shape.n > 32 * 32) return;
+  shape.vector_c = 1;
+  if (shape.vector_a == 1 || shape.vector_b == 1) shape.vector_a = shape.vector_b = 1;
 }
 
-Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Configuration& values,
-               const DeviceInfo& device) {
+Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Configuration& values) {
   const Product& product = problem.product;
   const Arithmetic arithmetic = arithmetic_of(product.in);
   const auto value = [&](const char* name, std::int64_t otherwise) {
@@ -107,13 +114,28 @@ Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Config
   shape.strip = std::min({shape.strip, shape.tile_m, shape.tile_n});
   shape.buffers = values.at("buffers");
   shape.accumulator = arithmetic.scalar_bytes * (arithmetic.is_complex ? 2 : 1);
-  shape.share = blocks.share;
   set_vectors(product, values.at("access"), shape);
-  const Parts parts = parts_of(problem, shape.groups(product), shape.step, values.at("split"), device);
-  shape.parts = parts.count;
-  shape.part_k = parts.k;
-  if (shape.parts > 1) shape.vector_c = 1;  // partial sums are stored one by one
   return shape;
+}
+
+void split_shape(const ProductProblem& problem, std::int64_t parts, Shape& shape) {
+  shape.parts = split(problem.product.k, parts, shape.step);
+  if (shape.parts.count > 1) shape.vector_c = 1;  // partial sums are stored one by one
+}
+
+/// Counts of parts worth a thought: few, and those with which the last round of blocks is nearly full.
+std::vector<std::int64_t> possible_parts(const ProductProblem& problem, const Shape& shape, std::int64_t forced,
+                                         const DeviceInfo& device) {
+  if (forced != 0) return {forced};
+  constexpr std::int64_t least_block = 64 * 64, least_k = 256, most_bytes = std::int64_t{64} << 20;
+  std::vector<std::int64_t> list{1};
+  if (device.kind == Kind::cpu || shape.m * shape.n < least_block) return list;
+  const std::int64_t groups = std::max<std::int64_t>(1, shape.groups(problem.product) * problem.batch_count());
+  for (std::int64_t parts : {std::int64_t{2}, std::int64_t{3}, std::int64_t{4}, std::int64_t{5},
+                             device.compute_units / groups, 2 * device.compute_units / groups})
+    if (parts > 1 && problem.product.k / parts >= least_k && partial_bytes(problem, parts) <= most_bytes)
+      list.push_back(parts);
+  return list;
 }
 
 // Empty when the shape is one that the kernel can be compiled for.
@@ -134,19 +156,44 @@ std::string impossible(const Shape& shape, const DeviceInfo& device) {
   return {};
 }
 
-double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceInfo& device) {
+/// Seconds that a compute unit takes for so many blocks of this shape, several at a time.
+double unit_seconds(const ProductProblem& problem, const Shape& shape, const Blocks& blocks, std::int64_t count,
+                    const DeviceInfo& device) {
+  const double unit_peak = peak_operations(problem.product, device) / std::max(1u, device.compute_units);
+  const double operations = arithmetic_of(problem.product.in).operations() *
+                            static_cast<double>(shape.m * shape.n * std::min(shape.parts.k, problem.product.k));
+  const double one = operations / (blocks.alone * blocks.share * unit_peak);
+  const double all = operations * static_cast<double>(blocks.together) / (blocks.share * unit_peak);
+  const std::int64_t rest = count % blocks.together;
+  const double last =
+      rest == 0 ? 0 : one + (all - one) * static_cast<double>(rest - 1) / static_cast<double>(blocks.together - 1);
+  return static_cast<double>(count / blocks.together) * all + last;
+}
+
+double predicted_seconds(const ProductProblem& problem, const Shape& shape, const Blocks& blocks,
+                         const DeviceInfo& device) {
   const Product& product = problem.product;
-  const std::int64_t groups = shape.groups(product) * problem.batch_count() * shape.parts;
-  const double units = std::max(1u, device.compute_units);
-  // A group alone on a compute unit does not hide its own latencies: two make the unit's full rate.
-  const double rounds = std::max(1.0, static_cast<double>(groups) / (2 * units));
-  const double each = arithmetic_of(product.in).is_complex ? 8 : 2;
-  const double group = each * static_cast<double>(shape.m * shape.n * std::min(shape.part_k, product.k));
-  const double bytes =
-      bytes_touched(problem) + (shape.parts > 1 ? 2.0 * static_cast<double>(partial_bytes(problem, shape.parts)) : 0.0);
-  // On a CPU local memory is only a detour: 256 x 256 x 256 ran at 2 GFLOP/s on two cores.
-  const double share = device.kind == Kind::cpu ? 0.0045 : shape.share;
-  return product_time(problem, rounds * 2 * units * group, share, bytes, shape.parts > 1 ? 2 : 1, device);
+  const std::int64_t groups = shape.groups(product) * problem.batch_count() * shape.parts.count;
+  const std::int64_t units = std::max(1u, device.compute_units);
+  const int launches = shape.parts.count > 1 ? 2 : 1;
+  const double touched = bytes_touched(problem);
+  if (device.kind == Kind::cpu) {
+    // On a CPU local memory is only a detour: 256 x 256 x 256 ran at 2 GFLOP/s on two cores.
+    const double operations = arithmetic_of(product.in).operations() *
+                              static_cast<double>(std::max(groups, 2 * units)) *
+                              static_cast<double>(shape.m * shape.n * std::min(shape.parts.k, product.k));
+    return product_time(problem, operations, 0.0045, touched, launches, device);
+  }
+  const double seconds = unit_seconds(problem, shape, blocks, ceil_div(groups, units), device);
+  return product_time(problem, seconds * peak_operations(product, device), 1, touched, launches, device) +
+         partial_seconds(problem, shape.parts.count, device);
+}
+
+/// Blocks that are not square are kept for A by rows, and all aligned: there would be too many kernels, and of single
+/// elements they are slower than others (997 x 1009 by 1009 x 1021 131 us, of 64 x 64 86).
+bool kept(const Blocks& blocks, const Shape& shape, const Product& product) {
+  if (blocks.m == blocks.n) return true;
+  return shape.vector_a > 1 && shape.vector_b > 1 && product.a.m != 1;
 }
 
 /// The shape with the lowest predicted time, or why none is possible.
@@ -159,13 +206,19 @@ struct Best {
 Best best_shape(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
   Best best;
   for (const Blocks& blocks : blocks_for(arithmetic_of(problem.product.in))) {
-    const Shape shape = shape_of(problem, blocks, values, device);
-    if (std::string why = impossible(shape, device); !why.empty()) {
+    const Shape whole = shape_of(problem, blocks, values);
+    if (!kept(blocks, whole, problem.product)) continue;
+    if (std::string why = impossible(whole, device); !why.empty()) {
       best.refusal = why;
       continue;
     }
-    const double seconds = predicted_seconds(problem, shape, device);
-    if (!best.shape || seconds < best.seconds) best.shape = shape, best.seconds = seconds;
+    for (const std::int64_t parts : possible_parts(problem, whole, values.at("split"), device)) {
+      Shape shape = whole;
+      split_shape(problem, parts, shape);
+      constexpr double hesitation = 1.15;  // splits must be worth a second kernel, and what the prediction errs by
+      const double seconds = (parts > 1 ? hesitation : 1) * predicted_seconds(problem, shape, blocks, device);
+      if (!best.shape || seconds < best.seconds) best.shape = shape, best.seconds = seconds;
+    }
   }
   return best;
 }
@@ -201,25 +254,25 @@ ProductLaunches lower(const ProductProblem& problem, const Configuration& values
   launch.kernel.resident = static_cast<unsigned>(
       resident_groups(values.at("resident"), items, shape.tile_m * shape.tile_n * shape.accumulator / 4));
   defines.set("ASYNC", values.at("async"));
-  defines.set("BAND", values.at("band")).set("SPLIT", shape.parts > 1 ? 1 : 0);
+  defines.set("BAND", values.at("band")).set("SPLIT", shape.parts.count > 1 ? 1 : 0);
   ProductParams params = params_of(problem);
   params.blocks_m = ceil_div(product.m, shape.m);
   params.blocks_n = ceil_div(product.n, shape.n);
-  params.blocks_k = shape.parts;
-  params.share = shape.part_k;
+  params.blocks_k = shape.parts.count;
+  params.share = shape.parts.k;
   params.work = problem.batch_count();
   launch.geometry.items = items;
-  launch.geometry.groups = static_cast<std::uint64_t>(shape.groups(product) * params.work * shape.parts);
+  launch.geometry.groups = static_cast<std::uint64_t>(shape.groups(product) * params.work * shape.parts.count);
   launch.geometry.local_bytes = static_cast<std::size_t>(shape.local_bytes());
   launch.params = params_bytes(params);
   launch.buffers = {buffer_a(problem), buffer_b(problem)};
-  if (shape.parts == 1) {
+  if (shape.parts.count == 1) {
     append_results(problem, launch.buffers);
     return {{std::move(launch)}, 0};
   }
   launch.buffers.push_back(buffer_workspace(shape.accumulator));
-  const auto bytes = static_cast<std::size_t>(partial_bytes(problem, shape.parts));
-  return {{std::move(launch), combine_launch(problem, shape.parts, device)}, bytes};
+  const auto bytes = static_cast<std::size_t>(partial_bytes(problem, shape.parts.count));
+  return {{std::move(launch), combine_launch(problem, shape.parts.count, device)}, bytes};
 }
 
 }  // namespace
