@@ -150,6 +150,12 @@ std::string section_of(const NamedDocument& named, std::size_t number) {
          absent_of(named.document) + "</section>\n";
 }
 
+/// "FMA of f32" of "FMA of f32 in registers".
+std::string arithmetic_of(const Document& peak) {
+  const auto how = peak.at("how").get<std::string>();
+  return how.substr(0, how.find(" in "));
+}
+
 void raise_ceiling(std::vector<Roofline::Ceiling>& ceilings, const std::string& name, double value, bool of_memory) {
   for (auto& ceiling : ceilings)
     if (ceiling.name == name) {
@@ -165,8 +171,8 @@ void add_ceilings(const Document& result, Roofline& roofline) {
   for (const Document& contestant : result.at("contestants")) {
     const Role role = role_of(contestant);
     if (role == Role::peak && contestant.contains("gflop_per_second"))
-      raise_ceiling(roofline.ceilings, contestant.at("how").get<std::string>(),
-                    contestant.at("gflop_per_second").get<double>(), false);
+      raise_ceiling(roofline.ceilings, arithmetic_of(contestant), contestant.at("gflop_per_second").get<double>(),
+                    false);
     if ((role == Role::copy || role == Role::read) && cache != "warm" && contestant.contains("gb_per_second"))
       raise_ceiling(roofline.ceilings, name(role), contestant.at("gb_per_second").get<double>(), true);
   }

@@ -77,7 +77,7 @@ std::string grid_of(const Axes& axes) {
 
 /// The names of roofs that lie close together stand beside each other.
 std::string roofs_of(const Axes& axes, std::vector<const Roofline::Ceiling*> roofs) {
-  constexpr double line_height = 15, character_width = 6.5;
+  constexpr double line_height = 15, character_width = 7.8;
   std::sort(roofs.begin(), roofs.end(), [](const auto* a, const auto* b) { return a->value > b->value; });
   std::string text;
   double x = plot_left + 6, above = -line_height;
@@ -105,7 +105,7 @@ std::string slope_of(const Axes& axes, const Roofline::Ceiling& slope, double ro
          fmt::format(
              "<text class=\"ceiling-name\" transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" dy=\"{}\" "
              "text-anchor=\"middle\">{}: {} GB/s</text>\n",
-             x1 + 0.65 * (x2 - x1), y1 + 0.65 * (y2 - y1), angle, above ? -6 : 16, escaped_html(slope.name),
+             x1 + 0.3 * (x2 - x1), y1 + 0.3 * (y2 - y1), angle, above ? -6 : 16, escaped_html(slope.name),
              short_number(slope.value));
 }
 

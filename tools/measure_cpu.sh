@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Measures the CPU of this machine and files the results, a document for each command of the bench, in a folder of that name
-# below docs/results; the tables of a README go to standard output.
+# Measures the CPU of this machine, whole suites with everybody who can take part, and files the results, a document for each
+# suite, in a folder of that name below docs/results; the tables of a README go to standard output.
 # Usage: tools/measure_cpu.sh NAME [PROGRAM [COMMAND... [-- OPTIONS OF axisloom bench...]]]
-#   commands: those of axisloom bench, by name; rearrange, reduce and matmul when none is named
+#   commands: suites or other commands of axisloom bench, by name; every suite when none is named, which takes one and a half
+#   hours on two cores
+#   OPTIONS: --min-time 0.02 when none is given
 # Who takes part where it is found: OpenBLAS, oneDNN, CLBlast (Debian's libopenblas0, libdnnl2, libclblast1), NumPy, PyTorch,
 # and OpenCV if the program was built with it.
 set -euo pipefail
@@ -17,7 +19,8 @@ while (($#)) && [[ "$1" != -- ]]; do
   shift
 done
 (($#)) && shift
-((${#commands[@]})) || commands=(rearrange reduce matmul)
+((${#commands[@]})) || commands=(copy transpose relayout permute reduce matmul)
+(($#)) || set -- --min-time 0.02
 
 # OpenCV may bring OpenBLAS along, which then starts before the program can tell it what axisloom bench tells it.
 export OPENBLAS_THREAD_TIMEOUT="${OPENBLAS_THREAD_TIMEOUT:-20}"
