@@ -280,6 +280,24 @@ TEST_F(ProductsCuda, VectorsInBothOrientationsCompile) {
   }
 }
 
+// On 132 compute units: groups and launches of a tile's product, the second of which adds the parts of k up.
+TEST_F(ProductsCuda, TilesFillTheComputeUnits) {
+  struct Expected {
+    std::int64_t m, n, k;
+    std::size_t launches;
+    std::uint64_t groups;
+  };
+  const Expected list[] = {{2048, 2048, 2048, 1, 16 * 16},     {1024, 1024, 1024, 1, 8 * 16},
+                           {997, 1021, 1009, 1, 16 * 16},      {768, 768, 768, 2, 6 * 6 * 3},
+                           {2049, 2049, 2049, 2, 17 * 17 * 3}, {64, 64, 65536, 2, 128}};
+  for (const Expected& expected : list) {
+    const std::vector<Launch> launches =
+        launches_of("tile", product_of(Dtype::f32, false, false, expected.m, expected.n, expected.k));
+    ASSERT_EQ(launches.size(), expected.launches) << expected.m;
+    EXPECT_EQ(launches[0].geometry.groups, expected.groups) << expected.m;
+  }
+}
+
 TEST_F(ProductsCuda, TilesReadSixteenBytesAndFuse) {
   const std::vector<Launch> launches = launches_of("tile", product_of(Dtype::f32, false, false));
   ASSERT_EQ(launches.size(), 1u);

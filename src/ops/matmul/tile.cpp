@@ -189,9 +189,9 @@ double predicted_seconds(const ProductProblem& problem, const Shape& shape, cons
          partial_seconds(problem, shape.parts.count, device);
 }
 
-/// Blocks that are not square are kept for A by rows, and all aligned: there would be too many kernels, and of single
+/// Blocks that are not square are for A by rows, and all aligned: there would be too many kernels, and of single
 /// elements they are slower than others (997 x 1009 by 1009 x 1021 131 us, of 64 x 64 86).
-bool kept(const Blocks& blocks, const Shape& shape, const Product& product) {
+bool worth_a_kernel(const Blocks& blocks, const Shape& shape, const Product& product) {
   if (blocks.m == blocks.n) return true;
   return shape.vector_a > 1 && shape.vector_b > 1 && product.a.m != 1;
 }
@@ -207,7 +207,7 @@ Best best_shape(const ProductProblem& problem, const Configuration& values, cons
   Best best;
   for (const Blocks& blocks : blocks_for(arithmetic_of(problem.product.in))) {
     const Shape whole = shape_of(problem, blocks, values);
-    if (!kept(blocks, whole, problem.product)) continue;
+    if (!worth_a_kernel(blocks, whole, problem.product)) continue;
     if (std::string why = impossible(whole, device); !why.empty()) {
       best.refusal = why;
       continue;
