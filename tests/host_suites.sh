@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Prints a GoogleTest filter of the suites that open no device: those of the files that mention none, in the headers of
+# Prints a GoogleTest filter of the suites that open no device: those of the files that mention none, nor the headers of
 # theirs beside them either.
 set -euo pipefail
 cd "$(dirname "$0")/unit"
-mark='device::open|Device::open|_runtime\(\)|devices\(\)|dlopen'
+mark='device::open|Device::open|_runtime\(\)|devices\(\)|dlopen|real_device\(\)'
 headers="$(grep -lE "$mark" -- *.hpp | sed 's|\.|\\.|' | paste -sd'|')"
 files="$(grep -LE "$mark${headers:+|$headers}" -- *_test.cpp)"
 [[ -n "$files" ]] || { echo "no test file without a device" >&2; exit 1; }
