@@ -15,7 +15,7 @@ build:  ## build/axisloom, libaxisloom and the tests
 	@cmake --preset release > /dev/null
 	@cmake --build --preset release
 
-test:  ## install what is missing, then every test (about 20 minutes on 2 cores)
+test:  ## install what is missing, then every test (about 16 minutes on 2 cores)
 	@tools/install_dependencies.sh test
 	@tools/test.sh
 
