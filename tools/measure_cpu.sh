@@ -2,8 +2,8 @@
 # Measures the CPU of this machine, whole suites with everybody who can take part, and files the results, a document for each
 # suite, in a folder of that name below docs/results; the tables of a README go to standard output.
 # Usage: tools/measure_cpu.sh NAME [PROGRAM [COMMAND... [-- OPTIONS OF axisloom bench...]]]
-#   commands: suites or other commands of axisloom bench, by name; every suite when none is named, which takes one and a half
-#   hours on two cores
+#   commands: suites or other commands of axisloom bench, by name; every suite when none is named, which takes more than an
+#   hour on two cores
 #   OPTIONS: --min-time 0.02 when none is given
 # Who takes part where it is found: OpenBLAS, oneDNN, CLBlast (Debian's libopenblas0, libdnnl2, libclblast1), NumPy, PyTorch,
 # and OpenCV if the program was built with it.

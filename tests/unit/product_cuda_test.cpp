@@ -134,6 +134,10 @@ TEST_F(ProductsCuda, EveryFormOfTilesCompiles) {
       expect_compiles(launches_of("tile", product_of(Dtype::f32, a_turned, b_turned, 4095, 4095, 4095)),
                       "unaligned tile", turn++);
     }
+  for (std::size_t generation = 0; generation < architectures.size(); ++generation)
+    for (const bool b_turned : {false, true})
+      expect_compiles(launches_of("tile", product_of(Dtype::f32, false, b_turned, 1024, 1024, 1024)),
+                      "tile of 128 x 64", generation);
   const ops::ProductProblem turned = product_of(Dtype::f32, true, false);
   for (const Configuration& values :
        {Configuration{{"buffers", 1}}, Configuration{{"access", 4}}, Configuration{{"step_k", 16}},

@@ -266,7 +266,7 @@ TEST_F(Products, RandomOnes) {
                   static_cast<unsigned>(between(0, 3) / 3 * between(0, 15)),
                   static_cast<unsigned>(between(0, 3) / 3 * between(0, 15))};
   };
-  for (unsigned i = 0; i < 30; ++i) {
+  for (unsigned i = 0; i < 60; ++i) {
     Case job;
     const auto pairs = dtype_pairs();
     std::tie(job.in, job.out) = pairs[static_cast<std::size_t>(between(0, static_cast<int>(pairs.size()) - 1))];
@@ -282,7 +282,7 @@ TEST_F(Products, RandomOnes) {
   }
 }
 
-/// Products of random shapes and transpositions, as an einsum asks for them: C by rows.
+/// Products of random shapes and transpositions, as an einsum would ask for them.
 Case random_shape(std::mt19937& engine) {
   const auto between = [&](int low, int high) { return std::uniform_int_distribution(low, high)(engine); };
   const auto extent = [&] {
@@ -292,6 +292,7 @@ Case random_shape(std::mt19937& engine) {
   for (int axes = between(0, 2); axes > 0; --axes) job.batch.push_back(between(1, 9));
   job.a.turned = between(0, 1) == 1;
   job.b.turned = between(0, 1) == 1;
+  job.c.turned = between(0, 3) == 0;
   return job;
 }
 
