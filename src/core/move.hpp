@@ -60,7 +60,7 @@ Bounds out_bounds(const Move& move);
 std::int64_t proven_alignment(const Move& move, bool output, int fastest, std::int64_t limit);
 
 /// Whether every element offset, with and without the start offset and with the indices that the guard leaves out,
-/// every stride, and every flat index fits in a signed 32-bit number.
+/// every stride, and every flat index fits in a signed 32-bit number; those of items that have no element included.
 bool fits_32_bits(const Move& move);
 
 /// "8192x8192 of 4 bytes, in {1,8192}, out {8192,1}", for messages.
