@@ -124,8 +124,10 @@ std::shared_ptr<PlanImpl> plan_map(const Map& map, const Device& device, const P
     if (core::component_of(dtype) == Dtype::f64 && !device.info().f64)
       throw Error(Errc::unsupported, "the device has no f64, which " + std::string(name(dtype)) + " needs",
                   "use f32 or c64, or another device");
-  if (map.loops.size() > most_batch_axes)
-    throw Error(Errc::unsupported, "an array of more than " + std::to_string(most_batch_axes) + " separate axes",
+  if (map.loops.size() > max_rank)
+    throw Error(Errc::unsupported,
+                "arrays are multiplied or converted over " + std::to_string(map.loops.size()) +
+                    " axes that cannot be merged, and kernels walk at most " + std::to_string(max_rank),
                 "rearrange the arrays first");
   const bool wide = options.index == IndexWidth::bits64 || !fits_32_bits(map);
   const ProductProblem problem{product_of(map), wide ? 64 : 32};

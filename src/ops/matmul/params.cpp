@@ -29,8 +29,9 @@ bool is_unsigned(Dtype dtype) {
 // Axes that are walked: a few steps for axes that are not there cost nothing once per group, and fewer ranks mean fewer
 // kernels.
 int batch_class(std::size_t axes) {
-  constexpr int few = 3;
-  return axes <= std::size_t{few} ? few : PRODUCT_AXES;
+  for (const int rank : {3, 14})
+    if (axes <= static_cast<std::size_t>(rank)) return rank;
+  return PRODUCT_AXES;
 }
 
 LaunchBuffer buffer(int view, const ProductOperand& operand, Dtype dtype) {

@@ -9,6 +9,7 @@ using i64 = std::int64_t;
 using u64 = std::uint64_t;
 using u32 = std::uint32_t;
 #include "ops/matmul/product.params.h"
+static_assert(arguments_fit(sizeof(ProductParams), 4));
 
 /// How a dtype is computed with: in what its sums are kept, and the real type of that.
 struct Arithmetic {

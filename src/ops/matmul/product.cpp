@@ -237,7 +237,9 @@ std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View>
   const Product normal = normalise(product);
   if (writes_nothing(normal)) return plan;
   if (normal.batch.size() > most_batch_axes)
-    throw Error(Errc::unsupported, "a product over more than " + std::to_string(most_batch_axes) + " batch axes",
+    throw Error(Errc::unsupported,
+                "a product over " + std::to_string(normal.batch.size()) + " batch axes that cannot be merged, and " +
+                    "kernels walk at most " + std::to_string(most_batch_axes),
                 "merge axes, or rearrange the operands first");
   const ProductProblem problem = problem_of(normal, options);
   report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;

@@ -44,7 +44,7 @@ struct Product {
   bool relu = false;
 };
 
-inline constexpr int most_batch_axes = 12;
+inline constexpr int most_batch_axes = max_rank - 2;
 
 /// The same product with the fewest batch axes: extents of 1 dropped, neighbours merged where all strides allow it, and
 /// an axis that only A (only B) and the output have made part of m (of n).

@@ -1,7 +1,7 @@
 // Parameters of every product kernel: one layout for host and device, widest members first, no padding.
 // Strides are in elements. The walk is over the batch axes, slowest first; those that a product lacks stand in front
 // with extent 1. Variant "plain" walks m and n as well.
-#define PRODUCT_AXES 14
+#define PRODUCT_AXES 16  // arrays of as many axes
 
 typedef struct {
   i64 extent[PRODUCT_AXES];

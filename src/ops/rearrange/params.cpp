@@ -15,7 +15,10 @@ int rank_class(int axes, Ranks ranks) {
   static constexpr std::array fine = {2, 4, 6, 8, 16}, coarse = {4, 8, 16, 16, 16};
   for (const int rank : ranks == Ranks::fine ? fine : coarse)
     if (axes <= rank) return rank;
-  throw Error(Errc::usage, "a walk of more than 16 axes", "merge or split the array");
+  throw Error(Errc::unsupported,
+              "the move walks " + std::to_string(axes) + " axes that cannot be merged, and kernels walk at most " +
+                  std::to_string(MOVE_AXES),
+              "do it in two steps, each of which splits fewer axes");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ using i64 = std::int64_t;
 using u64 = std::uint64_t;
 using u32 = std::uint32_t;
 #include "ops/rearrange/move.params.h"
+static_assert(arguments_fit(sizeof(MoveParams), 2));
 
 /// Ranks that kernels are compiled for; a walk takes the next one up. Walked once per tile, the steps for axes that are
 /// not there cost nothing, and fewer ranks mean fewer kernels. Walked once per access they show: two steps too many

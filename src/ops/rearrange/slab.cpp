@@ -12,6 +12,7 @@ namespace {
 
 #include "ops/rearrange/slab.params.h"
 static_assert(most_slab_axes == SLAB_AXES);
+static_assert(arguments_fit(sizeof(SlabParams), 2));
 
 constexpr std::int64_t long_row = 128;  // bytes that coalesce without a detour
 

@@ -5,6 +5,8 @@
 #include "core/number.hpp"
 #include "ops/scalar_type.hpp"
 
+#include <axisloom/error.hpp>
+
 #include <algorithm>
 
 namespace axisloom::ops {
@@ -98,6 +100,7 @@ void write_walk(std::span<const ReduceAxis> kept, std::span<const ReduceAxis> re
     defines.set("KEPT_RANK", static_cast<std::int64_t>(kept_rank));
     defines.set("REDUCED_RANK", static_cast<std::int64_t>(reduced_rank));
   }
+  if (kept_rank + reduced_rank > REDUCE_AXES) throw_too_many_axes(kept.size() + reduced.size() + 1);
   params.kept_rank = static_cast<i32>(kept_rank);
   params.reduced_rank = static_cast<i32>(reduced_rank);
   const auto write = [&](std::span<const ReduceAxis> axes, std::size_t begin, std::size_t rank) {
@@ -116,6 +119,13 @@ std::int64_t extents_of(std::span<const ReduceAxis> axes) {
 }
 
 }  // namespace
+
+void throw_too_many_axes(std::size_t axes) {
+  throw Error(Errc::unsupported,
+              "the reduction walks " + std::to_string(axes) + " axes that cannot be merged, and kernels walk at most " +
+                  std::to_string(REDUCE_AXES),
+              "do it in two steps, each of which splits fewer axes");
+}
 
 ReduceLaunch reduce_launch(const ReduceProblem& problem, const char* kernel, std::size_t kept) {
   const Reduction& reduction = problem.reduction;

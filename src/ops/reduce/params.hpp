@@ -11,6 +11,10 @@ using u64 = std::uint64_t;
 using u32 = std::uint32_t;
 using i32 = std::int32_t;
 #include "ops/reduce/reduce.params.h"
+static_assert(arguments_fit(sizeof(ReduceParams), 4));
+
+/// Refuses a reduction over more axes than REDUCE_AXES has room for.
+[[noreturn]] void throw_too_many_axes(std::size_t axes);
 
 /// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the first `kept` of
 /// the kept axes and over the reduced ones but the last, which is the run.

@@ -67,6 +67,7 @@ Reduction part_of(const Reduction& whole, const Box& box) {
 /// The kernel `places` behind the launches of a slice, whose accumulators are the plan's output.
 Launch places_launch(const Reduction& whole, const Reduction& part, const Box& box, const DeviceInfo& device) {
   const bool cpu = device.kind == Kind::cpu;
+  if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes(whole.reduced.size());
   PlaceParams params{};
   std::fill_n(params.extent, PLACE_AXES, 1);
   std::size_t to = PLACE_AXES;
