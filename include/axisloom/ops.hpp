@@ -48,8 +48,8 @@ Operation relayout(std::string_view from, std::string_view to, std::int64_t chan
 
 /// Reduces the axes that stand on the left of the pattern only: reduce("max", "b c (h 2) (w 2) -> b c h w"). Names:
 /// sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm. Result dtypes and empty cases are those of
-/// NumPy 2; argmin and argmax count over the reduced axes in order. Options: order (fast, or portable: the same bits on
-/// every device), and ord of norm (1, 2, inf).
+/// NumPy 2; argmin and argmax count over the reduced axes in order; a bool counts as 1 whatever its byte is, if not 0.
+/// Options: order (fast, or portable: the same bits on every device), and ord of norm (1, 2, inf).
 Operation reduce(std::string_view name, std::string_view pattern, const Options& options = {},
                  const Lengths& lengths = {});
 /// The same by axis numbers: reduction("sum", {{"axes", "0,-1"}, {"keepdims", ""}}). Options: those of reduce, axes

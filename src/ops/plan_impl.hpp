@@ -19,8 +19,8 @@ inline constexpr int tickets_view = -2;    // u32 slots for the ticket words: 0 
 inline constexpr int most_tickets = 1024;  // of one plan
 inline constexpr std::size_t workspace_alignment = 256;  // of what a plan keeps apart within its workspace
 
-/// Whether a kernel's arguments stay within what all runtimes take, OpenCL promising 1,024 bytes: the parameters; pointer,
-/// offset and, where accesses are watched, one number for each buffer; and then the log.
+/// Whether a kernel's arguments stay within what all runtimes take, OpenCL promising 1,024 bytes: the parameters;
+/// pointer, offset and, where accesses are watched, one number for each buffer; and then the log.
 constexpr bool arguments_fit(std::size_t params_bytes, std::size_t buffers) {
   return params_bytes + 24 * buffers + 8 <= 1000;
 }

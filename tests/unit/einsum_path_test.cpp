@@ -126,40 +126,46 @@ TEST(EinsumWorkspace, KeepsApartWhatLivesTogether) {
   }
 }
 
-TEST(EinsumPromotion, IsNumPys) {
-  // Rows and columns in this order, as numpy.promote_types of NumPy 2.4 has it.
-  constexpr std::string_view dtypes[] = {"u8",  "i8",  "bool", "u16", "i16", "f16", "u32",
-                                         "i32", "f32", "u64",  "i64", "f64", "c64", "c128"};
+// Rows and columns in the order of the enumeration, as numpy.promote_types of NumPy 2.4 has it; and bf16, which NumPy
+// lacks and which is to integers what f16 is.
+TEST(EinsumPromotion, IsNumPysAndGivesBf16APlace) {
   constexpr std::string_view table[] = {
-      "u8 i16 u8 u16 i16 f16 u32 i32 f32 u64 i64 f64 c64 c128",         // u8
-      "i16 i8 i8 i32 i16 f16 i64 i32 f32 f64 i64 f64 c64 c128",         // i8
-      "u8 i8 bool u16 i16 f16 u32 i32 f32 u64 i64 f64 c64 c128",        // bool
-      "u16 i32 u16 u16 i32 f32 u32 i32 f32 u64 i64 f64 c64 c128",       // u16
-      "i16 i16 i16 i32 i16 f32 i64 i32 f32 f64 i64 f64 c64 c128",       // i16
-      "f16 f16 f16 f32 f32 f16 f64 f64 f32 f64 f64 f64 c64 c128",       // f16
-      "u32 i64 u32 u32 i64 f64 u32 i64 f64 u64 i64 f64 c128 c128",      // u32
-      "i32 i32 i32 i32 i32 f64 i64 i32 f64 f64 i64 f64 c128 c128",      // i32
-      "f32 f32 f32 f32 f32 f32 f64 f64 f32 f64 f64 f64 c64 c128",       // f32
-      "u64 f64 u64 u64 f64 f64 u64 f64 f64 u64 f64 f64 c128 c128",      // u64
-      "i64 i64 i64 i64 i64 f64 i64 i64 f64 f64 i64 f64 c128 c128",      // i64
-      "f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 c128 c128",      // f64
-      "c64 c64 c64 c64 c64 c64 c128 c128 c64 c128 c128 c128 c64 c128",  // c64
-      "c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128",
+      "u8 i16 u8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128",                 // u8
+      "i16 i8 i8 i32 i16 f16 bf16 i64 i32 f32 f64 i64 f64 c64 c128",                 // i8
+      "u8 i8 bool u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128",                // bool
+      "u16 i32 u16 u16 i32 f32 f32 u32 i32 f32 u64 i64 f64 c64 c128",                // u16
+      "i16 i16 i16 i32 i16 f32 f32 i64 i32 f32 f64 i64 f64 c64 c128",                // i16
+      "f16 f16 f16 f32 f32 f16 f32 f64 f64 f32 f64 f64 f64 c64 c128",                // f16
+      "bf16 bf16 bf16 f32 f32 f32 bf16 f64 f64 f32 f64 f64 f64 c64 c128",            // bf16
+      "u32 i64 u32 u32 i64 f64 f64 u32 i64 f64 u64 i64 f64 c128 c128",               // u32
+      "i32 i32 i32 i32 i32 f64 f64 i64 i32 f64 f64 i64 f64 c128 c128",               // i32
+      "f32 f32 f32 f32 f32 f32 f32 f64 f64 f32 f64 f64 f64 c64 c128",                // f32
+      "u64 f64 u64 u64 f64 f64 f64 u64 f64 f64 u64 f64 f64 c128 c128",               // u64
+      "i64 i64 i64 i64 i64 f64 f64 i64 i64 f64 f64 i64 f64 c128 c128",               // i64
+      "f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 c128 c128",               // f64
+      "c64 c64 c64 c64 c64 c64 c64 c128 c128 c64 c128 c128 c128 c64 c128",           // c64
+      "c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128",  // c128
   };
-  for (std::size_t a = 0; a < std::size(dtypes); ++a) {
+  for (const Dtype a : all_dtypes()) {
     std::string row;
-    for (const std::string_view b : dtypes)
-      row += std::string(row.empty() ? "" : " ") + std::string(name(promoted(*dtype_of(dtypes[a]), *dtype_of(b))));
-    EXPECT_EQ(row, table[a]) << dtypes[a];
+    for (const Dtype b : all_dtypes()) row += std::string(row.empty() ? "" : " ") + std::string(name(promoted(a, b)));
+    EXPECT_EQ(row, table[static_cast<std::size_t>(a)]) << name(a);
   }
 }
 
-TEST(EinsumPromotion, GivesBf16APlace) {
-  EXPECT_EQ(promoted(Dtype::bf16, Dtype::f16), Dtype::f32);
-  EXPECT_EQ(promoted(Dtype::i8, Dtype::bf16), Dtype::bf16);
-  EXPECT_EQ(promoted(Dtype::bf16, Dtype::i16), Dtype::f32);
-  EXPECT_EQ(promoted(Dtype::bf16, Dtype::i32), Dtype::f64);
-  EXPECT_EQ(promoted(Dtype::bf16, Dtype::c64), Dtype::c64);
+// A product has the promoted dtype, but for products of bytes, bools among them, whose sums would wrap.
+TEST(EinsumPromotion, OfBytesIsI32) {
+  for (const Dtype a : all_dtypes()) {
+    for (const Dtype b : all_dtypes()) {
+      const bool bytes = size_of(a) == 1 && size_of(b) == 1 && (a != Dtype::boolean || b != Dtype::boolean);
+      const std::vector<View> views{View::contiguous(a, {2}), View::contiguous(b, {2})};
+      EXPECT_EQ(result_view(dot(), views).dtype, bytes ? Dtype::i32 : promoted(a, b)) << name(a) << " " << name(b);
+    }
+  }
+  const View mask = View::contiguous(Dtype::boolean, {2}), byte = View::contiguous(Dtype::u8, {2});
+  EXPECT_EQ(result_view(einsum("i, i, i ->"), std::vector{mask, byte, mask}).dtype, Dtype::i32);
+  EXPECT_EQ(result_view(einsum("i, i, i ->"), std::vector{mask, mask, mask}).dtype, Dtype::boolean);
+  EXPECT_EQ(result_view(dot({{"out-dtype", "u8"}}), std::vector{mask, byte}).dtype, Dtype::u8);
 }
 
 }  // namespace

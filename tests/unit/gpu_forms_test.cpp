@@ -37,21 +37,20 @@ void expect_oracle_on_gpu(const Operation& op, const std::vector<View>& views, s
 TEST(GpuForms, BlocksWithATailGoToPlacesBelowTheFirst) {
   const Dims planes{2, 34, 6, 14}, blocks{2, 5, 6, 14, 8};
   constexpr std::array by{"plain"};
-  expect_oracle_on_gpu(relayout("NCHW", "NC/8HW8"),
-                       {laid_out(Dtype::u8, planes, {1, -19, -3, -647}),
-                        laid_out(Dtype::u8, blocks, {-264, -52, -1, 530, -6})},
-                       by);
-  expect_oracle_on_gpu(relayout("NC/8HW8", "NCHW", 34),
-                       {laid_out(Dtype::u8, blocks, {-3360, -672, -112, -8, -1}),
-                        laid_out(Dtype::u8, planes, {-2856, -84, -14, -1})},
-                       by);
+  expect_oracle_on_gpu(
+      relayout("NCHW", "NC/8HW8"),
+      {laid_out(Dtype::u8, planes, {1, -19, -3, -647}), laid_out(Dtype::u8, blocks, {-264, -52, -1, 530, -6})}, by);
+  expect_oracle_on_gpu(
+      relayout("NC/8HW8", "NCHW", 34),
+      {laid_out(Dtype::u8, blocks, {-3360, -672, -112, -8, -1}), laid_out(Dtype::u8, planes, {-2856, -84, -14, -1})},
+      by);
 }
 
 TEST(GpuForms, RowsGoBackwardsInPackets) {
   const Dims shape{5, 7, 37};
   constexpr std::array by{"plain", "rows", "shift"};
-  expect_oracle_on_gpu(
-      copy(), {laid_out(Dtype::u8, shape, {-300, 41, 1}), laid_out(Dtype::u8, shape, {-400, -53, 1})}, by);
+  expect_oracle_on_gpu(copy(), {laid_out(Dtype::u8, shape, {-300, 41, 1}), laid_out(Dtype::u8, shape, {-400, -53, 1})},
+                       by);
 }
 
 // A move as it comes from its operation goes backwards; the normal form turns it round. The kernel takes both.
@@ -63,8 +62,7 @@ TEST(GpuForms, PacketsGoToPlacesBelowTheFirst) {
   const auto made = std::make_shared<PlanImpl>();
   made->device = gpu;
   made->views = views;
-  made->launches.push_back(
-      shift.lower({ops::lowered_move(copy(), views)}, default_values(shift.info), gpu.info()));
+  made->launches.push_back(shift.lower({ops::lowered_move(copy(), views)}, default_values(shift.info), gpu.info()));
   ops::compile(*made);
   const Bytes in = random_bytes(buffer_bytes(views[0]), 7), before(400, std::byte{0x6d});
   EXPECT_TRUE(after_run(Plan(made), in, before) == after_oracle(copy(), views, in, before));

@@ -12,7 +12,8 @@ namespace {
 std::string axes_text(int first, int last, int step = 1) {
   std::string text;
   const int way = first <= last ? step : -step;
-  for (int i = first; way > 0 ? i <= last : i >= last; i += way) text += (text.empty() ? "a" : " a") + std::to_string(i);
+  for (int i = first; way > 0 ? i <= last : i >= last; i += way)
+    text += (text.empty() ? "a" : " a") + std::to_string(i);
   return text;
 }
 
@@ -35,7 +36,7 @@ std::vector<View> completed(const Operation& op, std::vector<View> inputs) {
 }
 
 /// Runs by a candidate that takes everything.
-void expect_oracle(const Operation& op, const std::vector<View>& views, const Device& device) {
+void expect_oracle_at_limit(const Operation& op, const std::vector<View>& views, const Device& device) {
   std::vector<Bytes> in;
   for (std::size_t i = 0; i + 1 < views.size(); ++i) in.push_back(few_numbers(views[i], static_cast<unsigned>(i)));
   const Bytes before(static_cast<std::size_t>(buffer_bytes(views.back())), std::byte{0x6d});
@@ -96,14 +97,14 @@ TEST_F(RankLimits, MovesWalkSixteenAxes) {
 TEST_F(RankLimits, ReductionsKeepAllAxesOfTheirArrays) {
   const Operation op = reduce("max", axes_text(0, 15) + " -> " + axes_text(15, 0));
   const std::vector<View> views = completed(op, {View::contiguous(Dtype::f32, Dims::filled(16, 2))});
-  expect_oracle(op, views, real_device());
-  expect_oracle(op, views, as_gpu(real_device()));
+  expect_oracle_at_limit(op, views, real_device());
+  expect_oracle_at_limit(op, views, as_gpu(real_device()));
   expect_planned(op, views[0]);
 }
 
 TEST_F(RankLimits, ReductionsWalkTwentyOneAxes) {
   const Operation op = reduce("sum", every_second(18), {}, all_two(18));
-  expect_oracle(op, completed(op, {View::contiguous(Dtype::u8, {1 << 18})}), real_device());
+  expect_oracle_at_limit(op, completed(op, {View::contiguous(Dtype::u8, {1 << 18})}), real_device());
   for (const int axes : {18, 20, 21})
     expect_planned(reduce("sum", every_second(axes), {}, all_two(axes)),
                    View::contiguous(Dtype::u8, {std::int64_t{1} << axes}));
@@ -117,16 +118,15 @@ TEST_F(RankLimits, PlacesOfSlicesWalkAsManyReducedAxes) {
   for (std::int64_t& stride : in.strides) stride *= 8;
   in.shape.push_back(8);
   in.strides.push_back(1);
-  const Operation op =
-      reduce("argmax", axes_text(0, 14) + " (r k s) -> k", {}, {{"r", 2}, {"k", 2}, {"s", 2}});
+  const Operation op = reduce("argmax", axes_text(0, 14) + " (r k s) -> k", {}, {{"r", 2}, {"k", 2}, {"s", 2}});
   EXPECT_GT(expect_oracle_in_slices(op, completed(op, {in}), 1 << 16), 2);
 }
 
 TEST_F(RankLimits, ProductsWalkAllAxesOfTheirArrays) {
   const View contiguous = View::contiguous(Dtype::i32, Dims::filled(16, 2));
   const std::vector<View> views = completed(matmul(), {scattered(Dtype::i32, 16), contiguous});
-  expect_oracle(matmul(), views, real_device());
-  expect_oracle(matmul(), views, as_gpu(real_device()));
+  expect_oracle_at_limit(matmul(), views, real_device());
+  expect_oracle_at_limit(matmul(), views, as_gpu(real_device()));
   expect_planned(matmul(), std::span(views).first(2));
   const Operation each = einsum(axes_text(0, 15) + ", " + axes_text(15, 0) + " -> " + axes_text(0, 15));
   const Plan planned = plan(each, completed(each, {contiguous, contiguous}), real_device());

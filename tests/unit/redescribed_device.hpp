@@ -38,7 +38,8 @@ class RedescribedDevice : public device::Device {
   DeviceInfo info_;
 };
 
-/// The device of the tests planned for as a GPU: kernels take the form of many items a group, which OpenCL runs anywhere.
+/// The device of the tests planned for as a GPU: kernels take the form of many items a group, which OpenCL runs
+/// anywhere.
 inline Device as_gpu(const Device& real) {
   DeviceInfo info = real.info();
   info.kind = Kind::gpu;

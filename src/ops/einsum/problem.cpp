@@ -41,10 +41,11 @@ Dtype common_dtype(std::span<const View> operands) {
 }
 
 Dtype result_dtype(const Operation& op, std::span<const View> operands) {
-  const auto is_byte = [](const View& v) { return v.dtype == Dtype::i8 || v.dtype == Dtype::u8; };
+  const auto is_byte = [](const View& v) { return size_of(v.dtype) == 1; };
   const Dtype common = common_dtype(operands);
+  const bool bytes = std::all_of(operands.begin(), operands.end(), is_byte) && common != Dtype::boolean;
   const auto text = op.option("out-dtype");
-  if (!text) return std::all_of(operands.begin(), operands.end(), is_byte) ? Dtype::i32 : common;
+  if (!text) return bytes ? Dtype::i32 : common;
   const auto asked = dtype_of(*text);
   if (!asked) throw Error(Errc::usage, "there is no dtype '" + std::string(*text) + "'", "use a name such as f32");
   if (promoted(common, *asked) != *asked)

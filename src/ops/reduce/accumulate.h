@@ -3,8 +3,8 @@
 //   element --HOLD--> held --MAP--> value --ADD--> accumulator --COMBINE--> ... --finish--> result
 //
 // The words below work on scalars, and on OpenCL's vectors where a kernel is for CPUs: V is the type of a value. The host
-// compiles in ELEMENT, HELD, VALUE and RESULT (scalars of the dialect), ELEMENT_PARTS and VALUE_PARTS (2: complex),
-// ACCUMULATION, MAPPING, FINISH, SMALLEST, and START0, START1: the value of nothing.
+// compiles in ELEMENT, HELD, VALUE and RESULT (scalars of the dialect), ELEMENT_FORMAT and RESULT_FORMAT, ELEMENT_PARTS and
+// VALUE_PARTS (2: complex), ACCUMULATION, MAPPING, FINISH, SMALLEST, and START0, START1: the value of nothing.
 //
 // Sums of floats carry what rounding took from the plain running sum (D. Knuth, TAOCP 2, 4.2.2, theorem B: TwoSum; the
 // cascade is that of T. Ogita, S. Rump and S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005).
@@ -18,6 +18,11 @@
 #define SQUARE 1
 #define MAGNITUDE 2
 #define NONZERO 3
+
+#define FORMAT_SAME 0
+#define FORMAT_F16 1
+#define FORMAT_BF16 2
+#define FORMAT_BOOL 3  // bytes, of which all but 0 count as 1
 
 #define FINISH_VALUE 0
 #define FINISH_MEAN 1
@@ -50,10 +55,12 @@ typedef struct {
 } Value;
 
 // ---- from memory to a value
-#if ELEMENT_FORMAT == 16
+#if ELEMENT_FORMAT == FORMAT_F16
 #define HOLD(x) f32_from_f16(x)
-#elif ELEMENT_FORMAT == 17
+#elif ELEMENT_FORMAT == FORMAT_BF16
 #define HOLD(x) f32_from_bf16(x)
+#elif ELEMENT_FORMAT == FORMAT_BOOL
+#define HOLD(x) ((HELD)((x) != 0))
 #else
 #define HOLD(x) ((HELD)(x))
 #endif
@@ -238,9 +245,9 @@ INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
 }
 
 // ---- the result
-#if RESULT_FORMAT == 16
+#if RESULT_FORMAT == FORMAT_F16
 #define STORED(x) f16_from_f32(x)
-#elif RESULT_FORMAT == 17
+#elif RESULT_FORMAT == FORMAT_BF16
 #define STORED(x) bf16_from_f32(x)
 #else
 #define STORED(x) ((RESULT)(x))

@@ -12,13 +12,23 @@
 namespace axisloom::ops {
 namespace {
 
-int format_of(Dtype dtype) {
-  return dtype == Dtype::f16 ? 16 : dtype == Dtype::bf16 ? 17 : 0;
+bool is_small_float(Dtype dtype) {
+  return dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
+
+std::string format_of(Dtype dtype) {
+  return dtype == Dtype::f16 ? "FORMAT_F16" : dtype == Dtype::bf16 ? "FORMAT_BF16" : "FORMAT_SAME";
+}
+
+/// What is not zero need not become 1 before it is compared with zero.
+std::string element_format(const Recipe& recipe) {
+  const bool counts = recipe.in == Dtype::boolean && recipe.mapping != Mapping::nonzero;
+  return counts ? "FORMAT_BOOL" : format_of(recipe.in);
 }
 
 std::string held_type(const Recipe& recipe) {
   if (recipe.mapping != Mapping::nonzero) return scalar_type(recipe.value);
-  return format_of(recipe.in) != 0 ? "f32" : scalar_type(recipe.in);
+  return is_small_float(recipe.in) ? "f32" : scalar_type(recipe.in);
 }
 
 /// The value that every other one is preferred to.
@@ -62,7 +72,7 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
                                              "FINISH_WORDS"};
   const auto [start, second_start] = starts_of(recipe);
   const bool floats = recipe.value == Dtype::f32 || recipe.value == Dtype::f64;
-  defines.set("ELEMENT", scalar_type(recipe.in)).set("ELEMENT_FORMAT", format_of(recipe.in));
+  defines.set("ELEMENT", scalar_type(recipe.in)).set("ELEMENT_FORMAT", element_format(recipe));
   defines.set("ELEMENT_BYTES", static_cast<std::int64_t>(size_of(core::component_of(recipe.in))));
   defines.set("ELEMENT_PARTS", core::components_of(recipe.in));
   defines.set("HELD", held_type(recipe));
