@@ -17,15 +17,18 @@ enum class Dtype : std::uint8_t { u8, i8, boolean, u16, i16, f16, bf16, u32, i32
 
 /// Every dtype, in the order of the enumeration.
 std::span<const Dtype> all_dtypes() noexcept;
-/// Size of one element in bytes: 1, 2, 4, 8 or 16.
-std::size_t size_of(Dtype dtype) noexcept;
+/// Size of one element in bytes: 1, 2, 4, 8 or 16. Throws Error(usage) for a value that is no dtype, as name does.
+std::size_t size_of(Dtype dtype);
 /// Name as users write it: "u8", "f32", "c128", "bool".
-std::string_view name(Dtype dtype) noexcept;
+std::string_view name(Dtype dtype);
 /// The dtype of a name; NumPy's long names ("float32", "uint8", "complex64") are accepted too.
 std::optional<Dtype> dtype_of(std::string_view name) noexcept;
 
 /// Largest number of axes of an array, before axes are merged.
 inline constexpr int max_rank = 16;
+/// Largest number of bytes of an array, and from the start of its buffer to its end: 256 TiB, more than a process can
+/// address.
+inline constexpr std::int64_t max_bytes = std::int64_t{1} << 48;
 
 /// A list of at most `max_rank` extents or strides, kept in place. Throws Error(usage) when it would grow beyond.
 class Dims {
@@ -84,9 +87,9 @@ struct View {
   Bounds bounds() const;
 };
 
-/// Throws Error(usage) unless rank, extents, strides, offset and alignment are ones a view can have.
+/// Throws Error(usage) unless dtype, rank, extents, strides, offset and alignment are ones a view can have.
 void validate(const View& view, std::string_view role);
-/// "f32[3,4]", with strides added when the view is not contiguous: "f32[3,4]{1,3}+5".
+/// "f32[3,4]", with strides added when the view is not contiguous: "f32[3,4]{1,3}+5". Shows also what no view can have.
 std::string to_string(const View& view);
 
 }  // namespace axisloom

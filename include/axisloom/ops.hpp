@@ -56,10 +56,16 @@ Operation reduce(std::string_view name, std::string_view pattern, const Options&
 /// (default: all), and the flag keepdims.
 Operation reduction(std::string_view name, const Options& options = {});
 
-/// Sums of products of any number of arrays: "i k, k j -> i j" or "ik,kj->ij". Of names that stand in several arrays
-/// the lengths agree or are 1; a name twice in one array is its diagonal; what is missing on the right is summed.
+/// Sums of products of up to 1,024 arrays: "i k, k j -> i j" or "ik,kj->ij". Of names that stand in several arrays
+/// the lengths agree or are 1, but a length that is given, by name or as a number, is that of every array; a name twice
+/// in one array is its diagonal; what is missing on the right is summed.
+/// Arrays are multiplied two at a time, in the order that costs least for their shapes. Axes that only one array has
+/// are summed before it is multiplied: of "acd,b->a" that is (sum over c d) times (sum over b). So an infinity may meet
+/// a sum where NumPy has it meet each term: inf * (0 + 1) is inf, and inf * 0 + inf * 1 would be NaN. In finite numbers
+/// the two differ by rounding alone, as long as no sum on the way is beyond the largest number of the result's dtype.
 /// Options: alpha (a factor), beta (a factor of one more input, which is added and broadcast to the result),
-/// activation (relu), out-dtype (of the result; by itself what NumPy promotes to, but i32 for 8-bit integers).
+/// activation (relu), out-dtype (of the result; by itself what NumPy promotes to, but i32 for integers of 8 bits, also
+/// with bools among them).
 Operation einsum(std::string_view pattern, const Options& options = {}, const Lengths& lengths = {});
 /// Products of matrices by the rules of NumPy's matmul. Options: those of einsum, and the flags transpose-a,
 /// transpose-b.

@@ -1,5 +1,8 @@
 // Binding of parsed patterns to shapes and named lengths: every elementary axis gets its extent, or the reason why not.
 #include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
 
 #include "core/checked.hpp"
 #include "core/pattern.hpp"
@@ -11,11 +14,12 @@ constexpr std::int64_t unknown = -1;
 
 using Composition = std::vector<int>;  // indices into BoundPattern::axes, slowest first
 
-const Axis* find_axis(const Side& side, std::string_view name) {
-  for (const Group& group : side.groups)
-    for (const Axis& axis : group.axes)
-      if (!axis.name.empty() && axis.name == name) return &axis;
-  return nullptr;
+std::set<std::string_view> names_in(std::span<const Side> sides) {
+  std::set<std::string_view> names;
+  for (const Side& side : sides)
+    for (const Group& group : side.groups)
+      for (const Axis& axis : group.axes) names.insert(axis.name);
+  return names;
 }
 
 class Binder {
@@ -67,34 +71,35 @@ class Binder {
   }
 
   void check_sides() const {
+    const std::span<const Side> left = pattern_.inputs, right(&pattern_.output, 1);
     if (allowed_ != OneSided::left) {
-      for (const Side& input : pattern_.inputs)
-        check_present(input, {&pattern_.output, 1}, "right",
-                      "this operation keeps every axis: name it on the right too, or reduce over it");
+      check_present(left, right, "right",
+                    "this operation keeps every axis: name it on the right too, or reduce over it");
     }
     if (allowed_ != OneSided::right) {
-      check_present(pattern_.output, pattern_.inputs, "left",
+      check_present(right, left, "left",
                     broadcast_ ? "name it in one of the arrays too"
                                : "only repeat makes new axes: name it on the left too, or use repeat");
     }
   }
 
-  // Every axis of `side` must stand on one of `others`. Anonymous axes stand for themselves alone, so they never do.
-  void check_present(const Side& side, std::span<const Side> others, const char* where,
+  // Every axis of `sides` must stand on one of `others`. Anonymous axes stand for themselves alone, so they never do.
+  void check_present(std::span<const Side> sides, std::span<const Side> others, const char* where,
                      const std::string& remedy) const {
-    for (const Group& group : side.groups) {
-      for (const Axis& axis : group.axes) {
-        const auto has = [&axis](const Side& other) { return find_axis(other, axis.name) != nullptr; };
-        if (axis.name.empty())
-          fail_at(axis, "an anonymous length other than 1 has no counterpart on the " + std::string(where),
-                  "give the axis a name on both sides");
-        if (std::none_of(others.begin(), others.end(), has))
-          fail_at(axis, "the axis '" + axis.name + "' does not stand on the " + where, remedy);
+    const std::set<std::string_view> names = names_in(others);
+    const bool matched = std::any_of(others.begin(), others.end(), [](const Side& s) { return s.has_ellipsis(); });
+    for (const Side& side : sides)
+      for (const Group& group : side.groups) {
+        for (const Axis& axis : group.axes) {
+          if (axis.name.empty())
+            fail_at(axis, "an anonymous length other than 1 has no counterpart on the " + std::string(where),
+                    "give the axis a name on both sides");
+          if (!names.contains(axis.name))
+            fail_at(axis, "the axis '" + axis.name + "' does not stand on the " + where, remedy);
+        }
+        if (group.ellipsis && !matched)
+          fail(group.column, 1, "the ellipsis does not stand on the " + std::string(where), "write it on both sides");
       }
-      const bool matched = std::any_of(others.begin(), others.end(), [](const Side& s) { return s.has_ellipsis(); });
-      if (group.ellipsis && !matched)
-        fail(group.column, 1, "the ellipsis does not stand on the " + std::string(where), "write it on both sides");
-    }
   }
 
   // Number of axes that the ellipsis of an input stands for; the same for all inputs that have one.
@@ -161,53 +166,77 @@ class Binder {
   }
 
   int axis_index(const Axis& axis) {
+    const int next = static_cast<int>(bound_.axes.size());
     if (!axis.name.empty())
-      if (const int known = index_of(axis.name); known >= 0) return known;
+      if (const auto [known, is_new] = numbers_.try_emplace(axis.name, next); !is_new) return known->second;
     bound_.axes.push_back({axis.name, axis.length});
     written_.push_back(axis);
-    return static_cast<int>(bound_.axes.size()) - 1;
+    return next;
   }
 
-  int index_of(std::string_view name) const {
-    const auto same = [name](const BoundAxis& axis) { return axis.name == name; };
-    const auto found = std::find_if(bound_.axes.begin(), bound_.axes.end(), same);
-    return found == bound_.axes.end() ? -1 : static_cast<int>(found - bound_.axes.begin());
+  int index_of(const std::string& name) const {
+    const auto found = numbers_.find(name);
+    return found == numbers_.end() ? -1 : found->second;
   }
 
   void apply_lengths() {
-    std::vector<std::string_view> seen;
     given_.resize(bound_.axes.size());
     for (const auto& [name, length] : lengths_) {
       const int index = name.empty() || name.front() == '.' ? -1 : index_of(name);
       if (index < 0)
         fail(0, 0, "the pattern has no axis '" + name + "', but a length is given for it", "remove that length");
       const Axis& axis = written_[static_cast<std::size_t>(index)];
-      if (std::find(seen.begin(), seen.end(), name) != seen.end())
+      if (given_[static_cast<std::size_t>(index)])
         fail_at(axis, "the length of '" + name + "' is given twice", "give it once");
       if (length < 0)
         fail_at(axis, "the length of '" + name + "' is given as " + std::to_string(length), "give a positive length");
-      seen.push_back(name);
       extent_of(index) = length;
       given_[static_cast<std::size_t>(index)] = true;
     }
   }
 
-  // A name on several inputs may become known only through the second, so this goes round until nothing is learnt.
+  // An axis of an array, and how many of its elementary axes have no length yet.
+  struct Place {
+    std::size_t input, axis, open;
+  };
+
+  // A name on several inputs may become known only through the second: an array's axis is looked at once but one of its
+  // lengths are known, and again whenever one of them is learnt.
   void infer_from_shapes() {
-    for (bool learnt = true; learnt;) {
-      learnt = false;
-      for (std::size_t i = 0; i < bound_.inputs.size(); ++i)
-        for (std::size_t k = 0; k < bound_.inputs[i].size(); ++k)
-          learnt = infer(bound_.inputs[i][k], input_columns_[i][k], shapes_[i][static_cast<int>(k)]) || learnt;
+    std::vector<Place> places;
+    std::vector<std::vector<std::size_t>> places_of(bound_.axes.size());
+    std::queue<std::size_t> ready;
+    const auto get_ready = [&](std::size_t place) {
+      if (places[place].open <= 1) ready.push(place);
+    };
+    for (std::size_t i = 0; i < bound_.inputs.size(); ++i)
+      for (std::size_t k = 0; k < bound_.inputs[i].size(); ++k) {
+        places.push_back({i, k, 0});
+        for (const int axis : bound_.inputs[i][k]) {
+          places_of[static_cast<std::size_t>(axis)].push_back(places.size() - 1);
+          if (extent_of(axis) == unknown) ++places.back().open;
+        }
+        get_ready(places.size() - 1);
+      }
+    for (; !ready.empty(); ready.pop()) {
+      const Place& place = places[ready.front()];
+      const bool was_open = place.open > 0;
+      const int learnt = infer(bound_.inputs[place.input][place.axis], input_columns_[place.input][place.axis],
+                               shapes_[place.input][static_cast<int>(place.axis)]);
+      if (learnt < 0) continue;
+      for (const std::size_t other : places_of[static_cast<std::size_t>(learnt)]) {
+        if (was_open) --places[other].open;
+        get_ready(other);
+      }
     }
     for (const auto& input : bound_.inputs)
       for (const Composition& composition : input) check_inferred(composition);
   }
 
-  // Returns whether the extent of an axis was learnt.
-  bool infer(const Composition& composition, int column, std::int64_t extent) {
-    if (broadcast_ && composition.size() == 1 && extent_of(composition[0]) != unknown)
-      return infer_broadcast(composition[0], column, extent);
+  // Returns the axis whose extent was learnt, or -1.
+  int infer(const Composition& composition, int column, std::int64_t extent) {
+    if (broadcast_ && composition.size() == 1 && extent_of(composition[0]) != unknown && !is_fixed(composition[0]))
+      return infer_broadcast(composition[0], column, extent) ? composition[0] : -1;
     std::vector<int> open;
     std::int64_t product = 1;
     for (const int axis : composition) {
@@ -216,19 +245,24 @@ class Binder {
       else
         product = checked_mul(product, extent_of(axis), "the product of the lengths of a composed axis");
     }
-    if (open.size() > 1) return false;
+    if (open.size() > 1) return -1;
     const std::string has = "the array has length " + std::to_string(extent) + " here, ";
     if (open.empty()) {
       if (product != extent)
         fail(column, 1, has + "but the pattern and the given lengths say " + std::to_string(product),
              "give lengths whose product is that of the array");
-      return false;
+      return -1;
     }
     if (product == 0 || extent % product != 0)
       fail(column, 1, has + "which cannot be divided into parts of " + std::to_string(product),
            "give lengths that divide that of the array");
     extent_of(open.front()) = extent / product;
-    return true;
+    return open.front();
+  }
+
+  // Whether a length was given, by name or as a number: then it is that of every array.
+  bool is_fixed(int axis) const {
+    return given_[static_cast<std::size_t>(axis)] || bound_.axes[static_cast<std::size_t>(axis)].name.empty();
   }
 
   std::string text_of(int axis) const {
@@ -240,7 +274,7 @@ class Binder {
   bool infer_broadcast(int axis, int column, std::int64_t extent) {
     std::int64_t& known = extent_of(axis);
     if (extent == 1 || extent == known) return false;
-    if (known != 1 || given_[static_cast<std::size_t>(axis)])
+    if (known != 1)
       fail(column, 1,
            text_of(axis) + " has length " + std::to_string(extent) + " here, and " + std::to_string(known) +
                " elsewhere",
@@ -301,8 +335,9 @@ class Binder {
   bool broadcast_;
   BoundPattern bound_;
   std::vector<std::vector<int>> input_columns_;
-  std::vector<Axis> written_;  // where each of bound_.axes stands first
-  std::vector<bool> given_;    // whether its extent was given as a length
+  std::vector<Axis> written_;           // where each of bound_.axes stands first
+  std::map<std::string, int> numbers_;  // the index there by name
+  std::vector<bool> given_;             // whether its extent was given as a length
   int ellipsis_axes_ = 0;
   bool has_ellipsis_ = false;
 };

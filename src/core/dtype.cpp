@@ -1,5 +1,6 @@
 // The element types: one table of their names and sizes.
 #include <axisloom/array.hpp>
+#include <axisloom/error.hpp>
 
 namespace axisloom {
 namespace {
@@ -42,8 +43,11 @@ constexpr auto dtypes = [] {
   return all;
 }();
 
-const DtypeRow& row(Dtype dtype) noexcept {
-  return table[static_cast<std::size_t>(dtype)];
+const DtypeRow& row(Dtype dtype) {
+  const auto number = static_cast<std::size_t>(dtype);
+  if (number >= table.size())
+    throw Error(Errc::usage, "there is no dtype " + std::to_string(number), "use one of the enumeration's values");
+  return table[number];
 }
 
 }  // namespace
@@ -52,11 +56,11 @@ std::span<const Dtype> all_dtypes() noexcept {
   return dtypes;
 }
 
-std::size_t size_of(Dtype dtype) noexcept {
+std::size_t size_of(Dtype dtype) {
   return row(dtype).size;
 }
 
-std::string_view name(Dtype dtype) noexcept {
+std::string_view name(Dtype dtype) {
   return row(dtype).name;
 }
 

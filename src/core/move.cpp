@@ -295,7 +295,7 @@ bool fits_32_bits(const Move& move) {
   const std::int64_t all = move.count();
   if (all == 0) return true;
   const auto strides_fit = [](const MoveAxis& axis) { return fits(axis.in_stride) && fits(axis.out_stride); };
-  return fits(checked_add(all, slack, offset_name)) && (!move.guard || fits(move.guard->count)) &&
+  return fits(all) && fits(all + slack) && (!move.guard || fits(move.guard->count)) &&
          std::all_of(move.axes.begin(), move.axes.end(), strides_fit) &&
          offsets_fit(move, &MoveAxis::in_stride, move.in_offset) &&
          offsets_fit(move, &MoveAxis::out_stride, move.out_offset);

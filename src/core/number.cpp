@@ -125,7 +125,7 @@ Dtype component_of(Dtype dtype) noexcept {
   return dtype == Dtype::c64 ? Dtype::f32 : dtype == Dtype::c128 ? Dtype::f64 : dtype;
 }
 
-long double number_at(Dtype dtype, const std::byte* element, int component) noexcept {
+long double number_at(Dtype dtype, const std::byte* element, int component) {
   const std::byte* const at = element + static_cast<std::size_t>(component) * size_of(component_of(dtype));
   switch (component_of(dtype)) {
     case Dtype::boolean:
@@ -157,7 +157,7 @@ long double number_at(Dtype dtype, const std::byte* element, int component) noex
   }
 }
 
-void store_number(Dtype dtype, std::byte* element, long double number, int component) noexcept {
+void store_number(Dtype dtype, std::byte* element, long double number, int component) {
   std::byte* const at = element + static_cast<std::size_t>(component) * size_of(component_of(dtype));
   switch (component_of(dtype)) {
     case Dtype::boolean:

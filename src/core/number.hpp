@@ -22,9 +22,9 @@ int components_of(Dtype dtype) noexcept;
 Dtype component_of(Dtype dtype) noexcept;
 
 /// A component of the element at `element`. Every value of every dtype is exact: long double has at least 64 digits.
-long double number_at(Dtype dtype, const std::byte* element, int component = 0) noexcept;
+long double number_at(Dtype dtype, const std::byte* element, int component = 0);
 /// Stores a component: floats are rounded to nearest even; integers must be whole and in range; bool is number != 0.
-void store_number(Dtype dtype, std::byte* element, long double number, int component = 0) noexcept;
+void store_number(Dtype dtype, std::byte* element, long double number, int component = 0);
 
 /// The shortest decimal digits from which the element's bits can be read back: "0.1", "-7", "true", "1.5-2j", "nan".
 std::string number_text(Dtype dtype, const std::byte* element);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace axisloom::core {
 namespace {
@@ -116,10 +117,9 @@ class SideParser {
       fail(column, token.size(), "a name cannot start with a digit", "put a letter first, or a space after the number");
     if (token.front() == '_' || token.back() == '_')
       fail(column, token.size(), "a name cannot start or end with an underscore", "use it only within a name");
-    if (!spelling_.repeats && std::find(names_.begin(), names_.end(), token) != names_.end())
+    if (!spelling_.repeats && !names_.insert(token).second)
       fail(column, token.size(), "the name '" + std::string(token) + "' stands twice on one side",
            "give each axis its own name");
-    names_.push_back(token);
     group_.axes.push_back(Axis{.name = std::string(token), .column = static_cast<int>(column)});
   }
 
@@ -131,7 +131,7 @@ class SideParser {
   Group group_;
   bool in_group_ = false;
   bool has_ellipsis_ = false;
-  std::vector<std::string_view> names_;
+  std::set<std::string_view> names_;
 };
 
 std::size_t find_arrow(std::string_view text) {
@@ -219,10 +219,10 @@ Side implicit_output(const std::vector<Side>& inputs) {
       if (group.ellipsis && output.groups.empty()) output.groups.push_back(group);
     }
   std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.name < b.name; });
-  for (const Axis& axis : axes) {
-    const auto same = [&](const Axis& other) { return other.name == axis.name; };
-    if (std::count_if(axes.begin(), axes.end(), same) == 1)
-      output.groups.push_back(Group{.axes = {axis}, .column = axis.column});
+  for (auto axis = axes.begin(); axis != axes.end();) {
+    const auto next = std::find_if(axis, axes.end(), [&](const Axis& other) { return other.name != axis->name; });
+    if (next - axis == 1) output.groups.push_back(Group{.axes = {*axis}, .column = axis->column});
+    axis = next;
   }
   return output;
 }

@@ -9,10 +9,27 @@
 namespace axisloom {
 namespace {
 
+bool is_dtype(Dtype dtype) {
+  return static_cast<std::size_t>(dtype) < all_dtypes().size();
+}
+
+std::string text_of(Dtype dtype) {
+  return is_dtype(dtype) ? std::string(name(dtype)) : "dtype " + std::to_string(static_cast<int>(dtype));
+}
+
+/// Whether strides would say nothing new; of shapes that no array has they do.
+bool goes_without_strides(const View& view) {
+  try {
+    return view.shape.size() == view.strides.size() && view.is_contiguous();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 [[noreturn]] void refuse(std::string_view role, const View& view, const std::string& message, std::string remedy) {
   // The shape alone: a view that is refused may have no well-formed text of its own.
   throw Error(Errc::usage, {.message = "the " + std::string(role) + " " + message,
-                            .shapes = std::string(name(view.dtype)) + to_string(view.shape),
+                            .shapes = text_of(view.dtype) + to_string(view.shape),
                             .remedy = std::move(remedy)});
 }
 
@@ -49,6 +66,8 @@ Bounds View::bounds() const {
 }
 
 void validate(const View& view, std::string_view role) {
+  if (!is_dtype(view.dtype))
+    refuse(role, view, "has a dtype that is none of the enumeration's", "use one of its values");
   if (view.shape.size() != view.strides.size())
     refuse(
         role, view,
@@ -64,18 +83,22 @@ void validate(const View& view, std::string_view role) {
            "copy it to memory aligned to its elements");
   for (const std::int64_t extent : view.shape)
     if (extent < 0) refuse(role, view, "has the negative extent " + std::to_string(extent), "give extents from 0 up");
-  core::checked_mul(view.count(), size, "the size of a view in bytes");
+  if (view.count() > max_bytes / size)
+    refuse(role, view, "has more than " + std::to_string(max_bytes) + " bytes, repeated elements included",
+           "do it in parts");
   const Bounds bounds = view.bounds();
   if (bounds.low < 0)
     refuse(role, view, "reaches to element " + std::to_string(bounds.low) + ", before the start of its buffer",
            "give the offset of element [0,...,0], which is not the lowest when a stride is negative");
-  core::checked_mul(bounds.high, size, "an offset of a view in bytes");
+  if (bounds.high > max_bytes / size)
+    refuse(role, view,
+           "reaches to element " + std::to_string(bounds.high - 1) + ", beyond " + std::to_string(max_bytes) + " bytes",
+           "give strides and an offset that stay within a buffer");
 }
 
 std::string to_string(const View& view) {
-  std::string text(name(view.dtype));
-  text += to_string(view.shape);
-  if (!view.is_contiguous()) {
+  std::string text = text_of(view.dtype) + to_string(view.shape);
+  if (!goes_without_strides(view)) {
     std::string strides = to_string(view.strides);
     strides.front() = '{';
     strides.back() = '}';

@@ -148,6 +148,7 @@ std::vector<View> complete_views(const Operation& op, std::span<const View> view
     throw Error(Errc::usage, to_string(op) + " needs a view for each array, the output's may be left out");
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].align = alignment_of(memory[i].data(), all[i].align);
+    validate(all[i], i + 1 < all.size() ? "input" : "output");
     const Bounds bounds = all[i].bounds();
     const auto size = static_cast<std::int64_t>(size_of(all[i].dtype));
     if (bounds.low < 0 || bounds.high * size > static_cast<std::int64_t>(memory[i].size()))

@@ -40,6 +40,8 @@ void check_words(const Operation& op, const OpEntry& entry) {
 void check_options(const Operation& op, const OpEntry& entry) {
   for (const auto& given : op.options) {
     const std::string &name = given.first, &value = given.second;
+    if (std::count_if(op.options.begin(), op.options.end(), [&](const auto& o) { return o.first == name; }) > 1)
+      throw Error(Errc::usage, "option '" + name + "' is given twice", "give it once");
     const auto known = std::find_if(entry.options.begin(), entry.options.end(),
                                     [&](const Option& option) { return option.name == name; });
     if (known == entry.options.end()) {
@@ -140,9 +142,10 @@ Plan plan(const Operation& op, std::span<const View> views, const Device& device
     const auto inputs = static_cast<std::size_t>(entry.inputs(op));
     if (views.size() != inputs && views.size() != inputs + 1)
       throw Error(Errc::usage, "takes " + std::to_string(inputs) + " inputs and at most one output view");
+    for (const View& input : views.first(inputs)) validate(input, "input");
     std::vector<View> all(views.begin(), views.end());
     if (all.size() == inputs) all.push_back(entry.result(op, views));
-    for (std::size_t i = 0; i < all.size(); ++i) validate(all[i], i < inputs ? "input" : "output");
+    validate(all.back(), "output");
     std::shared_ptr<PlanImpl> made = entry.plan(op, all, device, options);
     PlanReport& report = made->report;
     if (made->tickets > 0) {

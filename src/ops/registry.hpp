@@ -56,7 +56,8 @@ struct OpEntry {
   void (*oracle)(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in,
                  std::byte* out);
   /// By how much each element of a right result may differ from the oracle's, in row-major order; of complex elements
-  /// each component. 0: not at all, and NaN only where the oracle has NaN. Null: results are compared bit for bit.
+  /// each component. 0: not at all, and NaN only where the oracle has NaN. Infinity: in any way, since the order of
+  /// what is done decides between numbers, infinities and NaN. Null: results are compared bit for bit.
   std::vector<double> (*bound)(const Operation& op, std::span<const View> views,
                                std::span<const std::byte* const> in) = nullptr;
   /// Bytes read plus written, each element once.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <axisloom/array.hpp>
+#include <axisloom/error.hpp>
 
 namespace axisloom {
 namespace {
@@ -30,6 +31,24 @@ TEST(DtypeNames, AcceptTheLongOnes) {
 
 TEST(DtypeNames, RefuseOthers) {
   for (const char* name : {"", "f", "F32", "float", "f32 ", "float128", "object"}) EXPECT_FALSE(dtype_of(name)) << name;
+}
+
+TEST(DtypeNames, AreThoseOfTheEnumerationOnly) {
+  for (const int number : {15, 16, 200, 255}) {
+    const auto none = static_cast<Dtype>(number);
+    for (const auto asks : {+[](Dtype dtype) { name(dtype); }, +[](Dtype dtype) { size_of(dtype); }}) {
+      try {
+        asks(none);
+        ADD_FAILURE() << number;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::usage);
+        EXPECT_EQ(error.parts().message, "there is no dtype " + std::to_string(number));
+      }
+    }
+    View view = View::contiguous(none, {2, 3});
+    EXPECT_EQ(to_string(view), "dtype " + std::to_string(number) + "[2,3]");
+    EXPECT_THROW(validate(view, "input"), Error);
+  }
 }
 
 // The digits of a short name are the bits of an element.

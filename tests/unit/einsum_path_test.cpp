@@ -90,6 +90,90 @@ TEST(EinsumPath, OfManyOperandsMultipliesEachOnce) {
   EXPECT_LE(path_operations(problem, path), 19 * 2 * 64.0);
 }
 
+/// The pair that shrinks the arrays most, found by looking at all of them at every step.
+std::vector<PathStep> slow_greedy_path(const Contraction& problem) {
+  struct Open {
+    std::vector<bool> members;
+    AxisSet axes;
+  };
+  const auto bytes = [&](AxisSet axes) { return 4 * static_cast<double>(problem.points(axes)); };
+  const std::size_t count = problem.operands.size();
+  std::vector<Open> arrays;
+  std::vector<int> open;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<bool> alone(count);
+    alone[i] = true;
+    arrays.push_back({alone, problem.operands[i].axes & axes_left(problem, alone)});
+    open.push_back(static_cast<int>(i));
+  }
+  const auto joined = [&](int left, int right) {
+    Open both = arrays[static_cast<std::size_t>(left)];
+    const Open& other = arrays[static_cast<std::size_t>(right)];
+    for (std::size_t i = 0; i < count; ++i) both.members[i] = both.members[i] || other.members[i];
+    both.axes = (both.axes | other.axes) & axes_left(problem, both.members);
+    return both;
+  };
+  std::vector<PathStep> path;
+  while (open.size() > 1) {
+    PathStep best;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < open.size(); ++i)
+      for (std::size_t k = i + 1; k < open.size(); ++k) {
+        const double growth = bytes(joined(open[i], open[k]).axes) -
+                              bytes(arrays[static_cast<std::size_t>(open[i])].axes) -
+                              bytes(arrays[static_cast<std::size_t>(open[k])].axes);
+        if (growth < least) least = growth, best = {open[i], open[k]};
+      }
+    path.push_back(best);
+    std::erase_if(open, [&](int number) { return number == best.left || number == best.right; });
+    open.push_back(static_cast<int>(arrays.size()));
+    arrays.push_back(joined(best.left, best.right));
+  }
+  return path;
+}
+
+TEST(EinsumPath, OfManyOperandsTakesThePairThatShrinksMost) {
+  std::mt19937 engine(5);
+  const auto draw = [&](int count) { return static_cast<int>(engine() % static_cast<unsigned>(count)); };
+  for (int round = 0; round < 40; ++round) {
+    const int operands = 9 + draw(8), axes = 3 + draw(9);
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < axes; ++i) lengths.push_back(2 + draw(4));
+    std::string pattern;
+    std::vector<Dims> shapes;
+    for (int o = 0; o < operands; ++o) {
+      pattern += o == 0 ? "" : ",";
+      Dims& shape = shapes.emplace_back();
+      for (int i = 0; i < axes; ++i)
+        if (draw(3) == 0) pattern += static_cast<char>('a' + i), shape.push_back(lengths[static_cast<std::size_t>(i)]);
+    }
+    const Contraction problem = problem_of(pattern, shapes);
+    EXPECT_EQ(contraction_path(problem), slow_greedy_path(problem)) << pattern;
+  }
+}
+
+// As many as there may be, over which neither all orders nor all pairs of each step could be looked at.
+TEST(EinsumPath, OfAllOperandsIsFound) {
+  std::string pattern;
+  std::vector<Dims> shapes;
+  for (std::size_t i = 0; i < most_einsum_operands; ++i) {
+    const std::size_t from = i % 50, to = (i * 7 + 1) % 50;
+    pattern += std::string(i == 0 ? "" : ", ") + "n" + std::to_string(from) + " m" + std::to_string(to % 13);
+    shapes.push_back({2, 3});
+  }
+  const Contraction problem = problem_of(pattern + " -> n0 m0", shapes);
+  EXPECT_EQ(contraction_path(problem).size(), most_einsum_operands - 1);
+  EXPECT_GT(path_operations(problem, contraction_path(problem)), 0);
+  shapes.push_back({2, 3});
+  try {
+    problem_of(pattern + ", n0 m0 -> n0 m0", shapes);
+    ADD_FAILURE() << "one more was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::unsupported);
+    EXPECT_NE(std::string(error.what()).find("1025 arrays"), std::string::npos) << error.what();
+  }
+}
+
 TEST(EinsumPath, CountsOperations) {
   const Contraction matrices = problem_of("i k, k j -> i j", {{10, 20}, {20, 30}});
   EXPECT_EQ(path_operations(matrices, contraction_path(matrices)), 2 * 10 * 20 * 30.0);

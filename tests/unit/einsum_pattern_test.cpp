@@ -56,6 +56,16 @@ TEST(EinsumPattern, ImpliesTheResultAsNumPyDoes) {
   EXPECT_NE(message_of("i k, k j", {{2, 3}, {3, 5}}).find("no '->'"), std::string::npos);
 }
 
+TEST(EinsumPattern, TakesGivenLengthsAsTheyAre) {
+  EXPECT_EQ(shape_of("a 3 -> a", {{2, 3}}), "[2]");
+  EXPECT_EQ(message_of("a 3 -> a", {{2, 1}}),
+            "the array has length 1 here, but the pattern and the given lengths say 3\n  a 3 -> a\n    ^");
+  EXPECT_EQ(message_of("a b -> a", {{2, 1}}, {{"b", 3}}),
+            "the array has length 1 here, but the pattern and the given lengths say 3\n  a b -> a\n    ^");
+  EXPECT_NE(message_of("i k, k j -> i j", {{2, 1}, {3, 5}}, {{"k", 3}}), "accepted");
+  EXPECT_EQ(shape_of("i k, k j -> i j", {{2, 3}, {3, 5}}, {{"k", 3}}), "[2,5]");
+}
+
 TEST(EinsumPattern, BroadcastsLengthsOfOne) {
   EXPECT_EQ(shape_of("i k, k j -> i j", {{2, 1}, {3, 5}}), "[2,5]");
   EXPECT_EQ(shape_of("i, i -> i", {{1}, {4}}), "[4]");

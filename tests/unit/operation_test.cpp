@@ -31,6 +31,29 @@ TEST(Operation, PermuteWritesItsAxesAsOneWord) {
   EXPECT_EQ(to_string(permute({})), "permute \"\"");
 }
 
+std::string refusal_for(const Operation& op, const std::vector<View>& inputs) {
+  try {
+    result_view(op, inputs);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::usage) << error.what();
+    return error.parts().message;
+  }
+  return "accepted";
+}
+
+TEST(Operation, TakesOptionsAndLengthsOnce) {
+  const View image = View::contiguous(Dtype::f32, {2, 1, 3, 5, 4}), line = View::contiguous(Dtype::f32, {4});
+  EXPECT_EQ(refusal_for(dot({{"alpha", "2"}, {"beta", "1"}, {"alpha", "3"}}), {line, line, line}),
+            "option 'alpha' is given twice");
+  EXPECT_EQ(refusal_for(reduction("sum", {{"keepdims", ""}, {"keepdims", ""}}), {line}),
+            "option 'keepdims' is given twice");
+  EXPECT_EQ(refusal_for(reduction("sum", {{"axes", "0"}, {"axes", "0"}}), {line}), "option 'axes' is given twice");
+  EXPECT_NE(refusal_for(rearrange("(a b) -> b a", {{"a", 2}, {"a", 2}}), {line}).find("'a' is given twice"),
+            std::string::npos);
+  const Operation planes{"relayout", {"NC/4HW4", "NCHW"}, {{"channels", 3}, {"channels", 4}}};
+  EXPECT_EQ(refusal_for(planes, {image}), "the length of 'channels' is given twice");
+}
+
 TEST(Operation, RefusesNegativeChannels) {
   EXPECT_THROW(relayout("NC/8HW8", "NCHW", -1), Error);
 }

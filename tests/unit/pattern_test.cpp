@@ -191,6 +191,37 @@ TEST(Pattern, RefusesMoreAxesThanAnArrayCanHave) {
   EXPECT_THROW(output_shape(bind(parse("... -> ... 1"), {&shape, 1}, {}, OneSided::none)), Error);
 }
 
+// So many that looking through all of them for each would not end.
+TEST(Pattern, TakesAnyNumberOfNames) {
+  constexpr int count = 200000;
+  std::string names, turned;
+  Lengths lengths;
+  for (int i = 0; i < count; ++i) {
+    names += "n" + std::to_string(i) + " ";
+    turned += "n" + std::to_string(count - 1 - i) + " ";
+    if (i > 0) lengths.emplace_back("n" + std::to_string(i), 1);
+  }
+  const Dims shape{5};
+  const Pattern pattern = parse("(" + names + ") -> (" + turned + ")");
+  const BoundPattern bound = bind(pattern, {&shape, 1}, lengths, OneSided::none);
+  EXPECT_EQ(bound.axes.size(), static_cast<std::size_t>(count));
+  EXPECT_EQ(bound.axes[0].extent, 5);
+  EXPECT_EQ(output_shape(bound), Dims{5});
+}
+
+// Each length follows from the one after it.
+TEST(Pattern, LearnsLengthsFromTheLastOperandToTheFirst) {
+  constexpr int operands = 3000;
+  std::string text;
+  for (int i = 0; i < operands; ++i)
+    text += std::string(i == 0 ? "" : ", ") + "(n" + std::to_string(i) + " n" + std::to_string(i + 1) + ")";
+  const std::vector<Dims> shapes(operands, Dims{4});
+  const Pattern pattern = parse_einsum(text + " -> n0", shapes);
+  const BoundPattern bound =
+      bind(pattern, shapes, {{"n" + std::to_string(operands), 2}}, OneSided::left, Broadcast::yes);
+  EXPECT_EQ(output_shape(bound), Dims{2});
+}
+
 TEST(Pattern, RefusesExtentsThatOverflow) {
   const Dims shape{2};
   const Lengths lengths{{"b", std::int64_t{1} << 62}};

@@ -1,6 +1,8 @@
 // Views: bounds, contiguity, text, and what validation refuses.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <axisloom/array.hpp>
 #include <axisloom/error.hpp>
 
@@ -61,12 +63,15 @@ TEST(View, Text) {
   EXPECT_EQ(to_string(View::contiguous(Dtype::f32, {3, 4})), "f32[3,4]");
   EXPECT_EQ(to_string(view_of({3, 4}, {1, 3}, 5)), "f32[3,4]{1,3}+5");
   EXPECT_EQ(to_string(view_of({}, {})), "f32[]");
+  EXPECT_EQ(to_string(view_of({-3}, {1})), "f32[-3]{1}") << "as it is, though no view can have it";
+  EXPECT_EQ(to_string(view_of({large, large}, {0, 0})), "f32[4611686018427387904,4611686018427387904]{0,0}");
 }
 
 TEST(View, ValidationAcceptsAnyStridesWithinTheBuffer) {
   EXPECT_EQ(refusal(view_of({3, 4}, {-4, 1}, 8)), "accepted");
   EXPECT_EQ(refusal(view_of({3, 4}, {0, 0})), "accepted");
   EXPECT_EQ(refusal(view_of({0}, {-1})), "accepted");
+  EXPECT_EQ(refusal(view_of({1, 2}, {std::numeric_limits<std::int64_t>::min(), 1})), "accepted");
   EXPECT_EQ(refusal(View::contiguous(Dtype::c128, {})), "accepted");
 }
 
@@ -87,6 +92,10 @@ TEST(View, ValidationCountsBytes) {
   EXPECT_NE(refusal(view_of({2}, {large - 1})), "accepted");
   EXPECT_NE(refusal(view_of({large}, {0})), "accepted");
   EXPECT_NE(refusal(view_of({1}, {1}, large)), "accepted");
+  constexpr std::int64_t most = max_bytes / 4;  // of f32
+  EXPECT_EQ(refusal(view_of({most}, {1})), "accepted");
+  EXPECT_NE(refusal(view_of({most}, {1}, 1)).find("beyond 281474976710656 bytes"), std::string::npos);
+  EXPECT_NE(refusal(view_of({most, 2}, {0, 0})).find("more than 281474976710656 bytes"), std::string::npos);
 }
 
 }  // namespace

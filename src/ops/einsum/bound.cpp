@@ -122,6 +122,7 @@ std::vector<double> contraction_bound(const Contraction& problem, std::span<cons
   const bool scaled = problem.alpha != 1 || problem.addend;
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   for_each_sum(problem, operands, [&](double sum, std::int64_t, std::int64_t addend) {
+    if (!std::isfinite(sum)) return bound.push_back(HUGE_VAL);  // see OpEntry::bound: the order of products decides
     double whole = std::fabs(problem.alpha) * sum;
     const double spread = relative * whole;
     if (problem.addend && problem.beta != 0)

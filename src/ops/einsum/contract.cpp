@@ -109,8 +109,12 @@ class Contractor {
       array.term.strides[static_cast<std::size_t>(*axis)] = stride;
       stride = core::checked_mul(stride, problem_.extent(*axis), "the size of an array between the steps of an einsum");
     }
-    array.source.block = schedule_.block(core::checked_mul(stride, static_cast<std::int64_t>(size_of(dtype)),
-                                                           "the bytes between the steps of an einsum"));
+    const auto element = static_cast<std::int64_t>(size_of(dtype));
+    if (stride > max_bytes / element)
+      throw Error(Errc::unsupported,
+                  "an array between the steps of an einsum has more than " + std::to_string(max_bytes) + " bytes",
+                  "do it in parts");
+    array.source.block = schedule_.block(stride * element);
     return array;
   }
 

@@ -1,6 +1,7 @@
 // einsum, matmul and dot: three spellings of a contraction, which share everything but their words.
 #include "ops/einsum/einsum.hpp"
 
+#include "core/checked.hpp"
 #include "core/overlap.hpp"
 #include "ops/einsum/contract.hpp"
 #include "ops/einsum/oracle.hpp"
@@ -32,10 +33,11 @@ constexpr std::array matmul_options = {Option{"transpose-a", "", "Exchange the l
                                        out_dtype};
 
 std::int64_t bytes_of(const Contraction& problem, const Term& term) {
-  std::int64_t bytes = static_cast<std::int64_t>(size_of(term.dtype));
+  AxisSet moving = 0;
   for (const int axis : axes_of(term.axes))
-    if (term.strides[static_cast<std::size_t>(axis)] != 0) bytes *= problem.extent(axis);
-  return bytes;
+    if (term.strides[static_cast<std::size_t>(axis)] != 0) moving |= AxisSet{1} << axis;
+  const auto element = static_cast<std::int64_t>(size_of(term.dtype));
+  return core::checked_mul(element, problem.points(moving), "the number of bytes moved");
 }
 
 std::int64_t bytes_of(const Contraction& problem) {

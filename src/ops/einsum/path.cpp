@@ -5,8 +5,13 @@
 #include "ops/matmul/params.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <queue>
+#include <tuple>
 
 namespace axisloom::ops {
 namespace {
@@ -124,31 +129,72 @@ class Search {
   int next_ = 0;
 };
 
-/// Takes the pair whose product is smallest against the two, again and again; of equals the first.
-std::vector<PathStep> greedy_path(const Contraction& problem) {
-  const Sizes sizes(problem);
-  std::vector<Intermediate> arrays = arrays_of(problem);
-  std::vector<int> open;
-  for (std::size_t i = 0; i < arrays.size(); ++i) open.push_back(static_cast<int>(i));
-  const auto growth = [&](int left, int right) {
-    const Intermediate &a = arrays[static_cast<std::size_t>(left)], &b = arrays[static_cast<std::size_t>(right)];
-    return sizes.bytes(joined(problem, a, b).axes) - sizes.bytes(a.axes) - sizes.bytes(b.axes);
-  };
-  std::vector<PathStep> path;
-  while (open.size() > 1) {
-    PathStep best{open[0], open[1]};
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < open.size(); ++i)
-      for (std::size_t k = i + 1; k < open.size(); ++k)
-        if (const double grows = growth(open[i], open[k]); grows < least) least = grows, best = {open[i], open[k]};
-    path.push_back(best);
-    std::erase_if(open, [&](int number) { return number == best.left || number == best.right; });
-    open.push_back(static_cast<int>(arrays.size()));
-    arrays.push_back(
-        joined(problem, arrays[static_cast<std::size_t>(best.left)], arrays[static_cast<std::size_t>(best.right)]));
+/// What two arrays would become, and what that grows by.
+struct PossibleStep {
+  double growth = 0;
+  PathStep step;
+  bool operator>(const PossibleStep& other) const {
+    return std::tie(growth, step.left, step.right) > std::tie(other.growth, other.step.left, other.step.right);
   }
-  return path;
-}
+};
+
+/// Takes the pair whose product is smallest against the two, again and again; of equals the first. What a pair grows by
+/// does not change while others are multiplied: the axes that it loses are those that no other array has, and others
+/// keep an axis that it has. So each pair is looked at once.
+class Greedy {
+ public:
+  explicit Greedy(const Contraction& problem) : problem_(problem), sizes_(problem), arrays_(arrays_of(problem)) {
+    for (const Intermediate& array : arrays_) count(array.axes, 1);
+    for (int right = 1; right < size(); ++right)
+      for (int left = 0; left < right; ++left) consider(left, right);
+  }
+
+  std::vector<PathStep> path() {
+    std::vector<bool> gone(2 * arrays_.size());
+    while (path_.size() + 1 < problem_.operands.size()) {
+      const PathStep step = candidates_.top().step;
+      candidates_.pop();
+      const auto left = static_cast<std::size_t>(step.left), right = static_cast<std::size_t>(step.right);
+      if (gone[left] || gone[right]) continue;
+      gone[left] = gone[right] = true;
+      arrays_.push_back(joined(problem_, arrays_[left], arrays_[right]));
+      count(arrays_[left].axes, -1);
+      count(arrays_[right].axes, -1);
+      count(arrays_.back().axes, 1);
+      path_.push_back(step);
+      for (int other = 0; other + 1 < size(); ++other)
+        if (!gone[static_cast<std::size_t>(other)]) consider(other, size() - 1);
+    }
+    return std::move(path_);
+  }
+
+ private:
+  int size() const { return static_cast<int>(arrays_.size()); }
+  AxisSet axes(int number) const { return arrays_[static_cast<std::size_t>(number)].axes; }
+
+  void count(AxisSet axes, int by) {
+    for (const int axis : axes_of(axes)) arrays_with_[static_cast<std::size_t>(axis)] += by;
+  }
+
+  void consider(int left, int right) {
+    const AxisSet both = axes(left) | axes(right);
+    AxisSet kept = both & problem_.out.axes;
+    for (const int axis : axes_of(both & ~problem_.out.axes)) {
+      const int here = (has(axes(left), axis) ? 1 : 0) + (has(axes(right), axis) ? 1 : 0);
+      if (arrays_with_[static_cast<std::size_t>(axis)] > here) kept |= AxisSet{1} << axis;
+    }
+    const double growth = sizes_.bytes(kept) - sizes_.bytes(axes(left)) - sizes_.bytes(axes(right));
+    // Of what is too large to be counted no order is better than another.
+    candidates_.push({std::isnan(growth) ? std::numeric_limits<double>::infinity() : growth, {left, right}});
+  }
+
+  const Contraction& problem_;
+  Sizes sizes_;
+  std::vector<Intermediate> arrays_;
+  std::array<int, most_einsum_axes> arrays_with_{};  // each axis, of those that are not yet multiplied
+  std::priority_queue<PossibleStep, std::vector<PossibleStep>, std::greater<>> candidates_;
+  std::vector<PathStep> path_;
+};
 
 /// Calls visit(left, right, result), sets of axes, for each step.
 template <class Visit>
@@ -175,7 +221,7 @@ AxisSet axes_left(const Contraction& problem, const std::vector<bool>& in_set) {
 std::vector<PathStep> contraction_path(const Contraction& problem) {
   if (problem.path) return *problem.path;
   if (problem.operands.size() < 2) return {};
-  return problem.operands.size() <= most_searched ? Search(problem).path() : greedy_path(problem);
+  return problem.operands.size() <= most_searched ? Search(problem).path() : Greedy(problem).path();
 }
 
 double path_cost(const Contraction& problem, const std::vector<PathStep>& path) {

@@ -12,9 +12,9 @@ namespace axisloom::ops {
 AxisSet axes_left(const Contraction& problem, const std::vector<bool>& in_set);
 
 /// The cheapest order. Up to most_searched operands every order is searched (dynamic programming over subsets); beyond,
-/// the pair that shrinks the arrays most comes first. The cost is bytes moved plus arithmetic operations in the bytes
-/// that memory moves meanwhile. It knows no device: one pattern and shape has one order, on every device. A problem
-/// that has an order keeps it.
+/// the pair that shrinks the arrays most comes first, which takes n^2 log n steps for n operands. The cost is bytes
+/// moved plus arithmetic operations in the bytes that memory moves meanwhile. It knows no device: one pattern and shape
+/// has one order, on every device. A problem that has an order keeps it.
 std::vector<PathStep> contraction_path(const Contraction& problem);
 inline constexpr std::size_t most_searched = 8;
 

@@ -92,6 +92,11 @@ std::string dot_pattern(std::span<const View> operands) {
 }
 
 core::BoundPattern bind_operands(const Operation& op, std::span<const View> operands) {
+  if (operands.size() > most_einsum_operands)
+    throw Error(Errc::unsupported,
+                "an einsum of " + std::to_string(operands.size()) + " arrays; at most " +
+                    std::to_string(most_einsum_operands) + " are multiplied at a time",
+                "do it in parts");
   std::vector<Dims> shapes;
   for (const View& operand : operands) shapes.push_back(operand.shape);
   core::Pattern pattern;
@@ -185,11 +190,10 @@ View broadcast_to(const View& addend, const View& result) {
 }  // namespace
 
 std::int64_t Contraction::points(AxisSet axes) const {
+  const std::vector<int> list = axes_of(axes);
+  if (std::any_of(list.begin(), list.end(), [&](int axis) { return extent(axis) == 0; })) return 0;
   std::int64_t product = 1;
-  for (const int axis : axes_of(axes)) {
-    if (extent(axis) == 0) return 0;
-    product = core::checked_mul(product, extent(axis), "the number of products of an einsum");
-  }
+  for (const int axis : list) product = core::checked_mul(product, extent(axis), "the number of products of an einsum");
   return product;
 }
 

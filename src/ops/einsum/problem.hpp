@@ -15,6 +15,7 @@ namespace axisloom::ops {
 /// A set of axes, a bit each.
 using AxisSet = std::uint64_t;
 inline constexpr int most_einsum_axes = 64;
+inline constexpr std::size_t most_einsum_operands = 1024;
 
 /// An array of a contraction. It has only axes along which it is longer than 1; a stride is 0 where an axis is missing
 /// and where the user's own view repeats elements. The strides of a diagonal are added up.

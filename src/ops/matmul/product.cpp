@@ -206,6 +206,18 @@ ProductProblem problem_of(const Product& product, const PlanOptions& options) {
   return problem;
 }
 
+/// Sizes are counted in 64 bits, with room for what variants add to them.
+void check_size(const Product& product) {
+  constexpr double most = 0x1p50;
+  const auto m = static_cast<double>(product.m), n = static_cast<double>(product.n), k = static_cast<double>(product.k);
+  double points = std::max({m * n, m * k, n * k});
+  for (const BatchAxis& axis : product.batch) points *= static_cast<double>(axis.extent);
+  if (points > most)
+    throw Error(Errc::unsupported,
+                "a product whose batch of matrices has more than 2^50 elements, repeated ones included",
+                "do it in parts");
+}
+
 bool writes_nothing(const Product& product) {
   return product.m == 0 || product.n == 0 ||
          std::any_of(product.batch.begin(), product.batch.end(),
@@ -236,6 +248,7 @@ std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View>
   report.candidate = "none";
   const Product normal = normalise(product);
   if (writes_nothing(normal)) return plan;
+  check_size(normal);
   if (normal.batch.size() > most_batch_axes)
     throw Error(Errc::unsupported,
                 "a product over " + std::to_string(normal.batch.size()) + " batch axes that cannot be merged, and " +

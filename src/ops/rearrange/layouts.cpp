@@ -1,5 +1,7 @@
 // Lowers relayout: NCHW, NHWC, CHWN and channels in blocks, NC/xHWx. A tail of channels is zero-filled on the way in.
 #include "ops/rearrange/lowering.hpp"
+
+#include "core/checked.hpp"
 #include "ops/rearrange/move_of.hpp"
 
 #include <axisloom/error.hpp>
@@ -49,10 +51,11 @@ Request read(const Operation& op, const View& in) {
   if (block != 0 && in.shape[4] != block)
     throw Error(Errc::usage, "the last axis of " + std::string(request.from.name) + " is " + std::to_string(block) +
                                  " channels, " + to_string(in) + " has " + std::to_string(in.shape[4]));
-  request.channels = block == 0 ? stored : stored * block;
+  request.channels = block == 0 ? stored : core::checked_mul(stored, block, "the number of channels");
   for (const auto& [name, value] : op.lengths) {
     if (name != "channels") throw Error(Errc::usage, "relayout has no length '" + name + "'", "it takes channels=C");
-    const bool fits = block == 0 ? value == stored : value > (stored - 1) * block && value <= stored * block;
+    if (op.lengths.size() > 1) throw Error(Errc::usage, "the length of 'channels' is given twice", "give it once");
+    const bool fits = block == 0 ? value == stored : value > (stored - 1) * block && value <= request.channels;
     if (value < 0 || !fits)
       throw Error(Errc::usage, "channels=" + std::to_string(value) + " does not fit " + to_string(in) + " in " +
                                    std::string(request.from.name));
@@ -62,7 +65,7 @@ Request read(const Operation& op, const View& in) {
 }
 
 std::int64_t blocks(std::int64_t channels, std::int64_t block) {
-  return (channels + block - 1) / block;
+  return channels / block + (channels % block != 0 ? 1 : 0);
 }
 
 /// Strides of the blocks of channels and of one channel; a plain layout is cut into blocks of `cut`.
@@ -71,7 +74,8 @@ struct ChannelStrides {
 };
 ChannelStrides channel_strides(const Layout& layout, const View& view, std::int64_t cut) {
   const std::int64_t stride = view.strides[layout.c];
-  return layout.block == 0 ? ChannelStrides{stride * cut, stride} : ChannelStrides{stride, view.strides[4]};
+  if (layout.block != 0) return {stride, view.strides[4]};
+  return {core::checked_mul(stride, cut, "the stride of a block of channels"), stride};
 }
 
 }  // namespace
@@ -112,11 +116,14 @@ core::Move lower_relayout(const Operation& op, const View& in, const View& out) 
   const std::int64_t cells = blocks(request.channels, fine);  // fine blocks, or channels, that exist
   const std::int64_t ratio = coarse / fine;
   // A step of one cell: whole fine blocks on the finer side, `fine` channels inside a block on the coarser one.
+  const auto times = [](std::int64_t count, std::int64_t stride) {
+    return core::checked_mul(count, stride, "the stride of a block of channels");
+  };
   const auto outer = [&](const Layout& side, const ChannelStrides& c) {
-    return side.block == coarse || fine == 1 ? c.outer : ratio * c.outer;
+    return side.block == coarse || fine == 1 ? c.outer : times(ratio, c.outer);
   };
   const auto cell = [&](const Layout& side, const ChannelStrides& c) {
-    return fine == 1 ? c.inner : side.block == coarse && ratio > 1 ? fine * c.inner : c.outer;
+    return fine == 1 ? c.inner : side.block == coarse && ratio > 1 ? times(fine, c.inner) : c.outer;
   };
   const int a = add(blocks(cells, ratio), outer(from, in_c), outer(to, out_c));
   const int b = add(ratio, cell(from, in_c), cell(to, out_c));

@@ -3,6 +3,7 @@
 #include "ops/reduce/lowering.hpp"
 
 #include "core/axes.hpp"
+#include "core/checked.hpp"
 #include "core/pattern.hpp"
 
 #include <axisloom/error.hpp>
@@ -63,7 +64,7 @@ Lowered by_pattern(const Operation& op, const View& in) {
       axis.reduced = false;
       axis.out = static_cast<int>(k);
       axis.out_inner = inner;
-      inner *= axis.extent;
+      inner = core::checked_mul(inner, axis.extent, "the extent of a composed axis");
     }
   }
   return lowered;
@@ -117,7 +118,8 @@ Reduction lower_reduce(const Operation& op, const View& in, const View& out) {
     if (axis.reduced)
       reduction.reduced.push_back({axis.extent, axis.in, 0});
     else
-      reduction.kept.push_back({axis.extent, axis.in, out.strides[axis.out] * axis.out_inner});
+      reduction.kept.push_back(
+          {axis.extent, axis.in, core::checked_mul(out.strides[axis.out], axis.out_inner, "a stride of the output")});
   }
   reduction.recipe = recipe(reducer_of(op), in.dtype, reduction.count());
   return reduction;

@@ -62,7 +62,6 @@ bool slower(const ReduceAxis& a, const ReduceAxis& b) {
 }
 
 void merge(std::vector<ReduceAxis>& axes, bool in_order) {
-  std::erase_if(axes, [](const ReduceAxis& axis) { return axis.extent == 1; });
   while (merge_one_pair(axes, in_order)) {
   }
   if (!in_order) std::stable_sort(axes.begin(), axes.end(), slower);
@@ -134,9 +133,17 @@ Reduction normalise(const Reduction& reduction) {
     result.reduced = {ReduceAxis{}};
     return result;
   }
+  const bool nothing = result.count() == 0;
+  if (nothing) {  // and so nothing is read
+    for (ReduceAxis& axis : result.kept) axis.in = 0;
+    result.in_offset = 0;
+  }
+  // The stride of an axis of 1 may be anything.
+  for (auto* axes : {&result.kept, &result.reduced})
+    std::erase_if(*axes, [](const ReduceAxis& axis) { return axis.extent == 1; });
   for (ReduceAxis& axis : result.kept) turn_round(result, axis);
   merge(result.kept, false);
-  if (result.count() == 0) {
+  if (nothing) {
     result.reduced = {ReduceAxis{.extent = 0}};
     return result;
   }
@@ -165,8 +172,8 @@ bool fits_32_bits(const Reduction& reduction) {
   constexpr std::int64_t slack = 1 << 20;  // a loop's index may step past the end of a run by less than this
   const std::int64_t runs = std::max<std::int64_t>(1, reduction.count());
   const auto strides_fit = [](const ReduceAxis& axis) { return fits(axis.in) && fits(axis.out); };
-  return fits(core::checked_add(core::checked_mul(reduction.outputs(), runs, count_name), slack, count_name)) &&
-         std::all_of(reduction.kept.begin(), reduction.kept.end(), strides_fit) &&
+  const std::int64_t all = core::checked_mul(reduction.outputs(), runs, count_name);
+  return fits(all) && fits(all + slack) && std::all_of(reduction.kept.begin(), reduction.kept.end(), strides_fit) &&
          std::all_of(reduction.reduced.begin(), reduction.reduced.end(), strides_fit) &&
          offsets_fit(reduction, &ReduceAxis::in, reduction.in_offset) &&
          offsets_fit(reduction, &ReduceAxis::out, reduction.out_offset);
