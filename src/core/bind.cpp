@@ -368,10 +368,11 @@ std::vector<std::int64_t> elementary_strides(const BoundPattern& bound, const st
   std::vector<std::int64_t> result(bound.axes.size(), 0);
   for (std::size_t i = 0; i < side.size(); ++i) {
     std::int64_t stride = strides[static_cast<int>(i)];
-    for (auto axis = side[i].rbegin(); axis != side[i].rend(); ++axis) {
+    for (auto axis = side[i].rbegin(); axis != side[i].rend();) {
       std::int64_t& sum = result[static_cast<std::size_t>(*axis)];
       sum = checked_add(sum, stride, "the stride of a diagonal");
-      stride = checked_mul(stride, bound.axes[static_cast<std::size_t>(*axis)].extent, "the stride of a split axis");
+      const std::int64_t extent = bound.axes[static_cast<std::size_t>(*axis)].extent;
+      if (++axis != side[i].rend()) stride = checked_mul(stride, extent, "the stride of a split axis");
     }
   }
   return result;
