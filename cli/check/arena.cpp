@@ -3,6 +3,8 @@
 
 #include "compare.hpp"
 
+#include "device/device.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
@@ -36,8 +38,9 @@ Arena::Arena(const Device& device, Dtype dtype, const Dims& shape, const Placeme
   view_.offset = canary + placement.offset - bounds.low;
   bytes_ = static_cast<std::size_t>((2 * canary + placement.offset + bounds.high - bounds.low) * element);
   // Only memory of ours can begin at an odd address; elsewhere the weaker promise is all that can be tried.
-  if (placement.align > 0 && placement.align < device_alignment && device.info().unified_memory &&
-      device.info().kind == Kind::cpu) {
+  const DeviceInfo& runs_on = device.impl()->compiled_for();
+  if (placement.align > 0 && placement.align < device_alignment && runs_on.unified_memory &&
+      runs_on.kind == Kind::cpu) {
     host_.resize(bytes_ + 3 * device_alignment);
     buffer_ = device.wrap(exactly_aligned(host_, placement.align), bytes_);
   } else {

@@ -9,6 +9,7 @@
 
 #include "device/device.hpp"
 #include "jit/jit.hpp"
+#include "tune/profiles.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -27,6 +28,7 @@ struct CheckOptions {
   std::vector<std::string> files;
   std::int64_t random = 0;
   std::string candidate;
+  std::string profile;
   std::string index = "auto";
   bool checked = false;
   bool tight = false;
@@ -98,6 +100,7 @@ std::vector<Case> gather(const CheckOptions& options, std::uint64_t seed) {
 std::string repeat_command(const Case& c, const CheckSettings& settings, const Outcome& outcome) {
   std::string command =
       fmt::format("axisloom check --device {} --seed {}", settings.device.info().spec(), settings.seed);
+  if (!settings.profile.empty()) command += " --profile " + settings.profile;
   if (!outcome.candidate.empty()) command += " --candidate " + outcome.candidate;
   if (settings.index_64) command += " --index 64";
   if (settings.checked) command += " --checked";
@@ -184,6 +187,8 @@ void run(const CheckOptions& options, Context& context) {
   }
   CheckSettings settings;
   settings.device = open_asked_device(context);
+  settings.profile = options.profile;
+  if (!options.profile.empty()) settings.device = tune::profiled_device(settings.device, options.profile);
   settings.seed = context.seed;
   settings.candidate = options.candidate;
   settings.index_64 = parse_index(options.index) == IndexWidth::bits64;
@@ -207,6 +212,11 @@ void add_check(CLI::App& app, Context& context) {
       ->check(CLI::NonNegativeNumber.description(""));
   command->add_option("--candidate", options->candidate, "all: force each that accepts in turn; or the name of one")
       ->type_name("NAME");
+  command
+      ->add_option("--profile", options->profile,
+                   "Plan as for the device of that name, of tuning/devices, and run the kernels on this one")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(tune::profile_names()).description(""));
   command->add_option("--index", options->index, "64: force 64-bit offsets")
       ->check(CLI::IsMember({"64", "auto"}).description(""))
       ->type_name("64|auto");

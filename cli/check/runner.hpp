@@ -13,6 +13,7 @@ namespace axisloom::cli {
 
 struct CheckSettings {
   Device device;
+  std::string profile;  // of the device, when it has one
   std::uint64_t seed = 1;
   std::string candidate;  // "" as the case says, "all" each in turn, else this one
   bool index_64 = false;  // force 64-bit offsets

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/number.hpp"
+#include "device/forwarding.hpp"
 #include "ops_support.hpp"
 
 #include <axisloom/error.hpp>
@@ -10,51 +11,21 @@
 
 namespace axisloom::ops_test {
 
-/// A real device that grants small buffers only; with or without the host's memory in common.
-class LimitedDevice : public device::Device {
+/// A real device that grants small buffers only, with or without the host's memory in common, and counts them.
+class LimitedDevice : public device::SmallBuffers {
  public:
   LimitedDevice(std::shared_ptr<device::Device> real, std::size_t limit, bool unified)
-      : real_(std::move(real)), info_(real_->info()) {
-    info_.max_allocation = limit;
+      : SmallBuffers(std::move(real), limit) {
     info_.unified_memory = info_.unified_memory && unified;
   }
-  const DeviceInfo& info() const noexcept override { return info_; }
   void set_memory(std::size_t bytes) { info_.global_memory = bytes; }
-  std::string build_identity() const override { return real_->build_identity(); }
-  std::shared_ptr<device::Buffer> allocate(std::size_t bytes) override {
-    require(bytes);
-    return real_->allocate(bytes);
-  }
-  std::shared_ptr<device::Buffer> allocate_staging(std::size_t bytes) override {
-    require(bytes);
-    return real_->allocate_staging(bytes);
-  }
-  std::shared_ptr<device::Buffer> wrap(void* host, std::size_t bytes) override {
-    require(bytes);
-    return real_->wrap(host, bytes);
-  }
-  std::shared_ptr<device::Buffer> borrow_buffer(void* native, std::size_t bytes) override {
-    return real_->borrow_buffer(native, bytes);
-  }
-  std::shared_ptr<device::Queue> queue(bool timing) override { return real_->queue(timing); }
-  std::shared_ptr<device::Queue> borrow_queue(void* native) override { return real_->borrow_queue(native); }
-  std::shared_ptr<device::Program> build(const device::BuildRequest& request) override { return real_->build(request); }
-  std::shared_ptr<device::Program> load(const device::BuildRequest& request,
-                                        std::span<const std::byte> binary) override {
-    return real_->load(request, binary);
-  }
-  device::KernelAttributes attributes(device::Program& program, const std::string& kernel) override {
-    return real_->attributes(program, kernel);
-  }
   int buffers = 0;
 
  private:
-  void require(std::size_t bytes) {
+  void require(std::size_t bytes) override {
     ++buffers;
-    if (bytes > info_.max_allocation) throw Error(Errc::out_of_memory, "a buffer of " + std::to_string(bytes));
+    SmallBuffers::require(bytes);
   }
-  std::shared_ptr<device::Device> real_;
-  DeviceInfo info_;
 };
 
 /// One kernel for every reduction or product, and no tickets, for which small buffers have no room.
