@@ -7,6 +7,7 @@
 #include "ops/rearrange/candidate.hpp"
 #include "ops/rearrange/rearrange.hpp"
 #include "ops/registry.hpp"
+#include "tune/profiles.hpp"
 
 #include <axisloom/plan.hpp>
 
@@ -91,6 +92,11 @@ class NoDiskCache {
 /// time, since other tests lose devices on purpose.
 inline Device real_device() {
   return Device::open();
+}
+
+/// The same, planned for as for the device of a profile: "h200".
+inline Device profiled_device(std::string_view name) {
+  return tune::profiled_device(real_device(), name);
 }
 
 /// The input view and the result's contiguous one.

@@ -158,6 +158,7 @@ Slices slices(const Operation& op, std::span<const View> views, const Device& de
               std::int64_t limit) {
   check(op, views, options);
   const ReduceSlicing slicing{lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), device, options};
+  check_device(slicing.reduction.recipe, device.info());
   return slice_reduction(slicing, limit);
 }
 
