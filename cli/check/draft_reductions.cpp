@@ -47,7 +47,8 @@ Draft draft_reduction(const ops::OpEntry& entry, Dice& dice) {
 }
 
 Draft draft_reduce(const ops::OpEntry& entry, Dice& dice) {
-  const std::string reducer(dice.kind.one_of(reducers()));
+  // Norms have an option more than the others, so they come more often.
+  const std::string reducer(dice.kind.percent(20) ? "norm" : dice.kind.one_of(reducers()));
   const Sizes sizes = Sizes::draw(dice.kind);
   const auto rank = static_cast<int>(dice.kind.between(1, 6));
   const Dims extents = sizes.shape(dice.own, rank);
