@@ -138,7 +138,7 @@ ReduceProblem problem_of(const Reduction& reduction, bool portable, IndexWidth w
   ReduceProblem problem;
   problem.reduction = in_scalars(normalise(reduction));
   problem.index_bits = index_bits(problem.reduction, width);
-  problem.portable = portable && reduction.recipe.order_matters();
+  problem.portable = portable && reduction.recipe.order_matters() && reduction.count() > 0;  // nothing has no order
   return problem;
 }
 
