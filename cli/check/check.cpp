@@ -95,7 +95,8 @@ std::string repeat_command(const Case& c, const CheckSettings& settings, const O
 }
 
 /// The simplest case that fails as this one does, with the command that repeats it.
-void add_minimised(const Case& c, const CheckSettings& settings, const Outcome& outcome, nlohmann::ordered_json& entry) {
+void add_minimised(const Case& c, const CheckSettings& settings, const Outcome& outcome,
+                   nlohmann::ordered_json& entry) {
   Case like = c;
   like.options.candidate = outcome.candidate.empty() ? c.options.candidate : "";
   like.text = text_of(like);
@@ -139,7 +140,8 @@ void count_words(const Case& c, Tally& tally) {
   for (std::size_t i = 3 + c.op.words.size(); i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     const std::string key = words[i].substr(0, equals);
-    const bool length = std::any_of(c.op.lengths.begin(), c.op.lengths.end(), [&](const auto& l) { return l.first == key; });
+    const bool length =
+        std::any_of(c.op.lengths.begin(), c.op.lengths.end(), [&](const auto& l) { return l.first == key; });
     if (!length) ++tally.seen[key == "expect" ? words[i] : key];
   }
 }
@@ -170,10 +172,11 @@ void report(const Tally& tally, double seconds, const jit::CacheStats& before, c
   }
   if (context.verbose)
     for (const auto& [word, times] : tally.seen) say(fmt::format("{:>8} {}", times, word));
-  print(fmt::format("{} passed, {} failed, {} refused; {} cases of seed {}, {} left out, in {:.1f} s on {}, "
-                    "{} compiles, {} programs from disk\n",
-                    tally.passed, tally.failed, tally.refused, tally.cases, context.seed, tally.skipped, seconds,
-                    place_of(settings), now.compiles - before.compiles, now.disk_hits - before.disk_hits));
+  print(
+      fmt::format("{} passed, {} failed, {} refused; {} cases of seed {}, {} left out, in {:.1f} s on {}, "
+                  "{} compiles, {} programs from disk\n",
+                  tally.passed, tally.failed, tally.refused, tally.cases, context.seed, tally.skipped, seconds,
+                  place_of(settings), now.compiles - before.compiles, now.disk_hits - before.disk_hits));
 }
 
 void run_all(const CaseSource& cases, CheckSettings settings, const CheckOptions& options, Context& context) {

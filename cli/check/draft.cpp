@@ -15,7 +15,7 @@ namespace {
 // Most arrays are small, so that a case takes milliseconds; some have several tiles either way, or several groups.
 constexpr std::array<std::int64_t, 6> most_elements{1 << 10, 1 << 12, 1 << 12, 1 << 14, 1 << 14, 1 << 17};
 constexpr std::array<std::int64_t, 5> tile_sides{16, 32, 64, 128, 256};
-constexpr std::array<std::int64_t, 18> primes{2,  3,  5,  7,   11,  13,  17,  31,  37,
+constexpr std::array<std::int64_t, 18> primes{2,  3,  5,   7,   11,  13,  17,  31,  37,
                                               61, 67, 127, 131, 251, 257, 509, 521, 1021};
 
 /// How an operation is drawn, and how often for once that a plain one is.
@@ -31,12 +31,16 @@ Draft by_name(const ops::OpEntry&, Dice& dice) {
 }
 
 const std::vector<Drawer>& drawers() {
-  static const std::vector<Drawer> all{
-      {"copy", 3, by_name<draft_copy>},           {"transpose", 3, by_name<draft_transpose>},
-      {"permute", 4, by_name<draft_permute>},     {"relayout", 4, by_name<draft_relayout>},
-      {"rearrange", 4, by_name<draft_rearrange>}, {"repeat", 2, by_name<draft_repeat>},
-      {"reduce", 3, draft_reduce},                {"einsum", 7, by_name<draft_einsum>},
-      {"matmul", 4, by_name<draft_matmul>},       {"dot", 1, by_name<draft_dot>}};
+  static const std::vector<Drawer> all{{"copy", 3, by_name<draft_copy>},
+                                       {"transpose", 3, by_name<draft_transpose>},
+                                       {"permute", 4, by_name<draft_permute>},
+                                       {"relayout", 4, by_name<draft_relayout>},
+                                       {"rearrange", 4, by_name<draft_rearrange>},
+                                       {"repeat", 2, by_name<draft_repeat>},
+                                       {"reduce", 3, draft_reduce},
+                                       {"einsum", 7, by_name<draft_einsum>},
+                                       {"matmul", 4, by_name<draft_matmul>},
+                                       {"dot", 1, by_name<draft_dot>}};
   return all;
 }
 

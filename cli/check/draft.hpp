@@ -44,10 +44,10 @@ std::vector<const ops::OpEntry*> entries_by_share();
 Draft draft_of(const ops::OpEntry& entry, Dice& dice);
 
 // How the folders of operations are drawn.
-Draft draft_copy(Dice& dice), draft_transpose(Dice& dice), draft_permute(Dice& dice), draft_relayout(Dice& dice);
-Draft draft_rearrange(Dice& dice), draft_repeat(Dice& dice);
-Draft draft_reduce(const ops::OpEntry& entry, Dice& dice), draft_reduction(const ops::OpEntry& entry, Dice& dice);
-Draft draft_einsum(Dice& dice), draft_matmul(Dice& dice), draft_dot(Dice& dice);
+Draft draft_copy(Dice&dice), draft_transpose(Dice&dice), draft_permute(Dice&dice), draft_relayout(Dice&dice);
+Draft draft_rearrange(Dice&dice), draft_repeat(Dice&dice);
+Draft draft_reduce(const ops::OpEntry&entry, Dice&dice), draft_reduction(const ops::OpEntry&entry, Dice&dice);
+Draft draft_einsum(Dice&dice), draft_matmul(Dice&dice), draft_dot(Dice&dice);
 
 Dtype random_dtype(Random& random);
 std::vector<int> random_order(Random& random, int count);

@@ -97,7 +97,8 @@ Draft draft_einsum(Dice& dice) {
     for (int axis : operand) shape.push_back(extents[axis]);
     // An axis of length 1 goes with any length; on a diagonal both places have the same.
     const auto one = static_cast<int>(dice.own.below(shape.size()));
-    if (dice.kind.percent(15) && std::count(operand.begin(), operand.end(), operand[static_cast<std::size_t>(one)]) == 1)
+    if (dice.kind.percent(15) &&
+        std::count(operand.begin(), operand.end(), operand[static_cast<std::size_t>(one)]) == 1)
       shape[one] = 1;
     draft.shapes.push_back(shape);
   }

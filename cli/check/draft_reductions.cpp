@@ -39,7 +39,8 @@ Draft draft_reduction(const ops::OpEntry& entry, Dice& dice) {
   Draft draft{{std::string(entry.name)}, {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
-    if (dice.kind.percent(50)) axes += fmt::format("{}{}", axes.empty() ? "" : ",", dice.own.percent(20) ? axis - rank : axis);
+    if (dice.kind.percent(50))
+      axes += fmt::format("{}{}", axes.empty() ? "" : ",", dice.own.percent(20) ? axis - rank : axis);
   if (!axes.empty()) draft.op.options.emplace_back("axes", axes);
   if (has_option(entry, "keepdims") && dice.own.percent(25)) draft.op.options.emplace_back("keepdims", "");
   add_order(entry, entry.name, dice, draft.op);

@@ -50,8 +50,8 @@ std::vector<std::string> range(std::string_view text, std::string_view brace) {
   require_few(steps, brace);
   std::vector<std::string> values;
   for (std::uint64_t i = 0; i <= steps; ++i)
-    values.push_back(fmt::format("{}", static_cast<std::int64_t>(static_cast<std::uint64_t>(first) +
-                                                                 i * static_cast<std::uint64_t>(step))));
+    values.push_back(fmt::format(
+        "{}", static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + i * static_cast<std::uint64_t>(step))));
   return values;
 }
 

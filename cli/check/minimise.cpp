@@ -81,7 +81,8 @@ void drop_axes(const Case& c, Steps& steps) {
       for (std::string& word : other.op.words) word = without_number(word, axis, rank);
       for (auto& [name, value] : other.op.options)
         if (name == "axes") value = without_number(value, axis, rank);
-      std::erase_if(other.op.options, [](const auto& option) { return option.first == "axes" && option.second.empty(); });
+      std::erase_if(other.op.options,
+                    [](const auto& option) { return option.first == "axes" && option.second.empty(); });
     });
   }
 }
@@ -103,8 +104,7 @@ void shrink_extents(const Case& c, Steps& steps) {
       add_step(c, steps, [&](Case& other) { replace(other, *length, smaller); });
       for (std::size_t i = 0; i < c.shapes.size(); ++i)
         for (int axis = 0; axis < c.shapes[i].size(); ++axis)
-          if (c.shapes[i][axis] == *length)
-            add_step(c, steps, [&](Case& other) { other.shapes[i][axis] = smaller; });
+          if (c.shapes[i][axis] == *length) add_step(c, steps, [&](Case& other) { other.shapes[i][axis] = smaller; });
       for (std::size_t i = 0; i < c.op.lengths.size(); ++i)
         if (c.op.lengths[i].second == *length)
           add_step(c, steps, [&](Case& other) { other.op.lengths[i].second = smaller; });

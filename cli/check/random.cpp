@@ -52,9 +52,9 @@ void Random::fill_numbers(Dtype dtype, std::span<std::byte> bytes) noexcept {
   const bool few = percent(50);
   for (std::size_t at = 0; at + size <= bytes.size(); at += size)
     for (int component = 0; component < core::components_of(dtype); ++component)
-      core::store_number(dtype, &bytes[at],
-                         few ? one_of(few_values) : static_cast<double>(static_cast<std::int64_t>(next()) >> 11) * 0x1p-52,
-                         component);
+      core::store_number(
+          dtype, &bytes[at],
+          few ? one_of(few_values) : static_cast<double>(static_cast<std::int64_t>(next()) >> 11) * 0x1p-52, component);
 }
 
 }  // namespace axisloom::cli

@@ -171,7 +171,8 @@ const ops::OpEntry& entry_of_class(std::uint64_t seed, std::int64_t number) {
 }  // namespace
 
 std::string random_case(std::uint64_t seed, std::int64_t index) {
-  const std::int64_t number = index % classes_at_a_time + index / (classes_at_a_time * cases_of_class) * classes_at_a_time;
+  const std::int64_t number =
+      index % classes_at_a_time + index / (classes_at_a_time * cases_of_class) * classes_at_a_time;
   Dice dice{Random(seed, fmt::format("class {}", number)), Random(seed, fmt::format("case {}", index))};
   const ops::OpEntry& entry = entry_of_class(seed, number);
   const Draft draft = draft_of(entry, dice);

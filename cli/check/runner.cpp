@@ -113,8 +113,8 @@ struct Differs {
 
 // The first run is held against the oracle, the others, bit for bit, against the first.
 void Stage::compare(const Bytes& first, const Bytes& got, int run) const {
-  const std::string difference = run == 0 ? describe_difference(views.back(), want, got, bound)
-                                          : describe_difference(views.back(), first, got);
+  const std::string difference =
+      run == 0 ? describe_difference(views.back(), want, got, bound) : describe_difference(views.back(), first, got);
   if (!difference.empty()) throw Differs{run == 0 ? difference : fmt::format("in run {}: {}", run + 1, difference)};
 }
 
@@ -218,8 +218,8 @@ Bytes run_as_planned(const Case& c, const Stage& stage, const CheckSettings& set
 Bytes run_in_slices(const Case& c, const Stage& stage, const CheckSettings& settings, const std::string& candidate) {
   Device& small = (*settings.small)[*c.largest_buffer];
   if (!small)
-    small = Device(std::make_shared<device::SmallBuffers>(settings.device.impl(),
-                                                          static_cast<std::size_t>(*c.largest_buffer)));
+    small = Device(
+        std::make_shared<device::SmallBuffers>(settings.device.impl(), static_cast<std::size_t>(*c.largest_buffer)));
   return stage.run_on_host(c.op, small, plan_options(c, settings, candidate), settings.repeat);
 }
 
@@ -241,8 +241,8 @@ Outcome attempt_in_one_buffer(const Case& c, const Stage& stage, const CheckSett
 Outcome attempt(const Case& c, const Stage& stage, const CheckSettings& settings, const std::string& candidate) {
   try {
     if (c.one_buffer) return attempt_in_one_buffer(c, stage, settings, candidate);
-    const Bytes result = c.largest_buffer ? run_in_slices(c, stage, settings, candidate)
-                                          : run_as_planned(c, stage, settings, candidate);
+    const Bytes result =
+        c.largest_buffer ? run_in_slices(c, stage, settings, candidate) : run_as_planned(c, stage, settings, candidate);
     if (!settings.keep.empty()) stage.keep(settings.keep, result);
     return {Outcome::Kind::passed, candidate, "", {}};
   } catch (const Differs& differs) {

@@ -127,11 +127,11 @@ class ProfiledDevice : public ForwardingDevice {
   void require_room(const DeviceInfo& host, const Profile& profile) const {
     const auto require = [&](const char* what, std::size_t wanted, std::size_t granted) {
       if (wanted <= granted) return;
-      throw Error(Errc::unsupported, {.message = "the profile " + profile.name + " has " + what + " of " +
-                                                 std::to_string(wanted) + ", this device grants " +
-                                                 std::to_string(granted),
-                                      .device = host.label(),
-                                      .remedy = "run the profile on another device, PoCL's for one"});
+      throw Error(Errc::unsupported,
+                  {.message = "the profile " + profile.name + " has " + what + " of " + std::to_string(wanted) +
+                              ", this device grants " + std::to_string(granted),
+                   .device = host.label(),
+                   .remedy = "run the profile on another device, PoCL's for one"});
     };
     require("groups", info_.max_group, host.max_group);
     require("local memory", info_.local_memory_max, host.local_memory_max);

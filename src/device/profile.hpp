@@ -14,9 +14,9 @@ struct Profile {
   DeviceInfo info;   // without what only a driver says: api, index, versions
 };
 
-/// Reads a profile: name, vendor, kind and architecture; `limits` and `features`, a {"value":, "source":} for each member
-/// of DeviceInfo; and `sources`, what the words after "source" stand for. Other members are not looked at, so that later
-/// readers find room for theirs. Throws Error(usage) that names what is missing or wrong.
+/// Reads a profile: name, vendor, kind and architecture; `limits` and `features`, a {"value":, "source":} for each
+/// member of DeviceInfo; and `sources`, what the words after "source" stand for. Other members are not looked at, so
+/// that later readers find room for theirs. Throws Error(usage) that names what is missing or wrong.
 Profile parse_profile(std::string_view name, std::string_view json);
 
 /// A device that plans are made for as for the profile's, and whose kernels are compiled for `real` and run there. It

@@ -26,8 +26,7 @@ std::vector<std::string> profile_names() {
 }
 
 device::Profile profile_named(std::string_view name) {
-  const auto text =
-      jit::find_embedded(std::string(profile_folder) + std::string(name) + std::string(profile_ending));
+  const auto text = jit::find_embedded(std::string(profile_folder) + std::string(name) + std::string(profile_ending));
   if (text) return device::parse_profile(name, *text);
   std::string known;
   for (const std::string& one : profile_names()) known += (known.empty() ? "" : ", ") + one;

@@ -56,8 +56,8 @@ TEST(CliExpand, RangesEndAtTheLargestNumbers) {
 }
 
 TEST(CliExpand, ALineStandsForSoManyCasesOnly) {
-  for (const std::string& many : {std::string("{0..9223372036854775807}"), std::string("{1..2000}{1..2000}"),
-                                 "a" + std::string(20000, '{')})
+  for (const std::string& many :
+       {std::string("{0..9223372036854775807}"), std::string("{1..2000}{1..2000}"), "a" + std::string(20000, '{')})
     try {
       expand(many);
       ADD_FAILURE() << many.substr(0, 40);
@@ -188,10 +188,17 @@ TEST(CliRandom, ArraysLieInEveryWay) {
       }
     }
   }
-  for (const char* part : {"in-strides=", "in2-strides=", "in5-",     "out-strides=", "in-offset=", "in-align=1 ",
-                           "out-align=",  "in-place ",    "one-buffer ", "largest-buffer=", "expect=", "...",
-                           "(",           ",",            "negative", "broadcast",    "odd",        "empty",
-                           "one",         "eight operands", "mixed dtypes"})
+  for (const char* part : {"in-strides=", "in2-strides=",
+                           "in5-",        "out-strides=",
+                           "in-offset=",  "in-align=1 ",
+                           "out-align=",  "in-place ",
+                           "one-buffer ", "largest-buffer=",
+                           "expect=",     "...",
+                           "(",           ",",
+                           "negative",    "broadcast",
+                           "odd",         "empty",
+                           "one",         "eight operands",
+                           "mixed dtypes"})
     EXPECT_GE(seen[part], 10) << part;
 }
 

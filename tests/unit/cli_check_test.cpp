@@ -81,7 +81,8 @@ TEST(CliMinimise, AxesAreDroppedWithTheirNumbers) {
 
 TEST(CliMinimise, AsksNoMoreThanSoOften) {
   int asked = 0;
-  minimise(parse_case("copy u8 1000x1000"), [&](const Case&) { return ++asked > 0; }, 5);
+  minimise(
+      parse_case("copy u8 1000x1000"), [&](const Case&) { return ++asked > 0; }, 5);
   EXPECT_LE(asked, 5);
 }
 

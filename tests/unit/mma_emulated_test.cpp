@@ -218,10 +218,11 @@ TEST(MmaEmulated, PartsOfTheDepth) {
 // Those for the types and gaps of a job are found by the constants of its launch.
 const emulated::Instance* instance_for(const Case& job, const Configuration& more, int bits) {
   static const emulated::Instance* const all[] = {
-      &emulated::f16_along_k_n::instance, &emulated::f16_along_k_k::instance,     &emulated::f16_along_m_n::instance,
-      &emulated::f16_along_m_k::instance, &emulated::f64_along_k_n::instance,     &emulated::f64_along_m_k::instance,
-      &emulated::f64_before_hopper::instance, &emulated::f64_of_a_batch::instance, &emulated::bf16_by_elements::instance,
-      &emulated::f16_in_parts::instance};
+      &emulated::f16_along_k_n::instance,     &emulated::f16_along_k_k::instance,
+      &emulated::f16_along_m_n::instance,     &emulated::f16_along_m_k::instance,
+      &emulated::f64_along_k_n::instance,     &emulated::f64_along_m_k::instance,
+      &emulated::f64_before_hopper::instance, &emulated::f64_of_a_batch::instance,
+      &emulated::bf16_by_elements::instance,  &emulated::f16_in_parts::instance};
   const ops::ProductProblem problem{ops::normalise(laid_out(job).product), bits};
   const ops::ProductCandidate& mma = mma_variant();
   Configuration values = ops_test::default_values(mma.info);
@@ -276,9 +277,8 @@ TEST(MmaEmulated, RandomProblems) {
   for (int drawn = 0; ran < random.count() && drawn < 10000 * random.count(); ++drawn) {
     const Case job = random_job(random);
     const int bits = random.one_of({32, 64});
-    const Configuration more = {{"stages", random.one_of({2, 3, 4})},
-                                {"depth", random.one_of({4, 8, 16})},
-                                {"split", random.one_of({1, 2})}};
+    const Configuration more = {
+        {"stages", random.one_of({2, 3, 4})}, {"depth", random.one_of({4, 8, 16})}, {"split", random.one_of({1, 2})}};
     const emulated::Instance* const instance = instance_for(job, more, bits);
     if (instance == nullptr) continue;
     SCOPED_TRACE(random.text());

@@ -14,7 +14,9 @@
 namespace axisloom::ops_test {
 namespace {
 
-std::string h200_text() { return std::string(jit::embedded("tuning/devices/h200.json")); }
+std::string h200_text() {
+  return std::string(jit::embedded("tuning/devices/h200.json"));
+}
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
@@ -57,8 +59,7 @@ TEST(Profile, WhatIsMissingOrWrongIsNamed) {
   EXPECT_EQ(refused(h200_text()), "accepted");
   EXPECT_NE(refused("[]").find("no"), std::string::npos);
   EXPECT_NE(refused(replaced(h200_text(), "\"max_group\"", "\"group\"")).find("max_group"), std::string::npos);
-  EXPECT_NE(refused(replaced(h200_text(), "\"value\": 132", "\"value\": -1")).find("compute_units"),
-            std::string::npos);
+  EXPECT_NE(refused(replaced(h200_text(), "\"value\": 132", "\"value\": -1")).find("compute_units"), std::string::npos);
   EXPECT_NE(refused(replaced(h200_text(), "\"f64\": {\"value\": true", "\"f64\": {\"value\": 1")).find("f64"),
             std::string::npos);
   EXPECT_NE(refused(replaced(h200_text(), "\"value\": 132, \"source\": \"driver\"",

@@ -152,7 +152,8 @@ Case random_job(emulated::RandomProblems& random, bool turned_a, bool turned_b) 
   job.m = random.between(2, 200), job.n = random.between(2, 200), job.k = random.between(1, 200);
   const auto laid = [&](bool turned, std::int64_t rows, std::int64_t columns) {
     const std::int64_t run = turned ? rows : columns;
-    return Layout{.turned = turned, .gap = (8 - run % 8) % 8 + 8 * random.between(0, 1), .offset = 8 * random.between(0, 2)};
+    return Layout{
+        .turned = turned, .gap = (8 - run % 8) % 8 + 8 * random.between(0, 1), .offset = 8 * random.between(0, 2)};
   };
   job.a = laid(turned_a, job.m, job.k);
   job.b = laid(turned_b, job.k, job.n);
