@@ -247,4 +247,21 @@ std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& te
   return results;
 }
 
+std::vector<Entry> check_case(const Job& job, const Device& device, Team& team, const Settings& settings,
+                              const Progress& progress) {
+  progress(fmt::format("{}: preparing", job.label));
+  Workload workload(job.what, device, team, settings.seed, settings.strength);
+  std::vector<std::unique_ptr<Contestant>> contestants;
+  std::vector<Entry> entries, missing;
+  contestants.push_back(make_ours(workload, "axisloom", workload.options()));
+  add_others_of_ours(job, workload, contestants, missing);
+  for (const auto& contestant : contestants) {
+    progress(fmt::format("{}: checking {}", job.label, contestant->name()));
+    entries.push_back(entry_of(*contestant));
+    if (survives(*contestant, first_spoil, entries.back())) survives(*contestant, second_spoil, entries.back());
+  }
+  entries.insert(entries.end(), missing.begin(), missing.end());
+  return entries;
+}
+
 }  // namespace axisloom::bench

@@ -75,4 +75,9 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label,
 std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& team, Session& session,
                                   CacheFlusher& flusher, const Settings& settings, const Progress& progress);
 
+/// One case with Axisloom and the candidates of its own that it names, run and judged on two spoilt outputs; without
+/// times, for devices whose times say nothing.
+std::vector<Entry> check_case(const Job& job, const Device& device, Team& team, const Settings& settings,
+                              const Progress& progress);
+
 }  // namespace axisloom::bench

@@ -8,6 +8,8 @@
 #include "bench/report.hpp"
 #include "bench/sweep.hpp"
 
+#include "tune/profiles.hpp"
+
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
 
@@ -53,6 +55,7 @@ struct BenchOptions {
   std::string check = "auto";
   std::string output;
   std::string candidate;
+  std::string profile;
   std::vector<std::string> configuration;
   std::string index = "auto";
   std::vector<std::string> sweeps;
@@ -188,9 +191,38 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
   if (to_file) deliver(all, options.output);
 }
 
+void tell_check(const std::string& label, const bench::Entry& entry) {
+  const std::string how = entry.how.empty() ? entry.name : fmt::format("{} {}", entry.name, entry.how);
+  const char* const verdict = entry.status == bench::Status::right ? "checked" : bench::name(entry.status);
+  print(fmt::format("{}: {}: {}{}{}\n", label, how, verdict, entry.reason.empty() ? "" : ": ", entry.reason));
+}
+
+/// Results of a profile's plans are judged. They are not timed: what a run takes here says nothing of that device.
+void run_profile(const BenchOptions& options, Context& context, const Device& real) {
+  if (!options.sweeps.empty() || !options.output.empty() || !options.cache.empty() || context.format_given)
+    throw Error(Errc::usage, "the cases of a profile are checked and not timed",
+                "leave out --sweep, --output, --cache and --format");
+  const Device device = tune::profiled_device(real, options.profile);
+  const bench::Settings settings = settings_of(options, context);
+  bench::Team team;
+  std::int64_t right = 0, wrong = 0;
+  for (const bench::Job& job : jobs_of(options, device))
+    for (const bench::Entry& entry : bench::check_case(job, device, team, settings, show_progress)) {
+      show_progress("");
+      tell_check(job.label, entry);
+      right += entry.status == bench::Status::right;
+      wrong += entry.status == bench::Status::wrong || entry.status == bench::Status::failed;
+    }
+  print(fmt::format("{} checked, {} wrong or failed; planned as for {}, run on {}, not timed\n", right, wrong,
+                    options.profile, real.info().label()));
+  if (wrong > 0) context.exit_code = exit_differs;
+}
+
 void run(const BenchOptions& options, Context& context) {
   const Device device = Device::open(context.device);
-  if (options.sweeps.empty())
+  if (!options.profile.empty())
+    run_profile(options, context, device);
+  else if (options.sweeps.empty())
     run_suite(options, context, device);
   else
     run_sweep(options, context, device);
@@ -232,6 +264,11 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("-o,--output", options.output, "Output file; standard output when none is given")
       ->type_name("FILE");
   command.add_option("--candidate", options.candidate, "Use this variant of Axisloom's")->type_name("NAME");
+  command
+      .add_option("--profile", options.profile,
+                  "Plan as for the device of that name, of tuning/devices, and check the results here, without times")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(tune::profile_names()).description(""));
   command.add_option("--config", options.configuration, "Force one tunable of the candidate; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);

@@ -16,6 +16,8 @@ library="$(find /usr/lib /usr/local/lib -name liboclgrind-rt-icd.so -print -quit
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 export OCL_ICD_VENDORS="$library" AXISLOOM_DEVICE=opencl:Oclgrind AXISLOOM_CACHE_DIR=off
+# Room for the groups and the local memory of every profile of tuning/devices.
+export OCLGRIND_MAX_WGSIZE=1024 OCLGRIND_LOCAL_MEM_SIZE=262144
 export OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_CHECK_API=1 OCLGRIND_LOG="$folder/log"
 
 # watched COMMAND...: runs it; standard output and log are left in the folder.

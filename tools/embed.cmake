@@ -1,5 +1,6 @@
-# Embeds kernels, dialect, tuning store and what the benchmark needs beside its program (suites, the Python worker, the
-# schema of its documents, the style of its pages) into the library: writes one .cpp with a byte array for each file.
+# Embeds kernels, dialect, tuning store, profiles of devices and what the benchmark needs beside its program (suites, the
+# Python worker, the schema of its documents, the style of its pages) into the library: writes one .cpp with a byte array
+# for each file.
 #
 # Included:   axisloom_embed(<target>) adds the generated file to the target, and writes it again whenever one of the
 #             embedded files is changed, added or removed.
@@ -10,7 +11,7 @@ set(AXISLOOM_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 # Byte arrays, since compilers limit the length of a string literal. Host headers end in .hpp, so every .h is for kernels.
 function(axisloom_embedded_files root out)
   file(GLOB_RECURSE files ${ARGN} "${root}/src/dialect/*.h" "${root}/src/dialect/*.kernel" "${root}/src/ops/*.h"
-       "${root}/src/ops/*.kernel" "${root}/tuning/*.jsonl" "${root}/bench/*.h"
+       "${root}/src/ops/*.kernel" "${root}/tuning/*.json" "${root}/tuning/*.jsonl" "${root}/bench/*.h"
        "${root}/bench/*.kernel" "${root}/bench/*.py" "${root}/bench/*.cases" "${root}/bench/*.css" "${root}/docs/*.schema.json")
   set(${out} "${files}" PARENT_SCOPE)
 endfunction()

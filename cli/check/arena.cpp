@@ -3,6 +3,8 @@
 
 #include "compare.hpp"
 
+#include "device/device.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
@@ -26,23 +28,26 @@ std::byte* exactly_aligned(std::vector<std::byte>& memory, std::int64_t align) {
 
 }  // namespace
 
-Arena::Arena(const Device& device, Dtype dtype, const Dims& shape, const Placement& placement, std::int64_t canaries) {
-  view_ = View{dtype, shape, placement.strides.value_or(contiguous_strides(shape)), 0, placement.align};
-  if (view_.strides.size() != shape.size())
-    throw Error(Errc::usage, fmt::format("{} strides for {} axes", view_.strides.size(), shape.size()));
+Place::Place(Dtype dtype, const Dims& shape, const Placement& placement, std::int64_t canaries)
+    : view{dtype, shape, placement.strides.value_or(contiguous_strides(shape)), 0, placement.align} {
+  if (view.strides.size() != shape.size())
+    throw Error(Errc::usage, fmt::format("{} strides for {} axes", view.strides.size(), shape.size()));
   const auto element = static_cast<std::int64_t>(size_of(dtype));
-  const Bounds bounds = view_.bounds();
+  const Bounds bounds = view.bounds();
   const std::int64_t canary = canaries / element;
-  view_.offset = canary + placement.offset - bounds.low;
-  bytes_ = static_cast<std::size_t>((2 * canary + placement.offset + bounds.high - bounds.low) * element);
+  view.offset = canary + placement.offset - bounds.low;
+  bytes = static_cast<std::size_t>((2 * canary + placement.offset + bounds.high - bounds.low) * element);
+}
+
+Arena::Arena(const Device& device, std::size_t bytes, std::int64_t align) : align_(align) {
+  const DeviceInfo& runs_on = device.impl()->compiled_for();
   // Only memory of ours can begin at an odd address; elsewhere the weaker promise is all that can be tried.
-  if (placement.align > 0 && placement.align < device_alignment && device.info().unified_memory &&
-      device.info().kind == Kind::cpu) {
-    host_.resize(bytes_ + 3 * device_alignment);
-    buffer_ = device.wrap(exactly_aligned(host_, placement.align), bytes_);
+  if (align > 0 && align < device_alignment && runs_on.unified_memory && runs_on.kind == Kind::cpu) {
+    host_.resize(bytes + 3 * device_alignment);
+    buffer_ = device.wrap(exactly_aligned(host_, align), bytes);
   } else {
-    view_.align = std::min(view_.align, static_cast<std::int64_t>(device.info().base_alignment));
-    buffer_ = device.allocate(bytes_);
+    align_ = std::min(align, static_cast<std::int64_t>(device.info().base_alignment));
+    buffer_ = device.allocate(bytes);
   }
 }
 

@@ -1,4 +1,4 @@
-// An array of a case in a device buffer, between canaries.
+// The arrays of a case in device buffers, between canaries.
 #pragma once
 
 #include "check/case.hpp"
@@ -16,19 +16,24 @@ namespace axisloom::cli {
 /// Bytes before and after every array, whose change betrays a write out of bounds.
 inline constexpr std::int64_t canary_bytes = 4096;
 
-/// A buffer that holds canaries, the array, and canaries again; all of it is written before and compared after.
+/// Where an array lies in a buffer, between canaries of so many bytes, a multiple of 16.
+struct Place {
+  Place(Dtype dtype, const Dims& shape, const Placement& placement, std::int64_t canaries);
+  View view;
+  std::size_t bytes = 0;  // of the buffer, which ends with the canaries
+};
+
+/// A buffer of so many bytes. Its start is aligned to `align` and no more where memory is the host's; elsewhere to what
+/// the device's buffers are.
 class Arena {
  public:
-  /// `canaries`: bytes on either side, a multiple of 16.
-  Arena(const Device& device, Dtype dtype, const Dims& shape, const Placement& placement, std::int64_t canaries);
+  Arena(const Device& device, std::size_t bytes, std::int64_t align);
 
-  const View& view() const noexcept { return view_; }
   const Buffer& buffer() const noexcept { return buffer_; }
-  std::size_t bytes() const noexcept { return bytes_; }
+  std::int64_t align() const noexcept { return align_; }
 
  private:
-  View view_;
-  std::size_t bytes_ = 0;
+  std::int64_t align_;
   std::vector<std::byte> host_;  // of a wrapped buffer
   Buffer buffer_;
 };

@@ -6,6 +6,7 @@
 #include "ops/registry.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -52,6 +53,7 @@ const std::map<std::string, Setter, std::less<>>& setters() {
       {"config", add_configuration},
       {"index", [](Case& c, const std::string& v) { c.options.index = parse_index(v); }},
       {"expect", [](Case& c, const std::string& v) { c.expect = code_named(v); }},
+      {"largest-buffer", [](Case& c, const std::string& v) { c.largest_buffer = number(v); }},
   };
   return all;
 }
@@ -129,6 +131,8 @@ Case parse_tokens(const std::vector<std::string>& tokens, std::size_t at) {
   for (const std::string& token : std::vector(tokens.begin() + static_cast<std::ptrdiff_t>(at) + 3, tokens.end())) {
     if (token == "in-place")
       c.in_place = true;
+    else if (token == "one-buffer")
+      c.one_buffer = true;
     else if (token.starts_with("--"))
       c.op.options.emplace_back(token.substr(2), "");
     else if (c.op.words.size() < entry.words.size() && token.find('=') == std::string::npos)
@@ -143,7 +147,50 @@ Case parse_tokens(const std::vector<std::string>& tokens, std::size_t at) {
   return c;
 }
 
+std::string text_of(const Placement& placement, const std::string& side) {
+  std::string text;
+  if (placement.strides) text += fmt::format(" {}-strides={}", side, fmt::join(*placement.strides, ","));
+  if (placement.offset != 0) text += fmt::format(" {}-offset={}", side, placement.offset);
+  if (placement.align != Placement().align) text += fmt::format(" {}-align={}", side, placement.align);
+  return text;
+}
+
+std::string text_of_arrays(const Case& c) {
+  std::vector<std::string> dtypes, shapes;
+  for (Dtype dtype : c.dtypes) dtypes.emplace_back(name(dtype));
+  for (const Dims& shape : c.shapes)
+    shapes.push_back(shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")));
+  if (std::equal(dtypes.begin() + 1, dtypes.end(), dtypes.begin())) dtypes.resize(1);
+  return fmt::format("{} {}", fmt::join(dtypes, ","), fmt::join(shapes, ","));
+}
+
+std::string text_of_operation(const Operation& op) {
+  std::string text;
+  for (const std::string& word : op.words)
+    text += word.find(' ') == std::string::npos ? " " + word : " \"" + word + "\"";
+  for (const auto& [key, value] : op.lengths) text += fmt::format(" {}={}", key, value);
+  for (const auto& [key, value] : op.options)
+    text += value.empty() ? fmt::format(" --{}", key) : fmt::format(" {}={}", key, value);
+  return text;
+}
+
 }  // namespace
+
+std::string text_of(const Case& c) {
+  std::string text = fmt::format("{} {}{}", c.op.name, text_of_arrays(c), text_of_operation(c.op));
+  for (std::size_t i = 0; i < c.inputs.size(); ++i)
+    text += text_of(c.inputs[i], i == 0 ? "in" : fmt::format("in{}", i + 1));
+  text += text_of(c.output, "out");
+  if (c.in_place) text += " in-place";
+  if (c.one_buffer) text += " one-buffer";
+  if (c.largest_buffer) text += fmt::format(" largest-buffer={}", *c.largest_buffer);
+  if (!c.options.candidate.empty()) text += " candidate=" + c.options.candidate;
+  for (const auto& [tunable, value] : c.options.configuration) text += fmt::format(" config={}:{}", tunable, value);
+  if (c.options.index != IndexWidth::automatic)
+    text += c.options.index == IndexWidth::bits64 ? " index=64" : " index=32";
+  if (c.expect) text += fmt::format(" expect={}", name(*c.expect));
+  return text;
+}
 
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;

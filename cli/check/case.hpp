@@ -29,20 +29,26 @@ struct Case {
   std::vector<Dims> shapes;       // likewise
   std::vector<Placement> inputs;  // likewise
   Placement output;
-  PlanOptions options;    // candidate=, config=, index=
-  bool in_place = false;  // the output is the input's buffer
+  PlanOptions options;      // candidate=, config=, index=
+  bool in_place = false;    // the output is the input's buffer
+  bool one_buffer = false;  // all arrays lie in one buffer, in which their offsets count from the same byte
+  std::optional<std::int64_t> largest_buffer;  // bytes; arrays of the host, on a device that grants no larger buffer
   bool slow = false;
   std::optional<Errc> expect;  // the error that must come of it
 };
 
-/// A case is  [slow] OP DTYPE SHAPE WORD... [NAME=VALUE...] [--FLAG...] [in-place]  with the operation's words in
-/// quotes where they hold blanks. Several inputs have their shapes, and dtypes unless they agree, separated by commas:
+/// A case is  [slow] OP DTYPE SHAPE WORD... [NAME=VALUE...] [--FLAG...] [in-place] [one-buffer]  with the operation's
+/// words in quotes where they hold blanks. Several inputs have their shapes, and dtypes unless they agree, separated by
+/// commas:
 ///   einsum f32 3x4,4x5 "i k, k j -> i j"
 /// Among the values, besides lengths and options of the operation:
 ///   in-strides= out-strides= in-offset= out-offset= align= in-align= out-align= candidate= config=NAME:VALUE index=
-///   expect=ERROR    and in2-strides= ... for the second input, in3- for the third
+///   expect=ERROR largest-buffer=BYTES    and in2-strides= ... for the second input, in3- for the third
 /// Throws Error(usage).
 Case parse_case(std::string_view line);
+
+/// The line that parse_case reads as this case, without "slow".
+std::string text_of(const Case& c);
 
 /// "[slow] random N [seed=S]" stands for N random cases.
 struct RandomLine {

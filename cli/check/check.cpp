@@ -2,13 +2,14 @@
 #include "app.hpp"
 #include "arguments.hpp"
 #include "check/case.hpp"
-#include "check/expand.hpp"
-#include "check/random.hpp"
+#include "check/minimise.hpp"
 #include "check/runner.hpp"
+#include "check/source.hpp"
 #include "messages.hpp"
 
 #include "device/device.hpp"
 #include "jit/jit.hpp"
+#include "tune/profiles.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -18,6 +19,8 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <map>
+#include <random>
 
 namespace axisloom::cli {
 namespace {
@@ -26,7 +29,9 @@ struct CheckOptions {
   std::vector<std::string> lines;
   std::vector<std::string> files;
   std::int64_t random = 0;
+  std::string part;
   std::string candidate;
+  std::string profile;
   std::string index = "auto";
   bool checked = false;
   bool tight = false;
@@ -35,10 +40,15 @@ struct CheckOptions {
   std::string keep;
   bool list = false;
   bool slow = false;
+  bool slow_only = false;
 };
+
+// Each takes up to two hundred runs, so of a fault that shows everywhere only the first few are made smaller.
+constexpr std::int64_t most_minimised = 3;
 
 struct Tally {
   std::int64_t cases = 0, passed = 0, failed = 0, refused = 0, skipped = 0;
+  std::map<std::string, std::int64_t> seen;  // how often an operation, a dtype or an option was named
   nlohmann::ordered_json failures = nlohmann::ordered_json::array();
 };
 
@@ -72,38 +82,39 @@ Device open_asked_device(const Context& context) {
   return device;
 }
 
-void add_line(const std::string& line, std::uint64_t seed, std::vector<std::string>& cases) {
-  for (const std::string& expanded : expand(line)) {
-    const auto random = parse_random(expanded);
-    if (!random) {
-      cases.push_back(expanded);
-      continue;
-    }
-    for (std::int64_t i = 0; i < random->count; ++i)
-      cases.push_back((random->slow ? "slow " : "") + random_case(random->seed.value_or(seed), i));
-  }
-}
-
-std::vector<Case> gather(const CheckOptions& options, std::uint64_t seed) {
-  std::vector<std::string> texts;
-  for (const std::string& file : options.files)
-    for (const std::string& line : read_case_lines(file)) add_line(line, seed, texts);
-  for (const std::string& line : options.lines) add_line(line, seed, texts);
-  for (std::int64_t i = 0; i < options.random; ++i) texts.push_back(random_case(seed, i));
-  std::vector<Case> cases;
-  for (const std::string& text : texts) cases.push_back(parse_case(text));
-  return cases;
-}
-
 std::string repeat_command(const Case& c, const CheckSettings& settings, const Outcome& outcome) {
   std::string command =
       fmt::format("axisloom check --device {} --seed {}", settings.device.info().spec(), settings.seed);
+  if (!settings.profile.empty()) command += " --profile " + settings.profile;
   if (!outcome.candidate.empty()) command += " --candidate " + outcome.candidate;
   if (settings.index_64) command += " --index 64";
   if (settings.checked) command += " --checked";
   if (settings.tight && !settings.checked) command += " --tight";
   if (settings.repeat != 1) command += fmt::format(" --repeat {}", settings.repeat);
   return command + " " + shell_quoted(c.text);
+}
+
+/// The simplest case that fails as this one does, with the command that repeats it.
+void add_minimised(const Case& c, const CheckSettings& settings, const Outcome& outcome,
+                   nlohmann::ordered_json& entry) {
+  Case like = c;
+  like.options.candidate = outcome.candidate.empty() ? c.options.candidate : "";
+  like.text = text_of(like);
+  Case smallest = minimise(like, [&](const Case& simpler) { return fails_alike(simpler, settings, outcome); });
+  if (smallest.text == like.text) return;
+  const std::string command = repeat_command(smallest, settings, outcome);
+  entry["minimal"] = command;
+  say(fmt::format("  smallest that fails alike: {}", command));
+}
+
+void count_failure(const Case& c, const CheckSettings& settings, const Outcome& outcome, Tally& tally) {
+  ++tally.failed;
+  const std::string command = repeat_command(c, settings, outcome);
+  nlohmann::ordered_json entry{
+      {"case", c.text}, {"candidate", outcome.candidate}, {"message", outcome.message}, {"repeat", command}};
+  say(fmt::format("FAILED {}\n  {}\n  repeat: {}", c.text, outcome.message, command));
+  if (tally.failed <= most_minimised && !c.expect) add_minimised(c, settings, outcome, entry);
+  tally.failures.push_back(std::move(entry));
 }
 
 void count(const Case& c, const CheckSettings& settings, const Outcome& outcome, const Context& context, Tally& tally) {
@@ -116,16 +127,31 @@ void count(const Case& c, const CheckSettings& settings, const Outcome& outcome,
       if (context.verbose) say(fmt::format("refused by {}: {}: {}", outcome.candidate, c.text, outcome.message));
       break;
     case Outcome::Kind::failed:
-      ++tally.failed;
-      const std::string command = repeat_command(c, settings, outcome);
-      tally.failures.push_back(
-          {{"case", c.text}, {"candidate", outcome.candidate}, {"message", outcome.message}, {"repeat", command}});
-      say(fmt::format("FAILED {}\n  {}\n  repeat: {}", c.text, outcome.message, command));
+      count_failure(c, settings, outcome, tally);
       break;
   }
 }
 
-void report(const Tally& tally, double seconds, const jit::CacheStats& before, const Device& device,
+// The operation, the dtypes, and what stands before "=" or is a word of its own, such as in-place.
+void count_words(const Case& c, Tally& tally) {
+  ++tally.seen[c.op.name];
+  for (Dtype dtype : c.dtypes) ++tally.seen[std::string(name(dtype))];
+  const std::vector<std::string> words = words_of(c.text);
+  for (std::size_t i = 3 + c.op.words.size(); i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    const std::string key = words[i].substr(0, equals);
+    const bool length =
+        std::any_of(c.op.lengths.begin(), c.op.lengths.end(), [&](const auto& l) { return l.first == key; });
+    if (!length) ++tally.seen[key == "expect" ? words[i] : key];
+  }
+}
+
+std::string place_of(const CheckSettings& settings) {
+  const std::string place = settings.device.impl()->compiled_for().label();
+  return settings.profile.empty() ? place : fmt::format("{}, planned as for {}", place, settings.profile);
+}
+
+void report(const Tally& tally, double seconds, const jit::CacheStats& before, const CheckSettings& settings,
             const Context& context) {
   const jit::CacheStats now = jit::cache_stats();
   if (context.format == Format::json) {
@@ -134,33 +160,39 @@ void report(const Tally& tally, double seconds, const jit::CacheStats& before, c
                                          {"refused", tally.refused},
                                          {"skipped", tally.skipped},
                                          {"cases", tally.cases},
+                                         {"seed", context.seed},
                                          {"seconds", seconds},
                                          {"compiles", now.compiles - before.compiles},
                                          {"disk_hits", now.disk_hits - before.disk_hits},
-                                         {"device", device.info().label()},
+                                         {"device", place_of(settings)},
+                                         {"seen", tally.seen},
                                          {"failures", tally.failures}};
     print(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     return;
   }
+  if (context.verbose)
+    for (const auto& [word, times] : tally.seen) say(fmt::format("{:>8} {}", times, word));
   print(
-      fmt::format("{} passed, {} failed, {} refused; {} cases, {} slow ones left out, in {:.1f} s on {}, {} compiles, "
-                  "{} programs from disk\n",
-                  tally.passed, tally.failed, tally.refused, tally.cases, tally.skipped, seconds, device.info().label(),
-                  now.compiles - before.compiles, now.disk_hits - before.disk_hits));
+      fmt::format("{} passed, {} failed, {} refused; {} cases of seed {}, {} left out, in {:.1f} s on {}, "
+                  "{} compiles, {} programs from disk\n",
+                  tally.passed, tally.failed, tally.refused, tally.cases, context.seed, tally.skipped, seconds,
+                  place_of(settings), now.compiles - before.compiles, now.disk_hits - before.disk_hits));
 }
 
-void run_all(const std::vector<Case>& cases, CheckSettings settings, const CheckOptions& options, Context& context) {
+void run_all(const CaseSource& cases, CheckSettings settings, const CheckOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const jit::CacheStats before = jit::cache_stats();
   Tally tally;
-  for (const Case& c : cases) {
-    if (c.slow && !options.slow) {
+  for (std::int64_t i = 0; i < cases.count(); ++i) {
+    const Case c = cases.at(i);
+    if (c.slow ? !options.slow && !options.slow_only : options.slow_only) {
       ++tally.skipped;
       continue;
     }
     ++tally.cases;
+    count_words(c, tally);
     if (!context.quiet && tally.cases % 16 == 1)
-      show_progress(fmt::format("[{}/{}] {}", tally.cases, cases.size(), c.text.substr(0, 60)));
+      show_progress(fmt::format("[{}/{}] {}", tally.cases, cases.count(), c.text.substr(0, 60)));
     if (!options.keep.empty()) settings.keep = fmt::format("{}/{}", options.keep, tally.cases);
     for (const Outcome& outcome : run_case(c, settings)) count(c, settings, outcome, context, tally);
     if (options.max_failures > 0 && tally.failed >= options.max_failures) {
@@ -170,20 +202,31 @@ void run_all(const std::vector<Case>& cases, CheckSettings settings, const Check
   }
   show_progress("");
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  report(tally, seconds.count(), before, settings.device, context);
+  report(tally, seconds.count(), before, settings, context);
   if (tally.failed > 0) context.exit_code = exit_differs;
 }
 
-void run(const CheckOptions& options, Context& context) {
+/// New every time, and short enough to be typed.
+std::uint64_t fresh_seed() {
+  return std::random_device()();
+}
+
+void run(const CheckOptions& options, Context& context, bool seed_given) {
   if (options.lines.empty() && options.files.empty() && options.random == 0)
     throw Error(Errc::usage, "there is nothing to check", "give a case, --cases FILE, or --random N");
-  const std::vector<Case> cases = gather(options, context.seed);
+  if (!seed_given) context.seed = fresh_seed();
+  const CaseSource cases({options.files, options.lines, options.random, parse_part(options.part)}, context.seed);
   if (options.list) {
-    for (const Case& c : cases) print(fmt::format("{}{}\n", c.slow ? "slow " : "", c.text));
+    for (std::int64_t i = 0; i < cases.count(); ++i) {
+      const Case c = cases.at(i);
+      print(fmt::format("{}{}\n", c.slow ? "slow " : "", c.text));
+    }
     return;
   }
   CheckSettings settings;
   settings.device = open_asked_device(context);
+  settings.profile = options.profile;
+  if (!options.profile.empty()) settings.device = tune::profiled_device(settings.device, options.profile);
   settings.seed = context.seed;
   settings.candidate = options.candidate;
   settings.index_64 = parse_index(options.index) == IndexWidth::bits64;
@@ -202,11 +245,20 @@ void add_check(CLI::App& app, Context& context) {
   auto options = std::make_shared<CheckOptions>();
   command->add_option("case", options->lines, "Cases, each one argument")->type_name("CASE");
   command->add_option("--cases", options->files, "Files of cases")->type_name("FILE");
-  command->add_option("--random", options->random, "That many random cases of --seed")
+  command->add_option("--random", options->random, "That many random cases of --seed, by default a new one every time")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber.description(""));
+  command
+      ->add_option("--part", options->part,
+                   "The I-th of K parts: every K-th case, so that parts run side by side add up to the whole")
+      ->type_name("I/K");
   command->add_option("--candidate", options->candidate, "all: force each that accepts in turn; or the name of one")
       ->type_name("NAME");
+  command
+      ->add_option("--profile", options->profile,
+                   "Plan as for the device of that name, of tuning/devices, and run the kernels on this one")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(tune::profile_names()).description(""));
   command->add_option("--index", options->index, "64: force 64-bit offsets")
       ->check(CLI::IsMember({"64", "auto"}).description(""))
       ->type_name("64|auto");
@@ -225,14 +277,18 @@ void add_check(CLI::App& app, Context& context) {
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory.description(""));
   command->add_flag("--slow", options->slow, "Run the lines marked slow too");
+  command->add_flag("--slow-only", options->slow_only, "Run the lines marked slow, and no others");
   command->add_flag("--list", options->list, "Print the cases, expanded, and run nothing");
   add_common_options(*command, context);
   set_examples(*command,
                "axisloom check --cases tests/cases/transpose.cases\n"
                "axisloom check 'transpose f32 {1..40}x33'\n"
                "axisloom check --random 300 --seed 7 --candidate all\n"
+               "axisloom check --random 2000 --part 1/4 --seed 7 --profile h200\n"
                "axisloom check 'permute u8 5x6x7 2,0,1 in-strides=-42,7,1 out-offset=3' --index 64");
-  command->final_callback([options, &context] { run(*options, context); });
+  command->final_callback([options, command, &app, &context] {
+    run(*options, context, command->count("--seed") + app.count("--seed") > 0);
+  });
 }
 
 }  // namespace axisloom::cli

@@ -3,15 +3,20 @@
 
 #include "arguments.hpp"
 
+#include "core/checked.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 
 namespace axisloom::cli {
 namespace {
+
+constexpr std::ptrdiff_t most_braces = 100;  // each is one call deeper
 
 using Bindings = std::map<std::string, std::string, std::less<>>;
 
@@ -26,6 +31,12 @@ std::int64_t number(std::string_view text, std::string_view brace) {
   return *value;
 }
 
+void require_few(std::uint64_t cases, std::string_view text) {
+  if (cases <= most_cases_of_line) return;
+  throw Error(Errc::usage, fmt::format("\"{}\" stands for more than {} cases", text, most_cases_of_line),
+              "write fewer to a line");
+}
+
 std::vector<std::string> range(std::string_view text, std::string_view brace) {
   const std::size_t dots = text.find("..");
   const std::size_t step_dots = text.find("..", dots + 2);
@@ -33,8 +44,14 @@ std::vector<std::string> range(std::string_view text, std::string_view brace) {
   const std::int64_t last = number(text.substr(dots + 2, step_dots - dots - 2), brace);
   const std::int64_t step = step_dots == std::string_view::npos ? 1 : number(text.substr(step_dots + 2), brace);
   if (step <= 0 || last < first) refuse(brace);
+  // Without a sign the distance of any two fits.
+  const std::uint64_t distance = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
+  const std::uint64_t steps = distance / static_cast<std::uint64_t>(step);
+  require_few(steps, brace);
   std::vector<std::string> values;
-  for (std::int64_t value = first; value <= last; value += step) values.push_back(fmt::format("{}", value));
+  for (std::uint64_t i = 0; i <= steps; ++i)
+    values.push_back(fmt::format(
+        "{}", static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + i * static_cast<std::uint64_t>(step))));
   return values;
 }
 
@@ -50,6 +67,7 @@ std::vector<std::string> list(std::string_view text, std::string_view brace) {
     } else {
       for (auto& value : range(item, brace)) values.push_back(std::move(value));
     }
+    require_few(values.size(), brace);
     start = end + 1;
   }
   return values;
@@ -66,9 +84,9 @@ std::optional<std::string> computed(std::string_view brace, const Bindings& bind
   const std::int64_t right =
       number(other == bindings.end() ? brace.substr(end + 1) : std::string_view(other->second), brace);
   if (brace[end] == '/' && right <= 0) refuse(brace);
-  const std::int64_t value = brace[end] == '/'   ? (left + right - 1) / right
-                             : brace[end] == '*' ? left * right
-                                                 : left + right;
+  const std::int64_t value = brace[end] == '/'   ? left / right + (left % right > 0 ? 1 : 0)
+                             : brace[end] == '*' ? core::checked_mul(left, right, "a product in braces")
+                                                 : core::checked_add(left, right, "a sum in braces");
   return fmt::format("{}", value);
 }
 
@@ -83,6 +101,7 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
   const std::size_t open = rest.find('{');
   if (open == std::string_view::npos) {
     lines.push_back(done + std::string(rest));
+    require_few(lines.size(), "a line such as " + lines.back());
     return;
   }
   const std::size_t close = rest.find('}', open);
@@ -102,6 +121,8 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
 }  // namespace
 
 std::vector<std::string> expand(std::string_view line) {
+  if (std::count(line.begin(), line.end(), '{') > most_braces)
+    throw Error(Errc::usage, fmt::format("a line of more than {} braces", most_braces), "write several lines");
   std::vector<std::string> lines;
   expand_into("", line, {}, lines);
   if (!line.starts_with("with ")) return lines;

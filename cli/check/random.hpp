@@ -1,4 +1,4 @@
-// Random numbers that are the same everywhere, and random cases made from them.
+// Random numbers that are the same everywhere.
 #pragma once
 
 #include <axisloom/array.hpp>
@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,21 +24,22 @@ class Random {
   /// low <= result <= high.
   std::int64_t between(std::int64_t low, std::int64_t high) noexcept { return low + below(high - low + 1); }
   bool percent(int chance) noexcept { return below(100) < chance; }
-  template <class T>
-  const T& one_of(const std::vector<T>& values) noexcept {
-    return values[static_cast<std::size_t>(below(static_cast<std::int64_t>(values.size())))];
+  template <class Values>
+  const auto& one_of(const Values& values) noexcept {
+    return values[static_cast<std::size_t>(below(static_cast<std::int64_t>(std::size(values))))];
+  }
+  template <class Values>
+  void shuffle(Values& values) noexcept {
+    for (std::size_t i = values.size(); i > 1; --i)
+      std::swap(values[i - 1], values[static_cast<std::size_t>(below(static_cast<std::int64_t>(i)))]);
   }
   void fill(std::span<std::byte> bytes) noexcept;
-  /// Fills with elements that can be added and multiplied without overflow: floats uniform in [-1, 1), else any bits.
+  /// Fills with elements that can be added and multiplied without overflow: floats in [-1, 1), else any bits. Half of
+  /// the time floats are few different ones, so that there are equals among them.
   void fill_numbers(Dtype dtype, std::span<std::byte> bytes) noexcept;
 
  private:
   std::uint64_t state_;
 };
-
-/// The line of random case `index` of a seed: shapes half 0 to 70 a side, a quarter tile sizes and powers of two with
-/// their neighbours, the rest primes, thin, and strides that are multiples of a page; any dtype, strides, offsets and
-/// alignment.
-std::string random_case(std::uint64_t seed, std::int64_t index);
 
 }  // namespace axisloom::cli

@@ -6,6 +6,8 @@
 #include <axisloom/device.hpp>
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,9 @@ namespace axisloom::cli {
 
 struct CheckSettings {
   Device device;
+  /// The same with small buffers, by the largest; kept, since each has compiled programs of its own.
+  std::shared_ptr<std::map<std::int64_t, Device>> small = std::make_shared<std::map<std::int64_t, Device>>();
+  std::string profile;  // of the device, when it has one
   std::uint64_t seed = 1;
   std::string candidate;  // "" as the case says, "all" each in turn, else this one
   bool index_64 = false;  // force 64-bit offsets
@@ -26,6 +31,7 @@ struct Outcome {
   enum class Kind { passed, failed, refused } kind = Kind::passed;
   std::string candidate;  // that was forced; empty: as planned
   std::string message;    // why it failed or was refused
+  std::string error;      // the kind of error that it failed with, without numbers and names; empty: by its result
 };
 
 /// One outcome per candidate tried. Throws Error(device_lost) only.

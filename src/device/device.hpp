@@ -128,6 +128,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const noexcept = 0;
+  /// What kernels are compiled for, where plans are made for another device than the one that runs them.
+  virtual const DeviceInfo& compiled_for() const noexcept { return info(); }
   /// True once a call failed with Errc::device_lost; `open` then makes a fresh device in its place.
   virtual bool lost() const noexcept { return false; }
   /// All that a binary depends on besides its source: platform, device and driver versions, compiler, architecture.

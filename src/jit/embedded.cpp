@@ -56,7 +56,7 @@ std::vector<std::string_view> names_in_tree(const fs::path& root) {
   };
   const Place places[] = {{"src/dialect", "src", {".h", ".kernel"}},
                           {"src/ops", "src/ops", {".h", ".kernel"}},
-                          {"tuning", ".", {".jsonl"}},
+                          {"tuning", ".", {".json", ".jsonl"}},
                           {"bench", ".", {".h", ".kernel", ".py", ".cases", ".css"}},
                           {"docs", ".", {".schema.json"}}};
   std::vector<std::string_view> names;

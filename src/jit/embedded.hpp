@@ -1,4 +1,5 @@
-// Sources that travel inside the library: kernels, the dialect, and the shipped tuning store.
+// Sources that travel inside the library: kernels, the dialect, the shipped tuning store, and
+// the profiles of devices.
 #pragma once
 
 #include <filesystem>

@@ -166,8 +166,8 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what) {
   const std::string name = what.file.substr(0, what.file.rfind('.'));
   return obtain(device,
                 {.name = name,
-                 .source = full_text(what, device.info().api),
-                 .options = build_options(device.info(), what.contract, what.checked),
+                 .source = full_text(what, device.compiled_for().api),
+                 .options = build_options(device.compiled_for(), what.contract, what.checked),
                  .resident = what.resident},
                 what.items);
 }

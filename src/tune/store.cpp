@@ -159,7 +159,7 @@ std::shared_ptr<const Store> read_user_store(const std::vector<Stamp>& stamps) {
 std::shared_ptr<const Store> read_shipped_store() {
   auto store = std::make_shared<Store>();
   for (const std::string_view file : jit::embedded_files()) {
-    if (file.starts_with("tuning/")) store->add(file, jit::embedded(file));
+    if (file.starts_with("tuning/") && file.ends_with(".jsonl")) store->add(file, jit::embedded(file));
   }
   return store;
 }

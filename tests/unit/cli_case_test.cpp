@@ -2,10 +2,14 @@
 #include "check/case.hpp"
 #include "check/expand.hpp"
 #include "check/random.hpp"
+#include "check/random_case.hpp"
+
+#include "ops/registry.hpp"
 
 #include <axisloom/error.hpp>
 #include <axisloom/ops.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,6 +43,28 @@ TEST(CliExpand, WithOnlyGivesNames) {
 TEST(CliExpand, WhatCannotBeReadIsRefused) {
   for (const char* bad : {"{1..", "{3..1}", "{1..a}", "{1..9..0}", "{n=1..2}{n/0}", "{n=a}{n*2}"})
     EXPECT_THROW(expand(bad), Error) << bad;
+}
+
+TEST(CliExpand, RangesEndAtTheLargestNumbers) {
+  EXPECT_EQ(expand("{9223372036854775806..9223372036854775807}"),
+            (Lines{"9223372036854775806", "9223372036854775807"}));
+  EXPECT_EQ(expand("{-9223372036854775808..9223372036854775807..9223372036854775807}"),
+            (Lines{"-9223372036854775808", "-1", "9223372036854775806"}));
+  EXPECT_THROW(expand("{c=9223372036854775807} {c*2}"), Error);
+  EXPECT_THROW(expand("{c=9223372036854775807} {c+1}"), Error);
+  EXPECT_EQ(expand("{c=9223372036854775807} {c/2}"), Lines{"9223372036854775807 4611686018427387904"});
+}
+
+TEST(CliExpand, ALineStandsForSoManyCasesOnly) {
+  for (const std::string& many :
+       {std::string("{0..9223372036854775807}"), std::string("{1..2000}{1..2000}"), "a" + std::string(20000, '{')})
+    try {
+      expand(many);
+      ADD_FAILURE() << many.substr(0, 40);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::usage);
+      EXPECT_NE(error.parts().message.find("more than"), std::string::npos) << error.what();
+    }
 }
 
 TEST(CliCase, WordsKeepQuotesTogether) {
@@ -99,6 +125,17 @@ TEST(CliCase, RandomLines) {
     EXPECT_THROW(parse_random(bad), Error) << bad;
 }
 
+TEST(CliCase, TheTextOfACaseReadsAsTheSameCase) {
+  for (const char* line :
+       {"rearrange f32 6x4 \"(a b) c -> b a c\" a=2 in-strides=-8,1 in-offset=3 out-strides=1,2,8 out-align=16 "
+        "candidate=tile config=pad:1 index=64",
+        "transpose u8 16x16 in-place", "sum i32 3x4 axes=0 --keepdims one-buffer",
+        "einsum f32,f64 3x4,4x5 ik,kj->ij alpha=0.5 in2-strides=0,1 largest-buffer=4096",
+        "copy u8 scalar expect=overlap"})
+    EXPECT_EQ(text_of(parse_case(line)), line);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(text_of(parse_case(random_case(3, i))), random_case(3, i));
+}
+
 TEST(CliRandom, IsTheSameForTheSameSeedOnly) {
   EXPECT_EQ(random_case(7, 3), random_case(7, 3));
   EXPECT_NE(random_case(7, 3), random_case(7, 4));
@@ -111,31 +148,57 @@ TEST(CliRandom, MatchesThePublishedSequence) {
   EXPECT_EQ(random.next(), 3203168211198807973ULL);
 }
 
-TEST(CliRandom, CasesAreReadableAndCoverEverything) {
-  std::set<std::string> ops;
-  std::set<std::size_t> sizes;
-  std::map<std::string, int> seen;
-  for (int i = 0; i < 1000; ++i) {
-    const std::string line = random_case(1, i);
-    const Case c = parse_case(line);
-    const View input = View::contiguous(c.dtypes.front(), c.shapes.front());
-    const View output = result_view(c.op, std::span(&input, 1));
-    ASSERT_LE(output.count(), 1 << 20) << line;
-    ops.insert(c.op.name);
-    sizes.insert(size_of(c.dtypes.front()));
-    for (const char* part : {"in-strides=", "out-strides=", "in-offset=", "in-align=1 ", "out-align="})
-      if ((line + " ").find(part) != std::string::npos) ++seen[part];
-    if (c.inputs.front().strides) {
-      const Dims& strides = *c.inputs.front().strides;
-      if (std::any_of(strides.begin(), strides.end(), [](auto s) { return s < 0; })) ++seen["negative"];
-      if (std::any_of(strides.begin(), strides.end(), [](auto s) { return s == 0; })) ++seen["broadcast"];
-    }
-    if (input.count() == 0) ++seen["empty"];
+// A new operation, option or dtype is drawn, or this fails.
+TEST(CliRandom, TwoThousandCasesNameEverythingThatTheRegistryHas) {
+  std::set<std::string> operations, dtypes, options;
+  for (int i = 0; i < 2000; ++i) {
+    const Case c = parse_case(random_case(1, i));
+    operations.insert(c.op.name);
+    for (Dtype dtype : c.dtypes) dtypes.insert(std::string(name(dtype)));
+    for (const auto& [option, value] : c.op.options) options.insert(c.op.name + " " + option);
   }
-  EXPECT_EQ(ops.size(), 9u);
-  EXPECT_EQ(sizes, (std::set<std::size_t>{1, 2, 4, 8, 16}));
-  for (const char* part :
-       {"in-strides=", "out-strides=", "in-offset=", "in-align=1 ", "out-align=", "negative", "broadcast", "empty"})
+  for (const ops::OpEntry& entry : ops::registry()) {
+    EXPECT_TRUE(operations.contains(std::string(entry.name))) << entry.name;
+    for (const ops::Option& option : entry.options)
+      EXPECT_TRUE(options.contains(fmt::format("{} {}", entry.name, option.name))) << entry.name << " " << option.name;
+  }
+  for (Dtype dtype : all_dtypes()) EXPECT_TRUE(dtypes.contains(std::string(name(dtype)))) << name(dtype);
+}
+
+TEST(CliRandom, ArraysLieInEveryWay) {
+  std::map<std::string, int> seen;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string line = random_case(1, i) + " ";
+    const Case c = parse_case(line);
+    for (const char* part : {"in-strides=", "in2-strides=", "in5-", "out-strides=", "in-offset=", "in-align=1 ",
+                             "out-align=", "in-place ", "one-buffer ", "largest-buffer=", "expect=", "...", "(", ","})
+      if (line.find(part) != std::string::npos) ++seen[part];
+    if (c.shapes.size() >= 8) ++seen["eight operands"];
+    if (std::set(c.dtypes.begin(), c.dtypes.end()).size() > 1) ++seen["mixed dtypes"];
+    for (std::size_t k = 0; k < c.shapes.size(); ++k) {
+      ASSERT_LE(element_count(c.shapes[k]), 1 << 20) << line;
+      for (const std::int64_t extent : c.shapes[k]) {
+        if (extent == 0) ++seen["empty"];
+        if (extent == 1) ++seen["one"];
+      }
+      for (const std::int64_t stride : c.inputs[k].strides.value_or(Dims{})) {
+        if (stride < 0) ++seen["negative"];
+        if (stride == 0) ++seen["broadcast"];
+        if (stride % 2 != 0) ++seen["odd"];
+      }
+    }
+  }
+  for (const char* part : {"in-strides=", "in2-strides=",
+                           "in5-",        "out-strides=",
+                           "in-offset=",  "in-align=1 ",
+                           "out-align=",  "in-place ",
+                           "one-buffer ", "largest-buffer=",
+                           "expect=",     "...",
+                           "(",           ",",
+                           "negative",    "broadcast",
+                           "odd",         "empty",
+                           "one",         "eight operands",
+                           "mixed dtypes"})
     EXPECT_GE(seen[part], 10) << part;
 }
 

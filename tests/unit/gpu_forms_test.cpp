@@ -1,7 +1,6 @@
 // Kernels in the form that GPUs run, a group of many items, on any OpenCL device. Places are relative to the offset of
 // a launch and may be negative, so no kernel may take one for a mark.
 #include "ops_support.hpp"
-#include "redescribed_device.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,6 +8,7 @@
 #include "emulated/tensor_core_words.h"
 
 #include "emulated/launches.h"
+#include "emulated/random_problems.h"
 
 namespace axisloom::emulated {
 
@@ -212,6 +213,82 @@ TEST(MmaEmulated, PartsOfTheDepth) {
   job.a = {.gap = 4, .offset = 2};
   job.b = {.offset = 4};
   expect_right(emulated::f16_in_parts::instance, job, {{"split", 2}});
+}
+
+// Those for the types and gaps of a job are found by the constants of its launch.
+const emulated::Instance* instance_for(const Case& job, const Configuration& more, int bits) {
+  static const emulated::Instance* const all[] = {
+      &emulated::f16_along_k_n::instance,     &emulated::f16_along_k_k::instance,
+      &emulated::f16_along_m_n::instance,     &emulated::f16_along_m_k::instance,
+      &emulated::f64_along_k_n::instance,     &emulated::f64_along_m_k::instance,
+      &emulated::f64_before_hopper::instance, &emulated::f64_of_a_batch::instance,
+      &emulated::bf16_by_elements::instance,  &emulated::f16_in_parts::instance};
+  const ops::ProductProblem problem{ops::normalise(laid_out(job).product), bits};
+  const ops::ProductCandidate& mma = mma_variant();
+  Configuration values = ops_test::default_values(mma.info);
+  values["step_k"] = problem.product.in == Dtype::f64 ? 16 : 32;
+  for (const Configuration& forced : {small, more})
+    for (const auto& [tunable, value] : forced) values[tunable] = value;
+  if (!mma.consider(problem, values, ops_test::gpu_info()).refusal.empty()) return nullptr;
+  const emulated::Constants wanted =
+      emulated::constants_of(mma.lower(problem, values, ops_test::gpu_info()).launches.front());
+  for (const emulated::Instance* instance : all)
+    if (instance->constants == wanted) return instance;
+  return nullptr;
+}
+
+Layout random_layout(emulated::RandomProblems& random, int run, bool whole_pieces) {
+  Layout layout;
+  layout.turned = random.percent(50);
+  layout.offset = whole_pieces ? 8 * random.between(0, 3) : random.between(0, 9);
+  layout.gap = whole_pieces ? (8 - run % 8) % 8 + 8 * random.between(0, 1) : random.between(0, 9);
+  return layout;
+}
+
+/// A product of any of the instances' types.
+Case random_job(emulated::RandomProblems& random) {
+  Case job;
+  job.in = job.out = random.one_of({Dtype::f16, Dtype::f16, Dtype::f64, Dtype::f64, Dtype::bf16});
+  if (job.in == Dtype::bf16) job.out = Dtype::f32;
+  job.m = random.between(2, 70), job.n = random.between(2, 70), job.k = random.between(1, 140);
+  const bool whole_pieces = random.percent(70);
+  const auto laid = [&](std::int64_t rows, std::int64_t columns) {
+    Layout layout = random_layout(random, static_cast<int>(columns), whole_pieces);
+    if (layout.turned && whole_pieces) layout.gap = (8 - rows % 8) % 8;
+    return layout;
+  };
+  job.a = laid(job.m, job.k);
+  job.b = laid(job.k, job.n);
+  job.c = laid(job.m, job.n);
+  job.c.turned = false;
+  if (random.percent(40)) {
+    job.batch = {random.between(1, 2), random.between(1, 3)};
+    job.alpha = random.one_of({-1.5, 0.25, 2.0}), job.beta = random.one_of({0.5, -1.0});
+    job.relu = random.percent(50);
+    if (random.percent(30)) job.a.broadcast = 2;
+  }
+  return job;
+}
+
+TEST(MmaEmulated, RandomProblems) {
+  emulated::RandomProblems random("mma", 12);
+  std::set<const emulated::Instance*> seen;
+  int ran = 0;
+  for (int drawn = 0; ran < random.count() && drawn < 10000 * random.count(); ++drawn) {
+    const Case job = random_job(random);
+    const int bits = random.one_of({32, 64});
+    const Configuration more = {
+        {"stages", random.one_of({2, 3, 4})}, {"depth", random.one_of({4, 8, 16})}, {"split", random.one_of({1, 2})}};
+    const emulated::Instance* const instance = instance_for(job, more, bits);
+    if (instance == nullptr) continue;
+    SCOPED_TRACE(random.text());
+    expect_right(*instance, job, more, bits);
+    seen.insert(instance);
+    ++ran;
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ(ran, random.count());
+  EXPECT_GE(seen.size(), 4u) << "of the kernels that are compiled here few are ever chosen";
 }
 
 }  // namespace

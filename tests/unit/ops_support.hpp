@@ -3,10 +3,12 @@
 
 #include "core/move.hpp"
 #include "counting_device.hpp"
+#include "device/forwarding.hpp"
 #include "opencl_support.hpp"
 #include "ops/rearrange/candidate.hpp"
 #include "ops/rearrange/rearrange.hpp"
 #include "ops/registry.hpp"
+#include "tune/profiles.hpp"
 
 #include <axisloom/plan.hpp>
 
@@ -91,6 +93,19 @@ class NoDiskCache {
 /// time, since other tests lose devices on purpose.
 inline Device real_device() {
   return Device::open();
+}
+
+/// The same, planned for as for the device of a profile: "h200".
+inline Device profiled_device(std::string_view name) {
+  return tune::profiled_device(real_device(), name);
+}
+
+/// A device planned for as a GPU: kernels take the form of many items a group, which OpenCL runs anywhere.
+inline Device as_gpu(const Device& real) {
+  struct Gpu : device::ForwardingDevice {
+    explicit Gpu(std::shared_ptr<device::Device> cpu) : ForwardingDevice(std::move(cpu)) { info_.kind = Kind::gpu; }
+  };
+  return Device(std::make_shared<Gpu>(real.impl()));
 }
 
 /// The input view and the result's contiguous one.

@@ -106,8 +106,8 @@ inline Bytes random_numbers(Dtype dtype, std::int64_t count, std::mt19937& engin
   return bytes;
 }
 
-inline Built build(const Case& job, unsigned seed) {
-  std::mt19937 engine(seed);
+/// The product of a case, without buffers.
+inline Built laid_out(const Case& job) {
   Built built;
   built.a = lay(job.batch, job.m, job.k, job.a);
   built.b = lay(job.batch, job.k, job.n, job.b);
@@ -128,6 +128,12 @@ inline Built build(const Case& job, unsigned seed) {
   product.alpha = job.alpha;
   product.beta = job.beta;
   product.relu = job.relu;
+  return built;
+}
+
+inline Built build(const Case& job, unsigned seed) {
+  std::mt19937 engine(seed);
+  Built built = laid_out(job);
   const auto add = [&](Dtype dtype, std::int64_t elements) {
     View view = View::contiguous(dtype, {elements});
     view.align = job.align;

@@ -7,6 +7,7 @@
 #include "emulated/tensor_words.h"
 
 #include "emulated/launches.h"
+#include "emulated/random_problems.h"
 
 // One kernel for each size of elements, with the constants that its candidate chooses.
 #define RANK 4
@@ -163,6 +164,50 @@ TEST(TmaEmulated, TilesOfEverySizeLandWhereTheyShould) {
       EXPECT_EQ(out, after_oracle(transpose(), views, in, before));
     }
   }
+}
+
+/// Rows of any multiple of 16 bytes, further apart than they are long, of up to three axes.
+View random_view(emulated::RandomProblems& random, Dtype dtype, const Dims& shape) {
+  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  View view = View::contiguous(dtype, shape);
+  std::int64_t stride = (shape.back() * element + 15) / 16 * 16 / element + 16 * random.between(0, 2) / element;
+  for (int d = view.rank() - 2; d >= 0; --d) {
+    view.strides[d] = stride;
+    stride *= shape[d] + (d == view.rank() - 2 ? random.between(0, 2) : 0);
+  }
+  view.offset = 16 * random.between(0, 5) / element;
+  return view;
+}
+
+TEST(TmaEmulated, RandomProblems) {
+  emulated::RandomProblems random("tma", 40);
+  const ops::MoveCandidate& tma = candidate_named("tma");
+  Configuration values = default_values(tma.info);
+  values["items"] = items;
+  int ran = 0;
+  for (int drawn = 0; ran < random.count() && drawn < 100 * random.count(); ++drawn) {
+    const Dtype dtype = random.one_of({Dtype::u8, Dtype::u16, Dtype::f32, Dtype::f64, Dtype::c128});
+    const auto packet = static_cast<int>(std::max<std::size_t>(1, 16 / size_of(dtype)));
+    // The accelerator writes whole packets at the end of the output's rows, which are as long as the input has rows.
+    Dims shape{packet * random.between(1, 200 / packet), random.between(2, 200)};
+    if (random.percent(40)) shape = Dims{random.between(2, 4), shape[0], shape[1]};
+    Dims turned = shape;
+    std::swap(turned[turned.size() - 1], turned[turned.size() - 2]);
+    const std::vector<View> views{random_view(random, dtype, shape), random_view(random, dtype, turned)};
+    const ops::MoveProblem problem = problem_of(transpose(), views);
+    if (!tma.consider(problem, values, gpu_info()).refusal.empty()) continue;
+    const Launch launch = tma.lower(problem, values, gpu_info());
+    const emulated::Constants constants = emulated::constants_of(launch);
+    if (constants.at("RANK") != 4 || constants.at("AXIS_I") != 2 || constants.at("AXIS_O") != 3) continue;
+    SCOPED_TRACE(random.text() + " " + to_string(views[0]) + " to " + to_string(views[1]));
+    Bytes in = random_bytes(buffer_bytes(views[0]), static_cast<unsigned>(drawn));
+    const Bytes before = random_bytes(buffer_bytes(views[1]), static_cast<unsigned>(drawn + 1));
+    Bytes out = before;
+    run(launch, problem.move.element, in.data(), out.data());
+    ++ran;
+    ASSERT_EQ(out, after_oracle(transpose(), views, in, before));
+  }
+  EXPECT_EQ(ran, random.count());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "emulated/warpgroup_words.h"
 
 #include "emulated/launches.h"
+#include "emulated/random_problems.h"
 
 namespace axisloom::emulated {
 
@@ -143,6 +144,48 @@ TEST(WgmmaEmulated, BatchesAndEpilogues) {
   job.b = {.turned = true, .offset = 16};
   job.c = {.gap = 1};
   expect_right(emulated::warpgroup_f16_of_a_batch::instance, job, {{"block_n", 128}, {"stages", 4}});
+}
+
+/// A product that begins, and whose rows begin, at multiples of 16 bytes.
+Case random_job(emulated::RandomProblems& random, bool turned_a, bool turned_b) {
+  Case job{.in = Dtype::f16, .out = Dtype::f16};
+  job.m = random.between(2, 200), job.n = random.between(2, 200), job.k = random.between(1, 200);
+  const auto laid = [&](bool turned, std::int64_t rows, std::int64_t columns) {
+    const std::int64_t run = turned ? rows : columns;
+    return Layout{
+        .turned = turned, .gap = (8 - run % 8) % 8 + 8 * random.between(0, 1), .offset = 8 * random.between(0, 2)};
+  };
+  job.a = laid(turned_a, job.m, job.k);
+  job.b = laid(turned_b, job.k, job.n);
+  return job;
+}
+
+TEST(WgmmaEmulated, RandomProblems) {
+  emulated::RandomProblems random("wgmma", 3);
+  for (int i = 0; i < random.count(); ++i) {
+    SCOPED_TRACE(random.text());
+    if (i % 3 == 0) {
+      Case job = random_job(random, false, false);
+      job.c = {.gap = job.n % 2 + 2 * random.between(0, 2), .offset = 2 * random.between(0, 3)};  // pairs
+      expect_right(emulated::warpgroup_f16_along_k_n::instance, job, {{"block_n", 128}, {"stages", 2}});
+    } else if (i % 3 == 1) {
+      Case job = random_job(random, true, true);
+      job.in = Dtype::bf16, job.out = Dtype::f32;
+      job.c = {.gap = 1 - job.n % 2 + 2 * random.between(0, 2), .offset = 1 + 2 * random.between(0, 3)};  // single ones
+      expect_right(emulated::warpgroup_bf16_along_m_k::instance, job, {{"block_n", 256}, {"stages", 3}}, 64);
+    } else {
+      Case job = random_job(random, false, true);
+      // The matrices of a batch lie a gap further apart than their rows take: both multiples of 16 bytes.
+      job.k = 8 * random.between(1, 25);
+      job.a.gap = 8 * random.between(0, 1), job.b.gap = 8 * random.between(0, 1);
+      job.batch = {random.between(2, 3)};
+      job.alpha = random.one_of({-1.5, 0.25}), job.beta = random.one_of({0.5, -2.0});
+      job.relu = true;
+      job.c = {.gap = 1 - job.n % 2, .offset = 1};
+      expect_right(emulated::warpgroup_f16_of_a_batch::instance, job, {{"block_n", 128}, {"stages", 4}});
+    }
+    if (HasFailure()) return;
+  }
 }
 
 }  // namespace

@@ -26,7 +26,6 @@ const std::vector<tune::Tunable>& tunables() {
 
 Verdict consider(const ReduceProblem& problem, const Configuration&, const DeviceInfo& device) {
   if (!problem.portable) return Verdict::refuse("the order of additions is free: order=portable asks for this one");
-  if (problem.reduction.count() == 0) return Verdict::refuse("there is nothing to reduce");
   if (const std::size_t local = tree_bytes(problem.reduction.recipe, items); local > device.local_memory)
     return Verdict::refuse("needs " + std::to_string(local) + " bytes of local memory a group");
   const ReduceAxis& run = problem.reduction.reduced.back();

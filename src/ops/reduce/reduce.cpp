@@ -138,7 +138,7 @@ ReduceProblem problem_of(const Reduction& reduction, bool portable, IndexWidth w
   ReduceProblem problem;
   problem.reduction = in_scalars(normalise(reduction));
   problem.index_bits = index_bits(problem.reduction, width);
-  problem.portable = portable && reduction.recipe.order_matters();
+  problem.portable = portable && reduction.recipe.order_matters() && reduction.count() > 0;  // nothing has no order
   return problem;
 }
 
@@ -158,6 +158,7 @@ Slices slices(const Operation& op, std::span<const View> views, const Device& de
               std::int64_t limit) {
   check(op, views, options);
   const ReduceSlicing slicing{lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), device, options};
+  check_device(slicing.reduction.recipe, device.info());
   return slice_reduction(slicing, limit);
 }
 
