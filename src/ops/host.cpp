@@ -47,15 +47,21 @@ class Staged {
   bool in_place_ = false;
 };
 
+/// Synchronous, whatever happens: the memory is not in use any more when this returns, or throws.
 void run_slice(const Plan& plan, const Device& device, std::span<const std::span<std::byte>> memory) {
   const Queue queue = device.queue();
   std::vector<Staged> staged;
-  std::vector<Buffer> buffers;
-  for (const std::span<std::byte>& part : memory) staged.emplace_back(device, queue, part, true);
-  for (const Staged& stage : staged) buffers.push_back(stage.buffer());
-  plan.run(queue, buffers);
-  staged.back().fetch();
-  queue.finish();
+  try {
+    for (const std::span<std::byte>& part : memory) staged.emplace_back(device, queue, part, true);
+    std::vector<Buffer> buffers;
+    for (const Staged& stage : staged) buffers.push_back(stage.buffer());
+    plan.run(queue, buffers);
+    staged.back().fetch();
+    queue.finish();
+  } catch (...) {
+    queue.impl()->drain();
+    throw;
+  }
   ops::settle(*plan.impl());
 }
 
