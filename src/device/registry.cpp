@@ -1,9 +1,9 @@
 // The devices of this process: enumeration over the runtimes, and one shared open device for each piece of hardware.
 #include "device/registry.hpp"
 
+#include "device/environment.hpp"
 #include "device/process.hpp"
 
-#include <cstdlib>
 #include <map>
 
 namespace axisloom {
@@ -72,8 +72,8 @@ std::shared_ptr<Device> open_shared(Api api, int index) {
 // AXISLOOM_DEVICE stands in for "auto" and "" only; what the caller names is what the caller gets.
 std::string effective_text(std::string_view text) {
   if (!text.empty() && parse_spec(text).which != Spec::Which::automatic) return std::string(text);
-  const char* variable = std::getenv("AXISLOOM_DEVICE");
-  if (!variable || !*variable) return "auto";
+  std::string variable = environment("AXISLOOM_DEVICE");
+  if (variable.empty()) return "auto";
   try {
     parse_spec(variable);
   } catch (const Error& error) {

@@ -159,12 +159,15 @@ std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* ho
 
 std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, std::size_t bytes) {
   const auto refuse = [](const std::string& why) { throw Error(Errc::usage, "cannot borrow this cl_mem: " + why); };
-  const auto get = [memory]<typename Value>(Value, cl_mem_info what) {
-    return query<Value>(cl().clGetMemObjectInfo, memory, what);
+  if (!memory) refuse("it is null");
+  const auto get = [&]<typename Value>(Value value, cl_mem_info what) {
+    const auto& entry = cl().clGetMemObjectInfo;
+    const cl_int code = entry.function(memory, what, sizeof value, static_cast<void*>(&value), nullptr);
+    if (code == CL_INVALID_MEM_OBJECT) refuse("it is none");
+    if (code != CL_SUCCESS) throw call_error(entry.name, code);
+    return value;
   };
-  if (!memory || query_or<cl_mem_object_type>(0, cl().clGetMemObjectInfo, memory, cl_mem_info{CL_MEM_TYPE}) !=
-                     CL_MEM_OBJECT_BUFFER)
-    refuse("it is not a buffer");
+  if (get(cl_mem_object_type{0}, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER) refuse("it is not a buffer");
   if (get(cl_context{}, CL_MEM_CONTEXT) != context->get()) refuse("it belongs to another context");
   const std::size_t size = get(std::size_t{0}, CL_MEM_SIZE);
   if (size < bytes) {

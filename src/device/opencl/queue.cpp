@@ -248,10 +248,15 @@ std::shared_ptr<Queue> borrow_queue(const SharedContext& context, cl_command_que
   const auto refuse = [](const std::string& why) {
     throw Error(Errc::usage, "cannot borrow this cl_command_queue: " + why);
   };
-  const auto get = [queue]<typename Value>(Value fallback, cl_command_queue_info what) {
-    return query_or<Value>(fallback, cl().clGetCommandQueueInfo, queue, what);
+  if (!queue) refuse("it is null");
+  const auto get = [&]<typename Value>(Value fallback, cl_command_queue_info what) {
+    const auto& entry = cl().clGetCommandQueueInfo;
+    const cl_int code = entry.function(queue, what, sizeof fallback, static_cast<void*>(&fallback), nullptr);
+    if (code == CL_INVALID_COMMAND_QUEUE) refuse("it is none");  // which says nothing about the device
+    if (code != CL_SUCCESS) throw call_error(entry.name, code);
+    return fallback;
   };
-  if (!queue || get(cl_context{}, CL_QUEUE_CONTEXT) != context->get()) refuse("it belongs to another context");
+  if (get(cl_context{}, CL_QUEUE_CONTEXT) != context->get()) refuse("it belongs to another context");
   if (get(cl_device_id{}, CL_QUEUE_DEVICE) != context->device()) refuse("it belongs to another device");
   const auto properties = get(cl_command_queue_properties{0}, CL_QUEUE_PROPERTIES);
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) refuse("its commands may run out of order");
