@@ -67,8 +67,8 @@ class Plan {
   /// when the plan needs a workspace and none is given (then from the queue's pool).
   /// The buffer of an array without elements may be empty; the queue may not, even where there is nothing to do.
   /// Throws Error(usage) when a buffer or the workspace is too small, misaligned, or of another device, and
-  /// Error(overlap) when the output shares bytes with an input, or might (unless the plan was made for in place), or the
-  /// workspace with an array. When it throws, nothing of it runs any more: after a failure between two launches it
+  /// Error(overlap) when the output shares bytes with an input, or might (unless the plan was made for in place), or
+  /// the workspace with an array. When it throws, nothing of it runs any more: after a failure between two launches it
   /// waits for the first.
   Event run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace = {},
             std::span<const Event> wait = {}) const;

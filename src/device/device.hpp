@@ -31,7 +31,8 @@ class Event {
 
 /// Where memory begins. Memory of different spaces never meets.
 struct Location {
-  const void* space = nullptr;  // null: the address space of host and cards; else an allocation whose address is unknown
+  const void* space =
+      nullptr;  // null: the address space of host and cards; else an allocation whose address is unknown
   std::uint64_t begin = 0;
   bool operator==(const Location&) const = default;
 };

@@ -5,8 +5,8 @@
 
 namespace axisloom::device {
 
-/// The value of a variable. Empty when it is not set, and in a program that runs with rights that its user lacks (setuid,
-/// setgid, file capabilities): which libraries such a program loads is not for that user to say.
+/// The value of a variable. Empty when it is not set, and in a program that runs with rights that its user lacks
+/// (setuid, setgid, file capabilities): which libraries such a program loads is not for that user to say.
 std::string environment(const char* name);
 
 /// The same for a path; empty unless it is an absolute one, since any other begins wherever the program happens to run.

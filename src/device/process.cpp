@@ -16,9 +16,8 @@ std::atomic<bool> child_of_user{false};
 // A child of a process that is only just starting a runtime inherits half of it, and the lock for ever.
 void watch_forks() {
   static std::once_flag once;
-  std::call_once(once, [] {
-    pthread_atfork(nullptr, nullptr, [] { child_of_user = child_of_user || in_use || starting > 0; });
-  });
+  std::call_once(
+      once, [] { pthread_atfork(nullptr, nullptr, [] { child_of_user = child_of_user || in_use || starting > 0; }); });
 }
 
 // Never destroyed: a thread may still be using a device while the process ends.

@@ -74,19 +74,22 @@ void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
 void check_workspace(const PlanImpl& plan, std::span<const Buffer> buffers, const Buffer& workspace) {
   const std::size_t bytes = plan.report.workspace_bytes;
   if (bytes == 0 || !workspace) return;
-  const std::string remedy = "give a buffer of PlanReport::workspace_bytes as Device::allocate makes them, or none";
+  constexpr const char* remedy = "give a buffer of PlanReport::workspace_bytes as Device::allocate makes them, or none";
   if (workspace.bytes() < bytes)
     refuse(plan, Errc::usage,
-           "needs a workspace of " + std::to_string(bytes) + " bytes, got " + std::to_string(workspace.bytes()), remedy);
+           "needs a workspace of " + std::to_string(bytes) + " bytes, got " + std::to_string(workspace.bytes()),
+           remedy);
   if (workspace.impl()->alignment() < widest_access)
     refuse(plan, Errc::usage,
            "needs a workspace that is aligned to " + std::to_string(widest_access) + " bytes, got one aligned to " +
                std::to_string(workspace.impl()->alignment()),
            remedy);
-  const View used = View::contiguous(Dtype::u8, {static_cast<std::int64_t>(bytes)});
-  for (std::size_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i] && shared(plan.views[i], buffers[i], used, workspace) != core::Overlap::no)
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (!buffers[i] || !meet(buffers[i], workspace)) continue;
+    const View used = View::contiguous(Dtype::u8, {static_cast<std::int64_t>(bytes)});
+    if (shared(plan.views[i], buffers[i], used, workspace) != core::Overlap::no)
       refuse(plan, Errc::overlap, "the workspace and " + role(plan, i) + " share memory", remedy);
+  }
 }
 
 // An array without elements may come without a buffer; its kernel gets the output's, of which it reads nothing.

@@ -10,12 +10,12 @@
 #include <iterator>
 #include <limits>
 #include <mutex>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <variant>
 
 #include "device/device.hpp"
+#include "device/folder.hpp"
 #include "jit/environment.hpp"
 #include "jit/jit.hpp"
 
@@ -169,16 +169,12 @@ struct Stamp {
 
 std::vector<Stamp> stamps_of(const fs::path& folder) {
   std::vector<Stamp> stamps;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() != ".jsonl") continue;
+  for (const fs::path& path : device::entries_of(folder, "", ".jsonl")) {
     struct stat status {};
-    if (::stat(it->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    stamps.push_back({it->path().string(), status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
+    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    stamps.push_back({path.string(), status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
                       static_cast<std::uint64_t>(status.st_size), status.st_ino});
   }
-  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // half a store is none
-  std::ranges::sort(stamps, {}, &Stamp::path);
   return stamps;
 }
 

@@ -106,8 +106,8 @@ class CudaFake : public testing::Test {
   }
 
   void expect_clean_failure(const FakeDriver::Fault& fault) {
-    SCOPED_TRACE(fault.entry + " call " + std::to_string(fault.at) + (fault.lasting ? " and later ones fail" : " fails") +
-                 " with " + std::to_string(fault.code));
+    SCOPED_TRACE(fault.entry + " call " + std::to_string(fault.at) +
+                 (fault.lasting ? " and later ones fail" : " fails") + " with " + std::to_string(fault.code));
     fake.reset();
     fake.fault = fault;
     try {
@@ -566,8 +566,7 @@ TEST_F(CudaFake, OneThreadAtATimeStartsTheDriver) {
     threads.emplace_back([&, t] {
       const std::array<std::function<bool()>, 4> uses = {
           [&] { return shared->devices().size() == 1; }, [&] { return shared->open(0) != nullptr; },
-          [&] { return shared->status().size() == 2; },
-          [&] { return shared->borrow(FakeDriver::foreign) != nullptr; }};
+          [&] { return shared->status().size() == 2; }, [&] { return shared->borrow(FakeDriver::foreign) != nullptr; }};
       EXPECT_TRUE(uses[t % uses.size()]());
     });
   }

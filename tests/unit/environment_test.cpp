@@ -1,4 +1,5 @@
-// Variables that say which libraries and devices are used: believed, but not in a program with more rights than its user.
+// Variables that say which libraries and devices are used: believed, but not in a program with more rights than its
+// user.
 #include "device/environment.hpp"
 
 #include "counting_device.hpp"

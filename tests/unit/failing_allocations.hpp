@@ -52,14 +52,16 @@ class SoundAllocations {
 
 }  // namespace axisloom::test
 
-#define AXISLOOM_FAILING_ALLOCATIONS                                    \
-  void* operator new(std::size_t bytes) {                               \
-    if (axisloom::test::allocation_fails()) throw std::bad_alloc();     \
-    if (void* const memory = std::malloc(bytes ? bytes : 1)) return memory; \
-    throw std::bad_alloc();                                             \
-  }                                                                     \
-  void operator delete(void* memory) noexcept {                         \
+#define AXISLOOM_FAILING_ALLOCATIONS                                                                       \
+  void* operator new(std::size_t bytes) {                                                                  \
+    if (axisloom::test::allocation_fails()) throw std::bad_alloc();                                        \
+    if (void* const memory = std::malloc(bytes ? bytes : 1)) return memory;                                \
+    throw std::bad_alloc();                                                                                \
+  }                                                                                                        \
+  void operator delete(void* memory) noexcept {                                                            \
     if (memory && axisloom::test::allocation_faults.paused == 0) --axisloom::test::allocation_faults.live; \
-    std::free(memory);                                                  \
-  }                                                                     \
-  void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+    std::free(memory);                                                                                     \
+  }                                                                                                        \
+  void operator delete(void* memory, std::size_t) noexcept {                                               \
+    operator delete(memory);                                                                               \
+  }

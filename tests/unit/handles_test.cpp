@@ -65,9 +65,8 @@ void expect_useless(const Queue& queue) {
   const std::array buffers{real_device().allocate(8), real_device().allocate(8)};
   expect_usage("run", [&] { some.run(queue, buffers); });
   const View none = numbers({0});
-  expect_usage("run of nothing", [&] {
-    plan(plain_copy, std::span(&none, 1), real_device()).run(queue, std::array<Buffer, 2>{});
-  });
+  expect_usage("run of nothing",
+               [&] { plan(plain_copy, std::span(&none, 1), real_device()).run(queue, std::array<Buffer, 2>{}); });
 }
 
 TEST(EmptyHandles, OfPlansAreRefused) {
@@ -120,7 +119,8 @@ TEST(EmptyHandles, OfEventsAreDone) {
   }
 }
 
-// --- arrays without elements ------------------------------------------------------------------------------------------
+// --- arrays without elements
+// ------------------------------------------------------------------------------------------
 
 struct OfNothing {
   Operation op;

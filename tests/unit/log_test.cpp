@@ -86,8 +86,8 @@ TEST(LogCallback, DISABLED_WaitsForThreadsThatStartRuntimes) {
 }
 
 TEST(LogCallback, MayUseTheLibraryAndThrowAnything) {
-  for (const char* what : {"PlansWhatIsBeingPlanned", "ThrowsNoException", "LogsWhenItGoes",
-                           "WaitsForThreadsThatStartRuntimes"})
+  for (const char* what :
+       {"PlansWhatIsBeingPlanned", "ThrowsNoException", "LogsWhenItGoes", "WaitsForThreadsThatStartRuntimes"})
     EXPECT_EQ(test::run_alone(std::string("LogCallback.DISABLED_") + what), "") << what;
 }
 

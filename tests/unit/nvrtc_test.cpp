@@ -140,9 +140,9 @@ class WorkingFolder {
 TEST(NvrtcSearch, NeverLooksBelowTheWorkingFolder) {
   const TemporaryFolder folder;
   const std::string packages = "lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13";
-  for (const std::string& file : {std::string("lib64/libnvrtc.so.12"), std::string("lib/libnvrtc.so.13"), packages,
-                                  "venv/" + packages, ".local/" + packages, std::string("bin/python3"),
-                                  std::string("venv/bin/python3"), std::string("python3")})
+  for (const std::string& file :
+       {std::string("lib64/libnvrtc.so.12"), std::string("lib/libnvrtc.so.13"), packages, "venv/" + packages,
+        ".local/" + packages, std::string("bin/python3"), std::string("venv/bin/python3"), std::string("python3")})
     folder.file(file);
   const WorkingFolder inside(folder.path());
   for (const char* relative : {"", ".", "./", "venv", "bin", "venv/bin", "./bin"}) {

@@ -1,4 +1,5 @@
-// Puts itself between the library and OpenCL: counts calls, references and queued commands, and makes chosen calls fail.
+// Puts itself between the library and OpenCL: counts calls, references and queued commands, and makes chosen calls
+// fail.
 //
 //   Interposer interposer;                                             // while it lives
 //   interposer.fail("clEnqueueNDRangeKernel", 2, CL_OUT_OF_RESOURCES);  // the second launch from now on fails

@@ -26,12 +26,13 @@ inline constexpr int passed_alone = 42;
 /// copy of this one, where it is not to be started as it is.
 inline std::string run_alone(const std::string& test, const std::vector<std::string>& more = {},
                              std::vector<std::string> command = {"/proc/self/exe"}) {
-  for (const std::string& word : {"--gtest_filter=" + test, std::string("--gtest_also_run_disabled_tests"),
-                                  std::string("--gtest_brief=1")})
+  for (const std::string& word :
+       {"--gtest_filter=" + test, std::string("--gtest_also_run_disabled_tests"), std::string("--gtest_brief=1")})
     command.push_back(word);
   std::vector<std::string> environment = more;
   for (char** at = environ; *at; ++at) {
-    if (!std::string_view(*at).starts_with("GTEST_")) environment.emplace_back(*at);  // it would deal the test to shards
+    if (!std::string_view(*at).starts_with("GTEST_"))
+      environment.emplace_back(*at);  // it would deal the test to shards
   }
   const auto pointers = [](std::vector<std::string>& texts) {
     std::vector<char*> list;

@@ -23,9 +23,8 @@ struct Work {
 
 std::vector<Work> all_work() {
   const View square = View::contiguous(Dtype::i32, {24, 24}), line = View::contiguous(Dtype::i32, {100000});
-  std::vector<Work> work = {{einsum("i j, j k, k l -> i l"), {square, square, square}},
-                            {reduction("sum"), {line}},
-                            {transpose(), {square}}};
+  std::vector<Work> work = {
+      {einsum("i j, j k, k l -> i l"), {square, square, square}}, {reduction("sum"), {line}}, {transpose(), {square}}};
   for (Work& one : work) one.views.push_back(result_view(one.op, one.views));
   return work;
 }

@@ -1,4 +1,5 @@
-// What the memory of a run may not be: parts of one buffer that overlap, and a workspace that is an array or lies askew.
+// What the memory of a run may not be: parts of one buffer that overlap, and a workspace that is an array or lies
+// askew.
 #include "cuda_support.hpp"
 #include "device/cuda/runtime.hpp"
 #include "device/opencl/functions.hpp"
@@ -114,7 +115,8 @@ TEST(BorrowedAddresses, InOneAllocationMayNotOverlap) {
   EXPECT_EQ(refused_with(part(2 * part_bytes + 64)), Errc::usage) << "aligned to 64 bytes";
 }
 
-// --- workspaces -------------------------------------------------------------------------------------------------------
+// --- workspaces
+// -------------------------------------------------------------------------------------------------------
 
 /// A product of three matrices, which needs a workspace.
 class Workspaces : public testing::Test {

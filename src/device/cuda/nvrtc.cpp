@@ -3,10 +3,10 @@
 
 #include "device/dynamic_library.hpp"
 #include "device/environment.hpp"
+#include "device/folder.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <new>
 #include <set>
 #include <utility>
 
@@ -18,16 +18,13 @@ namespace {
 
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 
-/// Folders below `parent` whose name starts with `prefix`, sorted; none when it cannot be read.
+/// Folders below `parent` whose name starts with `prefix`.
 std::vector<fs::path> folders(const fs::path& parent, std::string_view prefix) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
+  std::vector<fs::path> found = entries_of(parent, prefix, "");
+  std::erase_if(found, [](const fs::path& entry) {
     std::error_code ignored;
-    if (at->path().filename().string().starts_with(prefix) && at->is_directory(ignored)) found.push_back(at->path());
-  }
-  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // what was not found for that would stay so
-  std::ranges::sort(found);
+    return !fs::is_directory(entry, ignored);
+  });
   return found;
 }
 

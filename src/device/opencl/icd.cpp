@@ -3,8 +3,8 @@
 
 #include "device/dynamic_library.hpp"
 #include "device/environment.hpp"
+#include "device/folder.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -36,14 +36,8 @@ IcdFile read_icd(const fs::path& path) {
 }
 
 std::vector<IcdFile> read_folder(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".icd") paths.push_back(it->path());
-  }
-  std::sort(paths.begin(), paths.end());
   std::vector<IcdFile> files;
-  for (const fs::path& path : paths) files.push_back(read_icd(path));
+  for (const fs::path& path : entries_of(folder, "", ".icd")) files.push_back(read_icd(path));
   return files;
 }
 

@@ -15,7 +15,7 @@ class MemoryObject final : public Buffer {
     std::size_t bytes = 0;
     std::size_t alignment = 1;
     void* host = nullptr;
-    bool mapped = false;  // the driver's host memory, mapped for as long as the object lives
+    bool mapped = false;                    // the driver's host memory, mapped for as long as the object lives
     std::optional<Location> location = {};  // of a part of another buffer, or of the caller's host memory behind it
   };
   MemoryObject(SharedContext context, MemoryHandle memory, const Traits& traits, QueueHandle unmap_queue = {})
