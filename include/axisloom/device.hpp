@@ -1,4 +1,7 @@
 // Devices, queues, buffers and events: cheap handles that may be copied and shared between threads.
+//
+// A handle that was made without an object, or moved from, is empty. To use an empty one is Error(usage), but for what
+// its class allows.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +58,7 @@ struct DeviceInfo {
   std::string label() const;
 };
 
-/// One finished or running command. Waiting on an empty event returns at once.
+/// One finished or running command. An empty event is done, and waiting on it returns at once.
 class Event {
  public:
   Event() = default;
@@ -71,7 +74,7 @@ class Event {
   std::shared_ptr<device::Event> impl_;
 };
 
-/// Memory that a device can reach.
+/// Memory that a device can reach. An empty buffer has no bytes; it may stand for an array without elements.
 class Buffer {
  public:
   Buffer() = default;
@@ -90,7 +93,7 @@ class Queue {
   Queue() = default;
   explicit Queue(std::shared_ptr<device::Queue> impl) : impl_(std::move(impl)) {}
   /// Copies between host memory and a buffer; `offset` in bytes. Return at once; the host memory must outlive the
-  /// event.
+  /// event. When they throw, it is not in use.
   Event write(const Buffer& to, std::size_t offset, std::span<const std::byte> from,
               std::span<const Event> wait = {}) const;
   Event read(const Buffer& from, std::size_t offset, std::span<std::byte> to, std::span<const Event> wait = {}) const;
@@ -144,7 +147,9 @@ class Device {
 /// Every device that can be opened now, CUDA first; empty when there is none. Never throws for lack of a runtime.
 std::vector<DeviceInfo> devices();
 
-/// Receives one line of text (no newline) for each thing worth knowing; may be called from any thread. Empty: silence.
+/// Receives one line of text (no newline) for each thing worth knowing; may be called from any thread, also while
+/// set_log returns. Empty: silence. It may use the library itself: no lock is held meanwhile, and the lines of which it
+/// is the cause itself are dropped. What it throws is ignored.
 using LogCallback = std::function<void(std::string_view line)>;
 void set_log(LogCallback callback);
 

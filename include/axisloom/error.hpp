@@ -37,7 +37,10 @@ struct ErrorParts {
   std::string remedy = {};   ///< what the user can do about it
 };
 
-/// The only exception type that the library throws.
+/// The only exception type that the library throws, but for one: where the host has no memory left for the library's
+/// own books, what comes is the std::bad_alloc of its operator new, since a message would need memory too. Arrays and
+/// device memory that are refused are an Error(out_of_memory) that names the bytes. After either, nothing is held that
+/// was not held before, and everything can be tried again.
 class Error : public std::runtime_error {
  public:
   Error(Errc code, ErrorParts parts);

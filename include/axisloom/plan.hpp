@@ -45,14 +45,14 @@ struct PlanReport {
   std::vector<CandidateReport> candidates;
   std::vector<std::string> steps = {};  ///< "1: i k, k j -> i j  matmul/packed  33.6 MFLOP"; of einsum and its like
   IndexWidth index = IndexWidth::bits32;
-  std::size_t workspace_bytes = 0;  ///< what `run` needs besides the arrays; 0 for moves
+  std::size_t workspace_bytes = 0;  ///< what `run` needs besides the arrays, aligned to 128 bytes; 0 for moves
   double expected_seconds = 0;
   std::int64_t bytes_moved = 0;  ///< read plus written, each element once
 };
 
 struct PlanImpl;
 
-/// Immutable and shared between threads.
+/// Immutable and shared between threads. To use an empty one (by default, or moved from) is Error(usage).
 class Plan {
  public:
   Plan() = default;
@@ -65,8 +65,11 @@ class Plan {
 
   /// Queues the work and returns. `buffers` in the order of `views()`. Never compiles, never blocks, and allocates only
   /// when the plan needs a workspace and none is given (then from the queue's pool).
-  /// Throws Error(usage) when a buffer is too small, misaligned against its view, or of another device, and
-  /// Error(overlap) when the output shares bytes with an input, or might (unless the plan was made for in place).
+  /// The buffer of an array without elements may be empty; the queue may not, even where there is nothing to do.
+  /// Throws Error(usage) when a buffer or the workspace is too small, misaligned, or of another device, and
+  /// Error(overlap) when the output shares bytes with an input, or might (unless the plan was made for in place), or
+  /// the workspace with an array. When it throws, nothing of it runs any more: after a failure between two launches it
+  /// waits for the first.
   Event run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace = {},
             std::span<const Event> wait = {}) const;
 
@@ -88,7 +91,7 @@ struct PlanRequest {
 std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& device);
 
 /// Plan cache plus run, on arrays in host memory, synchronously. Slices arrays that exceed the largest allocation.
-/// `out` must hold the bounds of the output view. Throws as plan and run do.
+/// `out` must hold the bounds of the output view. Throws as plan and run do; the arrays are not in use then.
 PlanReport run_on_host(const Operation& op, std::span<const View> views, std::span<const std::span<const std::byte>> in,
                        std::span<std::byte> out, const Device& device, const PlanOptions& options = {});
 

@@ -29,6 +29,14 @@ class Event {
   virtual void* native() const noexcept = 0;  // cl_event or CUevent
 };
 
+/// Where memory begins. Memory of different spaces never meets.
+struct Location {
+  const void* space =
+      nullptr;  // null: the address space of host and cards; else an allocation whose address is unknown
+  std::uint64_t begin = 0;
+  bool operator==(const Location&) const = default;
+};
+
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -38,6 +46,7 @@ class Buffer {
   /// Host address when the buffer is host memory used in place, else null.
   virtual void* host() const noexcept = 0;
   virtual void* native() const noexcept = 0;  // cl_mem or CUdeviceptr
+  virtual Location location() const noexcept { return {native(), 0}; }
 };
 
 /// A compiled program. Kernel objects are leased inside Queue::launch and never shared between threads.
@@ -96,6 +105,7 @@ struct Scratch {
   std::shared_ptr<Buffer> tickets;  // zero between runs
 };
 
+/// What throws has queued nothing, or has waited for it.
 class Queue {
  public:
   virtual ~Queue() = default;
@@ -110,6 +120,8 @@ class Queue {
                                       Waits waits) = 0;
   virtual void flush() = 0;
   virtual void finish() = 0;
+  /// Waits for what was queued while an error is on its way, so that memory in use can go: also on a lost device.
+  virtual void drain() noexcept = 0;
   virtual void* native() const noexcept = 0;  // cl_command_queue or CUstream
 
   /// The plans' own: workspaces of runs that were given none.
@@ -196,7 +208,21 @@ std::shared_ptr<Device> open(std::string_view spec);
 /// Error(after_fork) in a process that forked after a device was opened; a runtime's threads do not survive a fork.
 void require_same_process();
 
-/// Sends a line to the user's log callback.
-void log(const std::string& line);
+/// Sends a line to the user's log callback; a line of which the callback itself is the cause is dropped.
+void log(const std::string& line) noexcept;
+
+/// While one lives, the lines that its thread logs wait; they go out with the outermost one. Whoever holds a lock, or
+/// has promised something to other threads, makes one before: the callback is the user's code, and may plan and run.
+class HeldLines {
+ public:
+  HeldLines() noexcept;
+  ~HeldLines();
+  HeldLines(const HeldLines&) = delete;
+  HeldLines& operator=(const HeldLines&) = delete;
+
+ private:
+  friend void log(const std::string& line) noexcept;
+  std::vector<std::string> lines_;
+};
 
 }  // namespace axisloom::device

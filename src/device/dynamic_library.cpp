@@ -20,6 +20,10 @@ std::string resolved_path(void* handle, const std::string& candidate) {
 
 DynamicLibrary::DynamicLibrary(std::span<const std::string> candidates) {
   for (const std::string& candidate : candidates) {
+    if (candidate.find('/') != std::string::npos && !candidate.starts_with('/')) {
+      tried_.push_back(candidate + ": not an absolute path, so not opened");
+      continue;
+    }
     // Never unloaded: a driver leaves registrations in libraries that stay (LLVM's options), and loading it again would
     // end the process.
     handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

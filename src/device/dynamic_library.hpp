@@ -11,7 +11,8 @@ namespace axisloom::device {
 class DynamicLibrary {
  public:
   DynamicLibrary() = default;
-  /// `candidates`: file names (searched for by the loader) or paths, best first.
+  /// `candidates`: file names (searched for by the loader) or absolute paths, best first. A relative path would open
+  /// whatever lies in the folder that the program happens to run in, so it is refused.
   explicit DynamicLibrary(std::span<const std::string> candidates);
   ~DynamicLibrary();
   DynamicLibrary(DynamicLibrary&& other) noexcept;

@@ -1,11 +1,10 @@
 // The devices of this process: enumeration over the runtimes, and one shared open device for each piece of hardware.
 #include "device/registry.hpp"
 
+#include "device/environment.hpp"
 #include "device/process.hpp"
 
-#include <cstdlib>
 #include <map>
-#include <mutex>
 
 namespace axisloom {
 
@@ -20,7 +19,7 @@ Runtime& runtime(Api api) {
 }
 
 std::vector<DeviceInfo> enumerate() {
-  require_same_process();
+  const Starting alone;
   std::vector<DeviceInfo> all;
   for (const Api api : api_order) {
     const std::vector<DeviceInfo> some = runtime(api).devices();
@@ -58,20 +57,14 @@ std::string join(const std::vector<std::string>& parts) {
 }
 
 // Never destroyed: drivers take themselves down at exit, in an order that is not ours to know.
-struct OpenDevices {
-  std::mutex mutex;
-  std::map<std::pair<Api, int>, std::shared_ptr<Device>> devices;
-};
-
-OpenDevices& open_devices() {
-  static OpenDevices* const instance = new OpenDevices;
-  return *instance;
+std::map<std::pair<Api, int>, std::shared_ptr<Device>>& open_devices() {
+  static auto* const devices = new std::map<std::pair<Api, int>, std::shared_ptr<Device>>;
+  return *devices;
 }
 
 std::shared_ptr<Device> open_shared(Api api, int index) {
-  OpenDevices& opened = open_devices();
-  const std::lock_guard lock(opened.mutex);
-  std::shared_ptr<Device>& device = opened.devices[{api, index}];
+  const Starting alone;
+  std::shared_ptr<Device>& device = open_devices()[{api, index}];
   if (!device || device->lost()) device = runtime(api).open(index);
   return device;
 }
@@ -79,8 +72,8 @@ std::shared_ptr<Device> open_shared(Api api, int index) {
 // AXISLOOM_DEVICE stands in for "auto" and "" only; what the caller names is what the caller gets.
 std::string effective_text(std::string_view text) {
   if (!text.empty() && parse_spec(text).which != Spec::Which::automatic) return std::string(text);
-  const char* variable = std::getenv("AXISLOOM_DEVICE");
-  if (!variable || !*variable) return "auto";
+  std::string variable = environment("AXISLOOM_DEVICE");
+  if (variable.empty()) return "auto";
   try {
     parse_spec(variable);
   } catch (const Error& error) {

@@ -61,7 +61,7 @@ void launched(device::Device& device, const std::shared_ptr<device::Program>& pr
 struct CacheStats {
   std::uint64_t memory_hits = 0, disk_hits = 0, compiles = 0, damaged = 0, stored = 0;
 };
-CacheStats cache_stats() noexcept;
+CacheStats cache_stats();
 
 /// Where compiled programs are kept: $AXISLOOM_CACHE_DIR ("off": nowhere), else the user's cache folder, at most
 /// $AXISLOOM_CACHE_BYTES in all (default 256M). `path` is empty when disk caching is off or the folder cannot be used;

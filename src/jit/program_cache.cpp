@@ -185,7 +185,7 @@ void launched(device::Device& device, const ProgramPtr& program) {
   save(*program, key);
 }
 
-CacheStats cache_stats() noexcept {
+CacheStats cache_stats() {
   const Counters& counters = shared().counters;
   return {counters.memory_hits, counters.disk_hits, counters.compiles, counters.damaged, counters.stored};
 }

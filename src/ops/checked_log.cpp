@@ -23,7 +23,12 @@ CheckedLog::CheckedLog(const Device& device, const Queue& queue)
 
 void CheckedLog::require_clean(const std::string& what) const {
   std::array<std::uint32_t, log_words> log{};
-  queue_.read(buffer_, 0, std::as_writable_bytes(std::span(log))).wait();
+  try {
+    queue_.read(buffer_, 0, std::as_writable_bytes(std::span(log))).wait();
+  } catch (...) {
+    queue_.impl()->drain();  // neither the log nor the caller's arrays are in use when the error goes on
+    throw;
+  }
   if (log[0] == 0) return;
   throw Error(Errc::device,
               what + ": " + std::to_string(log[0]) + " accesses out of bounds or misaligned; the first at site " +

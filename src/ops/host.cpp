@@ -47,15 +47,21 @@ class Staged {
   bool in_place_ = false;
 };
 
+/// Synchronous, whatever happens: the memory is not in use any more when this returns, or throws.
 void run_slice(const Plan& plan, const Device& device, std::span<const std::span<std::byte>> memory) {
   const Queue queue = device.queue();
   std::vector<Staged> staged;
-  std::vector<Buffer> buffers;
-  for (const std::span<std::byte>& part : memory) staged.emplace_back(device, queue, part, true);
-  for (const Staged& stage : staged) buffers.push_back(stage.buffer());
-  plan.run(queue, buffers);
-  staged.back().fetch();
-  queue.finish();
+  try {
+    for (const std::span<std::byte>& part : memory) staged.emplace_back(device, queue, part, true);
+    std::vector<Buffer> buffers;
+    for (const Staged& stage : staged) buffers.push_back(stage.buffer());
+    plan.run(queue, buffers);
+    staged.back().fetch();
+    queue.finish();
+  } catch (...) {
+    queue.impl()->drain();
+    throw;
+  }
   ops::settle(*plan.impl());
 }
 
@@ -139,15 +145,17 @@ PlanReport run_in_slices(const Operation& op, std::span<const View> views, std::
   return report;
 }
 
-/// The views with the alignment that the host memory really has, and the output's view added when it is missing.
+/// The views with the alignment that their memory really has, and the output's view added when it is missing.
 std::vector<View> complete_views(const Operation& op, std::span<const View> views,
-                                 std::span<const std::span<std::byte>> memory) {
+                                 std::span<const std::span<std::byte>> memory, const DeviceInfo& device) {
   std::vector<View> all(views.begin(), views.end());
   if (all.size() + 1 == memory.size()) all.push_back(result_view(op, views));
   if (all.size() != memory.size())
     throw Error(Errc::usage, to_string(op) + " needs a view for each array, the output's may be left out");
   for (std::size_t i = 0; i < all.size(); ++i) {
+    // Arrays that are not used in place lie in buffers that the device aligns.
     all[i].align = alignment_of(memory[i].data(), all[i].align);
+    if (!device.unified_memory) all[i].align = std::min(all[i].align, static_cast<std::int64_t>(device.base_alignment));
     validate(all[i], i + 1 < all.size() ? "input" : "output");
     const Bounds bounds = all[i].bounds();
     const auto size = static_cast<std::int64_t>(size_of(all[i].dtype));
@@ -167,7 +175,7 @@ PlanReport run_on_host(const Operation& op, std::span<const View> views, std::sp
   for (std::span<const std::byte> part : in)  // inputs are only read: the kernels declare them so
     memory.emplace_back(const_cast<std::byte*>(part.data()), part.size());
   memory.push_back(out);
-  const std::vector<View> all = complete_views(op, views, memory);
+  const std::vector<View> all = complete_views(op, views, memory, device.info());
   if (!fits(device.info(), memory, 0)) return run_in_slices(op, all, memory, device, options);
   const Plan cached = ops::cached_plan(op, all, device, options);
   if (!fits(device.info(), memory, cached.report().workspace_bytes))

@@ -69,6 +69,11 @@ auto in_context(const Operation& op, std::span<const View> views, const Device* 
 
 }  // namespace
 
+const PlanImpl& impl_of(const Plan& plan) {
+  if (!plan.impl()) throw Error(Errc::usage, "this Plan is empty", "make it with plan or warm_up");
+  return *plan.impl();
+}
+
 void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places, std::int64_t workspace_begin) {
   for (Launch launch : part.launches) {
     for (LaunchBuffer& buffer : launch.buffers) {
@@ -87,6 +92,7 @@ void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places,
 }
 
 void compile(PlanImpl& plan) {
+  const device::HeldLines lines;  // other threads may be waiting for the programs that are made here
   for (Launch& launch : plan.launches) {
     launch.kernel.checked = plan.checked;
     plan.programs.push_back(jit::obtain(*plan.device.impl(), launch.kernel));
@@ -96,7 +102,7 @@ void compile(PlanImpl& plan) {
 void settle(const PlanImpl& plan) noexcept try {
   if (!plan.first_launch.settled()) return;
   for (const auto& program : plan.programs) jit::launched(*plan.device.impl(), program);
-} catch (const std::exception&) {
+} catch (...) {
   // A cache that cannot be written is no reason to fail; the program stays in memory.
 }
 
@@ -113,6 +119,7 @@ void FirstLaunch::began(const Event& event) {
 
 bool FirstLaunch::settled() {
   if (state_.load(std::memory_order_relaxed) != State::running) return false;
+  const device::HeldLines lines;
   const std::lock_guard lock(mutex_);
   if (state_ != State::running || !event_.done()) return false;
   event_ = {};
@@ -125,17 +132,18 @@ PlanImpl::~PlanImpl() {
 }
 
 const PlanReport& Plan::report() const {
-  return impl_->report;
+  return ops::impl_of(*this).report;
 }
 std::span<const View> Plan::views() const {
-  return impl_->views;
+  return ops::impl_of(*this).views;
 }
 const Device& Plan::device() const {
-  return impl_->device;
+  return ops::impl_of(*this).device;
 }
 
 Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
   return ops::in_context(op, views, &device, [&] {
+    device.info();  // an empty one is refused here
     const ops::OpEntry& entry = ops::entry(op.name);
     ops::check_words(op, entry);
     ops::check_options(op, entry);

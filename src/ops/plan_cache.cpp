@@ -33,13 +33,14 @@ class PlanCache {
   }
 
   void insert(const std::string& key, const Plan& plan) {
+    std::list<std::pair<std::string, Plan>> fresh, unused;  // what goes, goes without the lock: it stores programs
+    fresh.emplace_front(key, plan);
     const std::lock_guard lock(mutex_);
-    if (places_.contains(key)) return;
-    entries_.emplace_front(key, plan);
-    places_[key] = entries_.begin();
+    if (!places_.try_emplace(key, fresh.begin()).second) return;
+    entries_.splice(entries_.begin(), fresh);
     if (entries_.size() <= most_plans) return;
     places_.erase(entries_.back().first);
-    entries_.pop_back();
+    unused.splice(unused.begin(), entries_, std::prev(entries_.end()));
   }
 
  private:

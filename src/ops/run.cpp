@@ -40,29 +40,28 @@ void check_buffer(const PlanImpl& plan, std::size_t i, const Buffer& buffer) {
            "plan with View::align of the buffer");
 }
 
-// Where a buffer begins in an address space that it shares with the other: null when they cannot meet.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> addresses(const Device& device, const Buffer& a,
-                                                                 const Buffer& b) {
-  const auto number = [](void* p) { return reinterpret_cast<std::uint64_t>(p); };
-  if (device.info().api == Api::cuda) return std::pair{number(a.impl()->native()), number(b.impl()->native())};
-  if (a.impl()->native() == b.impl()->native()) return std::pair<std::uint64_t, std::uint64_t>{0, 0};
-  if (a.impl()->host() && b.impl()->host()) return std::pair{number(a.impl()->host()), number(b.impl()->host())};
-  return std::nullopt;
+bool meet(const Buffer& a, const Buffer& b) {
+  const device::Location first = a.impl()->location(), second = b.impl()->location();
+  return first.space == second.space && first.begin < second.begin + b.bytes() &&
+         second.begin < first.begin + a.bytes();
+}
+
+core::Overlap shared(const View& a, const Buffer& a_buffer, const View& b, const Buffer& b_buffer) {
+  if (!meet(a_buffer, b_buffer)) return core::Overlap::no;
+  return core::shares_memory(a, a_buffer.impl()->location().begin, b, b_buffer.impl()->location().begin);
 }
 
 void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
   const View& out = plan.views.back();
   for (std::size_t i = 0; i + 1 < buffers.size(); ++i) {
     if (!buffers[i] || !buffers.back()) continue;
-    const auto starts = addresses(plan.device, buffers[i], buffers.back());
     if (plan.in_place) {
-      if (!starts || starts->first != starts->second)
+      if (buffers[i].impl()->location() != buffers.back().impl()->location())
         refuse(plan, Errc::usage, "planned in place, but input and output are different buffers",
                "give the same buffer twice, or plan without in_place");
       continue;
     }
-    if (!starts) continue;
-    const core::Overlap overlap = core::shares_memory(plan.views[i], starts->first, out, starts->second);
+    const core::Overlap overlap = shared(plan.views[i], buffers[i], out, buffers.back());
     if (overlap == core::Overlap::no) continue;
     refuse(plan, Errc::overlap,
            overlap == core::Overlap::yes
@@ -70,6 +69,33 @@ void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
                : "whether output and input share memory could not be decided within the work limit",
            "give an output of its own, or plan a square transpose with in_place");
   }
+}
+
+void check_workspace(const PlanImpl& plan, std::span<const Buffer> buffers, const Buffer& workspace) {
+  const std::size_t bytes = plan.report.workspace_bytes;
+  if (bytes == 0 || !workspace) return;
+  constexpr const char* remedy = "give a buffer of PlanReport::workspace_bytes as Device::allocate makes them, or none";
+  if (workspace.bytes() < bytes)
+    refuse(plan, Errc::usage,
+           "needs a workspace of " + std::to_string(bytes) + " bytes, got " + std::to_string(workspace.bytes()),
+           remedy);
+  if (workspace.impl()->alignment() < widest_access)
+    refuse(plan, Errc::usage,
+           "needs a workspace that is aligned to " + std::to_string(widest_access) + " bytes, got one aligned to " +
+               std::to_string(workspace.impl()->alignment()),
+           remedy);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (!buffers[i] || !meet(buffers[i], workspace)) continue;
+    const View used = View::contiguous(Dtype::u8, {static_cast<std::int64_t>(bytes)});
+    if (shared(plan.views[i], buffers[i], used, workspace) != core::Overlap::no)
+      refuse(plan, Errc::overlap, "the workspace and " + role(plan, i) + " share memory", remedy);
+  }
+}
+
+// An array without elements may come without a buffer; its kernel gets the output's, of which it reads nothing.
+device::Buffer& bound(std::span<const Buffer> buffers, int view) {
+  const Buffer& given = buffers[static_cast<std::size_t>(view)];
+  return given ? *given.impl() : *buffers.back().impl();
 }
 
 // The arguments of one launch, with the storage that their addresses point into.
@@ -80,8 +106,7 @@ class Binding {
     maps_.reserve(launch.buffers.size());
     for (const LaunchBuffer& argument : launch.buffers) {
       const bool own = argument.view >= 0;
-      device::Buffer& buffer =
-          own ? *buffers[static_cast<std::size_t>(argument.view)].impl() : workspace.buffer(argument.view);
+      device::Buffer& buffer = own ? bound(buffers, argument.view) : workspace.buffer(argument.view);
       const std::int64_t offset = argument.offset + (own ? 0 : workspace.begin(argument.view) / argument.element);
       if (argument.map) {
         map(buffer, *argument.map, static_cast<std::size_t>(offset * argument.element));
@@ -111,16 +136,39 @@ class Binding {
   std::vector<device::Arg> args_;
 };
 
+// Queues the launches one after the other. When one fails, those before it have finished when the error goes on, since
+// the caller may free the arrays then.
+Event queue_launches(const PlanImpl& plan, device::Queue& queue, std::span<const Buffer> buffers,
+                     const ops::Workspace& memory, const Buffer* log,
+                     std::vector<std::shared_ptr<device::Event>>& waits) {
+  Event last;
+  try {
+    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+      const Launch& launch = plan.launches[i];
+      const Binding binding(launch, buffers, memory, log);
+      last = Event(queue.launch(*plan.programs[i], launch.kernel.kernel, launch.geometry, binding.args(), waits));
+      waits = {last.impl()};
+    }
+  } catch (...) {
+    if (last.impl() || memory.filled()) queue.drain();
+    throw;
+  }
+  return last;
+}
+
 }  // namespace
 
 Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace,
                 std::span<const Event> wait) const {
-  const PlanImpl& plan = *impl_;
+  const PlanImpl& plan = ops::impl_of(*this);
   if (buffers.size() != plan.views.size())
     refuse(plan, Errc::usage,
            "needs " + std::to_string(plan.views.size()) + " buffers, got " + std::to_string(buffers.size()));
   for (std::size_t i = 0; i < buffers.size(); ++i) check_buffer(plan, i, buffers[i]);
+  if (!plan.launches.empty() && !buffers.back()) refuse(plan, Errc::usage, "the output buffer is empty");
   check_overlap(plan, buffers);
+  check_workspace(plan, buffers, workspace);
+  if (!queue.impl()) refuse(plan, Errc::usage, "the queue is empty", "make it with Device::queue or borrow_queue");
   ops::settle(plan);
 
   std::vector<std::shared_ptr<device::Event>> waits;
@@ -129,13 +177,7 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
   ops::Workspace memory(plan, queue, workspace, waits);
   std::optional<ops::CheckedLog> log;
   if (plan.checked) log.emplace(plan.device, queue);
-  Event last;
-  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-    const Launch& launch = plan.launches[i];
-    const Binding binding(launch, buffers, memory, log ? &log->buffer() : nullptr);
-    last = Event(queue.impl()->launch(*plan.programs[i], launch.kernel.kernel, launch.geometry, binding.args(), waits));
-    waits = {last.impl()};
-  }
+  const Event last = queue_launches(plan, *queue.impl(), buffers, memory, log ? &log->buffer() : nullptr, waits);
   memory.queued();
   if (last.impl()) plan.first_launch.began(last);
   if (log) log->require_clean(plan.report.op + " (" + plan.report.candidate + ")");

@@ -1,8 +1,6 @@
 // Workspaces: the caller's own, or the queue's, which grows and stays.
 #include "ops/workspace.hpp"
 
-#include <axisloom/error.hpp>
-
 namespace axisloom::ops {
 namespace {
 
@@ -17,15 +15,14 @@ Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& giv
   const std::size_t bytes = plan.report.workspace_bytes;  // the tickets stand at its end
   if (bytes == 0) return;
   if (given) {
-    if (given.bytes() < bytes)
-      throw Error(Errc::usage,
-                  "needs a workspace of " + std::to_string(bytes) + " bytes, got " + std::to_string(given.bytes()),
-                  "give PlanReport::workspace_bytes, or none");
-    memory_ = tickets_ = given.impl();
+    memory_ = given.impl();
+    if (plan.tickets == 0) return;
     tickets_begin_ = static_cast<std::int64_t>(bytes - tickets_bytes(plan));
-    if (plan.tickets > 0)
-      waits = {queue.impl()->fill(*tickets_, static_cast<std::size_t>(tickets_begin_), tickets_bytes(plan),
-                                  std::byte{0}, waits)};
+    std::vector<std::shared_ptr<device::Event>> cleared(1);  // nothing may fail once the fill is queued
+    cleared[0] = queue.impl()->fill(*memory_, static_cast<std::size_t>(tickets_begin_), tickets_bytes(plan),
+                                    std::byte{0}, waits);
+    waits.swap(cleared);
+    tickets_ = memory_;
     return;
   }
   scratch_ = &queue.impl()->scratch;
@@ -34,8 +31,9 @@ Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& giv
   memory_ = scratch_->memory;
   if (plan.tickets == 0) return;
   if (!scratch_->tickets) {
-    scratch_->tickets = plan.device.impl()->allocate(most_tickets * sizeof(std::uint32_t));
-    waits.push_back(queue.impl()->fill(*scratch_->tickets, 0, scratch_->tickets->bytes(), std::byte{0}, {}));
+    auto fresh = plan.device.impl()->allocate(most_tickets * sizeof(std::uint32_t));
+    waits.push_back(queue.impl()->fill(*fresh, 0, fresh->bytes(), std::byte{0}, {}));
+    scratch_->tickets = std::move(fresh);  // only now are they sure to be zero
   }
   tickets_ = scratch_->tickets;
 }

@@ -12,7 +12,7 @@ namespace axisloom::ops {
 /// locked until all launches of the run are queued: the queue then keeps them apart from those of the next run.
 class Workspace {
  public:
-  /// Throws Error(usage) when the buffer that was given is too small.
+  /// `given` is empty, or fits the plan and is no array of the run. What this queues first goes into `waits`.
   Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given,
             std::vector<std::shared_ptr<device::Event>>& waits);
   ~Workspace();
@@ -22,10 +22,13 @@ class Workspace {
   /// The buffer of workspace_view or tickets_view, and at which byte it begins.
   device::Buffer& buffer(int view) const;
   std::int64_t begin(int view) const { return view == tickets_view ? tickets_begin_ : 0; }
+  /// Whether clearing the tickets was queued, in memory that may be the caller's.
+  bool filled() const { return tickets_ != nullptr; }
   /// All launches are queued, so the tickets will be zero again.
   void queued() { queued_ = true; }
 
  private:
+  device::HeldLines lines_;
   std::unique_lock<std::mutex> lock_;
   device::Scratch* scratch_ = nullptr;
   std::shared_ptr<device::Buffer> memory_, tickets_;

@@ -11,8 +11,11 @@
 #include <limits>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
 
 #include "device/device.hpp"
+#include "device/folder.hpp"
 #include "jit/environment.hpp"
 #include "jit/jit.hpp"
 
@@ -32,92 +35,127 @@ struct Unusable {
   std::string why;
 };
 
-/// Deepest nesting of brackets outside strings, looked at before parsing so that no parser meets a hostile depth.
-int depth_of(std::string_view line) {
-  int depth = 0;
-  int deepest = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (in_string && c == '\\')
-      ++i;
-    else if (c == '"')
-      in_string = !in_string;
-    else if (!in_string && (c == '{' || c == '['))
-      deepest = std::max(deepest, ++depth);
-    else if (!in_string && (c == '}' || c == ']'))
-      --depth;
+/// Takes from the parser what a line says, member by member. No document is built of it: one allocates when it is
+/// destroyed, and where there is no memory left that ends the process.
+class LineReader {
+ public:
+  // What the parser calls, in the names that it asks for; false would end the reading without a reason.
+  bool null() { return take({}); }
+  bool boolean(bool) { return take({}); }
+  bool number_integer(std::int64_t value) { return take(value); }
+  bool number_unsigned(std::uint64_t value) {
+    if (value > std::numeric_limits<std::int64_t>::max()) return take(static_cast<double>(value));
+    return take(static_cast<std::int64_t>(value));
   }
-  return deepest;
-}
-
-json parse_line(std::string_view line) {
-  if (line.size() > max_line_bytes) throw Unusable{"longer than " + std::to_string(max_line_bytes) + " bytes"};
-  if (depth_of(line) > max_depth) throw Unusable{"nested deeper than " + std::to_string(max_depth) + " levels"};
-  json object = json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) throw Unusable{"not a JSON object"};
-  return object;
-}
-
-std::string text_member(const json& object, const char* name) {
-  const auto at = object.find(name);
-  if (at == object.end()) return {};
-  if (!at->is_string()) throw Unusable{std::string("\"") + name + "\" is not a string"};
-  return at->get<std::string>();
-}
-
-double positive_member(const json& object, const char* name, double missing) {
-  const auto at = object.find(name);
-  if (at == object.end()) return missing;
-  const double value = at->is_number() ? at->get<double>() : 0;
-  if (!(value > 0) || !std::isfinite(value)) throw Unusable{std::string("\"") + name + "\" is not a positive number"};
-  return value;
-}
-
-double required_member(const json& object, const char* name) {
-  if (!object.contains(name)) throw Unusable{std::string("\"") + name + "\" is missing"};
-  return positive_member(object, name, 0);
-}
-
-Configuration values_of(const json& object) {
-  const auto at = object.find("values");
-  if (at == object.end() || !at->is_object()) throw Unusable{"\"values\" is not an object"};
-  Configuration values;
-  for (const auto& [name, value] : at->items()) {
-    if (!value.is_number_integer()) throw Unusable{"the value of \"" + name + "\" is not an integer"};
-    values[name] = value.get<std::int64_t>();
+  bool number_float(double value, const std::string&) { return take(value); }
+  bool string(std::string& value) { return take(std::move(value)); }
+  bool binary(json::binary_t&) { return take({}); }
+  bool start_object(std::size_t) { return open(true); }
+  bool start_array(std::size_t) { return open(false); }
+  bool end_object() { return --depth_ >= 0; }
+  bool end_array() { return --depth_ >= 0; }
+  bool key(std::string& name) {
+    if (depth_ == 1) member_ = std::move(name);
+    if (depth_ == 2) inner_ = std::move(name);
+    return true;
   }
-  return values;
+  bool parse_error(std::size_t, const std::string&, const json::exception&) { return false; }
+
+  bool is_rates() const { return rates_.has_value(); }
+  RatesLine rates(const std::string& place) const;
+  Measurement measurement(const std::string& place) const;
+
+ private:
+  using Value = std::variant<std::monostate, std::string, std::int64_t, double>;  // the first: anything else
+
+  bool open(bool object);
+  bool take(Value value);
+  void read_environment(const std::string& place, Line& line) const;
+
+  int depth_ = 0;
+  std::string member_, inner_;  // where the parser is: a member of the line, and one of that
+  std::map<std::string, std::string, std::less<>> texts_ = {
+      {"candidate", {}}, {"device", {}}, {"family", {}}, {"problem", {}}, {"shape_class", {}}};
+  double seconds_ = std::numeric_limits<double>::infinity();
+  std::optional<Configuration> values_;
+  std::optional<std::map<std::string, double, std::less<>>> rates_;
+};
+
+bool LineReader::open(bool object) {
+  if (depth_ == 0 && !object) throw Unusable{"not a JSON object"};
+  if (depth_ == 1 && object && member_ == "values")
+    values_.emplace();
+  else if (depth_ == 1 && object && member_ == "rates")
+    rates_.emplace();
+  else if (depth_ > 0)
+    take({});
+  if (++depth_ > max_depth) throw Unusable{"nested deeper than " + std::to_string(max_depth) + " levels"};
+  return true;
 }
 
-void read_environment(const json& object, const std::string& place, Line& line) {
+bool LineReader::take(Value value) {
+  const auto positive = [&](const std::string& name) {
+    const auto* const whole = std::get_if<std::int64_t>(&value);
+    const auto* const real = std::get_if<double>(&value);
+    const double number = whole ? static_cast<double>(*whole) : real ? *real : 0;
+    if (!(number > 0) || !std::isfinite(number)) throw Unusable{"\"" + name + "\" is not a positive number"};
+    return number;
+  };
+  if (depth_ == 0) throw Unusable{"not a JSON object"};
+  if (depth_ == 1 && (member_ == "values" || member_ == "rates"))
+    throw Unusable{"\"" + member_ + "\" is not an object"};
+  if (depth_ == 1 && member_ == "seconds") seconds_ = positive(member_);
+  if (const auto text = texts_.find(member_); depth_ == 1 && text != texts_.end()) {
+    if (!std::holds_alternative<std::string>(value)) throw Unusable{"\"" + member_ + "\" is not a string"};
+    text->second = std::get<std::string>(std::move(value));
+  }
+  if (depth_ == 2 && member_ == "values") {
+    const auto* const whole = std::get_if<std::int64_t>(&value);
+    if (!whole) throw Unusable{"the value of \"" + inner_ + "\" is not an integer"};
+    (*values_)[inner_] = *whole;
+  }
+  if (depth_ == 2 && member_ == "rates" && (inner_ == "copy" || inner_ == "cached" || inner_ == "launch"))
+    (*rates_)[inner_] = positive(inner_);
+  return true;
+}
+
+void LineReader::read_environment(const std::string& place, Line& line) const {
   line.place = place;
-  line.device = text_member(object, "device");
-  line.family = text_member(object, "family");
+  line.device = texts_.at("device");
+  line.family = texts_.at("family");
   if (line.device.empty() && line.family.empty()) throw Unusable{"neither \"device\" nor \"family\" is given"};
 }
 
-RatesLine read_rates(const json& object, const std::string& place) {
+RatesLine LineReader::rates(const std::string& place) const {
   RatesLine line;
-  read_environment(object, place, line);
-  const json& rates = object.at("rates");
-  if (!rates.is_object()) throw Unusable{"\"rates\" is not an object"};
-  line.copy = required_member(rates, "copy");
-  line.launch = required_member(rates, "launch");
-  line.cached = positive_member(rates, "cached", line.copy);
+  read_environment(place, line);
+  for (const char* name : {"copy", "launch"})
+    if (!rates_->contains(name)) throw Unusable{std::string("\"") + name + "\" is missing"};
+  line.copy = rates_->at("copy");
+  line.launch = rates_->at("launch");
+  const auto cached = rates_->find("cached");
+  line.cached = cached == rates_->end() ? line.copy : cached->second;
   return line;
 }
 
-Measurement read_measurement(const json& object, const std::string& place) {
+Measurement LineReader::measurement(const std::string& place) const {
   Measurement line;
-  read_environment(object, place, line);
-  line.candidate = text_member(object, "candidate");
+  read_environment(place, line);
+  line.candidate = texts_.at("candidate");
   if (line.candidate.empty()) throw Unusable{"neither \"candidate\" nor \"rates\" is given"};
-  line.problem = text_member(object, "problem");
-  line.shape_class = text_member(object, "shape_class");
-  line.values = values_of(object);
-  line.seconds = positive_member(object, "seconds", std::numeric_limits<double>::infinity());
+  line.problem = texts_.at("problem");
+  line.shape_class = texts_.at("shape_class");
+  if (!values_) throw Unusable{"\"values\" is missing"};
+  line.values = *values_;
+  line.seconds = seconds_;
   return line;
+}
+
+LineReader read_line(std::string_view line) {
+  if (line.size() > max_line_bytes) throw Unusable{"longer than " + std::to_string(max_line_bytes) + " bytes"};
+  LineReader reader;
+  if (!json::sax_parse(line, &reader)) throw Unusable{"not a JSON object"};
+  return reader;
 }
 
 /// What tells one state of a folder from another.
@@ -131,15 +169,12 @@ struct Stamp {
 
 std::vector<Stamp> stamps_of(const fs::path& folder) {
   std::vector<Stamp> stamps;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() != ".jsonl") continue;
+  for (const fs::path& path : device::entries_of(folder, "", ".jsonl")) {
     struct stat status {};
-    if (::stat(it->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    stamps.push_back({it->path().string(), status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
+    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    stamps.push_back({path.string(), status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,
                       static_cast<std::uint64_t>(status.st_size), status.st_ino});
   }
-  std::ranges::sort(stamps, {}, &Stamp::path);
   return stamps;
 }
 
@@ -187,12 +222,11 @@ void Store::add(std::string_view file, std::string_view text) {
 
     const std::string place = std::string(file) + ":" + std::to_string(number);
     try {
-      const json object = parse_line(line);
-      if (object.contains("rates")) {
-        rates.push_back(read_rates(object, place));
-      } else {
-        measurements.push_back(read_measurement(object, place));
-      }
+      const LineReader read = read_line(line);
+      if (read.is_rates())
+        rates.push_back(read.rates(place));
+      else
+        measurements.push_back(read.measurement(place));
     } catch (const Unusable& unusable) {
       device::log(place + " is skipped: " + unusable.why);
     }

@@ -1,8 +1,16 @@
-// A CUDA driver in host memory for tests: it keeps books of every handle, runs one kernel, and fails on demand.
+// A CUDA driver in host memory for tests: it keeps books of every handle, runs two kernels, and fails on demand.
+//
+//   fake.fault = {"cuMemAlloc_v2", 2, 2};          // the second call since reset() returns 2 and does nothing
+//   fake.fault = {"cuLaunchKernel", 1, 719, true};  // so does each from the first on
+//   fake.struck                                    // how many calls failed
+//
+// Every entry of AXISLOOM_CUDA_DRIVER can fail. What releases something does release it and then says that it failed,
+// so that the books stay true.
 #pragma once
 
 #include "device/cuda/driver_api.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -23,6 +31,7 @@ class FakeDriver {
     std::string entry;
     int at = 0;  // the call that fails, from 1; 0 for none
     CUresult code = 0;
+    bool lasting = false;  // those behind it fail as well
   };
   struct Launch {
     unsigned groups, items, local_bytes, cluster;
@@ -40,6 +49,7 @@ class FakeDriver {
   /// Forgets everything; what a test allocated must have been freed before.
   void reset() {
     fault = {};
+    struck = 0;
     calls.clear();
     waits.clear();
     launches.clear();
@@ -71,6 +81,7 @@ class FakeDriver {
   std::shared_ptr<DriverApi> table();
 
   Fault fault;
+  int struck = 0;
   std::map<std::string, int> calls;
   std::vector<std::pair<CUstream, CUevent>> waits;
   std::vector<Launch> launches;
@@ -118,6 +129,14 @@ class FakeDriver {
   int dynamic_limit_ = 47 * 1024;
 };
 
+/// Entries that destructors call, which have nobody to tell of a failure.
+inline bool releases(std::string_view entry) {
+  constexpr std::string_view all[] = {"cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2", "cuMemFree_v2",
+                                      "cuMemFreeHost",      "cuStreamDestroy_v2",           "cuEventDestroy_v2",
+                                      "cuModuleUnload"};
+  return std::ranges::find(all, entry) != std::end(all);
+}
+
 template <typename... A>
 struct FakeDriver::Injected<CUresult(A...)> {
   template <auto Entry>
@@ -126,8 +145,12 @@ struct FakeDriver::Injected<CUresult(A...)> {
     const auto& entry = fake.emulation_.*Entry;
     const std::lock_guard lock(fake.mutex_);
     const int number = ++fake.calls[entry.name];
-    if (fake.fault.at == number && fake.fault.entry == entry.name) return fake.fault.code;
-    return entry.function(args...);
+    const FakeDriver::Fault& fault = fake.fault;
+    const bool reached = fault.at > 0 && (fault.lasting ? number >= fault.at : number == fault.at);
+    if (!reached || fault.entry != entry.name) return entry.function(args...);
+    ++fake.struck;
+    if (releases(entry.name)) entry.function(args...);
+    return fault.code;
   }
 };
 

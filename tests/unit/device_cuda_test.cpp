@@ -1,11 +1,15 @@
 // The CUDA seam on an emulated driver: books of handles and contexts, errors of every call, loss, waits, limits.
 #include "cuda_support.hpp"
 #include "device/cuda/runtime.hpp"
+#include "ops/plan_impl.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <thread>
 
 namespace axisloom::device::cuda {
@@ -101,6 +105,30 @@ class CudaFake : public testing::Test {
     EXPECT_EQ(out, (std::array<int, 4>{2, 4, 6, 8}));
   }
 
+  void expect_clean_failure(const FakeDriver::Fault& fault) {
+    SCOPED_TRACE(fault.entry + " call " + std::to_string(fault.at) +
+                 (fault.lasting ? " and later ones fail" : " fails") + " with " + std::to_string(fault.code));
+    fake.reset();
+    fake.fault = fault;
+    try {
+      everything();
+      // A destructor met the failure. Where the context could not be made current, its object stays with the driver.
+      EXPECT_TRUE(fault.entry == "cuCtxPushCurrent_v2" || releases(fault.entry)) << "the failure went unnoticed";
+    } catch (const Error& error) {
+      const bool opening = error.code() == Errc::no_device;
+      EXPECT_TRUE(opening || error.code() == classify(fault.code)) << error.what();
+      EXPECT_EQ(error.parts().call, fault.entry) << error.what();
+    }
+    EXPECT_GT(fake.struck, 0);
+    EXPECT_TRUE(FakeDriver::stack.empty());
+    if (fault.entry != "cuCtxPushCurrent_v2") {
+      EXPECT_EQ(fake.live(), 0u);
+    } else if (!fault.lasting) {
+      EXPECT_LE(fake.live(), 3u);
+    }
+    fake.drop_leftovers();
+  }
+
   FakeDriver& fake = FakeDriver::get();
 };
 
@@ -151,43 +179,16 @@ TEST_F(CudaFake, LeavesTheCallersContextCurrent) {
   FakeDriver::stack.clear();
 }
 
-/// Each call of each entry point fails once with each kind of code: a typed error that names it, and nothing is left.
+/// Each call of each entry point fails with each kind of code, alone or with all later ones: a typed error that names
+/// it, and nothing is left.
 TEST_F(CudaFake, EveryFailingCallIsATypedErrorAndLeaksNothing) {
-  // What runs in destructors cannot throw, and an error's own text is decoration.
-  const std::set<std::string> silent = {"cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
-                                        "cuMemFree_v2",       "cuMemFreeHost",
-                                        "cuStreamDestroy_v2", "cuEventDestroy_v2",
-                                        "cuModuleUnload",     "cuGetErrorName",
-                                        "cuGetErrorString"};
   everything();
   const std::map<std::string, int> usual = fake.calls;
-  EXPECT_GT(usual.size(), 35u);
-  for (const auto& [entry, count] : usual) {
-    if (silent.contains(entry)) continue;
-    for (int at = 1; at <= count; ++at) {
-      for (const CUresult code : {2, 700, 719, 999, 801}) {
-        SCOPED_TRACE(entry + " call " + std::to_string(at) + " fails with " + std::to_string(code));
-        fake.reset();
-        fake.fault = {entry, at, code};
-        try {
-          everything();
-          // A destructor met the failure: the context could not be made current, so its object stays with the driver.
-          EXPECT_EQ(entry, "cuCtxPushCurrent_v2");
-        } catch (const Error& error) {
-          const bool opening = error.code() == Errc::no_device;
-          EXPECT_TRUE(opening || error.code() == classify(code)) << error.what();
-          EXPECT_EQ(error.parts().call, entry) << error.what();
-        }
-        EXPECT_TRUE(FakeDriver::stack.empty());
-        if (entry != "cuCtxPushCurrent_v2") {
-          EXPECT_EQ(fake.live(), 0u);
-        } else {
-          EXPECT_LE(fake.live(), 3u);
-        }
-        fake.drop_leftovers();
-      }
-    }
-  }
+  EXPECT_GT(usual.size(), 40u);
+  for (const auto& [entry, count] : usual)
+    for (int at = 1; at <= count; ++at)
+      for (const CUresult code : {2, 700, 719, 999, 801})
+        for (const bool lasting : {false, true}) expect_clean_failure({entry, at, code, lasting});
   fake.reset();
   everything();
 }
@@ -512,6 +513,66 @@ TEST_F(CudaFake, BuildingNeedsACompilerThatSuits) {
   EXPECT_NE(std::string(reinterpret_cast<const char*>(translated.data())).find(".version"), std::string::npos);
   expect_error(Errc::device, "ptxas says no",
                [&] { newer->build(request("other", "extern \"C\" __global__ void other() {}")); });
+}
+
+/// What a command queued is over when its error goes on: the caller may free the memory then.
+TEST_F(CudaFake, ACommandThatFailsAfterItWasQueuedIsWaitedFor) {
+  const auto device = open();
+  const auto queue = device->queue(false);
+  auto call = twice(*device);
+  const auto program = load(*device);
+  fake.fault = {"cuEventRecord", 1, 801};
+  expect_error(Errc::device, "801", [&] { queue->launch(*program, "twice", {.items = 32}, call.args(), {}); });
+  EXPECT_EQ(fake.launches.size(), 1u) << "the launch itself did not fail";
+  EXPECT_EQ(fake.calls["cuStreamSynchronize"], 1);
+}
+
+TEST_F(CudaFake, LaunchesBeforeAFailedOneAreWaitedFor) {
+  const axisloom::Device device(open());
+  const auto program = load(*device.impl());
+  auto two = std::make_shared<PlanImpl>();
+  two->device = device;
+  two->views = {2, View::contiguous(Dtype::u8, {1024})};
+  const TensorMap map{.begin = 0, .element = 8, .extent = {3, 5, 2}, .pitch = {48, 240}, .box = {16, 8, 1}};
+  Launch launch;
+  launch.kernel.kernel = "mapped";
+  launch.geometry.items = 32;
+  launch.buffers = {{.view = 0, .offset = 0, .element = 8, .map = map}};
+  launch.params.resize(sizeof(long));
+  two->launches = {launch, launch};
+  two->programs = {program, program};
+  const axisloom::Queue queue = device.queue();
+  const std::array buffers = {device.allocate(1024), device.allocate(1024)};
+  fake.fault = {"cuLaunchKernel", 1, 801};
+  expect_error(Errc::device, "cuLaunchKernel", [&] { Plan(two).run(queue, buffers); });
+  EXPECT_EQ(fake.calls["cuStreamSynchronize"], 0) << "nothing was queued, and a capture may go on";
+  fake.fault = {"cuLaunchKernel", 3, 719};
+  expect_error(Errc::device_lost, "cuLaunchKernel", [&] { Plan(two).run(queue, buffers); });
+  EXPECT_EQ(fake.calls["cuStreamSynchronize"], 1) << "also on a device that is lost";
+}
+
+TEST_F(CudaFake, OneThreadAtATimeStartsTheDriver) {
+  static std::atomic<int> inside{0}, most{0};
+  const auto api = fake.table();
+  api->cuDeviceGetCount.function = [](int* count) {
+    most = std::max(most.load(), ++inside);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --inside;
+    return *count = 1, kSuccess;
+  };
+  const auto shared = runtime(api);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      const std::array<std::function<bool()>, 4> uses = {
+          [&] { return shared->devices().size() == 1; }, [&] { return shared->open(0) != nullptr; },
+          [&] { return shared->status().size() == 2; }, [&] { return shared->borrow(FakeDriver::foreign) != nullptr; }};
+      EXPECT_TRUE(uses[t % uses.size()]());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
+  EXPECT_EQ(fake.calls["cuInit"], 1);
 }
 
 }  // namespace

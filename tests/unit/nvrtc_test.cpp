@@ -2,6 +2,8 @@
 #include "device/cuda/nvrtc.hpp"
 
 #include "device/cuda/compile.hpp"
+#include "device/dynamic_library.hpp"
+#include "device/opencl/functions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -121,6 +123,55 @@ TEST(NvrtcSearch, LooksInToolkitsCondaAndPipFolders) {
   std::vector<std::string> sorted = candidates;
   std::ranges::sort(sorted);
   EXPECT_TRUE(std::ranges::adjacent_find(sorted) == sorted.end()) << "a place is named twice";
+}
+
+/// Stands in a folder until it goes.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(const fs::path& folder) : before_(fs::current_path()) { fs::current_path(folder); }
+  ~WorkingFolder() { fs::current_path(before_); }
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+
+ private:
+  fs::path before_;
+};
+
+TEST(NvrtcSearch, NeverLooksBelowTheWorkingFolder) {
+  const TemporaryFolder folder;
+  const std::string packages = "lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13";
+  for (const std::string& file :
+       {std::string("lib64/libnvrtc.so.12"), std::string("lib/libnvrtc.so.13"), packages, "venv/" + packages,
+        ".local/" + packages, std::string("bin/python3"), std::string("venv/bin/python3"), std::string("python3")})
+    folder.file(file);
+  const WorkingFolder inside(folder.path());
+  for (const char* relative : {"", ".", "./", "venv", "bin", "venv/bin", "./bin"}) {
+    const Variable toolkit("CUDA_PATH", relative), home_toolkit("CUDA_HOME", relative), conda("CONDA_PREFIX", relative),
+        venv("VIRTUAL_ENV", relative), home("HOME", relative), path("PATH", std::string(relative) + "::" + relative);
+    for (const std::string& candidate : nvrtc_candidates())
+      EXPECT_TRUE(candidate.starts_with('/') || candidate.find('/') == std::string::npos)
+          << candidate << " by \"" << relative << '"';
+    for (const std::string& candidate : opencl::library_candidates())
+      EXPECT_TRUE(candidate.starts_with('/') || candidate.find('/') == std::string::npos)
+          << candidate << " by \"" << relative << '"';
+  }
+}
+
+TEST(DynamicLibrary, OpensNamesAndAbsolutePathsOnly) {
+  const std::string name[] = {"libm.so.6"};
+  const DynamicLibrary library(name);
+  ASSERT_TRUE(library);
+  ASSERT_TRUE(fs::path(library.path()).is_absolute());
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "sub");
+  fs::copy_file(library.path(), folder.path() / "sub/libcopy.so");
+  const WorkingFolder inside(folder.path());
+  const std::string relative[] = {"sub/libcopy.so", "./sub/libcopy.so"}, absolute[] = {fs::absolute("sub/libcopy.so")};
+  const DynamicLibrary refused(relative);
+  EXPECT_FALSE(refused);
+  ASSERT_EQ(refused.tried().size(), 2u);
+  EXPECT_NE(refused.tried()[0].find("not an absolute path"), std::string::npos) << refused.tried()[0];
+  EXPECT_TRUE(DynamicLibrary(absolute));
 }
 
 TEST(NvrtcSearch, ReportsFilesThatAreNoLibraries) {

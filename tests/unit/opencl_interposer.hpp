@@ -1,37 +1,65 @@
-// Puts itself between the library and OpenCL: counts calls and references by entry point, and makes chosen calls fail.
+// Puts itself between the library and OpenCL: counts calls, references and queued commands, and makes chosen calls
+// fail.
+//
+//   Interposer interposer;                                             // while it lives
+//   interposer.fail("clEnqueueNDRangeKernel", 2, CL_OUT_OF_RESOURCES);  // the second launch from now on fails
+//   interposer.fail("clFinish", 1, CL_OUT_OF_RESOURCES, Lasting::yes);  // and so does every wait; the last fail counts
+//   ...
+//   interposer.struck()      how many calls failed
+//   interposer.live()        references that are left: {} when nothing leaked
+//   interposer.in_flight()   commands that may still run: 0 when memory may go
+//
+// Every entry of AXISLOOM_OPENCL_FUNCTIONS can fail. A call that fails does not reach the runtime; but what releases a
+// reference does release it and then says that it failed, so that the books of references stay true.
 #pragma once
 
 #include "device/opencl/functions.hpp"
+#include "failing_allocations.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace axisloom::test {
 
+/// Whether calls fail from the chosen one on, or that one alone.
+enum class Lasting { no, yes };
+
+/// Names of all entries, in the order of the table.
+inline constexpr const char* opencl_entries[] = {
+#define AXISLOOM_NAME(name) #name,
+    AXISLOOM_OPENCL_FUNCTIONS(AXISLOOM_NAME)
+#undef AXISLOOM_NAME
+};
+
 class Interposer {
  public:
   Interposer() {
-    std::lock_guard lock(state().mutex);
-    state().calls.clear();
-    state().live.clear();
-    state().fail_call = {};
+    reset();
     swap_table(true);
   }
   ~Interposer() { swap_table(false); }
   Interposer(const Interposer&) = delete;
   Interposer& operator=(const Interposer&) = delete;
 
-  /// The nth call from now on (counted from 1) to `call` returns `code` without reaching the runtime.
-  void fail(const std::string& call, int nth, cl_int code) {
-    std::lock_guard lock(state().mutex);
-    state().fail_call = call;
-    state().fail_after = nth;
-    state().fail_code = code;
+  /// The nth call from now on (counted from 1) to `call` returns `code`; with Lasting::yes those behind it too.
+  void fail(const std::string& call, int nth, cl_int code, Lasting lasting = Lasting::no) {
+    const std::lock_guard lock(state().mutex);
+    state().fault = {call, nth, code, lasting};
+    state().struck = 0;
+  }
+  /// No call fails any more.
+  void heal() { fail("", 0, CL_SUCCESS); }
+  /// How many calls failed since the last fail().
+  int struck() const {
+    const std::lock_guard lock(state().mutex);
+    return state().struck;
   }
   std::map<std::string, int> calls() const {
-    std::lock_guard lock(state().mutex);
+    const std::lock_guard lock(state().mutex);
     return state().calls;
   }
   int total_calls() const {
@@ -41,22 +69,48 @@ class Interposer {
   }
   /// References made and not yet released, by kind of object: "Kernel", "MemObject", ...; kinds with none are absent.
   std::map<std::string, int> live() const {
-    std::lock_guard lock(state().mutex);
+    const std::lock_guard lock(state().mutex);
     std::map<std::string, int> result;
     for (const auto& [kind, count] : state().live) {
       if (count) result[kind] = count;
     }
     return result;
   }
+  /// Commands that were queued and that nobody has waited for since, by clFinish or for the last event of their queue.
+  int in_flight() const {
+    const std::lock_guard lock(state().mutex);
+    int count = 0;
+    for (const auto& [queue, commands] : state().queues) count += commands.count;
+    return count;
+  }
+  /// Forgets what was counted, and what was to fail.
+  void reset() {
+    const std::lock_guard lock(state().mutex);
+    state().calls.clear();
+    state().live.clear();
+    state().queues.clear();
+    state().fault = {};
+    state().struck = 0;
+  }
 
  private:
+  struct Fault {
+    std::string call;
+    int left = 0;  // calls until the one that fails
+    cl_int code = CL_SUCCESS;
+    Lasting lasting = Lasting::no;
+  };
+  struct Commands {
+    int count = 0;
+    cl_event last = nullptr;
+  };
   struct State {
     std::mutex mutex;
     std::map<std::string, int> calls;
     std::map<std::string, int> live;
-    std::string fail_call;
-    int fail_after = 0;
-    cl_int fail_code = 0;
+    std::map<cl_command_queue, Commands> queues;
+    Fault fault;
+    int struck = 0;
   };
   static State& state() {
     static State instance;
@@ -64,15 +118,18 @@ class Interposer {
   }
 
   static cl_int before(const char* name) {
-    std::lock_guard lock(state().mutex);
+    const std::lock_guard lock(state().mutex);
     ++state().calls[name];
-    if (state().fail_call != name || --state().fail_after != 0) return CL_SUCCESS;
-    return state().fail_code;
+    Fault& fault = state().fault;
+    if (fault.call != name || (--fault.left != 0 && (fault.left > 0 || fault.lasting == Lasting::no)))
+      return CL_SUCCESS;
+    ++state().struck;
+    return fault.code;
   }
 
-  static void after_success(std::string_view name, bool made_event) {
+  static void count_references(std::string_view name, bool made_event) {
     const auto rest_of = [&](std::string_view prefix) { return std::string(name.substr(prefix.size())); };
-    std::lock_guard lock(state().mutex);
+    const std::lock_guard lock(state().mutex);
     if (made_event) ++state().live["Event"];
     if (name.starts_with("clCreateProgram")) {
       ++state().live["Program"];
@@ -87,6 +144,30 @@ class Interposer {
     }
   }
 
+  // What a call that succeeded says of the commands of a queue.
+  template <typename... Rest>
+  static void count_commands(std::string_view name, cl_command_queue queue, Rest... rest) {
+    const std::lock_guard lock(state().mutex);
+    Commands& commands = state().queues[queue];
+    if (name == "clFinish") commands = {};
+    if (!name.starts_with("clEnqueue")) return;
+    ++commands.count;
+    commands.last = nullptr;
+    if constexpr (sizeof...(rest) > 0) {
+      if (cl_event* const event = as_event(last(rest...))) commands.last = *event;
+    }
+  }
+  static void count_commands(std::string_view name, cl_uint count, const cl_event* list) {
+    if (name != "clWaitForEvents") return;
+    const std::span<const cl_event> events(list, count);
+    const std::lock_guard lock(state().mutex);
+    for (auto& [queue, commands] : state().queues) {
+      if (commands.last && std::ranges::find(events, commands.last) != events.end()) commands = {};
+    }
+  }
+  template <typename... Args>
+  static void count_commands(std::string_view, Args...) {}
+
   template <typename First, typename... Rest>
   static auto last(First first, Rest... rest) {
     if constexpr (sizeof...(rest) == 0) {
@@ -95,6 +176,11 @@ class Interposer {
       return last(rest...);
     }
   }
+  static cl_event* as_event(cl_event* event) { return event; }
+  template <typename Other>
+  static cl_event* as_event(Other) {
+    return nullptr;
+  }
 
   template <auto Member, typename Pointer>
   struct Hook;
@@ -102,25 +188,24 @@ class Interposer {
   struct Hook<Member, Result(CL_API_CALL*)(Args...)> {
     static inline Result(CL_API_CALL* original)(Args...) = nullptr;
     static Result CL_API_CALL run(Args... args) {
-      const char* const name = (device::opencl::cl().*Member).name;
-      const cl_int failure = before(name);
+      const SoundAllocations runtime_is_at_work;
+      const std::string_view name = (device::opencl::cl().*Member).name;
+      const cl_int failure = before(name.data());
       if constexpr (std::is_same_v<Result, cl_int>) {
-        if (failure != CL_SUCCESS) return failure;
+        if (failure != CL_SUCCESS && !name.starts_with("clRelease")) return failure;
         const cl_int code = original(args...);
-        if (code == CL_SUCCESS) after_success(name, returns_event(last(args...)));
-        return code;
+        if (code == CL_SUCCESS) {
+          count_references(name, as_event(last(args...)) != nullptr);
+          count_commands(name, args...);
+        }
+        return failure != CL_SUCCESS ? failure : code;
       } else {
         cl_int* const code = last(args...);
         if (failure != CL_SUCCESS) return *code = failure, nullptr;
         Result object = original(args...);
-        if (*code == CL_SUCCESS) after_success(name, false);
+        if (*code == CL_SUCCESS) count_references(name, false);
         return object;
       }
-    }
-    static bool returns_event(cl_event* event) { return event != nullptr; }
-    template <typename Other>
-    static bool returns_event(Other) {
-      return false;
     }
   };
 

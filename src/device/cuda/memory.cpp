@@ -30,7 +30,8 @@ CUdeviceptr CudaBuffer::part(std::size_t offset, std::size_t bytes) const {
 
 std::shared_ptr<Buffer> allocate_memory(const SharedContext& context, std::size_t bytes) {
   const auto scope = context->enter();
-  if (bytes == 0) return std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::device, 0, 0);
+  auto buffer = std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::device, 0, bytes);
+  if (bytes == 0) return buffer;
   const DriverApi& api = context->api();
   CUdeviceptr address = 0;
   const CUresult result = api.cuMemAlloc_v2(&address, bytes);
@@ -43,18 +44,20 @@ std::shared_ptr<Buffer> allocate_memory(const SharedContext& context, std::size_
     context->check(result, api.cuMemAlloc_v2.name, doing);
   }
   context->check(result, api.cuMemAlloc_v2.name, "allocating device memory");
-  return std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::device, address, bytes);
+  buffer->hold(address);
+  return buffer;
 }
 
 std::shared_ptr<Buffer> allocate_staging_memory(const SharedContext& context, std::size_t bytes) {
   const auto scope = context->enter();
+  auto buffer = std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::staging, 0, bytes);
+  if (bytes == 0) return buffer;
+  const std::string doing = "allocating " + std::to_string(bytes) + " bytes of page-locked host memory";
   void* host = nullptr;
-  if (bytes > 0) {
-    const DriverApi& api = context->api();
-    context->check(api.cuMemHostAlloc(&host, bytes, kMemHostAllocPortable), api.cuMemHostAlloc.name,
-                   "allocating " + std::to_string(bytes) + " bytes of page-locked host memory");
-  }
-  return std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::staging, reinterpret_cast<CUdeviceptr>(host), bytes);
+  const auto& entry = context->api().cuMemHostAlloc;
+  context->check(entry(&host, bytes, kMemHostAllocPortable), entry.name, doing);
+  buffer->hold(reinterpret_cast<CUdeviceptr>(host));
+  return buffer;
 }
 
 std::shared_ptr<Buffer> borrow_memory(const SharedContext& context, void* native, std::size_t bytes) {

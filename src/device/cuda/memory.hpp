@@ -18,7 +18,10 @@ class CudaBuffer final : public Buffer {
     return owner_ == Owner::staging ? reinterpret_cast<void*>(address_) : nullptr;
   }
   void* native() const noexcept override { return reinterpret_cast<void*>(address_); }
+  Location location() const noexcept override { return {nullptr, address_}; }
 
+  /// Made before its memory is, since nothing may fail once there is some.
+  void hold(CUdeviceptr address) noexcept { address_ = address; }
   /// What a kernel sees. Page-locked host memory has one address on both sides (unified addressing).
   CUdeviceptr address() const noexcept { return address_; }
   /// Address of a part; Error(usage) when it does not lie within the buffer.

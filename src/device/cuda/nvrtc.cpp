@@ -2,12 +2,12 @@
 #include "device/cuda/nvrtc.hpp"
 
 #include "device/dynamic_library.hpp"
+#include "device/environment.hpp"
+#include "device/folder.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <utility>
 
 namespace axisloom::device::cuda {
@@ -18,20 +18,13 @@ namespace {
 
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-/// Folders below `parent` whose name starts with `prefix`, sorted; none when it cannot be read.
+/// Folders below `parent` whose name starts with `prefix`.
 std::vector<fs::path> folders(const fs::path& parent, std::string_view prefix) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
+  std::vector<fs::path> found = entries_of(parent, prefix, "");
+  std::erase_if(found, [](const fs::path& entry) {
     std::error_code ignored;
-    if (at->path().filename().string().starts_with(prefix) && at->is_directory(ignored)) found.push_back(at->path());
-  }
-  std::ranges::sort(found);
+    return !fs::is_directory(entry, ignored);
+  });
   return found;
 }
 
@@ -61,12 +54,15 @@ void add_python(std::vector<std::string>& to, const fs::path& prefix) {
 
 /// Prefixes of the python3 that a shell would start: the folder it is found in, and where its link leads.
 std::vector<fs::path> python_prefixes() {
-  std::istringstream path(environment("PATH"));
-  for (std::string folder; std::getline(path, folder, ':');) {
-    const fs::path python = fs::path(folder) / "python3";
+  const std::string path = environment("PATH");
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const fs::path folder = path.substr(begin, end - begin);
+    begin = end + 1;
+    const fs::path python = folder / "python3";
     std::error_code error;
-    if (folder.empty() || !fs::exists(python, error)) continue;
-    std::vector<fs::path> prefixes = {fs::path(folder).parent_path()};
+    if (!folder.is_absolute() || !fs::exists(python, error)) continue;
+    std::vector<fs::path> prefixes = {folder.parent_path()};
     const fs::path real = fs::canonical(python, error);
     if (!error && real.parent_path().parent_path() != prefixes[0]) prefixes.push_back(real.parent_path().parent_path());
     return prefixes;
@@ -134,16 +130,16 @@ std::string capability_text(int capability) {
 std::vector<std::string> nvrtc_candidates() {
   std::vector<std::string> all(std::begin(kNames), std::end(kNames));
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
-    if (const std::string root = environment(variable); !root.empty()) add_toolkit(all, root);
+    if (const std::string root = environment_path(variable); !root.empty()) add_toolkit(all, root);
   }
   for (const fs::path& root : folders("/usr/local", "cuda")) add_toolkit(all, root);
-  if (const std::string conda = environment("CONDA_PREFIX"); !conda.empty()) {
+  if (const std::string conda = environment_path("CONDA_PREFIX"); !conda.empty()) {
     add_files(all, fs::path(conda) / "lib");
     add_python(all, conda);
   }
-  if (const std::string venv = environment("VIRTUAL_ENV"); !venv.empty()) add_python(all, venv);
+  if (const std::string venv = environment_path("VIRTUAL_ENV"); !venv.empty()) add_python(all, venv);
   for (const fs::path& prefix : python_prefixes()) add_python(all, prefix);
-  if (const std::string home = environment("HOME"); !home.empty()) add_python(all, fs::path(home) / ".local");
+  if (const std::string home = environment_path("HOME"); !home.empty()) add_python(all, fs::path(home) / ".local");
   std::set<std::string> seen;
   std::erase_if(all, [&](const std::string& path) { return !seen.insert(path).second; });
   return all;
@@ -155,8 +151,7 @@ NvrtcSearch find_nvrtc(std::span<const std::string> candidates) {
   std::set<fs::path> seen;
   for (const std::string& candidate : candidates) {
     std::error_code error;
-    const fs::path before = fs::canonical(candidate, error);
-    if (!error && seen.contains(before)) continue;
+    if (candidate.starts_with('/') && seen.contains(fs::canonical(candidate, error))) continue;
     DynamicLibrary library(std::span(&candidate, 1));
     const auto& tried = library.tried();
     search.status.tried.insert(search.status.tried.end(), tried.begin(), tried.end());

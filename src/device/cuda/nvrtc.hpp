@@ -27,7 +27,8 @@ struct NvrtcSearch {
 };
 
 /// Names for the loader, then existing files below CUDA_PATH, CUDA_HOME, /usr/local/cuda*, CONDA_PREFIX, VIRTUAL_ENV
-/// and the python3 on PATH, in that order.
+/// and the python3 on PATH, in that order. Only absolute paths count, and none at all in a program with rights that its
+/// user lacks.
 std::vector<std::string> nvrtc_candidates();
 
 /// Opens every candidate once; libraries that are the same file count once.

@@ -146,7 +146,12 @@ std::shared_ptr<Event> CudaQueue::command(Waits waits, Enqueue&& enqueue) {
   }
   event->record_start(stream_);
   enqueue();
-  event->record_end(stream_);
+  try {
+    event->record_end(stream_);
+  } catch (...) {
+    drain();
+    throw;
+  }
   return event;
 }
 
@@ -245,6 +250,10 @@ void CudaQueue::flush() {
 void CudaQueue::finish() {
   const auto scope = context_->enter();
   context_->call(context_->api().cuStreamSynchronize, stream_);
+}
+
+void CudaQueue::drain() noexcept {
+  context_->release([&](const DriverApi& api) { api.cuStreamSynchronize(stream_); });
 }
 
 }  // namespace axisloom::device::cuda

@@ -68,6 +68,7 @@ class CudaQueue final : public Queue {
   std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value, Waits waits) override;
   void flush() override;
   void finish() override;
+  void drain() noexcept override;
   void* native() const noexcept override { return stream_; }
 
  private:

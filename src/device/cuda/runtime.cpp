@@ -35,13 +35,11 @@ CudaRuntime& the_runtime() {
 
 /// Starts the driver. Tried again after a failure: a card may have become available.
 void CudaRuntime::require_started() {
-  require_same_process();
   if (!driver_.api) {
     std::string tried;
     for (const std::string& place : driver_.status.tried) tried += (tried.empty() ? "" : "; ") + place;
     throw Error(Errc::no_device, "the CUDA driver was not found: " + tried, driver_.status.remedy);
   }
-  const std::lock_guard lock(mutex_);
   if (started_) return;
   remember_process();
   call(*driver_.api, driver_.api->cuInit, 0U);
@@ -94,24 +92,24 @@ Card CudaRuntime::describe(int ordinal) const {
 }
 
 std::vector<DeviceInfo> CudaRuntime::devices() {
+  const Starting alone;
   std::vector<DeviceInfo> found;
   if (!driver_.api) return found;
   try {
     const int cards = count();
     for (int ordinal = 0; ordinal < cards; ++ordinal) found.push_back(describe(ordinal).info);
   } catch (const Error& error) {
-    if (error.code() == Errc::after_fork) throw;
     if (error.parts().native != kNoDevice) log(std::string("CUDA: ") + error.what());
   }
   return found;
 }
 
 std::shared_ptr<Device> CudaRuntime::open(int index) {
+  const Starting alone;
   int cards = 0;
   try {
     cards = count();
   } catch (const Error& error) {
-    if (error.code() == Errc::after_fork) throw;
     throw Error(Errc::no_device, error.parts());
   }
   if (index < 0 || index >= cards) {
@@ -124,6 +122,7 @@ std::shared_ptr<Device> CudaRuntime::open(int index) {
 
 std::shared_ptr<Device> CudaRuntime::borrow(CUcontext context) {
   if (!context) throw Error(Errc::usage, "a null CUcontext cannot be borrowed");
+  const Starting alone;
   const int cards = count();
   const DriverApi& api = *driver_.api;
   CUdevice device = 0;
@@ -141,6 +140,7 @@ std::shared_ptr<Device> CudaRuntime::borrow(CUcontext context) {
 }
 
 std::vector<RuntimeStatus> CudaRuntime::status() {
+  const Starting alone;
   RuntimeStatus driver = driver_.status;
   if (driver_.api) {
     try {

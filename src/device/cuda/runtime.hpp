@@ -5,7 +5,6 @@
 #include "device/cuda/nvrtc.hpp"
 
 #include <functional>
-#include <mutex>
 
 namespace axisloom::device::cuda {
 
@@ -28,7 +27,6 @@ class CudaRuntime final : public Runtime {
 
   DriverLibrary driver_;
   std::function<const NvrtcSearch&()> nvrtc_;
-  std::mutex mutex_;
   bool started_ = false;
 };
 

@@ -9,8 +9,10 @@ namespace axisloom::device::opencl {
 
 namespace {
 
-void CL_CALLBACK report(const char* text, const void*, std::size_t, void*) {
+// The runtime that calls this knows no exceptions.
+void CL_CALLBACK report(const char* text, const void*, std::size_t, void*) noexcept try {
   log(std::string("OpenCL: ") + (text ? text : ""));
+} catch (...) {
 }
 
 std::shared_ptr<Device> make_device(ContextHandle handle, DeviceHandle id, int index) {

@@ -83,6 +83,9 @@ struct Library {
   bool usable() const noexcept { return file && missing.empty(); }
 };
 
+/// Where the loader is looked for: by name, then at absolute paths below CONDA_PREFIX, CUDA_PATH and CUDA_HOME.
+std::vector<std::string> library_candidates();
+
 /// Opened on first use and never closed.
 Library& library();
 

@@ -2,9 +2,9 @@
 #include "device/opencl/icd.hpp"
 
 #include "device/dynamic_library.hpp"
+#include "device/environment.hpp"
+#include "device/folder.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -36,22 +36,16 @@ IcdFile read_icd(const fs::path& path) {
 }
 
 std::vector<IcdFile> read_folder(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".icd") paths.push_back(it->path());
-  }
-  std::sort(paths.begin(), paths.end());
   std::vector<IcdFile> files;
-  for (const fs::path& path : paths) files.push_back(read_icd(path));
+  for (const fs::path& path : entries_of(folder, "", ".icd")) files.push_back(read_icd(path));
   return files;
 }
 
 }  // namespace
 
 IcdSearch find_icd_files() {
-  const char* const variable = std::getenv("OCL_ICD_VENDORS");
-  IcdSearch search{variable && *variable ? variable : "/etc/OpenCL/vendors", {}};
+  const std::string variable = environment("OCL_ICD_VENDORS");
+  IcdSearch search{variable.empty() ? "/etc/OpenCL/vendors" : variable, {}};
   std::error_code error;
   if (fs::is_directory(search.place, error)) {
     search.files = read_folder(search.place);
@@ -59,7 +53,7 @@ IcdSearch find_icd_files() {
     // A bare name means the file of that name in the default folder.
     const fs::path path = search.place;
     search.files.push_back(read_icd(path.has_parent_path() ? path : "/etc/OpenCL/vendors" / path));
-  } else if (variable && *variable) {
+  } else if (!variable.empty()) {
     IcdFile file{"OCL_ICD_VENDORS", search.place, false, {}};
     try_library(file);
     search.files.push_back(std::move(file));

@@ -97,22 +97,36 @@ MemoryObject::~MemoryObject() {
   if (!traits_.mapped || forked()) return;
   // The runtime frees the memory after the unmap, and that waits for every use; should it fail, there is nothing to
   // repair, but the uses must still be over.
-  std::vector<cl_event> waits;
-  for (const std::shared_ptr<Event>& use : uses_) waits.push_back(static_cast<cl_event>(use->native()));
-  const auto count = static_cast<cl_uint>(waits.size());
+  const auto count = static_cast<cl_uint>(waits_.size());
   const cl_int code = cl().clEnqueueUnmapMemObject.function(unmap_queue_.get(), memory_.get(), traits_.host, count,
-                                                            count ? waits.data() : nullptr, nullptr);
-  if (code != CL_SUCCESS && count) cl().clWaitForEvents.function(count, waits.data());
+                                                            count ? waits_.data() : nullptr, nullptr);
+  if (code != CL_SUCCESS && count) cl().clWaitForEvents.function(count, waits_.data());
+}
+
+Location MemoryObject::location() const noexcept {
+  if (traits_.location) return *traits_.location;
+  if (traits_.host) return {nullptr, reinterpret_cast<std::uintptr_t>(traits_.host)};
+  return {memory_.get(), 0};
+}
+
+void MemoryObject::map() {
+  traits_.host = map_all(unmap_queue_.get(), memory_.get(), at_least_one(traits_.bytes));
+  traits_.alignment = alignment_of(traits_.host);
+  traits_.mapped = true;
 }
 
 void MemoryObject::keep_mapped_until(std::shared_ptr<Event> event) {
   const std::lock_guard lock(mutex_);
+  uses_.reserve(uses_.size() + 1);
+  waits_.reserve(uses_.size() + 1);
   std::erase_if(uses_, [](const std::shared_ptr<Event>& use) {
     constexpr cl_event_info status = CL_EVENT_COMMAND_EXECUTION_STATUS;
     const auto native = static_cast<cl_event>(use->native());
     return query_or<cl_int>(CL_QUEUED, cl().clGetEventInfo, native, status) <= CL_COMPLETE;
   });
   uses_.push_back(std::move(event));
+  waits_.clear();
+  for (const std::shared_ptr<Event>& use : uses_) waits_.push_back(static_cast<cl_event>(use->native()));
 }
 
 std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std::size_t bytes) {
@@ -124,13 +138,11 @@ std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std:
 
 std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, std::size_t bytes) {
   if (context->info().unified_memory) return allocate_in_place(context, bytes);
-  MemoryHandle memory = create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr);
-  QueueHandle queue = create_queue(*context);
-  void* const host = map_all(queue.get(), memory.get(), at_least_one(bytes));
-  return std::make_shared<MemoryObject>(
-      context, std::move(memory),
-      MemoryObject::Traits{.bytes = bytes, .alignment = alignment_of(host), .host = host, .mapped = true},
-      std::move(queue));
+  auto staging = std::make_shared<MemoryObject>(
+      context, create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr),
+      MemoryObject::Traits{.bytes = bytes}, create_queue(*context));
+  staging->map();
+  return staging;
 }
 
 std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, std::size_t bytes) {
@@ -147,24 +159,32 @@ std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* ho
 
 std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, std::size_t bytes) {
   const auto refuse = [](const std::string& why) { throw Error(Errc::usage, "cannot borrow this cl_mem: " + why); };
-  const auto get = [memory]<typename Value>(Value fallback, cl_mem_info what) {
-    return query_or<Value>(fallback, cl().clGetMemObjectInfo, memory, what);
+  if (!memory) refuse("it is null");
+  const auto get = [&]<typename Value>(Value value, cl_mem_info what) {
+    const auto& entry = cl().clGetMemObjectInfo;
+    const cl_int code = entry.function(memory, what, sizeof value, static_cast<void*>(&value), nullptr);
+    if (code == CL_INVALID_MEM_OBJECT) refuse("it is none");
+    if (code != CL_SUCCESS) throw call_error(entry.name, code);
+    return value;
   };
-  if (!memory || get(cl_mem_object_type{0}, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER) refuse("it is not a buffer");
+  if (get(cl_mem_object_type{0}, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER) refuse("it is not a buffer");
   if (get(cl_context{}, CL_MEM_CONTEXT) != context->get()) refuse("it belongs to another context");
   const std::size_t size = get(std::size_t{0}, CL_MEM_SIZE);
   if (size < bytes) {
     refuse("it holds " + std::to_string(size) + " bytes, fewer than the " + std::to_string(bytes) + " named");
   }
-  // A sub-buffer is aligned as its offset is, host memory used in place as its address is.
   MemoryObject::Traits traits{.bytes = bytes};
-  const bool in_place = context->info().unified_memory && (get(cl_mem_flags{0}, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR);
-  if (in_place) {
-    traits.host = get(static_cast<void*>(nullptr), CL_MEM_HOST_PTR);
-    traits.alignment = alignment_of(traits.host);
-  } else {
-    traits.alignment =
-        std::min(alignment_of(get(std::size_t{0}, CL_MEM_OFFSET)), reported_alignment(context->device()));
+  const std::size_t begin = get(std::size_t{0}, CL_MEM_OFFSET);
+  if (const auto whole = get(cl_mem{}, CL_MEM_ASSOCIATED_MEMOBJECT)) traits.location = {whole, begin};
+  // Host memory used in place is aligned as its address is, a sub-buffer as its offset is.
+  traits.alignment = std::min(alignment_of(begin), reported_alignment(context->device()));
+  if (get(cl_mem_flags{0}, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR) {
+    void* const host = get(static_cast<void*>(nullptr), CL_MEM_HOST_PTR);
+    traits.location = {nullptr, reinterpret_cast<std::uintptr_t>(host)};
+    if (context->info().unified_memory) {
+      traits.host = host;
+      traits.alignment = alignment_of(host);
+    }
   }
   return std::make_shared<MemoryObject>(context, retain<MemoryHandle>(cl().clRetainMemObject, memory), traits);
 }

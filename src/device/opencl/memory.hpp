@@ -15,7 +15,8 @@ class MemoryObject final : public Buffer {
     std::size_t bytes = 0;
     std::size_t alignment = 1;
     void* host = nullptr;
-    bool mapped = false;  // the driver's host memory, mapped for as long as the object lives
+    bool mapped = false;                    // the driver's host memory, mapped for as long as the object lives
+    std::optional<Location> location = {};  // of a part of another buffer, or of the caller's host memory behind it
   };
   MemoryObject(SharedContext context, MemoryHandle memory, const Traits& traits, QueueHandle unmap_queue = {})
       : context_(std::move(context)),
@@ -27,9 +28,12 @@ class MemoryObject final : public Buffer {
   std::size_t alignment() const noexcept override { return traits_.alignment; }
   void* host() const noexcept override { return traits_.host; }
   void* native() const noexcept override { return memory_.get(); }
+  Location location() const noexcept override;
 
   cl_mem get() const noexcept { return memory_.get(); }
   bool mapped() const noexcept { return traits_.mapped; }
+  /// From now on it is host memory, until it goes.
+  void map();
   /// A queued command uses the mapped memory by its address, of which the runtime knows nothing: it must not be
   /// unmapped or freed before that command has finished.
   void keep_mapped_until(std::shared_ptr<Event> event);
@@ -42,6 +46,7 @@ class MemoryObject final : public Buffer {
   Traits traits_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Event>> uses_;
+  std::vector<cl_event> waits_;  // of the uses, ready for the destructor, which must not allocate
 };
 
 std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std::size_t bytes);

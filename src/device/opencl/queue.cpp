@@ -45,10 +45,23 @@ const std::byte* repeated(std::byte value) {
 template <typename Pointer, typename... Args>
 std::shared_ptr<Event> CommandQueue::enqueue(const Entry<Pointer>& entry, Waits waits, Args... args) {
   const std::vector<cl_event> list = native_waits(waits);
+  auto made = std::make_shared<CommandEvent>(core_);
   cl_event event = nullptr;
   call(entry, core_->handle.get(), args..., static_cast<cl_uint>(list.size()),
        list.empty() ? static_cast<const cl_event*>(nullptr) : list.data(), &event);
-  return std::make_shared<CommandEvent>(core_, EventHandle(event));
+  made->queued(EventHandle(event));
+  return made;
+}
+
+// For a command that is several of OpenCL's: when one fails, those before it have finished when the error goes on.
+template <typename Calls>
+auto CommandQueue::or_drained(Calls&& calls) {
+  try {
+    return calls();
+  } catch (...) {
+    drain();
+    throw;
+  }
 }
 
 MemoryObject& CommandQueue::own(Buffer& buffer) const {
@@ -170,9 +183,11 @@ std::shared_ptr<Event> CommandQueue::copy_mapped(MemoryObject& source, std::size
   auto* const host = static_cast<std::byte*>(staging.host()) + (source.mapped() ? from_offset : to_offset);
   auto event = source.mapped() ? write(target, to_offset, {host, bytes}, waits)
                                : read(source, from_offset, {host, bytes}, waits);
-  staging.keep_mapped_until(event);
-  flush();
-  return event;
+  return or_drained([&] {
+    staging.keep_mapped_until(event);
+    flush();
+    return event;
+  });
 }
 
 std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value,
@@ -193,12 +208,14 @@ std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::s
         last = enqueue(cl().clEnqueueWriteBuffer, last ? Waits{} : waits, memory, cl_bool{CL_FALSE}, from, length,
                        static_cast<const void*>(pattern));
     };
-    put(offset, head);
-    if (body > 0)
-      last = enqueue(cl().clEnqueueFillBuffer, last ? Waits{} : waits, memory, static_cast<const void*>(pattern),
-                     fill_width, offset + head, body);
-    put(offset + head + body, tail);
-    return last;
+    return or_drained([&] {
+      put(offset, head);
+      if (body > 0)
+        last = enqueue(cl().clEnqueueFillBuffer, last ? Waits{} : waits, memory, static_cast<const void*>(pattern),
+                       fill_width, offset + head, body);
+      put(offset + head + body, tail);
+      return last;
+    });
   });
 }
 
@@ -208,6 +225,17 @@ void CommandQueue::flush() {
 
 void CommandQueue::finish() {
   core_->context->guarded([&] { call(cl().clFinish, core_->handle.get()); });
+}
+
+void CommandQueue::drain() noexcept {
+  if (forked()) return;
+  const Functions& runtime = cl();
+  if (runtime.clFinish.function(core_->handle.get()) == CL_SUCCESS) return;
+  // A runtime that cannot finish a queue may yet be able to wait for its last command.
+  cl_event last = nullptr;
+  if (runtime.clEnqueueMarkerWithWaitList.function(core_->handle.get(), 0, nullptr, &last) != CL_SUCCESS) return;
+  const EventHandle owner(last);
+  runtime.clWaitForEvents.function(1, &last);
 }
 
 std::shared_ptr<Queue> create_queue(const SharedContext& context, bool timing) {
@@ -220,10 +248,15 @@ std::shared_ptr<Queue> borrow_queue(const SharedContext& context, cl_command_que
   const auto refuse = [](const std::string& why) {
     throw Error(Errc::usage, "cannot borrow this cl_command_queue: " + why);
   };
-  const auto get = [queue]<typename Value>(Value fallback, cl_command_queue_info what) {
-    return query_or<Value>(fallback, cl().clGetCommandQueueInfo, queue, what);
+  if (!queue) refuse("it is null");
+  const auto get = [&]<typename Value>(Value fallback, cl_command_queue_info what) {
+    const auto& entry = cl().clGetCommandQueueInfo;
+    const cl_int code = entry.function(queue, what, sizeof fallback, static_cast<void*>(&fallback), nullptr);
+    if (code == CL_INVALID_COMMAND_QUEUE) refuse("it is none");  // which says nothing about the device
+    if (code != CL_SUCCESS) throw call_error(entry.name, code);
+    return fallback;
   };
-  if (!queue || get(cl_context{}, CL_QUEUE_CONTEXT) != context->get()) refuse("it belongs to another context");
+  if (get(cl_context{}, CL_QUEUE_CONTEXT) != context->get()) refuse("it belongs to another context");
   if (get(cl_device_id{}, CL_QUEUE_DEVICE) != context->device()) refuse("it belongs to another device");
   const auto properties = get(cl_command_queue_properties{0}, CL_QUEUE_PROPERTIES);
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) refuse("its commands may run out of order");

@@ -15,8 +15,9 @@ struct QueueCore {
 
 class CommandEvent final : public Event {
  public:
-  CommandEvent(std::shared_ptr<QueueCore> queue, EventHandle event)
-      : queue_(std::move(queue)), event_(std::move(event)) {}
+  explicit CommandEvent(std::shared_ptr<QueueCore> queue) : queue_(std::move(queue)) {}
+  /// Made before its command is queued, since nothing may fail afterwards.
+  void queued(EventHandle event) noexcept { event_ = std::move(event); }
   void wait() override;
   bool done() override;
   double seconds() override;
@@ -49,6 +50,7 @@ class CommandQueue final : public Queue {
   std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value, Waits waits) override;
   void flush() override;
   void finish() override;
+  void drain() noexcept override;
   void* native() const noexcept override { return core_->handle.get(); }
 
  private:
@@ -64,6 +66,8 @@ class CommandQueue final : public Queue {
   /// Calls a clEnqueue function: `args` are its arguments between the queue and the wait list.
   template <typename Pointer, typename... Args>
   std::shared_ptr<Event> enqueue(const Entry<Pointer>& entry, Waits waits, Args... args);
+  template <typename Calls>
+  auto or_drained(Calls&& calls);
 
   std::shared_ptr<QueueCore> core_;
 };

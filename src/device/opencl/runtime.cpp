@@ -36,7 +36,6 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 
 // Every device in the order that gives them their numbers; a platform that fails is left out and reported.
 std::vector<cl_device_id> device_ids() {
-  require_same_process();
   if (!library().usable()) return {};
   std::vector<cl_device_id> all;
   for (const cl_platform_id platform : platforms()) {
@@ -81,7 +80,7 @@ class OpenclRuntime final : public Runtime {
   Api api() const noexcept override { return Api::opencl; }
 
   std::vector<DeviceInfo> devices() override {
-    require_same_process();
+    const Starting alone;
     std::vector<DeviceInfo> infos;
     try {
       const std::vector<cl_device_id> ids = device_ids();
@@ -93,6 +92,7 @@ class OpenclRuntime final : public Runtime {
   }
 
   std::shared_ptr<Device> open(int index) override {
+    const Starting alone;
     const std::vector<cl_device_id> ids = device_ids();
     if (index < 0 || static_cast<std::size_t>(index) >= ids.size()) {
       throw Error(Errc::no_device, "there is no device opencl:" + std::to_string(index) + "; OpenCL shows " +
@@ -115,7 +115,7 @@ class OpenclRuntime final : public Runtime {
 };
 
 std::vector<RuntimeStatus> OpenclRuntime::status() {
-  require_same_process();
+  const Starting alone;
   const Library& opened = library();
   RuntimeStatus status;
   status.name = "OpenCL";
@@ -147,6 +147,7 @@ Runtime& opencl_runtime() {
 
 std::shared_ptr<Device> borrow_opencl(void* context, void* id) {
   if (!context || !id) throw Error(Errc::usage, "cannot borrow a null cl_context or cl_device_id");
+  const Starting alone;
   const std::vector<cl_device_id> ids = opencl::device_ids();
   if (!opencl::library().usable())
     throw Error(Errc::no_device, "the OpenCL loader was not found", "install libOpenCL.so.1");
