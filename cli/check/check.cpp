@@ -232,7 +232,7 @@ void add_check(CLI::App& app, Context& context) {
                "axisloom check 'transpose f32 {1..40}x33'\n"
                "axisloom check --random 300 --seed 7 --candidate all\n"
                "axisloom check 'permute u8 5x6x7 2,0,1 in-strides=-42,7,1 out-offset=3' --index 64");
-  command->final_callback([options, &context] { run(*options, context); });
+  set_action(*command, [options, &context] { run(*options, context); });
 }
 
 }  // namespace axisloom::cli
