@@ -2,9 +2,12 @@
 import os
 import pty
 import resource
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
+import unittest
 
 from support import PROGRAM, Case, main, npy_bytes, read_npy, run
 
@@ -28,19 +31,55 @@ def memory():
     return limit
 
 
+# A file system that knows no files without a name, as some of networks are.
+NAMED_ONLY = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+static int opened(const char* name, const char* path, int flags, va_list rest) {
+  if ((flags & O_TMPFILE) == O_TMPFILE) return errno = EOPNOTSUPP, -1;
+  int (*real)(const char*, int, ...) = (int (*)(const char*, int, ...))dlsym(RTLD_NEXT, name);
+  return real(path, flags, flags & O_CREAT ? va_arg(rest, unsigned) : 0);
+}
+#define DEFINE(name) int name(const char* path, int flags, ...) { \
+  va_list rest; va_start(rest, flags); int fd = opened(#name, path, flags, rest); va_end(rest); return fd; }
+DEFINE(open)
+DEFINE(open64)
+"""
+
+
 class Signals(Case):
     def test_nothing_stays_behind(self):
+        self.leaves_nothing((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL), {})
+
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+    def test_nothing_stays_behind_where_every_file_has_a_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = os.path.join(folder, "named.c"), os.path.join(folder, "named.so")
+            with open(source, "w", encoding="ascii") as file:
+                file.write(NAMED_ONLY)
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+            env = {"LD_PRELOAD": library}
+            self.leaves_nothing((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), env, hidden=1)
+            self.good("copy", "-", "-o", self.path("out.npy"), stdin=npy_bytes((2, 3), GREY), env=env)
+            self.assertEqual(read_npy(self.path("out.npy"))[3], GREY)
+
+    def leaves_nothing(self, signals, env, hidden=0):
         """The output is open, and half of standard input has been kept."""
         folder = self.path("kept")
         os.mkdir(folder)
         target = self.path("out.npy", b"precious")
         before = sorted(os.listdir(self.folder))
         sent = npy_bytes((1 << 20,), bytes(1 << 20))[:600000]
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
-            with start("copy", "-", "-o", target, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": folder}) as process:
+        for number in signals:
+            with start("copy", "-", "-o", target, stdin=subprocess.PIPE,
+                       env={**os.environ, "TMPDIR": folder, **env}) as process:
                 process.stdin.write(sent)
                 process.stdin.flush()
                 self.wait_for(lambda: self.blocked(process))
+                self.assertEqual(len(os.listdir(self.folder)), len(before) + hidden)
                 process.send_signal(number)
                 process.wait(timeout=60)
                 self.assertEqual(process.returncode, -number, process.stderr.read())
@@ -140,14 +179,14 @@ class Shrinking(Case):
 class Output(Case):
     def commands(self):
         """Every command that prints, once with little to say."""
-        source = self.path("in.npy", npy_bytes((2, 3), GREY))
+        source, picture = self.path("in.npy", npy_bytes((2, 3), GREY)), self.path("in.pgm", b"P5\n3 2\n255\n" + GREY)
         document, ladder = self.path("bench.json"), self.path("ladder.json")
         self.good("bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.001", "-o", document, "copy u8 1000")
         self.good("ladder", "copy", "--device", "cpu", "--shape", "1001", "--min-time", "0.001", "-o", ladder)
         measured = ("--device", "cpu", "--min-time", "0.001")
         return [["--help"], ["--version"], ["--man"], ["--completion", "bash"], ["devices"], ["doctor"], ["cache", "info"],
                 ["check", "copy u8 7"], ["check", "--list", "copy u8 7"], ["sum", source], ["copy", source, "-o", "-"],
-                ["copy", source, "-o", self.path("out.npy"), "--format", "json"], ["demo", "-o", self.path("demo")],
+                ["copy", source, "-o", self.path("out.npy"), "--format", "json"], ["demo", picture, "-o", self.path("demo")],
                 ["bench", "copy", *measured, "--peers", "none", "copy u8 1000"], ["bench", "table", document], ["bench", "standings", document],
                 ["bench", "compare", document, document], ["bench", "report", document], ["ladder", "show", ladder],
                 ["ladder", "copy", *measured, "--shape", "1001"]]
