@@ -1,6 +1,8 @@
 // From contestants to a result: judged, measured, judged, ranked.
 #include "bench/bench.hpp"
 
+#include "bench/failure.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
@@ -14,18 +16,15 @@ constexpr std::byte first_spoil{0x55}, second_spoil{0xAA};
 
 /// Runs a contestant once on a spoilt output and judges it; false when it is out.
 bool survives(Contestant& contestant, std::byte spoil, Entry& entry) {
-  try {
+  Mistakes mistakes;
+  const auto failure = failure_of([&] {
     contestant.spoil(spoil);
     contestant.run();
-    const Mistakes mistakes = contestant.judge();
-    if (mistakes.count == 0) return true;
-    entry.status = Status::wrong;
-    entry.reason = to_string(mistakes);
-  } catch (const Error& error) {
-    if (error.code() == Errc::device_lost) throw;
-    entry.status = Status::failed;
-    entry.reason = error.what();
-  }
+    mistakes = contestant.judge();
+  });
+  if (!failure && mistakes.count == 0) return true;
+  entry.status = failure ? Status::failed : Status::wrong;
+  entry.reason = failure ? *failure : to_string(mistakes);
   return false;
 }
 
@@ -105,6 +104,10 @@ std::int64_t elements_of(const Workload& workload) {
   return count;
 }
 
+Clock clock_of(const Device& device) {
+  return device.info().kind == Kind::cpu ? Clock::call : Clock::device;
+}
+
 CaseResult described(const Workload& workload, const std::string& label) {
   CaseResult result;
   result.label = label;
@@ -115,7 +118,7 @@ CaseResult described(const Workload& workload, const std::string& label) {
   result.elements = elements_of(workload);
   result.limit = workload.limit();
   result.strength = workload.strength();
-  result.clock = workload.device().info().kind == Kind::cpu ? Clock::call : Clock::device;
+  result.clock = clock_of(workload.device());
   return result;
 }
 
@@ -219,31 +222,52 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label,
   return results;
 }
 
-std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& team, Session& session,
-                                  CacheFlusher& flusher, const Settings& settings, const Progress& progress) {
-  progress(fmt::format("{}: preparing", job.label));
+namespace {
+
+std::vector<CaseResult> timed_case(const Job& job, const Device& device, Team& team, Session& session,
+                                   CacheFlusher& flusher, const Settings& settings, const Progress& progress) {
   Workload workload(job.what, device, team, settings.seed, settings.strength);
   std::vector<std::unique_ptr<Contestant>> contestants;
   std::vector<Entry> missing;
   for (const PeerEntry& peer : peer_table()) {
     if (!takes_part(peer, settings)) continue;
     Offer offer;
-    Status otherwise = Status::absent;
-    try {
-      offer = peer.offer(workload, session);
-    } catch (const Error& error) {
-      if (error.code() == Errc::device_lost) throw;
-      otherwise = Status::failed;
-      offer.reason = error.what();
-    }
+    const auto failure = failure_of([&] { offer = peer.offer(workload, session); });
     if (offer.contestant)
       contestants.push_back(std::move(offer.contestant));
     else
-      missing.push_back(missing_entry(peer.name, peer.role, otherwise, offer.reason));
+      missing.push_back(missing_entry(peer.name, peer.role, failure ? Status::failed : Status::absent,
+                                      failure.value_or(offer.reason)));
     if (peer.role == Role::ours) add_others_of_ours(job, workload, contestants, missing);
   }
   auto results = compete(workload, job.label, std::move(contestants), flusher, settings, progress);
   for (CaseResult& result : results) result.entries.insert(result.entries.end(), missing.begin(), missing.end());
+  return results;
+}
+
+/// A case that nobody could be given: its arrays do not fit, say.
+CaseResult failed_case(const Job& job, const Device& device, std::string reason) {
+  CaseResult result;
+  result.label = job.label;
+  result.text = job.what.text;
+  result.op = to_string(job.what.op);
+  for (std::size_t i = 0; i < job.what.shapes.size(); ++i)
+    result.shapes += (i == 0 ? "" : ", ") + to_string(View::contiguous(job.what.dtypes[i], job.what.shapes[i]));
+  result.clock = clock_of(device);
+  result.entries.push_back(missing_entry("axisloom", Role::ours, Status::failed, std::move(reason)));
+  return result;
+}
+
+}  // namespace
+
+std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& team, Session& session,
+                                  CacheFlusher& flusher, const Settings& settings, const Progress& progress) {
+  progress(fmt::format("{}: preparing", job.label));
+  std::vector<CaseResult> results;
+  const auto failure =
+      failure_of([&] { results = timed_case(job, device, team, session, flusher, settings, progress); },
+                 {Errc::device_lost, Errc::usage});
+  if (failure) results = {failed_case(job, device, *failure)};
   return results;
 }
 

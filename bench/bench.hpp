@@ -71,7 +71,8 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label,
                                 std::vector<std::unique_ptr<Contestant>> contestants, CacheFlusher& flusher,
                                 const Settings& settings, const Progress& progress);
 
-/// One case with everybody who may take part.
+/// One case with everybody who may take part. Where the case itself fails, its result says so: only Error(usage), of a
+/// case that cannot be, and Error(device_lost) are thrown.
 std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& team, Session& session,
                                   CacheFlusher& flusher, const Settings& settings, const Progress& progress);
 

@@ -28,14 +28,19 @@ std::optional<std::string> fault_of(const Document& document) {
   return violation(schema(), document);
 }
 
+Document parse_document(const std::string& path) {
+  constexpr std::size_t limit = std::size_t{64} << 20;  // bytes: eighty times the longest of docs/results
+  Document document = Document::parse(io::InputFile(path).text(limit), nullptr, false);
+  if (document.is_discarded())
+    throw Error(Errc::file, fmt::format("{} is no JSON, or not all of it", io::printable(path)),
+                "give a file written with --format json");
+  return document;
+}
+
 Document load_document(const std::string& path) {
-  const std::vector<std::byte> bytes = io::InputFile(path).contents();
-  const auto* const text = reinterpret_cast<const char*>(bytes.data());
-  Document document = Document::parse(text, text + bytes.size(), nullptr, false);
-  const auto fault =
-      document.is_discarded() ? std::optional<std::string>("is no JSON, or not all of it") : fault_of(document);
-  if (fault)
-    throw Error(Errc::file, fmt::format("{} is no document of axisloom bench: {}", path, *fault),
+  Document document = parse_document(path);
+  if (const auto fault = fault_of(document))
+    throw Error(Errc::file, fmt::format("{} is no document of axisloom bench: {}", io::printable(path), *fault),
                 "give a file written by axisloom bench --format json");
   return document;
 }

@@ -14,6 +14,8 @@ namespace axisloom::bench {
 
 using Document = nlohmann::ordered_json;
 
+/// Any JSON. Throws Error(file), naming the file, when it is none.
+Document parse_document(const std::string& path);
 /// Throws Error(file), naming the file and the field, when the file is no document of the bench or a damaged one.
 Document load_document(const std::string& path);
 /// What is wrong with a document, with the place of the fault: "/cases/3/clock: is none of ..."; nothing when it is

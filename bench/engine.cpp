@@ -1,6 +1,8 @@
 // Rounds, and when they end.
 #include "bench/engine.hpp"
 
+#include "bench/failure.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
@@ -89,13 +91,9 @@ class Runner {
   }
   template <class Function>
   std::optional<Timing> guarded(const Function& function) {
-    try {
-      return function();
-    } catch (const Error& error) {
-      if (error.code() == Errc::device_lost) throw;
-      measured_ = {{}, Stop::time_up, error.what()};
-      return std::nullopt;
-    }
+    std::optional<Timing> timing;
+    if (const auto failure = failure_of([&] { timing = function(); })) measured_ = {{}, Stop::time_up, *failure};
+    return timing;
   }
 
   Contestant& contestant_;

@@ -115,8 +115,12 @@ Json environment(const Device& device) {
           {"device", device_json(device.info())}};
 }
 
+Json moment() {
+  return {{"time", utc_now()}};
+}
+
 Json conditions(const Device& device) {
-  Json json{{"time", utc_now()}};
+  Json json = moment();
   set_if_known(json, "load", first_line("/proc/loadavg"));
   set_if_known(json, "cpu_mhz", field("/proc/cpuinfo", "cpu MHz"));
   const DeviceInfo& info = device.info();

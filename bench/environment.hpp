@@ -11,5 +11,7 @@ namespace axisloom::bench {
 nlohmann::ordered_json environment(const Device& device);
 /// What changes: time, load, and, on an NVIDIA card, clocks, temperature and power, as nvidia-smi tells them.
 nlohmann::ordered_json conditions(const Device& device);
+/// The time alone, for a document that more is to come to.
+nlohmann::ordered_json moment();
 
 }  // namespace axisloom::bench

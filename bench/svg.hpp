@@ -10,7 +10,7 @@
 
 namespace axisloom::bench {
 
-/// Text as it may stand in HTML and SVG, between tags and in quoted attributes.
+/// Text as it may stand in HTML and SVG, between tags and in quoted attributes; what XML does not allow becomes \xHH.
 std::string escaped_html(std::string_view text);
 /// Three digits or so: "4.26", "42.6", "4261".
 std::string short_number(double value);

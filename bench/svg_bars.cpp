@@ -1,6 +1,8 @@
 // Bar charts: a row per contestant, its name to the left, its rate behind the bar.
 #include "bench/svg.hpp"
 
+#include "io/quoting.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +45,7 @@ std::string bar_text(const Bar& bar, double y, double scale, const std::string& 
 
 std::string escaped_html(std::string_view text) {
   std::string escaped;
-  for (char c : text) switch (c) {
+  for (char c : io::printable(text)) switch (c) {
       case '&':
         escaped += "&amp;";
         break;

@@ -2,12 +2,17 @@
 #include "bench/team.hpp"
 
 #include <algorithm>
+#include <system_error>
+#include <utility>
 
 namespace axisloom::bench {
 
 Team::Team(unsigned members) {
   const unsigned wanted = members != 0 ? members : std::max(1u, std::thread::hardware_concurrency());
-  for (unsigned member = 1; member < wanted; ++member) threads_.emplace_back([this, member] { serve(member); });
+  try {
+    for (unsigned member = 1; member < wanted; ++member) threads_.emplace_back([this, member] { serve(member); });
+  } catch (const std::system_error&) {  // the system gives no more threads: the team is as large as it is
+  }
 }
 
 Team::~Team() {
@@ -27,9 +32,19 @@ void Team::run(const std::function<void(unsigned)>& work) {
     ++round_;
   }
   start_.notify_all();
-  work(0);
+  do_part(work, 0);
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return running_ == 0; });
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void Team::do_part(const std::function<void(unsigned)>& work, unsigned member) noexcept {
+  try {
+    work(member);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+  }
 }
 
 void Team::serve(unsigned member) {
@@ -41,7 +56,7 @@ void Team::serve(unsigned member) {
     served = round_;
     const auto* work = work_;
     lock.unlock();
-    (*work)(member);
+    do_part(*work, member);
     lock.lock();
     if (--running_ == 0) done_.notify_one();
   }

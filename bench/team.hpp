@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -19,7 +20,8 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   unsigned size() const noexcept { return static_cast<unsigned>(threads_.size()) + 1; }
-  /// Calls work(member) once for every member at the same time and returns when all are done. `work` must not throw.
+  /// Calls work(member) once for every member at the same time and returns when all are done. Of what they throw, one
+  /// exception is thrown on.
   void run(const std::function<void(unsigned member)>& work);
 
   /// The share of `count` things that a member takes: [begin, end).
@@ -32,12 +34,14 @@ class Team {
 
  private:
   void serve(unsigned member);
+  void do_part(const std::function<void(unsigned)>& work, unsigned member) noexcept;
 
   std::mutex mutex_;
   std::condition_variable start_, done_;
   const std::function<void(unsigned)>* work_ = nullptr;
   std::uint64_t round_ = 0;
   unsigned running_ = 0;
+  std::exception_ptr failure_;  // the first of a round
   bool leaving_ = false;
   std::vector<std::thread> threads_;
 };

@@ -6,7 +6,10 @@
 
 #include <axisloom/error.hpp>
 
+#include <fmt/format.h>
+
 #include <map>
+#include <set>
 
 namespace axisloom::cli {
 namespace {
@@ -18,21 +21,20 @@ constexpr const char* top_examples =
     "axisloom doctor";
 
 void run_top(const CLI::App& app, const std::string& completion, bool man) {
+  if (man || !completion.empty())
+    for (const CLI::Option* option : typed_options(app))
+      if (option->count() > 0 && option->get_group() == common_group)
+        throw Error(Errc::usage,
+                    fmt::format("{} takes no {}", man ? "--man" : "--completion", spellings(*option).back()),
+                    "leave it out");
   if (man) return print(manual_page(app));
   if (!completion.empty()) return print(completion_script(app, completion));
   if (app.get_subcommands().empty()) throw CLI::RequiredError("A subcommand");
 }
 
-}  // namespace
-
-void add_common_options(CLI::App& command, Context& context) {
+void add_format(CLI::App& command, Context& context) {
   static const std::map<std::string, Format> formats{
       {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}, {"md", Format::md}};
-  command
-      .add_option("--device", context.device,
-                  "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
-      ->type_name("SPEC")
-      ->group(common_group);
   command
       .add_option_function<std::string>(
           "--format",
@@ -44,9 +46,54 @@ void add_common_options(CLI::App& command, Context& context) {
       ->check(CLI::IsMember({"table", "json", "csv", "md"}).description(""))
       ->type_name("table|json|csv|md")
       ->group(common_group);
-  command.add_option("--seed", context.seed, "Seed of everything random")->type_name("NUMBER")->group(common_group);
-  command.add_flag("-v,--verbose", context.verbose, "Say what was decided, and why")->group(common_group);
-  command.add_flag("-q,--quiet", context.quiet, "Say nothing but errors")->group(common_group);
+}
+
+/// An empty value would be taken for none.
+void refuse_empty_values(CLI::App& command) {
+  const auto not_empty = [](const std::string& text) { return text.empty() ? "its value is empty" : std::string(); };
+  for (CLI::Option* option : command.get_options())
+    if (!option->get_positional() && takes_value(*option)) option->check(CLI::Validator(not_empty, ""));
+  for (CLI::App* child : command.get_subcommands(nullptr)) refuse_empty_values(*child);
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& command, Context& context, const CommonOptions& which) {
+  if (which.device)
+    command
+        .add_option("--device", context.device,
+                    "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
+        ->type_name("SPEC")
+        ->group(common_group);
+  if (which.format) add_format(command, context);
+  if (which.seed)
+    command.add_option("--seed", context.seed, "Seed of everything random")->type_name("NUMBER")->group(common_group);
+  if (which.verbose)
+    command.add_flag("-v,--verbose", context.verbose, "Say what was decided, and why")->group(common_group);
+  if (which.quiet) command.add_flag("-q,--quiet", context.quiet, "Say nothing but errors")->group(common_group);
+}
+
+void refuse_ignored(const CLI::App& command) {
+  std::set<std::string> given;
+  for (const CLI::Option* option : typed_options(command))
+    if (option->count() > 0) given.insert(spellings(*option).back());
+  for (const CLI::App* outer = command.get_parent(); outer != nullptr; outer = outer->get_parent())
+    for (const CLI::Option* option : typed_options(*outer)) {
+      const std::string name = spellings(*option).back();
+      if (option->count() == 0) continue;
+      if (command.get_option_no_throw(name) == nullptr)
+        throw Error(Errc::usage, fmt::format("{} does not take {}", command.get_name(), name), "leave it out");
+      if (!given.insert(name).second) throw Error(Errc::usage, name + " is given twice", "give it once");
+    }
+  if (given.contains("--verbose") && given.contains("--quiet"))
+    throw Error(Errc::usage, "--verbose and --quiet contradict each other", "leave one of them out");
+}
+
+void set_action(CLI::App& command, std::function<void()> action) {
+  command.final_callback([&command, action = std::move(action)] {
+    refuse_ignored(command);
+    action();
+  });
 }
 
 void set_examples(CLI::App& command, const std::string& examples) {
@@ -70,7 +117,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   app->add_option("--completion", *completion, "Print the completion script of a shell and exit")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
       ->type_name("bash|zsh|fish");
-  app->add_flag("--man", *man, "Print the manual page (troff) and exit");
+  app->add_flag("--man", *man, "Print the manual page (troff) and exit")->excludes("--completion");
   app->final_callback([parser = app.get(), completion, man] { run_top(*parser, *completion, *man); });
 
   add_operations(*app, context);
@@ -81,6 +128,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   add_bench(*app, context);
   add_ladder(*app, context);
   add_cache(*app, context);
+  refuse_empty_values(*app);
   return app;
 }
 

@@ -8,12 +8,13 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace axisloom::cli {
 
-/// Options that every subcommand takes, and the exit code that the chosen one leaves.
+/// Options that several subcommands take, and the exit code that the chosen one leaves.
 struct Context {
   std::string device = "auto";
   Format format = Format::table;
@@ -33,8 +34,18 @@ inline constexpr int exit_file = 4;
 /// The whole parser. Parsing runs what was asked for; `context` must outlive the parser.
 std::unique_ptr<CLI::App> make_app(Context& context);
 
-/// Adds --device, --format, --seed, --verbose and --quiet.
-void add_common_options(CLI::App& command, Context& context);
+/// Which of the common options mean something to a command; the others it does not take.
+struct CommonOptions {
+  bool device = false, format = false, seed = false, verbose = false, quiet = false;
+
+  static constexpr CommonOptions all() { return {true, true, true, true, true}; }
+};
+void add_common_options(CLI::App& command, Context& context, const CommonOptions& which = CommonOptions::all());
+inline constexpr CommonOptions measuring_options{.device = true, .format = true, .seed = true, .quiet = true};
+/// Refuses options before the command's name that it does not take itself: they would be ignored.
+void refuse_ignored(const CLI::App& command);
+/// What a command does once it is named, after refuse_ignored().
+void set_action(CLI::App& command, std::function<void()> action);
 /// Examples below the options: one a line, "what it does" above its command.
 void set_examples(CLI::App& command, const std::string& examples);
 

@@ -91,7 +91,8 @@ Configuration parse_configuration(const std::vector<std::string>& texts) {
     if (!pair)
       throw Error(Errc::usage, fmt::format("cannot read the configuration \"{}\"", text),
                   "write it as name=number, for example tile_in=64");
-    configuration[pair->first] = pair->second;
+    if (!configuration.emplace(*pair).second)
+      throw Error(Errc::usage, fmt::format("--config gives {} twice", pair->first), "give it once");
   }
   return configuration;
 }

@@ -3,6 +3,7 @@
 #include "arguments.hpp"
 #include "bench_documents.hpp"
 #include "messages.hpp"
+#include "results.hpp"
 
 #include "bench/environment.hpp"
 #include "bench/report.hpp"
@@ -43,6 +44,8 @@ constexpr std::array bench_commands{
     BenchCommand{"matmul", "matmul", "Time products of matrices."},
 };
 
+constexpr const char* all_peers = "all";
+
 constexpr std::array all_cache_choices{bench::CacheChoice::cold, bench::CacheChoice::warm, bench::CacheChoice::both};
 
 struct BenchOptions {
@@ -50,7 +53,7 @@ struct BenchOptions {
   bool quick = false;
   std::string cache;  // empty: both, of sweeps warm
   std::string suite = "speed";
-  std::string peers = "all";
+  std::string peers = all_peers;
   double min_seconds = 0.5;
   std::string check = "auto";
   std::string output;
@@ -92,7 +95,7 @@ bench::Settings settings_of(const BenchOptions& options, const Context& context)
   bench::Settings settings;
   settings.rules = bench::Rules::with_min_seconds(options.min_seconds);
   settings.seed = context.seed;
-  settings.all_peers = options.peers == "all";
+  settings.all_peers = options.peers == all_peers;
   if (!settings.all_peers && options.peers != "none") settings.peers = split_peers(options.peers);
   for (bench::Strength strength : all_strengths)
     if (options.check == bench::name(strength)) settings.strength = strength;
@@ -133,11 +136,8 @@ bool ours_is_right(const bench::CaseResult& result) {
   return std::none_of(result.entries.begin(), result.entries.end(), bad);
 }
 
-void run_suite(const BenchOptions& options, Context& context, const Device& device) {
-  const bench::Settings settings = settings_of(options, context);
-  bench::Team team;
-  bench::Session session;
-  bench::CacheFlusher flusher(device, team);
+bench::Report empty_report(const BenchOptions& options, const bench::Settings& settings, const Device& device,
+                           const bench::CacheFlusher& flusher) {
   bench::Report report;
   report.environment = bench::environment(device);
   report.before = bench::conditions(device);
@@ -145,50 +145,84 @@ void run_suite(const BenchOptions& options, Context& context, const Device& devi
   report.suite = options.suite;
   report.quick = options.quick;
   report.cache_bytes = flusher.cache_bytes();
-  for (const bench::Job& job : jobs_of(options, device)) {
-    for (bench::CaseResult& result : bench::time_case(job, device, team, session, flusher, settings, show_progress)) {
-      if (!ours_is_right(result)) context.exit_code = exit_differs;
-      report.cases.push_back(std::move(result));
-    }
-  }
-  show_progress("");
-  report.after = bench::conditions(device);
-  if (!context.quiet) {
-    say(fmt::format("on {}", device.info().label()));
-    tell_absent(report.cases);
-  }
-  deliver(bench::text_of(report, context.format), options.output);
+  return report;
 }
 
-void run_sweep(const BenchOptions& options, Context& context, const Device& device) {
+/// A report of what there is so far, saved with every case that is added.
+class GrowingReport {
+ public:
+  GrowingReport(bench::Report report, const BenchOptions& options, const Context& context, Results& results)
+      : report_(std::move(report)),
+        format_(format_of_results(options.output, context.format, context.format_given)),
+        results_(results) {}
+
+  void add(std::vector<bench::CaseResult> cases) {
+    for (bench::CaseResult& result : cases) report_.cases.push_back(std::move(result));
+    report_.after = bench::moment();
+    results_.save(bench::text_of(report_, format_));
+  }
+  void finish(nlohmann::ordered_json conditions) {
+    report_.after = std::move(conditions);
+    results_.finish(bench::text_of(report_, format_));
+  }
+  const std::vector<bench::CaseResult>& cases() const noexcept { return report_.cases; }
+
+ private:
+  bench::Report report_;
+  Format format_;
+  Results& results_;
+};
+
+void run_suite(const BenchOptions& options, Context& context, const Device& device, Results& results) {
+  const bench::Settings settings = settings_of(options, context);
+  const std::vector<bench::Job> jobs = jobs_of(options, device);
+  bench::Team team;
+  bench::Session session;
+  bench::CacheFlusher flusher(device, team);
+  GrowingReport report(empty_report(options, settings, device, flusher), options, context, results);
+  const auto measure = [&] {
+    for (const bench::Job& job : jobs)
+      report.add(bench::time_case(job, device, team, session, flusher, settings, show_progress_or_stop));
+  };
+  measure_and_finish(measure, [&](bool complete) {
+    if (!complete && report.cases().empty()) return;
+    if (!context.quiet) {
+      say(fmt::format("on {}", device.info().label()));
+      tell_absent(report.cases());
+    }
+    report.finish(complete ? bench::conditions(device) : bench::moment());
+  });
+  if (!std::all_of(report.cases().begin(), report.cases().end(), ours_is_right)) context.exit_code = exit_differs;
+}
+
+void refuse_for_sweep(const BenchOptions& options, const Context& context) {
   if (options.candidate.empty())
     throw Error(Errc::usage, "--sweep needs the candidate whose tunables it changes", "name it with --candidate");
   if (context.format_given && context.format != Format::json)
     throw Error(Errc::usage, "a sweep is printed as lines of JSON only", "leave out --format, or give json");
+  if (options.peers != all_peers)
+    throw Error(Errc::usage, "a sweep times Axisloom and the yardstick alone", "leave out --peers");
+}
+
+void run_sweep(const BenchOptions& options, Context& context, const Device& device, Results& results) {
+  refuse_for_sweep(options, context);
   std::vector<bench::SweptTunable> tunables;
   for (const std::string& text : options.sweeps) tunables.push_back(bench::parse_sweep(text));
   const bench::Settings settings = settings_of(options, context);
-  const auto line_of = [](const nlohmann::ordered_json& json) {
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const auto add = [&](const nlohmann::ordered_json& json) {
+    show_progress("");
+    results.add_line(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   };
-  std::string all = line_of({{"schema", "axisloom-sweep 1"},
-                             {"environment", bench::environment(device)},
-                             {"before", bench::conditions(device)}});
-  const bool to_file = !options.output.empty() && options.output != "-";
-  if (!to_file) print(all);
+  add({{"schema", "axisloom-sweep 1"},
+       {"environment", bench::environment(device)},
+       {"before", bench::conditions(device)}});
   bench::Team team;
   bench::CacheFlusher flusher(device, team);
-  const auto emit = [&](const nlohmann::ordered_json& json) {
-    show_progress("");
-    if (to_file)
-      all += line_of(json);
-    else
-      print(line_of(json));
+  const auto measure = [&] {
+    for (const bench::Job& job : jobs_of(options, device))
+      bench::sweep_case(job, device, team, flusher, tunables, settings, show_progress_or_stop, add);
   };
-  for (const bench::Job& job : jobs_of(options, device))
-    bench::sweep_case(job, device, team, flusher, tunables, settings, show_progress, emit);
-  show_progress("");
-  if (to_file) deliver(all, options.output);
+  measure_and_finish(measure, [&](bool) { results.finish_lines(); });
 }
 
 void tell_check(const std::string& label, const bench::Entry& entry) {
@@ -219,13 +253,14 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
 }
 
 void run(const BenchOptions& options, Context& context) {
+  Results results(options.output);
   const Device device = Device::open(context.device);
   if (!options.profile.empty())
     run_profile(options, context, device);
   else if (options.sweeps.empty())
-    run_suite(options, context, device);
+    run_suite(options, context, device, results);
   else
-    run_sweep(options, context, device);
+    run_sweep(options, context, device, results);
 }
 
 void add_options(CLI::App& command, BenchOptions& options) {
@@ -261,7 +296,10 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->check(CLI::IsMember(strength_names()).description(""))
       ->type_name(fmt::format("{}", fmt::join(strength_names(), "|")))
       ->capture_default_str();
-  command.add_option("-o,--output", options.output, "Output file; standard output when none is given")
+  command
+      .add_option("-o,--output", options.output,
+                  "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
+                  "standard output when none is given")
       ->type_name("FILE");
   command.add_option("--candidate", options.candidate, "Use this variant of Axisloom's")->type_name("NAME");
   command
@@ -288,7 +326,7 @@ void add_bench(CLI::App& app, Context& context) {
   CLI::App* bench_command = app.add_subcommand(
       "bench", "Time Axisloom beside a yardstick and other libraries, checking every result. Alone: rearrange.");
   bench_command->require_subcommand(0, 1);
-  add_common_options(*bench_command, context);
+  add_common_options(*bench_command, context, measuring_options);
   add_bench_documents(*bench_command, context);
   std::vector<std::pair<CLI::App*, std::shared_ptr<BenchOptions>>> timed;
   for (const BenchCommand& what : bench_commands) {
@@ -296,8 +334,8 @@ void add_bench(CLI::App& app, Context& context) {
     auto options = std::make_shared<BenchOptions>();
     options->suite = what.suite;
     add_options(*command, *options);
-    add_common_options(*command, context);
-    command->final_callback([options, &context] { run(*options, context); });
+    add_common_options(*command, context, measuring_options);
+    set_action(*command, [options, &context] { run(*options, context); });
     timed.emplace_back(command, options);
   }
   const std::string examples =
@@ -311,7 +349,9 @@ void add_bench(CLI::App& app, Context& context) {
   set_examples(*bench_command, examples);
   for (const auto& [command, options] : timed) set_examples(*command, examples);
   bench_command->final_callback([=, &context] {
-    if (bench_command->get_subcommands().empty()) run(*timed.front().second, context);
+    if (!bench_command->get_subcommands().empty()) return;
+    refuse_ignored(*bench_command);
+    run(*timed.front().second, context);
   });
 }
 

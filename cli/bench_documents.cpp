@@ -2,12 +2,12 @@
 #include "bench_documents.hpp"
 
 #include "messages.hpp"
+#include "results.hpp"
 
 #include "bench/comparison.hpp"
 #include "bench/page.hpp"
 #include "bench/report.hpp"
 #include "bench/standings.hpp"
-#include "io/file.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -32,14 +32,16 @@ struct ReportOptions {
 };
 
 void run_compare(const CompareOptions& options, Context& context) {
+  Results results(options.output);
   const bench::Document before = bench::load_document(options.before), after = bench::load_document(options.after);
   const bench::Comparison comparison = bench::compared(before, after, options.percent / 100);
   if (!comparison.same_device() && !options.force)
     throw Error(Errc::usage,
-                fmt::format("{} was measured on {}, and {} on {}", options.before, comparison.before, options.after,
-                            comparison.after),
+                fmt::format("{} was measured on {}, and {} on {}", io::printable(options.before), comparison.before,
+                            io::printable(options.after), comparison.after),
                 "compare documents of one device, or force it with --force");
-  deliver(bench::text_of(comparison, context.format), options.output);
+  const Format format = format_of_results(options.output, context.format, context.format_given);
+  results.finish(bench::text_of(comparison, format));
   if (comparison.regression()) context.exit_code = exit_differs;
 }
 
@@ -59,7 +61,7 @@ void add_table(CLI::App& bench_command) {
   auto path = std::make_shared<std::string>();
   command->add_option("file", *path, "What axisloom bench --format json wrote")->type_name("FILE")->required();
   set_examples(*command, "axisloom bench table results.json");
-  command->final_callback([=] { print(bench::markdown_of(bench::load_document(*path))); });
+  set_action(*command, [=] { print(bench::markdown_of(bench::load_document(*path))); });
 }
 
 void add_standings(CLI::App& bench_command, Context& context) {
@@ -67,9 +69,9 @@ void add_standings(CLI::App& bench_command, Context& context) {
       "standings", "Say of each suite and library in how many cases it was faster than Axisloom, and where most.");
   auto files = std::make_shared<std::vector<std::string>>();
   command->add_option("files", *files, "What axisloom bench --format json wrote")->type_name("FILE...")->required();
-  add_common_options(*command, context);
+  add_common_options(*command, context, {.format = true});
   set_examples(*command, "axisloom bench standings docs/results/h200/full/*-cuda.json");
-  command->final_callback([=, &context] {
+  set_action(*command, [=, &context] {
     std::vector<bench::Document> documents;
     for (const std::string& file : *files) documents.push_back(bench::load_document(file));
     print(bench::standings_of(documents).text(context.format));
@@ -89,11 +91,11 @@ void add_compare(CLI::App& bench_command, Context& context) {
   command->add_flag("--force", options->force, "Compare documents of different devices");
   command->add_option("-o,--output", options->output, "Output file; standard output when none is given")
       ->type_name("FILE");
-  add_common_options(*command, context);
+  add_common_options(*command, context, {.format = true});
   set_examples(
       *command,
       "axisloom bench compare old.json new.json\naxisloom bench compare --threshold 5 --format md old.json new.json");
-  command->final_callback([=, &context] { run_compare(*options, context); });
+  set_action(*command, [=, &context] { run_compare(*options, context); });
 }
 
 void add_report(CLI::App& bench_command) {
@@ -108,18 +110,13 @@ void add_report(CLI::App& bench_command) {
   set_examples(*command,
                "axisloom bench report results.json -o report.html\naxisloom bench report docs/results/h200/*.json -o "
                "report.html");
-  command->final_callback([=] { deliver(bench::page_of(load_all(options->files)), options->output); });
+  set_action(*command, [=] {
+    Results results(options->output);
+    results.finish(bench::page_of(load_all(options->files)));
+  });
 }
 
 }  // namespace
-
-void deliver(const std::string& text, const std::string& path) {
-  if (path.empty() || path == "-") return print(text);
-  const InterruptsHeld held;
-  io::OutputFile file(path);
-  file.write(text);
-  file.commit();
-}
 
 void add_bench_documents(CLI::App& bench, Context& context) {
   add_table(bench);

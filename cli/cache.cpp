@@ -14,9 +14,9 @@ void add_cache(CLI::App& app, Context& context) {
   set_examples(*command, "axisloom cache info\naxisloom cache clear");
 
   CLI::App* info = command->add_subcommand("info", "Where the cache is and how much it holds.");
-  add_common_options(*info, context);
+  add_common_options(*info, context, {.format = true});
   set_examples(*info, "axisloom cache info --format json");
-  info->final_callback([&context] {
+  set_action(*info, [&context] {
     const jit::CacheFolder folder = jit::cache_folder();
     Table table({"folder", "entries", "bytes", "note"});
     table.add({folder.path, folder.entries, bytes_cell(folder.bytes), folder.why});
@@ -25,9 +25,9 @@ void add_cache(CLI::App& app, Context& context) {
 
   CLI::App* clear =
       command->add_subcommand("clear", "Remove every compiled program; they are built again when needed.");
-  add_common_options(*clear, context);
+  add_common_options(*clear, context, {.quiet = true});
   set_examples(*clear, "axisloom cache clear");
-  clear->final_callback([&context] {
+  set_action(*clear, [&context] {
     const std::uint64_t removed = jit::clear_cache_folder();
     if (!context.quiet) say(fmt::format("axisloom: removed {} compiled program{}", removed, removed == 1 ? "" : "s"));
   });

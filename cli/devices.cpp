@@ -64,9 +64,9 @@ Table list(const std::vector<DeviceInfo>& infos, bool every_field) {
 
 void add_devices(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("devices", "List the devices that can be used.");
-  add_common_options(*command, context);
+  add_common_options(*command, context, {.format = true, .verbose = true});
   set_examples(*command, "axisloom devices\naxisloom devices --format json");
-  command->final_callback([&context] {
+  set_action(*command, [&context] {
     const std::vector<DeviceInfo> infos = devices();
     print(list(infos, context.verbose || context.format == Format::json || context.format == Format::csv)
               .text(context.format));

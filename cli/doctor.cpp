@@ -118,9 +118,9 @@ void run(Context& context) {
 void add_doctor(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "doctor", "Say which runtimes and devices were found, try each with a small launch, and say what to install.");
-  add_common_options(*command, context);
+  add_common_options(*command, context, {.format = true});
   set_examples(*command, "axisloom doctor\naxisloom doctor --format md");
-  command->final_callback([&context] { run(context); });
+  set_action(*command, [&context] { run(context); });
 }
 
 }  // namespace axisloom::cli

@@ -1,8 +1,9 @@
 // axisloom ladder: one job from the textbook's first kernel to the tuned one, rung by rung.
 #include "app.hpp"
-#include "bench_documents.hpp"
 #include "messages.hpp"
+#include "results.hpp"
 
+#include "bench/document.hpp"
 #include "bench/environment.hpp"
 #include "bench/ladder/views.hpp"
 #include "io/file.hpp"
@@ -29,20 +30,29 @@ struct LadderOptions {
   std::string output;
 };
 
-/// The format asked for, else that of the file's extension.
-Format format_for(const std::string& path, const Context& context) {
-  if (context.format_given) return context.format;
-  if (path.ends_with(".json")) return Format::json;
-  if (path.ends_with(".csv")) return Format::csv;
-  return path.ends_with(".md") ? Format::md : context.format;
-}
-
 /// A chart goes to its file, and the text to standard output; any other file takes the text's place there.
-void deliver_ladder(const nlohmann::ordered_json& document, const std::string& path, const Context& context) {
-  if (!path.ends_with(".svg")) return deliver(ladder::text_of(document, format_for(path, context)), path);
-  deliver(ladder::svg_of(document), path);
-  print(ladder::text_of(document, context.format));
-}
+class LadderResults {
+ public:
+  LadderResults(const std::string& path, const Context& context)
+      : results_(path),
+        chart_(io::extension_of(path) == ".svg"),
+        format_(chart_ ? context.format : format_of_results(path, context.format, context.format_given)) {}
+
+  void save(const nlohmann::ordered_json& document) { results_.save(file_text(document)); }
+  void finish(const nlohmann::ordered_json& document) {
+    results_.finish(file_text(document));
+    if (chart_) print(ladder::text_of(document, format_));
+  }
+
+ private:
+  std::string file_text(const nlohmann::ordered_json& document) const {
+    return chart_ ? ladder::svg_of(document) : ladder::text_of(document, format_);
+  }
+
+  Results results_;
+  bool chart_;
+  Format format_;
+};
 
 bench::Settings ladder_settings(const LadderOptions& options, const Context& context) {
   bench::Settings settings;
@@ -52,7 +62,10 @@ bench::Settings ladder_settings(const LadderOptions& options, const Context& con
     return std::find(options.peers.begin(), options.peers.end(), word) != options.peers.end();
   };
   settings.all_peers = asks_for("all");
-  if (!asks_for("none")) settings.peers = options.peers;
+  const bool none = asks_for("none");
+  if ((none || settings.all_peers) && options.peers.size() > 1)
+    throw Error(Errc::usage, "all and none stand alone among --peers", "leave out the rest");
+  if (!none) settings.peers = options.peers;
   return settings;
 }
 
@@ -62,45 +75,58 @@ void tell_missing_peers(const nlohmann::ordered_json& climbed) {
       say(fmt::format("without {}: {}", entry["name"].get<std::string>(), entry["reason"].get<std::string>()));
 }
 
-void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
-  const Device device = Device::open(context.device);
-  const bench::Settings settings = ladder_settings(options, context);
+ladder::Choice choice_of(const LadderOptions& options) {
   ladder::Choice choice = options.choice;
   if (options.size == "large") choice.size = ladder::Size::large;
   if (!options.from.empty()) choice.words = options.from + " " + options.to;
-  ladder::Surroundings surroundings{bench::environment(device), bench::conditions(device), {}};
+  return choice;
+}
+
+void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
+  LadderResults results(options.output, context);
+  const bench::Settings settings = ladder_settings(options, context);
+  const Device device = Device::open(context.device);
+  ladder::Surroundings surroundings{bench::environment(device), bench::conditions(device), bench::moment()};
   bench::Team team;
   bench::Session session;
   auto lessons = nlohmann::ordered_json::array();
-  for (const ladder::Lesson& lesson : what.lessons) {
-    lessons.push_back(ladder::climb(what, lesson, choice, device, team, session, settings, show_progress));
-    if (ladder::has_failed(lessons.back())) context.exit_code = exit_differs;
-  }
-  show_progress("");
-  surroundings.after = bench::conditions(device);
-  if (!context.quiet) {
-    say(fmt::format("on {}", device.info().label()));
-    for (const auto& climbed : lessons) tell_missing_peers(climbed);
-  }
-  deliver_ladder(ladder::document(what.name, surroundings, settings, std::move(lessons)), options.output, context);
+  const auto document = [&] { return ladder::document(what.name, surroundings, settings, lessons); };
+  const auto measure = [&] {
+    for (const ladder::Lesson& lesson : what.lessons) {
+      lessons.push_back(
+          ladder::climb(what, lesson, choice_of(options), device, team, session, settings, show_progress_or_stop));
+      surroundings.after = bench::moment();
+      results.save(document());
+    }
+  };
+  measure_and_finish(measure, [&](bool complete) {
+    if (!complete && lessons.empty()) return;
+    if (complete) surroundings.after = bench::conditions(device);
+    if (!context.quiet) {
+      say(fmt::format("on {}", device.info().label()));
+      for (const auto& climbed : lessons) tell_missing_peers(climbed);
+    }
+    results.finish(document());
+  });
+  if (std::any_of(lessons.begin(), lessons.end(), ladder::has_failed)) context.exit_code = exit_differs;
 }
 
 void show_stored(const std::string& path, const std::string& output, const Context& context) {
-  const std::vector<std::byte> bytes = io::InputFile(path).contents();
-  const auto* const text = reinterpret_cast<const char*>(bytes.data());
-  const auto document = nlohmann::ordered_json::parse(text, text + bytes.size(), nullptr, false);
+  LadderResults results(output, context);
+  const auto document = bench::parse_document(path);
   try {
-    deliver_ladder(document, output, context);
+    results.finish(document);
   } catch (const Error& error) {
     if (error.code() != Errc::file) throw;
-    throw Error(error.code(), path + ": " + error.parts().message, error.parts().remedy);
+    throw Error(error.code(), io::printable(path) + ": " + error.parts().message, error.parts().remedy);
   }
 }
 
 void add_output(CLI::App& command, std::string& output) {
   command
-      .add_option("-o,--output", output,
-                  "Output file: a bar chart where it ends in .svg, else .json, .csv, .md, or a table")
+      .add_option(
+          "-o,--output", output,
+          "Output file, saved with every lesson: a bar chart where it ends in .svg, else .json, .csv, .md, or a table")
       ->type_name("FILE");
 }
 
@@ -122,10 +148,12 @@ void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& o
       ->check(CLI::IsMember({"lesson", "large"}).description(""))
       ->type_name("lesson|large")
       ->capture_default_str();
+  CLI::Option* const size = command.get_option("--size");
   command
       .add_option("--shape", options.choice.shape,
                   what.name == "matmul" ? "Shape of A, and of B behind a comma; A's transposed when none is given"
                                         : "Shape of the input")
+      ->excludes(size)
       ->type_name("SHAPE");
   command.add_option("--dtype", options.choice.dtype, "Element type")->type_name("DTYPE");
   if (what.name == "relayout") {
@@ -155,22 +183,22 @@ void add_ladder(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "ladder", "One job from the textbook's first kernel to the tuned one: each rung timed, checked and explained.");
   command->require_subcommand(1);
-  add_common_options(*command, context);
+  add_common_options(*command, context, measuring_options);
   for (const ladder::Ladder& what : ladder::ladders()) {
     CLI::App* rungs = command->add_subcommand(std::string(what.name), std::string(what.summary));
     auto options = std::make_shared<LadderOptions>();
     add_options(*rungs, what, *options);
-    add_common_options(*rungs, context);
+    add_common_options(*rungs, context, measuring_options);
     set_examples(*rungs, fmt::format("axisloom ladder {0}\naxisloom ladder {0} --size large -o {0}.svg", what.name));
-    rungs->final_callback([&what, options, &context] { run_ladder(what, *options, context); });
+    set_action(*rungs, [&what, options, &context] { run_ladder(what, *options, context); });
   }
   CLI::App* stored = command->add_subcommand("show", "Print or draw a stored JSON document of a ladder.");
   auto path = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   stored->add_option("file", *path, "What axisloom ladder wrote as JSON")->type_name("FILE")->required();
   add_output(*stored, *output);
-  add_common_options(*stored, context);
+  add_common_options(*stored, context, {.format = true});
   set_examples(*stored, "axisloom ladder show transpose.json -o transpose.svg");
-  stored->final_callback([path, output, &context] { show_stored(*path, *output, context); });
+  set_action(*stored, [path, output, &context] { show_stored(*path, *output, context); });
   set_examples(*command,
                "axisloom ladder transpose\n"
                "axisloom ladder copy --dtype u8 --shape 16777216 -o copy.svg\n"

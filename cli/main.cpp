@@ -4,6 +4,7 @@
 
 #include <axisloom/error.hpp>
 
+#include <exception>
 #include <new>
 #include <string>
 #include <vector>
@@ -53,6 +54,7 @@ int run(CLI::App& app, Context& context, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace axisloom::cli;
+  occupy_standard_streams();
   install_signal_handlers();
   Context context;
   try {
@@ -65,5 +67,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     say(error_text("out of host memory", "use smaller arrays"));
     return axisloom::exit_code(axisloom::Errc::out_of_memory);
+  } catch (const std::exception& error) {  // of the standard library: no more threads, say
+    say(error_text(error.what(), ""));
+    return axisloom::exit_code(axisloom::Errc::device);
   }
 }

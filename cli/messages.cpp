@@ -1,8 +1,12 @@
 // Output and signals of the program.
 #include "messages.hpp"
 
+#include "io/hidden_name.hpp"
+#include "io/quoting.hpp"
+
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,16 +22,34 @@ std::atomic<int> holders{0};
 std::atomic<int> pending{0};
 static_assert(std::atomic<int>::is_always_lock_free, "signal handlers may only touch lock-free atomics");
 
+int print_error = 0;  // errno of the first text that did not arrive
+
 void die_of(int signal) {
+  io::remove_unfinished();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
+void tell(std::string_view text) {
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+}
+
 void on_signal(int signal) {
-  if (holders.load() > 0)
-    pending.store(signal);
-  else
-    die_of(signal);
+  if (holders.load() == 0 || pending.exchange(signal) != 0) return die_of(signal);
+  tell("\naxisloom: ending with what has been measured; once more ends it at once\n");
+}
+
+void on_lost_pages(int) {
+  tell(
+      "axisloom: an input file became shorter, or its disk failed, while it was read\n"
+      "remedy: let nothing write to the file meanwhile, or give a copy of it\n");
+  io::remove_unfinished();
+  _exit(exit_code(Errc::file));
+}
+
+/// Signals that the program's parent had ignored, as nohup does, stay ignored.
+void handle(int signal) {
+  if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 std::string circumstances(const ErrorParts& parts) {
@@ -43,12 +65,13 @@ std::string circumstances(const ErrorParts& parts) {
 }  // namespace
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string safe = io::printable_lines(text);
+  if (std::fwrite(safe.data(), 1, safe.size(), stdout) != safe.size() && print_error == 0) print_error = errno;
 }
 
 void say(std::string_view line) {
   show_progress("");
-  const std::string whole = std::string(line) + "\n";
+  const std::string whole = io::printable_lines(line) + "\n";
   std::fwrite(whole.data(), 1, whole.size(), stderr);
 }
 
@@ -56,17 +79,16 @@ void show_progress(std::string_view line) {
   static const bool terminal = isatty(STDERR_FILENO) == 1;
   static bool shown = false;
   if (!terminal || (line.empty() && !shown)) return;
-  const std::string whole = fmt::format("\r\x1b[K{}", line);
+  const std::string whole = fmt::format("\r\x1b[K{}", io::printable(line));
   std::fwrite(whole.data(), 1, whole.size(), stderr);
   std::fflush(stderr);
   shown = !line.empty();
 }
 
 void finish_output() {
-  const bool flushed = std::fflush(stdout) == 0;
-  const int reason = errno;
-  if (flushed && std::ferror(stdout) == 0) return;
-  throw Error(Errc::file, fmt::format("cannot write to standard output: {}", std::strerror(reason)),
+  if (std::fflush(stdout) != 0 && print_error == 0) print_error = errno;
+  if (print_error == 0) return;
+  throw Error(Errc::file, fmt::format("cannot write to standard output: {}", std::strerror(print_error)),
               "look at what standard output is connected to");
 }
 
@@ -90,13 +112,28 @@ InterruptsHeld::InterruptsHeld() {
 }
 
 InterruptsHeld::~InterruptsHeld() {
-  if (holders.fetch_sub(1) == 1 && pending.load() != 0) die_of(pending.load());
+  if (holders.fetch_sub(1) != 1 || !interrupted()) return;
+  std::fflush(stdout);
+  die_of(pending.load());
+}
+
+bool InterruptsHeld::interrupted() noexcept {
+  return pending.load() != 0;
 }
 
 void install_signal_handlers() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) handle(signal);
   std::signal(SIGPIPE, SIG_DFL);  // a parent may have had it ignored; then writing would fail instead of ending us
+}
+
+void occupy_standard_streams() {
+  // Opened the wrong way round, so that whoever reads or writes it is told.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+void end_with_message_on_lost_pages() {
+  std::signal(SIGBUS, on_lost_pages);
 }
 
 }  // namespace axisloom::cli

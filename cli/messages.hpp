@@ -1,4 +1,5 @@
-// What the program says: results on stdout, everything else on stderr.
+// What the program says: results on stdout, everything else on stderr, nothing of it able to steer a terminal. And how
+// signals end it.
 #pragma once
 
 #include <axisloom/error.hpp>
@@ -22,16 +23,24 @@ void finish_output();
 std::string error_text(const Error& error);
 std::string error_text(std::string_view message, std::string_view remedy);
 
-/// While it lives an interrupt waits, so that a file is written whole or not at all and no temporary file stays behind.
+/// While it lives, the first interrupt is only noted, so that what is under way can be brought to an end; with its own
+/// end the interrupt takes effect. A second one ends the program at once.
 class InterruptsHeld {
  public:
   InterruptsHeld();
   ~InterruptsHeld();
   InterruptsHeld(const InterruptsHeld&) = delete;
   InterruptsHeld& operator=(const InterruptsHeld&) = delete;
+
+  /// Whether there was an interrupt.
+  static bool interrupted() noexcept;
 };
 
-/// An interrupt or a closed pipe ends the program at once, without a trace, unless held.
+/// An interrupt, a hangup or a closed pipe ends the program at once, without a trace, unless held.
 void install_signal_handlers();
+/// Gives standard input, output and error a place where they are closed, so that no file is opened in theirs.
+void occupy_standard_streams();
+/// From now on, pages of a mapped file that are gone end the program with a message and exit code 4.
+void end_with_message_on_lost_pages();
 
 }  // namespace axisloom::cli

@@ -17,8 +17,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 
 namespace axisloom::cli {
@@ -82,8 +84,8 @@ const char* examples(std::string_view op) {
 }
 
 // A colour image is an h w c array whose last axis nobody means when asking for its transpose.
-Operation image_aware(const Operation& op, const io::HostArray& input, bool image) {
-  if (op.name == "transpose" && image && input.view.rank() == 3) return rearrange("h w c -> w h c");
+Operation image_aware(const Operation& op, const io::HostArray& input) {
+  if (op.name == "transpose" && input.image && input.view.rank() == 3) return rearrange("h w c -> w h c");
   return op;
 }
 
@@ -105,6 +107,29 @@ PlanOptions plan_options(const ops::OpEntry& entry, const Job& job) {
   require_tunables(entry, options);
   options.index = parse_index(job.index);
   return options;
+}
+
+/// Only of raw files shape and dtype have to be said.
+bool is_raw(const std::string& file, const std::string& format) {
+  if (!format.empty()) return format == "raw";
+  const auto raw = std::find_if(io::formats().begin(), io::formats().end(),
+                                [](const io::Format& known) { return known.name == "raw"; });
+  return std::find(raw->extensions.begin(), raw->extensions.end(), io::extension_of(file)) != raw->extensions.end();
+}
+
+/// Refuses options that would have no effect on these files.
+void refuse_pointless(const Job& job, const std::vector<std::string>& files, const Context& context) {
+  const auto refuse = [](const char* what, const char* remedy) { throw Error(Errc::usage, what, remedy); };
+  const auto raw = [&](const std::string& file) { return is_raw(file, job.reading.format); };
+  if ((!job.shape.empty() || !job.dtype.empty()) && std::none_of(files.begin(), files.end(), raw))
+    refuse("--shape and --dtype are for raw files; other formats say them themselves",
+           "leave them out, or add --input-format raw");
+  if (!job.output_format.empty() && job.output.empty())
+    refuse("--output-format is for a file, and no output file is named", "add -o FILE, or leave it out");
+  if (context.format_given && (job.output.empty() || job.output == "-"))
+    refuse("--format prints the plan, and standard output has the result", "add -o FILE, or leave it out");
+  if (std::count(files.begin(), files.end(), "-") > 1)
+    refuse("standard input is named as more than one input file", "name another file for all but one");
 }
 
 std::vector<io::HostArray> read_inputs(const Job& job, const std::vector<std::string>& files) {
@@ -136,19 +161,33 @@ bool verified(const Operation& op, std::span<const io::HostArray> inputs, const 
   return !difference;
 }
 
-/// A result of one element is printed when no file is asked for; an array needs one, which is said before any work.
-void require_output(const Job& job, const View& result) {
-  if (job.output.empty() && result.rank() > 0)
-    throw Error(Errc::usage, fmt::format("the result is {}, and no output file is named", to_string(result)),
-                "add -o FILE, or -o - for .npy on standard output");
-}
+/// Where a result goes: to a file, or, as text, to standard output. What cannot be written is said before any work.
+class Delivery {
+ public:
+  explicit Delivery(const Job& job) : format_(format_of_output(job.output, job.output_format)) {
+    if (job.output.empty()) return;
+    io::check_format(job.output, format_);
+    file_ = open_output(job.output);
+  }
 
-void deliver(const Job& job, const io::HostArray& result) {
-  if (job.output.empty())
-    print(core::number_text(result.view.dtype, result.memory.get()) + "\n");
-  else
-    write_file(job.output, result, job.output_format);
-}
+  /// A result of one element is printed when no file is asked for; an array needs one.
+  void require(const View& result) const {
+    if (file_) return io::check_writable(file_->path(), result, format_);
+    if (result.rank() > 0)
+      throw Error(Errc::usage, fmt::format("the result is {}, and no output file is named", to_string(result)),
+                  "add -o FILE, or -o - for .npy on standard output");
+  }
+
+  void deliver(const io::HostArray& result) {
+    if (!file_) return print(core::number_text(result.view.dtype, result.memory.get()) + "\n");
+    io::write(*file_, result, format_);
+    file_->commit();
+  }
+
+ private:
+  std::string format_;
+  std::unique_ptr<io::OutputFile> file_;
+};
 
 void run(const ops::OpEntry& entry, const Job& job, Context& context) {
   const Rest rest = split_rest(job.rest, entry.lengths);
@@ -158,10 +197,11 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
         Errc::usage,
         fmt::format("{} takes {} input file{}, {} given", entry.name, takes, takes == 1 ? "" : "s", rest.files.size()),
         fmt::format("axisloom {} --help", entry.name));
+  refuse_pointless(job, rest.files, context);
   const PlanOptions options = plan_options(entry, job);
+  Delivery delivery(job);
   const std::vector<io::HostArray> inputs = read_inputs(job, rest.files);
-  const bool image = is_image_file(rest.files.front(), job.reading.format);
-  const Operation op = image_aware(typed, inputs.front(), image);
+  const Operation op = image_aware(typed, inputs.front());
 
   std::vector<View> views;
   std::vector<std::span<const std::byte>> bytes;
@@ -170,8 +210,8 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
     bytes.push_back(input.span());
   }
   const View result_shape = result_view(op, views);
-  require_output(job, result_shape);
-  const io::HostArray result = io::HostArray::allocate(result_shape);
+  delivery.require(result_shape);
+  const io::HostArray result = io::allocate_for("the result", result_shape);
   views.push_back(result.view);
 
   Explanation explanation;
@@ -181,9 +221,8 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
     context.exit_code = exit_differs;
     return;
   }
-  deliver(job, result);
-  if (context.format_given && job.output != "-" && !job.output.empty())
-    print(report_table(report).text(context.format));
+  delivery.deliver(result);
+  if (context.format_given) print(report_table(report).text(context.format));
 }
 
 std::vector<std::string> candidate_names(const ops::OpEntry& entry) {
@@ -195,7 +234,8 @@ std::vector<std::string> candidate_names(const ops::OpEntry& entry) {
 void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
   command
       .add_option("-o,--output", job.output,
-                  "Output file; - writes .npy to standard output; a scalar is printed without")
+                  "Output file, which takes an older one's place when it is complete; - writes .npy to standard "
+                  "output; a scalar is printed without")
       ->type_name("FILE");
   command.add_option("--input-format", job.reading.format, "Format of the input, when its name does not tell")
       ->type_name(format_names(&io::Format::reads));
@@ -238,7 +278,7 @@ void add_operation(CLI::App& app, Context& context, const ops::OpEntry& entry) {
         ->type_name("TEXT")
         ->required();
   add_operation_options(*command, entry, *job);
-  const std::string files = "the input files (- reads .npy from standard input)";
+  const std::string files = "the input files (- reads standard input)";
   command
       ->add_option(entry.lengths ? "lengths-and-file" : "file", job->rest,
                    entry.lengths ? "Lengths of named axes such as x=32, then " + files : "The" + files.substr(3))
@@ -247,13 +287,14 @@ void add_operation(CLI::App& app, Context& context, const ops::OpEntry& entry) {
   add_job_options(*command, entry, *job);
   if (entry.name == "relayout")
     command->add_option("--channels", job->channels, "True number of channels, when a blocked layout is undone")
+        ->check(CLI::PositiveNumber.description(""))
         ->type_name("C");
   if (entry.name == "transpose")
     command->description(std::string(entry.summary) +
                          " A colour image has its h and w exchanged and keeps its colour axis last.");
-  add_common_options(*command, context);
+  add_common_options(*command, context, {.device = true, .format = true, .verbose = true, .quiet = true});
   set_examples(*command, examples(entry.name));
-  command->final_callback([&entry, job, &context] { run(entry, *job, context); });
+  set_action(*command, [&entry, job, &context] { run(entry, *job, context); });
 }
 
 }  // namespace

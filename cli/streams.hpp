@@ -1,19 +1,23 @@
 // Files by name, and "-" for standard input and output.
 #pragma once
 
+#include "io/file.hpp"
 #include "io/io.hpp"
 
+#include <memory>
 #include <string>
 
 namespace axisloom::cli {
 
-/// As io::read; "-" takes standard input, .npy unless the options name another format.
+/// As io::read; "-" takes standard input. What is a large part of the machine's memory is mapped; should its file then
+/// become shorter, the program ends with a message.
 io::HostArray read_file(const std::string& path, io::ReadOptions options);
-/// As io::write, with interrupts held; "-" writes to standard output, .npy unless a format is given.
-void write_file(const std::string& path, const io::HostArray& array, const std::string& format);
 
-/// Whether a file holds a picture, by the format given, else by its extension.
-bool is_image_file(const std::string& path, const std::string& format);
+/// Opens what results go to, before there are any; "-" is standard output.
+std::unique_ptr<io::OutputFile> open_output(const std::string& path);
+/// The format asked for; where none is, .npy for standard output, and elsewhere what the extension says.
+std::string format_of_output(const std::string& path, const std::string& asked);
+
 /// "npy|raw|png" of the formats with that ability.
 std::string format_names(bool io::Format::*ability);
 

@@ -1,6 +1,8 @@
 // Layout of tables: columns as wide as their widest cell, numbers flush right.
 #include "table.hpp"
 
+#include "io/quoting.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +24,7 @@ std::string padded(const std::string& text, std::size_t to, bool right) {
 
 std::string escaped_markdown(std::string_view text) {
   std::string escaped;
-  for (char c : text) escaped += c == '|' ? std::string("\\|") : c == '\n' ? std::string(" ") : std::string(1, c);
+  for (char c : io::printable(text)) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
   return escaped;
 }
 
@@ -79,7 +81,7 @@ std::string Table::aligned() const {
   for (const auto& column : columns_) widths.push_back(width(column));
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width(row[i].text));
+      widths[i] = std::max(widths[i], width(io::printable(row[i].text)));
       right[i] = right[i] && row[i].value.is_number();
     }
   std::string text;
@@ -90,7 +92,7 @@ std::string Table::aligned() const {
     text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   };
   line([&](std::size_t i) { return columns_[i]; });
-  for (const auto& row : rows_) line([&](std::size_t i) { return row[i].text; });
+  for (const auto& row : rows_) line([&](std::size_t i) { return io::printable(row[i].text); });
   return text;
 }
 

@@ -1,6 +1,7 @@
 // From rungs to contestants of one competition, and its result as a member of the document.
 #include "bench/ladder/ladder.hpp"
 
+#include "bench/failure.hpp"
 #include "bench/report.hpp"
 
 #include "arguments.hpp"
@@ -188,12 +189,9 @@ std::vector<std::unique_ptr<Contestant>> others(const Ladder& ladder, Workload& 
     Offer offer;
     Entry absent;
     absent.status = Status::absent;
-    try {
-      offer = peer.offer(workload, session);
-    } catch (const Error& error) {
-      if (error.code() == Errc::device_lost) throw;
+    if (const auto failure = failure_of([&] { offer = peer.offer(workload, session); })) {
       absent.status = Status::failed;
-      offer.reason = error.what();
+      offer.reason = *failure;
     }
     if (offer.contestant) {
       found.push_back(std::move(offer.contestant));

@@ -1,6 +1,8 @@
 // The bar chart as SVG 1.1: one file, no script, no network, colours for light and dark.
 #include "bench/ladder/views.hpp"
 
+#include "bench/svg.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,33 +21,6 @@ constexpr const char* style =
     "@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}.quiet{fill:#9198a1}"
     ".rung{fill:#4493f8}.peer{fill:#ab7df8}.yardstick{fill:#656c76}.ceiling{stroke:#f85149}}";
 
-/// As text or attribute of XML. Bytes that are no UTF-8, as some drivers' names have, become replacement characters.
-std::string escaped(const std::string& text) {
-  using Json = nlohmann::json;
-  const auto clean =
-      Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get_ref<const std::string&>();
-  std::string safe;
-  for (const char c : clean) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML has no other control characters
-    }
-  }
-  return safe;
-}
-
 const char* class_of(Row::Kind kind) {
   switch (kind) {
     case Row::Kind::rung:
@@ -59,7 +34,7 @@ const char* class_of(Row::Kind kind) {
 }
 
 std::string text_at(double x, double y, const char* kind, const std::string& text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, kind, escaped(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, kind, escaped_html(text));
 }
 
 std::string value_of(const Row& row, const std::string& unit) {
@@ -70,7 +45,7 @@ std::string value_of(const Row& row, const std::string& unit) {
 
 std::string bar(const Row& row, const Climbed& climbed, double y, double bars_at, double most) {
   const std::string told = row.sentence.empty() ? row.note : row.sentence + " " + row.comparison;
-  std::string text = fmt::format("<g><title>{}</title>\n", escaped(row.name + ": " + told));
+  std::string text = fmt::format("<g><title>{}</title>\n", escaped_html(row.name + ": " + told));
   text += text_at(margin, y + 13.5, "label", row.name);
   if (!row.rate || most <= 0) return text + text_at(bars_at, y + 13.5, "quiet", row.note) + "</g>\n";
   const double width = std::max(1.0, std::clamp(*row.rate / most, 0.0, 1.0) * bar_room);
@@ -138,7 +113,7 @@ std::string svg_of(const nlohmann::ordered_json& document) {
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
       "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-labelledby=\"title desc\">\n"
       "<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n<style>{4}</style>\n",
-      width, height, escaped(title), escaped(description(picture)), style);
+      width, height, escaped_html(title), escaped_html(description(picture)), style);
   svg += text_at(margin, 28, "title", title) + text_at(margin, 48, "quiet", where);
   double top = header;
   for (const Climbed& climbed : picture.lessons) {

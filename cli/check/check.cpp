@@ -286,7 +286,7 @@ void add_check(CLI::App& app, Context& context) {
                "axisloom check --random 300 --seed 7 --candidate all\n"
                "axisloom check --random 2000 --part 1/4 --seed 7 --profile h200\n"
                "axisloom check 'permute u8 5x6x7 2,0,1 in-strides=-42,7,1 out-offset=3' --index 64");
-  command->final_callback([options, command, &app, &context] {
+  set_action(*command, [options, command, &app, &context] {
     run(*options, context, command->count("--seed") + app.count("--seed") > 0);
   });
 }

@@ -61,7 +61,7 @@ void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    throw Error(Errc::file, fmt::format("cannot make the folder {}: {}", folder, error.message()),
+    throw Error(Errc::file, fmt::format("cannot make the folder {}: {}", io::printable(folder), error.message()),
                 "name another with -o");
 }
 
@@ -81,8 +81,9 @@ void run(const DemoOptions& options, Context& context) {
     show_sum(show);
   } else {
     const io::HostArray picture = read_file(options.picture, {});
-    if (!is_image_file(options.picture, "") || picture.view.rank() < 2 || picture.view.rank() > 3)
-      throw Error(Errc::usage, fmt::format("{} is not a picture", options.picture), "name a .png, .jpg or .pnm file");
+    if (!picture.image)
+      throw Error(Errc::usage, fmt::format("{} is not a picture", io::printable(options.picture)),
+                  "name a .png, .jpg or .pnm file");
     const std::string name = fs::path(options.picture).stem().string();
     show_picture(show, picture, name);
     if (picture.view.rank() == 3) show_planes(show, picture, name);
@@ -104,9 +105,13 @@ void add_demo(CLI::App& app, Context& context) {
   command->add_option("-o,--output", options->folder, "Folder for the results")
       ->type_name("FOLDER")
       ->capture_default_str();
-  add_common_options(*command, context);
+  add_common_options(*command, context, {.device = true, .format = true, .seed = true, .quiet = true});
   set_examples(*command, "axisloom demo\naxisloom demo photo.jpg -o results --device cpu");
-  command->final_callback([options, &context] { run(*options, context); });
+  set_action(*command, [command, options, &context] {
+    if (!options->picture.empty() && command->count("--seed") > 0)
+      throw Error(Errc::usage, "nothing is random in a demo of a picture", "leave out --seed");
+    run(*options, context);
+  });
 }
 
 }  // namespace axisloom::cli

@@ -3,7 +3,6 @@
 
 #include "app.hpp"
 #include "compare.hpp"
-#include "streams.hpp"
 
 #include "device/device.hpp"
 #include "ops/plan_impl.hpp"
@@ -91,7 +90,7 @@ io::HostArray Show::step_to(const char* what, const Operation& op, std::span<con
 }
 
 void Show::save(const io::HostArray& array, const std::string& file) const {
-  write_file((folder_ / file).string(), array, "");
+  io::write((folder_ / file).string(), array);
 }
 
 void Show::add_row(const char* what, const Done& done, const std::string& file, bool right) {

@@ -11,6 +11,11 @@ HostArray read_png(const InputFile& file, const ReadOptions& options);
 HostArray read_pnm(const InputFile& file, const ReadOptions& options);
 HostArray read_jpeg(const InputFile& file, const ReadOptions& options);
 
+/// What a format does not hold, said before the first byte is written; the writers rely on it.
+void check_npy(const std::string& path, const View& view);
+void check_png(const std::string& path, const View& view);
+void check_pnm(const std::string& path, const View& view);
+
 void write_npy(OutputFile& file, const HostArray& array);
 void write_raw(OutputFile& file, const HostArray& array);
 void write_png(OutputFile& file, const HostArray& array);
@@ -18,9 +23,6 @@ void write_pnm(OutputFile& file, const HostArray& array);
 
 /// Every element in C order, without gaps.
 void write_elements(OutputFile& file, const HostArray& array);
-
-/// Extension of a path in lower case, with its dot; empty when it has none.
-std::string extension_of(const std::string& path);
 
 /// An array seen as an image.
 struct ImageLayout {
@@ -35,6 +37,9 @@ struct ImageLayout {
   /// h w for one channel, else h w c.
   View view() const;
 };
+
+/// Memory for an image that is read; throws as allocate_for.
+HostArray allocate_image(const std::string& path, const ImageLayout& layout);
 
 /// The layout of an array to be written as an image; refuses dtypes and shapes that images do not have.
 ImageLayout image_layout(const std::string& path, const View& view);

@@ -1,11 +1,16 @@
-// Files as readers and writers see them: read by offset or mapped, and written under a temporary name until complete.
+// Files as readers and writers see them: read by offset, from front to back or mapped, and written without a name until
+// complete.
 #pragma once
 
+#include <sys/stat.h>
 #include <axisloom/error.hpp>
+
 #include <cerrno>
 #include <utility>
 
+#include "io/hidden_name.hpp"
 #include "io/io.hpp"
+#include "io/quoting.hpp"
 
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY
@@ -17,15 +22,16 @@ namespace axisloom::io {
 /// Throws Error(file): "<path>: <field>: <what>".
 [[noreturn]] void fail(const std::string& path, std::string_view field, std::string_view what, std::string remedy = {});
 
-/// Text taken from a file, made safe for a message: quoted, unprintable bytes escaped, cut after 60 characters.
-std::string in_quotes(std::string_view text);
-
 /// The system's words for an errno value.
 std::string system_message(int error);
 
 /// Product of the extents times the element size, in bytes; nothing when an extent is negative or 63 bits do not hold
 /// it. Extents beside a 0 count too, so that strides computed from the shape cannot overflow.
 std::optional<std::int64_t> checked_bytes(const Dims& shape, Dtype dtype);
+
+/// HostArray::allocate for what a file holds; throws Error(out_of_memory) naming the file where the machine has not so
+/// much memory in all: the system would promise it, and end the program when it is written.
+HostArray allocate_for(const std::string& path, const View& view);
 
 /// A file descriptor that closes itself.
 class Descriptor {
@@ -43,15 +49,29 @@ class Descriptor {
   int fd_;
 };
 
-/// A regular file, or what a pipe delivers until its end (held in memory).
+/// Repeats a system call that a signal has interrupted.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+/// A regular file, or what a pipe delivers until its end: that is kept in a file without a name, in TMPDIR or, where no
+/// such file can be made there, in memory.
 class InputFile {
  public:
   explicit InputFile(std::string path);
+  /// What an open descriptor still has to give, such as standard input; it is copied, and stays open.
+  InputFile(int fd, std::string name);
 
   const std::string& path() const { return path_; }
   std::size_t size() const { return size_; }
   void read_at(std::size_t offset, std::span<std::byte> out) const;
-  std::vector<std::byte> contents() const;
+  /// As read_at, for callbacks called from C: 0, or an errno value. Reads less than asked for only at the file's end.
+  int try_read_at(std::size_t offset, std::span<std::byte> out, std::size_t& got) const noexcept;
+  /// The whole file as text; refuses one of more than `limit` bytes.
+  std::string text(std::size_t limit) const;
   /// The first bytes, at most `count` of them.
   std::string head(std::size_t count) const;
 
@@ -60,42 +80,84 @@ class InputFile {
   HostArray load(const View& view, std::size_t offset, std::size_t map_from) const;
 
  private:
+  void begin();
+  void keep_pipe();
   HostArray map(const View& view, std::size_t offset, std::size_t bytes) const;
 
   std::string path_;
   Descriptor fd_;
+  std::size_t start_ = 0;  // where the file begins for us
   std::size_t size_ = 0;
-  bool regular_ = true;
-  std::vector<std::byte> piped_;
 };
 
-/// A file under construction. Until `commit` it has a temporary name in the folder of its target; without `commit` it
-/// vanishes. A target that is a device or a pipe is written directly, and a symbolic link is followed.
+/// A file read from front to back, a block at a time, so that a reader looks at a header before it asks for more.
+class InputStream {
+ public:
+  explicit InputStream(const InputFile& file) : file_(file) {}
+
+  /// What has not been taken of the present block, or the next one; empty at the end of the file and after an error.
+  std::span<const std::byte> block() noexcept;
+  void take(std::size_t bytes) noexcept { used_ += bytes; }
+  /// The next bytes, as many as there are.
+  std::size_t read(std::span<std::byte> out) noexcept;
+  /// Bytes taken so far.
+  std::size_t position() const noexcept { return begin_ + used_; }
+  /// Throws Error(file) when the file could not be read.
+  void require_good() const;
+
+ private:
+  static constexpr std::size_t kBlock = std::size_t{1} << 16;
+
+  std::size_t read_past_block(std::span<std::byte> out) noexcept;
+
+  const InputFile& file_;
+  std::vector<std::byte> block_ = std::vector<std::byte>(kBlock);
+  std::size_t begin_ = 0, held_ = 0, used_ = 0;  // of the block: where in the file, bytes read, bytes taken
+  int error_ = 0;
+};
+
+/// A file under construction. Until `commit` it has no name, so that nothing stays behind however the program ends;
+/// where the file system knows no such files it has a hidden name beside its target, which goes with the object or by
+/// remove_unfinished(). `commit` puts it in the place of an older file of that name, whose permissions and, where that
+/// is allowed, owner and group it has; other hard links to the older file keep the old contents. A symbolic link is
+/// followed, also where it leads to nothing yet. A device or a pipe is written directly, when the first bytes are
+/// there.
 class OutputFile {
  public:
-  explicit OutputFile(std::string path);
+  enum class Naming { none, hidden };
+
+  explicit OutputFile(std::string path, Naming naming = Naming::none);
+  /// An open descriptor, such as standard output; it is copied, written directly, and stays open.
+  OutputFile(int fd, std::string name);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& path() const { return path_; }
+  /// Whether bytes go where they are seen at once, with no way back.
+  bool direct() const { return target_.empty(); }
   /// Appends bytes; false after a failure, which `commit` and `write` report. For callbacks called from C.
   bool append(std::span<const std::byte> bytes) noexcept;
   /// Appends bytes; throws Error(file) when they cannot be written.
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
-  /// Closes the file and gives it its name; throws Error(file), leaving an older file of that name as it was.
+  /// Waits until the bytes are on the disk and gives the file its name; throws Error(file), leaving an older file of
+  /// that name as it was.
   void commit();
 
  private:
-  void open_beside(const std::string& target);
+  void open_beside(Naming naming);
+  void open_hidden();
+  void take_over(const struct stat& old);
+  void give_name();
   bool flush() noexcept;
   bool write_through(const std::byte* data, std::size_t size) noexcept;
-  [[noreturn]] void fail_write() const;
+  [[noreturn]] void fail_write(int error) const;
 
   std::string path_;
-  std::string target_;     // `path_` with symbolic links followed
-  std::string temporary_;  // empty when writing directly, and once committed
+  std::string target_;  // `path_` with symbolic links followed; empty when writing directly
+  HiddenName hidden_;
+  bool nameless_ = false;
   Descriptor fd_;
   int error_ = 0;  // errno of the first failure
   std::vector<std::byte> pending_;

@@ -9,6 +9,12 @@ View ImageLayout::view() const {
   return View::contiguous(dtype, channels == 1 ? Dims{height, width} : Dims{height, width, channels});
 }
 
+HostArray allocate_image(const std::string& path, const ImageLayout& layout) {
+  HostArray array = allocate_for(path, layout.view());
+  array.image = true;
+  return array;
+}
+
 ImageLayout image_layout(const std::string& path, const View& view) {
   if (view.dtype != Dtype::u8 && view.dtype != Dtype::u16) {
     fail(path, "dtype", fmt::format("images hold u8 or u16, not {}", name(view.dtype)), "write a .npy file");

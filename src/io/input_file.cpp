@@ -1,13 +1,13 @@
-// Opening, reading and memory-mapping of input files, and the messages that readers share.
+// Opening, reading and memory-mapping of input files, and what readers share.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
-#include <cstring>
+#include <cstdlib>
 #include <system_error>
 
 #include "io/file.hpp"
@@ -15,20 +15,7 @@
 namespace axisloom::io {
 
 void fail(const std::string& path, std::string_view field, std::string_view what, std::string remedy) {
-  throw Error(Errc::file, fmt::format("{}: {}: {}", path, field, what), std::move(remedy));
-}
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kLongest = 60;
-  std::string out = "'";
-  for (const char c : text.substr(0, kLongest)) {
-    if (std::isprint(static_cast<unsigned char>(c)) && c != '\\') {
-      out += c;
-    } else {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
-  }
-  return out + (text.size() > kLongest ? "...'" : "'");
+  throw Error(Errc::file, fmt::format("{}: {}: {}", printable(path), field, what), std::move(remedy));
 }
 
 std::string system_message(int error) {
@@ -61,69 +48,102 @@ int Descriptor::release() {
 
 namespace {
 
-/// Reads up to `size` bytes at the position of a pipe; the number read, 0 at its end, or -1 with errno set.
-ssize_t read_some(int fd, std::byte* data, std::size_t size) {
-  ssize_t got = 0;
-  do {
-    got = ::read(fd, data, size);
-  } while (got < 0 && errno == EINTR);
-  return got;
+std::string temporary_folder() {
+  const char* const named = std::getenv("TMPDIR");
+  return named != nullptr && named[0] != '\0' ? named : "/tmp";
 }
 
-std::vector<std::byte> drain(int fd, const std::string& path) {
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
-  std::vector<std::byte> bytes;
-  for (std::size_t used = 0;;) {
-    bytes.resize(used + kPiece);
-    const ssize_t got = read_some(fd, bytes.data() + used, kPiece);
-    if (got < 0) fail(path, "read", system_message(errno));
-    used += static_cast<std::size_t>(got);
-    if (got == 0) {
-      bytes.resize(used);
-      return bytes;
-    }
+/// A file without a name: in TMPDIR, where there may be more room than memory has, else in memory.
+int open_nameless() {
+  const std::string folder = temporary_folder();
+  constexpr int kFlags = O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC;  // O_EXCL: nobody can give it a name
+  const int fd = uninterrupted([&] { return ::open(folder.c_str(), kFlags, 0600); });
+  return fd >= 0 ? fd : ::memfd_create("axisloom-input", MFD_CLOEXEC);
+}
+
+/// The next bytes of a pipe, at most as many as there is room for; 0 at its end, less with errno set.
+ssize_t read_some(int fd, std::span<std::byte> room) {
+  while (true) {
+    const ssize_t got = uninterrupted([&] { return ::read(fd, room.data(), room.size()); });
+    if (got >= 0 || errno != EAGAIN) return got;
+    pollfd ready{fd, POLLIN, 0};  // a pipe that its owner set not to wait
+    static_cast<void>(::poll(&ready, 1, -1));
   }
 }
 
 }  // namespace
 
-InputFile::InputFile(std::string path) : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (fd_.get() < 0) fail(path_, "open", system_message(errno));
+InputFile::InputFile(std::string path)
+    : path_(std::move(path)),
+      fd_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC); })) {
+  begin();
+}
+
+InputFile::InputFile(int fd, std::string name) : path_(std::move(name)), fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)) {
+  const off_t here = ::lseek(fd, 0, SEEK_CUR);
+  if (here > 0) start_ = static_cast<std::size_t>(here);
+  if (fd_.get() < 0) errno = EBADF;
+  begin();
+}
+
+void InputFile::begin() {
   struct stat status {};
-  if (::fstat(fd_.get(), &status) != 0) fail(path_, "open", system_message(errno));
-  if (S_ISREG(status.st_mode)) {
-    size_ = static_cast<std::size_t>(status.st_size);
-  } else if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) {
-    regular_ = false;
-    piped_ = drain(fd_.get(), path_);
-    size_ = piped_.size();
-  } else {
+  if (fd_.get() < 0 || ::fstat(fd_.get(), &status) != 0) fail(path_, "open", system_message(errno));
+  if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) return keep_pipe();
+  if (!S_ISREG(status.st_mode)) {
     fail(path_, "open", S_ISDIR(status.st_mode) ? "is a folder" : "is a device, not a file or a pipe");
   }
+  const auto end = static_cast<std::size_t>(status.st_size);
+  size_ = end - std::min(start_, end);
+}
+
+void InputFile::keep_pipe() {
+  Descriptor kept(open_nameless());
+  if (kept.get() < 0) fail(path_, "read", fmt::format("cannot be kept: {}", system_message(errno)));
+  std::vector<std::byte> piece(std::size_t{1} << 18);
+  start_ = 0;
+  while (const ssize_t got = read_some(fd_.get(), piece)) {
+    if (got < 0) fail(path_, "read", system_message(errno));
+    const auto bytes = static_cast<std::size_t>(got);
+    for (std::size_t done = 0; done < bytes;) {
+      const ssize_t wrote = uninterrupted([&] { return ::write(kept.get(), piece.data() + done, bytes - done); });
+      if (wrote <= 0) {
+        fail(path_, "read",
+             fmt::format("{} bytes of it cannot be kept: {}", size_ + bytes, system_message(wrote < 0 ? errno : EIO)),
+             "make room in TMPDIR, or set it to a folder with more");
+      }
+      done += static_cast<std::size_t>(wrote);
+    }
+    size_ += bytes;
+  }
+  fd_.reset(kept.release());
+}
+
+int InputFile::try_read_at(std::size_t offset, std::span<std::byte> out, std::size_t& got) const noexcept {
+  for (got = 0; got < out.size();) {
+    const auto at = static_cast<off_t>(start_ + offset + got);
+    const ssize_t some = uninterrupted([&] { return ::pread(fd_.get(), out.data() + got, out.size() - got, at); });
+    if (some < 0) return errno;
+    if (some == 0) return 0;
+    got += static_cast<std::size_t>(some);
+  }
+  return 0;
 }
 
 void InputFile::read_at(std::size_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset) {
     fail(path_, "length", fmt::format("{} bytes needed from byte {}, but the file has {}", out.size(), offset, size_));
   }
-  if (!regular_) {
-    std::copy_n(piped_.data() + offset, out.size(), out.data());
-    return;
-  }
-  for (std::size_t done = 0; done < out.size();) {
-    const ssize_t got = ::pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(path_, "read", system_message(errno));
-    if (got == 0) fail(path_, "length", "the file became shorter while it was read");
-    done += static_cast<std::size_t>(got);
-  }
+  std::size_t got = 0;
+  if (const int error = try_read_at(offset, out, got)) fail(path_, "read", system_message(error));
+  if (got < out.size()) fail(path_, "length", "the file became shorter while it was read");
 }
 
-std::vector<std::byte> InputFile::contents() const {
-  if (!regular_) return piped_;
-  std::vector<std::byte> bytes(size_);
-  read_at(0, bytes);
-  return bytes;
+std::string InputFile::text(std::size_t limit) const {
+  if (size_ > limit) {
+    fail(path_, "length", fmt::format("{} bytes are more than such a document has ({} at most)", size_, limit));
+  }
+  return head(size_);
 }
 
 std::string InputFile::head(std::size_t count) const {
@@ -134,11 +154,11 @@ std::string InputFile::head(std::size_t count) const {
 
 HostArray InputFile::load(const View& view, std::size_t offset, std::size_t map_from) const {
   const std::size_t bytes = static_cast<std::size_t>(view.count()) * size_of(view.dtype);
-  if (regular_ && bytes > 0 && bytes >= map_from && offset % size_of(view.dtype) == 0) {
+  if (bytes > 0 && bytes >= map_from && (start_ + offset) % size_of(view.dtype) == 0) {
     HostArray mapped = map(view, offset, bytes);
     if (mapped.memory) return mapped;
   }
-  HostArray array = HostArray::allocate(view);
+  HostArray array = allocate_for(path_, view);
   read_at(offset, array.span());
   return array;
 }
@@ -146,17 +166,53 @@ HostArray InputFile::load(const View& view, std::size_t offset, std::size_t map_
 HostArray InputFile::map(const View& view, std::size_t offset, std::size_t bytes) const {
   // Writable, because OpenCL's zero-copy wrapping wants memory it may write; private, so that the file never changes;
   // without reservation, because pages nobody writes need no swap, and files may be larger than memory.
-  const std::size_t length = offset + bytes;
+  const std::size_t begin = start_ + offset, length = begin + bytes;
   void* start = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd_.get(), 0);
   if (start == MAP_FAILED) return {};
   const std::shared_ptr<std::byte> mapping(static_cast<std::byte*>(start),
                                            [length](std::byte* address) { ::munmap(address, length); });
   HostArray array;
   array.view = view;
-  array.view.align = offset == 0 ? 4096 : std::int64_t{1} << std::min(std::countr_zero(offset), 12);
-  array.memory = std::shared_ptr<std::byte>(mapping, mapping.get() + offset);
+  array.view.align = begin == 0 ? 4096 : std::int64_t{1} << std::min(std::countr_zero(begin), 12);
+  array.memory = std::shared_ptr<std::byte>(mapping, mapping.get() + begin);
   array.bytes = bytes;
+  array.mapped = true;
   return array;
+}
+
+std::span<const std::byte> InputStream::block() noexcept {
+  if (used_ == held_ && error_ == 0) {
+    begin_ += held_;
+    used_ = held_ = 0;
+    if (begin_ < file_.size()) error_ = file_.try_read_at(begin_, block_, held_);
+  }
+  return std::span(block_).subspan(used_, held_ - used_);
+}
+
+std::size_t InputStream::read(std::span<std::byte> out) noexcept {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    if (used_ == held_ && out.size() - done >= kBlock) return done + read_past_block(out.subspan(done));
+    const std::span<const std::byte> some = block();
+    if (some.empty()) break;
+    const std::size_t count = std::min(some.size(), out.size() - done);
+    std::copy_n(some.data(), count, out.data() + done);
+    take(count);
+    done += count;
+  }
+  return done;
+}
+
+std::size_t InputStream::read_past_block(std::span<std::byte> out) noexcept {
+  std::size_t got = 0;
+  if (error_ == 0) error_ = file_.try_read_at(position(), out, got);
+  begin_ = position() + got;
+  held_ = used_ = 0;
+  return got;
+}
+
+void InputStream::require_good() const {
+  if (error_ != 0) fail(file_.path(), "read", system_message(error_));
 }
 
 }  // namespace axisloom::io

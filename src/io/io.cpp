@@ -1,8 +1,11 @@
-// Which format a file has, and the table of all formats.
+// Which format a file has, the table of all formats, and memory for what is read.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <new>
 
@@ -16,8 +19,9 @@ namespace {
 struct Codec {
   Format format;
   HostArray (*read)(const InputFile&, const ReadOptions&);
-  void (*write)(OutputFile&, const HostArray&);  // null when the format is only read
-  bool (*begins)(std::string_view head);         // whether a file starts as this format does; null when any may
+  void (*write)(OutputFile&, const HostArray&);         // null when the format is only read
+  void (*check)(const std::string& path, const View&);  // null when it holds every array
+  bool (*begins)(std::string_view head);                // whether a file starts as this format does; null when any may
 };
 
 bool begins_npy(std::string_view head) {
@@ -36,11 +40,11 @@ bool begins_pnm(std::string_view head) {
 
 std::span<const Codec> codecs() {
   static const Codec table[] = {
-      {{"npy", {".npy"}, true, true}, read_npy, write_npy, begins_npy},
-      {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_raw, nullptr},
-      {{"png", {".png"}, true, true}, read_png, write_png, begins_png},
-      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, begins_pnm},
-      {{"jpeg", {".jpg", ".jpeg"}, true, false}, read_jpeg, nullptr, begins_jpeg},
+      {{"npy", {".npy"}, true, true}, read_npy, write_npy, check_npy, begins_npy},
+      {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_raw, nullptr, nullptr},
+      {{"png", {".png"}, true, true}, read_png, write_png, check_png, begins_png},
+      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
+      {{"jpeg", {".jpg", ".jpeg"}, true, false}, read_jpeg, nullptr, nullptr, begins_jpeg},
   };
   return table;
 }
@@ -99,6 +103,21 @@ const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
   return *claimed;
 }
 
+/// The format asked for, else that of the extension.
+const Codec& codec_to_write(const std::string& path, std::string_view format) {
+  const std::string extension = extension_of(path);
+  const Codec* codec = format.empty() ? codec_of_extension(extension) : &codec_named(format);
+  if (!codec) {
+    fail(path, "format", fmt::format("no format is known for the extension {}", in_quotes(extension)),
+         fmt::format("give a format, or one of the extensions {}", known_extensions(true)));
+  }
+  if (!codec->write) {
+    fail(path, "format", fmt::format("{} is only read, not written", codec->format.name),
+         fmt::format("use one of the extensions {}", known_extensions(true)));
+  }
+  return *codec;
+}
+
 /// Refuses views that reach outside their memory.
 void check_extent(const HostArray& array) {
   validate(array.view, "array");
@@ -139,25 +158,56 @@ HostArray HostArray::allocate(const View& view) {
   return array;
 }
 
-HostArray read(const std::string& path, const ReadOptions& options) {
-  const InputFile file(path);
+HostArray allocate_for(const std::string& path, const View& view) {
+  const auto bytes = static_cast<std::size_t>(view.count()) * size_of(view.dtype);
+  if (const std::size_t most = memory_of_machine(); bytes > most) {
+    throw Error(Errc::out_of_memory,
+                fmt::format("{}: {} needs {} bytes, and there are {} of memory in all", printable(path),
+                            to_string(view), bytes, most),
+                "do it in parts");
+  }
+  return HostArray::allocate(view);
+}
+
+std::size_t memory_of_machine() {
+  const auto of_machine =
+      static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  // Of a container; elsewhere there is no such file, or it says "max".
+  std::size_t of_container = of_machine;
+  for (const char* limit : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::size_t bytes = 0;
+    if (std::ifstream(limit) >> bytes) of_container = std::min(of_container, bytes);
+  }
+  return of_container;
+}
+
+HostArray read(const InputFile& file, const ReadOptions& options) {
   return codec_to_read(file, options.format).read(file, options);
 }
 
-void write(const std::string& path, const HostArray& array, std::string_view format) {
-  const std::string extension = extension_of(path);
-  const Codec* codec = format.empty() ? codec_of_extension(extension) : &codec_named(format);
-  if (!codec) {
-    fail(path, "format", fmt::format("no format is known for the extension {}", in_quotes(extension)),
-         fmt::format("give a format, or one of the extensions {}", known_extensions(true)));
-  }
-  if (!codec->write) {
-    fail(path, "format", fmt::format("{} is only read, not written", codec->format.name),
-         fmt::format("use one of the extensions {}", known_extensions(true)));
-  }
+HostArray read(const std::string& path, const ReadOptions& options) {
+  return read(InputFile(path), options);
+}
+
+void check_format(const std::string& path, std::string_view format) {
+  static_cast<void>(codec_to_write(path, format));
+}
+
+void check_writable(const std::string& path, const View& view, std::string_view format) {
+  const Codec& codec = codec_to_write(path, format);
+  if (codec.check) codec.check(path, view);
+}
+
+void write(OutputFile& file, const HostArray& array, std::string_view format) {
+  check_writable(file.path(), array.view, format);
   check_extent(array);
+  codec_to_write(file.path(), format).write(file, array);
+}
+
+void write(const std::string& path, const HostArray& array, std::string_view format) {
+  check_writable(path, array.view, format);
   OutputFile file(path);
-  codec->write(file, array);
+  write(file, array, format);
   file.commit();
 }
 

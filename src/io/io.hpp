@@ -10,12 +10,14 @@
 
 namespace axisloom::io {
 
-/// An array in host memory, 64-byte aligned unless memory-mapped. `view.offset` is 0 for arrays read from files.
+/// An array in host memory, aligned for any access unless memory-mapped. `view.offset` is 0 for arrays read from files.
 /// Images are h w c (h w when grey); strides follow the file's order, so a Fortran-order .npy has Fortran strides.
 struct HostArray {
   View view;
   std::shared_ptr<std::byte> memory;  // keeps the allocation or the mapping alive
   std::size_t bytes = 0;
+  bool mapped = false;  // it is a file's own pages: should the file become shorter, reading them raises SIGBUS
+  bool image = false;   // read from an image: h w, or h w c
 
   std::span<std::byte> span() const { return {memory.get(), bytes}; }
   static HostArray allocate(const View& view);  // uninitialised memory that covers the view's bounds
@@ -23,20 +25,36 @@ struct HostArray {
 
 /// How to read what the file itself does not say.
 struct ReadOptions {
-  std::string format;          // "" by extension (by content where that says nothing), else npy, raw, png, pnm, jpeg
-  Dims shape;                  // raw only; empty: one axis, as long as the file
-  std::optional<Dtype> dtype;  // raw only
-  std::size_t map_from = std::size_t{64} << 20;  // .npy and raw data of at least so many bytes are memory-mapped
+  std::string format;            // "" by extension (by content where that says nothing), else npy, raw, png, pnm, jpeg
+  Dims shape;                    // raw only; empty: one axis, as long as the file
+  std::optional<Dtype> dtype;    // raw only
+  std::size_t map_from = never;  // .npy and raw data of at least so many bytes are memory-mapped
+
+  static constexpr std::size_t never = static_cast<std::size_t>(-1);
 };
 
-/// Throws Error(file) naming the file and the field at fault; Error(usage) for a format or dtype that `options` lack.
-/// A memory-mapped file must not be made shorter while the array lives.
-HostArray read(const std::string& path, const ReadOptions& options = {});
+class InputFile;   // io/file.hpp
+class OutputFile;  // likewise
 
-/// Writes beside `path` under a temporary name and renames: a failure leaves the old file as it was. The format follows
-/// the extension unless given. Images take u8 and u16 of shape h w, h w 1, h w 3, and as PNG h w 2 (grey and alpha), h
-/// w 4.
+/// Throws Error(file) naming the file and the field at fault; Error(usage) for a format or dtype that `options` lack,
+/// and Error(out_of_memory) for more than the machine's memory holds. A memory-mapped file must not be made shorter
+/// while the array lives.
+HostArray read(const std::string& path, const ReadOptions& options = {});
+HostArray read(const InputFile& file, const ReadOptions& options = {});
+
+/// Writes to a file that takes its name when all is written: a failure leaves the old file as it was. The format
+/// follows the extension unless given. Images take u8 and u16 of shape h w, h w 1, h w 3, and as PNG h w 2 (grey and
+/// alpha), h w 4.
 void write(const std::string& path, const HostArray& array, std::string_view format = {});
+/// The same into a file that is open; `commit` is left to the caller.
+void write(OutputFile& file, const HostArray& array, std::string_view format = {});
+/// Throws what `write` would throw where no format can be written to such a path.
+void check_format(const std::string& path, std::string_view format = {});
+/// Throws what `write` would throw on account of format, dtype and shape, before there are any elements.
+void check_writable(const std::string& path, const View& view, std::string_view format = {});
+
+/// What the machine, or the container that the program is in, has of memory, in bytes.
+std::size_t memory_of_machine();
 
 /// Formats that can be read and written, with their extensions, for help texts.
 struct Format {
@@ -45,5 +63,8 @@ struct Format {
   bool reads, writes;
 };
 std::span<const Format> formats();
+
+/// Extension of a path in lower case, with its dot; empty when it has none.
+std::string extension_of(const std::string& path);
 
 }  // namespace axisloom::io

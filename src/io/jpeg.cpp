@@ -4,6 +4,7 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstring>
 
@@ -14,22 +15,33 @@ namespace axisloom::io {
 namespace {
 
 constexpr int kMostScans = 200;  // a progressive image has about ten; each one more costs a pass over all pixels
+constexpr std::size_t kMostExtra = std::size_t{32} << 20;  // bytes besides coefficients: profiles, previews, gaps
+constexpr std::size_t kMostBlockBytes = 256;               // of 64 coefficients in one scan, each below 32 bits
 
 /// Functions that call libjpeg set `escape` and hold nothing that needs a destructor: libjpeg leaves them by longjmp.
 struct JpegReader {
+  InputStream stream;
+  std::size_t given = 0;          // bytes of the block that libjpeg has
+  std::size_t most = kMostExtra;  // bytes that it may take in all: it would look for a marker to the end of the world
   jpeg_decompress_struct info{};
+  jpeg_source_mgr source{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
   std::jmp_buf escape;
   char message[JMSG_LENGTH_MAX] = {};
 
-  JpegReader() {
+  explicit JpegReader(const InputFile& file) : stream(file) {
     info.err = jpeg_std_error(&errors);
     info.client_data = this;
     errors.error_exit = on_error;
     errors.emit_message = on_message;
     errors.output_message = [](j_common_ptr) {};
     progress.progress_monitor = on_progress;
+    source.init_source = [](j_decompress_ptr) {};
+    source.fill_input_buffer = next_block;
+    source.skip_input_data = skip;
+    source.resync_to_restart = jpeg_resync_to_restart;
+    source.term_source = [](j_decompress_ptr) {};
   }
   ~JpegReader() { jpeg_destroy_decompress(&info); }
   JpegReader(const JpegReader&) = delete;
@@ -51,18 +63,44 @@ struct JpegReader {
     if (level < 0 && loses_data(info->err->msg_code)) on_error(info);
   }
 
-  static void on_progress(j_common_ptr info) {
-    auto* reader = static_cast<JpegReader*>(info->client_data);
-    if (reader->info.input_scan_number <= kMostScans) return;
-    std::snprintf(reader->message, sizeof(reader->message), "more than %d scans", kMostScans);
-    std::longjmp(reader->escape, 1);
+  [[noreturn]] void escape_with(const char* what) {
+    std::strncpy(message, what, sizeof(message) - 1);
+    std::longjmp(escape, 1);
   }
 
-  bool read_header(std::span<const std::byte> bytes) {
+  static void on_progress(j_common_ptr info) {
+    auto* reader = static_cast<JpegReader*>(info->client_data);
+    if (reader->info.input_scan_number > kMostScans) reader->escape_with("too many scans");
+  }
+
+  /// libjpeg asks when it has used up the block before.
+  static boolean next_block(j_decompress_ptr info) {
+    auto* reader = static_cast<JpegReader*>(info->client_data);
+    reader->stream.take(reader->given);
+    if (reader->stream.position() > reader->most) reader->escape_with("much data that belongs to no image");
+    const std::span<const std::byte> block = reader->stream.block();
+    reader->given = block.size();
+    if (block.empty()) ERREXIT(info, JERR_INPUT_EOF);
+    info->src->next_input_byte = reinterpret_cast<const JOCTET*>(block.data());
+    info->src->bytes_in_buffer = block.size();
+    return TRUE;
+  }
+
+  static void skip(j_decompress_ptr info, long count) {
+    for (auto left = static_cast<std::size_t>(std::max(0L, count)); left > 0;) {
+      if (info->src->bytes_in_buffer == 0) next_block(info);
+      const std::size_t some = std::min(left, info->src->bytes_in_buffer);
+      info->src->next_input_byte += some;
+      info->src->bytes_in_buffer -= some;
+      left -= some;
+    }
+  }
+
+  bool read_header() {
     if (setjmp(escape) != 0) return false;
     jpeg_create_decompress(&info);
     info.progress = &progress;
-    jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    info.src = &source;
     jpeg_read_header(&info, TRUE);
     return true;
   }
@@ -80,6 +118,16 @@ struct JpegReader {
   }
 };
 
+/// Blocks of the largest component.
+std::size_t blocks_of(const jpeg_decompress_struct& info) {
+  std::size_t blocks = 0;
+  for (int i = 0; i < info.num_components; ++i) {
+    const jpeg_component_info& component = info.comp_info[i];
+    blocks = std::max(blocks, std::size_t{component.width_in_blocks} * component.height_in_blocks);
+  }
+  return blocks;
+}
+
 /// Refuses what is not converted, and sizes that the file cannot hold: Huffman coding takes a bit a block at least.
 void check_header(const InputFile& file, const jpeg_decompress_struct& info) {
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK) {
@@ -91,12 +139,7 @@ void check_header(const InputFile& file, const jpeg_decompress_struct& info) {
   if (info.arith_code) {
     fail(file.path(), "coding", "arithmetic coding is not supported", "convert it with jpegtran to Huffman coding");
   }
-  std::size_t blocks = 0;
-  for (int i = 0; i < info.num_components; ++i) {
-    const jpeg_component_info& component = info.comp_info[i];
-    blocks = std::max(blocks, std::size_t{component.width_in_blocks} * component.height_in_blocks);
-  }
-  if (blocks / 8 > file.size()) {
+  if (blocks_of(info) / 8 > file.size()) {
     fail(file.path(), "size",
          fmt::format("{} x {} pixels cannot be in a file of {} bytes", info.image_width, info.image_height,
                      file.size()));
@@ -106,16 +149,19 @@ void check_header(const InputFile& file, const jpeg_decompress_struct& info) {
 }  // namespace
 
 HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
-  const std::vector<std::byte> bytes = file.contents();
-  JpegReader reader;
-  if (!reader.read_header(bytes)) fail(file.path(), "header", reader.message);
+  JpegReader reader(file);
+  const auto require = [&](bool good, const char* field) {
+    if (good) return;
+    reader.stream.require_good();
+    fail(file.path(), field, printable(reader.message));
+  };
+  require(reader.read_header(), "header");
   check_header(file, reader.info);
+  reader.most += blocks_of(reader.info) * 3 * kMostBlockBytes * kMostScans;
   const bool grey = reader.info.num_components == 1;
   const ImageLayout layout{reader.info.image_height, reader.info.image_width, grey ? 1 : 3, Dtype::u8};
-  HostArray array = HostArray::allocate(layout.view());
-  if (!reader.read_rows(array.memory.get(), layout.row_bytes(), grey ? JCS_GRAYSCALE : JCS_RGB)) {
-    fail(file.path(), "image data", reader.message);
-  }
+  HostArray array = allocate_image(file.path(), layout);
+  require(reader.read_rows(array.memory.get(), layout.row_bytes(), grey ? JCS_GRAYSCALE : JCS_RGB), "image data");
   return array;
 }
 

@@ -1,6 +1,5 @@
 // NumPy's .npy files, versions 1 to 3 (format: numpy.lib.format, NEP 1).
 #include <algorithm>
-#include <limits>
 
 #include "io/codec.hpp"
 #include "io/npy_header.hpp"
@@ -77,17 +76,18 @@ HostArray read_npy(const InputFile& file, const ReadOptions& options) {
   View view = View::contiguous(header.dtype, header.shape);
   if (header.fortran) view.strides = fortran_strides(header.shape);
   if (!header.swapped) return file.load(view, start, options.map_from);
-  HostArray array = file.load(view, start, std::numeric_limits<std::size_t>::max());
+  HostArray array = file.load(view, start, ReadOptions::never);
   swap_bytes(array);
   return array;
 }
 
+void check_npy(const std::string& path, const View& view) {
+  if (!npy_descr(view.dtype).empty()) return;
+  fail(path, "dtype", fmt::format(".npy has no {}", name(view.dtype)), "write the same bits as u16, or convert to f32");
+}
+
 void write_npy(OutputFile& file, const HostArray& array) {
   const View& view = array.view;
-  if (npy_descr(view.dtype).empty()) {
-    fail(file.path(), "dtype", fmt::format(".npy has no {}", name(view.dtype)),
-         "write the same bits as u16, or convert to f32");
-  }
   HostArray dense = array;
   const bool fortran = !view.is_contiguous() && reversed(view).is_contiguous();
   if (fortran) dense.view = reversed(view);

@@ -1,11 +1,10 @@
-// Output files that appear complete or not at all: written beside their target, then renamed.
+// Output files that appear complete or not at all: written without a name, and put into their place when all is there.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <random>
 
 #include "io/file.hpp"
 
@@ -14,70 +13,125 @@ namespace axisloom::io {
 namespace {
 
 constexpr std::size_t kPending = std::size_t{1} << 18;  // bytes gathered before a write call
+constexpr int kAttempts = 16;                           // at a hidden name that nobody else has
 
-/// A hidden name beside the target; random, so that writers of one target do not meet.
-std::string temporary_name(const std::filesystem::path& target, std::random_device& random) {
-  constexpr std::size_t kKept = 200;  // with the rest below the usual limit of 255 bytes
-  const std::string name = target.filename().string().substr(0, kKept);
-  return (target.parent_path() / fmt::format(".{}.{:08x}{:08x}.tmp", name, random(), random())).string();
+/// Where a file without a name is found, so that it can be given one.
+std::string door_of(int fd) {
+  return fmt::format("/proc/self/fd/{}", fd);
+}
+
+/// Where a chain of symbolic links ends, which need not exist.
+std::string followed(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel has it
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
+    if (links == kMostLinks) fail(path, "write", system_message(ELOOP));
+    const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+    if (error) fail(path, "write", error.message());
+    target = target.parent_path() / next;
+  }
+  return target.string();
+}
+
+bool same_file(const struct stat& a, const std::string& path) {
+  struct stat b {};
+  return ::stat(path.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// Whether a file system's refusal to wait for its disk means no more than that it has none.
+bool means_no_disk(int error) {
+  return error == EINVAL || error == ENOTSUP || error == EROFS || error == ENOSYS;
+}
+
+/// Lets a new name survive a loss of power. Where that fails the old file would come back whole.
+void sync_folder(const std::string& target) noexcept {
+  const auto end = target.find_last_of('/');
+  const std::string folder = end == std::string::npos ? "." : target.substr(0, end + 1);
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) static_cast<void>(uninterrupted([&] { return ::fsync(fd.get()); }));
 }
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, Naming naming) : path_(std::move(path)) {
   pending_.reserve(kPending);
   struct stat status {};
   const bool exists = ::stat(path_.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) fail(path_, "write", system_message(errno));
   if (exists && S_ISDIR(status.st_mode)) fail(path_, "write", "is a folder", "name a file");
-  if (exists && !S_ISREG(status.st_mode)) {
-    fd_.reset(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
-    if (fd_.get() < 0) fail(path_, "write", system_message(errno));
+  if (exists && ::access(path_.c_str(), W_OK) != 0) fail(path_, "write", system_message(errno));
+  if (exists && !S_ISREG(status.st_mode)) return;
+  target_ = followed(path_);
+  if (exists && !same_file(status, target_)) {  // a descriptor's file that has lost its name
+    target_.clear();
     return;
   }
-  target_ = path_;
-  if (exists) {
-    if (::access(path_.c_str(), W_OK) != 0) fail(path_, "write", system_message(errno));
-    std::error_code ignored;
-    const std::filesystem::path followed = std::filesystem::canonical(path_, ignored);
-    if (!followed.empty()) target_ = followed.string();
+  open_beside(naming);
+  if (exists) take_over(status);
+}
+
+OutputFile::OutputFile(int fd, std::string name) : path_(std::move(name)), fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)) {
+  pending_.reserve(kPending);
+  if (fd_.get() < 0) fail_write(errno);
+}
+
+OutputFile::~OutputFile() = default;
+
+void OutputFile::open_beside(Naming naming) {
+  const std::filesystem::path target(target_);
+  if (target.filename().empty()) fail(path_, "write", "names no file");
+  if (naming == Naming::none) {
+    const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
+    fd_.reset(uninterrupted([&] { return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666); }));
+    nameless_ = fd_.get() >= 0 && ::access(door_of(fd_.get()).c_str(), F_OK) == 0;
+    if (nameless_) return;
   }
-  open_beside(target_);
-  if (exists) ::fchmod(fd_.get(), status.st_mode & 0777);  // some file systems refuse; the umask's mode then stays
+  open_hidden();
 }
 
-OutputFile::~OutputFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
-
-void OutputFile::open_beside(const std::string& target) {
-  if (std::filesystem::path(target).filename().empty()) fail(path_, "write", "names no file");
-  std::random_device random;
-  constexpr int kAttempts = 16;
+void OutputFile::open_hidden() {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    std::string name = temporary_name(target, random);
-    fd_.reset(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-    if (fd_.get() >= 0) {
-      temporary_ = std::move(name);
-      return;
-    }
-    if (errno != EEXIST) break;
+    hidden_.choose(target_);
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    fd_.reset(uninterrupted([&] { return ::open(hidden_.get(), kFlags, 0666); }));
+    if (fd_.get() >= 0) return;
+    const int error = errno;
+    hidden_.forget();
+    errno = error;
+    if (error != EEXIST) break;
   }
   fail(path_, "write", fmt::format("no file can be made in its folder: {}", system_message(errno)),
        "choose a folder that exists and can be written");
 }
 
+// What is refused stays as the system made it: some file systems know no owners, and few users may give files away.
+void OutputFile::take_over(const struct stat& old) {
+  mode_t mode = old.st_mode & 0777;
+  const bool owned = ::fchown(fd_.get(), old.st_uid, old.st_gid) == 0;
+  const bool grouped = owned || ::fchown(fd_.get(), static_cast<uid_t>(-1), old.st_gid) == 0;
+  if (!grouped) mode = (mode & ~mode_t{070}) | (mode & 07) << 3;  // what one group may, another need not
+  static_cast<void>(::fchmod(fd_.get(), mode));
+}
+
 bool OutputFile::write_through(const std::byte* data, std::size_t size) noexcept {
-  while (size > 0) {
-    const ssize_t done = ::write(fd_.get(), data, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) {
-      error_ = errno;
-      return false;
-    }
-    data += done;
-    size -= static_cast<std::size_t>(done);
+  if (fd_.get() < 0) {  // a pipe waits here for its reader, as late as can be
+    fd_.reset(uninterrupted([&] { return ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC); }));
+    if (fd_.get() < 0) error_ = errno;
   }
-  return true;
+  while (size > 0 && error_ == 0) {
+    const ssize_t done = uninterrupted([&] { return ::write(fd_.get(), data, size); });
+    if (done > 0) {
+      data += done;
+      size -= static_cast<std::size_t>(done);
+    } else if (done < 0 && errno == EAGAIN) {  // a pipe that its owner set not to wait
+      pollfd ready{fd_.get(), POLLOUT, 0};
+      static_cast<void>(::poll(&ready, 1, -1));
+    } else {
+      error_ = done < 0 ? errno : EIO;
+    }
+  }
+  return error_ == 0;
 }
 
 bool OutputFile::flush() noexcept {
@@ -95,7 +149,7 @@ bool OutputFile::append(std::span<const std::byte> bytes) noexcept {
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
-  if (!append(bytes)) fail_write();
+  if (!append(bytes)) fail_write(error_);
 }
 
 void OutputFile::write(std::string_view text) {
@@ -103,22 +157,43 @@ void OutputFile::write(std::string_view text) {
 }
 
 void OutputFile::commit() {
-  if (error_ != 0 || !flush()) fail_write();
-  if (::close(fd_.release()) != 0) {
-    error_ = errno;
-    fail_write();
+  if (error_ != 0 || !flush()) fail_write(error_);
+  if (direct()) {
+    if (::close(fd_.release()) != 0 && errno != EINTR) fail_write(errno);
+    return;
   }
-  if (temporary_.empty()) return;
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-    error_ = errno;
-    fail_write();
-  }
-  temporary_.clear();
+  if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0 && !means_no_disk(errno)) fail_write(errno);
+  give_name();
+  sync_folder(target_);
+  fd_.reset(-1);
 }
 
-void OutputFile::fail_write() const {
-  fail(path_, "write", system_message(error_),
-       error_ == ENOSPC || error_ == EDQUOT || error_ == EFBIG ? "make room or write elsewhere" : "");
+// A link to a file without a name never replaces another file, so it is made beside, under a name that is held by the
+// table of hidden names until the next call has moved it.
+void OutputFile::give_name() {
+  if (nameless_) {
+    const std::string door = door_of(fd_.get());
+    const auto linked = [&](const char* name) {
+      return ::linkat(AT_FDCWD, door.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    };
+    if (linked(target_.c_str())) return;
+    for (int attempt = 0; errno == EEXIST && attempt < kAttempts; ++attempt) {
+      hidden_.choose(target_);
+      nameless_ = !linked(hidden_.get());
+      if (!nameless_) break;
+      const int error = errno;
+      hidden_.forget();
+      errno = error;
+    }
+    if (nameless_) fail_write(errno);
+  }
+  if (::rename(hidden_.get(), target_.c_str()) != 0) fail_write(errno);
+  hidden_.forget();
+}
+
+void OutputFile::fail_write(int error) const {
+  fail(path_, "write", system_message(error),
+       error == ENOSPC || error == EDQUOT || error == EFBIG ? "make room or write elsewhere" : "");
 }
 
 }  // namespace axisloom::io

@@ -35,9 +35,9 @@ void on_warning(png_structp, png_const_charp) {}
 struct PngReader : Escape {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  std::span<const std::byte> left;  // what libpng has not read yet
+  InputStream stream;
 
-  explicit PngReader(std::span<const std::byte> bytes) : left(bytes) {
+  explicit PngReader(const InputFile& file) : stream(file) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning);
     if (png) info = png_create_info_struct(png);
     if (info) png_set_read_fn(png, this, supply);
@@ -48,9 +48,9 @@ struct PngReader : Escape {
 
   static void supply(png_structp png, png_bytep out, std::size_t size) {
     auto* reader = static_cast<PngReader*>(png_get_io_ptr(png));
-    if (size > reader->left.size()) png_error(png, "the file is cut short");
-    std::memcpy(out, reader->left.data(), size);
-    reader->left = reader->left.subspan(size);
+    if (reader->stream.read(std::as_writable_bytes(std::span(out, size))) < size) {
+      png_error(png, "the file is cut short");
+    }
   }
 
   bool read_header() {
@@ -126,43 +126,49 @@ struct PngWriter : Escape {
 }  // namespace
 
 HostArray read_png(const InputFile& file, const ReadOptions&) {
-  const std::vector<std::byte> bytes = file.contents();
-  PngReader reader(bytes);
-  if (!reader.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", file.path()));
-  if (!reader.read_header()) fail(file.path(), "header", reader.message);
+  PngReader reader(file);
+  if (!reader.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", printable(file.path())));
+  const auto require = [&](bool good, const char* field) {
+    if (good) return;
+    reader.stream.require_good();
+    fail(file.path(), field, printable(reader.message));
+  };
+  require(reader.read_header(), "header");
 
   const std::int64_t height = png_get_image_height(reader.png, reader.info);
   const std::int64_t width = png_get_image_width(reader.png, reader.info);
   const std::size_t packed_row = png_get_rowbytes(reader.png, reader.info);
-  if (packed_row * static_cast<std::size_t>(height) / kDeflateRatio > bytes.size()) {
+  if (packed_row * static_cast<std::size_t>(height) / kDeflateRatio > file.size()) {
     fail(file.path(), "size",
-         fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, bytes.size()));
+         fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, file.size()));
   }
   int passes = 0;
-  if (!reader.begin_rows(&passes)) fail(file.path(), "header", reader.message);
+  require(reader.begin_rows(&passes), "header");
   const int depth = png_get_bit_depth(reader.png, reader.info);
   const ImageLayout layout{height, width, png_get_channels(reader.png, reader.info),
                            depth == 16 ? Dtype::u16 : Dtype::u8};
   if (png_get_rowbytes(reader.png, reader.info) != layout.row_bytes()) {
     fail(file.path(), "header", fmt::format("{} channels of {} bits", layout.channels, depth));
   }
-  HostArray array = HostArray::allocate(layout.view());
-  if (!reader.read_rows(array.memory.get(), layout.row_bytes(), height, passes)) {
-    fail(file.path(), "image data", reader.message);
-  }
+  HostArray array = allocate_image(file.path(), layout);
+  require(reader.read_rows(array.memory.get(), layout.row_bytes(), height, passes), "image data");
   return array;
+}
+
+void check_png(const std::string& path, const View& view) {
+  const ImageLayout layout = image_layout(path, view);
+  if (std::max(layout.height, layout.width) > std::int64_t{kMaxSide}) {
+    fail(path, "shape", fmt::format("{}: at most {} pixels a side", to_string(view.shape), kMaxSide),
+         "write a .npy file");
+  }
 }
 
 void write_png(OutputFile& file, const HostArray& array) {
   const ImageLayout layout = image_layout(file.path(), array.view);
-  if (std::max(layout.height, layout.width) > std::int64_t{kMaxSide}) {
-    fail(file.path(), "shape", fmt::format("{}: at most {} pixels a side", to_string(array.view.shape), kMaxSide),
-         "write a .npy file");
-  }
   constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                               PNG_COLOR_TYPE_RGB_ALPHA};
   PngWriter writer(file);
-  if (!writer.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", file.path()));
+  if (!writer.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", printable(file.path())));
   PackedReader reader(array);
   std::vector<std::byte> row(layout.row_bytes());
   bool good = writer.begin(layout, kColours[layout.channels - 1]);

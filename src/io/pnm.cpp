@@ -13,12 +13,19 @@ namespace {
 
 class PnmReader {
  public:
-  explicit PnmReader(const InputFile& file) : path_(file.path()), bytes_(file.contents()), end_(bytes_.size()) {}
+  explicit PnmReader(const InputFile& file) : file_(file), path_(file.path()), stream_(file) {}
 
   HostArray image();
 
  private:
-  int peek() const { return at_ < end_ ? static_cast<int>(std::to_integer<unsigned char>(bytes_[at_])) : -1; }
+  /// The next byte; -1 at the end of the file.
+  int peek() noexcept {
+    const std::span<const std::byte> block = stream_.block();
+    return block.empty() ? -1 : static_cast<int>(std::to_integer<unsigned char>(block.front()));
+  }
+  void step() noexcept { stream_.take(1); }
+  std::size_t left() const noexcept { return file_.size() - stream_.position(); }
+  [[noreturn]] void fail_at(std::string_view field, std::string_view what);
   void skip_space();
   std::int64_t number(std::string_view field, std::int64_t most);
   void need(std::size_t bytes, const ImageLayout& layout) const;
@@ -29,10 +36,9 @@ class PnmReader {
   void raw_samples(std::span<std::byte> out);
   void store(std::span<std::byte> out, std::size_t sample, std::int64_t value) const;
 
+  const InputFile& file_;
   const std::string& path_;
-  std::vector<std::byte> bytes_;
-  std::size_t end_;
-  std::size_t at_ = 0;
+  InputStream stream_;
   int type_ = 0;  // 1 to 6
   std::int64_t maxval_ = 1;
   ImageLayout layout_;
@@ -42,23 +48,28 @@ bool is_space(int c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/// Says where in the file something is wrong, unless it cannot be read there.
+void PnmReader::fail_at(std::string_view field, std::string_view what) {
+  stream_.require_good();
+  if (peek() < 0) fail(path_, field, "the file ends before it");
+  fail(path_, field, fmt::format("{} at byte {}", what, stream_.position()));
+}
+
 void PnmReader::skip_space() {
   for (int c = peek(); is_space(c) || c == '#'; c = peek()) {
     if (c == '#') {
-      while (peek() != '\n' && peek() != '\r' && peek() != -1) ++at_;
+      while (peek() != '\n' && peek() != '\r' && peek() != -1) step();
     } else {
-      ++at_;
+      step();
     }
   }
 }
 
 std::int64_t PnmReader::number(std::string_view field, std::int64_t most) {
   skip_space();
-  if (peek() < '0' || peek() > '9') {
-    fail(path_, field, peek() < 0 ? "the file ends before it" : fmt::format("no number at byte {}", at_));
-  }
+  if (peek() < '0' || peek() > '9') fail_at(field, "no number");
   std::int64_t value = 0;
-  for (; peek() >= '0' && peek() <= '9'; ++at_) {
+  for (; peek() >= '0' && peek() <= '9'; step()) {
     value = value * 10 + (peek() - '0');
     if (value > most) fail(path_, field, fmt::format("more than {}", most));
   }
@@ -66,19 +77,20 @@ std::int64_t PnmReader::number(std::string_view field, std::int64_t most) {
 }
 
 void PnmReader::need(std::size_t bytes, const ImageLayout& layout) const {
-  if (bytes > end_ - at_) {
+  if (bytes > left()) {
     fail(path_, "size",
          fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout.width,
-                     layout.height, bytes, end_ - at_),
+                     layout.height, bytes, left()),
          "the file is cut short or its header is wrong: write it anew");
   }
 }
 
 void PnmReader::header() {
   constexpr std::int64_t kMaxSide = 0x7fffffff;
-  type_ = std::to_integer<int>(bytes_[1]) - '0';
+  char magic[2];  // the caller has seen that they are there
+  stream_.read(std::as_writable_bytes(std::span(magic)));
+  type_ = magic[1] - '0';
   if (type_ == 7) fail(path_, "format", "P7 (PAM) is not supported", "convert it to PNG");
-  at_ = 2;
   layout_.width = number("width", kMaxSide);
   layout_.height = number("height", kMaxSide);
   if (layout_.width == 0 || layout_.height == 0) fail(path_, "size", "an image without pixels");
@@ -86,8 +98,8 @@ void PnmReader::header() {
   if (type_ != 1 && type_ != 4) maxval_ = number("maxval", 65535);
   if (maxval_ == 0) fail(path_, "maxval", "0");
   layout_.dtype = maxval_ > 255 ? Dtype::u16 : Dtype::u8;
-  if (!is_space(peek())) fail(path_, "header", fmt::format("no white space after it, at byte {}", at_));
-  ++at_;
+  if (!is_space(peek())) fail_at("header", "no white space after it,");
+  step();
 }
 
 void PnmReader::store(std::span<std::byte> out, std::size_t sample, std::int64_t value) const {
@@ -104,11 +116,9 @@ void PnmReader::plain_bits(std::span<std::byte> out) {
   for (std::byte& pixel : out) {
     skip_space();
     const int c = peek();
-    if (c != '0' && c != '1') {
-      fail(path_, "sample", c < 0 ? "the file is cut short" : fmt::format("neither 0 nor 1 at byte {}", at_));
-    }
+    if (c != '0' && c != '1') fail_at("sample", "neither 0 nor 1");
     pixel = std::byte{c == '1' ? std::uint8_t{0} : std::uint8_t{255}};
-    ++at_;
+    step();
   }
 }
 
@@ -119,9 +129,11 @@ void PnmReader::plain_samples(std::span<std::byte> out) {
 
 void PnmReader::raw_bits(std::span<std::byte> out) {
   const auto width = static_cast<std::size_t>(layout_.width);
-  for (std::size_t first = 0; first < out.size(); first += width, at_ += (width + 7) / 8) {
+  std::vector<std::byte> row((width + 7) / 8);
+  for (std::size_t first = 0; first < out.size(); first += width) {
+    if (stream_.read(row) < row.size()) fail_at("sample", "no more");
     for (std::size_t x = 0; x < width; ++x) {
-      const bool black = (std::to_integer<unsigned>(bytes_[at_ + x / 8]) >> (7 - x % 8) & 1) != 0;
+      const bool black = (std::to_integer<unsigned>(row[x / 8]) >> (7 - x % 8) & 1) != 0;
       out[first + x] = std::byte{black ? std::uint8_t{0} : std::uint8_t{255}};
     }
   }
@@ -129,8 +141,7 @@ void PnmReader::raw_bits(std::span<std::byte> out) {
 
 void PnmReader::raw_samples(std::span<std::byte> out) {
   const std::size_t size = size_of(layout_.dtype);
-  std::copy_n(bytes_.data() + at_, out.size(), out.data());
-  at_ += out.size();
+  if (stream_.read(out) < out.size()) fail_at("sample", "no more");
   if (size == 2 && std::endian::native == std::endian::little) swap_samples(out);
   if (maxval_ == 255 || maxval_ == 65535) return;
   for (std::size_t i = 0; i < out.size() / size; ++i) {
@@ -156,16 +167,17 @@ HostArray PnmReader::image() {
   if (type_ == 4) need(height * ((static_cast<std::size_t>(layout_.width) + 7) / 8), layout_);
   if (type_ >= 5) need(static_cast<std::size_t>(*bytes), layout_);
 
-  HostArray array = HostArray::allocate(layout_.view());
+  HostArray array = allocate_image(path_, layout_);
   if (type_ == 1) plain_bits(array.span());
   if (type_ == 2 || type_ == 3) plain_samples(array.span());
   if (type_ == 4) raw_bits(array.span());
   if (type_ >= 5) raw_samples(array.span());
   skip_space();
-  if (at_ != end_) {
-    fail(path_, "length", fmt::format("{} more bytes after the image", end_ - at_),
+  if (peek() >= 0) {
+    fail(path_, "length", fmt::format("{} more bytes after the image", left()),
          "files of several images are not read: split it");
   }
+  stream_.require_good();
   return array;
 }
 
@@ -175,17 +187,22 @@ HostArray read_pnm(const InputFile& file, const ReadOptions&) {
   return PnmReader(file).image();
 }
 
-void write_pnm(OutputFile& file, const HostArray& array) {
-  const ImageLayout layout = image_layout(file.path(), array.view);
+void check_pnm(const std::string& path, const View& view) {
+  const ImageLayout layout = image_layout(path, view);
   if (layout.channels == 2 || layout.channels == 4) {
-    fail(file.path(), "shape", fmt::format("{}: PNM has no alpha", to_string(array.view.shape)), "write a .png file");
+    fail(path, "shape", fmt::format("{}: PNM has no alpha", to_string(view.shape)), "write a .png file");
   }
-  const std::string extension = extension_of(file.path());
+  const std::string extension = extension_of(path);
   const bool grey = layout.channels == 1;
   if (extension == ".pbm" || (extension == ".ppm" && grey) || (extension == ".pgm" && !grey)) {
-    fail(file.path(), "format", fmt::format("{} does not hold {}", extension, grey ? "grey levels" : "colours"),
+    fail(path, "format", fmt::format("{} does not hold {}", extension, grey ? "grey levels" : "colours"),
          grey ? "name it .pgm" : "name it .ppm");
   }
+}
+
+void write_pnm(OutputFile& file, const HostArray& array) {
+  const ImageLayout layout = image_layout(file.path(), array.view);
+  const bool grey = layout.channels == 1;
   file.write(fmt::format("P{}\n{} {}\n{}\n", grey ? 5 : 6, layout.width, layout.height,
                          layout.dtype == Dtype::u8 ? 255 : 65535));
   PackedReader reader(array);

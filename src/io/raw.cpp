@@ -8,7 +8,8 @@ namespace axisloom::io {
 
 HostArray read_raw(const InputFile& file, const ReadOptions& options) {
   if (!options.dtype) {
-    throw Error(Errc::usage, fmt::format("{}: a raw file does not say its dtype", file.path()), "give dtype and shape");
+    throw Error(Errc::usage, fmt::format("{}: a raw file does not say its dtype", printable(file.path())),
+                "give dtype and shape");
   }
   const Dtype dtype = *options.dtype;
   const auto size = static_cast<std::int64_t>(file.size());
@@ -22,7 +23,8 @@ HostArray read_raw(const InputFile& file, const ReadOptions& options) {
   }
   const std::optional<std::int64_t> bytes = checked_bytes(shape, dtype);
   if (!bytes) {
-    throw Error(Errc::usage, fmt::format("{}: shape {} is negative or too large", file.path(), to_string(shape)));
+    throw Error(Errc::usage,
+                fmt::format("{}: shape {} is negative or too large", printable(file.path()), to_string(shape)));
   }
   if (*bytes != size) {
     fail(file.path(), "length",

@@ -1,10 +1,16 @@
 """The bench's commands around its documents: what is printed can be read, compared and drawn."""
 import json
+import os
+import pty
 import re
+import signal
+import subprocess
+import threading
+import time
 import xml.etree.ElementTree as xml
 from html.parser import HTMLParser
 
-from support import Case, main, run
+from support import PROGRAM, Case, main, run
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 
@@ -92,6 +98,77 @@ class Documents(Case):
         self.assertEqual(len(drawings), 2 * 4 + 1)
         for drawing in drawings:
             self.assertEqual([child.tag for child in xml.fromstring(drawing)][:2], ["title", "desc"])
+
+    def test_outputs_are_opened_before_work_begins(self):
+        long = ("--device", "cpu", "--min-time", "3000", "-o", self.path("none/x.json"))  # would end by no timeout
+        self.assertIn("none/x.json", self.bad(4, "bench", "copy", *long, "--peers", "none", "copy u8 1000").err)
+        self.assertIn("none/x.json", self.bad(4, "ladder", "copy", *long, "--shape", "1001").err)
+
+    def test_the_extension_says_the_format(self):
+        for name, start in (("a.json", "{"), ("a.csv", "case,"), ("a.md", "|"), ("a.txt", "case ")):
+            self.good("bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.001", "-o", self.path(name), "copy u8 1000")
+            with open(self.path(name), encoding="utf-8") as file:
+                self.assertTrue(file.read().startswith(start), name)
+
+    def start(self, *arguments, **options):
+        cases = [f"copy u8 {1000 + i}" for i in range(200)]
+        return subprocess.Popen([PROGRAM, "bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.01", "--cache",
+                                 "warm", *arguments, *cases], **options)
+
+    def test_results_are_saved_as_they_come(self):
+        path = self.path("x.json", b"{}")
+        sizes = set()
+        with self.start("-o", path, stderr=subprocess.PIPE) as process:
+            deadline = time.monotonic() + 240
+            while len(sizes) < 4:
+                with open(path, encoding="utf-8") as file:
+                    sizes.add(len(json.load(file).get("cases", [])))  # whole whenever one looks
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.005)
+            process.send_signal(signal.SIGINT)
+            error = process.communicate(timeout=60)[1].decode()
+        self.assertEqual(process.returncode, -signal.SIGINT, error)
+        self.assertIn("once more", error)
+        self.assertIn("copy u8 1000", self.good("bench", "table", path).out)
+        with open(path, encoding="utf-8") as file:
+            self.assertLess(len(json.load(file)["cases"]), 200)
+        self.assertEqual(os.listdir(self.folder), ["x.json"])
+
+    def test_an_interrupt_prints_what_was_measured(self):
+        outer, inner = pty.openpty()  # progress is for terminals
+        with self.start("--format", "json", stdout=subprocess.PIPE, stderr=inner) as process:
+            os.close(inner)
+            seen = b""
+            while b"copy u8 1002: warm" not in seen:
+                seen += os.read(outer, 4096)
+            process.send_signal(signal.SIGINT)
+            thread = threading.Thread(target=self.drain, args=(outer,))
+            thread.start()
+            out = process.communicate(timeout=60)[0]
+            thread.join()
+        os.close(outer)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertEqual([case["label"] for case in json.loads(out)["cases"]][:2], ["copy u8 1000", "copy u8 1001"])
+
+    def drain(self, terminal):
+        try:
+            while os.read(terminal, 4096):
+                pass
+        except OSError:  # how a terminal ends
+            pass
+
+    def test_a_case_that_fails_leaves_the_others(self):
+        path = self.path("x.json")
+        result = run("bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.001", "--cache", "warm", "-o", path,
+                     "copy u8 1000", "copy u8 9000000000000000", "copy u8 1001")
+        self.assertEqual(result.returncode, 1, result.err)
+        with open(path, encoding="utf-8") as file:
+            cases = json.load(file)["cases"]
+        ours = [next(entry for entry in case["contestants"] if entry["role"] == "ours") for case in cases]
+        self.assertEqual([entry["status"] for entry in ours], ["right", "failed", "right"])
+        for command in ("table", "report", "standings"):
+            self.good("bench", command, path)
+        self.assertIn("BROKEN", run("bench", "compare", path, path).out)
 
     def test_suites(self):
         out = self.good("bench", "--help").out

@@ -1,8 +1,10 @@
 // Outputs appear complete or not at all, whatever fails on the way.
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,15 +130,170 @@ TEST(AtomicFile, SymbolicLinksAreFollowed) {
   EXPECT_EQ(bytes_of(folder / "sub/real.raw"), "new");
 }
 
-TEST(AtomicFile, AnAbandonedFileVanishes) {
+TEST(AtomicFile, ALinkThatLeadsNowhereLeadsToTheNewFile) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::create_symlink("sub/second.raw", folder / "first.raw");
+  std::filesystem::create_symlink("third.raw", folder / "sub/second.raw");
+  io::write(folder / "first.raw", array_of(Dtype::u8, {3}, "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "first.raw"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "sub/second.raw"));
+  EXPECT_EQ(bytes_of(folder / "sub/third.raw"), "new");
+
+  std::filesystem::create_symlink("none/a.raw", folder / "lost.raw");
+  expect_error(Errc::file, {"lost.raw", "No such file"},
+               [&] { io::write(folder / "lost.raw", array_of(Dtype::u8, {1}, "a")); });
+  std::filesystem::create_symlink("circle.raw", folder / "circle.raw");
+  expect_error(Errc::file, {"circle.raw", "Too many levels"},
+               [&] { io::write(folder / "circle.raw", array_of(Dtype::u8, {1}, "a")); });
+}
+
+TEST(AtomicFile, OtherHardLinksKeepTheOldContents) {
+  const TemporaryFolder folder;
+  const std::string path = folder.put("a.raw", "old");
+  std::filesystem::create_hard_link(path, folder / "backup.raw");
+  io::write(path, array_of(Dtype::u8, {3}, "new"));
+  EXPECT_EQ(bytes_of(path), "new");
+  EXPECT_EQ(bytes_of(folder / "backup.raw"), "old");
+}
+
+struct stat status_of(const std::string& path) {
+  struct stat status {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status;
+}
+
+TEST(AtomicFile, OwnerAndGroupStay) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  constexpr uid_t kOwner = 4321, kGroup = 1234;
+  const TemporaryFolder folder;
+  const std::string path = folder.put("a.raw", "old");
+  ASSERT_EQ(::chown(path.c_str(), kOwner, kGroup), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  io::write(path, array_of(Dtype::u8, {3}, "new"));
+  const struct stat now = status_of(path);
+  EXPECT_EQ(bytes_of(path), "new");
+  EXPECT_EQ(now.st_uid, kOwner);
+  EXPECT_EQ(now.st_gid, kGroup);
+  EXPECT_EQ(now.st_mode & 0777, 0640U);
+}
+
+/// Runs a function in a child and returns how that ended, as waitpid says.
+template <class Function>
+int ended(const Function& function) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    function();
+    ::_exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+TEST(AtomicFile, AGroupThatCannotBeKeptGivesNobodyMoreRights) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  constexpr uid_t kSomebody = 65534;
+  const TemporaryFolder folder;
+  ASSERT_EQ(::chown((folder / "").c_str(), kSomebody, kSomebody), 0);
+  const std::string path = folder.put("a.raw", "old");
+  ASSERT_EQ(::chmod(path.c_str(), 0672), 0);  // of root's group, whose members might read it
+  const int status = ended([&] {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(kSomebody) != 0 || ::setuid(kSomebody) != 0) ::_exit(1);
+    io::write(path, array_of(Dtype::u8, {3}, "new"));
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(bytes_of(path), "new");
+  EXPECT_EQ(status_of(path).st_uid, kSomebody);
+  EXPECT_EQ(status_of(path).st_mode & 0777, 0622U);
+}
+
+TEST(AtomicFile, HasNoNameBeforeItIsComplete) {
   const TemporaryFolder folder;
   {
     io::OutputFile file(folder / "a.raw");
     file.write("half of it");
-    ASSERT_EQ(folder.names().size(), 1U);
-    EXPECT_NE(folder.names().front(), "a.raw") << "not under its name before it is complete";
+    EXPECT_TRUE(folder.names().empty());
   }
   EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(AtomicFile, AHiddenNameGoesWithTheFileOrWhenAsked) {
+  const TemporaryFolder folder;
+  {
+    io::OutputFile file(folder / "a.raw", io::OutputFile::Naming::hidden);
+    ASSERT_EQ(folder.names().size(), 1U);
+    EXPECT_TRUE(folder.names().front().starts_with(".a.raw."));
+  }
+  EXPECT_TRUE(folder.names().empty());
+  {
+    io::OutputFile file(folder / "a.raw", io::OutputFile::Naming::hidden);
+    io::remove_unfinished();
+    EXPECT_TRUE(folder.names().empty());
+  }
+  folder.put("a.raw", "old");
+  io::OutputFile file(folder / "a.raw", io::OutputFile::Naming::hidden);
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(bytes_of(folder / "a.raw"), "new");
+  io::remove_unfinished();
+  EXPECT_EQ(folder.names(), Names{"a.raw"});
+}
+
+TEST(AtomicFile, AKilledWriterLeavesTheOldFileAlone) {
+  const TemporaryFolder folder;
+  const std::string path = folder.put("a.raw", "old");
+  const std::string piece(1 << 20, 'x');
+  for (const int pieces : {0, 1, 5}) {
+    const int status = ended([&] {
+      io::OutputFile file(path);
+      for (int i = 0; i < pieces; ++i) file.write(piece);
+      ::raise(SIGKILL);
+    });
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(folder.names(), Names{"a.raw"});
+    EXPECT_EQ(bytes_of(path), "old");
+  }
+}
+
+TEST(AtomicFile, AFileThatHasLostItsNameIsWrittenWhereItIs) {
+  const TemporaryFolder folder;
+  const std::string path = folder.put("a.raw", "old and longer");
+  const io::Descriptor open_file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  std::filesystem::remove(path);
+  const std::string door = "/proc/self/fd/" + std::to_string(open_file.get());
+  io::write(door, array_of(Dtype::u8, {3}, "new"), "raw");
+  EXPECT_EQ(bytes_of(door), "new");
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(AtomicFile, AnOpenDescriptorIsWrittenAndStaysOpen) {
+  const TemporaryFolder folder;
+  const io::Descriptor open_file(::open((folder / "a").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  io::OutputFile file(open_file.get(), "standard output");
+  io::write(file, array_of(Dtype::u8, {3}, "new"), "raw");
+  file.commit();
+  EXPECT_EQ(bytes_of(folder / "a"), "new");
+  EXPECT_EQ(::write(open_file.get(), "er", 2), 2);
+  EXPECT_EQ(bytes_of(folder / "a"), "newer");
+  expect_error(Errc::file, {"standard output", "write"}, [] { io::OutputFile(-1, "standard output"); });
+}
+
+TEST(AtomicFile, APipeIsNotWaitedForBeforeThereAreBytes) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const io::OutputFile file(folder / "pipe");  // would hang: nobody reads
+  EXPECT_TRUE(file.direct());
+}
+
+TEST(AtomicFile, WhatAFormatDoesNotHoldIsSaidBeforehand) {
+  expect_error(Errc::file, {"a.png", "f32"}, [] { io::check_writable("a.png", View::contiguous(Dtype::f32, {2, 2})); });
+  expect_error(Errc::file, {"a.pgm", "alpha"}, [] {
+    io::check_writable("a.pgm", View::contiguous(Dtype::u8, {2, 2, 4}));
+  });
+  expect_error(Errc::file, {"a.npy", "bf16"}, [] { io::check_writable("a.npy", View::contiguous(Dtype::bf16, {2})); });
+  expect_error(Errc::file, {"a.xyz", "'.xyz'"}, [] { io::check_format("a.xyz"); });
+  EXPECT_NO_THROW(io::check_writable("a.raw", View::contiguous(Dtype::bf16, {2})));
 }
 
 TEST(AtomicFile, AFailedRenameLeavesNothingBehind) {

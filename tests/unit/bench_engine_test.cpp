@@ -9,12 +9,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <random>
 #include <set>
+#include <stdexcept>
 
 namespace axisloom::bench {
 namespace {
@@ -80,6 +83,10 @@ class Actor : public Contestant {
     if (log != nullptr) *log += "-";
     return flush_seconds;
   }
+  Mistakes judge() override {
+    if (judge_breaks) judge_breaks();
+    return Contestant::judge();
+  }
   Timing run() override {
     if (log != nullptr) *log += name();
     const View& in = workload().in();
@@ -99,6 +106,7 @@ class Actor : public Contestant {
   int wrong_from = -1, throws_from = -1;
   int runs = 0;
   double flush_seconds = 0, writes = 100;
+  std::function<void()> judge_breaks;
 
  private:
   std::function<double(int)> seconds_;
@@ -321,6 +329,60 @@ TEST_F(BenchCompetition, WrongOnesAreNamedAndNotRanked) {
   EXPECT_NEAR(json[0]["call"]["median_ms"].get<double>(), 400, 1e-9);
   EXPECT_NE(text_of(report, cli::Format::md).find("| WRONG |"), std::string::npos);
   EXPECT_NE(table_of(report.cases).text(cli::Format::csv).find("label,warm,wrong,,,,,,,,,WRONG"), std::string::npos);
+}
+
+TEST_F(BenchCompetition, AJudgeThatFailsCostsOneRow) {
+  add("right", 0.4);
+  add("ours", 0.2, Role::ours).judge_breaks = [] { throw Error(Errc::out_of_memory, "no room for the oracle"); };
+  add("large", 0.2).judge_breaks = [] { throw std::bad_alloc(); };
+  add("strange", 0.2).judge_breaks = [] { throw std::runtime_error("no number where one was expected"); };
+  const CaseResult r = result();
+  EXPECT_EQ(r.entries[0].rank, 1);
+  for (std::size_t i : {1, 2, 3}) EXPECT_EQ(r.entries[i].status, Status::failed) << r.entries[i].name;
+  EXPECT_NE(r.entries[1].reason.find("no room for the oracle"), std::string::npos);
+  EXPECT_EQ(r.entries[2].reason, "out of host memory");
+  EXPECT_EQ(r.entries[3].reason, "no number where one was expected");
+}
+
+TEST_F(BenchCompetition, ALostDeviceEndsEverything) {
+  add("right", 0.4);
+  add("ours", 0.2, Role::ours).judge_breaks = [] { throw Error(Errc::device_lost, "gone"); };
+  EXPECT_THROW(result(), Error);
+}
+
+TEST_F(BenchEngine, ACaseThatCannotBePreparedIsARow) {
+  Session session;
+  Settings settings;
+  CacheFlusher flusher(device_, team_, 1);
+  const auto results = time_case(job_of("vast", "copy u8 9000000000000000"), device_, team_, session, flusher, settings,
+                                 [](const std::string&) {});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].label, "vast");
+  ASSERT_EQ(results[0].entries.size(), 1u);
+  EXPECT_EQ(results[0].entries[0].status, Status::failed);
+  EXPECT_FALSE(results[0].entries[0].reason.empty());
+  Report report;
+  report.cases = results;
+  EXPECT_EQ(json_of(report)["cases"][0]["shapes"], "u8[9000000000000000]");
+  EXPECT_THROW(
+      time_case(job_of("none", "copy u8 0"), device_, team_, session, flusher, settings, [](const std::string&) {}),
+      Error);
+}
+
+TEST(BenchTeam, WhatAMemberThrowsIsThrownOn) {
+  Team team(3);
+  for (unsigned culprit = 0; culprit < team.size(); ++culprit) {
+    std::atomic<unsigned> done = 0;
+    EXPECT_THROW(team.run([&](unsigned member) {
+      if (member == culprit) throw std::bad_alloc();
+      ++done;
+    }),
+                 std::bad_alloc);
+    EXPECT_EQ(done, team.size() - 1);
+  }
+  std::atomic<unsigned> done = 0;
+  team.run([&](unsigned) { ++done; });
+  EXPECT_EQ(done, team.size());
 }
 
 TEST_F(BenchCompetition, ColdAndWarmAreToldApart) {

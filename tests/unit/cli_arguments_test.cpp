@@ -47,13 +47,17 @@ TEST(CliArguments, WhatIsNotALengthIsAFile) {
 }
 
 TEST(CliArguments, ConfigurationsThatCannotBeReadAreNamed) {
-  EXPECT_EQ(parse_configuration({"tile=64", "pad=1", "tile=32"}), (Configuration{{"pad", 1}, {"tile", 32}}));
-  try {
-    parse_configuration({"tile:64"});
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_NE(error.parts().message.find("tile:64"), std::string::npos);
-    EXPECT_FALSE(error.parts().remedy.empty());
+  EXPECT_EQ(parse_configuration({"tile=32", "pad=1"}), (Configuration{{"pad", 1}, {"tile", 32}}));
+  const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
+      {{"tile:64"}, "tile:64"}, {{"tile=64", "pad=1", "tile=32"}, "tile twice"}};
+  for (const auto& [texts, named] : refused) {
+    try {
+      parse_configuration(texts);
+      ADD_FAILURE() << named << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_NE(error.parts().message.find(named), std::string::npos);
+      EXPECT_FALSE(error.parts().remedy.empty());
+    }
   }
 }
 

@@ -58,8 +58,8 @@ TEST_F(CliGeneratedText, EveryCommandHasHelpAndExamples) {
 TEST_F(CliGeneratedText, ChoicesComeFromTheType) {
   const CLI::App* command = app->get_subcommand("devices");
   EXPECT_EQ(choices(*command->get_option("--format")), (std::vector<std::string>{"table", "json", "csv", "md"}));
-  EXPECT_TRUE(choices(*command->get_option("--seed")).empty());
-  EXPECT_FALSE(takes_value(*command->get_option("--quiet")));
+  EXPECT_TRUE(choices(*app->get_option("--seed")).empty());
+  EXPECT_FALSE(takes_value(*command->get_option("--verbose")));
   EXPECT_TRUE(takes_path(*app->get_subcommand("transpose")->get_option("--output")));
 }
 

@@ -1,0 +1,59 @@
+// Where what is measured or drawn goes: a file that is opened before work begins and holds what there is, or standard
+// output.
+#pragma once
+
+#include "messages.hpp"
+#include "table.hpp"
+
+#include "io/file.hpp"
+
+#include <memory>
+#include <string>
+
+namespace axisloom::cli {
+
+class Results {
+ public:
+  /// No path, or "-", is standard output. Throws Error(file) when the file cannot be written.
+  explicit Results(const std::string& path);
+  /// What there is so far. A file holds it, whole, from now on; pipes and standard output wait for the end.
+  void save(const std::string& text);
+  /// All there is.
+  void finish(const std::string& text);
+
+  /// A line more, which standard output has at once; a file holds all of them, whole.
+  void add_line(const std::string& line);
+  /// There are no more lines.
+  void finish_lines();
+
+ private:
+  std::string path_, lines_;
+  std::unique_ptr<io::OutputFile> file_;
+};
+
+/// The format asked for, else that of a file's extension, else a table.
+Format format_of_results(const std::string& path, Format asked, bool given);
+
+/// Measuring that an interrupt ends early: what there is until then is kept.
+struct Interrupted {};
+/// show_progress, and the place where an interrupt is noticed: throws Interrupted.
+void show_progress_or_stop(const std::string& line);
+
+/// Calls `measure`, and then `finish(whether that is all)`, also where an interrupt or an error has ended it; these
+/// take effect after that.
+template <class Measure, class Finish>
+void measure_and_finish(const Measure& measure, const Finish& finish) {
+  const InterruptsHeld held;
+  try {
+    measure();
+  } catch (const Interrupted&) {
+  } catch (...) {
+    show_progress("");
+    finish(false);
+    throw;
+  }
+  show_progress("");
+  finish(!InterruptsHeld::interrupted());
+}
+
+}  // namespace axisloom::cli
