@@ -181,7 +181,7 @@ def integers(step, reading, addend, dtype):
 def floats(step, reading, addend, dtype):
     wide = np.clongdouble if is_complex(dtype) else LONG
     values = [numbers(operand).astype(wide) for operand in reading.operands]
-    sizes = [finite(magnitudes(x)) for x in values]
+    sizes = [np.asarray(finite(magnitudes(x))) for x in values]
     alpha, beta = factors(step, lambda text: LONG(float(text)))
     result, whole = scaled(alpha, reading.run(*values)), np.abs(alpha) * reading.run(*sizes)
     if beta != 0:

@@ -21,7 +21,8 @@ from elements import DTYPES
 from judge import verdict
 from programs import case_of
 
-BATCH = 100  # programs that are one file
+BATCH = 500  # programs that are one file
+REFUSED_PERCENT = 12
 TIMEOUT = 600  # seconds for one of them
 
 
@@ -32,10 +33,13 @@ class Settings:
         self.program = os.path.abspath(options.program)
         self.seed = options.seed
         self.dtypes = options.dtypes.split(",")
+        self.refused = options.refused
         self.options = ["--threads", str(options.threads), *options.option]
         self.repeat = [f"--option={option}" for option in options.option]
         if options.dtypes != ",".join(DTYPES):
             self.repeat.append(f"--dtypes {options.dtypes}")
+        if options.refused != REFUSED_PERCENT:
+            self.repeat.append(f"--refused {options.refused}")
 
 
 def run(settings, programs, folder):
@@ -114,7 +118,7 @@ class Tally:
 
 
 def drawn(settings, number, dropped=()):
-    program = draw(settings.seed, number, settings.dtypes)
+    program = draw(settings.seed, number, settings.dtypes, settings.refused)
     return program.without(dropped) if dropped else program
 
 
@@ -161,6 +165,7 @@ def parse():
     parser.add_argument("--only", type=int, help="the number of one program")
     parser.add_argument("--drop", default="", help="numbers of steps that are left out")
     parser.add_argument("--dtypes", default=",".join(DTYPES), help="of inputs")
+    parser.add_argument("--refused", type=int, default=REFUSED_PERCENT, help="percent of programs with a step to refuse")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="batches at the same time")
     parser.add_argument("--threads", type=int, default=2, help="programs at the same time, in each batch")
     parser.add_argument("--option", action="append", default=[], help="for axisloom check, such as --option=--checked")

@@ -146,6 +146,8 @@ class Drawer:
             if not refused:
                 raise Redraw from None
             self.program.refusal = "usage"
+        except NotImplementedError:  # no oracle
+            raise Redraw from None
         else:
             if refused or want.values.size > MOST_ELEMENTS or want.values.ndim > MOST_RANK + 2:
                 raise Redraw
@@ -174,9 +176,9 @@ class Drawer:
 
     def can_be_in_place(self, step):
         array = self.array(step.inputs[0])
-        if len(array.shape) < 2 or array.shape[-1] != array.shape[-2] or not self.chance(70):
-            return False
-        return self.overlapped(array) == [step.inputs[0]] and not repeats(array)
+        if len(array.shape) < 2 or array.shape[-1] != array.shape[-2] or min(array.strides[-2:]) < 0:
+            return False  # strides below 0 are refused in place
+        return self.chance(70) and self.overlapped(array) == [step.inputs[0]] and not repeats(array)
 
     # --- one operation ------------------------------------------------------------------------------------------------
 

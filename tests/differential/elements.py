@@ -54,7 +54,7 @@ def joined(real, imag):
 def numbers(array):
     """The exact values of an array's elements."""
     if array.dtype == "bf16":
-        return (array.data.astype(np.uint32) << 16).view(np.float32).astype(LONG)
+        return np.asarray(array.data.astype(np.uint32) << 16).view(np.float32).astype(LONG)
     if is_complex(array.dtype):
         return array.data.astype(COMPLEX_LONG)
     return array.data.astype(LONG) if is_float(array.dtype) else array.data
@@ -64,12 +64,12 @@ def stored(dtype, values):
     """Numbers as an array of a dtype, floats rounded."""
     if dtype != "bf16":
         with np.errstate(over="ignore", invalid="ignore"):
-            return Typed(dtype, np.asarray(values).astype(NUMPY[dtype]))
+            return Typed(dtype, np.asarray(np.asarray(values).astype(NUMPY[dtype])))
     with np.errstate(over="ignore", invalid="ignore"):
         bits = np.ascontiguousarray(np.asarray(values).astype(np.float32)).view(np.uint32).astype(np.uint64)
     to_even = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     nan = (bits & 0x7FFFFFFF) > 0x7F800000
-    return Typed(dtype, np.where(nan, 0x7FC0, to_even).astype(np.uint16).reshape(np.shape(values)))
+    return Typed(dtype, np.asarray(np.where(nan, 0x7FC0, to_even).astype(np.uint16).reshape(np.shape(values))))
 
 
 def promoted(first, second):

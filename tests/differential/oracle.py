@@ -12,7 +12,8 @@ import bounds
 import contractions
 from elements import NAMES, NUMPY, Typed, is_complex, is_float, joined, numbers
 
-REFUSALS = (ValueError, IndexError, einops.EinopsError)  # AxisError of NumPy is both of the first
+# AxisError of NumPy is both of the first; einops divides by a length of 0.
+REFUSALS = (ValueError, IndexError, einops.EinopsError, ZeroDivisionError)
 
 
 @dataclass
@@ -22,6 +23,10 @@ class Expected:
     bound: Optional[np.ndarray]   # None: bit for bit; complex results have a bound in each component
     signed_zeros: bool = False    # with a bound: 0 and -0 are told apart
     any_order: bool = False       # with a bound: of what is not finite only that is certain
+
+    def __post_init__(self):  # NumPy gives numbers instead of arrays without axes
+        self.values = np.asarray(self.values)
+        self.bound = None if self.bound is None else np.asarray(self.bound)
 
 
 # --- moves ------------------------------------------------------------------------------------------------------------
@@ -134,14 +139,12 @@ def reduce(step, array, name, order):
 
     def reduced(data, axes):
         results.append(fold(name, Typed(array.dtype, data), axes, order))
-        return np.arange(results[0][0].size).reshape(results[0][0].shape)
+        return np.arange(np.size(results[0][0])).reshape(np.shape(results[0][0]))
 
     places = einops.reduce(array.data, step.words[1], reduced, **step.lengths)
-    if not results:  # einops asks for nothing where no axis is reduced
-        results.append(fold(name, Typed(array.dtype, einops.rearrange(array.data, step.words[1], **step.lengths)), (),
-                            order))
-        return results[0]
-    return tuple(None if part is None else part.reshape(-1)[places] for part in results[0])
+    if not results:  # einops asks for nothing where no axis is reduced: it has moved the elements themselves
+        return fold(name, Typed(array.dtype, places), (), order)
+    return tuple(None if part is None else np.reshape(part, -1)[places] for part in results[0])
 
 
 def reduce_axes(step, array, name, order):
@@ -162,8 +165,9 @@ def reduction(step, array):
     if step.options.get("order", "fast") not in ("fast", "portable"):
         raise ValueError("there is no such order")
     values, bound = (reduce if step.op == "reduce" else reduce_axes)(step, array, name, order)
-    return Expected(result_dtype(name, array), np.asarray(values), bound,
-                    signed_zeros=name in ("min", "max") and is_complex(array.dtype))
+    return Expected(result_dtype(name, array), values, bound,
+                    signed_zeros=name in ("min", "max") and is_complex(array.dtype),
+                    any_order=name == "prod" and is_complex(array.dtype))
 
 
 REDUCTIONS = ("sum", "prod", "mean", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero", "norm")
