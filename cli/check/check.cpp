@@ -34,10 +34,9 @@ struct CheckOptions {
   int repeat = 1;
   int max_failures = 20;
   std::string keep;
-  std::string programs;
-  int threads = 1;
   bool list = false;
   bool slow = false;
+  Programs programs;
 };
 
 struct Tally {
@@ -177,31 +176,8 @@ void run_all(const std::vector<Case>& cases, CheckSettings settings, const Check
   if (tally.failed > 0) context.exit_code = exit_differs;
 }
 
-void check_programs(const CheckOptions& options, Context& context) {
-  if (options.keep.empty())
-    throw Error(Errc::usage, "--programs judges nothing itself", "name a folder for the results with --keep");
-  const auto start = std::chrono::steady_clock::now();
-  const jit::CacheStats before = jit::cache_stats();
-  const Device device = open_asked_device(context);
-  const ProgramTally tally =
-      run_programs({.device = device,
-                    .file = options.programs,
-                    .keep = options.keep,
-                    .threads = options.threads,
-                    .repeat = options.repeat,
-                    .index_64 = parse_index(options.index) == IndexWidth::bits64,
-                    .checked = options.checked});
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  print(fmt::format("{} programs done, {} refused, {} accepted, {} differ between runs; {} steps in {:.1f} s on {}, {} "
-                    "compiles\n",
-                    tally.done, tally.refused, tally.accepted, tally.differ, tally.steps, seconds.count(),
-                    device.info().label(), jit::cache_stats().compiles - before.compiles));
-  if (tally.differ > 0) context.exit_code = exit_differs;
-}
-
 void run(const CheckOptions& options, Context& context) {
-  if (!options.programs.empty()) return check_programs(options, context);
-  if (options.lines.empty() && options.files.empty() && options.random == 0)
+  if (options.lines.empty() && options.files.empty() && options.random == 0 && options.programs.file.empty())
     throw Error(Errc::usage, "there is nothing to check", "give a case, --cases FILE, or --random N");
   const std::vector<Case> cases = gather(options, context.seed);
   if (options.list) {
@@ -216,6 +192,11 @@ void run(const CheckOptions& options, Context& context) {
   settings.checked = options.checked;
   settings.tight = options.tight || options.checked;
   settings.repeat = options.repeat;
+  if (!options.programs.file.empty()) {
+    settings.keep = options.keep;
+    if (!check_programs(options.programs, settings)) context.exit_code = exit_differs;
+    return;
+  }
   run_all(cases, settings, options, context);
 }
 
@@ -250,13 +231,9 @@ void add_check(CLI::App& app, Context& context) {
                    "Write the arrays of case N as DIR/N-in1.npy, ..., DIR/N-out.npy, for other programs to check")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory.description(""));
-  command->add_option("--programs", options->programs, "A file of chained operations, whose results are left in --keep")
-      ->type_name("FILE");
-  command->add_option("--threads", options->threads, "That many programs at the same time")
-      ->type_name("T")
-      ->check(CLI::PositiveNumber.description(""));
   command->add_flag("--slow", options->slow, "Run the lines marked slow too");
   command->add_flag("--list", options->list, "Print the cases, expanded, and run nothing");
+  add_program_options(*command, options->programs);
   add_common_options(*command, context);
   set_examples(*command,
                "axisloom check --cases tests/cases/transpose.cases\n"

@@ -3,8 +3,10 @@
 
 #include "arguments.hpp"
 #include "check/case.hpp"
+#include "messages.hpp"
 
 #include "io/file.hpp"
+#include "jit/jit.hpp"
 #include "ops/plan_cache.hpp"
 
 #include <axisloom/error.hpp>
@@ -16,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -108,8 +111,8 @@ void add_step(Program& program, const std::vector<std::string>& words, std::stri
   }
   if (words[2] != "-") step.output = index_below(words[2], program.arrays.size(), "array");
   step.queue = index_below(words[3], queues_of_a_program, "queue");
-  step.c = parse_case(fmt::format("{} {} {} {}", words[4], fmt::join(dtypes, ","), fmt::join(shapes, ","),
-                                  after_words(line, 5)));
+  step.c = parse_case(
+      fmt::format("{} {} {} {}", words[4], fmt::join(dtypes, ","), fmt::join(shapes, ","), after_words(line, 5)));
   program.steps.push_back(std::move(step));
 }
 
@@ -156,7 +159,7 @@ struct StepRefused {
 /// One run of one program.
 class ProgramRun {
  public:
-  ProgramRun(const Program& program, std::span<const std::byte> data, const ProgramSettings& settings)
+  ProgramRun(const Program& program, std::span<const std::byte> data, const CheckSettings& settings)
       : program_(program), data_(data.subspan(program.begin, program.bytes)), settings_(settings) {
     for (Queue& queue : queues_) queue = settings.device.queue();
   }
@@ -249,7 +252,7 @@ class ProgramRun {
 
   const Program& program_;
   std::span<const std::byte> data_;
-  const ProgramSettings& settings_;
+  const CheckSettings& settings_;
   std::array<Queue, queues_of_a_program> queues_;
   std::array<Event, queues_of_a_program> last_;
   std::vector<Plan> plans_;
@@ -272,7 +275,7 @@ std::string one_line_of(const Error& error) {
 }
 
 /// The outcome of one run, and into `result` what it left.
-std::string outcome_of(const Program& program, std::span<const std::byte> data, const ProgramSettings& settings,
+std::string outcome_of(const Program& program, std::span<const std::byte> data, const CheckSettings& settings,
                        Contents& result) {
   result.assign(data.begin() + static_cast<std::ptrdiff_t>(program.begin),
                 data.begin() + static_cast<std::ptrdiff_t>(program.begin + program.bytes));
@@ -290,12 +293,12 @@ std::string outcome_of(const Program& program, std::span<const std::byte> data, 
 /// one plan at the same time.
 class ProgramQueue {
  public:
-  ProgramQueue(const std::vector<Program>& programs, std::span<const std::byte> data, const ProgramSettings& settings)
+  ProgramQueue(const std::vector<Program>& programs, std::span<const std::byte> data, const CheckSettings& settings)
       : programs_(programs), data_(data), settings_(settings), outcomes_(programs.size()) {}
 
-  std::vector<ProgramOutcome> run() {
+  std::vector<ProgramOutcome> run(int thread_count) {
     std::vector<std::thread> threads;
-    for (int i = 1; i < settings_.threads; ++i) threads.emplace_back([this] { work(); });
+    for (int i = 1; i < thread_count; ++i) threads.emplace_back([this] { work(); });
     work();
     for (std::thread& thread : threads) thread.join();
     if (failure_) std::rethrow_exception(failure_);
@@ -329,39 +332,60 @@ class ProgramQueue {
 
   const std::vector<Program>& programs_;
   std::span<const std::byte> data_;
-  const ProgramSettings& settings_;
+  const CheckSettings& settings_;
   std::vector<ProgramOutcome> outcomes_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
 };
 
-void count_outcome(const std::string& text, ProgramTally& tally) {
-  const auto is = [&](std::string_view start) { return text.starts_with(start); };
-  ++(is("done") ? tally.done : is("accepted") ? tally.accepted : is("refused") ? tally.refused : tally.differ);
+void write_outcomes(const std::string& folder, const std::vector<Program>& programs,
+                    const std::vector<ProgramOutcome>& outcomes) {
+  io::OutputFile results(folder + "/results"), lines(folder + "/outcomes");
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    results.write(outcomes[i].result);
+    lines.write(fmt::format("{} {}\n", programs[i].name, outcomes[i].text));
+  }
+  results.commit();
+  lines.commit();
 }
 
 }  // namespace
 
-ProgramTally run_programs(const ProgramSettings& settings) {
-  const std::vector<Program> programs = read_programs(settings.file);
-  const Contents data = io::InputFile(settings.file + ".data").contents();
+void add_program_options(CLI::App& check, Programs& programs) {
+  CLI::Option* const file =
+      check.add_option("--programs", programs.file, "A file of chained operations, whose results are left in --keep")
+          ->type_name("FILE")
+          ->needs("--keep");
+  for (const char* of_cases :
+       {"case", "--cases", "--random", "--candidate", "--tight", "--max-failures", "--slow", "--list"})
+    file->excludes(of_cases);
+  check.add_option("--threads", programs.threads, "That many programs at the same time")
+      ->type_name("T")
+      ->needs(file)
+      ->check(CLI::PositiveNumber.description(""));
+}
+
+bool check_programs(const Programs& from, const CheckSettings& settings) {
+  const auto start = std::chrono::steady_clock::now();
+  const jit::CacheStats before = jit::cache_stats();
+  const std::vector<Program> programs = read_programs(from.file);
+  const Contents data = io::InputFile(from.file + ".data").contents();
   const std::size_t bytes = programs.empty() ? 0 : programs.back().begin + programs.back().bytes;
   if (data.size() != bytes)
-    throw Error(Errc::usage, fmt::format("the programs have {} bytes of buffers, {}.data {}", bytes, settings.file,
-                                         data.size()));
-  const std::vector<ProgramOutcome> outcomes = ProgramQueue(programs, data, settings).run();
-  io::OutputFile results(settings.keep + "/results"), lines(settings.keep + "/outcomes");
-  ProgramTally tally;
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    results.write(outcomes[i].result);
-    lines.write(fmt::format("{} {}\n", programs[i].name, outcomes[i].text));
-    count_outcome(outcomes[i].text, tally);
-    tally.steps += static_cast<std::int64_t>(programs[i].steps.size());
-  }
-  results.commit();
-  lines.commit();
-  return tally;
+    throw Error(Errc::usage,
+                fmt::format("the buffers of the programs have {} bytes, {}.data {}", bytes, from.file, data.size()));
+  const std::vector<ProgramOutcome> outcomes = ProgramQueue(programs, data, settings).run(from.threads);
+  write_outcomes(settings.keep, programs, outcomes);
+  const auto count = [&](std::string_view word) {
+    return std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& o) { return o.text.starts_with(word); });
+  };
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  print(fmt::format(
+      "{} programs: {} done, {} refused, {} accepted, {} differ from run to run; in {:.1f} s on {}, {} compiles\n",
+      programs.size(), count("done"), count("refused"), count("accepted"), count("differs"), seconds.count(),
+      settings.device.info().label(), jit::cache_stats().compiles - before.compiles));
+  return count("differs") == 0;
 }
 
 }  // namespace axisloom::cli

@@ -195,6 +195,7 @@ def main():
             for failure in failures:
                 print(failure, flush=True)
     seconds = time.monotonic() - start
+    for said in tally.said: print(said)
     print("steps: " + ", ".join(f"{count} {name}" for name, count in tally.operations.most_common()))
     print(f"refused: {tally.refusals['usage']} usage, {tally.refusals['overlap']} overlap; of {tally.rounded} rounded "
           f"elements {tally.unbounded} had no bound; {programs / seconds:.1f} programs a second")
