@@ -204,7 +204,7 @@ class ProgramRun {
   Plan plan_of(const ProgramStep& step) const {
     std::vector<View> views;
     for (const std::size_t input : step.inputs) views.push_back(program_.arrays[input].view);
-    if (step.output) views.push_back(program_.arrays[*step.output].view);
+    views.push_back(step.output ? program_.arrays[*step.output].view : result_view(step.c.op, views));
     PlanOptions options = step.c.options;
     options.in_place = step.c.in_place;
     options.checked = settings_.checked;

@@ -26,7 +26,7 @@ from bounds import LONG_ROUNDOFF, accumulator, finished, finite, terms
 from elements import LEAST, LONG, NUMPY, ROUNDOFF, Typed, component, is_complex, is_float, joined, numbers, promoted
 
 ELLIPSIS = "..."
-BYTES = ("u8", "i8")
+BYTES = ("u8", "i8", "bool")
 
 
 def is_einops(text, operands):
@@ -141,7 +141,8 @@ def out_dtype(step, operands):
         if promoted(common, asked) != asked:
             raise ValueError("that dtype does not hold the result")
         return asked
-    return "i32" if all(operand.dtype in BYTES for operand in operands) else common
+    bytes_only = common != "bool" and all(operand.dtype in BYTES for operand in operands)
+    return "i32" if bytes_only else common  # NumPy's wrap round
 
 
 def relative_error(reading, dtype):
@@ -165,13 +166,13 @@ def factors(step, number):
 
 def integers(step, reading, addend, dtype):
     wide = np.bool_ if dtype == "bool" else np.int64  # other integers: modulo 2^64
-    value = reading.run(*[operand.data.astype(wide) for operand in reading.operands])
+    value = reading.run(*[numbers(operand).astype(wide) for operand in reading.operands])
     alpha, beta = factors(step, lambda text: int(float(text)))
     if dtype == "bool":
-        value = value | addend.data if beta else value
+        value = value | numbers(addend) if beta else value
     else:
         value = value * np.int64(alpha)
-        value = value + np.int64(beta) * addend.data.astype(wide) if beta else value
+        value = value + np.int64(beta) * numbers(addend).astype(wide) if beta else value
     value = value.astype(NUMPY[dtype])
     if "activation" in step.options:
         value = np.maximum(value, 0)

@@ -10,6 +10,7 @@ import argparse
 import collections
 import multiprocessing
 import os
+import random
 import secrets
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from judge import verdict
 from programs import case_of
 
 BATCH = 500  # programs that are one file
-REFUSED_PERCENT = 12
+DEFAULTS = {"dtypes": ",".join(DTYPES), "steps": 0, "refused": 12}
 TIMEOUT = 600  # seconds for one of them
 
 
@@ -33,13 +34,14 @@ class Settings:
         self.program = os.path.abspath(options.program)
         self.seed = options.seed
         self.dtypes = options.dtypes.split(",")
-        self.refused = options.refused
+        if options.dtypes.isdigit():
+            self.dtypes = random.Random(f"{options.seed} dtypes").sample(DTYPES, int(options.dtypes))
+        self.steps, self.refused = options.steps, options.refused
         self.options = ["--threads", str(options.threads), *options.option]
         self.repeat = [f"--option={option}" for option in options.option]
-        if options.dtypes != ",".join(DTYPES):
-            self.repeat.append(f"--dtypes {options.dtypes}")
-        if options.refused != REFUSED_PERCENT:
-            self.repeat.append(f"--refused {options.refused}")
+        for name in ("dtypes", "steps", "refused"):
+            if getattr(options, name) != DEFAULTS[name]:
+                self.repeat.append(f"--{name} {getattr(options, name)}")
 
 
 def run(settings, programs, folder):
@@ -118,7 +120,7 @@ class Tally:
 
 
 def drawn(settings, number, dropped=()):
-    program = draw(settings.seed, number, settings.dtypes, settings.refused)
+    program = draw(settings.seed, number, settings.dtypes, settings.steps, settings.refused)
     return program.without(dropped) if dropped else program
 
 
@@ -164,11 +166,13 @@ def parse():
     parser.add_argument("--part", default="1/1", help="I/K: the I-th of K parts of the programs")
     parser.add_argument("--only", type=int, help="the number of one program")
     parser.add_argument("--drop", default="", help="numbers of steps that are left out")
-    parser.add_argument("--dtypes", default=",".join(DTYPES), help="of inputs")
-    parser.add_argument("--refused", type=int, default=REFUSED_PERCENT, help="percent of programs with a step to refuse")
+    parser.add_argument("--dtypes", help="of inputs; N: that many, drawn by the seed")
+    parser.add_argument("--steps", type=int, help="of each program; 0: a few")
+    parser.add_argument("--refused", type=int, help="percent of programs with a step to refuse")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="batches at the same time")
     parser.add_argument("--threads", type=int, default=2, help="programs at the same time, in each batch")
     parser.add_argument("--option", action="append", default=[], help="for axisloom check, such as --option=--checked")
+    parser.set_defaults(**DEFAULTS)
     return parser.parse_args()
 
 

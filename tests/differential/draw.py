@@ -14,6 +14,7 @@ from programs import Array, Program, Step, view
 
 MOST_ELEMENTS = 6_000  # of an array
 MOST_RANK = 6
+STEPS = 3, 6
 LAYOUT_NAMES = [*LAYOUTS, "NC/4HW4", "NC/8HW8", "NC/16HW16", "NC/32HW32"]
 
 # How often each is drawn.
@@ -28,11 +29,12 @@ class Redraw(Exception):
 class Drawer:
     """Draws one program. `dtypes` are those of inputs; others come of reductions and products."""
 
-    def __init__(self, seed, name, dtypes, refused_percent):
+    def __init__(self, seed, name, dtypes, steps, refused_percent):
         self.rng = random.Random(f"{seed}/{name}")
         self.generator = np.random.default_rng(self.rng.getrandbits(64))
         self.dtypes = self.rng.sample(dtypes, min(len(dtypes), self.rng.choice([1, 2, 2, 3])))
         self.program = Program(str(name))
+        self.steps = steps
         self.refused_percent = refused_percent
 
     def chance(self, percent):
@@ -41,7 +43,7 @@ class Drawer:
     def draw(self):
         program = self.program
         queues = 2 if self.chance(25) else 1
-        steps = self.rng.randint(3, 6)
+        steps = self.steps or self.rng.randint(*STEPS)
         self.new_input(self.shape(), self.dtype())
         while len(program.steps) < steps and program.refusal is None:
             before = [list(part) for part in (program.buffers, program.arrays, program.values)]
@@ -80,8 +82,25 @@ class Drawer:
         self.program.values.append(values or Typed(array.dtype, view(array, self.program.buffers).copy()))
         return len(self.program.arrays) - 1
 
+    def add_alias(self):
+        """The bytes of an input once more, as integers of any size."""
+        inputs = set(range(len(self.program.arrays))) - {step.output for step in self.program.steps}
+        number = self.rng.choice(sorted(inputs))
+        array, dtype = self.array(number), self.rng.choice(["u8", "i16", "u32", "i64"])
+        low, span = layout.reach(array.shape, array.strides)
+        begin, end = ((array.offset - low + places) * size_of(array.dtype) for places in (0, span))
+        begin, count = -(-begin // size_of(dtype)), end // size_of(dtype)
+        alias = Array(array.buffer, dtype, (max(0, count - begin),), (self.rng.choice([1, 1, -1]),), begin)
+        if alias.strides[0] < 0:
+            alias.offset += max(0, alias.shape[0] - 1)
+        if array.turned_into is None and 0 < alias.shape[0] <= MOST_ELEMENTS and inputs.issuperset(
+                self.overlapped(alias)):
+            self.add(alias)
+
     def operand(self, suits=lambda array: True):
         """An array that is there, the newest most often."""
+        if self.chance(3):
+            self.add_alias()
         fitting = [number for number, array in enumerate(self.program.arrays)
                    if array.turned_into is None and suits(array)]
         if not fitting:
@@ -104,7 +123,10 @@ class Drawer:
         return self.program.arrays[number]
 
     def place_result(self, dtype, shape):
-        """A place for a result: in a buffer of its own, behind what another holds, or between the elements of one."""
+        """A place for a result: in a buffer of its own, behind or over what another holds, or between the elements of
+        an array."""
+        if self.chance(10) and (place := self.place_between(dtype, shape)):
+            return place
         step = self.rng.choice([1, 1, 1, 2])
         strides = layout.strides_for(self.rng, shape, step)
         low, span = layout.reach(shape, strides)
@@ -116,11 +138,28 @@ class Drawer:
             begin = -(-len(buffers[number]) // size)
             if self.chance(40):
                 begin, front = self.rng.randint(0, begin), 0
-        needed = (begin + front + span + back) * size
+        self.grow(number, (begin + front + span + back) * size)
+        return Array(number, dtype, tuple(shape), strides, begin + front + low)
+
+    def place_between(self, dtype, shape):
+        """Among the elements of an array of elements as large, which leave every second place free."""
+        spread = [array for array in self.program.arrays if array.shape and size_of(array.dtype) == size_of(dtype) and
+                  all(stride % 2 == 0 for stride in array.strides)]
+        if not spread:
+            return None
+        array = self.rng.choice(spread)
+        strides = layout.strides_for(self.rng, shape, 2)
+        low, span = layout.reach(shape, strides)
+        first = array.offset - layout.reach(array.shape, array.strides)[0] + self.rng.choice([1, 1, 3])
+        self.grow(array.buffer, (first + span) * size_of(dtype))
+        return Array(array.buffer, dtype, tuple(shape), strides, first + low)
+
+    def grow(self, number, needed):
+        """Gives a buffer, or a new one, so many bytes or more."""
+        buffers = self.program.buffers
         before = buffers[number] if number < len(buffers) else np.empty(0, np.uint8)
         more = np.frombuffer(self.generator.bytes(max(0, needed - len(before))), np.uint8)
         buffers[number:number + 1] = [np.concatenate([before, more])]
-        return Array(number, dtype, tuple(shape), strides, begin + front + low)
 
     def overlapped(self, array):
         """The arrays that share bytes with one."""
@@ -146,7 +185,7 @@ class Drawer:
             if not refused:
                 raise Redraw from None
             self.program.refusal = "usage"
-        except NotImplementedError:  # no oracle
+        except (NotImplementedError, MemoryError):  # the oracles do not know, or cannot
             raise Redraw from None
         else:
             if refused or want.values.size > MOST_ELEMENTS or want.values.ndim > MOST_RANK + 2:
@@ -167,7 +206,7 @@ class Drawer:
             place = self.place_result(want.dtype, want.values.shape)
             overlapped = self.overlapped(place)
             if any(number not in step.inputs for number in overlapped) or (
-                    overlapped and len(self.program.steps) < 2):
+                    overlapped and not self.chance(self.refused_percent)):
                 raise Redraw
             step.output = self.add(place, values)
             if overlapped:
@@ -309,5 +348,6 @@ def repeats(array):
     return len(places) < int(np.prod(array.shape))
 
 
-def draw(seed, name, dtypes=DTYPES, refused_percent=12):
-    return Drawer(seed, name, list(dtypes), refused_percent).draw()
+def draw(seed, name, dtypes, steps, refused_percent):
+    """Program `name` of a seed. `steps`: how many, or 0 for a few."""
+    return Drawer(seed, name, list(dtypes), steps, refused_percent).draw()

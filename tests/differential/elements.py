@@ -52,24 +52,26 @@ def joined(real, imag):
 
 
 def numbers(array):
-    """The exact values of an array's elements."""
+    """The exact values of an array's elements. A bool may be any byte: what is not 0 is true."""
+    if array.dtype == "bool":
+        return np.asarray(array.data.view(np.uint8) != 0)
     if array.dtype == "bf16":
         return np.asarray(array.data.astype(np.uint32) << 16).view(np.float32).astype(LONG)
-    if is_complex(array.dtype):
-        return array.data.astype(COMPLEX_LONG)
-    return array.data.astype(LONG) if is_float(array.dtype) else array.data
+    if not is_float(array.dtype):
+        return array.data
+    with np.errstate(invalid="ignore"):  # NaNs that signal
+        return array.data.astype(COMPLEX_LONG if is_complex(array.dtype) else LONG)
 
 
 def stored(dtype, values):
     """Numbers as an array of a dtype, floats rounded."""
-    if dtype != "bf16":
-        with np.errstate(over="ignore", invalid="ignore"):
-            return Typed(dtype, np.asarray(np.asarray(values).astype(NUMPY[dtype])))
     with np.errstate(over="ignore", invalid="ignore"):
-        bits = np.ascontiguousarray(np.asarray(values).astype(np.float32)).view(np.uint32).astype(np.uint64)
-    to_even = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    nan = (bits & 0x7FFFFFFF) > 0x7F800000
-    return Typed(dtype, np.asarray(np.where(nan, 0x7FC0, to_even).astype(np.uint16).reshape(np.shape(values))))
+        near = np.asarray(values).astype(np.float32 if dtype == "bf16" else NUMPY[dtype])
+    if dtype != "bf16":
+        return Typed(dtype, near)
+    pattern = near.view(np.uint32).astype(np.uint64)
+    to_even = (pattern + 0x7FFF + (pattern >> 16 & 1)) >> 16
+    return Typed(dtype, np.asarray(np.where(np.isnan(near), 0x7FC0, to_even), np.uint16))
 
 
 def promoted(first, second):

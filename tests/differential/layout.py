@@ -62,7 +62,7 @@ def real_numbers(dtype, style, generator, count):
 def fill(dtype, generator, count):
     """Random elements: any bits, few different values, or numbers that can be added and multiplied."""
     style = generator.choice(["bits", "small", "plain", "plain", "plain", "plain", "wide", "special"])
-    if dtype == "bool":
+    if dtype == "bool" and style != "bits":
         return generator.integers(0, 2, count).astype(np.bool_)
     if is_float(dtype) and style != "bits":
         real = component(dtype)

@@ -34,7 +34,7 @@ def spoil_axes(rng, step):
 def spoil_inputs(rng, step, drawer):
     kind = rng.random()
     if kind < 0.2:
-        step.inputs += [step.inputs[0]] * 2  # one more would be taken for the output
+        step.inputs.append(step.inputs[0])
     elif kind < 0.4 and len(step.inputs) > 1:
         step.inputs.pop()
     else:
