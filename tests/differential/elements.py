@@ -55,12 +55,13 @@ def numbers(array):
     """The exact values of an array's elements. A bool may be any byte: what is not 0 is true."""
     if array.dtype == "bool":
         return np.asarray(array.data.view(np.uint8) != 0)
-    if array.dtype == "bf16":
-        return np.asarray(array.data.astype(np.uint32) << 16).view(np.float32).astype(LONG)
     if not is_float(array.dtype):
         return array.data
+    data = array.data
+    if array.dtype == "bf16":
+        data = np.asarray(data.astype(np.uint32) << 16).view(np.float32)
     with np.errstate(invalid="ignore"):  # NaNs that signal
-        return array.data.astype(COMPLEX_LONG if is_complex(array.dtype) else LONG)
+        return data.astype(COMPLEX_LONG if is_complex(array.dtype) else LONG)
 
 
 def stored(dtype, values):

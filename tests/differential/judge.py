@@ -2,32 +2,24 @@
 import numpy as np
 
 from elements import Typed, bits, is_complex, numbers
-from oracle import REFUSALS, expected
+from oracle import expected
 from programs import typed, view
 
 
-def wrong_part(want, bound, got, any_order):
-    """Where one component of a result is out of its bound."""
-    with np.errstate(invalid="ignore"):
-        near = np.abs(got - want) <= bound
-    same = (np.isnan(want) & np.isnan(got)) | (want == got)
-    kept = ~np.isfinite(got) if any_order else same
-    return ~(np.isposinf(bound) | np.where(np.isfinite(want), near, kept))
-
-
-def wrong_numbers(expected_result, got):
-    want, bound, have = expected_result.values, expected_result.bound, numbers(got)
-    if not is_complex(got.dtype):
-        return wrong_part(want, bound, have, expected_result.any_order)
-    if expected_result.any_order:  # infinity in one part may come out as NaN in both
-        lost = ~np.isfinite(want)
-        free = np.where(np.isposinf(bound.real) | (lost & ~np.isfinite(have)), np.inf, bound.real)
-        return wrong_part(np.where(lost, 0, want.real), np.where(lost & np.isfinite(have), -1, free), have.real, False)
-    wrong = np.zeros(want.shape, bool)
-    for part in (np.real, np.imag):
-        wrong |= wrong_part(part(want), part(bound), part(have), False)
-        if expected_result.signed_zeros:
-            wrong |= (part(want) == 0) & (np.signbit(part(want)) != np.signbit(part(have)))
+def wrong_numbers(want, got):
+    """Where a result with a bound is beyond it, component by component."""
+    have = numbers(got)
+    wrong = np.zeros(have.shape, bool)
+    for part in (np.real, np.imag) if is_complex(got.dtype) else (np.asarray,):
+        value, bound, number = part(want.values), part(want.bound), part(have)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(number - value) <= bound
+        wrong |= ~(near | (value == number) | (np.isnan(value) & np.isnan(number)) | np.isposinf(bound))
+        if want.signed_zeros:
+            wrong |= (value == 0) & (np.signbit(value) != np.signbit(number))
+    if want.any_order:
+        free = np.isposinf(want.bound.real)
+        wrong = np.where(np.isfinite(want.values), wrong, np.isfinite(have) & ~free)
     return wrong
 
 

@@ -58,7 +58,8 @@ def spoil_words(rng, step):
     elif step.op == "reduce" and at == 0:
         step.words[at] = rng.choice(["median", "max", "argmax"])
     else:
-        step.words[at] = spoil_text(rng, step.words[at])
+        text = spoil_text(rng, step.words[at])
+        step.words[at] = text.lstrip("-") if text.startswith("--") else text  # a case would take it for a flag
 
 
 def spoil(step, drawer):
