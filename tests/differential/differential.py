@@ -11,6 +11,7 @@ import collections
 import multiprocessing
 import os
 import random
+import re
 import secrets
 import subprocess
 import sys
@@ -21,11 +22,13 @@ import numpy as np
 
 from draw import draw
 from elements import DTYPES
+from differences import DIFFERENCES
 from judge import verdict
 from programs import case_of, view
 
 BATCH = 500  # programs that are one file
 DEFAULTS = {"dtypes": ",".join(DTYPES), "steps": 0, "refused": 12}
+MOST_MINIMISED = 5  # failures of a batch
 TIMEOUT = 600  # seconds for one of them
 
 
@@ -76,16 +79,15 @@ def run(settings, programs, folder):
 
 
 def judged(settings, programs, folder, tally=None):
-    """What is wrong with each program that is wrong, by name: (step, text). When the run ends without results, each
-    program is run by itself."""
+    """What is wrong with each program that is wrong, by name: (step, text). When the run ends without results, both
+    halves are run by themselves."""
     outcomes, results, said = run(settings, programs, folder)
     if outcomes is None:
         if len(programs) == 1:
             return {programs[0].name: (len(programs[0].steps) - 1, f"no results: {said[-400:]}")}
-        wrong = {}
-        for program in programs:
-            wrong.update(judged(settings, [program], folder, tally))
-        return wrong or {programs[0].name: (0, f"together with others: {said[-400:]}")}
+        middle = len(programs) // 2
+        wrong = {**judged(settings, programs[:middle], folder, tally), **judged(settings, programs[middle:], folder, tally)}
+        return wrong or {programs[0].name: (0, f"no results, but in halves: {said[-400:]}")}
     wrong, begin = {}, 0
     for program in programs:
         content = results[begin:begin + program.bytes()]
@@ -147,7 +149,9 @@ def drawn(settings, number, dropped=()):
 def minimised(settings, number, folder):
     """The steps that can be left out with the program still wrong, and what is wrong then."""
     dropped, found = [], None
-    for step in reversed(range(len(drawn(settings, number).steps))):
+    for step, what in reversed(list(enumerate(drawn(settings, number).steps))):
+        if what.in_place:  # its operand is nowhere but under its result
+            continue
         trial = drawn(settings, number, [*dropped, step])
         wrong = judged(settings, [trial], folder) if trial.steps else {}
         if wrong:
@@ -156,9 +160,13 @@ def minimised(settings, number, folder):
     return sorted(dropped), found
 
 
-def failure_text(settings, number, found, folder):
-    dropped, smaller = minimised(settings, number, folder)
-    program, (step, what) = smaller or (drawn(settings, number), found)
+def failure_text(settings, number, dropped, found, folder=None):
+    """`folder`: for runs that find out which steps do not matter."""
+    program, (step, what) = drawn(settings, number, dropped), found
+    if folder:
+        more, smaller = minimised(settings, number, folder)
+        if smaller:
+            dropped, (program, (step, what)) = more, smaller
     lines = [f"FAILED program {number}, step {step}: {what}", *("  " + line for line in program.text().splitlines()),
              f"  that step: {case_of(program, program.steps[step])}"]
     command = f"{sys.argv[0]} {settings.program} --seed {settings.seed} --only {number}"
@@ -173,8 +181,9 @@ def work(task):
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         wrong = judged(settings, [drawn(settings, number, dropped) for number in numbers], folder, tally)
-        failures = [failure_text(settings, int(name), found, folder) if not dropped else
-                    f"FAILED program {name}, step {found[0]}: {found[1]}" for name, found in wrong.items()]
+        failures = [failure_text(settings, int(name), dropped, found,
+                                 folder if i < MOST_MINIMISED and not dropped else None)
+                    for i, (name, found) in enumerate(wrong.items())]
     return len(numbers), failures, tally
 
 
@@ -192,6 +201,7 @@ def parse():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="batches at the same time")
     parser.add_argument("--threads", type=int, default=2, help="programs at the same time, in each batch")
     parser.add_argument("--option", action="append", default=[], help="for axisloom check, such as --option=--checked")
+    parser.add_argument("--differences", action="store_true", help="say where we differ from NumPy and einops on purpose")
     parser.set_defaults(**DEFAULTS)
     return parser.parse_args()
 
@@ -207,6 +217,10 @@ def batches(options):
 def main():
     options = parse()
     settings = Settings(options)
+    if options.differences:
+        for what, theirs, ours in DIFFERENCES:
+            print(f"{what}\n  NumPy, einops: {theirs}\n  here: {ours}")
+        return
     print(f"seed {options.seed}", flush=True)
     start, tally, programs, failed = time.monotonic(), Tally(), 0, 0
     dropped = [int(step) for step in options.drop.split(",") if step]
@@ -219,8 +233,9 @@ def main():
             for failure in failures:
                 print(failure, flush=True)
     seconds = time.monotonic() - start
-    for said in tally.said: print(said)
     print("steps: " + ", ".join(f"{count} {name}" for name, count in tally.operations.most_common()))
+    compiles = sum(int(re.search(r"(\d+) compiles", said)[1]) for said in tally.said)
+    print(f"{compiles} kernels, counted anew in each batch of {BATCH}")
     print(f"refused: {tally.refusals['usage']} usage, {tally.refusals['overlap']} overlap; of {tally.rounded} rounded "
           f"elements {tally.unbounded} had no bound; {programs / seconds:.1f} programs a second")
     print(f"{programs - failed} passed, {failed} failed")

@@ -63,8 +63,8 @@ class Program:
         return "\n".join(lines) + "\n"
 
     def without(self, dropped):
-        """The program without some steps: their results are there from the beginning, as the oracles have them. Of a
-        transpose in place the operand is there no longer, so it and all after it that need it cannot be left out."""
+        """The program without some steps, none of them in place: their results are there from the beginning, as the
+        oracles have them."""
         buffers = [buffer.copy() for buffer in self.buffers]
         steps = []
         for number, (step, value) in enumerate(zip(self.steps, self.results())):

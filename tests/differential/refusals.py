@@ -1,4 +1,4 @@
-"""Steps that NumPy and einops may refuse, drawn by spoiling good ones, and where we differ from them on purpose."""
+"""Steps that NumPy and einops are likely to refuse: good ones spoiled. Whether one is still good is for the oracles."""
 CHARACTERS = " ()abch123->,._"
 
 
@@ -75,7 +75,3 @@ def spoil(step, drawer):
         if step.op not in ("reduce", "einsum", "matmul", "dot"):
             ways += [lambda: spoil_axes(rng, step)] * 3
     rng.choice(ways)()
-
-
-def differs(step, operands):
-    return None
