@@ -37,7 +37,7 @@ def accumulator(dtype):
     """The real dtype in which sums and products of a dtype are taken together."""
     if not is_float(dtype):
         return "f64"
-    return component(promoted(dtype, "f32") if dtype != "bf16" else "f32")
+    return component(promoted(dtype, "f32"))
 
 
 def terms(count):

@@ -86,7 +86,8 @@ def judged(settings, programs, folder, tally=None):
         if len(programs) == 1:
             return {programs[0].name: (len(programs[0].steps) - 1, f"no results: {said[-400:]}")}
         middle = len(programs) // 2
-        wrong = {**judged(settings, programs[:middle], folder, tally), **judged(settings, programs[middle:], folder, tally)}
+        wrong = judged(settings, programs[:middle], folder, tally)
+        wrong.update(judged(settings, programs[middle:], folder, tally))
         return wrong or {programs[0].name: (0, f"no results, but in halves: {said[-400:]}")}
     wrong, begin = {}, 0
     for program in programs:
@@ -201,7 +202,7 @@ def parse():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="batches at the same time")
     parser.add_argument("--threads", type=int, default=2, help="programs at the same time, in each batch")
     parser.add_argument("--option", action="append", default=[], help="for axisloom check, such as --option=--checked")
-    parser.add_argument("--differences", action="store_true", help="say where we differ from NumPy and einops on purpose")
+    parser.add_argument("--differences", action="store_true", help="say where we differ from the oracles on purpose")
     parser.set_defaults(**DEFAULTS)
     return parser.parse_args()
 

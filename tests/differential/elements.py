@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 LONG, COMPLEX_LONG = np.longdouble, np.clongdouble
+assert np.finfo(LONG).nmant >= 63, "long doubles are no wider than f64 here: there is nothing to compare f64 with"
 
 NUMPY = {"u8": np.uint8, "i8": np.int8, "bool": np.bool_, "u16": np.uint16, "i16": np.int16, "f16": np.float16,
          "bf16": np.uint16, "u32": np.uint32, "i32": np.int32, "f32": np.float32, "u64": np.uint64, "i64": np.int64,

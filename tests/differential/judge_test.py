@@ -118,8 +118,8 @@ class Planted(unittest.TestCase):
         """What is refused runs, what runs is refused, another step or error than the right one."""
         for program in PROGRAMS:
             last = len(program.steps) - 1
-            outcomes = [["accepted", str(last)], ["refused", str(last), "device"], ["refused", str(last + 1), "usage"],
-                        ["differs", "1"]]
+            outcomes = [["accepted", str(last)], ["differs", "1"], ["refused", str(last), "device"],
+                        ["refused", str(last + 1), "usage"]]
             if program.refusal:
                 outcomes.append(DONE)
             for outcome in outcomes:

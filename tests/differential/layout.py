@@ -1,7 +1,7 @@
 """Where arrays lie: random strides, offsets and neighbours, and what the bytes hold at first."""
 import numpy as np
 
-from elements import NUMPY, Typed, component, is_complex, is_float, size_of, stored
+from elements import NUMPY, component, is_complex, is_float, size_of, stored
 
 MOST_GAP = 3
 MOST_MARGIN = 37  # elements before and after an array: offsets that suit no vector

@@ -5,7 +5,6 @@ from typing import Optional
 import numpy as np
 
 from elements import NUMPY, Typed, size_of
-from oracle import Expected
 
 
 @dataclass
