@@ -3,6 +3,7 @@
 #include "arguments.hpp"
 #include "check/case.hpp"
 #include "check/minimise.hpp"
+#include "check/programs.hpp"
 #include "check/runner.hpp"
 #include "check/source.hpp"
 #include "messages.hpp"
@@ -41,6 +42,7 @@ struct CheckOptions {
   bool list = false;
   bool slow = false;
   bool slow_only = false;
+  Programs programs;
 };
 
 // Each takes up to two hundred runs, so of a fault that shows everywhere only the first few are made smaller.
@@ -212,7 +214,7 @@ std::uint64_t fresh_seed() {
 }
 
 void run(const CheckOptions& options, Context& context, bool seed_given) {
-  if (options.lines.empty() && options.files.empty() && options.random == 0)
+  if (options.lines.empty() && options.files.empty() && options.random == 0 && options.programs.file.empty())
     throw Error(Errc::usage, "there is nothing to check", "give a case, --cases FILE, or --random N");
   if (!seed_given) context.seed = fresh_seed();
   const CaseSource cases({options.files, options.lines, options.random, parse_part(options.part)}, context.seed);
@@ -233,6 +235,11 @@ void run(const CheckOptions& options, Context& context, bool seed_given) {
   settings.checked = options.checked;
   settings.tight = options.tight || options.checked;
   settings.repeat = options.repeat;
+  if (!options.programs.file.empty()) {
+    settings.keep = options.keep;
+    if (!check_programs(options.programs, settings)) context.exit_code = exit_differs;
+    return;
+  }
   run_all(cases, settings, options, context);
 }
 
@@ -279,6 +286,7 @@ void add_check(CLI::App& app, Context& context) {
   command->add_flag("--slow", options->slow, "Run the lines marked slow too");
   command->add_flag("--slow-only", options->slow_only, "Run the lines marked slow, and no others");
   command->add_flag("--list", options->list, "Print the cases, expanded, and run nothing");
+  add_program_options(*command, options->programs);
   add_common_options(*command, context);
   set_examples(*command,
                "axisloom check --cases tests/cases/transpose.cases\n"
