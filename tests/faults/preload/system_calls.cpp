@@ -249,11 +249,19 @@ void watch_system_calls() {
 
 }  // namespace axisloom::faults
 
-// LLVM, inside PoCL, takes SIGSYS too, which would end the trap.
+// LLVM, inside PoCL, takes every signal, and blocks them all while it closes a file: not this one.
 extern "C" __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction* action,
                                                                 struct sigaction* old) {
   static const auto real = reinterpret_cast<decltype(&sigaction)>(dlsym(RTLD_NEXT, "sigaction"));
   if (signal != SIGSYS || !axisloom::faults::armed()) return real(signal, action, old);
   if (old) *old = {};
   return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t* set, sigset_t* old) {
+  static const auto real = reinterpret_cast<decltype(&pthread_sigmask)>(dlsym(RTLD_NEXT, "pthread_sigmask"));
+  if (!set || how == SIG_UNBLOCK) return real(how, set, old);
+  sigset_t without = *set;
+  sigdelset(&without, SIGSYS);
+  return real(how, &without, old);
 }
