@@ -2,6 +2,7 @@
 // run nothing, and memory begins as zeros: so what is computed from zeros is right.
 //
 // AXISLOOM_SHIM_CAPABILITY   of the card, 90 for 9.0
+// AXISLOOM_SHIM_FULL         set: the card has no memory left
 #include "emulated_image.hpp"
 #include "export.hpp"
 #include "preload/injection.hpp"
@@ -112,7 +113,8 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction function, voi
 }
 
 CUresult allocate(CUdeviceptr* address, std::size_t bytes) {
-  const CUresult result = emulation().cuMemAlloc_v2(address, bytes);
+  static const bool full = std::getenv("AXISLOOM_SHIM_FULL") != nullptr;
+  const CUresult result = full ? kOutOfMemory : emulation().cuMemAlloc_v2(address, bytes);
   if (result == kSuccess) std::memset(reinterpret_cast<void*>(*address), 0, bytes);
   return result;
 }

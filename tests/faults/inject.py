@@ -90,39 +90,44 @@ class Fault(collections.namedtuple("Fault", "scenario entry nth code mode")):
 class Folder:
     """Where one run after the other happens: its output, temporary, home and cache folders."""
 
-    PRIVATE = ("output", "temporary", "home", "cache", "pocl")
+    CACHES = ("cache", "pocl")
 
     def __init__(self, base, number, tools):
         self.root = os.path.join(base, f"worker-{number}")
         self.inputs, self.warm, self.tools = os.path.join(base, "inputs"), os.path.join(base, "warm"), tools
         self.fired = self.path("fired")
-        os.makedirs(self.root)
+        for name in ("output", "temporary", "home", *self.CACHES):
+            os.makedirs(self.path(name))
 
     def path(self, name):
         return os.path.join(self.root, name)
 
+    def cache(self, scenario, name):
+        return self.path("fresh-" * (name in scenario.fresh) + name)
+
     def prepare(self, scenario):
         """Everything as before any fault: caches warm unless the scenario wants them fresh."""
-        for name in self.PRIVATE:
-            warm = os.path.join(self.warm, name)
-            if name in ("cache", "pocl") and name not in scenario.fresh and os.path.isdir(warm):
-                if contents(self.path(name)) != contents(warm):
-                    shutil.rmtree(self.path(name), ignore_errors=True)
-                    shutil.copytree(warm, self.path(name))
-            elif contents(self.path(name)) != {}:
-                shutil.rmtree(self.path(name), ignore_errors=True)
-                os.mkdir(self.path(name))
+        for name in ("output", "temporary", "home"):
+            restore(self.path(name), None)
+        for name in self.CACHES:
+            fresh = name in scenario.fresh
+            restore(self.cache(scenario, name), None if fresh else self.warm_cache(scenario, name))
         if scenario.output not in (None, "-"):
             with open(self.output_of(scenario), "wb") as file:
                 file.write(OLD)
+
+    def warm_cache(self, scenario, name):
+        """Of programs one for each scenario, so that a fault strikes at the same call when it is repeated alone."""
+        return os.path.join(self.warm, scenario.name if name == "cache" else name)
 
     def output_of(self, scenario):
         return os.path.join(self.path("output"), scenario.output)
 
     def environment(self, scenario):
         return {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": self.path("home"), "TMPDIR": self.path("temporary"),
-                "AXISLOOM_CACHE_DIR": self.path("cache"), "POCL_CACHE_DIR": self.path("pocl"),
+                "AXISLOOM_CACHE_DIR": self.cache(scenario, "cache"), "POCL_CACHE_DIR": self.cache(scenario, "pocl"),
                 "LD_PRELOAD": self.tools + "/libfaults.so", "AXISLOOM_REAL_OPENCL": REAL_OPENCL,
+                "AXISLOOM_FAULT_ONLY_NVRTC": "libnvrtc.so.13",
                 "LD_LIBRARY_PATH": self.tools + ("/cuda" if scenario.cuda else "/opencl"), **scenario.env}
 
     def command(self, scenario, program):
@@ -136,13 +141,26 @@ class Folder:
         found = [os.path.join("output", name) for name in os.listdir(self.path("output")) if name != scenario.output]
         for name in ("temporary", "home"):
             found += [os.path.join(name, file) for file in contents(self.path(name))]
-        return found + [os.path.join("cache", file) for file in contents(self.path("cache")) if file.endswith(".tmp")]
+        cache = contents(self.cache(scenario, "cache"))
+        return found + [os.path.join("cache", file) for file in cache if file.endswith(".tmp")]
+
+
+def restore(folder, model):
+    """Gives a folder the files of a model, or none; only what differs is touched."""
+    wanted, found = contents(model) if model else {}, contents(folder)
+    if not model and (found or os.listdir(folder)):
+        shutil.rmtree(folder)
+        os.mkdir(folder)
+    for name in found.keys() - wanted.keys() if model else ():
+        os.remove(os.path.join(folder, name))
+    for name in (name for name, size in wanted.items() if found.get(name) != size):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        shutil.copy2(os.path.join(model, name), os.path.join(folder, name))
 
 
 def contents(folder):
-    """Files below a folder with their sizes; None where there is no folder."""
-    if not os.path.isdir(folder):
-        return None
+    """Files below a folder with their sizes."""
+    os.makedirs(folder, exist_ok=True)
     return {os.path.relpath(os.path.join(at, name), folder): os.lstat(os.path.join(at, name)).st_size
             for at, _, names in os.walk(folder) for name in names}
 
@@ -223,7 +241,7 @@ class Known:
                 out.write(self.bytes)
         elif scenario.output:
             file = folder.output_of(scenario)
-        if scenario.output and (self.bytes == OLD or (scenario.judge and not scenario.judge(folder.inputs, file))):
+        if scenario.output and 0 in scenario.codes and (self.bytes == OLD or (scenario.judge and not scenario.judge(folder.inputs, file))):
             return "another result than NumPy's"
         return f"left behind: {folder.left_behind(scenario)}" if folder.left_behind(scenario) else None
 
@@ -277,7 +295,7 @@ def end_fault(scenario, fault, result):
     if result.code not in scenario.codes | {2, 3, 4, 5}:
         return f"exit code {result.code}: {result.err.strip()[-200:]}"
     speechless = fault.mode == "on" and fault.entry in ("write", "writev")  # standard error fails too
-    if result.code not in scenario.codes and not speechless and not result.err.startswith("axisloom: "):
+    if result.code not in scenario.codes and not speechless and not re.search("^axisloom: ", result.err, re.M):
         return f"exit code {result.code} without an error: {result.err.strip()[-200:]}"
     return None
 
@@ -332,12 +350,12 @@ class Tally:
         self.passed, self.failed, self.missed = collections.Counter(), [], 0
         self.ends, self.entries = collections.Counter(), collections.Counter()
 
-    def add(self, fault, struck, wrong, ended, command):
+    def add(self, fault, struck, wrong, ended, where, command):
         if not struck and not wrong:
             self.missed += 1
         elif wrong:
             self.failed.append((fault, wrong))
-            print(f"FAILED {fault}: {wrong}\n  repeat: {command} --repeat '{fault}'", flush=True)
+            print(f"FAILED {fault}: {wrong}\n  at {where}\n  repeat: {command} --repeat '{fault}'", flush=True)
         else:
             self.passed[kind_of(fault.entry)] += 1
             self.ends[ended] += 1
@@ -374,18 +392,17 @@ class Net:
         self.known, self.broken = {}, {}
 
     def warm_up(self, names=None):
-        """Runs every scenario once with cold caches, which are kept, and once to learn what it calls."""
+        """Runs every scenario with cold caches, which are kept, and then learns what it calls."""
         first = self.folders[0]
         chosen = [s for s in scenarios.all_scenarios() if names is None or s.name in names]
         make_png = scenarios.Scenario("", "copy {in}/colour.ppm -o {in}/colour.png")
         first.prepare(make_png)
-        for scenario in [make_png] + [s for s in chosen if s.warms]:
-            if scenario.output not in (None, "-") and os.path.exists(first.output_of(scenario)):
-                os.remove(first.output_of(scenario))
+        run(first, make_png, self.program)
+        for scenario in chosen:
+            restore(first.path("cache"), None)
             run(first, scenario, self.program)
-        os.makedirs(first.warm)
-        for name in ("cache", "pocl"):
-            shutil.copytree(first.path(name), os.path.join(first.warm, name))
+            shutil.copytree(first.cache(scenario, "cache"), first.warm_cache(scenario, "cache"), dirs_exist_ok=True)
+        shutil.copytree(first.path("pocl"), os.path.join(first.warm, "pocl"), dirs_exist_ok=True)
         self.known = {s.name: Known(first, s, self.program) for s in chosen}
         self.broken = {name: known for name, known in self.known.items() if known.fault}
         self.known = {name: known for name, known in self.known.items() if not known.fault}
@@ -405,9 +422,17 @@ class Net:
                 struck, wrong, ended = self.one(fault, folder)
                 if struck or wrong:
                     break
-            return fault, struck, wrong, ended
+            return fault, struck, wrong, ended, self.place(folder) if struck and wrong else ""
         finally:
             free.append(folder)
+
+    def place(self, folder):
+        """The function whose call failed."""
+        with open(folder.fired, encoding="utf-8") as file:
+            offset, _, path = file.readline().strip().partition(" ")
+        named = subprocess.run(["addr2line", "-f", "-C", "-e", path or self.program, offset], capture_output=True,
+                               text=True, check=False)
+        return f"{named.stdout.splitlines()[0] if named.returncode == 0 else '?'} ({offset} {path})"
 
     def many(self, seed, numbers, tally):
         free = list(self.folders)
@@ -435,7 +460,8 @@ def main():
             fault = Fault.of(options.repeat)
             net.warm_up({fault.scenario})
             struck, wrong, ended = net.one(fault, net.folders[0])
-            print(f"{'struck' if struck else 'not reached'}; {ended}; {wrong or 'nothing wrong'}")
+            where = f" in {net.place(net.folders[0])}" if struck else ""
+            print(f"{'struck' if struck else 'not reached'}{where}; {ended}; {wrong or 'nothing wrong'}")
             return 1 if wrong else 0
         start = time.monotonic()
         net.warm_up()

@@ -70,11 +70,11 @@ class Scenario:
     """One command. `output`: the file it writes; `judge`: whether that is right; `stable`: its bytes never differ."""
 
     def __init__(self, name, words, *, output=None, judge=None, stdin=None, printed=None, env=None, fresh=(), cuda=False,
-                 stable=True, user=False, only=None, codes=(), warms=True):
+                 stable=True, user=False, only=None, codes=()):
         self.name, self.words, self.output, self.judge = name, words, output, judge
         self.stdin, self.printed, self.env, self.fresh = stdin, printed, env or {}, fresh
         self.cuda, self.stable, self.user, self.only = cuda, stable, user, only
-        self.codes, self.warms = set(codes) | {0}, warms
+        self.codes = set(codes) or {0}
 
 
 def operations():
@@ -118,9 +118,9 @@ def others():
         Scenario("bench", ["bench", "copy", "copy f32 4096", "--cache", "warm"] + tiny.split(), **report),
         Scenario("ladder", f"ladder relayout --shape 1x16x8x8 --from NCHW --to NC/4HW4 --dtype f32 "
                            f"{tiny.replace('--peers none ', '')}", **report),
-        Scenario("doctor", "doctor", codes=[3]),
+        Scenario("doctor", "doctor", codes=[0, 3, 5]),
         Scenario("devices", "devices"),
-        Scenario("clear", "cache clear", warms=False),
+        Scenario("clear", "cache clear"),
         Scenario("user", "opencl 1 8", user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
         Scenario("threads", "opencl 4 3", user=True),
     ]
@@ -139,12 +139,17 @@ def cards():
                  judge=zeros(40, 96, 64)),
         Scenario("card-ptx", f"transpose {{in}}/zeros.npy {options}", cuda=True, output="out.npy", judge=zeros(96, 64),
                  env={"AXISLOOM_SHIM_CAPABILITY": "120"}, fresh=("cache",)),
+        Scenario("card-full", f"transpose {{in}}/zeros.npy {options}", cuda=True, output="out.npy", codes=[5],
+                 env={"AXISLOOM_SHIM_FULL": "1"}),
+        Scenario("card-large-tile", f"transpose {{in}}/zeros.npy --candidate tile --config tile_in=128 "
+                                    f"--config tile_out=128 {options}", cuda=True, output="out.npy",
+                 judge=zeros(96, 64)),
         Scenario("card-sum", f"sum --axes 0 --candidate plain {{in}}/zeros.npy {options}", cuda=True, output="out.npy",
                  judge=zeros(96)),
         Scenario("card-bench", ["bench", "copy", "copy f32 4096", "--cache", "warm", "--peers", "none", "--min-time",
                                 "0.001", "--format", "json"] + options.split(), cuda=True, output="out.json",
                  judge=right_document, stable=False),
-        Scenario("card-doctor", "doctor", cuda=True, codes=[3, 5]),
+        Scenario("card-doctor", "doctor", cuda=True, codes=[0, 3, 5]),
         Scenario("card-user", "cuda 1 8", cuda=True, user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
     ]
 

@@ -9,6 +9,8 @@
 #include <axisloom/error.hpp>
 #include <axisloom/plan.hpp>
 
+#include <CL/cl.h>
+
 #include <dirent.h>
 #include <dlfcn.h>
 
@@ -137,6 +139,86 @@ void chain(const Device& device) {
                         });
 }
 
+// --- objects of the caller's ------------------------------------------------------------------------------------------
+
+/// A function of a runtime that the library has opened already.
+template <typename Function>
+Function* entry(const char* library, const char* name) {
+  void* const opened = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+  return opened ? reinterpret_cast<Function*>(dlsym(opened, name)) : nullptr;
+}
+
+/// Runs `give` on the way out.
+template <typename Give>
+class Finally {
+ public:
+  explicit Finally(Give give) : give_(std::move(give)) {}
+  ~Finally() { give_(); }
+  Finally(const Finally&) = delete;
+  Finally& operator=(const Finally&) = delete;
+
+ private:
+  Give give_;
+};
+
+/// A copy through a borrowed device, queue and buffer; the library lets all of them go.
+void copy_borrowed(const Device& device, void* queue, void* memory) {
+  constexpr std::size_t size = 256;
+  Array<unsigned> in = counted<unsigned>(size), out(size, 7U);
+  View view = View::contiguous(axisloom::Dtype::u32, {size});
+  view.align = 4;
+  const View views[] = {view, view};
+  const axisloom::Plan plan = axisloom::plan(axisloom::copy(), views, device);
+  const axisloom::Queue borrowed = device.borrow_queue(queue);
+  const axisloom::Buffer buffers[] = {device.allocate(size * sizeof(unsigned)),
+                                      device.borrow_buffer(memory, size * sizeof(unsigned))};
+  borrowed.write(buffers[0], 0, {});
+  borrowed.write(buffers[0], 0, bytes(in)).wait();
+  plan.run(borrowed, buffers).wait();
+  borrowed.read(buffers[1], 0, bytes(out)).wait();
+  judge(in == out);
+}
+
+#define OPENCL(name) entry<decltype(name)>("libOpenCL.so.1", #name)
+
+/// Our own calls may fail as well: then there is nothing to borrow.
+void borrow_opencl() {
+  cl_platform_id platform = nullptr;
+  cl_device_id id = nullptr;
+  cl_int code = CL_SUCCESS;
+  if (OPENCL(clGetPlatformIDs)(1, &platform, nullptr) != CL_SUCCESS) return;
+  if (OPENCL(clGetDeviceIDs)(platform, CL_DEVICE_TYPE_ALL, 1, &id, nullptr) != CL_SUCCESS) return;
+  const cl_context context = OPENCL(clCreateContext)(nullptr, 1, &id, nullptr, nullptr, &code);
+  if (!context) return;
+  const Finally with_context([&] { OPENCL(clReleaseContext)(context); });
+  const cl_command_queue queue = OPENCL(clCreateCommandQueue)(context, id, 0, &code);
+  if (!queue) return;
+  const Finally with_queue([&] { OPENCL(clReleaseCommandQueue)(queue); });
+  const cl_mem memory = OPENCL(clCreateBuffer)(context, CL_MEM_READ_WRITE, 1024, nullptr, &code);
+  if (!memory) return;
+  const Finally with_memory([&] { OPENCL(clReleaseMemObject)(memory); });
+  copy_borrowed(Device::borrow_opencl(context, id), queue, memory);
+}
+
+#define CUDA(name, ...) entry<int(__VA_ARGS__)>("libcuda.so.1", #name)
+
+void borrow_cuda() {
+  void *context = nullptr, *stream = nullptr;
+  std::uint64_t memory = 0;
+  if (CUDA(cuDevicePrimaryCtxRetain, void**, int)(&context, 0) != 0) return;
+  const Finally with_context([&] { CUDA(cuDevicePrimaryCtxRelease_v2, int)(0); });
+  if (CUDA(cuCtxPushCurrent_v2, void*)(context) != 0) return;
+  const Finally with_current([&] { CUDA(cuCtxPopCurrent_v2, void**)(&context); });
+  constexpr unsigned own_order = 1;  // not that of the default stream
+  if (CUDA(cuStreamCreate, void**, unsigned)(&stream, own_order) != 0) return;
+  const Finally with_stream([&] { CUDA(cuStreamDestroy_v2, void*)(stream); });
+  if (CUDA(cuMemAlloc_v2, std::uint64_t*, std::size_t)(&memory, 1024) != 0) return;
+  const Finally with_memory([&] { CUDA(cuMemFree_v2, std::uint64_t)(memory); });
+  copy_borrowed(Device::borrow_cuda(context), stream, reinterpret_cast<void*>(memory));
+}
+
+// --- rounds -----------------------------------------------------------------------------------------------------------
+
 void attempt(const std::function<void()>& work) {
   try {
     work();
@@ -155,6 +237,7 @@ void use(const char* spec) {
   attempt([&] { device = Device::open(spec); });
   if (!device) return;
   attempt([&] { transpose(device); });
+  attempt(zeros ? borrow_cuda : borrow_opencl);
   if (zeros) return;  // the emulated compiler knows no more kernels
   attempt([&] { sum(device); });
   attempt([&] { chain(device); });

@@ -21,6 +21,7 @@ enum class Owner { runtime, ours, others };
 struct Range {
   std::uintptr_t begin = 0, end = 0, base = 0;
   Owner owner = Owner::others;
+  const char* path = "";
 };
 std::array<Range, 256> ranges;
 std::size_t range_count = 0;
@@ -37,7 +38,7 @@ int note_object(dl_phdr_info* info, std::size_t, void*) {
     if (part.p_type != PT_LOAD || !(part.p_flags & PF_X)) continue;
     const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
     ranges[range_count++] = {begin, begin + part.p_memsz, info->dlpi_addr,
-                             is_runtime(info->dlpi_name) ? Owner::runtime : Owner::ours};
+                             is_runtime(info->dlpi_name) ? Owner::runtime : Owner::ours, info->dlpi_name};
   }
   return 0;
 }
@@ -87,6 +88,11 @@ std::uint32_t offset_of(const void* address) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   const Range* const range = range_of(number);
   return static_cast<std::uint32_t>(range ? number - range->base : number);
+}
+
+const char* object_of(const void* address) {
+  const Range* const range = range_of(reinterpret_cast<std::uintptr_t>(address));
+  return range ? range->path : "";
 }
 
 }  // namespace axisloom::faults

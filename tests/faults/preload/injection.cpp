@@ -47,9 +47,9 @@ void append(const char* path, const char* text, std::size_t length) {
 
 void note_fired(const void* site) {
   if (!orders.fired || noted.exchange(true)) return;
-  char line[128];
-  const int length = std::snprintf(line, sizeof line, "0x%x\n", offset_of(site));
-  append(orders.fired, line, static_cast<std::size_t>(length));
+  char line[1024];
+  const int length = std::snprintf(line, sizeof line, "0x%x %s\n", offset_of(site), object_of(site));
+  append(orders.fired, line, std::min(static_cast<std::size_t>(length), sizeof line - 1));
 }
 
 void write_down(const char* entry, const void* site) {

@@ -2,7 +2,7 @@
 //
 // AXISLOOM_FAULT         "ENTRY NTH CODE once|on": the NTH call of ENTRY, from 1, fails with CODE, or it and all after it.
 //                        ENTRY is a runtime's function, a system call, or one of the names below.
-// AXISLOOM_FAULT_FIRED   a file that gets a line when the fault strikes: where in the program the call came from.
+// AXISLOOM_FAULT_FIRED   a file that gets a line when the fault strikes: where the call came from, as offset and object.
 // AXISLOOM_FAULT_BLOCKS  set: the blocks of memory that our code takes are counted.
 // AXISLOOM_FAULT_CALLS   a file that gets a line "ENTRY SITE" for each call that could have failed, in their order.
 #pragma once

@@ -24,6 +24,8 @@ void note_objects();
 const void* our_site(const void* address);
 /// Offset of an address in the object that holds it, for messages that can be compared between runs.
 std::uint32_t offset_of(const void* address);
+/// The file of that object; empty for the program itself.
+const char* object_of(const void* address);
 
 /// Looks whether blocks are to be counted; the books of them.
 void count_blocks();
