@@ -441,6 +441,24 @@ class Net:
                 tally.add(*result, self.command)
 
 
+def self_test(base, program):
+    """Every fault planted in the victim must be caught, and nothing else."""
+    global TIMEOUT
+    TIMEOUT = 2
+    net = Net(base, program, 1)
+    folder, program = net.folders[0], net.tools + "/axisloom_faults_victim"
+    failed = 0
+    for planted, order, expected in scenarios.PLANTED:
+        scenario = scenarios.victim(planted)
+        known = Known(folder, scenario, program)
+        struck, wrong, _ = outcome(folder, scenario, known, Fault.of(f"{planted} {order}"), program)
+        right = struck and not known.fault and (expected in wrong if expected and wrong else expected == wrong)
+        failed += not right
+        print(f"{'ok' if right else 'FAILED'} {planted}, {order}: {wrong or 'nothing wrong'}")
+    print(f"{len(scenarios.PLANTED) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=2000)
@@ -448,6 +466,7 @@ def parse_arguments():
     parser.add_argument("--part", default="1/1", help="the faults of this part of the count, such as 2/10")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--repeat", metavar="FAULT")
+    parser.add_argument("--self-test", action="store_true")
     parser.add_argument("program")
     return parser.parse_args()
 
@@ -455,6 +474,8 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     with tempfile.TemporaryDirectory(prefix="axisloom-faults-") as base:
+        if options.self_test:
+            return self_test(base, options.program)
         net = Net(base, options.program, options.jobs if not options.repeat else 1)
         if options.repeat:
             fault = Fault.of(options.repeat)

@@ -141,9 +141,6 @@ def cards():
                  env={"AXISLOOM_SHIM_CAPABILITY": "120"}, fresh=("cache",)),
         Scenario("card-full", f"transpose {{in}}/zeros.npy {options}", cuda=True, output="out.npy", codes=[5],
                  env={"AXISLOOM_SHIM_FULL": "1"}),
-        Scenario("card-large-tile", f"transpose {{in}}/zeros.npy --candidate tile --config tile_in=128 "
-                                    f"--config tile_out=128 {options}", cuda=True, output="out.npy",
-                 judge=zeros(96, 64)),
         Scenario("card-sum", f"sum --axes 0 --candidate plain {{in}}/zeros.npy {options}", cuda=True, output="out.npy",
                  judge=zeros(96)),
         Scenario("card-bench", ["bench", "copy", "copy f32 4096", "--cache", "warm", "--peers", "none", "--min-time",
@@ -156,3 +153,27 @@ def cards():
 
 def all_scenarios():
     return operations() + others() + cards()
+
+
+# Faults planted in the victim, the call whose failure shows each, and what the net must say; None: nothing.
+PLANTED = [
+    ("sound", "write 1 28 once", None),
+    ("sound", "write 1 4 once", None),
+    ("sound", "write 1 -1000001 once", None),
+    ("sound", "rename 1 5 once", None),
+    ("sound", "allocation 1 12 once", None),
+    ("ignores-write", "write 1 28 once", "neither the old one nor the new one"),
+    ("impatient", "write 1 -1000001 once", "neither the old one nor the new one"),
+    ("ignores-rename", "rename 1 5 once", "no output, and no error"),
+    ("leaves-temporary", "write 1 28 once", "left behind"),
+    ("overwrites", "writing 2 -1000002 once", "neither the old one nor the new one"),
+    ("sound", "writing 2 -1000002 once", "left behind"),
+    ("aborts", "allocation 1 12 once", "SIGABRT"),
+    ("hangs", "write 1 28 once", "stuck"),
+    ("exit-1", "write 1 28 once", "exit code 1"),
+    ("silent", "write 1 28 once", "without an error"),
+]
+
+
+def victim(fault):
+    return Scenario(fault, [fault, "{out}"], output="out.txt")
