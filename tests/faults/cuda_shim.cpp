@@ -1,5 +1,5 @@
-// A libcuda.so.1 that plays a card without one: the emulated driver of the unit tests, whose calls fail on order. Kernels
-// run nothing, and memory begins as zeros: so what is computed from zeros is right.
+// A libcuda.so.1 that plays a card without one: the emulated driver of the unit tests, whose calls fail on order.
+// Kernels run nothing, and memory begins as zeros: so what is computed from zeros is right.
 //
 // AXISLOOM_SHIM_CAPABILITY   of the card, 90 for 9.0
 // AXISLOOM_SHIM_FULL         set: the card has no memory left

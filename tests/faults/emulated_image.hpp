@@ -51,7 +51,9 @@ inline std::optional<std::string> kernels_in(const std::string& source) {
 }
 
 inline std::string machine_code(const std::string& lines) {
-  std::string header = "\x7f" "ELF";
+  std::string header =
+      "\x7f"
+      "ELF";
   header.resize(kElfHeader);
   return header + lines;
 }

@@ -58,7 +58,9 @@ const NvrtcApi& emulation() {
     e->nvrtcCreateProgram.function = create;
     e->nvrtcDestroyProgram.function = destroy;
     e->nvrtcCompileProgram.function = compile;
-    e->nvrtcGetProgramLogSize.function = [](nvrtcProgram p, std::size_t* n) { return give_size(compilation(p).log, n); };
+    e->nvrtcGetProgramLogSize.function = [](nvrtcProgram p, std::size_t* n) {
+      return give_size(compilation(p).log, n);
+    };
     e->nvrtcGetProgramLog.function = [](nvrtcProgram p, char* to) { return give(compilation(p).log, to); };
     e->nvrtcGetCUBINSize.function = [](nvrtcProgram p, std::size_t* n) {
       return give_size(axisloom::faults::machine_code(compilation(p).lines), n);

@@ -107,12 +107,23 @@ cl_event later(cl_command_queue queue, long milliseconds) {
   return event;
 }
 
+long delay() {
+  static const long milliseconds = number_from("AXISLOOM_SHIM_DELAY");
+  return milliseconds;
+}
+
+/// So that a program that ends at once still meets its kernels.
+void wait_for_late_kernels() {
+  std::this_thread::sleep_for(2 * std::chrono::milliseconds(delay()));
+}
+
 cl_int CL_API_CALL enqueue_late(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
                                 const size_t* global, const size_t* local, cl_uint count, const cl_event* waits,
                                 cl_event* made) {
-  static const long delay = number_from("AXISLOOM_SHIM_DELAY");
+  static const int waits_at_exit = std::atexit(wait_for_late_kernels);
+  static_cast<void>(waits_at_exit);
   std::vector<cl_event> all(waits, waits + count);
-  all.push_back(later(queue, delay));
+  all.push_back(later(queue, delay()));
   return real<decltype(clEnqueueNDRangeKernel)>("clEnqueueNDRangeKernel")(
       queue, kernel, dimensions, offset, global, local, static_cast<cl_uint>(all.size()), all.data(), made);
 }
@@ -129,7 +140,7 @@ cl_int CL_API_CALL device_info_with_limit(cl_device_id device, cl_device_info wh
 template <typename Function>
 Function* target(std::string_view name) {
   if constexpr (std::is_same_v<Function, decltype(clEnqueueNDRangeKernel)>) {
-    if (name == "clEnqueueNDRangeKernel" && number_from("AXISLOOM_SHIM_DELAY")) return &enqueue_late;
+    if (name == "clEnqueueNDRangeKernel" && delay()) return &enqueue_late;
   }
   if constexpr (std::is_same_v<Function, decltype(clGetDeviceInfo)>) {
     if (name == "clGetDeviceInfo" && number_from("AXISLOOM_SHIM_MAX_ALLOCATION")) return &device_info_with_limit;
@@ -179,12 +190,12 @@ struct Forward<Name, Result(First, Rest...)> {
 
 }  // namespace
 
-#define AXISLOOM_SHIM(name)                        \
-  namespace {                                      \
-  struct Name_##name {                             \
-    static constexpr const char* text = #name;     \
-  };                                               \
-  }                                                \
+#define AXISLOOM_SHIM(name)                    \
+  namespace {                                  \
+  struct Name_##name {                         \
+    static constexpr const char* text = #name; \
+  };                                           \
+  }                                            \
   AXISLOOM_EXPORT(name, (&Forward<Name_##name, decltype(::name)>::run))
 AXISLOOM_OPENCL_FUNCTIONS(AXISLOOM_SHIM)
 

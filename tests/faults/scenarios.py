@@ -69,8 +69,8 @@ def right_document(inputs, output):
 class Scenario:
     """One command. `output`: the file it writes; `judge`: whether that is right; `stable`: its bytes never differ."""
 
-    def __init__(self, name, words, *, output=None, judge=None, stdin=None, printed=None, env=None, fresh=(), cuda=False,
-                 stable=True, user=False, only=None, codes=()):
+    def __init__(self, name, words, *, output=None, judge=None, stdin=None, printed=None, env=None, fresh=(),
+                 cuda=False, stable=True, user=False, only=None, codes=()):
         self.name, self.words, self.output, self.judge = name, words, output, judge
         self.stdin, self.printed, self.env, self.fresh = stdin, printed, env or {}, fresh
         self.cuda, self.stable, self.user, self.only = cuda, stable, user, only
@@ -107,7 +107,8 @@ def operations():
         Scenario("slices", "transpose {in}/matrix.npy -o {out}", output="out.npy", judge=whole,
                  env={"AXISLOOM_SHIM_MAX_ALLOCATION": "200000"}),
         Scenario("cold", "transpose {in}/matrix.npy -o {out}", output="out.npy", judge=whole, fresh=("cache",)),
-        Scenario("colder", "transpose {in}/matrix.npy -o {out}", output="out.npy", judge=whole, fresh=("cache", "pocl")),
+        Scenario("colder", "transpose {in}/matrix.npy -o {out}", output="out.npy", judge=whole,
+                 fresh=("cache", "pocl")),
     ]
 
 

@@ -43,7 +43,8 @@ Tally tally;
 std::string last_error;
 bool zeros = false;  // on a card that computes nothing
 
-/// Arrays that begin alike in every round: a plan is kept for each alignment of host memory, which would look like a leak.
+/// Arrays that begin alike in every round: a plan is kept for each alignment of host memory, which would look like a
+/// leak.
 template <typename T>
 struct Aligned {
   using value_type = T;
@@ -134,12 +135,12 @@ void sum(const Device& device) {
 void chain(const Device& device) {
   constexpr std::size_t n = 6;  // small, so that the products are whole numbers that floats hold
   on_host<float, float>(device, axisloom::einsum("i k, k l, l j -> i j"), {{n, n}, {n, n}, {n, n}},
-                        axisloom::Dtype::f32, [](auto& arrays) {
-                          return product(product(arrays[0], arrays[1], n), arrays[2], n);
-                        });
+                        axisloom::Dtype::f32,
+                        [](auto& arrays) { return product(product(arrays[0], arrays[1], n), arrays[2], n); });
 }
 
-// --- objects of the caller's ------------------------------------------------------------------------------------------
+// --- objects of the caller's
+// ------------------------------------------------------------------------------------------
 
 /// A function of a runtime that the library has opened already.
 template <typename Function>
@@ -217,7 +218,8 @@ void borrow_cuda() {
   copy_borrowed(Device::borrow_cuda(context), stream, reinterpret_cast<void*>(memory));
 }
 
-// --- rounds -----------------------------------------------------------------------------------------------------------
+// --- rounds
+// -----------------------------------------------------------------------------------------------------------
 
 void attempt(const std::function<void()>& work) {
   try {
@@ -250,7 +252,8 @@ void round(const char* spec, int threads) {
   for (std::thread& thread : all) thread.join();
 }
 
-// --- what may not grow ------------------------------------------------------------------------------------------------
+// --- what may not grow
+// ------------------------------------------------------------------------------------------------
 
 long entries(const char* folder) {
   long count = 0;
@@ -279,8 +282,8 @@ struct Standing {
 constexpr int kSettled = 3;  // rounds after which every cache is full
 
 bool grew(const Standing& before, const Standing& after) {
-  std::fprintf(stderr, "objects %ld to %ld, descriptors %ld to %ld, threads %ld to %ld\n", before.objects, after.objects,
-               before.descriptors, after.descriptors, before.threads, after.threads);
+  std::fprintf(stderr, "objects %ld to %ld, descriptors %ld to %ld, threads %ld to %ld\n", before.objects,
+               after.objects, before.descriptors, after.descriptors, before.threads, after.threads);
   return after.objects > before.objects || after.descriptors > before.descriptors || after.threads > before.threads;
 }
 

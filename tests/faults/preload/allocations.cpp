@@ -48,9 +48,8 @@ void* allocated(const void* caller, Take&& taken) {
 }
 
 void* take(std::size_t bytes, std::size_t alignment, const void* caller) {
-  return allocated(caller, [=] {
-    return alignment ? __libc_memalign(alignment, bytes) : __libc_malloc(bytes ? bytes : 1);
-  });
+  return allocated(caller,
+                   [=] { return alignment ? __libc_memalign(alignment, bytes) : __libc_malloc(bytes ? bytes : 1); });
 }
 
 void* take_or_throw(std::size_t bytes, std::size_t alignment, const void* caller) {

@@ -79,7 +79,8 @@ extern "C" long axisloom_fault_blocks(int round) {
 extern "C" void axisloom_fault_tell_blocks(int round) {
   using namespace axisloom::faults;
   for (const Block& b : blocks)
-    if (b.address > kFreed && b.round == round) std::fprintf(stderr, "a block of round %d from 0x%x stays\n", round, b.site);
+    if (b.address > kFreed && b.round == round)
+      std::fprintf(stderr, "a block of round %d from 0x%x stays\n", round, b.site);
 }
 
 namespace axisloom::faults {

@@ -12,8 +12,8 @@ namespace axisloom::faults {
 namespace {
 
 /// Their calls are made for whoever called them.
-constexpr std::array<const char*, 8> kRuntimes = {"libc.so",   "libstdc++.so", "libm.so",  "libgcc_s.so",
-                                                  "ld-linux",  "libfaults.so", "linux-vdso", "libpthread.so"};
+constexpr std::array<const char*, 8> kRuntimes = {"libc.so",  "libstdc++.so", "libm.so",    "libgcc_s.so",
+                                                  "ld-linux", "libfaults.so", "linux-vdso", "libpthread.so"};
 constexpr int kDeepest = 64;  // frames looked at
 
 enum class Owner { runtime, ours, others };
@@ -29,7 +29,8 @@ std::size_t range_count = 0;
 bool is_runtime(const char* path) {
   const char* const slash = std::strrchr(path, '/');
   const char* const name = slash ? slash + 1 : path;
-  return std::ranges::any_of(kRuntimes, [&](const char* known) { return std::strncmp(name, known, std::strlen(known)) == 0; });
+  return std::ranges::any_of(kRuntimes,
+                             [&](const char* known) { return std::strncmp(name, known, std::strlen(known)) == 0; });
 }
 
 int note_object(dl_phdr_info* info, std::size_t, void*) {

@@ -1,4 +1,5 @@
-// Counts calls, lets one of them fail, and writes down which calls there were. Allocates nothing: it is asked by malloc.
+// Counts calls, lets one of them fail, and writes down which calls there were. Allocates nothing: it is asked by
+// malloc.
 #include "injection.hpp"
 
 #include "state.hpp"
@@ -38,8 +39,8 @@ std::array<Call, kMostCalls> calls;
 std::atomic<std::size_t> call_count{0};
 
 void append(const char* path, const char* text, std::size_t length) {
-  const long fd = raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-                           0666);
+  const long fd =
+      raw_call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return;
   raw_call(SYS_write, fd, reinterpret_cast<long>(text), static_cast<long>(length));
   raw_call(SYS_close, fd);

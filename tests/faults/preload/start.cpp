@@ -34,8 +34,8 @@ __attribute__((destructor)) void finish() {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) int __libc_start_main(Main main, int count, char** arguments,
-                                                                         void (*init)(), void (*fini)(),
-                                                                         void (*loader)(), void* stack) {
+                                                                        void (*init)(), void (*fini)(),
+                                                                        void (*loader)(), void* stack) {
   real_main = main;
   const auto start = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   const bool wanted = !std::getenv(kWithin) && axisloom::faults::read_orders();

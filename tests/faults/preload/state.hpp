@@ -19,8 +19,8 @@ void write_calls();
 /// Notes which objects are loaded; those that main began with are ours, but for the C and C++ runtimes, whose calls are
 /// their callers'. What is loaded later (drivers, LLVM) is not ours.
 void note_objects();
-/// Where our code made the call that returns to `address`; null when a driver made it. `address` null: of the frame that
-/// this thread was interrupted in.
+/// Where our code made the call that returns to `address`; null when a driver made it. `address` null: of the frame
+/// that this thread was interrupted in.
 const void* our_site(const void* address);
 /// Offset of an address in the object that holds it, for messages that can be compared between runs.
 std::uint32_t offset_of(const void* address);

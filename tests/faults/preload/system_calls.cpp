@@ -1,18 +1,18 @@
 // System calls of reading and writing fail on order, also those that the C library makes inside (stdio, directories).
 //
-// A seccomp filter has the kernel raise SIGSYS for the calls that are watched, when the instruction lies in the C library
-// or the loader. The handler looks whose call it is, and answers it: with an error, with half of it, or by making it from
-// an instruction of its own, which the filter lets pass. A child that starts another program keeps the filter, but has
-// its C library elsewhere, so nothing of it is trapped.
+// A seccomp filter has the kernel raise SIGSYS for the calls that are watched, when the instruction lies in the C
+// library or the loader. The handler looks whose call it is, and answers it: with an error, with half of it, or by
+// making it from an instruction of its own, which the filter lets pass. A child that starts another program keeps the
+// filter, but has its C library elsewhere, so nothing of it is trapped.
 #include "injection.hpp"
 #include "state.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <link.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -131,13 +131,14 @@ long answer(long number, const Arguments& a) {
 void on_trap(int, siginfo_t* info, void* context) {
   const int kept = errno;
   auto& r = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  r[REG_RAX] = answer(info->si_syscall, {static_cast<long>(r[REG_RDI]), static_cast<long>(r[REG_RSI]),
-                                         static_cast<long>(r[REG_RDX]), static_cast<long>(r[REG_R10]),
-                                         static_cast<long>(r[REG_R8]), static_cast<long>(r[REG_R9])});
+  r[REG_RAX] = answer(info->si_syscall,
+                      {static_cast<long>(r[REG_RDI]), static_cast<long>(r[REG_RSI]), static_cast<long>(r[REG_RDX]),
+                       static_cast<long>(r[REG_R10]), static_cast<long>(r[REG_R8]), static_cast<long>(r[REG_R9])});
   errno = kept;
 }
 
-// --- the filter -------------------------------------------------------------------------------------------------------
+// --- the filter
+// -------------------------------------------------------------------------------------------------------
 
 struct Code {
   std::uint64_t begin = 0, end = 0;
