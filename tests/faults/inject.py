@@ -49,6 +49,7 @@ SYSTEM_CODES = {
     "utimensat": [errno.EPERM, errno.EIO], "lseek": [errno.EIO], "flock": [errno.ENOLCK, errno.EINTR],
     "copy_file_range": FILES, "sendfile": FILES, "symlink": FILES}
 NO_STATE = [errno.EINTR]  # what a call says by the way: for ever it would say nothing else, and nobody could go on
+HARMLESS = [SHORT]  # the rest can be had by asking again
 # What is not removed or not released because that very call failed, stays; a wait that never happened frees nothing.
 REMOVALS = {"unlink", "rmdir", "getdents", "open", "stat"}
 WAITS = {"clFinish", "clFlush", "clWaitForEvents", "clEnqueueUnmapMemObject"}
@@ -314,6 +315,8 @@ def outcome(folder, scenario, known, fault, program):
     wrong = end_fault(scenario, fault, result)
     if wrong and not result.stuck and result.code < 0 and pocl_by_name(result.err):
         return struck, None, "PoCL's own end: " + pocl_by_name(result.err)
+    if not wrong and fault.code in HARMLESS and result.code not in scenario.codes and not scenario.user:
+        wrong = f"{ended} although nothing was lost: {result.err.strip()[-200:]}"
     wrong = wrong or file_fault(folder, scenario, known, result)
     left = [] if fault.entry in REMOVALS else folder.left_behind(scenario)
     if not wrong and left:

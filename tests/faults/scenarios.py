@@ -128,7 +128,7 @@ def others():
 
 
 def cards():
-    """On the emulated card nothing is computed, so zeros go in, and zeros come out."""
+    """On the emulated card every kernel makes zeros, so zeros go in, and zeros come out."""
     def zeros(*shape):
         return right_array(lambda inputs: np.zeros(shape, np.float32))
     options = "--device cuda -o {out}"
