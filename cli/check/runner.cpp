@@ -171,6 +171,17 @@ std::vector<std::string> candidates_to_try(const Case& c, const Stage& stage, co
   return accepted;
 }
 
+// A device without f64 refuses what needs it, by that name; anything else that it refuses is a failure.
+bool lacks_feature(const Error& error, const DeviceInfo& device) {
+  return error.code() == Errc::unsupported && !device.f64 &&
+         std::string_view(error.what()).find("the device has no f64") != std::string_view::npos;
+}
+
+Outcome outcome_of(const Error& error, const CheckSettings& settings, const std::string& candidate) {
+  const bool refused = lacks_feature(error, settings.device.info());
+  return {refused ? Outcome::Kind::refused : Outcome::Kind::failed, candidate, one_line(error)};
+}
+
 Outcome expecting(const Case& c, const CheckSettings& settings) {
   try {
     const Stage stage(c, settings);
@@ -179,6 +190,7 @@ Outcome expecting(const Case& c, const CheckSettings& settings) {
     return {Outcome::Kind::failed, "", fmt::format("no {} error: {}", name(*c.expect), differs.message)};
   } catch (const Error& error) {
     if (error.code() == *c.expect) return {};
+    if (lacks_feature(error, settings.device.info())) return outcome_of(error, settings, "");
     return {Outcome::Kind::failed, "", fmt::format("want a {} error, got a {}", name(*c.expect), one_line(error))};
   }
   return {Outcome::Kind::failed, "", fmt::format("want a {} error, got a result", name(*c.expect))};
@@ -198,7 +210,7 @@ std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings) {
     }
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;
-    outcomes.push_back({Outcome::Kind::failed, candidate, one_line(error)});
+    outcomes.push_back(outcome_of(error, settings, candidate));
   }
   return outcomes;
 }
