@@ -268,6 +268,12 @@ std::vector<std::string> candidates_to_try(const Case& c, const Stage& stage, co
   return accepted;
 }
 
+/// Devices without doubles say so by name, and buffers may be too small for what cannot be cut; all else has to work.
+bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
+  if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
+  return error.code() == Errc::unsupported && !device.f64 && error.parts().message.find("f64") != std::string::npos;
+}
+
 Outcome expecting(const Case& c, const CheckSettings& settings) {
   const auto failed = [&](const std::string& instead) {
     return Outcome{Outcome::Kind::failed, "", fmt::format("want a {} error, got {}", name(*c.expect), instead), {}};
@@ -278,15 +284,12 @@ Outcome expecting(const Case& c, const CheckSettings& settings) {
   } catch (const Differs& differs) {
     return failed("a wrong result: " + differs.message);
   } catch (const Error& error) {
-    return error.code() == *c.expect ? Outcome{} : failed("a " + one_line(error));
+    if (error.code() == *c.expect) return {};
+    if (is_refusal(error, c, settings.device.info()))
+      return {Outcome::Kind::refused, "", one_line(error), kind_of(error)};
+    return failed("a " + one_line(error));
   }
   return failed("a result");
-}
-
-/// Devices without doubles say so by name, and buffers may be too small for what cannot be cut; all else has to work.
-bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
-  if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
-  return error.code() == Errc::unsupported && !device.f64 && error.parts().message.find("f64") != std::string::npos;
 }
 
 }  // namespace

@@ -46,6 +46,12 @@
 #define AXL_NVIDIA 1
 #endif
 
+// SPIR-V has vectors of up to 16 components; at wider ones a compiler that goes by way of it ends the program (rusticl
+// 22.3).
+#if !defined(__SPIR__) && !defined(__SPIR64__)
+#define AXL_WIDE_VECTORS 1
+#endif
+
 typedef char i8;
 typedef uchar u8;
 typedef short i16;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace axisloom {
@@ -96,9 +97,11 @@ void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places,
 /// Stores programs that became complete by their first launch.
 void settle(const PlanImpl& plan) noexcept;
 
-/// Appends the bytes of a params struct whose layout is shared with the kernel.
+/// The bytes of a params struct whose layout is shared with the kernel. It has no padding, not even at its end, which
+/// rusticl does not count as a part of it.
 template <class Params>
 std::vector<std::byte> params_bytes(const Params& params) {
+  static_assert(std::has_unique_object_representations_v<Params>, "fill the padding with a member");
   auto bytes = std::as_bytes(std::span(&params, 1));
   return {bytes.begin(), bytes.end()};
 }

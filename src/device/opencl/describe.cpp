@@ -26,10 +26,14 @@ std::string text(cl_device_id device, cl_device_info what) {
   return query_text(cl().clGetDeviceInfo, device, what);
 }
 
-// A device that claims to be several kinds at once (Oclgrind does) runs the kernels for GPUs: they show more faults.
-Kind kind_of(cl_device_type type) {
+// A device that claims to be several kinds at once (Oclgrind does) runs the kernels for GPUs: they show more faults. So
+// does a CPU without vectors of its own (rusticl's llvmpipe): it spreads work-items over lanes, as a GPU does, and took
+// minutes to compile a kernel of explicit vectors.
+Kind kind_of(cl_device_id device) {
+  const auto type = get<cl_device_type>(device, CL_DEVICE_TYPE);
   if (type & CL_DEVICE_TYPE_GPU) return Kind::gpu;
-  return type & CL_DEVICE_TYPE_CPU ? Kind::cpu : Kind::other;
+  if (!(type & CL_DEVICE_TYPE_CPU)) return Kind::other;
+  return get<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR) > 1 ? Kind::cpu : Kind::other;
 }
 
 // "OpenCL 3.0 CUDA" -> 300; the form "OpenCL <major>.<minor> <vendor>" is prescribed.
@@ -76,7 +80,7 @@ bool orders_across_device(cl_device_id device, int version) {
 
 void describe_identity(DeviceInfo& info, cl_device_id device) {
   const auto platform = get<cl_platform_id>(device, CL_DEVICE_PLATFORM);
-  info.kind = kind_of(get<cl_device_type>(device, CL_DEVICE_TYPE));
+  info.kind = kind_of(device);
   info.name = text(device, CL_DEVICE_NAME);
   info.vendor = text(device, CL_DEVICE_VENDOR);
   info.platform = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_NAME});

@@ -41,4 +41,5 @@ typedef struct {
   u32 out_run_per_i;
   u32 out_run_per_o;
   u32 out_runs_per_i;
+  u32 unused;  // a whole number of the widest members
 } SlabParams;

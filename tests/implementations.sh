@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Runs the cases and random ones on several implementations of OpenCL, each of which must be the only one to be seen and
+# the one that ran. What a device refuses by name for lack of a feature is counted apart. A line for each implementation,
+# then "N passed, N failed".
+# Usage: tests/implementations.sh PROGRAM [OPTION...] [NAME...]     names: tools/opencl_implementations.sh names
+#   --random N     random cases on each (500)
+#   --oclgrind N   random cases on Oclgrind, which interprets (50)
+#   --seed S       of the first part of the random cases; part i has S + i (new every run)
+#   --no-cases     random cases only
+#   --jobs J       parts at a time (one per core)
+set -uo pipefail
+
+here="$(cd "$(dirname "$0")" && pwd)"
+implementations="$here/../tools/opencl_implementations.sh"
+program="$(realpath "${1:?usage: tests/implementations.sh PROGRAM [OPTION...] [NAME...]}")"
+shift
+random=500 oclgrind=50 seed="$(($(date +%s) % 1000000))" cases=1 jobs="$(nproc)" part=125 wanted=()
+while (($#)); do
+  case "$1" in
+    --random) random="$2" && shift ;;
+    --oclgrind) oclgrind="$2" && shift ;;
+    --seed) seed="$2" && shift ;;
+    --jobs) jobs="$2" && shift ;;
+    --no-cases) cases=0 ;;
+    -*) echo "unknown option $1" >&2 && exit 2 ;;
+    *) wanted+=("$1") ;;
+  esac
+  shift
+done
+if ((${#wanted[@]} == 0)); then mapfile -t wanted < <("$implementations" names); fi
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+export AXISLOOM_CACHE_DIR=off program implementations work
+
+# devices NAME: "platform|driver|name" of each device that is seen.
+devices() {
+  "$implementations" run "$1" "$program" devices --format json |
+    python3 -c 'import json, sys
+for d in json.load(sys.stdin): print(d["platform"], d["driver"], d["name"], sep="|")'
+}
+
+# one_part NAME LOG ARGUMENT...: one call of the program; its exit status goes beside its log.
+one_part() {
+  local name="$1" log="$work/$2"
+  shift 2
+  if [[ $name == oclgrind ]]; then
+    export OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_CHECK_API=1 OCLGRIND_LOG="$log.objections"
+    set -- --tight "$@"
+  fi
+  "$implementations" run "$name" "$program" check --quiet --max-failures 0 "$@" > "$log" 2>&1
+  echo $? > "$log.status"
+}
+export -f one_part
+
+# parts NAME: the arguments of one_part, a line each.
+parts() {
+  local name="$1" left="$random" i
+  if ((cases)) && [[ $name != oclgrind ]]; then
+    for file in "$here"/cases/*.cases; do echo "$name $name.$(basename "$file").log --cases $file"; done
+  fi
+  if [[ $name == oclgrind ]]; then left="$oclgrind"; fi
+  for ((i = 0; left > 0; ++i, left -= part)); do
+    echo "$name $name.random$i.log --random $((left < part ? left : part)) --seed $((seed + i))"
+  done
+}
+
+# sum_of NAME WORD: the sum of "N WORD" over the logs.
+sum_of() { cat "$work/$1".*.log | grep -oP "\b\d+(?= $2\b)" | awk '{ sum += $1 } END { print sum + 0 }'; }
+
+passed=0 failed=0
+echo "seed $seed"
+for name in "${wanted[@]}"; do
+  start=$SECONDS
+  seen="$(devices "$name")"
+  if [[ "$(wc -l <<< "$seen")" != 1 || "${seen%%|*}" != "$("$implementations" platform "$name")" ]]; then
+    echo "$name: other devices were seen than its own: $seen"
+    ((++failed))
+    continue
+  fi
+  parts "$name" | xargs -P "$jobs" -L 1 bash -c 'one_part "$@"' _
+  good="$(sum_of "$name" passed)" bad="$(sum_of "$name" failed)" refused="$(sum_of "$name" refused)"
+  # A part that ended in any way but by counting is a failure, and says where.
+  while read -r status; do
+    log="${status%.status}"
+    if (($(< "$status") > 1)) || ! grep -q ' passed, ' "$log"; then
+      echo "$name: ended with status $(< "$status"): $(parts "$name" | grep -F " $(basename "$log") ")"
+      tail -n 5 "$log" | cut -c 1-300
+      ((++bad))
+    elif [[ -s "$log.objections" ]]; then
+      echo "$name objects: $(parts "$name" | grep -F " $(basename "$log") ")"
+      head -n 20 "$log.objections"
+      ((++bad))
+    elif (($(< "$status"))); then
+      grep -A 2 '^FAILED' "$log" | head -n 30 | cut -c 1-600
+    fi
+  done < <(find "$work" -name "$name.*.status")
+  echo "$name: $good right, $bad wrong, $refused refused for lack of a feature, $((SECONDS - start)) s on $seen"
+  passed=$((passed + good)) failed=$((failed + bad))
+done
+echo "$passed passed, $failed failed"
+((failed == 0))
