@@ -139,7 +139,7 @@ std::string bracket_text(const Json& cases) {
   for (const auto& [role, words] : {std::pair(Role::copy, "the copy"), std::pair(Role::read, "reading alone"),
                                     std::pair(Role::peak, "arithmetic alone")})
     if (std::any_of(cases.begin(), cases.end(),
-                    [&](const Json& c) { return c.contains(name(role)) && c[name(role)] != ""; }))
+                    [member = name(role)](const Json& c) { return c.contains(member) && c[member] != ""; }))
       text += (text.empty() ? "share of " : " or ") + std::string(words);
   return text;
 }

@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Runs every suite, says how long each took, and closes with one line "N passed, N failed". A suite that fails does not
-# keep the others from running; a build that fails does.
-# Usage: tools/test.sh [SUITE...]    (all suites when none is named)
-# AXISLOOM_SEED: seed of the random cases (default: new every day).   AXISLOOM_FUZZ_SECONDS: per fuzz target (20).
+# Runs suites of tests, says how long each took, and closes with one line "N passed, N failed". A suite that fails does
+# not keep the others from running; a build that fails does.
+# Usage: tools/test.sh [test|all|long|SUITE...]
+#   test  what catches most faults, in 6 minutes once built (the default)
+#   all   the nets: sanitizers, CHECKED kernels, fuzzing, random cases and programs, other devices and implementations,
+#         injected faults, slow unit tests; half an hour
+#   long  the same nets with many more cases, for hours; AXISLOOM_PART=I/K does every Kth case from the Ith on
+#   or suites by name; a string of names runs them side by side
+# AXISLOOM_SEED: of everything that is drawn (default: a new one each time; it is printed).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -15,7 +20,11 @@ jobs="$(nproc)"
 python=python3
 "$python" -c 'import numpy' 2> /dev/null || python=/usr/bin/python3
 export AXISLOOM_PYTHON="${AXISLOOM_PYTHON:-$python}"
-seed="${AXISLOOM_SEED:-$(date +%Y%m%d)}"
+level=test
+case "${1:-}" in test | all | long) level="$1" && shift ;; esac
+seed="${AXISLOOM_SEED:-$(date +%s)}"
+part="${AXISLOOM_PART:-1/1}"
+echo "seed $seed${AXISLOOM_PART:+, part $part}"
 
 # Nothing of the user's own is read or written: compiled kernels, tuning results and caches are private to the run. PoCL
 # keeps what it compiled for all suites; Axisloom's own folder would have it compile each kernel a second time, for groups
@@ -24,14 +33,13 @@ export POCL_CACHE_DIR="$work/pocl" AXISLOOM_CACHE_DIR=off CUDA_CACHE_PATH="$work
   XDG_CACHE_HOME="$work/xdg-cache" XDG_DATA_HOME="$work/xdg-data"
 mkdir -p "$POCL_CACHE_DIR" "$CUDA_CACHE_PATH" "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
 
-# Unit tests of ten seconds and more, which begin first; `kernels` are little more than PoCL's compiler at work.
+# by_level TEST ALL LONG: the one of the three for the level at hand.
+by_level() { case "$level" in test) echo "$1" ;; all) echo "$2" ;; long) echo "$3" ;; esac }
+
+# Unit tests that take long are left to the nets, where they begin first.
+slow="$(paste -sd: tests/unit/slow.txt)"
+# Little more than PoCL's compiler at work.
 kernels='Products.EveryDtypeByEveryCandidate:Products.RandomOnes:Products.VectorsOfEveryDtype:Products.Epilogues'
-long="${kernels//:/ }
-  CandidatesCuda.EveryProblemCompilesAndEveryVariantForEveryGeneration
-  ProductsCuda.EveryDtypeCompilesAndEveryVariantForEveryGeneration
-  ProductsCuda.EveryFormOfTilesCompiles ReduceCuda.EveryRecipeCompiles CandidatesCuda.EveryTunableCompiles
-  EinsumCuda.ElementwiseKernelsCompileForEveryGeneration Products.EveryAccessStaysInBounds
-  ReduceSlices.RowsFarApartAreMovedNextToEachOther Products.VectorsInEveryOrientation Slices.TogetherGiveTheWhole"
 
 # check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
 check_cases() {
@@ -49,7 +57,8 @@ suite_nvrtc() {
 }
 
 suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
-suite_unit() { SHARDED_FIRST="$long" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1; }
+suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="-$slow"; }
+suite_slow() { SHARDED_FIRST="${slow//:/ }" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="$slow"; }
 suite_cases() { check_cases; }
 suite_random() { echo "seed $seed" && build/axisloom check --random 150 --seed "$seed"; }
 suite_index64() { build/axisloom check --index 64 --random 100 --seed "$seed"; }

@@ -55,7 +55,7 @@ std::string fault_of(const Rung& rung, std::string_view op, std::int64_t element
     if (info.name != rung.candidate) continue;
     for (const auto& [name, value] : options.configuration) {
       const auto tunable = std::find_if(info.tunables.begin(), info.tunables.end(),
-                                        [&](const tune::Tunable& known) { return known.name == name; });
+                                        [wanted = name](const tune::Tunable& known) { return known.name == wanted; });
       if (tunable == info.tunables.end()) return "no tunable " + name;
       if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end())
         return name + " must not be " + std::to_string(value);

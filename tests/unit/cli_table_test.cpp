@@ -45,7 +45,7 @@ TEST(CliTable, AnEmptyTableIsStillValid) {
 TEST(CliTable, BadUtf8DoesNotSpoilTheAnswer) {
   Table table({"name"});
   table.add({"caf\xE9"});
-  EXPECT_NO_THROW(nlohmann::json::parse(table.text(Format::json)));
+  EXPECT_TRUE(nlohmann::json::accept(table.text(Format::json)));
 }
 
 TEST(CliTable, UnitsOfBytesAndSeconds) {

@@ -1,0 +1,124 @@
+// Plans of made-up operations for made-up devices, and what must hold of each: it keeps within the device's limits.
+#pragma once
+
+#include <axisloom/error.hpp>
+#include <axisloom/plan.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "ops/plan_impl.hpp"
+
+namespace axisloom::fuzz {
+
+/// Takes numbers from the input; zeros once it is used up.
+class Numbers {
+ public:
+  explicit Numbers(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  bool empty() const { return bytes_.empty(); }
+  std::uint8_t byte() {
+    if (bytes_.empty()) return 0;
+    const std::uint8_t value = bytes_.front();
+    bytes_ = bytes_.subspan(1);
+    return value;
+  }
+  bool yes() { return byte() % 2 != 0; }
+  template <class T>
+  T one_of(std::span<const T> list) {
+    return list[byte() % list.size()];
+  }
+  /// Mostly small; the highest bytes stand for powers of two up to 2^62, give or take one.
+  std::int64_t extent() {
+    const int value = byte();
+    if (value < 128) return value;
+    if (value < 192) return (std::int64_t{1} << (value - 128) % 63) - 1;
+    return value == 255 ? 0 : std::int64_t{1} << (value - 192);
+  }
+  std::int64_t signed_number() { return yes() ? -extent() : extent(); }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+/// Compiles by doing nothing, and has no memory: what is planned on it is never run.
+class PlanningDevice : public device::Device {
+ public:
+  explicit PlanningDevice(DeviceInfo info) : info_(std::move(info)) {}
+  const DeviceInfo& info() const noexcept override { return info_; }
+  std::string build_identity() const override { return "planning"; }
+  std::shared_ptr<device::Program> build(const device::BuildRequest&) override { return std::make_shared<Nothing>(); }
+  std::shared_ptr<device::Program> load(const device::BuildRequest&, std::span<const std::byte>) override { return {}; }
+  std::shared_ptr<device::Buffer> allocate(std::size_t) override { return {}; }
+  std::shared_ptr<device::Buffer> allocate_staging(std::size_t) override { return {}; }
+  std::shared_ptr<device::Buffer> wrap(void*, std::size_t) override { return {}; }
+  std::shared_ptr<device::Buffer> borrow_buffer(void*, std::size_t) override { return {}; }
+  std::shared_ptr<device::Queue> queue(bool) override { return {}; }
+  std::shared_ptr<device::Queue> borrow_queue(void*) override { return {}; }
+  device::KernelAttributes attributes(device::Program&, const std::string&) override { return {}; }
+
+ private:
+  struct Nothing : device::Program {
+    std::vector<std::byte> binary() const override { return {}; }
+  };
+  DeviceInfo info_;
+};
+
+/// A device between a phone and a large card, with anything there may be or not be.
+inline DeviceInfo device_from(Numbers& numbers) {
+  static constexpr Kind kinds[] = {Kind::cpu, Kind::gpu, Kind::other};
+  static constexpr std::size_t groups[] = {256, 512, 1024, 4096};
+  DeviceInfo info;
+  info.api = numbers.yes() ? Api::cuda : Api::opencl;
+  info.kind = numbers.one_of(std::span<const Kind>(kinds));
+  info.architecture = info.api == Api::cuda ? "sm_90" : "";
+  info.compute_units = 1 + numbers.byte();
+  info.max_group = numbers.one_of(std::span<const std::size_t>(groups));
+  info.local_memory = (1 + numbers.byte() % 64) * std::size_t{1024};
+  info.local_memory_max = info.local_memory * (1 + numbers.byte() % 4);
+  info.global_memory = std::size_t{1} << (20 + numbers.byte() % 20);
+  info.max_allocation = info.global_memory / (1 + numbers.byte() % 4);
+  info.base_alignment = std::size_t{4} << numbers.byte() % 7;
+  info.last_level_cache = numbers.byte() * std::size_t{1 << 20};
+  info.unified_memory = numbers.yes();
+  info.f64 = numbers.yes();
+  info.f16 = numbers.yes();
+  info.atomics_64 = numbers.yes();
+  info.byte_stores = numbers.yes();
+  info.device_scope_order = numbers.yes();
+  return info;
+}
+
+inline void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+/// What every plan promises, whatever it was made for.
+inline void check_plan(const Plan& plan, const DeviceInfo& info) {
+  constexpr std::size_t most_argument_bytes = 1000;
+  require(std::isfinite(plan.report().expected_seconds) && plan.report().expected_seconds >= 0);
+  require(plan.report().bytes_moved >= 0);
+  for (const Launch& launch : plan.impl()->launches) {
+    require(launch.geometry.groups > 0 && launch.geometry.items > 0 && launch.geometry.items <= info.max_group);
+    require(launch.geometry.local_bytes <= std::max(info.local_memory, info.local_memory_max));
+    require(launch.params.size() + 16 * launch.buffers.size() <= most_argument_bytes);
+    for (const LaunchBuffer& buffer : launch.buffers) require(buffer.element > 0 && buffer.view >= tickets_view);
+  }
+}
+
+/// Plans, and looks at what was planned; whatever cannot be must be refused with a typed error.
+inline void try_plan(const Operation& op, const std::vector<View>& views, const DeviceInfo& info,
+                     const PlanOptions& options) {
+  try {
+    const Device device(std::make_shared<PlanningDevice>(info));
+    check_plan(plan(op, views, device, options), info);
+  } catch (const Error&) {
+    // Refused: as good as planned.
+  }
+}
+
+}  // namespace axisloom::fuzz
