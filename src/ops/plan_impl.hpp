@@ -18,8 +18,7 @@ inline constexpr int workspace_view = -1;  // the run's workspace, its contents 
 inline constexpr int tickets_view = -2;    // u32 slots for the ticket words: 0 before a run, and again after it
 inline constexpr int most_tickets = 1024;  // of one plan
 inline constexpr std::size_t workspace_alignment = 256;  // of what a plan keeps apart within its workspace
-inline constexpr std::size_t widest_access =
-    128;  // bytes of the widest vector that a kernel accesses where it is aligned
+inline constexpr std::size_t widest_access = 128;        // bytes of the widest aligned access of a kernel
 
 /// A buffer argument of a launch.
 struct LaunchBuffer {
