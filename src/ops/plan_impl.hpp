@@ -19,8 +19,7 @@ inline constexpr int workspace_view = -1;  // the run's workspace, its contents 
 inline constexpr int tickets_view = -2;    // u32 slots for the ticket words: 0 before a run, and again after it
 inline constexpr int most_tickets = 1024;  // of one plan
 inline constexpr std::size_t workspace_alignment = 256;  // of what a plan keeps apart within its workspace
-inline constexpr std::size_t widest_access =
-    128;  // bytes of the widest vector that a kernel accesses where it is aligned
+inline constexpr std::size_t widest_access = 128;        // bytes of the widest aligned access of a kernel
 
 /// Whether a kernel's arguments stay within what all runtimes take, OpenCL promising 1,024 bytes: the parameters;
 /// pointer, offset and, where accesses are watched, one number for each buffer; and then the log.

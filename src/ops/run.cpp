@@ -40,6 +40,7 @@ void check_buffer(const PlanImpl& plan, std::size_t i, const Buffer& buffer) {
            "plan with View::align of the buffer");
 }
 
+// Whether two buffers have a byte in common, whoever uses it.
 bool meet(const Buffer& a, const Buffer& b) {
   const device::Location first = a.impl()->location(), second = b.impl()->location();
   return first.space == second.space && first.begin < second.begin + b.bytes() &&

@@ -23,7 +23,7 @@ float sum_of_ones(const Device& device) {
 }
 
 /// What a thread may begin with.
-void begin(int way) {
+void start(int way) {
   switch (way) {
     case 0:
       EXPECT_EQ(sum_of_ones(real_device()), 64.0F);
@@ -42,7 +42,7 @@ TEST(FirstUse, DISABLED_InThisProcess) {
   for (int thread = 0; thread < first_users; ++thread) {
     threads.emplace_back([&, thread] {
       together.arrive_and_wait();
-      begin(thread % 3);
+      start(thread % 3);
     });
   }
   for (std::thread& thread : threads) thread.join();

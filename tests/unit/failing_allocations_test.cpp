@@ -75,11 +75,12 @@ void expect_survived_once(const char* what, Use&& use) {
   }
 }
 
-const Operation product = einsum("i j, j k, k l -> i l");
+const Operation of_three = einsum("i j, j k, k l -> i l");
 const std::vector<View> squares(3, View::contiguous(Dtype::i32, {24, 24}));
 const std::vector<View> line(1, View::contiguous(Dtype::i32, {300000}));  // its sum takes a workspace with tickets
 
-Bytes on_host(const Operation& op, std::vector<View> views, const Device& device, const PlanOptions& options = {}) {
+Bytes done_on_host(const Operation& op, std::vector<View> views, const Device& device,
+                   const PlanOptions& options = {}) {
   std::vector<Bytes> in;
   for (const View& view : views) in.push_back(few_numbers(view, 1));
   const std::vector<std::span<const std::byte>> spans(in.begin(), in.end());
@@ -90,7 +91,7 @@ Bytes on_host(const Operation& op, std::vector<View> views, const Device& device
   return out;
 }
 
-PlanOptions checked() {
+PlanOptions with_checks() {
   PlanOptions options;
   options.checked = true;
   return options;
@@ -104,10 +105,10 @@ TEST(FailingAllocations, DISABLED_FromTheStart) {
   expect_survived_once("devices", [] { devices(); });
   expect_survived_once("open", [] { Device::open(test::test_spec()); });
   const Device device = Device::open(test::test_spec());
-  expect_survived_once("plan", [&] { plan(product, squares, device); });
+  expect_survived_once("plan", [&] { plan(of_three, squares, device); });
   Bytes out;
-  expect_survived_once("run_on_host", [&] { out = on_host(product, squares, device); });
-  EXPECT_EQ(out, on_host(product, squares, device));
+  expect_survived_once("run_on_host", [&] { out = done_on_host(of_three, squares, device); });
+  EXPECT_EQ(out, done_on_host(of_three, squares, device));
   set_log({});
   test::end_alone();
 }
@@ -135,7 +136,7 @@ TEST_F(FailingAllocationsAgain, WhileADeviceIsOpened) {
 
 TEST_F(FailingAllocationsAgain, WhilePlansAreMade) {
   const Device device = Device::open(test::test_spec());
-  expect_survived("plan", [&] { plan(product, squares, device); });
+  expect_survived("plan", [&] { plan(of_three, squares, device); });
   const test::TemporaryFolder folder;
   const test::Variable cache("AXISLOOM_CACHE_DIR", folder.path().string());
   const Device pretended(std::make_shared<PretendedDevice>(cpu_info()));
@@ -155,7 +156,7 @@ TEST_F(FailingAllocationsAgain, WhilePlansAreMade) {
 TEST_F(FailingAllocationsAgain, WhilePlansRun) {
   const Device device = Device::open(test::test_spec());
   for (const bool sum : {false, true}) {
-    const Plan made = sum ? plan(reduction("sum"), line, device) : plan(product, squares, device);
+    const Plan made = sum ? plan(reduction("sum"), line, device) : plan(of_three, squares, device);
     std::vector<Buffer> buffers;
     for (const View& view : made.views())
       buffers.push_back(device.allocate(static_cast<std::size_t>(buffer_bytes(view))));
@@ -169,10 +170,10 @@ TEST_F(FailingAllocationsAgain, WhilePlansRun) {
 
 TEST_F(FailingAllocationsAgain, WhileHostArraysAreUsed) {
   const Device device = Device::open(test::test_spec());
-  expect_survived("run_on_host", [&] { on_host(product, squares, device); });
-  expect_survived("checked", [&] { on_host(transpose(), {squares[0]}, device, checked()); });
+  expect_survived("run_on_host", [&] { done_on_host(of_three, squares, device); });
+  expect_survived("checked", [&] { done_on_host(transpose(), {squares[0]}, device, with_checks()); });
   const Device small(std::make_shared<LimitedDevice>(device.impl(), 1500, true));
-  expect_survived("in slices", [&] { on_host(transpose(), {squares[0]}, small, plainly()); });
+  expect_survived("in slices", [&] { done_on_host(transpose(), {squares[0]}, small, plainly()); });
 }
 
 TEST_F(FailingAllocationsAgain, WhileStoresAreRead) {

@@ -11,7 +11,7 @@ namespace {
 
 const Operation plain_copy = copy();
 
-View numbers(const Dims& shape) {
+View floats(const Dims& shape) {
   return View::contiguous(Dtype::f32, shape);
 }
 
@@ -36,7 +36,7 @@ void expect_useless(const Plan& plan) {
 
 void expect_useless(const Device& device) {
   std::array<std::byte, 16> memory{};
-  const View view = numbers({2});
+  const View view = floats({2});
   const std::span<const std::byte> in = std::span(memory).first(8);
   EXPECT_FALSE(device);
   expect_usage("info", [&] { device.info(); });
@@ -60,18 +60,18 @@ void expect_useless(const Queue& queue) {
   expect_usage("write", [&] { queue.write(buffer, 0, memory); });
   expect_usage("read", [&] { queue.read(buffer, 0, memory); });
   expect_usage("finish", [&] { queue.finish(); });
-  const View view = numbers({2});
+  const View view = floats({2});
   const Plan some = plan(plain_copy, std::span(&view, 1), real_device());
   const std::array buffers{real_device().allocate(8), real_device().allocate(8)};
   expect_usage("run", [&] { some.run(queue, buffers); });
-  const View none = numbers({0});
+  const View none = floats({0});
   expect_usage("run of nothing",
                [&] { plan(plain_copy, std::span(&none, 1), real_device()).run(queue, std::array<Buffer, 2>{}); });
 }
 
 TEST(EmptyHandles, OfPlansAreRefused) {
   expect_useless(Plan());
-  const View view = numbers({2});
+  const View view = floats({2});
   Plan made = plan(plain_copy, std::span(&view, 1), real_device());
   expect_useless(emptied(made));
 }
@@ -97,7 +97,7 @@ TEST(EmptyHandles, OfBuffersHaveNoBytes) {
     EXPECT_EQ(empty.bytes(), 0u);
     expect_usage("write", [&] { queue.write(empty, 0, memory); });
     expect_usage("read", [&] { queue.read(empty, 0, memory); });
-    const View view = numbers({1});
+    const View view = floats({1});
     const Plan some = plan(plain_copy, std::span(&view, 1), real_device());
     const Buffer whole = real_device().allocate(4);
     expect_usage("input", [&] { some.run(queue, std::array{empty, whole}); });
@@ -131,28 +131,28 @@ struct OfNothing {
 std::vector<OfNothing> cases_of_nothing() {
   constexpr std::array order{1, 0};
   std::vector<OfNothing> cases = {
-      {copy(), {numbers({0, 3})}},
-      {transpose(), {numbers({3, 0})}},
-      {permute(order), {numbers({0, 3})}},
-      {rearrange("(a b) c -> c b a", {{"b", 2}}), {numbers({0, 3})}},
-      {repeat("a b -> a b c", {{"c", 3}}), {numbers({0, 3})}},
-      {repeat("a b -> a b c", {{"c", 0}}), {numbers({2, 3})}},
-      {relayout("NCHW", "NC/4HW4"), {numbers({2, 0, 2, 2})}},
-      {relayout("NCHW", "NC/4HW4"), {numbers({2, 3, 0, 2})}},
-      {dot(), {numbers({0}), numbers({0})}},
-      {matmul(), {numbers({3, 0}), numbers({0, 5})}},
-      {matmul(), {numbers({0, 4}), numbers({4, 5})}},
-      {matmul({{"beta", "2"}}), {numbers({3, 0}), numbers({0, 5}), numbers({3, 5})}},
-      {einsum("i j, j k -> i k"), {numbers({3, 0}), numbers({0, 5})}},
-      {einsum("i j, j k, k l -> i l"), {numbers({3, 4}), numbers({4, 0}), numbers({0, 5})}},
-      {einsum("i j, j k, k l -> i l"), {numbers({3, 4}), numbers({4, 5}), numbers({5, 0})}},
-      {einsum("i j ->"), {numbers({3, 0})}},
+      {copy(), {floats({0, 3})}},
+      {transpose(), {floats({3, 0})}},
+      {permute(order), {floats({0, 3})}},
+      {rearrange("(a b) c -> c b a", {{"b", 2}}), {floats({0, 3})}},
+      {repeat("a b -> a b c", {{"c", 3}}), {floats({0, 3})}},
+      {repeat("a b -> a b c", {{"c", 0}}), {floats({2, 3})}},
+      {relayout("NCHW", "NC/4HW4"), {floats({2, 0, 2, 2})}},
+      {relayout("NCHW", "NC/4HW4"), {floats({2, 3, 0, 2})}},
+      {dot(), {floats({0}), floats({0})}},
+      {matmul(), {floats({3, 0}), floats({0, 5})}},
+      {matmul(), {floats({0, 4}), floats({4, 5})}},
+      {matmul({{"beta", "2"}}), {floats({3, 0}), floats({0, 5}), floats({3, 5})}},
+      {einsum("i j, j k -> i k"), {floats({3, 0}), floats({0, 5})}},
+      {einsum("i j, j k, k l -> i l"), {floats({3, 4}), floats({4, 0}), floats({0, 5})}},
+      {einsum("i j, j k, k l -> i l"), {floats({3, 4}), floats({4, 5}), floats({5, 0})}},
+      {einsum("i j ->"), {floats({3, 0})}},
   };
   for (const char* name : {"sum", "prod", "mean", "any", "all", "count_nonzero", "norm"})
-    cases.push_back({reduction(name), {numbers({0})}});
+    cases.push_back({reduction(name), {floats({0})}});
   for (const char* name : {"min", "max", "argmin", "argmax"})  // whose result of nothing has no elements either
-    cases.push_back({reduction(name, {{"axes", "1"}}), {numbers({0, 3})}});
-  for (const Dims& shape : {Dims{0, 3}, Dims{3, 0}}) cases.push_back({reduce("sum", "a b -> b"), {numbers(shape)}});
+    cases.push_back({reduction(name, {{"axes", "1"}}), {floats({0, 3})}});
+  for (const Dims& shape : {Dims{0, 3}, Dims{3, 0}}) cases.push_back({reduce("sum", "a b -> b"), {floats(shape)}});
   return cases;
 }
 

@@ -14,7 +14,7 @@ namespace opencl = axisloom::device::opencl;
 namespace cuda = axisloom::device::cuda;
 
 constexpr std::size_t part_bytes = 64 << 10;
-constexpr std::size_t step = 4096;  // a multiple of what any device asks of the start of a part
+constexpr std::size_t page = 4096;  // a multiple of what any device asks of the start of a part
 
 /// An application's own context with one buffer of which it borrows parts.
 class BorrowedParts : public testing::Test {
@@ -58,12 +58,12 @@ class BorrowedParts : public testing::Test {
   }
   void expect_parts_are_told_apart() {
     EXPECT_EQ(copied(part(0), part(part_bytes)), std::nullopt);
-    EXPECT_EQ(copied(part(step), part(step + part_bytes)), std::nullopt);
-    EXPECT_EQ(copied(part(0), part(part_bytes - step)), Errc::overlap);
-    EXPECT_EQ(copied(part(part_bytes), part(step)), Errc::overlap);
-    EXPECT_EQ(copied(part(step), part(step)), Errc::overlap) << "two parts of the same bytes";
+    EXPECT_EQ(copied(part(page), part(page + part_bytes)), std::nullopt);
+    EXPECT_EQ(copied(part(0), part(part_bytes - page)), Errc::overlap);
+    EXPECT_EQ(copied(part(part_bytes), part(page)), Errc::overlap);
+    EXPECT_EQ(copied(part(page), part(page)), Errc::overlap) << "two parts of the same bytes";
     const Buffer all = device_.borrow_buffer(whole_, 4 * part_bytes), first = device_.borrow_buffer(whole_, part_bytes);
-    EXPECT_EQ(copied(all, part(part_bytes - step)), Errc::overlap) << "the whole and a part";
+    EXPECT_EQ(copied(all, part(part_bytes - page)), Errc::overlap) << "the whole and a part";
     EXPECT_EQ(copied(part(part_bytes), first), std::nullopt) << "the part comes after what is touched of the whole";
   }
 
@@ -80,7 +80,7 @@ class BorrowedPartsOfHostMemory : public BorrowedParts {
  protected:
   cl_mem_flags flags() const override { return CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR; }
   void* host() override { return memory_.get(); }
-  std::unique_ptr<void, void (*)(void*)> memory_{std::aligned_alloc(step, 4 * part_bytes), std::free};
+  std::unique_ptr<void, void (*)(void*)> memory_{std::aligned_alloc(page, 4 * part_bytes), std::free};
 };
 
 TEST_F(BorrowedPartsOfHostMemory, MayNotOverlap) {
@@ -103,15 +103,15 @@ TEST(BorrowedAddresses, InOneAllocationMayNotOverlap) {
     return code_thrown([&] { Plan(nothing).run(device.queue(), std::array{from, to}); });
   };
   EXPECT_EQ(refused(part(0), part(part_bytes)), std::nullopt);
-  EXPECT_EQ(refused(part(0), part(part_bytes - step)), Errc::overlap);
-  EXPECT_EQ(refused(part(part_bytes), part(step)), Errc::overlap);
-  EXPECT_EQ(refused(whole, part(step)), Errc::overlap);
-  nothing->report.workspace_bytes = step;
+  EXPECT_EQ(refused(part(0), part(part_bytes - page)), Errc::overlap);
+  EXPECT_EQ(refused(part(part_bytes), part(page)), Errc::overlap);
+  EXPECT_EQ(refused(whole, part(page)), Errc::overlap);
+  nothing->report.workspace_bytes = page;
   const auto refused_with = [&](const Buffer& workspace) {
     return code_thrown([&] { Plan(nothing).run(device.queue(), std::array{part(0), part(part_bytes)}, workspace); });
   };
   EXPECT_EQ(refused_with(part(2 * part_bytes)), std::nullopt);
-  EXPECT_EQ(refused_with(part(part_bytes - step / 2)), Errc::overlap);
+  EXPECT_EQ(refused_with(part(part_bytes - page / 2)), Errc::overlap);
   EXPECT_EQ(refused_with(part(2 * part_bytes + 64)), Errc::usage) << "aligned to 64 bytes";
 }
 
@@ -156,7 +156,7 @@ TEST_F(Workspaces, MayBeNoArrayOfTheRun) {
 
 TEST_F(Workspaces, MayShareABufferWithAnArrayButNoByte) {
   if (!device_.info().unified_memory) GTEST_SKIP() << "wraps no memory of the host";
-  const std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(step, 16 * part_bytes), std::free);
+  const std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(page, 16 * part_bytes), std::free);
   ASSERT_LE(bytes_, part_bytes);
   const auto at = [&](std::size_t begin) {
     return device_.wrap(static_cast<std::byte*>(memory.get()) + begin, part_bytes);
@@ -169,7 +169,7 @@ TEST_F(Workspaces, MayShareABufferWithAnArrayButNoByte) {
 
 TEST_F(Workspaces, AreAlignedAsTheKernelsNeedThem) {
   if (!device_.info().unified_memory) GTEST_SKIP() << "wraps no memory of the host";
-  const std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(step, 2 * bytes_ + step), std::free);
+  const std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(page, 2 * bytes_ + page), std::free);
   const auto at = [&](std::size_t begin) {
     return device_.wrap(static_cast<std::byte*>(memory.get()) + begin, bytes_);
   };
