@@ -234,7 +234,8 @@ std::vector<std::string> candidate_names(const ops::OpEntry& entry) {
 void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
   command
       .add_option("-o,--output", job.output,
-                  "Output file, which takes an older one's place when it is complete; - writes .npy to standard "
+                  "Output file; when complete it takes an older one's place, of which other hard links remain; - "
+                  "writes .npy to standard "
                   "output; a scalar is printed without")
       ->type_name("FILE");
   command.add_option("--input-format", job.reading.format, "Format of the input, when its name does not tell")
