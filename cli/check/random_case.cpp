@@ -22,7 +22,8 @@ constexpr std::int64_t classes_at_a_time = 64;
 constexpr std::int64_t page = 4096;
 constexpr std::int64_t most_span = 1 << 20;  // elements between the first and the last of an array
 constexpr std::int64_t most_offset = 37;     // elements; no multiple of any packet
-constexpr std::array<std::int64_t, 5> largest_buffers{1000, 4096, 10000, 1 << 15, 1 << 17};
+constexpr std::array<std::int64_t, 6> largest_buffers{1000, 4096, 10000, 1 << 15, 1 << 17, 1 << 19};
+constexpr std::int64_t most_slices = 16;  // of the largest array: each is planned, which takes a millisecond
 
 /// Where the arrays of a case lie.
 enum class Memory { apart, one_buffer, slices };
@@ -132,6 +133,15 @@ void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
   }
 }
 
+// Of few sizes, since a device with small buffers compiles its own programs.
+std::int64_t draw_largest_buffer(Random& kind, const std::vector<Array>& arrays) {
+  std::int64_t bytes = 0;
+  for (const Array& array : arrays) bytes = std::max(bytes, span_of(array.shape, *array.placement) * array.element);
+  std::size_t size = kind.percent(30) ? 1 : 0;
+  while (size + 1 < largest_buffers.size() && largest_buffers[size] * most_slices < bytes) ++size;
+  return largest_buffers[size];
+}
+
 Memory draw_memory(Random& kind, const Draft& draft) {
   const bool one_dtype = std::equal(draft.dtypes.begin() + 1, draft.dtypes.end(), draft.dtypes.begin());
   const std::int64_t draw = kind.below(100);
@@ -156,7 +166,7 @@ void place(Dice& dice, const Draft& draft, const View& result, Case& c) {
     c.one_buffer = true;
     place_in_one_buffer(dice, arrays);
   } else if (memory == Memory::slices) {
-    c.largest_buffer = dice.kind.one_of(largest_buffers);
+    c.largest_buffer = draw_largest_buffer(dice.kind, arrays);
   }
 }
 

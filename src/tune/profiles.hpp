@@ -1,4 +1,4 @@
-// The profiles of devices that travel inside the library: tuning/devices/NAME.json.
+// The profiles of devices that travel inside the library, a file each in tuning/devices.
 #pragma once
 
 #include "device/profile.hpp"
