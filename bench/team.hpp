@@ -12,7 +12,8 @@ namespace axisloom::bench {
 
 class Team {
  public:
-  /// One member per core that the process may use, or as many as asked for; the caller is one of them.
+  /// One member per core that the process may use, or as many as asked for; the caller is one of them. Throws
+  /// Error(out_of_memory) when a thread cannot be started.
   explicit Team(unsigned members = 0);
   ~Team();
   Team(const Team&) = delete;
@@ -32,6 +33,8 @@ class Team {
 
  private:
   void serve(unsigned member);
+  /// Has every thread leave, and waits for it.
+  void dismiss() noexcept;
 
   std::mutex mutex_;
   std::condition_variable start_, done_;
