@@ -34,6 +34,7 @@ OPENCL_OWN = {"clGetPlatformIDs": [-1001], "clGetDeviceIDs": [-1], "clBuildProgr
               "clEnqueueNDRangeKernel": [-54, -52], "clCreateKernel": [-46]}
 CUDA_CODES = [1, 2, 46, 201, 209, 700, 701, 719, 801, 999]
 CUDA_OWN = {"cuInit": [100, 803], "cuModuleLoadDataEx": [218, 222], "cuDeviceGetCount": [100]}
+CUDA_LOST = {201, 700, 719, 999}
 NVRTC_CODES = list(range(1, 12))
 FILES = [errno.EIO, errno.ENOSPC, errno.EDQUOT]
 SYSTEM_CODES = {
@@ -50,7 +51,7 @@ SYSTEM_CODES = {
     "copy_file_range": FILES, "sendfile": FILES, "symlink": FILES}
 NO_STATE = [errno.EINTR]  # what a call says by the way: for ever it would say nothing else, and nobody could go on
 HARMLESS = [SHORT]  # the rest can be had by asking again
-# What is not removed or not released because that very call failed, stays; a wait that never happened frees nothing.
+# What is not removed because that very call failed, stays; a wait that never happened frees nothing.
 REMOVALS = {"unlink", "rmdir", "getdents", "open", "stat"}
 WAITS = {"clFinish", "clFlush", "clWaitForEvents", "clEnqueueUnmapMemObject"}
 # How often each kind is drawn, of 100.
@@ -293,8 +294,9 @@ def end_fault(scenario, fault, result):
             return None
         return f"{signal.Signals(-result.code).name}: {result.err.strip().splitlines()[-1:] or ''}"
     if scenario.user:
-        forgiven = result.code == 6 and (fault.entry.startswith(("clRelease", "cuEventDestroy", "cuModuleUnload")) or
-                                         fault.entry in WAITS or kind_of(fault.entry) == "cuda")
+        # What cannot make its context current cannot release; a lost card stays lost for this process.
+        lost = fault.entry == "cuCtxPushCurrent_v2" or (kind_of(fault.entry) == "cuda" and fault.code in CUDA_LOST)
+        forgiven = (result.code == 6 and (lost or fault.entry in WAITS)) or (result.code == 8 and lost)
         return None if result.code in (0, 5) or forgiven else f"exit code {result.code}: {result.err.strip()[-200:]}"
     if result.code not in scenario.codes | {2, 3, 4, 5}:
         return f"exit code {result.code}: {result.err.strip()[-200:]}"

@@ -86,8 +86,10 @@ struct Forward<Entry, nvrtcResult(Args...)> {
   static nvrtcResult run(Args... args) {
     const auto& entry = emulation().*Entry;
     int code = 0;
-    if (axisloom_fault_strikes(entry.name, __builtin_return_address(0), &code)) return code;
-    return entry.function(args...);
+    const bool strikes = axisloom_fault_strikes(entry.name, __builtin_return_address(0), &code) != 0;
+    if (strikes && entry.name != emulation().nvrtcDestroyProgram.name) return code;  // which destroys it all the same
+    const nvrtcResult answer = entry.function(args...);
+    return strikes ? code : answer;
   }
 };
 

@@ -169,9 +169,12 @@ struct Forward<Name, Result(First, Rest...)> {
       if (*status == CL_SUCCESS && name.starts_with("clCreate")) books().add(made);
       return made;
     } else {
-      if (strikes) return code;
+      // A release that fails has released all the same, so that the books stay true.
       if constexpr (name.starts_with("clRelease")) books().take(first, Name::text);
-      code = function(first, rest...);
+      if (strikes && !name.starts_with("clRelease")) return code;
+      const cl_int answer = function(first, rest...);
+      if (strikes) return code;
+      code = answer;
       if (code == CL_SUCCESS) note(name, first, rest...);
       return code;
     }

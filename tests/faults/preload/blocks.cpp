@@ -49,6 +49,10 @@ bool counts_blocks() {
   return counted;
 }
 
+void next_blocks() {
+  ++round_number;
+}
+
 void keep_block(const void* memory, const void* site) {
   if (!memory) return;
   const std::lock_guard lock(spin);
@@ -82,9 +86,3 @@ extern "C" void axisloom_fault_tell_blocks(int round) {
     if (b.address > kFreed && b.round == round)
       std::fprintf(stderr, "a block of round %d from 0x%x stays\n", round, b.site);
 }
-
-namespace axisloom::faults {
-void next_blocks() {
-  ++round_number;
-}
-}  // namespace axisloom::faults
