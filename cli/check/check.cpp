@@ -3,6 +3,7 @@
 #include "arguments.hpp"
 #include "check/case.hpp"
 #include "check/expand.hpp"
+#include "check/programs.hpp"
 #include "check/random.hpp"
 #include "check/runner.hpp"
 #include "messages.hpp"
@@ -35,6 +36,7 @@ struct CheckOptions {
   std::string keep;
   bool list = false;
   bool slow = false;
+  Programs programs;
 };
 
 struct Tally {
@@ -175,7 +177,7 @@ void run_all(const std::vector<Case>& cases, CheckSettings settings, const Check
 }
 
 void run(const CheckOptions& options, Context& context) {
-  if (options.lines.empty() && options.files.empty() && options.random == 0)
+  if (options.lines.empty() && options.files.empty() && options.random == 0 && options.programs.file.empty())
     throw Error(Errc::usage, "there is nothing to check", "give a case, --cases FILE, or --random N");
   const std::vector<Case> cases = gather(options, context.seed);
   if (options.list) {
@@ -190,6 +192,11 @@ void run(const CheckOptions& options, Context& context) {
   settings.checked = options.checked;
   settings.tight = options.tight || options.checked;
   settings.repeat = options.repeat;
+  if (!options.programs.file.empty()) {
+    settings.keep = options.keep;
+    if (!check_programs(options.programs, settings)) context.exit_code = exit_differs;
+    return;
+  }
   run_all(cases, settings, options, context);
 }
 
@@ -226,6 +233,7 @@ void add_check(CLI::App& app, Context& context) {
       ->check(CLI::ExistingDirectory.description(""));
   command->add_flag("--slow", options->slow, "Run the lines marked slow too");
   command->add_flag("--list", options->list, "Print the cases, expanded, and run nothing");
+  add_program_options(*command, options->programs);
   add_common_options(*command, context);
   set_examples(*command,
                "axisloom check --cases tests/cases/transpose.cases\n"
