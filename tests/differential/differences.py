@@ -1,0 +1,25 @@
+"""Where we differ from NumPy and einops on purpose: (what, theirs, ours and why). The oracles hold ours."""
+
+DIFFERENCES = (
+    ("products of u8 and i8, also with bools", "wrap round in 8 bits",
+     "are i32: two factors are enough to leave 8 bits"),
+    ("bf16", "NumPy has none", "promoted as f16 is, but f32 with f16 itself: neither holds the other"),
+    ("sums of f16 and f32", "NumPy rounds partial sums to the dtype",
+     "within the bound of bounds.py, from which most of NumPy's would be farther: compared with long doubles"),
+    ("argmin and argmax over several axes", "NumPy takes one axis or all",
+     "counted over the reduced axes in order, which is NumPy's answer once these are one axis"),
+    ("mean of integers by a pattern", "einops refuses it", "f64, as NumPy's own mean"),
+    ("norm over two axes", "NumPy's is then a norm of matrices", "that of a vector of all elements reduced"),
+    ("min and max of 0 and -0", "NumPy's choice depends on their order and on the processor",
+     "either of two equal real numbers; of complex ones, NaN among them, the first"),
+    ("prod of complex numbers that are not finite", "NumPy begins with the first element",
+     "it is not finite in one part or in both: factors are taken in any order, and begin with 1"),
+    ("infinity and NaN in an einsum with sums before products", "NumPy multiplies first",
+     "not finite; whether it is infinity or NaN depends on the order of sums and products, which the cost decides"),
+    ("compositions and lengths in einsum", "einops' has none", "taken; the oracle resolves them by rearrange"),
+    ("anonymous lengths in einsum", "einops' has none", "taken; not compared here"),
+    ("dot of more than one axis", "NumPy's dot takes any", "refused: matmul and einsum say which axes are meant"),
+    ("a transpose in place", "NumPy has none", "refused for strides below 0 of the two axes"),
+    ("bools with other bytes than 0 and 1", "differ from function to function in NumPy", "what is not 0 is true"),
+    ("alpha, beta, activation, out-dtype, order", "neither has them", "as ops.hpp says"),
+)
