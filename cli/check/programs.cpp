@@ -370,7 +370,9 @@ bool check_programs(const Programs& from, const CheckSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   const jit::CacheStats before = jit::cache_stats();
   const std::vector<Program> programs = read_programs(from.file);
-  const Contents data = io::InputFile(from.file + ".data").contents();
+  const io::InputFile file(from.file + ".data");
+  Contents data(file.size());
+  file.read_at(0, data);
   const std::size_t bytes = programs.empty() ? 0 : programs.back().begin + programs.back().bytes;
   if (data.size() != bytes)
     throw Error(Errc::usage,

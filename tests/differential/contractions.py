@@ -15,6 +15,7 @@ product of each operand's largest magnitude (or 1).
 Infinity and NaN: products of two arrays and sums over axes that both have, come out alike in any order. Otherwise
 ("acd,b->a") a sum may be taken before a product, which decides between infinity and NaN; then it is only certain that
 the result is not finite."""
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,6 +75,18 @@ class Reading:
         return len(self.operands) == 1 or (len(self.operands) == 2 and not self.private())
 
 
+def guarded(einsum, arrays):
+    """An einsum of nothing is 0, of any shape: NumPy's own (2.4) writes beyond results that have no elements, as in
+    "kjm,A" of 0x8x12 and 7, so it is asked for the shape with another extent in place of 0."""
+    if all(array.size for array in arrays):
+        return np.asarray(einsum(*arrays))
+    extents = {extent for array in arrays for extent in array.shape}
+    stand_in = next(extent for extent in itertools.count(2) if extent not in extents)
+    filled = [np.zeros([extent or stand_in for extent in array.shape], np.int8) for array in arrays]
+    shape = [0 if extent == stand_in else extent for extent in np.shape(einsum(*filled))]
+    return np.zeros(shape, arrays[0].dtype)
+
+
 def flat(side):
     return side.replace("(", " ").replace(")", " ")
 
@@ -90,9 +103,10 @@ def by_einops(text, operands, lengths):
         return Typed(array.dtype, einops.rearrange(array.data, f"{side} -> {flat(side)}", **known))
 
     def run(*arrays):
-        result = np.asarray(einops.einsum(*arrays, ",".join(map(flat, left)) + "->" + flat(right)))
+        result = guarded(lambda *parts: einops.einsum(*parts, plain), arrays)
         return einops.rearrange(result, f"{flat(right)} -> {right}") if "(" in right else result
 
+    plain = ",".join(map(flat, left)) + "->" + flat(right)
     parts = [resolved(side, array) for side, array in zip(left, operands, strict=True)]
     return Reading(parts, [flat(side).split() for side in left], flat(right).split(), run)
 
@@ -104,7 +118,7 @@ def by_numpy(text, operands):
     else:
         every = [name for side in sides for name in side]
         out = [name for name in every if every.count(name) == 1 or name == ELLIPSIS]
-    return Reading(operands, sides, out, lambda *arrays: np.asarray(np.einsum(text, *arrays)))
+    return Reading(operands, sides, out, lambda *arrays: guarded(lambda *parts: np.einsum(text, *parts), arrays))
 
 
 def by_matmul(operands, options):
@@ -157,7 +171,8 @@ def relative_error(reading, dtype):
 
 
 def magnitudes(values):
-    return np.abs(values.real) + np.abs(values.imag) if np.iscomplexobj(values) else np.abs(values)
+    """Of each number |re| + |im|, of what is finite of it."""
+    return np.asarray(finite(np.abs(values.real)) + finite(np.abs(values.imag)))
 
 
 def factors(step, number):
@@ -182,12 +197,12 @@ def integers(step, reading, addend, dtype):
 def floats(step, reading, addend, dtype):
     wide = np.clongdouble if is_complex(dtype) else LONG
     values = [numbers(operand).astype(wide) for operand in reading.operands]
-    sizes = [np.asarray(finite(magnitudes(x))) for x in values]
+    sizes = [magnitudes(x) for x in values]
     alpha, beta = factors(step, lambda text: LONG(float(text)))
     result, whole = scaled(alpha, reading.run(*values)), np.abs(alpha) * reading.run(*sizes)
     if beta != 0:
         result = result + scaled(beta, numbers(addend).astype(wide))
-        whole = whole + np.abs(beta) * finite(magnitudes(numbers(addend)))
+        whole = whole + np.abs(beta) * magnitudes(numbers(addend))
     acc = accumulator(dtype)
     relative = relative_error(reading, dtype)
     largest = [max(LONG(1), np.max(size, initial=0)) for size in sizes]

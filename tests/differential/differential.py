@@ -8,7 +8,7 @@ results are then what NumPy makes of them. A failure prints the command that rep
 matter. AXISLOOM_SEED gives the seed as well; by default every run has a new one."""
 import argparse
 import collections
-import multiprocessing
+import concurrent.futures
 import os
 import random
 import re
@@ -226,8 +226,9 @@ def main():
     start, tally, programs, failed = time.monotonic(), Tally(), 0, 0
     dropped = [int(step) for step in options.drop.split(",") if step]
     tasks = [(settings, numbers, dropped) for numbers in batches(options)]
-    with multiprocessing.Pool(min(options.jobs, len(tasks))) as pool:
-        for count, failures, part in pool.imap_unordered(work, tasks):
+    with concurrent.futures.ProcessPoolExecutor(min(options.jobs, len(tasks))) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(work, task) for task in tasks]):
+            count, failures, part = done.result()
             programs += count
             failed += len(failures)
             tally.join(part)

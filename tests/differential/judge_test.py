@@ -130,8 +130,8 @@ class Driver(unittest.TestCase):
     """The whole way, with a wrong element in the results of every program."""
 
     def run_driver(self, *arguments, plant):
-        return subprocess.run([sys.executable, DRIVER, PROGRAM, *arguments], capture_output=True, text=True, check=False,
-                              timeout=300, env={**os.environ, PLANT: "1" if plant else ""})
+        return subprocess.run([sys.executable, DRIVER, PROGRAM, *arguments], capture_output=True, text=True,
+                              check=False, timeout=300, env={**os.environ, PLANT: "1" if plant else ""})
 
     def test_wrong_elements_are_found_and_repeated(self):
         arguments = ["--count", "4", "--seed", "11", "--dtypes", "i32", "--refused", "0", "--jobs", "1"]
