@@ -9,9 +9,6 @@
 namespace axisloom::cli {
 namespace {
 
-// Whether bools are drawn as any byte, as a u8 viewed as bool has them, or as 0 and 1.
-constexpr bool any_byte_is_a_bool = false;
-
 constexpr double few_values[] = {-1, -0.5, 0, 0.5, 1};
 
 }  // namespace
@@ -46,8 +43,6 @@ void Random::fill(std::span<std::byte> bytes) noexcept {
 void Random::fill_numbers(Dtype dtype, std::span<std::byte> bytes) noexcept {
   fill(bytes);
   const std::size_t size = size_of(dtype);
-  if (dtype == Dtype::boolean && !any_byte_is_a_bool)
-    for (std::byte& byte : bytes) byte &= std::byte{1};
   if (core::unit_roundoff(dtype) == 0) return;
   const bool few = percent(50);
   for (std::size_t at = 0; at + size <= bytes.size(); at += size)
