@@ -1,7 +1,10 @@
 // Threads that wait for a round, take their part of it, and report back.
 #include "bench/team.hpp"
 
+#include <axisloom/error.hpp>
+
 #include <algorithm>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -11,11 +14,22 @@ Team::Team(unsigned members) {
   const unsigned wanted = members != 0 ? members : std::max(1u, std::thread::hardware_concurrency());
   try {
     for (unsigned member = 1; member < wanted; ++member) threads_.emplace_back([this, member] { serve(member); });
-  } catch (const std::system_error&) {  // the system gives no more threads: the team is as large as it is
+  } catch (const std::system_error& error) {
+    dismiss();
+    throw Error(Errc::out_of_memory,
+                "a thread for each of " + std::to_string(wanted) + " cores cannot be started: " + error.what(),
+                "free memory, or end other programs");
+  } catch (...) {
+    dismiss();
+    throw;
   }
 }
 
 Team::~Team() {
+  dismiss();
+}
+
+void Team::dismiss() noexcept {
   {
     const std::lock_guard lock(mutex_);
     leaving_ = true;

@@ -34,6 +34,8 @@ class Team {
 
  private:
   void serve(unsigned member);
+  /// Has every thread leave, and waits for it.
+  void dismiss() noexcept;
   void do_part(const std::function<void(unsigned)>& work, unsigned member) noexcept;
 
   std::mutex mutex_;

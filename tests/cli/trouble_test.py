@@ -278,7 +278,7 @@ class Limits(Case):
         self.assertEqual(sorted(os.listdir(self.folder)), ["in.npy", "out.npy"])
 
     def test_files_of_limited_size(self):
-        source = self.path("in.npy", npy_bytes((1 << 20,), bytes(1 << 20)))
+        source = self.path("in.npy", npy_bytes((16 << 20,), bytes(16 << 20)))
         target = self.path("out.npy", b"precious")
         result = self.limited_by_size(source, target)
         self.assertEqual(result.returncode, 4, result.stderr)
@@ -288,7 +288,7 @@ class Limits(Case):
     def limited_by_size(self, source, target):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19))  # enough for what PoCL writes
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))  # enough for what PoCL writes
 
         return subprocess.run([PROGRAM, "copy", source, "-o", target], preexec_fn=limit, capture_output=True, check=False)
 

@@ -354,7 +354,7 @@ TEST_F(BenchEngine, ACaseThatCannotBePreparedIsARow) {
   Session session;
   Settings settings;
   CacheFlusher flusher(device_, team_, 1);
-  const auto results = time_case(job_of("vast", "copy u8 9000000000000000"), device_, team_, session, flusher, settings,
+  const auto results = time_case(job_of("vast", "copy u8 140737488355328"), device_, team_, session, flusher, settings,
                                  [](const std::string&) {});
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].label, "vast");
@@ -363,7 +363,7 @@ TEST_F(BenchEngine, ACaseThatCannotBePreparedIsARow) {
   EXPECT_FALSE(results[0].entries[0].reason.empty());
   Report report;
   report.cases = results;
-  EXPECT_EQ(json_of(report)["cases"][0]["shapes"], "u8[9000000000000000]");
+  EXPECT_EQ(json_of(report)["cases"][0]["shapes"], "u8[140737488355328]");
   EXPECT_THROW(
       time_case(job_of("none", "copy u8 0"), device_, team_, session, flusher, settings, [](const std::string&) {}),
       Error);

@@ -71,7 +71,7 @@ inline std::string beyond_bound(const Operation& op, const std::vector<View>& vi
       const long double a = core::number_at(out.dtype, got.data() + byte, part),
                         b = core::number_at(out.dtype, want.data() + byte, part);
       const double allowed = bound.empty() ? 0 : bound[static_cast<std::size_t>(flat)];
-      if (!(a == b || std::abs(a - b) <= allowed || (std::isnan(a) && std::isnan(b))))
+      if (!(a == b || std::isinf(allowed) || std::abs(a - b) <= allowed || (std::isnan(a) && std::isnan(b))))
         return "element " + std::to_string(flat) + " is " + core::number_text(out.dtype, got.data() + byte) + ", not " +
                core::number_text(out.dtype, want.data() + byte);
     }
