@@ -257,11 +257,11 @@ def pocl_by_name(err):
     return found.group(0)[:80] if found else None
 
 
-def is_new(folder, scenario, known, data):
+def is_new(folder, scenario, known, data, failed):
     if scenario.stable or data in (None, OLD):
         return data == known.bytes
-    try:
-        return scenario.judge(folder.inputs, folder.output_of(scenario))
+    try:  # a document is saved as its results come
+        return scenario.judge(folder.inputs, folder.output_of(scenario), failed)
     except (ValueError, KeyError):
         return False
 
@@ -278,7 +278,7 @@ def file_fault(folder, scenario, known, result):
             data = file.read()
     except FileNotFoundError:
         return "the old output is gone"
-    if is_new(folder, scenario, known, data):
+    if is_new(folder, scenario, known, data, result.code != 0):
         return None
     if data != OLD:
         return "the output is neither the old one nor the new one"
@@ -321,11 +321,21 @@ def outcome(folder, scenario, known, fault, program):
         wrong = f"{ended} although nothing was lost: {result.err.strip()[-200:]}"
     wrong = wrong or file_fault(folder, scenario, known, result)
     left = [] if fault.entry in REMOVALS else folder.left_behind(scenario)
+    if ended == "killed":
+        left = [file for file in left if not documented(file, folder)]
     if not wrong and left:
         wrong = f"left behind: {left}"
     if not wrong and ended == "killed":
         wrong = afterwards(folder, scenario, known, program)
     return struck, wrong, ended
+
+
+def documented(file, folder):
+    """What may stay when the program is killed: an unfinished cache entry, which goes after an hour, and the finished
+    output under its hidden name when it was about to replace an older one: no system call puts a nameless file there."""
+    with open(folder.fired, encoding="utf-8") as fired:
+        call = fired.read().splitlines()[1:]
+    return file.startswith("cache/") or (call == ["rename"] and re.fullmatch(r"output/\.[^/]*\.tmp", file))
 
 
 def afterwards(folder, scenario, known, program):

@@ -56,14 +56,14 @@ def right_bytes(expected):
     return judge
 
 
-def right_document(inputs, output):
-    """A whole JSON document in which nobody's result is wrong."""
+def right_document(inputs, output, failed=False):
+    """A whole JSON document in which nobody's result is wrong; after a failure it may have none."""
     del inputs
     with open(output, "rb") as file:
         document = json.load(file)
     found = [entry for case in document.get("cases", []) for entry in case["contestants"]]
     found += [rung for lesson in document.get("lessons", []) for rung in lesson["rungs"]]
-    return bool(found) and all(entry["status"] != "wrong" for entry in found)
+    return (failed or bool(found)) and all(entry["status"].lower() != "wrong" for entry in found)
 
 
 class Scenario:

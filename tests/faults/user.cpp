@@ -247,7 +247,10 @@ void use(const char* spec) {
 
 void round(const char* spec, int threads) {
   std::vector<std::thread> all;
-  for (int i = 1; i < threads; ++i) all.emplace_back(use, spec);
+  try {
+    for (int i = 1; i < threads; ++i) all.emplace_back(use, spec);
+  } catch (const std::exception&) {  // our own threads may fail to start as well
+  }
   use(spec);
   for (std::thread& thread : all) thread.join();
 }

@@ -74,6 +74,11 @@ bool read_orders() {
   return orders.nth > 0 || orders.calls;
 }
 
+void note_killed_before(const char* call) {
+  if (!orders.fired) return;
+  append(orders.fired, call, std::strlen(call));
+}
+
 bool watches(std::string_view entry) {
   return orders.calls || entry == orders.entry;
 }

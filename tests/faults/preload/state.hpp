@@ -13,6 +13,8 @@ bool watches(std::string_view entry);
 /// From the moment the program's main begins until it has returned.
 bool armed();
 void arm(bool on);
+/// Says in the second line of AXISLOOM_FAULT_FIRED which system call was next.
+void note_killed_before(const char* call);
 /// Writes what AXISLOOM_FAULT_CALLS asks for.
 void write_calls();
 

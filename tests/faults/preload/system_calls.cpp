@@ -110,7 +110,10 @@ long make_half(long number, Arguments a) {
 }
 
 long fail(long number, const Arguments& a, int code) {
-  if (code == kKill) raw_call(SYS_kill, raw_call(SYS_getpid), SIGKILL);
+  if (code == kKill) {
+    note_killed_before(watched(number).entry);
+    raw_call(SYS_kill, raw_call(SYS_getpid), SIGKILL);
+  }
   if (code == kShort) return make_half(number, a);
   if (number == SYS_close) make(number, a);  // Linux closes whatever close says
   return -code;
