@@ -232,6 +232,7 @@ def main():
             programs += count
             failed += len(failures)
             tally.join(part)
+            print(f"{programs} programs after {time.monotonic() - start:.0f} s, wrong: {failed}", file=sys.stderr)
             for failure in failures:
                 print(failure, flush=True)
     seconds = time.monotonic() - start
