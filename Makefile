@@ -1,9 +1,9 @@
 # The front door: each target is one script or one CMake call.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench format lint install clean
+.PHONY: help demo build test check-all check-long bench format lint install clean
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 demo:  ## install what is missing, build, and show what the program does
 	@tools/install_dependencies.sh build
@@ -15,9 +15,17 @@ build:  ## build/axisloom, libaxisloom and the tests
 	@cmake --preset release > /dev/null
 	@cmake --build --preset release
 
-test:  ## install what is missing, then every test (about 16 minutes on 2 cores)
+test:  ## install what is missing, then the tests that catch most faults
 	@tools/install_dependencies.sh test
-	@tools/test.sh
+	@tools/test.sh test
+
+check-all:  ## the nets: sanitizers, CHECKED kernels, fuzzing, random programs, profiles, injected faults
+	@tools/install_dependencies.sh test
+	@tools/test.sh all
+
+check-long:  ## the same with many more cases; AXISLOOM_SEED and AXISLOOM_PART=I/K resume it
+	@tools/install_dependencies.sh test
+	@tools/test.sh long
 
 bench: build  ## measure this machine's devices
 	@build/axisloom bench

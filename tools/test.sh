@@ -13,8 +13,8 @@ cd "$(dirname "$0")/.." || exit
 
 logs="$PWD/build/test-logs"
 work="$PWD/build/test-work"
-rm -rf "$work"
 mkdir -p "$logs" "$work"
+find "$work" -mindepth 1 -maxdepth 1 ! -name pocl -exec rm -rf {} +  # what PoCL compiled serves the next call as well
 jobs="$(nproc)"
 # The Python with NumPy: Debian's, where another one stands before it on the path.
 python=python3
@@ -38,8 +38,6 @@ by_level() { case "$level" in test) echo "$1" ;; all) echo "$2" ;; long) echo "$
 
 # Unit tests that take long are left to the nets, where they begin first.
 slow="$(paste -sd: tests/unit/slow.txt)"
-# Little more than PoCL's compiler at work.
-kernels='Products.EveryDtypeByEveryCandidate:Products.RandomOnes:Products.VectorsOfEveryDtype:Products.Epilogues'
 
 # check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
 check_cases() {
@@ -60,8 +58,25 @@ suite_build() { cmake --preset release && cmake --build --preset release -j "$jo
 suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="-$slow"; }
 suite_slow() { SHARDED_FIRST="${slow//:/ }" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="$slow"; }
 suite_cases() { check_cases; }
-suite_random() { echo "seed $seed" && build/axisloom check --random 150 --seed "$seed"; }
-suite_index64() { build/axisloom check --index 64 --random 100 --seed "$seed"; }
+suite_index64() { build/axisloom check --index 64 --random "$(by_level 100 500 5000)" --seed "$seed"; }
+suite_random() { AXISLOOM_SEED="$seed" LOGS="$work/random" tools/random_cases.sh "$(by_level 300 5000 200000)"; }
+# As for devices that are not there, with the forms of the kernels that GPUs run.
+suite_profiles() {
+  local file
+  for file in tuning/devices/*.json; do
+    AXISLOOM_SEED="$seed" LOGS="$work/profiles" tools/random_cases.sh "$(by_level 50 500 20000)" \
+      --profile "$(basename "$file" .json)" || return 1
+  done
+}
+# Chained operations against NumPy and einops.
+suite_programs() {
+  local oracles
+  oracles="$(tools/numpy.sh)" || return 1
+  "$oracles" tests/differential/differential.py build/axisloom --count "$(by_level 100 2000 20000)" --seed "$seed" --part "$part"
+}
+suite_faults() {
+  "$python" tests/faults/inject.py --count "$(by_level 100 2000 20000)" --seed "$seed" --part "$part" build/axisloom
+}
 suite_checked() { check_cases --checked; }
 suite_oclgrind() {
   tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases || return 1
@@ -80,18 +95,34 @@ suite_cli() {
 # nothing but compile kernels for CUDA, and the longest of those whose host code other tests run too.
 suite_asan() {
   cmake --preset asan && cmake --build --preset asan -j "$jobs" || return 1
-  local host compilers='*Cuda.*:NvrtcCompile.*:DialectCompile.*'
+  local host left_out="*Cuda.*:NvrtcCompile.*:DialectCompile.*:$slow"
   host="$(tests/host_suites.sh)" || return 1
-  ASAN_OPTIONS=detect_leaks=1 SHARDED_FIRST="$long" tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
-    --gtest_filter="$host-$compilers:$kernels" || return 1
-  ASAN_OPTIONS=detect_leaks=0 SHARDED_FIRST="$long" tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
-    --gtest_filter="*-$host:$compilers:$kernels"
+  ASAN_OPTIONS=detect_leaks=1 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
+    --gtest_filter="$host-$left_out" || return 1
+  ASAN_OPTIONS=detect_leaks=0 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
+    --gtest_filter="*-$host:$left_out"
+}
+
+# The program and its bench, sanitized, in front of the same tests as the released one.
+suite_asan_program() {
+  export ASAN_OPTIONS=detect_leaks=0 AXISLOOM_CACHE_DIR="$work/asan-cache"
+  "$python" tests/cli/files_test.py build-asan/axisloom && "$python" tests/cli/program_test.py build-asan/axisloom || return 1
+  build-asan/axisloom check --cases tests/cases/edge.cases || return 1
+  build-asan/axisloom check --random "$(by_level 0 200 5000)" --seed "$seed"
+}
+
+# Races of ours; those within PoCL and LLVM are suppressed by name.
+suite_tsan() {
+  cmake --preset tsan && cmake --build --preset tsan -j "$jobs" || return 1
+  TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" tools/sharded.sh "$jobs" build-tsan/axisloom_tests --gtest_brief=1 \
+    --gtest_filter='*Thread*:Cache.*:Launched.*'
 }
 
 suite_fuzz() {
-  local seconds="${AXISLOOM_FUZZ_SECONDS:-20}"
+  local seconds
+  seconds="$(by_level 0 15 3600)"
   ls build-asan/*_fuzz > /dev/null || return 1
-  printf '%s\n' build-asan/*_fuzz | xargs -I{} tests/fuzz.sh {} "$seconds" "$work"
+  printf '%s\n' build-asan/*_fuzz | xargs -P "$jobs" -I{} tests/fuzz.sh {} "$seconds" "$work"
 }
 
 # --- running them -----------------------------------------------------------------------------------------------------
@@ -146,7 +177,10 @@ report() {
 
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
-stages=("nvrtc build" "unit" "cases" "checked" "asan" "oclgrind cli consumer fuzz docs index64 random")
+case "$level" in
+  test) stages=("nvrtc build" "unit" "cases" "cli docs index64 random consumer") ;;
+  *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "programs" "profiles" "faults") ;;
+esac
 if (($#)); then stages=("$@"); fi
 for stage in "${stages[@]}"; do
   for name in $stage; do

@@ -11,11 +11,12 @@ using fuzz::Numbers;
 
 /// Short texts from a list of what patterns, axes and layouts are made of.
 std::string text_from(Numbers& numbers) {
-  static constexpr std::string_view parts[] = {"a",   "b",  "c",    "d",    " ",      "(",    ")",   " -> ", ",",
-                                               "...", "1",  "2",    "0",    "-1",     "NCHW", "NHWC", "NC/8HW8", "->",
-                                               "h w", "ij", "(a b)", "inf", "portable", "relu", "f32", "i64",  "nan"};
+  static constexpr std::string_view parts[] = {
+      "a",    "b",    "c",       "d",  " ",   "(",  ")",     " -> ", ",",        "...",  "1",   "2",   "0",  "-1",
+      "NCHW", "NHWC", "NC/8HW8", "->", "h w", "ij", "(a b)", "inf",  "portable", "relu", "f32", "i64", "nan"};
   std::string text;
-  for (int count = numbers.byte() % 8; count > 0; --count) text += numbers.one_of(std::span<const std::string_view>(parts));
+  for (int count = numbers.byte() % 8; count > 0; --count)
+    text += numbers.one_of(std::span<const std::string_view>(parts));
   return text;
 }
 
@@ -46,7 +47,8 @@ Operation operation_from(Numbers& numbers) {
       const ops::Option& option = entry.options[numbers.byte() % entry.options.size()];
       op.options.emplace_back(option.name, option.value.empty() ? "" : text_from(numbers));
     }
-  for (int count = numbers.byte() % 3; count > 0; --count) op.lengths.emplace_back(text_from(numbers), numbers.signed_number());
+  for (int count = numbers.byte() % 3; count > 0; --count)
+    op.lengths.emplace_back(text_from(numbers), numbers.signed_number());
   return op;
 }
 

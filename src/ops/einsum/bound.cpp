@@ -17,6 +17,7 @@
 #include "ops/einsum/path.hpp"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 namespace axisloom::ops {
@@ -96,14 +97,23 @@ std::vector<Dense<double>> magnitudes(const Contraction& problem, std::span<cons
   return operands;
 }
 
-/// What roundings below the normal numbers can amount to.
-double underflow(const Contraction& problem, const std::vector<Dense<double>>& operands, const Steps& steps,
-                 const Roundoff& roundoff) {
+/// No number between two steps is larger than this.
+double largest_between_steps(const Contraction& problem, const std::vector<Dense<double>>& operands) {
   double largest = 1;
   for (const Dense<double>& operand : operands)
     for (const double value : operand.values) largest = std::max(largest, value);
   double grown = static_cast<double>(problem.points(problem.all_axes() & ~problem.out.axes));
   for (std::size_t i = 0; i + 1 < operands.size(); ++i) grown *= largest;
+  return grown;
+}
+
+double largest_finite(Dtype dtype) {
+  const Dtype component = core::component_of(dtype);
+  return component == Dtype::f16 ? 65504.0 : component == Dtype::f64 ? DBL_MAX : static_cast<double>(FLT_MAX);
+}
+
+/// What roundings below the normal numbers can amount to.
+double underflow(const Contraction& problem, double grown, const Steps& steps, const Roundoff& roundoff) {
   const double intermediate = steps.stored > 1 ? steps.stored * grown : 0;
   return roundoff.least * (2 + intermediate * std::max(1.0, std::fabs(problem.alpha)));
 }
@@ -118,11 +128,15 @@ std::vector<double> contraction_bound(const Contraction& problem, std::span<cons
   const bool empty = problem.points(problem.all_axes()) == 0;
   const Steps steps = empty ? Steps{} : steps_of(problem, roundoff);
   const std::vector<Dense<double>> operands = magnitudes(problem, in);
-  const double relative = std::expm1(steps.growth), least = underflow(problem, operands, steps, roundoff);
+  const double relative = std::expm1(steps.growth), grown = largest_between_steps(problem, operands);
+  const double least = underflow(problem, grown, steps, roundoff);
+  // An infinity between two steps may meet another one, or a zero.
+  const bool may_overflow = steps.stored > 1 && grown > largest_finite(dtype);
   const bool scaled = problem.alpha != 1 || problem.addend;
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   for_each_sum(problem, operands, [&](double sum, std::int64_t, std::int64_t addend) {
-    if (!std::isfinite(sum)) return bound.push_back(HUGE_VAL);  // see OpEntry::bound: the order of products decides
+    // See OpEntry::bound: the order of products decides.
+    if (!std::isfinite(sum) || may_overflow) return bound.push_back(HUGE_VAL);
     double whole = std::fabs(problem.alpha) * sum;
     const double spread = relative * whole;
     if (problem.addend && problem.beta != 0)
