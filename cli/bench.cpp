@@ -2,6 +2,7 @@
 #include "app.hpp"
 #include "arguments.hpp"
 #include "bench_documents.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 
 #include "bench/environment.hpp"
@@ -189,7 +190,7 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
 }
 
 void run(const BenchOptions& options, Context& context) {
-  const Device device = Device::open(context.device);
+  const Device device = open_device(context.device);
   if (options.sweeps.empty())
     run_suite(options, context, device);
   else

@@ -1,6 +1,7 @@
 // axisloom ladder: one job from the textbook's first kernel to the tuned one, rung by rung.
 #include "app.hpp"
 #include "bench_documents.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 
 #include "bench/environment.hpp"
@@ -63,7 +64,7 @@ void tell_missing_peers(const nlohmann::ordered_json& climbed) {
 }
 
 void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
-  const Device device = Device::open(context.device);
+  const Device device = open_device(context.device);
   const bench::Settings settings = ladder_settings(options, context);
   ladder::Choice choice = options.choice;
   if (options.size == "large") choice.size = ladder::Size::large;

@@ -1,5 +1,6 @@
 // The program axisloom: parses, runs, and turns what went wrong into one line and an exit code.
 #include "app.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 
 #include <axisloom/error.hpp>
@@ -48,22 +49,28 @@ int run(CLI::App& app, Context& context, int argc, char** argv) {
   return context.exit_code;
 }
 
+int run(int argc, char** argv) {
+  Context context;
+  try {
+    const auto app = make_app(context);
+    return run(*app, context, argc, argv);
+  } catch (const Error& error) {
+    say(error_text(error));
+    if (error.code() == Errc::no_device) say("see also: axisloom doctor");
+    return exit_code(error.code());
+  } catch (const std::bad_alloc&) {
+    say(error_text("out of host memory", "use smaller arrays"));
+    return exit_code(Errc::out_of_memory);
+  }
+}
+
 }  // namespace
 }  // namespace axisloom::cli
 
 int main(int argc, char** argv) {
   using namespace axisloom::cli;
   install_signal_handlers();
-  Context context;
-  try {
-    const auto app = make_app(context);
-    return run(*app, context, argc, argv);
-  } catch (const axisloom::Error& error) {
-    say(error_text(error));
-    if (error.code() == axisloom::Errc::no_device) say("see also: axisloom doctor");
-    return axisloom::exit_code(error.code());
-  } catch (const std::bad_alloc&) {
-    say(error_text("out of host memory", "use smaller arrays"));
-    return axisloom::exit_code(axisloom::Errc::out_of_memory);
-  }
+  const int code = run(argc, argv);
+  leave_drivers();
+  return code;
 }

@@ -96,6 +96,7 @@ InterruptsHeld::~InterruptsHeld() {
 void install_signal_handlers() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit (ulimit -f) then fails with a reason
   std::signal(SIGPIPE, SIG_DFL);  // a parent may have had it ignored; then writing would fail instead of ending us
 }
 

@@ -1,7 +1,7 @@
 // The one list of build options. No entry may relax floating-point arithmetic; contraction alone can be asked for.
 #include <charconv>
 
-#include "jit/jit.hpp"
+#include "jit/rehearsal.hpp"
 
 namespace axisloom::jit {
 namespace {
@@ -22,6 +22,7 @@ std::vector<std::string> opencl_options(const DeviceInfo& device, bool contract,
   if (fences || (device.device_scope_order && nvidia)) options.push_back("-DAXL_DEVICE_SCOPE=1");
   if (device.f64) options.push_back("-DAXL_HAS_F64=1");
   if (device.f16) options.push_back("-DAXL_HAS_F16=1");
+  if (rehearses(device)) options.emplace_back(rehearsal_option);
   // Oclgrind interprets what its compiler leaves, and knows not every instruction that optimisation brings in (freeze),
   // nor what inlining a function that returns a structure does (noalias.scope.decl): it follows the calls instead.
   if (device.platform == "Oclgrind") options.insert(options.end(), {"-cl-opt-disable", "-disable-llvm-passes"});

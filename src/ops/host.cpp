@@ -56,7 +56,6 @@ void run_slice(const Plan& plan, const Device& device, std::span<const std::span
   plan.run(queue, buffers);
   staged.back().fetch();
   queue.finish();
-  ops::settle(*plan.impl());
 }
 
 /// Whether a device can hold arrays of these sizes and a workspace at the same time.

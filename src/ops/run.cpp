@@ -121,7 +121,6 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
            "needs " + std::to_string(plan.views.size()) + " buffers, got " + std::to_string(buffers.size()));
   for (std::size_t i = 0; i < buffers.size(); ++i) check_buffer(plan, i, buffers[i]);
   check_overlap(plan, buffers);
-  ops::settle(plan);
 
   std::vector<std::shared_ptr<device::Event>> waits;
   for (const Event& event : wait)
@@ -137,7 +136,6 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
     waits = {last.impl()};
   }
   memory.queued();
-  if (last.impl()) plan.first_launch.began(last);
   if (log) log->require_clean(plan.report.op + " (" + plan.report.candidate + ")");
   return last;
 }
