@@ -171,10 +171,13 @@ std::vector<std::string> candidates_to_try(const Case& c, const Stage& stage, co
   return accepted;
 }
 
-// A device without f64 refuses what needs it, by that name; anything else that it refuses is a failure.
+// A device refuses by name what it lacks a feature for; anything else that it refuses is a failure.
 bool lacks_feature(const Error& error, const DeviceInfo& device) {
-  return error.code() == Errc::unsupported && !device.f64 &&
-         std::string_view(error.what()).find("the device has no f64") != std::string_view::npos;
+  const std::string_view text = error.what();
+  const auto lacks = [text](bool feature, const char* words) { return !feature && text.find(words) != text.npos; };
+  return error.code() == Errc::unsupported &&
+         (lacks(device.f64, "the device has no f64") ||
+          lacks(device.device_scope_order, "groups of one launch cannot be ordered on this device"));
 }
 
 Outcome outcome_of(const Error& error, const CheckSettings& settings, const std::string& candidate) {

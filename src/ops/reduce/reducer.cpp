@@ -125,6 +125,11 @@ int Recipe::out_scalars() const noexcept {
   return finish == Finish::words ? words() : core::components_of(out);
 }
 
+// Elements that are only compared with zero are loaded as what they are.
+bool Recipe::needs_f64() const noexcept {
+  return core::component_of(in) == Dtype::f64 || value == Dtype::f64 || out == Dtype::f64;
+}
+
 bool Recipe::order_matters() const noexcept {
   return accumulation == Accumulation::compensated ||
          (accumulation == Accumulation::product && (value == Dtype::f32 || value == Dtype::f64));
