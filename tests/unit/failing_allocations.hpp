@@ -50,18 +50,49 @@ class SoundAllocations {
   SoundAllocations& operator=(const SoundAllocations&) = delete;
 };
 
+inline void* counted_memory(std::size_t bytes) noexcept {
+  return allocation_fails() ? nullptr : std::malloc(bytes > 0 ? bytes : 1);
+}
+inline void* counted_memory_or_throw(std::size_t bytes) {
+  if (void* const memory = counted_memory(bytes)) return memory;
+  throw std::bad_alloc();
+}
+inline void give_back(void* memory) noexcept {
+  if (memory && allocation_faults.paused == 0) --allocation_faults.live;
+  std::free(memory);
+}
+
 }  // namespace axisloom::test
 
-#define AXISLOOM_FAILING_ALLOCATIONS                                                                       \
-  void* operator new(std::size_t bytes) {                                                                  \
-    if (axisloom::test::allocation_fails()) throw std::bad_alloc();                                        \
-    if (void* const memory = std::malloc(bytes ? bytes : 1)) return memory;                                \
-    throw std::bad_alloc();                                                                                \
-  }                                                                                                        \
-  void operator delete(void* memory) noexcept {                                                            \
-    if (memory && axisloom::test::allocation_faults.paused == 0) --axisloom::test::allocation_faults.live; \
-    std::free(memory);                                                                                     \
-  }                                                                                                        \
-  void operator delete(void* memory, std::size_t) noexcept {                                               \
-    operator delete(memory);                                                                               \
+// All but those for more than the usual alignment: sanitizers bring each of them themselves, and they must go together.
+#define AXISLOOM_FAILING_ALLOCATIONS                                        \
+  void* operator new(std::size_t bytes) {                                   \
+    return axisloom::test::counted_memory_or_throw(bytes);                  \
+  }                                                                         \
+  void* operator new[](std::size_t bytes) {                                 \
+    return axisloom::test::counted_memory_or_throw(bytes);                  \
+  }                                                                         \
+  void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {   \
+    return axisloom::test::counted_memory(bytes);                           \
+  }                                                                         \
+  void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { \
+    return axisloom::test::counted_memory(bytes);                           \
+  }                                                                         \
+  void operator delete(void* memory) noexcept {                             \
+    axisloom::test::give_back(memory);                                      \
+  }                                                                         \
+  void operator delete[](void* memory) noexcept {                           \
+    axisloom::test::give_back(memory);                                      \
+  }                                                                         \
+  void operator delete(void* memory, std::size_t) noexcept {                \
+    axisloom::test::give_back(memory);                                      \
+  }                                                                         \
+  void operator delete[](void* memory, std::size_t) noexcept {              \
+    axisloom::test::give_back(memory);                                      \
+  }                                                                         \
+  void operator delete(void* memory, const std::nothrow_t&) noexcept {      \
+    axisloom::test::give_back(memory);                                      \
+  }                                                                         \
+  void operator delete[](void* memory, const std::nothrow_t&) noexcept {    \
+    axisloom::test::give_back(memory);                                      \
   }

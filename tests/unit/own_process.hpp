@@ -29,7 +29,11 @@ inline std::string run_alone(const std::string& test, const std::vector<std::str
   for (const std::string& word :
        {"--gtest_filter=" + test, std::string("--gtest_also_run_disabled_tests"), std::string("--gtest_brief=1")})
     command.push_back(word);
+  // LLVM gives the thread that starts it a stack for signals, which AddressSanitizer takes for its own when that thread
+  // ends.
+  const char* const sanitizer = std::getenv("ASAN_OPTIONS");
   std::vector<std::string> environment = more;
+  environment.push_back("ASAN_OPTIONS=" + std::string(sanitizer ? sanitizer : "") + ":use_sigaltstack=0");
   for (char** at = environ; *at; ++at) {
     if (!std::string_view(*at).starts_with("GTEST_"))
       environment.emplace_back(*at);  // it would deal the test to shards
