@@ -128,12 +128,17 @@ void tell_absent(const std::vector<bench::CaseResult>& cases) {
     say(labels.size() == cases.size() ? line : fmt::format("{} ({})", line, fmt::join(labels, "; ")));
 }
 
-bool ours_is_right(const bench::CaseResult& result) {
-  const auto bad = [](const bench::Entry& entry) {  // a candidate that refuses the case is absent
-    return entry.role == bench::Role::ours &&
-           (entry.status == bench::Status::wrong || entry.status == bench::Status::failed);
+/// What Axisloom's own entries leave: a wrong result counts for more than a failure. One that refuses a case is absent.
+int exit_code_of(const std::vector<bench::CaseResult>& cases) {
+  const auto has = [&](bench::Status status) {
+    return std::any_of(cases.begin(), cases.end(), [=](const bench::CaseResult& result) {
+      return std::any_of(result.entries.begin(), result.entries.end(), [=](const bench::Entry& entry) {
+        return entry.role == bench::Role::ours && entry.status == status;
+      });
+    });
   };
-  return std::none_of(result.entries.begin(), result.entries.end(), bad);
+  if (has(bench::Status::wrong)) return exit_differs;
+  return has(bench::Status::failed) ? exit_code(Errc::device) : exit_done;
 }
 
 bench::Report empty_report(const BenchOptions& options, const bench::Settings& settings, const Device& device,
@@ -192,7 +197,7 @@ void run_suite(const BenchOptions& options, Context& context, const Device& devi
     }
     report.finish(complete ? bench::conditions(device) : bench::moment());
   });
-  if (!std::all_of(report.cases().begin(), report.cases().end(), ours_is_right)) context.exit_code = exit_differs;
+  context.exit_code = exit_code_of(report.cases());
 }
 
 void refuse_for_sweep(const BenchOptions& options, const Context& context) {

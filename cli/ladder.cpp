@@ -108,7 +108,11 @@ void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Contex
     }
     results.finish(document());
   });
-  if (std::any_of(lessons.begin(), lessons.end(), ladder::has_failed)) context.exit_code = exit_differs;
+  const auto has = [&](std::string_view status) {
+    return std::any_of(lessons.begin(), lessons.end(), [=](const auto& l) { return ladder::has_rung(l, status); });
+  };
+  if (has("failed")) context.exit_code = exit_code(Errc::device);
+  if (has("WRONG")) context.exit_code = exit_differs;
 }
 
 void show_stored(const std::string& path, const std::string& output, const Context& context) {

@@ -4,9 +4,11 @@
 
 #include <axisloom/error.hpp>
 
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace axisloom::cli {
@@ -49,6 +51,23 @@ int run(CLI::App& app, Context& context, int argc, char** argv) {
   return context.exit_code;
 }
 
+int run(int argc, char** argv) {
+  Context context;
+  try {
+    const auto app = make_app(context);
+    return run(*app, context, argc, argv);
+  } catch (const Error& error) {
+    say(error_text(error));
+    if (error.code() == Errc::no_device) say("see also: axisloom doctor");
+    return exit_code(error.code());
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // of the standard library: no more threads, say
+    say(error_text(error.what(), ""));
+    return exit_code(Errc::device);
+  }
+}
+
 }  // namespace
 }  // namespace axisloom::cli
 
@@ -56,19 +75,11 @@ int main(int argc, char** argv) {
   using namespace axisloom::cli;
   occupy_standard_streams();
   install_signal_handlers();
-  Context context;
   try {
-    const auto app = make_app(context);
-    return run(*app, context, argc, argv);
-  } catch (const axisloom::Error& error) {
-    say(error_text(error));
-    if (error.code() == axisloom::Errc::no_device) say("see also: axisloom doctor");
-    return axisloom::exit_code(error.code());
-  } catch (const std::bad_alloc&) {
-    say(error_text("out of host memory", "use smaller arrays"));
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {  // also of the words for another error; these need no memory
+    constexpr std::string_view words = "axisloom: out of host memory\nremedy: use smaller arrays\n";
+    std::fwrite(words.data(), 1, words.size(), stderr);
     return axisloom::exit_code(axisloom::Errc::out_of_memory);
-  } catch (const std::exception& error) {  // of the standard library: no more threads, say
-    say(error_text(error.what(), ""));
-    return axisloom::exit_code(axisloom::Errc::device);
   }
 }

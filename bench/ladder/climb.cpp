@@ -276,9 +276,9 @@ Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, con
   return climbed_json(lesson, result, steps, result.entries, device.info());
 }
 
-bool has_failed(const Json& climbed) {
+bool has_rung(const Json& climbed, std::string_view status) {
   return std::any_of(climbed["rungs"].begin(), climbed["rungs"].end(),
-                     [](const Json& rung) { return rung["status"] == "WRONG" || rung["status"] == "failed"; });
+                     [=](const Json& rung) { return rung["status"] == status; });
 }
 
 }  // namespace axisloom::bench::ladder
