@@ -161,7 +161,7 @@ class Documents(Case):
         path = self.path("x.json")
         result = run("bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.001", "--cache", "warm", "-o", path,
                      "copy u8 1000", "copy u8 140737488355328", "copy u8 1001")
-        self.assertEqual(result.returncode, 1, result.err)
+        self.assertEqual(result.returncode, 5, result.err)
         with open(path, encoding="utf-8") as file:
             cases = json.load(file)["cases"]
         ours = [next(entry for entry in case["contestants"] if entry["role"] == "ours") for case in cases]
