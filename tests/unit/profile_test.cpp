@@ -1,6 +1,7 @@
 // Profiles: how they are read, what a device that wears one claims, and kernels for GPUs that run on the CPU.
 #include "ops_support.hpp"
 
+#include "device/forwarding.hpp"
 #include "device/profile.hpp"
 #include "jit/jit.hpp"
 #include "tune/profiles.hpp"
@@ -110,6 +111,34 @@ TEST(Profile, KernelsOfOneVendorRefuseByName) {
       EXPECT_FALSE(candidate.reason.empty()) << candidate.name;
     }
   EXPECT_NE(product.report().candidate, "packed") << "which is the CPU's";
+}
+
+TEST(Profile, WhatNeedsDoublesIsRefusedByNameWhereThereAreNone) {
+  if (!can_wear_profiles()) GTEST_SKIP() << "needs a device that holds the profile's groups";
+  const Device arc = profiled_device("arc-a770");
+  const auto refused = [](const auto& run) -> std::string {
+    try {
+      run();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::unsupported) << error.what();
+      return error.parts().message;
+    }
+    return "accepted";
+  };
+  for (const char* name : {"any", "all", "count_nonzero", "sum"})  // truth values are read as doubles too
+    for (Dtype dtype : {Dtype::f64, Dtype::c128}) {
+      const View in = View::contiguous(dtype, {16});
+      EXPECT_NE(refused([&] { plan(reduction(name), std::span(&in, 1), arc); }).find("no f64"), std::string::npos)
+          << name;
+    }
+  const Device small(std::make_shared<device::SmallBuffers>(arc.impl(), 1000));
+  const Operation mean = reduction("mean", {{"axes", "1"}});
+  const std::vector<View> views = with_result(mean, View::contiguous(Dtype::i16, {7, 1056}));
+  const Bytes in = random_bytes(buffer_bytes(views[0]), 1);
+  const std::vector<std::span<const std::byte>> spans{in};
+  Bytes out(static_cast<std::size_t>(buffer_bytes(views[1])));
+  EXPECT_NE(refused([&] { run_on_host(mean, views, spans, out, small); }).find("no f64"), std::string::npos)
+      << "in slices";
 }
 
 TEST(Profile, GroupsOfManyItemsAndTicketsBetweenGroupsRunHere) {

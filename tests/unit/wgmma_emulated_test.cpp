@@ -149,7 +149,8 @@ TEST(WgmmaEmulated, BatchesAndEpilogues) {
 /// A product that begins, and whose rows begin, at multiples of 16 bytes.
 Case random_job(emulated::RandomProblems& random, bool turned_a, bool turned_b) {
   Case job{.in = Dtype::f16, .out = Dtype::f16};
-  job.m = random.between(2, 200), job.n = random.between(2, 200), job.k = random.between(1, 200);
+  job.m = random.between(2, 200), job.n = random.between(2, 200),
+  job.k = random.between(2, 200);  // of one row an operand lies either way
   const auto laid = [&](bool turned, std::int64_t rows, std::int64_t columns) {
     const std::int64_t run = turned ? rows : columns;
     return Layout{

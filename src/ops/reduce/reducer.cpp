@@ -108,6 +108,10 @@ bool has_identity(Reducer reducer) noexcept {
          reducer != Reducer::argmax && reducer != Reducer::norm_inf;
 }
 
+bool Recipe::needs_f64() const noexcept {
+  return value == Dtype::f64 || out == Dtype::f64 || core::component_of(in) == Dtype::f64;
+}
+
 int Recipe::words() const noexcept {
   const bool second = accumulation == Accumulation::compensated || accumulation == Accumulation::place;
   if (accumulation == Accumulation::place) return components + 1;

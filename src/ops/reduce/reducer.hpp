@@ -58,7 +58,8 @@ struct Recipe {
 
   /// 64-bit words of an accumulator as it travels between groups.
   int words() const noexcept;
-  bool needs_f64() const noexcept { return value == Dtype::f64 || out == Dtype::f64; }
+  /// Whether its kernels read, accumulate or write doubles.
+  bool needs_f64() const noexcept;
   /// Whether the order of the additions shows in the result.
   bool order_matters() const noexcept;
   /// The same up to its accumulators, each of which is `words()` elements of the output.
