@@ -78,7 +78,16 @@ for name in "${wanted[@]}"; do
     continue
   fi
   parts "$name" | xargs -P "$jobs" -L 1 bash -c 'one_part "$@"' _
+  "$implementations" run "$name" "$program" doctor > "$work/$name.doctor" 2>&1
+  status=$?
   good="$(sum_of "$name" passed)" bad="$(sum_of "$name" failed)" refused="$(sum_of "$name" refused)"
+  if ((status)); then
+    echo "$name: doctor ended with status $status" && cat "$work/$name.doctor"
+    ((++bad))
+  else
+    ((++good))
+    sed -n 's/.*OpenCL: worked around/  worked around/p' "$work/$name.doctor"
+  fi
   # A part that ended in any way but by counting is a failure, and says where.
   while read -r status; do
     log="${status%.status}"

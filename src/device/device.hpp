@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace axisloom::device {
@@ -168,6 +169,14 @@ class Device {
   /// before.
   std::shared_ptr<void> cached_programs;
 };
+
+/// What a platform's compiler gets wrong, and the build option by which kernels go round it.
+struct Workaround {
+  std::string_view platform;
+  std::string_view option;
+  std::string_view why;
+};
+std::vector<Workaround> workarounds(const DeviceInfo& device);
 
 /// What was looked for and found when a runtime was opened; `doctor` prints it.
 struct RuntimeStatus {

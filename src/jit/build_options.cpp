@@ -22,9 +22,7 @@ std::vector<std::string> opencl_options(const DeviceInfo& device, bool contract,
   if (fences || (device.device_scope_order && nvidia)) options.push_back("-DAXL_DEVICE_SCOPE=1");
   if (device.f64) options.push_back("-DAXL_HAS_F64=1");
   if (device.f16) options.push_back("-DAXL_HAS_F16=1");
-  // Oclgrind interprets what its compiler leaves, and knows not every instruction that optimisation brings in (freeze),
-  // nor what inlining a function that returns a structure does (noalias.scope.decl): it follows the calls instead.
-  if (device.platform == "Oclgrind") options.insert(options.end(), {"-cl-opt-disable", "-disable-llvm-passes"});
+  for (const device::Workaround& workaround : device::workarounds(device)) options.emplace_back(workaround.option);
   // PoCL takes a second for a kernel whose accesses are checked, and half of it as it is written; results are the same.
   if (checked && device.platform == "Portable Computing Language") options.push_back("-cl-opt-disable");
   // OpenCL C contracts a*b+c by default and has no option against it: the prelude's FP_CONTRACT pragma forbids it,

@@ -229,6 +229,19 @@ TEST(BuildOptions, MakeWarningsErrors) {
   EXPECT_FALSE(contains(build_options(device), "--diag-error=174,549,940"));
 }
 
+TEST(BuildOptions, FaultsOfCompilersAreWorkedAround) {
+  DeviceInfo device;
+  device.platform = "rusticl";
+  EXPECT_TRUE(contains(build_options(device), "-DAXL_CONSTANT_INDICES=1"));
+  EXPECT_EQ(device::workarounds(device).size(), 1u);
+  device.platform = "Oclgrind";
+  EXPECT_TRUE(contains(build_options(device), "-cl-opt-disable"));
+  EXPECT_TRUE(contains(build_options(device), "-disable-llvm-passes"));
+  EXPECT_FALSE(contains(build_options(device), "-DAXL_CONSTANT_INDICES=1"));
+  device.platform = "Portable Computing Language";
+  EXPECT_TRUE(device::workarounds(device).empty());
+}
+
 TEST(BuildOptions, CheckedKernelsCompileSoonWithPocl) {
   DeviceInfo device;
   device.platform = "Portable Computing Language";

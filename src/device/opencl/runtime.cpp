@@ -75,6 +75,12 @@ void add_platforms(Facts& facts) {
   }
 }
 
+void add_workarounds(Facts& facts, const DeviceInfo& info) {
+  for (const Workaround& workaround : workarounds(info))
+    facts.emplace_back("worked around on " + info.label(),
+                       std::string(workaround.why) + " (" + std::string(workaround.option) + ")");
+}
+
 class OpenclRuntime final : public Runtime {
  public:
   Api api() const noexcept override { return Api::opencl; }
@@ -129,6 +135,7 @@ std::vector<RuntimeStatus> OpenclRuntime::status() {
   try {
     status.found = !device_ids().empty();
     if (opened.usable()) add_platforms(status.facts);
+    for (const DeviceInfo& info : devices()) add_workarounds(status.facts, info);
   } catch (const Error& error) {
     status.facts.emplace_back("failure", error.what());
   }

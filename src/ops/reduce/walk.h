@@ -25,11 +25,19 @@ typedef i32 index_t;
 #define UNROLL_RANK UNROLL
 #endif
 
+// Axes from `last` down to the one above `first`; where every index must be a constant, by way of all that there can be.
+#if KEPT_RANK == 0 && defined(AXL_CONSTANT_INDICES)
+#define DOWN_FROM(d, last, first) \
+  UNROLL for (int d = REDUCE_AXES - 1; d >= 0; --d) if (d <= (last) && d > (first))
+#else
+#define DOWN_FROM(d, last, first) UNROLL_RANK for (int d = (last); d > (first); --d)
+#endif
+
 // Adds to in_at and out_at what an output's place among the kept axes comes to.
 #define WALK_KEPT(output, in_at, out_at)                                    \
   {                                                                         \
     index_t rest = (output);                                                \
-    UNROLL_RANK for (int d = KEPT - 1; d > 0; --d) {                        \
+    DOWN_FROM(d, KEPT - 1, 0) {                                             \
       const index_t quotient = DIVIDE(rest, d);                             \
       const index_t index = rest - quotient * (index_t)p.extent[d];         \
       in_at += index * (index_t)p.in_stride[d];                             \
@@ -44,10 +52,10 @@ typedef i32 index_t;
 #define WALK_RUN(number, in_at)                                             \
   {                                                                         \
     index_t rest = (number);                                                \
-    UNROLL_RANK for (int d = KEPT + REDUCED - 1; d > KEPT; --d) {           \
+    DOWN_FROM(d, KEPT + REDUCED - 1, KEPT) {                                \
       const index_t quotient = DIVIDE(rest, d);                             \
       in_at += (rest - quotient * (index_t)p.extent[d]) * (index_t)p.in_stride[d]; \
       rest = quotient;                                                      \
     }                                                                       \
-    in_at += rest * (index_t)p.in_stride[KEPT];                             \
+    DOWN_FROM(d, KEPT, KEPT - 1) in_at += rest * (index_t)p.in_stride[d];   \
   }
