@@ -1,4 +1,4 @@
-// The one table of what compilers get wrong. By name, since none of these faults can be tried out: they end the program.
+// What compilers get wrong, in one table. By name, since these faults cannot be tried out: they end the program.
 #include "device/device.hpp"
 
 namespace axisloom::device {

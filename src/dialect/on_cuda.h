@@ -1,144 +1,21 @@
-// The dialect on CUDA C++ for NVRTC, without any CUDA header: types, packets, and the primitives below words.h.
+// The dialect on CUDA C++ for NVRTC, without any CUDA header: what is NVIDIA's own, around what HIP shares.
 // The host defines GROUP and AXL_PARAMS_SIZE; everything else is known here (sm_80 and later).
 
 #define AXL_NVIDIA 1
-#define AXL_HAS_F64 1
-
-#define GLOBAL
-#define LOCAL
-#define INLINE __device__ __forceinline__
-#define UNROLL _Pragma("unroll")
-#define ROLLED _Pragma("unroll 1")
-#define AXL_RESTRICT __restrict__
 #define AXL_ASM asm
-#define AXL_OVERLOAD
-#define AXL_TYPEOF(x) decltype(x)
 #define AXL_BY_VALUE(P, name) const __grid_constant__ P name
 #if defined(RESIDENT)
 #define AXL_BOUNDS __launch_bounds__(GROUP, RESIDENT)
 #else
 #define AXL_BOUNDS __launch_bounds__(GROUP)
 #endif
-#define KERNEL(name, ...) extern "C" __global__ void AXL_BOUNDS name(__VA_ARGS__)
-#define PARAMS_SIZE(P) static_assert(sizeof(P) == AXL_PARAMS_SIZE, "host and kernel disagree on the size of " #P)
 
-typedef signed char i8;
-typedef unsigned char u8;
-typedef short i16;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
+typedef uint2 axl_two_words;
+typedef uint4 axl_four_words;
 
-#define as_f32_u32(x) __uint_as_float((u32)(x))
-#define as_u32_f32(x) __float_as_uint((f32)(x))
-#define as_f32_i32(x) __int_as_float((i32)(x))
-#define as_i32_f32(x) __float_as_int((f32)(x))
-#define as_f64_u64(x) __longlong_as_double((i64)(u64)(x))
-#define as_u64_f64(x) ((u64)__double_as_longlong((f64)(x)))
-
-#define group_id() ((u32)blockIdx.x)
-#define item_id() ((u32)threadIdx.x)
-#define group_count() ((u32)gridDim.x)
-#define barrier_local() __syncthreads()
-
-#define mul_hi_u32(a, b) __umulhi((u32)(a), (u32)(b))
-#define mul_hi_u64(a, b) __umul64hi((u64)(a), (u64)(b))
-#define popcount_u32(x) ((u32)__popc((u32)(x)))
-#define clz_u32(x) ((u32)__clz((i32)(x)))
-
-// Packets: as large as OpenCL's (three components take the room of four), aligned to at most 16 bytes. `lanes` and
-// `scalar` serve the loose accesses only.
-#define AXL_PACKET(T, N, room, ...)                                           \
-  struct alignas((room) * sizeof(T) < 16 ? (room) * sizeof(T) : 16) T##x##N { \
-    typedef T scalar;                                                         \
-    enum { lanes = N };                                                       \
-    T __VA_ARGS__;                                                            \
-  };
-#define AXL_SCALAR(T)                                                                                           \
-  AXL_PACKET(T, 2, 2, s0, s1)                                                                                   \
-  AXL_PACKET(T, 3, 4, s0, s1, s2)                                                                               \
-  AXL_PACKET(T, 4, 4, s0, s1, s2, s3)                                                                           \
-  AXL_PACKET(T, 8, 8, s0, s1, s2, s3, s4, s5, s6, s7)                                                           \
-  AXL_PACKET(T, 16, 16, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)                         \
-  INLINE T##x2 make_##T##x2(T a, T b) {                                                                         \
-    return T##x2{a, b};                                                                                         \
-  }                                                                                                             \
-  INLINE T##x3 make_##T##x3(T a, T b, T c) {                                                                    \
-    return T##x3{a, b, c};                                                                                      \
-  }                                                                                                             \
-  INLINE T##x4 make_##T##x4(T a, T b, T c, T d) {                                                               \
-    return T##x4{a, b, c, d};                                                                                   \
-  }                                                                                                             \
-  INLINE T##x8 make_##T##x8(T a, T b, T c, T d, T e, T f, T g, T h) {                                           \
-    return T##x8{a, b, c, d, e, f, g, h};                                                                       \
-  }                                                                                                             \
-  INLINE T##x16 make_##T##x16(T a, T b, T c, T d, T e, T f, T g, T h, T i, T j, T k, T l, T m, T n, T o, T q) { \
-    return T##x16{a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q};                                              \
-  }
-
-AXL_SCALAR(i8)
-AXL_SCALAR(u8)
-AXL_SCALAR(i16)
-AXL_SCALAR(u16)
-AXL_SCALAR(i32)
-AXL_SCALAR(u32)
-AXL_SCALAR(i64)
-AXL_SCALAR(u64)
-AXL_SCALAR(f32)
-AXL_SCALAR(f64)
-
+#include "cpp.h"
 #include "nvidia.h"
 #include "order.h"
-
-// Packets travel between memory and registers as words that the compiler loads and stores whole; a structure of bytes
-// it would load byte by byte.
-template <class W, unsigned Parts = 1>
-struct axl_words {
-  typedef W Word;
-  static constexpr unsigned parts = Parts;
-  Word part[Parts];
-};
-template <unsigned Bytes>
-struct axl_carrier : axl_words<uint4, Bytes / 16> {
-  static_assert(Bytes % 16 == 0, "a packet has 1, 2, 4, 8 or a multiple of 16 bytes");
-};
-template <>
-struct axl_carrier<8> : axl_words<uint2> {};
-template <>
-struct axl_carrier<4> : axl_words<u32> {};
-template <>
-struct axl_carrier<2> : axl_words<u16> {};
-template <>
-struct axl_carrier<1> : axl_words<u8> {};
-
-template <class To, class From>
-INLINE To axl_bits(const From& from) {
-  static_assert(sizeof(To) == sizeof(From), "bits of another size");
-  To to;
-  memcpy(&to, &from, sizeof(To));
-  return to;
-}
-
-template <class P>
-INLINE P axl_get(const void* const address) {
-  typedef axl_carrier<sizeof(P)> Carrier;
-  const Carrier* const from = static_cast<const Carrier*>(address);
-  Carrier value;
-  UNROLL for (unsigned k = 0; k < Carrier::parts; ++k) value.part[k] = from->part[k];
-  return axl_bits<P>(value);
-}
-
-template <class P>
-INLINE void axl_put(void* const address, const P value) {
-  typedef axl_carrier<sizeof(P)> Carrier;
-  Carrier* const to = static_cast<Carrier*>(address);
-  const Carrier bits = axl_bits<Carrier>(value);
-  UNROLL for (unsigned k = 0; k < Carrier::parts; ++k) to->part[k] = bits.part[k];
-}
 
 template <class P>
 INLINE P axl_get_stream(const void* const address) {
@@ -153,57 +30,8 @@ INLINE void axl_put_stream(void* const address, const P value) {
   axl_nvidia_stream_store(static_cast<u8*>(address), reinterpret_cast<const u8*>(&bits), sizeof(P));
 }
 
-// Bytes that a loose access touches: those of the components.
-template <class P>
-constexpr auto axl_loose_bytes(int) -> decltype(unsigned(P::lanes)) {
-  return unsigned(P::lanes) * unsigned(sizeof(typename P::scalar));
-}
-template <class P>
-constexpr unsigned axl_loose_bytes(long) {
-  return unsigned(sizeof(P));
-}
-
-// Element by element: no wider access is proven.
-template <class P, class T>
-INLINE P axl_get_loose(const T* const from) {
-  constexpr unsigned bytes = axl_loose_bytes<P>(0);
-  static_assert(bytes % sizeof(T) == 0, "a loose packet holds whole elements of its buffer");
-  P value;
-  UNROLL for (unsigned k = 0; k < bytes / sizeof(T); ++k) {
-    const T element = from[k];
-    memcpy(reinterpret_cast<u8*>(&value) + k * sizeof(T), &element, sizeof(T));
-  }
-  return value;
-}
-
-template <class P, class T>
-INLINE void axl_put_loose(T* const to, const P value) {
-  constexpr unsigned bytes = axl_loose_bytes<P>(0);
-  static_assert(bytes % sizeof(T) == 0, "a loose packet holds whole elements of its buffer");
-  UNROLL for (unsigned k = 0; k < bytes / sizeof(T); ++k) {
-    T element;
-    memcpy(&element, reinterpret_cast<const u8*>(&value) + k * sizeof(T), sizeof(T));
-    to[k] = element;
-  }
-}
-
-#define AXL_GET(P, address) axl_get<P>(address)
-#define AXL_PUT(P, address, v) axl_put<P>(address, v)
-#define AXL_LOCAL_GET(P, address) axl_get<P>(address)
-#define AXL_LOCAL_PUT(P, address, v) axl_put<P>(address, v)
-#define AXL_LOOSE_BYTES(P) axl_loose_bytes<P>(0)
-#define AXL_GET_LOOSE(P, element, address) axl_get_loose<P>(address)
-#define AXL_PUT_LOOSE(P, element, address, v) axl_put_loose<P>(address, v)
 #define AXL_GET_STREAM(P, address) axl_get_stream<P>(address)
 #define AXL_PUT_STREAM(P, address, v) axl_put_stream<P>(address, v)
-
-#define axl_writable(address) (address)
-
-#define AXL_LOCAL_ARRAY(name, bytes) __shared__ u8 name[bytes] __attribute__((aligned(128)))
-#define LOCAL_BLOCK(bytes)                                        \
-  enum { axl_block_bytes = (bytes) };                             \
-  extern __shared__ u8 axl_block[] __attribute__((aligned(128))); \
-  (void)axl_block_bytes AXL_LOCAL_SPILL
 
 // cp.async in the widest piece that both addresses and the length allow; elements of 1 or 2 bytes and strides go by
 // items.
@@ -246,8 +74,5 @@ INLINE void axl_async_copy(T* const to, const T* const from, const i64 count) {
     asm volatile("cp.async.wait_all;" ::: "memory"); \
     __syncthreads();                                 \
   } while (0)
-
-#define axl_count_up(counter) atomicAdd(counter, 1u)
-#define axl_atomic_add(address, value) atomicAdd(address, (u32)(value))
 
 #include "words.h"

@@ -1,0 +1,136 @@
+// Writes every kernel text that the cases of some files need on a device that is not there, for compilers that are.
+// Usage: axisloom_texts hip|gpu|cpu FOLDER CASES...
+//   hip   an AMD GPU through HIP: the CUDA text below the prelude of HIP
+//   gpu   an AMD GPU through OpenCL
+//   cpu   a CPU through OpenCL
+// Each text goes into a file of its own, NUMBER-KERNEL.hip or .cl; what the options of its build were stands beside it.
+#include "check/arena.hpp"
+#include "check/case.hpp"
+#include "check/expand.hpp"
+#include "jit/jit.hpp"
+
+#include "../unit/ops_support.hpp"
+
+#include <cstdio>
+#include <fstream>
+
+namespace axisloom {
+namespace {
+
+class RecordingDevice : public ops_test::PretendedDevice {
+ public:
+  using PretendedDevice::PretendedDevice;
+  std::shared_ptr<device::Program> build(const device::BuildRequest& request) override {
+    texts.emplace(request.source, request.options);
+    return PretendedDevice::build(request);
+  }
+  std::map<std::string, std::vector<std::string>> texts;  // and their options
+};
+
+DeviceInfo amd_gpu() {
+  DeviceInfo info;
+  info.kind = Kind::gpu;
+  info.name = info.architecture = "gfx90a";
+  info.vendor = "Advanced Micro Devices, Inc.";
+  info.platform = "AMD Accelerated Parallel Processing";
+  info.compute_units = 104;
+  info.max_group = 1024;
+  info.local_memory = info.local_memory_max = 64 << 10;
+  info.global_memory = info.max_allocation = std::size_t{60} << 30;
+  info.base_alignment = 256;
+  info.last_level_cache = 8 << 20;
+  info.f64 = info.f16 = info.atomics_64 = info.byte_stores = true;
+  return info;
+}
+
+DeviceInfo device_named(const std::string& name) {
+  DeviceInfo info = name == "cpu" ? ops_test::cpu_info() : amd_gpu();
+  info.api = name == "hip" ? Api::cuda : Api::opencl;
+  info.device_scope_order = name == "hip";  // else the texts are OpenCL C 1.2
+  info.unified_memory = false;              // there is no memory to wrap
+  return info;
+}
+
+std::vector<View> views_of(const cli::Case& c, const Device& device) {
+  std::vector<View> views;
+  for (std::size_t i = 0; i < c.shapes.size(); ++i)
+    views.push_back(cli::Arena(device, c.dtypes[i], c.shapes[i], c.inputs[i], cli::canary_bytes).view());
+  const View result = result_view(c.op, views);
+  views.push_back(c.in_place ? views.front()
+                             : cli::Arena(device, result.dtype, result.shape, c.output, cli::canary_bytes).view());
+  return views;
+}
+
+/// Plans a case by every candidate that accepts it.
+void plan_all(const cli::Case& c, const Device& device) {
+  PlanOptions options = c.options;
+  options.in_place = c.in_place;
+  const std::vector<View> views = views_of(c, device);
+  const PlanReport report = plan(c.op, views, device, options).report();
+  if (!options.candidate.empty()) return;
+  for (const CandidateReport& candidate : report.candidates) {
+    options.candidate = candidate.name;
+    if (candidate.accepted) plan(c.op, views, device, options);
+  }
+}
+
+/// "K" and "op/file.kernel" in the first line of a text: "// Axisloom: kernel K of op/file.kernel".
+std::pair<std::string, std::string> names_in(const std::string& text) {
+  const std::string line = text.substr(0, text.find('\n'));
+  const std::size_t kernel = line.find("kernel ") + 7, of = line.find(" of ", kernel);
+  return {line.substr(kernel, of - kernel), line.substr(of + 4)};
+}
+
+/// HIP's prelude in place of CUDA's.
+std::string below_hip(const std::string& text) {
+  const std::size_t prelude = text.find("#line 1 \"dialect/on_cuda.h\"");
+  const std::size_t kernel = text.find("#line 1 \"" + names_in(text).second + "\"");
+  return text.substr(0, prelude) + "#include \"dialect/on_hip.h\"\n" + text.substr(kernel);
+}
+
+/// What must be refused, on this device or on every one, needs no kernel.
+void plan_if_possible(const cli::Case& c, const Device& device) {
+  if (c.expect || c.slow) return;
+  try {
+    plan_all(c, device);
+  } catch (const Error& error) {
+    if (error.code() != Errc::unsupported) throw;
+  }
+}
+
+void write(const RecordingDevice& device, const std::string& folder) {
+  const bool hip = device.info().api == Api::cuda;
+  int number = 0;
+  for (const auto& [text, options] : device.texts) {
+    const std::string name = folder + "/" + std::to_string(1000 + number++) + "-" + names_in(text).first;
+    std::ofstream(name + (hip ? ".hip" : ".cl")) << (hip ? below_hip(text) : text);
+    std::ofstream list(name + ".options");
+    for (const std::string& option : options) list << option << "\n";
+  }
+  std::printf("%d texts\n", number);
+}
+
+void run(const std::string& kind, const std::string& folder, std::span<char*> files) {
+  const ops_test::NoDiskCache memory_only;
+  const auto recording = std::make_shared<RecordingDevice>(device_named(kind));
+  const Device device(recording);
+  for (const char* file : files)
+    for (const std::string& line : cli::read_case_lines(file))
+      for (const std::string& expanded : cli::expand(line))
+        if (!cli::parse_random(expanded)) plan_if_possible(cli::parse_case(expanded), device);
+  write(*recording, folder);
+}
+
+}  // namespace
+}  // namespace axisloom
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  try {
+    axisloom::run(argv[1], argv[2], std::span(argv + 3, argv + argc));
+  } catch (const axisloom::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return axisloom::exit_code(error.code());
+  }
+  return 0;
+}
