@@ -47,17 +47,21 @@ DeviceInfo device_named(const std::string& name) {
   DeviceInfo info = name == "cpu" ? ops_test::cpu_info() : amd_gpu();
   info.api = name == "hip" ? Api::cuda : Api::opencl;
   info.device_scope_order = name == "hip";  // else the texts are OpenCL C 1.2
-  info.unified_memory = false;              // there is no memory to wrap
+  info.unified_memory = false;
   return info;
 }
 
-std::vector<View> views_of(const cli::Case& c, const Device& device) {
+std::vector<View> views_of(const cli::Case& c) {
   std::vector<View> views;
-  for (std::size_t i = 0; i < c.shapes.size(); ++i)
-    views.push_back(cli::Arena(device, c.dtypes[i], c.shapes[i], c.inputs[i], cli::canary_bytes).view());
+  const auto add = [&](Dtype dtype, const Dims& shape, const cli::Placement& placement) {
+    views.push_back(cli::Place(dtype, shape, placement, cli::canary_bytes).view);
+  };
+  for (std::size_t i = 0; i < c.shapes.size(); ++i) add(c.dtypes[i], c.shapes[i], c.inputs[i]);
   const View result = result_view(c.op, views);
-  views.push_back(c.in_place ? views.front()
-                             : cli::Arena(device, result.dtype, result.shape, c.output, cli::canary_bytes).view());
+  if (c.in_place)
+    views.push_back(views.front());
+  else
+    add(result.dtype, result.shape, c.output);
   return views;
 }
 
@@ -65,7 +69,7 @@ std::vector<View> views_of(const cli::Case& c, const Device& device) {
 void plan_all(const cli::Case& c, const Device& device) {
   PlanOptions options = c.options;
   options.in_place = c.in_place;
-  const std::vector<View> views = views_of(c, device);
+  const std::vector<View> views = views_of(c);
   const PlanReport report = plan(c.op, views, device, options).report();
   if (!options.candidate.empty()) return;
   for (const CandidateReport& candidate : report.candidates) {
@@ -90,7 +94,7 @@ std::string below_hip(const std::string& text) {
 
 /// What must be refused, on this device or on every one, needs no kernel.
 void plan_if_possible(const cli::Case& c, const Device& device) {
-  if (c.expect || c.slow) return;
+  if (c.expect || c.slow || c.largest_buffer) return;
   try {
     plan_all(c, device);
   } catch (const Error& error) {
