@@ -112,8 +112,10 @@ bool stays(const core::Move& move) {
                      [](const auto& axis) { return axis.in_stride == axis.out_stride; });
 }
 
-std::shared_ptr<PlanImpl> plan_move(const core::Move& move, std::vector<View> views, const Device& device,
+/// `lowered`: in any form; part of a move may have axes of one step, which no candidate expects.
+std::shared_ptr<PlanImpl> plan_move(const core::Move& lowered, std::vector<View> views, const Device& device,
                                     const PlanOptions& options) {
+  const core::Move move = core::normalise(lowered);
   auto plan = std::make_shared<PlanImpl>();
   plan->device = device;
   plan->views = std::move(views);
@@ -141,7 +143,7 @@ std::shared_ptr<PlanImpl> plan_move(const core::Move& move, std::vector<View> vi
 std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
                                     const PlanOptions& options) {
   check_views(op, views);
-  return plan_move(core::normalise(lowered_move(op, views)), {views.begin(), views.end()}, device, options);
+  return plan_move(lowered_move(op, views), {views.begin(), views.end()}, device, options);
 }
 
 Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
