@@ -4,6 +4,7 @@
 # Usage: tools/measure_gpu.sh FOLDER [PROGRAM TESTS [DEVICE...]]
 #   default: builds and takes build/axisloom and build/axisloom_tests, on cuda:0; opencl:NVIDIA is the other runtime
 #   STEPS: what to do: suites or other commands of axisloom bench, by name, and checks; every suite when it is not set
+#   RANDOM_CASES: how many the step "checks" runs; 20000 when it is not set; AXISLOOM_SEED is their seed
 #   MIN_TIME: seconds that each contestant runs at least; 0.01 when it is not set
 # The suites take 8 minutes on an H200 through CUDA (452 s), 7 through OpenCL (390 s). The step "checks" takes 3 to 6, and
 # leaves checks-*.txt: test suites, cases, CHECKED kernels, compute-sanitizer.
@@ -66,6 +67,8 @@ for device in "${devices[@]}"; do
   step "cases" "$program" check --device "$device" --cases tests/cases/*.cases &
   step "cases, 64-bit offsets" "$program" check --device "$device" --index 64 --cases tests/cases/*.cases &
   step "random cases, every candidate" "$program" check --device "$device" --random 300 --candidate all &
+  step "random cases" env AXISLOOM_PROGRAM="$program" JOBS=8 \
+    tools/random_cases.sh "${RANDOM_CASES:-20000}" --device "$device" &
   step "copies by vectors of every width in every way" \
     "$program" check --device "$device" --cases tests/cases-large/vectors.cases &
   step "copies of rows that begin unlike within 16 bytes" \

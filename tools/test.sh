@@ -108,7 +108,7 @@ suite_asan_program() {
   export ASAN_OPTIONS=detect_leaks=0 AXISLOOM_CACHE_DIR="$work/asan-cache"
   "$python" tests/cli/files_test.py build-asan/axisloom && "$python" tests/cli/program_test.py build-asan/axisloom || return 1
   build-asan/axisloom check --cases tests/cases/edge.cases || return 1
-  build-asan/axisloom check --random "$(by_level 0 200 5000)" --seed "$seed"
+  build-asan/axisloom check --random "$(by_level 20 200 5000)" --seed "$seed"
 }
 
 # Races of ours; those within PoCL and LLVM are suppressed by name.
@@ -120,7 +120,7 @@ suite_tsan() {
 
 suite_fuzz() {
   local seconds
-  seconds="$(by_level 0 15 3600)"
+  seconds="$(by_level 5 15 3600)"
   ls build-asan/*_fuzz > /dev/null || return 1
   printf '%s\n' build-asan/*_fuzz | xargs -P "$jobs" -I{} tests/fuzz.sh {} "$seconds" "$work"
 }

@@ -2,12 +2,12 @@
 #include "jit/embedded.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <mutex>
 #include <set>
 
+#include "device/environment.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -33,7 +33,7 @@ fs::path path_in_tree(const fs::path& root, std::string_view name) {
 /// The source tree to read from instead of the library's own table, when development asked for one.
 std::optional<fs::path> source_tree() {
 #ifdef AXISLOOM_KERNELS_FROM_DISK
-  if (const char* root = std::getenv("AXISLOOM_SOURCE"); root != nullptr && root[0] != '\0') return root;
+  if (const std::string root = device::environment("AXISLOOM_SOURCE"); !root.empty()) return root;
 #endif
   return std::nullopt;
 }

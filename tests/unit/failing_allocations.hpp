@@ -64,6 +64,13 @@ inline void give_back(void* memory) noexcept {
 
 }  // namespace axisloom::test
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define AXISLOOM_FAILING_ALLOCATIONS  // ThreadSanitizer's own cannot be replaced; no test under it lets allocations fail
+#endif
+#endif
+
+#ifndef AXISLOOM_FAILING_ALLOCATIONS
 // All but those for more than the usual alignment: sanitizers bring each of them themselves, and they must go together.
 #define AXISLOOM_FAILING_ALLOCATIONS                                        \
   void* operator new(std::size_t bytes) {                                   \
@@ -96,3 +103,4 @@ inline void give_back(void* memory) noexcept {
   void operator delete[](void* memory, const std::nothrow_t&) noexcept {    \
     axisloom::test::give_back(memory);                                      \
   }
+#endif

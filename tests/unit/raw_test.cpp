@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "io_support.hpp"
+#include "sanitizers.hpp"
 
 namespace axisloom {
 namespace {
@@ -17,14 +18,6 @@ using io_support::expect_unreadable;
 using io_support::memory_of;
 using io_support::raw_bytes;
 using io_support::TemporaryFolder;
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kAddressSanitizer = true;
-#elif defined(__has_feature)
-constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
-#else
-constexpr bool kAddressSanitizer = false;
-#endif
 
 io::ReadOptions as(Dtype dtype, const Dims& shape) {
   io::ReadOptions options;
@@ -127,7 +120,7 @@ TEST(HostMemory, CoversTheBoundsOfAView) {
 }
 
 TEST(HostMemory, RefusesMoreThanTheMachineGrants) {
-  if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer ends the program on such an allocation";
+  if (test::address_sanitizer) GTEST_SKIP() << "AddressSanitizer ends the program on such an allocation";
   expect_error(Errc::out_of_memory, {"memory"},
                [] { io::HostArray::allocate(View::contiguous(Dtype::u8, {std::int64_t{1} << 60})); });
 }
