@@ -66,7 +66,8 @@ inline void give_back(void* memory) noexcept {
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define AXISLOOM_FAILING_ALLOCATIONS  // ThreadSanitizer's own cannot be replaced; no test under it lets allocations fail
+#define AXISLOOM_FAILING_ALLOCATIONS  // ThreadSanitizer's own cannot be replaced; no test under it lets allocations
+                                      // fail
 #endif
 #endif
 
