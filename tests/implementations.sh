@@ -5,7 +5,7 @@
 # Usage: tests/implementations.sh PROGRAM [OPTION...] [NAME...]     names: tools/opencl_implementations.sh names
 #   --random N     random cases on each (500)
 #   --oclgrind N   random cases on Oclgrind, which interprets (50)
-#   --seed S       of the first part of the random cases; part i has S + i (new every run)
+#   --seed S       of the random cases (new every run)
 #   --no-cases     random cases only
 #   --jobs J       parts at a time (one per core)
 set -uo pipefail
@@ -52,15 +52,18 @@ one_part() {
 }
 export -f one_part
 
-# parts NAME: the arguments of one_part, a line each.
+# parts NAME: the arguments of one_part, a line each. On Oclgrind (21.10) each random case has a process of its own: a buffer
+# that takes the place of a smaller one, which was released, is held to be uninitialised beyond the smaller one's end.
 parts() {
-  local name="$1" left="$random" i
+  local name="$1" count="$random" of=1 i
   if ((cases)) && [[ $name != oclgrind ]]; then
     for file in "$here"/cases/*.cases; do echo "$name $name.$(basename "$file").log --cases $file"; done
   fi
-  if [[ $name == oclgrind ]]; then left="$oclgrind"; fi
-  for ((i = 0; left > 0; ++i, left -= part)); do
-    echo "$name $name.random$i.log --random $((left < part ? left : part)) --seed $((seed + i))"
+  # A power of two, so that parts have classes of cases, and kernels, of their own.
+  while ((of * part < count)); do of=$((2 * of)); done
+  if [[ $name == oclgrind ]]; then count="$oclgrind" of="$oclgrind"; fi
+  for ((i = 1; count > 0 && i <= of; ++i)); do
+    echo "$name $name.random$i.log --random $count --seed $seed --part $i/$of"
   done
 }
 
@@ -94,6 +97,9 @@ for name in "${wanted[@]}"; do
     if (($(< "$status") > 1)) || ! grep -q ' passed, ' "$log"; then
       echo "$name: ended with status $(< "$status"): $(parts "$name" | grep -F " $(basename "$log") ")"
       tail -n 5 "$log" | cut -c 1-300
+      ((++bad))
+    elif [[ $name == oclgrind && ! -e "$log.objections" ]]; then
+      echo "Oclgrind never ran: $(parts "$name" | grep -F " $(basename "$log") ")"
       ((++bad))
     elif [[ -s "$log.objections" ]]; then
       echo "$name objects: $(parts "$name" | grep -F " $(basename "$log") ")"

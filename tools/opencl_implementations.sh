@@ -60,6 +60,7 @@ install_intel() {
 # The driver is unpacked and not installed, since every program would see it then; what it needs is installed.
 install_rusticl() {
   local needed work
+  as_root apt-get update
   needed="$(apt-cache show mesa-opencl-icd | sed -n 's/^Depends: //p' | head -n 1)"
   [[ -n "$needed" ]] || die "apt knows no package mesa-opencl-icd"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get satisfy -y --no-install-recommends "$needed"

@@ -268,10 +268,14 @@ std::vector<std::string> candidates_to_try(const Case& c, const Stage& stage, co
   return accepted;
 }
 
-/// Devices without doubles say so by name, and buffers may be too small for what cannot be cut; all else has to work.
+/// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut; all else has to
+/// work.
 bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
   if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
-  return error.code() == Errc::unsupported && !device.f64 && error.parts().message.find("f64") != std::string::npos;
+  const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };
+  return error.code() == Errc::unsupported &&
+         ((!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot be ordered on this device")) ||
+          (device.kind != Kind::cpu && named("written for CPUs")));
 }
 
 Outcome expecting(const Case& c, const CheckSettings& settings) {

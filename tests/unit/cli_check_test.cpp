@@ -2,6 +2,7 @@
 #include "check/minimise.hpp"
 #include "check/runner.hpp"
 #include "check/source.hpp"
+#include "device/forwarding.hpp"
 #include "ops_support.hpp"
 
 #include <gtest/gtest.h>
@@ -57,6 +58,27 @@ TEST(CliRunner, SharedMemoryHasToBeNoticed) {
 TEST(CliRunner, ArraysBeyondTheLargestBufferAreTakenInSlices) {
   EXPECT_EQ(failure_of("transpose u16 70x90 largest-buffer=1000"), "");
   EXPECT_EQ(failure_of("sum i32 70x90 axes=0 largest-buffer=4096"), "");
+}
+
+/// The real device, described as one that is no CPU and cannot order the groups of a launch.
+class UnorderedGpu : public device::ForwardingDevice {
+ public:
+  UnorderedGpu() : ForwardingDevice(ops_test::real_device().impl()) {
+    info_.kind = Kind::gpu;
+    info_.device_scope_order = false;
+  }
+};
+
+TEST(CliRunner, ACandidateThatThisKindOfDeviceCannotHaveIsRefusedNotFailed) {
+  const std::vector<std::string> lines = {"sum f32 1000 candidate=lesson config=launches:1",
+                                          "sum f32 30x40 axes=0 candidate=stripe"};
+  CheckSettings settings;
+  settings.device = Device(std::make_shared<UnorderedGpu>());
+  for (const std::string& line : lines)
+    EXPECT_EQ(run_case(parse_case(line), settings)[0].kind, Outcome::Kind::refused) << line;
+  const std::string shape = "sum f32 30x40 axes=0 candidate=lesson";  // which no device has for this shape
+  EXPECT_EQ(run_case(parse_case(shape), settings)[0].kind, Outcome::Kind::failed);
+  EXPECT_EQ(failure_of(lines[1]), "");
 }
 
 TEST(CliMinimise, OnlyWhatTheFailureNeedsIsLeft) {
