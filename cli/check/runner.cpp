@@ -268,8 +268,8 @@ std::vector<std::string> candidates_to_try(const Case& c, const Stage& stage, co
   return accepted;
 }
 
-/// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut; all else has to
-/// work.
+/// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut; all else has
+/// to work.
 bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
   if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
   const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };

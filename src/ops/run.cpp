@@ -7,6 +7,8 @@
 #include "ops/plan_impl.hpp"
 #include "ops/workspace.hpp"
 
+#include <algorithm>
+
 namespace axisloom {
 namespace {
 
@@ -33,10 +35,13 @@ void check_buffer(const PlanImpl& plan, std::size_t i, const Buffer& buffer) {
            role(plan, i) + " has " + std::to_string(buffer.bytes()) + " bytes, its view touches elements " +
                std::to_string(bounds.low) + " to " + std::to_string(bounds.high - 1) + " of " + std::to_string(size) +
                " bytes");
-  if (buffer.impl()->alignment() < static_cast<std::size_t>(view.align))
+  // OpenCL promises no more than the widest access for what a device allocates, and no kernel asks for more.
+  const std::size_t needed = std::min(static_cast<std::size_t>(view.align), widest_access);
+  if (buffer.impl()->alignment() < needed)
     refuse(plan, Errc::usage,
            role(plan, i) + " is aligned to " + std::to_string(buffer.impl()->alignment()) +
-               " bytes, its view was planned with " + std::to_string(view.align),
+               " bytes, its view was planned with " + std::to_string(view.align) + " and needs " +
+               std::to_string(needed),
            "plan with View::align of the buffer");
 }
 
