@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 
 build_packages=(g++ cmake ninja-build make pkg-config opencl-headers pocl-opencl-icd ocl-icd-libopencl1 libcli11-dev
   libfmt-dev nlohmann-json3-dev libpng-dev libjpeg-dev libgtest-dev)
-test_packages=(oclgrind clang libclang-rt-dev python3 python3-numpy python3-venv binutils git)
+test_packages=(oclgrind clang libclang-rt-dev python3 python3-numpy python3-venv binutils git
+  clang-19 libamdhip64-dev)
 lint_packages=(clang-format clang-tidy)
 
 case "${1:-}" in

@@ -77,6 +77,15 @@ suite_programs() {
 suite_faults() {
   "$python" tests/faults/inject.py --count "$(by_level 100 2000 20000)" --seed "$seed" --part "$part" build/axisloom
 }
+# On every implementation of OpenCL that runs on a CPU, each alone; kernels for processors that are not here are compiled.
+suite_implementations() {
+  tools/opencl_implementations.sh install || { echo "INCOMPLETE: an implementation of OpenCL cannot be had"; return 1; }
+  local options=()
+  if [[ $level != long ]]; then options=(--no-cases); fi
+  AXISLOOM_IMPLEMENTATION_CACHE="$work/implementations" tests/implementations.sh build/axisloom "${options[@]}" \
+    --random "$(by_level 50 500 5000)" --oclgrind "$(by_level 5 50 500)" --seed "$seed"
+}
+suite_compilers() { tests/compilers.sh build/axisloom_texts "$(by_level 25 10 1)"; }
 suite_checked() { check_cases --checked; }
 suite_oclgrind() {
   tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases || return 1
