@@ -9,10 +9,10 @@
 #include <latch>
 
 #include "cache_support.hpp"
-#include "child_process.hpp"
 #include "jit/disk_cache.hpp"
 #include "jit/jit.hpp"
 #include "jit/program_cache.hpp"
+#include "own_process.hpp"
 
 namespace axisloom::jit {
 namespace {
@@ -110,23 +110,25 @@ TEST_F(Cache, ProgramsGoWithTheirDevice) {
   EXPECT_EQ(second.builds(), 1);
 }
 
-/// What a child process of the next test runs; in an ordinary run, one more cold start.
-TEST_F(Cache, ProcessWithAColdMemory) {
-  if (const char* shared = std::getenv("AXISLOOM_TEST_SHARED_CACHE")) use_folder(shared);
-  CountingDevice device(Api::cuda);
-  device.build_time = std::chrono::milliseconds(2);
-  for (int i = 0; i < 40; ++i) {
-    const auto program = obtain(device, request_for(source_number(i)), group);
-    EXPECT_NE(text_of(program).find(source_number(i)), std::string::npos);
+/// What a child process of the next test runs.
+TEST(ColdProcess, DISABLED_CompilesWhatOthersDoNow) {
+  {
+    CountingDevice device(Api::cuda);
+    device.build_time = std::chrono::milliseconds(2);
+    for (int i = 0; i < 40; ++i) {
+      const auto program = obtain(device, request_for(source_number(i)), group);
+      EXPECT_NE(text_of(program).find(source_number(i)), std::string::npos);
+    }
+    EXPECT_EQ(cache_stats().damaged, 0u);
   }
-  EXPECT_EQ(since_start().damaged, 0u);
+  test::end_alone();
 }
 
 TEST_F(Cache, EightProcessesShareAColdFolder) {
-  const Variable shared("AXISLOOM_TEST_SHARED_CACHE", folder_.path().string());
-  std::vector<pid_t> children(8);
-  for (pid_t& child : children) child = test::start_test_alone("Cache.ProcessWithAColdMemory");
-  for (const pid_t child : children) EXPECT_EQ(test::status_of(child), 0);
+  std::vector<std::thread> crowd;
+  for (int t = 0; t < 8; ++t)
+    crowd.emplace_back([] { EXPECT_EQ(test::run_alone("ColdProcess.DISABLED_CompilesWhatOthersDoNow"), ""); });
+  for (auto& thread : crowd) thread.join();
 
   EXPECT_EQ(files().size(), 40u);
   for (const fs::path& file : files()) EXPECT_EQ(file.extension(), ".axl") << "a temporary file is left: " << file;

@@ -1,62 +1,25 @@
-// Tests of what happens in another process: one test alone in a fresh one, or a few lines in a forked one.
+// A few lines in a forked process, whose system calls may fail; own_process.hpp is for a test in a fresh one.
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
-extern char** environ;
 
 namespace axisloom::test {
-
-/// The wait status of a process.
-inline int status_of(pid_t child) {
-  int status = -1;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return status;
-}
-
-/// Starts this program for one test, with the variables of now and its output dropped.
-inline pid_t start_test_alone(const std::string& name) {
-  posix_spawn_file_actions_t quiet;
-  EXPECT_EQ(posix_spawn_file_actions_init(&quiet), 0);
-  EXPECT_EQ(posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0), 0);
-  std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::string filter = "--gtest_filter=" + name;
-  char* arguments[] = {program.data(), filter.data(), nullptr};
-  std::vector<char*> variables;  // without those that deal tests to several processes
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    if (!std::string_view(*variable).starts_with("GTEST_")) variables.push_back(*variable);
-  variables.push_back(nullptr);
-  pid_t child = -1;
-  EXPECT_EQ(posix_spawn(&child, program.c_str(), &quiet, nullptr, arguments, variables.data()), 0);
-  posix_spawn_file_actions_destroy(&quiet);
-  return child;
-}
-
-/// Runs one test in a fresh process; 0 when it passed.
-inline int run_test_alone(const std::string& name) {
-  return status_of(start_test_alone(name));
-}
 
 /// Calls a function in a forked process, which then ends without another word; what it returns is the exit code.
 template <typename Body>
 int exit_code_of(Body&& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
-  const int status = status_of(child);
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

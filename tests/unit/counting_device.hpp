@@ -69,6 +69,7 @@ class RecordingQueue : public device::Queue {
   Result fill(device::Buffer&, std::size_t, std::size_t, std::byte, device::Waits) override { return nullptr; }
   void flush() override {}
   void finish() override {}
+  void drain() noexcept override {}
   void* native() const noexcept override { return nullptr; }
 
  private:
