@@ -54,9 +54,11 @@ void distrust_drivers() {
   own_folder().reset();
 }
 
-void leave_drivers() {
+void leave_drivers() noexcept try {
   leaving = true;
   if (own_folder()) own_folder()->keep();
+} catch (...) {
+  // Out of memory: the next process then begins with an empty folder.
 }
 
 Device open_device(const std::string& spec) {

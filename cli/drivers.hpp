@@ -19,6 +19,6 @@ void arrange_drivers();
 /// What they have kept for the next process is not to be used.
 void distrust_drivers();
 /// The last call of main.
-void leave_drivers();
+void leave_drivers() noexcept;
 
 }  // namespace axisloom::cli

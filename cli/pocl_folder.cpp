@@ -12,13 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <vector>
 
 namespace axisloom::cli {
 namespace {
@@ -41,25 +39,27 @@ std::string text_in(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A digest over what can be told of all files without reading them; empty when there is too much.
-std::string digest_of(const fs::path& folder) {
-  std::vector<std::string> lines;
+/// Adds a line for each file below a folder: all that can be told without reading it. Returns their bytes.
+std::uint64_t describe_files(const fs::path& folder, std::string& text) {
   std::uint64_t bytes = 0;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  for (const fs::path& path : core::entries_of(folder, "", "")) {
     struct stat status {};
-    if (::lstat(it->path().c_str(), &status) != 0) return {};
-    if (S_ISDIR(status.st_mode)) continue;
+    const bool there = ::lstat(path.c_str(), &status) == 0;
+    if (there && S_ISDIR(status.st_mode)) {
+      bytes += describe_files(path, text);
+      continue;
+    }
     bytes += static_cast<std::uint64_t>(status.st_size);
-    lines.push_back(fmt::format("{} {} {} {}.{:09} {}.{:09}\n", it->path().native(), status.st_ino, status.st_size,
-                                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
-                                status.st_ctim.tv_nsec));
+    text += fmt::format("{} {} {} {}.{:09} {}.{:09}\n", path.native(), status.st_ino, status.st_size,
+                        status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
   }
-  if (error || bytes > most_bytes) return {};
-  std::sort(lines.begin(), lines.end());
-  std::string all;
-  for (const std::string& line : lines) all += line;
-  return jit::sha256(all);
+  return bytes;
+}
+
+/// A digest over what can be told of all files; empty when there is too much.
+std::string digest_of(const fs::path& folder) {
+  std::string text;
+  return describe_files(folder, text) <= most_bytes ? jit::sha256(text) : std::string();
 }
 
 core::Descriptor open_mark(const fs::path& place, int further_flags) {
@@ -89,7 +89,8 @@ std::optional<PoclFolder> PoclFolder::take() {
   ::unsetenv("POCL_CACHE_DIR");
   std::optional<PoclFolder> folder;
   if (const std::string cache = jit::cache_path(); !cache.empty()) folder = below(cache);
-  if (!folder && (device::with_rights_of_another() || !device::opencl::pocl_folder_fault().empty())) folder = below(temporary_folder());
+  if (!folder && (device::with_rights_of_another() || !device::opencl::pocl_folder_fault().empty()))
+    folder = below(temporary_folder());
   if (folder) ::setenv("POCL_CACHE_DIR", programs(folder->place_).c_str(), 1);
   return folder;
 }

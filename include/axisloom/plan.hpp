@@ -80,10 +80,10 @@ class Plan {
   std::shared_ptr<const PlanImpl> impl_;
 };
 
-/// Checks, chooses and compiles, all that a run will need. On OpenCL each new kernel for CPUs is launched once without
-/// work, since PoCL compiles at a kernel's first launch; what was compiled is stored on disk at once. Kernels for GPUs
-/// that are forced upon PoCL still compile at their first launch. `views`: the inputs, then optionally the output
-/// (default: contiguous, aligned to 256).
+/// Checks, chooses and compiles, all that a run will need. On PoCL, which compiles at a kernel's first launch, each new
+/// kernel for CPUs is launched once without work; kernels for GPUs that are forced upon PoCL compile in part at their
+/// first launch. What was compiled is stored on disk at once. `views`: the inputs, then optionally the output (default:
+/// contiguous, aligned to 256).
 Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options = {});
 
 /// What there is to compile for several operations, compiled now; they share what can be shared.

@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <new>
 #include <system_error>
 
 namespace axisloom::core {
@@ -80,15 +82,27 @@ OpenedFolder open_folder(const std::filesystem::path& folder, bool guarded) {
 
 std::vector<std::string> names_in(const Descriptor& folder) {
   std::vector<std::string> names;
-  const int again = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (again < 0) return names;
-  const std::unique_ptr<DIR, CloseFolder> list(::fdopendir(again));
-  if (!list) {
-    ::close(again);
-    return names;
+  Descriptor again(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!again) return names;
+  const std::unique_ptr<DIR, CloseFolder> list(::fdopendir(again.get()));
+  if (!list && errno == ENOMEM) throw std::bad_alloc();
+  if (!list) return names;
+  again.release();
+  while (const dirent* const entry = ::readdir(list.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
   }
-  while (const dirent* entry = ::readdir(list.get())) names.emplace_back(entry->d_name);
+  std::ranges::sort(names);
   return names;
+}
+
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::string_view begin,
+                                              std::string_view end) {
+  std::vector<std::filesystem::path> entries;
+  for (const std::string& name : names_in(Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)))) {
+    if (name.starts_with(begin) && name.ends_with(end)) entries.push_back(folder / name);
+  }
+  return entries;
 }
 
 }  // namespace axisloom::core

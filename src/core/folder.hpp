@@ -1,8 +1,10 @@
-// Folders of the user's own: made, opened, and looked at before anything in them is believed.
+// Folders: what lies in them, and those of the user's own, which are made, opened, and looked at before anything in
+// them is believed.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,8 @@ class Descriptor {
   ~Descriptor();
   explicit operator bool() const noexcept { return number_ >= 0; }
   int get() const noexcept { return number_; }
+  /// From now on somebody else closes it.
+  void release() noexcept { number_ = -1; }
   /// False, with errno set, when what was written did not arrive.
   bool close() noexcept;
 
@@ -40,7 +44,11 @@ struct OpenedFolder {
 };
 OpenedFolder open_folder(const std::filesystem::path& folder, bool guarded);
 
-/// What is in an opened folder, by name; nothing where it cannot be read.
+/// What is in an opened folder, by name, sorted; nothing where it cannot be read. std::filesystem's own iterator ends
+/// the process when there is no memory left for a name.
 std::vector<std::string> names_in(const Descriptor& folder);
+/// Paths of the entries whose name begins and ends like that, sorted; none when the folder cannot be read.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::string_view begin,
+                                              std::string_view end);
 
 }  // namespace axisloom::core

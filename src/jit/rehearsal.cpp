@@ -34,8 +34,7 @@ void rehearse(device::Device& device, device::Program& program, const Specialisa
   }
   if (what.checked) args.push_back(device::Arg::bytes(&no_buffer, sizeof no_buffer));  // the log
   args.push_back(device::Arg::bytes(params.data(), params.size()));
-  const device::Geometry geometry{
-      .groups = rehearsal_groups(form.groups), .items = what.items, .rehearsal = true};
+  const device::Geometry geometry{.groups = rehearsal_groups(form.groups), .items = what.items, .rehearsal = true};
   device.queue(false)->launch(program, what.kernel, geometry, args, {})->wait();
 }
 

@@ -7,7 +7,8 @@
 
 namespace axisloom::jit {
 
-/// The build option with which a kernel of one item a group returns at once from a rehearsal (AXL_BEGIN of the dialect).
+/// The build option with which a kernel of one item a group returns at once from a rehearsal (AXL_BEGIN of the
+/// dialect).
 inline constexpr std::string_view rehearsal_option = "-DAXL_REHEARSAL=1";
 
 /// Whether programs of groups of so many items are rehearsed: on PoCL those of one item are, as CPUs have them. Groups
