@@ -64,7 +64,9 @@ void launch(const Device& device, const Queue& queue, const char* kernel, const 
             std::span<const Buffer> buffers) {
   jit::Defines defines;
   defines.set("ELEMENT_BYTES", data.element).set("AXL_PARAMS_SIZE", static_cast<i64>(sizeof(VerifyParams)));
-  const auto program = jit::obtain(*device.impl(), {"bench/verify.kernel", kernel, defines, items, false});
+  const u64 groups = groups_for(params.points);
+  const auto program = jit::obtain(*device.impl(), {"bench/verify.kernel", kernel, defines, items, false},
+                                   {groups, buffers.size(), sizeof params});
   const i64 no_offset = 0;
   std::vector<device::Arg> args;
   for (const Buffer& buffer : buffers) {
@@ -72,7 +74,7 @@ void launch(const Device& device, const Queue& queue, const char* kernel, const 
     args.push_back(device::Arg::bytes(&no_offset, sizeof no_offset));
   }
   args.push_back(device::Arg::bytes(&params, sizeof params));
-  queue.impl()->launch(*program, kernel, {groups_for(params.points), items, 0, 1}, args, {})->wait();
+  queue.impl()->launch(*program, kernel, {groups, items, 0, 1}, args, {})->wait();
 }
 
 }  // namespace

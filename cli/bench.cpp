@@ -2,6 +2,7 @@
 #include "app.hpp"
 #include "arguments.hpp"
 #include "bench_documents.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 #include "results.hpp"
 
@@ -259,7 +260,7 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
 
 void run(const BenchOptions& options, Context& context) {
   Results results(options.output);
-  const Device device = Device::open(context.device);
+  const Device device = open_device(context.device);
   if (!options.profile.empty())
     run_profile(options, context, device);
   else if (options.sweeps.empty())

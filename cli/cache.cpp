@@ -1,6 +1,7 @@
 // axisloom cache: the compiled programs kept on disk.
 #include "app.hpp"
 #include "messages.hpp"
+#include "pocl_folder.hpp"
 
 #include "jit/jit.hpp"
 
@@ -29,6 +30,7 @@ void add_cache(CLI::App& app, Context& context) {
   set_examples(*clear, "axisloom cache clear");
   set_action(*clear, [&context] {
     const std::uint64_t removed = jit::clear_cache_folder();
+    PoclFolder::clear(jit::cache_path());
     if (!context.quiet) say(fmt::format("axisloom: removed {} compiled program{}", removed, removed == 1 ? "" : "s"));
   });
 }

@@ -1,5 +1,6 @@
 // axisloom devices: what can be used now.
 #include "app.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 
 #include <axisloom/device.hpp>
@@ -67,7 +68,7 @@ void add_devices(CLI::App& app, Context& context) {
   add_common_options(*command, context, {.format = true, .verbose = true});
   set_examples(*command, "axisloom devices\naxisloom devices --format json");
   set_action(*command, [&context] {
-    const std::vector<DeviceInfo> infos = devices();
+    const std::vector<DeviceInfo> infos = all_devices();
     print(list(infos, context.verbose || context.format == Format::json || context.format == Format::csv)
               .text(context.format));
     if (!infos.empty()) return;

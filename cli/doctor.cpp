@@ -1,9 +1,12 @@
 // axisloom doctor: what was looked for, what was found, whether it works, and what to install.
 #include "app.hpp"
 #include "compare.hpp"
+#include "drivers.hpp"
+#include "findings.hpp"
 #include "messages.hpp"
 
 #include "device/device.hpp"
+#include "device/opencl/pocl.hpp"
 #include "jit/environment.hpp"
 #include "jit/jit.hpp"
 
@@ -19,21 +22,17 @@
 namespace axisloom::cli {
 namespace {
 
-/// One thing that was looked at. `state`: ok, missing, failed, or note.
-struct Finding {
-  std::string subject;
-  std::string state;
-  std::string detail;
+/// Returns what to do where the runtime shows no device.
+std::string look_at_runtime(device::Runtime& runtime, FindingSink& findings) {
   std::string remedy;
-};
-
-void look_at_runtime(device::Runtime& runtime, std::vector<Finding>& findings) {
   for (const device::RuntimeStatus& status : runtime.status()) {
     const std::string where =
         status.found ? status.library : fmt::format("looked for {}", fmt::join(status.tried, ", "));
-    findings.push_back({status.name, status.found ? "ok" : "missing", where, status.remedy});
-    for (const auto& [fact, value] : status.facts) findings.push_back({status.name, "note", fact + ": " + value, ""});
+    findings.add({status.name, status.found ? "ok" : "missing", where, status.remedy});
+    for (const auto& [fact, value] : status.facts) findings.add({status.name, "note", fact + ": " + value, ""});
+    if (!status.found) remedy = status.remedy;
   }
+  return remedy;
 }
 
 // A launch that a wrong driver, compiler or kernel cannot survive unnoticed: small, but with partial tiles on both
@@ -51,66 +50,102 @@ Finding try_device(const DeviceInfo& info) {
     const OracleResult oracle = oracle_result(op, std::span(&input, 1), views[1]);
     if (const auto difference = first_difference(views[1], oracle.want.memory.get(), result.memory.get(), oracle.bound))
       return {info.label(), "failed", "a small rearrange differs from the oracle " + to_string(*difference),
-              "update the driver, or name another device with --device"};
-    return {info.label(), "ok", fmt::format("a small rearrange is right (candidate {})", report.candidate), ""};
+              "update the driver, or name another device with --device", true};
+    return {info.label(), "ok", fmt::format("a small rearrange is right (candidate {})", report.candidate), "", true};
   } catch (const Error& error) {
-    return {info.label(), "failed", error.parts().message, error.parts().remedy};
+    return {info.label(), "failed", error.parts().message, error.parts().remedy, true};
   }
 }
 
 Finding look_at_cache() {
   const jit::CacheFolder folder = jit::cache_folder();
-  if (folder.path.empty()) return {"program cache", "note", "in memory only: " + folder.why, ""};
+  if (folder.path.empty()) return {"program cache", "note", folder.why, ""};
   return {"program cache", "ok",
           fmt::format("{} ({} programs, {})", folder.path, folder.entries, human_bytes(folder.bytes)), ""};
 }
 
-void look_at_stores(std::vector<Finding>& findings) {
+void look_at_stores(FindingSink& findings) {
   std::error_code ignored;
   const auto user = jit::user_folder("XDG_DATA_HOME", ".local/share");
   if (user) {
     const bool present = std::filesystem::is_directory(*user, ignored);
-    findings.push_back(
+    findings.add(
         {"configurations", "note", fmt::format("the user's: {}{}", user->string(), present ? "" : " (none yet)"), ""});
   }
   for (const std::string_view file : jit::embedded_files())
-    if (file.ends_with(".jsonl")) findings.push_back({"configurations", "note", fmt::format("shipped: {}", file), ""});
+    if (file.ends_with(".jsonl")) findings.add({"configurations", "note", fmt::format("shipped: {}", file), ""});
+}
+
+void look_at_all(FindingSink& findings) {
+  findings.looking_at("CUDA");
+  const std::string cuda = look_at_runtime(device::cuda_runtime(), findings);
+  findings.looking_at("OpenCL");
+  const std::string opencl = look_at_runtime(device::opencl_runtime(), findings);
+  findings.add(look_at_cache());
+  look_at_stores(findings);
+  findings.looking_at("devices");
+  const std::vector<DeviceInfo> infos = devices();
+  for (const DeviceInfo& info : infos) {
+    findings.looking_at(info.label());
+    findings.add(try_device(info));
+  }
+  if (infos.empty())
+    findings.add(
+        {"device", "missing", "no device can be used", "for the CPU: " + opencl + "; for NVIDIA's cards: " + cuda});
+}
+
+// What a driver says where it ends a process has gone to standard error.
+void advise(std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    if (finding.state != "failed" || !finding.remedy.empty()) continue;
+    finding.remedy = "update the driver";
+    if (!finding.subject.starts_with("cuda"))
+      finding.remedy =
+          fmt::format("remove {}, whose files may be damaged, if it is PoCL's device; else update the driver",
+                      device::opencl::pocl_folder());
+    distrust_drivers();
+  }
+}
+
+// Which devices are ready, in one line; else what is missing.
+Finding conclusion(const std::vector<Finding>& findings) {
+  std::vector<std::string> ready, failed;
+  for (const Finding& finding : findings) {
+    if (finding.state == "failed") failed.push_back(finding.subject);
+    if (finding.device && finding.state == "ok") ready.push_back(finding.subject);
+  }
+  std::string text = ready.empty() ? "no device can be used" : fmt::format("{}", fmt::join(ready, ", "));
+  if (!failed.empty()) text += fmt::format("; failed: {}", fmt::join(failed, ", "));
+  return {"conclusion", ready.empty() ? "not ready" : "ready", text, ""};
 }
 
 // Paths and remedies are long: for people each remedy stands below what it is for.
-std::string as_list(const std::vector<Finding>& findings) {
+std::string as_list(const std::vector<Finding>& findings, const Finding& last) {
   std::string text;
   for (const Finding& finding : findings) {
     text += fmt::format("{:<8}{}: {}\n", finding.state, finding.subject, finding.detail);
     if (!finding.remedy.empty()) text += fmt::format("        remedy: {}\n", finding.remedy);
   }
-  return text;
+  return text + fmt::format("{}: {}\n", last.state, last.detail);
 }
 
-Table as_table(const std::vector<Finding>& findings) {
+Table as_table(const std::vector<Finding>& findings, const Finding& last) {
   Table table({"subject", "state", "detail", "remedy"});
   for (const Finding& finding : findings) table.add({finding.subject, finding.state, finding.detail, finding.remedy});
+  table.add({last.subject, last.state, last.detail, last.remedy});
   return table;
 }
 
 void run(Context& context) {
-  std::vector<Finding> findings;
-  look_at_runtime(device::cuda_runtime(), findings);
-  look_at_runtime(device::opencl_runtime(), findings);
-  findings.push_back(look_at_cache());
-  look_at_stores(findings);
-  const std::vector<DeviceInfo> infos = devices();
-  for (const DeviceInfo& info : infos) {
-    const Finding finding = try_device(info);
-    if (finding.state != "ok") context.exit_code = exit_code(Errc::device);
-    findings.push_back(finding);
+  arrange_drivers();
+  std::vector<Finding> findings = found_by_child(look_at_all);
+  advise(findings);
+  const Finding last = conclusion(findings);
+  for (const Finding& finding : findings) {
+    if (finding.state == "failed") context.exit_code = exit_code(Errc::device);
+    if (finding.subject == "device" && finding.state == "missing") context.exit_code = exit_no_device;
   }
-  if (infos.empty()) {
-    context.exit_code = exit_no_device;
-    findings.push_back({"device", "missing", "no device can be used",
-                        "install pocl-opencl-icd for the CPU, or the driver of your GPU"});
-  }
-  print(context.format == Format::table ? as_list(findings) : as_table(findings).text(context.format));
+  print(context.format == Format::table ? as_list(findings, last) : as_table(findings, last).text(context.format));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // axisloom ladder: one job from the textbook's first kernel to the tuned one, rung by rung.
 #include "app.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 #include "results.hpp"
 
@@ -85,7 +86,7 @@ ladder::Choice choice_of(const LadderOptions& options) {
 void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
   LadderResults results(options.output, context);
   const bench::Settings settings = ladder_settings(options, context);
-  const Device device = Device::open(context.device);
+  const Device device = open_device(context.device);
   ladder::Surroundings surroundings{bench::environment(device), bench::conditions(device), bench::moment()};
   bench::Team team;
   bench::Session session;

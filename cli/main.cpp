@@ -1,5 +1,6 @@
 // The program axisloom: parses, runs, and turns what went wrong into one line and an exit code.
 #include "app.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 
 #include <axisloom/error.hpp>
@@ -75,11 +76,14 @@ int main(int argc, char** argv) {
   using namespace axisloom::cli;
   occupy_standard_streams();
   install_signal_handlers();
+  int code = 0;
   try {
-    return run(argc, argv);
+    code = run(argc, argv);
   } catch (const std::bad_alloc&) {  // also of the words for another error; these need no memory
     constexpr std::string_view words = "axisloom: out of host memory\nremedy: use smaller arrays\n";
     std::fwrite(words.data(), 1, words.size(), stderr);
-    return axisloom::exit_code(axisloom::Errc::out_of_memory);
+    code = axisloom::exit_code(axisloom::Errc::out_of_memory);
   }
+  leave_drivers();
+  return code;
 }

@@ -123,6 +123,7 @@ bool InterruptsHeld::interrupted() noexcept {
 
 void install_signal_handlers() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) handle(signal);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit (ulimit -f) then fails with a reason
   std::signal(SIGPIPE, SIG_DFL);  // a parent may have had it ignored; then writing would fail instead of ending us
 }
 

@@ -2,6 +2,7 @@
 #include "app.hpp"
 #include "arguments.hpp"
 #include "compare.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 #include "report.hpp"
 #include "streams.hpp"
@@ -215,7 +216,7 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
   views.push_back(result.view);
 
   Explanation explanation;
-  const PlanReport report = run_on_host(op, views, bytes, result.span(), Device::open(context.device), options);
+  const PlanReport report = run_on_host(op, views, bytes, result.span(), open_device(context.device), options);
   if (context.verbose) explanation.tell(report);
   if (job.verify && !verified(op, inputs, result, context)) {
     context.exit_code = exit_differs;

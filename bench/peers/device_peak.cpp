@@ -100,7 +100,7 @@ class DevicePeak final : public Contestant {
         groups_(unit_.groups_per_unit * std::max(1u, static_cast<unsigned>(workload.device().info().compute_units))),
         fixed_(workload.device().allocate(items() * sizeof(std::uint32_t))) {
     unit_.params.steps = static_cast<i32>(std::ceil(workload.operations() / (groups_ * unit_.operations)));
-    program_ = jit::obtain(*workload.device().impl(), unit_.kernel);
+    program_ = jit::obtain(*workload.device().impl(), unit_.kernel, {groups_, 1, sizeof unit_.params});
   }
 
   Timing run() override {

@@ -6,6 +6,7 @@
 #include "check/programs.hpp"
 #include "check/runner.hpp"
 #include "check/source.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 
 #include "device/device.hpp"
@@ -78,7 +79,7 @@ Device open_asked_device(const Context& context) {
   const char* environment = std::getenv("AXISLOOM_DEVICE");
   const bool automatic = context.device.empty() || context.device == "auto";
   const std::string asked = automatic && environment != nullptr ? environment : context.device;
-  const Device device = Device::open(asked);
+  const Device device = open_device(asked);
   if (!satisfies(device.info(), device::parse_spec(asked)))
     throw Error(Errc::no_device, fmt::format("{} was asked for and {} answered", asked, device.info().label()));
   return device;

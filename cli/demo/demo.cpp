@@ -4,6 +4,7 @@
 #include "demo/card.hpp"
 #include "demo/lessons.hpp"
 #include "demo/show.hpp"
+#include "drivers.hpp"
 #include "messages.hpp"
 #include "streams.hpp"
 
@@ -66,7 +67,7 @@ void make_folder(const std::string& folder) {
 }
 
 void run(const DemoOptions& options, Context& context) {
-  const Device device = Device::open(context.device);
+  const Device device = open_device(context.device);
   make_folder(options.folder);
   Show show(device, options.folder);
   if (options.picture.empty()) {

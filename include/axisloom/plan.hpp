@@ -63,8 +63,9 @@ class Plan {
   std::span<const View> views() const;
   const Device& device() const;
 
-  /// Queues the work and returns. `buffers` in the order of `views()`. Never compiles, never blocks, and allocates only
-  /// when the plan needs a workspace and none is given (then from the queue's pool).
+  /// Queues the work and returns. `buffers` in the order of `views()`. Never compiles, never blocks (a plan with
+  /// PlanOptions::checked waits for its result), and allocates only when the plan needs a workspace and none is given
+  /// (then from the queue's pool).
   /// The buffer of an array without elements may be empty; the queue may not, even where there is nothing to do.
   /// Throws Error(usage) when a buffer or the workspace is too small, misaligned, or of another device, and
   /// Error(overlap) when the output shares bytes with an input, or might (unless the plan was made for in place), or
@@ -79,7 +80,10 @@ class Plan {
   std::shared_ptr<const PlanImpl> impl_;
 };
 
-/// Checks, chooses and compiles. `views`: the inputs, then optionally the output (default: contiguous, aligned to 256).
+/// Checks, chooses and compiles, all that a run will need. On PoCL, which compiles at a kernel's first launch, each new
+/// kernel for CPUs is launched once without work; kernels for GPUs that are forced upon PoCL compile in part at their
+/// first launch. What was compiled is stored on disk at once. `views`: the inputs, then optionally the output (default:
+/// contiguous, aligned to 256).
 Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options = {});
 
 /// What there is to compile for several operations, compiled now; they share what can be shared.

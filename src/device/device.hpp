@@ -54,7 +54,7 @@ class Buffer {
 class Program {
  public:
   virtual ~Program() = default;
-  /// Machine code that Device::load accepts. On OpenCL it is complete only after the first launch.
+  /// Machine code that Device::load accepts: what was compiled so far, by the build and by launches.
   virtual std::vector<std::byte> binary() const = 0;
 };
 
@@ -95,6 +95,7 @@ struct Geometry {
   unsigned items = 1;           // per group; equals the kernel's required group size
   std::size_t local_bytes = 0;  // dynamic local memory; used by CUDA only (OpenCL kernels declare theirs)
   unsigned cluster = 1;         // groups per cluster; CUDA only
+  bool rehearsal = false;       // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
 };
 
 using Waits = std::span<const std::shared_ptr<Event>>;
@@ -185,7 +186,7 @@ struct RuntimeStatus {
   std::string library;                                     // file that was opened
   std::vector<std::string> tried;                          // places looked at, in order
   std::vector<std::pair<std::string, std::string>> facts;  // "ICD file" -> path, "driver" -> version, ...
-  std::string remedy;                                      // what to install when not found
+  std::string remedy;                                      // what to install or set, empty when all is well
 };
 
 /// One of the runtimes. Never throws for lack of a library or a device.

@@ -12,4 +12,7 @@ std::string environment(const char* name);
 /// The same for a path; empty unless it is an absolute one, since any other begins wherever the program happens to run.
 std::string environment_path(const char* name);
 
+/// Whether the process runs with such rights.
+bool with_rights_of_another();
+
 }  // namespace axisloom::device

@@ -13,6 +13,7 @@
 #define AXL_OVERLOAD
 #define AXL_TYPEOF(x) decltype(x)
 #define KERNEL(name, ...) extern "C" __global__ void AXL_BOUNDS name(__VA_ARGS__)
+#define AXL_BEGIN
 #define PARAMS_SIZE(P) static_assert(sizeof(P) == AXL_PARAMS_SIZE, "host and kernel disagree on the size of " #P)
 
 typedef signed char i8;

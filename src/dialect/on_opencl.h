@@ -34,6 +34,14 @@
 #define AXL_BY_VALUE(P, name) const P name
 // NVIDIA's OpenCL refuses __VA_ARGS__, but takes the named form.
 #define KERNEL(name, arguments...) __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void name(arguments)
+// Every launch has one dimension, but for rehearsals, which are there for the compiler's sake and do nothing.
+// Only groups of one item are rehearsed: returning before a barrier, others corrupt PoCL's heap.
+#if defined(AXL_REHEARSAL) && GROUP == 1
+#define AXL_BEGIN \
+  if (get_work_dim() != 1u) return;
+#else
+#define AXL_BEGIN
+#endif
 #define PARAMS_SIZE(P) AXL_PARAMS_SIZE_CHECK(P)
 #define AXL_PARAMS_SIZE_CHECK(P) typedef char axl_params_size_##P[sizeof(P) == AXL_PARAMS_SIZE ? 1 : -1]
 

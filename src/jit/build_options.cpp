@@ -1,7 +1,8 @@
 // The one list of build options. No entry may relax floating-point arithmetic; contraction alone can be asked for.
 #include <charconv>
 
-#include "jit/jit.hpp"
+#include "device/opencl/pocl.hpp"
+#include "jit/rehearsal.hpp"
 
 namespace axisloom::jit {
 namespace {
@@ -22,9 +23,10 @@ std::vector<std::string> opencl_options(const DeviceInfo& device, bool contract,
   if (fences || (device.device_scope_order && nvidia)) options.push_back("-DAXL_DEVICE_SCOPE=1");
   if (device.f64) options.push_back("-DAXL_HAS_F64=1");
   if (device.f16) options.push_back("-DAXL_HAS_F16=1");
+  if (rehearses(device, 1)) options.emplace_back(rehearsal_option);
   for (const device::Workaround& workaround : device::workarounds(device)) options.emplace_back(workaround.option);
   // PoCL takes a second for a kernel whose accesses are checked, and half of it as it is written; results are the same.
-  if (checked && device.platform == "Portable Computing Language") options.push_back("-cl-opt-disable");
+  if (checked && device.platform == device::opencl::pocl_platform) options.push_back("-cl-opt-disable");
   // OpenCL C contracts a*b+c by default and has no option against it: the prelude's FP_CONTRACT pragma forbids it,
   // unless this constant is set.
   if (contract) options.push_back("-DAXL_CONTRACT=1");

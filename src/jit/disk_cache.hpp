@@ -7,16 +7,16 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/folder.hpp"
 
 namespace axisloom::jit {
 
-/// Changes when the layout of an entry or the making of its key changes.
-inline constexpr std::uint64_t cache_format = 1;
-
 struct DiskCacheSettings {
   std::filesystem::path folder;        // empty: no disk cache
-  bool trusted = false;                // the user named the folder: owner and permissions are the user's business
+  bool named = false;                  // by the user, whose business it is who else can write there
   std::uint64_t limit = 256ull << 20;  // bytes, all entries together
   std::string why;                     // why there is no folder
   std::string warning;                 // about a variable that cannot be read
@@ -26,7 +26,8 @@ struct DiskCacheSettings {
 };
 
 /// Safe for any number of threads and processes: entries appear whole, by renaming, and are checked when read. Nothing
-/// here throws for lack of space or permission; the first such failure is logged.
+/// here throws for lack of space or permission; the first such failure is logged. What is not the cache's own, by name
+/// and by content (entry_file.hpp), is neither read nor counted, replaced or removed, whatever folder the user names.
 class DiskCache {
  public:
   enum class Outcome { missing, damaged, hit };
@@ -35,7 +36,7 @@ class DiskCache {
     std::vector<std::byte> payload;
   };
   struct Entry {
-    std::filesystem::path path;
+    std::string name;
     std::uint64_t bytes = 0;
     std::int64_t used = 0;  // nanoseconds of the system clock
   };
@@ -45,12 +46,12 @@ class DiskCache {
   /// Logs what was wrong with the settings and the folder.
   void report() const;
 
-  bool usable() const noexcept { return usable_; }
+  bool usable() const noexcept { return static_cast<bool>(folder_); }
   const std::filesystem::path& folder() const noexcept { return settings_.folder; }
   /// What is wrong with the folder; empty when nothing is.
   std::string why() const;
 
-  /// `key`: 64 hexadecimal digits. A hit counts as a use; a damaged entry is removed.
+  /// `key`: 64 hexadecimal digits. A hit counts as a use; a damaged entry of the cache's own is removed.
   Lookup read(const std::string& key);
   /// Removes the entries that were not used for longest until all fit. False when the entry was not stored.
   bool store(const std::string& key, std::span<const std::byte> payload);
@@ -60,12 +61,13 @@ class DiskCache {
   std::uint64_t clear();
 
  private:
-  std::filesystem::path path_of(const std::string& key) const;
+  std::vector<Entry> files(bool (*named)(std::string_view)) const;
+  bool unlink(const std::string& name) const;
   void complain(const std::string& what);
   void make_room();
 
   DiskCacheSettings settings_;
-  bool usable_ = false;
+  core::Descriptor folder_;
   mutable std::mutex mutex_;
   std::string why_;
 };

@@ -1,22 +1,14 @@
 // Folders of the user by the XDG base directory specification.
 #include "jit/environment.hpp"
 
-#include <cstdlib>
+#include "device/environment.hpp"
 
 namespace axisloom::jit {
-namespace {
-
-std::optional<std::filesystem::path> absolute_path(const char* variable) {
-  const char* value = std::getenv(variable);
-  if (value == nullptr || value[0] != '/') return std::nullopt;
-  return std::filesystem::path(value);
-}
-
-}  // namespace
 
 std::optional<std::filesystem::path> user_folder(const char* variable, const char* fallback) {
-  if (const auto base = absolute_path(variable)) return *base / "axisloom";
-  if (const auto home = absolute_path("HOME")) return *home / fallback / "axisloom";
+  const std::filesystem::path base = device::environment_path(variable), home = device::environment_path("HOME");
+  if (!base.empty()) return base / "axisloom";
+  if (!home.empty()) return home / fallback / "axisloom";
   return std::nullopt;
 }
 

@@ -44,6 +44,14 @@ bool is_pragma_once(std::string_view line) {
   return rest && rest->starts_with("once");
 }
 
+/// KERNEL's brace opens the word AXL_BEGIN as well. It is put there, so that no kernel can lack it.
+bool opens_kernel(const std::string& file, std::size_t number, std::string_view line) {
+  if (!line.starts_with("KERNEL(")) return false;
+  if (line.ends_with(") {")) return true;
+  throw Error(Errc::file, file + " declares a kernel on line " + std::to_string(number) + " that goes on in the next",
+              "write KERNEL, its arguments and the brace on one line");
+}
+
 /// Pastes files together. A file goes in where it is first included, whether or not an #if around it holds.
 class Expansion {
  public:
@@ -72,6 +80,7 @@ class Expansion {
     const auto name = included_name(line);
     if (!name) {
       if (!is_pragma_once(line)) text_ += line;
+      if (opens_kernel(file, number, line)) text_ += " AXL_BEGIN";
       text_ += '\n';
       return;
     }

@@ -49,13 +49,17 @@ std::string full_text(const Specialisation& what, Api api);
 /// `checked` as in a specialisation.
 std::vector<std::string> build_options(const DeviceInfo& device, bool contract = false, bool checked = false);
 
-/// The program for a specialisation: from memory, else from disk, else compiled. Safe for any number of threads and
-/// processes; threads that ask for the same program at the same time compile it once.
-std::shared_ptr<device::Program> obtain(device::Device& device, const Specialisation& what);
+/// What a kernel will be launched with, as far as a runtime compiles for it.
+struct LaunchForm {
+  std::uint64_t groups = 1;
+  std::size_t buffers = 0;       // its arguments before the parameters
+  std::size_t params_bytes = 0;  // of its PARAMS structure
+};
 
-/// Called by the launcher once a program's first launch has finished: only then are OpenCL binaries complete and worth
-/// storing. Cheap when there is nothing to store. Never throws for lack of space or permission.
-void launched(device::Device& device, const std::shared_ptr<device::Program>& program);
+/// The program for a specialisation, ready for launches of this form: from memory, else from disk, else compiled. A
+/// launch of it compiles nothing more. Safe for any number of threads and processes; threads that ask for the same
+/// program at the same time compile it once.
+std::shared_ptr<device::Program> obtain(device::Device& device, const Specialisation& what, const LaunchForm& form);
 
 /// Counters since the process began.
 struct CacheStats {
@@ -73,6 +77,8 @@ struct CacheFolder {
   std::string why;
 };
 CacheFolder cache_folder();
+/// Its path alone.
+std::string cache_path();
 /// Removes every entry of the folder; returns how many.
 std::uint64_t clear_cache_folder();
 /// Drops the programs held in memory, and reads the environment again; for tests.

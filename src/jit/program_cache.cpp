@@ -7,7 +7,9 @@
 #include <mutex>
 
 #include "jit/disk_cache.hpp"
+#include "jit/entry_file.hpp"
 #include "jit/jit.hpp"
+#include "jit/rehearsal.hpp"
 
 namespace axisloom::jit {
 namespace {
@@ -19,9 +21,6 @@ struct DevicePrograms {
   std::string identity;  // Device::build_identity
   std::mutex mutex;
   std::map<std::string, std::shared_future<ProgramPtr>> by_key;
-  /// Compiled here and not yet stored, with their keys: OpenCL programs before their first launch. Ordered by owner,
-  /// since an address may be used again.
-  std::map<std::weak_ptr<device::Program>, std::string, std::owner_less<>> unsaved;
 };
 
 struct Counters {
@@ -65,14 +64,14 @@ std::shared_ptr<DevicePrograms> programs_of(device::Device& device) {
 }
 
 /// Every part with its length before it, so that no two requests spell the same.
-std::string key_of(const device::BuildRequest& request, unsigned items, const std::string& identity) {
+std::string key_of(const device::BuildRequest& request, const std::string& variant, const std::string& identity) {
   std::string parts;
   const auto add = [&parts](const std::string& part) { parts += std::to_string(part.size()) + ":" + part; };
   add(std::to_string(cache_format));
   add(request.source);
   add(std::to_string(request.options.size()));
   for (const std::string& option : request.options) add(option);
-  add(std::to_string(items));
+  add(variant);
   add(identity);
   return sha256(parts);
 }
@@ -114,24 +113,21 @@ void save(const device::Program& program, const std::string& key) {
 }
 
 ProgramPtr load_or_build(device::Device& device, const device::BuildRequest& request, const std::string& key,
-                         DevicePrograms& programs) {
+                         const Finish& finish) {
   if (ProgramPtr program = from_disk(device, request, key)) return program;
   ++shared().counters.compiles;
   ProgramPtr program = device.build(request);
-  if (device.info().api == Api::opencl) {
-    const std::lock_guard lock(programs.mutex);
-    programs.unsaved.emplace(program, key);
-  } else {
-    save(*program, key);
-  }
+  if (finish) finish(*program);
+  save(*program, key);
   return program;
 }
 
 }  // namespace
 
-ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, unsigned items) {
+ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, const std::string& variant,
+                  const Finish& finish) {
   const auto programs = programs_of(device);
-  const std::string key = key_of(request, items, programs->identity);
+  const std::string key = key_of(request, variant, programs->identity);
   std::promise<ProgramPtr> promise;
   std::shared_future<ProgramPtr> known;
   {
@@ -148,7 +144,7 @@ ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, u
     return program;
   }
   try {
-    ProgramPtr program = load_or_build(device, request, key, *programs);
+    ProgramPtr program = load_or_build(device, request, key, finish);
     promise.set_value(program);
     return program;
   } catch (...) {
@@ -162,27 +158,17 @@ ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, u
   }
 }
 
-ProgramPtr obtain(device::Device& device, const Specialisation& what) {
-  const std::string name = what.file.substr(0, what.file.rfind('.'));
-  return obtain(device,
-                {.name = name,
-                 .source = full_text(what, device.compiled_for().api),
-                 .options = build_options(device.compiled_for(), what.contract, what.checked),
-                 .resident = what.resident},
-                what.items);
-}
-
-void launched(device::Device& device, const ProgramPtr& program) {
-  const auto programs = programs_of(device);
-  std::string key;
-  {
-    const std::lock_guard lock(programs->mutex);
-    const auto at = programs->unsaved.find(program);
-    if (at == programs->unsaved.end()) return;
-    key = std::move(at->second);
-    programs->unsaved.erase(at);
-  }
-  save(*program, key);
+ProgramPtr obtain(device::Device& device, const Specialisation& what, const LaunchForm& form) {
+  const DeviceInfo& compiler = device.compiled_for();
+  const device::BuildRequest request{.name = what.file.substr(0, what.file.rfind('.')),
+                                     .source = full_text(what, compiler.api),
+                                     .options = build_options(compiler, what.contract, what.checked),
+                                     .resident = what.resident};
+  const std::string items = std::to_string(what.items);
+  if (!rehearses(compiler, what.items)) return obtain(device, request, items);
+  const std::uint64_t groups = rehearsal_groups(form.groups);
+  return obtain(device, request, items + "x" + std::to_string(groups),
+                [&](device::Program& program) { rehearse(device, program, what, form); });
 }
 
 CacheStats cache_stats() {
@@ -190,12 +176,14 @@ CacheStats cache_stats() {
   return {counters.memory_hits, counters.disk_hits, counters.compiles, counters.damaged, counters.stored};
 }
 
+std::string cache_path() {
+  const auto disk = disk_cache();
+  return disk->usable() ? disk->folder().string() : std::string();
+}
+
 CacheFolder cache_folder() {
   const auto disk = disk_cache();
-  CacheFolder folder;
-  folder.why = disk->why();
-  if (!disk->usable()) return folder;
-  folder.path = disk->folder().string();
+  CacheFolder folder{.path = cache_path(), .why = disk->why()};
   for (const DiskCache::Entry& entry : disk->entries()) {
     folder.bytes += entry.bytes;
     ++folder.entries;
@@ -219,7 +207,6 @@ void forget_programs() {
     if (!programs) continue;
     const std::lock_guard lock(programs->mutex);
     programs->by_key.clear();
-    programs->unsaved.clear();
   }
 }
 

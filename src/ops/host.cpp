@@ -62,7 +62,6 @@ void run_slice(const Plan& plan, const Device& device, std::span<const std::span
     queue.impl()->drain();
     throw;
   }
-  ops::settle(*plan.impl());
 }
 
 /// Whether a device can hold arrays of these sizes and a workspace at the same time.

@@ -95,41 +95,12 @@ void compile(PlanImpl& plan) {
   const device::HeldLines lines;  // other threads may be waiting for the programs that are made here
   for (Launch& launch : plan.launches) {
     launch.kernel.checked = plan.checked;
-    plan.programs.push_back(jit::obtain(*plan.device.impl(), launch.kernel));
+    const jit::LaunchForm form{launch.geometry.groups, launch.buffers.size(), launch.params.size()};
+    plan.programs.push_back(jit::obtain(*plan.device.impl(), launch.kernel, form));
   }
 }
 
-void settle(const PlanImpl& plan) noexcept try {
-  if (!plan.first_launch.settled()) return;
-  for (const auto& program : plan.programs) jit::launched(*plan.device.impl(), program);
-} catch (...) {
-  // A cache that cannot be written is no reason to fail; the program stays in memory.
-}
-
 }  // namespace ops
-
-void FirstLaunch::began(const Event& event) {
-  State none = State::none;
-  if (state_.load(std::memory_order_relaxed) != none) return;
-  const std::lock_guard lock(mutex_);
-  if (state_ != none) return;
-  event_ = event;
-  state_ = State::running;
-}
-
-bool FirstLaunch::settled() {
-  if (state_.load(std::memory_order_relaxed) != State::running) return false;
-  const device::HeldLines lines;
-  const std::lock_guard lock(mutex_);
-  if (state_ != State::running || !event_.done()) return false;
-  event_ = {};
-  state_ = State::settled;
-  return true;
-}
-
-PlanImpl::~PlanImpl() {
-  ops::settle(*this);
-}
 
 const PlanReport& Plan::report() const {
   return ops::impl_of(*this).report;

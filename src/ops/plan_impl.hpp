@@ -5,9 +5,7 @@
 
 #include "jit/jit.hpp"
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -43,26 +41,7 @@ struct Launch {
   std::vector<std::byte> params;      // bytes of its PARAMS struct
 };
 
-/// The first launch of a plan's programs: only when it has finished are OpenCL binaries complete and worth storing.
-class FirstLaunch {
- public:
-  /// Remembers the event of the first launch; later ones are ignored.
-  void began(const Event& event);
-  /// Whether it has finished and was not asked about before: true once.
-  bool settled();
-
- private:
-  enum class State { none, running, settled };
-  std::atomic<State> state_{State::none};
-  std::mutex mutex_;
-  Event event_;
-};
-
 struct PlanImpl {
-  PlanImpl() = default;
-  PlanImpl(const PlanImpl&) = delete;
-  ~PlanImpl();
-
   Device device;
   std::vector<View> views;
   PlanReport report;
@@ -71,7 +50,6 @@ struct PlanImpl {
   int tickets = 0;                                         // slots of tickets_view that the launches use
   bool in_place = false;                                   // output and input are the very same bytes
   bool checked = false;  // every access is checked; run then waits and throws on a violation
-  mutable FirstLaunch first_launch;
 };
 
 namespace ops {
@@ -79,7 +57,7 @@ namespace ops {
 /// What a plan holds; Error(usage) for an empty one.
 const PlanImpl& impl_of(const Plan& plan);
 
-/// Compiles the launches of a plan (or finds them in the cache); fills `programs`.
+/// Compiles the launches of a plan (or finds them in the cache), so that running it compiles nothing; fills `programs`.
 void compile(PlanImpl& plan);
 
 /// Where a buffer of a part of a plan lies in the whole: `bytes` after the start of the whole's buffer `view`.
@@ -92,9 +70,6 @@ struct Place {
 /// `workspace_begin` bytes of the whole's (a multiple of workspace_alignment). Launches of a plan run one after the
 /// other, so parts may share workspace and tickets.
 void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places, std::int64_t workspace_begin);
-
-/// Stores programs that became complete by their first launch.
-void settle(const PlanImpl& plan) noexcept;
 
 /// The bytes of a params struct whose layout is shared with the kernel. It has no padding, not even at its end, which
 /// rusticl does not count as a part of it.

@@ -175,7 +175,6 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
   check_overlap(plan, buffers);
   check_workspace(plan, buffers, workspace);
   if (!queue.impl()) refuse(plan, Errc::usage, "the queue is empty", "make it with Device::queue or borrow_queue");
-  ops::settle(plan);
 
   std::vector<std::shared_ptr<device::Event>> waits;
   for (const Event& event : wait)
@@ -185,7 +184,6 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
   if (plan.checked) log.emplace(plan.device, queue);
   const Event last = queue_launches(plan, *queue.impl(), buffers, memory, log ? &log->buffer() : nullptr, waits);
   memory.queued();
-  if (last.impl()) plan.first_launch.began(last);
   if (log) log->require_clean(plan.report.op + " (" + plan.report.candidate + ")");
   return last;
 }

@@ -14,8 +14,8 @@
 #include <optional>
 #include <variant>
 
+#include "core/folder.hpp"
 #include "device/device.hpp"
-#include "device/folder.hpp"
 #include "jit/environment.hpp"
 #include "jit/jit.hpp"
 
@@ -169,7 +169,7 @@ struct Stamp {
 
 std::vector<Stamp> stamps_of(const fs::path& folder) {
   std::vector<Stamp> stamps;
-  for (const fs::path& path : device::entries_of(folder, "", ".jsonl")) {
+  for (const fs::path& path : core::entries_of(folder, "", ".jsonl")) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     stamps.push_back({path.string(), status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec,

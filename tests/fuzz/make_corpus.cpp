@@ -1,11 +1,17 @@
 // Writes the seeds of the fuzz targets below the folder named on the command line. Run it after adding a seed here:
-//   g++ -std=c++20 -Itests/unit tests/fuzz/make_corpus.cpp -ljpeg -o make_corpus && ./make_corpus tests/fuzz/corpus
+//   g++ -std=c++20 -Itests/unit -Isrc -Iinclude tests/fuzz/make_corpus.cpp src/jit/entry_file.cpp src/jit/sha256.cpp
+//     src/core/folder.cpp -ljpeg -o make_corpus && ./make_corpus tests/fuzz/corpus
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <span>
+#include <string_view>
 
+#include "cache_entry.hpp"
 #include "image_bytes.hpp"
+#include "jit/entry_file.hpp"
 
 #include <jpeglib.h>
 
@@ -22,6 +28,8 @@ class Corpus {
     std::filesystem::create_directories(folder_ / target);
     std::ofstream(folder_ / target / name, std::ios::binary) << bytes;
   }
+
+  const std::filesystem::path& folder() const { return folder_; }
 
  private:
   std::filesystem::path folder_;
@@ -103,6 +111,31 @@ void put_patterns(const Corpus& corpus) {
   seed("unit", "() 1 a -> a", {0, 3, 1, 1, 7});
 }
 
+/// The bytes of an entry as the cache writes it.
+std::string cache_entry(const Corpus& corpus, const std::string& key, std::string_view program) {
+  corpus.put("cache", "written", "");
+  const std::filesystem::path file = corpus.folder() / "cache" / "written";
+  std::filesystem::remove(file);
+  const auto folder = axisloom::core::open_folder(file.parent_path(), false);
+  if (!axisloom::jit::write_entry(folder.descriptor, "written", key, std::as_bytes(std::span(program)))) std::abort();
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::filesystem::remove(file);
+  return bytes;
+}
+
+void put_cache_entries(const Corpus& corpus) {
+  const std::string whole = cache_entry(corpus, cache_key, "a program");
+  corpus.put("cache", "whole", whole);
+  corpus.put("cache", "without_program", cache_entry(corpus, cache_key, ""));
+  corpus.put("cache", "of_another_key", cache_entry(corpus, std::string(cache_key.size(), 'f'), "a program"));
+  corpus.put("cache", "cut_in_its_program", whole.substr(0, whole.size() - 1));
+  corpus.put("cache", "cut_in_its_header", whole.substr(0, 100));
+  corpus.put("cache", "cut_in_its_first_word", whole.substr(0, 5));
+  corpus.put("cache", "longer_than_it_says", whole + "more");
+  corpus.put("cache", "a_file_of_somebody", "kept for years");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -114,5 +147,6 @@ int main(int argc, char** argv) {
   put_npy(corpus);
   put_images(corpus);
   put_patterns(corpus);
+  put_cache_entries(corpus);
   return 0;
 }

@@ -101,10 +101,11 @@ std::string text_of(const std::map<std::string, int>& taken) {
   return text;
 }
 
+// Nothing is compiled for it really, which would take PoCL half a minute.
 TEST(CompileCount, AThousandShapesOnTheDevice) {
   const NoDiskCache memory_only;
   const std::uint64_t before = jit::cache_stats().compiles;
-  const auto taken = plan_all(real_device());
+  const auto taken = plan_all(Device(std::make_shared<PretendedDevice>(real_device().info())));
   const std::uint64_t compiles = jit::cache_stats().compiles - before;
   EXPECT_LE(compiles, most_compiles) << text_of(taken);
   EXPECT_GE(compiles, taken.size()) << "a variant that was taken was never compiled";

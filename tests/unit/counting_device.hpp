@@ -33,6 +33,50 @@ struct TextProgram : device::Program {
   std::string text;
 };
 
+/// A launch that a CountingDevice's queue was asked for.
+struct RecordedLaunch {
+  std::string kernel;
+  device::Geometry geometry;
+  std::vector<std::size_t> argument_sizes;
+};
+
+/// Completes TextProgram::text, as PoCL completes its binaries, and does nothing else.
+class RecordingQueue : public device::Queue {
+ public:
+  struct Done : device::Event {
+    void wait() override {}
+    bool done() override { return true; }
+    double seconds() override { return 0; }
+    double seconds_since(device::Event&) override { return 0; }
+    void* native() const noexcept override { return nullptr; }
+  };
+  using Result = std::shared_ptr<device::Event>;
+
+  RecordingQueue(std::vector<RecordedLaunch>& launches, std::string complete)
+      : launches_(launches), complete_(std::move(complete)) {}
+  Result launch(device::Program& program, const std::string& kernel, const device::Geometry& geometry,
+                std::span<const device::Arg> args, device::Waits) override {
+    RecordedLaunch& made = launches_.emplace_back(RecordedLaunch{kernel, geometry, {}});
+    for (const device::Arg& arg : args) made.argument_sizes.push_back(arg.size);
+    dynamic_cast<TextProgram&>(program).text += complete_;
+    return std::make_shared<Done>();
+  }
+  Result write(device::Buffer&, std::size_t, std::span<const std::byte>, device::Waits) override { return nullptr; }
+  Result read(device::Buffer&, std::size_t, std::span<std::byte>, device::Waits) override { return nullptr; }
+  Result copy(device::Buffer&, std::size_t, device::Buffer&, std::size_t, std::size_t, device::Waits) override {
+    return nullptr;
+  }
+  Result fill(device::Buffer&, std::size_t, std::size_t, std::byte, device::Waits) override { return nullptr; }
+  void flush() override {}
+  void finish() override {}
+  void drain() noexcept override {}
+  void* native() const noexcept override { return nullptr; }
+
+ private:
+  std::vector<RecordedLaunch>& launches_;
+  std::string complete_;
+};
+
 class CountingDevice : public device::Device {
  public:
   explicit CountingDevice(Api api, std::string identity = "one device, one driver") : identity_(std::move(identity)) {
@@ -49,7 +93,7 @@ class CountingDevice : public device::Device {
     }
     std::this_thread::sleep_for(build_time);
     if (request.source == faulty_source) throw Error(Errc::device, "the compiler refused the source");
-    return std::make_shared<TextProgram>(half_until_launched ? "half" : prefix() + request.source);
+    return std::make_shared<TextProgram>(prefix() + request.source);
   }
 
   std::shared_ptr<device::Program> load(const device::BuildRequest& request,
@@ -58,7 +102,7 @@ class CountingDevice : public device::Device {
     if (load_error) throw Error(*load_error, "the runtime failed while loading");
     if (reject_binaries) return nullptr;
     std::string text(reinterpret_cast<const char*>(binary.data()), binary.size());
-    EXPECT_EQ(text, prefix() + request.source);
+    EXPECT_EQ(text, prefix() + request.source + added_by_launches);
     return std::make_shared<TextProgram>(std::move(text));
   }
 
@@ -78,21 +122,28 @@ class CountingDevice : public device::Device {
   std::shared_ptr<device::Buffer> allocate_staging(std::size_t) override { return nullptr; }
   std::shared_ptr<device::Buffer> wrap(void*, std::size_t) override { return nullptr; }
   std::shared_ptr<device::Buffer> borrow_buffer(void*, std::size_t) override { return nullptr; }
-  std::shared_ptr<device::Queue> queue(bool) override { return nullptr; }
+  std::shared_ptr<device::Queue> queue(bool) override {
+    if (queue_error) throw Error(*queue_error, "the runtime makes no queue");
+    return std::make_shared<RecordingQueue>(launches, added_by_launches);
+  }
   std::shared_ptr<device::Queue> borrow_queue(void*) override { return nullptr; }
   device::KernelAttributes attributes(device::Program&, const std::string&) override { return {}; }
 
   static constexpr std::string_view faulty_source = "a source that does not compile";
   std::atomic<int> loads{0};
-  bool half_until_launched = false;  // the test then completes TextProgram::text
+  std::string added_by_launches;  // to TextProgram::text
+  std::vector<RecordedLaunch> launches;
   bool reject_binaries = false;
   std::optional<Errc> load_error;
+  std::optional<Errc> queue_error;
   std::chrono::milliseconds build_time{0};
+
+ protected:
+  DeviceInfo info_;
 
  private:
   std::string prefix() const { return "binary for " + identity_ + ": "; }
 
-  DeviceInfo info_;
   std::string identity_;
   mutable std::mutex mutex_;
   std::map<std::string, int> builds_;

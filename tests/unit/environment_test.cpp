@@ -3,6 +3,8 @@
 #include "device/environment.hpp"
 
 #include "counting_device.hpp"
+#include "jit/disk_cache.hpp"
+#include "jit/environment.hpp"
 #include "own_process.hpp"
 
 #include <sys/auxv.h>
@@ -27,6 +29,11 @@ TEST(Environment, DISABLED_OfAProgramWithMoreRights) {
   EXPECT_NE(std::getenv("AXISLOOM_TEST_FOLDER"), nullptr);
   EXPECT_EQ(environment("AXISLOOM_TEST_FOLDER"), "");
   EXPECT_EQ(environment_path("AXISLOOM_TEST_FOLDER"), "");
+  EXPECT_EQ(jit::user_folder("AXISLOOM_TEST_FOLDER", "below/home"), std::nullopt) << "nor is HOME believed";
+  const jit::DiskCacheSettings settings = jit::DiskCacheSettings::from_environment();
+  EXPECT_EQ(settings.folder, "");
+  EXPECT_FALSE(settings.named);
+  EXPECT_EQ(settings.limit, jit::DiskCacheSettings().limit);
   test::end_alone();
 }
 
@@ -39,9 +46,11 @@ TEST(Environment, IsIgnoredByAProgramThatRunsAsItsOwner) {
   const std::string copy = folder / "copy";
   fs::copy_file("/proc/self/exe", copy);
   fs::permissions(copy, fs::perms(04755));
-  EXPECT_EQ(test::run_alone("Environment.DISABLED_OfAProgramWithMoreRights", {"AXISLOOM_TEST_FOLDER=/a/folder"},
-                            {as_nobody, "--reuid=65534", "--regid=65534", "--clear-groups", copy}),
-            "");
+  EXPECT_EQ(
+      test::run_alone("Environment.DISABLED_OfAProgramWithMoreRights",
+                      {"AXISLOOM_TEST_FOLDER=/a/folder", "AXISLOOM_CACHE_DIR=/a/folder", "AXISLOOM_CACHE_BYTES=1K"},
+                      {as_nobody, "--reuid=65534", "--regid=65534", "--clear-groups", copy}),
+      "");
 }
 
 }  // namespace

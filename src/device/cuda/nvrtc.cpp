@@ -1,9 +1,9 @@
 // Looks for NVRTC in the places where systems, toolkits, conda and pip put it, and chooses one that suits the driver.
 #include "device/cuda/nvrtc.hpp"
 
+#include "core/folder.hpp"
 #include "device/dynamic_library.hpp"
 #include "device/environment.hpp"
-#include "device/folder.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -20,7 +20,7 @@ constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.
 
 /// Folders below `parent` whose name starts with `prefix`.
 std::vector<fs::path> folders(const fs::path& parent, std::string_view prefix) {
-  std::vector<fs::path> found = entries_of(parent, prefix, "");
+  std::vector<fs::path> found = core::entries_of(parent, prefix, "");
   std::erase_if(found, [](const fs::path& entry) {
     std::error_code ignored;
     return !fs::is_directory(entry, ignored);

@@ -1,9 +1,9 @@
 // Reading the vendor files of the OpenCL loader.
 #include "device/opencl/icd.hpp"
 
+#include "core/folder.hpp"
 #include "device/dynamic_library.hpp"
 #include "device/environment.hpp"
-#include "device/folder.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -37,7 +37,7 @@ IcdFile read_icd(const fs::path& path) {
 
 std::vector<IcdFile> read_folder(const fs::path& folder) {
   std::vector<IcdFile> files;
-  for (const fs::path& path : entries_of(folder, "", ".icd")) files.push_back(read_icd(path));
+  for (const fs::path& path : core::entries_of(folder, "", ".icd")) files.push_back(read_icd(path));
   return files;
 }
 

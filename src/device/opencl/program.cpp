@@ -2,6 +2,7 @@
 #include "device/opencl/program.hpp"
 
 #include "device/opencl/describe.hpp"
+#include "device/opencl/pocl.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -52,6 +53,7 @@ int number_before(std::string_view text, std::string_view unit) {
 }  // namespace
 
 std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& context, const BuildRequest& request) {
+  require_pocl_folder(context->info(), "compile " + request.name);
   const char* const source = request.source.c_str();
   const std::size_t length = request.source.size();
   const char* const* const sources = &source;
@@ -88,6 +90,7 @@ std::string with_resident_groups(std::string_view ptx, unsigned groups) {
 std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& context, const BuildRequest& request,
                                             std::span<const std::byte> binary) {
   if (binary.empty()) return nullptr;
+  require_pocl_folder(context->info(), "load " + request.name);
   const auto& entry = cl().clCreateProgramWithBinary;
   const cl_device_id device = context->device();
   const auto* const bytes = reinterpret_cast<const unsigned char*>(binary.data());

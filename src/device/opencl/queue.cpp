@@ -128,13 +128,13 @@ std::shared_ptr<Event> CommandQueue::launch(Program& program, const std::string&
     if (!own_program || own_program->context().get() != core_->context->get()) {
       throw Error(Errc::usage, "kernel \"" + kernel + "\" was built for another device or context than the queue");
     }
-    const std::size_t global = global_size(geometry, kernel);
-    if (global == 0) return marker(waits);
-    const std::size_t local = geometry.items;
+    const std::size_t global[] = {global_size(geometry, kernel), 1};
+    if (global[0] == 0) return marker(waits);
+    const std::size_t local[] = {geometry.items, 1};
     const KernelProgram::Lease lease(*own_program, kernel);
     set_arguments(lease, kernel, args);
-    return enqueue(cl().clEnqueueNDRangeKernel, waits, lease.get(), cl_uint{1},
-                   static_cast<const std::size_t*>(nullptr), &global, &local);
+    return enqueue(cl().clEnqueueNDRangeKernel, waits, lease.get(), cl_uint{geometry.rehearsal ? 2u : 1u},
+                   static_cast<const std::size_t*>(nullptr), &global[0], &local[0]);
   });
 }
 

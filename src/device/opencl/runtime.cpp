@@ -2,6 +2,7 @@
 #include "device/opencl/describe.hpp"
 #include "device/opencl/device.hpp"
 #include "device/opencl/icd.hpp"
+#include "device/opencl/pocl.hpp"
 
 #include <algorithm>
 
@@ -64,21 +65,26 @@ std::string missing_remedy(const IcdSearch& search) {
   return "install an OpenCL driver (Debian, Ubuntu: apt install pocl-opencl-icd)";
 }
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
-void add_platforms(Facts& facts) {
+void add_platforms(RuntimeStatus& status) {
   for (const cl_platform_id platform : platforms()) {
     const std::string name = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_NAME});
     const std::string version = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_VERSION});
-    facts.emplace_back("platform",
-                       name + ", " + version + ", " + std::to_string(devices_of(platform).size()) + " devices");
+    status.facts.emplace_back("platform",
+                              name + ", " + version + ", " + std::to_string(devices_of(platform).size()) + " devices");
+    if (name != pocl_platform) continue;
+    const std::string fault = pocl_folder_fault();
+    status.facts.emplace_back("PoCL keeps programs in",
+                              pocl_folder() + (fault.empty() ? "" : ", which cannot be used: " + fault));
+    if (fault.empty()) continue;
+    status.tried.push_back("PoCL, which cannot use " + pocl_folder() + ": " + fault);
+    status.remedy = pocl_folder_remedy;
   }
 }
 
-void add_workarounds(Facts& facts, const DeviceInfo& info) {
+void add_workarounds(RuntimeStatus& status, const DeviceInfo& info) {
   for (const Workaround& workaround : workarounds(info))
-    facts.emplace_back("worked around on " + info.label(),
-                       std::string(workaround.why) + " (" + std::string(workaround.option) + ")");
+    status.facts.emplace_back("worked around on " + info.label(),
+                              std::string(workaround.why) + " (" + std::string(workaround.option) + ")");
 }
 
 class OpenclRuntime final : public Runtime {
@@ -134,12 +140,12 @@ std::vector<RuntimeStatus> OpenclRuntime::status() {
   for (const IcdFile& file : search.files) status.facts.emplace_back(file.path, describe(file));
   try {
     status.found = !device_ids().empty();
-    if (opened.usable()) add_platforms(status.facts);
-    for (const DeviceInfo& info : devices()) add_workarounds(status.facts, info);
+    if (opened.usable()) add_platforms(status);
+    for (const DeviceInfo& info : devices()) add_workarounds(status, info);
   } catch (const Error& error) {
     status.facts.emplace_back("failure", error.what());
   }
-  if (!status.found) status.remedy = missing_remedy(search);
+  if (!status.found && status.remedy.empty()) status.remedy = missing_remedy(search);
   return {std::move(status)};
 }
 

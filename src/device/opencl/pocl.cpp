@@ -1,0 +1,71 @@
+// Finding PoCL's folder and looking whether it will do.
+#include "device/opencl/pocl.hpp"
+
+#include <axisloom/error.hpp>
+
+#include "core/folder.hpp"
+
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+namespace axisloom::device::opencl {
+
+namespace {
+
+/// What is left free for the files of one program: the largest of ours take some hundred kilobytes, and as much again
+/// while they are linked.
+constexpr std::uint64_t room_for_a_program = 4 << 20;
+
+const char* variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value && *value ? value : nullptr;
+}
+
+/// Bytes that may be written to a file of this folder.
+std::uint64_t room_in(const core::Descriptor& folder) {
+  std::uint64_t room = UINT64_MAX;
+  struct statvfs system {};
+  if (::fstatvfs(folder.get(), &system) == 0)
+    room = std::uint64_t{::geteuid() == 0 ? system.f_bfree : system.f_bavail} * system.f_frsize;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    room = std::min<std::uint64_t>(room, limit.rlim_cur);
+  return room;
+}
+
+}  // namespace
+
+// pocl_cache_init_topdir of PoCL 3.1. Its tests for an empty variable differ from one to the next.
+std::string pocl_folder() {
+  if (const char* const chosen = std::getenv("POCL_CACHE_DIR")) return chosen;
+  const char* const switched = std::getenv("POCL_KERNEL_CACHE");
+  const std::string name = switched && *switched != '1' ? "/pocl/uncached" : "/pocl/kcache";
+  if (const char* const cache = variable("XDG_CACHE_HOME")) return cache + name;
+  if (const char* const home = std::getenv("HOME")) return std::string(home) + "/.cache" + name;
+  return "/tmp" + name;
+}
+
+std::string pocl_folder_fault() {
+  const core::OpenedFolder folder = core::open_folder(pocl_folder(), /*guarded=*/false);
+  if (!folder.descriptor) return folder.fault;
+  const std::uint64_t room = room_in(folder.descriptor);
+  if (room >= room_for_a_program) return {};
+  return "it has room for " + std::to_string(room) + " bytes, and a program may take " +
+         std::to_string(room_for_a_program);
+}
+
+void require_pocl_folder(const DeviceInfo& device, const std::string& task) {
+  if (device.platform != pocl_platform) return;
+  const std::string fault = pocl_folder_fault();
+  if (fault.empty()) return;
+  throw Error(Errc::device, {.message = "cannot " + task + ": PoCL keeps what it compiles in " + pocl_folder() +
+                                        ", which cannot be used: " + fault,
+                             .remedy = pocl_folder_remedy});
+}
+
+}  // namespace axisloom::device::opencl

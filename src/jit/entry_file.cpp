@@ -1,0 +1,160 @@
+// Reading and writing the files of the disk cache.
+#include "jit/entry_file.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "jit/jit.hpp"
+
+namespace axisloom::jit {
+namespace {
+
+constexpr std::string_view entry_suffix = ".axl";
+constexpr std::string_view temporary_suffix = ".tmp";
+constexpr std::size_t key_digits = 64;
+constexpr std::size_t random_digits = 16;
+
+struct Header {
+  std::array<char, 8> magic;
+  std::uint64_t format;
+  std::uint64_t length;  // of the program, bytes
+  std::array<char, key_digits> key;
+  std::array<char, 64> digest;  // SHA-256 of the program
+};
+static_assert(sizeof(Header) == 152 && std::is_trivially_copyable_v<Header>);
+
+constexpr std::array<char, 8> entry_magic = {'A', 'X', 'L', 'P', 'R', 'O', 'G', '\n'};
+
+bool are_digits(std::string_view text, std::size_t count) {
+  return text.size() == count && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+template <std::size_t count>
+std::array<char, count> to_array(const std::string& text) {
+  std::array<char, count> copy{};
+  std::copy_n(text.begin(), std::min(count, text.size()), copy.begin());
+  return copy;
+}
+
+bool read_all(int file, void* to, std::size_t bytes) {
+  auto* at = static_cast<std::byte*>(to);
+  while (bytes > 0) {
+    const ssize_t got = ::read(file, at, bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool write_all(int file, const void* from, std::size_t bytes) {
+  const auto* at = static_cast<const std::byte*>(from);
+  while (bytes > 0) {
+    const ssize_t put = ::write(file, at, bytes);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    at += put;
+    bytes -= static_cast<std::size_t>(put);
+  }
+  return true;
+}
+
+/// To write beyond the limit would end the process by SIGXFSZ, unless it is prepared for that.
+bool within_file_size_limit(std::uint64_t bytes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) return true;
+  errno = EFBIG;
+  return false;
+}
+
+}  // namespace
+
+std::string entry_name(const std::string& key) {
+  return key + std::string(entry_suffix);
+}
+
+std::string temporary_name(const std::string& key) {
+  std::uint64_t bits = 0;
+  if (::getrandom(&bits, sizeof bits, 0) != sizeof bits) bits = static_cast<std::uint64_t>(::getpid());
+  std::string random(random_digits, '0');
+  for (char& digit : random) {
+    digit = "0123456789abcdef"[bits & 15];
+    bits >>= 4;
+  }
+  return key + "." + random + std::string(temporary_suffix);
+}
+
+bool is_entry_name(std::string_view name) {
+  return name.ends_with(entry_suffix) && are_digits(name.substr(0, name.size() - entry_suffix.size()), key_digits);
+}
+
+bool is_temporary_name(std::string_view name) {
+  if (!name.ends_with(temporary_suffix)) return false;
+  name.remove_suffix(temporary_suffix.size());
+  return name.size() == key_digits + 1 + random_digits && name[key_digits] == '.' &&
+         are_digits(name.substr(0, key_digits), key_digits) && are_digits(name.substr(key_digits + 1), random_digits);
+}
+
+EntryFile::EntryFile(const core::Descriptor& folder, const std::string& name)
+    : descriptor_(::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)) {
+  struct stat status {};
+  if (!descriptor_ || ::fstat(descriptor_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  bytes_ = static_cast<std::uint64_t>(status.st_size);
+  changed_ = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+  const bool trusted = (status.st_uid == ::geteuid() || status.st_uid == 0) && (status.st_mode & 022) == 0;
+  std::array<char, entry_magic.size()> start{};
+  const std::size_t there = std::min<std::uint64_t>(start.size(), bytes_);
+  ours_ = trusted && read_all(descriptor_.get(), start.data(), there) &&
+          std::equal(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(there), entry_magic.begin());
+}
+
+std::optional<std::vector<std::byte>> EntryFile::program(const std::string& key) const {
+  Header header{};
+  if (!ours_ || bytes_ < sizeof header || ::lseek(descriptor_.get(), 0, SEEK_SET) != 0 ||
+      !read_all(descriptor_.get(), &header, sizeof header))
+    return std::nullopt;
+  if (header.format != cache_format || header.key != to_array<key_digits>(key) ||
+      header.length != bytes_ - sizeof header)
+    return std::nullopt;
+  std::vector<std::byte> program(header.length);
+  if (!read_all(descriptor_.get(), program.data(), program.size())) return std::nullopt;
+  if (header.digest != to_array<64>(sha256(program))) return std::nullopt;
+  return program;
+}
+
+void EntryFile::touch() const noexcept {
+  ::futimens(descriptor_.get(), nullptr);
+}
+
+std::uint64_t entry_bytes(std::span<const std::byte> program) noexcept {
+  return sizeof(Header) + program.size();
+}
+
+bool write_entry(const core::Descriptor& folder, const std::string& name, const std::string& key,
+                 std::span<const std::byte> program) {
+  const Header header{entry_magic, cache_format, program.size(), to_array<key_digits>(key),
+                      to_array<64>(sha256(program))};
+  if (!within_file_size_limit(entry_bytes(program))) return false;
+  core::Descriptor file(
+      ::openat(folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) return false;
+  // No fsync: an entry that a power failure tears is found by its digest.
+  if (write_all(file.get(), &header, sizeof header) && write_all(file.get(), program.data(), program.size()) &&
+      file.close())
+    return true;
+  const int reason = errno;
+  ::unlinkat(folder.get(), name.c_str(), 0);
+  errno = reason;
+  return false;
+}
+
+}  // namespace axisloom::jit
