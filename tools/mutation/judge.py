@@ -11,6 +11,9 @@ import time
 import tests
 from plant import BUILD, COPY, WORK, kernel_tree
 
+# A kernel that does not compile proves nothing about tests, so another fault takes its place.
+STILLBORN = "does not compile"
+COMPILER = re.compile(r"cannot compile |NVRTC_ERROR_COMPILATION|\berror: ")
 # Seconds that the first batches of unit tests take; the rest is the last batch.
 BATCHES = (5, 60)
 
@@ -109,9 +112,11 @@ def judge(mutant, judges, digest):
             (WORK / "logs" / f"{mutant.number}.log").write_text(output)
             how = "takes too long" if status is None else f"ends with signal {-status}" if status < 0 else ""
             killer, stage = " ".join(filter(None, [failed_test(output) or step.name, how])), step.stage
+            if mutant.in_kernel() and COMPILER.search(output):
+                stage = STILLBORN
             break
     shutil.rmtree(scratch, ignore_errors=True)
     if mutant.in_kernel():
         shutil.rmtree(tree)
     reaching = sum(mutant.number in test.reached for test in judges)
-    return Verdict(mutant.number, killer, stage, round(time.time() - start, 1), reaching, digest)
+    return mutant, Verdict(mutant.number, killer, stage, round(time.time() - start, 1), reaching, digest)

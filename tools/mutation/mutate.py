@@ -19,7 +19,7 @@ import sys
 import time
 
 from draw import ROOT, Mutant, draw
-from judge import Verdict, judge
+from judge import STILLBORN, Verdict, judge
 from plant import WORK, plant
 from tests import note_all
 
@@ -35,21 +35,23 @@ def relocated(mutant):
 
 
 def select(memory, options):
-    """The faults of a drawing that compile, as many as wanted; those of an earlier call are taken up again."""
+    """The faults of a drawing that compile, those of an earlier call again. More than wanted, since some kernels will not."""
     if memory.exists():
         order = [mutant for entry in json.loads(memory.read_text()) if (mutant := relocated(Mutant(**entry)))]
     else:
-        order = draw(options.seed)[:options.count + options.count // 4]  # a few more, since some do not compile
+        order = draw(options.seed)[:options.count * 3 // 2]
     mutants = plant(order, options.jobs)
     memory.write_text(json.dumps([dataclasses.asdict(mutant) for mutant in mutants], indent=1))
-    return mutants[:options.count]
+    return mutants
 
 
 def summary(mutants, verdicts):
+    """Prints what became of the faults; returns the exit status."""
+    verdicts = {mutant.number: verdicts[mutant.number] for mutant in mutants}
     killed = collections.Counter(verdict.stage for verdict in verdicts.values() if verdict.killer)
     print("killed by " + ", ".join(f"{stage} {number}" for stage, number in killed.most_common()))
     for mutant in mutants:
-        if mutant.number in verdicts and not verdicts[mutant.number].killer:
+        if not verdicts[mutant.number].killer:
             print(f"SURVIVES, reached by {verdicts[mutant.number].reaching} tests\n{mutant}")
     minutes = sum(verdict.seconds for verdict in verdicts.values()) / 60
     print(f"{minutes:.0f} minutes of judging")
@@ -57,21 +59,29 @@ def summary(mutants, verdicts):
     return killed.total() < len(verdicts)
 
 
-def judge_all(mutants, judges, digest, memory, jobs):
-    """Judges what has no verdict, or survived other tests than today's; each verdict is kept as it comes."""
-    files = WORK.glob(memory.name.split(".verdicts")[0] + ".verdicts*")  # of other parts too
-    known = [Verdict(**entry) for file in files for entry in json.loads(file.read_text())]
-    verdicts = {verdict.number: verdict for verdict in known if verdict.killer or verdict.judges == digest}
-    missing = [mutant for mutant in mutants if mutant.number not in verdicts]
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for future in concurrent.futures.as_completed(pool.submit(judge, m, judges, digest) for m in missing):
-            verdict = future.result()
-            verdicts[verdict.number] = verdict
-            mutant = next(m for m in mutants if m.number == verdict.number)
-            how = f"dies: {verdict.killer}" if verdict.killer else "SURVIVES"
-            print(f"{mutant}\n       {how}, {verdict.seconds:.0f} s, {verdict.reaching} tests reach it", flush=True)
-            memory.write_text(json.dumps([dataclasses.asdict(verdict) for verdict in verdicts.values()], indent=1))
-    return {mutant.number: verdicts[mutant.number] for mutant in mutants}
+def known_verdicts(folder, digest):
+    """What earlier calls found, of all parts. A survivor is tried again once the tests are others."""
+    known = [Verdict(**entry) for file in folder.glob("verdicts*.json") for entry in json.loads(file.read_text())]
+    return {verdict.number: verdict for verdict in known if verdict.killer or verdict.judges == digest}
+
+
+def judge_all(mutants, wanted, judges, digest, memory, jobs):
+    """Judges the first `wanted` faults whose kernels compile. Each verdict is kept as it comes."""
+    verdicts = known_verdicts(memory.parent, digest)
+
+    def chosen():
+        return [m for m in mutants if m.number not in verdicts or verdicts[m.number].stage != STILLBORN][:wanted]
+
+    while missing := [mutant for mutant in chosen() if mutant.number not in verdicts]:
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for future in concurrent.futures.as_completed(pool.submit(judge, m, judges, digest) for m in missing):
+                mutant, verdict = future.result()
+                verdicts[verdict.number] = verdict
+                how = f"dies: {verdict.stage}: {verdict.killer}" if verdict.killer else "SURVIVES"
+                print(f"{mutant}\n       {how}, {verdict.seconds:.0f} s, {verdict.reaching} tests reach it", flush=True)
+                mine = [dataclasses.asdict(verdicts[m.number]) for m in mutants if m.number in verdicts]
+                memory.write_text(json.dumps(mine, indent=1))
+    return chosen(), verdicts
 
 
 def main():
@@ -88,16 +98,17 @@ def main():
     if options.list:
         print(*draw(options.seed)[:options.count], sep="\n")
         return 0
-    for folder in ("logs", "pocl", "scratch"):
-        (WORK / folder).mkdir(parents=True, exist_ok=True)
-    name, start = f"{options.seed}-{options.count}", time.time()
-    mutants = select(WORK / f"{name}.mutants.json", options)
+    memory, start = WORK / f"{options.seed}-{options.count}", time.time()
+    for folder in (memory, WORK / "logs", WORK / "pocl", WORK / "scratch"):
+        folder.mkdir(parents=True, exist_ok=True)
+    mutants = select(memory / "mutants.json", options)
     print(f"{len(mutants)} faults planted after {time.time() - start:.0f} s", flush=True)
-    judges, digest = note_all(WORK / f"{name}.reached.json", options.jobs)
+    judges, digest = note_all(memory / "reached.json", options.jobs)
     print(f"{len(judges)} tests noted after {time.time() - start:.0f} s", flush=True)
     part, parts = map(int, options.part.split("/"))
-    mutants = [m for m in mutants[part - 1::parts] if not options.only or m.number in options.only]
-    return summary(mutants, judge_all(mutants, judges, digest, WORK / f"{name}.verdicts-{part}-{parts}.json", options.jobs))
+    mine = mutants[part - 1::parts] if not options.only else [m for m in mutants if m.number in options.only]
+    wanted = (options.count + parts - part) // parts
+    return summary(*judge_all(mine, wanted, judges, digest, memory / f"verdicts-{part}-{parts}.json", options.jobs))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def unit_tests():
         for test in suite["testsuite"]:
             name = f"{suite['name']}.{test['name']}"
             if name not in slow and "DISABLED_" not in name:
-                yield Test(name, "unit", test["file"], [program, "--gtest_brief=1", f"--gtest_filter={name}"])
+                yield Test(name, "unit", str((BUILD / test["file"]).resolve()), [program, "--gtest_brief=1", f"--gtest_filter={name}"])
 
 
 def all_tests():
