@@ -5,4 +5,8 @@
 # Everything lies below build/mutants; tools/mutation/mutate.py says how faults are drawn, planted and judged.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# The Python with NumPy: Debian's, where another one stands before it on the path.
+python=python3
+"$python" -c 'import numpy' 2> /dev/null || python=/usr/bin/python3
+export AXISLOOM_PYTHON="${AXISLOOM_PYTHON:-$python}"
 exec nice python3 tools/mutation/mutate.py "$@"

@@ -2,7 +2,9 @@
 #include "opencl_interposer.hpp"
 #include "opencl_support.hpp"
 
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace axisloom::device {
 namespace {
@@ -163,6 +165,32 @@ TEST_F(OpenclBorrow, RefusesWhatDoesNotFit) {
   other_device.reset();
   cl().clReleaseCommandQueue.function(unordered);
   cl().clReleaseContext.function(other);
+}
+
+/// Says of every queue that it belongs to a device of its own; everything else the runtime says.
+struct QueuesOfAnotherDevice {
+  QueuesOfAnotherDevice() { original() = std::exchange(cl().clGetCommandQueueInfo.function, &info); }
+  ~QueuesOfAnotherDevice() { cl().clGetCommandQueueInfo.function = original(); }
+
+ private:
+  using Function = decltype(opencl::Functions::clGetCommandQueueInfo.function);
+  static Function& original() {
+    static Function function = nullptr;
+    return function;
+  }
+  static cl_int CL_API_CALL info(cl_command_queue queue, cl_command_queue_info what, std::size_t size, void* value,
+                                 std::size_t* written) {
+    const cl_int code = original()(queue, what, size, value, written);
+    if (what == CL_QUEUE_DEVICE) std::memset(value, 0x5a, size);
+    return code;
+  }
+};
+
+TEST_F(OpenclBorrow, RefusesAQueueOfAnotherDeviceOfTheContext) {
+  auto device = borrow_opencl(context_, id_);
+  EXPECT_NO_THROW(device->borrow_queue(queue_));
+  const QueuesOfAnotherDevice two_devices_in_one_context;
+  EXPECT_EQ(code_thrown([&] { device->borrow_queue(queue_); }), Errc::usage);
 }
 
 }  // namespace

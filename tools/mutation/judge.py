@@ -86,7 +86,7 @@ def failed_test(output):
 
 def steps(mutant, scratch, tree, judges):
     """The commands that judge a fault, in order."""
-    reaching = [test for test in judges if mutant.number in test.reached]
+    reaching = [test for test in judges if mutant.number in test.reached and not (test.whole and mutant.in_kernel())]
     unit = [test for test in reaching if test.stage == "unit"]
     if mutant.in_kernel() and (emulated := emulated_program(mutant, scratch, tree)):
         program, sources = emulated
@@ -100,10 +100,8 @@ def steps(mutant, scratch, tree, judges):
 
 
 def judge(mutant, judges, digest):
-    scratch = WORK / "scratch" / str(mutant.number)
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
-    tree = kernel_tree(mutant.number, mutant) if mutant.in_kernel() else tests.WHOLE_TREE
+    scratch = tests.new_scratch()
+    tree = kernel_tree(mutant.number, mutant) if mutant.in_kernel() else ""
     env = tests.environment(scratch, mutant.number, tree)
     start, killer, stage = time.time(), "", ""
     for step in steps(mutant, scratch, tree, judges):

@@ -99,7 +99,7 @@ def main():
         print(*draw(options.seed)[:options.count], sep="\n")
         return 0
     memory, start = WORK / f"{options.seed}-{options.count}", time.time()
-    for folder in (memory, WORK / "logs", WORK / "pocl", WORK / "scratch"):
+    for folder in (memory, WORK / "logs", WORK / "pocl"):
         folder.mkdir(parents=True, exist_ok=True)
     mutants = select(memory / "mutants.json", options)
     print(f"{len(mutants)} faults planted after {time.time() - start:.0f} s", flush=True)

@@ -50,6 +50,10 @@ READER = "src/jit/embedded.cpp"
 READER_START = re.compile(r"read_from_tree\(const fs::path& root, std::string_view name\) \{$")
 
 
+# A kernel header that no device includes on which tests run.
+UNUSED_HERE = "src/dialect/on_hip.h"
+
+
 def text_name(file):
     """The name by which the library asks for a kernel's text."""
     return file.removeprefix("src/ops/").removeprefix("src/")
@@ -131,7 +135,8 @@ def plant(mutants, jobs):
 
 
 def kernel_tree(name, mutant=None):
-    """A source tree for the kernels, of links, in which one file differs; none does without a mutant."""
+    """A source tree for the kernels, of links, in which one file differs; without a mutant by an empty line, so that tests
+    which look whether any does are known."""
     tree = WORK / "kernels" / str(name)
     shutil.rmtree(tree, ignore_errors=True)
     for folder in ("tuning", "bench", "docs"):
@@ -142,10 +147,12 @@ def kernel_tree(name, mutant=None):
             target = tree / source.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.symlink_to(source)
+    changed = tree / (mutant.file if mutant else UNUSED_HERE)
+    lines = changed.read_text().split("\n")
     if mutant:
-        changed = tree / mutant.file
-        lines = changed.read_text().split("\n")
         lines[mutant.line] = mutant.after
-        changed.unlink()
-        changed.write_text("\n".join(lines))
+    else:
+        lines.append("")
+    changed.unlink()
+    changed.write_text("\n".join(lines))
     return tree

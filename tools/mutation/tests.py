@@ -7,6 +7,7 @@ import hashlib
 import json
 import mmap
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -36,6 +37,7 @@ class Test:
     seconds: float = UNKNOWN
     reached: frozenset = frozenset()
     fails: bool = False
+    whole: bool = False  # needs the kernels that the build holds, such as a test that lets opening of files fail
 
     def limit(self):
         return SLACK * self.seconds + COMPILING
@@ -72,14 +74,21 @@ def nvrtc():
     return subprocess.run([ROOT / "tools/nvrtc.sh"], capture_output=True, text=True).stdout.strip()
 
 
-def environment(scratch, number, tree):
+def new_scratch():
+    """A folder that other users can pass, as some tests become another."""
+    folder = tempfile.mkdtemp(prefix="axisloom-mutants-")
+    os.chmod(folder, 0o755)
+    return pathlib.Path(folder)
+
+
+def environment(scratch, number, tree=""):
     return dict(os.environ, AXISLOOM_MUTANT=str(number), AXISLOOM_SOURCE=str(tree), POCL_CACHE_DIR=str(WORK / "pocl"),
                 AXISLOOM_CACHE_DIR="off", XDG_CACHE_HOME=str(scratch), XDG_DATA_HOME=str(scratch), TMPDIR=str(scratch),
                 CUDA_CACHE_PATH=str(scratch), **({"VIRTUAL_ENV": nvrtc()} if nvrtc() else {}))
 
 
 def limited():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -103,18 +112,21 @@ def run(command, env, limit):
 
 
 def note(test):
-    """Runs a test without a fault and notes what it reaches."""
-    scratch = tempfile.mkdtemp(dir=WORK / "scratch")
-    with tempfile.NamedTemporaryFile(dir=WORK / "scratch") as bytes_reached:
+    """Runs a test without a fault and notes what it reaches. Kernels are read from a tree, as they are when one is at fault,
+    or else from the build."""
+    with tempfile.NamedTemporaryFile() as bytes_reached:
         bytes_reached.truncate(MOST_MUTANTS)
-        env = environment(scratch, 0, WHOLE_TREE) | {"AXISLOOM_MUTANTS_REACHED": bytes_reached.name}
-        start = time.time()
-        status, output = run(test.command, env, UNKNOWN)
-        test.seconds = time.time() - start
+        for tree in (WHOLE_TREE, ""):
+            scratch = new_scratch()
+            env = environment(scratch, 0, tree) | {"AXISLOOM_MUTANTS_REACHED": bytes_reached.name}
+            start = time.time()
+            status, output = run(test.command, env, UNKNOWN)
+            test.seconds, test.fails, test.whole = time.time() - start, status != 0, not tree
+            shutil.rmtree(scratch, ignore_errors=True)
+            if not test.fails:
+                break
         with mmap.mmap(bytes_reached.fileno(), MOST_MUTANTS, access=mmap.ACCESS_READ) as view:
             test.reached = frozenset(m.start() for m in re.finditer(rb"[^\0]", view))
-    shutil.rmtree(scratch, ignore_errors=True)
-    test.fails = status != 0
     if test.fails:
         (WORK / "logs" / f"{test.name.replace('/', '_')}.log").write_text(output)
 
@@ -126,15 +138,15 @@ def note_all(memory, jobs):
     for test in tests:
         digests.setdefault(test.source, hashlib.sha256(open(test.source, "rb").read()).hexdigest())
         old = known.get(test.name)
-        if old and old["digest"] == digests[test.source]:
-            test.seconds, test.reached, test.fails = old["seconds"], frozenset(old["reached"]), old["fails"]
+        if old and old["digest"] == digests[test.source] and not old["fails"]:
+            test.seconds, test.reached, test.whole = old["seconds"], frozenset(old["reached"]), old["whole"]
         else:
             missing.append(test)
 
     def remember():
         done = [test for test in tests if test.seconds != UNKNOWN]
         memory.write_text(json.dumps({test.name: {"digest": digests[test.source], "seconds": test.seconds, "fails": test.fails,
-                                                  "reached": sorted(test.reached)} for test in done}))
+                                                  "whole": test.whole,                                                  "reached": sorted(test.reached)} for test in done}))
     kernel_tree(WHOLE_TREE.name)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for number, _ in enumerate(pool.map(lambda test: note(test), missing), 1):
