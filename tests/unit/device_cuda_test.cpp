@@ -243,11 +243,16 @@ TEST_F(CudaFake, BuffersKnowSizeAndAlignment) {
   const auto device = open();
   const auto queue = device->queue(false);
   const auto empty = device->allocate(0), some = device->allocate(100), staging = device->allocate_staging(10);
-  EXPECT_EQ(empty->bytes(), 0u);
   EXPECT_EQ(some->bytes(), 100u);
   EXPECT_EQ(some->alignment(), 256u);
   EXPECT_EQ(some->host(), nullptr);
   EXPECT_NE(staging->host(), nullptr);
+  const auto empty_staging = device->allocate_staging(0);
+  for (const auto& nothing : {empty, empty_staging}) {
+    EXPECT_EQ(nothing->bytes(), 0u);
+    EXPECT_EQ(nothing->native(), nullptr);
+    EXPECT_EQ(nothing->host(), nullptr);
+  }
   EXPECT_EQ(device->borrow_buffer(static_cast<std::byte*>(some->native()) + 24, 8)->alignment(), 8u);
   EXPECT_EQ(device->wrap(staging->host(), 10), nullptr);
   queue->fill(*empty, 0, 0, std::byte{1}, {})->wait();

@@ -95,7 +95,7 @@ def steps(mutant, scratch, tree, judges):
                                                   "--gtest_filter=" + ":".join(test.name for test in names)],
                          sum(test.seconds for test in names))
     yield from batches(unit)
-    for stage in ("cases", "cli", "random"):
+    for stage in tests.STAGES[1:]:
         yield from sorted((test for test in reaching if test.stage == stage), key=lambda test: test.seconds)
 
 

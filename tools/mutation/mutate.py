@@ -21,7 +21,7 @@ import time
 from draw import ROOT, Mutant, draw
 from judge import STILLBORN, Verdict, judge
 from plant import WORK, plant
-from tests import note_all
+from tests import STAGES, note_all
 
 
 def relocated(mutant):
@@ -91,6 +91,7 @@ def main():
     parser.add_argument("--part", default="1/1", help="I/K: every Kth fault from the Ith on")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many run at a time")
     parser.add_argument("--only", type=int, nargs="*", help="faults by their numbers")
+    parser.add_argument("--stages", nargs="*", default=STAGES, choices=STAGES, help="only these, for a first look")
     parser.add_argument("--list", action="store_true", help="draw, and plant nothing")
     options = parser.parse_args()
     options.seed = random.randrange(1 << 31) if options.seed is None else options.seed
@@ -105,6 +106,8 @@ def main():
     print(f"{len(mutants)} faults planted after {time.time() - start:.0f} s", flush=True)
     judges, digest = note_all(memory / "reached.json", options.jobs)
     print(f"{len(judges)} tests noted after {time.time() - start:.0f} s", flush=True)
+    judges = [test for test in judges if test.stage in options.stages]
+    digest += " ".join(sorted(options.stages))
     part, parts = map(int, options.part.split("/"))
     mine = mutants[part - 1::parts] if not options.only else [m for m in mutants if m.number in options.only]
     wanted = (options.count + parts - part) // parts

@@ -19,6 +19,7 @@ import time
 from draw import ROOT
 from plant import BUILD, COPY, WORK, kernel_tree
 
+STAGES = ("unit", "cases", "cli", "random")  # in their order
 MOST_MUTANTS = 65536  # as in the header that plant.py writes
 MEMORY = 12 << 30     # bytes: a fault that asks for more fails instead of pushing others out of memory
 WHOLE_TREE = WORK / "kernels" / "whole"  # of a run without a fault in a kernel
@@ -31,7 +32,7 @@ UNKNOWN = 900
 @dataclasses.dataclass
 class Test:
     name: str
-    stage: str    # unit, cases, cli or random
+    stage: str    # one of STAGES
     source: str   # whose text decides whether what is noted still holds
     command: list
     seconds: float = UNKNOWN
