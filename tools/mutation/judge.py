@@ -16,6 +16,7 @@ STILLBORN = "does not compile"
 COMPILER = re.compile(r"cannot compile |NVRTC_ERROR_COMPILATION|\berror: ")
 # Seconds that the first batches of unit tests take; the rest is the last batch.
 BATCHES = (5, 60)
+QUICK = 1
 
 
 @dataclasses.dataclass
@@ -64,6 +65,12 @@ def emulated_program(mutant, scratch, tree):
     return str(program), sources
 
 
+def only_compiles(test):
+    """Tests that do little but compile kernels for CUDA: the quick ones notice kernels that do not compile, and the others
+    would notice no more of a fault in one."""
+    return bool(re.search(r"Cuda\.|NvrtcCompile\.|DialectCompile\.", test.name)) and test.seconds > QUICK
+
+
 def batches(unit):
     """Unit tests a few at a time: first those that reach few faults besides, and are quick."""
     unit = sorted(unit, key=lambda test: len(test.reached) * (test.seconds + 0.2))
@@ -87,7 +94,7 @@ def failed_test(output):
 def steps(mutant, scratch, tree, judges):
     """The commands that judge a fault, in order."""
     reaching = [test for test in judges if mutant.number in test.reached and not (test.whole and mutant.in_kernel())]
-    unit = [test for test in reaching if test.stage == "unit"]
+    unit = [test for test in reaching if test.stage == "unit" and not (mutant.in_kernel() and only_compiles(test))]
     if mutant.in_kernel() and (emulated := emulated_program(mutant, scratch, tree)):
         program, sources = emulated
         names = [test for test in judges if test.source in sources]
