@@ -356,6 +356,23 @@ TEST_F(CudaFake, RaisesTheLocalMemoryLimitOnceForAllThreads) {
   });
 }
 
+TEST_F(CudaFake, RefusesGroupsThatNoDeviceHas) {
+  const auto device = open();
+  const auto queue = device->queue(false);
+  const auto program = load(*device);
+  auto call = twice(*device);
+  const unsigned most = device->info().max_group;
+  const auto launch = [&](std::uint64_t groups, unsigned items) {
+    queue->launch(*program, "twice", {.groups = groups, .items = items}, call.args(), {});
+  };
+  launch(1, most);
+  for (const unsigned items : {0u, most + 1})
+    expect_error(Errc::unsupported, "groups of " + std::to_string(items) + " work-items", [&] { launch(1, items); });
+  constexpr std::uint64_t most_groups = 2147483647;
+  launch(most_groups, 1);
+  expect_error(Errc::unsupported, "2147483648 groups", [&] { launch(most_groups + 1, 1); });
+}
+
 TEST_F(CudaFake, LaunchesClusters) {
   const auto device = open();
   const auto queue = device->queue(false);

@@ -135,17 +135,19 @@ TEST_F(OpenclBorrow, SharesBuffersWithTheCallersOwnDeviceObject) {
 TEST_F(OpenclBorrow, KnowsTheAddressOfTheCallersHostMemory) {
   auto device = borrow_opencl(context_, id_);
   if (!device->info().unified_memory) GTEST_SKIP() << "this device cannot use host memory in place";
-  alignas(64) static int host[count];
-  cl_int code = CL_SUCCESS;
-  const cl_mem memory =
-      cl().clCreateBuffer.function(context_, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE, bytes - 4, host + 1, &code);
-  ASSERT_EQ(code, CL_SUCCESS);
-  {
-    auto buffer = device->borrow_buffer(memory, bytes - 4);
-    EXPECT_EQ(buffer->host(), host + 1);
-    EXPECT_EQ(buffer->alignment(), 4u);
+  alignas(64) static std::byte host[bytes];
+  for (const std::size_t offset : {1, 2, 3, 4, 6, 8, 16}) {
+    cl_int code = CL_SUCCESS;
+    const cl_mem memory = cl().clCreateBuffer.function(context_, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE,
+                                                       bytes - offset, host + offset, &code);
+    ASSERT_EQ(code, CL_SUCCESS);
+    {
+      auto buffer = device->borrow_buffer(memory, bytes - offset);
+      EXPECT_EQ(buffer->host(), host + offset);
+      EXPECT_EQ(buffer->alignment(), offset & ~(offset - 1));
+    }
+    cl().clReleaseMemObject.function(memory);
   }
-  cl().clReleaseMemObject.function(memory);
 }
 
 TEST_F(OpenclBorrow, RefusesWhatDoesNotFit) {
