@@ -292,5 +292,23 @@ TEST(DeviceCalls, AFillAsksForNoEmptyTransfer) {
   }
 }
 
+TEST(DeviceCalls, AnEventOfAnotherQueueIsFlushedBeforeItIsWaitedFor) {
+  if (opencl_runtime().devices().empty()) GTEST_SKIP() << "no OpenCL device";
+  const auto device = opencl_runtime().open(test_index());
+  const auto first = device->queue(false), second = device->queue(false);
+  const auto buffer = device->allocate(256);
+  const std::shared_ptr<Event> done[] = {first->fill(*buffer, 0, 256, std::byte{1}, {})};
+  Interposer interposer;
+  const auto flushes = [&](Queue& queue) {
+    interposer.reset();
+    const auto next = queue.fill(*buffer, 0, 256, std::byte{2}, done);
+    const int count = interposer.calls()["clFlush"];
+    next->wait();
+    return count;
+  };
+  EXPECT_EQ(flushes(*first), 0) << "a queue keeps its own order";
+  EXPECT_EQ(flushes(*second), 1) << "or else both might wait for ever";
+}
+
 }  // namespace
 }  // namespace axisloom::device

@@ -141,6 +141,18 @@ TEST(ReduceLaunch, PiecesOfARunBeginWhereItsPacketsDo) {
   }
 }
 
+TEST(ReduceLaunch, WhatCutsRunsRefusesThoseWithoutElements) {
+  const View empty = View::contiguous(Dtype::f32, {5, 0});
+  for (const DeviceInfo& info : {cpu_info(), gpu_info()}) {
+    const Operation op = reduction("sum", {{"axes", "1"}});
+    const Plan sums = plan(op, std::span(&empty, 1), Device(std::make_shared<PretendedDevice>(info)));
+    for (const CandidateReport& candidate : sums.report().candidates)
+      if (candidate.name == "stripe" || candidate.name == "rows") {
+        EXPECT_FALSE(candidate.accepted) << candidate.name;
+      }
+  }
+}
+
 /// A random shape of up to six axes, some of which are reduced.
 std::pair<Operation, View> random_reduction(std::mt19937& engine) {
   const auto between = [&](int low, int high) { return std::uniform_int_distribution(low, high)(engine); };
