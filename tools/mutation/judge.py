@@ -48,10 +48,11 @@ def emulated_program(mutant, scratch, tree):
         return None
     sources = set()
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        if entry["output"] in changed:
+        words = shlex.split(entry["command"])
+        place = words.index("-o") + 1
+        if words[place] in changed:
             sources.add(entry["file"])
-            words = shlex.split(entry["command"])
-            words[words.index("-o") + 1] = str(scratch / entry["output"].rsplit("/", 1)[1])
+            words[place] = str(scratch / words[place].rsplit("/", 1)[1])
             first = next(i for i, word in enumerate(words) if word.startswith("-I"))
             words[first:first] = [f"-I{tree}/src", f"-I{tree}/src/ops"]
             if subprocess.run(words, cwd=BUILD, capture_output=True).returncode:
@@ -101,8 +102,12 @@ def steps(mutant, scratch, tree, judges):
         yield tests.Test("emulated", "unit", "", [program, "--gtest_brief=1", "--gtest_fail_fast",
                                                   "--gtest_filter=" + ":".join(test.name for test in names)],
                          sum(test.seconds for test in names))
-    yield from batches(unit)
-    for stage in tests.STAGES[1:]:
+    # A kernel is compiled anew for each fault: whole operations run it soonest.
+    stages = sorted(tests.STAGES, key=lambda stage: stage != "cases") if mutant.in_kernel() else tests.STAGES
+    for stage in stages:
+        if stage == "unit":
+            yield from batches(unit)
+            continue
         yield from sorted((test for test in reaching if test.stage == stage), key=lambda test: test.seconds)
 
 

@@ -79,8 +79,7 @@ def judge_all(mutants, wanted, judges, digest, memory, jobs):
                 verdicts[verdict.number] = verdict
                 how = f"dies: {verdict.stage}: {verdict.killer}" if verdict.killer else "SURVIVES"
                 print(f"{mutant}\n       {how}, {verdict.seconds:.0f} s, {verdict.reaching} tests reach it", flush=True)
-                mine = [dataclasses.asdict(verdicts[m.number]) for m in mutants if m.number in verdicts]
-                memory.write_text(json.dumps(mine, indent=1))
+                memory.write_text(json.dumps([dataclasses.asdict(one) for one in verdicts.values()], indent=1))
     return chosen(), verdicts
 
 
