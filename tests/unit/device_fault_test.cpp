@@ -283,7 +283,8 @@ TEST(DeviceCalls, AFillAsksForNoEmptyTransfer) {
   const auto queue = device->queue(false);
   const auto buffer = device->allocate(256);
   Interposer interposer;  // OpenCL before 2.1 fails for a size of 0
-  for (const auto& [from, bytes, writes] : {std::tuple<std::size_t, std::size_t, int>{0, 256, 0}, {3, 253, 1}, {3, 100, 2}}) {
+  for (const auto& [from, bytes, writes] :
+       {std::tuple<std::size_t, std::size_t, int>{0, 256, 0}, {3, 253, 1}, {3, 100, 2}}) {
     interposer.reset();
     queue->fill(*buffer, from, bytes, std::byte{1}, {})->wait();
     std::map<std::string, int> calls = interposer.calls();

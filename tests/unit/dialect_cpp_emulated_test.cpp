@@ -1,4 +1,5 @@
-// What CUDA C++ and HIP share of the dialect, compiled here: packets hold their bytes, and loose accesses touch no more.
+// What CUDA C++ and HIP share of the dialect, compiled here: packets hold their bytes, and loose accesses touch no
+// more.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
@@ -46,7 +47,9 @@ struct Memory {
 /// A page of memory behind which nothing may be touched.
 class Page {
  public:
-  Page() : begin_(static_cast<u8*>(::mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+  Page()
+      : begin_(
+            static_cast<u8*>(::mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
     if (begin_ == MAP_FAILED || ::mprotect(begin_ + size, size, PROT_NONE) != 0) throw std::runtime_error("no memory");
   }
   ~Page() { ::munmap(begin_, 2 * size); }

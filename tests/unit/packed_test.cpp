@@ -30,7 +30,8 @@ TEST(Packed, EveryOrderOfTheAxes) {
     View view = View::contiguous(Dtype::u8, {1, 1, 1, 1});
     for (int i = 0; i < 4; ++i) view.shape[i] = extents[order[i]], view.strides[i] = dense[order[i]];
     const io::HostArray array = io::HostArray::allocate(view);
-    std::iota(reinterpret_cast<std::uint8_t*>(array.memory.get()), reinterpret_cast<std::uint8_t*>(array.memory.get()) + 24, 0);
+    std::iota(reinterpret_cast<std::uint8_t*>(array.memory.get()),
+              reinterpret_cast<std::uint8_t*>(array.memory.get()) + 24, 0);
     for (const std::int64_t piece : {1, 5, 24}) {
       std::vector<std::uint8_t> packed(24);
       io::PackedReader reader(array);

@@ -36,8 +36,8 @@ MODULES = {
 # structures that both sides read from one text; where drawings put their lines (the peers of the bench, in bench/peers,
 # are not in the list above: they need their libraries and a card).
 LEFT_OUT = re.compile(r"/(cost|model)\.cpp$|/params\.h$|\.params\.h$|/svg\w*\.cpp$")
-LEFT_OUT_LINE = re.compile(
-    r"seconds|efficiency|predict|prefetch|_time\(|accept\(|reserve\(|#include|static_assert|\bconstexpr\b|\bcase\b.*:$|operator|template")
+LEFT_OUT_LINE = re.compile(r"seconds|efficiency|predict|prefetch|_time\(|accept\(|reserve\(|#include|static_assert|"
+                           r"\bconstexpr\b|\bcase\b.*:$|operator|template")
 
 COMPARISONS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == "}
 OPERATORS = COMPARISONS | {" && ": " || ", " || ": " && ", " + ": " - ", " - ": " + ", " * ": " + ", " / ": " * ", " % ": " / "}

@@ -48,13 +48,15 @@ def unit_tests():
     """Every unit test but those that only the nets run."""
     program = str(BUILD / "axisloom_tests")
     listing = WORK / "unit-tests.json"
-    subprocess.run([program, "--gtest_list_tests", f"--gtest_output=json:{listing}"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "--gtest_list_tests", f"--gtest_output=json:{listing}"], check=True,
+                   stdout=subprocess.DEVNULL)
     slow = set((ROOT / "tests/unit/slow.txt").read_text().split())
     for suite in json.loads(listing.read_text())["testsuites"]:
         for test in suite["testsuite"]:
             name = f"{suite['name']}.{test['name']}"
             if name not in slow and "DISABLED_" not in name:
-                yield Test(name, "unit", str((BUILD / test["file"]).resolve()), [program, "--gtest_brief=1", f"--gtest_filter={name}"])
+                yield Test(name, "unit", str((BUILD / test["file"]).resolve()),
+                           [program, "--gtest_brief=1", f"--gtest_filter={name}"])
 
 
 def all_tests():
@@ -146,8 +148,9 @@ def note_all(memory, jobs):
 
     def remember():
         done = [test for test in tests if test.seconds != UNKNOWN]
-        memory.write_text(json.dumps({test.name: {"digest": digests[test.source], "seconds": test.seconds, "fails": test.fails,
-                                                  "whole": test.whole,                                                  "reached": sorted(test.reached)} for test in done}))
+        memory.write_text(json.dumps({
+            test.name: {"digest": digests[test.source], "seconds": test.seconds, "fails": test.fails, "whole": test.whole,
+                        "reached": sorted(test.reached)} for test in done}))
     kernel_tree(WHOLE_TREE.name)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for number, _ in enumerate(pool.map(lambda test: note(test), missing), 1):
@@ -158,4 +161,5 @@ def note_all(memory, jobs):
     for test in tests:
         if test.fails:
             print(f"left out, since it fails without a fault: {test.name}; see {WORK}/logs")
-    return [test for test in tests if not test.fails], hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+    everything = hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+    return [test for test in tests if not test.fails], everything
