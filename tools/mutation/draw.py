@@ -42,8 +42,8 @@ LEFT_OUT_LINE = re.compile(r"seconds|efficiency|predict|prefetch|_time\(|accept\
 COMPARISONS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == "}
 OPERATORS = COMPARISONS | {" && ": " || ", " || ": " && ", " + ": " - ", " - ": " + ", " * ": " + ", " / ": " * ", " % ": " / "}
 SWAPS = {"std::min(": "std::max(", "std::max(": "std::min(", "min_index(": "max_index(", "max_index(": "min_index("}
-# How many groups share work, and how fast devices are: matters of speed as well.
-SPEED_LINE = re.compile(r"compute_units|per_group|\de9\b")
+# How many groups share work, how fast devices are and how many bytes they really move: matters of speed as well.
+SPEED_LINE = re.compile(r"compute_units|per_group|\de9\b|static_cast<double>")
 # Functions of two arguments that give the same whichever comes first.
 SYMMETRIC = re.compile(r"swap|gcd|lcm|same|equal|min|max|min_\w+|max_\w+")
 
