@@ -1,4 +1,5 @@
 """The bench's commands around its documents: what is printed can be read, compared and drawn."""
+import csv
 import json
 import os
 import pty
@@ -91,6 +92,7 @@ class Documents(Case):
         self.good("bench", "report", path, path, "-o", page)
         with open(page, encoding="utf-8") as file:
             text = file.read()
+        self.assertIn(path, text)  # of two files of one name the whole names are shown
         nesting = Nesting()
         nesting.feed(text)
         self.assertEqual((nesting.faults, nesting.open), ([], []))
@@ -109,6 +111,15 @@ class Documents(Case):
             self.good("bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.001", "-o", self.path(name), "copy u8 1000")
             with open(self.path(name), encoding="utf-8") as file:
                 self.assertTrue(file.read().startswith(start), name)
+
+    def test_speeds_are_bytes_and_operations_by_time(self):
+        bench = ("--device", "cpu", "--peers", "none", "--min-time", "0.001", "--cache", "warm", "--format", "csv")
+        for suite, case, bytes_moved, operations in (("copy", "copy u8 100000", 2e5, 0), ("matmul", "matmul f32 8x16,16x4", 0, 1024)):
+            for row in csv.DictReader(self.good("bench", suite, *bench, case).out.splitlines()):
+                seconds = float(row["ms"]) / 1e3
+                for work, speed in ((bytes_moved, row["GB/s"]), (operations, row["GFLOP/s"])):
+                    if work:
+                        self.assertAlmostEqual(float(speed) * 1e9 * seconds / work, 1, 2, row)
 
     def start(self, *arguments, **options):
         cases = [f"copy u8 {1000 + i}" for i in range(200)]

@@ -87,6 +87,12 @@ TEST(BenchVerify, ASingleWrongElementIsCaughtOnTheHost) {
   }
 }
 
+TEST(BenchVerify, WrongElementsAreCountedAndTheFirstIsNamed) {
+  EXPECT_EQ(to_string({.count = 1, .first = 0}), "1 wrong element, the first at element 0 of the output");
+  EXPECT_EQ(to_string({.count = 3, .first = 17}), "3 wrong elements, the first at element 17 of the output");
+  EXPECT_EQ(to_string({.count = 2, .of = "sum", .why = "not finite"}), "2 wrong sums: not finite");
+}
+
 TEST(BenchVerify, AnUntouchedInputIsNotATranspose) {
   Example e("transpose u8 64x64");
   EXPECT_GT(indexed_on_host(e.team, e.move, e.data, e.input.data()).count, 64 * 64 * 9 / 10);

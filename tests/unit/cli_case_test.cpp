@@ -41,7 +41,7 @@ TEST(CliExpand, WithOnlyGivesNames) {
 }
 
 TEST(CliExpand, WhatCannotBeReadIsRefused) {
-  for (const char* bad : {"{1..", "{3..1}", "{1..a}", "{1..9..0}", "{n=1..2}{n/0}", "{n=a}{n*2}"})
+  for (const char* bad : {"{", "copy u8 {5", "{1..", "{3..1}", "{1..a}", "{1..9..0}", "{n=1..2}{n/0}", "{n=a}{n*2}"})
     EXPECT_THROW(expand(bad), Error) << bad;
 }
 

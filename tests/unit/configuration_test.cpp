@@ -6,6 +6,8 @@
 #include "counting_device.hpp"
 #include "tune/store.hpp"
 
+#include <sys/stat.h>
+
 namespace axisloom::tune {
 namespace {
 
@@ -276,6 +278,14 @@ TEST_F(ConfigurationStore, RatesOfTheDeviceThenOfItsFamilyThenOfItsKind) {
   cpu.kind = Kind::gpu;
   EXPECT_EQ(rates(cpu).copy_bytes_per_second, 3e11);
   EXPECT_EQ(rates(cpu).launch_seconds, 5e-6);
+}
+
+TEST_F(ConfigurationStore, WhatIsNoFileIsPassedOver) {
+  write(line(64, exact));
+  std::filesystem::create_directory(path("folder.jsonl"));
+  ASSERT_EQ(::mkfifo(path("pipe.jsonl").c_str(), 0600), 0);  // whose reader would wait for ever
+  std::filesystem::create_symlink("nowhere", path("link.jsonl"));
+  EXPECT_EQ(tile_in(), 64);
 }
 
 TEST_F(ConfigurationStore, EveryShippedLineCanBeRead) {

@@ -243,11 +243,16 @@ TEST_F(CudaFake, BuffersKnowSizeAndAlignment) {
   const auto device = open();
   const auto queue = device->queue(false);
   const auto empty = device->allocate(0), some = device->allocate(100), staging = device->allocate_staging(10);
-  EXPECT_EQ(empty->bytes(), 0u);
   EXPECT_EQ(some->bytes(), 100u);
   EXPECT_EQ(some->alignment(), 256u);
   EXPECT_EQ(some->host(), nullptr);
   EXPECT_NE(staging->host(), nullptr);
+  const auto empty_staging = device->allocate_staging(0);
+  for (const auto& nothing : {empty, empty_staging}) {
+    EXPECT_EQ(nothing->bytes(), 0u);
+    EXPECT_EQ(nothing->native(), nullptr);
+    EXPECT_EQ(nothing->host(), nullptr);
+  }
   EXPECT_EQ(device->borrow_buffer(static_cast<std::byte*>(some->native()) + 24, 8)->alignment(), 8u);
   EXPECT_EQ(device->wrap(staging->host(), 10), nullptr);
   queue->fill(*empty, 0, 0, std::byte{1}, {})->wait();
@@ -349,6 +354,23 @@ TEST_F(CudaFake, RaisesTheLocalMemoryLimitOnceForAllThreads) {
   expect_error(Errc::unsupported, "a group can have 232448", [&] {
     queue->launch(*program, "twice", {.items = 32, .local_bytes = 226 * 1024 + 1}, call.args(), {});
   });
+}
+
+TEST_F(CudaFake, RefusesGroupsThatNoDeviceHas) {
+  const auto device = open();
+  const auto queue = device->queue(false);
+  const auto program = load(*device);
+  auto call = twice(*device);
+  const unsigned most = device->info().max_group;
+  const auto launch = [&](std::uint64_t groups, unsigned items) {
+    queue->launch(*program, "twice", {.groups = groups, .items = items}, call.args(), {});
+  };
+  launch(1, most);
+  for (const unsigned items : {0u, most + 1})
+    expect_error(Errc::unsupported, "groups of " + std::to_string(items) + " work-items", [&] { launch(1, items); });
+  constexpr std::uint64_t most_groups = 2147483647;
+  launch(most_groups, 1);
+  expect_error(Errc::unsupported, "2147483648 groups", [&] { launch(most_groups + 1, 1); });
 }
 
 TEST_F(CudaFake, LaunchesClusters) {

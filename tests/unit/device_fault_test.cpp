@@ -277,5 +277,39 @@ TEST_F(OpenclFault, RuntimeThatCopiesHostMemoryIsNotUsedInPlace) {
   EXPECT_FALSE(device->wrap(host_in, sizeof host_in));
 }
 
+TEST(DeviceCalls, AFillAsksForNoEmptyTransfer) {
+  if (opencl_runtime().devices().empty()) GTEST_SKIP() << "no OpenCL device";
+  const auto device = opencl_runtime().open(test_index());
+  const auto queue = device->queue(false);
+  const auto buffer = device->allocate(256);
+  Interposer interposer;  // OpenCL before 2.1 fails for a size of 0
+  for (const auto& [from, bytes, writes] :
+       {std::tuple<std::size_t, std::size_t, int>{0, 256, 0}, {3, 253, 1}, {3, 100, 2}}) {
+    interposer.reset();
+    queue->fill(*buffer, from, bytes, std::byte{1}, {})->wait();
+    std::map<std::string, int> calls = interposer.calls();
+    EXPECT_EQ(calls["clEnqueueWriteBuffer"], writes) << bytes << " bytes at " << from;
+    EXPECT_EQ(calls["clEnqueueFillBuffer"], 1) << bytes << " bytes at " << from;
+  }
+}
+
+TEST(DeviceCalls, AnEventOfAnotherQueueIsFlushedBeforeItIsWaitedFor) {
+  if (opencl_runtime().devices().empty()) GTEST_SKIP() << "no OpenCL device";
+  const auto device = opencl_runtime().open(test_index());
+  const auto first = device->queue(false), second = device->queue(false);
+  const auto buffer = device->allocate(256);
+  const std::shared_ptr<Event> done[] = {first->fill(*buffer, 0, 256, std::byte{1}, {})};
+  Interposer interposer;
+  const auto flushes = [&](Queue& queue) {
+    interposer.reset();
+    const auto next = queue.fill(*buffer, 0, 256, std::byte{2}, done);
+    const int count = interposer.calls()["clFlush"];
+    next->wait();
+    return count;
+  };
+  EXPECT_EQ(flushes(*first), 0) << "a queue keeps its own order";
+  EXPECT_EQ(flushes(*second), 1) << "or else both might wait for ever";
+}
+
 }  // namespace
 }  // namespace axisloom::device

@@ -2,7 +2,9 @@
 #include "opencl_interposer.hpp"
 #include "opencl_support.hpp"
 
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace axisloom::device {
 namespace {
@@ -133,17 +135,19 @@ TEST_F(OpenclBorrow, SharesBuffersWithTheCallersOwnDeviceObject) {
 TEST_F(OpenclBorrow, KnowsTheAddressOfTheCallersHostMemory) {
   auto device = borrow_opencl(context_, id_);
   if (!device->info().unified_memory) GTEST_SKIP() << "this device cannot use host memory in place";
-  alignas(64) static int host[count];
-  cl_int code = CL_SUCCESS;
-  const cl_mem memory =
-      cl().clCreateBuffer.function(context_, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE, bytes - 4, host + 1, &code);
-  ASSERT_EQ(code, CL_SUCCESS);
-  {
-    auto buffer = device->borrow_buffer(memory, bytes - 4);
-    EXPECT_EQ(buffer->host(), host + 1);
-    EXPECT_EQ(buffer->alignment(), 4u);
+  alignas(64) static std::byte host[bytes];
+  for (const std::size_t offset : {1, 2, 3, 4, 6, 8, 16}) {
+    cl_int code = CL_SUCCESS;
+    const cl_mem memory = cl().clCreateBuffer.function(context_, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE,
+                                                       bytes - offset, host + offset, &code);
+    ASSERT_EQ(code, CL_SUCCESS);
+    {
+      auto buffer = device->borrow_buffer(memory, bytes - offset);
+      EXPECT_EQ(buffer->host(), host + offset);
+      EXPECT_EQ(buffer->alignment(), offset & ~(offset - 1));
+    }
+    cl().clReleaseMemObject.function(memory);
   }
-  cl().clReleaseMemObject.function(memory);
 }
 
 TEST_F(OpenclBorrow, RefusesWhatDoesNotFit) {
@@ -163,6 +167,32 @@ TEST_F(OpenclBorrow, RefusesWhatDoesNotFit) {
   other_device.reset();
   cl().clReleaseCommandQueue.function(unordered);
   cl().clReleaseContext.function(other);
+}
+
+/// Says of every queue that it belongs to a device of its own; everything else the runtime says.
+struct QueuesOfAnotherDevice {
+  QueuesOfAnotherDevice() { original() = std::exchange(cl().clGetCommandQueueInfo.function, &info); }
+  ~QueuesOfAnotherDevice() { cl().clGetCommandQueueInfo.function = original(); }
+
+ private:
+  using Function = decltype(opencl::Functions::clGetCommandQueueInfo.function);
+  static Function& original() {
+    static Function function = nullptr;
+    return function;
+  }
+  static cl_int CL_API_CALL info(cl_command_queue queue, cl_command_queue_info what, std::size_t size, void* value,
+                                 std::size_t* written) {
+    const cl_int code = original()(queue, what, size, value, written);
+    if (what == CL_QUEUE_DEVICE) std::memset(value, 0x5a, size);
+    return code;
+  }
+};
+
+TEST_F(OpenclBorrow, RefusesAQueueOfAnotherDeviceOfTheContext) {
+  auto device = borrow_opencl(context_, id_);
+  EXPECT_NO_THROW(device->borrow_queue(queue_));
+  const QueuesOfAnotherDevice two_devices_in_one_context;
+  EXPECT_EQ(code_thrown([&] { device->borrow_queue(queue_); }), Errc::usage);
 }
 
 }  // namespace

@@ -152,6 +152,28 @@ TEST(EinsumPath, OfManyOperandsTakesThePairThatShrinksMost) {
   }
 }
 
+TEST(EinsumPath, OfTheMostThatAreSearchedIsNeverDearerThanTheGreedyOne) {
+  std::mt19937 engine(3);
+  const auto draw = [&](int count) { return static_cast<int>(engine() % static_cast<unsigned>(count)); };
+  int cheaper = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::string pattern;
+    std::vector<Dims> shapes;
+    for (std::size_t o = 0; o < most_searched; ++o) {
+      pattern += o == 0 ? "" : ",";
+      Dims& shape = shapes.emplace_back();
+      for (int i = 0; i < 8; ++i)
+        if (draw(3) == 0) pattern += static_cast<char>('a' + i), shape.push_back(2 + i);
+    }
+    const Contraction problem = problem_of(pattern, shapes);
+    const double searched = path_cost(problem, contraction_path(problem));
+    const double greedy = path_cost(problem, slow_greedy_path(problem));
+    EXPECT_LE(searched, greedy * (1 + 1e-9)) << pattern;
+    if (searched < 0.99 * greedy) ++cheaper;
+  }
+  EXPECT_GT(cheaper, 0);
+}
+
 // As many as there may be, over which neither all orders nor all pairs of each step could be looked at.
 TEST(EinsumPath, OfAllOperandsIsFound) {
   std::string pattern;

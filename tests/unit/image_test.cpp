@@ -188,6 +188,18 @@ TEST_F(JpegFile, ReadsGreyAndColour) {
   EXPECT_EQ(memory_of(luma), "\x95\x75\x80");
 }
 
+TEST_F(JpegFile, SkipsWhatBelongsToNoImage) {
+  const std::string plain = jpeg({16, 8}, {10, -15});
+  const std::string expected = memory_of(io::read(folder_.put("plain.jpg", plain)));
+  for (const std::size_t length : {0, 100, 65533}) {  // within a block of what is read at a time, and across some
+    std::string noted = plain;
+    const std::string segment =
+        "\xff\xe4" + image_bytes::big_endian(static_cast<std::uint32_t>(length + 2), 2);  // an application's
+    for (int times = 0; times < 3; ++times) noted.insert(2, segment + std::string(length, '\xff'));
+    EXPECT_EQ(memory_of(io::read(folder_.put("noted.jpg", noted))), expected) << length;
+  }
+}
+
 TEST_F(JpegFile, RefusesTruncationAtEveryByte) {
   refuses_truncations("a.jpg", jpeg({24, 16}, {1, 2, 3, -4, 5, 6}));
   refuses_truncations("b.jpg", jpeg({8, 8, 3}, {1, 2, 3}));

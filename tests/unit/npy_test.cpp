@@ -270,6 +270,12 @@ TEST_F(Npy, WritingBfloat16NamesTheRemedy) {
   EXPECT_TRUE(folder_.names().empty());
 }
 
+TEST_F(Npy, RefusesHeadersThatEndAnywhere) {
+  const std::string whole = "{'descr': '|u1', 'fortran_order': False, 'shape': (2L, 3)}";
+  for (std::size_t end = 0; end < whole.size(); ++end) refuses(npy(whole.substr(0, end), "LLLLLL"), {"a.npy"});
+  EXPECT_EQ(memory_of(read(npy(whole, "LLLLLL"))), "LLLLLL");
+}
+
 TEST_F(Npy, RefusesToWriteWhatTheMemoryDoesNotHold) {
   io::HostArray array = array_of(Dtype::u8, {4}, "abcd");
   array.view.shape = {5};

@@ -306,7 +306,7 @@ TEST_F(NvrtcCompile, AnUnknownOptionIsAnError) {
 }
 
 TEST_F(NvrtcCompile, RefusesArchitecturesItDoesNotKnow) {
-  for (const char* wrong : {"", "sm_", "90", "sm_90x", "gfx90a", "compute_"}) {
+  for (const char* wrong : {"", "sm_", "90", "sm_90x", "gfx90a", "compute_", "sm_0", "sm_-90"}) {
     try {
       compile_cuda(small_kernel(), wrong, nullptr);
       ADD_FAILURE() << wrong;
@@ -314,12 +314,14 @@ TEST_F(NvrtcCompile, RefusesArchitecturesItDoesNotKnow) {
       EXPECT_EQ(error.code(), Errc::usage) << wrong;
     }
   }
-  try {
-    compile_cuda(small_kernel(), "sm_30", nullptr);
-    FAIL() << "sm_30 compiled";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::unsupported);
-    EXPECT_NE(error.parts().message.find("sm_80"), std::string::npos);
+  for (const char* unknown : {"sm_1", "sm_30"}) {
+    try {
+      compile_cuda(small_kernel(), unknown, nullptr);
+      ADD_FAILURE() << unknown << " compiled";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::unsupported);
+      EXPECT_NE(error.parts().message.find("sm_80"), std::string::npos);
+    }
   }
 }
 

@@ -133,6 +133,11 @@ TEST(Pattern, CaretStandsBelowTheFault) {
             "the pattern has no axis 'x', but a length is given for it\n  h w -> w h");
 }
 
+TEST(Pattern, RefusesParenthesesWithinParentheses) {
+  for (const char* pattern : {"((a b) -> a b", "(a (b c)) -> a b c", "a b -> ((a b)"})
+    EXPECT_NE(message_of(pattern, {6}, {{"a", 2}}).find("parentheses cannot be nested"), std::string::npos) << pattern;
+}
+
 TEST(Pattern, RefusesNonAsciiNames) {
   EXPECT_THROW(parse("\xce\xb1 b -> b \xce\xb1"), Error);
 }

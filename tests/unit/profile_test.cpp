@@ -91,6 +91,16 @@ TEST(Profile, ClaimsNoFeatureThatTheRealDeviceLacks) {
   EXPECT_FALSE(phone->compiled_for().f64) << "a kernel with doubles would compile here, and nowhere on the phone";
 }
 
+TEST(Profile, PromisesNoBetterAlignmentThanTheRealDeviceGives) {
+  const device::Profile h200 = tune::profile_named("h200");
+  for (const std::size_t granted : {h200.info.base_alignment / 2, 2 * h200.info.base_alignment}) {
+    DeviceInfo real = cpu_info();
+    real.base_alignment = granted;
+    EXPECT_EQ(device::profiled(std::make_shared<PretendedDevice>(real), h200)->info().base_alignment,
+              std::min(granted, h200.info.base_alignment));
+  }
+}
+
 TEST(Profile, ADeviceWithSmallerGroupsCannotWearIt) {
   DeviceInfo real = cpu_info();
   real.max_group = 512;

@@ -1,6 +1,8 @@
 // How reductions are launched: once or twice, again and again, and with how few kernels.
 #include "reduce_support.hpp"
 
+#include "ops/reduce/params.hpp"
+
 #include <gtest/gtest.h>
 
 namespace axisloom::ops_test {
@@ -120,6 +122,34 @@ TEST(ReduceLaunch, HowItIsCutDoesNotDependOnTheDevicesSize) {
       EXPECT_EQ(a.impl()->launches[0].geometry.groups, b.impl()->launches[0].geometry.groups);
       EXPECT_EQ(a.impl()->launches[0].params, b.impl()->launches[0].params);
     }
+  }
+}
+
+// Or else every packet behind the first piece would lie across two lines of the cache.
+TEST(ReduceLaunch, PiecesOfARunBeginWhereItsPacketsDo) {
+  const Device gpu(std::make_shared<PretendedDevice>(gpu_info()));
+  constexpr std::int64_t least_team = 8, packet_bytes = 16;
+  for (const Dtype dtype : {Dtype::u8, Dtype::f32, Dtype::f64}) {
+    const View view = View::contiguous(dtype, {(1 << 26) + 3});
+    const Plan sum = plan(reduction("sum"), std::span(&view, 1), gpu);
+    EXPECT_EQ(sum.report().candidate, "rows");
+    ops::ReduceParams params{};
+    ASSERT_EQ(sum.impl()->launches[0].params.size(), sizeof params);
+    std::memcpy(&params, sum.impl()->launches[0].params.data(), sizeof params);
+    EXPECT_GT(params.pieces, 1) << name(dtype);
+    EXPECT_EQ(params.piece % (least_team * packet_bytes / static_cast<std::int64_t>(size_of(dtype))), 0) << name(dtype);
+  }
+}
+
+TEST(ReduceLaunch, WhatCutsRunsRefusesThoseWithoutElements) {
+  const View empty = View::contiguous(Dtype::f32, {5, 0});
+  for (const DeviceInfo& info : {cpu_info(), gpu_info()}) {
+    const Operation op = reduction("sum", {{"axes", "1"}});
+    const Plan sums = plan(op, std::span(&empty, 1), Device(std::make_shared<PretendedDevice>(info)));
+    for (const CandidateReport& candidate : sums.report().candidates)
+      if (candidate.name == "stripe" || candidate.name == "rows") {
+        EXPECT_FALSE(candidate.accepted) << candidate.name;
+      }
   }
 }
 
