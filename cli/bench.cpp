@@ -129,17 +129,19 @@ void tell_absent(const std::vector<bench::CaseResult>& cases) {
     say(labels.size() == cases.size() ? line : fmt::format("{} ({})", line, fmt::join(labels, "; ")));
 }
 
-/// What Axisloom's own entries leave: a wrong result counts for more than a failure. One that refuses a case is absent.
-int exit_code_of(const std::vector<bench::CaseResult>& cases) {
-  const auto has = [&](bench::Status status) {
-    return std::any_of(cases.begin(), cases.end(), [=](const bench::CaseResult& result) {
-      return std::any_of(result.entries.begin(), result.entries.end(), [=](const bench::Entry& entry) {
-        return entry.role == bench::Role::ours && entry.status == status;
-      });
-    });
-  };
-  if (has(bench::Status::wrong)) return exit_differs;
-  return has(bench::Status::failed) ? exit_code(Errc::device) : exit_done;
+/// Says which of Axisloom's own entries are wrong or failed, and what that leaves: a wrong result counts for more. An
+/// entry that refuses a case is absent.
+int tell_faults(const std::vector<bench::CaseResult>& cases) {
+  int code = exit_done;
+  for (const bench::CaseResult& result : cases)
+    for (const bench::Entry& entry : result.entries) {
+      const bool wrong = entry.status == bench::Status::wrong;
+      if (entry.role != bench::Role::ours || (!wrong && entry.status != bench::Status::failed)) continue;
+      say(error_text(
+          fmt::format("{}: {} {}: {}", result.label, entry.name, wrong ? "is wrong" : "failed", entry.reason), ""));
+      if (code != exit_differs) code = wrong ? exit_differs : exit_code(Errc::device);
+    }
+  return code;
 }
 
 bench::Report empty_report(const BenchOptions& options, const bench::Settings& settings, const Device& device,
@@ -198,7 +200,7 @@ void run_suite(const BenchOptions& options, Context& context, const Device& devi
     }
     report.finish(complete ? bench::conditions(device) : bench::moment());
   });
-  context.exit_code = exit_code_of(report.cases());
+  context.exit_code = tell_faults(report.cases());
 }
 
 void refuse_for_sweep(const BenchOptions& options, const Context& context) {

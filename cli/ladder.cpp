@@ -83,6 +83,18 @@ ladder::Choice choice_of(const LadderOptions& options) {
   return choice;
 }
 
+/// Says which rungs are wrong or failed. A wrong result counts for more.
+void tell_faults(const nlohmann::ordered_json& climbed, Context& context) {
+  for (const auto& rung : climbed["rungs"]) {
+    const bool wrong = rung["status"] == "WRONG";
+    if (!wrong && rung["status"] != "failed") continue;
+    say(error_text(fmt::format("{}: {}: {}", rung["name"].get<std::string>(), rung["status"].get<std::string>(),
+                               rung.value("reason", "")),
+                   ""));
+    if (context.exit_code != exit_differs) context.exit_code = wrong ? exit_differs : exit_code(Errc::device);
+  }
+}
+
 void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
   LadderResults results(options.output, context);
   const bench::Settings settings = ladder_settings(options, context);
@@ -109,11 +121,7 @@ void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Contex
     }
     results.finish(document());
   });
-  const auto has = [&](std::string_view status) {
-    return std::any_of(lessons.begin(), lessons.end(), [=](const auto& l) { return ladder::has_rung(l, status); });
-  };
-  if (has("failed")) context.exit_code = exit_code(Errc::device);
-  if (has("WRONG")) context.exit_code = exit_differs;
+  for (const auto& climbed : lessons) tell_faults(climbed, context);
 }
 
 void show_stored(const std::string& path, const std::string& output, const Context& context) {

@@ -2,6 +2,7 @@
 #include "results.hpp"
 
 #include <cstdio>
+#include <utility>
 
 namespace axisloom::cli {
 
@@ -9,28 +10,32 @@ Results::Results(const std::string& path) : path_(path == "-" ? "" : path) {
   if (!path_.empty()) file_ = std::make_unique<io::OutputFile>(path_);
 }
 
+// A file that could not be finished is not written to again: it holds a text already.
+void Results::put(const std::string& text) {
+  const auto file = file_ ? std::move(file_) : std::make_unique<io::OutputFile>(path_);
+  file->write(text);
+  file->commit();
+}
+
 void Results::save(const std::string& text) {
-  if (!file_ || file_->direct()) return;
-  file_->write(text);
-  file_->commit();
+  if (path_.empty() || (file_ && file_->direct())) return;
+  put(text);
   file_ = std::make_unique<io::OutputFile>(path_);
 }
 
 void Results::finish(const std::string& text) {
-  if (!file_) return print(text);
-  file_->write(text);
-  file_->commit();
+  path_.empty() ? print(text) : put(text);
 }
 
 void Results::add_line(const std::string& line) {
   lines_ += line;
-  if (file_) return save(lines_);
+  if (!path_.empty()) return save(lines_);
   print(line);
   std::fflush(stdout);
 }
 
 void Results::finish_lines() {
-  if (file_) finish(lines_);
+  if (!path_.empty()) finish(lines_);
 }
 
 Format format_of_results(const std::string& path, Format asked, bool given) {

@@ -27,6 +27,8 @@ class Results {
   void finish_lines();
 
  private:
+  void put(const std::string& text);
+
   std::string path_, lines_;
   std::unique_ptr<io::OutputFile> file_;
 };

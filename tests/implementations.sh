@@ -53,7 +53,7 @@ one_part() {
 export -f one_part
 
 # Oclgrind does a few hundred thousand steps a second: arrays of more elements would take minutes each.
-most_elements=2048
+most_elements=512
 
 # small_cases N: random cases of the seed none of whose inputs has more elements than that.
 small_cases() {

@@ -188,7 +188,8 @@ report() {
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
   test) stages=("nvrtc build" "unit" "cases" "cli docs index64 random consumer") ;;
-  *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "programs" "profiles" "faults") ;;
+  *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "random" "profiles" "programs" "faults"
+    "implementations" "compilers") ;;
 esac
 if (($#)); then stages=("$@"); fi
 for stage in "${stages[@]}"; do

@@ -276,9 +276,4 @@ Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, con
   return climbed_json(lesson, result, steps, result.entries, device.info());
 }
 
-bool has_rung(const Json& climbed, std::string_view status) {
-  return std::any_of(climbed["rungs"].begin(), climbed["rungs"].end(),
-                     [=](const Json& rung) { return rung["status"] == status; });
-}
-
 }  // namespace axisloom::bench::ladder

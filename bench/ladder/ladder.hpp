@@ -82,7 +82,5 @@ std::string_view sentence(const Rung& rung, const DeviceInfo& device);
 /// take part, each result checked. One member of the document's "lessons", see docs/ladder.md.
 nlohmann::ordered_json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, const Device& device,
                              Team& team, Session& session, const Settings& settings, const Progress& progress);
-/// Whether a rung ended that way: "WRONG" or "failed".
-bool has_rung(const nlohmann::ordered_json& climbed, std::string_view status);
 
 }  // namespace axisloom::bench::ladder

@@ -44,12 +44,11 @@ bool means_no_disk(int error) {
   return error == EINVAL || error == ENOTSUP || error == EROFS || error == ENOSYS;
 }
 
-/// Lets a new name survive a loss of power. Where that fails the old file would come back whole.
-void sync_folder(const std::string& target) noexcept {
+/// The folder that holds a file, to be synced.
+Descriptor folder_of(const std::string& target) {
   const auto end = target.find_last_of('/');
   const std::string folder = end == std::string::npos ? "." : target.substr(0, end + 1);
-  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() >= 0) static_cast<void>(uninterrupted([&] { return ::fsync(fd.get()); }));
+  return Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 }  // namespace
@@ -163,8 +162,10 @@ void OutputFile::commit() {
     return;
   }
   if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0 && !means_no_disk(errno)) fail_write(errno);
+  const Descriptor folder = folder_of(target_);  // what needs memory comes first: with its name the file is finished
   give_name();
-  sync_folder(target_);
+  // Lets the new name survive a loss of power. Where that fails the old file would come back whole.
+  if (folder.get() >= 0) static_cast<void>(uninterrupted([&] { return ::fsync(folder.get()); }));
   fd_.reset(-1);
 }
 

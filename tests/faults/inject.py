@@ -53,6 +53,8 @@ NO_STATE = [errno.EINTR]  # what a call says by the way: for ever it would say n
 HARMLESS = [SHORT]  # the rest can be had by asking again
 # What is not removed because that very call failed, stays; a wait that never happened frees nothing.
 REMOVALS = {"unlink", "rmdir", "getdents", "open", "stat"}
+# Libraries are looked for once: one that was not to be had then is missing for as long as the process lives.
+SOUGHT_ONCE = r"DynamicLibrary|find_nvrtc|cuda::.*folders"
 WAITS = {"clFinish", "clFlush", "clWaitForEvents", "clEnqueueUnmapMemObject"}
 # How often each kind is drawn, of 100.
 KINDS = {"opencl": 26, "cuda": 14, "nvrtc": 4, "allocation": 28, "thread": 1, "system call": 17, "kill": 10}
@@ -317,6 +319,8 @@ def outcome(folder, scenario, known, fault, program):
     wrong = end_fault(scenario, fault, result)
     if wrong and not result.stuck and result.code < 0 and pocl_by_name(result.err):
         return struck, None, "PoCL's own end: " + pocl_by_name(result.err)
+    if wrong and result.code == -signal.SIGABRT and fault.entry == "allocation" and scenario.json and "bad_alloc" in wrong:
+        return struck, None, "JSON's own end: its destructor allocates"
     if not wrong and fault.code in HARMLESS and result.code not in scenario.codes and not scenario.user:
         wrong = f"{ended} although nothing was lost: {result.err.strip()[-200:]}"
     wrong = wrong or file_fault(folder, scenario, known, result)
@@ -429,7 +433,10 @@ class Net:
 
     def one(self, fault, folder):
         scenario = next(s for s in scenarios.all_scenarios() if s.name == fault.scenario)
-        return outcome(folder, scenario, self.known[fault.scenario], fault, self.program)
+        struck, wrong, ended = outcome(folder, scenario, self.known[fault.scenario], fault, self.program)
+        if struck and wrong and wrong.startswith("exit code 8") and re.search(SOUGHT_ONCE, self.place(folder)):
+            return struck, None, "not sought again"
+        return struck, wrong, ended
 
     def numbered(self, seed, number, free):
         """The fault of that number; another one where the call is not reached again, as happens between threads."""

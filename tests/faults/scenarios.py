@@ -75,6 +75,7 @@ class Scenario:
         self.stdin, self.printed, self.env, self.fresh = stdin, printed, env or {}, fresh
         self.cuda, self.stable, self.user, self.only = cuda, stable, user, only
         self.codes = set(codes) or {0}
+        self.json = judge is right_document
 
 
 def operations():
