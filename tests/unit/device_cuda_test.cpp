@@ -584,14 +584,13 @@ TEST_F(CudaFake, OneThreadAtATimeStartsTheDriver) {
   };
   const auto shared = runtime(api);
   std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < 8; ++t) {
+  for (std::size_t t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {
       const std::array<std::function<bool()>, 4> uses = {
           [&] { return shared->devices().size() == 1; }, [&] { return shared->open(0) != nullptr; },
           [&] { return shared->status().size() == 2; }, [&] { return shared->borrow(FakeDriver::foreign) != nullptr; }};
       EXPECT_TRUE(uses[t % uses.size()]());
     });
-  }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(most, 1);
   EXPECT_EQ(fake.calls["cuInit"], 1);
