@@ -275,7 +275,8 @@ bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
   const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };
   return error.code() == Errc::unsupported &&
          ((!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot be ordered on this device")) ||
-          (device.kind != Kind::cpu && named("written for CPUs")));
+          (device.kind != Kind::cpu && named("written for CPUs")) ||
+          (device.api != Api::opencl && named("written for OpenCL")));
 }
 
 Outcome expecting(const Case& c, const CheckSettings& settings) {

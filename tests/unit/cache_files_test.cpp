@@ -11,6 +11,7 @@
 
 #include "cache_support.hpp"
 #include "child_process.hpp"
+#include "sanitizers.hpp"
 
 namespace axisloom::jit {
 namespace {
@@ -130,6 +131,7 @@ TEST_F(FailingWrites, GoOnInMemorySayingSoOnce) {
   };
   for (const Fault fault : {Fault{__NR_write, ENOSPC}, Fault{__NR_write, EIO}, Fault{__NR_write, EDQUOT},
                             Fault{__NR_renameat, EIO}, Fault{__NR_renameat, ENOSPC}}) {
+    if (test::address_sanitizer && fault.call == __NR_write) continue;  // it writes for purposes of its own
     EXPECT_EQ(test::exit_code_of([&] { return test::fail_calls(fault.call, fault.code) ? use_cache() : 100; }), good)
         << fault.call << ": " << std::strerror(fault.code);
   }

@@ -63,7 +63,8 @@ TEST(CliRunner, ArraysBeyondTheLargestBufferAreTakenInSlices) {
 /// The real device, described as one that is no CPU and cannot order the groups of a launch.
 class UnorderedGpu : public device::ForwardingDevice {
  public:
-  UnorderedGpu() : ForwardingDevice(ops_test::real_device().impl()) {
+  explicit UnorderedGpu(Api api = Api::opencl) : ForwardingDevice(ops_test::real_device().impl()) {
+    info_.api = api;
     info_.kind = Kind::gpu;
     info_.device_scope_order = false;
   }
@@ -76,6 +77,8 @@ TEST(CliRunner, ACandidateThatThisKindOfDeviceCannotHaveIsRefusedNotFailed) {
   settings.device = Device(std::make_shared<UnorderedGpu>());
   for (const std::string& line : lines)
     EXPECT_EQ(run_case(parse_case(line), settings)[0].kind, Outcome::Kind::refused) << line;
+  settings.device = Device(std::make_shared<UnorderedGpu>(Api::cuda));
+  EXPECT_EQ(run_case(parse_case(lines[1]), settings)[0].kind, Outcome::Kind::refused) << "written for OpenCL";
   const std::string shape = "sum f32 30x40 axes=0 candidate=lesson";  // which no device has for this shape
   EXPECT_EQ(run_case(parse_case(shape), settings)[0].kind, Outcome::Kind::failed);
   EXPECT_EQ(failure_of(lines[1]), "");

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -72,6 +73,9 @@ TYPED_TEST(DialectPackets, TravelWhole) {
   Memory from, to;
   from.count(sizeof(TypeParam));
   axl_put<TypeParam>(to.at(), axl_get<TypeParam>(from.at()));
+  constexpr std::size_t elements = TypeParam::lanes * sizeof(typename TypeParam::scalar);
+  EXPECT_TRUE(std::equal(to.at(), to.at() + elements, from.at()));
+  for (std::size_t i = elements; i < sizeof(TypeParam); ++i) to.at()[i] = from.at()[i];  // padding may hold anything
   EXPECT_TRUE(to.counts_alone(sizeof(TypeParam)));
 }
 
