@@ -18,6 +18,8 @@ struct Dense {
 /// Calls visit(offset) with the element offset in a term of every point of `axes`, the last axis fastest.
 template <class Visit>
 void for_each_point(const Contraction& problem, const Term& term, const std::vector<int>& axes, const Visit& visit) {
+  for (const int axis : axes)
+    if (problem.extent(axis) == 0) return;  // strides of no elements may be any
   const auto walk = [&](const auto& self, std::size_t depth, std::int64_t offset) -> void {
     if (depth == axes.size()) return visit(offset);
     const int axis = axes[depth];

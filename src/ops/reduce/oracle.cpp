@@ -19,9 +19,12 @@ void for_each(const std::vector<ReduceAxis>& axes, const std::function<void(std:
   for (const ReduceAxis& axis : axes)
     if (axis.extent == 0) return;
   for (bool more = true; more;) {
-    std::int64_t in = 0, out = 0;
-    for (std::size_t d = 0; d < axes.size(); ++d) in += index[d] * axes[d].in, out += index[d] * axes[d].out;
-    visit(in, out);
+    std::uint64_t in = 0, out = 0;  // an input without elements has any strides, by which these may wrap round
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      in += static_cast<std::uint64_t>(index[d]) * static_cast<std::uint64_t>(axes[d].in);
+      out += static_cast<std::uint64_t>(index[d]) * static_cast<std::uint64_t>(axes[d].out);
+    }
+    visit(static_cast<std::int64_t>(in), static_cast<std::int64_t>(out));
     more = false;
     for (std::size_t d = axes.size(); d-- > 0 && !more;) {
       more = ++index[d] < axes[d].extent;
