@@ -8,6 +8,8 @@
 
 #include "core/pattern.hpp"
 
+#include "numbers.hpp"
+
 namespace {
 
 using axisloom::Dims;
@@ -15,19 +17,10 @@ using axisloom::core::BoundPattern;
 using axisloom::core::Broadcast;
 using axisloom::core::OneSided;
 
-/// Takes numbers from the input; zeros once it is used up.
-class Numbers {
+/// Numbers of which small ones are likelier, since axes of a pattern have few elements.
+class Numbers : public axisloom::fuzz::Numbers {
  public:
-  explicit Numbers(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-
-  bool empty() const { return bytes_.empty(); }
-  std::uint8_t byte() {
-    if (bytes_.empty()) return 0;
-    const std::uint8_t value = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return value;
-  }
-  /// Mostly small; the highest bytes stand for powers of two up to 2^62.
+  using axisloom::fuzz::Numbers::Numbers;
   std::int64_t extent() {
     const int value = byte();
     if (value < 192) return value;
@@ -38,9 +31,6 @@ class Numbers {
     const std::int64_t value = extent();
     return value == 191 ? -1 : value;
   }
-
- private:
-  std::span<const std::uint8_t> bytes_;
 };
 
 /// Every axis of `shape` must be the product of the elementary axes that make it up, or broadcast.
