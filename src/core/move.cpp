@@ -202,8 +202,9 @@ std::int64_t elements_read(const Move& move) {
   return std::min(read, bounds.high - bounds.low);
 }
 
+/// The least number of all is left to kernels: it stands for no place.
 bool fits(std::int64_t value) {
-  return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
+  return value > std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
 }
 
 /// Offsets, and their partial sums from 0 in any order (a kernel adds the start of a buffer last).

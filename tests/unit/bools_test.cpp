@@ -109,6 +109,8 @@ TEST(Bools, AreOrOfAndsInProducts) {
                          {in[0], in[1], any_bools(17, 8)});
   expect_bools_as_oracle(einsum("i k -> i"), {inputs[0]}, {in[0]});
   expect_bools_as_oracle(einsum("i k -> i", {{"out-dtype", "i32"}}), {inputs[0]}, {in[0]});
+  expect_bools_as_oracle(einsum("i k -> k i"), {inputs[0]}, {in[0]});
+  expect_bools_as_oracle(einsum("i k -> i"), {bools({297, 1})}, {in[0]});
   expect_bools_as_oracle(einsum("i k, i k -> i k"), {inputs[0], inputs[0]}, {in[0], in[0]});
   EXPECT_EQ(
       only_number<std::uint8_t>(on_host(dot(), {bools({2}), bools({2})}, {bytes_from({2, 0}), bytes_from({4, 1})})), 1);

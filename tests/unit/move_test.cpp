@@ -262,6 +262,8 @@ TEST(Move, Fits32BitsUpToTheLastElement) {
   EXPECT_FALSE(fits_32_bits({.axes = {{2, last, 1}}, .in_offset = 1}));
   EXPECT_FALSE(fits_32_bits({.axes = {{2, 1, last + 1}}}));
   EXPECT_TRUE(fits_32_bits({.axes = {{2, -last, 1}}, .in_offset = last}));
+  EXPECT_TRUE(fits_32_bits({.axes = {{2, 1, -last}}}));
+  EXPECT_FALSE(fits_32_bits({.axes = {{2, 1, -last - 1}}})) << "the least number stands for no place";
   EXPECT_FALSE(fits_32_bits({.axes = {{2, -last - 2, 1}}, .in_offset = last}));
   EXPECT_TRUE(fits_32_bits({.axes = {{2, last, 1}, {2, 0, 2}}, .in_offset = -last}));
   EXPECT_FALSE(fits_32_bits({.axes = {{2, last, 1}, {2, last, 2}}, .in_offset = -last}));  // only before the offset

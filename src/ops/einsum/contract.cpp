@@ -215,7 +215,7 @@ class Contractor {
     if (factor)
       return "multiply " + names_of(problem_, from.term.axes) + ", " + names_of(problem_, factor->term.axes) + " -> " +
              names;
-    return (from.term.dtype == to.term.dtype ? "scale " : "convert ") + names + " to " +
+    return (from.term.dtype == to.term.dtype && scales() ? "scale " : "convert ") + names + " to " +
            std::string(name(to.term.dtype));
   }
 
@@ -291,7 +291,8 @@ class Contractor {
       return;
     }
     const Array whole = sums ? summed(array, kept) : array;
-    if (scales() || whole.term.dtype != work_)
+    // Bools may be any bytes; as results of arithmetic they are 0 or 1, whether or not there was anything to add up.
+    if (scales() || whole.term.dtype != work_ || work_ == Dtype::boolean)
       map(whole, nullptr, target_, true);
     else
       move(whole, target_);

@@ -4,13 +4,17 @@
 //
 // RANK (axes walked), INDEX_BITS (32 where every offset provably fits, else 64) and the guard's place are compiled in;
 // extents and strides are parameters, so that a new shape needs no new kernel.
+//
+// NOWHERE is no place of any array: places may be negative, but offsets of moves never reach the least number.
 #if INDEX_BITS == 64
 typedef i64 index_t;
+#define NOWHERE (-0x7fffffffffffffff - 1)
 #define min_index(x, y) min_i64(x, y)
 #define max_index(x, y) max_i64(x, y)
 #define DIVIDE(n, d) ((i64)(mul_hi_u64((u64)(n) << 1, p.multiplier[d]) >> p.shift[d]))
 #else
 typedef i32 index_t;
+#define NOWHERE (-0x7fffffff - 1)
 #define min_index(x, y) min_i32(x, y)
 #define max_index(x, y) max_i32(x, y)
 #define DIVIDE(n, d) ((i32)(mul_hi_u32((u32)(n) << 1, (u32)p.multiplier[d]) >> p.shift[d]))
