@@ -73,6 +73,10 @@ void add_common_options(CLI::App& command, Context& context, const CommonOptions
   if (which.quiet) command.add_flag("-q,--quiet", context.quiet, "Say nothing but errors")->group(common_group);
 }
 
+CLI::Option* option_of(CLI::App& command, const std::string& name) {
+  return command.get_options([&](const CLI::Option* option) { return option->check_name(name); }).at(0);
+}
+
 void refuse_ignored(const CLI::App& command) {
   std::set<std::string> given;
   for (const CLI::Option* option : typed_options(command))
@@ -117,7 +121,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   app->add_option("--completion", *completion, "Print the completion script of a shell and exit")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
       ->type_name("bash|zsh|fish");
-  app->add_flag("--man", *man, "Print the manual page (troff) and exit")->excludes("--completion");
+  app->add_flag("--man", *man, "Print the manual page (troff) and exit")->excludes(option_of(*app, "--completion"));
   app->final_callback([parser = app.get(), completion, man] { run_top(*parser, *completion, *man); });
 
   add_operations(*app, context);

@@ -34,6 +34,9 @@ inline constexpr int exit_file = 4;
 /// The whole parser. Parsing runs what was asked for; `context` must outlive the parser.
 std::unique_ptr<CLI::App> make_app(Context& context);
 
+/// The option of that name, such as "--keep". CLI11's own search by name ends the process when memory is short.
+CLI::Option* option_of(CLI::App& command, const std::string& name);
+
 /// Which of the common options mean something to a command; the others it does not take.
 struct CommonOptions {
   bool device = false, format = false, seed = false, verbose = false, quiet = false;

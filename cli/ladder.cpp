@@ -161,12 +161,11 @@ void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& o
       ->check(CLI::IsMember({"lesson", "large"}).description(""))
       ->type_name("lesson|large")
       ->capture_default_str();
-  CLI::Option* const size = command.get_option("--size");
   command
       .add_option("--shape", options.choice.shape,
                   what.name == "matmul" ? "Shape of A, and of B behind a comma; A's transposed when none is given"
                                         : "Shape of the input")
-      ->excludes(size)
+      ->excludes(option_of(command, "--size"))
       ->type_name("SHAPE");
   command.add_option("--dtype", options.choice.dtype, "Element type")->type_name("DTYPE");
   if (what.name == "relayout") {

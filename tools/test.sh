@@ -129,7 +129,7 @@ suite_tsan() {
 
 suite_fuzz() {
   local seconds
-  seconds="$(by_level 5 15 3600)"
+  seconds="$(by_level 5 15 1800)"
   ls build-asan/*_fuzz > /dev/null || return 1
   printf '%s\n' build-asan/*_fuzz | xargs -P "$jobs" -I{} tests/fuzz.sh {} "$seconds" "$work"
 }
@@ -192,6 +192,9 @@ case "$level" in
     "implementations" "compilers") ;;
 esac
 if (($#)); then stages=("$@"); fi
+for name in ${stages[*]}; do
+  declare -F "suite_$name" > /dev/null || { echo "there is no suite $name: $(declare -F | grep -oP 'suite_\K.*' | tr '\n' ' ')"; exit 2; }
+done
 for stage in "${stages[@]}"; do
   for name in $stage; do
     while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done

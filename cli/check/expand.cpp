@@ -101,7 +101,7 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
   const std::size_t open = rest.find('{');
   if (open == std::string_view::npos) {
     lines.push_back(done + std::string(rest));
-    require_few(lines.size(), "a line such as " + lines.back());
+    require_few(lines.size(), lines.front());
     return;
   }
   const std::size_t close = rest.find('}', open);

@@ -9,7 +9,7 @@
 namespace axisloom::cli {
 
 /// No line may stand for more cases.
-inline constexpr std::uint64_t most_cases_of_line = 1'000'000;
+inline constexpr std::uint64_t most_cases_of_line = 100'000;
 
 /// Replaces every brace by each of its values, in all combinations, the leftmost changing slowest:
 ///   {u8,f32}         one of a list; {2,0,1;1,2,0} where the items hold commas

@@ -356,10 +356,10 @@ void add_program_options(CLI::App& check, Programs& programs) {
   CLI::Option* const file =
       check.add_option("--programs", programs.file, "A file of chained operations, whose results are left in --keep")
           ->type_name("FILE")
-          ->needs("--keep");
+          ->needs(option_of(check, "--keep"));
   for (const char* of_cases :
        {"case", "--cases", "--random", "--candidate", "--tight", "--max-failures", "--slow", "--list"})
-    file->excludes(of_cases);
+    file->excludes(option_of(check, of_cases));
   check.add_option("--threads", programs.threads, "That many programs at the same time")
       ->type_name("T")
       ->needs(file)

@@ -58,14 +58,18 @@ Dims apart_strides(Dice& dice, const Dims& shape, std::int64_t element, bool pag
   if (dice.kind.percent(50)) std::sort(order.begin(), order.end(), std::greater<>());
   const bool pads = dice.kind.percent(60);
   std::int64_t stride = dice.kind.percent(80) ? 1 : dice.own.between(2, 3);
+  std::int64_t slower = 1;  // elements of the axes that have no stride yet
+  for (const std::int64_t extent : shape) slower *= std::max<std::int64_t>(extent, 1);
   for (int axis : order) {
+    const std::int64_t extent = std::max<std::int64_t>(shape[axis], 1);
     strides[axis] = stride;
-    stride *= std::max<std::int64_t>(shape[axis], 1);
+    stride *= extent;
+    slower /= extent;
     const std::int64_t in_page = page / element;
     const std::int64_t to_page = (stride + in_page - 1) / in_page * in_page;
-    if (pages && to_page <= most_span / 4)
+    if (pages && to_page <= most_span / 4 / slower)
       stride = to_page;
-    else if (pads && stride < most_span / 4)
+    else if (pads && stride < most_span / 4 / slower)
       stride += dice.own.between(0, 5);
   }
   return strides;

@@ -27,6 +27,16 @@ struct Verdict {
   static Verdict accept(double seconds) { return {{}, seconds}; }
 };
 
+/// Why a device has no groups of so many items with so much local memory; empty when it has.
+inline std::string beyond_limits(const DeviceInfo& device, std::int64_t items, std::int64_t local_bytes) {
+  if (static_cast<std::size_t>(items) > device.max_group)
+    return "groups of " + std::to_string(items) + " exceed the device's " + std::to_string(device.max_group);
+  if (static_cast<std::size_t>(local_bytes) > device.local_memory_max)
+    return "needs " + std::to_string(local_bytes) + " bytes of local memory, the device has " +
+           std::to_string(device.local_memory_max);
+  return {};
+}
+
 /// A candidate with the configuration it would run with, or the reason why it does not run.
 template <class Candidate>
 struct Choice {

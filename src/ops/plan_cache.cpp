@@ -1,4 +1,4 @@
-// A bounded cache of plans; the one longest unused goes first.
+// A bounded cache of plans; those of lost devices go first, then the one longest unused.
 #include "ops/plan_cache.hpp"
 
 #include "ops/plan_impl.hpp"
@@ -23,6 +23,8 @@ std::string key_of(const Operation& op, std::span<const View> views, const Devic
 }
 
 class PlanCache {
+  using Entries = std::list<std::pair<std::string, Plan>>;
+
  public:
   std::optional<Plan> find(const std::string& key) {
     const std::lock_guard lock(mutex_);
@@ -33,20 +35,27 @@ class PlanCache {
   }
 
   void insert(const std::string& key, const Plan& plan) {
-    std::list<std::pair<std::string, Plan>> fresh, unused;  // what goes, goes without the lock: it stores programs
+    Entries fresh, unused;  // what goes, goes without the lock: it stores programs
     fresh.emplace_front(key, plan);
     const std::lock_guard lock(mutex_);
     if (!places_.try_emplace(key, fresh.begin()).second) return;
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      const auto at = entry++;
+      if (at->second.impl()->device.impl()->lost()) move_out(at, unused);
+    }
     entries_.splice(entries_.begin(), fresh);
-    if (entries_.size() <= most_plans) return;
-    places_.erase(entries_.back().first);
-    unused.splice(unused.begin(), entries_, std::prev(entries_.end()));
+    if (entries_.size() > most_plans) move_out(std::prev(entries_.end()), unused);
   }
 
  private:
+  void move_out(Entries::iterator entry, Entries& to) {
+    places_.erase(entry->first);
+    to.splice(to.begin(), entries_, entry);
+  }
+
   std::mutex mutex_;
-  std::list<std::pair<std::string, Plan>> entries_;
-  std::unordered_map<std::string, std::list<std::pair<std::string, Plan>>::iterator> places_;
+  Entries entries_;
+  std::unordered_map<std::string, Entries::iterator> places_;
 };
 
 }  // namespace

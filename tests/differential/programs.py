@@ -72,7 +72,8 @@ class Program:
             else:
                 view(self.arrays[step.output], buffers)[...] = value.data
         expected = [want for number, want in enumerate(self.expected) if number not in dropped]
-        return replace(self, buffers=buffers, steps=steps, expected=expected)
+        refusal = self.refusal if steps and steps[-1] is self.steps[-1] else None
+        return replace(self, buffers=buffers, steps=steps, expected=expected, refusal=refusal)
 
     def results(self):
         return [self.values[step.output] if step.output is not None else None for step in self.steps]

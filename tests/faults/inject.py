@@ -436,7 +436,18 @@ class Net:
         struck, wrong, ended = outcome(folder, scenario, self.known[fault.scenario], fault, self.program)
         if struck and wrong and wrong.startswith("exit code 8") and re.search(SOUGHT_ONCE, self.place(folder)):
             return struck, None, "not sought again"
+        # A value that could not become an object still is one to the JSON library's destructor.
+        if struck and wrong and wrong.startswith("SIGSEGV") and scenario.json and "nlohmann" in self.place(folder):
+            return struck, None, "JSON's own end: an object without memory"
         return struck, wrong, ended
+
+    def again(self, tally):
+        """Faults that once found something."""
+        for text in scenarios.SEEN:
+            fault = Fault.of(text)
+            folder = self.folders[0]
+            struck, wrong, ended = self.one(fault, folder)
+            tally.add(fault, struck, wrong, ended, self.place(folder) if struck and wrong else "", self.command)
 
     def numbered(self, seed, number, free):
         """The fault of that number; another one where the call is not reached again, as happens between threads."""
@@ -515,6 +526,7 @@ def main():
         part, parts = map(int, options.part.split("/"))
         print(f"seed {options.seed}, part {part} of {parts}, {options.count} faults in all", flush=True)
         tally = Tally()
+        net.again(tally)
         net.many(options.seed, range(part - 1, options.count, parts), tally)
         tally.report(tables(), len(net.broken))
         print(f"{time.monotonic() - start:.0f} s, {learnt:.0f} s of them to learn the scenarios", file=sys.stderr)

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -72,6 +73,21 @@ void judge(bool right) {
   ++(right ? tally.right : tally.wrong);
 }
 
+/// Does work that uses the caller's arrays; when it fails, waits until nothing that was queued uses them any more.
+void finished(std::initializer_list<const axisloom::Queue*> queues, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    for (const axisloom::Queue* queue : queues) {
+      try {
+        queue->finish();
+      } catch (const axisloom::Error&) {
+      }
+    }
+    throw;
+  }
+}
+
 /// Through buffers and two queues, one waiting for the other.
 void transpose(const Device& device) {
   constexpr std::size_t h = 61, w = 97;
@@ -81,20 +97,11 @@ void transpose(const Device& device) {
   const axisloom::Queue first = device.queue(true), second = device.queue();
   const axisloom::Buffer buffers[] = {device.allocate(in.size() * sizeof(float)),
                                       device.allocate(out.size() * sizeof(float))};
-  try {
+  finished({&first, &second}, [&] {
     const axisloom::Event written[] = {first.write(buffers[0], 0, bytes(in))};
     const axisloom::Event done[] = {plan.run(second, buffers, {}, written)};
     first.read(buffers[1], 0, bytes(out), done).wait();
-  } catch (...) {
-    // What was queued may still use the arrays.
-    for (const axisloom::Queue* queue : {&first, &second}) {
-      try {
-        queue->finish();
-      } catch (const axisloom::Error&) {
-      }
-    }
-    throw;
-  }
+  });
   bool right = true;
   for (std::size_t i = 0; i < out.size(); ++i) right = right && out[i] == in[i % h * w + i / h];
   judge(right);
@@ -139,8 +146,7 @@ void chain(const Device& device) {
                         [](auto& arrays) { return product(product(arrays[0], arrays[1], n), arrays[2], n); });
 }
 
-// --- objects of the caller's
-// ------------------------------------------------------------------------------------------
+// --- objects of the caller's ---------------------------------------------------------------------------------------
 
 /// A function of a runtime that the library has opened already.
 template <typename Function>
@@ -173,10 +179,12 @@ void copy_borrowed(const Device& device, void* queue, void* memory) {
   const axisloom::Queue borrowed = device.borrow_queue(queue);
   const axisloom::Buffer buffers[] = {device.allocate(size * sizeof(unsigned)),
                                       device.borrow_buffer(memory, size * sizeof(unsigned))};
-  borrowed.write(buffers[0], 0, {});
-  borrowed.write(buffers[0], 0, bytes(in)).wait();
-  plan.run(borrowed, buffers).wait();
-  borrowed.read(buffers[1], 0, bytes(out)).wait();
+  finished({&borrowed}, [&] {
+    borrowed.write(buffers[0], 0, {});
+    borrowed.write(buffers[0], 0, bytes(in)).wait();
+    plan.run(borrowed, buffers).wait();
+    borrowed.read(buffers[1], 0, bytes(out)).wait();
+  });
   judge(in == out);
 }
 
@@ -218,8 +226,7 @@ void borrow_cuda() {
   copy_borrowed(Device::borrow_cuda(context), stream, reinterpret_cast<void*>(memory));
 }
 
-// --- rounds
-// -----------------------------------------------------------------------------------------------------------
+// --- rounds --------------------------------------------------------------------------------------------------------
 
 void attempt(const std::function<void()>& work) {
   try {
@@ -255,8 +262,7 @@ void round(const char* spec, int threads) {
   for (std::thread& thread : all) thread.join();
 }
 
-// --- what may not grow
-// ------------------------------------------------------------------------------------------------
+// --- what may not grow ---------------------------------------------------------------------------------------------
 
 long entries(const char* folder) {
   long count = 0;

@@ -5,6 +5,7 @@
 #include <axisloom/plan.hpp>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -65,20 +66,26 @@ inline DeviceInfo device_from(Numbers& numbers) {
   return info;
 }
 
-inline void require(bool holds) {
-  if (!holds) std::abort();
+inline void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "a plan lacks %s\n", what);
+  std::abort();
 }
 
 /// What every plan promises, whatever it was made for.
 inline void check_plan(const Plan& plan, const DeviceInfo& info) {
   constexpr std::size_t most_argument_bytes = 1000;
-  require(std::isfinite(plan.report().expected_seconds) && plan.report().expected_seconds >= 0);
-  require(plan.report().bytes_moved >= 0);
+  const PlanReport& report = plan.report();
+  require(std::isfinite(report.expected_seconds) && report.expected_seconds >= 0, "a time that may be");
+  require(report.bytes_moved >= 0, "an amount of bytes that may be");
   for (const Launch& launch : plan.impl()->launches) {
-    require(launch.geometry.groups > 0 && launch.geometry.items > 0 && launch.geometry.items <= info.max_group);
-    require(launch.geometry.local_bytes <= std::max(info.local_memory, info.local_memory_max));
-    require(launch.params.size() + 16 * launch.buffers.size() <= most_argument_bytes);
-    for (const LaunchBuffer& buffer : launch.buffers) require(buffer.element > 0 && buffer.view >= tickets_view);
+    require(launch.geometry.groups > 0, "groups");
+    require(launch.geometry.items > 0 && launch.geometry.items <= info.max_group, "groups of a size that may be");
+    require(launch.geometry.local_bytes <= std::max(info.local_memory, info.local_memory_max),
+            "local memory that fits");
+    require(launch.params.size() + 16 * launch.buffers.size() <= most_argument_bytes, "arguments that fit");
+    for (const LaunchBuffer& buffer : launch.buffers)
+      require(buffer.element > 0 && buffer.view >= tickets_view, "buffers that may be");
   }
 }
 

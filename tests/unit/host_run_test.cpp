@@ -163,5 +163,27 @@ TEST(HostRun, ArraysMayStartAtAnyElement) {
   }
 }
 
+/// A device that may be lost.
+class LosableDevice : public device::ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  bool lost() const noexcept override { return is_lost; }
+  bool is_lost = false;
+};
+
+TEST(HostRun, LetsPlansOfLostDevicesGo) {
+  const std::vector<View> views = with_result(transpose(), View::contiguous(Dtype::u8, {5, 7}));
+  const Bytes in = random_bytes(35, 1);
+  auto losable = std::make_shared<LosableDevice>(real_device().impl());
+  ran(transpose(), views, in, Bytes(35), Device(losable));
+  const std::weak_ptr<LosableDevice> device = losable;
+  losable->is_lost = true;
+  losable.reset();
+  EXPECT_FALSE(device.expired()) << "plans are kept for the next call";
+  const View other = View::contiguous(Dtype::u8, {7, 5});
+  ran(copy(), {other, other}, in, Bytes(35), Device(std::make_shared<LosableDevice>(real_device().impl())));
+  EXPECT_TRUE(device.expired());
+}
+
 }  // namespace
 }  // namespace axisloom::ops_test

@@ -80,8 +80,13 @@ void CudaEvent::record_end(CUstream stream) {
 }
 
 void CudaEvent::wait() {
-  const auto scope = context().enter();
-  context().call(context().api().cuEventSynchronize, end_.get());
+  try {
+    const auto scope = context().enter();
+    context().call(context().api().cuEventSynchronize, end_.get());
+  } catch (...) {  // the caller may free the memory of commands that are still under way
+    context().release([&](const DriverApi& api) { api.cuEventSynchronize(end_.get()); });
+    throw;
+  }
 }
 
 bool CudaEvent::done() {
@@ -248,8 +253,13 @@ void CudaQueue::flush() {
 }
 
 void CudaQueue::finish() {
-  const auto scope = context_->enter();
-  context_->call(context_->api().cuStreamSynchronize, stream_);
+  try {
+    const auto scope = context_->enter();
+    context_->call(context_->api().cuStreamSynchronize, stream_);
+  } catch (...) {
+    drain();
+    throw;
+  }
 }
 
 void CudaQueue::drain() noexcept {

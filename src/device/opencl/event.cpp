@@ -18,13 +18,18 @@ cl_int CommandEvent::status() const {
 }
 
 void CommandEvent::wait() {
-  queue_->context->guarded([&] {
-    const auto& entry = cl().clWaitForEvents;
-    const cl_event event = event_.get();
-    const cl_int code = entry.function(1, &event);
-    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) status();
-    if (code != CL_SUCCESS) throw call_error(entry.name, code);
-  });
+  try {
+    queue_->context->guarded([&] {
+      const auto& entry = cl().clWaitForEvents;
+      const cl_event event = event_.get();
+      const cl_int code = entry.function(1, &event);
+      if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) status();
+      if (code != CL_SUCCESS) throw call_error(entry.name, code);
+    });
+  } catch (...) {
+    queue_->drain();  // the caller may free the memory of commands that are still under way
+    throw;
+  }
 }
 
 bool CommandEvent::done() {

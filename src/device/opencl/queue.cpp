@@ -53,7 +53,7 @@ std::shared_ptr<Event> CommandQueue::enqueue(const Entry<Pointer>& entry, Waits 
   return made;
 }
 
-// For a command that is several of OpenCL's: when one fails, those before it have finished when the error goes on.
+// When a call fails, what was queued before has finished when the error goes on, also on a lost device.
 template <typename Calls>
 auto CommandQueue::or_drained(Calls&& calls) {
   try {
@@ -224,16 +224,16 @@ void CommandQueue::flush() {
 }
 
 void CommandQueue::finish() {
-  core_->context->guarded([&] { call(cl().clFinish, core_->handle.get()); });
+  or_drained([&] { core_->context->guarded([&] { call(cl().clFinish, core_->handle.get()); }); });
 }
 
-void CommandQueue::drain() noexcept {
+void QueueCore::drain() noexcept {
   if (forked()) return;
   const Functions& runtime = cl();
-  if (runtime.clFinish.function(core_->handle.get()) == CL_SUCCESS) return;
+  if (runtime.clFinish.function(handle.get()) == CL_SUCCESS) return;
   // A runtime that cannot finish a queue may yet be able to wait for its last command.
   cl_event last = nullptr;
-  if (runtime.clEnqueueMarkerWithWaitList.function(core_->handle.get(), 0, nullptr, &last) != CL_SUCCESS) return;
+  if (runtime.clEnqueueMarkerWithWaitList.function(handle.get(), 0, nullptr, &last) != CL_SUCCESS) return;
   const EventHandle owner(last);
   runtime.clWaitForEvents.function(1, &last);
 }

@@ -11,6 +11,9 @@ struct QueueCore {
   SharedContext context;
   QueueHandle handle;
   bool timing = false;
+
+  /// Waits as Queue::drain does.
+  void drain() noexcept;
 };
 
 class CommandEvent final : public Event {
@@ -50,7 +53,7 @@ class CommandQueue final : public Queue {
   std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value, Waits waits) override;
   void flush() override;
   void finish() override;
-  void drain() noexcept override;
+  void drain() noexcept override { core_->drain(); }
   void* native() const noexcept override { return core_->handle.get(); }
 
  private:

@@ -56,11 +56,21 @@ Shape shape_of(const ProductProblem& problem, const Configuration& values, const
   return shape;
 }
 
+std::int64_t accumulator_bytes(const ProductProblem& problem) {
+  const Arithmetic arithmetic = arithmetic_of(problem.product.in);
+  return arithmetic.scalar_bytes * (arithmetic.is_complex ? 2 : 1);
+}
+
+/// Items that share a sum add theirs up in local memory.
+std::int64_t local_bytes(const ProductProblem& problem, const Shape& shape) {
+  return shape.wide > 1 ? shape.items * accumulator_bytes(problem) : 0;
+}
+
 Verdict consider(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
   if (problem.product.m != 1) return Verdict::refuse("neither operand is a vector");
   const Shape shape = shape_of(problem, values, device);
-  if (shape.items > static_cast<std::int64_t>(device.max_group))
-    return Verdict::refuse("the device's groups have at most " + std::to_string(device.max_group) + " items");
+  if (std::string beyond = beyond_limits(device, shape.items, local_bytes(problem, shape)); !beyond.empty())
+    return Verdict::refuse(std::move(beyond));
   const double partial = shape.parts > 1 ? 2 * static_cast<double>(partial_bytes(problem, shape.parts)) : 0;
   const double bytes = bytes_touched(problem) + partial;
   // Items that have no k or n of their own idle: so many times the work.
@@ -91,16 +101,14 @@ ProductLaunches lower(const ProductProblem& problem, const Configuration& values
   params.work = problem.batch_count();
   launch.geometry.items = static_cast<unsigned>(shape.items);
   launch.geometry.groups = static_cast<std::uint64_t>(shape.blocks_n * shape.parts * params.work);
-  const Arithmetic arithmetic = arithmetic_of(product.in);
-  const auto accumulator = static_cast<std::size_t>(arithmetic.scalar_bytes * (arithmetic.is_complex ? 2 : 1));
-  if (shape.wide > 1) launch.geometry.local_bytes = static_cast<std::size_t>(shape.items) * accumulator;
+  launch.geometry.local_bytes = static_cast<std::size_t>(local_bytes(problem, shape));
   launch.params = params_bytes(params);
   launch.buffers = {buffer_a(problem), buffer_b(problem)};
   if (shape.parts == 1) {
     append_results(problem, launch.buffers);
     return {{std::move(launch)}, 0};
   }
-  launch.buffers.push_back(buffer_workspace(static_cast<std::int64_t>(accumulator)));
+  launch.buffers.push_back(buffer_workspace(accumulator_bytes(problem)));
   const auto bytes = static_cast<std::size_t>(partial_bytes(problem, shape.parts));
   return {{std::move(launch), combine_launch(problem, shape.parts, device)}, bytes};
 }

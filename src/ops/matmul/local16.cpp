@@ -24,11 +24,8 @@ std::int64_t local_bytes(const ProductProblem& problem) {
 }
 
 Verdict consider(const ProductProblem& problem, const Configuration&, const DeviceInfo& device) {
-  if (device.max_group < side * side)
-    return Verdict::refuse("groups of 256 exceed the device's " + std::to_string(device.max_group));
-  if (device.local_memory_max < static_cast<std::size_t>(local_bytes(problem)))
-    return Verdict::refuse("needs " + std::to_string(local_bytes(problem)) + " bytes of local memory, the device has " +
-                           std::to_string(device.local_memory_max));
+  if (std::string beyond = beyond_limits(device, side * side, local_bytes(problem)); !beyond.empty())
+    return Verdict::refuse(std::move(beyond));
   const double terms = static_cast<double>(blocks(problem)) * static_cast<double>(side * side) *
                        static_cast<double>(ceil_div(problem.product.k, side) * side);
   const double each = arithmetic_of(problem.product.in).is_complex ? 8 : 2;

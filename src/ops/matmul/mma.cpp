@@ -139,15 +139,10 @@ std::string impossible(const Product& product, const Shape& shape, const DeviceI
            device.architecture;
   if (blocks.step % shape.depth != 0) return "a step is not made of whole instructions";
   const std::int64_t items = shape.items();
-  if (static_cast<std::size_t>(items) > device.max_group)
-    return "groups of " + std::to_string(items) + " exceed the device's " + std::to_string(device.max_group);
   for (const auto& [block, bytes] : {std::pair{blocks.m, shape.bytes_a}, std::pair{blocks.n, shape.bytes_b}})
     if (block * blocks.step * shape.element % (bytes * items) != 0)
       return "tiles cannot be dealt evenly to " + std::to_string(items) + " work-items";
-  if (static_cast<std::size_t>(shape.local_bytes(product)) > device.local_memory_max)
-    return "needs " + std::to_string(shape.local_bytes(product)) + " bytes of local memory, the device has " +
-           std::to_string(device.local_memory_max);
-  return {};
+  return beyond_limits(device, items, shape.local_bytes(product));
 }
 
 // Pieces of less than 16 bytes are more instructions, and single elements of 16 bits pass through registers

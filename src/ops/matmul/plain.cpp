@@ -32,8 +32,8 @@ std::int64_t items_of(const Configuration& values, const DeviceInfo& device) {
 }
 
 Verdict consider(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  if (items_of(values, device) > static_cast<std::int64_t>(device.max_group))
-    return Verdict::refuse("the device's groups have at most " + std::to_string(device.max_group) + " items");
+  if (std::string beyond = beyond_limits(device, items_of(values, device), 0); !beyond.empty())
+    return Verdict::refuse(std::move(beyond));
   const double operations = arithmetic_operations(problem), bytes = bytes_touched(problem);
   if (device.kind != Kind::cpu) {
     const double latency = static_cast<double>(problem.product.k) * gpu_term_latency;

@@ -143,17 +143,12 @@ std::string impossible(const Shape& shape, const DeviceInfo& device) {
   if (shape.m % (4 * shape.tile_m) != 0 || shape.n % (8 * shape.tile_n) != 0)
     return "a block is not made of warps of 4 x 8 tiles";
   const std::int64_t items = shape.items();
-  if (static_cast<std::size_t>(items) > device.max_group)
-    return "groups of " + std::to_string(items) + " exceed the device's " + std::to_string(device.max_group);
   const auto deals = [&](std::int64_t side, std::int64_t vector) {
     return shape.step % vector == 0 && side * shape.step % (vector * items) == 0;
   };
   if (!deals(shape.m, shape.vector_a) || !deals(shape.n, shape.vector_b))
     return "tiles cannot be dealt evenly to " + std::to_string(items) + " work-items";
-  if (static_cast<std::size_t>(shape.local_bytes()) > device.local_memory_max)
-    return "needs " + std::to_string(shape.local_bytes()) + " bytes of local memory, the device has " +
-           std::to_string(device.local_memory_max);
-  return {};
+  return beyond_limits(device, items, shape.local_bytes());
 }
 
 /// Seconds that a compute unit takes for so many blocks of this shape, several at a time.

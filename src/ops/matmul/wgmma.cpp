@@ -133,9 +133,8 @@ Best best_blocks(const ProductProblem& problem, const Configuration& values, con
   for (Blocks blocks : shapes) {
     if (values.at("block_n") != 0 && values.at("block_n") != blocks.n) continue;
     if (values.at("stages") != 0) blocks.stages = values.at("stages");
-    if (static_cast<std::size_t>(blocks.local_bytes()) > device.local_memory_max) {
-      best.refusal = "needs " + std::to_string(blocks.local_bytes()) + " bytes of local memory, the device has " +
-                     std::to_string(device.local_memory_max);
+    if (std::string beyond = beyond_limits(device, items, blocks.local_bytes()); !beyond.empty()) {
+      best.refusal = std::move(beyond);
       continue;
     }
     const double seconds = predicted_seconds(problem, blocks, device);

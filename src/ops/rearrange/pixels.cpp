@@ -77,6 +77,12 @@ std::int64_t items_of(const core::Move& move, const Pixels& pixels, const Config
   return 4 * taken(64) <= 3 * taken(256) ? 64 : 256;
 }
 
+/// As PLACE of the kernel lays packets out: those of an even pitch with a gap after each eighth.
+std::int64_t local_bytes(const Pixels& pixels, std::int64_t items) {
+  const std::int64_t last = pixels.pitch * items - 1;
+  return packet * (pixels.pitch % 2 == 0 ? last + last / 8 + 1 : last + 1);
+}
+
 Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
   const core::Move& move = problem.move;
   if (problem.in_place) return Verdict::refuse("not in place");
@@ -88,7 +94,10 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
   if (!in_packets(move, *pixels))
     return Verdict::refuse("pixels or lanes do not begin at a multiple of " + std::to_string(packet) + " bytes");
   const core::MoveAxis& along = move.axes[static_cast<std::size_t>(pixels->along)];
-  const std::int64_t segment = items_of(move, *pixels, values) * packet / move.element;
+  const std::int64_t items = items_of(move, *pixels, values);
+  if (std::string beyond = beyond_limits(device, items, local_bytes(*pixels, items)); !beyond.empty())
+    return Verdict::refuse(std::move(beyond));
+  const std::int64_t segment = items * packet / move.element;
   const double empty =
       static_cast<double>(ceil_div(along.extent, segment) * segment) / static_cast<double>(along.extent);
   const double gaps = static_cast<double>(pixels->pitch) /
@@ -120,11 +129,9 @@ Launch lower(const MoveProblem& problem, const Configuration& values, const Devi
   params.out_stride_o = lanes.out_stride;
   defines.set("PITCH", pixels.pitch).set("LANES", lanes.extent).set("SPLIT", pixels.split ? 1 : 0);
   defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-  const std::int64_t last = pixels.pitch * items - 1;
   launch.geometry.items = static_cast<unsigned>(items);
   launch.geometry.groups = static_cast<std::uint64_t>(params.work);
-  launch.geometry.local_bytes =
-      static_cast<std::size_t>(packet * (pixels.pitch % 2 == 0 ? last + last / 8 + 1 : last + 1));
+  launch.geometry.local_bytes = static_cast<std::size_t>(local_bytes(pixels, items));
   launch.params = params_bytes(params);
   launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
   return launch;

@@ -92,13 +92,9 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
   if (keeps_fastest_axis(problem.move) && problem.move.axes.back().extent * problem.move.element >= long_row)
     return Verdict::refuse("rows of " + std::to_string(long_row) + " bytes and more are kept, and move as they are");
   const core::Move move = widened(problem.move);
-  const auto needed = static_cast<std::size_t>(local_bytes(values, problem.index_bits));
-  if (needed > device.local_memory_max)
-    return Verdict::refuse("needs " + std::to_string(needed) + " bytes of local memory, the device has " +
-                           std::to_string(device.local_memory_max));
-  if (static_cast<std::size_t>(values.at("items")) > device.max_group)
-    return Verdict::refuse("groups of " + std::to_string(values.at("items")) + " exceed the device's " +
-                           std::to_string(device.max_group));
+  if (std::string beyond = beyond_limits(device, values.at("items"), local_bytes(values, problem.index_bits));
+      !beyond.empty())
+    return Verdict::refuse(std::move(beyond));
   const std::optional<Slab> slab = chosen_slab(move, values, device);
   if (!slab) return Verdict::refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *slab).size() > MOVE_AXES) return Verdict::refuse("more axes than a walk takes");

@@ -153,12 +153,7 @@ std::string impossible(const Shape& shape, std::int64_t element, const DeviceInf
   if (shape.loads() % shape.items != 0 || shape.stores() % shape.items != 0 || lanes == 0 ||
       shape.tile_o / shape.rows % parts != 0)
     return "the tile cannot be dealt evenly to " + std::to_string(shape.items) + " work-items";
-  if (static_cast<std::size_t>(shape.items) > device.max_group)
-    return "groups of " + std::to_string(shape.items) + " exceed the device's " + std::to_string(device.max_group);
-  if (static_cast<std::size_t>(shape.local_bytes()) > device.local_memory_max)
-    return "needs " + std::to_string(shape.local_bytes()) + " bytes of local memory, the device has " +
-           std::to_string(device.local_memory_max);
-  return {};
+  return beyond_limits(device, shape.items, shape.local_bytes());
 }
 
 double predicted_seconds(const MoveProblem& problem, const TileAxes& axes, const Shape& shape,

@@ -90,10 +90,7 @@ std::string refusal(const MoveProblem& problem, const Configuration& values, con
     return "rows of the output must be multiples of 16 bytes";
   const Tile tile = tile_of(move, values);
   if (tile.side > most_box_rows) return "boxes have at most 256 rows, not " + std::to_string(tile.side);
-  if (static_cast<std::size_t>(tile.local_bytes()) > device.local_memory_max)
-    return "needs " + std::to_string(tile.local_bytes()) + " bytes of local memory, the device has " +
-           std::to_string(device.local_memory_max);
-  return {};
+  return beyond_limits(device, values.at("items"), tile.local_bytes());
 }
 
 Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {

@@ -98,12 +98,8 @@ Verdict consider(const MoveProblem& problem, const Configuration& values, const 
   const Shape shape = shape_of(move.element, values, device);
   if (shape.way == streaming && shape.width == 3)
     return Verdict::refuse("a streaming store writes whole packets, and one of three takes the room of four");
-  if (static_cast<std::size_t>(shape.items) > device.max_group)
-    return Verdict::refuse("groups of " + std::to_string(shape.items) + " exceed the device's " +
-                           std::to_string(device.max_group));
-  if (!fits(shape, device))
-    return Verdict::refuse("needs " + std::to_string(shape.local_bytes()) + " bytes of local memory, the device has " +
-                           std::to_string(device.local_memory_max));
+  if (std::string beyond = beyond_limits(device, shape.items, shape.local_bytes()); !beyond.empty())
+    return Verdict::refuse(std::move(beyond));
   // A lesson runs where it is asked for by name: it never predicts less than the variant that takes everything.
   return Verdict::accept(2 * element_seconds(problem.move, device));
 }
