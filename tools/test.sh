@@ -60,13 +60,17 @@ suite_slow() { SHARDED_FIRST="${slow//:/ }" tools/sharded.sh "$jobs" build/axisl
 suite_cases() { check_cases; }
 suite_index64() { build/axisloom check --index 64 --random "$(by_level 100 500 5000)" --seed "$seed"; }
 suite_random() { AXISLOOM_SEED="$seed" LOGS="$work/random" tools/random_cases.sh "$(by_level 300 5000 200000)"; }
-# As for devices that are not there, with the forms of the kernels that GPUs run.
+# As for devices that are not there, with the forms of the kernels that GPUs run; every access checked; on Oclgrind.
 suite_profiles() {
-  local file
-  for file in tuning/devices/*.json; do
-    AXISLOOM_SEED="$seed" LOGS="$work/profiles" tools/random_cases.sh "$(by_level 50 500 20000)" \
-      --profile "$(basename "$file" .json)" || return 1
+  local profile profiles
+  profiles="$(basename -s .json tuning/devices/*.json)"
+  for profile in $profiles; do
+    AXISLOOM_SEED="$seed" LOGS="$work/profiles" tools/random_cases.sh "$(by_level 50 500 20000)" --profile "$profile" || return 1
+    AXISLOOM_SEED="$seed" LOGS="$work/profiles" tools/random_cases.sh "$(by_level 5 50 2000)" --profile "$profile" --checked ||
+      return 1
   done
+  xargs -P "$jobs" -I{} tests/oclgrind.sh build/axisloom check --tight --profile {} --cases tests/oclgrind/profiles.cases \
+    <<< "$profiles"
 }
 # Chained operations against NumPy and einops.
 suite_programs() {
