@@ -63,7 +63,8 @@ class Event {
  public:
   Event() = default;
   explicit Event(std::shared_ptr<device::Event> impl) : impl_(std::move(impl)) {}
-  /// Blocks until the command has finished; throws Error(device) or Error(device_lost) when it failed.
+  /// Blocks until the command has finished; throws Error(device) or Error(device_lost) when it failed. It is not under way
+  /// any more then either.
   void wait() const;
   bool done() const;
   /// Seconds the command took by the device's own clock; needs a finished event of a queue made with timing on.
@@ -97,7 +98,7 @@ class Queue {
   Event write(const Buffer& to, std::size_t offset, std::span<const std::byte> from,
               std::span<const Event> wait = {}) const;
   Event read(const Buffer& from, std::size_t offset, std::span<std::byte> to, std::span<const Event> wait = {}) const;
-  /// Blocks until everything queued so far has finished.
+  /// Blocks until everything queued so far has finished, also when it throws.
   void finish() const;
   const std::shared_ptr<device::Queue>& impl() const noexcept { return impl_; }
 
