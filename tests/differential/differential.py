@@ -20,6 +20,8 @@ import time
 
 import numpy as np
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import pocl_words
 from draw import draw
 from elements import DTYPES
 from differences import DIFFERENCES
@@ -80,7 +82,8 @@ def run(settings, programs, folder):
 
 def judged(settings, programs, folder, tally=None):
     """What is wrong with each program that is wrong, by name: (step, text). When the run ends without results, both
-    halves are run by themselves."""
+    halves are run by themselves. PoCL 5.0 ends a process by an assertion once in some thousand programs on two threads
+    (pocl_release_dlhandle_cache): such ends are counted, and no program is held to be wrong for them."""
     outcomes, results, said = run(settings, programs, folder)
     if outcomes is None:
         if len(programs) == 1:
@@ -88,6 +91,10 @@ def judged(settings, programs, folder, tally=None):
         middle = len(programs) // 2
         wrong = judged(settings, programs[:middle], folder, tally)
         wrong.update(judged(settings, programs[middle:], folder, tally))
+        if not wrong and pocl_words.own_end(said):
+            if tally is not None:
+                tally.ends += 1
+            return wrong
         return wrong or {programs[0].name: (0, f"no results, but in halves: {said[-400:]}")}
     wrong, begin = {}, 0
     for program in programs:
@@ -124,6 +131,7 @@ class Tally:
     def __init__(self):
         self.operations, self.refusals = collections.Counter(), collections.Counter()
         self.rounded = self.unbounded = 0
+        self.ends = 0  # of processes, by PoCL itself
         self.said = []
 
     def add(self, program, judge):
@@ -139,6 +147,7 @@ class Tally:
         self.refusals += other.refusals
         self.rounded += other.rounded
         self.unbounded += other.unbounded
+        self.ends += other.ends
         self.said += other.said
 
 
@@ -241,6 +250,8 @@ def main():
     print(f"{compiles} kernels, counted anew in each batch of {BATCH}")
     print(f"refused: {tally.refusals['usage']} usage, {tally.refusals['overlap']} overlap; of {tally.rounded} rounded "
           f"elements {tally.unbounded} had no bound; {programs / seconds:.1f} programs a second")
+    if tally.ends:
+        print(f"PoCL ended the process itself {tally.ends} times, and the programs were right when they were run in halves")
     print(f"{programs - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 

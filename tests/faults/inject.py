@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import pocl_words
 import scenarios
 from scenarios import OLD
 
@@ -253,12 +255,6 @@ class Known:
         return f"left behind: {folder.left_behind(scenario)}" if folder.left_behind(scenario) else None
 
 
-def pocl_by_name(err):
-    """PoCL and LLVM end the process themselves in places; their own words tell."""
-    found = re.search(r"LLVM ERROR.*|.*pocl.*[Aa]ssertion.*|POCL.*ABORT.*|pocl error.*", err)
-    return found.group(0)[:80] if found else None
-
-
 def is_new(folder, scenario, known, data, failed):
     if scenario.stable or data in (None, OLD):
         return data == known.bytes
@@ -317,8 +313,8 @@ def outcome(folder, scenario, known, fault, program):
     struck = os.path.exists(folder.fired)
     ended = "killed" if fault.code == KILL and result.code == -signal.SIGKILL else f"exit {result.code}"
     wrong = end_fault(scenario, fault, result)
-    if wrong and not result.stuck and result.code < 0 and pocl_by_name(result.err):
-        return struck, None, "PoCL's own end: " + pocl_by_name(result.err)
+    if wrong and not result.stuck and result.code < 0 and pocl_words.own_end(result.err):
+        return struck, None, "PoCL's own end: " + pocl_words.own_end(result.err)
     if wrong and result.code == -signal.SIGABRT and fault.entry == "allocation" and scenario.json and "bad_alloc" in wrong:
         return struck, None, "JSON's own end: its destructor allocates"
     if not wrong and fault.code in HARMLESS and result.code not in scenario.codes and not scenario.user:

@@ -193,7 +193,7 @@ TEST_F(CudaFake, EveryFailingCallIsATypedErrorAndLeaksNothing) {
   everything();
 }
 
-TEST_F(CudaFake, ALostDeviceFailsAtOnce) {
+TEST_F(CudaFake, ALostDeviceEndsWhatIsUnderWayAndRefusesTheRest) {
   const auto device = open();
   const auto queue = device->queue(true);
   auto call = twice(*device);
@@ -203,11 +203,14 @@ TEST_F(CudaFake, ALostDeviceFailsAtOnce) {
   EXPECT_FALSE(device->lost());
   expect_error(Errc::device_lost, "CUDA_ERROR_LAUNCH_FAILED", [&] { queue->finish(); });
   EXPECT_TRUE(device->lost());
-  const auto calls_before = fake.calls;
   const auto lost = [&](auto&& use) { expect_error(Errc::device_lost, "lost in an earlier call", use); };
+  const int finished = fake.calls["cuStreamSynchronize"], waited = fake.calls["cuEventSynchronize"];
   lost([&] { queue->finish(); });
-  lost([&] { queue->flush(); });
   lost([&] { event->wait(); });
+  EXPECT_EQ(fake.calls["cuStreamSynchronize"], finished + 1) << "memory may still be in use";
+  EXPECT_EQ(fake.calls["cuEventSynchronize"], waited + 1) << "memory may still be in use";
+  const auto calls_before = fake.calls;
+  lost([&] { queue->flush(); });
   lost([&] { event->done(); });
   lost([&] { event->seconds(); });
   lost([&] { device->allocate(16); });
