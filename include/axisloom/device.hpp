@@ -63,8 +63,8 @@ class Event {
  public:
   Event() = default;
   explicit Event(std::shared_ptr<device::Event> impl) : impl_(std::move(impl)) {}
-  /// Blocks until the command has finished; throws Error(device) or Error(device_lost) when it failed. It is not under
-  /// way any more then either.
+  /// Blocks until the command has finished, also when it throws: Error(device) or Error(device_lost) when the command
+  /// failed.
   void wait() const;
   bool done() const;
   /// Seconds the command took by the device's own clock; needs a finished event of a queue made with timing on.

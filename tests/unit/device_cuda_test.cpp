@@ -202,10 +202,10 @@ TEST_F(CudaFake, ALostDeviceEndsWhatIsUnderWayAndRefusesTheRest) {
   fake.fault = {"cuStreamSynchronize", 1, 719};
   EXPECT_FALSE(device->lost());
   expect_error(Errc::device_lost, "CUDA_ERROR_LAUNCH_FAILED", [&] { queue->finish(); });
+  EXPECT_TRUE(device->lost());
   const auto lost = [](auto&& use) { expect_error(Errc::device_lost, "lost in an earlier call", use); };
-  lost([&] { queue->finish(); });
-  lost([&] { event->wait(); });
-  EXPECT_EQ(fake.calls["cuStreamSynchronize"], 3) << "what is under way ends, each time";
+  for (const auto& wait : {std::function<void()>([&] { queue->finish(); }), {[&] { event->wait(); }}}) lost(wait);
+  EXPECT_EQ(fake.calls["cuStreamSynchronize"] + fake.calls["cuEventSynchronize"], 4) << "memory may still be in use";
   const auto calls_before = fake.calls;
   lost([&] { queue->flush(); });
   lost([&] { event->done(); });
