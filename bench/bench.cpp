@@ -2,6 +2,7 @@
 #include "bench/bench.hpp"
 
 #include "bench/failure.hpp"
+#include "bench/peers/peers.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -14,13 +15,15 @@ namespace {
 
 constexpr std::byte first_spoil{0x55}, second_spoil{0xAA};
 
-/// Runs a contestant once on a spoilt output and judges it; false when it is out.
-bool survives(Contestant& contestant, std::byte spoil, Entry& entry) {
+/// Runs a contestant once on a spoilt output and judges it, whose time is added to `checking`; false when it is out.
+bool survives(Contestant& contestant, std::byte spoil, Entry& entry, double& checking) {
   Mistakes mistakes;
   const auto failure = failure_of([&] {
     contestant.spoil(spoil);
     contestant.run();
+    const double start = now();
     mistakes = contestant.judge();
+    checking += now() - start;
   });
   if (!failure && mistakes.count == 0) return true;
   entry.status = failure ? Status::failed : Status::wrong;
@@ -132,10 +135,11 @@ std::vector<Cache> caches_of(const Workload& workload, const CacheFlusher& flush
 }
 
 /// The last word on a contestant that was right before: it counts for all that was measured in between.
-void check_again(Contestant& contestant, std::size_t place, std::vector<CaseResult>& results) {
+void check_again(Contestant& contestant, std::size_t place, std::vector<CaseResult>& results, double& checking) {
   const auto ran = [&](const CaseResult& result) { return result.entries[place].status == Status::right; };
   Entry verdict;
-  if (std::none_of(results.begin(), results.end(), ran) || survives(contestant, second_spoil, verdict)) return;
+  if (std::none_of(results.begin(), results.end(), ran)) return;
+  if (survives(contestant, second_spoil, verdict, checking)) return;
   for (CaseResult& result : results) {
     Entry& entry = result.entries[place];
     if (entry.status != Status::right) continue;
@@ -145,10 +149,24 @@ void check_again(Contestant& contestant, std::size_t place, std::vector<CaseResu
   }
 }
 
-/// Axisloom with the candidates that the case wants beside the one that is chosen.
-void add_others_of_ours(const Job& job, Workload& workload, std::vector<std::unique_ptr<Contestant>>& contestants,
-                        std::vector<Entry>& missing) {
-  for (const auto& [its_name, options] : job.also) try {
+/// The candidates that take the job beside the one that is chosen, but for those that would take very much longer.
+std::vector<Variant> every_other(Workload& workload) {
+  constexpr double hopeless = 16;  // times the prediction of the chosen one: no error of a prediction is as large
+  const PlanReport report = plan(workload.op(), workload.views(), workload.device(), workload.options()).report();
+  std::vector<Variant> others;
+  for (const CandidateReport& candidate : report.candidates) {
+    if (!candidate.accepted || candidate.name == report.candidate) continue;
+    if (candidate.seconds > hopeless * report.expected_seconds) continue;
+    others.push_back({candidate.name, workload.options()});
+    others.back().options.candidate = candidate.name;
+  }
+  return others;
+}
+
+/// Axisloom with other candidates beside the one that is chosen.
+void add_others_of_ours(const std::vector<Variant>& others, Workload& workload,
+                        std::vector<std::unique_ptr<Contestant>>& contestants, std::vector<Entry>& missing) {
+  for (const auto& [its_name, options] : others) try {
       contestants.push_back(make_ours(workload, "axisloom:" + its_name, options));
     } catch (const Error& error) {
       if (error.code() == Errc::device_lost) throw;
@@ -198,7 +216,7 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label,
   for (const auto& contestant : contestants) {
     progress(fmt::format("{}: checking {}", label, contestant->name()));
     checked.entries.push_back(entry_of(*contestant));
-    if (!survives(*contestant, first_spoil, checked.entries.back())) continue;
+    if (!survives(*contestant, first_spoil, checked.entries.back(), checked.checking)) continue;
     running.push_back(contestant.get());
     place.push_back(checked.entries.size() - 1);
   }
@@ -210,15 +228,20 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label,
     const auto tell = [&](std::size_t round) {
       progress(fmt::format("{}: {}, round {}", label, name(cache), round + 1));
     };
+    const double start = now();
     const auto measured = measure(running, settings.rules, result.clock, flush, tell);
+    result.measuring = now() - start;
     for (std::size_t i = 0; i < running.size(); ++i)
       write_down(result.entries[place[i]], measured[i], result.clock, running[i]->work());
   }
   for (std::size_t i = 0; i < running.size(); ++i) {
     progress(fmt::format("{}: checking {} again", label, running[i]->name()));
-    check_again(*running[i], place[i], results);
+    check_again(*running[i], place[i], results, checked.checking);
   }
-  for (CaseResult& result : results) compare(result);
+  for (CaseResult& result : results) {
+    result.checking = checked.checking;
+    compare(result);
+  }
   return results;
 }
 
@@ -238,7 +261,8 @@ std::vector<CaseResult> timed_case(const Job& job, const Device& device, Team& t
     else
       missing.push_back(missing_entry(peer.name, peer.role, failure ? Status::failed : Status::absent,
                                       failure.value_or(offer.reason)));
-    if (peer.role == Role::ours) add_others_of_ours(job, workload, contestants, missing);
+    if (peer.role == Role::ours)
+      add_others_of_ours(settings.every_candidate ? every_other(workload) : job.also, workload, contestants, missing);
   }
   auto results = compete(workload, job.label, std::move(contestants), flusher, settings, progress);
   for (CaseResult& result : results) result.entries.insert(result.entries.end(), missing.begin(), missing.end());
@@ -278,11 +302,13 @@ std::vector<Entry> check_case(const Job& job, const Device& device, Team& team, 
   std::vector<std::unique_ptr<Contestant>> contestants;
   std::vector<Entry> entries, missing;
   contestants.push_back(make_ours(workload, "axisloom", workload.options()));
-  add_others_of_ours(job, workload, contestants, missing);
+  add_others_of_ours(job.also, workload, contestants, missing);
+  double checking = 0;
   for (const auto& contestant : contestants) {
     progress(fmt::format("{}: checking {}", job.label, contestant->name()));
     entries.push_back(entry_of(*contestant));
-    if (survives(*contestant, first_spoil, entries.back())) survives(*contestant, second_spoil, entries.back());
+    if (survives(*contestant, first_spoil, entries.back(), checking))
+      survives(*contestant, second_spoil, entries.back(), checking);
   }
   entries.insert(entries.end(), missing.begin(), missing.end());
   return entries;

@@ -2,16 +2,21 @@
 #pragma once
 
 #include "bench/engine.hpp"
-#include "bench/peers/peers.hpp"
 #include "bench/suite.hpp"
 
 #include <axisloom/device.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace axisloom::bench {
+
+class Session;
+struct PeerEntry;
 
 /// In which states of the cache a case is measured that fits into it.
 enum class CacheChoice { cold, warm, both };
@@ -22,6 +27,7 @@ struct Settings {
   CacheChoice cache = CacheChoice::both;
   std::uint64_t seed = 1;
   Strength strength = Strength::automatic;
+  bool every_candidate = false;  // beside the chosen candidate all others that take the job
   bool all_peers = true;
   std::vector<std::string> peers;  // by name, unless all take part
 };
@@ -54,6 +60,7 @@ struct CaseResult {
   Strength strength = Strength::automatic;
   Clock clock = Clock::call;
   Cache cache = Cache::warm;
+  double checking = 0, measuring = 0;  // seconds; both states of the cache share one checking
   std::string yardstick;  // the contestant that shares refer to; empty when there is none
   Role yardstick_role = Role::copy;
   std::vector<Entry> entries;

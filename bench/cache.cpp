@@ -1,7 +1,7 @@
 // How large the cache is, and writing over it.
 #include "bench/cache.hpp"
 
-#include "bench/peers/peers.hpp"
+#include "bench/contestant.hpp"
 
 #include "device/device.hpp"
 

@@ -70,9 +70,9 @@ Change change_of(const Document* before, const Document& after, double threshold
   return change;
 }
 
-cli::Cell figure(const std::optional<double>& value, bool of_share) {
+harness::Cell figure(const std::optional<double>& value, bool of_share) {
   if (!value) return {nullptr, ""};
-  return of_share ? cli::Cell(*value, fmt::format("{:.1f}%", *value * 100)) : cli::seconds_cell(*value);
+  return of_share ? harness::Cell(*value, fmt::format("{:.1f}%", *value * 100)) : harness::seconds_cell(*value);
 }
 
 const char* by(const Change& change) {
@@ -80,7 +80,7 @@ const char* by(const Change& change) {
   return change.of_share ? "share" : "seconds";
 }
 
-cli::Cell factor(const std::optional<Estimate>& ratio, double Estimate::*which) {
+harness::Cell factor(const std::optional<Estimate>& ratio, double Estimate::*which) {
   if (!ratio) return {nullptr, ""};
   return {(*ratio).*which, fmt::format("{:.3f}", (*ratio).*which)};
 }
@@ -136,13 +136,13 @@ Comparison compared(const Document& before, const Document& after, double thresh
   return comparison;
 }
 
-std::string text_of(const Comparison& comparison, cli::Format format) {
-  cli::Table table({"case", "verdict", "by", "before", "after", "time_ratio", "low", "high"});
+std::string text_of(const Comparison& comparison, harness::Format format) {
+  harness::Table table({"case", "verdict", "by", "before", "after", "time_ratio", "low", "high"});
   for (const Change& change : comparison.changes)
     table.add({change.label, name(change.verdict), by(change), figure(change.before, change.of_share),
                figure(change.after, change.of_share), factor(change.ratio, &Estimate::median),
                factor(change.ratio, &Estimate::low), factor(change.ratio, &Estimate::high)});
-  const bool for_people = format == cli::Format::table || format == cli::Format::md;
+  const bool for_people = format == harness::Format::table || format == harness::Format::md;
   return for_people ? fmt::format("{}\n{}; threshold {:g}%\n", table.text(format), tally(comparison),
                                   comparison.threshold * 100)
                     : table.text(format);

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "bench/document.hpp"
-
-#include "table.hpp"
+#include "harness/table.hpp"
 
 #include <optional>
 #include <string>
@@ -52,6 +51,6 @@ struct Comparison {
 Comparison compared(const Document& before, const Document& after, double threshold);
 
 /// As text in any format, with a row per case.
-std::string text_of(const Comparison& comparison, cli::Format format);
+std::string text_of(const Comparison& comparison, harness::Format format);
 
 }  // namespace axisloom::bench

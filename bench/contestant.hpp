@@ -10,6 +10,9 @@
 
 namespace axisloom::bench {
 
+/// Seconds since some fixed moment, by the steady clock.
+double now();
+
 /// Times of one run, in seconds.
 struct Timing {
   double call = 0;               // from the call until the result is there

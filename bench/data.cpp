@@ -1,8 +1,11 @@
 // The masks of each dtype, and filling by all cores.
 #include "bench/data.hpp"
 
+#include "core/number.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace axisloom::bench {
 
@@ -24,13 +27,13 @@ Data Data::of(Dtype dtype, std::uint64_t seed) {
 Data Data::numbers(Dtype dtype, std::uint64_t seed, int fraction_bits) {
   Data data{static_cast<std::int64_t>(size_of(dtype)), seed};
   if (dtype == Dtype::boolean) data.keep = 1;
-  const FloatFormat* const format = float_format(dtype);
+  const core::FloatFormat* const format = core::float_format(dtype);
   if (format == nullptr) return data;
   const int kept = std::min(fraction_bits, format->fraction_bits);
   const std::uint64_t fraction = ((std::uint64_t{1} << kept) - 1) << (format->fraction_bits - kept);
-  data.keep = fraction | std::uint64_t{1} << (format->bits - 1);
-  data.set = format->exponent_of_half << format->fraction_bits;
-  if (format->bits == 32) {  // the second component of a c64; of others the upper half is not used
+  data.keep = fraction | std::uint64_t{1} << (format->bits() - 1);
+  data.set = std::uint64_t(format->bias() - 1) << format->fraction_bits;
+  if (format->bits() == 32) {  // the second component of a c64; of others the upper half is not used
     data.keep |= data.keep << 32;
     data.set |= data.set << 32;
   }
@@ -50,38 +53,19 @@ void fill_on_host(Team& team, const Data& data, std::span<std::byte> memory) {
   });
 }
 
-const FloatFormat* float_format(Dtype dtype) noexcept {
-  static constexpr FloatFormat f16{16, 10, 14}, bf16{16, 7, 126}, f32{32, 23, 126}, f64{64, 52, 1022};
-  switch (dtype) {
-    case Dtype::f16:
-      return &f16;
-    case Dtype::bf16:
-      return &bf16;
-    case Dtype::f32:
-    case Dtype::c64:
-      return &f32;
-    case Dtype::f64:
-    case Dtype::c128:
-      return &f64;
-    default:
-      return nullptr;
-  }
-}
-
 WholeNumbers::WholeNumbers(Dtype dtype, int fraction_bits) {
-  const FloatFormat* const format = float_format(dtype);
-  floating_ = format != nullptr;
-  if (floating_) {
+  const core::FloatFormat* const format = core::float_format(dtype);
+  floating = format != nullptr;
+  if (floating) {
     const int kept = std::min(fraction_bits, format->fraction_bits);
-    sign_bit_ = static_cast<unsigned>(format->bits - 1);
-    fraction_shift_ = static_cast<unsigned>(format->fraction_bits - kept);
-    fraction_mask_ = (std::uint64_t{1} << kept) - 1;
-    leading_ = std::uint64_t{1} << kept;
-    unit_ = std::ldexp(1.0, -kept - 1);
+    sign_bit = static_cast<unsigned>(format->bits() - 1);
+    fraction_shift = static_cast<unsigned>(format->fraction_bits - kept);
+    fraction_mask = (std::uint64_t{1} << kept) - 1;
+    unit = std::ldexp(1.0, -kept - 1);
     return;
   }
-  signed_ = dtype == Dtype::i8 || dtype == Dtype::i16 || dtype == Dtype::i32 || dtype == Dtype::i64;
-  unused_ = static_cast<unsigned>(64 - 8 * size_of(dtype));
+  is_signed = dtype == Dtype::i8 || dtype == Dtype::i16 || dtype == Dtype::i32 || dtype == Dtype::i64;
+  unused = static_cast<unsigned>(64 - 8 * size_of(dtype));
 }
 
 }  // namespace axisloom::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bench/team.hpp"
+#include "harness/random.hpp"
 
 #include <axisloom/array.hpp>
 
@@ -28,43 +29,29 @@ struct Data {
 
   /// Eight bytes of the element at a position; `half` 1 is the upper half of a 16-byte element.
   std::uint64_t bits(std::uint64_t position, unsigned half) const noexcept {
-    std::uint64_t z = (2 * position + half + seed) * 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return ((z ^ (z >> 31)) & keep) | set;
+    return (harness::mixed((2 * position + half + seed) * harness::golden_step) & keep) | set;
   }
 };
 
 /// Fills memory that begins at position 0.
 void fill_on_host(Team& team, const Data& data, std::span<std::byte> memory);
 
-/// A real float format with a leading bit that is not stored: sign, exponent, fraction.
-struct FloatFormat {
-  int bits, fraction_bits;
-  std::uint64_t exponent_of_half;  // the stored exponent of [0.5, 1)
-};
-/// Nothing for integers and bool; of complex dtypes the format of a component.
-const FloatFormat* float_format(Dtype dtype) noexcept;
-
 /// Elements made by Data::numbers as whole numbers: integers as they are, floats times 2^(fraction_bits + 1).
-class WholeNumbers {
- public:
+struct WholeNumbers {
   WholeNumbers(Dtype dtype, int fraction_bits);
 
   std::int64_t operator()(std::uint64_t bits) const noexcept {
-    const auto size = static_cast<std::int64_t>(leading_ + ((bits >> fraction_shift_) & fraction_mask_));
-    if (floating_) return (bits >> sign_bit_ & 1) != 0 ? -size : size;
-    return signed_ ? static_cast<std::int64_t>(bits << unused_) >> unused_
-                   : static_cast<std::int64_t>(bits << unused_ >> unused_);
+    const auto size = static_cast<std::int64_t>(fraction_mask + 1 + ((bits >> fraction_shift) & fraction_mask));
+    if (floating) return (bits >> sign_bit & 1) != 0 ? -size : size;
+    return is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
+                     : static_cast<std::int64_t>(bits << unused >> unused);
   }
-  /// What a whole number stands for is that number times this.
-  double unit() const noexcept { return unit_; }
 
- private:
-  bool floating_ = false, signed_ = false;
-  unsigned sign_bit_ = 0, fraction_shift_ = 0, unused_ = 0;
-  std::uint64_t fraction_mask_ = 0, leading_ = 0;
-  double unit_ = 1;
+  bool floating = false, is_signed = false;
+  unsigned sign_bit = 0, fraction_shift = 0;  // of floats, whose leading bit is not stored
+  std::uint64_t fraction_mask = 0;
+  unsigned unused = 0;  // upper bits of integers
+  double unit = 1;      // what a whole number stands for is that number times this
 };
 
 }  // namespace axisloom::bench

@@ -32,7 +32,7 @@ Document parse_document(const std::string& path) {
   constexpr std::size_t limit = std::size_t{64} << 20;  // bytes: eighty times the longest of docs/results
   Document document = Document::parse(io::InputFile(path).text(limit), nullptr, false);
   if (document.is_discarded())
-    throw Error(Errc::file, fmt::format("{} is no JSON, or not all of it", io::printable(path)),
+    throw Error(Errc::file, fmt::format("{} is not complete JSON", io::printable(path)),
                 "give a file written with --format json");
   return document;
 }
@@ -40,7 +40,7 @@ Document parse_document(const std::string& path) {
 Document load_document(const std::string& path) {
   Document document = parse_document(path);
   if (const auto fault = fault_of(document))
-    throw Error(Errc::file, fmt::format("{} is no document of axisloom bench: {}", io::printable(path), *fault),
+    throw Error(Errc::file, fmt::format("{} is not a document of axisloom bench: {}", io::printable(path), *fault),
                 "give a file written by axisloom bench --format json");
   return document;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace axisloom::bench {
 namespace {
@@ -106,6 +107,10 @@ class Runner {
 };
 
 }  // namespace
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 const char* name(Role role) noexcept {
   switch (role) {

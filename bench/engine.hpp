@@ -4,7 +4,9 @@
 #include "bench/contestant.hpp"
 #include "bench/statistics.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +25,7 @@ struct Rules {
   double width = 0.02;           // of the interval, as a share of the median
   std::size_t min_samples = 6;   // the fewest that give an interval of 95%
   std::size_t max_samples = 20000;
-  double longest_run =
-      60;  // seconds; who takes longer at first is left out, since the fewest samples would take all day
+  double longest_run = 60;  // seconds; a contestant whose first run takes longer is left out
 
   static Rules with_min_seconds(double seconds) { return {seconds, 10 * seconds, 0.2 * seconds}; }
 };

@@ -2,15 +2,13 @@
 #include "bench/judge.hpp"
 
 #include "bench/workload.hpp"
-
-#include "compare.hpp"
+#include "harness/compare.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace axisloom::bench {
@@ -25,7 +23,7 @@ class OracleJudge final : public Judge {
 
   Strength strength() const override { return Strength::full; }
   Mistakes judge(const std::byte* result) override {
-    if (want_.empty()) ask_oracle();
+    if (want_.empty()) find_answer();
     std::vector<std::byte> fetched;
     const std::byte* const got = workload_.output_on_host(result, fetched);
     if (workload_.move()) return compared_on_host(workload_.team(), *workload_.move(), want_.data(), got);
@@ -33,29 +31,21 @@ class OracleJudge final : public Judge {
   }
 
  private:
-  void ask_oracle() {
-    const ops::OpEntry& entry = workload_.entry();
+  void find_answer() {
     std::vector<std::vector<std::byte>> fetched(workload_.inputs());
     std::vector<const std::byte*> in;
     for (std::size_t i = 0; i < fetched.size(); ++i) in.push_back(workload_.input_on_host(i, fetched[i]));
     want_.resize(std::max<std::size_t>(1, workload_.output_bytes()));
-    entry.oracle(workload_.op(), workload_.views(), in, want_.data());
-    if (entry.bound) bound_ = entry.bound(workload_.op(), workload_.views(), in);
+    bound_ = harness::ask_oracle(workload_.op(), workload_.views(), in, want_.data());
   }
 
   Mistakes compared(const std::byte* got) const {
-    const View& view = workload_.out();
-    const std::size_t size = size_of(view.dtype);
     Mistakes mistakes;
-    std::size_t ordinal = 0;
-    cli::for_each_element(view, [&](const Dims&, std::int64_t offset) {
-      const std::size_t at = static_cast<std::size_t>(offset) * size;
-      const bool right = bound_.empty() ? std::memcmp(want_.data() + at, got + at, size) == 0
-                                        : cli::agree(view.dtype, want_.data() + at, got + at, bound_[ordinal]);
-      ++ordinal;
-      if (!right && mistakes.count++ == 0) mistakes.first = offset;
-      return true;
-    });
+    harness::for_each_difference(workload_.out(), want_.data(), got, bound_,
+                                 [&](const Dims&, std::int64_t offset, double) {
+                                   if (mistakes.count++ == 0) mistakes.first = offset;
+                                   return true;
+                                 });
     return mistakes;
   }
 
@@ -75,13 +65,22 @@ class MoveJudge final : public Judge {
   Workload& workload_;
 };
 
+/// Where the long work of a judge is done: on the device where the arrays lie there and nowhere else, and where so many
+/// terms at a time are worth a launch with its copies.
+Where judges_where(const Workload& workload, double terms) {
+  constexpr double worth_a_launch = 1 << 22;  // 5 ms on a core of the EPYC
+  return workload.host(0) != nullptr || terms < worth_a_launch ? Where::host : Where::device;
+}
+
 /// The judge that knows a workload's operation better than the oracle does, or null.
 std::unique_ptr<Judge> own_judge(Workload& workload) {
   if (workload.move()) return std::make_unique<MoveJudge>(workload);
   if (const auto& reduction = workload.reduction(); reduction && can_judge(*reduction))
-    return make_reduction_judge(workload, *reduction);
+    return make_reduction_judge(workload, *reduction,
+                                judges_where(workload, double(reduction->results() * reduction->reduced)));
   if (const auto& product = workload.product(); product && can_judge(*product))
-    return make_product_judge(workload, *product);
+    return make_product_judge(workload, *product,
+                              judges_where(workload, double(product->m * product->k * sampled_rows)));
   return nullptr;
 }
 

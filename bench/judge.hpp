@@ -5,7 +5,9 @@
 #include "bench/verify.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace axisloom::bench {
 
@@ -28,8 +30,10 @@ class Judge {
 /// The judge of a workload. Throws Error(usage) when its operation cannot be judged so.
 std::unique_ptr<Judge> make_judge(Workload& workload, Strength asked);
 
-std::unique_ptr<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction);
-std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product);
+/// Where a judge works out what must be.
+enum class Where { host, device };
+std::unique_ptr<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction, Where where);
+std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product, Where where);
 /// Whether there is such a judge for these dtypes.
 bool can_judge(const Reduction& reduction) noexcept;
 bool can_judge(const Product& product) noexcept;

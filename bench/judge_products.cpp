@@ -1,4 +1,4 @@
-// Products of matrices, judged on the host: 64 rows and columns are worked out, and everything else shows in sums.
+// Products of matrices: 64 rows and columns are worked out, and everything else shows in sums.
 //
 //            n                  Of the other elements a judge cannot work out every one, but sums of 64 neighbours with
 //        +---+---+---+          signs s are cheap, since C s = A (B s): a wrong element makes its own sum wrong
@@ -15,7 +15,7 @@
 //        sqrt(k) large and k of them are rounded; a product in TF32 or bf16 where f32 was asked for exceeds it.
 //      To each the rounding of the stored result is added.
 #include "bench/judge.hpp"
-
+#include "bench/judge_on_device.hpp"
 #include "bench/workload.hpp"
 
 #include "core/number.hpp"
@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 namespace axisloom::bench {
@@ -43,8 +44,8 @@ std::vector<std::int64_t> sample(std::int64_t count) {
 
 /// rows x width, from a tall factor given as element(row, k) and a packed one of k x width.
 template <class Number, class Element>
-std::vector<Number> thin_product(Team& team, std::int64_t rows, std::int64_t k, std::int64_t width,
-                                 const std::vector<Number>& packed, const Element& element) {
+std::vector<Number> thin_product_on_host(Team& team, std::int64_t rows, std::int64_t k, std::int64_t width,
+                                         const std::vector<Number>& packed, const Element& element) {
   std::vector<Number> result(static_cast<std::size_t>(rows * width));
   team.run([&](unsigned member) {
     const auto [begin, end] = team.share((rows + rows_at_once - 1) / rows_at_once, member);
@@ -66,11 +67,12 @@ class Elements {
  public:
   Elements(const Data& data, Dtype dtype, const Matrix& matrix, std::int64_t batch)
       : data_(data), whole_(dtype, fraction_bits("matmul", dtype)), matrix_(matrix), batch_(batch) {}
+  HashedMatrix where() const { return {data_, whole_, matrix_.at(batch_, 0, 0), matrix_.row, matrix_.column}; }
   Number operator()(std::int64_t row, std::int64_t column) const {
     const auto position = static_cast<std::uint64_t>(matrix_.at(batch_, row, column));
     const std::int64_t number = whole_(data_.bits(position, 0));
     if constexpr (std::is_floating_point_v<Number>)
-      return static_cast<double>(number) * whole_.unit();
+      return static_cast<double>(number) * whole_.unit;
     else
       return static_cast<Number>(number);
   }
@@ -80,6 +82,20 @@ class Elements {
   WholeNumbers whole_;
   Matrix matrix_;
   std::int64_t batch_;
+};
+
+/// Who works out thin products.
+struct Helper {
+  Workload& workload;
+  Where where;
+
+  template <class Number>
+  std::vector<Number> thin_product(std::int64_t rows, std::int64_t k, std::int64_t width,
+                                   const std::vector<Number>& packed, const Elements<Number>& element) const {
+    if (where == Where::host || !workload.device().info().f64)
+      return thin_product_on_host(workload.team(), rows, k, width, packed, element);
+    return thin_product_on_device(workload.device(), workload.queue(), element.where(), rows, k, width, packed);
+  }
 };
 
 /// Signs that no contestant knows of. For integers they make a sum whose every element counts, modulo any power of 2.
@@ -102,17 +118,19 @@ std::int64_t groups_of(std::int64_t n) {
 
 template <class Number>
 std::vector<Number> columns_of(const Product& p, const Elements<Number>& a, const Elements<Number>& b,
-                               const std::vector<std::int64_t>& columns, Team& team) {
+                               const std::vector<std::int64_t>& columns, const Helper& helper) {
   const auto width = static_cast<std::int64_t>(columns.size());
   std::vector<Number> packed;
   for (std::int64_t kk = 0; kk < p.k; ++kk)
     for (std::int64_t column : columns) packed.push_back(b(kk, column));
-  return thin_product(team, p.m, p.k, width, packed, a);
+  return helper.thin_product(p.m, p.k, width, packed, a);
 }
 
 template <class Number>
-std::vector<Number> sums_of(const Product& p, const Elements<Number>& a, const Elements<Number>& b, Team& team) {
+std::vector<Number> sums_of(const Product& p, const Elements<Number>& a, const Elements<Number>& b,
+                            const Helper& helper) {
   const std::int64_t groups = groups_of(p.n);
+  Team& team = helper.workload.team();
   std::vector<Number> packed(static_cast<std::size_t>(p.k * groups));
   team.run([&](unsigned member) {
     const auto [begin, end] = team.share(p.k, member);
@@ -121,15 +139,15 @@ std::vector<Number> sums_of(const Product& p, const Elements<Number>& a, const E
         packed[static_cast<std::size_t>(kk * groups + j / sum_width)] +=
             b(kk, j) * static_cast<Number>(static_cast<std::int64_t>(sign_of(j)));
   });
-  return thin_product(team, p.m, p.k, groups, packed, a);
+  return helper.thin_product(p.m, p.k, groups, packed, a);
 }
 
 /// A product whose inputs are hashes. Number: double, or u64 for integers, which count modulo 2^64.
 template <class Number>
 class ProductJudge final : public Judge {
  public:
-  ProductJudge(Workload& workload, const Product& product)
-      : workload_(workload), product_(product), roundoff_(core::unit_roundoff(product.in)) {
+  ProductJudge(Workload& workload, const Product& product, Where where)
+      : workload_(workload), helper_{workload, where}, product_(product), roundoff_(core::unit_roundoff(product.in)) {
     if (std::is_floating_point_v<Number>) roundoff_ = std::min(roundoff_, core::unit_roundoff(Dtype::f32));
   }
 
@@ -157,16 +175,15 @@ class ProductJudge final : public Judge {
 
  private:
   Reference<Number> work_out(std::int64_t batch) const {
-    Team& team = workload_.team();
     const Product turned = product_.transposed();
     const Elements<Number> a(workload_.data(0), product_.in, product_.a, batch);
     const Elements<Number> b(workload_.data(1), product_.in, product_.b, batch);
     const Elements<Number> turned_a(workload_.data(1), product_.in, turned.a, batch);
     const Elements<Number> turned_b(workload_.data(0), product_.in, turned.b, batch);
     Reference<Number> reference{sample(product_.m), sample(product_.n), {}, {}, {}};
-    reference.of_columns = columns_of(product_, a, b, reference.columns, team);
-    reference.of_rows = columns_of(turned, turned_a, turned_b, reference.rows, team);
-    reference.sums = sums_of(product_, a, b, team);
+    reference.of_columns = columns_of(product_, a, b, reference.columns, helper_);
+    reference.of_rows = columns_of(turned, turned_a, turned_b, reference.rows, helper_);
+    reference.sums = sums_of(product_, a, b, helper_);
     return reference;
   }
 
@@ -254,6 +271,7 @@ class ProductJudge final : public Judge {
   }
 
   Workload& workload_;
+  Helper helper_;
   Product product_;
   double roundoff_;  // of the additions
   std::vector<Reference<Number>> references_;
@@ -265,12 +283,12 @@ class ProductJudge final : public Judge {
 
 bool can_judge(const Product& product) noexcept {
   return core::components_of(product.in) == 1 && product.in != Dtype::boolean &&
-         (float_format(product.in) != nullptr) == (float_format(product.out) != nullptr);
+         (core::float_format(product.in) != nullptr) == (core::float_format(product.out) != nullptr);
 }
 
-std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product) {
-  if (float_format(product.in) != nullptr) return std::make_unique<ProductJudge<double>>(workload, product);
-  return std::make_unique<ProductJudge<std::uint64_t>>(workload, product);
+std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product, Where where) {
+  if (core::float_format(product.in) != nullptr) return std::make_unique<ProductJudge<double>>(workload, product, where);
+  return std::make_unique<ProductJudge<std::uint64_t>>(workload, product, where);
 }
 
 }  // namespace axisloom::bench

@@ -1,94 +1,101 @@
-// Reductions, worked out on the host from the hashes of the input: no element is read, and every result is exact.
+// Reductions, worked out from the hashes of the input, by a device where the arrays lie on one: no element is read, and
+// every result is exact.
 #include "bench/judge.hpp"
-
+#include "bench/judge_on_device.hpp"
 #include "bench/workload.hpp"
 
 #include "core/number.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace axisloom::bench {
 namespace {
-
-/// What became of the numbers that go into one result, or into one component of a complex one. Sums count modulo 2^64,
-/// as those of integers do; of floats they stay far below.
-struct Result {
-  std::uint64_t sum = 0;
-  std::int64_t best = 0;
-  std::int64_t best_at = -1;  // along the reduced axis; -1: none yet
-};
-
-enum class Fold { sum, least, greatest };
 
 Fold fold_of(const std::string& kind) {
   if (kind == "sum" || kind == "mean") return Fold::sum;
   return kind.ends_with("min") ? Fold::least : Fold::greatest;
 }
 
-bool better(Fold fold, std::int64_t value, std::int64_t at, const Result& than) {
+bool better(Fold fold, std::int64_t value, std::int64_t at, const Folded& than) {
   if (than.best_at < 0) return true;
   if (value == than.best) return at < than.best_at;
   return fold == Fold::least ? value < than.best : value > than.best;
 }
 
 template <Fold fold>
-void take(Result& into, std::int64_t value, std::int64_t at) {
+void take(Folded& into, std::int64_t value, std::int64_t at) {
   if constexpr (fold == Fold::sum)
     into.sum += static_cast<std::uint64_t>(value);
   else if (better(fold, value, at, into))
     into = {0, value, at};
 }
 
-void merge(Fold fold, Result& into, const Result& part) {
-  into.sum += part.sum;
-  if (fold != Fold::sum && part.best_at >= 0 && better(fold, part.best, part.best_at, into))
-    into = {0, part.best, part.best_at};
-}
-
 class ReductionJudge final : public Judge {
  public:
-  ReductionJudge(Workload& workload, const Reduction& reduction) : workload_(workload), reduction_(reduction) {}
+  ReductionJudge(Workload& workload, const Reduction& reduction, Where where)
+      : workload_(workload), reduction_(reduction), where_(where) {}
 
   Strength strength() const override { return Strength::indexed; }
   Mistakes judge(const std::byte* result) override {
-    if (results_.empty()) work_out();
+    if (results_.empty()) results_ = where_ == Where::host ? on_host() : on_device();
     std::vector<std::byte> fetched;
     const std::byte* const got = workload_.output_on_host(result, fetched);
-    const std::size_t size = size_of(reduction_.out);
-    Mistakes mistakes;
-    for (std::int64_t i = 0; i < reduction_.results(); ++i) {
-      const std::int64_t at = reduction_.out_offset + i;
-      const Result* const want = &results_[static_cast<std::size_t>(i * components_)];
-      bool all_right = true;
-      for (int c = 0; c < components_; ++c) all_right &= right(want[c], got + static_cast<std::size_t>(at) * size, c);
-      if (!all_right && mistakes.count++ == 0) mistakes.first = at;
-    }
-    return mistakes;
+    return compared(got);
   }
 
  private:
-  void work_out() {
+  std::vector<Folded> on_device() const {
+    return folded_on_device(workload_.device(), workload_.queue(), workload_.data(0), reduction_,
+                            fold_of(reduction_.kind));
+  }
+
+  std::vector<Folded> on_host() const {
     const Fold fold = fold_of(reduction_.kind);
     const auto run = fold == Fold::sum     ? &ReductionJudge::work_out_part<Fold::sum>
                      : fold == Fold::least ? &ReductionJudge::work_out_part<Fold::least>
                                            : &ReductionJudge::work_out_part<Fold::greatest>;
     Team& team = workload_.team();
-    std::vector<std::vector<Result>> parts(team.size());
+    std::vector<std::vector<Folded>> parts(team.size());
     team.run([&](unsigned member) {
       parts[member].resize(static_cast<std::size_t>(reduction_.results() * components_));
       const auto [begin, end] = team.share(reduction_.outer * reduction_.reduced, member);
       (this->*run)(begin, end, parts[member]);
     });
-    results_ = std::move(parts[0]);
     for (std::size_t part = 1; part < parts.size(); ++part)
-      for (std::size_t i = 0; i < results_.size(); ++i) merge(fold, results_[i], parts[part][i]);
+      for (std::size_t i = 0; i < parts[0].size(); ++i) merge(fold, parts[0][i], parts[part][i]);
+    return std::move(parts[0]);
+  }
+
+  Mistakes compared(const std::byte* got) const {
+    Team& team = workload_.team();
+    std::vector<Mistakes> found(team.size());
+    team.run([&](unsigned member) {
+      const auto [begin, end] = team.share(reduction_.results(), member);
+      for (std::int64_t i = begin; i < end; ++i)
+        if (!right_result(i, got) && found[member].count++ == 0) found[member].first = reduction_.out_offset + i;
+    });
+    Mistakes mistakes;
+    for (const Mistakes& part : found) {
+      if (mistakes.count == 0) mistakes.first = part.first;
+      mistakes.count += part.count;
+    }
+    return mistakes;
+  }
+
+  bool right_result(std::int64_t i, const std::byte* got) const {
+    const auto at = static_cast<std::size_t>(reduction_.out_offset + i);
+    const std::byte* const element = got + at * size_of(reduction_.out);
+    for (int c = 0; c < components_; ++c)
+      if (!right(results_[static_cast<std::size_t>(i * components_ + c)], element, c)) return false;
+    return true;
   }
 
   /// Runs of `inner` elements, one after the other.
   template <Fold fold>
-  void work_out_part(std::int64_t begin, std::int64_t end, std::vector<Result>& results) const {
+  void work_out_part(std::int64_t begin, std::int64_t end, std::vector<Folded>& results) const {
     const Data data = workload_.data(0);
     const WholeNumbers number = numbers();
     // The second component of a c64 is the upper half of its bits, that of a c128 has bits of its own.
@@ -97,7 +104,7 @@ class ReductionJudge final : public Judge {
       const std::int64_t first = (run / reduction_.reduced) * reduction_.inner, at = run % reduction_.reduced;
       const auto position = static_cast<std::uint64_t>(reduction_.in_offset + run * reduction_.inner);
       for (std::int64_t i = 0; i < reduction_.inner; ++i) {
-        Result* const into = &results[static_cast<std::size_t>((first + i) * components_)];
+        Folded* const into = &results[static_cast<std::size_t>((first + i) * components_)];
         const std::uint64_t element = position + static_cast<std::uint64_t>(i);
         take<fold>(into[0], number(data.bits(element, 0)), at);
         if (components_ == 2)
@@ -108,13 +115,13 @@ class ReductionJudge final : public Judge {
 
   WholeNumbers numbers() const { return {reduction_.in, fraction_bits(reduction_.kind, reduction_.in)}; }
 
-  bool right(const Result& want, const std::byte* got, int component) const {
+  bool right(const Folded& want, const std::byte* got, int component) const {
     if (reduction_.kind.starts_with("arg")) return integer(got) == static_cast<std::uint64_t>(want.best_at);
     const bool sums = fold_of(reduction_.kind) == Fold::sum;
-    if (reduction_.kind != "mean" && float_format(reduction_.out) == nullptr)
+    if (reduction_.kind != "mean" && core::float_format(reduction_.out) == nullptr)
       return integer(got) == low_bits(sums ? want.sum : static_cast<std::uint64_t>(want.best));
     const long double exact = static_cast<long double>(sums ? static_cast<std::int64_t>(want.sum) : want.best) *
-                              numbers().unit() / (reduction_.kind == "mean" ? reduction_.reduced : 1);
+                              numbers().unit / (reduction_.kind == "mean" ? reduction_.reduced : 1);
     // A sum is rounded once, when it is stored; a mean also when it is divided.
     const long double allowed = (sums ? 2 : 0) * core::unit_roundoff(reduction_.out) * std::fabs(exact);
     return std::fabs(core::number_at(reduction_.out, got, component) - exact) <= allowed;
@@ -132,22 +139,29 @@ class ReductionJudge final : public Judge {
 
   Workload& workload_;
   Reduction reduction_;
+  Where where_;
   int components_ = core::components_of(reduction_.in);
-  std::vector<Result> results_;  // component beside component
+  std::vector<Folded> results_;  // component beside component
 };
 
 }  // namespace
 
+void merge(Fold fold, Folded& into, const Folded& part) {
+  into.sum += part.sum;
+  if (fold != Fold::sum && part.best_at >= 0 && better(fold, part.best, part.best_at, into))
+    into = {0, part.best, part.best_at};
+}
+
 bool can_judge(const Reduction& reduction) noexcept {
   const bool sums = reduction.kind == "sum" || reduction.kind == "mean";
-  const bool floats = float_format(reduction.in) != nullptr;
+  const bool floats = core::float_format(reduction.in) != nullptr;
   // Sums of integers wrap, so their mean is not theirs divided; the order of u64 is not that of i64.
   if (reduction.in == Dtype::boolean || (reduction.kind == "mean" && !floats)) return false;
   return sums || reduction.in != Dtype::u64;
 }
 
-std::unique_ptr<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction) {
-  return std::make_unique<ReductionJudge>(workload, reduction);
+std::unique_ptr<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction, Where where) {
+  return std::make_unique<ReductionJudge>(workload, reduction, where);
 }
 
 }  // namespace axisloom::bench

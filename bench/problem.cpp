@@ -1,7 +1,9 @@
 // Views of reductions and products, with the axes that other libraries do not know about merged away.
 #include "bench/problem.hpp"
 
-#include "arguments.hpp"
+#include "harness/arguments.hpp"
+
+#include "planner/registry.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +18,7 @@ std::vector<bool> reduced_axes(const Operation& op, int rank) {
   const auto named = op.option("axes");
   std::vector<bool> reduced(static_cast<std::size_t>(rank), !named);
   if (!named) return reduced;
-  for (std::int64_t axis : cli::parse_strides(*named)) {
+  for (std::int64_t axis : harness::parse_strides(*named)) {
     if (axis < 0) axis += rank;
     if (axis >= 0 && axis < rank) reduced[static_cast<std::size_t>(axis)] = true;
   }
@@ -57,12 +59,11 @@ bool merge_batches(const View& out, std::span<const Operand> operands, std::int6
 }  // namespace
 
 std::optional<Reduction> reduction_of(const Operation& op, std::span<const View> views) {
-  if (views.size() != 2 ||
-      std::find(known_reductions.begin(), known_reductions.end(), op.name) == known_reductions.end())
-    return std::nullopt;
+  const std::string_view kind = ops::entry(op.name).known_as;
+  if (std::find(known_reductions.begin(), known_reductions.end(), kind) == known_reductions.end()) return std::nullopt;
   const View &in = views[0], &out = views[1];
   if (!in.is_contiguous() || !out.is_contiguous()) return std::nullopt;
-  Reduction reduction{op.name, in.dtype, out.dtype, 1, 1, 1, in.offset, out.offset, {}};
+  Reduction reduction{std::string(kind), in.dtype, out.dtype, 1, 1, 1, in.offset, out.offset, {}};
   const std::vector<bool> reduced = reduced_axes(op, in.rank());
   bool within = false, behind = false;
   for (int axis = 0; axis < in.rank(); ++axis) {
@@ -85,7 +86,7 @@ Product Product::transposed() const {
 }
 
 std::optional<Product> product_of(const Operation& op, std::span<const View> views) {
-  if (op.name != "matmul" || views.size() != 3 || !op.options.empty() || views[0].dtype != views[1].dtype)
+  if (ops::entry(op.name).known_as != "matmul" || views.size() != 3 || !op.options.empty() || views[0].dtype != views[1].dtype)
     return std::nullopt;
   const View &a = views[0], &b = views[1], &c = views[2];
   if (a.rank() == 0 || b.rank() == 0) return std::nullopt;

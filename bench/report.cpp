@@ -41,26 +41,27 @@ const Summary* deciding(const Entry& entry, Clock clock) {
   return summary ? &*summary : nullptr;
 }
 
-cli::Cell number(double value, const char* format) {
+harness::Cell number(double value, const char* format) {
   return {rounded(value), fmt::format(fmt::runtime(format), value)};
 }
 
-const cli::Cell nothing{nullptr, ""};
+const harness::Cell nothing{nullptr, ""};
 
-std::vector<cli::Cell> row_of(const CaseResult& result, const Entry& entry) {
-  std::vector<cli::Cell> row{result.label, name(result.cache), entry.name};
+std::vector<harness::Cell> row_of(const CaseResult& result, const Entry& entry) {
+  std::vector<harness::Cell> row{result.label, name(result.cache), entry.name};
   const Summary* times = deciding(entry, result.clock);
   if (times == nullptr) {
     row.insert(row.end(), 8, nothing);
   } else {
     row.push_back(number(times->median * 1e3, "{:.3f}"));
-    row.push_back(cli::Cell(rounded(times->width()), fmt::format("{:.1f}%", times->width() * 100)));
+    row.push_back(harness::Cell(rounded(times->width()), fmt::format("{:.1f}%", times->width() * 100)));
     row.push_back(entry.rate.bytes > 0 ? number(entry.rate.bytes / 1e9, "{:.1f}") : nothing);
     row.push_back(entry.rate.operations > 0 ? number(entry.rate.operations / 1e9, "{:.1f}") : nothing);
-    row.push_back(entry.share ? cli::Cell(rounded(*entry.share), fmt::format("{:.1f}%", *entry.share * 100)) : nothing);
+    row.push_back(entry.share ? harness::Cell(rounded(*entry.share), fmt::format("{:.1f}%", *entry.share * 100))
+                              : nothing);
     row.push_back(number(entry.call->median * 1e3, "{:.3f}"));
     row.push_back(std::uint64_t{times->samples});
-    row.push_back(entry.rank > 0 ? cli::Cell(entry.rank) : nothing);
+    row.push_back(entry.rank > 0 ? harness::Cell(entry.rank) : nothing);
   }
   row.emplace_back(entry.status == Status::right ? name_of(result.strength) : name(entry.status));
   std::string note = entry.status == Status::right ? entry.how : entry.reason;
@@ -81,6 +82,8 @@ Json case_json(const CaseResult& result) {
             {"check", name(result.strength)},
             {"clock", name(result.clock)},
             {"cache", name(result.cache)},
+            {"checking_ms", rounded(result.checking * 1e3)},
+            {"measuring_ms", rounded(result.measuring * 1e3)},
             {name(result.yardstick_role), result.yardstick}};
   json["contestants"] = Json::array();
   for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.yardstick_role));
@@ -149,14 +152,14 @@ std::string markdown_table(const Json& cases) {
   std::vector<std::string> titles{title_of(cases)};
   const bool mixed = titles.front().find("where") != std::string::npos;
   titles.insert(titles.end(), names.begin(), names.end());
-  cli::Table table(titles);
+  harness::Table table(titles);
   for (const Json& result : cases) {
     const char* const unit = mixed && !is_arithmetic(result) ? " (GB/s)" : "";
-    std::vector<cli::Cell> row{label_of(result) + unit};
+    std::vector<harness::Cell> row{label_of(result) + unit};
     for (const std::string& name : names) row.emplace_back(rate_text(result, find_contestant(result, name)));
     table.add(std::move(row));
   }
-  return table.text(cli::Format::md);
+  return table.text(harness::Format::md);
 }
 
 /// What was measured on, as far as the document says.
@@ -198,9 +201,9 @@ Json json_of(const Report& report) {
   return json;
 }
 
-cli::Table table_of(std::span<const CaseResult> cases) {
-  cli::Table table({"case", "cache", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms", "samples",
-                    "rank", "check", "note"});
+harness::Table table_of(std::span<const CaseResult> cases) {
+  harness::Table table({"case", "cache", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms",
+                        "samples", "rank", "check", "note"});
   for (const CaseResult& result : cases)
     for (const Entry& entry : result.entries)
       if (entry.status != Status::absent) table.add(row_of(result, entry));
@@ -213,14 +216,14 @@ std::string markdown_of(const Json& document) {
                      circumstances(document), bracket_text(cases));
 }
 
-std::string text_of(const Report& report, cli::Format format) {
+std::string text_of(const Report& report, harness::Format format) {
   switch (format) {
-    case cli::Format::json:
-      return json_of(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-    case cli::Format::md:
+    case harness::Format::json:
+      return harness::json_text(json_of(report));
+    case harness::Format::md:
       return markdown_of(json_of(report));
-    case cli::Format::table:
-    case cli::Format::csv:
+    case harness::Format::table:
+    case harness::Format::csv:
       break;
   }
   return table_of(report.cases).text(format);

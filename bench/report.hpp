@@ -2,13 +2,14 @@
 #pragma once
 
 #include "bench/bench.hpp"
-
-#include "table.hpp"
+#include "harness/table.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace axisloom::bench {
 
@@ -23,14 +24,14 @@ struct Report {
   std::vector<CaseResult> cases;
 };
 
-std::string text_of(const Report& report, cli::Format format);
+std::string text_of(const Report& report, harness::Format format);
 
 /// One contestant of a case, as it stands in the JSON document and in sweeps.
 nlohmann::ordered_json json_of(const Entry& entry, Role yardstick);
 nlohmann::ordered_json json_of(const Report& report);
 
 /// A row per contestant of every case.
-cli::Table table_of(std::span<const CaseResult> cases);
+harness::Table table_of(std::span<const CaseResult> cases);
 /// From a document as json_of makes it: a row per case and a column per contestant, in GB/s or GFLOP/s, whichever
 /// limits the case; of Axisloom's with its share of the yardstick.
 std::string markdown_of(const nlohmann::ordered_json& document);

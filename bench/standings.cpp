@@ -45,8 +45,8 @@ std::vector<Standing> standings_of(const Document& document) {
 
 }  // namespace
 
-cli::Table standings_of(std::span<const Document> documents) {
-  cli::Table table({"suite", "peer", "cases", "faster in", "median", "lowest", "where"});
+harness::Table standings_of(std::span<const Document> documents) {
+  harness::Table table({"suite", "peer", "cases", "faster in", "median", "lowest", "where"});
   for (const Document& document : documents)
     for (Standing& standing : standings_of(document)) {
       std::vector<Ratio>& ratios = standing.ratios;

@@ -2,16 +2,15 @@
 #pragma once
 
 #include "bench/document.hpp"
-
-#include "table.hpp"
+#include "harness/table.hpp"
 
 #include <span>
 
 namespace axisloom::bench {
 
-/// A row per suite and peer that was right in some case: in how many, in how many of those it was faster than Axisloom,
-/// Axisloom's rate over the peer's in the middle of them and in the worst, and which that is. By the clock that decides
-/// a case.
-cli::Table standings_of(std::span<const Document> documents);
+/// A row per suite and peer with a right result in some case: the number of such cases, how many of them the peer was
+/// faster in, the median and the lowest ratio of Axisloom's rate to the peer's, and the case with the lowest. Times are
+/// by the clock that decides a case.
+harness::Table standings_of(std::span<const Document> documents);
 
 }  // namespace axisloom::bench

@@ -1,8 +1,8 @@
 // The cases, and how they are picked.
 #include "bench/suite.hpp"
 
-#include "arguments.hpp"
-#include "check/expand.hpp"
+#include "harness/arguments.hpp"
+#include "harness/expand.hpp"
 
 #include "jit/jit.hpp"
 
@@ -19,21 +19,11 @@ namespace {
 
 constexpr std::string_view folder = "bench/suites/", ending = ".cases";
 
-std::string without_comment(std::string_view line) {
-  std::string text(line.substr(0, line.find('#')));
-  const std::size_t start = text.find_first_not_of(" \t\r");
-  if (start == std::string::npos) return {};
-  return text.substr(start, text.find_last_not_of(" \t\r") - start + 1);
-}
-
 std::vector<SuiteCase> read_suite(const std::string& suite, std::string_view text) {
   std::vector<SuiteCase> cases;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find('\n', start), text.size());
-    if (const std::string line = without_comment(text.substr(start, end - start)); !line.empty())
+  for (std::string_view line : harness::split(text, "\n"))
+    if (line = harness::without_comment(line); !line.empty())
       for (SuiteCase& c : read_suite_line(suite, line)) cases.push_back(std::move(c));
-    start = end + 1;
-  }
   return cases;
 }
 
@@ -43,18 +33,13 @@ bool contains(std::string_view text, std::string_view part) {
 
 Variant variant_of(std::string_view text) {
   Variant variant{std::string(text), {}};
-  std::vector<std::string> parts;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(':', start), text.size());
-    parts.emplace_back(text.substr(start, end - start));
-    start = end + 1;
-  }
+  const std::vector<std::string_view> parts = harness::split(text, ":");
   variant.options.candidate = parts.front();
   bool sense = !parts.front().empty() && parts.size() % 2 == 1;
   for (std::size_t i = 1; sense && i < parts.size(); i += 2) {
-    const auto value = cli::parse_integer(parts[i + 1]);
+    const auto value = harness::parse_integer(parts[i + 1]);
     sense = value.has_value();
-    if (sense) variant.options.configuration[parts[i]] = *value;
+    if (sense) variant.options.configuration[std::string(parts[i])] = *value;
   }
   if (!sense)
     throw Error(Errc::usage, fmt::format("cannot read also={}", text), "write it as also=candidate:tunable:value");
@@ -72,13 +57,13 @@ Job job_of(std::string_view label, std::string_view text) {
     job.also.push_back(variant_of(std::string_view(rest).substr(start, end - start)));
     rest.erase(at, end - at);
   }
-  job.what = cli::parse_case(rest);
+  job.what = harness::parse_case(rest);
   return job;
 }
 
 std::vector<SuiteCase> read_suite_line(const std::string& suite, std::string_view line) {
   std::vector<SuiteCase> cases;
-  for (const std::string& text : cli::expand(line)) {
+  for (const std::string& text : harness::expand(line)) {
     static const std::regex grammar("(cpu|gpu|any) +(quick|full) +\"([^\"]+)\": +(.+)");
     std::smatch parts;
     if (!std::regex_match(text, parts, grammar))

@@ -4,7 +4,7 @@
 // for one or, with the braces of test cases, many; quick ones are a selection that stands for the suite.
 #pragma once
 
-#include "check/case.hpp"
+#include "harness/case.hpp"
 
 #include <axisloom/device.hpp>
 
@@ -40,7 +40,7 @@ struct Variant {
 /// A case with the name that tables give it.
 struct Job {
   std::string label;
-  cli::Case what;
+  harness::Case what;
   std::vector<Variant> also = {};
 };
 /// From a case's text, in which also=CANDIDATE[:TUNABLE:VALUE...] may stand any number of times. Throws Error(usage).

@@ -1,14 +1,17 @@
 // Combinations, and the measurement of each.
 #include "bench/sweep.hpp"
 
+#include "bench/peers/peers.hpp"
 #include "bench/report.hpp"
+#include "harness/arguments.hpp"
 
-#include "arguments.hpp"
-#include "tune/configuration.hpp"
+#include "planner/configuration.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
+
+#include <map>
 
 namespace axisloom::bench {
 namespace {
@@ -53,12 +56,10 @@ SweptTunable parse_sweep(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos) refuse();
   SweptTunable tunable{text.substr(0, equals), {}};
-  for (std::size_t start = equals + 1; start <= text.size();) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    const auto value = cli::parse_integer(std::string_view(text).substr(start, end - start));
+  for (std::string_view part : harness::split(std::string_view(text).substr(equals + 1), ",")) {
+    const auto value = harness::parse_integer(part);
     if (!value) refuse();
     tunable.values.push_back(*value);
-    start = end + 1;
   }
   return tunable;
 }
@@ -89,7 +90,7 @@ void sweep_case(const Job& job, const Device& device, Team& team, CacheFlusher& 
               {"candidate", options.candidate},
               {"values", values_json(configuration)},
               {"bytes", static_cast<std::int64_t>(workload.work().bytes)}};
-    const std::string label = fmt::format("{} {}", job.label, tune::to_string(configuration));
+    const std::string label = fmt::format("{} {}", job.label, ops::to_string(configuration));
     try {
       for (const CaseResult& result :
            compete(workload, label, contestants_of(workload, options, session), flusher, settings, progress))

@@ -40,7 +40,7 @@ template <class Right>
 Mistakes count_wrong(Team& team, core::Move move, const Right& right) {
   if (move.axes.empty()) move.axes.push_back({});
   if (move.count() == 0) return {};
-  const core::MoveAxis last = move.axes.back();
+  const core::Loop last = move.axes.back();
   const std::int64_t rows = move.count() / last.extent;
   std::vector<Mistakes> found(team.size());
   team.run([&](unsigned member) {
@@ -50,18 +50,18 @@ Mistakes count_wrong(Team& team, core::Move move, const Right& right) {
     for (std::int64_t row = begin; row < end; ++row) {
       std::int64_t rest = row, from = move.in_offset, to = move.out_offset;
       for (std::size_t d = move.axes.size() - 1; d-- > 0;) {
-        const core::MoveAxis& axis = move.axes[d];
+        const core::Loop& axis = move.axes[d];
         index[d] = rest % axis.extent;
         rest /= axis.extent;
-        from += index[d] * axis.in_stride;
-        to += index[d] * axis.out_stride;
+        from += index[d] * axis.in;
+        to += index[d] * axis.out;
       }
       const RowGuard guard = row_guard(move, index);
       for (std::int64_t n = 0; n < last.extent; ++n) {
         const bool exists = guard.exists(n);
         if (!exists && !move.guard->fill) continue;
-        const std::int64_t at = to + n * last.out_stride;
-        if (right(from + n * last.in_stride, at, exists)) continue;
+        const std::int64_t at = to + n * last.out;
+        if (right(from + n * last.in, at, exists)) continue;
         if (mine.count++ == 0) mine.first = at;
       }
     }
@@ -125,7 +125,7 @@ std::string to_string(const Mistakes& mistakes) {
 core::Move in_output_order(core::Move move) {
   std::vector<int> order(move.axes.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto reach = [&](int axis) { return std::abs(move.axes[static_cast<std::size_t>(axis)].out_stride); };
+  const auto reach = [&](int axis) { return std::abs(move.axes[static_cast<std::size_t>(axis)].out); };
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return reach(a) > reach(b); });
   core::Move sorted = move;
   for (std::size_t to = 0; to < order.size(); ++to) {

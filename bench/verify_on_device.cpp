@@ -1,24 +1,15 @@
 // Launches the kernels that make and check data on a device.
+#include "bench/launch.hpp"
 #include "bench/verify.hpp"
-
-#include "device/device.hpp"
-#include "jit/jit.hpp"
 
 #include <axisloom/error.hpp>
 
-#include <algorithm>
 #include <numeric>
 
 namespace axisloom::bench {
 namespace {
 
-using i32 = std::int32_t;
-using i64 = std::int64_t;
-using u64 = std::uint64_t;
 #include "bench/verify.params.h"
-
-constexpr unsigned items = 256;        // of a group
-constexpr i64 largest_grid = 1 << 12;  // groups; each item then takes several points
 
 VerifyParams params_of(const Data& data) {
   VerifyParams params{};
@@ -37,10 +28,10 @@ VerifyParams params_of(const core::Move& move, const Data& data) {
   VerifyParams params = params_of(data);
   const i32 first = VERIFY_AXES - axes;
   for (i32 d = 0; d < axes; ++d) {
-    const core::MoveAxis& axis = move.axes[static_cast<std::size_t>(d)];
+    const core::Loop& axis = move.axes[static_cast<std::size_t>(d)];
     params.extent[first + d] = axis.extent;
-    params.in_stride[first + d] = axis.in_stride;
-    params.out_stride[first + d] = axis.out_stride;
+    params.in_stride[first + d] = axis.in;
+    params.out_stride[first + d] = axis.out;
   }
   params.axes = axes;
   params.points = move.count();
@@ -56,25 +47,11 @@ VerifyParams params_of(const core::Move& move, const Data& data) {
   return params;
 }
 
-u64 groups_for(i64 points) {
-  return static_cast<u64>(std::clamp<i64>((points + items - 1) / items, 1, largest_grid));
-}
-
 void launch(const Device& device, const Queue& queue, const char* kernel, const Data& data, const VerifyParams& params,
             std::span<const Buffer> buffers) {
   jit::Defines defines;
-  defines.set("ELEMENT_BYTES", data.element).set("AXL_PARAMS_SIZE", static_cast<i64>(sizeof(VerifyParams)));
-  const u64 groups = groups_for(params.points);
-  const auto program = jit::obtain(*device.impl(), {"bench/verify.kernel", kernel, defines, items, false},
-                                   {groups, buffers.size(), sizeof params});
-  const i64 no_offset = 0;
-  std::vector<device::Arg> args;
-  for (const Buffer& buffer : buffers) {
-    args.push_back(device::Arg::of(*buffer.impl()));
-    args.push_back(device::Arg::bytes(&no_offset, sizeof no_offset));
-  }
-  args.push_back(device::Arg::bytes(&params, sizeof params));
-  queue.impl()->launch(*program, kernel, {groups, items, 0, 1}, args, {})->wait();
+  defines.set("ELEMENT_BYTES", data.element);
+  launch_check(device, queue, "verify", kernel, defines, params.points, buffers, std::as_bytes(std::span(&params, 1)));
 }
 
 }  // namespace
@@ -89,7 +66,7 @@ void DeviceChecks::fill(const Data& data, const Buffer& buffer) const {
 Mistakes DeviceChecks::indexed(const core::Move& move, const Data& data, const Buffer& out) const {
   const VerifyParams params = params_of(move, data);
   if (params.points == 0) return {};
-  std::vector<std::uint32_t> wrong(groups_for(params.points) * items);
+  std::vector<std::uint32_t> wrong(check_groups(params.points) * check_items);
   const Buffer buffers[] = {out, device_.allocate(wrong.size() * sizeof wrong[0])};
   launch(device_, queue_, "verify", data, params, buffers);
   queue_.read(buffers[1], 0, std::as_writable_bytes(std::span(wrong))).wait();

@@ -1,7 +1,7 @@
 // Views and buffers of a case.
 #include "bench/workload.hpp"
 
-#include "ops/rearrange/rearrange.hpp"
+#include "harness/arena.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -14,24 +14,6 @@ namespace {
 /// 2, products of matrices of 100 rows are above 10.
 constexpr double operations_per_byte = 4;
 
-View placed(Dtype dtype, const Dims& shape, const cli::Placement& placement) {
-  View view{dtype, shape, placement.strides.value_or(contiguous_strides(shape)), 0, placement.align};
-  if (view.strides.size() != shape.size())
-    throw Error(Errc::usage,
-                to_string(view.strides) + " does not have one stride for each axis of " + to_string(shape));
-  view.offset = placement.offset - view.bounds().low;
-  return view;
-}
-
-std::vector<View> views_of(const cli::Case& what) {
-  std::vector<View> views;
-  for (std::size_t i = 0; i < what.shapes.size(); ++i)
-    views.push_back(placed(what.dtypes[i], what.shapes[i], what.inputs[i]));
-  const View result = result_view(what.op, views);
-  views.push_back(placed(result.dtype, result.shape, what.output));
-  return views;
-}
-
 core::Move copy_of(std::int64_t element, std::int64_t bytes) {
   core::Move move;
   move.element = element;
@@ -41,11 +23,6 @@ core::Move copy_of(std::int64_t element, std::int64_t bytes) {
 
 std::int64_t bytes_of(const View& view) {
   return view.bounds().high * static_cast<std::int64_t>(size_of(view.dtype));
-}
-
-bool is_move(const Operation& op) {
-  const auto moves = ops::move_entries();
-  return std::any_of(moves.begin(), moves.end(), [&](const ops::OpEntry& entry) { return entry.name == op.name; });
 }
 
 const std::byte* fetched(const Queue& queue, const Buffer& buffer, std::size_t bytes, std::vector<std::byte>& memory) {
@@ -60,11 +37,11 @@ const char* name(Limit limit) noexcept {
   return limit == Limit::arithmetic ? "arithmetic" : "memory";
 }
 
-Workload::Workload(const cli::Case& what, const Device& device, Team& team, std::uint64_t seed, Strength strength)
+Workload::Workload(const harness::Case& what, const Device& device, Team& team, std::uint64_t seed, Strength strength)
     : text_(what.text),
       op_(what.op),
       options_(what.options),
-      views_(views_of(what)),
+      views_(harness::views_of(what, 0)),
       device_(device),
       queue_(device.queue(true)),
       team_(team) {
@@ -78,8 +55,8 @@ Workload::Workload(const cli::Case& what, const Device& device, Team& team, std:
 }
 
 void Workload::describe() {
-  if (is_move(op_)) {
-    move_ = in_output_order(ops::lowered_move(op_, views_));
+  if (entry().move != nullptr) {
+    move_ = in_output_order(entry().move(op_, views_));
     merged_ = core::normalise(*move_);
   }
   reduction_ = reduction_of(op_, views_);
@@ -107,7 +84,7 @@ void Workload::allocate(std::uint64_t seed) {
   for (std::size_t i = 0; i < inputs(); ++i) {
     const Dtype dtype = views_[i].dtype;
     const std::uint64_t its_seed = seed + i * apart;
-    data_.push_back(move_ ? Data::of(dtype, its_seed) : Data::numbers(dtype, its_seed, fraction_bits(op_.name, dtype)));
+    data_.push_back(move_ ? Data::of(dtype, its_seed) : Data::numbers(dtype, its_seed, fraction_bits(entry().known_as, dtype)));
     if (host(i) != nullptr)
       fill_on_host(team_, data_[i], {host(i), buffer(i).bytes()});
     else

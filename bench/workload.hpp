@@ -4,18 +4,20 @@
 #include "bench/judge.hpp"
 #include "bench/problem.hpp"
 #include "bench/verify.hpp"
-
-#include "check/case.hpp"
+#include "harness/case.hpp"
 
 #include "device/device.hpp"
-#include "ops/registry.hpp"
+#include "planner/registry.hpp"
 
 #include <axisloom/device.hpp>
 #include <axisloom/ops.hpp>
 #include <axisloom/plan.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,7 @@ const char* name(Limit limit) noexcept;
 class Workload {
  public:
   /// Throws Error when the case cannot be, or its buffers do not fit.
-  Workload(const cli::Case& what, const Device& device, Team& team, std::uint64_t seed, Strength strength);
+  Workload(const harness::Case& what, const Device& device, Team& team, std::uint64_t seed, Strength strength);
 
   const std::string& text() const noexcept { return text_; }
   const Operation& op() const noexcept { return op_; }

@@ -1,8 +1,8 @@
 // Assembles the parser from the subcommands.
-#include "app.hpp"
+#include "cli/app.hpp"
 
-#include "generated_text.hpp"
-#include "messages.hpp"
+#include "cli/generated_text.hpp"
+#include "cli/messages.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -33,8 +33,10 @@ void run_top(const CLI::App& app, const std::string& completion, bool man) {
 }
 
 void add_format(CLI::App& command, Context& context) {
-  static const std::map<std::string, Format> formats{
-      {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}, {"md", Format::md}};
+  static const std::map<std::string, harness::Format> formats{{"table", harness::Format::table},
+                                                              {"json", harness::Format::json},
+                                                              {"csv", harness::Format::csv},
+                                                              {"md", harness::Format::md}};
   command
       .add_option_function<std::string>(
           "--format",
@@ -69,8 +71,8 @@ void add_common_options(CLI::App& command, Context& context, const CommonOptions
   if (which.seed)
     command.add_option("--seed", context.seed, "Seed of everything random")->type_name("NUMBER")->group(common_group);
   if (which.verbose)
-    command.add_flag("-v,--verbose", context.verbose, "Say what was decided, and why")->group(common_group);
-  if (which.quiet) command.add_flag("-q,--quiet", context.quiet, "Say nothing but errors")->group(common_group);
+    command.add_flag("-v,--verbose", context.verbose, "Show what was decided, and why")->group(common_group);
+  if (which.quiet) command.add_flag("-q,--quiet", context.quiet, "Print errors only")->group(common_group);
 }
 
 CLI::Option* option_of(CLI::App& command, const std::string& name) {
@@ -132,6 +134,7 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
   add_bench(*app, context);
   add_ladder(*app, context);
   add_cache(*app, context);
+  add_calibrate(*app, context);
   refuse_empty_values(*app);
   return app;
 }

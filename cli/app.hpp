@@ -1,7 +1,7 @@
 // The program's parser: one CLI::App, from which help, completions and the man page are all made.
 #pragma once
 
-#include "table.hpp"
+#include "harness/table.hpp"
 
 #include <axisloom/device.hpp>
 
@@ -17,7 +17,7 @@ namespace axisloom::cli {
 /// Options that several subcommands take, and the exit code that the chosen one leaves.
 struct Context {
   std::string device = "auto";
-  Format format = Format::table;
+  harness::Format format = harness::Format::table;
   bool format_given = false;
   std::uint64_t seed = 1;
   bool verbose = false;
@@ -60,5 +60,6 @@ void add_check(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_ladder(CLI::App& app, Context& context);
 void add_cache(CLI::App& app, Context& context);
+void add_calibrate(CLI::App& app, Context& context);
 
 }  // namespace axisloom::cli

@@ -1,16 +1,17 @@
 // axisloom bench: Axisloom, a yardstick and other libraries side by side on this machine.
-#include "app.hpp"
-#include "arguments.hpp"
-#include "bench_documents.hpp"
-#include "drivers.hpp"
-#include "messages.hpp"
-#include "results.hpp"
-
 #include "bench/environment.hpp"
+#include "bench/peers/peers.hpp"
+#include "bench/planning.hpp"
 #include "bench/report.hpp"
 #include "bench/sweep.hpp"
+#include "cli/app.hpp"
+#include "cli/bench_documents.hpp"
+#include "cli/drivers.hpp"
+#include "cli/messages.hpp"
+#include "cli/results.hpp"
+#include "harness/arguments.hpp"
 
-#include "tune/profiles.hpp"
+#include "model/profile.hpp"
 
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
@@ -43,9 +44,11 @@ constexpr std::array bench_commands{
     BenchCommand{"copy", "copy", "Time copies: element sizes, misalignments, rows with gaps."},
     BenchCommand{"reduce", "reduce", "Time reductions: sums and maxima of arrays, rows and columns."},
     BenchCommand{"matmul", "matmul", "Time products of matrices."},
+    BenchCommand{"drawn", "drawn", "Time problems drawn by a seed, of all operations, on which the choice is tested."},
 };
 
 constexpr const char* all_peers = "all";
+constexpr const char* every_candidate = "all";
 
 constexpr std::array all_cache_choices{bench::CacheChoice::cold, bench::CacheChoice::warm, bench::CacheChoice::both};
 
@@ -81,13 +84,11 @@ std::vector<std::string> peer_names() {
 std::vector<std::string> split_peers(const std::string& text) {
   std::vector<std::string> names;
   const std::vector<std::string> known = peer_names();
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    names.push_back(text.substr(start, end - start));
-    if (std::find(known.begin(), known.end(), names.back()) == known.end())
-      throw Error(Errc::usage, fmt::format("there is no peer \"{}\"", names.back()),
+  for (std::string_view name : harness::split(text, ",")) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(Errc::usage, fmt::format("there is no peer \"{}\"", name),
                   fmt::format("all, none, or some of {}", fmt::join(known, ", ")));
-    start = end + 1;
+    names.emplace_back(name);
   }
   return names;
 }
@@ -96,6 +97,7 @@ bench::Settings settings_of(const BenchOptions& options, const Context& context)
   bench::Settings settings;
   settings.rules = bench::Rules::with_min_seconds(options.min_seconds);
   settings.seed = context.seed;
+  settings.every_candidate = options.candidate == every_candidate;
   settings.all_peers = options.peers == all_peers;
   if (!settings.all_peers && options.peers != "none") settings.peers = split_peers(options.peers);
   for (bench::Strength strength : all_strengths)
@@ -109,10 +111,11 @@ bench::Settings settings_of(const BenchOptions& options, const Context& context)
 std::vector<bench::Job> jobs_of(const BenchOptions& options, const Device& device) {
   std::vector<bench::Job> jobs = bench::jobs_of({options.suite, options.quick, options.cases}, device.info());
   for (bench::Job& job : jobs) {
-    if (!options.candidate.empty()) job.what.options.candidate = options.candidate;
-    for (const auto& [name, value] : parse_configuration(options.configuration))
+    if (!options.candidate.empty() && options.candidate != every_candidate)
+      job.what.options.candidate = options.candidate;
+    for (const auto& [name, value] : harness::parse_configuration(options.configuration))
       job.what.options.configuration[name] = value;
-    if (options.index != "auto") job.what.options.index = parse_index(options.index);
+    if (options.index != "auto") job.what.options.index = harness::parse_index(options.index);
   }
   return jobs;
 }
@@ -177,7 +180,7 @@ class GrowingReport {
 
  private:
   bench::Report report_;
-  Format format_;
+  harness::Format format_;
   Results& results_;
 };
 
@@ -204,12 +207,12 @@ void run_suite(const BenchOptions& options, Context& context, const Device& devi
 }
 
 void refuse_for_sweep(const BenchOptions& options, const Context& context) {
-  if (options.candidate.empty())
+  if (options.candidate.empty() || options.candidate == every_candidate)
     throw Error(Errc::usage, "--sweep needs the candidate whose tunables it changes", "name it with --candidate");
-  if (context.format_given && context.format != Format::json)
+  if (context.format_given && context.format != harness::Format::json)
     throw Error(Errc::usage, "a sweep is printed as lines of JSON only", "leave out --format, or give json");
   if (options.peers != all_peers)
-    throw Error(Errc::usage, "a sweep times Axisloom and the yardstick alone", "leave out --peers");
+    throw Error(Errc::usage, "a sweep times Axisloom and the reference only", "leave out --peers");
 }
 
 void run_sweep(const BenchOptions& options, Context& context, const Device& device, Results& results) {
@@ -219,7 +222,7 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
   const bench::Settings settings = settings_of(options, context);
   const auto add = [&](const nlohmann::ordered_json& json) {
     show_progress("");
-    results.add_line(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    results.add_line(harness::json_text(json, -1));
   };
   add({{"schema", "axisloom-sweep 1"},
        {"environment", bench::environment(device)},
@@ -244,7 +247,7 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
   if (!options.sweeps.empty() || !options.output.empty() || !options.cache.empty() || context.format_given)
     throw Error(Errc::usage, "the cases of a profile are checked and not timed",
                 "leave out --sweep, --output, --cache and --format");
-  const Device device = tune::profiled_device(real, options.profile);
+  const Device device = model::profiled_device(real, options.profile);
   const bench::Settings settings = settings_of(options, context);
   bench::Team team;
   std::int64_t right = 0, wrong = 0;
@@ -271,6 +274,33 @@ void run(const BenchOptions& options, Context& context) {
     run_sweep(options, context, device, results);
 }
 
+/// The quick cases of every suite whose labels hold a text.
+void run_planning(const std::string& wanted, Context& context) {
+  const Device device = open_device(context.device);
+  harness::Table table({"case", "known", "new"});
+  for (const BenchCommand& command : bench_commands)
+    for (const bench::Job& job : bench::jobs_of({command.suite, true}, device.info())) {
+      if (job.label.find(wanted) == std::string::npos) continue;
+      show_progress(job.label);
+      const bench::PlanningTimes times = bench::time_planning(job, device);
+      table.add({job.label, harness::seconds_cell(times.known.median), harness::seconds_cell(times.fresh.median)});
+    }
+  show_progress("");
+  if (table.rows() == 0)
+    throw Error(Errc::usage, fmt::format("no quick case holds \"{}\" in its name", wanted), "leave the name out");
+  print(table.text(context.format));
+}
+
+void add_planning(CLI::App& bench_command, Context& context) {
+  CLI::App* command = bench_command.add_subcommand(
+      "planning", "Time the planner on the host: problems planned before, and new ones whose kernels are in memory.");
+  auto wanted = std::make_shared<std::string>();
+  command->add_option("case", *wanted, "Part of the name of a quick case")->type_name("CASE");
+  add_common_options(*command, context, measuring_options);
+  set_action(*command, [wanted, &context] { run_planning(*wanted, context); });
+  set_examples(*command, "axisloom bench planning --device cpu \"f32 1024\"");
+}
+
 void add_options(CLI::App& command, BenchOptions& options) {
   const auto suites = bench::suite_names();
   command
@@ -281,22 +311,22 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->check(CLI::IsMember(suites).description(""))
       ->type_name(fmt::format("{}", fmt::join(suites, "|")))
       ->capture_default_str();
-  command.add_flag("--quick", options.quick, "Only the few cases that stand for the suite");
+  command.add_flag("--quick", options.quick, "Only the few cases that represent the suite");
   std::vector<std::string> choices;
   for (bench::CacheChoice choice : all_cache_choices) choices.emplace_back(bench::name(choice));
   command
       .add_option(
           "--cache", options.cache,
-          "Cases that fit into the last-level cache: measured with the cache emptied before each run, as the runs "
-          "before leave it, or both ways; both when nothing is said, of a sweep warm")
+          "How cases that fit into the last-level cache are measured: with the cache emptied before each run, as the "
+          "previous runs leave it, or both ways (default: both; for a sweep warm)")
       ->check(CLI::IsMember(choices).description(""))
       ->type_name(fmt::format("{}", fmt::join(choices, "|")));
   command
       .add_option("--peers", options.peers,
-                  fmt::format("Who else takes part: all, none, or some of {}", fmt::join(peer_names(), ", ")))
+                  fmt::format("Peers to time: all, none, or some of {}", fmt::join(peer_names(), ", ")))
       ->type_name("NAMES")
       ->capture_default_str();
-  command.add_option("--min-time", options.min_seconds, "Seconds that each contestant runs at least")
+  command.add_option("--min-time", options.min_seconds, "Minimum seconds that each contestant runs")
       ->check(CLI::Range(0.001, 3600.0).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -309,12 +339,15 @@ void add_options(CLI::App& command, BenchOptions& options) {
                   "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
                   "standard output when none is given")
       ->type_name("FILE");
-  command.add_option("--candidate", options.candidate, "Use this variant of Axisloom's")->type_name("NAME");
+  command
+      .add_option("--candidate", options.candidate,
+                  "Time this candidate of Axisloom's; all: every candidate that takes the job")
+      ->type_name("NAME");
   command
       .add_option("--profile", options.profile,
-                  "Plan as for the device of that name, of tuning/devices, and check the results here, without times")
+                  "Plan for this profile of tuning/devices and check the results here; nothing is timed")
       ->type_name("NAME")
-      ->check(CLI::IsMember(tune::profile_names()).description(""));
+      ->check(CLI::IsMember(model::profile_names()).description(""));
   command.add_option("--config", options.configuration, "Force one tunable of the candidate; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -323,7 +356,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->type_name("32|64|auto");
   command
       .add_option("--sweep", options.sweeps,
-                  "Time Axisloom at each of these values of a tunable; repeated: at each combination")
+                  "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
       ->type_name("NAME=V1,V2")
       ->allow_extra_args(false);
 }
@@ -332,10 +365,11 @@ void add_options(CLI::App& command, BenchOptions& options) {
 
 void add_bench(CLI::App& app, Context& context) {
   CLI::App* bench_command = app.add_subcommand(
-      "bench", "Time Axisloom beside a yardstick and other libraries, checking every result. Alone: rearrange.");
+      "bench", "Time Axisloom, a reference and other libraries, checking every result. Without a suite: rearrange.");
   bench_command->require_subcommand(0, 1);
   add_common_options(*bench_command, context, measuring_options);
   add_bench_documents(*bench_command, context);
+  add_planning(*bench_command, context);
   std::vector<std::pair<CLI::App*, std::shared_ptr<BenchOptions>>> timed;
   for (const BenchCommand& what : bench_commands) {
     CLI::App* command = bench_command->add_subcommand(what.name, what.summary);

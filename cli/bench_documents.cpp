@@ -1,18 +1,18 @@
 // Stored documents: printed, compared, drawn.
-#include "bench_documents.hpp"
-
-#include "messages.hpp"
-#include "results.hpp"
+#include "cli/bench_documents.hpp"
 
 #include "bench/comparison.hpp"
 #include "bench/page.hpp"
 #include "bench/report.hpp"
 #include "bench/standings.hpp"
+#include "cli/messages.hpp"
+#include "cli/results.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -40,7 +40,7 @@ void run_compare(const CompareOptions& options, Context& context) {
                 fmt::format("{} was measured on {}, and {} on {}", io::printable(options.before), comparison.before,
                             io::printable(options.after), comparison.after),
                 "compare documents of one device, or force it with --force");
-  const Format format = format_of_results(options.output, context.format, context.format_given);
+  const harness::Format format = format_of_results(options.output, context.format, context.format_given);
   results.finish(bench::text_of(comparison, format));
   if (comparison.regression()) context.exit_code = exit_differs;
 }
@@ -66,7 +66,8 @@ void add_table(CLI::App& bench_command) {
 
 void add_standings(CLI::App& bench_command, Context& context) {
   CLI::App* command = bench_command.add_subcommand(
-      "standings", "Say of each suite and library in how many cases it was faster than Axisloom, and where most.");
+      "standings",
+      "For each suite and library, count the cases in which it was faster than Axisloom, and name the worst.");
   auto files = std::make_shared<std::vector<std::string>>();
   command->add_option("files", *files, "What axisloom bench --format json wrote")->type_name("FILE...")->required();
   add_common_options(*command, context, {.format = true});
@@ -82,9 +83,9 @@ void add_compare(CLI::App& bench_command, Context& context) {
   CLI::App* command = bench_command.add_subcommand(
       "compare", "Say of each case of two JSON documents whether Axisloom is FASTER, SLOWER, the SAME, or UNCLEAR.");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("old", options->before, "The document from before")->type_name("FILE")->required();
-  command->add_option("new", options->after, "The document from after")->type_name("FILE")->required();
-  command->add_option("--threshold", options->percent, "Percent by which times may differ and still be the same")
+  command->add_option("old", options->before, "The older document")->type_name("FILE")->required();
+  command->add_option("new", options->after, "The newer document")->type_name("FILE")->required();
+  command->add_option("--threshold", options->percent, "Percent by which times may differ and still count as the same")
       ->check(CLI::Range(0.0, 1000.0).description(""))
       ->type_name("PERCENT")
       ->capture_default_str();

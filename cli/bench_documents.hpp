@@ -1,7 +1,7 @@
 // The commands of axisloom bench that read stored documents: table, compare, report.
 #pragma once
 
-#include "app.hpp"
+#include "cli/app.hpp"
 
 namespace axisloom::cli {
 

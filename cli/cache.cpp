@@ -1,7 +1,7 @@
 // axisloom cache: the compiled programs kept on disk.
-#include "app.hpp"
-#include "messages.hpp"
-#include "pocl_folder.hpp"
+#include "cli/app.hpp"
+#include "cli/messages.hpp"
+#include "cli/pocl_folder.hpp"
 
 #include "jit/jit.hpp"
 
@@ -19,8 +19,8 @@ void add_cache(CLI::App& app, Context& context) {
   set_examples(*info, "axisloom cache info --format json");
   set_action(*info, [&context] {
     const jit::CacheFolder folder = jit::cache_folder();
-    Table table({"folder", "entries", "bytes", "note"});
-    table.add({folder.path, folder.entries, bytes_cell(folder.bytes), folder.why});
+    harness::Table table({"folder", "entries", "bytes", "note"});
+    table.add({folder.path, folder.entries, harness::bytes_cell(folder.bytes), folder.why});
     print(table.text(context.format));
   });
 

@@ -1,12 +1,13 @@
 // Completion scripts. All three shells get the same logic: walk the typed words down the tree of subcommands, then
 // offer the values of the option before the cursor, else options, else subcommands, else files.
-#include "generated_text.hpp"
+#include "cli/generated_text.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace axisloom::cli {

@@ -1,9 +1,9 @@
 // axisloom doctor: what was looked for, what was found, whether it works, and what to install.
-#include "app.hpp"
-#include "compare.hpp"
-#include "drivers.hpp"
-#include "findings.hpp"
-#include "messages.hpp"
+#include "cli/app.hpp"
+#include "cli/drivers.hpp"
+#include "cli/findings.hpp"
+#include "cli/messages.hpp"
+#include "harness/compare.hpp"
 
 #include "device/device.hpp"
 #include "device/opencl/pocl.hpp"
@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace axisloom::cli {
@@ -47,8 +48,9 @@ Finding try_device(const DeviceInfo& info) {
     const io::HostArray result = io::HostArray::allocate(views[1]);
     const std::span<const std::byte> bytes[] = {input.span()};
     const PlanReport report = run_on_host(op, views, bytes, result.span(), Device::open(info.spec()));
-    const OracleResult oracle = oracle_result(op, std::span(&input, 1), views[1]);
-    if (const auto difference = first_difference(views[1], oracle.want.memory.get(), result.memory.get(), oracle.bound))
+    const harness::OracleResult oracle = harness::oracle_result(op, std::span(&input, 1), views[1]);
+    if (const auto difference =
+            harness::first_difference(views[1], oracle.want.memory.get(), result.memory.get(), oracle.bound))
       return {info.label(), "failed", "a small rearrange differs from the oracle " + to_string(*difference),
               "update the driver, or name another device with --device", true};
     return {info.label(), "ok", fmt::format("a small rearrange is right (candidate {})", report.candidate), "", true};
@@ -61,7 +63,7 @@ Finding look_at_cache() {
   const jit::CacheFolder folder = jit::cache_folder();
   if (folder.path.empty()) return {"program cache", "note", folder.why, ""};
   return {"program cache", "ok",
-          fmt::format("{} ({} programs, {})", folder.path, folder.entries, human_bytes(folder.bytes)), ""};
+          fmt::format("{} ({} programs, {})", folder.path, folder.entries, harness::human_bytes(folder.bytes)), ""};
 }
 
 void look_at_stores(FindingSink& findings) {
@@ -77,10 +79,12 @@ void look_at_stores(FindingSink& findings) {
 }
 
 void look_at_all(FindingSink& findings) {
-  findings.looking_at("CUDA");
-  const std::string cuda = look_at_runtime(device::cuda_runtime(), findings);
-  findings.looking_at("OpenCL");
-  const std::string opencl = look_at_runtime(device::opencl_runtime(), findings);
+  std::string remedies;
+  for (const Api api : device::all_apis) {
+    findings.looking_at(std::string(device::title(api)));
+    const std::string remedy = look_at_runtime(device::runtime_of(api), findings);
+    if (!remedy.empty()) remedies += fmt::format("{}for {}: {}", remedies.empty() ? "" : "; ", device::title(api), remedy);
+  }
   findings.add(look_at_cache());
   look_at_stores(findings);
   findings.looking_at("devices");
@@ -89,9 +93,7 @@ void look_at_all(FindingSink& findings) {
     findings.looking_at(info.label());
     findings.add(try_device(info));
   }
-  if (infos.empty())
-    findings.add(
-        {"device", "missing", "no device can be used", "for the CPU: " + opencl + "; for NVIDIA's cards: " + cuda});
+  if (infos.empty()) findings.add({"device", "missing", "no device can be used", remedies});
 }
 
 // What a driver says where it ends a process has gone to standard error.
@@ -129,8 +131,8 @@ std::string as_list(const std::vector<Finding>& findings, const Finding& last) {
   return text + fmt::format("{}: {}\n", last.state, last.detail);
 }
 
-Table as_table(const std::vector<Finding>& findings, const Finding& last) {
-  Table table({"subject", "state", "detail", "remedy"});
+harness::Table as_table(const std::vector<Finding>& findings, const Finding& last) {
+  harness::Table table({"subject", "state", "detail", "remedy"});
   for (const Finding& finding : findings) table.add({finding.subject, finding.state, finding.detail, finding.remedy});
   table.add({last.subject, last.state, last.detail, last.remedy});
   return table;
@@ -145,14 +147,15 @@ void run(Context& context) {
     if (finding.state == "failed") context.exit_code = exit_code(Errc::device);
     if (finding.subject == "device" && finding.state == "missing") context.exit_code = exit_no_device;
   }
-  print(context.format == Format::table ? as_list(findings, last) : as_table(findings, last).text(context.format));
+  print(context.format == harness::Format::table ? as_list(findings, last)
+                                                 : as_table(findings, last).text(context.format));
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "doctor", "Say which runtimes and devices were found, try each with a small launch, and say what to install.");
+      "doctor", "Show which runtimes and devices were found, try each with a small launch, and say what to install.");
   add_common_options(*command, context, {.format = true});
   set_examples(*command, "axisloom doctor\naxisloom doctor --format md");
   set_action(*command, [&context] { run(context); });

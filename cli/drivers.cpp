@@ -1,8 +1,8 @@
 // What is arranged for drivers before the first is opened, and undone in the end.
-#include "drivers.hpp"
+#include "cli/drivers.hpp"
 
-#include "messages.hpp"
-#include "pocl_folder.hpp"
+#include "cli/messages.hpp"
+#include "cli/pocl_folder.hpp"
 
 #include "device/opencl/pocl.hpp"
 
@@ -31,7 +31,7 @@ void on_exit() {
   if (leaving) return;
   const std::string fault = device::opencl::pocl_folder_fault();
   say(fault.empty()
-          ? error_text("a driver ended the program; what it said stands above", "see also: axisloom doctor")
+          ? error_text("a driver ended the program; its own message is above", "see also: axisloom doctor")
           : error_text(fmt::format("a driver ended the program; PoCL keeps what it compiles in {}, which cannot be "
                                    "used: {}",
                                    device::opencl::pocl_folder(), fault),

@@ -1,5 +1,5 @@
 // Findings through a pipe.
-#include "findings.hpp"
+#include "cli/findings.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>

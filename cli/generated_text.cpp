@@ -1,5 +1,7 @@
 // Walking the parser.
-#include "generated_text.hpp"
+#include "cli/generated_text.hpp"
+
+#include "harness/arguments.hpp"
 
 #include <algorithm>
 
@@ -26,15 +28,8 @@ std::vector<std::string> spellings(const CLI::Option& option) {
 
 std::vector<std::string> choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
-  std::vector<std::string> words;
-  if (type.find('|') == std::string::npos) return words;
-  std::size_t start = 0;
-  while (start <= type.size()) {
-    const std::size_t end = std::min(type.find('|', start), type.size());
-    words.push_back(type.substr(start, end - start));
-    start = end + 1;
-  }
-  return words;
+  const std::vector<std::string_view> words = harness::split(type, "|");
+  return words.size() == 1 ? std::vector<std::string>() : std::vector<std::string>(words.begin(), words.end());
 }
 
 bool takes_value(const CLI::Option& option) {

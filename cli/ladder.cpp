@@ -1,12 +1,13 @@
 // axisloom ladder: one job from the textbook's first kernel to the tuned one, rung by rung.
-#include "app.hpp"
-#include "drivers.hpp"
-#include "messages.hpp"
-#include "results.hpp"
-
 #include "bench/document.hpp"
 #include "bench/environment.hpp"
 #include "bench/ladder/views.hpp"
+#include "bench/peers/peers.hpp"
+#include "cli/app.hpp"
+#include "cli/drivers.hpp"
+#include "cli/messages.hpp"
+#include "cli/results.hpp"
+
 #include "io/file.hpp"
 
 #include <axisloom/device.hpp>
@@ -52,7 +53,7 @@ class LadderResults {
 
   Results results_;
   bool chart_;
-  Format format_;
+  harness::Format format_;
 };
 
 bench::Settings ladder_settings(const LadderOptions& options, const Context& context) {
@@ -65,7 +66,7 @@ bench::Settings ladder_settings(const LadderOptions& options, const Context& con
   settings.all_peers = asks_for("all");
   const bool none = asks_for("none");
   if ((none || settings.all_peers) && options.peers.size() > 1)
-    throw Error(Errc::usage, "all and none stand alone among --peers", "leave out the rest");
+    throw Error(Errc::usage, "all and none cannot be combined with other --peers", "leave out the rest");
   if (!none) settings.peers = options.peers;
   return settings;
 }
@@ -157,13 +158,13 @@ void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& o
   command
       .add_option(
           "--size", options.size,
-          fmt::format("Sizes of the lessons ({}), or such that memory and not the launch decides", shapes_of(what)))
+          fmt::format("Sizes of the lessons ({}), or so large that memory and not the launch decides", shapes_of(what)))
       ->check(CLI::IsMember({"lesson", "large"}).description(""))
       ->type_name("lesson|large")
       ->capture_default_str();
   command
       .add_option("--shape", options.choice.shape,
-                  what.name == "matmul" ? "Shape of A, and of B behind a comma; A's transposed when none is given"
+                  what.name == "matmul" ? "Shape of A, then a comma and that of B (default: A's transposed)"
                                         : "Shape of the input")
       ->excludes(option_of(command, "--size"))
       ->type_name("SHAPE");
@@ -177,12 +178,12 @@ void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& o
   if (!what.peers.empty()) {
     std::vector<std::string> names{"all", "none"};
     names.insert(names.end(), what.peers.begin(), what.peers.end());
-    command.add_option("--peers", options.peers, "Who is shown beside the rungs, where present")
+    command.add_option("--peers", options.peers, "Peers to show beside the rungs")
         ->delimiter(',')
         ->check(CLI::IsMember(names).description(""))
         ->type_name(fmt::format("{}", fmt::join(names, "|")));
   }
-  command.add_option("--min-time", options.min_seconds, "Seconds that each rung runs at least")
+  command.add_option("--min-time", options.min_seconds, "Minimum seconds that each rung runs")
       ->check(CLI::Range(0.001, 3600.0).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();

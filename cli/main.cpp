@@ -1,10 +1,11 @@
 // The program axisloom: parses, runs, and turns what went wrong into one line and an exit code.
-#include "app.hpp"
-#include "drivers.hpp"
-#include "messages.hpp"
+#include "cli/app.hpp"
+#include "cli/drivers.hpp"
+#include "cli/messages.hpp"
 
 #include <axisloom/error.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>

@@ -1,8 +1,10 @@
 // The manual page, in troff with the man macros.
-#include "generated_text.hpp"
+#include "cli/generated_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace axisloom::cli {
 namespace {
@@ -98,9 +100,9 @@ std::string manual_page(const CLI::App& app) {
   text += ".SH EXIT STATUS\n";
   constexpr const char* meanings[] = {"done",
                                       "a result differs from what it should be",
-                                      "usage: the command line cannot be carried out as it stands",
+                                      "usage: the command line is wrong",
                                       "no device",
-                                      "a file that cannot be read or written, or is not what it claims to be",
+                                      "a file that cannot be read or written, or is damaged",
                                       "the device or its driver failed, or lacks what is needed"};
   for (int code = 0; code < 6; ++code) text += fmt::format(".TP\n.B {}\n{}\n", code, escaped(meanings[code]));
   text +=

@@ -1,5 +1,5 @@
 // Output and signals of the program.
-#include "messages.hpp"
+#include "cli/messages.hpp"
 
 #include "io/hidden_name.hpp"
 #include "io/quoting.hpp"
@@ -36,7 +36,7 @@ void tell(std::string_view text) {
 
 void on_signal(int signal) {
   if (holders.load() == 0 || pending.exchange(signal) != 0) return die_of(signal);
-  tell("\naxisloom: ending with what has been measured; once more ends it at once\n");
+  tell("\naxisloom: stopping with what has been measured; interrupt again to stop at once\n");
 }
 
 void on_lost_pages(int) {

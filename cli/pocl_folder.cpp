@@ -1,5 +1,5 @@
 // Taking, checking and leaving the folder that PoCL is lent.
-#include "pocl_folder.hpp"
+#include "cli/pocl_folder.hpp"
 
 #include "device/environment.hpp"
 #include "device/opencl/pocl.hpp"

@@ -16,6 +16,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace axisloom::cli {
 

@@ -1,39 +1,41 @@
 // One line per candidate, then the winner, then the cache.
-#include "report.hpp"
+#include "cli/report.hpp"
 
-#include "messages.hpp"
+#include "cli/messages.hpp"
 
-#include "tune/configuration.hpp"
+#include "planner/configuration.hpp"
 
 #include <fmt/format.h>
 
 namespace axisloom::cli {
 
 std::string configuration_text(const PlanReport& report) {
-  const std::string values = tune::to_string(report.configuration);
+  const std::string values = ops::to_string(report.configuration);
   if (values.empty()) return report.candidate;
   return fmt::format("{} ({}; {})", report.candidate, values, report.configuration_source);
 }
 
-Table report_table(const PlanReport& report) {
-  Table table({"op", "shapes", "device", "candidate", "configuration", "source", "index", "expected_seconds", "bytes",
-               "workspace_bytes"});
-  table.add({report.op, report.shapes, report.device, report.candidate, tune::to_string(report.configuration),
+harness::Table report_table(const PlanReport& report) {
+  harness::Table table({"op", "shapes", "device", "candidate", "configuration", "source", "index", "expected_seconds",
+                        "bytes", "workspace_bytes"});
+  table.add({report.op, report.shapes, report.device, report.candidate, ops::to_string(report.configuration),
              report.configuration_source, report.index == IndexWidth::bits64 ? 64 : 32,
-             seconds_cell(report.expected_seconds), bytes_cell(static_cast<std::uint64_t>(report.bytes_moved)),
-             bytes_cell(report.workspace_bytes)});
+             harness::seconds_cell(report.expected_seconds),
+             harness::bytes_cell(static_cast<std::uint64_t>(report.bytes_moved)),
+             harness::bytes_cell(report.workspace_bytes)});
   return table;
 }
 
 void Explanation::tell(const PlanReport& report) const {
   say(fmt::format("{}: {} on {}", report.op, report.shapes, report.device));
+  if (!report.model.empty()) say(fmt::format("  figures of the device: {}", report.model));
   for (const CandidateReport& candidate : report.candidates)
-    say(candidate.accepted
-            ? fmt::format("  candidate {}: accepted, predicted {}", candidate.name, human_seconds(candidate.seconds))
-            : fmt::format("  candidate {}: refused, {}", candidate.name, candidate.reason));
+    say(candidate.accepted ? fmt::format("  candidate {}: accepted, predicted {}", candidate.name,
+                                         harness::human_seconds(candidate.seconds))
+                           : fmt::format("  candidate {}: refused, {}", candidate.name, candidate.reason));
   say(fmt::format("  winner {}, {}-bit offsets, expected {} for {}", configuration_text(report),
-                  report.index == IndexWidth::bits64 ? 64 : 32, human_seconds(report.expected_seconds),
-                  human_bytes(static_cast<std::uint64_t>(report.bytes_moved))));
+                  report.index == IndexWidth::bits64 ? 64 : 32, harness::human_seconds(report.expected_seconds),
+                  harness::human_bytes(static_cast<std::uint64_t>(report.bytes_moved))));
   for (const std::string& step : report.steps) say("  step " + step);
   const jit::CacheStats now = jit::cache_stats();
   say(fmt::format("  programs: {} compiled, {} from disk, {} from memory", now.compiles - before_.compiles,

@@ -1,7 +1,7 @@
 // A plan's report, for people and for programs.
 #pragma once
 
-#include "table.hpp"
+#include "harness/table.hpp"
 
 #include "jit/jit.hpp"
 
@@ -13,7 +13,7 @@ namespace axisloom::cli {
 
 /// "tile (tile_in=64 layout=2, default)"
 std::string configuration_text(const PlanReport& report);
-Table report_table(const PlanReport& report);
+harness::Table report_table(const PlanReport& report);
 
 /// Tells stderr how a plan came about: what each candidate said, who won, and what had to be compiled since
 /// construction.

@@ -1,5 +1,5 @@
 // Saving again and again: each time as a new file that takes the place of the one before.
-#include "results.hpp"
+#include "cli/results.hpp"
 
 #include <cstdio>
 #include <utility>
@@ -38,12 +38,12 @@ void Results::finish_lines() {
   if (!path_.empty()) finish(lines_);
 }
 
-Format format_of_results(const std::string& path, Format asked, bool given) {
+harness::Format format_of_results(const std::string& path, harness::Format asked, bool given) {
   if (given) return asked;
   const std::string extension = io::extension_of(path);
-  if (extension == ".json") return Format::json;
-  if (extension == ".csv") return Format::csv;
-  return extension == ".md" ? Format::md : asked;
+  if (extension == ".json") return harness::Format::json;
+  if (extension == ".csv") return harness::Format::csv;
+  return extension == ".md" ? harness::Format::md : asked;
 }
 
 void show_progress_or_stop(const std::string& line) {

@@ -2,8 +2,8 @@
 // output.
 #pragma once
 
-#include "messages.hpp"
-#include "table.hpp"
+#include "cli/messages.hpp"
+#include "harness/table.hpp"
 
 #include "io/file.hpp"
 
@@ -34,7 +34,7 @@ class Results {
 };
 
 /// The format asked for, else that of a file's extension, else a table.
-Format format_of_results(const std::string& path, Format asked, bool given);
+harness::Format format_of_results(const std::string& path, harness::Format asked, bool given);
 
 /// Measuring that an interrupt ends early: what there is until then is kept.
 struct Interrupted {};

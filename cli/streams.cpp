@@ -1,7 +1,7 @@
 // Standard input and output take part under names that a message can use.
-#include "streams.hpp"
+#include "cli/streams.hpp"
 
-#include "messages.hpp"
+#include "cli/messages.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -30,7 +30,7 @@ io::HostArray read_file(const std::string& path, io::ReadOptions options) {
 std::unique_ptr<io::OutputFile> open_output(const std::string& path) {
   if (path != "-") return std::make_unique<io::OutputFile>(path);
   if (isatty(STDOUT_FILENO) == 1)
-    throw Error(Errc::usage, "standard output is a terminal, which shows no arrays", "name a file, or pipe it on");
+    throw Error(Errc::usage, "standard output is a terminal, which cannot show arrays", "name a file, or pipe it on");
   return std::make_unique<io::OutputFile>(STDOUT_FILENO, "standard output");
 }
 

@@ -23,13 +23,6 @@ file(CONFIGURE OUTPUT ${visibility_header} CONTENT "${visibility_text}" @ONLY)
 
 add_library(axisloom_objects OBJECT ${library_sources})
 axisloom_target(axisloom_objects)
-# Most of the time to compile a file goes into the headers that all of them read, so the files of a room share one
-# reading. The variants of operations do not: each calls its functions what its siblings call theirs.
-set_target_properties(axisloom_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-foreach(room IN ITEMS core device device/cuda device/opencl jit tune ops ops/einsum)
-  file(GLOB room_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
-  set_source_files_properties(${room_sources} PROPERTIES UNITY_GROUP ${room})
-endforeach()
 target_compile_options(axisloom_objects PRIVATE -include ${visibility_header})
 target_compile_definitions(axisloom_objects PRIVATE
   AXISLOOM_VERSION="${PROJECT_VERSION}" CL_TARGET_OPENCL_VERSION=300)

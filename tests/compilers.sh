@@ -4,6 +4,8 @@
 #   hip   Clang's HIP for AMD's gfx90a, gfx1100 and gfx942 (an older Clang: gfx940, which came before it)
 #   gpu   Clang's OpenCL C for gfx90a
 #   cpu   Clang's OpenCL C for spir64, in which no vector has more than 16 components
+# Five times as many texts, of every kernel and of an H200 too, are preprocessed, plain or with every access checked: no #if
+# may ask for a macro that is not defined.
 # Usage: tests/compilers.sh PROGRAM [EVERY [CASES...]]     PROGRAM: axisloom_texts; EVERY: one text in so many (1)
 set -uo pipefail
 
@@ -61,6 +63,20 @@ cpu() {
   fi
 }
 
+# The texts of CUDA are C++, those of OpenCL are read with the options of their build. TARGET: 1 where accesses are checked, which
+# those of bulk copies never are.
+macros() {
+  local options=() language=(-x c++ -D__CUDACC__)
+  if [[ "$1" == *.cl ]]; then
+    mapfile -t options < "${1%.cl}.options"
+    language=(-x cl -target spir64)
+  fi
+  local checked="$2"
+  if grep -q 'so their accesses cannot be watched' "$1"; then checked=0; fi
+  sed "s/^#define AXL_CHECKED .*/#define AXL_CHECKED $checked/" "$1" |
+    "$clang" "${language[@]}" "${options[@]}" -E -Wundef -Werror=undef -o /dev/null -
+}
+
 # one KIND TARGET FILE: leaves a file when it fails.
 one() {
   if "$1" "$3" "$2" > "$3.$2.log" 2>&1; then
@@ -69,19 +85,23 @@ one() {
     { echo "FAILED $1 for $2: $(head -n 1 "$3")" && head -n 12 "$3.$2.log"; } > "$3.$2.failed"
   fi
 }
-export -f one bare_hip hip gpu cpu
+export -f one bare_hip hip gpu cpu macros
 
-for kind in hip gpu cpu; do
+for kind in hip gpu cpu nvidia; do
   mkdir "$work/$kind"
   echo "$kind: $("$texts" "$kind" "$work/$kind" "${files[@]}")" || exit 1
 done
-# chosen FOLDER: every text of a folder, or every so many of each kernel.
-chosen() { find "$1" -name '*.hip' -o -name '*.cl' | sort -t- -k 2 | awk -v every="$every" 'NR % every == 1 % every'; }
+# chosen EVERY FOLDER...: every text of these folders, or every so many of each kernel; with `first` the first of each too.
+chosen() {
+  find "${@:2}" -name '*.hip' -o -name '*.cl' -o -name '*.cu' | sort -t- -k 2 | awk -v every="$1" -v first="${first:-0}" -F- \
+    'NR % every == 1 % every || (first && $2 != kernel) { print } { kernel = $2 }'
+}
 {
   # Each for one card, in turn: a kernel has so many texts that it meets all cards.
-  chosen "$work/hip" | awk -v cards="${cards[*]}" '{ n = split(cards, card, " "); print "hip", card[NR % n + 1], $0 }'
-  chosen "$work/gpu" | sed 's/^/gpu gfx90a /'
-  chosen "$work/cpu" | sed 's/^/cpu spir64 /'
+  chosen "$every" "$work/hip" | awk -v cards="${cards[*]}" '{ n = split(cards, card, " "); print "hip", card[NR % n + 1], $0 }'
+  chosen "$every" "$work/gpu" | sed 's/^/gpu gfx90a /'
+  chosen "$every" "$work/cpu" | sed 's/^/cpu spir64 /'
+  first=1 chosen "$(((every + 4) / 5))" "$work/gpu" "$work/cpu" "$work/nvidia" | awk '{ print "macros", NR % 2, $0 }'
 } > "$work/jobs"
 xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' _ < "$work/jobs"
 find "$work" -name '*.failed' -exec cat {} + | head -n 100

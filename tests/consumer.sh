@@ -24,7 +24,7 @@ echo "-- exported symbols"
 leaked="$(nm -DC --defined-only "$lib/libaxisloom.so" |
   grep -E ' [TBDRVW] ' | grep -vE ' (std|__gnu_cxx)::| (typeinfo|typeinfo name|vtable|guard variable|VTT) for |__' |
   grep -vE ' axisloom::[A-Za-z_~]+(\[abi:cxx11\])?(\(|::|$)' || true)"
-leaked+="$(nm -DC --defined-only "$lib/libaxisloom.so" | grep -E ' T axisloom::(core|device|jit|ops|tune)::' || true)"
+leaked+="$(nm -DC --defined-only "$lib/libaxisloom.so" | grep -E ' T axisloom::(core|device|jit|model|ops)::' || true)"
 if [[ -n "$leaked" ]]; then
   echo "symbols that are not of the public headers:" >&2
   head -n 20 <<< "$leaked" >&2

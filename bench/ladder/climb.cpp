@@ -1,10 +1,9 @@
 // From rungs to contestants of one competition, and its result as a member of the document.
-#include "bench/ladder/ladder.hpp"
-
 #include "bench/failure.hpp"
+#include "bench/ladder/ladder.hpp"
+#include "bench/peers/peers.hpp"
 #include "bench/report.hpp"
-
-#include "arguments.hpp"
+#include "harness/arguments.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -20,20 +19,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Dims& shape) {
-  if (shape.empty()) return "scalar";
-  return fmt::format("{}", fmt::join(shape.begin(), shape.end(), "x"));
-}
-
 /// Of a product the shapes of both operands, where a comma stands between them; of anything else one shape.
 std::vector<Dims> shapes_in(std::string_view text, std::string_view op) {
-  if (op != "matmul") return {cli::parse_shape(text)};
+  if (op != "matmul") return {harness::parse_shape(text)};
   std::vector<Dims> shapes;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    shapes.push_back(cli::parse_shape(text.substr(start, end - start)));
-    start = end + 1;
-  }
+  for (std::string_view shape : harness::split(text, ",")) shapes.push_back(harness::parse_shape(shape));
   return shapes;
 }
 
@@ -71,7 +61,8 @@ class Workloads {
   Workload& of(const std::string& text) {
     auto& workload = made_[text];
     if (!workload)
-      workload = std::make_unique<Workload>(cli::parse_case(text), device_, team_, settings_.seed, settings_.strength);
+      workload =
+          std::make_unique<Workload>(harness::parse_case(text), device_, team_, settings_.seed, settings_.strength);
     return *workload;
   }
 
@@ -213,9 +204,9 @@ std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceIn
     shapes.push_back(shapes.front());
     exchange_last_two(shapes.back());
   }
-  const Dtype dtype = cli::parse_dtype(choice.dtype.empty() ? lesson.dtype : std::string_view(choice.dtype));
+  const Dtype dtype = harness::parse_dtype(choice.dtype.empty() ? lesson.dtype : std::string_view(choice.dtype));
   std::string text = fmt::format("{} {} ", change == Change::copy ? "copy" : lesson.op, name(dtype));
-  for (const Dims& shape : shapes) text += (&shape == shapes.data() ? "" : ",") + text_of(shape);
+  for (const Dims& shape : shapes) text += (&shape == shapes.data() ? "" : ",") + harness::shape_text(shape);
   const std::string_view words = choice.words.empty() ? lesson.words : std::string_view(choice.words);
   if (!words.empty() && change != Change::copy) text += fmt::format(" {}", words);
   if (change == Change::misaligned) text += " in-offset=1 out-offset=1";
@@ -236,7 +227,7 @@ PlanOptions options_of(const Rung& rung, std::string_view op, std::int64_t eleme
     std::int64_t value = wanted;
     if (unit == Unit::elements && info != candidates.end()) {
       value *= element_bytes;
-      for (const tune::Tunable& known : info->tunables)
+      for (const ops::Tunable& known : info->tunables)
         if (known.name == tunable) value = *(std::upper_bound(known.values.begin() + 1, known.values.end(), value) - 1);
     }
     options.configuration[std::string(tunable)] = value;

@@ -101,7 +101,7 @@ Json document(std::string_view ladder, const Surroundings& surroundings, const S
 
 Picture picture_of(const Json& document) try {
   if (document.at("schema") != schema)
-    throw Error(Errc::file, "this is no document of axisloom ladder", "give a file written by axisloom ladder");
+    throw Error(Errc::file, "this is not a document of axisloom ladder", "give a file written by axisloom ladder");
   Picture picture;
   picture.ladder = document.at("ladder").get<std::string>();
   picture.device = document.at("environment").at("device").at("name").get<std::string>();
@@ -109,7 +109,7 @@ Picture picture_of(const Json& document) try {
   for (const Json& lesson : document.at("lessons")) picture.lessons.push_back(climbed_of(lesson));
   return picture;
 } catch (const Json::exception& exception) {
-  throw Error(Errc::file, fmt::format("this is no document of axisloom ladder: {}", exception.what()),
+  throw Error(Errc::file, fmt::format("this is not a document of axisloom ladder: {}", exception.what()),
               "give a file written by axisloom ladder --format json");
 }
 

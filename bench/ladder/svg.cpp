@@ -1,7 +1,6 @@
 // The bar chart as SVG 1.1: one file, no script, no network, colours for light and dark.
-#include "bench/ladder/views.hpp"
-
 #include "bench/svg.hpp"
+#include "bench/ladder/views.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,8 @@
 // Tables, bars of letters, and the sentences below them.
 #include "bench/ladder/views.hpp"
 
+#include "harness/arguments.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,39 +15,39 @@ constexpr std::size_t bar_columns = 44, text_columns = 100;
 
 /// A number for people, or an empty cell of a column of numbers.
 template <class Shown>
-cli::Cell shown(const std::optional<double>& value, Shown text_of) {
+harness::Cell shown(const std::optional<double>& value, Shown text_of) {
   return {value.value_or(0), value ? text_of(*value) : std::string()};
 }
 
 /// A number for programs, or nothing.
-cli::Cell plain(const std::optional<double>& value) {
-  return value ? cli::Cell(*value, "") : cli::Cell(nullptr, "");
+harness::Cell plain(const std::optional<double>& value) {
+  return value ? harness::Cell(*value, "") : harness::Cell(nullptr, "");
 }
 
-std::vector<cli::Cell> row_cells(const Row& row) {
+std::vector<harness::Cell> row_cells(const Row& row) {
   return {row.name,
-          shown(row.milliseconds, [](double value) { return cli::human_seconds(value / 1e3); }),
+          shown(row.milliseconds, [](double value) { return harness::human_seconds(value / 1e3); }),
           shown(row.rate, short_number),
           shown(row.share, [](double value) { return fmt::format("{:.1f}%", value * 100); }),
           shown(row.speed_up, [](double value) { return fmt::format("{:.2f}", value); }),
           row.note};
 }
 
-std::string table_of(const Climbed& climbed, cli::Format format) {
-  cli::Table table({"rung", "time", climbed.unit, "share", "speed-up", "note"});
+std::string table_of(const Climbed& climbed, harness::Format format) {
+  harness::Table table({"rung", "time", climbed.unit, "share", "speed-up", "note"});
   for (const Row& row : climbed.rows) table.add(row_cells(row));
   return table.text(format);
 }
 
 std::string csv_of(const Picture& picture) {
-  cli::Table table(
+  harness::Table table(
       {"lesson", "case", "rung", "ms", "GB/s", "GFLOP/s", "share", "speed_up", "status", "note", "sentence"});
   for (const Climbed& climbed : picture.lessons)
     for (const Row& row : climbed.rows)
       table.add({climbed.title, climbed.case_text, row.name, plain(row.milliseconds), plain(row.gb_per_second),
                  plain(row.gflop_per_second), plain(row.share), plain(row.speed_up), row.state, row.note,
                  row.sentence});
-  return table.text(cli::Format::csv);
+  return table.text(harness::Format::csv);
 }
 
 std::string bars_of(const Climbed& climbed) {
@@ -72,18 +74,16 @@ std::string bars_of(const Climbed& climbed) {
 std::string wrapped(const std::string& text) {
   std::string lines;
   std::size_t column = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    if (column > 0 && column + 1 + end - start > text_columns) {
+  for (std::string_view word : harness::split(text, " ")) {
+    if (column > 0 && column + 1 + word.size() > text_columns) {
       lines += "\n  ";
       column = 2;
     } else if (column > 0) {
       lines += ' ';
       ++column;
     }
-    lines.append(text, start, end - start);
-    column += end - start;
-    start = end + 1;
+    lines += word;
+    column += word.size();
   }
   return lines;
 }
@@ -103,7 +103,7 @@ std::string terminal_text(const Picture& picture) {
   std::string text;
   for (const Climbed& climbed : picture.lessons) {
     text += fmt::format("{}{}\n\n{}\n{}\n", text.empty() ? "" : "\n", circumstances(climbed),
-                        table_of(climbed, cli::Format::table), bars_of(climbed));
+                        table_of(climbed, harness::Format::table), bars_of(climbed));
     for (const Row& row : climbed.rows)
       if (!row.sentence.empty()) text += wrapped(row.name + ": " + told(row)) + "\n";
   }
@@ -114,7 +114,7 @@ std::string markdown_text(const Picture& picture) {
   std::string text;
   for (const Climbed& climbed : picture.lessons) {
     text += fmt::format("{}{}\n\n{}\n", text.empty() ? "" : "\n", circumstances(climbed),
-                        table_of(climbed, cli::Format::md));
+                        table_of(climbed, harness::Format::md));
     for (const Row& row : climbed.rows)
       if (!row.sentence.empty()) text += fmt::format("- `{}`: {}\n", row.name, told(row));
   }
@@ -128,16 +128,16 @@ std::string short_number(double value) {
   return fmt::format(fmt::runtime(size >= 10 ? "{:.1f}" : size >= 1 ? "{:.2f}" : "{:.3f}"), value);
 }
 
-std::string text_of(const nlohmann::ordered_json& document, cli::Format format) {
+std::string text_of(const nlohmann::ordered_json& document, harness::Format format) {
   const Picture picture = picture_of(document);
   switch (format) {
-    case cli::Format::json:
-      return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    case cli::Format::csv:
+    case harness::Format::json:
+      return harness::json_text(document);
+    case harness::Format::csv:
       return csv_of(picture);
-    case cli::Format::md:
+    case harness::Format::md:
       return markdown_text(picture);
-    case cli::Format::table:
+    case harness::Format::table:
       break;
   }
   return terminal_text(picture);

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "bench/ladder/ladder.hpp"
-
-#include "table.hpp"
+#include "harness/table.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -39,7 +38,7 @@ struct Picture {
 Picture picture_of(const nlohmann::ordered_json& document);
 
 /// As a table with bars and sentences, as markdown, or as one CSV table; JSON is the document itself.
-std::string text_of(const nlohmann::ordered_json& document, cli::Format format);
+std::string text_of(const nlohmann::ordered_json& document, harness::Format format);
 /// Horizontal bars by lesson, the yardstick as a line; complete in itself, in light and dark.
 std::string svg_of(const nlohmann::ordered_json& document);
 

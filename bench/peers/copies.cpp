@@ -55,10 +55,19 @@ class Memcpy final : public Copy {
 };
 
 class DeviceCopy final : public Copy {
+  static const char* call_of(Api api) noexcept {
+    switch (api) {
+      case Api::opencl:
+        return "clEnqueueCopyBuffer";
+      case Api::cuda:
+        return "cuMemcpyAsync, device to device";
+    }
+    return "";
+  }
+
  public:
   explicit DeviceCopy(Workload& workload)
-      : Copy(workload, "copy",
-             workload.device().info().api == Api::cuda ? "cuMemcpyAsync, device to device" : "clEnqueueCopyBuffer") {}
+      : Copy(workload, "copy", call_of(workload.device().info().api)) {}
 
   Timing run() override {
     const double start = now();

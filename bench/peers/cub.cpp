@@ -7,6 +7,7 @@
 
 #include <axisloom/error.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 

@@ -5,6 +5,8 @@
 
 #include "device/cuda/driver_api.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
 namespace axisloom::bench {

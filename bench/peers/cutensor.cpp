@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -332,10 +333,10 @@ Asked asked_contraction(const Workload& workload) {
 }
 
 Asked asked_of(const Workload& workload) {
-  const std::string& op = workload.op().name;
+  const std::string_view known_as = workload.entry().known_as;
   if (workload.merged()) return asked_move(workload);
   if (workload.reduction()) return asked_reduction(workload);
-  if (op == "matmul" || op == "einsum" || op == "dot") return asked_contraction(workload);
+  if (known_as == "matmul" || known_as == "contraction") return asked_contraction(workload);
   return {std::nullopt, "has no call for this operation"};
 }
 

@@ -3,7 +3,7 @@
 #include "bench/peers/peers.hpp"
 
 #include "ops/matmul/params.hpp"
-#include "ops/nvidia.hpp"
+#include "ops/nvidia/nvidia.hpp"
 
 #include <fmt/format.h>
 
@@ -43,13 +43,6 @@ DeviceUnit registers(std::string_view number) {
   return unit;
 }
 
-/// Constants of 16-bit floats, multiplied by one of two words of the dialect.
-void write_defines(jit::Defines& defines, Dtype dtype, const char* by_f16, const char* by_bf16) {
-  const bool bf16 = dtype == Dtype::bf16;
-  defines.set("MULTIPLY", bf16 ? by_bf16 : by_f16);
-  defines.set("ONE", bf16 ? "0x3f80u" : "0x3c00u").set("MINUS_ONE", bf16 ? "0xbf80u" : "0xbc00u");
-}
-
 DeviceUnit tensor_cores(Dtype dtype, int capability) {
   const bool f64 = dtype == Dtype::f64;
   const int depth = f64 && capability < 90 ? 4 : 16;
@@ -58,7 +51,7 @@ DeviceUnit tensor_cores(Dtype dtype, int capability) {
                   .sums = 4 * TENSOR_CHAINS,
                   .operations = warps * TENSOR_CHAINS * 2.0 * 16 * 8 * depth};
   unit.kernel.defines.set("WARPGROUP", 0).set("NUMBER_F64", f64 ? 1 : 0).set("DEPTH", depth);
-  if (!f64) write_defines(unit.kernel.defines, dtype, "mma_f16", "mma_bf16");
+  unit.kernel.defines.set("NUMBER_BF16", dtype == Dtype::bf16);
   return unit;
 }
 
@@ -71,7 +64,7 @@ DeviceUnit warpgroups(Dtype dtype) {
                   .sums = 128,
                   .operations = 2.0 * 128 * 256 * 64};
   unit.kernel.defines.set("WARPGROUP", 1).set("PEAK_LOCAL_BYTES", std::int64_t{tiles + alignment});
-  write_defines(unit.kernel.defines, dtype, "products_f16", "products_bf16");
+  unit.kernel.defines.set("NUMBER_BF16", dtype == Dtype::bf16);
   return unit;
 }
 

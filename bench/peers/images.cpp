@@ -1,6 +1,8 @@
 // Which axis of a move are the channels.
 #include "bench/peers/images.hpp"
 
+#include "planner/registry.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <string_view>
@@ -15,36 +17,36 @@ bool can_be_told(const core::Move& move) {
   if (move.guard || move.axes.empty() || core::in_bounds(move).high > most || core::out_bounds(move).high > most)
     return false;
   return std::all_of(move.axes.begin(), move.axes.end(),
-                     [](const core::MoveAxis& axis) { return axis.in_stride >= 1 && axis.out_stride >= 1; });
+                     [](const core::Loop& axis) { return axis.in >= 1 && axis.out >= 1; });
 }
 
 /// (a) is 1 1 1 a; (a b) is 1 a 1 b; (a b c) is a b 1 c. What is put in has the strides that it has in packed tensors.
-std::vector<core::MoveAxis> filled_up(std::vector<core::MoveAxis> axes) {
+core::Loops filled_up(core::Loops axes) {
   const auto wrap = [&](std::size_t at, std::size_t inner) {
-    const core::MoveAxis& within = axes[inner];
+    const core::Loop& within = axes[inner];
     axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(at),
-                {1, within.extent * within.in_stride, within.extent * within.out_stride});
+                {1, within.extent * within.in, within.extent * within.out});
   };
   if (axes.size() == 1) wrap(0, 0);
   if (axes.size() < image_axes) wrap(axes.size() - 1, axes.size() - 1);
   if (axes.size() < image_axes) {
-    core::MoveAxis images{1, 1, 1};
-    for (const core::MoveAxis& axis : axes) {
-      images.in_stride = std::max(images.in_stride, axis.extent * axis.in_stride);
-      images.out_stride = std::max(images.out_stride, axis.extent * axis.out_stride);
+    core::Loop images{1, 1, 1};
+    for (const core::Loop& axis : axes) {
+      images.in = std::max(images.in, axis.extent * axis.in);
+      images.out = std::max(images.out, axis.extent * axis.out);
     }
     axes.insert(axes.begin(), images);
   }
   return axes;
 }
 
-StridedImages listed(const std::vector<core::MoveAxis>& axes) {
+StridedImages listed(const core::Loops& axes) {
   StridedImages images;
-  for (const core::MoveAxis& axis : axes) {
+  for (const core::Loop& axis : axes) {
     images.extents.push_back(static_cast<int>(axis.extent));
     // Of an axis of extent 1 the stride may be one beyond.
-    images.from.push_back(static_cast<int>(std::min(axis.in_stride, most)));
-    images.to.push_back(static_cast<int>(std::min(axis.out_stride, most)));
+    images.from.push_back(static_cast<int>(std::min(axis.in, most)));
+    images.to.push_back(static_cast<int>(std::min(axis.out, most)));
   }
   return images;
 }
@@ -55,17 +57,17 @@ std::optional<StridedImages> strided_images(const core::Move& merged) {
   if (!can_be_told(merged)) return std::nullopt;
   auto by_input = merged.axes;
   std::stable_sort(by_input.begin(), by_input.end(),
-                   [](const core::MoveAxis& a, const core::MoveAxis& b) { return a.in_stride > b.in_stride; });
+                   [](const core::Loop& a, const core::Loop& b) { return a.in > b.in; });
   // In the order of the output the input may have its channels last, and the other way round. Where both are true the
   // shorter axis is the channels: a picture has more pixels.
   const auto to_planes = filled_up(merged.axes), to_pixels = filled_up(by_input);
-  const bool planes = to_planes[channels].in_stride == 1, pixels = to_pixels[channels].out_stride == 1;
+  const bool planes = to_planes[channels].in == 1, pixels = to_pixels[channels].out == 1;
   const bool shorter = to_pixels[channels].extent < to_planes[channels].extent;
   return listed(pixels && (!planes || shorter) ? to_pixels : to_planes);
 }
 
 std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const View> views) {
-  if (op.name != "relayout" || op.words.size() != 2 || views.size() != 2) return std::nullopt;
+  if (ops::entry(op.name).known_as != "layouts") return std::nullopt;
   const auto block_of = [](std::string_view layout) {
     return layout == "NC/4HW4" ? 4 : layout == "NC/32HW32" ? 32 : 0;
   };
@@ -92,12 +94,12 @@ std::optional<PaddedBlocks> padded_blocks(const core::Move& merged) {
   if (!merged.guard) return std::nullopt;
   const core::Guard& guard = *merged.guard;
   const auto axis = [&](int i) { return merged.axes[static_cast<std::size_t>(i)]; };
-  const core::MoveAxis outer = axis(guard.outer), inner = axis(guard.inner);
-  const auto blocked = guard.fill ? &core::MoveAxis::out_stride : &core::MoveAxis::in_stride;
-  const auto plain = guard.fill ? &core::MoveAxis::in_stride : &core::MoveAxis::out_stride;
+  const core::Loop outer = axis(guard.outer), inner = axis(guard.inner);
+  const auto blocked = guard.fill ? &core::Loop::out : &core::Loop::in;
+  const auto plain = guard.fill ? &core::Loop::in : &core::Loop::out;
   PaddedBlocks images{1, guard.count, 1, inner.extent, guard.fill, 1, inner.*plain, 1};
   if (inner.*blocked != 1 || (outer.extent > 1 && outer.*plain != inner.extent * inner.*plain)) return std::nullopt;
-  std::optional<core::MoveAxis> all;  // images
+  std::optional<core::Loop> all;  // images
   for (int i = 0; i < static_cast<int>(merged.axes.size()); ++i) {
     if (i == guard.outer || i == guard.inner) continue;
     if (axis(i).*blocked == inner.extent) {

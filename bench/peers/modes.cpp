@@ -35,9 +35,9 @@ bool ModeProblem::has_negative_strides() const {
 ModeProblem modes_of(const core::Move& move) {
   ModeProblem problem{{{move.in_offset, {}}}, {move.out_offset, {}}};
   std::int32_t number = 0;
-  for (const core::MoveAxis& axis : move.axes) {
-    add(problem.inputs[0], number, axis.extent, axis.in_stride);
-    add(problem.out, number, axis.extent, axis.out_stride);
+  for (const core::Loop& axis : move.axes) {
+    add(problem.inputs[0], number, axis.extent, axis.in);
+    add(problem.out, number, axis.extent, axis.out);
     ++number;
   }
   sort_by_stride(problem);

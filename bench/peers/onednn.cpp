@@ -161,9 +161,9 @@ Words words_of(Dtype dtype) {
 }
 
 /// One side of a move, its elements' words as one more axis.
-Layout layout_of(const core::Move& move, const Words& words, std::int64_t core::MoveAxis::*stride) {
+Layout layout_of(const core::Move& move, const Words& words, std::int64_t core::Loop::*stride) {
   Layout layout;
-  for (const core::MoveAxis& axis : move.axes) {
+  for (const core::Loop& axis : move.axes) {
     layout.extents.push_back(axis.extent);
     layout.strides.push_back(axis.*stride * words.count);
   }
@@ -192,8 +192,8 @@ std::optional<Layouts> layouts_with_tail(const core::Move& move, const Words& wo
 
 std::optional<Layouts> layouts_of(const core::Move& move, const Words& words) {
   if (move.guard) return layouts_with_tail(move, words);
-  return Layouts{layout_of(move, words, &core::MoveAxis::in_stride),
-                 layout_of(move, words, &core::MoveAxis::out_stride)};
+  return Layouts{layout_of(move, words, &core::Loop::in),
+                 layout_of(move, words, &core::Loop::out)};
 }
 
 const char* threads_of(const Version& version) {

@@ -1,8 +1,8 @@
 // Axisloom: a plan made once, and run.
 #include "bench/peers/peers.hpp"
 
-#include "ops/plan_impl.hpp"
-#include "tune/configuration.hpp"
+#include "planner/configuration.hpp"
+#include "planner/plan_impl.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 std::string described(const Plan& plan) {
   const PlanReport& report = plan.report();
-  const std::string values = tune::to_string(report.configuration);
+  const std::string values = ops::to_string(report.configuration);
   return values.empty() ? report.candidate
                         : fmt::format("{} ({}; {})", report.candidate, values, report.configuration_source);
 }

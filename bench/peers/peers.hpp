@@ -3,6 +3,7 @@
 
 #include "bench/contestant.hpp"
 #include "bench/peers/worker.hpp"
+
 #include "jit/jit.hpp"
 
 #include <memory>
@@ -89,8 +90,5 @@ struct MatrixTranspose {
 std::optional<MatrixTranspose> matrix_transpose(const core::Move& merged);
 /// Whether its sizes and pitches fit the 32 bits of most libraries.
 bool fits_int(const MatrixTranspose& transpose);
-
-/// Seconds since some fixed moment, by the steady clock.
-double now();
 
 }  // namespace axisloom::bench

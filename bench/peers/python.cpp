@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace axisloom::bench {
 namespace {
@@ -49,7 +50,7 @@ class PythonPeer final : public Contestant {
   Worker& worker_;
 };
 
-bool contiguous(const core::Move& move, std::int64_t core::MoveAxis::*stride) {
+bool contiguous(const core::Move& move, std::int64_t core::Loop::*stride) {
   std::int64_t expected = 1;
   for (auto axis = move.axes.rbegin(); axis != move.axes.rend(); ++axis) {
     if ((*axis).*stride != expected) return false;
@@ -75,12 +76,12 @@ std::string arithmetic_obstacle(const Workload& workload, bool into_existing, bo
 
 /// Why a library cannot do the move in one call; empty when it can.
 std::string move_obstacle(const core::Move& move, bool into_existing, bool torch) {
-  const auto negative = [](const core::MoveAxis& axis) { return axis.in_stride < 0; };
+  const auto negative = [](const core::Loop& axis) { return axis.in < 0; };
   if (move.guard) return "has no single call that fills a tail with zeros";
   if (torch && std::any_of(move.axes.begin(), move.axes.end(), negative)) return "has no negative strides";
   if (into_existing) return {};
-  if (!contiguous(move, &core::MoveAxis::out_stride)) return "makes contiguous arrays only";
-  if (contiguous(move, &core::MoveAxis::in_stride)) return "would not copy: the array is contiguous already";
+  if (!contiguous(move, &core::Loop::out)) return "makes contiguous arrays only";
+  if (contiguous(move, &core::Loop::in)) return "would not copy: the array is contiguous already";
   return {};
 }
 

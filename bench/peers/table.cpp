@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <limits>
 
 namespace axisloom::bench {
@@ -52,9 +51,9 @@ Worker& Session::worker() {
 std::optional<MatrixTranspose> matrix_transpose(const core::Move& merged) {
   if (merged.axes.size() != 2 || merged.guard) return std::nullopt;
   const auto& [columns, rows] = std::pair(merged.axes[0], merged.axes[1]);
-  if (columns.in_stride != 1 || rows.out_stride != 1) return std::nullopt;
-  if (rows.in_stride < columns.extent || columns.out_stride < rows.extent) return std::nullopt;
-  return MatrixTranspose{rows.extent, columns.extent, rows.in_stride, columns.out_stride};
+  if (columns.in != 1 || rows.out != 1) return std::nullopt;
+  if (rows.in < columns.extent || columns.out < rows.extent) return std::nullopt;
+  return MatrixTranspose{rows.extent, columns.extent, rows.in, columns.out};
 }
 
 bool fits_int(const MatrixTranspose& transpose) {
@@ -86,10 +85,6 @@ std::optional<Gemm> gemm_of(const Product& product) {
               .lda = narrow(a->pitch),
               .ldb = narrow(b->pitch),
               .ldc = narrow(c->pitch)};
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace axisloom::bench

@@ -20,6 +20,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 extern char** environ;
 
@@ -84,10 +85,10 @@ WorkerArrays arrays_of(const Workload& workload) {
   const core::Move& move = *workload.merged();
   const std::string type = fmt::format("move{}", move.element);
   nlohmann::json in = array_json(type, move.in_offset), out = array_json(type, move.out_offset);
-  for (const core::MoveAxis& axis : move.axes) {
+  for (const core::Loop& axis : move.axes) {
     for (nlohmann::json* array : {&in, &out}) (*array)["shape"].push_back(axis.extent);
-    in["strides"].push_back(axis.in_stride);
-    out["strides"].push_back(axis.out_stride);
+    in["strides"].push_back(axis.in);
+    out["strides"].push_back(axis.out);
   }
   return {{in}, out};
 }

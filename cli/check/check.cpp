@@ -1,17 +1,17 @@
 // axisloom check: the driver of all cases.
-#include "app.hpp"
-#include "arguments.hpp"
-#include "check/case.hpp"
-#include "check/minimise.hpp"
-#include "check/programs.hpp"
-#include "check/runner.hpp"
-#include "check/source.hpp"
-#include "drivers.hpp"
-#include "messages.hpp"
+#include "cli/app.hpp"
+#include "cli/check/programs.hpp"
+#include "cli/drivers.hpp"
+#include "cli/messages.hpp"
+#include "harness/arguments.hpp"
+#include "harness/case.hpp"
+#include "harness/minimise.hpp"
+#include "harness/runner.hpp"
+#include "harness/source.hpp"
 
 #include "device/device.hpp"
 #include "jit/jit.hpp"
-#include "tune/profiles.hpp"
+#include "model/profile.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -81,11 +81,12 @@ Device open_asked_device(const Context& context) {
   const std::string asked = automatic && environment != nullptr ? environment : context.device;
   const Device device = open_device(asked);
   if (!satisfies(device.info(), device::parse_spec(asked)))
-    throw Error(Errc::no_device, fmt::format("{} was asked for and {} answered", asked, device.info().label()));
+    throw Error(Errc::no_device, fmt::format("{} was asked for, but {} was opened", asked, device.info().label()));
   return device;
 }
 
-std::string repeat_command(const Case& c, const CheckSettings& settings, const Outcome& outcome) {
+std::string repeat_command(const harness::Case& c, const harness::CheckSettings& settings,
+                           const harness::Outcome& outcome) {
   std::string command =
       fmt::format("axisloom check --device {} --seed {}", settings.device.info().spec(), settings.seed);
   if (!settings.profile.empty()) command += " --profile " + settings.profile;
@@ -94,23 +95,25 @@ std::string repeat_command(const Case& c, const CheckSettings& settings, const O
   if (settings.checked) command += " --checked";
   if (settings.tight && !settings.checked) command += " --tight";
   if (settings.repeat != 1) command += fmt::format(" --repeat {}", settings.repeat);
-  return command + " " + shell_quoted(c.text);
+  return command + " " + harness::shell_quoted(c.text);
 }
 
 /// The simplest case that fails as this one does, with the command that repeats it.
-void add_minimised(const Case& c, const CheckSettings& settings, const Outcome& outcome,
+void add_minimised(const harness::Case& c, const harness::CheckSettings& settings, const harness::Outcome& outcome,
                    nlohmann::ordered_json& entry) {
-  Case like = c;
+  harness::Case like = c;
   like.options.candidate = outcome.candidate.empty() ? c.options.candidate : "";
   like.text = text_of(like);
-  Case smallest = minimise(like, [&](const Case& simpler) { return fails_alike(simpler, settings, outcome); });
+  harness::Case smallest = harness::minimise(
+      like, [&](const harness::Case& simpler) { return harness::fails_alike(simpler, settings, outcome); });
   if (smallest.text == like.text) return;
   const std::string command = repeat_command(smallest, settings, outcome);
   entry["minimal"] = command;
-  say(fmt::format("  smallest that fails alike: {}", command));
+  say(fmt::format("  smallest case that fails the same way: {}", command));
 }
 
-void count_failure(const Case& c, const CheckSettings& settings, const Outcome& outcome, Tally& tally) {
+void count_failure(const harness::Case& c, const harness::CheckSettings& settings, const harness::Outcome& outcome,
+                   Tally& tally) {
   ++tally.failed;
   const std::string command = repeat_command(c, settings, outcome);
   nlohmann::ordered_json entry{
@@ -120,26 +123,27 @@ void count_failure(const Case& c, const CheckSettings& settings, const Outcome& 
   tally.failures.push_back(std::move(entry));
 }
 
-void count(const Case& c, const CheckSettings& settings, const Outcome& outcome, const Context& context, Tally& tally) {
+void count(const harness::Case& c, const harness::CheckSettings& settings, const harness::Outcome& outcome,
+           const Context& context, Tally& tally) {
   switch (outcome.kind) {
-    case Outcome::Kind::passed:
+    case harness::Outcome::Kind::passed:
       ++tally.passed;
       break;
-    case Outcome::Kind::refused:
+    case harness::Outcome::Kind::refused:
       ++tally.refused;
       if (context.verbose) say(fmt::format("refused by {}: {}: {}", outcome.candidate, c.text, outcome.message));
       break;
-    case Outcome::Kind::failed:
+    case harness::Outcome::Kind::failed:
       count_failure(c, settings, outcome, tally);
       break;
   }
 }
 
 // The operation, the dtypes, and what stands before "=" or is a word of its own, such as in-place.
-void count_words(const Case& c, Tally& tally) {
+void count_words(const harness::Case& c, Tally& tally) {
   ++tally.seen[c.op.name];
   for (Dtype dtype : c.dtypes) ++tally.seen[std::string(name(dtype))];
-  const std::vector<std::string> words = words_of(c.text);
+  const std::vector<std::string> words = harness::words_of(c.text);
   for (std::size_t i = 3 + c.op.words.size(); i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     const std::string key = words[i].substr(0, equals);
@@ -149,15 +153,15 @@ void count_words(const Case& c, Tally& tally) {
   }
 }
 
-std::string place_of(const CheckSettings& settings) {
+std::string place_of(const harness::CheckSettings& settings) {
   const std::string place = settings.device.impl()->compiled_for().label();
   return settings.profile.empty() ? place : fmt::format("{}, planned as for {}", place, settings.profile);
 }
 
-void report(const Tally& tally, double seconds, const jit::CacheStats& before, const CheckSettings& settings,
+void report(const Tally& tally, double seconds, const jit::CacheStats& before, const harness::CheckSettings& settings,
             const Context& context) {
   const jit::CacheStats now = jit::cache_stats();
-  if (context.format == Format::json) {
+  if (context.format == harness::Format::json) {
     const nlohmann::ordered_json summary{{"passed", tally.passed},
                                          {"failed", tally.failed},
                                          {"refused", tally.refused},
@@ -170,7 +174,7 @@ void report(const Tally& tally, double seconds, const jit::CacheStats& before, c
                                          {"device", place_of(settings)},
                                          {"seen", tally.seen},
                                          {"failures", tally.failures}};
-    print(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    print(harness::json_text(summary));
     return;
   }
   if (context.verbose)
@@ -182,12 +186,13 @@ void report(const Tally& tally, double seconds, const jit::CacheStats& before, c
                   place_of(settings), now.compiles - before.compiles, now.disk_hits - before.disk_hits));
 }
 
-void run_all(const CaseSource& cases, CheckSettings settings, const CheckOptions& options, Context& context) {
+void run_all(const harness::CaseSource& cases, harness::CheckSettings settings, const CheckOptions& options,
+             Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const jit::CacheStats before = jit::cache_stats();
   Tally tally;
   for (std::int64_t i = 0; i < cases.count(); ++i) {
-    const Case c = cases.at(i);
+    const harness::Case c = cases.at(i);
     if (c.slow ? !options.slow && !options.slow_only : options.slow_only) {
       ++tally.skipped;
       continue;
@@ -197,7 +202,7 @@ void run_all(const CaseSource& cases, CheckSettings settings, const CheckOptions
     if (!context.quiet && tally.cases % 16 == 1)
       show_progress(fmt::format("[{}/{}] {}", tally.cases, cases.count(), c.text.substr(0, 60)));
     if (!options.keep.empty()) settings.keep = fmt::format("{}/{}", options.keep, tally.cases);
-    for (const Outcome& outcome : run_case(c, settings)) count(c, settings, outcome, context, tally);
+    for (const harness::Outcome& outcome : harness::run_case(c, settings)) count(c, settings, outcome, context, tally);
     if (options.max_failures > 0 && tally.failed >= options.max_failures) {
       say(fmt::format("stopped after {} failures (--max-failures)", tally.failed));
       break;
@@ -218,21 +223,22 @@ void run(const CheckOptions& options, Context& context, bool seed_given) {
   if (options.lines.empty() && options.files.empty() && options.random == 0 && options.programs.file.empty())
     throw Error(Errc::usage, "there is nothing to check", "give a case, --cases FILE, or --random N");
   if (!seed_given) context.seed = fresh_seed();
-  const CaseSource cases({options.files, options.lines, options.random, parse_part(options.part)}, context.seed);
+  const harness::CaseSource cases({options.files, options.lines, options.random, harness::parse_part(options.part)},
+                                  context.seed);
   if (options.list) {
     for (std::int64_t i = 0; i < cases.count(); ++i) {
-      const Case c = cases.at(i);
+      const harness::Case c = cases.at(i);
       print(fmt::format("{}{}\n", c.slow ? "slow " : "", c.text));
     }
     return;
   }
-  CheckSettings settings;
+  harness::CheckSettings settings;
   settings.device = open_asked_device(context);
   settings.profile = options.profile;
-  if (!options.profile.empty()) settings.device = tune::profiled_device(settings.device, options.profile);
+  if (!options.profile.empty()) settings.device = model::profiled_device(settings.device, options.profile);
   settings.seed = context.seed;
   settings.candidate = options.candidate;
-  settings.index_64 = parse_index(options.index) == IndexWidth::bits64;
+  settings.index_64 = harness::parse_index(options.index) == IndexWidth::bits64;
   settings.checked = options.checked;
   settings.tight = options.tight || options.checked;
   settings.repeat = options.repeat;
@@ -253,30 +259,30 @@ void add_check(CLI::App& app, Context& context) {
   auto options = std::make_shared<CheckOptions>();
   command->add_option("case", options->lines, "Cases, each one argument")->type_name("CASE");
   command->add_option("--cases", options->files, "Files of cases")->type_name("FILE");
-  command->add_option("--random", options->random, "That many random cases of --seed, by default a new one every time")
+  command
+      ->add_option("--random", options->random,
+                   "Number of random cases, drawn from --seed (default: a new seed each time)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber.description(""));
-  command
-      ->add_option("--part", options->part,
-                   "The I-th of K parts: every K-th case, so that parts run side by side add up to the whole")
+  command->add_option("--part", options->part, "Part I of K: every K-th case, so that K parts together make the whole")
       ->type_name("I/K");
-  command->add_option("--candidate", options->candidate, "all: force each that accepts in turn; or the name of one")
+  command->add_option("--candidate", options->candidate, "Force this candidate; all: force each that accepts, in turn")
       ->type_name("NAME");
   command
       ->add_option("--profile", options->profile,
-                   "Plan as for the device of that name, of tuning/devices, and run the kernels on this one")
+                   "Plan for this profile of tuning/devices, and run the kernels on this device")
       ->type_name("NAME")
-      ->check(CLI::IsMember(tune::profile_names()).description(""));
+      ->check(CLI::IsMember(model::profile_names()).description(""));
   command->add_option("--index", options->index, "64: force 64-bit offsets")
       ->check(CLI::IsMember({"64", "auto"}).description(""))
       ->type_name("64|auto");
   command->add_flag("--checked", options->checked, "Check every access of the kernels against its bounds (slow)");
   command->add_flag("--tight", options->tight,
-                    "No canaries: each buffer ends with its array, so that whoever watches buffers sees every overrun");
+                    "No canaries: each buffer ends with its array, so that a memory checker sees every overrun");
   command->add_option("--repeat", options->repeat, "Further runs of each case, which must give the same bits")
       ->type_name("R")
       ->check(CLI::NonNegativeNumber.description(""));
-  command->add_option("--max-failures", options->max_failures, "Stop after so many failures; 0: never")
+  command->add_option("--max-failures", options->max_failures, "Stop after this many failures; 0: never")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber.description(""));
   command

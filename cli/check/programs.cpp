@@ -1,13 +1,14 @@
 // Reading programs, and running them: a plan per step, then all steps queued, then one wait.
-#include "check/programs.hpp"
+#include "cli/check/programs.hpp"
 
-#include "arguments.hpp"
-#include "check/case.hpp"
-#include "messages.hpp"
+#include "cli/app.hpp"
+#include "cli/messages.hpp"
+#include "harness/arguments.hpp"
+#include "harness/case.hpp"
 
 #include "io/file.hpp"
 #include "jit/jit.hpp"
-#include "ops/plan_cache.hpp"
+#include "planner/plan_cache.hpp"
 
 #include <axisloom/error.hpp>
 #include <axisloom/plan.hpp>
@@ -37,7 +38,7 @@ struct ProgramArray {
 };
 
 struct ProgramStep {
-  Case c;
+  harness::Case c;
   std::vector<std::size_t> inputs;    // arrays
   std::optional<std::size_t> output;  // likewise; none: has to be refused
   std::size_t queue = 0;
@@ -54,14 +55,14 @@ struct Program {
 // --- reading ---------------------------------------------------------------------------------------------------------
 
 std::size_t index_below(const std::string& text, std::size_t count, const char* what) {
-  const auto value = parse_integer(text);
+  const auto value = harness::parse_integer(text);
   if (!value || *value < 0 || static_cast<std::size_t>(*value) >= count)
     throw Error(Errc::usage, fmt::format("there is no {} {}", what, text));
   return static_cast<std::size_t>(*value);
 }
 
 std::int64_t whole_number(const std::string& text) {
-  const auto value = parse_integer(text);
+  const auto value = harness::parse_integer(text);
   if (!value) throw Error(Errc::usage, fmt::format("\"{}\" is not a number", text));
   return *value;
 }
@@ -81,8 +82,8 @@ void add_buffers(Program& program, const std::vector<std::string>& words) {
 
 void add_array(Program& program, const std::vector<std::string>& words) {
   require_words(words, 6);
-  View view{parse_dtype(words[2]), parse_shape(words[3]), words[4] == "-" ? Dims{} : parse_strides(words[4]),
-            whole_number(words[5])};
+  View view{harness::parse_dtype(words[2]), harness::parse_shape(words[3]),
+            words[4] == "-" ? Dims{} : harness::parse_strides(words[4]), whole_number(words[5])};
   program.arrays.push_back({index_below(words[1], program.buffers.size(), "buffer"), view});
 }
 
@@ -101,23 +102,21 @@ void add_step(Program& program, const std::vector<std::string>& words, std::stri
   require_words(words, 5);
   ProgramStep step;
   std::vector<std::string> dtypes, shapes;
-  for (std::size_t start = 0; start <= words[1].size();) {
-    const std::size_t end = std::min(words[1].find(',', start), words[1].size());
-    step.inputs.push_back(index_below(words[1].substr(start, end - start), program.arrays.size(), "array"));
+  for (std::string_view number : harness::split(words[1], ",")) {
+    step.inputs.push_back(index_below(std::string(number), program.arrays.size(), "array"));
     const View& view = program.arrays[step.inputs.back()].view;
     dtypes.emplace_back(name(view.dtype));
-    shapes.push_back(view.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(view.shape, "x")));
-    start = end + 1;
+    shapes.push_back(harness::shape_text(view.shape));
   }
   if (words[2] != "-") step.output = index_below(words[2], program.arrays.size(), "array");
   step.queue = index_below(words[3], queues_of_a_program, "queue");
-  step.c = parse_case(
+  step.c = harness::parse_case(
       fmt::format("{} {} {} {}", words[4], fmt::join(dtypes, ","), fmt::join(shapes, ","), after_words(line, 5)));
   program.steps.push_back(std::move(step));
 }
 
 void read_program_line(std::vector<Program>& programs, const std::string& line) {
-  const std::vector<std::string> words = words_of(line);
+  const std::vector<std::string> words = harness::words_of(line);
   const std::string& kind = words.front();
   if (kind == "program") {
     require_words(words, 2);
@@ -138,7 +137,7 @@ void read_program_line(std::vector<Program>& programs, const std::string& line) 
 
 std::vector<Program> read_programs(const std::string& path) {
   std::vector<Program> programs;
-  for (const std::string& line : read_case_lines(path)) {
+  for (const std::string& line : harness::read_case_lines(path)) {
     try {
       read_program_line(programs, line);
     } catch (const Error& error) {
@@ -159,7 +158,7 @@ struct StepRefused {
 /// One run of one program.
 class ProgramRun {
  public:
-  ProgramRun(const Program& program, std::span<const std::byte> data, const CheckSettings& settings)
+  ProgramRun(const Program& program, std::span<const std::byte> data, const harness::CheckSettings& settings)
       : program_(program), data_(data.subspan(program.begin, program.bytes)), settings_(settings) {
     for (Queue& queue : queues_) queue = settings.device.queue();
   }
@@ -252,7 +251,7 @@ class ProgramRun {
 
   const Program& program_;
   std::span<const std::byte> data_;
-  const CheckSettings& settings_;
+  const harness::CheckSettings& settings_;
   std::array<Queue, queues_of_a_program> queues_;
   std::array<Event, queues_of_a_program> last_;
   std::vector<Plan> plans_;
@@ -275,7 +274,7 @@ std::string one_line_of(const Error& error) {
 }
 
 /// The outcome of one run, and into `result` what it left.
-std::string outcome_of(const Program& program, std::span<const std::byte> data, const CheckSettings& settings,
+std::string outcome_of(const Program& program, std::span<const std::byte> data, const harness::CheckSettings& settings,
                        Contents& result) {
   result.assign(data.begin() + static_cast<std::ptrdiff_t>(program.begin),
                 data.begin() + static_cast<std::ptrdiff_t>(program.begin + program.bytes));
@@ -293,7 +292,8 @@ std::string outcome_of(const Program& program, std::span<const std::byte> data, 
 /// one plan at the same time.
 class ProgramQueue {
  public:
-  ProgramQueue(const std::vector<Program>& programs, std::span<const std::byte> data, const CheckSettings& settings)
+  ProgramQueue(const std::vector<Program>& programs, std::span<const std::byte> data,
+               const harness::CheckSettings& settings)
       : programs_(programs), data_(data), settings_(settings), outcomes_(programs.size()) {}
 
   std::vector<ProgramOutcome> run(int thread_count) {
@@ -332,7 +332,7 @@ class ProgramQueue {
 
   const std::vector<Program>& programs_;
   std::span<const std::byte> data_;
-  const CheckSettings& settings_;
+  const harness::CheckSettings& settings_;
   std::vector<ProgramOutcome> outcomes_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex failure_mutex_;
@@ -360,13 +360,13 @@ void add_program_options(CLI::App& check, Programs& programs) {
   for (const char* of_cases :
        {"case", "--cases", "--random", "--candidate", "--tight", "--max-failures", "--slow", "--list"})
     file->excludes(option_of(check, of_cases));
-  check.add_option("--threads", programs.threads, "That many programs at the same time")
+  check.add_option("--threads", programs.threads, "Number of programs to run at the same time")
       ->type_name("T")
       ->needs(file)
       ->check(CLI::PositiveNumber.description(""));
 }
 
-bool check_programs(const Programs& from, const CheckSettings& settings) {
+bool check_programs(const Programs& from, const harness::CheckSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   const jit::CacheStats before = jit::cache_stats();
   const std::vector<Program> programs = read_programs(from.file);

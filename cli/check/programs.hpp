@@ -2,7 +2,7 @@
 // What the buffers hold at the end is written out for another program to judge: there is no oracle of ours here.
 #pragma once
 
-#include "check/runner.hpp"
+#include "harness/runner.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -34,6 +34,6 @@ void add_program_options(CLI::App& check, Programs& programs);
 /// Of the settings those of single cases count for nothing: seed, candidate, tight. Prints how many there are of each,
 /// and returns whether none differs. Throws Error(usage) for a file that is not one of programs, Error(file) and
 /// Error(device_lost).
-bool check_programs(const Programs& programs, const CheckSettings& settings);
+bool check_programs(const Programs& programs, const harness::CheckSettings& settings);
 
 }  // namespace axisloom::cli

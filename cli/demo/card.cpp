@@ -1,5 +1,5 @@
 // Built-in glyphs, and the card drawn with them.
-#include "demo/card.hpp"
+#include "cli/demo/card.hpp"
 
 #include <axisloom/error.hpp>
 

@@ -1,14 +1,13 @@
 // axisloom demo: a picture transposed, a picture's planes taken apart and put together, channels packed, a product that
 // can be looked at, a sum; checked and timed.
-#include "app.hpp"
-#include "demo/card.hpp"
-#include "demo/lessons.hpp"
-#include "demo/show.hpp"
-#include "drivers.hpp"
-#include "messages.hpp"
-#include "streams.hpp"
-
-#include "check/random.hpp"
+#include "cli/app.hpp"
+#include "cli/demo/card.hpp"
+#include "cli/demo/lessons.hpp"
+#include "cli/demo/show.hpp"
+#include "cli/drivers.hpp"
+#include "cli/messages.hpp"
+#include "cli/streams.hpp"
+#include "harness/random.hpp"
 
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
@@ -53,7 +52,7 @@ void show_planes(Show& show, const io::HostArray& picture, const std::string& na
 void show_channels(Show& show, std::uint64_t seed) {
   constexpr std::int64_t channels = 50;  // not a multiple of 32: the last block has a tail of zeros
   io::HostArray input = io::HostArray::allocate(View::contiguous(Dtype::i8, {2, channels, 56, 56}));
-  Random(seed).fill(input.span());
+  harness::Random(seed).fill(input.span());
   const io::HostArray packed = show.step("NCHW to NC/32HW32", relayout("NCHW", "NC/32HW32"), input, "channels.npy");
   show.step_to("and back", relayout("NC/32HW32", "NCHW", channels), std::span(&packed, 1), input);
 }

@@ -1,7 +1,7 @@
 // The arrays of the lessons, and what must come of them.
-#include "demo/lessons.hpp"
+#include "cli/demo/lessons.hpp"
 
-#include "demo/card.hpp"
+#include "cli/demo/card.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The demo's two jobs of arithmetic, as they are taught: a product of matrices that can be looked at, and a sum.
 #pragma once
 
-#include "demo/show.hpp"
+#include "cli/demo/show.hpp"
 
 namespace axisloom::cli {
 

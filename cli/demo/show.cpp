@@ -1,12 +1,12 @@
 // Runs plans, times them by the device's clock, and checks what comes of them.
-#include "demo/show.hpp"
+#include "cli/demo/show.hpp"
 
-#include "app.hpp"
-#include "compare.hpp"
+#include "cli/app.hpp"
+#include "harness/compare.hpp"
 
 #include "device/device.hpp"
-#include "ops/plan_impl.hpp"
-#include "ops/registry.hpp"
+#include "planner/plan_impl.hpp"
+#include "planner/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ Done carry_out(const Operation& op, std::span<const io::HostArray> inputs, const
   return done;
 }
 
-Cell rate_cell(double count, double seconds) {
+harness::Cell rate_cell(double count, double seconds) {
   if (count == 0) return "";
   const double rate = count / seconds / 1e9;
   return {rate, fmt::format("{:.2f}", rate)};
@@ -73,9 +73,9 @@ Cell rate_cell(double count, double seconds) {
 io::HostArray Show::step(const char* what, const Operation& op, const io::HostArray& input, const std::string& file,
                          const PlanOptions& options) {
   const Done done = carry_out(op, std::span(&input, 1), device_, options);
-  const OracleResult oracle = oracle_result(op, std::span(&input, 1), done.result.view);
+  const harness::OracleResult oracle = harness::oracle_result(op, std::span(&input, 1), done.result.view);
   const std::byte* const want = oracle.want.memory.get();
-  add_row(what, done, file, !first_difference(done.result.view, want, done.result.memory.get(), oracle.bound));
+  add_row(what, done, file, !harness::first_difference(done.result.view, want, done.result.memory.get(), oracle.bound));
   if (!file.empty()) save(done.result, file);
   return done.result;
 }
@@ -85,7 +85,7 @@ io::HostArray Show::step_to(const char* what, const Operation& op, std::span<con
   const Done done = carry_out(op, inputs, device_, options);
   const View& view = done.result.view;
   const bool same_kind = view.dtype == known.view.dtype && view.shape == known.view.shape;
-  add_row(what, done, "", same_kind && !first_difference(view, known.memory.get(), done.result.memory.get()));
+  add_row(what, done, "", same_kind && !harness::first_difference(view, known.memory.get(), done.result.memory.get()));
   return done.result;
 }
 
@@ -95,7 +95,7 @@ void Show::save(const io::HostArray& array, const std::string& file) const {
 
 void Show::add_row(const char* what, const Done& done, const std::string& file, bool right) {
   right_ = right_ && right;
-  table_.add({what, done.report.shapes, done.report.candidate, seconds_cell(done.seconds),
+  table_.add({what, done.report.shapes, done.report.candidate, harness::seconds_cell(done.seconds),
               rate_cell(static_cast<double>(done.report.bytes_moved), done.seconds),
               rate_cell(done.operations, done.seconds), right ? "passed" : "DIFFERS", file});
 }

@@ -1,8 +1,9 @@
 // What the demo shows: operations carried out, timed and checked, a row each.
 #pragma once
 
+#include "harness/table.hpp"
+
 #include "io/io.hpp"
-#include "table.hpp"
 
 #include <axisloom/device.hpp>
 #include <axisloom/plan.hpp>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace axisloom::cli {
 
@@ -34,7 +36,7 @@ class Show {
   void save(const io::HostArray& array, const std::string& file) const;
 
   bool right() const noexcept { return right_; }
-  const Table& table() const noexcept { return table_; }
+  const harness::Table& table() const noexcept { return table_; }
 
  private:
   void add_row(const char* what, const Done& done, const std::string& file, bool right);
@@ -42,7 +44,7 @@ class Show {
   Device device_;
   std::filesystem::path folder_;
   bool right_ = true;
-  Table table_{{"what", "shapes", "candidate", "time", "GB/s", "GFLOP/s", "check", "file"}};
+  harness::Table table_{{"what", "shapes", "candidate", "time", "GB/s", "GFLOP/s", "check", "file"}};
 };
 
 }  // namespace axisloom::cli

@@ -1,4 +1,4 @@
-// The words for arrays: element types, shapes, signed strides, and views of memory that somebody else holds.
+// Arrays: element types, shapes, signed strides, and views of memory that somebody else owns.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ enum class Dtype : std::uint8_t { u8, i8, boolean, u16, i16, f16, bf16, u32, i32
 
 /// Every dtype, in the order of the enumeration.
 std::span<const Dtype> all_dtypes() noexcept;
-/// Size of one element in bytes: 1, 2, 4, 8 or 16. Throws Error(usage) for a value that is no dtype, as name does.
+/// Size of one element in bytes: 1, 2, 4, 8 or 16. Throws Error(usage) for a value that is not a dtype; so does name.
 std::size_t size_of(Dtype dtype);
 /// Name as users write it: "u8", "f32", "c128", "bool".
 std::string_view name(Dtype dtype);
@@ -73,7 +73,7 @@ struct Bounds {
 /// How an array lies in a buffer. It owns nothing and points at nothing: the buffer is given when a plan runs.
 struct View {
   Dtype dtype = Dtype::u8;
-  Dims shape;                ///< extents, from 0 up; slowest axis first
+  Dims shape;                ///< extents, 0 or more; slowest axis first
   Dims strides;              ///< in elements, any sign; 0 repeats an element (inputs only)
   std::int64_t offset = 0;   ///< of element [0,...,0] from the start of the buffer, in elements
   std::int64_t align = 256;  ///< bytes to which the start of the buffer is known to be aligned (a power of two)
@@ -87,9 +87,9 @@ struct View {
   Bounds bounds() const;
 };
 
-/// Throws Error(usage) unless dtype, rank, extents, strides, offset and alignment are ones a view can have.
+/// Throws Error(usage) unless dtype, rank, extents, strides, offset and alignment are valid.
 void validate(const View& view, std::string_view role);
-/// "f32[3,4]", with strides added when the view is not contiguous: "f32[3,4]{1,3}+5". Shows also what no view can have.
+/// "f32[3,4]", with strides added when the view is not contiguous: "f32[3,4]{1,3}+5". Prints invalid values, too.
 std::string to_string(const View& view);
 
 }  // namespace axisloom

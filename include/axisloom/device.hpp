@@ -1,7 +1,7 @@
 // Devices, queues, buffers and events: cheap handles that may be copied and shared between threads.
 //
-// A handle that was made without an object, or moved from, is empty. To use an empty one is Error(usage), but for what
-// its class allows.
+// A handle is empty when it is default-constructed or moved from. Using it throws Error(usage), except where its class
+// says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace axisloom {
 
-namespace device {  // the seam's own classes; see src/device/device.hpp
+namespace device {  // the classes of the backend interface, src/device/device.hpp
 class Device;
 class Queue;
 class Buffer;
@@ -24,6 +24,8 @@ class Event;
 
 enum class Api : std::uint8_t { opencl, cuda };
 enum class Kind : std::uint8_t { cpu, gpu, other };
+std::string_view name(Api api) noexcept;    ///< "opencl", "cuda"
+std::string_view name(Kind kind) noexcept;  ///< "cpu", "gpu", "other"
 
 /// What a device is and what it can do. Sizes in bytes.
 struct DeviceInfo {
@@ -39,18 +41,18 @@ struct DeviceInfo {
   std::string architecture;  ///< "sm_90", or the CPU that PoCL compiles for; may be empty
   unsigned compute_units = 0;
   std::size_t max_group = 0;         ///< work-items in a group
-  std::size_t local_memory = 0;      ///< per group without asking
-  std::size_t local_memory_max = 0;  ///< per group when asked for (dynamic on CUDA)
+  std::size_t local_memory = 0;      ///< per group by default
+  std::size_t local_memory_max = 0;  ///< per group on request (dynamic on CUDA)
   std::size_t global_memory = 0;
   std::size_t max_allocation = 0;    ///< largest single buffer
   std::size_t base_alignment = 0;    ///< of every buffer the device allocates
   std::size_t last_level_cache = 0;  ///< 0 when the driver does not say
   bool unified_memory = false;       ///< host memory can be used in place
   bool f64 = false;
-  bool f16 = false;  ///< converts 16-bit floats itself; they can be used everywhere
+  bool f16 = false;  ///< converts 16-bit floats in hardware; they work without it
   bool atomics_64 = false;
   bool byte_stores = false;
-  bool device_scope_order = false;  ///< order between groups of one launch can be had (dialect words publish/collect)
+  bool device_scope_order = false;  ///< groups of one launch can be ordered (the dialect's publish and collect)
 
   /// The shortest spelling of this device in the device grammar: "opencl:0", "cuda:1".
   std::string spec() const;
@@ -63,7 +65,7 @@ class Event {
  public:
   Event() = default;
   explicit Event(std::shared_ptr<device::Event> impl) : impl_(std::move(impl)) {}
-  /// Blocks until the command has finished, also when it throws: Error(device) or Error(device_lost) when the command
+  /// Blocks until the command has finished, even when it throws: Error(device) or Error(device_lost) if the command
   /// failed.
   void wait() const;
   bool done() const;
@@ -98,7 +100,7 @@ class Queue {
   Event write(const Buffer& to, std::size_t offset, std::span<const std::byte> from,
               std::span<const Event> wait = {}) const;
   Event read(const Buffer& from, std::size_t offset, std::span<std::byte> to, std::span<const Event> wait = {}) const;
-  /// Blocks until everything queued so far has finished, also when it throws.
+  /// Blocks until everything queued so far has finished, even when it throws.
   void finish() const;
   const std::shared_ptr<device::Queue>& impl() const noexcept { return impl_; }
 
@@ -116,7 +118,7 @@ class Device {
   ///   auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME   (NAME: part of the device or platform name, case
   ///   ignored)
   /// "auto" and "" take AXISLOOM_DEVICE when it is set, else the first GPU, else the first CPU.
-  /// Throws Error(no_device) that says where was looked, or Error(usage) for a specification that cannot be read.
+  /// Throws Error(no_device), which says what was tried, or Error(usage) for a specification that cannot be read.
   static Device open(std::string_view spec = "auto");
 
   /// A context the caller owns: `context` a cl_context and `id` a cl_device_id. Both are retained.
@@ -148,9 +150,9 @@ class Device {
 /// Every device that can be opened now, CUDA first; empty when there is none. Never throws for lack of a runtime.
 std::vector<DeviceInfo> devices();
 
-/// Receives one line of text (no newline) for each thing worth knowing; may be called from any thread, also while
-/// set_log returns. Empty: silence. It may use the library itself: no lock is held meanwhile, and the lines of which it
-/// is the cause itself are dropped. What it throws is ignored.
+/// Receives one line of text (no newline) for each thing worth knowing; may be called from any thread, even while
+/// set_log returns. An empty one is silence. It may use the library: no lock is held meanwhile, and lines that it
+/// causes itself are dropped. What it throws is ignored.
 using LogCallback = std::function<void(std::string_view line)>;
 void set_log(LogCallback callback);
 

@@ -9,7 +9,7 @@ namespace axisloom {
 
 /// What went wrong. `exit_code` maps each to the exit code of the command line.
 enum class Errc {
-  usage,          ///< an argument that cannot be: pattern, shape, stride, dtype, layout, option
+  usage,          ///< an invalid argument: pattern, shape, stride, dtype, layout, option
   overlap,        ///< output and input share memory, or could
   unsupported,    ///< correct, but this device or build lacks a feature that it needs
   no_device,      ///< no device at all, or none of that name
@@ -38,9 +38,9 @@ struct ErrorParts {
 };
 
 /// The only exception type that the library throws, but for one: where the host has no memory left for the library's
-/// own books, what comes is the std::bad_alloc of its operator new, since a message would need memory too. Arrays and
-/// device memory that are refused are an Error(out_of_memory) that names the bytes. After either, nothing is held that
-/// was not held before, and everything can be tried again.
+/// own data, std::bad_alloc passes through, since a message would need memory too. An array or device memory that
+/// cannot be allocated is an Error(out_of_memory) that names the bytes. After either, nothing new is held, and
+/// everything can be tried again.
 class Error : public std::runtime_error {
  public:
   Error(Errc code, ErrorParts parts);

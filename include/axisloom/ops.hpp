@@ -1,4 +1,4 @@
-// The operations, as values: what to do, apart from the arrays and the device it is done on.
+// The operations, as values: what to do, without the arrays and the device.
 #pragma once
 
 #include <axisloom/array.hpp>
@@ -34,21 +34,21 @@ std::string to_string(const Operation& op);
 
 /// Moves: any dtype, bit for bit. Patterns are those of einops.
 Operation rearrange(std::string_view pattern, const Lengths& lengths = {});
-/// As rearrange, with axes on the right that the left does not have: "h w -> h w c", c=3.
+/// As rearrange, with new axes on the right: "h w -> h w c", c=3.
 Operation repeat(std::string_view pattern, const Lengths& lengths = {});
 /// The same shape, other strides.
 Operation copy();
-/// The last two axes exchanged, those before kept; square and same buffer: in place.
+/// Exchanges the last two axes. A square one may be in place, input and output being the same buffer.
 Operation transpose();
 /// Output axis i is input axis axes[i]; negative axes count from the end.
 Operation permute(std::span<const int> axes);
-/// Between NCHW, NHWC, CHWN and NC/xHWx with x in 4, 8, 16, 32. A tail of C is filled with zeros on the way in;
-/// on the way back `channels` gives the true count (0: all).
+/// Between NCHW, NHWC, CHWN and NC/xHWx with x in 4, 8, 16, 32. The last block of channels is filled up with
+/// zeros; on the way back `channels` gives the true count (0: all).
 Operation relayout(std::string_view from, std::string_view to, std::int64_t channels = 0);
 
-/// Reduces the axes that stand on the left of the pattern only: reduce("max", "b c (h 2) (w 2) -> b c h w"). Names:
+/// Reduces the axes that appear only on the left of the pattern: reduce("max", "b c (h 2) (w 2) -> b c h w"). Names:
 /// sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm. Result dtypes and empty cases are those of
-/// NumPy 2; argmin and argmax count over the reduced axes in order; a bool counts as 1 whatever its byte is, if not 0.
+/// NumPy 2; argmin and argmax count over the reduced axes in order; a bool counts as 1 if its byte is not 0.
 /// Options: order (fast, or portable: the same bits on every device), and ord of norm (1, 2, inf).
 Operation reduce(std::string_view name, std::string_view pattern, const Options& options = {},
                  const Lengths& lengths = {});
@@ -56,16 +56,16 @@ Operation reduce(std::string_view name, std::string_view pattern, const Options&
 /// (default: all), and the flag keepdims.
 Operation reduction(std::string_view name, const Options& options = {});
 
-/// Sums of products of up to 1,024 arrays: "i k, k j -> i j" or "ik,kj->ij". Of names that stand in several arrays
-/// the lengths agree or are 1, but a length that is given, by name or as a number, is that of every array; a name twice
-/// in one array is its diagonal; what is missing on the right is summed.
-/// Arrays are multiplied two at a time, in the order that costs least for their shapes. Axes that only one array has
-/// are summed before it is multiplied: of "acd,b->a" that is (sum over c d) times (sum over b). So an infinity may meet
-/// a sum where NumPy has it meet each term: inf * (0 + 1) is inf, and inf * 0 + inf * 1 would be NaN. In finite numbers
-/// the two differ by rounding alone, as long as no sum on the way is beyond the largest number of the result's dtype.
-/// Options: alpha (a factor), beta (a factor of one more input, which is added and broadcast to the result),
-/// activation (relu), out-dtype (of the result; by itself what NumPy promotes to, but i32 for integers of 8 bits, also
-/// with bools among them).
+/// Sums of products of up to 1,024 arrays: "i k, k j -> i j" or "ik,kj->ij". Where several arrays have an axis of the
+/// same name, its lengths agree or are 1; a length that is given, by name or as a number, holds for every array. A name
+/// that appears twice in one array means its diagonal. Axes that are missing on the right are summed. Arrays are
+/// multiplied two at a time, in the order that costs least for their shapes. Axes that only one array has are summed
+/// before it is multiplied: "acd,b->a" is (sum over c d) times (sum over b). So an infinity may meet a sum where in
+/// NumPy it meets each term: inf * (0 + 1) is inf, inf * 0 + inf * 1 would be NaN. With finite numbers the two differ
+/// only by rounding, unless a sum on the way exceeds the largest number of the result's dtype.
+/// Options: alpha (a factor), beta (a factor of one more input, which is broadcast to the result and added), activation
+/// (relu), out-dtype (dtype of the result; by default what NumPy promotes to, but i32 for integers of 8 bits, even with
+/// bools among them).
 Operation einsum(std::string_view pattern, const Options& options = {}, const Lengths& lengths = {});
 /// Products of matrices by the rules of NumPy's matmul. Options: those of einsum, and the flags transpose-a,
 /// transpose-b.

@@ -17,7 +17,7 @@ enum class IndexWidth : std::uint8_t { automatic, bits32, bits64 };
 /// Values of a candidate's tunables by name, e.g. {{"tile_in", 64}, {"layout", 2}}.
 using Configuration = std::map<std::string, std::int64_t>;
 
-/// What a caller may force. Everything is chosen when left alone.
+/// What a caller may force. What is not set is chosen.
 struct PlanOptions {
   std::string candidate;        ///< this candidate or an error; empty: the one with the lowest predicted time
   Configuration configuration;  ///< overrides single tunables
@@ -42,6 +42,7 @@ struct PlanReport {
   std::string candidate;             ///< the winner; "none" when there is nothing to do
   Configuration configuration;       ///< its tunables
   std::string configuration_source;  ///< "forced", "exact", "shape class", "device family" or "default"
+  std::string model;                 ///< where the device's figures come from: "user's store", "h200", "generic-gpu"
   std::vector<CandidateReport> candidates;
   std::vector<std::string> steps = {};  ///< "1: i k, k j -> i j  matmul/packed  33.6 MFLOP"; of einsum and its like
   IndexWidth index = IndexWidth::bits32;
@@ -52,7 +53,8 @@ struct PlanReport {
 
 struct PlanImpl;
 
-/// Immutable and shared between threads. To use an empty one (by default, or moved from) is Error(usage).
+/// Immutable; may be shared between threads. Using an empty one (default-constructed or moved from) throws
+/// Error(usage).
 class Plan {
  public:
   Plan() = default;
@@ -69,8 +71,8 @@ class Plan {
   /// The buffer of an array without elements may be empty; the queue may not, even where there is nothing to do.
   /// Throws Error(usage) when a buffer or the workspace is too small, misaligned, or of another device, and
   /// Error(overlap) when the output shares bytes with an input, or might (unless the plan was made for in place), or
-  /// the workspace with an array. When it throws, nothing of it runs any more: after a failure between two launches it
-  /// waits for the first.
+  /// the workspace with an array. When it throws, none of its launches is running any more: after a failure between
+  /// two launches it waits for the first.
   Event run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace = {},
             std::span<const Event> wait = {}) const;
 
@@ -80,13 +82,13 @@ class Plan {
   std::shared_ptr<const PlanImpl> impl_;
 };
 
-/// Checks, chooses and compiles, all that a run will need. On PoCL, which compiles at a kernel's first launch, each new
-/// kernel for CPUs is launched once without work; kernels for GPUs that are forced upon PoCL compile in part at their
-/// first launch. What was compiled is stored on disk at once. `views`: the inputs, then optionally the output (default:
-/// contiguous, aligned to 256).
+/// Checks, chooses and compiles everything that a run will need. On PoCL, which compiles at a kernel's first launch,
+/// each new kernel for CPUs is launched once without work; kernels for GPUs that are forced upon PoCL compile in part
+/// at their first launch. What was compiled is stored on disk at once. `views`: the inputs, then optionally the output
+/// (default: contiguous, aligned to 256).
 Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options = {});
 
-/// What there is to compile for several operations, compiled now; they share what can be shared.
+/// Plans several operations at once; kernels that they have in common are compiled once.
 struct PlanRequest {
   Operation op;
   std::vector<View> views;
@@ -95,7 +97,7 @@ struct PlanRequest {
 std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& device);
 
 /// Plan cache plus run, on arrays in host memory, synchronously. Slices arrays that exceed the largest allocation.
-/// `out` must hold the bounds of the output view. Throws as plan and run do; the arrays are not in use then.
+/// `out` must hold the bounds of the output view. Throws as plan and run do; the arrays are not in use any more then.
 PlanReport run_on_host(const Operation& op, std::span<const View> views, std::span<const std::span<const std::byte>> in,
                        std::span<std::byte> out, const Device& device, const PlanOptions& options = {});
 

@@ -5,12 +5,13 @@
 #include <set>
 
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 #include "core/pattern.hpp"
 
 namespace axisloom::core {
 namespace {
 
-constexpr std::int64_t unknown = -1;
+constexpr i64 unknown = -1;
 
 using Composition = std::vector<int>;  // indices into BoundPattern::axes, slowest first
 
@@ -48,14 +49,14 @@ class Binder {
     apply_lengths();
     infer_from_shapes();
     check_diagonals();
-    for (std::size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(static_cast<int>(i));
+    for (std::size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(int(i));
     list_removed(known_from_left);
     return std::move(bound_);
   }
 
  private:
   [[noreturn]] void fail(int column, std::size_t length, const std::string& message, const std::string& remedy) const {
-    throw fault(pattern_.text, column, static_cast<int>(length), message, remedy);
+    throw fault(pattern_.text, column, int(length), message, remedy);
   }
 
   [[noreturn]] void fail_at(const Axis& axis, const std::string& message, const std::string& remedy) const {
@@ -95,10 +96,10 @@ class Binder {
             fail_at(axis, "an anonymous length other than 1 has no counterpart on the " + std::string(where),
                     "give the axis a name on both sides");
           if (!names.contains(axis.name))
-            fail_at(axis, "the axis '" + axis.name + "' does not stand on the " + where, remedy);
+            fail_at(axis, "the axis '" + axis.name + "' does not appear on the " + where, remedy);
         }
         if (group.ellipsis && !matched)
-          fail(group.column, 1, "the ellipsis does not stand on the " + std::string(where), "write it on both sides");
+          fail(group.column, 1, "the ellipsis does not appear on the " + std::string(where), "write it on both sides");
       }
   }
 
@@ -106,7 +107,7 @@ class Binder {
   int count_ellipsis_axes(std::size_t input) {
     const Side& side = pattern_.inputs[input];
     const int rank = shapes_[input].size();
-    const int written = static_cast<int>(side.groups.size()) - (side.has_ellipsis() ? 1 : 0);
+    const int written = int(side.groups.size()) - (side.has_ellipsis() ? 1 : 0);
     const int column = side.groups.empty() ? 0 : side.groups.front().column;
     if (side.has_ellipsis() ? rank < written : rank != written)
       fail(column, side.groups.empty() ? 0 : 1,
@@ -166,7 +167,7 @@ class Binder {
   }
 
   int axis_index(const Axis& axis) {
-    const int next = static_cast<int>(bound_.axes.size());
+    const int next = int(bound_.axes.size());
     if (!axis.name.empty())
       if (const auto [known, is_new] = numbers_.try_emplace(axis.name, next); !is_new) return known->second;
     bound_.axes.push_back({axis.name, axis.length});
@@ -185,13 +186,12 @@ class Binder {
       const int index = name.empty() || name.front() == '.' ? -1 : index_of(name);
       if (index < 0)
         fail(0, 0, "the pattern has no axis '" + name + "', but a length is given for it", "remove that length");
-      const Axis& axis = written_[static_cast<std::size_t>(index)];
-      if (given_[static_cast<std::size_t>(index)])
-        fail_at(axis, "the length of '" + name + "' is given twice", "give it once");
+      const Axis& axis = written_[index];
+      if (given_[index]) fail_at(axis, "the length of '" + name + "' is given twice", "give it once");
       if (length < 0)
         fail_at(axis, "the length of '" + name + "' is given as " + std::to_string(length), "give a positive length");
       extent_of(index) = length;
-      given_[static_cast<std::size_t>(index)] = true;
+      given_[index] = true;
     }
   }
 
@@ -213,7 +213,7 @@ class Binder {
       for (std::size_t k = 0; k < bound_.inputs[i].size(); ++k) {
         places.push_back({i, k, 0});
         for (const int axis : bound_.inputs[i][k]) {
-          places_of[static_cast<std::size_t>(axis)].push_back(places.size() - 1);
+          places_of[axis].push_back(places.size() - 1);
           if (extent_of(axis) == unknown) ++places.back().open;
         }
         get_ready(places.size() - 1);
@@ -222,9 +222,9 @@ class Binder {
       const Place& place = places[ready.front()];
       const bool was_open = place.open > 0;
       const int learnt = infer(bound_.inputs[place.input][place.axis], input_columns_[place.input][place.axis],
-                               shapes_[place.input][static_cast<int>(place.axis)]);
+                               shapes_[place.input][int(place.axis)]);
       if (learnt < 0) continue;
-      for (const std::size_t other : places_of[static_cast<std::size_t>(learnt)]) {
+      for (const std::size_t other : places_of[learnt]) {
         if (was_open) --places[other].open;
         get_ready(other);
       }
@@ -234,11 +234,11 @@ class Binder {
   }
 
   // Returns the axis whose extent was learnt, or -1.
-  int infer(const Composition& composition, int column, std::int64_t extent) {
+  int infer(const Composition& composition, int column, i64 extent) {
     if (broadcast_ && composition.size() == 1 && extent_of(composition[0]) != unknown && !is_fixed(composition[0]))
       return infer_broadcast(composition[0], column, extent) ? composition[0] : -1;
     std::vector<int> open;
-    std::int64_t product = 1;
+    i64 product = 1;
     for (const int axis : composition) {
       if (extent_of(axis) == unknown)
         open.push_back(axis);
@@ -261,18 +261,16 @@ class Binder {
   }
 
   // Whether a length was given, by name or as a number: then it is that of every array.
-  bool is_fixed(int axis) const {
-    return given_[static_cast<std::size_t>(axis)] || bound_.axes[static_cast<std::size_t>(axis)].name.empty();
-  }
+  bool is_fixed(int axis) const { return given_[axis] || bound_.axes[axis].name.empty(); }
 
   std::string text_of(int axis) const {
-    const std::string& name = bound_.axes[static_cast<std::size_t>(axis)].name;
+    const std::string& name = bound_.axes[axis].name;
     return name.starts_with("..") ? "an axis of the ellipsis" : "the axis '" + name + "'";
   }
 
   // The same for an axis whose extent is known, which may be 1 in any array.
-  bool infer_broadcast(int axis, int column, std::int64_t extent) {
-    std::int64_t& known = extent_of(axis);
+  bool infer_broadcast(int axis, int column, i64 extent) {
+    i64& known = extent_of(axis);
     if (extent == 1 || extent == known) return false;
     if (known != 1)
       fail(column, 1,
@@ -284,14 +282,14 @@ class Binder {
   }
 
   [[noreturn]] void fail_at_index(int index, const std::string& message, const std::string& remedy) const {
-    const Axis& axis = written_[static_cast<std::size_t>(index)];
+    const Axis& axis = written_[index];
     if (axis.name.starts_with("..")) fail(axis.column, 1, message, remedy);
     fail_at(axis, message, remedy);
   }
 
   void check_inferred(const Composition& composition) const {
     for (const int axis : composition)
-      if (bound_.axes[static_cast<std::size_t>(axis)].extent == unknown)
+      if (bound_.axes[axis].extent == unknown)
         fail_at_index(axis, "a composed axis has more than one unknown length", "give all of its lengths but one");
   }
 
@@ -301,32 +299,31 @@ class Binder {
       const auto& input = bound_.inputs[i];
       for (std::size_t k = 0; k < input.size(); ++k) {
         const auto first = static_cast<std::size_t>(std::find(input.begin(), input.end(), input[k]) - input.begin());
-        const std::int64_t extent = shapes_[i][static_cast<int>(k)], other = shapes_[i][static_cast<int>(first)];
+        const i64 extent = shapes_[i][int(k)], other = shapes_[i][int(first)];
         if (input[k].size() == 1 && extent != other)
           fail(input_columns_[i][k], 1,
                text_of(input[k][0]) + " has length " + std::to_string(extent) + " here, and " + std::to_string(other) +
                    " before",
-               "a diagonal needs axes of one length");
+               "a diagonal needs axes of equal length");
       }
     }
   }
 
   void add_to_output(int index) {
     if (extent_of(index) == unknown)
-      fail_at_index(index, "the new axis '" + written_[static_cast<std::size_t>(index)].name + "' has no length",
-                    "give its length");
+      fail_at_index(index, "the new axis '" + written_[index].name + "' has no length", "give its length");
     bound_.added.push_back(index);
   }
 
   void list_removed(std::size_t from_left) {
     std::vector<bool> kept(bound_.axes.size(), false);
     for (const Composition& composition : bound_.output)
-      for (const int axis : composition) kept[static_cast<std::size_t>(axis)] = true;
+      for (const int axis : composition) kept[axis] = true;
     for (std::size_t i = 0; i < from_left; ++i)
-      if (!kept[i]) bound_.removed.push_back(static_cast<int>(i));
+      if (!kept[i]) bound_.removed.push_back(int(i));
   }
 
-  std::int64_t& extent_of(int index) { return bound_.axes[static_cast<std::size_t>(index)].extent; }
+  i64& extent_of(int index) { return bound_.axes[index].extent; }
 
   const Pattern& pattern_;
   std::span<const Dims> shapes_;
@@ -352,26 +349,26 @@ BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Le
 Dims output_shape(const BoundPattern& bound) {
   Dims shape;
   for (const Composition& composition : bound.output) {
-    std::int64_t extent = 1;
+    i64 extent = 1;
     for (const int axis : composition)
-      extent = checked_mul(extent, bound.axes[static_cast<std::size_t>(axis)].extent, "the extent of a composed axis");
+      extent = checked_mul(extent, bound.axes[axis].extent, "the extent of a composed axis");
     shape.push_back(extent);
   }
   return shape;
 }
 
-std::vector<std::int64_t> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
-                                             const Dims& strides) {
+std::vector<i64> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
+                                    const Dims& strides) {
   if (side.size() != static_cast<std::size_t>(strides.size()))
     throw Error(Errc::usage, "the pattern has " + std::to_string(side.size()) + " axes, but there are " +
                                  std::to_string(strides.size()) + " strides");
-  std::vector<std::int64_t> result(bound.axes.size(), 0);
+  std::vector<i64> result(bound.axes.size(), 0);
   for (std::size_t i = 0; i < side.size(); ++i) {
-    std::int64_t stride = strides[static_cast<int>(i)];
+    i64 stride = strides[int(i)];
     for (auto axis = side[i].rbegin(); axis != side[i].rend();) {
-      std::int64_t& sum = result[static_cast<std::size_t>(*axis)];
+      i64& sum = result[*axis];
       sum = checked_add(sum, stride, "the stride of a diagonal");
-      const std::int64_t extent = bound.axes[static_cast<std::size_t>(*axis)].extent;
+      const i64 extent = bound.axes[*axis].extent;
       if (++axis != side[i].rend()) stride = checked_mul(stride, extent, "the stride of a split axis");
     }
   }

@@ -1,6 +1,8 @@
 // 64-bit arithmetic on extents, strides and offsets that throws instead of wrapping round.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <cstdint>
@@ -15,14 +17,14 @@ __extension__ typedef unsigned __int128 UWide;
   throw Error(Errc::usage, std::string(what) + " does not fit in 63 bits", "use smaller extents or strides");
 }
 
-inline std::int64_t checked_add(std::int64_t a, std::int64_t b, const char* what) {
-  std::int64_t sum;
+inline i64 checked_add(i64 a, i64 b, const char* what) {
+  i64 sum;
   if (__builtin_add_overflow(a, b, &sum)) throw_too_large(what);
   return sum;
 }
 
-inline std::int64_t checked_mul(std::int64_t a, std::int64_t b, const char* what) {
-  std::int64_t product;
+inline i64 checked_mul(i64 a, i64 b, const char* what) {
+  i64 product;
   if (__builtin_mul_overflow(a, b, &product)) throw_too_large(what);
   return product;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 
 namespace axisloom {
 namespace {
@@ -16,31 +17,31 @@ namespace {
 // An empty array has the strides that it would have with one element along its empty axes, as in NumPy.
 Dims running_products(const Dims& shape, int first, int step) {
   Dims strides = Dims::filled(shape.size(), 1);
-  std::int64_t stride = 1;
+  i64 stride = 1;
   for (int i = first; i >= 0 && i < shape.size(); i += step) {
     strides[i] = stride;
-    stride = core::checked_mul(stride, std::max<std::int64_t>(shape[i], 1), "the number of elements of a shape");
+    stride = core::checked_mul(stride, std::max<i64>(shape[i], 1), "the number of elements of a shape");
   }
   return strides;
 }
 
 }  // namespace
 
-Dims::Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
+Dims::Dims(std::initializer_list<i64> values) : Dims(std::span(values.begin(), values.size())) {}
 
-Dims::Dims(std::span<const std::int64_t> values) {
-  for (const std::int64_t value : values) push_back(value);
+Dims::Dims(std::span<const i64> values) {
+  for (const i64 value : values) push_back(value);
 }
 
-Dims Dims::filled(int count, std::int64_t value) {
+Dims Dims::filled(int count, i64 value) {
   Dims dims;
   for (int i = 0; i < count; ++i) dims.push_back(value);
   return dims;
 }
 
-void Dims::push_back(std::int64_t value) {
+void Dims::push_back(i64 value) {
   if (size_ == max_rank) throw_rank_too_high();
-  values_[static_cast<std::size_t>(size_++)] = value;
+  values_[size_++] = value;
 }
 
 bool Dims::operator==(const Dims& other) const noexcept {
@@ -55,20 +56,20 @@ Dims fortran_strides(const Dims& shape) {
   return running_products(shape, 0, 1);
 }
 
-std::int64_t element_count(const Dims& shape) {
-  for (const std::int64_t extent : shape)
+i64 element_count(const Dims& shape) {
+  for (const i64 extent : shape)
     if (extent < 0)
-      throw Error(Errc::usage, "the shape " + to_string(shape) + " has a negative extent", "give extents from 0 up");
+      throw Error(Errc::usage, "the shape " + to_string(shape) + " has a negative extent", "give extents of 0 or more");
   // Before the product: an array with an empty axis is empty however long the others are.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count = core::checked_mul(count, extent, "the number of elements of a shape");
+  i64 count = 1;
+  for (const i64 extent : shape) count = core::checked_mul(count, extent, "the number of elements of a shape");
   return count;
 }
 
 std::string to_string(const Dims& dims) {
   std::string text = "[";
-  for (const std::int64_t value : dims) text += (text.size() > 1 ? "," : "") + std::to_string(value);
+  for (const i64 value : dims) text += (text.size() > 1 ? "," : "") + std::to_string(value);
   return text + "]";
 }
 

@@ -1,12 +1,13 @@
-// Division by a number known beforehand as a multiplication and a shift.
-#include <bit>
+// Finds the multiplication and the shift.
+#include "core/divider.hpp"
 
 #include "core/checked.hpp"
-#include "core/move.hpp"
+
+#include <bit>
 
 namespace axisloom::core {
 
-Divider divider(std::uint64_t divisor, int bits) {
+Divider divider(u64 divisor, int bits) {
   if (bits != 32 && bits != 64)
     throw Error(Errc::usage, "division is precomputed for 32 or 64 bits, not for " + std::to_string(bits));
   if (divisor == 0 || divisor >> (bits - 1) != 0)
@@ -16,7 +17,7 @@ Divider divider(std::uint64_t divisor, int bits) {
   // exceeds n / divisor by n * e / (divisor * 2^(bits-1+shift)) < 1 / divisor: too little to reach the next integer.
   const int shift = std::bit_width(divisor - 1);
   const UWide power = UWide{1} << (bits - 1 + shift);
-  return {static_cast<std::uint64_t>((power + divisor - 1) / divisor), static_cast<std::uint32_t>(shift)};
+  return {u64((power + divisor - 1) / divisor), u32(shift)};
 }
 
 }  // namespace axisloom::core

@@ -1,33 +1,45 @@
-// The element types: one table of their names and sizes.
+// The element types: one table.
+#include "core/number.hpp"
+
 #include <axisloom/array.hpp>
 #include <axisloom/error.hpp>
+
+#include <algorithm>
 
 namespace axisloom {
 namespace {
 
+using core::FloatFormat;
+using core::NumberKind;
+
 struct DtypeRow {
   Dtype dtype;
-  std::string_view name;
-  std::string_view numpy_name;
+  std::string_view name, numpy_name;
   std::size_t size;
+  NumberKind kind;
+  Dtype component;
+  FloatFormat format = {};  // of a component
 };
 
+constexpr FloatFormat half{5, 10}, brain{8, 7}, single{8, 23}, twice{11, 52};
+
+/// All that is to be known of an element type; who asks for its properties need not name it.
 constexpr std::array<DtypeRow, 15> table{{
-    {Dtype::u8, "u8", "uint8", 1},
-    {Dtype::i8, "i8", "int8", 1},
-    {Dtype::boolean, "bool", "bool", 1},
-    {Dtype::u16, "u16", "uint16", 2},
-    {Dtype::i16, "i16", "int16", 2},
-    {Dtype::f16, "f16", "float16", 2},
-    {Dtype::bf16, "bf16", "bfloat16", 2},
-    {Dtype::u32, "u32", "uint32", 4},
-    {Dtype::i32, "i32", "int32", 4},
-    {Dtype::f32, "f32", "float32", 4},
-    {Dtype::u64, "u64", "uint64", 8},
-    {Dtype::i64, "i64", "int64", 8},
-    {Dtype::f64, "f64", "float64", 8},
-    {Dtype::c64, "c64", "complex64", 8},
-    {Dtype::c128, "c128", "complex128", 16},
+    {Dtype::u8, "u8", "uint8", 1, NumberKind::unsigned_integer, Dtype::u8},
+    {Dtype::i8, "i8", "int8", 1, NumberKind::signed_integer, Dtype::i8},
+    {Dtype::boolean, "bool", "bool", 1, NumberKind::boolean, Dtype::boolean},
+    {Dtype::u16, "u16", "uint16", 2, NumberKind::unsigned_integer, Dtype::u16},
+    {Dtype::i16, "i16", "int16", 2, NumberKind::signed_integer, Dtype::i16},
+    {Dtype::f16, "f16", "float16", 2, NumberKind::floating, Dtype::f16, half},
+    {Dtype::bf16, "bf16", "bfloat16", 2, NumberKind::floating, Dtype::bf16, brain},
+    {Dtype::u32, "u32", "uint32", 4, NumberKind::unsigned_integer, Dtype::u32},
+    {Dtype::i32, "i32", "int32", 4, NumberKind::signed_integer, Dtype::i32},
+    {Dtype::f32, "f32", "float32", 4, NumberKind::floating, Dtype::f32, single},
+    {Dtype::u64, "u64", "uint64", 8, NumberKind::unsigned_integer, Dtype::u64},
+    {Dtype::i64, "i64", "int64", 8, NumberKind::signed_integer, Dtype::i64},
+    {Dtype::f64, "f64", "float64", 8, NumberKind::floating, Dtype::f64, twice},
+    {Dtype::c64, "c64", "complex64", 8, NumberKind::complex, Dtype::f32, single},
+    {Dtype::c128, "c128", "complex128", 16, NumberKind::complex, Dtype::f64, twice},
 }};
 
 constexpr bool table_follows_enumeration() {
@@ -70,4 +82,28 @@ std::optional<Dtype> dtype_of(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+namespace core {
+namespace {
+
+/// These ask nothing of their caller: what is no dtype is refused before, by whoever takes it from outside.
+const DtypeRow& known(Dtype dtype) noexcept {
+  return table[std::min(static_cast<std::size_t>(dtype), table.size() - 1)];
+}
+
+}  // namespace
+
+NumberKind kind_of(Dtype dtype) noexcept {
+  return known(dtype).kind;
+}
+
+Dtype component_of(Dtype dtype) noexcept {
+  return known(dtype).component;
+}
+
+const FloatFormat* float_format(Dtype dtype) noexcept {
+  const FloatFormat& format = known(dtype).format;
+  return format.fraction_bits != 0 ? &format : nullptr;
+}
+
+}  // namespace core
 }  // namespace axisloom

@@ -42,7 +42,7 @@ std::string intruders_at(const std::filesystem::path& path, bool may_be_sticky) 
   if (status.st_uid != ::geteuid() && status.st_uid != 0) return path.string() + " belongs to another user";
   const bool open_to_others = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   if (!open_to_others || (may_be_sticky && (status.st_mode & S_ISVTX) != 0)) return {};
-  return "others can write to " + path.string() + " (chmod go-w mends that)";
+  return "others can write to " + path.string() + " (chmod go-w fixes that)";
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::string intruders(const std::filesystem::path& folder) {
 }
 
 OpenedFolder open_folder(const std::filesystem::path& folder, bool guarded) {
-  if (!make_folders(folder)) return {{}, "it cannot be made: " + errno_text()};
+  if (!make_folders(folder)) return {{}, "it cannot be created: " + errno_text()};
   if (guarded) {
     if (std::string found = intruders(folder); !found.empty()) return {{}, std::move(found)};
   }

@@ -1,5 +1,4 @@
-// Folders: what lies in them, and those of the user's own, which are made, opened, and looked at before anything in
-// them is believed.
+// Folders: what is in them; and creating, opening and checking the user's own before anything in them is trusted.
 #pragma once
 
 #include <filesystem>
@@ -32,8 +31,8 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// Why others could put something else in a folder's place, or into it: it and all above it must belong to this user or
-/// root, and be writable by nobody else unless it is sticky, as /tmp is. Empty when they cannot.
+/// Why others could replace a folder or write into it; empty when they cannot. It and all folders above it must belong
+/// to this user or root, and be writable by nobody else unless they are sticky, as /tmp is.
 std::string intruders(const std::filesystem::path& folder);
 
 /// A folder and its missing parents, made for this user alone and opened; else why it cannot be used. `guarded`: also

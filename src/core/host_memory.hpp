@@ -9,8 +9,8 @@ namespace axisloom::core {
 inline constexpr std::size_t host_alignment = 256;
 
 /// Uninitialised memory, to be given back by std::free; null when there is none. Large blocks ask for huge pages: a
-/// transpose touches a new page with every row, and on small pages the search for their addresses takes half of its
-/// time (f32 8192 x 8192 on two cores: 8 against 13 GB/s for the first kernel that was measured).
+/// transpose touches a new page with every row, and on small pages address translation takes half of its time
+/// (docs/design/rearrange.md).
 void* allocate_host(std::size_t bytes) noexcept;
 
 }  // namespace axisloom::core

@@ -1,46 +1,37 @@
 // The normalised form of every move: a loop nest that copies elements from one strided array to another.
 #pragma once
 
-#include <axisloom/array.hpp>
+#include "core/nest.hpp"
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace axisloom::core {
-
-/// One loop: `extent` steps, each `in_stride` and `out_stride` elements long.
-struct MoveAxis {
-  std::int64_t extent = 1;
-  std::int64_t in_stride = 0;
-  std::int64_t out_stride = 0;
-  bool operator==(const MoveAxis&) const = default;
-};
 
 /// Two axes that together count something shorter than their product (channels in blocks of x): the element at
 /// (outer, inner) exists only where outer * extent(inner) + inner < count.
 struct Guard {
   int outer = 0;  // indices into Move::axes
   int inner = 0;
-  std::int64_t count = 0;
+  i64 count = 0;
   bool fill = true;  // what does not exist is written as zero; otherwise it is not written at all
   bool operator==(const Guard&) const = default;
 };
 
-/// For every index (i0, i1, ...) within the extents: out[out_offset + sum i*out_stride] = in[in_offset + sum
-/// i*in_stride]. Offsets and strides are in elements of `element` bytes. Slowest output axis first once normalised.
+/// For every index (i0, i1, ...) within the extents: out[out_offset + sum i*out] = in[in_offset + sum i*in].
+/// Offsets and strides are in elements of `element` bytes. Slowest output axis first once normalised.
 struct Move {
-  std::int64_t element = 1;  // 1, 2, 4, 8 or 16 bytes
-  std::vector<MoveAxis> axes = {};
-  std::int64_t in_offset = 0;
-  std::int64_t out_offset = 0;
-  std::int64_t in_align = 256;  // of the start of each buffer, bytes
-  std::int64_t out_align = 256;
+  i64 element = 1;  // 1, 2, 4, 8 or 16 bytes
+  Loops axes = {};
+  i64 in_offset = 0;
+  i64 out_offset = 0;
+  i64 in_align = 256;  // of the start of each buffer, bytes
+  i64 out_align = 256;
   std::optional<Guard> guard = {};
 
-  std::int64_t count() const;  // product of the extents
+  i64 count() const;  // product of the extents
   /// Bytes read plus bytes written, each element once (a broadcast element is read once).
-  std::int64_t bytes_moved() const;
+  i64 bytes_moved() const;
   bool operator==(const Move&) const = default;
 };
 
@@ -51,13 +42,18 @@ struct Move {
 /// single element has no axes. `element` is left as it is: kernels choose their access width themselves.
 Move normalise(const Move& move);
 
+/// An axis' stride in the output, or in the input.
+constexpr Operand side(bool output) {
+  return output ? &Loop::out : &Loop::in;
+}
+
 /// Lowest and one-past-highest element offset touched on each side; what the guard leaves out is not read.
 Bounds in_bounds(const Move& move);
 Bounds out_bounds(const Move& move);
 
 /// Largest power of two, up to `limit` bytes, that divides the byte address of every element run start on one side:
 /// start alignment, offset, and the strides of all axes but `fastest`.
-std::int64_t proven_alignment(const Move& move, bool output, int fastest, std::int64_t limit);
+i64 proven_alignment(const Move& move, bool output, int fastest, i64 limit);
 
 /// Whether every element offset, with and without the start offset and with the indices that the guard leaves out,
 /// every stride, and every flat index fits in a signed 32-bit number; those of items that have no element included.
@@ -65,14 +61,5 @@ bool fits_32_bits(const Move& move);
 
 /// "8192x8192 of 4 bytes, in {1,8192}, out {8192,1}", for messages.
 std::string to_string(const Move& move);
-
-/// n / d for 0 <= n < 2^(bits-1) as mul_hi(2 * n, multiplier) >> shift, d in [1, 2^(bits-1)); bits 32 or 64. Doubling n
-/// lets d = 1 through: shift = ceil(log2 d), multiplier = ceil(2^(bits-1+shift) / d) fits in `bits` bits.
-/// (Granlund and Montgomery, "Division by invariant integers using multiplication", PLDI 1994, with one bit to spare.)
-struct Divider {
-  std::uint64_t multiplier = 0;
-  std::uint32_t shift = 0;
-};
-Divider divider(std::uint64_t divisor, int bits);
 
 }  // namespace axisloom::core

@@ -1,8 +1,11 @@
 // Reading and writing single elements. The 16-bit floats have no type of C++, so they go by way of their bits.
 #include "core/number.hpp"
 
+#include "core/integers.hpp"
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -13,17 +16,9 @@ namespace axisloom::core {
 namespace {
 
 static_assert(std::numeric_limits<long double>::digits >= 64, "64-bit integers are exact in long double");
+static_assert(std::endian::native == std::endian::little, "an integer's first bytes are taken to be its low ones");
 
-/// A binary float of 16 bits: how many bits its exponent and its fraction have.
-struct SmallFloat {
-  int exponent_bits, fraction_bits;
-  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  int top() const { return (1 << exponent_bits) - 1; }  // exponent field of infinities and NaN
-};
-constexpr SmallFloat half{5, 10};
-constexpr SmallFloat brain{8, 7};
-
-long double decode(SmallFloat format, std::uint16_t bits) {
+long double decode(const FloatFormat& format, std::uint16_t bits) {
   const int exponent = (bits >> format.fraction_bits) & format.top();
   const int fraction = bits & ((1 << format.fraction_bits) - 1);
   long double magnitude = 0;
@@ -38,7 +33,7 @@ long double decode(SmallFloat format, std::uint16_t bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-std::uint16_t encode(SmallFloat format, long double number) {
+std::uint16_t encode(const FloatFormat& format, long double number) {
   const std::uint16_t sign = std::signbit(number) ? 0x8000 : 0;
   const auto infinity = static_cast<std::uint16_t>(format.top() << format.fraction_bits);
   if (std::isnan(number)) return static_cast<std::uint16_t>(sign | infinity | (1 << (format.fraction_bits - 1)));
@@ -47,11 +42,11 @@ std::uint16_t encode(SmallFloat format, long double number) {
   if (magnitude == 0) return sign;
   // Units of the last place at this magnitude; below the normal numbers they stay what they are there.
   const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
-  const auto units = static_cast<std::uint32_t>(
-      std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent)));  // the mode is nearest even
+  const auto units =
+      u32(std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent)));  // the mode is nearest even
   // Adding lets a carry out of the fraction run into the exponent, up to infinity.
-  const std::uint32_t field = static_cast<std::uint32_t>(exponent + format.bias() - 1) << format.fraction_bits;
-  return static_cast<std::uint16_t>(sign | std::min<std::uint32_t>(field + units, infinity));
+  const u32 field = u32(exponent + format.bias() - 1) << format.fraction_bits;
+  return static_cast<std::uint16_t>(sign | std::min<u32>(field + units, infinity));
 }
 
 template <class T>
@@ -74,119 +69,55 @@ std::string digits(T value) {
 
 std::string component_text(Dtype dtype, const std::byte* element, int component) {
   const long double number = number_at(dtype, element, component);
-  if (component_of(dtype) == Dtype::f64) return digits(static_cast<double>(number));
-  return digits(static_cast<float>(number));
+  if (component_of(dtype) == Dtype::f64) return digits(double(number));
+  return digits(float(number));
 }
 
 }  // namespace
 
-NumberKind kind_of(Dtype dtype) noexcept {
-  switch (dtype) {
-    case Dtype::boolean:
-      return NumberKind::boolean;
-    case Dtype::u8:
-    case Dtype::u16:
-    case Dtype::u32:
-    case Dtype::u64:
-      return NumberKind::unsigned_integer;
-    case Dtype::i8:
-    case Dtype::i16:
-    case Dtype::i32:
-    case Dtype::i64:
-      return NumberKind::signed_integer;
-    case Dtype::c64:
-    case Dtype::c128:
-      return NumberKind::complex;
-    default:
-      return NumberKind::floating;
-  }
+long double FloatFormat::largest() const noexcept {
+  return std::ldexp(2 - std::ldexp(1.0L, -fraction_bits), bias());
+}
+
+long double FloatFormat::least() const noexcept {
+  return std::ldexp(1.0L, 1 - bias() - fraction_bits);
+}
+
+bool is_small_float(Dtype dtype) noexcept {
+  const FloatFormat* const format = float_format(dtype);
+  return format != nullptr && format->bits() < 32;
 }
 
 double unit_roundoff(Dtype dtype) noexcept {
-  switch (component_of(dtype)) {
-    case Dtype::f16:
-      return 0x1p-11;
-    case Dtype::bf16:
-      return 0x1p-8;
-    case Dtype::f32:
-      return 0x1p-24;
-    case Dtype::f64:
-      return 0x1p-53;
-    default:
-      return 0;
-  }
+  const FloatFormat* const format = float_format(dtype);
+  return format != nullptr ? std::ldexp(1.0, -format->fraction_bits - 1) : 0;
 }
 
 int components_of(Dtype dtype) noexcept {
   return kind_of(dtype) == NumberKind::complex ? 2 : 1;
 }
 
-Dtype component_of(Dtype dtype) noexcept {
-  return dtype == Dtype::c64 ? Dtype::f32 : dtype == Dtype::c128 ? Dtype::f64 : dtype;
-}
-
 long double number_at(Dtype dtype, const std::byte* element, int component) {
-  const std::byte* const at = element + static_cast<std::size_t>(component) * size_of(component_of(dtype));
-  switch (component_of(dtype)) {
-    case Dtype::boolean:
-      return read<std::uint8_t>(at) != 0 ? 1 : 0;
-    case Dtype::u8:
-      return read<std::uint8_t>(at);
-    case Dtype::i8:
-      return read<std::int8_t>(at);
-    case Dtype::u16:
-      return read<std::uint16_t>(at);
-    case Dtype::i16:
-      return read<std::int16_t>(at);
-    case Dtype::f16:
-      return decode(half, read<std::uint16_t>(at));
-    case Dtype::bf16:
-      return decode(brain, read<std::uint16_t>(at));
-    case Dtype::u32:
-      return read<std::uint32_t>(at);
-    case Dtype::i32:
-      return read<std::int32_t>(at);
-    case Dtype::f32:
-      return read<float>(at);
-    case Dtype::u64:
-      return read<std::uint64_t>(at);
-    case Dtype::i64:
-      return read<std::int64_t>(at);
-    default:
-      return read<double>(at);
-  }
+  const std::size_t size = size_of(component_of(dtype));
+  const std::byte* const at = element + std::size_t(component) * size;
+  if (const FloatFormat* const format = float_format(dtype))
+    return size == 8 ? read<double>(at) : size == 4 ? read<float>(at) : decode(*format, read<std::uint16_t>(at));
+  u64 bits = 0;
+  std::memcpy(&bits, at, size);
+  if (kind_of(dtype) == NumberKind::boolean) return bits != 0 ? 1 : 0;
+  const auto unused = unsigned(64 - 8 * size);
+  if (kind_of(dtype) == NumberKind::signed_integer) return i64(bits << unused) >> unused;
+  return bits;
 }
 
 void store_number(Dtype dtype, std::byte* element, long double number, int component) {
-  std::byte* const at = element + static_cast<std::size_t>(component) * size_of(component_of(dtype));
-  switch (component_of(dtype)) {
-    case Dtype::boolean:
-      return write(at, static_cast<std::uint8_t>(number != 0));
-    case Dtype::u8:
-      return write(at, static_cast<std::uint8_t>(number));
-    case Dtype::i8:
-      return write(at, static_cast<std::int8_t>(number));
-    case Dtype::u16:
-      return write(at, static_cast<std::uint16_t>(number));
-    case Dtype::i16:
-      return write(at, static_cast<std::int16_t>(number));
-    case Dtype::f16:
-      return write(at, encode(half, number));
-    case Dtype::bf16:
-      return write(at, encode(brain, number));
-    case Dtype::u32:
-      return write(at, static_cast<std::uint32_t>(number));
-    case Dtype::i32:
-      return write(at, static_cast<std::int32_t>(number));
-    case Dtype::f32:
-      return write(at, static_cast<float>(number));
-    case Dtype::u64:
-      return write(at, static_cast<std::uint64_t>(number));
-    case Dtype::i64:
-      return write(at, static_cast<std::int64_t>(number));
-    default:
-      return write(at, static_cast<double>(number));
-  }
+  const std::size_t size = size_of(component_of(dtype));
+  std::byte* const at = element + std::size_t(component) * size;
+  if (const FloatFormat* const format = float_format(dtype))
+    return size == 8 ? write(at, double(number)) : size == 4 ? write(at, float(number)) : write(at, encode(*format, number));
+  const NumberKind kind = kind_of(dtype);
+  const u64 bits = kind == NumberKind::boolean ? number != 0 : number < 0 ? u64(i64(number)) : u64(number);
+  std::memcpy(at, &bits, size);
 }
 
 std::string number_text(Dtype dtype, const std::byte* element) {
@@ -194,9 +125,9 @@ std::string number_text(Dtype dtype, const std::byte* element) {
     case NumberKind::boolean:
       return number_at(dtype, element) != 0 ? "true" : "false";
     case NumberKind::unsigned_integer:
-      return digits(static_cast<std::uint64_t>(number_at(dtype, element)));
+      return digits(u64(number_at(dtype, element)));
     case NumberKind::signed_integer:
-      return digits(static_cast<std::int64_t>(number_at(dtype, element)));
+      return digits(i64(number_at(dtype, element)));
     case NumberKind::floating:
       return component_text(dtype, element, 0);
     case NumberKind::complex:

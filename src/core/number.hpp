@@ -12,6 +12,22 @@ namespace axisloom::core {
 enum class NumberKind { boolean, unsigned_integer, signed_integer, floating, complex };
 NumberKind kind_of(Dtype dtype) noexcept;
 
+/// A binary float with a sign, and a leading bit that is not stored.
+struct FloatFormat {
+  int exponent_bits = 0, fraction_bits = 0;
+
+  int bits() const noexcept { return 1 + exponent_bits + fraction_bits; }
+  int bias() const noexcept { return (1 << (exponent_bits - 1)) - 1; }
+  int top() const noexcept { return (1 << exponent_bits) - 1; }  // the exponent as stored of infinities and NaN
+  long double largest() const noexcept;
+  long double least() const noexcept;  // the smallest positive number
+};
+/// Null for integers and bool; of complex dtypes the format of a component.
+const FloatFormat* float_format(Dtype dtype) noexcept;
+
+/// Floats that kernels have no type for: they are kept as bits and computed with as f32.
+bool is_small_float(Dtype dtype) noexcept;
+
 /// Rounding of one operation relative to its result, half of the distance between 1 and the next number: 2^-24 for f32
 /// and c64, 2^-11 for f16. 0 for integers and bool.
 double unit_roundoff(Dtype dtype) noexcept;

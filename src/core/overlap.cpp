@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 
 namespace axisloom::core {
 namespace {
@@ -36,7 +37,7 @@ Wide inverse(Wide a, Wide m) {
 /// Is there an x within the bounds for which the terms add up to a target? Depth first, largest coefficient first.
 class Search {
  public:
-  Search(std::vector<Term> terms, std::int64_t& work) : terms_(std::move(terms)), work_(work) {
+  Search(std::vector<Term> terms, i64& work) : terms_(std::move(terms)), work_(work) {
     simplify();
     rest_.resize(terms_.size() + 1);
     for (std::size_t i = terms_.size(); i-- > 0;) {
@@ -97,7 +98,7 @@ class Search {
 
   std::vector<Term> terms_;
   std::vector<Rest> rest_;
-  std::int64_t& work_;
+  i64& work_;
 };
 
 Wide absolute(Wide value) {
@@ -115,7 +116,7 @@ ByteRange bytes_of(const View& view) {
   const Bounds bounds = view.bounds();
   const auto size = static_cast<Wide>(size_of(view.dtype));
   const ByteRange range{bounds.low * size, bounds.high * size - 1};
-  if (range.last - range.first >= std::numeric_limits<std::int64_t>::max())
+  if (range.last - range.first >= std::numeric_limits<i64>::max())
     throw_too_large("the number of bytes that a view spans");
   return range;
 }
@@ -130,7 +131,7 @@ void add_terms(std::vector<Term>& terms, const View& view) {
 
 }  // namespace
 
-Overlap shares_memory(const View& a, std::uint64_t a_start, const View& b, std::uint64_t b_start, std::int64_t work) {
+Overlap shares_memory(const View& a, u64 a_start, const View& b, u64 b_start, i64 work) {
   if (a.count() == 0 || b.count() == 0) return Overlap::no;
   const ByteRange range_a = bytes_of(a);
   const ByteRange range_b = bytes_of(b);
@@ -142,7 +143,7 @@ Overlap shares_memory(const View& a, std::uint64_t a_start, const View& b, std::
   return Search(std::move(terms), work).solve(distance + range_b.last - range_a.first);
 }
 
-Overlap overlaps_itself(const View& view, std::int64_t work) {
+Overlap overlaps_itself(const View& view, i64 work) {
   if (view.count() == 0) return Overlap::no;
   bytes_of(view);  // throws for spans that the search cannot count
   std::vector<Term> axes;

@@ -44,7 +44,7 @@ class SideParser {
       else if (is_word(c))
         word();
       else if (c != ' ')
-        fail(at_, 1, "the pattern has a character that cannot stand there",
+        fail(at_, 1, "the pattern has a character that is not allowed there",
              "use names of ASCII letters, digits and underscores, numbers, spaces, parentheses and '...'");
       else
         ++at_;
@@ -56,12 +56,12 @@ class SideParser {
  private:
   [[noreturn]] void fail(std::size_t column, std::size_t length, const std::string& message,
                          const std::string& remedy) const {
-    throw fault(text_, static_cast<int>(column), static_cast<int>(length), message, remedy);
+    throw fault(text_, int(column), int(length), message, remedy);
   }
 
   void open() {
     if (in_group_) fail(at_, 1, "parentheses cannot be nested", "compose axes on one level: (a b c)");
-    group_ = Group{.composed = true, .column = static_cast<int>(at_)};
+    group_ = Group{.composed = true, .column = int(at_)};
     in_group_ = true;
     ++at_;
   }
@@ -77,7 +77,7 @@ class SideParser {
     const std::size_t begin = at_;
     at_ = end_of_word();
     const std::string_view token = text_.substr(begin, at_ - begin);
-    if (!in_group_) group_ = Group{.column = static_cast<int>(begin)};
+    if (!in_group_) group_ = Group{.column = int(begin)};
     if (token.find('.') != std::string_view::npos)
       add_ellipsis(token, begin);
     else if (std::all_of(token.begin(), token.end(), is_digit))
@@ -96,7 +96,7 @@ class SideParser {
 
   void add_ellipsis(std::string_view token, std::size_t column) {
     if (token != ellipsis)
-      fail(column, token.size(), "dots may stand only in an ellipsis '...' that is separated by spaces",
+      fail(column, token.size(), "dots are allowed only in an ellipsis '...' that is separated by spaces",
            "write '...', or remove the dots");
     if (has_ellipsis_) fail(column, token.size(), "an array has only one ellipsis", "name the other axes");
     has_ellipsis_ = true;
@@ -105,7 +105,7 @@ class SideParser {
   }
 
   void add_anonymous(std::string_view token, std::size_t column) {
-    Axis axis{.column = static_cast<int>(column)};
+    Axis axis{.column = int(column)};
     const auto [last, error] = std::from_chars(token.data(), token.data() + token.size(), axis.length);
     if (error != std::errc()) fail(column, token.size(), "the length does not fit in 63 bits", "give a smaller one");
     if (axis.length == 0) fail(column, token.size(), "an anonymous length must be positive", "give 1 or more");
@@ -118,9 +118,9 @@ class SideParser {
     if (token.front() == '_' || token.back() == '_')
       fail(column, token.size(), "a name cannot start or end with an underscore", "use it only within a name");
     if (!spelling_.repeats && !names_.insert(token).second)
-      fail(column, token.size(), "the name '" + std::string(token) + "' stands twice on one side",
+      fail(column, token.size(), "the name '" + std::string(token) + "' appears twice on one side",
            "give each axis its own name");
-    group_.axes.push_back(Axis{.name = std::string(token), .column = static_cast<int>(column)});
+    group_.axes.push_back(Axis{.name = std::string(token), .column = int(column)});
   }
 
   std::string_view text_;
@@ -140,8 +140,7 @@ std::size_t find_arrow(std::string_view text) {
     throw fault(text, 0, 0, "the pattern has no '->'", "write the axes of the input, '->', and those of the output");
   const std::size_t second = text.find(arrow, first + arrow.size());
   if (second != std::string_view::npos)
-    throw fault(text, static_cast<int>(second), static_cast<int>(arrow.size()), "the pattern has a second '->'",
-                "do one step at a time");
+    throw fault(text, int(second), int(arrow.size()), "the pattern has a second '->'", "do one step at a time");
   return first;
 }
 
@@ -157,12 +156,12 @@ void check_ellipses(const Pattern& pattern) {
     if (!group) continue;
     on_the_left = true;
     if (group->composed)
-      throw fault(pattern.text, group->column, 1, "an ellipsis on the left cannot stand in parentheses",
+      throw fault(pattern.text, group->column, 1, "an ellipsis on the left cannot be in parentheses",
                   "write '...' alone");
   }
   const Group* group = ellipsis_of(pattern.output);
   if (group && !on_the_left)
-    throw fault(pattern.text, group->column, 1, "the ellipsis on the right has none on the left to come from",
+    throw fault(pattern.text, group->column, 1, "the ellipsis on the right has no counterpart on the left",
                 "add '...' on the left, or name the axes");
 }
 
@@ -267,7 +266,7 @@ Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes) {
 }
 
 int count_operands(std::string_view text) {
-  return 1 + static_cast<int>(std::count(text.begin(), text.end(), ','));
+  return 1 + int(std::count(text.begin(), text.end(), ','));
 }
 
 }  // namespace axisloom::core

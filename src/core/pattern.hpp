@@ -1,6 +1,8 @@
 // The einops grammar: patterns such as "b c (h h2) (w w2) -> b c h w", parsed and bound to shapes. Pure host code.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <axisloom/array.hpp>
 #include <axisloom/error.hpp>
 #include <axisloom/ops.hpp>
@@ -13,8 +15,8 @@ namespace axisloom::core {
 /// One elementary axis as it stands in a pattern. Anonymous lengths ("1", "3") have an empty name.
 struct Axis {
   std::string name = {};
-  std::int64_t length = -1;  // of an anonymous axis, at least 2; -1 for a named one
-  int column = 0;            // where it stands in the pattern's text, for messages
+  i64 length = -1;  // of an anonymous axis, at least 2; -1 for a named one
+  int column = 0;   // where it stands in the pattern's text, for messages
   bool operator==(const Axis&) const = default;
 };
 
@@ -62,7 +64,7 @@ Error fault(std::string_view text, int column, int length, const std::string& me
 /// An elementary axis with its extent, after binding.
 struct BoundAxis {
   std::string name;  // "..0", "..1" for those of the ellipsis, "" for anonymous ones
-  std::int64_t extent = 0;
+  i64 extent = 0;
 };
 
 /// A pattern with every length known. Sides list, per axis of the array, indices into `axes`, slowest first.
@@ -92,7 +94,7 @@ Dims output_shape(const BoundPattern& bound);
 
 /// Strides of the elementary axes that `side` uses, indexed as BoundPattern::axes (0 for those it lacks): a composed
 /// axis (a b) of stride s gives b the stride s and a the stride s * extent(b). An axis that stands twice gets the sum.
-std::vector<std::int64_t> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
-                                             const Dims& strides);
+std::vector<i64> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
+                                    const Dims& strides);
 
 }  // namespace axisloom::core

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 
 namespace axisloom {
 namespace {
@@ -14,7 +15,7 @@ bool is_dtype(Dtype dtype) {
 }
 
 std::string text_of(Dtype dtype) {
-  return is_dtype(dtype) ? std::string(name(dtype)) : "dtype " + std::to_string(static_cast<int>(dtype));
+  return is_dtype(dtype) ? std::string(name(dtype)) : "dtype " + std::to_string(int(dtype));
 }
 
 /// Whether strides would say nothing new; of shapes that no array has they do.
@@ -45,7 +46,7 @@ View View::contiguous(Dtype dtype, const Dims& shape) {
 
 bool View::is_contiguous() const {
   if (count() == 0) return true;
-  std::int64_t expected = 1;
+  i64 expected = 1;
   for (int i = rank() - 1; i >= 0; --i) {
     if (shape[i] != 1 && strides[i] != expected) return false;
     expected *= shape[i];
@@ -58,31 +59,31 @@ Bounds View::bounds() const {
   static constexpr const char* what = "an element offset of a view";
   Bounds bounds{offset, core::checked_add(offset, 1, what)};
   for (int i = 0; i < rank(); ++i) {
-    const std::int64_t reach = core::checked_mul(shape[i] - 1, strides[i], what);
-    std::int64_t& side = reach < 0 ? bounds.low : bounds.high;
+    const i64 reach = core::checked_mul(shape[i] - 1, strides[i], what);
+    i64& side = reach < 0 ? bounds.low : bounds.high;
     side = core::checked_add(side, reach, what);
   }
   return bounds;
 }
 
 void validate(const View& view, std::string_view role) {
-  if (!is_dtype(view.dtype))
-    refuse(role, view, "has a dtype that is none of the enumeration's", "use one of its values");
+  if (!is_dtype(view.dtype)) refuse(role, view, "has a dtype that is not a value of Dtype", "use one that is");
   if (view.shape.size() != view.strides.size())
     refuse(
         role, view,
         "has " + std::to_string(view.shape.size()) + " extents and " + std::to_string(view.strides.size()) + " strides",
         "give one stride per axis");
-  const auto size = static_cast<std::int64_t>(size_of(view.dtype));
-  if (view.align <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(view.align)))
+  const auto size = i64(size_of(view.dtype));
+  if (view.align <= 0 || !std::has_single_bit(u64(view.align)))
     refuse(role, view, "claims an alignment of " + std::to_string(view.align) + " bytes", "give a power of two");
   if (view.align < size)
     refuse(role, view,
            "starts at a multiple of " + std::to_string(view.align) + " bytes, but its elements have " +
                std::to_string(size),
            "copy it to memory aligned to its elements");
-  for (const std::int64_t extent : view.shape)
-    if (extent < 0) refuse(role, view, "has the negative extent " + std::to_string(extent), "give extents from 0 up");
+  for (const i64 extent : view.shape)
+    if (extent < 0)
+      refuse(role, view, "has the negative extent " + std::to_string(extent), "give extents of 0 or more");
   if (view.count() > max_bytes / size)
     refuse(role, view, "has more than " + std::to_string(max_bytes) + " bytes, repeated elements included",
            "do it in parts");

@@ -201,6 +201,12 @@ class Runtime {
 
 Runtime& opencl_runtime();
 Runtime& cuda_runtime();
+
+/// In the order in which devices are listed and chosen.
+inline constexpr Api all_apis[] = {Api::cuda, Api::opencl};
+Runtime& runtime_of(Api api);
+/// As its makers write it: "OpenCL", "CUDA".
+std::string_view title(Api api) noexcept;
 std::shared_ptr<Device> borrow_opencl(void* context, void* id);
 std::shared_ptr<Device> borrow_cuda(void* context);
 

@@ -43,7 +43,7 @@ bool Event::done() const {
 }
 
 double Event::seconds() const {
-  return require(impl_, "Event", "take the time of an event that a queue with timing returned").seconds();
+  return require(impl_, "Event", "use an event of a queue that was made with timing").seconds();
 }
 
 std::size_t Buffer::bytes() const {

@@ -12,17 +12,11 @@ namespace device {
 
 namespace {
 
-constexpr Api api_order[] = {Api::cuda, Api::opencl};
-
-Runtime& runtime(Api api) {
-  return api == Api::cuda ? cuda_runtime() : opencl_runtime();
-}
-
 std::vector<DeviceInfo> enumerate() {
   const Starting alone;
   std::vector<DeviceInfo> all;
-  for (const Api api : api_order) {
-    const std::vector<DeviceInfo> some = runtime(api).devices();
+  for (const Api api : all_apis) {
+    const std::vector<DeviceInfo> some = runtime_of(api).devices();
     all.insert(all.end(), some.begin(), some.end());
   }
   if (!all.empty()) remember_process();
@@ -45,9 +39,9 @@ std::string join(const std::vector<std::string>& parts) {
     for (const DeviceInfo& info : present) parts.message += " " + info.label();
     parts.remedy = "name one of these";
   }
-  for (const Api api : api_order) {
+  for (const Api api : all_apis) {
     if (spec.which == Spec::Which::api && spec.api != api) continue;
-    for (const RuntimeStatus& status : runtime(api).status()) {
+    for (const RuntimeStatus& status : runtime_of(api).status()) {
       if (status.remedy.empty()) continue;
       parts.message += "; " + status.name + ": looked for " + join(status.tried);
       parts.remedy += (parts.remedy.empty() ? "" : "; or ") + status.remedy;
@@ -65,7 +59,7 @@ std::map<std::pair<Api, int>, std::shared_ptr<Device>>& open_devices() {
 std::shared_ptr<Device> open_shared(Api api, int index) {
   const Starting alone;
   std::shared_ptr<Device>& device = open_devices()[{api, index}];
-  if (!device || device->lost()) device = runtime(api).open(index);
+  if (!device || device->lost()) device = runtime_of(api).open(index);
   return device;
 }
 

@@ -8,8 +8,40 @@
 
 namespace axisloom {
 
+std::string_view name(Api api) noexcept {
+  switch (api) {
+    case Api::opencl:
+      return "opencl";
+    case Api::cuda:
+      return "cuda";
+  }
+  return "unknown";
+}
+
+std::string_view device::title(Api api) noexcept {
+  switch (api) {
+    case Api::opencl:
+      return "OpenCL";
+    case Api::cuda:
+      return "CUDA";
+  }
+  return "unknown";
+}
+
+std::string_view name(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::cpu:
+      return "cpu";
+    case Kind::gpu:
+      return "gpu";
+    case Kind::other:
+      return "other";
+  }
+  return "unknown";
+}
+
 std::string DeviceInfo::spec() const {
-  const std::string prefix = api == Api::cuda ? "cuda" : "opencl";
+  const std::string prefix(axisloom::name(api));
   return index < 0 ? prefix : prefix + ":" + std::to_string(index);
 }
 
@@ -18,6 +50,16 @@ std::string DeviceInfo::label() const {
 }
 
 namespace device {
+
+Runtime& runtime_of(Api api) {
+  switch (api) {
+    case Api::opencl:
+      return opencl_runtime();
+    case Api::cuda:
+      return cuda_runtime();
+  }
+  throw Error(Errc::unsupported, "there is no runtime " + std::to_string(int(api)));
+}
 
 namespace {
 
@@ -83,12 +125,13 @@ Spec parse_spec(std::string_view text) {
     spec.which = head == "auto" ? Spec::Which::automatic : head == "cpu" ? Spec::Which::cpu : Spec::Which::gpu;
     return spec;
   }
-  if (head != "cuda" && head != "opencl") refuse(text, "no such kind of device");
+  const auto api = std::ranges::find(all_apis, head, [](Api one) { return axisloom::name(one); });
+  if (api == std::end(all_apis)) refuse(text, "no such kind of device");
   spec.which = Spec::Which::api;
-  spec.api = head == "cuda" ? Api::cuda : Api::opencl;
+  spec.api = *api;
   if (!has_tail) return spec;
   if (tail.empty()) refuse(text, "nothing follows the colon");
-  if (spec.api == Api::cuda || is_number(tail)) {
+  if (spec.api != Api::opencl || is_number(tail)) {
     spec.index = parse_index(text, tail);
   } else {
     spec.name = tail;

@@ -9,7 +9,7 @@ std::vector<Workaround> workarounds(const DeviceInfo& device) {
       {"Oclgrind", "-disable-llvm-passes",
        "it does not know what inlining a function that returns a structure brings in (noalias.scope.decl)"},
       // Mesa 22.3: the generated code for a load of a kernel's argument at a computed place is a null pointer.
-      {"rusticl", "-DAXL_CONSTANT_INDICES=1", "a parameter at an index that is no constant ends the program"},
+      {"rusticl", "-DAXL_CONSTANT_INDICES=1", "reading a parameter at an index that is not constant ends the program"},
   };
   std::vector<Workaround> some;
   for (const Workaround& one : all)

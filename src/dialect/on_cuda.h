@@ -1,10 +1,12 @@
 // The dialect on CUDA C++ for NVRTC, without any CUDA header: what is NVIDIA's own, around what HIP shares.
-// The host defines GROUP and AXL_PARAMS_SIZE; everything else is known here (sm_80 and later).
+// For sm_80 and later.
+#include "constants.h"
 
+#define AXL_CUDA 1
 #define AXL_NVIDIA 1
 #define AXL_ASM asm
 #define AXL_BY_VALUE(P, name) const __grid_constant__ P name
-#if defined(RESIDENT)
+#if RESIDENT
 #define AXL_BOUNDS __launch_bounds__(GROUP, RESIDENT)
 #else
 #define AXL_BOUNDS __launch_bounds__(GROUP)

@@ -1,6 +1,6 @@
 // The dialect on HIP for AMD's processors: what is AMD's own, around what CUDA shares. No runtime of Axisloom uses it yet:
 // tests/compilers.sh compiles every kernel with it.
-// The host defines GROUP and AXL_PARAMS_SIZE; everything else is known here.
+// The constants stand above it.
 
 #define AXL_BY_VALUE(P, name) const P name
 #define AXL_BOUNDS __launch_bounds__(GROUP)

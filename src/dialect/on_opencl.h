@@ -1,5 +1,5 @@
 // The dialect on OpenCL C 1.2 and later: types, packets, and the primitives below the words of words.h.
-// The host defines GROUP, AXL_PARAMS_SIZE and, where the device has them, AXL_HAS_F64, AXL_HAS_F16, AXL_DEVICE_SCOPE.
+#include "constants.h"
 
 #if !defined(AXL_CONTRACT)
 #pragma OPENCL FP_CONTRACT OFF
@@ -86,7 +86,9 @@ typedef double f64;
 #define item_id() ((u32)get_local_id(0))
 #define group_count() ((u32)get_num_groups(0))
 
-#define mul_hi_u32(a, b) mul_hi((u32)(a), (u32)(b))
+// Not mul_hi, of which PoCL makes four multiplications of halves: 2000 products of 8 x 8, an item an output, took two cores
+// 1.85 ms with it and 1.16 ms without.
+#define mul_hi_u32(a, b) ((u32)((u64)(u32)(a) * (u32)(b) >> 32))
 #define mul_hi_u64(a, b) mul_hi((u64)(a), (u64)(b))
 #define popcount_u32(x) popcount((u32)(x))
 #define clz_u32(x) clz((u32)(x))

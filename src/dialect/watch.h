@@ -49,7 +49,7 @@ INLINE axl_local_bounds axl_local_part(const u32 element, const i64 byte_offset,
   return bounds;
 }
 
-#if defined(AXL_CHECKED)
+#if AXL_CHECKED
 #include "checked.h"
 #else
 #include "trace.h"

@@ -3,9 +3,9 @@
 // AXL_WRITE, AXL_LOCAL_READ, AXL_LOCAL_WRITE); watch.h redefines the hooks, and the argument lists that they need, for
 // CHECKED and TRACE.
 
-#if defined(AXL_CHECKED) && defined(AXL_TRACE)
+#if AXL_CHECKED && AXL_TRACE
 #error "AXL_CHECKED and AXL_TRACE exclude each other"
-#elif defined(AXL_CHECKED) || defined(AXL_TRACE)
+#elif AXL_CHECKED || AXL_TRACE
 #define AXL_WATCH 1
 #include "watch.h"
 #else
@@ -24,6 +24,14 @@
 #define AXL_LOCAL_READ(name, i, bytes, align) (name##_l + (i))
 #define AXL_LOCAL_WRITE(name, i, bytes, align) (name##_l + (i))
 #endif
+
+// ---- names put together of what x and y, T and n expand to
+#define JOIN(x, y) AXL_JOIN(x, y)
+#define AXL_JOIN(x, y) x##y
+#define PACKET_OF(T, n) AXL_PACKET_OF(T, n)
+#define AXL_PACKET_OF(T, n) T##x##n
+#define MAKE_PACKET_OF(T, n) AXL_MAKE_PACKET_OF(T, n)
+#define AXL_MAKE_PACKET_OF(T, n) make_##T##x##n
 
 // ---- declarations
 #define IN(T, a) const GLOBAL T *AXL_RESTRICT a##_p, const i64 a##_o AXL_BUFFER_TAIL(a)

@@ -110,7 +110,7 @@ void InputFile::keep_pipe() {
       if (wrote <= 0) {
         fail(path_, "read",
              fmt::format("{} bytes of it cannot be kept: {}", size_ + bytes, system_message(wrote < 0 ? errno : EIO)),
-             "make room in TMPDIR, or set it to a folder with more");
+             "free some space in TMPDIR, or set it to a folder with more");
       }
       done += static_cast<std::size_t>(wrote);
     }

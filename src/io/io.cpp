@@ -152,7 +152,7 @@ HostArray HostArray::allocate(const View& view) {
   void* const memory = core::allocate_host(std::max<std::size_t>(array.bytes, 1));
   if (!memory) {
     throw Error(Errc::out_of_memory,
-                fmt::format("{} bytes of host memory for {} are not to be had", array.bytes, to_string(view)));
+                fmt::format("cannot allocate {} bytes of host memory for {}", array.bytes, to_string(view)));
   }
   array.memory = std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); });
   return array;

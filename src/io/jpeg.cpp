@@ -77,7 +77,7 @@ struct JpegReader {
   static boolean next_block(j_decompress_ptr info) {
     auto* reader = static_cast<JpegReader*>(info->client_data);
     reader->stream.take(reader->given);
-    if (reader->stream.position() > reader->most) reader->escape_with("much data that belongs to no image");
+    if (reader->stream.position() > reader->most) reader->escape_with("too much data that is not part of the image");
     const std::span<const std::byte> block = reader->stream.block();
     reader->given = block.size();
     if (block.empty()) ERREXIT(info, JERR_INPUT_EOF);

@@ -71,7 +71,7 @@ HostArray read_npy(const InputFile& file, const ReadOptions& options) {
     fail(file.path(), "shape",
          fmt::format("{}{} needs {} bytes, but the file has {} after its header", name(header.dtype),
                      to_string(header.shape), *bytes, file.size() - start),
-         "the file is cut short or its header is wrong: write it anew");
+         "the file is cut short or its header is wrong: write it again");
   }
   View view = View::contiguous(header.dtype, header.shape);
   if (header.fortran) view.strides = fortran_strides(header.shape);

@@ -175,7 +175,7 @@ NpyHeader LiteralReader::header() {
     std::size_t which = 0;
     while (which < std::size(kKeys) && kKeys[which] != key) ++which;
     if (which == std::size(kKeys)) fail(path_, "header", fmt::format("unknown key {}", in_quotes(key)));
-    if (std::exchange(seen[which], true)) fail(path_, key, "stands twice in the header");
+    if (std::exchange(seen[which], true)) fail(path_, key, "appears twice in the header");
     expect(':', key);
     if (which == 0) descr(header);
     if (which == 1) header.fortran = boolean(key);

@@ -100,8 +100,8 @@ void OutputFile::open_hidden() {
     errno = error;
     if (error != EEXIST) break;
   }
-  fail(path_, "write", fmt::format("no file can be made in its folder: {}", system_message(errno)),
-       "choose a folder that exists and can be written");
+  fail(path_, "write", fmt::format("no file can be created in its folder: {}", system_message(errno)),
+       "choose a folder that exists and is writable");
 }
 
 // What is refused stays as the system made it: some file systems know no owners, and few users may give files away.
@@ -194,7 +194,7 @@ void OutputFile::give_name() {
 
 void OutputFile::fail_write(int error) const {
   fail(path_, "write", system_message(error),
-       error == ENOSPC || error == EDQUOT || error == EFBIG ? "make room or write elsewhere" : "");
+       error == ENOSPC || error == EDQUOT || error == EFBIG ? "free some space or write elsewhere" : "");
 }
 
 }  // namespace axisloom::io

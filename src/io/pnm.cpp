@@ -81,7 +81,7 @@ void PnmReader::need(std::size_t bytes, const ImageLayout& layout) const {
     fail(path_, "size",
          fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout.width,
                      layout.height, bytes, left()),
-         "the file is cut short or its header is wrong: write it anew");
+         "the file is cut short or its header is wrong: write it again");
   }
 }
 

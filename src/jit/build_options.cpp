@@ -44,7 +44,13 @@ std::vector<std::string> cuda_options(const DeviceInfo& device, bool contract) {
 }  // namespace
 
 std::vector<std::string> build_options(const DeviceInfo& device, bool contract, bool checked) {
-  return device.api == Api::cuda ? cuda_options(device, contract) : opencl_options(device, contract, checked);
+  switch (device.api) {
+    case Api::opencl:
+      return opencl_options(device, contract, checked);
+    case Api::cuda:
+      return cuda_options(device, contract);
+  }
+  throw Error(Errc::unsupported, "no build options for runtime " + std::to_string(int(device.api)));
 }
 
 }  // namespace axisloom::jit

@@ -2,6 +2,7 @@
 #include <cctype>
 #include <limits>
 
+#include "core/integers.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -17,15 +18,15 @@ bool is_identifier(const std::string& name) {
 }
 
 /// A literal that means the same number wherever it is expanded; the lowest one cannot be written as a literal.
-std::string literal(std::int64_t value) {
+std::string literal(i64 value) {
   if (value >= 0) return std::to_string(value);
-  if (value == std::numeric_limits<std::int64_t>::min()) return "(" + std::to_string(value + 1) + "-1)";
+  if (value == std::numeric_limits<i64>::min()) return "(" + std::to_string(value + 1) + "-1)";
   return "(" + std::to_string(value) + ")";
 }
 
 }  // namespace
 
-Defines& Defines::set(const std::string& name, std::int64_t value) {
+Defines& Defines::set(const std::string& name, i64 value) {
   return set(name, literal(value));
 }
 

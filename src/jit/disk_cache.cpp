@@ -10,6 +10,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "core/integers.hpp"
 #include "device/device.hpp"
 #include "device/environment.hpp"
 #include "jit/entry_file.hpp"
@@ -28,19 +29,19 @@ std::string last_error() {
 }
 
 /// Bytes in "1000", "64K", "256M" or "1G"; empty for anything else.
-std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+std::optional<u64> parse_bytes(std::string_view text) {
   unsigned shift = 0;
   if (text.ends_with('K')) shift = 10;
   if (text.ends_with('M')) shift = 20;
   if (text.ends_with('G')) shift = 30;
   if (shift != 0) text.remove_suffix(1);
-  std::uint64_t value = 0;
+  u64 value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value > (UINT64_MAX >> shift)) return std::nullopt;
   return value << shift;
 }
 
-std::int64_t now() {
+i64 now() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
 }
@@ -54,7 +55,7 @@ bool exists(const core::Descriptor& folder, const std::string& name) {
 DiskCacheSettings DiskCacheSettings::from_environment() {
   DiskCacheSettings settings;
   if (device::with_rights_of_another()) {
-    settings.why = "the program has rights that its caller lacks, and the caller says where folders are";
+    settings.why = "the program has rights that its caller lacks, and the caller chooses the folders";
     return settings;
   }
   if (const char* bytes = std::getenv("AXISLOOM_CACHE_BYTES"); bytes != nullptr && bytes[0] != '\0') {
@@ -62,7 +63,7 @@ DiskCacheSettings DiskCacheSettings::from_environment() {
       settings.limit = *limit;
     } else {
       settings.warning =
-          "AXISLOOM_CACHE_BYTES is no number of bytes such as 256M, and is ignored: " + std::string(bytes);
+          "AXISLOOM_CACHE_BYTES is not a number of bytes such as 256M, and is ignored: " + std::string(bytes);
     }
   }
   const char* folder = std::getenv("AXISLOOM_CACHE_DIR");
@@ -154,14 +155,14 @@ void DiskCache::remove(const std::string& key) {
 
 void DiskCache::make_room() {
   const auto oldest_first = entries();
-  std::uint64_t total = 0;
+  u64 total = 0;
   for (const Entry& entry : oldest_first) total += entry.bytes;
   for (const Entry& entry : oldest_first) {
     if (total <= settings_.limit) break;
     unlink(entry.name);
     total -= entry.bytes;
   }
-  const std::int64_t abandoned = now() - std::chrono::nanoseconds(abandoned_after).count();
+  const i64 abandoned = now() - std::chrono::nanoseconds(abandoned_after).count();
   for (const Entry& temporary : files(is_temporary_name)) {
     if (temporary.used < abandoned) unlink(temporary.name);
   }
@@ -183,8 +184,8 @@ std::vector<DiskCache::Entry> DiskCache::entries() const {
   return files(is_entry_name);
 }
 
-std::uint64_t DiskCache::clear() {
-  std::uint64_t removed = 0;
+u64 DiskCache::clear() {
+  u64 removed = 0;
   for (const Entry& entry : entries()) removed += unlink(entry.name) ? 1 : 0;
   return removed;
 }

@@ -11,15 +11,16 @@
 #include <vector>
 
 #include "core/folder.hpp"
+#include "core/integers.hpp"
 
 namespace axisloom::jit {
 
 struct DiskCacheSettings {
-  std::filesystem::path folder;        // empty: no disk cache
-  bool named = false;                  // by the user, whose business it is who else can write there
-  std::uint64_t limit = 256ull << 20;  // bytes, all entries together
-  std::string why;                     // why there is no folder
-  std::string warning;                 // about a variable that cannot be read
+  std::filesystem::path folder;  // empty: no disk cache
+  bool named = false;            // by the user, whose business it is who else can write there
+  u64 limit = 256ull << 20;      // bytes, all entries together
+  std::string why;               // why there is no folder
+  std::string warning;           // about a variable that cannot be read
 
   /// AXISLOOM_CACHE_DIR ("off": none), else the user's cache folder; AXISLOOM_CACHE_BYTES, with K, M or G behind it.
   static DiskCacheSettings from_environment();
@@ -37,8 +38,8 @@ class DiskCache {
   };
   struct Entry {
     std::string name;
-    std::uint64_t bytes = 0;
-    std::int64_t used = 0;  // nanoseconds of the system clock
+    u64 bytes = 0;
+    i64 used = 0;  // nanoseconds of the system clock
   };
 
   /// Makes the folder, with its parents, when it does not exist. Logs nothing, so that it may be made under a lock.
@@ -58,7 +59,7 @@ class DiskCache {
   void remove(const std::string& key);
   /// Entries, those unused for longest first.
   std::vector<Entry> entries() const;
-  std::uint64_t clear();
+  u64 clear();
 
  private:
   std::vector<Entry> files(bool (*named)(std::string_view)) const;

@@ -26,7 +26,7 @@ std::string_view intern(std::string text) {
 /// Where the embedded names live in a source tree.
 fs::path path_in_tree(const fs::path& root, std::string_view name) {
   if (name.starts_with("tuning/") || name.starts_with("bench/") || name.starts_with("docs/")) return root / name;
-  if (name.starts_with("dialect/")) return root / "src" / name;
+  if (name.starts_with("dialect/") || name.starts_with("model/")) return root / "src" / name;
   return root / "src" / "ops" / name;
 }
 
@@ -55,6 +55,7 @@ std::vector<std::string_view> names_in_tree(const fs::path& root) {
     std::vector<std::string> suffixes;
   };
   const Place places[] = {{"src/dialect", "src", {".h", ".kernel"}},
+                          {"src/model", "src", {".h", ".kernel"}},
                           {"src/ops", "src/ops", {".h", ".kernel"}},
                           {"tuning", ".", {".json", ".jsonl"}},
                           {"bench", ".", {".h", ".kernel", ".py", ".cases", ".css"}},

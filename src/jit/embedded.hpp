@@ -12,7 +12,7 @@
 namespace axisloom::jit {
 
 struct EmbeddedFile {
-  std::string_view name;  // "rearrange/tile.kernel", "dialect/on_cuda.h", "tuning/nvidia.jsonl"
+  std::string_view name;  // "rearrange/tile.kernel", "dialect/on_cuda.h", "tuning/devices/h200.json"
   std::string_view text;
 };
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/integers.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -24,8 +25,8 @@ constexpr std::size_t random_digits = 16;
 
 struct Header {
   std::array<char, 8> magic;
-  std::uint64_t format;
-  std::uint64_t length;  // of the program, bytes
+  u64 format;
+  u64 length;  // of the program, bytes
   std::array<char, key_digits> key;
   std::array<char, 64> digest;  // SHA-256 of the program
 };
@@ -69,7 +70,7 @@ bool write_all(int file, const void* from, std::size_t bytes) {
 }
 
 /// To write beyond the limit would end the process by SIGXFSZ, unless it is prepared for that.
-bool within_file_size_limit(std::uint64_t bytes) {
+bool within_file_size_limit(u64 bytes) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) return true;
   errno = EFBIG;
@@ -83,8 +84,8 @@ std::string entry_name(const std::string& key) {
 }
 
 std::string temporary_name(const std::string& key) {
-  std::uint64_t bits = 0;
-  if (::getrandom(&bits, sizeof bits, 0) != sizeof bits) bits = static_cast<std::uint64_t>(::getpid());
+  u64 bits = 0;
+  if (::getrandom(&bits, sizeof bits, 0) != sizeof bits) bits = u64(::getpid());
   std::string random(random_digits, '0');
   for (char& digit : random) {
     digit = "0123456789abcdef"[bits & 15];
@@ -108,11 +109,11 @@ EntryFile::EntryFile(const core::Descriptor& folder, const std::string& name)
     : descriptor_(::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)) {
   struct stat status {};
   if (!descriptor_ || ::fstat(descriptor_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  bytes_ = static_cast<std::uint64_t>(status.st_size);
-  changed_ = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+  bytes_ = u64(status.st_size);
+  changed_ = i64(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
   const bool trusted = (status.st_uid == ::geteuid() || status.st_uid == 0) && (status.st_mode & 022) == 0;
   std::array<char, entry_magic.size()> start{};
-  const std::size_t there = std::min<std::uint64_t>(start.size(), bytes_);
+  const std::size_t there = std::min<u64>(start.size(), bytes_);
   ours_ = trusted && read_all(descriptor_.get(), start.data(), there) &&
           std::equal(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(there), entry_magic.begin());
 }
@@ -135,7 +136,7 @@ void EntryFile::touch() const noexcept {
   ::futimens(descriptor_.get(), nullptr);
 }
 
-std::uint64_t entry_bytes(std::span<const std::byte> program) noexcept {
+u64 entry_bytes(std::span<const std::byte> program) noexcept {
   return sizeof(Header) + program.size();
 }
 

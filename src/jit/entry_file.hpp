@@ -17,11 +17,12 @@
 #include <vector>
 
 #include "core/folder.hpp"
+#include "core/integers.hpp"
 
 namespace axisloom::jit {
 
 /// Changes when the layout of an entry or the making of its key changes.
-inline constexpr std::uint64_t cache_format = 2;
+inline constexpr u64 cache_format = 2;
 
 std::string entry_name(const std::string& key);
 /// A name that no other writer takes.
@@ -35,8 +36,8 @@ class EntryFile {
   EntryFile(const core::Descriptor& folder, const std::string& name);
   /// Trusted owner and mode, and the header's first bytes: all of them, or as many as the file has.
   bool ours() const noexcept { return ours_; }
-  std::uint64_t bytes() const noexcept { return bytes_; }
-  std::int64_t changed() const noexcept { return changed_; }  // nanoseconds of the system clock
+  u64 bytes() const noexcept { return bytes_; }
+  i64 changed() const noexcept { return changed_; }  // nanoseconds of the system clock
   /// The program, when the file is whole and of this key.
   std::optional<std::vector<std::byte>> program(const std::string& key) const;
   /// Makes this the entry used last.
@@ -45,12 +46,12 @@ class EntryFile {
  private:
   core::Descriptor descriptor_;
   bool ours_ = false;
-  std::uint64_t bytes_ = 0;
-  std::int64_t changed_ = 0;
+  u64 bytes_ = 0;
+  i64 changed_ = 0;
 };
 
 /// The bytes of an entry.
-std::uint64_t entry_bytes(std::span<const std::byte> program) noexcept;
+u64 entry_bytes(std::span<const std::byte> program) noexcept;
 /// Makes a file of a folder that was not there. False, with errno set, when it is not whole; it is then gone again.
 bool write_entry(const core::Descriptor& folder, const std::string& name, const std::string& key,
                  std::span<const std::byte> program);

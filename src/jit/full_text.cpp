@@ -1,12 +1,10 @@
 // The full text of a specialised kernel: constants, prelude and kernel, with every include replaced by its file.
 #include "jit/full_text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
 
-#include "jit/embedded.hpp"
 
 namespace axisloom::jit {
 namespace {
@@ -16,7 +14,7 @@ std::string folder_of(const std::string& file) {
 }
 
 std::string_view without_leading_blanks(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
   return text;
 }
 
@@ -52,14 +50,15 @@ bool opens_kernel(const std::string& file, std::size_t number, std::string_view 
               "write KERNEL, its arguments and the brace on one line");
 }
 
-/// Pastes files together. A file goes in where it is first included, whether or not an #if around it holds.
+/// Pastes files together and takes declarations of constants out. A file goes in where it is first included, whether or
+/// not an #if around it holds.
 class Expansion {
  public:
   Expansion(const Sources& sources, std::string kernel_folder)
       : sources_(sources), kernel_folder_(std::move(kernel_folder)) {}
 
-  void append(const std::string& file, std::string_view text) {
-    seen_.insert(file);
+  void append(const std::string& included, std::string_view text) {
+    const std::string& file = *seen_.insert(included).first;
     mark(file, 1);
     for (std::size_t number = 1; !text.empty(); ++number) {
       const std::size_t end = text.find('\n');
@@ -68,7 +67,12 @@ class Expansion {
     }
   }
 
-  std::string take() { return std::move(text_); }
+  const std::string& text() const { return text_; }
+  /// Sorted by name.
+  const std::vector<Constant>& constants() {
+    sort_and_resolve(constants_);
+    return constants_;
+  }
 
  private:
   struct Found {
@@ -77,10 +81,17 @@ class Expansion {
   };
 
   void append_line(const std::string& file, std::size_t number, std::string_view line) {
+    if (!without_leading_blanks(line).starts_with('#')) {
+      const auto constant = declared_on(line, file, number);
+      if (constant) constants_.push_back(*constant);
+      if (!constant) text_ += line;
+      if (opens_kernel(file, number, line)) text_ += " AXL_BEGIN";
+      text_ += '\n';
+      return;
+    }
     const auto name = included_name(line);
     if (!name) {
       if (!is_pragma_once(line)) text_ += line;
-      if (opens_kernel(file, number, line)) text_ += " AXL_BEGIN";
       text_ += '\n';
       return;
     }
@@ -113,6 +124,7 @@ class Expansion {
   std::string kernel_folder_;
   std::set<std::string> seen_;
   std::string text_;
+  std::vector<Constant> constants_;  // those declared in it, whether or not an #if around them holds
 };
 
 std::string_view require(const Sources& sources, const std::string& file) {
@@ -120,19 +132,29 @@ std::string_view require(const Sources& sources, const std::string& file) {
   throw_not_embedded(file);
 }
 
+/// A kernel file behind its prelude.
+Expansion expanded(const std::string& file, Api api, const Sources& sources) {
+  const std::string prelude = "dialect/on_" + std::string(name(api)) + ".h";
+  Expansion expansion(sources, folder_of(file));
+  expansion.append(prelude, require(sources, prelude));
+  expansion.append(file, require(sources, file));
+  return expansion;
+}
+
 }  // namespace
 
 std::string full_text(const Specialisation& what, Api api, const Sources& sources) {
-  Defines defines = what.defines;
-  defines.set(api == Api::cuda ? "AXL_CUDA" : "AXL_OPENCL", 1).set("GROUP", what.items);
-  if (what.checked) defines.set("AXL_CHECKED", 1);
-  if (what.resident > 0) defines.set("RESIDENT", what.resident);
+  Defines set = what.defines;
+  set.set("GROUP", what.items);
+  if (what.checked) set.set("AXL_CHECKED", 1);
+  if (what.resident > 0) set.set("RESIDENT", what.resident);
+  Expansion expansion = expanded(what.file, api, sources);
+  return "// Axisloom: kernel " + what.kernel + " of " + what.file + "\n" +
+         complete(expansion.constants(), set, what.file).text() + expansion.text();
+}
 
-  const std::string prelude = api == Api::cuda ? "dialect/on_cuda.h" : "dialect/on_opencl.h";
-  Expansion expansion(sources, folder_of(what.file));
-  expansion.append(prelude, require(sources, prelude));
-  expansion.append(what.file, require(sources, what.file));
-  return "// Axisloom: kernel " + what.kernel + " of " + what.file + "\n" + defines.text() + expansion.take();
+std::vector<Constant> declared_constants(const std::string& file, Api api, const Sources& sources) {
+  return expanded(file, api, sources).constants();
 }
 
 std::string full_text(const Specialisation& what, Api api) {

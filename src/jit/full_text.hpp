@@ -4,7 +4,8 @@
 #include <functional>
 #include <optional>
 
-#include "jit/jit.hpp"
+#include "jit/constants.hpp"
+#include "jit/embedded.hpp"
 
 namespace axisloom::jit {
 
@@ -12,5 +13,8 @@ namespace axisloom::jit {
 using Sources = std::function<std::optional<std::string_view>(std::string_view name)>;
 
 std::string full_text(const Specialisation& what, Api api, const Sources& sources);
+
+/// The constants that a kernel file, what it includes and the prelude declare, sorted by name.
+std::vector<Constant> declared_constants(const std::string& file, Api api, const Sources& sources = find_embedded);
 
 }  // namespace axisloom::jit

@@ -1,6 +1,7 @@
 // From a kernel's source and its compiled-in constants to a program on a device, by way of the cache.
 #pragma once
 
+#include "core/integers.hpp"
 #include "device/device.hpp"
 
 #include <cstdint>
@@ -15,9 +16,10 @@ namespace axisloom::jit {
 /// Compiled-in constants, written as #define. Setting a name twice with another value throws Error(usage).
 class Defines {
  public:
-  Defines& set(const std::string& name, std::int64_t value);
+  Defines& set(const std::string& name, i64 value);
   Defines& set(const std::string& name, const std::string& token);  // a type or identifier
   std::string text() const;                                         // sorted, one #define a line
+  const std::map<std::string, std::string>& values() const { return values_; }
   bool operator==(const Defines&) const = default;
 
  private:
@@ -42,7 +44,8 @@ std::vector<std::string_view> embedded_files();
 
 /// Everything the compiler sees: the constants, the prelude of the api, the kernel. An #include "name" is replaced by
 /// the embedded file of that name beside the including file, in the kernel's folder, in dialect/, or by its whole name;
-/// each file goes in once. #line directives let compiler messages name the file that a line comes from.
+/// each file goes in once. #line directives let compiler messages name the file that a line comes from. A constant that
+/// no line CONSTANT(NAME, KIND) declares, or that is missing or of another kind, throws Error(usage).
 std::string full_text(const Specialisation& what, Api api);
 
 /// Build options for a device: the one list for all kernels. No fast-math; contraction only where `contract` is set;
@@ -51,7 +54,7 @@ std::vector<std::string> build_options(const DeviceInfo& device, bool contract =
 
 /// What a kernel will be launched with, as far as a runtime compiles for it.
 struct LaunchForm {
-  std::uint64_t groups = 1;
+  u64 groups = 1;
   std::size_t buffers = 0;       // its arguments before the parameters
   std::size_t params_bytes = 0;  // of its PARAMS structure
 };
@@ -63,7 +66,7 @@ std::shared_ptr<device::Program> obtain(device::Device& device, const Specialisa
 
 /// Counters since the process began.
 struct CacheStats {
-  std::uint64_t memory_hits = 0, disk_hits = 0, compiles = 0, damaged = 0, stored = 0;
+  u64 memory_hits = 0, disk_hits = 0, compiles = 0, damaged = 0, stored = 0;
 };
 CacheStats cache_stats();
 
@@ -72,15 +75,15 @@ CacheStats cache_stats();
 /// `why` then says why. It is also set when an entry could not be written.
 struct CacheFolder {
   std::string path;
-  std::uint64_t bytes = 0;
-  std::uint64_t entries = 0;
+  u64 bytes = 0;
+  u64 entries = 0;
   std::string why;
 };
 CacheFolder cache_folder();
 /// Its path alone.
 std::string cache_path();
 /// Removes every entry of the folder; returns how many.
-std::uint64_t clear_cache_folder();
+u64 clear_cache_folder();
 /// Drops the programs held in memory, and reads the environment again; for tests.
 void forget_programs();
 

@@ -1,4 +1,4 @@
-// Programs in memory, by device and key, with the disk behind them.
+// Programs in memory, by device and name, with the disk behind them.
 #include "jit/program_cache.hpp"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <future>
 #include <mutex>
 
+#include "core/integers.hpp"
 #include "jit/disk_cache.hpp"
 #include "jit/entry_file.hpp"
 #include "jit/jit.hpp"
@@ -20,11 +21,11 @@ using ProgramPtr = std::shared_ptr<device::Program>;
 struct DevicePrograms {
   std::string identity;  // Device::build_identity
   std::mutex mutex;
-  std::map<std::string, std::shared_future<ProgramPtr>> by_key;
+  std::map<std::string, std::shared_future<ProgramPtr>> by_name;
 };
 
 struct Counters {
-  std::atomic<std::uint64_t> memory_hits{0}, disk_hits{0}, compiles{0}, damaged{0}, stored{0};
+  std::atomic<u64> memory_hits{0}, disk_hits{0}, compiles{0}, damaged{0}, stored{0};
 };
 
 struct Shared {
@@ -122,17 +123,14 @@ ProgramPtr load_or_build(device::Device& device, const device::BuildRequest& req
   return program;
 }
 
-}  // namespace
-
-ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, const std::string& variant,
-                  const Finish& finish) {
-  const auto programs = programs_of(device);
-  const std::string key = key_of(request, variant, programs->identity);
+/// The program that a device has in memory under a name, else the one that `make` makes for it.
+template <class Make>
+ProgramPtr remembered(DevicePrograms& programs, const std::string& name, const Make& make) {
   std::promise<ProgramPtr> promise;
   std::shared_future<ProgramPtr> known;
   {
-    const std::lock_guard lock(programs->mutex);
-    const auto [at, first] = programs->by_key.try_emplace(key);
+    const std::lock_guard lock(programs.mutex);
+    const auto [at, first] = programs.by_name.try_emplace(name);
     if (first)
       at->second = promise.get_future().share();
     else
@@ -144,33 +142,55 @@ ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, c
     return program;
   }
   try {
-    ProgramPtr program = load_or_build(device, request, key, finish);
+    ProgramPtr program = make();
     promise.set_value(program);
     return program;
   } catch (...) {
     // Those who wait now share the failure; whoever asks later tries again.
     {
-      const std::lock_guard lock(programs->mutex);
-      programs->by_key.erase(key);
+      const std::lock_guard lock(programs.mutex);
+      programs.by_name.erase(name);
     }
     promise.set_exception(std::current_exception());
     throw;
   }
 }
 
-ProgramPtr obtain(device::Device& device, const Specialisation& what, const LaunchForm& form) {
-  const DeviceInfo& compiler = device.compiled_for();
-  const device::BuildRequest request{.name = what.file.substr(0, what.file.rfind('.')),
-                                     .source = full_text(what, compiler.api),
-                                     .options = build_options(compiler, what.contract, what.checked),
-                                     .resident = what.resident};
-  const std::string items = std::to_string(what.items);
-  if (!rehearses(compiler, what.items)) return obtain(device, request, items);
-  const std::uint64_t groups = rehearsal_groups(form.groups);
-  return obtain(device, request, items + "x" + std::to_string(groups),
-                [&](device::Program& program) { rehearse(device, program, what, form); });
+/// What tells specialisations apart. Their texts would do, but take ten times as long to put together as the rest of a
+/// plan takes.
+std::string name_of(const Specialisation& what, const std::string& variant) {
+  return what.file + " " + what.kernel + " " + variant + " " + std::to_string(what.resident) +
+         (what.checked ? " checked" : "") + (what.contract ? " contract" : "") + "\n" + what.defines.text();
 }
 
+device::BuildRequest request_for(const Specialisation& what, const DeviceInfo& compiler) {
+  return {.name = what.file.substr(0, what.file.rfind('.')),
+          .source = full_text(what, compiler.api),
+          .options = build_options(compiler, what.contract, what.checked),
+          .resident = what.resident};
+}
+
+}  // namespace
+
+ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, const std::string& variant,
+                  const Finish& finish) {
+  const auto programs = programs_of(device);
+  const std::string key = key_of(request, variant, programs->identity);
+  return remembered(*programs, key, [&] { return load_or_build(device, request, key, finish); });
+}
+
+ProgramPtr obtain(device::Device& device, const Specialisation& what, const LaunchForm& form) {
+  const DeviceInfo& compiler = device.compiled_for();
+  const bool rehearsed = rehearses(compiler, what.items);
+  std::string variant = std::to_string(what.items);
+  if (rehearsed) variant += "x" + std::to_string(rehearsal_groups(form.groups));
+  const auto programs = programs_of(device);
+  return remembered(*programs, name_of(what, variant), [&] {
+    const device::BuildRequest request = request_for(what, compiler);
+    const Finish finish = [&](device::Program& program) { rehearse(device, program, what, form); };
+    return load_or_build(device, request, key_of(request, variant, programs->identity), rehearsed ? finish : Finish{});
+  });
+}
 CacheStats cache_stats() {
   const Counters& counters = shared().counters;
   return {counters.memory_hits, counters.disk_hits, counters.compiles, counters.damaged, counters.stored};
@@ -191,7 +211,7 @@ CacheFolder cache_folder() {
   return folder;
 }
 
-std::uint64_t clear_cache_folder() {
+u64 clear_cache_folder() {
   return disk_cache()->clear();
 }
 
@@ -206,7 +226,7 @@ void forget_programs() {
     const auto programs = weak.lock();
     if (!programs) continue;
     const std::lock_guard lock(programs->mutex);
-    programs->by_key.clear();
+    programs->by_name.clear();
   }
 }
 

@@ -3,13 +3,14 @@
 
 #include <vector>
 
+#include "core/integers.hpp"
 #include "device/opencl/pocl.hpp"
 
 namespace axisloom::jit {
 namespace {
 
 /// PoCL compiles a kernel once for grids of fewer work-items than this along an axis, and once for all others.
-constexpr std::uint64_t pocl_wide_grid = 65535;
+constexpr u64 pocl_wide_grid = 65535;
 
 }  // namespace
 
@@ -17,14 +18,14 @@ bool rehearses(const DeviceInfo& device, unsigned items) {
   return device.api == Api::opencl && device.platform == device::opencl::pocl_platform && items == 1;
 }
 
-std::uint64_t rehearsal_groups(std::uint64_t groups) {
+u64 rehearsal_groups(u64 groups) {
   return groups >= pocl_wide_grid ? pocl_wide_grid : 1;
 }
 
 // Buffers are null, which OpenCL allows: the kernel returns before it looks at an argument.
 void rehearse(device::Device& device, device::Program& program, const Specialisation& what, const LaunchForm& form) {
   const void* const no_buffer = nullptr;
-  const std::int64_t nothing = 0;  // an offset, or a length where accesses are checked
+  const i64 nothing = 0;  // an offset, or a length where accesses are checked
   const std::vector<std::byte> params(form.params_bytes);
   std::vector<device::Arg> args;
   for (std::size_t i = 0; i < form.buffers; ++i) {

@@ -3,6 +3,7 @@
 // binary complete. What other runtimes compile is complete when it is built.
 #pragma once
 
+#include "core/integers.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -11,12 +12,12 @@ namespace axisloom::jit {
 /// dialect).
 inline constexpr std::string_view rehearsal_option = "-DAXL_REHEARSAL=1";
 
-/// Whether programs of groups of so many items are rehearsed: on PoCL those of one item are, as CPUs have them. Groups
-/// of several cannot be (AXL_BEGIN says why), and compile at their first launch.
+/// Whether programs of groups of `items` items are rehearsed. On PoCL those of one item are, which is what kernels for
+/// CPUs have. Groups of several cannot be (AXL_BEGIN says why), and compile at their first launch.
 bool rehearses(const DeviceInfo& device, unsigned items);
 
 /// Groups of the smallest grid for which PoCL compiles what it would for `groups`.
-std::uint64_t rehearsal_groups(std::uint64_t groups);
+u64 rehearsal_groups(u64 groups);
 
 /// Launches the kernel of a program that was built with rehearsal_option, and waits for it.
 void rehearse(device::Device& device, device::Program& program, const Specialisation& what, const LaunchForm& form);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/integers.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::size_t block_bytes = 64;
 
-constexpr std::array<std::uint32_t, 64> round_constants = {
+constexpr std::array<u32, 64> round_constants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -21,19 +22,19 @@ constexpr std::array<std::uint32_t, 64> round_constants = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-using State = std::array<std::uint32_t, 8>;
+using State = std::array<u32, 8>;
 
 constexpr State initial_state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
-std::array<std::uint32_t, 64> schedule(const std::byte* block) {
-  std::array<std::uint32_t, 64> w{};
+std::array<u32, 64> schedule(const std::byte* block) {
+  std::array<u32, 64> w{};
   for (std::size_t i = 0; i < 16; ++i) {
-    for (std::size_t j = 0; j < 4; ++j) w[i] = w[i] << 8 | std::to_integer<std::uint32_t>(block[4 * i + j]);
+    for (std::size_t j = 0; j < 4; ++j) w[i] = w[i] << 8 | std::to_integer<u32>(block[4 * i + j]);
   }
   for (std::size_t i = 16; i < 64; ++i) {
-    const std::uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
-    const std::uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
+    const u32 s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
+    const u32 s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
     w[i] = w[i - 16] + s0 + w[i - 7] + s1;
   }
   return w;
@@ -43,10 +44,10 @@ void compress(State& state, const std::byte* block) {
   const auto w = schedule(block);
   auto [a, b, c, d, e, f, g, h] = state;
   for (std::size_t i = 0; i < 64; ++i) {
-    const std::uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const std::uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + round_constants[i] + w[i];
-    const std::uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-    const std::uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
+    const u32 s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+    const u32 t1 = h + s1 + ((e & f) ^ (~e & g)) + round_constants[i] + w[i];
+    const u32 s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+    const u32 t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
     h = g;
     g = f;
     f = e;
@@ -61,12 +62,12 @@ void compress(State& state, const std::byte* block) {
 }
 
 /// The rest of the message, a 1 bit, zeros, and the length in bits: one block or two.
-void compress_tail(State& state, std::span<const std::byte> rest, std::uint64_t total_bytes) {
+void compress_tail(State& state, std::span<const std::byte> rest, u64 total_bytes) {
   std::array<std::byte, 2 * block_bytes> tail{};
   std::copy(rest.begin(), rest.end(), tail.begin());
   tail[rest.size()] = std::byte{0x80};
   const std::size_t used = rest.size() + 1 + sizeof(total_bytes) <= block_bytes ? block_bytes : 2 * block_bytes;
-  const std::uint64_t bits = total_bytes * 8;
+  const u64 bits = total_bytes * 8;
   for (std::size_t i = 0; i < sizeof(bits); ++i) tail[used - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
   for (std::size_t at = 0; at < used; at += block_bytes) compress(state, tail.data() + at);
 }
@@ -81,7 +82,7 @@ std::string sha256(std::span<const std::byte> data) {
 
   std::string digits;
   digits.reserve(64);
-  for (const std::uint32_t word : state) {
+  for (const u32 word : state) {
     for (int shift = 28; shift >= 0; shift -= 4) digits += "0123456789abcdef"[word >> shift & 15];
   }
   return digits;

@@ -1,9 +1,5 @@
-// The one list of operations. A new op adds its folder and one line here.
-#include "ops/registry.hpp"
-
-#include "ops/einsum/einsum.hpp"
-#include "ops/rearrange/rearrange.hpp"
-#include "ops/reduce/reduce.hpp"
+// The entries of the folders that operations.inc lists.
+#include "planner/registry.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -12,10 +8,18 @@
 
 namespace axisloom::ops {
 
+#define OPERATION(folder) std::span<const OpEntry> folder##_entries();
+#include "ops/operations.inc"
+#undef OPERATION
+
 std::span<const OpEntry> registry() {
   static const std::vector<OpEntry> entries = [] {
     std::vector<OpEntry> list;
-    for (std::span<const OpEntry> folder : {move_entries(), reduce_entries(), einsum_entries()})
+    for (const std::span<const OpEntry> folder : {
+#define OPERATION(folder) folder##_entries(),
+#include "ops/operations.inc"
+#undef OPERATION
+         })
       list.insert(list.end(), folder.begin(), folder.end());
     return list;
   }();

@@ -126,6 +126,26 @@ class Documents(Case):
         return subprocess.Popen([PROGRAM, "bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.01", "--cache",
                                  "warm", *arguments, *cases], **options)
 
+    def test_every_candidate_is_timed_beside_the_chosen_one(self):
+        document = json.loads(self.good("bench", "transpose", "--candidate", "all", "--peers", "none", "--device", "cpu",
+                                        "--min-time", "0.001", "--cache", "warm", "--format", "json",
+                                        "transpose f32 64x48").out)
+        entries = {entry["name"]: entry for entry in document["cases"][0]["contestants"]}
+        chosen = entries["axisloom"]["how"].split()[0]
+        others = {name.removeprefix("axisloom:") for name in entries if name.startswith("axisloom:")}
+        self.assertTrue(others, entries)
+        self.assertNotIn(chosen, others)
+        self.assertTrue(all(entries[f"axisloom:{name}"]["status"] == "right" for name in others), entries)
+
+    def test_planning_is_timed(self):
+        rows = json.loads(self.good("bench", "planning", "--device", "cpu", "--format", "json", "copy f32").out)
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertIn("copy f32", row["case"])
+            self.assertGreater(row["known"], 0)
+            self.assertGreater(row["new"], 0)
+        self.assertIn("no quick case", self.bad(2, "bench", "planning", "--device", "cpu", "nonesuch").err)
+
     def test_results_are_saved_as_they_come(self):
         path = self.path("x.json", b"{}")
         sizes = set()
@@ -139,7 +159,7 @@ class Documents(Case):
             process.send_signal(signal.SIGINT)
             error = process.communicate(timeout=60)[1].decode()
         self.assertEqual(process.returncode, -signal.SIGINT, error)
-        self.assertIn("once more", error)
+        self.assertIn("interrupt again", error)
         self.assertIn("copy u8 1000", self.good("bench", "table", path).out)
         with open(path, encoding="utf-8") as file:
             self.assertLess(len(json.load(file)["cases"]), 200)

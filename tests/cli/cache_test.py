@@ -135,7 +135,7 @@ class OutOfReach(KeptFiles):
             result = run(*command, stdin=INPUT, env=self.env, preexec_fn=become_nobody)
             self.assertEqual(result.returncode, 3, result.err)
             text = result.err + result.out
-            self.assertIn("PoCL, which cannot use /root/no-such-place: it cannot be made: Permission denied", text)
+            self.assertIn("PoCL, which cannot use /root/no-such-place: it cannot be created: Permission denied", text)
             self.assertIn("set POCL_CACHE_DIR to a folder", text)
             self.assertNotIn("apt install pocl", text)
         self.assertEqual(result.out.splitlines()[-1], "not ready: no device can be used")

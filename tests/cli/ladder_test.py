@@ -28,7 +28,7 @@ class Ladder(Case):
         for name in ("copy", "transpose", "relayout"):
             rungs = self.rungs_of(self.document(name))
             refused = {rung["name"]: rung["reason"] for rung in rungs.values() if rung["status"] == "absent"}
-            self.assertEqual(refused, {"tma": "its kernel is written for CUDA"} if name == "transpose" else {})
+            self.assertEqual(refused, {"tma": "its kernel is written for cuda"} if name == "transpose" else {})
             self.assertIn("tuned", rungs)
 
     def test_what_the_device_cannot_do_is_named(self):
@@ -45,7 +45,7 @@ class Ladder(Case):
         tensor_core = rungs.pop("tensor-core")
         self.assertIn("compute capability 8.0", tensor_core.get("reason", "compute capability 8.0"))
         warpgroup = rungs.pop("warpgroup")
-        self.assertIn("CUDA", warpgroup.get("reason", "CUDA"))
+        self.assertIn("cuda", warpgroup.get("reason", "cuda"))
         self.assertEqual({rung["status"] for rung in rungs.values()}, {"right"})
         self.assertEqual(rungs["async"]["case"], "matmul f32 40x36,36x24 in-strides=1,40")
         self.assertNotIn("peer", [entry["role"] for entry in document["lessons"][0]["beside"]])

@@ -1,5 +1,6 @@
 """The program around the operations: help, devices, check, demo, cache, completions, manual page."""
 import json
+import os
 import re
 import shutil
 import signal
@@ -34,6 +35,16 @@ class Devices(Case):
         self.assertIn("0 compiles", self.good("check", "transpose u8 5x6", env=env).out)
         self.good("cache", "clear", env=env)
         self.assertEqual(json.loads(self.good("cache", "info", "--format", "json", env=env).out)[0]["entries"], 0)
+
+    def test_a_device_is_measured_and_plans_go_by_it(self):
+        env = {"XDG_DATA_HOME": self.path("data")}
+        figures = {f["figure"]: f for f in json.loads(self.good("calibrate", "--dry-run", "--format", "json", env=env).out)}
+        self.assertGreater(figures["copy_rate"]["measured"], 0)
+        self.assertFalse(os.path.exists(self.path("data/axisloom")))
+        self.assertIn("devices.jsonl", self.good("calibrate", env=env).err)
+        image = self.path("in.pgm", b"P5 3 2 255\nabcdef")
+        told = self.good("transpose", image, "-o", self.path("out.pgm"), "--verbose", env=env).err
+        self.assertIn("figures of the device: user's store", told)
 
 
 class Check(Case):

@@ -1,12 +1,13 @@
 // Writes every kernel text that the cases of some files need on a device that is not there, for compilers that are.
-// Usage: axisloom_texts hip|gpu|cpu FOLDER CASES...
+// Usage: axisloom_texts hip|gpu|cpu|nvidia FOLDER CASES...
 //   hip   an AMD GPU through HIP: the CUDA text below the prelude of HIP
 //   gpu   an AMD GPU through OpenCL
 //   cpu   a CPU through OpenCL
-// Each text goes into a file of its own, NUMBER-KERNEL.hip or .cl; what the options of its build were stands beside it.
-#include "check/arena.hpp"
-#include "check/case.hpp"
-#include "check/expand.hpp"
+//   nvidia  an H200 through CUDA
+// Each text goes into a file of its own, NUMBER-KERNEL.hip, .cl or .cu; what the options of its build were stands beside it.
+#include "harness/arena.hpp"
+#include "harness/case.hpp"
+#include "harness/expand.hpp"
 #include "jit/jit.hpp"
 
 #include "../unit/ops_support.hpp"
@@ -44,6 +45,7 @@ DeviceInfo amd_gpu() {
 }
 
 DeviceInfo device_named(const std::string& name) {
+  if (name == "nvidia") return ops_test::gpu_info();
   DeviceInfo info = name == "cpu" ? ops_test::cpu_info() : amd_gpu();
   info.api = name == "hip" ? Api::cuda : Api::opencl;
   info.device_scope_order = name == "hip";  // else the texts are OpenCL C 1.2
@@ -51,25 +53,11 @@ DeviceInfo device_named(const std::string& name) {
   return info;
 }
 
-std::vector<View> views_of(const cli::Case& c) {
-  std::vector<View> views;
-  const auto add = [&](Dtype dtype, const Dims& shape, const cli::Placement& placement) {
-    views.push_back(cli::Place(dtype, shape, placement, cli::canary_bytes).view);
-  };
-  for (std::size_t i = 0; i < c.shapes.size(); ++i) add(c.dtypes[i], c.shapes[i], c.inputs[i]);
-  const View result = result_view(c.op, views);
-  if (c.in_place)
-    views.push_back(views.front());
-  else
-    add(result.dtype, result.shape, c.output);
-  return views;
-}
-
 /// Plans a case by every candidate that accepts it.
-void plan_all(const cli::Case& c, const Device& device) {
+void plan_all(const harness::Case& c, const Device& device) {
   PlanOptions options = c.options;
   options.in_place = c.in_place;
-  const std::vector<View> views = views_of(c);
+  const std::vector<View> views = views_of(c, harness::canary_bytes);
   const PlanReport report = plan(c.op, views, device, options).report();
   if (!options.candidate.empty()) return;
   for (const CandidateReport& candidate : report.candidates) {
@@ -93,7 +81,7 @@ std::string below_hip(const std::string& text) {
 }
 
 /// What must be refused, on this device or on every one, needs no kernel.
-void plan_if_possible(const cli::Case& c, const Device& device) {
+void plan_if_possible(const harness::Case& c, const Device& device) {
   if (c.expect || c.slow || c.largest_buffer) return;
   try {
     plan_all(c, device);
@@ -103,11 +91,11 @@ void plan_if_possible(const cli::Case& c, const Device& device) {
 }
 
 void write(const RecordingDevice& device, const std::string& folder) {
-  const bool hip = device.info().api == Api::cuda;
+  const bool cuda = device.info().api == Api::cuda, hip = cuda && device.info().platform != ops_test::gpu_info().platform;
   int number = 0;
   for (const auto& [text, options] : device.texts) {
     const std::string name = folder + "/" + std::to_string(1000 + number++) + "-" + names_in(text).first;
-    std::ofstream(name + (hip ? ".hip" : ".cl")) << (hip ? below_hip(text) : text);
+    std::ofstream(name + (hip ? ".hip" : cuda ? ".cu" : ".cl")) << (hip ? below_hip(text) : text);
     std::ofstream list(name + ".options");
     for (const std::string& option : options) list << option << "\n";
   }
@@ -119,9 +107,9 @@ void run(const std::string& kind, const std::string& folder, std::span<char*> fi
   const auto recording = std::make_shared<RecordingDevice>(device_named(kind));
   const Device device(recording);
   for (const char* file : files)
-    for (const std::string& line : cli::read_case_lines(file))
-      for (const std::string& expanded : cli::expand(line))
-        if (!cli::parse_random(expanded)) plan_if_possible(cli::parse_case(expanded), device);
+    for (const std::string& line : harness::read_case_lines(file))
+      for (const std::string& expanded : harness::expand(line))
+        if (!harness::parse_random(expanded)) plan_if_possible(harness::parse_case(expanded), device);
   write(*recording, folder);
 }
 

@@ -10,5 +10,5 @@ void run_a_plan() {
 
   axisloom::Queue queue = device.queue();
   axisloom::Buffer buffers[] = {device.allocate(64 << 20), device.allocate(64 << 20)};
-  plan.run(queue, buffers).wait();  // never compiles, never allocates; any number of times, from any thread
+  plan.run(queue, buffers).wait();  // compiles nothing; any number of times, from any thread
 }

@@ -96,6 +96,8 @@ def rounded_mean(dtype, out, rows, _):
         lost = joined(np.where(np.isfinite(values.imag), 0, LONG(np.nan)), np.where(np.isfinite(values.real), 0,
                                                                                    LONG(np.nan)))
         values = joined(values.real + lost.real, values.imag + lost.imag)
+        unsure = np.isposinf(bound.real) | np.isposinf(bound.imag)  # a part that may overflow may make the other NaN
+        bound = joined(np.where(unsure, LONG(np.inf), bound.real), np.where(unsure, LONG(np.inf), bound.imag))
     return values, bound
 
 

@@ -199,7 +199,8 @@ def floats(step, reading, addend, dtype):
     values = [numbers(operand).astype(wide) for operand in reading.operands]
     sizes = [magnitudes(x) for x in values]
     alpha, beta = factors(step, lambda text: LONG(float(text)))
-    result, whole = scaled(alpha, reading.run(*values)), np.abs(alpha) * reading.run(*sizes)
+    unscaled = reading.run(*sizes)  # may be beyond the largest number where alpha brings it back
+    result, whole = scaled(alpha, reading.run(*values)), np.abs(alpha) * unscaled
     if beta != 0:
         result = result + scaled(beta, numbers(addend).astype(wide))
         whole = whole + np.abs(beta) * magnitudes(numbers(addend))
@@ -210,7 +211,7 @@ def floats(step, reading, addend, dtype):
     tiny = (LEAST[component(dtype)] + LEAST[acc]) * reach * (2 * len(sizes) + 1)
     error = (relative + 4 * LONG(ROUNDOFF[acc]) * (1 + relative)) * whole + tiny
     if reading.any_order_alike():
-        bound = finished(whole, error, whole, acc, dtype)
+        bound = finished(whole, error, np.maximum(whole, unscaled), acc, dtype)
     else:  # results between the steps are stored
         bound = finished(whole, error, np.maximum(whole, reach), component(dtype), dtype)
     if "activation" in step.options:

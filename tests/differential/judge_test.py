@@ -17,7 +17,7 @@ from draw import draw
 from elements import DTYPES, LEAST, Typed, component, stored
 from judge import verdict, wrong_elements
 from oracle import expected
-from programs import typed, view
+from programs import Step, typed, view
 
 PROGRAM = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/axisloom")
 DRIVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "differential.py")
@@ -124,6 +124,17 @@ class Planted(unittest.TestCase):
                 outcomes.append(DONE)
             for outcome in outcomes:
                 self.assertIsNotNone(verdict(program, outcome, b"")[0])
+
+
+class Bounds(unittest.TestCase):
+    def test_a_sum_that_alpha_would_bring_back(self):
+        """2 x 3e38 is beyond f32 before alpha halves it: infinity and the sum are both right."""
+        operands = [stored("f32", np.full((1, 2), 3e38)), stored("f32", np.ones((2, 1)))]
+        step = Step("matmul", [0, 1], options={"alpha": "0.5"}, output=2)
+        self.assertTrue(np.isposinf(expected(step, operands).bound.real).all())
+        step.options["alpha"] = "1"
+        operands[0] = stored("f32", np.full((1, 2), 1e38))
+        self.assertTrue(np.isfinite(expected(step, operands).bound.real).all())
 
 
 class Driver(unittest.TestCase):

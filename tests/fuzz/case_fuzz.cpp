@@ -2,9 +2,9 @@
 // line, a NUL, and numbers that describe the device.
 #include "planning.hpp"
 
-#include "check/case.hpp"
-#include "check/expand.hpp"
-#include "ops/registry.hpp"
+#include "harness/case.hpp"
+#include "harness/expand.hpp"
+#include "planner/registry.hpp"
 
 #include <algorithm>
 
@@ -12,13 +12,13 @@ namespace {
 
 using namespace axisloom;
 
-View placed(Dtype dtype, const Dims& shape, const cli::Placement& placement) {
+View placed(Dtype dtype, const Dims& shape, const harness::Placement& placement) {
   View view{dtype, shape, placement.strides.value_or(contiguous_strides(shape)), 0, placement.align};
   if (view.strides.size() == shape.size()) view.offset = placement.offset - view.bounds().low;
   return view;
 }
 
-void plan_case(const cli::Case& c, const DeviceInfo& info) {
+void plan_case(const harness::Case& c, const DeviceInfo& info) {
   std::vector<View> views;
   for (std::size_t i = 0; i < c.shapes.size(); ++i) views.push_back(placed(c.dtypes[i], c.shapes[i], c.inputs[i]));
   const View result = result_view(c.op, views);
@@ -42,10 +42,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Numbers numbers(std::span(data, size).subspan(std::min(end + 1, size)));
   const DeviceInfo info = fuzz::device_from(numbers);
   try {
-    std::vector<std::string> lines = cli::expand(all.substr(0, end));
+    std::vector<std::string> lines = harness::expand(all.substr(0, end));
     lines.resize(std::min(lines.size(), most_cases));
     for (const std::string& line : lines)
-      if (!cli::parse_random(line)) plan_case(cli::parse_case(line), info);
+      if (!harness::parse_random(line)) plan_case(harness::parse_case(line), info);
   } catch (const Error&) {
     // Refused, with words.
   }

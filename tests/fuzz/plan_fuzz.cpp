@@ -2,7 +2,7 @@
 // device's limits, or a typed error. Nothing is run.
 #include "planning.hpp"
 
-#include "ops/registry.hpp"
+#include "planner/registry.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "ops/plan_impl.hpp"
+#include "planner/plan_impl.hpp"
 
 #include "numbers.hpp"
 

@@ -1,5 +1,6 @@
 // The engine and the competition around it, with contestants whose times and mistakes are made up.
 #include "bench/bench.hpp"
+#include "bench/peers/peers.hpp"
 #include "bench/report.hpp"
 #include "bench/sweep.hpp"
 
@@ -62,7 +63,8 @@ class BenchEngine : public testing::Test {
     } catch (const Error&) {
       GTEST_SKIP() << "no CPU device";
     }
-    workload_ = std::make_unique<Workload>(cli::parse_case("transpose u16 67x45"), device_, team_, 1, Strength::full);
+    workload_ =
+        std::make_unique<Workload>(harness::parse_case("transpose u16 67x45"), device_, team_, 1, Strength::full);
   }
 
   Device device_;
@@ -327,8 +329,9 @@ TEST_F(BenchCompetition, WrongOnesAreNamedAndNotRanked) {
   EXPECT_FALSE(json[1].contains("gb_per_second"));
   EXPECT_EQ(json[0]["rank"], 1);
   EXPECT_NEAR(json[0]["call"]["median_ms"].get<double>(), 400, 1e-9);
-  EXPECT_NE(text_of(report, cli::Format::md).find("| WRONG |"), std::string::npos);
-  EXPECT_NE(table_of(report.cases).text(cli::Format::csv).find("label,warm,wrong,,,,,,,,,WRONG"), std::string::npos);
+  EXPECT_NE(text_of(report, harness::Format::md).find("| WRONG |"), std::string::npos);
+  EXPECT_NE(table_of(report.cases).text(harness::Format::csv).find("label,warm,wrong,,,,,,,,,WRONG"),
+            std::string::npos);
 }
 
 TEST_F(BenchCompetition, AJudgeThatFailsCostsOneRow) {
@@ -446,9 +449,9 @@ TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
         settings.strength = strength;
         const Device device = Device::open(info.spec());
         CacheFlusher flusher(device, team_, 1);  // smaller than the arrays: measured once
-        const CaseResult r =
-            time_case({text, cli::parse_case(text)}, device, team_, session, flusher, settings, [](const std::string&) {
-            }).front();
+        const CaseResult r = time_case({text, harness::parse_case(text)}, device, team_, session, flusher, settings,
+                                       [](const std::string&) {})
+                                 .front();
         EXPECT_FALSE(r.yardstick.empty());
         EXPECT_EQ(r.entries.front().role, Role::ours);
         EXPECT_EQ(r.strength, strength);
@@ -478,7 +481,7 @@ TEST(BenchSweep, WhatIsRefusedSaysWhy) {
   Settings settings;
   settings.rules = {0, 0, 0, 0.02, 6, 6};
   std::vector<nlohmann::ordered_json> lines;
-  cli::Case what = cli::parse_case("transpose f32 64x64 candidate=plain");
+  harness::Case what = harness::parse_case("transpose f32 64x64 candidate=plain");
   CacheFlusher flusher(device, team, 1);
   sweep_case(
       {"small", what}, device, team, flusher, {parse_sweep("items=256,257")}, settings, [](const std::string&) {},

@@ -1,5 +1,6 @@
 // Judging what computes: right results pass, a single wrong element does not, and neither does a lack of precision.
 #include "bench/bench.hpp"
+#include "bench/peers/peers.hpp"
 
 #include "core/number.hpp"
 
@@ -26,7 +27,7 @@ class BenchJudge : public testing::Test {
   }
 
   Workload& begin(const std::string& text, Strength strength) {
-    workload_ = std::make_unique<Workload>(cli::parse_case(text), device_, team_, 1, strength);
+    workload_ = std::make_unique<Workload>(harness::parse_case(text), device_, team_, 1, strength);
     workload_->spoil_output(std::byte{0x55});
     return *workload_;
   }
@@ -75,6 +76,14 @@ const ReductionCase reductions[] = {
     {"mean f64 4096", 1.0L / 1024},
 };
 
+// Rows and columns 0 and 2 of these are sampled, 1 is not.
+const char* const products[] = {
+    "matmul f32 130x70,70x150",   "matmul f32 130x70,70x150 in-strides=1,130 in2-strides=1,70",
+    "matmul f64 130x70,70x150",   "matmul i8 130x70,70x150",
+    "matmul u32 130x70,70x150",   "matmul f32 3x130x20,3x20x150",
+    "matmul f32 2x130x20,20x150",
+};
+
 TEST_F(BenchJudge, ReductionsAreWorkedOutToTheLastBit) {
   for (const auto& [text, unit] : reductions) {
     SCOPED_TRACE(text);
@@ -86,6 +95,37 @@ TEST_F(BenchJudge, ReductionsAreWorkedOutToTheLastBit) {
     const Mistakes found = workload.judge(nullptr);
     EXPECT_EQ(found.count, 1);
     EXPECT_EQ(found.first, last);
+  }
+}
+
+// As where the arrays lie on a device of its own.
+TEST_F(BenchJudge, TheDeviceWorksOutReductionsAlike) {
+  for (const auto& [text, unit] : reductions) {
+    SCOPED_TRACE(text);
+    Workload& workload = done(text, Strength::automatic);
+    const auto judge = make_reduction_judge(workload, workload.reduction().value(), Where::device);
+    EXPECT_EQ(judge->judge(nullptr).count, 0) << to_string(judge->judge(nullptr));
+    for (const std::int64_t at : {std::int64_t{0}, workload.out().count() - 1}) {
+      add(at, unit);
+      EXPECT_EQ(judge->judge(nullptr).count, 1);
+      EXPECT_EQ(judge->judge(nullptr).first, at);
+      add(at, -unit);
+    }
+  }
+}
+
+TEST_F(BenchJudge, TheDeviceWorksOutProductsAlike) {
+  for (const char* text : products) {
+    SCOPED_TRACE(text);
+    Workload& workload = done(text, Strength::sampled);
+    const auto judge = make_product_judge(workload, workload.product().value(), Where::device);
+    EXPECT_EQ(judge->judge(nullptr).count, 0) << to_string(judge->judge(nullptr));
+    const bool floats = core::float_format(workload.out().dtype) != nullptr;
+    for (const std::int64_t at : {std::int64_t{151}, workload.out().count() - 1}) {
+      add(at, floats ? 1 : 1 << 5);
+      EXPECT_GE(judge->judge(nullptr).count, 1) << at;
+      add(at, floats ? -1 : -(1 << 5));
+    }
   }
 }
 
@@ -111,21 +151,13 @@ TEST_F(BenchJudge, ASumThatLeavesOutOneElementIsWrong) {
   EXPECT_EQ(workload.judge(nullptr).count, 1);
 }
 
-// Rows and columns 0 and 2 of these are sampled, 1 is not.
-const char* const products[] = {
-    "matmul f32 130x70,70x150",   "matmul f32 130x70,70x150 in-strides=1,130 in2-strides=1,70",
-    "matmul f64 130x70,70x150",   "matmul i8 130x70,70x150",
-    "matmul u32 130x70,70x150",   "matmul f32 3x130x20,3x20x150",
-    "matmul f32 2x130x20,20x150",
-};
-
 TEST_F(BenchJudge, ProductsAreSampledAndTheRestIsSummed) {
   for (const char* text : products) {
     SCOPED_TRACE(text);
     Workload& workload = done(text, Strength::sampled);
     EXPECT_EQ(workload.judge(nullptr).count, 0) << to_string(workload.judge(nullptr));
     const std::int64_t last_matrix = workload.out().count() - std::int64_t{130} * 150;
-    const bool floats = float_format(workload.out().dtype) != nullptr;
+    const bool floats = core::float_format(workload.out().dtype) != nullptr;
     for (std::int64_t at : {last_matrix, last_matrix + 151, workload.out().count() - 1}) {
       add(at, floats ? 1 : 1 << 5);
       const Mistakes found = workload.judge(nullptr);
@@ -220,8 +252,8 @@ TEST_F(BenchJudge, EverybodyOnThisMachineComputesRight) {
                                "matmul i8 50x60,60x70"};
   CacheFlusher smaller_cache(device_, team_, 1);
   for (const char* text : texts) {
-    const CaseResult r = time_case({text, cli::parse_case(text), {}}, device_, team_, session, smaller_cache, settings,
-                                   [](const std::string&) {})
+    const CaseResult r = time_case({text, harness::parse_case(text), {}}, device_, team_, session, smaller_cache,
+                                   settings, [](const std::string&) {})
                              .front();
     EXPECT_EQ(r.entries.front().role, Role::ours);
     for (const Entry& entry : r.entries)
@@ -285,7 +317,7 @@ TEST_F(BenchJudge, OtherCandidatesTakePartWhereACaseNamesThem) {
 
 TEST(BenchProblem, AxesOfReductionsAreMerged) {
   const auto reduction = [](const char* text) {
-    const cli::Case what = cli::parse_case(text);
+    const harness::Case what = harness::parse_case(text);
     const View in = View::contiguous(what.dtypes.front(), what.shapes.front());
     const View views[] = {in, result_view(what.op, std::span(&in, 1))};
     return reduction_of(what.op, views);

@@ -4,9 +4,9 @@
 #include "bench/peers/modes.hpp"
 #include "bench/peers/peers.hpp"
 
-#include "check/case.hpp"
+#include "harness/case.hpp"
 #include "ops/rearrange/rearrange.hpp"
-#include "ops/registry.hpp"
+#include "planner/registry.hpp"
 
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
@@ -25,7 +25,7 @@ namespace {
 
 /// A case's views, contiguous or with the strides that it gives, inputs first.
 struct Views {
-  explicit Views(const char* text) : what(cli::parse_case(text)) {
+  explicit Views(const char* text) : what(harness::parse_case(text)) {
     for (std::size_t i = 0; i < what.shapes.size(); ++i) {
       View view = View::contiguous(what.dtypes[i], what.shapes[i]);
       if (what.inputs[i].strides) view.strides = *what.inputs[i].strides;
@@ -38,7 +38,7 @@ struct Views {
   }
   core::Move merged() const { return core::normalise(ops::lowered_move(what.op, views)); }
 
-  cli::Case what;
+  harness::Case what;
   std::vector<View> views;
 };
 
@@ -251,7 +251,7 @@ class BenchPeersOnCpu : public testing::Test {
   }
   /// What a peer offers; what it computes is judged and found right, and what was there before is found wrong.
   Offer judged(const char* peer, const char* text) {
-    Workload workload(cli::parse_case(text), device_, team_, 1, Strength::automatic);
+    Workload workload(harness::parse_case(text), device_, team_, 1, Strength::automatic);
     const auto table = peer_table();
     const auto entry = std::find_if(table.begin(), table.end(), [&](const PeerEntry& e) { return e.name == peer; });
     Offer offer = entry->offer(workload, session_);

@@ -1,7 +1,7 @@
 // The suites' files: that they can be read, that their cases exist and fit, and how cases are picked.
 #include "bench/suite.hpp"
 
-#include "ops/registry.hpp"
+#include "planner/registry.hpp"
 
 #include <axisloom/error.hpp>
 #include <axisloom/ops.hpp>
@@ -15,7 +15,7 @@
 namespace axisloom::bench {
 namespace {
 
-std::vector<View> views_of(const cli::Case& what) {
+std::vector<View> views_of(const harness::Case& what) {
   std::vector<View> views;
   for (std::size_t i = 0; i < what.shapes.size(); ++i) {
     views.push_back(View::contiguous(what.dtypes[i], what.shapes[i]));
@@ -74,7 +74,7 @@ TEST(BenchSuite, The57OfTtcAreThoseOfItsList) {
   int cases = 0;
   for (const SuiteCase& c : suite_cases()) {
     if (c.suite != "permute" || c.scale != Scale::gpu || !c.label.starts_with("TTC ")) continue;
-    const cli::Case what = job_of(c.label, c.text).what;
+    const harness::Case what = job_of(c.label, c.text).what;
     if (what.dtypes.front() != Dtype::f32) continue;
     ++cases;
     ++of_permutation[c.label.substr(4, c.label.find(' ', 4) - 4)];

@@ -2,9 +2,9 @@
 #include "bench/peers/peers.hpp"
 #include "bench/verify.hpp"
 
-#include "check/case.hpp"
 #include "device/cuda/compile.hpp"
 #include "device/device.hpp"
+#include "harness/case.hpp"
 #include "jit/jit.hpp"
 #include "ops/rearrange/oracle.hpp"
 #include "ops/rearrange/rearrange.hpp"
@@ -24,7 +24,7 @@ namespace {
 /// A case with its input and the oracle's output in host memory.
 struct Example {
   explicit Example(const std::string& text) {
-    const cli::Case what = cli::parse_case(text);
+    const harness::Case what = harness::parse_case(text);
     View in = View::contiguous(what.dtypes.front(), what.shapes.front());
     if (what.inputs.front().strides) in.strides = *what.inputs.front().strides;
     in.offset = -in.bounds().low;
@@ -42,7 +42,7 @@ struct Example {
   }
   /// Flips a bit of the output's element with that index along every axis but the last.
   void plant_mistake(std::int64_t at) {
-    planted = move.out_offset + at * move.axes.back().out_stride;
+    planted = move.out_offset + at * move.axes.back().out;
     output[static_cast<std::size_t>(planted * move.element)] ^= std::byte{0x10};
   }
 
@@ -151,6 +151,28 @@ TEST(BenchVerify, TheKernelsCompileForCuda) {
           << messages;
       EXPECT_EQ(messages.find("warning"), std::string::npos) << messages;
     }
+}
+
+TEST(BenchVerify, TheJudgesKernelsCompileForCuda) {
+  if (device::cuda::installed_nvrtc().found.empty()) GTEST_SKIP() << "INCOMPLETE: no NVRTC on this machine";
+  DeviceInfo info;
+  info.api = Api::cuda;
+  info.compiler = "NVRTC 13.0";
+  jit::Defines numbers;
+  numbers.set("FLOATING", 1).set("SIGNED", 0).set("UNUSED", 0).set("SIGN_BIT", 63).set("FRACTION_SHIFT", 0);
+  numbers.set("FRACTION_MASK", (std::int64_t{1} << 52) - 1).set("AXL_PARAMS_SIZE", std::int64_t{120});
+  for (const char* kernel : {"fold", "thin"}) {
+    jit::Defines defines = numbers;
+    if (kernel == std::string("fold"))
+      defines.set("FOLD", 1).set("COMPONENTS", 2).set("IN_ONE", 0);
+    else
+      defines.set("NUMBER", "f64");
+    const std::string text = jit::full_text({"bench/judge.kernel", kernel, defines, 256, false}, Api::cuda);
+    std::string messages;
+    EXPECT_FALSE(device::cuda::compile_cuda({kernel, text, jit::build_options(info)}, "sm_90", &messages).empty())
+        << messages;
+    EXPECT_EQ(messages.find("warning"), std::string::npos) << messages;
+  }
 }
 
 TEST(BenchVerify, TheArithmeticYardstickCompilesForCuda) {

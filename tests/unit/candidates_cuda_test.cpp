@@ -72,7 +72,7 @@ std::vector<Problem> problems(Dtype dtype) {
   std::vector<Problem> list{
       transpose_problem(dtype, 6400, 6400),
       transpose_problem(dtype, 6400 + element, 6400 + element),
-      {"in place", problem_of(transpose(), square_views(dtype), 32, true)},
+      {"in place", problem_of(transpose(), square_views(dtype))},
       {"shuffle", problem_of(shuffle, with_result(shuffle, View::contiguous(dtype, {3, 5, 7, 2, 4, 6})))},
       copy_problem(dtype)};
   if (element == 4) list.push_back(transpose_problem(dtype, 6400, 6400, 64));
@@ -94,16 +94,14 @@ class Texts {
   explicit Texts(std::string architecture = "sm_90") : architecture_(std::move(architecture)) {}
   void add(const ops::MoveCandidate& candidate, const Problem& problem, const Configuration& values) {
     const DeviceInfo device = card(architecture_);
-    if (!candidate.consider(problem.problem, values, device).refusal.empty()) return;
-    Launch launch = candidate.lower(problem.problem, values, device);
+    if (!ops_test::refusal_of(candidate, problem.problem, values, device).empty()) return;
+    Launch launch = ops_test::launch_of(candidate, problem.problem, values, device);
     check_geometry(launch, device);
     taken_[std::string(candidate.info.name)] += 1;
     const std::string name = std::string(candidate.info.name) + " of " + std::to_string(problem.problem.move.element) +
-                             " bytes, " + problem.name + ", " + tune::to_string(values);
+                             " bytes, " + problem.name + ", " + ops::to_string(values);
     plain_.try_emplace(jit::full_text(launch.kernel, Api::cuda), name);
-    ops::MoveProblem checked = problem.problem;
-    checked.checked = true;
-    if (!candidate.consider(checked, values, device).refusal.empty()) return;
+    if (!candidate.info.checkable) return;
     launch.kernel.checked = true;
     checked_.try_emplace(jit::full_text(launch.kernel, Api::cuda), name);
   }
@@ -131,7 +129,7 @@ class Texts {
 /// Every value that is allowed for a tunable, the others at their defaults.
 void add_every_value(Texts& texts, std::string_view name, const Problem& problem) {
   const ops::MoveCandidate& candidate = candidate_named(name);
-  for (const tune::Tunable& tunable : candidate.info.tunables) {
+  for (const ops::Tunable& tunable : candidate.info.tunables) {
     for (const std::int64_t value : tunable.values) {
       Configuration values = default_values(candidate.info);
       values[std::string(tunable.name)] = value;
@@ -142,7 +140,7 @@ void add_every_value(Texts& texts, std::string_view name, const Problem& problem
 
 void add_defaults(Texts& texts, const Problem& problem) {
   for (const ops::MoveCandidate& candidate : ops::move_candidates())
-    if (candidate.info.cuda) texts.add(candidate, problem, default_values(candidate.info));
+    if (candidate.info.runtimes.contains(Api::cuda)) texts.add(candidate, problem, default_values(candidate.info));
 }
 
 /// Every size of elements and every kind of guard.
@@ -174,7 +172,7 @@ Texts tuned_texts() {
   }
   add_every_value(texts, "slab", problems(Dtype::u8)[3]);
   add_every_value(texts, "rows", guarded_problems(Dtype::f32)[1]);
-  add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32), 32, true)});
+  add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32))});
   add_every_value(texts, "tma", transpose_problem(Dtype::u16, 6400, 6400));
   add_every_value(texts, "shift", copy_problem(Dtype::u8));
   add_every_value(texts, "vectors", copy_problem(Dtype::u8));
@@ -219,8 +217,7 @@ Launch launch_of(const char* name, const Problem& problem, const Configuration& 
   const ops::MoveCandidate& candidate = candidate_named(name);
   Configuration values = default_values(candidate.info);
   for (const auto& [tunable, value] : forced) values[tunable] = value;
-  EXPECT_EQ(candidate.consider(problem.problem, values, gpu_info()).refusal, "");
-  return candidate.lower(problem.problem, values, gpu_info());
+  return ops_test::launch_of(candidate, problem.problem, values, gpu_info());
 }
 
 Launch tile_launch(const Problem& problem, const Configuration& forced = {}) {
@@ -270,7 +267,7 @@ std::string refusal_of(const char* name, const Problem& problem, const DeviceInf
   const ops::MoveCandidate& candidate = candidate_named(name);
   Configuration values = default_values(candidate.info);
   for (const auto& [tunable, value] : forced) values[tunable] = value;
-  return candidate.consider(problem.problem, values, device).refusal;
+  return ops_test::refusal_of(candidate, problem.problem, values, device);
 }
 
 TEST_F(CandidatesCuda, TensorTilesAreMovedByTheAcceleratorAlone) {
@@ -316,37 +313,24 @@ TEST(CandidatesTensor, RefusalsSayWhy) {
             std::string::npos);
   EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::f32, 6404, 6400)).find("multiples of 16"), std::string::npos);
   EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::f32, 6400, 6404)).find("multiples of 16"), std::string::npos);
-  EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::f32, 32, 6400)).find("one behind the other"), std::string::npos);
+  EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::f32, 32, 6400)).find("follow one another"), std::string::npos);
   EXPECT_NE(
       refusal_of("tma", transpose_problem(Dtype::u16, 6400, 6400), gpu_info(), {{"side", 512}}).find("local memory"),
       std::string::npos);
   EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::u8, 6400, 6400), gpu_info(), {{"side", 512}}).find("256 rows"),
             std::string::npos);
   EXPECT_NE(refusal_of("tma", guarded_problems(Dtype::u8)[0]).find("tail"), std::string::npos);
-  Problem checked = fits;
-  checked.problem.checked = true;
-  EXPECT_NE(refusal_of("tma", checked).find("checked"), std::string::npos);
+  EXPECT_FALSE(candidate_named("tma").info.checkable);
   const View four = View::contiguous(Dtype::f32, {4, 8, 16, 32});
   const Operation swap_outer = permute(std::array{1, 0, 3, 2});
   EXPECT_NE(refusal_of("tma", {"four axes", problem_of(swap_outer, with_result(swap_outer, four))}).find("one axis"),
             std::string::npos);
 }
 
-// Both run where they are asked for, and never by their own prediction.
-TEST(CandidatesVectors, LessonsNeverPredictLeast) {
-  for (const DeviceInfo& device : {gpu_info(Api::cuda), gpu_info(Api::opencl), cpu_info()}) {
-    for (const Dtype dtype : dtypes) {
-      for (const Problem& problem : problems(dtype)) {
-        double least = std::numeric_limits<double>::infinity(), lessons = least;
-        for (const ops::MoveCandidate& candidate : ops::move_candidates()) {
-          const ops::Verdict verdict = candidate.consider(problem.problem, default_values(candidate.info), device);
-          if (!verdict.refusal.empty()) continue;
-          double& seconds = candidate.info.name == "tma" || candidate.info.name == "vectors" ? lessons : least;
-          seconds = std::min(seconds, verdict.seconds);
-        }
-        EXPECT_LT(least, lessons) << problem.name << " of " << name(dtype) << " on " << device.name;
-      }
-    }
+TEST(CandidatesVectors, LessonsAreChosenByNameOnly) {
+  for (const char* lesson : {"tma", "vectors"}) {
+    for (const Kind kind : {Kind::cpu, Kind::gpu, Kind::other})
+      EXPECT_FALSE(candidate_named(lesson).info.chosen_on.contains(kind)) << lesson;
   }
 }
 

@@ -1,5 +1,5 @@
 // The test card is not symmetrical in any way that would hide a flip, a turn or a swap.
-#include "demo/card.hpp"
+#include "cli/demo/card.hpp"
 
 #include <axisloom/error.hpp>
 

@@ -1,7 +1,7 @@
 // Completions and manual page name everything that the parser knows.
-#include "generated_text.hpp"
+#include "cli/generated_text.hpp"
 
-#include "app.hpp"
+#include "cli/app.hpp"
 
 #include <axisloom/error.hpp>
 

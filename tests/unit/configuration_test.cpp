@@ -1,14 +1,15 @@
-// Configurations and rates: the order of the stores, the order of matches, and lines that are skipped.
-#include "tune/configuration.hpp"
+// Configurations and models of devices: the order of the stores, the order of matches, and lines that are skipped.
+#include "planner/configuration.hpp"
 
 #include <gtest/gtest.h>
 
 #include "counting_device.hpp"
-#include "tune/store.hpp"
+#include "model/device_model.hpp"
+#include "model/store.hpp"
 
 #include <sys/stat.h>
 
-namespace axisloom::tune {
+namespace axisloom::ops {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,16 +47,16 @@ const std::string device_family =
 
 class ConfigurationStore : public testing::Test {
  protected:
-  ConfigurationStore() { reset_stores(); }
-  ~ConfigurationStore() override { reset_stores(); }
+  ConfigurationStore() { model::reset_stores(); }
+  ~ConfigurationStore() override { model::reset_stores(); }
 
   fs::path path(const std::string& name) const { return folder_ / ("axisloom/" + name); }
   void write(const std::string& text, const std::string& name = "mine.jsonl") const {
     test::write_file(path(name), text);
-    reset_stores();
+    model::reset_stores();
   }
   Found find(const Configuration& forced = {}, const DeviceInfo& device = h200()) const {
-    return lookup(key, tunables, device, forced);
+    return lookup(key, tunables, device, forced, model::stores());
   }
   std::int64_t tile_in() const { return find().values.at("tile_in"); }
 
@@ -68,7 +69,7 @@ TEST_F(ConfigurationStore, DefaultsWhereNothingIsKnown) {
   EXPECT_EQ(found.source, "default");
   EXPECT_EQ(found.values, (Configuration{{"tile_in", 32}, {"layout", 0}}));
   EXPECT_EQ(to_string(found.values), "layout=0 tile_in=32");
-  EXPECT_EQ(to_string({}), "");
+  EXPECT_EQ(ops::to_string(Configuration{}), "");
 }
 
 TEST_F(ConfigurationStore, TheClosestMatchWinsWhateverTheOrder) {
@@ -88,13 +89,15 @@ TEST_F(ConfigurationStore, TheClosestMatchWinsWhateverTheOrder) {
   DeviceInfo older = h100();
   older.architecture = "sm_80";
   EXPECT_EQ(find({}, older).source, "default");
-  EXPECT_EQ(lookup({"rearrange/plain", key.problem, key.shape_class}, tunables, h200(), {}).source, "default");
-  EXPECT_EQ(lookup({key.candidate, key.problem, "1B 2-d large"}, tunables, h200(), {}).source, "default");
+  EXPECT_EQ(lookup({"rearrange/plain", key.problem, key.shape_class}, tunables, h200(), {}, model::stores()).source,
+            "default");
+  EXPECT_EQ(lookup({key.candidate, key.problem, "1B 2-d large"}, tunables, h200(), {}, model::stores()).source,
+            "default");
 }
 
 TEST_F(ConfigurationStore, WhatIsUnknownMatchesNothing) {
   write(R"({"candidate":"rearrange/tile","values":{"tile_in":64},"device":"NVIDIA H200"})");
-  EXPECT_EQ(lookup({"rearrange/tile", "", ""}, tunables, h200(), {}).source, "default");
+  EXPECT_EQ(lookup({"rearrange/tile", "", ""}, tunables, h200(), {}, model::stores()).source, "default");
   DeviceInfo nameless = h200();
   nameless.name = "";
   write(R"({"candidate":"rearrange/tile","values":{"tile_in":64},"family":"other","problem":"4B 8192x8192"})");
@@ -181,10 +184,10 @@ TEST_F(ConfigurationStore, BrokenLinesAreSkippedAndNamed) {
       R"({"candidate":"rearrange/tile","values":{"tile_in":16},"note":")" + std::string(70'000, 'x') + "\"," + exact +
           "}",
       std::string(60'000, '['),
-      R"({"rates":{"copy":1e12},"device":"NVIDIA H200"})",
-      R"({"rates":{"copy":0,"launch":1e-6},"device":"NVIDIA H200"})",
-      R"({"rates":[1,2],"device":"NVIDIA H200"})",
-      R"({"rates":{"copy":1e12,"launch":1e-6}})",
+      R"({"model":{"copies":1e12},"device":"NVIDIA H200"})",
+      R"({"model":{"copy_rate":0,"launch":1e-6},"device":"NVIDIA H200"})",
+      R"({"model":[1,2],"device":"NVIDIA H200"})",
+      R"({"model":{"copy_rate":1e12,"launch":1e-6}})",
   };
   std::string text;
   for (const std::string& bad : broken) text += bad + "\n";
@@ -192,7 +195,7 @@ TEST_F(ConfigurationStore, BrokenLinesAreSkippedAndNamed) {
   write(text + "\n  \r\n" + line(64, exact));
   EXPECT_EQ(find().source, "exact");
   EXPECT_EQ(tile_in(), 64);
-  EXPECT_EQ(rates(h200()).copy_bytes_per_second, 4.295e12) << "from the shipped store";
+  EXPECT_EQ(model::model_of(h200()).copy_rate, 4.295e12) << "from the shipped profile";
   const auto lines = log.take();
   ASSERT_EQ(lines.size(), broken.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -216,7 +219,7 @@ TEST_F(ConfigurationStore, ALastLineWithoutAnEndCounts) {
 TEST_F(ConfigurationStore, ChangedFilesAreReadAgain) {
   write(line(64, exact));
   EXPECT_EQ(tile_in(), 64);
-  EXPECT_EQ(user_store(), user_store()) << "read once";
+  EXPECT_EQ(model::user_store(), model::user_store()) << "read once";
   test::write_file(path("mine.jsonl"), line(64, exact) + line(128, exact));
   EXPECT_EQ(tile_in(), 128);
   test::write_file(path("more.jsonl"), line(16, exact));
@@ -251,33 +254,44 @@ TEST_F(ConfigurationStore, ManyThreadsLookUpWhileAFileChanges) {
   EXPECT_EQ(tile_in(), 64);
 }
 
-TEST_F(ConfigurationStore, RatesOfTheDeviceThenOfItsFamilyThenOfItsKind) {
-  Rates found = rates(h200());
-  EXPECT_EQ(found.source, "device");
-  EXPECT_EQ(found.copy_bytes_per_second, 4.295e12);
-  EXPECT_EQ(found.cached_bytes_per_second, 4.295e12) << "as the copy where it was not measured";
-  EXPECT_EQ(found.launch_seconds, 4e-6);
-  EXPECT_EQ(rates(h100()).source, "device family");
+TEST_F(ConfigurationStore, FiguresOfTheDeviceThenOfItsFamilyThenOfItsKind) {
+  model::DeviceModel found = model::model_of(h200());
+  EXPECT_EQ(found.source, "h200");
+  EXPECT_EQ(found.copy_rate, 4.295e12);
+  EXPECT_EQ(found.launch, 4e-6);
+  DeviceInfo half = h100();
+  half.compute_units = 66;
+  found = model::model_of(half);
+  EXPECT_EQ(found.source, "family of h200");
+  EXPECT_EQ(found.copy_rate, 4.295e12 / 2) << "half as many units";
+  EXPECT_EQ(found.launch, 4e-6);
 
-  write(R"({"rates":{"copy":1e12,"cached":2e12,"launch":5e-6},"device":"NVIDIA H200"})"
-        "\n"
-        R"({"rates":{"copy":3e12,"cached":4e12,"launch":6e-6},"device":"NVIDIA H200"})");
-  found = rates(h200());
-  EXPECT_EQ(found.copy_bytes_per_second, 3e12) << "the user's store first, the last line of it";
-  EXPECT_EQ(found.cached_bytes_per_second, 4e12);
-  EXPECT_EQ(found.launch_seconds, 6e-6);
+  write(
+      R"({"model":{"copy_rate":1e12,"cached_rate":2e12,"launch":5e-6},"device":"NVIDIA H200","family":"nvidia sm_90"})"
+      "\n"
+      R"({"model":{"copy_rate":3e12,"cached_rate":4e12},"device":"NVIDIA H200"})");
+  found = model::model_of(h200());
+  EXPECT_EQ(found.source, "user's store");
+  EXPECT_EQ(found.copy_rate, 3e12) << "the user's store first, the last line of it";
+  EXPECT_EQ(found.cached_rate, 4e12);
+  EXPECT_EQ(found.launch, 5e-6) << "what that line lacks is as of the kind";
+  found = model::model_of(h100());
+  EXPECT_EQ(found.source, "user's store, by family");
+  EXPECT_EQ(found.copy_rate, 1e12);
 
   DeviceInfo cpu;
   cpu.kind = Kind::cpu;
   cpu.name = "cpu";
-  const Rates of_cpu = rates(cpu);
-  EXPECT_EQ(of_cpu.source, "kind");
-  EXPECT_EQ(of_cpu.copy_bytes_per_second, 4e10);
-  EXPECT_EQ(of_cpu.launch_seconds, 2e-5);
-  EXPECT_GT(of_cpu.cached_bytes_per_second, of_cpu.copy_bytes_per_second);
-  cpu.kind = Kind::gpu;
-  EXPECT_EQ(rates(cpu).copy_bytes_per_second, 3e11);
-  EXPECT_EQ(rates(cpu).launch_seconds, 5e-6);
+  const model::DeviceModel of_cpu = model::model_of(cpu);
+  EXPECT_EQ(of_cpu.source, "generic-cpu");
+  EXPECT_EQ(of_cpu.copy_rate, 4e10);
+  EXPECT_EQ(of_cpu.launch, 2e-5);
+  EXPECT_GT(of_cpu.cached_rate, of_cpu.copy_rate);
+  for (const Kind kind : {Kind::gpu, Kind::other}) {
+    cpu.kind = kind;
+    EXPECT_EQ(model::model_of(cpu).copy_rate, 3e11);
+    EXPECT_EQ(model::model_of(cpu).source, "generic-gpu");
+  }
 }
 
 TEST_F(ConfigurationStore, WhatIsNoFileIsPassedOver) {
@@ -290,34 +304,37 @@ TEST_F(ConfigurationStore, WhatIsNoFileIsPassedOver) {
 
 TEST_F(ConfigurationStore, EveryShippedLineCanBeRead) {
   LoggedLines log;
-  const auto store = shipped_store();
-  EXPECT_EQ(shipped_store(), store);
-  EXPECT_FALSE(store->rates.empty());
+  const auto store = model::shipped_store();
+  EXPECT_EQ(model::shipped_store(), store);
   for (const std::string& entry : log.take()) ADD_FAILURE() << entry;
 }
 
 TEST(DeviceFamily, IsMakerAndArchitecture) {
-  EXPECT_EQ(family(h200()), "nvidia sm_90");
+  EXPECT_EQ(model::family(h200()), "nvidia sm_90");
   DeviceInfo device = h200();
   device.api = Api::opencl;
-  EXPECT_EQ(family(device), "nvidia sm_90");
+  EXPECT_EQ(model::family(device), "nvidia sm_90");
   device.platform = "Portable Computing Language";
   device.vendor = "GenuineIntel";
   device.architecture = "skylake-avx512";
-  EXPECT_EQ(family(device), "pocl skylake-avx512");
+  EXPECT_EQ(model::family(device), "genuineintel skylake-avx512");
   device.architecture = "pthread-x86_64-pc-linux-gnu-skylake-avx512";
-  EXPECT_EQ(family(device), "pocl skylake-avx512");
+  EXPECT_EQ(model::family(device), "genuineintel skylake-avx512");
+  device.vendor = "ARM";
   device.architecture = "cpu-aarch64-unknown-linux-gnu-cortex-a72";
-  EXPECT_EQ(family(device), "pocl cortex-a72");
+  EXPECT_EQ(model::family(device), "arm cortex-a72");
   device.platform = "Intel(R) OpenCL Graphics";
   device.vendor = "Intel(R) Corporation";
   device.architecture = "";
-  EXPECT_EQ(family(device), "intel gpu");
+  EXPECT_EQ(model::family(device), "intel gpu");
   device.vendor = "Advanced Micro Devices, Inc.";
   device.architecture = "gfx1100";
-  EXPECT_EQ(family(device), "amd gfx1100");
-  EXPECT_EQ(family(DeviceInfo{}), "unknown device");
+  EXPECT_EQ(model::family(device), "amd gfx1100");
+  device.architecture = "";
+  device.name = "gfx942:sramecc+:xnack-";
+  EXPECT_EQ(model::family(device), "amd gfx942");
+  EXPECT_EQ(model::family(DeviceInfo{}), "unknown other");
 }
 
 }  // namespace
-}  // namespace axisloom::tune
+}  // namespace axisloom::ops

@@ -1,5 +1,5 @@
 // Cutting nests of loops, without any device: the parts are the whole, each once, and stay within the limit.
-#include "ops/slices.hpp"
+#include "planner/slices.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -31,8 +31,8 @@ void for_each_point(const Box& box, const Visit& visit) {
 
 class RandomNests {
  public:
-  Nest next() {
-    Nest nest;
+  SlicedNest next() {
+    SlicedNest nest;
     const int loops = between(1, 4);
     nest.arrays.resize(static_cast<std::size_t>(between(1, 3)));
     nest.arrays.push_back({.element = 8, .strides = {}, .span = 1, .result = true});
@@ -52,7 +52,7 @@ class RandomNests {
   std::mt19937 engine_{7};
 };
 
-void expect_within(const Nest& nest, const Box& box, const SlicedArray& array, std::int64_t limit) {
+void expect_within(const SlicedNest& nest, const Box& box, const SlicedArray& array, std::int64_t limit) {
   const Bounds bounds = bounds_in(nest, box, array);
   EXPECT_LE((bounds.high - bounds.low) * array.element, limit);
   for_each_point(box, [&](const Point& point) {
@@ -63,7 +63,7 @@ void expect_within(const Nest& nest, const Box& box, const SlicedArray& array, s
   });
 }
 
-bool same_kept(const Nest& nest, const Box& a, const Box& b) {
+bool same_kept(const SlicedNest& nest, const Box& a, const Box& b) {
   for (std::size_t d = 0; d < a.size(); ++d)
     if (!nest.reduced[d] && (a[d].begin != b[d].begin || a[d].extent != b[d].extent)) return false;
   return true;
@@ -73,7 +73,7 @@ TEST(Cut, PartsAreTheWholeOnceAndWithinTheLimit) {
   RandomNests nests;
   bool in_parts = false, in_blocks = false;
   for (int i = 0; i < 300; ++i) {
-    const Nest nest = nests.next();
+    const SlicedNest nest = nests.next();
     const std::int64_t limit = 200 + 10 * i;
     std::map<Point, int> times;
     const std::vector<Block> blocks = cut(nest, limit);
@@ -95,8 +95,8 @@ TEST(Cut, PartsAreTheWholeOnceAndWithinTheLimit) {
 }
 
 /// rows x columns of four bytes, contiguous, of which one axis is reduced.
-Nest matrix(std::int64_t rows, std::int64_t columns, bool rows_are_reduced) {
-  Nest nest;
+SlicedNest matrix(std::int64_t rows, std::int64_t columns, bool rows_are_reduced) {
+  SlicedNest nest;
   nest.extents = {rows, columns};
   nest.reduced = {rows_are_reduced, !rows_are_reduced};
   nest.arrays = {{4, {columns, 1}, 1, false},
@@ -134,7 +134,7 @@ TEST(Cut, SaysWhatIsTooLargeForAnything) {
 }
 
 TEST(Cut, LoopsThatHaveNoSteps) {
-  Nest nest = matrix(0, 100, true);
+  SlicedNest nest = matrix(0, 100, true);
   const std::vector<Block> blocks = cut(nest, 100);
   EXPECT_GT(blocks.size(), 1u) << "there are results all the same";
   EXPECT_EQ(bounds_in(nest, blocks[0].box, nest.arrays[0]).high, 0);

@@ -1,7 +1,7 @@
 // The CUDA seam on an emulated driver: books of handles and contexts, errors of every call, loss, waits, limits.
 #include "cuda_support.hpp"
 #include "device/cuda/runtime.hpp"
-#include "ops/plan_impl.hpp"
+#include "planner/plan_impl.hpp"
 
 #include <gtest/gtest.h>
 

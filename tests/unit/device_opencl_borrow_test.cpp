@@ -2,8 +2,10 @@
 #include "opencl_interposer.hpp"
 #include "opencl_support.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 namespace axisloom::device {
@@ -118,7 +120,11 @@ TEST_F(OpenclBorrow, RetainsAndReleasesOnce) {
   EXPECT_EQ(interposer.live(), (std::map<std::string, int>{}));
   EXPECT_EQ(references(cl().clGetCommandQueueInfo, queue_, CL_QUEUE_REFERENCE_COUNT), 1u);
   EXPECT_EQ(references(cl().clGetMemObjectInfo, memory_, CL_MEM_REFERENCE_COUNT), 1u);
-  EXPECT_EQ(references(cl().clGetContextInfo, context_, CL_CONTEXT_REFERENCE_COUNT), context_before);
+  // PoCL lets go of commands of earlier tests when a thread of its own gets round to it.
+  const auto references_now = [&] { return references(cl().clGetContextInfo, context_, CL_CONTEXT_REFERENCE_COUNT); };
+  for (int tries = 0; references_now() > context_before && tries < 500; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(references_now(), context_before);
 }
 
 TEST_F(OpenclBorrow, SharesBuffersWithTheCallersOwnDeviceObject) {

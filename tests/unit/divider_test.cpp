@@ -6,7 +6,7 @@
 #include <axisloom/error.hpp>
 
 #include "core/checked.hpp"
-#include "core/move.hpp"
+#include "core/divider.hpp"
 
 namespace axisloom::core {
 namespace {

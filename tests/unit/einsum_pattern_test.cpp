@@ -100,21 +100,21 @@ TEST(EinsumPattern, SplitsAndMergesAxes) {
 TEST(EinsumPattern, PointsAtTheFault) {
   const std::vector<Dims> shapes{{2, 3}, {3, 5}};
   EXPECT_EQ(message_of("ik,jk->ij", shapes), "the axis 'k' has length 5 here, and 3 elsewhere\n  ik,jk->ij\n      ^");
-  EXPECT_EQ(message_of("ik,kj->im", shapes), "the axis 'm' does not stand on the left\n  ik,kj->im\n          ^");
-  EXPECT_EQ(message_of("ik,kj->ii", shapes), "the name 'i' stands twice on one side\n  ik,kj->ii\n          ^");
+  EXPECT_EQ(message_of("ik,kj->im", shapes), "the axis 'm' does not appear on the left\n  ik,kj->im\n          ^");
+  EXPECT_EQ(message_of("ik,kj->ii", shapes), "the name 'i' appears twice on one side\n  ik,kj->ii\n          ^");
   EXPECT_EQ(message_of("ik,k..j", shapes),
-            "dots may stand only in an ellipsis '...' that is separated by spaces\n  ik,k..j\n      ^^");
+            "dots are allowed only in an ellipsis '...' that is separated by spaces\n  ik,k..j\n      ^^");
   EXPECT_EQ(message_of("ik,kjl->ij", shapes),
             "the pattern has 3 axes, but the array has 2: [3,5]\n  ik,kjl->ij\n     ^");
   EXPECT_EQ(message_of("...k,kj->j", shapes),
             "the ellipsis stands for 1 axes, but not on the right\n  ...k,kj->j\n  ^^^");
   EXPECT_EQ(message_of("ik,kj->...ij", shapes),
-            "the ellipsis on the right has none on the left to come from\n  ik,kj->...ij\n         ^");
+            "the ellipsis on the right has no counterpart on the left\n  ik,kj->...ij\n         ^");
   EXPECT_EQ(message_of("ik->ki", shapes), "the pattern is for 1 arrays, but 2 given\n  ik->ki");
   EXPECT_EQ(message_of("i k, k j -> i -> j", shapes),
             "the pattern has a second '->'\n  i k, k j -> i -> j\n                ^^");
   EXPECT_EQ(message_of("i-k,kj->ij", shapes),
-            "the pattern has a character that cannot stand there\n  i-k,kj->ij\n   ^");
+            "the pattern has a character that is not allowed there\n  i-k,kj->ij\n   ^");
 }
 
 TEST(EinsumPattern, CountsItsOperands) {

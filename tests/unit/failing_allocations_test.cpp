@@ -3,10 +3,10 @@
 #include "failing_allocations.hpp"
 
 #include "limited_device.hpp"
+#include "model/store.hpp"
 #include "opencl_interposer.hpp"
 #include "own_process.hpp"
-#include "tune/configuration.hpp"
-#include "tune/store.hpp"
+#include "planner/configuration.hpp"
 
 AXISLOOM_FAILING_ALLOCATIONS
 
@@ -185,15 +185,15 @@ TEST_F(FailingAllocationsAgain, WhileStoresAreRead) {
   std::int64_t lines = 0;
   set_log([&](std::string_view) { ++lines; });
   expect_survived("stores", [] {
-    tune::reset_stores();
-    EXPECT_EQ(tune::user_store()->measurements.size(), 2u);
+    model::reset_stores();
+    EXPECT_EQ(model::user_store()->measurements.size(), 2u);
   });
   expect_survived("rates", [] {
-    tune::reset_stores();
-    tune::rates(gpu_info());
+    model::reset_stores();
+    model::model_of(gpu_info());
   });
   set_log({});
-  tune::reset_stores();
+  model::reset_stores();
   EXPECT_GT(lines, 0);
 }
 

@@ -68,7 +68,8 @@ TEST(GpuForms, PacketsGoToPlacesBelowTheFirst) {
   const auto made = std::make_shared<PlanImpl>();
   made->device = gpu;
   made->views = views;
-  made->launches.push_back(shift.lower({ops::lowered_move(copy(), views)}, default_values(shift.info), gpu.info()));
+  made->launches.push_back(
+      launch_of(shift, {ops::lowered_move(copy(), views)}, default_values(shift.info), gpu.info()));
   ops::compile(*made);
   const Bytes in = random_bytes(buffer_bytes(views[0]), 7), before(400, std::byte{0x6d});
   EXPECT_TRUE(after_run(Plan(made), in, before) == after_oracle(copy(), views, in, before));

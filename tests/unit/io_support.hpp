@@ -1,6 +1,7 @@
 // What the tests of file formats share: a folder that vanishes, whole files as strings, and expected errors.
 #pragma once
 
+#include <algorithm>
 #include <axisloom/error.hpp>
 #include <cstdlib>
 #include <cstring>

@@ -110,29 +110,29 @@ constexpr unsigned items = 64;
 const Configuration small = {{"block_m", 32}, {"block_n", 32}, {"warp_m", 32}, {"warp_n", 16}, {"band", 2}};
 
 const ops::ProductCandidate& mma_variant() {
-  for (const ops::ProductCandidate& candidate : ops::product_variants())
+  for (const ops::ProductCandidate& candidate : ops::product_candidates())
     if (candidate.info.name == "mma") return candidate;
   throw std::runtime_error("no variant mma");
 }
 
-ops::ProductLaunches lowered(const ops::ProductProblem& problem, const Configuration& more) {
+ops::Launches lowered(const ops::ProductProblem& problem, const Configuration& more) {
   const ops::ProductCandidate& mma = mma_variant();
   Configuration values = ops_test::default_values(mma.info);
   values["step_k"] = problem.product.in == Dtype::f64 ? 16 : 32;
   for (const Configuration& forced : {small, more})
     for (const auto& [tunable, value] : forced) values[tunable] = value;
-  EXPECT_EQ(mma.consider(problem, values, ops_test::gpu_info()).refusal, "");
-  return mma.lower(problem, values, ops_test::gpu_info());
+  return ops_test::launches_of(mma, problem, values, ops_test::gpu_info());
 }
 
 /// Partial products of parts, added up as the second launch does.
 void combine(const std::vector<float>& parts, std::size_t count, const ops::Product& product, Bytes& result) {
-  const auto outputs = static_cast<std::size_t>(product.m * product.n);
+  const auto outputs = static_cast<std::size_t>(product.m.extent * product.n.extent);
   for (std::size_t at = 0; at < outputs; ++at) {
     float sum = 0;
     for (std::size_t part = 0; part < count; ++part) sum += parts[part * outputs + at];
-    const auto row = static_cast<std::int64_t>(at) / product.n, column = static_cast<std::int64_t>(at) % product.n;
-    const std::int64_t to = product.c.offset + row * product.c.m + column * product.c.n;
+    const auto row = static_cast<std::int64_t>(at) / product.n.extent,
+               column = static_cast<std::int64_t>(at) % product.n.extent;
+    const std::int64_t to = product.c.offset + row * product.m.out + column * product.n.out;
     core::store_number(product.out, result.data() + static_cast<std::size_t>(to) * size_of(product.out), sum, 0);
   }
 }
@@ -141,10 +141,10 @@ void expect_right(const emulated::Instance& instance, const Case& job, const Con
   SCOPED_TRACE(text_of(job));
   const Built built = build(job, 1);
   const ops::ProductProblem problem{ops::normalise(built.product), bits};
-  const ops::ProductLaunches launches = lowered(problem, more);
-  const Launch& launch = launches.launches.front();
+  const ops::Launches launches = lowered(problem, more);
+  const Launch& launch = launches.list.front();
   emulated::expect_constants(instance.constants, launch);
-  const bool split = launches.launches.size() == 2;
+  const bool split = launches.list.size() == 2;
   Bytes result = built.buffers.back();
   std::vector<float> partial(launches.workspace_bytes / sizeof(float));
   emulated::Operands operands{};
@@ -229,9 +229,9 @@ const emulated::Instance* instance_for(const Case& job, const Configuration& mor
   values["step_k"] = problem.product.in == Dtype::f64 ? 16 : 32;
   for (const Configuration& forced : {small, more})
     for (const auto& [tunable, value] : forced) values[tunable] = value;
-  if (!mma.consider(problem, values, ops_test::gpu_info()).refusal.empty()) return nullptr;
+  if (!ops_test::refusal_of(mma, problem, values, ops_test::gpu_info()).empty()) return nullptr;
   const emulated::Constants wanted =
-      emulated::constants_of(mma.lower(problem, values, ops_test::gpu_info()).launches.front());
+      emulated::constants_of(ops_test::launch_of(mma, problem, values, ops_test::gpu_info()));
   for (const emulated::Instance* instance : all)
     if (instance->constants == wanted) return instance;
   return nullptr;

@@ -25,8 +25,8 @@ void run(const Move& move, const Visit& visit) {
   const auto step = [&](const auto& self, std::size_t axis, std::int64_t out, std::int64_t in) -> void {
     if (axis < move.axes.size()) {
       for (index[axis] = 0; index[axis] < move.axes[axis].extent; ++index[axis])
-        self(self, axis + 1, out + index[axis] * move.axes[axis].out_stride,
-             in + index[axis] * move.axes[axis].in_stride);
+        self(self, axis + 1, out + index[axis] * move.axes[axis].out,
+             in + index[axis] * move.axes[axis].in);
       return;
     }
     const auto guard_index = [&index](int i) { return index[static_cast<std::size_t>(i)]; };
@@ -73,12 +73,12 @@ class Generator {
     const bool like_input = pick(0, 2) > 0;
     std::int64_t pitch = pick(1, 2);
     for (std::int64_t axes = pick(0, 5); axes > 0; --axes) {
-      MoveAxis axis{pick(0, 15) == 0 ? 0 : pick(1, 4), 0, pitch};
-      axis.in_stride = like_input ? axis.out_stride : pick(-6, 6);
+      Loop axis{pick(0, 15) == 0 ? 0 : pick(1, 4), 0, pitch};
+      axis.in = like_input ? axis.out : pick(-6, 6);
       pitch *= std::max<std::int64_t>(axis.extent, 1);
       if (pick(0, 3) == 0) pitch += pick(1, 3);
-      if (pick(0, 3) == 0) axis.out_stride *= -1;
-      if (pick(0, 3) == 0) axis.in_stride *= -1;
+      if (pick(0, 3) == 0) axis.out *= -1;
+      if (pick(0, 3) == 0) axis.in *= -1;
       move.axes.push_back(axis);
     }
     std::shuffle(move.axes.begin(), move.axes.end(), engine_);
@@ -106,17 +106,17 @@ bool guarded(const Move& move, std::size_t axis) {
 
 void expect_normal(const Move& move) {
   for (std::size_t i = 0; i < move.axes.size(); ++i) {
-    const MoveAxis& a = move.axes[i];
+    const Loop& a = move.axes[i];
     if (!guarded(move, i)) {
       EXPECT_NE(a.extent, 1);
-      EXPECT_GE(a.out_stride, 0);
+      EXPECT_GE(a.out, 0);
     }
     if (i > 0) {
-      EXPECT_GE(std::abs(move.axes[i - 1].out_stride), std::abs(a.out_stride));
+      EXPECT_GE(std::abs(move.axes[i - 1].out), std::abs(a.out));
     }
     for (std::size_t k = 0; k < move.axes.size(); ++k) {
-      const MoveAxis& b = move.axes[k];
-      const bool neighbours = a.in_stride == b.in_stride * b.extent && a.out_stride == b.out_stride * b.extent;
+      const Loop& b = move.axes[k];
+      const bool neighbours = a.in == b.in * b.extent && a.out == b.out * b.extent;
       EXPECT_FALSE(i != k && !guarded(move, i) && !guarded(move, k) && neighbours);
     }
   }
@@ -193,12 +193,12 @@ TEST(Move, ProvenAlignmentIsTheLargest) {
 
 TEST(Move, ACopyIsOneAxis) {
   const Move move{.element = 2, .axes = {{3, 20, 20}, {1, 7, 9}, {4, 5, 5}, {5, 1, 1}}};
-  EXPECT_EQ(normalise(move).axes, (std::vector<MoveAxis>{{60, 1, 1}}));
+  EXPECT_EQ(normalise(move).axes, (Loops{{60, 1, 1}}));
 }
 
 TEST(Move, ATransposeIsTwoAxes) {
   const Move move{.element = 4, .axes = {{6, 1, 4}, {2, 12, 2}, {2, 6, 1}}};
-  EXPECT_EQ(normalise(move).axes, (std::vector<MoveAxis>{{6, 1, 4}, {4, 6, 1}}));
+  EXPECT_EQ(normalise(move).axes, (Loops{{6, 1, 4}, {4, 6, 1}}));
 }
 
 TEST(Move, AReversedCopyBecomesForward) {
@@ -234,7 +234,7 @@ TEST(Move, AGuardWithoutFillShortensItsAxes) {
 TEST(Move, GuardAxesKeepTheirDirection) {
   const Move move{.axes = {{2, 4, -4}, {4, 1, -1}, {3, 8, 8}}, .guard = Guard{0, 1, 5, true}};
   const Move normal = normalise(move);
-  EXPECT_EQ(normal.axes, (std::vector<MoveAxis>{{3, 8, 8}, {2, 4, -4}, {4, 1, -1}}));
+  EXPECT_EQ(normal.axes, (Loops{{3, 8, 8}, {2, 4, -4}, {4, 1, -1}}));
   EXPECT_EQ(normal.guard, (Guard{1, 2, 5, true}));
 }
 

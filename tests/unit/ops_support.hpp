@@ -4,17 +4,19 @@
 #include "core/move.hpp"
 #include "counting_device.hpp"
 #include "device/forwarding.hpp"
+#include "model/profile.hpp"
 #include "opencl_support.hpp"
 #include "ops/rearrange/candidate.hpp"
 #include "ops/rearrange/rearrange.hpp"
-#include "ops/registry.hpp"
-#include "tune/profiles.hpp"
+#include "planner/choose.hpp"
+#include "planner/registry.hpp"
 
 #include <axisloom/plan.hpp>
 
 #include <random>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace axisloom::ops_test {
@@ -93,7 +95,7 @@ inline Device real_device() {
 
 /// The same, planned for as for the device of a profile: "h200".
 inline Device profiled_device(std::string_view name) {
-  return tune::profiled_device(real_device(), name);
+  return model::profiled_device(real_device(), name);
 }
 
 /// A device planned for as a GPU: kernels take the form of many items a group, which OpenCL runs anywhere.
@@ -109,9 +111,31 @@ inline std::vector<View> with_result(const Operation& op, const View& in) {
   return {in, result_view(op, std::span(&in, 1))};
 }
 
-inline ops::MoveProblem problem_of(const Operation& op, const std::vector<View>& views, int index_bits = 32,
-                                   bool in_place = false) {
-  return {core::normalise(ops::lowered_move(op, views)), index_bits, in_place};
+inline ops::MoveProblem problem_of(const Operation& op, const std::vector<View>& views, int index_bits = 32) {
+  return {core::normalise(ops::lowered_move(op, views)), index_bits};
+}
+
+/// Why a candidate does not take a problem on a device; empty when it does.
+template <class Problem>
+std::string refusal_of(const ops::Candidate<Problem>& candidate, const Problem& problem, const Configuration& values,
+                       const DeviceInfo& device) {
+  const ops::Proposal proposal = candidate.propose(problem, values, model::model_of(device));
+  return proposal.refusal.empty() ? ops::beyond_limits(device, proposal.group) : proposal.refusal;
+}
+
+/// What it would launch; throws what it refuses with.
+template <class Problem>
+ops::Launches launches_of(const ops::Candidate<Problem>& candidate, const std::type_identity_t<Problem>& problem,
+                          const Configuration& values, const DeviceInfo& device) {
+  if (const std::string why = refusal_of(candidate, problem, values, device); !why.empty())
+    throw std::runtime_error(why);
+  const model::DeviceModel model = model::model_of(device);
+  return candidate.propose(problem, values, model).launches();
+}
+template <class Problem>
+Launch launch_of(const ops::Candidate<Problem>& candidate, const std::type_identity_t<Problem>& problem,
+                 const Configuration& values, const DeviceInfo& device) {
+  return launches_of(candidate, problem, values, device).list.at(0);
 }
 
 inline const ops::MoveCandidate& candidate_named(std::string_view name) {
@@ -123,7 +147,7 @@ inline const ops::MoveCandidate& candidate_named(std::string_view name) {
 /// A candidate's own values, which no store has changed.
 inline Configuration default_values(const ops::CandidateInfo& info) {
   Configuration values;
-  for (const tune::Tunable& tunable : info.tunables) values[std::string(tunable.name)] = tunable.value;
+  for (const ops::Tunable& tunable : info.tunables) values[std::string(tunable.name)] = tunable.value;
   return values;
 }
 

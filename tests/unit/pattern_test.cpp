@@ -118,9 +118,9 @@ TEST(Pattern, CaretStandsBelowTheFault) {
   EXPECT_EQ(message_of("h w -> w h bad_", {2, 3}, {}),
             "a name cannot start or end with an underscore\n  h w -> w h bad_\n             ^^^^");
   EXPECT_EQ(message_of("h\tw -> w h", {2, 3}, {}),
-            "the pattern has a character that cannot stand there\n  h w -> w h\n   ^");
+            "the pattern has a character that is not allowed there\n  h w -> w h\n   ^");
   EXPECT_EQ(message_of("h w -> w h c", {2, 3}, {}),
-            "the axis 'c' does not stand on the left\n  h w -> w h c\n             ^");
+            "the axis 'c' does not appear on the left\n  h w -> w h c\n             ^");
   EXPECT_EQ(message_of("h (w x) -> w x h", {2, 3}, {{"x", 2}}),
             "the array has length 3 here, which cannot be divided into parts of 2\n  h (w x) -> w x h\n    ^");
   EXPECT_EQ(message_of("h 1 -> h", {2, 3}, {}),

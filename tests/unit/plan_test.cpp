@@ -36,7 +36,8 @@ TEST_F(Plans, ReportWhatWasDecided) {
   EXPECT_EQ(report.shapes, "f32[300,400] -> f32[400,300]");
   EXPECT_EQ(report.device, pretended().info().label());
   EXPECT_EQ(report.configuration_source, "default");
-  EXPECT_EQ(report.configuration, default_values(candidate_named(report.candidate).info));
+  EXPECT_EQ(report.configuration,
+            (Configuration{{"lines_in", 16}, {"lines_out", 2}, {"order", 1}, {"run", 4}, {"stream_mib", 48}}));
   EXPECT_EQ(report.index, IndexWidth::bits32);
   EXPECT_EQ(report.workspace_bytes, 0u);
   EXPECT_EQ(report.bytes_moved, 2 * 300 * 400 * 4);
@@ -157,7 +158,7 @@ TEST_F(Plans, WideStridesOfStripsCountInBytes) {
   const ops::MoveProblem problem = problem_of(copy(), with_result(copy(), in));
   EXPECT_TRUE(core::fits_32_bits(problem.move));
   const ops::MoveCandidate& strip = candidate_named("strip");
-  const Launch launch = strip.lower(problem, default_values(strip.info), cpu_info());
+  const Launch launch = launch_of(strip, problem, default_values(strip.info), cpu_info());
   EXPECT_NE(launch.kernel.defines.text().find("#define INDEX_BITS 64"), std::string::npos);
 }
 

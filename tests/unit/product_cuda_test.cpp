@@ -21,20 +21,14 @@ ops::ProductProblem product_of(Dtype dtype, bool a_turned, bool b_turned, std::i
   ops::ProductProblem problem;
   ops::Product& product = problem.product;
   product.in = product.out = dtype;
-  product.m = m;
-  product.n = n;
-  product.k = k;
-  product.a.m = a_turned ? 1 : k;
-  product.a.k = a_turned ? m : 1;
-  product.b.k = b_turned ? 1 : n;
-  product.b.n = b_turned ? k : 1;
-  product.c.m = n;
-  product.c.n = 1;
+  product.m = {.extent = m, .in = a_turned ? 1 : k, .out = n};
+  product.n = {.extent = n, .out = 1, .other = b_turned ? k : 1};
+  product.k = {.extent = k, .in = a_turned ? m : 1, .other = b_turned ? 1 : n};
   return problem;
 }
 
 const ops::ProductCandidate& variant_named(std::string_view name) {
-  for (const ops::ProductCandidate& candidate : ops::product_variants())
+  for (const ops::ProductCandidate& candidate : ops::product_candidates())
     if (candidate.info.name == name) return candidate;
   throw std::runtime_error("no variant of that name");
 }
@@ -45,8 +39,8 @@ std::vector<Launch> launches_of(std::string_view name, const ops::ProductProblem
   const ops::ProductCandidate& candidate = variant_named(name);
   Configuration values = default_values(candidate.info);
   for (const auto& [tunable, value] : forced) values[tunable] = value;
-  if (!candidate.consider(problem, values, gpu_info()).refusal.empty()) return {};
-  return candidate.lower(problem, values, gpu_info()).launches;
+  if (!ops_test::refusal_of(candidate, problem, values, gpu_info()).empty()) return {};
+  return ops_test::launches_of(candidate, problem, values, gpu_info()).list;
 }
 
 std::vector<std::byte> compiled(const Launch& launch, const std::string& architecture, std::string* log = nullptr) {
@@ -90,8 +84,7 @@ std::string expect_tensor_cores(const ops::ProductProblem& problem, std::span<co
     DeviceInfo card = gpu_info();
     card.architecture = architecture;
     if (architecture == "sm_80") card.local_memory_max = 163 << 10;
-    EXPECT_EQ(mma.consider(problem, values, card).refusal, "") << architecture;
-    for (const Launch& launch : mma.lower(problem, values, card).launches) {
+    for (const Launch& launch : ops_test::launches_of(mma, problem, values, card).list) {
       std::string log;
       compiled(launch, architecture, &log);
       EXPECT_EQ(log, "") << architecture;
@@ -142,7 +135,7 @@ TEST_F(ProductsCuda, EveryFormOfTilesCompiles) {
   for (const Configuration& values :
        {Configuration{{"buffers", 1}}, Configuration{{"access", 4}}, Configuration{{"step_k", 16}},
         Configuration{{"block_m", 256}, {"tile_m", 16}}, Configuration{{"async", 1}}, Configuration{{"split", 4}}})
-    expect_compiles(launches_of("tile", turned, values), tune::to_string(values), turn++, Spills::allowed);
+    expect_compiles(launches_of("tile", turned, values), ops::to_string(values), turn++, Spills::allowed);
 }
 
 // 64 x 64 outputs of a warp are 4 x 8 fragments, and 64 k's four instructions deep; of f64 4 x 4 and one.
@@ -202,7 +195,7 @@ TEST_F(ProductsCuda, OtherFormsOfWarpgroupsCompileWithoutSpills) {
   product.alpha = 0.5, product.beta = 2, product.relu = true;
   wide.index_bits = 64;
   odd.product.out = Dtype::f32;
-  odd.product.c.m = 4097;
+  odd.product.m.out = 4097;
   for (const ops::ProductProblem& problem : {scaled, wide, odd}) {
     const std::vector<Launch> launches = launches_of("wgmma", problem);
     ASSERT_EQ(launches.size(), 1u);
@@ -219,32 +212,43 @@ TEST(Warpgroups, RefuseWhatTheyCannotTake) {
     card.architecture = architecture;
     Configuration values = default_values(variant_named("wgmma").info);
     for (const auto& [tunable, value] : forced) values[tunable] = value;
-    return variant_named("wgmma").consider(problem, values, card).refusal;
+    return ops_test::refusal_of(variant_named("wgmma"), problem, values, card);
   };
   const auto says = [&](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text << " does not say " << part;
   };
   ops::ProductProblem fits = product_of(Dtype::f16, false, false);
   EXPECT_EQ(refusal(fits), "");
-  says(refusal(fits, {}, "sm_80"), "9.0 alone, the device is sm_80");
-  says(refusal(fits, {}, "sm_100"), "9.0 alone, the device is sm_100");
+  says(refusal(fits, {}, "sm_80"), "9.0, the device is sm_80");
+  says(refusal(fits, {}, "sm_100"), "9.0, the device is sm_100");
   says(refusal(product_of(Dtype::f32, false, false)), "f32");
   says(refusal(product_of(Dtype::f16, false, true, 1)), "vector");
   says(refusal(product_of(Dtype::f16, false, true, 4096, 4096, 0)), "no terms");
   says(refusal(product_of(Dtype::f16, false, false, 4096, 4096, 4100)), "multiples of 16");
   says(refusal(fits, {{"block_n", 256}, {"stages", 6}}), "local memory");
-  fits.checked = true;
-  says(refusal(fits), "checked");
-  fits.checked = false;
-  fits.product.batch = {{4, 1 << 24, 1 << 24, 1 << 24, 0}, {4, 1 << 26, 1 << 27, 1 << 27, 0}};
-  says(refusal(fits), "one axis");
+  EXPECT_FALSE(variant_named("wgmma").info.checkable);
+  fits.product.batch = {{4, 1 << 24, 1 << 24, 1 << 24}, {4, 1 << 26, 1 << 27, 1 << 27}};
+  says(refusal(fits), "one batch axis");
   fits.product.batch.pop_back();
   EXPECT_EQ(refusal(fits), "");
-  fits.product.batch[0].a = 1 << 24 | 4;
+  fits.product.batch[0].in = 1 << 24 | 4;
   says(refusal(fits), "multiples of 16");
   fits.product.batch.clear();
-  fits.product.a.m = -4096;
+  fits.product.m.in = -4096;
   says(refusal(fits), "backwards");
+}
+
+TEST(TensorCores, RefuseBlocksThatAreNotMadeOfWarps) {
+  const ops::ProductCandidate& mma = variant_named("mma");
+  for (const Dtype dtype : {Dtype::f16, Dtype::f64}) {
+    for (const char* side : {"block_m", "block_n"}) {
+      Configuration values = default_values(mma.info);
+      values[side] = 32;
+      values[side == std::string_view("block_m") ? "warp_m" : "warp_n"] = 64;
+      EXPECT_EQ(ops_test::refusal_of(mma, product_of(dtype, false, false), values, gpu_info()),
+                "a block is not made of whole warps");
+    }
+  }
 }
 
 // Without a card what decides is the prediction: tensor cores where they are much faster, and nowhere else.
@@ -252,13 +256,15 @@ TEST(TensorCores, AreTakenForWhatTheyAreFasterAt) {
   const auto taken = [](const ops::ProductProblem& problem, const std::string& architecture) {
     DeviceInfo card = gpu_info();
     card.architecture = architecture;
+    if (architecture != "sm_90") card.name = "a card of " + architecture;
     std::string_view best;
     double seconds = 0;
-    for (const ops::ProductCandidate& candidate : ops::product_variants()) {
-      const ops::Verdict verdict = candidate.consider(problem, default_values(candidate.info), card);
-      if (!verdict.refusal.empty() || (!best.empty() && verdict.seconds >= seconds)) continue;
+    for (const ops::ProductCandidate& candidate : ops::product_candidates()) {
+      if (!candidate.info.runs_on.contains(card.kind) || !candidate.info.chosen_on.contains(card.kind)) continue;
+      const ops::Proposal proposal = candidate.propose(problem, default_values(candidate.info), model::model_of(card));
+      if (!proposal.refusal.empty() || (!best.empty() && proposal.seconds >= seconds)) continue;
       best = candidate.info.name;
-      seconds = verdict.seconds;
+      seconds = proposal.seconds;
     }
     return best;
   };

@@ -115,16 +115,17 @@ inline Built laid_out(const Case& job) {
   ops::Product& product = built.product;
   product.in = job.in;
   product.out = job.out;
-  product.m = job.m;
-  product.n = job.n;
-  product.k = job.k;
-  product.a = {.m = built.a.row, .n = 0, .k = built.a.column, .offset = built.a.offset, .align = job.align};
-  product.b = {.m = 0, .n = built.b.column, .k = built.b.row, .offset = built.b.offset, .align = job.align};
-  product.c = {.m = built.c.row, .n = built.c.column, .k = 0, .offset = built.c.offset, .align = job.align};
-  if (job.beta != 0) product.d = product.c;
+  const std::int64_t d = job.beta != 0 ? 1 : 0;  // it lies as C does
+  product.m = {job.m, built.a.row, built.c.row, 0, d * built.c.row};
+  product.n = {job.n, 0, built.c.column, built.b.column, d * built.c.column};
+  product.k = {job.k, built.a.column, 0, built.b.row};
+  product.a = {built.a.offset, job.align};
+  product.b = {built.b.offset, job.align};
+  product.c = {built.c.offset, job.align};
+  if (d != 0) product.d = product.c;
   for (std::size_t i = 0; i < job.batch.size(); ++i)
     product.batch.push_back(
-        {job.batch[i], built.a.batch[i], built.b.batch[i], built.c.batch[i], job.beta != 0 ? built.c.batch[i] : 0});
+        {job.batch[i], built.a.batch[i], built.c.batch[i], built.b.batch[i], d * built.c.batch[i]});
   product.alpha = job.alpha;
   product.beta = job.beta;
   product.relu = job.relu;

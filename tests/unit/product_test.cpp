@@ -21,7 +21,7 @@ PlanOptions forced(std::string_view candidate, Configuration values = {}) {
 
 void expect_right(const Case& job, const PlanOptions& options, unsigned seed = 1) {
   const std::string what = text_of(job) + " by " + (options.candidate.empty() ? "any" : options.candidate) + " " +
-                           tune::to_string(options.configuration);
+                           ops::to_string(options.configuration);
   try {
     const Built built = build(job, seed);
     std::string taken;
@@ -304,12 +304,11 @@ std::size_t compiles_for(const DeviceInfo& info, std::map<std::string, int>& tak
     const Laid a = lay(job.batch, job.m, job.k, job.a), b = lay(job.batch, job.k, job.n, job.b),
                c = lay(job.batch, job.m, job.n, job.c);
     ops::Product product;
-    product.m = job.m, product.n = job.n, product.k = job.k;
-    product.a = {.m = a.row, .k = a.column};
-    product.b = {.n = b.column, .k = b.row};
-    product.c = {.m = c.row, .n = c.column};
+    product.m = {job.m, a.row, c.row};
+    product.n = {job.n, 0, c.column, b.column};
+    product.k = {job.k, a.column, 0, b.row};
     for (std::size_t axis = 0; axis < job.batch.size(); ++axis)
-      product.batch.push_back({job.batch[axis], a.batch[axis], b.batch[axis], c.batch[axis], 0});
+      product.batch.push_back({job.batch[axis], a.batch[axis], c.batch[axis], b.batch[axis]});
     taken[ops::plan_product(product, {}, Device(pretended), {})->report.candidate] += 1;
   }
   return pretended->sources.size();

@@ -2,15 +2,15 @@
 #include "ops_support.hpp"
 
 #include "device/forwarding.hpp"
-#include "device/profile.hpp"
 #include "jit/jit.hpp"
-#include "tune/profiles.hpp"
+#include "model/profile.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace axisloom::ops_test {
 namespace {
@@ -31,26 +31,33 @@ bool can_wear_profiles() {
   return info.api == Api::opencl && info.max_group >= 1024 && info.local_memory_max >= 256 << 10;
 }
 
-TEST(Profile, ThoseOfFourMakersTravelInside) {
-  const std::vector<std::string> names = tune::profile_names();
-  for (const char* name : {"h200", "mi300x", "arc-a770", "mali-g52"})
+TEST(Profile, EveryShippedOneHoldsTogether) {
+  const std::vector<std::string> names = model::profile_names();
+  for (const char* name : {"a100", "adreno", "apple", "arc-a770", "b200", "epyc", "h200", "mali-g52", "mi300x",
+                           "rtx-4090", "rx-7900-xtx", "xeon"})
     EXPECT_TRUE(std::find(names.begin(), names.end(), name) != names.end()) << name;
   for (const std::string& name : names) {
-    const DeviceInfo info = tune::profile_named(name).info;
-    EXPECT_EQ(info.kind, Kind::gpu) << name;
+    const DeviceInfo& info = model::profile_named(name).model;
     EXPECT_GT(info.compute_units, 0u) << name;
     EXPECT_GE(info.max_group, 256u) << name;
     EXPECT_GE(info.local_memory_max, info.local_memory) << name;
     EXPECT_GE(info.global_memory, info.max_allocation) << name;
+    const model::DeviceModel model = model::model_of(info);
+    EXPECT_EQ(model.source, name);
+    for (const model::Figure& figure : model::figures()) {
+      const bool may_lack =
+          figure.name.starts_with("tensor") || figure.name == "cache" || figure.name == (model.is_cpu() ? "" : "core");
+      EXPECT_TRUE(may_lack || model.*figure.place > 0) << name << " " << figure.name;
+    }
   }
-  EXPECT_FALSE(tune::profile_named("arc-a770").info.f64);
-  EXPECT_THROW(tune::profile_named("h201"), Error);
+  EXPECT_FALSE(model::profile_named("arc-a770").model.f64);
+  EXPECT_THROW(model::profile_named("h201"), Error);
 }
 
 TEST(Profile, WhatIsMissingOrWrongIsNamed) {
   const auto refused = [](const std::string& text) -> std::string {
     try {
-      device::parse_profile("p", text);
+      model::parse_profile("p", text);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::usage);
       return error.parts().message;
@@ -71,14 +78,14 @@ TEST(Profile, WhatIsMissingOrWrongIsNamed) {
 }
 
 TEST(Profile, AMemberThatNobodyReadsYetIsNoFault) {
-  EXPECT_NO_THROW(device::parse_profile("p", replaced(h200_text(), "\"limits\"", "\"costs\": {}, \"limits\"")));
+  EXPECT_NO_THROW(model::parse_profile("p", replaced(h200_text(), "\"limits\"", "\"costs\": {}, \"limits\"")));
 }
 
 TEST(Profile, ClaimsNoFeatureThatTheRealDeviceLacks) {
   DeviceInfo real = cpu_info();
   real.f16 = false;
   real.device_scope_order = false;
-  const auto worn = device::profiled(std::make_shared<PretendedDevice>(real), tune::profile_named("h200"));
+  const auto worn = model::profiled(std::make_shared<PretendedDevice>(real), model::profile_named("h200"));
   EXPECT_EQ(worn->info().name, "NVIDIA H200");
   EXPECT_EQ(worn->info().kind, Kind::gpu);
   EXPECT_EQ(worn->info().compute_units, 132u);
@@ -87,17 +94,17 @@ TEST(Profile, ClaimsNoFeatureThatTheRealDeviceLacks) {
   EXPECT_FALSE(worn->info().device_scope_order);
   EXPECT_EQ(worn->compiled_for().name, real.name);
   EXPECT_EQ(worn->compiled_for().platform, real.platform);
-  const auto phone = device::profiled(std::make_shared<PretendedDevice>(real), tune::profile_named("mali-g52"));
+  const auto phone = model::profiled(std::make_shared<PretendedDevice>(real), model::profile_named("mali-g52"));
   EXPECT_FALSE(phone->compiled_for().f64) << "a kernel with doubles would compile here, and nowhere on the phone";
 }
 
 TEST(Profile, PromisesNoBetterAlignmentThanTheRealDeviceGives) {
-  const device::Profile h200 = tune::profile_named("h200");
-  for (const std::size_t granted : {h200.info.base_alignment / 2, 2 * h200.info.base_alignment}) {
+  const model::Profile& h200 = model::profile_named("h200");
+  for (const std::size_t granted : {h200.model.base_alignment / 2, 2 * h200.model.base_alignment}) {
     DeviceInfo real = cpu_info();
     real.base_alignment = granted;
-    EXPECT_EQ(device::profiled(std::make_shared<PretendedDevice>(real), h200)->info().base_alignment,
-              std::min(granted, h200.info.base_alignment));
+    EXPECT_EQ(model::profiled(std::make_shared<PretendedDevice>(real), h200)->info().base_alignment,
+              std::min(granted, h200.model.base_alignment));
   }
 }
 
@@ -105,8 +112,8 @@ TEST(Profile, ADeviceWithSmallerGroupsCannotWearIt) {
   DeviceInfo real = cpu_info();
   real.max_group = 512;
   const auto small = std::make_shared<PretendedDevice>(real);
-  EXPECT_THROW(device::profiled(small, tune::profile_named("h200")), Error);
-  EXPECT_NO_THROW(device::profiled(small, tune::profile_named("mi300x")));
+  EXPECT_THROW(model::profiled(small, model::profile_named("h200")), Error);
+  EXPECT_NO_THROW(model::profiled(small, model::profile_named("mi300x")));
 }
 
 TEST(Profile, KernelsOfOneVendorRefuseByName) {

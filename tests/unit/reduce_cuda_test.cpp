@@ -25,13 +25,13 @@ class Texts {
            const Configuration& forced = {}) {
     const ops::ReduceProblem problem = problem_for(op, in, width);
     for (const ops::ReduceCandidate& candidate : ops::reduce_candidates()) {
-      if (!candidate.info.cuda) continue;
+      if (!candidate.info.runtimes.contains(Api::cuda)) continue;
       Configuration values = default_values(candidate.info);
       for (const auto& [name, value] : forced)
         if (values.contains(name)) values[name] = value;
-      if (!candidate.consider(problem, values, gpu_info()).refusal.empty()) continue;
+      if (!ops_test::refusal_of(candidate, problem, values, gpu_info()).empty()) continue;
       taken_[std::string(candidate.info.name)] += 1;
-      for (Launch& launch : candidate.lower(problem, values, gpu_info()).launches)
+      for (Launch& launch : ops_test::launches_of(candidate, problem, values, gpu_info()).list)
         add(launch, to_string(op) + " of " + to_string(in));
     }
   }
@@ -114,8 +114,8 @@ Launch rows_launch(Dtype dtype, const Dims& shape = {1 << 26}) {
   const View view = View::contiguous(dtype, shape);
   const ops::ReduceCandidate& rows = ops::reduce_candidates()[0];
   EXPECT_EQ(rows.info.name, "rows");
-  return rows.lower(problem_for(reduction("sum", {{"axes", "-1"}}), view), default_values(rows.info), gpu_info())
-      .launches.at(0);
+  return ops_test::launch_of(rows, problem_for(reduction("sum", {{"axes", "-1"}}), view), default_values(rows.info),
+                             gpu_info());
 }
 
 TEST_F(ReduceCuda, OneLaunchOrdersItsGroupsByFences) {

@@ -190,7 +190,7 @@ TEST(ReduceSemantics, BadRequestsAreNamed) {
   EXPECT_NE(text(reduction("sum", {{"order", "random"}})).find("portable or fast"), std::string::npos);
   EXPECT_NE(text(reduction("norm", {{"ord", "3"}})).find("ord 1, 2 or inf"), std::string::npos);
   EXPECT_NE(text(reduce("median", "h w ->")).find("unknown reduction"), std::string::npos);
-  EXPECT_NE(text(reduce("sum", "h w -> c")).find("does not stand on the left"), std::string::npos);
+  EXPECT_NE(text(reduce("sum", "h w -> c")).find("does not appear on the left"), std::string::npos);
 }
 
 TEST(ReduceSemantics, WhatNeedsF64IsRefusedWithoutIt) {

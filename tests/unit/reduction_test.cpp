@@ -6,9 +6,9 @@
 namespace axisloom::ops {
 namespace {
 
-std::vector<std::int64_t> in_strides(const std::vector<ReduceAxis>& axes) {
+std::vector<std::int64_t> in_strides(const core::Loops& axes) {
   std::vector<std::int64_t> strides;
-  for (const ReduceAxis& axis : axes) strides.push_back(axis.in);
+  for (const core::Loop& axis : axes) strides.push_back(axis.in);
   return strides;
 }
 

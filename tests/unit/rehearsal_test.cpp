@@ -20,6 +20,8 @@ Specialisation any_kernel(unsigned items = 1) {
   what.file = "rearrange/plain.kernel";
   what.kernel = "plain";
   what.items = items;
+  what.defines.set("ELEMENT", "u8").set("ELEMENT_BYTES", 1).set("RANK", 2).set("INDEX_BITS", 32);
+  what.defines.set("AXL_PARAMS_SIZE", 48);
   return what;
 }
 

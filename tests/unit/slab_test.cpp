@@ -114,7 +114,7 @@ TEST(Slab, BytesTravelInWordsWhereRunsAllow) {
 
 TEST(Slab, StridedSidesHaveNone) {
   core::Move move = reversed(Dtype::f32, {16, 16, 16});
-  for (core::MoveAxis& axis : move.axes) axis.in_stride *= 2;
+  for (core::Loop& axis : move.axes) axis.in *= 2;
   EXPECT_FALSE(ops::slab_of(move, slab_bytes, 4, 256, 0));
 }
 

@@ -22,7 +22,7 @@
 #define VECTOR_I 16
 #define ROWS 4
 namespace axisloom::emulated::bytes_1 {
-#include "ops/rearrange/tma.kernel"
+#include "ops/lessons/tma.kernel"
 }
 #include "emulated/forget.h"
 
@@ -32,7 +32,7 @@ namespace axisloom::emulated::bytes_1 {
 #define VECTOR_I 8
 #define ROWS 4
 namespace axisloom::emulated::bytes_2 {
-#include "ops/rearrange/tma.kernel"
+#include "ops/lessons/tma.kernel"
 }
 #include "emulated/forget.h"
 
@@ -42,7 +42,7 @@ namespace axisloom::emulated::bytes_2 {
 #define VECTOR_I 4
 #define ROWS 4
 namespace axisloom::emulated::bytes_4 {
-#include "ops/rearrange/tma.kernel"
+#include "ops/lessons/tma.kernel"
 }
 #include "emulated/forget.h"
 
@@ -52,7 +52,7 @@ namespace axisloom::emulated::bytes_4 {
 #define VECTOR_I 2
 #define ROWS 2
 namespace axisloom::emulated::bytes_8 {
-#include "ops/rearrange/tma.kernel"
+#include "ops/lessons/tma.kernel"
 }
 #include "emulated/forget.h"
 
@@ -62,7 +62,7 @@ namespace axisloom::emulated::bytes_8 {
 #define VECTOR_I 1
 #define ROWS 1
 namespace axisloom::emulated::bytes_16 {
-#include "ops/rearrange/tma.kernel"
+#include "ops/lessons/tma.kernel"
 }
 
 #undef GROUP
@@ -151,7 +151,7 @@ TEST(TmaEmulated, TilesOfEverySizeLandWhereTheyShould) {
       std::swap(turned[turned.size() - 1], turned[turned.size() - 2]);
       const std::vector<View> views{spaced(dtype, shape), spaced(dtype, turned)};
       const ops::MoveProblem problem = problem_of(transpose(), views);
-      const std::string refusal = tma.consider(problem, values, gpu_info()).refusal;
+      const std::string refusal = refusal_of(tma, problem, values, gpu_info());
       if (shape[0] == 1) {
         EXPECT_EQ(refusal.find("no two different axes"), 0u) << refusal;
         continue;
@@ -160,7 +160,7 @@ TEST(TmaEmulated, TilesOfEverySizeLandWhereTheyShould) {
       Bytes in = random_bytes(buffer_bytes(views[0]), 1);
       const Bytes before = random_bytes(buffer_bytes(views[1]), 2);
       Bytes out = before;
-      run(tma.lower(problem, values, gpu_info()), problem.move.element, in.data(), out.data());
+      run(launch_of(tma, problem, values, gpu_info()), problem.move.element, in.data(), out.data());
       EXPECT_EQ(out, after_oracle(transpose(), views, in, before));
     }
   }
@@ -195,8 +195,8 @@ TEST(TmaEmulated, RandomProblems) {
     std::swap(turned[turned.size() - 1], turned[turned.size() - 2]);
     const std::vector<View> views{random_view(random, dtype, shape), random_view(random, dtype, turned)};
     const ops::MoveProblem problem = problem_of(transpose(), views);
-    if (!tma.consider(problem, values, gpu_info()).refusal.empty()) continue;
-    const Launch launch = tma.lower(problem, values, gpu_info());
+    if (!refusal_of(tma, problem, values, gpu_info()).empty()) continue;
+    const Launch launch = launch_of(tma, problem, values, gpu_info());
     const emulated::Constants constants = emulated::constants_of(launch);
     if (constants.at("RANK") != 4 || constants.at("AXIS_I") != 2 || constants.at("AXIS_O") != 3) continue;
     SCOPED_TRACE(random.text() + " " + to_string(views[0]) + " to " + to_string(views[1]));

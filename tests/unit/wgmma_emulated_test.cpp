@@ -74,15 +74,13 @@ namespace {
 constexpr unsigned items = 384;
 
 Launch lowered(const ops::ProductProblem& problem, const Configuration& forced) {
-  const auto variants = ops::product_variants();
-  const auto wgmma =
-      std::find_if(variants.begin(), variants.end(), [](const auto& variant) { return variant.info.name == "wgmma"; });
+  const ops::Candidates<ops::ProductProblem>& all = ops::product_candidates();
+  const auto wgmma = std::find_if(all.begin(), all.end(), [](const auto& one) { return one.info.name == "wgmma"; });
   Configuration values = ops_test::default_values(wgmma->info);
   for (const auto& [tunable, value] : forced) values[tunable] = value;
   DeviceInfo card = ops_test::gpu_info();
   card.compute_units = 3;  // so that groups take several blocks
-  EXPECT_EQ(wgmma->consider(problem, values, card).refusal, "");
-  return wgmma->lower(problem, values, card).launches.at(0);
+  return ops_test::launch_of(*wgmma, problem, values, card);
 }
 
 void expect_right(const emulated::WarpgroupInstance& instance, const Case& job, const Configuration& forced,

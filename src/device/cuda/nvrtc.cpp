@@ -94,12 +94,12 @@ std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) 
   int count = 0;
   if (nvrtc->api.nvrtcVersion(&nvrtc->version.major, &nvrtc->version.minor) != kNvrtcSuccess ||
       nvrtc->api.nvrtcGetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0) {
-    why = "does not tell its version and architectures";
+    why = "does not report its version and architectures";
     return nullptr;
   }
   nvrtc->architectures.resize(static_cast<std::size_t>(count));
   if (nvrtc->api.nvrtcGetSupportedArchs(nvrtc->architectures.data()) != kNvrtcSuccess) {
-    why = "does not tell its architectures";
+    why = "does not report its architectures";
     return nullptr;
   }
   std::ranges::sort(nvrtc->architectures);

@@ -53,8 +53,8 @@ class KernelProgram final : public Program {
 /// Compiles; a compiler error is Error(device) whose message is the build log.
 std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& context, const BuildRequest& request);
 /// PTX in which every kernel of a required group size asks for registers such that `groups` groups fit a compute unit:
-/// the second argument of CUDA's __launch_bounds__. Left to itself NVIDIA's assembler gave the sum of floats 40
-/// registers where 64 hold its loads in flight (H200: 4173 GB/s so, 4374 through CUDA).
+/// the second argument of CUDA's __launch_bounds__. Left to itself NVIDIA's assembler gives kernels too few
+/// registers for their loads in flight (docs/design/reduce.md).
 std::string with_resident_groups(std::string_view ptx, unsigned groups);
 /// Null when the runtime rejects the binary.
 std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& context, const BuildRequest& request,

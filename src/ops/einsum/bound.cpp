@@ -11,13 +11,13 @@
 // and the addition add 4 u of |alpha| |S| + |beta| |addend|; the oracle is rounded too, by v. Below the smallest normal
 // number errors are absolute: half of the smallest number there is for each rounding, which operands met later multiply
 // and sums add up.
+#include "core/integers.hpp"
 #include "core/number.hpp"
-#include "ops/einsum/nest.hpp"
+#include "ops/einsum/dense.hpp"
 #include "ops/einsum/oracle.hpp"
 #include "ops/einsum/path.hpp"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 
 namespace axisloom::ops {
@@ -32,13 +32,10 @@ struct Roundoff {
 
 Roundoff roundoff_of(Dtype dtype) {
   const double stored = core::unit_roundoff(dtype);
-  const Dtype component = core::component_of(dtype);
-  const bool small = component == Dtype::f16 || component == Dtype::bf16;
-  const double least = component == Dtype::f16    ? 0x1p-24
-                       : component == Dtype::bf16 ? 0x1p-133
-                       : component == Dtype::f32  ? 0x1p-149
-                                                  : 0x1p-1074;
-  return {small ? core::unit_roundoff(Dtype::f32) : stored, stored, least, core::components_of(dtype) == 2};
+  const core::FloatFormat* const format = core::float_format(dtype);
+  const double least = format != nullptr ? double(format->least()) : 0;
+  return {core::is_small_float(dtype) ? core::unit_roundoff(Dtype::f32) : stored, stored, least,
+          core::components_of(dtype) == 2};
 }
 
 /// What is collected on the way through the steps.
@@ -61,7 +58,7 @@ Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
     alone[i] = true;
     const Term& operand = problem.operands[i];
     const AxisSet kept = operand.axes & axes_left(problem, alone);
-    const auto n = static_cast<double>(problem.points(operand.axes & ~kept));
+    const auto n = double(problem.points(operand.axes & ~kept));
     if (operand.dtype != problem.out.dtype) steps.add(roundoff.stored, roundoff);
     if (kept != operand.axes) steps.add((std::ceil(std::log2(n)) + 40) * roundoff.sums, roundoff);
     axes.push_back(kept);
@@ -72,7 +69,7 @@ Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
     std::vector<bool> both = members[left];
     for (std::size_t i = 0; i < both.size(); ++i) both[i] = both[i] || members[right][i];
     const AxisSet all = axes[left] | axes[right], kept = all & axes_left(problem, both);
-    const auto k = static_cast<double>(problem.points(all & ~kept));
+    const auto k = double(problem.points(all & ~kept));
     steps.add((roundoff.is_complex ? 8 : 2) * k * roundoff.sums, roundoff);
     axes.push_back(kept);
     members.push_back(std::move(both));
@@ -83,7 +80,7 @@ Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
 double magnitude_at(Dtype dtype, const std::byte* element) {
   double sum = 0;
   for (int component = 0; component < core::components_of(dtype); ++component)
-    sum += static_cast<double>(std::fabs(core::number_at(dtype, element, component)));
+    sum += double(std::fabs(core::number_at(dtype, element, component)));
   return sum;
 }
 
@@ -102,14 +99,9 @@ double largest_between_steps(const Contraction& problem, const std::vector<Dense
   double largest = 1;
   for (const Dense<double>& operand : operands)
     for (const double value : operand.values) largest = std::max(largest, value);
-  double grown = static_cast<double>(problem.points(problem.all_axes() & ~problem.out.axes));
+  double grown = double(problem.points(problem.all_axes() & ~problem.out.axes));
   for (std::size_t i = 0; i + 1 < operands.size(); ++i) grown *= largest;
   return grown;
-}
-
-double largest_finite(Dtype dtype) {
-  const Dtype component = core::component_of(dtype);
-  return component == Dtype::f16 ? 65504.0 : component == Dtype::f64 ? DBL_MAX : static_cast<double>(FLT_MAX);
 }
 
 /// What roundings below the normal numbers can amount to.
@@ -131,10 +123,10 @@ std::vector<double> contraction_bound(const Contraction& problem, std::span<cons
   const double relative = std::expm1(steps.growth), grown = largest_between_steps(problem, operands);
   const double least = underflow(problem, grown, steps, roundoff);
   // An infinity between two steps may meet another one, or a zero.
-  const bool may_overflow = steps.stored > 1 && grown > largest_finite(dtype);
+  const bool may_overflow = steps.stored > 1 && grown > core::float_format(dtype)->largest();
   const bool scaled = problem.alpha != 1 || problem.addend;
-  const auto size = static_cast<std::int64_t>(size_of(dtype));
-  for_each_sum(problem, operands, [&](double sum, std::int64_t, std::int64_t addend) {
+  const auto size = i64(size_of(dtype));
+  for_each_sum(problem, operands, [&](double sum, i64, i64 addend) {
     // See OpEntry::bound: the order of products decides.
     if (!std::isfinite(sum) || may_overflow) return bound.push_back(HUGE_VAL);
     double whole = std::fabs(problem.alpha) * sum;

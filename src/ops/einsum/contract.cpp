@@ -2,13 +2,15 @@
 #include "ops/einsum/contract.hpp"
 
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 #include "core/number.hpp"
 #include "ops/einsum/lowering.hpp"
 #include "ops/einsum/map.hpp"
 #include "ops/einsum/path.hpp"
 #include "ops/einsum/schedule.hpp"
 #include "ops/matmul/params.hpp"
-#include "ops/registry.hpp"
+#include "planner/choose.hpp"
+#include "planner/registry.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -39,21 +41,17 @@ Dtype sum_dtype(Dtype dtype) {
   return core::kind_of(dtype) == core::NumberKind::unsigned_integer ? Dtype::u64 : dtype;
 }
 
-bool is_small_float(Dtype dtype) {
-  return core::component_of(dtype) == Dtype::f16 || core::component_of(dtype) == Dtype::bf16;
-}
-
 /// The dtype of results between the steps: that of the output, but sums of f32 are not rounded to 16 bits before the
 /// end.
 Dtype work_dtype(const Contraction& problem) {
-  return is_small_float(problem.out.dtype) && problem.common == Dtype::f32 ? Dtype::f32 : problem.out.dtype;
+  return core::is_small_float(problem.out.dtype) && problem.common == Dtype::f32 ? Dtype::f32 : problem.out.dtype;
 }
 
 /// Whether a product of such arrays can be written in such a dtype.
 bool multiplies_into(Dtype in, Dtype out) {
   if (in == out) return true;
   if (in == Dtype::i8 || in == Dtype::u8) return out == Dtype::i32;
-  return (in == Dtype::f16 || in == Dtype::bf16) && out == Dtype::f32;
+  return core::is_small_float(in) && out == Dtype::f32;
 }
 
 std::string count_text(double operations) {
@@ -70,8 +68,8 @@ class Contractor {
   Contractor(const Contraction& problem, PlanImpl& plan, const PlanOptions& options)
       : problem_(problem), plan_(plan), options_(options), work_(work_dtype(problem)) {
     for (std::size_t i = 0; i < problem.operands.size(); ++i)
-      arrays_.push_back({problem.operands[i], {.view = static_cast<int>(i)}});
-    target_ = {problem.out, {.view = static_cast<int>(plan.views.size()) - 1}};
+      arrays_.push_back({problem.operands[i], {.view = int(i)}});
+    target_ = {problem.out, {.view = int(plan.views.size()) - 1}};
     // Copies, sums and conversions are not what a forced candidate is meant for.
     helpers_.checked = options.checked;
     if (options.index == IndexWidth::bits64) helpers_.index = IndexWidth::bits64;
@@ -94,22 +92,22 @@ class Contractor {
   /// A candidate that is forced and has nothing to do would be ignored in silence.
   void require_forced() const {
     if (!options_.candidate.empty() && plan_.report.candidate == "none")
-      throw Error(Errc::unsupported, "nothing is multiplied here, and candidates are those of products",
-                  "leave the candidate open");
+      throw Error(Errc::unsupported, "no product is computed here, so no candidate can be forced",
+                  "do not force a candidate");
   }
 
   /// Whether something is done to what the operands come to before it is the result.
   bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu || work_ != problem_.out.dtype; }
 
   Array new_array(Dtype dtype, const std::vector<int>& order) {
-    Array array{{.dtype = dtype, .strides = std::vector<std::int64_t>(problem_.extents.size())}, {workspace_view, -1}};
-    std::int64_t stride = 1;
+    Array array{{.dtype = dtype, .strides = std::vector<i64>(problem_.extents.size())}, {workspace_view, -1}};
+    i64 stride = 1;
     for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
       array.term.axes |= AxisSet{1} << *axis;
-      array.term.strides[static_cast<std::size_t>(*axis)] = stride;
+      array.term.strides[*axis] = stride;
       stride = core::checked_mul(stride, problem_.extent(*axis), "the size of an array between the steps of an einsum");
     }
-    const auto element = static_cast<std::int64_t>(size_of(dtype));
+    const auto element = i64(size_of(dtype));
     if (stride > max_bytes / element)
       throw Error(Errc::unsupported,
                   "an array between the steps of an einsum has more than " + std::to_string(max_bytes) + " bytes",
@@ -120,39 +118,30 @@ class Contractor {
 
   std::vector<int> order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
 
-  std::vector<StepLoop> loops(const Term& in, const Term& out, AxisSet axes) const {
-    std::vector<StepLoop> list;
-    for (const int axis : axes_of(axes)) {
-      const auto at = static_cast<std::size_t>(axis);
-      list.push_back({problem_.extent(axis), in.strides[at], 0, out.strides[at], 0});
-    }
-    return merged(std::move(list));
-  }
-
   void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text) {
     schedule_.add(std::move(part), std::move(sources), std::move(text));
   }
 
   /// Views of two arrays with as few axes as walk them; `kept` are walked in both, `reduced` in the input alone.
-  std::pair<View, View> views_of(const Term& in, const Term& out, const std::vector<StepLoop>& kept,
-                                 const std::vector<StepLoop>& reduced) const {
+  std::pair<View, View> views_of(const Term& in, const Term& out, const core::Loops& kept,
+                                 const core::Loops& reduced) const {
     View from{.dtype = in.dtype, .shape = {}, .strides = {}, .offset = in.offset, .align = in.align};
     View to{.dtype = out.dtype, .shape = {}, .strides = {}, .offset = out.offset, .align = out.align};
-    for (const StepLoop& loop : kept) {
+    for (const core::Loop& loop : kept) {
       from.shape.push_back(loop.extent);
-      from.strides.push_back(loop.left);
+      from.strides.push_back(loop.in);
       to.shape.push_back(loop.extent);
       to.strides.push_back(loop.out);
     }
-    for (const StepLoop& loop : reduced) {
+    for (const core::Loop& loop : reduced) {
       from.shape.push_back(loop.extent);
-      from.strides.push_back(loop.left);
+      from.strides.push_back(loop.in);
     }
     return {from, to};
   }
 
   void move(const Array& from, const Array& to) {
-    const auto [in, out] = views_of(from.term, to.term, loops(from.term, to.term, to.term.axes), {});
+    const auto [in, out] = views_of(from.term, to.term, loops_over(problem_, to.term.axes, from.term, to.term), {});
     const std::array views = {in, out};
     auto part = entry("copy").plan(copy(), views, plan_.device, helpers_);
     const std::string how = part->report.candidate;
@@ -175,13 +164,13 @@ class Contractor {
   static int fastest_axis(const Term& term) {
     AxisSet moving = 0;
     for (const int axis : axes_of(term.axes))
-      if (term.strides[static_cast<std::size_t>(axis)] != 0) moving |= AxisSet{1} << axis;
+      if (term.strides[axis] != 0) moving |= AxisSet{1} << axis;
     return moving == 0 ? -1 : result_order(term, term, moving).back();
   }
 
   /// Copied in the order of `out` where the copy, which has kernels for that, costs less than reading out of order.
   Array ordered(const Array& array, const Term& out) {
-    constexpr std::int64_t worth_a_copy = 1 << 14;  // elements; fewer stay in the first-level cache
+    constexpr i64 worth_a_copy = 1 << 14;  // elements; fewer stay in the first-level cache
     if (in_order(array.term, out) || problem_.points(array.term.axes) < worth_a_copy) return array;
     return copied(array, order_of(out, array.term.axes));
   }
@@ -196,8 +185,7 @@ class Contractor {
     map.to = to.term.dtype;
     map.multiplies = factor != nullptr;
     map.adds = addend != nullptr;
-    for (const StepLoop& loop : step_loops({from.term, other.term, to.term, addend}))
-      map.loops.push_back({loop.extent, loop.left, loop.right, loop.out, loop.addend});
+    map.loops = loops_over(problem_, to.term.axes, from.term, to.term, &other.term, addend);
     map.in_offset = from.term.offset;
     map.other_offset = other.term.offset;
     map.out_offset = to.term.offset;
@@ -219,16 +207,6 @@ class Contractor {
            std::string(name(to.term.dtype));
   }
 
-  std::vector<StepLoop> step_loops(const ProductStep& step) const {
-    std::vector<StepLoop> list;
-    for (const int axis : axes_of(step.out.axes)) {
-      const auto at = static_cast<std::size_t>(axis);
-      list.push_back({problem_.extent(axis), step.left.strides[at], step.right.strides[at], step.out.strides[at],
-                      step.addend ? step.addend->strides[at] : 0});
-    }
-    return merged(std::move(list));
-  }
-
   Array converted(const Array& array, Dtype dtype) {
     if (array.term.dtype == dtype) return array;
     Array to = new_array(dtype, order_of(array.term, array.term.axes));
@@ -237,7 +215,7 @@ class Contractor {
   }
 
   const Term* addend_if(bool last) const { return last && problem_.addend ? &*problem_.addend : nullptr; }
-  Source addend_source() const { return {.view = static_cast<int>(plan_.views.size()) - 2}; }
+  Source addend_source() const { return {.view = int(plan_.views.size()) - 2}; }
 
   /// The array summed over all axes but `kept`, in the work dtype. Sums of integers are 64 bits wide: their low part is
   /// the sum that wraps round.
@@ -256,14 +234,14 @@ class Contractor {
   }
 
   void narrow(Term& term, Dtype wide) const {
-    const auto times = static_cast<std::int64_t>(size_of(wide) / size_of(work_));
+    const auto times = i64(size_of(wide) / size_of(work_));
     term.dtype = work_;
-    for (std::int64_t& stride : term.strides) stride *= times;
+    for (i64& stride : term.strides) stride *= times;
   }
 
   void reduce(const Array& from, const Array& to, const std::string& how) {
-    const std::vector<StepLoop> kept = loops(from.term, to.term, to.term.axes);
-    const std::vector<StepLoop> reduced = loops(from.term, to.term, from.term.axes & ~to.term.axes);
+    const core::Loops kept = loops_over(problem_, to.term.axes, from.term, to.term);
+    const core::Loops reduced = loops_over(problem_, from.term.axes & ~to.term.axes, from.term, to.term);
     std::string left, right;
     for (std::size_t i = 0; i < kept.size(); ++i) right += " k" + std::to_string(i);
     for (std::size_t i = 0; i < reduced.size(); ++i) left += " r" + std::to_string(i);
@@ -273,7 +251,7 @@ class Contractor {
     const std::string variant = part->report.candidate;
     add(std::move(part), {from.source, to.source},
         how + " " + names_of(problem_, from.term.axes) + " -> " + names_of(problem_, to.term.axes) + "  reduce/" +
-            variant + "  " + count_text(static_cast<double>(problem_.points(from.term.axes))));
+            variant + "  " + count_text(double(problem_.points(from.term.axes))));
   }
 
   /// Axes that operand i has alone, and the output has not, are summed before anything else.
@@ -318,9 +296,9 @@ class Contractor {
   /// array and its sum are passes in order. Not of 16-bit floats, which would be rounded in between, nor of few terms,
   /// whose sum has a larger bound than the product's 2 k u.
   bool sums_columns(const Term& left, const Term& right, AxisSet kept) const {
-    constexpr std::int64_t terms = 64;
+    constexpr i64 terms = 64;
     const AxisSet summed = left.axes & ~kept;
-    if (left.axes != right.axes || summed == 0 || is_small_float(work_) || problem_.points(summed) < terms)
+    if (left.axes != right.axes || summed == 0 || core::is_small_float(work_) || problem_.points(summed) < terms)
       return false;
     const int fastest = fastest_axis(left);
     return fastest >= 0 && fastest == fastest_axis(right) && has(kept, fastest) && problem_.extent(fastest) >= 16;
@@ -359,8 +337,8 @@ class Contractor {
       lowered.product.relu = problem_.relu;
     }
     const Array &a = lowered.swapped ? right : left, &b = lowered.swapped ? left : right;
-    const double operations = arithmetic_of(left.term.dtype).operations() *
-                              static_cast<double>(problem_.points(left.term.axes | right.term.axes));
+    const double operations =
+        arithmetic_of(left.term.dtype).operations() * double(problem_.points(left.term.axes | right.term.axes));
     const std::string text = names_of(problem_, left.term.axes) + ", " + names_of(problem_, right.term.axes) + " -> " +
                              names_of(problem_, result.term.axes);
     add_product_step(lowered.product, a, b, result, text, operations, last);
@@ -404,15 +382,14 @@ class Contractor {
   /// A sum over no elements: zeros, and what is added to them.
   void add_nothing() {
     Product product;
-    product.k = 0;
+    product.k = {.extent = 0};
     product.alpha = problem_.alpha;
     product.beta = problem_.beta;
     product.relu = problem_.relu;
-    const Term nothing{.strides = std::vector<std::int64_t>(problem_.extents.size())};
-    for (const StepLoop& loop : step_loops({nothing, nothing, target_.term, addend_if(true)}))
-      product.batch.push_back({loop.extent, 0, 0, loop.out, loop.addend});
-    product.c = {.offset = target_.term.offset, .align = target_.term.align};
-    if (problem_.addend) product.d = {.offset = problem_.addend->offset, .align = problem_.addend->align};
+    const Term nothing{.strides = std::vector<i64>(problem_.extents.size())};
+    product.batch = loops_over(problem_, target_.term.axes, nothing, target_.term, nullptr, addend_if(true));
+    product.c = {target_.term.offset, target_.term.align};
+    if (problem_.addend) product.d = {problem_.addend->offset, problem_.addend->align};
     Array none = arrays_.front();
     none.term.dtype = work_;  // nothing of it is read
     add_product_step(product, none, none, target_, "nothing -> " + names_of(problem_, target_.term.axes), 0, true);
@@ -433,11 +410,7 @@ class Contractor {
 std::shared_ptr<PlanImpl> plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
                                            const PlanOptions& options) {
   if (options.in_place) throw Error(Errc::usage, "cannot be done in place", "give an output of its own");
-  auto plan = std::make_shared<PlanImpl>();
-  plan->device = device;
-  plan->views = std::move(views);
-  plan->checked = options.checked;
-  plan->report.candidate = "none";
+  auto plan = empty_plan(std::move(views), device, options);
   Contractor(problem, *plan, options).run();
   return plan;
 }

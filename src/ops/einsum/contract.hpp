@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ops/einsum/problem.hpp"
-#include "ops/plan_impl.hpp"
+#include "planner/plan_impl.hpp"
 
 #include <memory>
 #include <vector>

@@ -1,14 +1,14 @@
 // einsum, matmul and dot: three spellings of a contraction, which share everything but their words.
-#include "ops/einsum/einsum.hpp"
-
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 #include "core/overlap.hpp"
 #include "ops/einsum/contract.hpp"
 #include "ops/einsum/oracle.hpp"
 #include "ops/einsum/path.hpp"
 #include "ops/einsum/problem.hpp"
 #include "ops/einsum/slices.hpp"
-#include "ops/matmul/product.hpp"
+#include "ops/matmul/candidate.hpp"
+#include "planner/registry.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -32,16 +32,16 @@ constexpr std::array matmul_options = {Option{"transpose-a", "", "Exchange the l
                                        activation,
                                        out_dtype};
 
-std::int64_t bytes_of(const Contraction& problem, const Term& term) {
+i64 bytes_of(const Contraction& problem, const Term& term) {
   AxisSet moving = 0;
   for (const int axis : axes_of(term.axes))
-    if (term.strides[static_cast<std::size_t>(axis)] != 0) moving |= AxisSet{1} << axis;
-  const auto element = static_cast<std::int64_t>(size_of(term.dtype));
+    if (term.strides[axis] != 0) moving |= AxisSet{1} << axis;
+  const auto element = i64(size_of(term.dtype));
   return core::checked_mul(element, problem.points(moving), "the number of bytes moved");
 }
 
-std::int64_t bytes_of(const Contraction& problem) {
-  std::int64_t sum = bytes_of(problem, problem.out);
+i64 bytes_of(const Contraction& problem) {
+  i64 sum = bytes_of(problem, problem.out);
   for (const Term& operand : problem.operands) sum += bytes_of(problem, operand);
   if (problem.addend && problem.beta != 0) sum += bytes_of(problem, *problem.addend);
   return sum;
@@ -67,7 +67,7 @@ std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> v
 }
 
 Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
-              std::int64_t limit) {
+              i64 limit) {
   check_output(op, views);
   return slice_contraction(contraction_of(op, views), device, options, limit);
 }
@@ -80,7 +80,7 @@ std::vector<double> bound(const Operation& op, std::span<const View> views, std:
   return contraction_bound(contraction_of(op, views), in);
 }
 
-std::int64_t bytes(const Operation& op, std::span<const View> views) {
+i64 bytes(const Operation& op, std::span<const View> views) {
   return bytes_of(contraction_of(op, views));
 }
 
@@ -89,34 +89,64 @@ double operations(const Operation& op, std::span<const View> views) {
   return path_operations(problem, contraction_path(problem));
 }
 
-OpEntry entry_of(std::string_view name, std::string_view summary, std::span<const Word> words,
-                 std::span<const Option> its_options, bool lengths) {
-  return {.name = name,
-          .summary = summary,
-          .words = words,
-          .options = its_options,
-          .lengths = lengths,
-          .inputs = count_inputs,
-          .result = contraction_result,
-          .plan = make_plan,
-          .oracle = oracle,
-          .bound = bound,
-          .bytes = bytes,
-          .operations = operations,
-          .slices = slices,
-          .candidates = product_candidates()};
+/// `own`: what is an operation's own, its name and texts.
+OpEntry entry_of(OpEntry own) {
+  own.inputs = count_inputs;
+  own.result = contraction_result;
+  own.plan = make_plan;
+  own.oracle = oracle;
+  own.bound = bound;
+  own.bytes = bytes;
+  own.operations = operations;
+  own.slices = slices;
+  own.candidates = product_candidates().infos();
+  return own;
 }
 
 }  // namespace
 
 std::span<const OpEntry> einsum_entries() {
   static const std::vector<OpEntry> entries = {
-      entry_of("einsum", "Multiply any number of arrays and sum over axes, by an einsum pattern.", pattern_word,
-               options, true),
-      entry_of("matmul", "Multiply matrices, or batches of them, by the rules of NumPy's matmul.", {}, matmul_options,
-               false),
-      entry_of("dot", "Multiply two arrays of one axis element by element, and sum.", {}, options, false)};
+      entry_of({.name = "einsum",
+                .summary = "Multiply any number of arrays and sum over axes, by an einsum pattern.",
+                .examples = "axisloom einsum \"i k, k j -> i j\" a.npy b.npy -o c.npy\n"
+                            "axisloom einsum \"b h i d, b h j d -> b h i j\" q.npy k.npy --alpha 0.125 -o scores.npy\n"
+                            "axisloom einsum ik,kl,lj a.npy b.npy c.npy -o d.npy --verbose",
+                .words = pattern_word,
+                .options = options,
+                .lengths = true,
+                .draw = Draw::einsum,
+                .known_as = "contraction"}),
+      entry_of({.name = "matmul",
+                .summary = "Multiply matrices, or batches of them, by the rules of NumPy's matmul.",
+                .examples = "axisloom matmul a.npy b.npy -o c.npy --verify\n"
+                            "axisloom matmul --transpose-b x.npy weights.npy --beta 1 bias.npy --activation relu -o y.npy",
+                .options = matmul_options,
+                .draw = Draw::two_matrices,
+                .known_as = "matmul"}),
+      entry_of({.name = "dot",
+                .summary = "Multiply two arrays of one axis element by element, and sum.",
+                .examples = "axisloom dot x.npy y.npy",
+                .options = options,
+                .draw = Draw::two_vectors,
+                .known_as = "contraction"})};
   return entries;
 }
 
 }  // namespace axisloom::ops
+
+namespace axisloom {
+
+Operation einsum(std::string_view pattern, const Options& options, const Lengths& lengths) {
+  return {"einsum", {std::string(pattern)}, lengths, options};
+}
+
+Operation matmul(const Options& options) {
+  return {"matmul", {}, {}, options};
+}
+
+Operation dot(const Options& options) {
+  return {"dot", {}, {}, options};
+}
+
+}  // namespace axisloom

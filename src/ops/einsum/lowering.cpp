@@ -2,6 +2,7 @@
 #include "ops/einsum/lowering.hpp"
 
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,41 +13,19 @@
 namespace axisloom::ops {
 namespace {
 
-std::int64_t magnitude(std::int64_t stride) {
+using core::Loop;
+using core::Loops;
+
+i64 magnitude(i64 stride) {
   return std::abs(stride);
 }
 
-bool continues(std::int64_t outer, std::int64_t inner, std::int64_t extent) {
-  std::int64_t run;
-  return !__builtin_mul_overflow(inner, extent, &run) && run == outer;
+i64 stride_of(const Term& term, int axis) {
+  return term.strides[axis];
 }
 
-bool mergeable(const StepLoop& outer, const StepLoop& inner) {
-  return continues(outer.left, inner.left, inner.extent) && continues(outer.right, inner.right, inner.extent) &&
-         continues(outer.out, inner.out, inner.extent) && continues(outer.addend, inner.addend, inner.extent);
-}
-
-bool merge_one_pair(std::vector<StepLoop>& loops) {
-  for (std::size_t i = 0; i < loops.size(); ++i)
-    for (std::size_t k = 0; k < loops.size(); ++k) {
-      if (i == k || !mergeable(loops[i], loops[k])) continue;
-      loops[k].extent = core::checked_mul(loops[i].extent, loops[k].extent, "the number of products of an einsum");
-      loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
-      return true;
-    }
-  return false;
-}
-
-std::int64_t stride_of(const Term& term, int axis) {
-  return term.strides[static_cast<std::size_t>(axis)];
-}
-
-std::vector<StepLoop> loops_over(const Contraction& problem, const ProductStep& step, AxisSet axes) {
-  std::vector<StepLoop> loops;
-  for (const int axis : axes_of(axes))
-    loops.push_back({problem.extent(axis), stride_of(step.left, axis), stride_of(step.right, axis),
-                     stride_of(step.out, axis), step.addend ? stride_of(*step.addend, axis) : 0});
-  return merged(std::move(loops));
+Loops loops_over(const Contraction& problem, const ProductStep& step, AxisSet axes) {
+  return loops_over(problem, axes, step.left, step.out, &step.right, step.addend);
 }
 
 /// The axes of a set as a term has them, slowest first.
@@ -59,8 +38,9 @@ std::vector<int> by_stride(const Term& term, AxisSet axes) {
 
 /// Whether a term walks these axes, slowest first, as one loop.
 bool is_one_loop(const Contraction& problem, const Term& term, const std::vector<int>& order) {
+  const auto loop = [&](int axis) { return Loop{problem.extent(axis), stride_of(term, axis)}; };
   for (std::size_t i = 1; i < order.size(); ++i)
-    if (!continues(stride_of(term, order[i - 1]), stride_of(term, order[i]), problem.extent(order[i]))) return false;
+    if (!core::continues(loop(order[i - 1]), loop(order[i]))) return false;
   return true;
 }
 
@@ -76,49 +56,50 @@ std::vector<int> order_of_copy(const Term& term, const std::vector<int>& summed)
 
 /// The loop that becomes n (or m): of those with room for vectors the one with the output's smallest steps, else the
 /// longest. It is taken out of the list.
-StepLoop take_columns(std::vector<StepLoop>& loops) {
-  static constexpr std::int64_t a_vector = 16;
+Loop take_columns(Loops& loops) {
+  static constexpr i64 a_vector = 16;
   if (loops.empty()) return {};
-  const auto rank = [](const StepLoop& loop) {
-    const std::int64_t room = std::min(loop.extent, a_vector);
+  const auto rank = [](const Loop& loop) {
+    const i64 room = std::min(loop.extent, a_vector);
     return std::tuple(-room, magnitude(loop.out), -loop.extent);
   };
   const auto best = std::min_element(loops.begin(), loops.end(),
-                                     [&](const StepLoop& a, const StepLoop& b) { return rank(a) < rank(b); });
-  const StepLoop taken = *best;
+                                     [&](const Loop& a, const Loop& b) { return rank(a) < rank(b); });
+  const Loop taken = *best;
   loops.erase(best);
   return taken;
 }
 
-StepLoop take_longest(std::vector<StepLoop>& loops) {
+Loop take_longest(Loops& loops) {
   if (loops.empty()) return {};
   const auto best = std::max_element(loops.begin(), loops.end(),
-                                     [](const StepLoop& a, const StepLoop& b) { return a.extent < b.extent; });
-  const StepLoop taken = *best;
+                                     [](const Loop& a, const Loop& b) { return a.extent < b.extent; });
+  const Loop taken = *best;
   loops.erase(best);
   return taken;
 }
 
-std::int64_t smallest_step(const std::vector<StepLoop>& loops) {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const StepLoop& loop : loops) least = std::min(least, magnitude(loop.out));
+i64 smallest_step(const Loops& loops) {
+  i64 least = std::numeric_limits<i64>::max();
+  for (const Loop& loop : loops) least = std::min(least, magnitude(loop.out));
   return least;
 }
 
 /// A is the right array and B the left one: loops change sides.
-void swap_sides(std::vector<StepLoop>& loops) {
-  for (StepLoop& loop : loops) std::swap(loop.left, loop.right);
+void swap_sides(Loops& loops) {
+  for (Loop& loop : loops) std::swap(loop.in, loop.other);
 }
 
 }  // namespace
 
-std::vector<StepLoop> merged(std::vector<StepLoop> loops) {
-  while (merge_one_pair(loops)) {
-  }
-  const auto key = [](const StepLoop& loop) {
-    return std::tuple(magnitude(loop.out), magnitude(loop.left), magnitude(loop.right));
-  };
-  std::stable_sort(loops.begin(), loops.end(), [&](const StepLoop& a, const StepLoop& b) { return key(a) > key(b); });
+Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const Term& out, const Term* other,
+                 const Term* addend) {
+  Loops loops;
+  for (const int axis : axes_of(axes))
+    loops.push_back({problem.extent(axis), stride_of(in, axis), stride_of(out, axis),
+                     other ? stride_of(*other, axis) : 0, addend ? stride_of(*addend, axis) : 0});
+  core::merge(loops);
+  core::order_by_output(loops);
   return loops;
 }
 
@@ -136,7 +117,7 @@ Orders orders_needed(const Contraction& problem, const ProductStep& step) {
 
 LoweredProduct lower_product(const Contraction& problem, const ProductStep& step) {
   const AxisSet both = step.left.axes & step.right.axes, kept = step.out.axes;
-  std::vector<StepLoop> rows = loops_over(problem, step, step.left.axes & ~step.right.axes),
+  Loops rows = loops_over(problem, step, step.left.axes & ~step.right.axes),
                         columns = loops_over(problem, step, step.right.axes & ~step.left.axes),
                         batch = loops_over(problem, step, (both & kept) | (kept & ~step.left.axes & ~step.right.axes)),
                         summed = loops_over(problem, step, both & ~kept);
@@ -146,24 +127,23 @@ LoweredProduct lower_product(const Contraction& problem, const ProductStep& step
   lowered.swapped = !rows.empty() && !columns.empty() && smallest_step(rows) < smallest_step(columns);
   if (lowered.swapped) {
     std::swap(rows, columns);
-    for (std::vector<StepLoop>* loops : {&rows, &columns, &batch, &summed}) swap_sides(*loops);
+    for (Loops* loops : {&rows, &columns, &batch, &summed}) swap_sides(*loops);
   }
-  const StepLoop n = take_columns(columns), m = take_longest(rows), k = summed.empty() ? StepLoop{} : summed[0];
-  for (const std::vector<StepLoop>* rest : {&rows, &columns}) batch.insert(batch.end(), rest->begin(), rest->end());
-  batch = merged(std::move(batch));
+  const Loop n = take_columns(columns), m = take_longest(rows), k = summed.empty() ? Loop{} : summed[0];
+  for (const Loops* rest : {&rows, &columns}) batch.insert(batch.end(), rest->begin(), rest->end());
+  core::merge(batch);
+  core::order_by_output(batch);
 
+  const auto start = [](const Term& term) { return core::Start{term.offset, term.align}; };
   Product& product = lowered.product;
-  product.m = m.extent;
-  product.n = n.extent;
-  product.k = k.extent;
-  for (const StepLoop& loop : batch)
-    product.batch.push_back({loop.extent, loop.left, loop.right, loop.out, loop.addend});
-  const Term &a = lowered.swapped ? step.right : step.left, &b = lowered.swapped ? step.left : step.right;
-  product.a = {.m = m.left, .k = k.left, .offset = a.offset, .align = a.align};
-  product.b = {.n = n.right, .k = k.right, .offset = b.offset, .align = b.align};
-  product.c = {.m = m.out, .n = n.out, .offset = step.out.offset, .align = step.out.align};
-  if (step.addend)
-    product.d = {.m = m.addend, .n = n.addend, .offset = step.addend->offset, .align = step.addend->align};
+  product.m = m;
+  product.n = n;
+  product.k = k;
+  product.batch = std::move(batch);
+  product.a = start(lowered.swapped ? step.right : step.left);
+  product.b = start(lowered.swapped ? step.left : step.right);
+  product.c = start(step.out);
+  if (step.addend) product.d = start(*step.addend);
   return lowered;
 }
 

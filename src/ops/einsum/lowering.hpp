@@ -1,18 +1,13 @@
 // One step of a contraction, the product of two arrays, as a batched product of strided matrices.
 #pragma once
 
+#include "core/integers.hpp"
 #include "ops/einsum/problem.hpp"
 #include "ops/matmul/product.hpp"
 
 #include <vector>
 
 namespace axisloom::ops {
-
-/// A loop over merged axes, with the strides of the step's arrays.
-struct StepLoop {
-  std::int64_t extent = 1;
-  std::int64_t left = 0, right = 0, out = 0, addend = 0;
-};
 
 /// The arrays of a step: out = left * right, summed over the axes that out lacks. Every such axis belongs to both.
 struct ProductStep {
@@ -22,8 +17,10 @@ struct ProductStep {
   const Term* addend = nullptr;
 };
 
-/// The same loops with the fewest of them: two become one where all four arrays walk them as one. Slowest output first.
-std::vector<StepLoop> merged(std::vector<StepLoop> loops);
+/// Loops over some axes in which arrays lie that are read, written, multiplied and added, those absent standing still;
+/// the fewest, ordered by the output.
+core::Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const Term& out,
+                       const Term* other = nullptr, const Term* addend = nullptr);
 
 /// Axes in which an array must lie, slowest first, so that all summed axes are one loop; empty: as it lies.
 struct Orders {

@@ -1,8 +1,9 @@
 // The oracle: every kind of number by its own rules.
 #include "ops/einsum/oracle.hpp"
 
+#include "core/integers.hpp"
 #include "core/number.hpp"
-#include "ops/einsum/nest.hpp"
+#include "ops/einsum/dense.hpp"
 
 #include <cmath>
 
@@ -32,7 +33,7 @@ Complex operator*(Complex a, Complex b) {
 }
 
 struct Integer {  // modulo 2^64
-  std::uint64_t value = 0;
+  u64 value = 0;
 };
 Integer operator+(Integer a, Integer b) {
   return {a.value + b.value};
@@ -62,15 +63,15 @@ T read(Dtype dtype, const std::byte* element) {
   else if constexpr (std::is_same_v<T, Truth>)
     return {number != 0};
   else if (number < 0)
-    return {static_cast<std::uint64_t>(static_cast<std::int64_t>(number))};
+    return {u64(i64(number))};
   else
-    return {static_cast<std::uint64_t>(number)};
+    return {u64(number)};
 }
 
 template <class T>
 T factor(double value) {
   if constexpr (std::is_same_v<T, Integer>)
-    return {static_cast<std::uint64_t>(static_cast<std::int64_t>(value))};
+    return {u64(i64(value))};
   else if constexpr (std::is_same_v<T, Truth>)
     return {value != 0};
   else
@@ -78,9 +79,9 @@ T factor(double value) {
 }
 
 /// The low bits of a number modulo 2^64, as a dtype has them.
-long double wrapped(Dtype dtype, std::uint64_t value) {
-  const int unused = 64 - 8 * static_cast<int>(size_of(dtype));
-  if (core::kind_of(dtype) == NumberKind::signed_integer) return static_cast<std::int64_t>(value << unused) >> unused;
+long double wrapped(Dtype dtype, u64 value) {
+  const int unused = 64 - 8 * int(size_of(dtype));
+  if (core::kind_of(dtype) == NumberKind::signed_integer) return i64(value << unused) >> unused;
   return (value << unused) >> unused;
 }
 
@@ -110,8 +111,8 @@ void contract(const Contraction& problem, std::span<const std::byte* const> in, 
     operands.push_back(dense<T>(problem, term, in[i], [&](const std::byte* at) { return read<T>(term.dtype, at); }));
   }
   const Dtype dtype = problem.out.dtype;
-  const auto size = static_cast<std::int64_t>(size_of(dtype));
-  for_each_sum(problem, operands, [&](T sum, std::int64_t to, std::int64_t addend) {
+  const auto size = i64(size_of(dtype));
+  for_each_sum(problem, operands, [&](T sum, i64 to, i64 addend) {
     if (problem.alpha != 1) sum = factor<T>(problem.alpha) * sum;
     if (problem.addend && problem.beta != 0)
       sum = sum + factor<T>(problem.beta) * read<T>(dtype, in.back() + addend * size);

@@ -23,11 +23,10 @@ constexpr double operations_per_byte = 13;
 /// Sizes as floating-point numbers: an order that cannot be done may still be weighed.
 class Sizes {
  public:
-  explicit Sizes(const Contraction& problem)
-      : problem_(problem), element_(static_cast<double>(size_of(problem.out.dtype))) {}
+  explicit Sizes(const Contraction& problem) : problem_(problem), element_(double(size_of(problem.out.dtype))) {}
   double points(AxisSet axes) const {
     double product = 1;
-    for (const int axis : axes_of(axes)) product *= static_cast<double>(problem_.extent(axis));
+    for (const int axis : axes_of(axes)) product *= double(problem_.extent(axis));
     return product;
   }
   double bytes(AxisSet axes) const { return element_ * points(axes); }
@@ -85,7 +84,7 @@ class Search {
     }
   }
   std::vector<PathStep> path() {
-    next_ = static_cast<int>(count_);
+    next_ = int(count_);
     follow(best_.size() - 1);
     return std::move(path_);
   }
@@ -163,17 +162,17 @@ class Greedy {
       count(arrays_.back().axes, 1);
       path_.push_back(step);
       for (int other = 0; other + 1 < size(); ++other)
-        if (!gone[static_cast<std::size_t>(other)]) consider(other, size() - 1);
+        if (!gone[other]) consider(other, size() - 1);
     }
     return std::move(path_);
   }
 
  private:
-  int size() const { return static_cast<int>(arrays_.size()); }
-  AxisSet axes(int number) const { return arrays_[static_cast<std::size_t>(number)].axes; }
+  int size() const { return int(arrays_.size()); }
+  AxisSet axes(int number) const { return arrays_[number].axes; }
 
   void count(AxisSet axes, int by) {
-    for (const int axis : axes_of(axes)) arrays_with_[static_cast<std::size_t>(axis)] += by;
+    for (const int axis : axes_of(axes)) arrays_with_[axis] += by;
   }
 
   void consider(int left, int right) {
@@ -181,7 +180,7 @@ class Greedy {
     AxisSet kept = both & problem_.out.axes;
     for (const int axis : axes_of(both & ~problem_.out.axes)) {
       const int here = (has(axes(left), axis) ? 1 : 0) + (has(axes(right), axis) ? 1 : 0);
-      if (arrays_with_[static_cast<std::size_t>(axis)] > here) kept |= AxisSet{1} << axis;
+      if (arrays_with_[axis] > here) kept |= AxisSet{1} << axis;
     }
     const double growth = sizes_.bytes(kept) - sizes_.bytes(axes(left)) - sizes_.bytes(axes(right));
     // Of what is too large to be counted no order is better than another.
@@ -201,8 +200,7 @@ template <class Visit>
 void walk_path(const Contraction& problem, const std::vector<PathStep>& path, const Visit& visit) {
   std::vector<Intermediate> arrays = arrays_of(problem);
   for (const PathStep& step : path) {
-    const Intermediate &left = arrays[static_cast<std::size_t>(step.left)],
-                       &right = arrays[static_cast<std::size_t>(step.right)];
+    const Intermediate &left = arrays[step.left], &right = arrays[step.right];
     Intermediate result = joined(problem, left, right);
     visit(left.axes, right.axes, result.axes);
     arrays.push_back(std::move(result));

@@ -2,6 +2,7 @@
 #include "ops/einsum/problem.hpp"
 
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 #include "core/number.hpp"
 #include "core/pattern.hpp"
 #include "ops/einsum/promotion.hpp"
@@ -22,7 +23,7 @@ double number_option(const Operation& op, std::string_view name, double otherwis
   double value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc{} || end != text->data() + text->size() || !std::isfinite(value))
-    throw Error(Errc::usage, std::string(name) + " is '" + std::string(*text) + "', which is no number",
+    throw Error(Errc::usage, std::string(name) + " is '" + std::string(*text) + "', which is not a number",
                 "give a number such as 0.5");
   return value;
 }
@@ -30,7 +31,7 @@ double number_option(const Operation& op, std::string_view name, double otherwis
 bool relu_option(const Operation& op) {
   const auto text = op.option("activation");
   if (text && *text != "relu")
-    throw Error(Errc::usage, "there is no activation '" + std::string(*text) + "'", "use relu, or leave it away");
+    throw Error(Errc::usage, "there is no activation '" + std::string(*text) + "'", "use relu, or leave it out");
   return text.has_value();
 }
 
@@ -50,8 +51,8 @@ Dtype result_dtype(const Operation& op, std::span<const View> operands) {
   if (!asked) throw Error(Errc::usage, "there is no dtype '" + std::string(*text) + "'", "use a name such as f32");
   if (promoted(common, *asked) != *asked)
     throw Error(Errc::usage,
-                std::string(name(*asked)) + " does not hold what is computed from " + std::string(name(common)),
-                "leave out-dtype away, or give a wider one");
+                std::string(name(*asked)) + " cannot hold what is computed from " + std::string(name(common)),
+                "leave out-dtype out, or give a wider one");
   return *asked;
 }
 
@@ -59,7 +60,7 @@ std::span<const View> operands_of(const Operation& op, std::span<const View> inp
   return inputs.first(static_cast<std::size_t>(count_inputs(op) - (op.option("beta") ? 1 : 0)));
 }
 
-std::int64_t from_the_end(const Dims& shape, int axis) {
+i64 from_the_end(const Dims& shape, int axis) {
   return shape[shape.size() - axis];
 }
 
@@ -69,8 +70,8 @@ std::string matmul_pattern(const Operation& op, std::span<const View> operands) 
   if (a.empty() || b.empty())
     throw Error(Errc::usage, "matmul takes arrays of one axis or more", "multiply by a scalar with alpha");
   if ((turned_a && a.size() < 2) || (turned_b && b.size() < 2))
-    throw Error(Errc::usage, "an array of one axis cannot be transposed", "leave that option away");
-  const std::int64_t k_a = from_the_end(a, turned_a ? 2 : 1), k_b = from_the_end(b, b.size() > 1 && !turned_b ? 2 : 1);
+    throw Error(Errc::usage, "an array of one axis cannot be transposed", "leave that option out");
+  const i64 k_a = from_the_end(a, turned_a ? 2 : 1), k_b = from_the_end(b, b.size() > 1 && !turned_b ? 2 : 1);
   if (k_a != k_b)
     throw Error(Errc::usage,
                 "the rows of the first array have length " + std::to_string(k_a) +
@@ -87,7 +88,7 @@ std::string dot_pattern(std::span<const View> operands) {
     if (operand.rank() != 1)
       throw Error(Errc::usage, "dot takes arrays of one axis", "use matmul, or einsum \"i k, j k -> i j\"");
   if (operands[0].shape[0] != operands[1].shape[0])
-    throw Error(Errc::usage, "the two arrays have different lengths", "give arrays of one length");
+    throw Error(Errc::usage, "the two arrays have different lengths", "give arrays of equal length");
   return "k, k ->";
 }
 
@@ -112,16 +113,16 @@ void check_factors(const Operation& op, Dtype out) {
   if (core::unit_roundoff(out) != 0) return;
   const bool whole =
       std::trunc(alpha) == alpha && std::trunc(beta) == beta && std::abs(alpha) < 0x1p53 && std::abs(beta) < 0x1p53;
-  if (!whole) throw Error(Errc::usage, "alpha and beta of integers are whole numbers", "use out-dtype f64");
+  if (!whole) throw Error(Errc::usage, "alpha and beta of integers must be whole numbers", "use out-dtype f64");
   if (out == Dtype::boolean && (alpha != 1 || (beta != 0 && beta != 1)))
-    throw Error(Errc::usage, "alpha of bools is 1 and beta 0 or 1", "use out-dtype u8");
+    throw Error(Errc::usage, "alpha of bools must be 1, and beta 0 or 1", "use out-dtype u8");
 }
 
 void check_relu(const Operation& op, Dtype out) {
   const core::NumberKind kind = core::kind_of(out);
   if (relu_option(op) && (kind == core::NumberKind::complex || kind == core::NumberKind::boolean))
     throw Error(Errc::usage, "relu is for real numbers, the result is " + std::string(name(out)),
-                "leave the activation away");
+                "leave the activation out");
 }
 
 void check_addend(const View& addend, const View& result) {
@@ -132,7 +133,7 @@ void check_addend(const View& addend, const View& result) {
         "convert it to " + std::string(name(result.dtype)));
   bool fits = addend.rank() <= result.rank();
   for (int i = 1; fits && i <= addend.rank(); ++i) {
-    const std::int64_t extent = from_the_end(addend.shape, i);
+    const i64 extent = from_the_end(addend.shape, i);
     fits = extent == 1 || extent == from_the_end(result.shape, i);
   }
   if (!fits)
@@ -145,7 +146,7 @@ void check_addend(const View& addend, const View& result) {
 std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem) {
   std::vector<int> numbers;
   for (const core::BoundAxis& axis : bound.axes) {
-    numbers.push_back(axis.extent == 1 ? -1 : static_cast<int>(problem.extents.size()));
+    numbers.push_back(axis.extent == 1 ? -1 : int(problem.extents.size()));
     if (axis.extent == 1) continue;
     problem.extents.push_back(axis.extent);
     problem.names.push_back(axis.name.empty() ? std::to_string(axis.extent) : axis.name);
@@ -159,19 +160,18 @@ std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem)
 /// The strides of an array along its numbered axes. An axis that the array repeats by having length 1 is none of it.
 Term term_of(const View& view, const core::BoundPattern& bound, const std::vector<std::vector<int>>& side,
              const std::vector<int>& numbers, std::size_t count) {
-  Term term{
-      .dtype = view.dtype, .strides = std::vector<std::int64_t>(count), .offset = view.offset, .align = view.align};
+  Term term{.dtype = view.dtype, .strides = std::vector<i64>(count), .offset = view.offset, .align = view.align};
   Dims strides = view.strides;
   for (int i = 0; i < view.rank(); ++i)
     if (view.shape[i] == 1) strides[i] = 0;
-  const std::vector<std::int64_t> elementary = core::elementary_strides(bound, side, strides);
+  const std::vector<i64> elementary = core::elementary_strides(bound, side, strides);
   for (std::size_t i = 0; i < side.size(); ++i) {
-    if (view.shape[static_cast<int>(i)] == 1) continue;
+    if (view.shape[int(i)] == 1) continue;
     for (const int axis : side[i]) {
-      const int number = numbers[static_cast<std::size_t>(axis)];
+      const int number = numbers[axis];
       if (number < 0) continue;
       term.axes |= AxisSet{1} << number;
-      term.strides[static_cast<std::size_t>(number)] = elementary[static_cast<std::size_t>(axis)];
+      term.strides[number] = elementary[axis];
     }
   }
   return term;
@@ -189,10 +189,10 @@ View broadcast_to(const View& addend, const View& result) {
 
 }  // namespace
 
-std::int64_t Contraction::points(AxisSet axes) const {
+i64 Contraction::points(AxisSet axes) const {
   const std::vector<int> list = axes_of(axes);
   if (std::any_of(list.begin(), list.end(), [&](int axis) { return extent(axis) == 0; })) return 0;
-  std::int64_t product = 1;
+  i64 product = 1;
   for (const int axis : list) product = core::checked_mul(product, extent(axis), "the number of products of an einsum");
   return product;
 }
@@ -211,7 +211,7 @@ std::vector<int> axes_of(AxisSet set) {
 
 std::string names_of(const Contraction& problem, AxisSet set) {
   std::string text;
-  for (const int axis : axes_of(set)) text += (text.empty() ? "" : " ") + problem.names[static_cast<std::size_t>(axis)];
+  for (const int axis : axes_of(set)) text += (text.empty() ? "" : " ") + problem.names[axis];
   return text;
 }
 
@@ -243,7 +243,7 @@ Contraction contraction_of(const Operation& op, std::span<const View> views) {
   problem.out = term_of(views.back(), bound, bound.output, numbers, count);
   for (const auto& composition : bound.output)
     for (const int axis : composition)
-      if (const int number = numbers[static_cast<std::size_t>(axis)]; number >= 0) problem.out_order.push_back(number);
+      if (const int number = numbers[axis]; number >= 0) problem.out_order.push_back(number);
   if (op.option("beta")) {
     problem.addend = term_of(broadcast_to(inputs.back(), views.back()), bound, bound.output, numbers, count);
     problem.addend->axes = problem.out.axes;

@@ -1,6 +1,8 @@
 // An einsum with every name resolved: axes with their extents, and what each array's strides along them are.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <axisloom/array.hpp>
 #include <axisloom/ops.hpp>
 
@@ -13,18 +15,19 @@
 namespace axisloom::ops {
 
 /// A set of axes, a bit each.
-using AxisSet = std::uint64_t;
+using AxisSet = u64;
 inline constexpr int most_einsum_axes = 64;
 inline constexpr std::size_t most_einsum_operands = 1024;
 
-/// An array of a contraction. It has only axes along which it is longer than 1; a stride is 0 where an axis is missing
-/// and where the user's own view repeats elements. The strides of a diagonal are added up.
+/// An array of a contraction. Its axes stay a set with names until a step is lowered to core::Loops: what is summed and
+/// kept differs from step to step, and so does what merges. It has only axes along which it is longer than 1; a stride is
+/// 0 where an axis is missing and where the user's own view repeats elements. The strides of a diagonal are added up.
 struct Term {
   Dtype dtype = Dtype::f32;
   AxisSet axes = 0;
-  std::vector<std::int64_t> strides;  // by axis, in elements
-  std::int64_t offset = 0;            // of the first element from the start of its buffer, in elements
-  std::int64_t align = 256;           // of that buffer, bytes
+  std::vector<i64> strides;  // by axis, in elements
+  i64 offset = 0;            // of the first element from the start of its buffer, in elements
+  i64 align = 256;           // of that buffer, bytes
 };
 
 /// One product of two arrays: numbers of operands, or of earlier results, which are numbered on from the operands.
@@ -36,8 +39,8 @@ struct PathStep {
 
 /// out = activation(alpha * sum over the axes that out lacks of the product of all operands + beta * addend)
 struct Contraction {
-  std::vector<std::int64_t> extents;  // of the axes; none is 1
-  std::vector<std::string> names;     // of the axes, for messages
+  std::vector<i64> extents;        // of the axes; none is 1
+  std::vector<std::string> names;  // of the axes, for messages
   std::vector<Term> operands;
   std::optional<Term> addend;  // has the output's axes, with stride 0 along those where it is broadcast
   Term out;
@@ -47,9 +50,9 @@ struct Contraction {
   bool relu = false;
   std::optional<std::vector<PathStep>> path;  // of a part of a larger problem: the order of products in that
 
-  std::int64_t extent(int axis) const { return extents[static_cast<std::size_t>(axis)]; }
+  i64 extent(int axis) const { return extents[axis]; }
   /// Product of the extents of the axes in a set.
-  std::int64_t points(AxisSet axes) const;
+  i64 points(AxisSet axes) const;
   AxisSet all_axes() const;
 };
 

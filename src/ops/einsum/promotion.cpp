@@ -31,7 +31,7 @@ std::size_t float_bytes(Dtype dtype) {
 Dtype floats(Dtype a, Dtype b) {
   const std::size_t bytes = std::max(float_bytes(a), float_bytes(b));
   if (bytes == 8) return Dtype::f64;
-  const bool a_small = a == Dtype::f16 || a == Dtype::bf16, b_small = b == Dtype::f16 || b == Dtype::bf16;
+  const bool a_small = core::is_small_float(a), b_small = core::is_small_float(b);
   if (bytes == 4 || (a_small && b_small && a != b)) return Dtype::f32;
   return a_small ? a : b;
 }

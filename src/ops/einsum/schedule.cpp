@@ -2,6 +2,7 @@
 #include "ops/einsum/schedule.hpp"
 
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -9,9 +10,9 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr auto alignment = static_cast<std::int64_t>(workspace_alignment);
+constexpr auto alignment = i64(workspace_alignment);
 
-std::int64_t rounded_up(std::int64_t bytes) {
+i64 rounded_up(i64 bytes) {
   return core::checked_add(bytes, alignment - 1, "the workspace of an einsum") / alignment * alignment;
 }
 
@@ -26,15 +27,15 @@ void extend(Lifetime& block, int step) {
 
 }  // namespace
 
-std::vector<std::int64_t> place_blocks(const std::vector<Lifetime>& blocks) {
+std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks) {
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
-  std::vector<std::int64_t> begins(blocks.size());
+  std::vector<i64> begins(blocks.size());
   std::vector<std::size_t> placed;  // by where they begin
   for (const std::size_t block : order) {
-    std::int64_t begin = 0;
+    i64 begin = 0;
     for (const std::size_t other : placed) {
       if (!live_together(blocks[block], blocks[other])) continue;
       if (begin + blocks[block].bytes <= begins[other]) break;
@@ -47,9 +48,9 @@ std::vector<std::int64_t> place_blocks(const std::vector<Lifetime>& blocks) {
   return begins;
 }
 
-int Schedule::block(std::int64_t bytes) {
+int Schedule::block(i64 bytes) {
   block_bytes_.push_back(bytes);
-  return static_cast<int>(block_bytes_.size()) - 1;
+  return int(block_bytes_.size()) - 1;
 }
 
 void Schedule::add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text) {
@@ -58,23 +59,22 @@ void Schedule::add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, 
 
 void Schedule::finish(PlanImpl& plan) const {
   std::vector<Lifetime> blocks;
-  for (const std::int64_t bytes : block_bytes_) blocks.push_back({.bytes = bytes});
+  for (const i64 bytes : block_bytes_) blocks.push_back({.bytes = bytes});
   for (std::size_t s = 0; s < steps_.size(); ++s) {
-    const int step = static_cast<int>(s);
+    const int step = int(s);
     for (const Source& source : steps_[s].sources)
-      if (source.view == workspace_view) extend(blocks[static_cast<std::size_t>(source.block)], step);
+      if (source.view == workspace_view) extend(blocks[source.block], step);
     // Behind the arrays, the memory that the step itself works with.
-    blocks.push_back({static_cast<std::int64_t>(steps_[s].part->report.workspace_bytes), step, step});
+    blocks.push_back({i64(steps_[s].part->report.workspace_bytes), step, step});
   }
-  const std::vector<std::int64_t> begins = place_blocks(blocks);
+  const std::vector<i64> begins = place_blocks(blocks);
   PlanReport& report = plan.report;
   for (std::size_t i = 0; i < blocks.size(); ++i)
     report.workspace_bytes = std::max(report.workspace_bytes, static_cast<std::size_t>(begins[i] + blocks[i].bytes));
   for (std::size_t s = 0; s < steps_.size(); ++s) {
     std::vector<Place> places;
     for (const Source& source : steps_[s].sources)
-      places.push_back(
-          {source.view, source.view == workspace_view ? begins[static_cast<std::size_t>(source.block)] : 0});
+      places.push_back({source.view, source.view == workspace_view ? begins[source.block] : 0});
     append(plan, *steps_[s].part, places, begins[block_bytes_.size() + s]);
     report.expected_seconds += steps_[s].part->report.expected_seconds;
     report.steps.push_back(std::to_string(s + 1) + ": " + steps_[s].text);

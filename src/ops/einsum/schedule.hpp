@@ -1,7 +1,8 @@
 // The steps of a plan that is made of other plans: their arrays between them lie in one workspace.
 #pragma once
 
-#include "ops/plan_impl.hpp"
+#include "core/integers.hpp"
+#include "planner/plan_impl.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +21,7 @@ struct Source {
 class Schedule {
  public:
   /// A new block, in use from the first step that names it to the last.
-  int block(std::int64_t bytes);
+  int block(i64 bytes);
   /// A step that is done after those before; `sources` one per view of `part`.
   void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text);
   /// Adds all launches to `plan`, and fills workspace_bytes, expected_seconds and steps of its report.
@@ -35,17 +36,17 @@ class Schedule {
     std::vector<Source> sources;
     std::string text;
   };
-  std::vector<std::int64_t> block_bytes_;
+  std::vector<i64> block_bytes_;
   std::vector<Step> steps_;
 };
 
 /// A piece of memory that is in use in the steps first ... last.
 struct Lifetime {
-  std::int64_t bytes = 0;
+  i64 bytes = 0;
   int first = 0, last = -1;
 };
 /// Where each piece begins, a multiple of workspace_alignment: the largest are placed first, each as low as the pieces
 /// that live with it allow.
-std::vector<std::int64_t> place_blocks(const std::vector<Lifetime>& blocks);
+std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks);
 
 }  // namespace axisloom::ops

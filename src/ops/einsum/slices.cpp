@@ -8,6 +8,7 @@
 // Products are taken in the order that the whole has.
 #include "ops/einsum/slices.hpp"
 
+#include "core/integers.hpp"
 #include "core/number.hpp"
 #include "ops/einsum/contract.hpp"
 #include "ops/einsum/path.hpp"
@@ -22,22 +23,21 @@ namespace {
 
 /// The dtype of sums that are not complete.
 Dtype partial_dtype(Dtype out) {
-  return out == Dtype::f16 || out == Dtype::bf16 ? Dtype::f32 : out;
+  return core::is_small_float(out) ? Dtype::f32 : out;
 }
 
 /// Loops over the problem's axes, and its arrays in the order of the views.
-Nest nest_of(const Contraction& problem) {
-  Nest nest;
+SlicedNest nest_of(const Contraction& problem) {
+  SlicedNest nest;
   nest.extents = problem.extents;
-  for (std::size_t d = 0; d < problem.extents.size(); ++d)
-    nest.reduced.push_back(!has(problem.out.axes, static_cast<int>(d)));
+  for (std::size_t d = 0; d < problem.extents.size(); ++d) nest.reduced.push_back(!has(problem.out.axes, int(d)));
   const auto add = [&](const Term& term, bool result) {
-    nest.arrays.push_back({static_cast<std::int64_t>(size_of(term.dtype)), term.strides, 1, result});
+    nest.arrays.push_back({i64(size_of(term.dtype)), term.strides, 1, result});
   };
   for (const Term& operand : problem.operands) add(operand, false);
   if (problem.addend) add(*problem.addend, true);
   add(problem.out, true);
-  nest.partial_bytes = static_cast<std::int64_t>(size_of(partial_dtype(problem.out.dtype)));
+  nest.partial_bytes = i64(size_of(partial_dtype(problem.out.dtype)));
   return nest;
 }
 
@@ -71,11 +71,11 @@ Contraction part_of(const Contraction& whole, const Box& box) {
 
 /// A term whose axes lie in that order.
 Term without_gaps(Dtype dtype, const Contraction& problem, const std::vector<int>& order) {
-  Term term{.dtype = dtype, .strides = std::vector<std::int64_t>(problem.extents.size())};
-  std::int64_t stride = 1;
+  Term term{.dtype = dtype, .strides = std::vector<i64>(problem.extents.size())};
+  i64 stride = 1;
   for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
     term.axes |= AxisSet{1} << *axis;
-    term.strides[static_cast<std::size_t>(*axis)] = stride;
+    term.strides[*axis] = stride;
     stride *= problem.extent(*axis);
   }
   return term;
@@ -92,7 +92,7 @@ class Slicer {
     finishing_.configuration.clear();
   }
 
-  Slices run(std::int64_t limit) && {
+  Slices run(i64 limit) && {
     for (const Block& block : cut(nest_, limit)) add(block);
     return std::move(slices_);
   }
@@ -104,12 +104,12 @@ class Slicer {
       return add_plan(part, ranges_of(part, block.box), options_);
     }
     const Contraction all = part_of(whole_, block.box);
-    for (std::size_t i = 0; i < block.parts.size(); ++i) add_part(all, block.parts[i], static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < block.parts.size(); ++i) add_part(all, block.parts[i], i64(i));
     add_finish(all, block);
   }
 
   /// The sums of a part, as the i-th of them.
-  void add_part(const Contraction& all, const Box& box, std::int64_t i) {
+  void add_part(const Contraction& all, const Box& box, i64 i) {
     Contraction part = part_of(whole_, box);
     std::vector<Slice::Range> ranges = ranges_of(part, box);
     ranges.resize(part.operands.size() + 1);
@@ -127,8 +127,8 @@ class Slicer {
     std::vector<Slice::Range> ranges = ranges_of(finish, block.box);
     if (finish.extents.size() == most_einsum_axes)
       throw Error(Errc::unsupported, "an einsum over so many axes cannot be done in slices", "do it in parts");
-    const auto parts = static_cast<std::int64_t>(block.parts.size());
-    std::vector<int> order{static_cast<int>(finish.extents.size())};
+    const auto parts = i64(block.parts.size());
+    std::vector<int> order{int(finish.extents.size())};
     order.insert(order.end(), finish.out_order.begin(), finish.out_order.end());
     finish.extents.push_back(parts);
     finish.names.emplace_back("slice");
@@ -147,7 +147,7 @@ class Slicer {
     std::vector<Slice::Range> ranges;
     Contraction origin = whole_;
     const std::vector<Term*> terms = terms_of(part), origins = terms_of(origin);
-    const auto inputs = static_cast<int>(terms.size()) - 1;
+    const auto inputs = int(terms.size()) - 1;
     for (int i = 0; i <= inputs; ++i) {
       const auto at = static_cast<std::size_t>(i);
       Bounds touched = bounds_in(nest_, box, nest_.arrays[at]);
@@ -157,24 +157,23 @@ class Slicer {
     return ranges;
   }
 
-  static Slice::Range in_scratch(Term& term, std::int64_t begin, std::int64_t count) {
+  static Slice::Range in_scratch(Term& term, i64 begin, i64 count) {
     term.offset = begin;
-    return rebase(scratch_array, term.offset, term.align, {begin, begin + count},
-                  static_cast<std::int64_t>(size_of(term.dtype)));
+    return rebase(scratch_array, term.offset, term.align, {begin, begin + count}, i64(size_of(term.dtype)));
   }
 
   void add_plan(Contraction& part, std::vector<Slice::Range> ranges, const PlanOptions& options) {
     std::vector<View> views;
     for (const Term* term : terms_of(part)) {
       const Slice::Range& range = ranges[views.size()];
-      views.push_back(View::contiguous(term->dtype, {range.bytes / static_cast<std::int64_t>(size_of(term->dtype))}));
+      views.push_back(View::contiguous(term->dtype, {range.bytes / i64(size_of(term->dtype))}));
       views.back().align = term->align;
     }
     slices_.list.push_back({std::move(ranges), plan_contraction(part, std::move(views), device_, options)});
   }
 
   Contraction whole_;
-  Nest nest_;
+  SlicedNest nest_;
   const Device& device_;
   const PlanOptions& options_;
   PlanOptions finishing_;
@@ -183,8 +182,7 @@ class Slicer {
 
 }  // namespace
 
-Slices slice_contraction(const Contraction& whole, const Device& device, const PlanOptions& options,
-                         std::int64_t limit) {
+Slices slice_contraction(const Contraction& whole, const Device& device, const PlanOptions& options, i64 limit) {
   return Slicer(whole, device, options).run(limit);
 }
 

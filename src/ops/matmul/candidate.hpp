@@ -1,36 +1,29 @@
-// What a variant of the product answers: may I run this, how long would it take, and what is to be launched.
+// What a candidate of the product is asked.
 #pragma once
 
-#include "ops/choose.hpp"
+#include "core/integers.hpp"
 #include "ops/matmul/product.hpp"
+#include "planner/candidate.hpp"
 
-#include <vector>
+#include <string>
 
 namespace axisloom::ops {
 
 /// A normalised product that has a result to write; n is the axis along which C lies together, or the longer one. And
-/// what was decided before a variant is asked.
+/// what was decided before a candidate is asked.
 struct ProductProblem {
   Product product;
-  int index_bits = 32;   // 64 where an offset might not fit in 32 bits, or when forced
-  bool checked = false;  // every access is watched
-  bool turned = false;   // C^T = B^T A^T is computed: the product's A is the plan's B
+  int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
+  bool turned = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
 
-  std::int64_t batch_count() const;
+  i64 batch_count() const;
 };
+std::string to_string(const ProductProblem& problem);
+std::string shape_class(const ProductProblem& problem);
 
-struct ProductLaunches {
-  std::vector<Launch> launches;
-  std::size_t workspace_bytes = 0;
-};
+using ProductCandidate = Candidate<ProductProblem>;
 
-struct ProductCandidate {
-  CandidateInfo info;
-  Verdict (*consider)(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device);
-  ProductLaunches (*lower)(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device);
-};
-
-/// The variants, in the order in which ties are decided; the last one fits everything.
-std::span<const ProductCandidate> product_variants();
+/// The candidates, in the order in which ties are decided; the last one takes everything.
+const Candidates<ProductProblem>& product_candidates();
 
 }  // namespace axisloom::ops

@@ -1,22 +1,46 @@
-// The variants of the product, in the order in which ties are decided. A new variant is its two files and one line
-// here.
-#include "ops/matmul/variants.hpp"
+// The candidates of the product: what variants.inc lists, and what the stores call a problem.
+#include "ops/matmul/candidate.hpp"
 
 #include <array>
 
 namespace axisloom::ops {
 
-std::span<const ProductCandidate> product_variants() {
-  static const std::array candidates = {
-      wgmma_candidate(),          // 16-bit floats by warpgroups of an H100 or H200
-      mma_candidate(),            // matrices on NVIDIA's tensor cores
-      tile_product_candidate(),   // matrices on GPUs, outputs in registers
-      packed_candidate(),         // matrices on CPUs, packed into panels
-      gemv_candidate(),           // a vector and a matrix, or two vectors
-      local16_candidate(),        // 16 x 16 in local memory
-      plain_product_candidate(),  // everything else
+#define VARIANT(name) ProductCandidate name##_product();
+#include "ops/matmul/variants.inc"
+#undef VARIANT
+
+const Candidates<ProductProblem>& product_candidates() {
+  static const Candidates<ProductProblem> candidates = {
+#define VARIANT(name) name##_product(),
+#include "ops/matmul/variants.inc"
+#undef VARIANT
   };
   return candidates;
+}
+
+i64 ProductProblem::batch_count() const {
+  return core::count(product.batch);
+}
+
+std::string to_string(const ProductProblem& problem) {
+  const Product& product = problem.product;
+  const core::Loop &m = product.m, &n = product.n, &k = product.k;
+  const auto matrix = [](i64 rows, i64 columns) {
+    return "{" + std::to_string(rows) + "," + std::to_string(columns) + "}";
+  };
+  std::string text = std::string(name(product.in)) + " to " + std::string(name(product.out)) + " " +
+                     core::joined(std::array{m, n, k}, &core::Loop::extent, "x") + " a " + matrix(m.in, k.in) + " b " +
+                     matrix(k.other, n.other) + " c " + matrix(m.out, n.out);
+  for (const core::Loop& axis : product.batch) text += " batch " + std::to_string(axis.extent);
+  return text;
+}
+
+std::string shape_class(const ProductProblem& problem) {
+  constexpr i64 large = 256;  // from which tuned values are kept apart: more than a block
+  const auto size = [](i64 extent) { return std::string(extent == 1 ? "1" : extent < large ? "small" : "large"); };
+  const Product& product = problem.product;
+  return std::string(name(product.in)) + " " + size(product.m.extent) + " x " + size(product.n.extent) + " x " +
+         size(product.k.extent);
 }
 
 }  // namespace axisloom::ops

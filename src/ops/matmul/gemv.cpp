@@ -1,124 +1,114 @@
 // Variant "gemv": a vector times a matrix, or the dot product of two vectors, each element read once and in order.
+#include "core/integers.hpp"
 #include "ops/matmul/combine.hpp"
 #include "ops/matmul/model.hpp"
-#include "ops/matmul/variants.hpp"
 
 #include <algorithm>
 
 namespace axisloom::ops {
 namespace {
 
-const std::vector<tune::Tunable>& tunables() {
-  static const std::vector<tune::Tunable> list = {
-      {"items", 256, {32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
+const std::vector<Tunable>& tunables() {
+  static const std::vector<Tunable> list = {
+      {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
       {"wide", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "side by side along k; 0: by k"},
       {"width", 0, {0, 1, 2, 4, 8, 16, 64, 256, 512, 1024}, "sums", "of one item; 0: by orientation and device"},
       {"part",
        0,
-       {0, 256, 1024, 4096, 16384, 65536},
+       {0, 256, 1024, 4096, 16384, 65536, i64{1} << 40},
        "elements",
-       "of k that a group takes; 0: by size, to fill the device"},
+       "of k that a group takes; 0: by size, to fill the device",
+       true},
   };
   return list;
 }
 
+// Of the peak, where arithmetic and not memory bounds (an estimate).
+constexpr double efficiency = 0.25;
+
 struct Shape {
   bool along_k;
-  std::int64_t items, wide, width;
-  std::int64_t blocks_n, part, parts;
+  i64 items, wide, width;
+  i64 blocks_n;
+  Parts parts;
 };
 
 // k's that a group of the whole problem should take: enough that a group's start does not show, and no more than leave
 // several groups for every compute unit. Powers of two, so that the order of additions follows from the shape alone.
-std::int64_t part_of(const ProductProblem& problem, std::int64_t blocks, std::int64_t least, const DeviceInfo& device) {
-  const bool cpu = device.kind == Kind::cpu;
-  const std::int64_t groups = cpu ? 64 : 1024;
-  std::int64_t part = least;
-  while (part < problem.product.k && blocks * ceil_div(problem.product.k, part) > groups) part *= 2;
+i64 k_of_group(const ProductProblem& problem, i64 blocks, i64 least, const DeviceModel& device) {
+  const i64 groups = device.is_cpu() ? 64 : 1024;
+  i64 part = least;
+  while (part < problem.product.k.extent && blocks * ceil_div(problem.product.k.extent, part) > groups) part *= 2;
   return part;
 }
 
-Shape shape_of(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
+Shape shape_of(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  constexpr i64 long_k = 2048, least_along_k = 4096, least_across_k = 64;
   const Product& product = problem.product;
-  const bool cpu = device.kind == Kind::cpu;
+  const bool cpu = device.is_cpu();
+  const auto value = [&](const char* name, i64 otherwise) { return wish.at(name) == 0 ? otherwise : wish.at(name); };
   Shape shape{};
-  shape.along_k = product.b.n != 1 || product.n == 1;
-  shape.items = cpu ? 1 : values.at("items");
-  shape.wide = values.at("wide") != 0 ? values.at("wide") : product.k >= 2048 ? 256 : 32;
-  shape.wide = shape.along_k ? std::min(shape.wide, shape.items) : 1;
-  const std::int64_t otherwise = cpu ? (shape.along_k ? 64 : 1024) : shape.along_k ? 8 : 1;
-  shape.width = values.at("width") != 0 ? values.at("width") : otherwise;
-  shape.blocks_n = ceil_div(product.n, shape.along_k ? shape.items / shape.wide : shape.items * shape.width);
-  const std::int64_t least = shape.along_k ? std::max<std::int64_t>(4096, shape.wide * shape.width) : 64;
-  const std::int64_t blocks = shape.blocks_n * problem.batch_count();
-  shape.part = values.at("part") != 0 ? values.at("part") : part_of(problem, blocks, least, device);
-  shape.parts = std::max<std::int64_t>(1, ceil_div(product.k, shape.part));
+  shape.along_k = product.n.other != 1 || product.n.extent == 1;
+  shape.items = cpu ? 1 : wish.at("items");
+  shape.wide = shape.along_k ? std::min(value("wide", product.k.extent >= long_k ? 256 : 32), shape.items) : 1;
+  shape.width = value("width", cpu ? (shape.along_k ? 64 : 1024) : shape.along_k ? 8 : 1);
+  shape.blocks_n = ceil_div(product.n.extent, shape.along_k ? shape.items / shape.wide : shape.items * shape.width);
+  const i64 least = shape.along_k ? std::max(least_along_k, shape.wide * shape.width) : least_across_k;
+  const i64 k = value("part", k_of_group(problem, shape.blocks_n * problem.batch_count(), least, device));
+  shape.parts = {std::max<i64>(1, ceil_div(product.k.extent, k)), k};
   return shape;
 }
 
-std::int64_t accumulator_bytes(const ProductProblem& problem) {
-  const Arithmetic arithmetic = arithmetic_of(problem.product.in);
-  return arithmetic.scalar_bytes * (arithmetic.is_complex ? 2 : 1);
-}
-
 /// Items that share a sum add theirs up in local memory.
-std::int64_t local_bytes(const ProductProblem& problem, const Shape& shape) {
-  return shape.wide > 1 ? shape.items * accumulator_bytes(problem) : 0;
+Group group_of(const ProductProblem& problem, const Shape& shape) {
+  return {shape.items, shape.wide > 1 ? shape.items * arithmetic_of(problem.product.in).accumulator_bytes() : 0};
 }
 
-Verdict consider(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  if (problem.product.m != 1) return Verdict::refuse("neither operand is a vector");
-  const Shape shape = shape_of(problem, values, device);
-  if (std::string beyond = beyond_limits(device, shape.items, local_bytes(problem, shape)); !beyond.empty())
-    return Verdict::refuse(std::move(beyond));
-  const double partial = shape.parts > 1 ? 2 * static_cast<double>(partial_bytes(problem, shape.parts)) : 0;
-  const double bytes = bytes_touched(problem) + partial;
-  // Items that have no k or n of their own idle: so many times the work.
-  const double idle =
-      shape.along_k
-          ? std::max(1.0, static_cast<double>(shape.wide) / std::max<double>(1, static_cast<double>(problem.product.k)))
-          : static_cast<double>(shape.blocks_n * shape.items * shape.width) / static_cast<double>(problem.product.n);
-  return Verdict::accept(
-      product_time(problem, arithmetic_operations(problem) * idle, 0.25, bytes, shape.parts > 1 ? 2 : 1, device));
-}
-
-ProductLaunches lower(const ProductProblem& problem, const Configuration& values, const DeviceInfo& device) {
+double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
-  const Shape shape = shape_of(problem, values, device);
-  Launch launch;
-  launch.kernel = {"matmul/gemv.kernel", "gemv", {}, static_cast<unsigned>(shape.items), false, true};
-  jit::Defines& defines = launch.kernel.defines;
-  write_defines(problem, defines);
-  defines.set("ALONG_K", shape.along_k ? 1 : 0).set("WIDTH", shape.width).set("SPLIT", shape.parts > 1 ? 1 : 0);
-  if (shape.along_k) defines.set("WIDE", shape.wide);
+  const bool in_parts = shape.parts.count > 1;
+  const double partial = in_parts ? 2 * double(partial_bytes(problem, shape.parts.count)) : 0;
+  // Items that have no k or n of their own idle: so many times the work.
+  const double idle = shape.along_k ? std::max(1.0, double(shape.wide) / std::max<double>(1, double(product.k.extent)))
+                                    : double(shape.blocks_n * shape.items * shape.width) / double(product.n.extent);
+  const double compute = compute_seconds(product, arithmetic_operations(problem) * idle, efficiency, device);
+  return product_time(compute, bytes_touched(problem) + partial, in_parts ? 2 : 1, device);
+}
+
+Launches launch_gemv(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
+  const Product& product = problem.product;
+  ProductLaunch main(problem, "gemv", "gemv", group_of(problem, shape));
+  main.defines().set("ALONG_K", shape.along_k).set("WIDTH", shape.width);
+  if (shape.along_k) main.defines().set("WIDE", shape.wide);
   // Only a CPU's compiler makes vectors of what lies together; for GPUs one kernel serves all strides.
-  const bool cpu = device.kind == Kind::cpu;
-  defines.set("A_TOGETHER", cpu && product.a.k == 1 ? 1 : 0).set("B_TOGETHER", cpu && product.b.k == 1 ? 1 : 0);
-  ProductParams params = params_of(problem);
-  params.blocks_n = shape.blocks_n;
-  params.blocks_k = shape.parts;
-  params.share = shape.part;
-  params.work = problem.batch_count();
-  launch.geometry.items = static_cast<unsigned>(shape.items);
-  launch.geometry.groups = static_cast<std::uint64_t>(shape.blocks_n * shape.parts * params.work);
-  launch.geometry.local_bytes = static_cast<std::size_t>(local_bytes(problem, shape));
-  launch.params = params_bytes(params);
-  launch.buffers = {buffer_a(problem), buffer_b(problem)};
-  if (shape.parts == 1) {
-    append_results(problem, launch.buffers);
-    return {{std::move(launch)}, 0};
-  }
-  launch.buffers.push_back(buffer_workspace(accumulator_bytes(problem)));
-  const auto bytes = static_cast<std::size_t>(partial_bytes(problem, shape.parts));
-  return {{std::move(launch), combine_launch(problem, shape.parts, device)}, bytes};
+  const bool cpu = device.is_cpu();
+  main.defines().set("A_TOGETHER", cpu && product.k.in == 1).set("B_TOGETHER", cpu && product.k.other == 1);
+  main.params.blocks_n = shape.blocks_n;
+  return in_parts(std::move(main), problem, shape.parts, shape.blocks_n * problem.batch_count(), device);
+}
+
+Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  if (problem.product.m.extent != 1) return refuse("neither operand is a vector");
+  const Shape shape = shape_of(problem, wish, device);
+  if (shape.items == 1 && !device.is_cpu()) return refuse(single_items);
+  Configuration values = wish;
+  values["items"] = shape.items;
+  values["wide"] = shape.wide;
+  values["part"] = shape.parts.k_per_group;
+  values["width"] = shape.width;
+  return {.group = largest_group(group_of(problem, shape), shape.parts, device),
+          .seconds = predicted_seconds(problem, shape, device),
+          .configuration = values,
+          .launches = [=, &problem, &device] { return launch_gemv(problem, shape, device); }};
 }
 
 }  // namespace
 
-ProductCandidate gemv_candidate() {
-  return {{"gemv", "a vector and a matrix, or two vectors, read once and in order", tunables(), true, true},
-          consider,
-          lower};
+ProductCandidate gemv_product() {
+  return {{.name = "gemv",
+           .summary = "a vector and a matrix, or two vectors, read once and in order",
+           .tunables = tunables()},
+          propose};
 }
 
 }  // namespace axisloom::ops

@@ -3,16 +3,39 @@
 
 #include "ops/matmul/candidate.hpp"
 
+#include <optional>
+#include <string>
+
 namespace axisloom::ops {
 
 /// Additions plus multiplications of real numbers.
 double arithmetic_operations(const ProductProblem& problem);
 /// Bytes of A, B, C and D, each element once.
 double bytes_touched(const ProductProblem& problem);
-/// Real operations of the accumulators' type per second that the whole device can reach.
-double peak_operations(const Product& product, const DeviceInfo& device);
-/// `operations` at a share of the peak, beside `bytes` at the memory's (or the last cache's) rate, after `launches`.
-double product_time(const ProductProblem& problem, double operations, double share, double bytes, int launches,
-                    const DeviceInfo& device);
+/// Real operations of the accumulators' type per second that a compute unit can reach.
+double unit_peak(const Product& product, const DeviceModel& device);
+/// Time of `operations` on the whole device at an efficiency, a share of its peak.
+double compute_seconds(const Product& product, double operations, double efficiency, const DeviceModel& device);
+/// Time of `launches` that compute for so long, beside `bytes` at the memory's (or the last cache's) rate.
+double product_time(double compute, double bytes, int launches, const DeviceModel& device);
+
+/// The form with the lowest predicted time of those offered, or why none is possible.
+template <class Form>
+struct Best {
+  std::optional<Form> form = {};
+  double seconds = 0;
+  std::string refusal = {};
+
+  void offer(const Form& offered, double its_seconds) {
+    if (form && its_seconds >= seconds) return;
+    form = offered;
+    seconds = its_seconds;
+  }
+};
+
+/// Of a load's latency: what a block of a GPU's by itself waits for beside its steps along k, its first loads and its last
+/// stores. On an H200 6015 products of 9 x 6 by 6 x 11 floats, one step each, and those of 64 x 64 (four) took 7 more
+/// than their steps.
+inline constexpr double block_latencies = 7;
 
 }  // namespace axisloom::ops

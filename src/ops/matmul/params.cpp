@@ -1,6 +1,8 @@
 // Writes products into the parameters and constants that their kernels share.
 #include "ops/matmul/params.hpp"
 
+#include "core/divider.hpp"
+#include "core/integers.hpp"
 #include "ops/scalar_type.hpp"
 
 #include <algorithm>
@@ -9,33 +11,30 @@
 namespace axisloom::ops {
 namespace {
 
+using core::Loop;
+
 std::string form(Dtype dtype, const std::string& accumulator) {
-  if (dtype == Dtype::f16) return "FORM_F16";
-  if (dtype == Dtype::bf16) return "FORM_BF16";
+  if (core::is_small_float(dtype)) return "FORM" + form_suffix(dtype);
   if (dtype == Dtype::boolean) return "FORM_BOOL";
   return memory_type(dtype) == accumulator ? "FORM_SAME" : "FORM_CAST";
 }
 
 u64 bits_of(double factor, std::string_view scalar) {
   if (scalar == "f64") return std::bit_cast<u64>(factor);
-  if (scalar == "f32") return std::bit_cast<u32>(static_cast<float>(factor));
-  return static_cast<u64>(static_cast<std::int64_t>(factor));
-}
-
-bool is_unsigned(Dtype dtype) {
-  return dtype == Dtype::u8 || dtype == Dtype::u16 || dtype == Dtype::u32 || dtype == Dtype::u64;
+  if (scalar == "f32") return std::bit_cast<u32>(float(factor));
+  return u64(i64(factor));
 }
 
 // Axes that are walked: a few steps for axes that are not there cost nothing once per group, and fewer ranks mean fewer
 // kernels.
 int batch_class(std::size_t axes) {
   for (const int rank : {3, 14})
-    if (axes <= static_cast<std::size_t>(rank)) return rank;
+    if (axes <= std::size_t(rank)) return rank;
   return PRODUCT_AXES;
 }
 
-LaunchBuffer buffer(int view, const ProductOperand& operand, Dtype dtype) {
-  return {view, operand.offset, static_cast<std::int64_t>(size_of(dtype))};
+LaunchBuffer buffer(int view, const core::Start& start, Dtype dtype) {
+  return {view, start.offset, i64(size_of(dtype))};
 }
 
 }  // namespace
@@ -45,49 +44,44 @@ std::string memory_type(Dtype dtype) {
 }
 
 Arithmetic arithmetic_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f16:
-    case Dtype::bf16:
-    case Dtype::f32:
-      return {"f32", "f32", 4, false};
-    case Dtype::f64:
-      return {"f64", "f64", 8, false};
-    case Dtype::c64:
-      return {"f32x2", "f32", 4, true};
-    case Dtype::c128:
-      return {"f64x2", "f64", 8, true};
-    case Dtype::u64:
-    case Dtype::i64:
-      return {"u64", "u64", 8, false};
-    default:
-      return {"u32", "u32", 4, false};
-  }
+  const bool wide = size_of(core::component_of(dtype)) == 8;
+  if (core::components_of(dtype) == 2)
+    return wide ? Arithmetic{"f64x2", "f64", 8, true} : Arithmetic{"f32x2", "f32", 4, true};
+  if (core::float_format(dtype) != nullptr)
+    return wide ? Arithmetic{"f64", "f64", 8, false} : Arithmetic{"f32", "f32", 4, false};
+  return wide ? Arithmetic{"u64", "u64", 8, false} : Arithmetic{"u32", "u32", 4, false};
 }
 
 ProductParams params_of(const ProductProblem& problem) {
   const Product& product = problem.product;
   ProductParams params{};
-  const auto first = static_cast<std::size_t>(PRODUCT_AXES) - product.batch.size();
+  const std::size_t first = PRODUCT_AXES - product.batch.size();
   for (std::size_t w = 0; w < PRODUCT_AXES; ++w) {
-    const BatchAxis axis = w < first ? BatchAxis{} : product.batch[w - first];
+    const Loop axis = w < first ? Loop{} : product.batch[w - first];
     params.extent[w] = axis.extent;
-    params.walk_a[w] = axis.a;
-    params.walk_b[w] = axis.b;
-    params.walk_c[w] = axis.c;
-    params.walk_d[w] = axis.d;
+    params.walk_a[w] = axis.in;
+    params.walk_b[w] = axis.other;
+    params.walk_c[w] = axis.out;
+    params.walk_d[w] = axis.addend;
+    if (problem.index_bits != 32) continue;
+    const core::Divider divider = core::divider(u64(axis.extent), 32);
+    params.multiplier[w] = u32(divider.multiplier);
+    params.shift[w] = u8(divider.shift);
   }
-  params.m = product.m;
-  params.n = product.n;
-  params.k = product.k;
-  params.a_m = product.a.m;
-  params.a_k = product.a.k;
-  params.b_k = product.b.k;
-  params.b_n = product.b.n;
-  params.c_m = product.c.m;
-  params.c_n = product.c.n;
-  if (product.d) params.d_m = product.d->m;
-  if (product.d) params.d_n = product.d->n;
+  const Loop &m = product.m, &n = product.n, &k = product.k;
+  params.m = m.extent;
+  params.n = n.extent;
+  params.k = k.extent;
+  params.a_m = m.in;
+  params.a_k = k.in;
+  params.b_k = k.other;
+  params.b_n = n.other;
+  params.c_m = m.out;
+  params.c_n = n.out;
+  params.d_m = m.addend;
+  params.d_n = n.addend;
   const std::string_view scalar = arithmetic_of(product.in).scalar;
+  params.work = problem.batch_count();
   params.alpha = bits_of(product.alpha, scalar);
   params.beta = bits_of(product.beta, scalar);
   return params;
@@ -98,68 +92,78 @@ void write_defines(const ProductProblem& problem, jit::Defines& defines) {
   const Arithmetic arithmetic = arithmetic_of(product.in);
   const std::string accumulator(arithmetic.accumulator), scalar(arithmetic.scalar);
   defines.set("ELEMENT", memory_type(product.in)).set("RESULT", memory_type(product.out));
-  defines.set("ACC", accumulator).set("SCALAR", scalar).set("COMPLEX", arithmetic.is_complex ? 1 : 0);
-  if (arithmetic.is_complex) defines.set("MAKE_ACC", "make_" + accumulator);
+  defines.set("ACC", accumulator).set("SCALAR", scalar).set("COMPLEX", arithmetic.is_complex);
   defines.set("SCALAR_BYTES", arithmetic.scalar_bytes);
-  defines.set("REAL_F64", scalar == "f64" ? 1 : 0).set("REAL_F32", scalar == "f32" ? 1 : 0);
+  defines.set("REAL_F64", scalar == "f64").set("REAL_F32", scalar == "f32");
   defines.set("IN_FORM", form(product.in, accumulator)).set("OUT_FORM", form(product.out, accumulator));
-  defines.set("SCALED", product.alpha != 1 ? 1 : 0).set("ADD_D", adds_d(product) ? 1 : 0);
-  defines.set("RELU", product.relu && !is_unsigned(product.out) ? 1 : 0);
+  defines.set("SCALED", product.alpha != 1).set("ADD_D", adds_d(product));
+  defines.set("RELU", product.relu && core::kind_of(product.out) != core::NumberKind::unsigned_integer);
   defines.set("INDEX_BITS", problem.index_bits).set("BATCH", batch_class(product.batch.size()));
-  defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(ProductParams)));
+  defines.set("AXL_PARAMS_SIZE", i64(sizeof(ProductParams)));
 }
 
-LaunchBuffer buffer_a(const ProductProblem& problem) {
-  return buffer(problem.turned ? 1 : 0, problem.product.a, problem.product.in);
-}
-LaunchBuffer buffer_b(const ProductProblem& problem) {
-  return buffer(problem.turned ? 0 : 1, problem.product.b, problem.product.in);
-}
-LaunchBuffer buffer_d(const ProductProblem& problem) {
-  return buffer(2, *problem.product.d, problem.product.out);
-}
-LaunchBuffer buffer_c(const ProductProblem& problem) {
-  return buffer(problem.product.d ? 3 : 2, problem.product.c, problem.product.out);
-}
-LaunchBuffer buffer_workspace(std::int64_t element, std::int64_t offset) {
-  return {workspace_view, offset, element};
+void write_orientation(const Product& product, jit::Defines& defines) {
+  defines.set("A_ALONG_M", product.m.in == 1).set("B_ALONG_N", product.n.other == 1);
 }
 
-std::int64_t proven_alignment(const ProductOperand& operand, std::span<const AlignedAxis> steps, std::int64_t element,
-                              std::int64_t limit) {
-  const auto zeros = [](std::int64_t value) {
-    return value == 0 ? 62 : std::countr_zero(static_cast<std::uint64_t>(value));
-  };
-  int certain = std::min(zeros(operand.align), zeros(operand.offset) + zeros(element));
-  for (const AlignedAxis& axis : steps)
-    if (axis.extent > 1) certain = std::min(certain, zeros(axis.stride) + zeros(element));
-  return std::int64_t{1} << std::min(certain, zeros(limit));
+LaunchBuffer workspace_of(i64 element) {
+  return {workspace_view, 0, element};
 }
 
-std::int64_t aligned_bytes(const Product& product, const ProductOperand& operand, AlignedAxis rows,
-                           std::int64_t BatchAxis::*batch, std::int64_t element, std::int64_t limit) {
-  std::vector<AlignedAxis> steps{rows};
-  for (const BatchAxis& axis : product.batch) steps.push_back({axis.extent, axis.*batch});
-  return std::max(element, proven_alignment(operand, steps, element, limit));
+ProductLaunch::ProductLaunch(const ProductProblem& problem, const std::string& file, const std::string& kernel,
+                             const Group& group)
+    : params(params_of(problem)) {
+  launch.kernel.file = "matmul/" + file + ".kernel";
+  launch.kernel.kernel = kernel;
+  launch.kernel.items = launch.geometry.items = unsigned(group.items);
+  launch.kernel.contract = true;
+  launch.geometry.local_bytes = std::size_t(group.local_bytes);
+  write_defines(problem, defines());
+  const Product& product = problem.product;
+  launch.buffers = {buffer(problem.turned ? 1 : 0, product.a, product.in),
+                    buffer(problem.turned ? 0 : 1, product.b, product.in)};
 }
 
-std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums) {
-  return std::min<std::int64_t>(wanted, 65536 / (items * (sums + sums / 2 + 24)));
+Launch ProductLaunch::into_result(const ProductProblem& problem, i64 groups) {
+  const Product& product = problem.product;
+  if (adds_d(product)) launch.buffers.push_back(buffer(2, *product.d, product.out));
+  launch.buffers.push_back(buffer(product.d ? 3 : 2, product.c, product.out));
+  launch.geometry.groups = u64(groups);
+  launch.params = params_bytes(params);
+  return std::move(launch);
 }
 
-void append_results(const ProductProblem& problem, std::vector<LaunchBuffer>& buffers) {
-  if (adds_d(problem.product)) buffers.push_back(buffer_d(problem));
-  buffers.push_back(buffer_c(problem));
+Launch ProductLaunch::into_workspace(i64 element, i64 groups) {
+  launch.buffers.push_back(workspace_of(element));
+  launch.geometry.groups = u64(groups);
+  launch.params = params_bytes(params);
+  return std::move(launch);
+}
+
+i64 aligned_bytes(const Product& product, core::Operand operand, const Loop& rows, i64 element, i64 limit) {
+  const core::Start& start = operand == &Loop::in ? product.a : operand == &Loop::other ? product.b : product.c;
+  core::Loops steps = product.batch;
+  steps.push_back(rows);
+  return std::max(element, core::proven_alignment(steps, operand, start, element, limit));
+}
+
+i64 resident_groups(i64 wanted, i64 items, i64 sums) {
+  constexpr i64 registers = 65536, addresses = 24;  // of an item beside its sums and operands
+  return std::min(wanted, registers / (items * (sums + sums / 2 + addresses)));
+}
+
+const Loop& rows_of(const Product& product, core::Operand operand) {
+  const Loop& side = operand == &Loop::in ? product.m : product.n;
+  return side.*operand == 1 ? product.k : side;
+}
+
+bool stores_pairs(const Product& product) {
+  const i64 out = i64(size_of(product.out)), pair = 2 * out;
+  return product.n.out == 1 && aligned_bytes(product, &Loop::out, product.m, out, pair) == pair;
 }
 
 bool adds_d(const Product& product) {
   return product.d && product.beta != 0;
-}
-
-std::int64_t ProductProblem::batch_count() const {
-  std::int64_t count = 1;
-  for (const BatchAxis& axis : product.batch) count *= axis.extent;
-  return count;
 }
 
 }  // namespace axisloom::ops

@@ -1,13 +1,11 @@
 // The host's side of product.params.h, and what all kernels of a product are compiled with.
 #pragma once
 
+#include "core/integers.hpp"
 #include "ops/matmul/candidate.hpp"
 
 namespace axisloom::ops {
 
-using i64 = std::int64_t;
-using u64 = std::uint64_t;
-using u32 = std::uint32_t;
 #include "ops/matmul/product.params.h"
 static_assert(arguments_fit(sizeof(ProductParams), 4));
 
@@ -20,43 +18,47 @@ struct Arithmetic {
 
   /// Real operations of a multiplication and an addition.
   int operations() const { return is_complex ? 8 : 2; }
+  int accumulator_bytes() const { return is_complex ? 2 * scalar_bytes : scalar_bytes; }
 };
 Arithmetic arithmetic_of(Dtype dtype);
 /// The type of the dialect that holds an element in memory: "u16" for f16, "f32x2" for c64.
 std::string memory_type(Dtype dtype);
 
-/// Extents and strides of the product, and its batch as a walk; alpha and beta.
+/// Extents and strides of the product, and its batch as a walk of so many points; alpha and beta.
 ProductParams params_of(const ProductProblem& problem);
 /// Types, conversions, epilogue, index width and how many axes of the batch are walked.
 void write_defines(const ProductProblem& problem, jit::Defines& defines);
+/// Whether A lies together along m, and B along n.
+void write_orientation(const Product& product, jit::Defines& defines);
 
-/// The buffers of a launch.
-LaunchBuffer buffer_a(const ProductProblem& problem);
-LaunchBuffer buffer_b(const ProductProblem& problem);
-LaunchBuffer buffer_c(const ProductProblem& problem);
-LaunchBuffer buffer_d(const ProductProblem& problem);
-/// Memory of the plan's own, `offset` elements of `element` bytes into it.
-LaunchBuffer buffer_workspace(std::int64_t element, std::int64_t offset = 0);
-/// D, where the product has one that counts, then C.
-void append_results(const ProductProblem& problem, std::vector<LaunchBuffer>& buffers);
+/// A buffer in the plan's own memory, of elements of `element` bytes.
+LaunchBuffer workspace_of(i64 element);
 /// Whether D is read.
 bool adds_d(const Product& product);
 
+/// A launch of a kernel of matmul/FILE.kernel that reads A and B, with the constants and parameters that all have.
+struct ProductLaunch {
+  Launch launch;
+  ProductParams params;
+
+  ProductLaunch(const ProductProblem& problem, const std::string& file, const std::string& kernel, const Group& group);
+  jit::Defines& defines() { return launch.kernel.defines; }
+  /// Completes it, with parameters as they are: it writes C, and reads D where that counts.
+  Launch into_result(const ProductProblem& problem, i64 groups);
+  /// Completes it: it writes elements of so many bytes into the workspace.
+  Launch into_workspace(i64 element, i64 groups);
+};
+
 /// Groups that share the 65,536 registers of a compute unit, as many as are wanted: each of their items needs its sums,
 /// in registers of 4 bytes, and half as many again.
-std::int64_t resident_groups(std::int64_t wanted, std::int64_t items, std::int64_t sums);
+i64 resident_groups(i64 wanted, i64 items, i64 sums);
 
-/// An axis along which an access may be moved.
-struct AlignedAxis {
-  std::int64_t extent, stride;
-};
-/// Largest power of two, up to `limit` bytes, that divides the byte address of an operand's element wherever `steps`
-/// lead.
-std::int64_t proven_alignment(const ProductOperand& operand, std::span<const AlignedAxis> steps, std::int64_t element,
-                              std::int64_t limit);
-/// The widest access to an operand, from one element to `limit` bytes, whose every start is aligned wherever rows and
+/// The widest access to A, B or C, from one element to `limit` bytes, whose every start is aligned wherever `rows` and
 /// batch begin.
-std::int64_t aligned_bytes(const Product& product, const ProductOperand& operand, AlignedAxis rows,
-                           std::int64_t BatchAxis::*batch, std::int64_t element, std::int64_t limit);
+i64 aligned_bytes(const Product& product, core::Operand operand, const core::Loop& rows, i64 element, i64 limit);
+/// The axis across which the contiguous runs of A, or of B, lie.
+const core::Loop& rows_of(const Product& product, core::Operand operand);
+/// Whether C may be stored two elements at a time.
+bool stores_pairs(const Product& product);
 
 }  // namespace axisloom::ops

@@ -1,34 +1,28 @@
 // What the kernels of a product share: element types and their arithmetic, the epilogue, the walk over the batch.
 //
-// The host defines ELEMENT (of A and B in memory), RESULT (of C and D), ACC (of sums) and SCALAR (ACC, or its real part's
-// type), and how to come from one to the other: IN_FORM and OUT_FORM. Integers wrap: their sums are unsigned.
+// Integers wrap: their sums are unsigned.
+#include "forms.h"
+#define SHORT_DIVIDERS
+#include "loops.h"
 #include "matmul/product.params.h"
 
 PARAMS_SIZE(ProductParams);
 
-#if INDEX_BITS == 64
-typedef i64 index_t;
-#define min_index(x, y) min_i64(x, y)
-#else
-typedef i32 index_t;
-#define min_index(x, y) min_i32(x, y)
-#endif
+CONSTANT(ELEMENT, type)              // of A and B in memory
+CONSTANT(RESULT, type)               // of C and D in memory
+CONSTANT(ACC, type)                  // of sums
+CONSTANT(SCALAR, type)               // of sums, or of their real parts
+CONSTANT(SCALAR_BYTES, one_of(4 8))  // of such
+CONSTANT(COMPLEX, flag)              // sums are pairs, the real part first
+CONSTANT(REAL_F64, flag)             // SCALAR is f64
+CONSTANT(REAL_F32, flag)             // SCALAR is f32
+CONSTANT(SCALED, flag)               // the sum is multiplied by alpha
+CONSTANT(ADD_D, flag)                // beta times D is added
+CONSTANT(RELU, flag)                 // what is negative becomes 0
+CONSTANT(BATCH, one_of(3 14 16))     // axes of the batch that are walked
 
-#define AXL_PASTE_PAIR(T) T##x2
-#define PAIR_OF(T) AXL_PASTE_PAIR(T)
-#define AXL_PASTE_MAKE_PAIR(T) make_##T##x2
-#define MAKE_PAIR_OF(T) AXL_PASTE_MAKE_PAIR(T)
-
-#define FORM_SAME 0
-#define FORM_CAST 1
-#define FORM_F16 2
-#define FORM_BF16 3
-#define FORM_BOOL 4
-
-#if IN_FORM == FORM_F16
-#define WIDEN(x) f32_from_f16(x)
-#elif IN_FORM == FORM_BF16
-#define WIDEN(x) f32_from_bf16(x)
+#if FORM_IS_BITS(IN_FORM)
+#define WIDEN(x) F32_OF_BITS(IN_FORM, x)
 #elif IN_FORM == FORM_BOOL
 #define WIDEN(x) ((ACC)((x) != 0))
 #elif IN_FORM == FORM_CAST
@@ -37,12 +31,9 @@ typedef i32 index_t;
 #define WIDEN(x) (x)
 #endif
 
-#if OUT_FORM == FORM_F16
-#define NARROW(x) f16_from_f32(x)
-#define WIDEN_D(x) f32_from_f16(x)
-#elif OUT_FORM == FORM_BF16
-#define NARROW(x) bf16_from_f32(x)
-#define WIDEN_D(x) f32_from_bf16(x)
+#if FORM_IS_BITS(OUT_FORM)
+#define NARROW(x) BITS_OF_F32(OUT_FORM, x)
+#define WIDEN_D(x) F32_OF_BITS(OUT_FORM, x)
 #elif OUT_FORM == FORM_BOOL
 #define NARROW(x) ((RESULT)((x) != 0))
 #define WIDEN_D(x) ((ACC)((x) != 0))
@@ -55,6 +46,7 @@ typedef i32 index_t;
 #endif
 
 #if COMPLEX
+#define MAKE_ACC MAKE_PACKET_OF(SCALAR, 2)
 #define ZERO MAKE_ACC(0, 0)
 INLINE ACC multiply_add(const ACC x, const ACC y, ACC sum) {
   sum.s0 += x.s0 * y.s0;
@@ -108,10 +100,8 @@ INLINE ACC scale(const SCALAR factor, ACC x) {
 #endif
 #if RELU
 INLINE RESULT activate(const RESULT x) {
-#if OUT_FORM == FORM_F16
-  return x > 0x8000u && x <= 0xfc00u ? (RESULT)0 : x;  // down to -inf; beyond are NaNs
-#elif OUT_FORM == FORM_BF16
-  return x > 0x8000u && x <= 0xff80u ? (RESULT)0 : x;
+#if FORM_IS_BITS(OUT_FORM)
+  return x > 0x8000u && x <= MINUS_INFINITE_BITS(OUT_FORM) ? (RESULT)0 : x;  // beyond are NaNs
 #else
   return x < (RESULT)0 ? (RESULT)0 : x;
 #endif
@@ -121,21 +111,13 @@ INLINE RESULT activate(const RESULT x) {
 #endif
 #define FINISH(sum, at_d) activate(NARROW(ADDED(sum, at_d)))
 
-// Declares where a point of the batch begins in each operand: a_at, b_at, c_at, d_at. BATCH is how many axes are walked.
-#define WALK_BATCH(point)                                 \
-  index_t a_at = 0;                                       \
-  index_t b_at = 0;                                       \
-  index_t c_at = 0;                                       \
-  index_t d_at = 0;                                       \
-  {                                                       \
-    index_t rest = (point);                               \
-    UNROLL for (int w = PRODUCT_AXES - 1; w >= PRODUCT_AXES - BATCH; --w) { \
-      const index_t along = rest % (index_t)p.extent[w];  \
-      rest /= (index_t)p.extent[w];                       \
-      a_at += along * (index_t)p.walk_a[w];               \
-      b_at += along * (index_t)p.walk_b[w];               \
-      c_at += along * (index_t)p.walk_c[w];               \
-      d_at += along * (index_t)p.walk_d[w];               \
-    }                                                     \
-    (void)rest, (void)a_at, (void)b_at, (void)c_at, (void)d_at; \
-  }
+// Declares where a point of the batch begins in each operand: a_at, b_at, c_at, d_at.
+#define BATCH_STEP(w, i)                  \
+  a_at += (i) * (index_t)p.walk_a[w];     \
+  b_at += (i) * (index_t)p.walk_b[w];     \
+  c_at += (i) * (index_t)p.walk_c[w];     \
+  d_at += (i) * (index_t)p.walk_d[w];
+#define WALK_BATCH(point)                                                                     \
+  index_t a_at = 0, b_at = 0, c_at = 0, d_at = 0;                                             \
+  WALK_LOOPS(point, PRODUCT_AXES - BATCH, PRODUCT_AXES - 1, DOWN, BATCH_STEP)                 \
+  (void)a_at, (void)b_at, (void)c_at, (void)d_at;

@@ -4,28 +4,37 @@
 #define PRODUCT_AXES 16  // arrays of as many axes
 
 typedef struct {
-  i64 extent[PRODUCT_AXES];
-  i64 walk_a[PRODUCT_AXES];
+  i64 extent[PRODUCT_AXES];  // indices along each axis of the walk
+  i64 walk_a[PRODUCT_AXES];  // strides along it
   i64 walk_b[PRODUCT_AXES];
   i64 walk_c[PRODUCT_AXES];
   i64 walk_d[PRODUCT_AXES];
-  i64 m;
-  i64 n;
-  i64 k;
-  i64 a_m;
+  i64 m;  // rows of A and C
+  i64 n;  // columns of B and C; elements of a row of einsum's map
+  i64 k;  // columns of A, rows of B
+  i64 a_m;  // from row to row of A; likewise below
   i64 a_k;
+  i64 a_n;  // of the first factor of einsum's map
   i64 b_k;
   i64 b_n;
   i64 c_m;
   i64 c_n;
   i64 d_m;
   i64 d_n;
-  i64 blocks_m;  // blocks, panels or chunks along each axis, as the variant cuts it
-  i64 blocks_n;
-  i64 blocks_k;
-  i64 work;       // points of the walk
-  i64 share;      // what one group takes of it, where it takes several
-  i64 packed_b;   // where B begins in packed panels, in elements
+  i64 blocks_m;   // blocks or panels along m, as the variant cuts it
+  i64 blocks_n;   // the same along n
+  i64 part_k;     // k's of a part
+  i64 work;       // points of the walk; in einsum's map: elements, or pieces of rows
+  i64 packed_b;   // where B begins in packed panels, in real numbers
   u64 alpha;      // bits of a value of the accumulators' type
   u64 beta;
+  i32 parts_k;    // parts of k, whose sums are added up by `combine`
+  i32 share;      // of the work, that one group takes, where it takes several
+  i32 packing;    // groups that pack a point of the batch
+  i32 packing_a;  // of these, the first, which pack A
+  i32 chunks;     // of the panels of A; a group takes one against a panel of B
+  i32 chunk;      // panels of A of a chunk
+  // Divide 32-bit numbers by the extents, see core::Divider. The arguments have no room for those of 64 bits.
+  u32 multiplier[PRODUCT_AXES];
+  u8 shift[PRODUCT_AXES];
 } ProductParams;

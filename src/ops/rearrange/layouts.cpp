@@ -1,8 +1,8 @@
 // Lowers relayout: NCHW, NHWC, CHWN and channels in blocks, NC/xHWx. A tail of channels is zero-filled on the way in.
+#include "core/integers.hpp"
 #include "ops/rearrange/lowering.hpp"
 
 #include "core/checked.hpp"
-#include "ops/rearrange/move_of.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -18,7 +18,7 @@ namespace {
 struct Layout {
   std::string_view name;
   int n, c, h, w;
-  std::int64_t block;  // channels in a block; 0: plain
+  i64 block;  // channels in a block; 0: plain
   int rank() const { return block == 0 ? 4 : 5; }
 };
 
@@ -38,7 +38,7 @@ const Layout& layout_of(const std::string& name) {
 
 struct Request {
   Layout from, to;
-  std::int64_t channels;  // true count
+  i64 channels;  // true count
 };
 
 Request read(const Operation& op, const View& in) {
@@ -46,8 +46,8 @@ Request read(const Operation& op, const View& in) {
   if (in.rank() != request.from.rank())
     throw Error(Errc::usage, to_string(in) + " is not " + std::string(request.from.name) + ", which has " +
                                  std::to_string(request.from.rank()) + " axes");
-  const std::int64_t stored = in.shape[request.from.c];
-  const std::int64_t block = request.from.block;
+  const i64 stored = in.shape[request.from.c];
+  const i64 block = request.from.block;
   if (block != 0 && in.shape[4] != block)
     throw Error(Errc::usage, "the last axis of " + std::string(request.from.name) + " is " + std::to_string(block) +
                                  " channels, " + to_string(in) + " has " + std::to_string(in.shape[4]));
@@ -64,23 +64,24 @@ Request read(const Operation& op, const View& in) {
   return request;
 }
 
-std::int64_t blocks(std::int64_t channels, std::int64_t block) {
+i64 blocks(i64 channels, i64 block) {
   return channels / block + (channels % block != 0 ? 1 : 0);
 }
 
 /// Strides of the blocks of channels and of one channel; a plain layout is cut into blocks of `cut`.
 struct ChannelStrides {
-  std::int64_t outer, inner;
+  i64 outer, inner;
 };
-ChannelStrides channel_strides(const Layout& layout, const View& view, std::int64_t cut) {
-  const std::int64_t stride = view.strides[layout.c];
+ChannelStrides channel_strides(const Layout& layout, const View& view, i64 cut) {
+  const i64 stride = view.strides[layout.c];
   if (layout.block != 0) return {stride, view.strides[4]};
   return {core::checked_mul(stride, cut, "the stride of a block of channels"), stride};
 }
 
 }  // namespace
 
-View relayout_result(const Operation& op, const View& in) {
+View relayout_result(const Operation& op, std::span<const View> inputs) {
+  const View& in = inputs[0];
   const Request request = read(op, in);
   const Layout& to = request.to;
   Dims shape = Dims::filled(to.rank(), 0);
@@ -95,13 +96,14 @@ View relayout_result(const Operation& op, const View& in) {
 // Channels become up to three axes: blocks of the coarser layout, blocks of the finer one within, and a channel within
 // that. Where the count does not fill the coarser blocks, a guard says which of the inner ones exist. Between two
 // blocked layouts whole blocks are moved, so what the input holds beyond its channels stays what it is.
-core::Move lower_relayout(const Operation& op, const View& in, const View& out) {
+core::Move lower_relayout(const Operation& op, std::span<const View> views) {
+  const View &in = views[0], &out = views[1];
   const Request request = read(op, in);
   const Layout &from = request.from, &to = request.to;
   core::Move move = move_of(in, out);
-  const auto add = [&](std::int64_t extent, std::int64_t in_stride, std::int64_t out_stride) {
+  const auto add = [&](i64 extent, i64 in_stride, i64 out_stride) {
     move.axes.push_back({extent, in_stride, out_stride});
-    return static_cast<int>(move.axes.size()) - 1;
+    return int(move.axes.size()) - 1;
   };
   add(in.shape[from.n], in.strides[from.n], out.strides[to.n]);
   add(in.shape[from.h], in.strides[from.h], out.strides[to.h]);
@@ -110,13 +112,13 @@ core::Move lower_relayout(const Operation& op, const View& in, const View& out) 
     add(request.channels, in.strides[from.c], out.strides[to.c]);
     return move;
   }
-  const std::int64_t coarse = std::max(from.block, to.block);
-  const std::int64_t fine = from.block != 0 && to.block != 0 ? std::min(from.block, to.block) : 1;
+  const i64 coarse = std::max(from.block, to.block);
+  const i64 fine = from.block != 0 && to.block != 0 ? std::min(from.block, to.block) : 1;
   const ChannelStrides in_c = channel_strides(from, in, coarse), out_c = channel_strides(to, out, coarse);
-  const std::int64_t cells = blocks(request.channels, fine);  // fine blocks, or channels, that exist
-  const std::int64_t ratio = coarse / fine;
+  const i64 cells = blocks(request.channels, fine);  // fine blocks, or channels, that exist
+  const i64 ratio = coarse / fine;
   // A step of one cell: whole fine blocks on the finer side, `fine` channels inside a block on the coarser one.
-  const auto times = [](std::int64_t count, std::int64_t stride) {
+  const auto times = [](i64 count, i64 stride) {
     return core::checked_mul(count, stride, "the stride of a block of channels");
   };
   const auto outer = [&](const Layout& side, const ChannelStrides& c) {

@@ -2,8 +2,8 @@
 #include "ops/rearrange/lowering.hpp"
 
 #include "core/axes.hpp"
+#include "core/integers.hpp"
 #include "core/pattern.hpp"
-#include "ops/rearrange/move_of.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -21,20 +21,10 @@ core::BoundPattern bind_pattern(const Operation& op, const View& in) {
   return core::bind(pattern, std::span(&in.shape, 1), op.lengths, allowed);
 }
 
-// Output axis i is input axis order[i].
-core::Move permuted(const View& in, const View& out, std::span<const int> order) {
-  core::Move move = move_of(in, out);
-  for (int i = 0; i < static_cast<int>(order.size()); ++i) {
-    const int axis = order[static_cast<std::size_t>(i)];
-    move.axes.push_back({in.shape[axis], in.strides[axis], out.strides[i]});
-  }
-  return move;
-}
-
-View permuted_result(const View& in, std::span<const int> order) {
-  Dims shape;
-  for (int axis : order) shape.push_back(in.shape[axis]);
-  return View::contiguous(in.dtype, shape);
+std::vector<int> given_order(const View& in) {
+  std::vector<int> order(static_cast<std::size_t>(in.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
 }
 
 std::vector<int> transpose_order(const View& in) {
@@ -42,8 +32,7 @@ std::vector<int> transpose_order(const View& in) {
   if (rank < 2)
     throw Error(Errc::usage, "transpose exchanges the last two axes, the array has " + std::to_string(rank),
                 "use rearrange for arrays of fewer axes");
-  std::vector<int> order(static_cast<std::size_t>(rank));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order = given_order(in);
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   return order;
 }
@@ -51,7 +40,7 @@ std::vector<int> transpose_order(const View& in) {
 std::vector<int> permute_order(const Operation& op, const View& in) {
   const std::string& words = op.words.at(0);
   std::vector<int> order = core::parse_axes(words, in);
-  if (static_cast<int>(order.size()) != in.rank())
+  if (int(order.size()) != in.rank())
     throw Error(Errc::usage,
                 "'" + words + "' names " + std::to_string(order.size()) + " axes, " + to_string(in) + " has " +
                     std::to_string(in.rank()),
@@ -63,7 +52,7 @@ std::vector<int> permute_order(const Operation& op, const View& in) {
 
 core::Move move_of(const View& in, const View& out) {
   core::Move move;
-  move.element = static_cast<std::int64_t>(size_of(in.dtype));
+  move.element = i64(size_of(in.dtype));
   move.in_offset = in.offset;
   move.out_offset = out.offset;
   move.in_align = in.align;
@@ -71,11 +60,27 @@ core::Move move_of(const View& in, const View& out) {
   return move;
 }
 
-View rearrange_result(const Operation& op, const View& in) {
-  return View::contiguous(in.dtype, core::output_shape(bind_pattern(op, in)));
+core::Move permuted(const View& in, const View& out, std::span<const int> order) {
+  core::Move move = move_of(in, out);
+  for (int i = 0; i < int(order.size()); ++i) {
+    const int axis = order[i];
+    move.axes.push_back({in.shape[axis], in.strides[axis], out.strides[i]});
+  }
+  return move;
 }
 
-core::Move lower_rearrange(const Operation& op, const View& in, const View& out) {
+View permuted_result(const View& in, std::span<const int> order) {
+  Dims shape;
+  for (int axis : order) shape.push_back(in.shape[axis]);
+  return View::contiguous(in.dtype, shape);
+}
+
+View rearrange_result(const Operation& op, std::span<const View> inputs) {
+  return View::contiguous(inputs[0].dtype, core::output_shape(bind_pattern(op, inputs[0])));
+}
+
+core::Move lower_rearrange(const Operation& op, std::span<const View> views) {
+  const View &in = views[0], &out = views[1];
   const core::BoundPattern bound = bind_pattern(op, in);
   const auto in_strides = core::elementary_strides(bound, bound.inputs[0], in.strides);
   const auto out_strides = core::elementary_strides(bound, bound.output, out.strides);
@@ -85,30 +90,28 @@ core::Move lower_rearrange(const Operation& op, const View& in, const View& out)
   return move;
 }
 
-View copy_result(const Operation&, const View& in) {
-  return View::contiguous(in.dtype, in.shape);
+View copy_result(const Operation&, std::span<const View> inputs) {
+  return View::contiguous(inputs[0].dtype, inputs[0].shape);
 }
 
-core::Move lower_copy(const Operation&, const View& in, const View& out) {
-  std::vector<int> order(static_cast<std::size_t>(in.rank()));
-  std::iota(order.begin(), order.end(), 0);
-  return permuted(in, out, order);
+core::Move lower_copy(const Operation&, std::span<const View> views) {
+  return permuted(views[0], views[1], given_order(views[0]));
 }
 
-View transpose_result(const Operation&, const View& in) {
-  return permuted_result(in, transpose_order(in));
+View transpose_result(const Operation&, std::span<const View> inputs) {
+  return permuted_result(inputs[0], transpose_order(inputs[0]));
 }
 
-core::Move lower_transpose(const Operation&, const View& in, const View& out) {
-  return permuted(in, out, transpose_order(in));
+core::Move lower_transpose(const Operation&, std::span<const View> views) {
+  return permuted(views[0], views[1], transpose_order(views[0]));
 }
 
-View permute_result(const Operation& op, const View& in) {
-  return permuted_result(in, permute_order(op, in));
+View permute_result(const Operation& op, std::span<const View> inputs) {
+  return permuted_result(inputs[0], permute_order(op, inputs[0]));
 }
 
-core::Move lower_permute(const Operation& op, const View& in, const View& out) {
-  return permuted(in, out, permute_order(op, in));
+core::Move lower_permute(const Operation& op, std::span<const View> views) {
+  return permuted(views[0], views[1], permute_order(op, views[0]));
 }
 
 }  // namespace axisloom::ops

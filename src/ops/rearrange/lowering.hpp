@@ -5,20 +5,28 @@
 
 #include <axisloom/ops.hpp>
 
+#include <span>
+
 namespace axisloom::ops {
 
-/// Shape and dtype of the result, contiguous. Throws Error(usage) for words, lengths or shapes that do not fit.
-View rearrange_result(const Operation& op, const View& in);  // rearrange and repeat
-View copy_result(const Operation& op, const View& in);
-View transpose_result(const Operation& op, const View& in);
-View permute_result(const Operation& op, const View& in);
-View relayout_result(const Operation& op, const View& in);
+// As the registry asks for them. Results throw Error(usage) for words, lengths or shapes that do not fit.
+View rearrange_result(const Operation& op, std::span<const View> inputs);  // rearrange and repeat
+View copy_result(const Operation& op, std::span<const View> inputs);
+View transpose_result(const Operation& op, std::span<const View> inputs);
+View permute_result(const Operation& op, std::span<const View> inputs);
+View relayout_result(const Operation& op, std::span<const View> inputs);
 
-/// The move, not yet normalised. `out` has the shape that the result has.
-core::Move lower_rearrange(const Operation& op, const View& in, const View& out);
-core::Move lower_copy(const Operation& op, const View& in, const View& out);
-core::Move lower_transpose(const Operation& op, const View& in, const View& out);
-core::Move lower_permute(const Operation& op, const View& in, const View& out);
-core::Move lower_relayout(const Operation& op, const View& in, const View& out);
+core::Move lower_rearrange(const Operation& op, std::span<const View> views);
+core::Move lower_copy(const Operation& op, std::span<const View> views);
+core::Move lower_transpose(const Operation& op, std::span<const View> views);
+core::Move lower_permute(const Operation& op, std::span<const View> views);
+core::Move lower_relayout(const Operation& op, std::span<const View> views);
+
+/// What comes from two views alone: element size, offsets, alignments; the caller adds the axes.
+core::Move move_of(const View& in, const View& out);
+
+/// Of the move whose output axis i is input axis order[i].
+View permuted_result(const View& in, std::span<const int> order);
+core::Move permuted(const View& in, const View& out, std::span<const int> order);
 
 }  // namespace axisloom::ops

@@ -1,19 +1,21 @@
 // The reference for every move. It is meant to be obviously right: it knows no merging, no tiles and no widths.
 #include "ops/rearrange/oracle.hpp"
 
+#include "core/integers.hpp"
+
 #include <cstring>
 
 namespace axisloom::ops {
 namespace {
 
-bool exists(const core::Move& move, const std::vector<std::int64_t>& index) {
+bool exists(const core::Move& move, const std::vector<i64>& index) {
   if (!move.guard) return true;
   const auto outer = static_cast<std::size_t>(move.guard->outer), inner = static_cast<std::size_t>(move.guard->inner);
   return index[outer] * move.axes[inner].extent + index[inner] < move.guard->count;
 }
 
 // Steps the last axis first; false after the last index.
-bool next(const core::Move& move, std::vector<std::int64_t>& index) {
+bool next(const core::Move& move, std::vector<i64>& index) {
   for (std::size_t d = index.size(); d-- > 0;) {
     if (++index[d] < move.axes[d].extent) return true;
     index[d] = 0;
@@ -26,12 +28,12 @@ bool next(const core::Move& move, std::vector<std::int64_t>& index) {
 void move_on_host(const core::Move& move, const std::byte* in, std::byte* out) {
   if (move.count() == 0) return;
   const auto size = static_cast<std::size_t>(move.element);
-  std::vector<std::int64_t> index(move.axes.size(), 0);
+  std::vector<i64> index(move.axes.size(), 0);
   do {
-    std::int64_t from = move.in_offset, to = move.out_offset;
+    i64 from = move.in_offset, to = move.out_offset;
     for (std::size_t d = 0; d < index.size(); ++d) {
-      from += index[d] * move.axes[d].in_stride;
-      to += index[d] * move.axes[d].out_stride;
+      from += index[d] * move.axes[d].in;
+      to += index[d] * move.axes[d].out;
     }
     std::byte* const target = out + to * move.element;
     if (exists(move, index)) {

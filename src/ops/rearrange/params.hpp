@@ -1,6 +1,7 @@
 // The host's side of move.params.h, and how a walk is written into it.
 #pragma once
 
+#include "core/integers.hpp"
 #include "core/move.hpp"
 #include "device/device.hpp"
 #include "jit/jit.hpp"
@@ -11,11 +12,18 @@
 
 namespace axisloom::ops {
 
-using i64 = std::int64_t;
-using u64 = std::uint64_t;
-using u32 = std::uint32_t;
 #include "ops/rearrange/move.params.h"
 static_assert(arguments_fit(sizeof(MoveParams), 2));
+
+/// A launch of `kernel`.kernel over a move, from its first element to its last; `done` completes it.
+struct MoveLaunch {
+  Launch launch;
+  MoveParams params{};
+
+  MoveLaunch(const std::string& kernel, const core::Move& move, i64 items = 1, i64 local_bytes = 0);
+  jit::Defines& defines() { return launch.kernel.defines; }
+  Launches done(i64 groups);
+};
 
 /// Ranks that kernels are compiled for; a walk takes the next one up. Walked once per tile, the steps for axes that are
 /// not there cost nothing, and fewer ranks mean fewer kernels. Walked once per access they show: two steps too many
@@ -25,7 +33,7 @@ enum class Ranks { fine, coarse };  // 2, 4, 6, 8, 16 or 4, 8, 16
 /// A walk over `axes` (slowest first): fills its part of the parameters and sets RANK, INDEX_BITS and AXL_PARAMS_SIZE.
 /// Axes that are missing from the rank are padded behind the first `leading` ones, so that these stand at fixed places.
 /// `params_bytes` is the size of the structure that the kernel gets. Returns how many were padded.
-int write_walk(const std::vector<core::MoveAxis>& axes, int leading, Ranks ranks, int index_bits, MoveParams& params,
+int write_walk(const core::Loops& axes, int leading, Ranks ranks, int index_bits, MoveParams& params,
                jit::Defines& defines, std::size_t params_bytes = sizeof(MoveParams));
 
 /// How many axes of a move ordered by with_guard_in_front belong to its guard and are not the fastest.
@@ -45,27 +53,27 @@ void write_guard(const std::optional<core::Guard>& guard, const std::function<in
 void write_guard_params(const core::Move& move, int index_bits, MoveParams& params);
 
 /// The walk of a CPU item: all axes but the fastest, then the segments of the fastest, which the kernel takes itself
-/// (extent_i; its strides are the kernel's business). Sets SEGMENT and the guard; `strides_of` one segment are segment
-/// long.
+/// (extent_i; its strides are the kernel's business). Sets SEGMENT and the guard.
 struct SegmentWalk {
-  std::int64_t segment = 1;  // elements, at most the extent
+  i64 segment = 1;  // elements, at most the extent
 };
-SegmentWalk write_segment_walk(const core::Move& move, std::int64_t segment, int index_bits, MoveParams& params,
+SegmentWalk write_segment_walk(const core::Move& move, i64 segment, int index_bits, MoveParams& params,
                                jit::Defines& defines);
 
 /// The walk of a tiled kernel: all axes but the tile's two, then the tiles along them (AXIS_I, AXIS_O). Sets extents
 /// and strides of the tile's axes; the guard's outer axis is the first, the inner one the second where it is walked.
 struct Tiling {
-  std::int64_t tile_i, tile_o;  // elements
-  bool down_columns;            // tiles along o are neighbours in the walk, else those along i
+  i64 tile_i, tile_o;  // elements
+  bool down_columns;   // tiles along o are neighbours in the walk, else those along i
 };
 void write_tile_walk(const core::Move& move, const TileAxes& axes, const Tiling& tiling, int index_bits,
                      MoveParams& params, jit::Defines& defines);
 
 /// Deals the points of a walk to one-item groups, about `group_bytes` each, where one point moves `point_bytes`.
-void share_out(std::int64_t group_bytes, std::int64_t point_bytes, MoveParams& params, device::Geometry& geometry);
+/// Returns how many groups that makes.
+i64 share_out(i64 group_bytes, i64 point_bytes, MoveParams& params);
 
 /// Type of an element or packet of `bytes` in the dialect: u8, u16, u32, u64, u32x4.
-std::string type_of_bytes(std::int64_t bytes);
+std::string type_of_bytes(i64 bytes);
 
 }  // namespace axisloom::ops

@@ -1,8 +1,8 @@
 // Variant "plain": one element at a time, any strides. The last resort, and the yardstick.
 #include "ops/rearrange/plain.hpp"
-#include "ops/rearrange/cost.hpp"
+#include "core/integers.hpp"
+#include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
-#include "ops/rearrange/variants.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::int64_t share_bytes =
+constexpr i64 share_bytes =
     128 << 10;  // a CPU group's work: long against a group's start, short against a core's share
 
 // Time for one element in a strided CPU loop that the compiler cannot vectorise (one load and one store).
@@ -18,21 +18,26 @@ constexpr double cpu_element_seconds = 0.8e-9;
 // More of one whose neighbours lie on other lines: 2049 x 2049 elements of 16 bytes transposed by two cores take 6 ms.
 constexpr double cpu_line_seconds = 2.1e-9;
 
-// What the items of a compute unit have in reach between two visits of one segment.
-constexpr double gpu_cache_bytes = 16 << 10;
-constexpr double cpu_cache_bytes = 256 << 10;
+// Finding a segment's place by division: 307 200 runs of three bytes, shorter than a vector, take a core of an EPYC
+// 9005 (Turin) 3.1 ms, of three doubles 3.0 ms.
+constexpr double cpu_segment_seconds = 10e-9;
 
-// Share of a GPU's bandwidth that items with four elements in flight reach: three channels from first to last move 797
-// GB/s as i8 and 1574 as f16 on an H200.
-double gpu_efficiency(std::int64_t element) {
-  return element == 1 ? 0.25 : element == 2 ? 0.43 : access_efficiency(element);
+// A GPU forms places before it moves elements: operations on 32-bit integers for each axis of a walk, a division among
+// them, and for an element. On an H200 elements of 1 to 4 bytes took 1.5 to 1.9 ps each on walks of two axes, 2.4 to
+// 2.9 of three and four, 3.3 to 3.8 of five and six: walks are compiled for even ranks.
+constexpr double axis_operations = 17, element_operations = 17;
+
+double gpu_places_seconds(const core::Move& move, const DeviceModel& device) {
+  const double rank = 2 * double(ceil_div(i64(move.axes.size()), 2));
+  const double operations = axis_operations * rank + element_operations;
+  return double(move.count()) * operations / (device.i32_rate * device.units());
 }
 
-enum Order : std::int64_t { output_order = 0, input_order = 1 };
+enum Order : i64 { output_order = 0, input_order = 1 };
 
-const std::vector<tune::Tunable>& tunables() {
-  static const std::vector<tune::Tunable> list = {
-      {"items", 256, {32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
+const std::vector<Tunable>& tunables() {
+  static const std::vector<Tunable> list = {
+      {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
       {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before its first store"},
       {"segment", 1024, {64, 256, 1024, 4096}, "elements", "longest run that a CPU item takes at a time"},
       {"order",
@@ -47,85 +52,74 @@ const std::vector<tune::Tunable>& tunables() {
 /// The move with its axes in the order in which it is walked, the fastest last.
 core::Move walked(core::Move move, const Configuration& values) {
   if (values.at("order") == output_order) return move;
-  // An axis along which one element is repeated is walked slowest: its neighbours have nothing to coalesce.
-  std::stable_sort(move.axes.begin(), move.axes.end(), [](const core::MoveAxis& a, const core::MoveAxis& b) {
-    if (a.in_stride == 0 || b.in_stride == 0) return a.in_stride == 0 && b.in_stride != 0;
-    return std::abs(a.in_stride) > std::abs(b.in_stride);
-  });
+  core::order_by_input(move.axes);
   return move;
 }
 
-Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  if (problem.in_place) return Verdict::refuse("reads elements that it has already overwritten in place");
-  if (problem.move.guard && values.at("order") == input_order)
-    return Verdict::refuse("a tail of channels is walked in the output's order only");
-  return Verdict::accept(element_seconds(walked(problem.move, values), device));
+/// Items of a group: a CPU's is one item, which takes a run of segments.
+i64 items_of(const Configuration& values, const DeviceModel& device) {
+  return device.is_cpu() ? 1 : values.at("items");
 }
 
-// One item per element, several elements per item: the GPU's side of the kernel.
-Launch lower_flat(const core::Move& move, const MoveProblem& problem, const Configuration& values) {
-  Launch launch;
-  jit::Defines& defines = launch.kernel.defines;
-  MoveParams params{};
+// Several elements an item: the GPU's side of the kernel. Returns how many groups there are.
+i64 deal_elements(const core::Move& move, int index_bits, const Configuration& values, MoveLaunch& launch) {
   const int leading = leading_axes(move);
-  const int padding = write_walk(move.axes, leading, Ranks::fine, problem.index_bits, params, defines);
+  const int padding = write_walk(move.axes, leading, Ranks::fine, index_bits, launch.params, launch.defines());
   const auto place = [=](int guarded) { return guarded < leading ? guarded : guarded + padding; };
-  write_guard(move.guard, place, params, defines);
-  const std::int64_t items = values.at("items"), in_flight = values.at("in_flight");
-  defines.set("IN_FLIGHT", in_flight);
-  launch.geometry.items = static_cast<unsigned>(items);
-  launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.work, items * in_flight));
-  launch.params = params_bytes(params);
-  return launch;
+  write_guard(move.guard, place, launch.params, launch.defines());
+  launch.defines().set("IN_FLIGHT", values.at("in_flight"));
+  return ceil_div(launch.params.work, values.at("items") * values.at("in_flight"));
 }
 
-// One item per run of segments: the CPU's side.
-Launch lower_segments(const core::Move& move, const MoveProblem& problem, const Configuration& values) {
-  Launch launch;
-  jit::Defines& defines = launch.kernel.defines;
-  MoveParams params{};
-  const SegmentWalk walk = write_segment_walk(move, values.at("segment"), problem.index_bits, params, defines);
-  share_out(share_bytes, walk.segment * move.element, params, launch.geometry);
-  launch.params = params_bytes(params);
-  return launch;
+// A run of segments an item: the CPU's side.
+i64 deal_segments(const core::Move& move, int index_bits, const Configuration& values, MoveLaunch& launch) {
+  const SegmentWalk walk = write_segment_walk(move, values.at("segment"), index_bits, launch.params, launch.defines());
+  return share_out(share_bytes, walk.segment * move.element, launch.params);
 }
 
-Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  return lower_elements(walked(problem.move, values), problem, values, device);
+/// Predicted seconds of a move, its axes in the order of the walk.
+double element_seconds(const core::Move& move, const DeviceModel& device) {
+  if (move.axes.empty()) return transfer_seconds(0, device);
+  const double seconds = memory_seconds(strided_bytes(move, false, device) + strided_bytes(move, true, device), device);
+  // Accesses of less than four bytes are bound by their places.
+  const double share = access_efficiency(std::max<i64>(4, move.element), device);
+  if (!device.is_cpu()) return device.launch + std::max(seconds / share, gpu_places_seconds(move, device));
+  const core::Loop& fastest = move.axes.back();
+  const i64 step = std::max(std::abs(fastest.in), std::abs(fastest.out)) * move.element;
+  const double each = cpu_element_seconds + (double(step) > device.sector ? cpu_line_seconds : 0);
+  const double rows = double(move.count()) / double(fastest.extent) * cpu_segment_seconds;
+  return std::max(device.launch + seconds, device.on_cores(double(move.count()) * each + rows));
+}
+
+Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  if (problem.move.guard && wish.at("order") == input_order)
+    return refuse("a channel tail is walked in the output's order only");
+  const core::Move move = walked(problem.move, wish);
+  return propose_elements(move, problem.index_bits, wish, element_seconds(move, device), device);
 }
 
 }  // namespace
 
-double element_seconds(const core::Move& move, const DeviceInfo& device) {
-  const auto elements = static_cast<double>(move.count());
-  if (move.axes.empty()) return transfer_seconds(0, device);
-  const bool gpu = device.kind == Kind::gpu;
-  const std::int64_t segment = gpu ? gpu_segment : cpu_segment;
-  const double cache = gpu ? gpu_cache_bytes : cpu_cache_bytes;
-  const double far = gpu ? static_cast<double>(device.last_level_cache) / 4 : 0;
-  const double bytes = strided_bytes(move, false, segment, cache, far) + strided_bytes(move, true, segment, cache, far);
-  const double seconds = transfer_seconds(bytes, device);
-  if (gpu) return seconds / gpu_efficiency(move.element);
-  const core::MoveAxis& fastest = move.axes.back();
-  const std::int64_t step = std::max(std::abs(fastest.in_stride), std::abs(fastest.out_stride)) * move.element;
-  const double each = cpu_element_seconds + (step > segment ? cpu_line_seconds : 0);
-  return std::max(seconds, elements * each / std::max(1u, device.compute_units));
+Proposal propose_elements(const core::Move& move, int index_bits, const Configuration& values, double seconds,
+                          const DeviceModel& device) {
+  if (move.axes.size() > MOVE_AXES)
+    return refuse("walks at most " + std::to_string(MOVE_AXES) + " axes that cannot be merged, here there are " +
+                  std::to_string(move.axes.size()));
+  const i64 items = items_of(values, device);
+  if (items == 1 && !device.is_cpu()) return refuse(single_items);
+  const auto launches = [=, cpu = device.is_cpu()] {
+    MoveLaunch launch("plain", move, items);
+    const i64 groups = (cpu ? deal_segments : deal_elements)(move, index_bits, values, launch);
+    launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
+    return launch.done(groups);
+  };
+  Configuration resolved = values;
+  resolved["items"] = items;
+  return {.group = {items}, .seconds = seconds, .configuration = resolved, .launches = launches};
 }
 
-Launch lower_elements(const core::Move& move, const MoveProblem& problem, const Configuration& values,
-                      const DeviceInfo& device) {
-  Launch launch = device.kind == Kind::cpu ? lower_segments(move, problem, values) : lower_flat(move, problem, values);
-  launch.kernel.file = "rearrange/plain.kernel";
-  launch.kernel.kernel = "plain";
-  launch.kernel.items = launch.geometry.items;
-  launch.kernel.defines.set("ELEMENT", type_of_bytes(move.element));
-  launch.kernel.defines.set("ZERO", move.element == 16 ? "make_u32x4(0, 0, 0, 0)" : "0");
-  launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
-  return launch;
-}
-
-MoveCandidate plain_candidate() {
-  return {{"plain", "one element at a time, any strides", tunables(), true, true}, consider, lower};
+MoveCandidate plain_move() {
+  return {{.name = "plain", .summary = "one element at a time, any strides", .tunables = tunables()}, propose};
 }
 
 }  // namespace axisloom::ops

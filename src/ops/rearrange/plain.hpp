@@ -5,11 +5,8 @@
 
 namespace axisloom::ops {
 
-/// Launch of plain.kernel over `move`; `values` as the tunables of "plain".
-Launch lower_elements(const core::Move& move, const MoveProblem& problem, const Configuration& values,
-                      const DeviceInfo& device);
-
-/// Predicted seconds of "plain" for a move, its axes in the order of the walk.
-double element_seconds(const core::Move& move, const DeviceInfo& device);
+/// plain.kernel over `move`, in `seconds`; `values` as the tunables of "plain".
+Proposal propose_elements(const core::Move& move, int index_bits, const Configuration& values, double seconds,
+                          const DeviceModel& device);
 
 }  // namespace axisloom::ops

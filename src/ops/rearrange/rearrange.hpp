@@ -1,19 +1,20 @@
-// What the rest of Axisloom sees of the moves: their entries in the registry.
+// What the rest of Axisloom sees of the moves.
 #pragma once
 
+#include "core/integers.hpp"
 #include "core/move.hpp"
-#include "ops/registry.hpp"
+#include "planner/registry.hpp"
 
 namespace axisloom::ops {
 
-/// rearrange, repeat, copy, transpose, permute, relayout.
-std::span<const OpEntry> move_entries();
+/// The entry of a move, of which `own` has all that is its own: name, texts, words, result and move.
+OpEntry move_entry(OpEntry own);
 
-/// One of those operations as a move, axis by axis and not yet normalised. `views` complete: the input, then the
+/// An operation as a move, axis by axis and not yet normalised. `views` complete: the input, then the
 /// output.
 core::Move lowered_move(const Operation& op, std::span<const View> views);
 
 /// Cuts a move into parts whose bounds stay within `limit` bytes on both sides. Normalised.
-std::vector<core::Move> cut_move(const core::Move& move, std::int64_t limit);
+std::vector<core::Move> cut_move(const core::Move& move, i64 limit);
 
 }  // namespace axisloom::ops

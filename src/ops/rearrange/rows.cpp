@@ -1,15 +1,17 @@
 // Variant "rows": the fastest axis is kept, so whole rows move in packets of up to 16 bytes. For GPUs; the kernel is
 // plain's.
-#include "ops/rearrange/cost.hpp"
+#include "core/integers.hpp"
+#include "model/cost.hpp"
 #include "ops/rearrange/plain.hpp"
-#include "ops/rearrange/variants.hpp"
 
 namespace axisloom::ops {
 namespace {
 
-const std::vector<tune::Tunable>& tunables() {
-  static const std::vector<tune::Tunable> list = {
-      {"items", 256, {32, 64, 128, 256, 512, 1024}, "work-items", "group size"},
+constexpr double cpu_detour = 4;  // a packet of 16 bytes is a quarter of what "strip" moves at a time
+
+const std::vector<Tunable>& tunables() {
+  static const std::vector<Tunable> list = {
+      {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size"},
       {"in_flight", 4, {1, 2, 4, 8}, "packets", "loads that an item issues before its first store"},
       {"packet",
        16,
@@ -21,30 +23,25 @@ const std::vector<tune::Tunable>& tunables() {
   return list;
 }
 
-Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
+Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  if (problem.in_place) return Verdict::refuse("not in place");
-  if (move.axes.empty() || move.axes.back().in_stride != 1 || move.axes.back().out_stride != 1)
-    return Verdict::refuse("the fastest axis of the output is not contiguous in the input");
-  const auto elements = static_cast<double>(move.count());
-  const auto run = static_cast<double>(move.axes.back().extent);
-  // On a CPU a packet of 16 bytes is a quarter of what strip moves at a time.
-  const double detour = device.kind == Kind::cpu ? 4 : 1;
-  const double bytes = 2 * detour * segment_bytes(elements, run, 1, move.element, gpu_segment);
-  return Verdict::accept(transfer_seconds(bytes / access_efficiency(packet_bytes(move, values.at("packet"))), device));
-}
-
-Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  const std::int64_t bytes = packet_bytes(problem.move, values.at("packet"));
-  return lower_elements(in_packets(problem.move, bytes), problem, values, device);
+  if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
+  const i64 packet = packet_bytes(move, wish.at("packet"));
+  const double bytes = 2 * sector_bytes(double(move.count()), double(move.axes.back().extent), 1, move.element, device);
+  const double detour = device.is_cpu() ? cpu_detour : 1;
+  const double seconds = transfer_seconds(detour * bytes / access_efficiency(packet, device), device);
+  Configuration values = wish;
+  values["packet"] = packet;
+  return propose_elements(in_packets(move, packet), problem.index_bits, values, seconds, device);
 }
 
 }  // namespace
 
-MoveCandidate rows_candidate() {
-  return {{"rows", "whole rows in 16-byte packets, where the fastest axis is kept", tunables(), true, true},
-          consider,
-          lower};
+MoveCandidate rows_move() {
+  return {{.name = "rows",
+           .summary = "whole rows in 16-byte packets, where the fastest axis is kept",
+           .tunables = tunables()},
+          propose};
 }
 
 }  // namespace axisloom::ops

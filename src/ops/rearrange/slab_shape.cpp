@@ -1,8 +1,8 @@
 // Cuts slabs out of moves: the fastest axes of both sides, and the padding that keeps them out of each other's banks.
 #include "ops/rearrange/slab_shape.hpp"
 
-#include "ops/choose.hpp"
-#include "ops/rearrange/cost.hpp"
+#include "core/integers.hpp"
+#include "planner/choose.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,13 +13,13 @@
 namespace axisloom::ops {
 namespace {
 
-using i64 = std::int64_t;
+constexpr i64 sector = 32;  // bytes that a GPU's memory moves at least
 
-const core::MoveAxis& at(const core::Move& move, int axis) {
-  return move.axes[static_cast<std::size_t>(axis)];
+const core::Loop& at(const core::Move& move, int axis) {
+  return move.axes[axis];
 }
 i64 stride_of(const core::Move& move, int axis, bool output) {
-  return output ? at(move, axis).out_stride : at(move, axis).in_stride;
+  return at(move, axis).*core::side(output);
 }
 bool among(const std::vector<int>& axes, int axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -30,7 +30,7 @@ std::vector<int> chain_of(const core::Move& move, bool output) {
   std::vector<int> chain;
   for (i64 run = 1; chain.size() < most_slab_axes;) {
     int next = -1;
-    for (int d = 0; d < static_cast<int>(move.axes.size()); ++d)
+    for (int d = 0; d < int(move.axes.size()); ++d)
       if (stride_of(move, d, output) == run && !among(chain, d) &&
           (next < 0 || at(move, d).extent > at(move, next).extent))
         next = d;
@@ -60,7 +60,7 @@ std::set<Cut> cuts_of(const core::Move& move, const std::vector<int>& chain, i64
     const i64 most = bytes / run;
     if (whole == chain.size() || most < 2) continue;
     const i64 extent = at(move, chain[whole]).extent;
-    const i64 block = ceil_div(extent, ceil_div(extent, most)), step = gpu_segment / std::gcd(gpu_segment, run);
+    const i64 block = ceil_div(extent, ceil_div(extent, most)), step = sector / std::gcd(sector, run);
     cuts.insert({whole, block});
     if (const i64 even = ceil_div(block, step) * step; even < extent && even * run <= most_bytes)
       cuts.insert({whole, even});
@@ -69,9 +69,9 @@ std::set<Cut> cuts_of(const core::Move& move, const std::vector<int>& chain, i64
 }
 
 void take(const core::Move& move, const std::vector<int>& chain, const Cut& cut, std::vector<i64>& block) {
-  for (std::size_t k = 0; k < cut.whole; ++k) block[static_cast<std::size_t>(chain[k])] = at(move, chain[k]).extent;
+  for (std::size_t k = 0; k < cut.whole; ++k) block[chain[k]] = at(move, chain[k]).extent;
   if (cut.whole == chain.size()) return;
-  i64& last = block[static_cast<std::size_t>(chain[cut.whole])];
+  i64& last = block[chain[cut.whole]];
   last = std::max(last, cut.block);
 }
 
@@ -80,7 +80,7 @@ std::vector<int> run_of(const core::Move& move, const std::vector<int>& chain, c
                         int& cut) {
   std::vector<int> run;
   for (const int axis : chain) {
-    const i64 taken = block[static_cast<std::size_t>(axis)];
+    const i64 taken = block[axis];
     if (taken > 1) run.push_back(axis);
     if (taken == at(move, axis).extent) continue;
     if (taken > 1) cut = axis;
@@ -93,12 +93,12 @@ std::vector<int> run_of(const core::Move& move, const std::vector<int>& chain, c
 i64 run_alignment(const core::Move& move, const Slab& slab, bool output) {
   const std::vector<int>& run = output ? slab.out_run : slab.in_run;
   const int cut = output ? slab.cut_out : slab.cut_in;
-  i64 align = std::gcd(gpu_segment, output ? move.out_align : move.in_align);
+  i64 align = std::gcd(sector, output ? move.out_align : move.in_align);
   const auto starts_at = [&](i64 elements) { align = std::gcd(align, elements * move.element); };
   starts_at(output ? move.out_offset : move.in_offset);
-  for (int d = 0; d < static_cast<int>(move.axes.size()); ++d)
+  for (int d = 0; d < int(move.axes.size()); ++d)
     if (!among(run, d)) starts_at(stride_of(move, d, output));
-  if (cut >= 0) starts_at(slab.block[static_cast<std::size_t>(cut)] * stride_of(move, cut, output));
+  if (cut >= 0) starts_at(slab.block[cut] * stride_of(move, cut, output));
   return align;
 }
 
@@ -108,27 +108,28 @@ i64 vector_of(const core::Move& move, const Slab& slab, bool output, i64 access)
   if (vector < 2 || run_alignment(move, slab, output) % access != 0) return 1;
   const i64 run = slab.product(output ? slab.out_run : slab.in_run);
   const int cut = output ? slab.cut_out : slab.cut_in;
-  const i64 last = cut < 0 ? run : at(move, cut).extent * (run / slab.block[static_cast<std::size_t>(cut)]);
+  const i64 last = cut < 0 ? run : at(move, cut).extent * (run / slab.block[cut]);
   return run % vector == 0 && last % vector == 0 && run > vector ? vector : 1;
 }
 
-/// Time of a run, of what as many bytes of a long one take. Of what lies in the sectors at its ends, neighbouring slabs
-/// find half in the cache. Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and
+/// Cost of a run relative to as many bytes of a long one. Of the sectors at its ends, neighbouring slabs find half in
+/// the cache. Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and
 /// those that touch sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
 double overhead_of(const core::Move& move, const Slab& slab, bool output) {
   const i64 bytes = slab.product(output ? slab.out_run : slab.in_run) * move.element;
   const i64 align = run_alignment(move, slab, output);
-  const i64 touched = align == gpu_segment ? ceil_div(bytes, gpu_segment) * gpu_segment : bytes + gpu_segment - align;
-  const double half = 36 / static_cast<double>(bytes);
-  return (1 + half * half) * (1 + 0.5 * static_cast<double>(touched - bytes) / static_cast<double>(bytes));
+  const i64 touched = align == sector ? ceil_div(bytes, sector) * sector : bytes + sector - align;
+  constexpr double shortest = 36, missed = 0.5;  // bytes of a run that takes twice its time; share beyond the cache
+  const double half = shortest / double(bytes);
+  return (1 + half * half) * (1 + missed * double(touched - bytes) / double(bytes));
 }
 
-/// Turns that items take over so many runs of so many accesses, for each that all of them would take. Where the runs
-/// are fewer than the accesses in flight, the last one is taken again.
+/// Accesses that items make for `runs` runs of `run` accesses each, relative to the fewest possible. Where there are
+/// fewer runs than accesses in flight, the last one is taken again.
 double turns_of(i64 run, i64 runs, i64 items, i64 in_flight) {
   const i64 width = slab_width(run, items);
   const i64 turns = ceil_div(run, width) * ceil_div(runs, items / width * in_flight) * in_flight;
-  return static_cast<double>(turns * items) / static_cast<double>(run * runs);
+  return double(turns * items) / double(run * runs);
 }
 
 double traffic_of(const core::Move& move, const Slab& slab) {
@@ -138,23 +139,26 @@ double traffic_of(const core::Move& move, const Slab& slab) {
 double cost_of(const core::Move& move, const Slab& slab, double traffic, i64 items, i64 in_flight) {
   double outside = 1;  // slabs stick out of the array
   for (std::size_t d = 0; d < slab.block.size(); ++d)
-    outside *= static_cast<double>(ceil_div(move.axes[d].extent, slab.block[d]) * slab.block[d]) /
-               static_cast<double>(move.axes[d].extent);
+    outside *= double(ceil_div(move.axes[d].extent, slab.block[d]) * slab.block[d]) / double(move.axes[d].extent);
   const i64 accesses = slab_in_flight(slab, move.element, in_flight);
   const double loads = turns_of(slab.product(slab.in_run) / slab.vector, slab.product(slab.in_runs), items, accesses);
   const double stores =
       turns_of(slab.product(slab.out_run) / slab.vector, slab.product(slab.out_runs), items, accesses);
   // Bytes that a card could have copied while it made an access; those that put a word together from smaller elements
-  // take longer, and turns too many cost more than their number, since less is in flight. Fitted to 23 moves on an
+  // take longer, and extra iterations cost more than their number, since less is in flight. Fitted to 23 moves on an
   // H200: permutations of f32 and f64 with many axes (2750 to 3565 GB/s), and 3, 4 or 8 channels of i8, f16 and f32
   // from first to last and back (757 to 1789).
-  const double load = 0.64 * loads * (2 + loads) / 3;
-  const double store = 1.2 * stores * (8 + stores) / 9 * (2 + static_cast<double>(slab.vector)) / 3;
-  const double passage = outside * (load + store) / static_cast<double>(slab.vector * move.element);
+  constexpr double load_words = 0.64, store_words = 1.2;  // bytes copied meanwhile, of turns that are full
+  constexpr double full_loads = 2, full_stores = 8;       // turns that count beside those that are too many
+  constexpr double overlap = 4;                           // of the shorter of traffic and passage a quarter shows
+  const double load = load_words * loads * (full_loads + loads) / (full_loads + 1);
+  const double store =
+      store_words * stores * (full_stores + stores) / (full_stores + 1) * (2 + double(slab.vector)) / 3;
+  const double passage = outside * (load + store) / double(slab.vector * move.element);
   // What a group does before its first access, in bytes that it could have moved.
   constexpr double beginning = 1536;
-  const double bytes = static_cast<double>(slab.elements() * move.element);
-  return (std::max(traffic, passage) + std::min(traffic, passage) / 4) * (1 + beginning / bytes);
+  const double bytes = double(slab.elements() * move.element);
+  return (std::max(traffic, passage) + std::min(traffic, passage) / overlap) * (1 + beginning / bytes);
 }
 
 struct Limits {
@@ -205,7 +209,7 @@ std::optional<Slab> slab_between(const core::Move& move, const std::vector<int>&
   slab.out_run = run_of(move, out_chain, slab.block, slab.cut_out);
   const auto others = [&](const std::vector<int>& chain, const std::vector<int>& run, std::vector<int>& rest) {
     for (const int axis : chain)
-      if (slab.block[static_cast<std::size_t>(axis)] > 1 && !among(run, axis)) rest.push_back(axis);
+      if (slab.block[axis] > 1 && !among(run, axis)) rest.push_back(axis);
   };
   others(out_chain, slab.in_run, slab.in_runs);
   others(in_chain, slab.out_run, slab.out_runs);
@@ -236,9 +240,9 @@ double rounds_at(const Slab& slab, bool turn, const std::vector<i64>& place_of, 
       *end = word;
       count[bank] += 1;
     }
-    rounds += static_cast<double>(std::max<std::size_t>(1, *std::max_element(count.begin(), count.end())));
+    rounds += double(std::max<std::size_t>(1, *std::max_element(count.begin(), count.end())));
   }
-  return rounds / static_cast<double>(slab.vector);
+  return rounds / double(slab.vector);
 }
 
 /// Places of the slab's elements in the output's order.
@@ -250,7 +254,7 @@ std::vector<i64> places(const Slab& slab, const SlabPadding& padding, i64 most) 
   for (i64 n = 0; n < std::min(most, slab.elements()); ++n) {
     i64 place = 0, rest = n;
     for (std::size_t k = 0; k < axes.size(); ++k) {
-      const i64 extent = slab.block[static_cast<std::size_t>(axes[k])];
+      const i64 extent = slab.block[axes[k]];
       place += rest % extent * steps[k];
       rest /= extent;
     }
@@ -267,7 +271,7 @@ void count_rounds(const Slab& slab, i64 element, SlabPadding& padding) {
   const auto rounds = [&](bool turn) {
     double sum = 0;
     for (i64 warp = 0; warp < warps; ++warp) sum += rounds_at(slab, turn, place_of, element, warp * lanes, lanes);
-    return sum / static_cast<double>(warps);
+    return sum / double(warps);
   };
   padding.rounds = rounds(false);
   if (slab.vector == 1) return;
@@ -278,14 +282,13 @@ void count_rounds(const Slab& slab, i64 element, SlabPadding& padding) {
 
 }  // namespace
 
-std::int64_t Slab::product(const std::vector<int>& axes) const {
+i64 Slab::product(const std::vector<int>& axes) const {
   i64 product = 1;
-  for (const int axis : axes) product *= block[static_cast<std::size_t>(axis)];
+  for (const int axis : axes) product *= block[axis];
   return product;
 }
 
-std::optional<Slab> slab_of(const core::Move& move, std::int64_t bytes, std::int64_t access, std::int64_t items,
-                            std::int64_t in_flight) {
+std::optional<Slab> slab_of(const core::Move& move, i64 bytes, i64 access, i64 items, i64 in_flight) {
   const std::vector<int> in_chain = chain_of(move, false), out_chain = chain_of(move, true);
   std::optional<Slab> best;
   const std::set<Cut> in_cuts = cuts_of(move, in_chain, bytes), out_cuts = cuts_of(move, out_chain, bytes);
@@ -298,22 +301,22 @@ std::optional<Slab> slab_of(const core::Move& move, std::int64_t bytes, std::int
   return best;
 }
 
-std::int64_t slab_width(std::int64_t run, std::int64_t items) {
+i64 slab_width(i64 run, i64 items) {
   return ceil_div(run, ceil_div(run, items));
 }
 
-std::int64_t slab_in_flight(const Slab& slab, std::int64_t element, std::int64_t bytes) {
+i64 slab_in_flight(const Slab& slab, i64 element, i64 bytes) {
   if (bytes == 0) bytes = slab.vector > 1 ? 16 : 32;
   return std::max<i64>(1, bytes / std::max<i64>(4, slab.vector * element));
 }
 
-SlabPadding slab_padding(const Slab& slab, std::int64_t element, std::int64_t room) {
+SlabPadding slab_padding(const Slab& slab, i64 element, i64 room) {
   constexpr double good_rounds = 1.1;  // no reason to look any further
   SlabPadding best{slab.elements(), 0};
   count_rounds(slab, element, best);
   i64 from = 1;
   for (const int axis : slab.in_run) {
-    from *= slab.block[static_cast<std::size_t>(axis)];
+    from *= slab.block[axis];
     if (from % slab.vector != 0 || from <= slab.vector || from == slab.elements()) continue;
     for (i64 pad = slab.vector; pad < 16 * slab.vector && best.rounds > good_rounds; pad += slab.vector) {
       SlabPadding padding{from, pad};
@@ -325,12 +328,12 @@ SlabPadding slab_padding(const Slab& slab, std::int64_t element, std::int64_t ro
   return best;
 }
 
-std::int64_t slab_place(const Slab& slab, const SlabPadding& padding, int axis) {
+i64 slab_place(const Slab& slab, const SlabPadding& padding, int axis) {
   i64 step = 1;
   for (const std::vector<int>* const axes : {&slab.in_run, &slab.in_runs}) {
     for (const int d : *axes) {
       if (d == axis) return padding.place(step);
-      step *= slab.block[static_cast<std::size_t>(d)];
+      step *= slab.block[d];
     }
   }
   return 0;

@@ -1,4 +1,5 @@
 // Cuts moves of large host arrays into parts whose bounds fit into single buffers.
+#include "core/integers.hpp"
 #include "ops/rearrange/rearrange.hpp"
 
 #include <algorithm>
@@ -7,26 +8,26 @@ namespace axisloom::ops {
 namespace {
 
 bool is_guarded(const core::Move& move, std::size_t d) {
-  const int axis = static_cast<int>(d);
+  const int axis = int(d);
   return move.guard && (axis == move.guard->outer || axis == move.guard->inner);
 }
 
 /// The loops that may be cut. What the guard's axes reach over stays together.
-Nest nest_of(const core::Move& move) {
+SlicedNest nest_of(const core::Move& move) {
   core::Move guarded = move;
-  Nest nest;
+  SlicedNest nest;
   nest.arrays.assign(2, {.element = move.element, .strides = {}});
   nest.arrays[1].result = true;
   for (std::size_t d = 0; d < move.axes.size(); ++d) {
-    core::MoveAxis loop = move.axes[d];
+    core::Loop loop = move.axes[d];
     if (is_guarded(move, d))
       loop = {};
     else
-      guarded.axes[d].extent = std::min<std::int64_t>(1, loop.extent);
+      guarded.axes[d].extent = std::min<i64>(1, loop.extent);
     nest.extents.push_back(loop.extent);
     nest.reduced.push_back(false);
-    nest.arrays[0].strides.push_back(loop.in_stride);
-    nest.arrays[1].strides.push_back(loop.out_stride);
+    nest.arrays[0].strides.push_back(loop.in);
+    nest.arrays[1].strides.push_back(loop.out);
   }
   const Bounds in = core::in_bounds(guarded), out = core::out_bounds(guarded);
   nest.arrays[0].span = in.high - in.low;
@@ -39,15 +40,15 @@ core::Move part_of(const core::Move& move, const Box& box) {
   for (std::size_t d = 0; d < box.size(); ++d) {
     if (is_guarded(move, d)) continue;
     part.axes[d].extent = box[d].extent;
-    part.in_offset += box[d].begin * move.axes[d].in_stride;
-    part.out_offset += box[d].begin * move.axes[d].out_stride;
+    part.in_offset += box[d].begin * move.axes[d].in;
+    part.out_offset += box[d].begin * move.axes[d].out;
   }
   return part;
 }
 
 }  // namespace
 
-std::vector<core::Move> cut_move(const core::Move& move, std::int64_t limit) {
+std::vector<core::Move> cut_move(const core::Move& move, i64 limit) {
   const core::Move normal = core::normalise(move);
   std::vector<core::Move> parts;
   for (const Block& block : cut(nest_of(normal), limit)) parts.push_back(part_of(normal, block.box));

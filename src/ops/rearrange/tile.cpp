@@ -1,18 +1,19 @@
 // Variant "tile": transposes through local memory, 16 bytes an access on both sides. For GPUs.
-#include "ops/rearrange/cost.hpp"
+#include "core/integers.hpp"
+#include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
-#include "ops/rearrange/variants.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace axisloom::ops {
 namespace {
 
-enum Order : std::int64_t { along_rows = 0, down_columns = 1, diagonal = 2 };
-enum Layout : std::int64_t { straight = 0, padded = 1, swizzled = 2 };
+enum Order : i64 { along_rows = 0, down_columns = 1, diagonal = 2 };
+enum Layout : i64 { straight = 0, padded = 1, swizzled = 2 };
 
-const std::vector<tune::Tunable>& tunables() {
-  static const std::vector<tune::Tunable> list = {
+const std::vector<Tunable>& tunables() {
+  static const std::vector<Tunable> list = {
       {"tile_in",
        0,
        {0, 16, 32, 64, 128, 256, 512, 1024, 2048},
@@ -48,23 +49,23 @@ const std::vector<tune::Tunable>& tunables() {
 
 // All that follows from element size, alignment and configuration; in elements unless it says bytes.
 struct Shape {
-  std::int64_t tile_i, tile_o, rows, vector_i, vector_o, items, chunks, pitch;
-  std::int64_t local_bytes() const { return tile_i * pitch * 16; }
-  std::int64_t loads() const { return tile_i / vector_i * tile_o / rows; }  // of all items together
-  std::int64_t stores() const { return tile_i * (tile_o / vector_o); }
+  i64 tile_i, tile_o, rows, vector_i, vector_o, items, chunks, pitch;
+  i64 local_bytes() const { return tile_i * pitch * 16; }
+  i64 loads() const { return tile_i / vector_i * tile_o / rows; }  // of all items together
+  i64 stores() const { return tile_i * (tile_o / vector_o); }
 };
 
 // Accesses are 16 bytes, 4 bytes (smaller elements) or one element.
-std::int64_t access_bytes(std::int64_t element, std::int64_t proven) {
+i64 access_bytes(i64 element, i64 proven) {
   if (proven >= 16) return 16;
   return proven >= 4 && element < 4 ? 4 : element;
 }
 
 // Elements per access on the input's and the output's side.
 struct Vectors {
-  std::int64_t in, out;
+  i64 in, out;
 };
-Vectors vectors_of(const core::Move& move, const TileAxes& axes, std::int64_t limit) {
+Vectors vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
   Vectors vectors{access_bytes(move.element, core::proven_alignment(move, false, axes.in, limit)) / move.element,
                   access_bytes(move.element, core::proven_alignment(move, true, axes.out, limit)) / move.element};
   // Single elements on one side set the pace: 4 bytes on the other would only be one more kernel.
@@ -73,20 +74,20 @@ Vectors vectors_of(const core::Move& move, const TileAxes& axes, std::int64_t li
   return vectors;
 }
 
-// Time of a tile whose rows are so short, of what 256 bytes take: 128 on both sides cost bytes 6% and floats 8 to 12%
-// on an H200, even where 256 leave a quarter empty (48 x 48 floats: 2961 against 3197 GB/s). Rows of 32 bytes stand
-// beside long ones.
-double row_cost(std::int64_t bytes) {
+// Cost of a tile's row relative to one of 256 bytes: 128 on both sides cost bytes 6% and floats 8 to 12% on an H200,
+// even where 256 leave a quarter empty (48 x 48 floats: 2961 against 3197 GB/s). Rows of 32 bytes are paired with long
+// ones.
+constexpr double short_reads = 3.7;  // rows of 32 bytes: NC/32HW32 to NCHW of 51 MB took 60 us, back 38
+
+double row_cost(i64 bytes) {
   return bytes >= 256 || bytes < 64 ? 1 : bytes >= 128 ? 1.15 : 1.4;
 }
 
-// Bytes of rows along an axis of so many: few of them stay empty.
-std::int64_t fitting_row(std::int64_t extent_bytes) {
-  const auto cost = [&](std::int64_t row) {
-    return static_cast<double>(ceil_div(extent_bytes, row) * row) * row_cost(row);
-  };
-  std::int64_t best = 256;
-  for (const std::int64_t row : {128, 64})
+// The length of a tile's row, in bytes, that costs least along an axis of `extent_bytes`.
+i64 fitting_row(i64 extent_bytes) {
+  const auto cost = [&](i64 row) { return double(ceil_div(extent_bytes, row) * row) * row_cost(row); };
+  i64 best = 256;
+  for (const i64 row : {128, 64})
     if (cost(row) < cost(best)) best = row;
   return best;
 }
@@ -96,10 +97,10 @@ std::int64_t fitting_row(std::int64_t extent_bytes) {
 // 256 move 556 GB/s there. Beside an axis of at most 32 bytes a long other side grows by what it leaves; where local
 // memory is small, both shrink. Few forms, since each is compiled anew.
 struct Sides {
-  std::int64_t in, out;
+  i64 in, out;
 };
-Sides default_sides(const core::Move& move, const TileAxes& axes, const Vectors& vectors, const DeviceInfo& device) {
-  const auto bytes = [&](int axis) { return move.axes[static_cast<std::size_t>(axis)].extent * move.element; };
+Sides default_sides(const core::Move& move, const TileAxes& axes, const Vectors& vectors, const DeviceModel& device) {
+  const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   const auto beside = [&](int narrow, int other) { return bytes(narrow) <= 32 && bytes(other) >= 1024; };
   Sides sides{256, 256};
   if (std::min(vectors.in, vectors.out) * move.element == 16) {
@@ -111,21 +112,19 @@ Sides default_sides(const core::Move& move, const TileAxes& axes, const Vectors&
       sides = {fitting_row(bytes(axes.in)), fitting_row(bytes(axes.out))};
   }
   // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
-  while (sides.in * sides.out < 1024 * std::min<std::int64_t>(16, 4 * move.element))
+  while (sides.in * sides.out < 1024 * std::min<i64>(16, 4 * move.element))
     (sides.in < sides.out ? sides.in : sides.out) *= 2;
   while (static_cast<std::size_t>(sides.in * sides.out / move.element) > device.local_memory_max)
     (sides.in > sides.out ? sides.in : sides.out) /= 2;
   return sides;
 }
 
-Shape shape_of(const MoveProblem& problem, const TileAxes& axes, const Configuration& values,
-               const DeviceInfo& device) {
-  const core::Move& move = problem.move;
-  const std::int64_t element = move.element;
+Shape shape_of(const core::Move& move, const TileAxes& axes, const Configuration& values, const DeviceModel& device) {
+  const i64 element = move.element;
   const Vectors vectors = vectors_of(move, axes, values.at("access"));
   const Sides sides = default_sides(move, axes, vectors, device);
-  const auto side = [&](const char* name, std::int64_t otherwise) {
-    const std::int64_t bytes = values.at(name);
+  const auto side = [&](const char* name, i64 otherwise) {
+    const i64 bytes = values.at(name);
     return (bytes == 0 ? otherwise : bytes) / element;
   };
   Shape shape{};
@@ -138,88 +137,88 @@ Shape shape_of(const MoveProblem& problem, const TileAxes& axes, const Configura
   shape.chunks = shape.tile_o * element / 16;
   shape.pitch = shape.chunks + (values.at("layout") == padded ? 1 : 0);
   shape.items = values.at("items");
-  if (shape.items == 0) shape.items = std::min({shape.loads(), shape.stores(), std::int64_t{element == 2 ? 512 : 256}});
+  const i64 most_items = std::min<i64>(element == 2 ? 512 : 256, i64(std::bit_floor(device.max_group)));
+  if (shape.items == 0) shape.items = std::min({shape.loads(), shape.stores(), most_items});
   return shape;
 }
 
 // Empty when the shape is one that the kernel can be compiled for.
-std::string impossible(const Shape& shape, std::int64_t element, const DeviceInfo& device) {
+std::string impossible(const Shape& shape, i64 element) {
   if (shape.rows * element > 16) return "an item turns at most 16 bytes of a column at a time";
   if (element < 4 && shape.rows != 4) return "elements below 4 bytes are turned four rows at a time";
   if (shape.tile_i < shape.vector_i || shape.chunks == 0 || shape.tile_o % shape.rows != 0 || shape.items == 0)
     return "tile rows shorter than an access";
-  const std::int64_t lanes = std::min<std::int64_t>(8, shape.tile_i / shape.vector_i);
-  const std::int64_t parts = 16 / (shape.rows * element);
+  const i64 lanes = std::min<i64>(8, shape.tile_i / shape.vector_i);
+  const i64 parts = 16 / (shape.rows * element);
   if (shape.loads() % shape.items != 0 || shape.stores() % shape.items != 0 || lanes == 0 ||
       shape.tile_o / shape.rows % parts != 0)
-    return "the tile cannot be dealt evenly to " + std::to_string(shape.items) + " work-items";
-  return beyond_limits(device, shape.items, shape.local_bytes());
+    return "the tile cannot be divided evenly among " + std::to_string(shape.items) + " work-items";
+  return {};
 }
 
-double predicted_seconds(const MoveProblem& problem, const TileAxes& axes, const Shape& shape,
-                         const DeviceInfo& device) {
-  const core::Move& move = problem.move;
-  const core::MoveAxis& i = move.axes[static_cast<std::size_t>(axes.in)];
-  const core::MoveAxis& o = move.axes[static_cast<std::size_t>(axes.out)];
-  const auto elements = static_cast<double>(move.count());
-  const auto run_i = static_cast<double>(std::min(i.extent, shape.tile_i));
-  const auto run_o = static_cast<double>(std::min(o.extent, shape.tile_o));
+double predicted_seconds(const core::Move& move, const TileAxes& axes, const Shape& shape, const DeviceModel& device) {
+  const core::Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
+  const auto elements = double(move.count());
+  const auto run_i = double(std::min(i.extent, shape.tile_i));
+  const auto run_o = double(std::min(o.extent, shape.tile_o));
   const double in =
-      segment_bytes(elements, run_i, 1, move.element, gpu_segment) / access_efficiency(shape.vector_i * move.element);
+      sector_bytes(elements, run_i, 1, move.element, device) / access_efficiency(shape.vector_i * move.element, device);
   const double out =
-      segment_bytes(elements, run_o, 1, move.element, gpu_segment) / access_efficiency(shape.vector_o * move.element);
+      sector_bytes(elements, run_o, 1, move.element, device) / access_efficiency(shape.vector_o * move.element, device);
   // A tile that is mostly outside the array still costs its passage through local memory, about half its global
   // traffic.
-  const double others = elements / (static_cast<double>(i.extent) * static_cast<double>(o.extent));
-  const double tiles =
-      others * static_cast<double>(ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
-  const double width =
-      std::min(access_efficiency(shape.vector_i * move.element), access_efficiency(shape.vector_o * move.element));
-  const double passage = tiles * static_cast<double>(shape.tile_i * shape.tile_o * move.element) / width;
-  const double rows = (row_cost(shape.tile_i * move.element) + row_cost(shape.tile_o * move.element)) / 2;
+  const double others = elements / (double(i.extent) * double(o.extent));
+  const double tiles = others * double(ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
+  const double width = std::min(access_efficiency(shape.vector_i * move.element, device),
+                                access_efficiency(shape.vector_o * move.element, device));
+  const double passage = tiles * double(shape.tile_i * shape.tile_o * move.element) / width;
+  const i64 bytes_i = shape.tile_i * move.element;
+  const double reading = bytes_i < 64 ? short_reads : row_cost(bytes_i);
+  const double rows = (reading + row_cost(shape.tile_o * move.element)) / 2;
   return local_memory_seconds(move, rows * std::max(in + out, passage), device);
 }
 
-Verdict consider(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  if (problem.in_place) return Verdict::refuse("not in place");
-  const std::optional<TileAxes> axes = tile_axes(problem.move);
-  if (!axes) return Verdict::refuse("no two different axes are contiguous, one in the input and one in the output");
-  if (!guard_fits_tiles(problem.move, *axes)) return Verdict::refuse("the tail of channels lies across the tiles");
-  const Shape shape = shape_of(problem, *axes, values, device);
-  if (std::string why = impossible(shape, problem.move.element, device); !why.empty()) return Verdict::refuse(why);
-  return Verdict::accept(predicted_seconds(problem, *axes, shape, device));
+Launches launch_tile(const MoveProblem& problem, const TileAxes& axes, const Shape& shape,
+                     const Configuration& values) {
+  const core::Move& move = problem.move;
+  MoveLaunch launch("tile", move, shape.items, shape.local_bytes());
+  write_tile_walk(move, axes, {shape.tile_i, shape.tile_o, values.at("order") == down_columns}, problem.index_bits,
+                  launch.params, launch.defines());
+  write_guard_params(move, problem.index_bits, launch.params);
+  launch.defines().set("GUARD_WALKED", move.guard && !axes.has(move.guard->inner));
+  launch.defines().set("TILE_I", shape.tile_i).set("TILE_O", shape.tile_o).set("ROWS", shape.rows);
+  launch.defines().set("VECTOR_I", shape.vector_i).set("VECTOR_O", shape.vector_o);
+  launch.defines().set("LAYOUT", values.at("layout")).set("ORDER", values.at("order"));
+  launch.defines().set("STREAM", values.at("stream"));
+  launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
+  return launch.done(launch.params.work);
 }
 
-Launch lower(const MoveProblem& problem, const Configuration& values, const DeviceInfo& device) {
+Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  const TileAxes axes = *tile_axes(move);
-  const Shape shape = shape_of(problem, axes, values, device);
-  Launch launch;
-  launch.kernel = {"rearrange/tile.kernel", "tile", {}, static_cast<unsigned>(shape.items), false};
-  jit::Defines& defines = launch.kernel.defines;
-  MoveParams params{};
-  const bool columns = values.at("order") == down_columns;
-  write_tile_walk(move, axes, {shape.tile_i, shape.tile_o, columns}, problem.index_bits, params, defines);
-  write_guard_params(move, problem.index_bits, params);
-  defines.set("GUARD_WALKED", move.guard && !axes.has(move.guard->inner) ? 1 : 0);
-  defines.set("TILE_I", shape.tile_i).set("TILE_O", shape.tile_o).set("ROWS", shape.rows);
-  defines.set("VECTOR_I", shape.vector_i).set("VECTOR_O", shape.vector_o);
-  defines.set("LAYOUT", values.at("layout")).set("ORDER", values.at("order")).set("STREAM", values.at("stream"));
-  defines.set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-  launch.geometry.items = static_cast<unsigned>(shape.items);
-  launch.geometry.groups = static_cast<std::uint64_t>(params.work);
-  launch.geometry.local_bytes = static_cast<std::size_t>(shape.local_bytes());
-  launch.params = params_bytes(params);
-  launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
-  return launch;
+  const std::optional<TileAxes> axes = tile_axes(move);
+  if (!axes) return refuse(no_tile_axes);
+  if (!guard_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
+  const Shape shape = shape_of(move, *axes, wish, device);
+  if (std::string why = impossible(shape, move.element); !why.empty()) return refuse(std::move(why));
+  Configuration values = wish;
+  values["tile_in"] = shape.tile_i * move.element;
+  values["tile_out"] = shape.tile_o * move.element;
+  values["items"] = shape.items;
+  values["rows"] = shape.rows;
+  return {.group = {shape.items, shape.local_bytes()},
+          .seconds = predicted_seconds(move, *axes, shape, device),
+          .configuration = values,
+          .launches = [=, &problem] { return launch_tile(problem, *axes, shape, values); }};
 }
 
 }  // namespace
 
-MoveCandidate tile_candidate() {
-  return {{"tile", "transposes through local memory in 16-byte accesses on a GPU", tunables(), true, true},
-          consider,
-          lower};
+MoveCandidate tile_move() {
+  return {{.name = "tile",
+           .summary = "transposes through local memory in 16-byte accesses on a GPU",
+           .tunables = tunables()},
+          propose};
 }
 
 }  // namespace axisloom::ops

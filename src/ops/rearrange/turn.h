@@ -6,6 +6,11 @@
 //
 // Elements below 4 bytes are turned inside words: ROWS = 4 bytes or halves of one column become one word or two
 // (even8/odd8, then low16/high16: the byte transpose of PyTorch pull request 194310).
+CONSTANT(ELEMENT_BYTES, one_of(1 2 4 8 16))  // of an element
+CONSTANT(TILE_I, size)                       // elements of a tile along i
+CONSTANT(VECTOR_I, size)                     // elements of a row of a block
+CONSTANT(ROWS, one_of(1 2 4))                // of a block
+
 #define WORDS_I (VECTOR_I * ELEMENT_BYTES >= 4 ? VECTOR_I * ELEMENT_BYTES / 4 : 1)  // of one packet of a row
 #define COLUMN (ROWS * ELEMENT_BYTES)                                               // bytes that one column holds
 #define COLUMN_WORDS (COLUMN / 4)

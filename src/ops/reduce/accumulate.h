@@ -2,33 +2,27 @@
 //
 //   element --HOLD--> held --MAP--> value --ADD--> accumulator --COMBINE--> ... --finish--> result
 //
-// The words below work on scalars, and on OpenCL's vectors where a kernel is for CPUs: V is the type of a value. The host
-// compiles in ELEMENT, HELD, VALUE and RESULT (scalars of the dialect), ELEMENT_FORMAT and RESULT_FORMAT, ELEMENT_PARTS and
-// VALUE_PARTS (2: complex), ACCUMULATION, MAPPING, FINISH, SMALLEST, and START0, START1: the value of nothing.
+// The words below work on scalars, and on OpenCL's vectors where a kernel is for CPUs: V is the type of a value.
 //
 // Sums of floats carry what rounding took from the plain running sum (D. Knuth, TAOCP 2, 4.2.2, theorem B: TwoSum; the
 // cascade is that of T. Ogita, S. Rump and S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005).
-#define TOTAL 0
-#define COMPENSATED 1
-#define PRODUCT 2
-#define EXTREME 3
-#define PLACE 4
+#include "forms.h"
 
-#define IDENTITY 0
-#define SQUARE 1
-#define MAGNITUDE 2
-#define NONZERO 3
-
-#define FORMAT_SAME 0
-#define FORMAT_F16 1
-#define FORMAT_BF16 2
-#define FORMAT_BOOL 3  // bytes, of which all but 0 count as 1
-
-#define FINISH_VALUE 0
-#define FINISH_MEAN 1
-#define FINISH_ROOT 2
-#define FINISH_PLACE 3
-#define FINISH_WORDS 4
+CONSTANT(ELEMENT, type)                        // a scalar in memory; a complex element is two
+CONSTANT(ELEMENT_BYTES, one_of(1 2 4 8))       // of a scalar
+CONSTANT(ELEMENT_PARTS, one_of(1 2))           // scalars of an element
+CONSTANT(HELD, type)                           // a scalar in registers
+CONSTANT(VALUE, type)                          // a scalar of an accumulator
+CONSTANT(VALUE_PARTS, one_of(1 2))             // scalars of a value
+CONSTANT(VALUE_FORMAT, one_of(32 64))          // bits of a float or a place beside it
+CONSTANT(VALUE_FLOATS, flag)                   // VALUE is a float
+CONSTANT(RESULT, type)                         // a scalar of the result in memory
+CONSTANT(MAPPING, one_of(IDENTITY SQUARE MAGNITUDE NONZERO))  // of an element before it is taken
+// How values are taken: added, added with corrections, multiplied, the one preferred, and its place.
+CONSTANT(ACCUMULATION, one_of(TOTAL COMPENSATED PRODUCT EXTREME PLACE))
+CONSTANT(SMALLEST, flag)                       // smaller values are preferred, else larger
+// What is stored: the value, divided by the count, its root, its place, or the accumulator.
+CONSTANT(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_WORDS))
 
 #define MOST_ADDITIONS 4096  // of one running sum, before it is brought together with others
 
@@ -55,11 +49,9 @@ typedef struct {
 } Value;
 
 // ---- from memory to a value
-#if ELEMENT_FORMAT == FORMAT_F16
-#define HOLD(x) f32_from_f16(x)
-#elif ELEMENT_FORMAT == FORMAT_BF16
-#define HOLD(x) f32_from_bf16(x)
-#elif ELEMENT_FORMAT == FORMAT_BOOL
+#if FORM_IS_BITS(IN_FORM)
+#define HOLD(x) F32_OF_BITS(IN_FORM, x)
+#elif IN_FORM == FORM_BOOL
 #define HOLD(x) ((HELD)((x) != 0))
 #else
 #define HOLD(x) ((HELD)(x))
@@ -72,6 +64,46 @@ typedef struct {
 #define INFINITE F64_INFINITE
 #else
 #define INFINITE F32_INFINITE
+#endif
+
+// The least and the greatest value of each type.
+#define LEAST_f32 (-F32_INFINITE)
+#define LEAST_f64 (-F64_INFINITE)
+#define LEAST_i8 (-128)
+#define LEAST_i16 (-32768)
+#define LEAST_i32 (-2147483647 - 1)
+#define LEAST_i64 (-(i64)0x7fffffffffffffffl - 1)
+#define LEAST_u8 0
+#define LEAST_u16 0
+#define LEAST_u32 0
+#define LEAST_u64 0
+#define GREATEST_f32 F32_INFINITE
+#define GREATEST_f64 F64_INFINITE
+#define GREATEST_i8 127
+#define GREATEST_i16 32767
+#define GREATEST_i32 2147483647
+#define GREATEST_i64 ((i64)0x7fffffffffffffffl)
+#define GREATEST_u8 255
+#define GREATEST_u16 65535
+#define GREATEST_u32 0xffffffffu
+#define GREATEST_u64 ((u64)0xfffffffffffffffful)
+
+// The value of nothing: START0 in an accumulator's first part, START1 in its second.
+#if ACCUMULATION == PRODUCT
+#define START0 1
+#define START1 0
+#elif ACCUMULATION == TOTAL || ACCUMULATION == COMPENSATED
+#define START0 0
+#define START1 0
+#elif MAPPING == NONZERO
+#define START0 SMALLEST
+#define START1 0
+#elif SMALLEST
+#define START0 JOIN(GREATEST_, VALUE)
+#define START1 START0
+#else
+#define START0 JOIN(LEAST_, VALUE)
+#define START1 START0
 #endif
 
 // The modulus without overflow on the way; an infinite part makes it infinite, whatever the other is.
@@ -224,8 +256,6 @@ INLINE void combine(Accumulator* const to, const Accumulator from) {
 #define AS_i16(word) ((i16)(word))
 #define AS_i32(word) ((i32)(word))
 #define AS_i64(word) ((i64)(word))
-#define JOIN(x, y) JOINED(x, y)
-#define JOINED(x, y) x##y
 
 INLINE u64 word_of(const Accumulator from, const int w) {
 #if ACCUMULATION == PLACE
@@ -245,10 +275,8 @@ INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
 }
 
 // ---- the result
-#if RESULT_FORMAT == FORMAT_F16
-#define STORED(x) f16_from_f32(x)
-#elif RESULT_FORMAT == FORMAT_BF16
-#define STORED(x) bf16_from_f32(x)
+#if FORM_IS_BITS(OUT_FORM)
+#define STORED(x) BITS_OF_F32(OUT_FORM, x)
 #else
 #define STORED(x) ((RESULT)(x))
 #endif

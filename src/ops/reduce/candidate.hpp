@@ -1,38 +1,45 @@
-// What a variant of the reductions answers: may I run this, how long would it take, and what is to be launched.
+// What a candidate of the reductions is asked, and questions that several of them ask of a reduction.
 #pragma once
 
-#include "ops/choose.hpp"
-#include "ops/plan_impl.hpp"
+#include "core/integers.hpp"
 #include "ops/reduce/reduction.hpp"
+#include "planner/candidate.hpp"
 
-#include <vector>
+#include <string>
 
 namespace axisloom::ops {
 
-/// A normalised reduction that has outputs, counted in scalars, and what was decided before a variant is asked.
+/// A normalised reduction that has outputs, counted in scalars, and what was decided before a candidate is asked.
 struct ReduceProblem {
   Reduction reduction;
   int index_bits = 32;    // 64 where an offset might not fit in 32 bits, or when forced
   bool portable = false;  // the order of the additions has to be the one of all devices
 
-  std::int64_t scalar_bytes() const;  // of an element, or of a component of a complex one
-  std::int64_t element_bytes() const;
+  i64 scalar_bytes() const;  // of an element, or of a component of a complex one
+  i64 element_bytes() const;
   int parts_of_element() const;  // 2 for complex ones
 };
+std::string to_string(const ReduceProblem& problem);
+std::string shape_class(const ReduceProblem& problem);
 
-struct ReduceLaunches {
-  std::vector<Launch> launches;
-  std::size_t workspace_bytes = 0;
-  int tickets = 0;
-};
+using ReduceCandidate = Candidate<ReduceProblem>;
 
-struct ReduceCandidate {
-  CandidateInfo info;
-  Verdict (*consider)(const ReduceProblem& problem, const Configuration& values, const DeviceInfo& device);
-  ReduceLaunches (*lower)(const ReduceProblem& problem, const Configuration& values, const DeviceInfo& device);
-};
+/// The candidates, in the order in which ties are decided; the last one takes everything but the portable order.
+const Candidates<ReduceProblem>& reduce_candidates();
 
-/// The variants, in the order in which ties are decided; the last one fits everything.
-std::span<const ReduceCandidate> reduce_candidates();
+/// Why a kernel that adds in an order of its own, and needs something to add, does not take a problem; empty when it
+/// does.
+std::string unfit(const ReduceProblem& problem);
+inline constexpr const char* own_order = "its order of additions is not the portable one";
+
+/// Why a kernel that walks along rows which become outputs does not take it; empty when it does.
+std::string unfit_for_columns(const ReduceProblem& problem);
+
+inline constexpr i64 vector_lanes = 16;  // scalars of a vector of the kernels for CPUs
+/// Elements that it holds.
+i64 lanes_of(const ReduceProblem& problem);
+
+/// Whether a run lies together in memory.
+bool is_contiguous(const ReduceProblem& problem);
 
 }  // namespace axisloom::ops

@@ -1,22 +1,64 @@
-// The variants of the reductions, in the order in which ties are decided. A new variant is its two files and one line
-// here.
-#include "ops/reduce/variants.hpp"
+// The candidates of the reductions: what variants.inc lists, and what several of them ask.
+#include "ops/reduce/candidate.hpp"
 
-#include <array>
+#include "core/number.hpp"
 
 namespace axisloom::ops {
 
-std::span<const ReduceCandidate> reduce_candidates() {
-  static const std::array candidates = {
-      rows_reduction(),      // runs of memory, on GPUs
-      columns_reduction(),   // the fastest axis kept, on GPUs
-      stripe_reduction(),    // runs of memory, on CPUs
-      sheet_reduction(),     // the fastest axis kept, on CPUs
-      lesson_reduction(),    // one array, as it is taught
-      portable_reduction(),  // one order of additions for all devices
-      plain_reduction(),     // everything else
+#define VARIANT(name) ReduceCandidate name##_reduction();
+#include "ops/reduce/variants.inc"
+#undef VARIANT
+
+const Candidates<ReduceProblem>& reduce_candidates() {
+  static const Candidates<ReduceProblem> candidates = {
+#define VARIANT(name) name##_reduction(),
+#include "ops/reduce/variants.inc"
+#undef VARIANT
   };
   return candidates;
+}
+
+i64 ReduceProblem::scalar_bytes() const {
+  return i64(size_of(core::component_of(reduction.recipe.in)));
+}
+
+i64 ReduceProblem::element_bytes() const {
+  return i64(size_of(reduction.recipe.in));
+}
+
+int ReduceProblem::parts_of_element() const {
+  return core::components_of(reduction.recipe.in);
+}
+
+std::string to_string(const ReduceProblem& problem) {
+  return to_string(problem.reduction);
+}
+
+std::string shape_class(const ReduceProblem& problem) {
+  constexpr i64 large_bytes = 64 << 20;  // moved, from which tuned values are kept apart: beyond most caches
+  const Reduction& reduction = problem.reduction;
+  return std::string(name(reduction.recipe.in)) + " " + std::string(name(reduction.recipe.reducer)) +
+         (reduction.kept.empty() ? " whole " : " axes ") + (reduction.bytes_moved() >= large_bytes ? "large" : "small");
+}
+
+std::string unfit(const ReduceProblem& problem) {
+  if (problem.portable) return own_order;
+  return problem.reduction.count() == 0 ? "there is nothing to reduce" : "";
+}
+
+std::string unfit_for_columns(const ReduceProblem& problem) {
+  const core::Loops& kept = problem.reduction.kept;
+  if (std::string why = unfit(problem); !why.empty()) return why;
+  const bool keeps_fastest = !kept.empty() && kept.back().in == problem.parts_of_element();
+  return keeps_fastest ? "" : "the fastest axis of the input is not kept";
+}
+
+i64 lanes_of(const ReduceProblem& problem) {
+  return vector_lanes / problem.parts_of_element();
+}
+
+bool is_contiguous(const ReduceProblem& problem) {
+  return problem.reduction.reduced.back().in == problem.parts_of_element();
 }
 
 }  // namespace axisloom::ops

@@ -7,8 +7,7 @@
 #define LANES 16
 #endif
 
-#define VECTOR_OF(T) VECTOR_NAMED(T, LANES)
-#define VECTOR_NAMED(T, n) JOIN(JOIN(T, x), n)
+#define VECTOR_OF(T) PACKET_OF(T, LANES)
 #define VALUES VECTOR_OF(VALUE)
 #define HELDS VECTOR_OF(HELD)
 
@@ -57,23 +56,23 @@ INLINE Lanes empty_lanes(void) {
 }
 
 // f32 of 16-bit floats, as f32_from_f16 and f32_from_bf16 but for the payload of NaN.
-#if ELEMENT_FORMAT == FORMAT_F16 && defined(__AVX512F__)
-INLINE HELDS hold(const VECTOR_NAMED(u16, LANES) bits16) {
+#if IN_FORM == FORM_F16 && defined(__AVX512F__)
+INLINE HELDS hold(const PACKET_OF(u16, LANES) bits16) {
   const int quiet = 8;  // no exceptions; with them LLVM compares the halves instead, one by one
   return __builtin_ia32_vcvtph2ps512_mask(as_short16(bits16), (f32x16)(0), (u16)0xffff, quiet);
 }
-#elif ELEMENT_FORMAT == FORMAT_F16
-INLINE HELDS hold(const VECTOR_NAMED(u16, LANES) bits16) {
+#elif IN_FORM == FORM_F16
+INLINE HELDS hold(const PACKET_OF(u16, LANES) bits16) {
   const u32x16 bits = convert_uint16(bits16), rest = (bits & 0x7fffu) << 13;
   const f32x16 tiny = as_float16(rest + 0x38800000u) - as_f32_u32(0x38800000u);
   const u32x16 normal = rest + ((rest >= 0x0f800000u) ? (u32x16)(0x70000000u) : (u32x16)(0x38000000u));
   return as_float16(((bits & 0x8000u) << 16) | (rest < 0x00800000u ? as_uint16(tiny) : normal));
 }
-#elif ELEMENT_FORMAT == FORMAT_BF16
-INLINE HELDS hold(const VECTOR_NAMED(u16, LANES) bits16) {
+#elif IN_FORM == FORM_BF16
+INLINE HELDS hold(const PACKET_OF(u16, LANES) bits16) {
   return as_float16(convert_uint16(bits16) << 16);
 }
-#elif ELEMENT_FORMAT == FORMAT_BOOL
+#elif IN_FORM == FORM_BOOL
 #define hold(x) CONVERT(HELD, LANES)(min(x, (ELEMENT)1))
 #else
 #define hold(x) CONVERT(HELD, LANES)(x)
@@ -85,11 +84,11 @@ INLINE Values values_at(REF(ELEMENT, a), const i64 at) {
   HELDS held[ELEMENT_PARTS];
   Values values;
 #if ELEMENT_PARTS == 2
-  const VECTOR_NAMED(ELEMENT, 16) both = load_loose(VECTOR_NAMED(ELEMENT, 16), a, at);
+  const PACKET_OF(ELEMENT, 16) both = load_loose(PACKET_OF(ELEMENT, 16), a, at);
   held[0] = hold(both.even);
   held[1] = hold(both.odd);
 #else
-  held[0] = hold(load_loose(VECTOR_NAMED(ELEMENT, 16), a, at));
+  held[0] = hold(load_loose(PACKET_OF(ELEMENT, 16), a, at));
 #endif
   MAP(VALUES, values, held);
   return values;

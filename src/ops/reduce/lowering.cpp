@@ -4,6 +4,7 @@
 
 #include "core/axes.hpp"
 #include "core/checked.hpp"
+#include "core/integers.hpp"
 #include "core/pattern.hpp"
 
 #include <axisloom/error.hpp>
@@ -39,10 +40,10 @@ Reducer reducer_of(const Operation& op) {
 /// Axes in input order, and the shape of the result.
 struct Lowered {
   struct Axis {
-    std::int64_t extent, in;
+    i64 extent, in;
     bool reduced;
-    int out = -1;                // axis of the output that it is, or is part of
-    std::int64_t out_inner = 1;  // in how small a part: the extents of the faster parts multiplied
+    int out = -1;       // axis of the output that it is, or is part of
+    i64 out_inner = 1;  // in how small a part: the extents of the faster parts multiplied
   };
   std::vector<Axis> axes;
   Dims shape;
@@ -58,11 +59,11 @@ Lowered by_pattern(const Operation& op, const View& in) {
   Lowered lowered{{}, core::output_shape(bound)};
   for (std::size_t i = 0; i < bound.axes.size(); ++i) lowered.axes.push_back({bound.axes[i].extent, strides[i], true});
   for (std::size_t k = 0; k < bound.output.size(); ++k) {
-    std::int64_t inner = 1;
+    i64 inner = 1;
     for (auto part = bound.output[k].rbegin(); part != bound.output[k].rend(); ++part) {
-      Lowered::Axis& axis = lowered.axes[static_cast<std::size_t>(*part)];
+      Lowered::Axis& axis = lowered.axes[*part];
       axis.reduced = false;
-      axis.out = static_cast<int>(k);
+      axis.out = int(k);
       axis.out_inner = inner;
       inner = core::checked_mul(inner, axis.extent, "the extent of a composed axis");
     }
@@ -71,7 +72,7 @@ Lowered by_pattern(const Operation& op, const View& in) {
 }
 
 Lowered by_axes(const Operation& op, const View& in) {
-  std::vector<int> axes(static_cast<std::size_t>(in.rank()));
+  std::vector<int> axes(std::size_t(in.rank()));
   std::iota(axes.begin(), axes.end(), 0);
   if (const auto given = op.option("axes")) axes = core::parse_axes(*given, in);
   const bool keep = op.option("keepdims").has_value();

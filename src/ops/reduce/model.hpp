@@ -1,17 +1,19 @@
 // Predicted cost of a reduction: what a variant reads in whole segments, over the device's measured bandwidth.
 #pragma once
 
+#include "core/integers.hpp"
 #include "ops/reduce/candidate.hpp"
 
 namespace axisloom::ops {
 
 /// Time to read a reduction's elements in runs of `run` that lie `stride` scalars apart, from memory or from the cache.
-double read_seconds(const ReduceProblem& problem, std::int64_t run, std::int64_t stride, const DeviceInfo& device);
+double read_seconds(const ReduceProblem& problem, i64 run, i64 stride, const DeviceModel& device);
 
 /// The same shared by `tasks` on a CPU's cores: fewer tasks than cores leave some idle.
-double shared_seconds(double seconds, std::int64_t tasks, const DeviceInfo& device);
+double shared_seconds(double seconds, i64 tasks, const DeviceModel& device);
 
-/// Time that items of a kernel for GPUs take on a CPU, where those of a group run one after the other.
-double items_seconds(double items, const DeviceInfo& device);
+/// Time of a kernel for GPUs that reads for `read` seconds, its outputs in parts or not. On a CPU the items of a
+/// group run one after the other.
+double gpu_kernel_seconds(double read, bool in_parts, double items, const DeviceModel& device);
 
 }  // namespace axisloom::ops

@@ -1,6 +1,7 @@
 // Reductions by plain loops. They are meant to be obviously right: they know no merging, no lanes and no parts.
 #include "ops/reduce/oracle.hpp"
 
+#include "core/integers.hpp"
 #include "core/number.hpp"
 
 #include <cmath>
@@ -14,17 +15,17 @@ using Real = long double;
 using Number = std::complex<Real>;
 
 /// Calls visit(offset of the input, offset of the output) for every index of the axes, the last one fastest.
-void for_each(const std::vector<ReduceAxis>& axes, const std::function<void(std::int64_t, std::int64_t)>& visit) {
-  std::vector<std::int64_t> index(axes.size(), 0);
-  for (const ReduceAxis& axis : axes)
+void for_each(const core::Loops& axes, const std::function<void(i64, i64)>& visit) {
+  std::vector<i64> index(axes.size(), 0);
+  for (const core::Loop& axis : axes)
     if (axis.extent == 0) return;
   for (bool more = true; more;) {
-    std::uint64_t in = 0, out = 0;  // an input without elements has any strides, by which these may wrap round
+    u64 in = 0, out = 0;  // an input without elements has any strides, by which these may wrap round
     for (std::size_t d = 0; d < axes.size(); ++d) {
-      in += static_cast<std::uint64_t>(index[d]) * static_cast<std::uint64_t>(axes[d].in);
-      out += static_cast<std::uint64_t>(index[d]) * static_cast<std::uint64_t>(axes[d].out);
+      in += u64(index[d]) * u64(axes[d].in);
+      out += u64(index[d]) * u64(axes[d].out);
     }
-    visit(static_cast<std::int64_t>(in), static_cast<std::int64_t>(out));
+    visit(i64(in), i64(out));
     more = false;
     for (std::size_t d = axes.size(); d-- > 0 && !more;) {
       more = ++index[d] < axes[d].extent;
@@ -74,16 +75,16 @@ class Elements {
     ++count;
   }
 
-  std::int64_t count = 0, nonzero = 0, place = 0;
+  i64 count = 0, nonzero = 0, place = 0;
   Sum real, imag, moduli, squares;
-  std::uint64_t wrapped_sum = 0, wrapped_product = 1;
+  u64 wrapped_sum = 0, wrapped_product = 1;
   Number product = 1, extreme = 0;
   Real largest_modulus = 0;
 
  private:
-  static std::uint64_t as_integer(Real x) {
+  static u64 as_integer(Real x) {
     if (!(std::abs(x) < 0x1p64L)) return 0;  // a float, of which no integer sum is asked for
-    return x < 0 ? 0 - static_cast<std::uint64_t>(-x) : static_cast<std::uint64_t>(x);
+    return x < 0 ? 0 - u64(-x) : u64(x);
   }
   bool preferred(Number x, Number than) const {
     if (is_nan(than) || is_nan(x)) return !is_nan(than);
@@ -94,13 +95,13 @@ class Elements {
   bool smallest_;
 };
 
-Real wrapped(Dtype out, std::uint64_t bits) {
-  return out == Dtype::u64 ? static_cast<Real>(bits) : static_cast<Real>(static_cast<std::int64_t>(bits));
+Real wrapped(Dtype out, u64 bits) {
+  return out == Dtype::u64 ? Real(bits) : Real(i64(bits));
 }
 
 Number result_of(const Recipe& recipe, const Elements& all) {
   const bool integers = recipe.out == Dtype::i64 || recipe.out == Dtype::u64;
-  const auto n = static_cast<Real>(all.count);
+  const auto n = Real(all.count);
   switch (recipe.reducer) {
     case Reducer::sum:
       return integers ? Number(wrapped(recipe.out, all.wrapped_sum)) : Number(all.real.value(), all.imag.value());
@@ -115,13 +116,13 @@ Number result_of(const Recipe& recipe, const Elements& all) {
       return all.extreme;
     case Reducer::argmin:
     case Reducer::argmax:
-      return static_cast<Real>(all.place);
+      return Real(all.place);
     case Reducer::any:
       return all.nonzero > 0 ? 1 : 0;
     case Reducer::all:
       return all.nonzero == all.count ? 1 : 0;
     case Reducer::count_nonzero:
-      return static_cast<Real>(all.nonzero);
+      return Real(all.nonzero);
     case Reducer::norm_1:
       return all.moduli.value();
     case Reducer::norm_2:
@@ -136,11 +137,10 @@ Number result_of(const Recipe& recipe, const Elements& all) {
 
 void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out) {
   const Recipe& recipe = reduction.recipe;
-  const auto in_size = static_cast<std::int64_t>(size_of(recipe.in)),
-             out_size = static_cast<std::int64_t>(size_of(recipe.out));
-  for_each(reduction.kept, [&](std::int64_t from, std::int64_t to) {
+  const auto in_size = i64(size_of(recipe.in)), out_size = i64(size_of(recipe.out));
+  for_each(reduction.kept, [&](i64 from, i64 to) {
     Elements all(recipe.reducer);
-    for_each(reduction.reduced, [&](std::int64_t offset, std::int64_t) {
+    for_each(reduction.reduced, [&](i64 offset, i64) {
       all.add(number_of(recipe.in, in + (reduction.in_offset + from + offset) * in_size));
     });
     const Number result = result_of(recipe, all);
@@ -152,22 +152,10 @@ void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* 
 
 namespace {
 
-/// The largest and the smallest positive number of a floating dtype.
-struct Range {
-  Real largest, smallest;
-};
-
-Range range_of(Dtype dtype) {
-  switch (core::component_of(dtype)) {
-    case Dtype::f16:
-      return {65504, 0x1p-24L};
-    case Dtype::bf16:
-      return {0x1.fep127L, 0x1p-133L};
-    case Dtype::f32:
-      return {0x1.fffffep127L, 0x1p-149L};
-    default:
-      return {0x1.fffffffffffffp1023L, 0x1p-1074L};
-  }
+/// The format of a floating dtype; of exact integers any that holds them.
+const core::FloatFormat& format_of(Dtype dtype) {
+  const core::FloatFormat* const format = core::float_format(dtype);
+  return format != nullptr ? *format : *core::float_format(Dtype::f64);
 }
 
 /// What a bound is made of, for one output.
@@ -189,44 +177,44 @@ struct Magnitudes {
 
 Real bound_of(const Recipe& recipe, const Magnitudes& m) {
   const Real u = core::unit_roundoff(recipe.out), infinite = HUGE_VALL;
-  const Range value = range_of(recipe.value), out = range_of(recipe.out);
+  const core::FloatFormat &value = format_of(recipe.value), &out = format_of(recipe.out);
   if (!std::isfinite(m.moduli)) return 0;  // infinities and NaNs come out as they are in any order
   const Real terms = std::ceil(std::log2(std::max<Real>(m.count, 1))) + 40;
   if (recipe.accumulation == Accumulation::product) {
-    if (m.growth >= value.largest) return infinite;
-    const Real tiny = 2 * m.count * value.smallest * m.growth + out.smallest;
+    if (m.growth >= value.largest()) return infinite;
+    const Real tiny = 2 * m.count * value.least() * m.growth + out.least();
     const Real error = (3 * m.count + 2) * u * m.product + tiny;
-    return m.product + error >= out.largest ? infinite : error;
+    return m.product + error >= out.largest() ? infinite : error;
   }
-  if (recipe.reducer == Reducer::norm_inf) return 4 * u * m.largest + out.smallest;
+  if (recipe.reducer == Reducer::norm_inf) return 4 * u * m.largest + out.least();
   if (recipe.reducer == Reducer::norm_2) {
-    if (m.squares * 1.01L >= value.largest) return infinite;
-    const Real error = (terms + 4) * core::unit_roundoff(recipe.value) * m.squares + m.count * value.smallest;
+    if (m.squares * 1.01L >= value.largest()) return infinite;
+    const Real error = (terms + 4) * core::unit_roundoff(recipe.value) * m.squares + m.count * value.least();
     const Real root = std::sqrt(m.squares), least = std::sqrt(std::max<Real>(0, m.squares - error));
-    return root - least + 4 * u * root + out.smallest;  // the root is steeper below than above
+    return root - least + 4 * u * root + out.least();  // the root is steeper below than above
   }
-  if (m.moduli * 1.01L >= value.largest) return infinite;
-  const Real error = terms * u * m.moduli + out.smallest;
-  if (recipe.finish == Finish::mean) return error / m.count + out.smallest;
-  return m.moduli + error >= out.largest && std::abs(m.sum) + error >= out.largest ? infinite : error;
+  if (m.moduli * 1.01L >= value.largest()) return infinite;
+  const Real error = terms * u * m.moduli + out.least();
+  if (recipe.finish == Finish::mean) return error / m.count + out.least();
+  return m.moduli + error >= out.largest() && std::abs(m.sum) + error >= out.largest() ? infinite : error;
 }
 
 }  // namespace
 
 std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in) {
   const Recipe& recipe = reduction.recipe;
-  const auto size = static_cast<std::int64_t>(size_of(recipe.in));
+  const auto size = i64(size_of(recipe.in));
   const bool moduli = core::components_of(recipe.in) == 2 && recipe.mapping == Mapping::magnitude;
   const bool chosen = recipe.accumulation == Accumulation::extreme || recipe.accumulation == Accumulation::place;
   const bool exact = core::unit_roundoff(recipe.out) == 0 || (chosen && !moduli);
   std::vector<double> bounds;
-  for_each(reduction.kept, [&](std::int64_t from, std::int64_t) {
+  for_each(reduction.kept, [&](i64 from, i64) {
     Magnitudes all;
     if (!exact)
-      for_each(reduction.reduced, [&](std::int64_t offset, std::int64_t) {
+      for_each(reduction.reduced, [&](i64 offset, i64) {
         all.add(number_of(recipe.in, in + (reduction.in_offset + from + offset) * size));
       });
-    bounds.push_back(exact ? 0 : static_cast<double>(bound_of(recipe, all)));
+    bounds.push_back(exact ? 0 : double(bound_of(recipe, all)));
   });
   return bounds;
 }

@@ -1,10 +1,13 @@
 // Elements in packets of up to 16 bytes, for kernels of many items: SCALARS of them side by side in registers.
 //
-// WIDE says that every packet is aligned to its size; without it the same elements are loaded one by one, into the same places.
+// Where packets are not aligned, the same elements are loaded one by one, into the same places.
+CONSTANT(SCALARS, one_of(1 2 4 8 16))  // of a packet
+CONSTANT(WIDE, flag)                   // every packet is aligned to its size
+
 #define ELEMENTS (SCALARS / ELEMENT_PARTS)  // of a packet
 
 #if SCALARS > 1 && WIDE
-#define PACKET JOIN(JOIN(ELEMENT, x), SCALARS)
+#define PACKET PACKET_OF(ELEMENT, SCALARS)
 #define UNPACK_2(x, v) x[0] = v.s0, x[1] = v.s1
 #define UNPACK_4(x, v) UNPACK_2(x, v), x[2] = v.s2, x[3] = v.s3
 #define UNPACK_8(x, v) UNPACK_4(x, v), x[4] = v.s4, x[5] = v.s5, x[6] = v.s6, x[7] = v.s7

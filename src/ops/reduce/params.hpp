@@ -1,15 +1,12 @@
 // The host's side of reduce.params.h, and what all reduction kernels have compiled in.
 #pragma once
 
+#include "core/integers.hpp"
 #include "jit/jit.hpp"
 #include "ops/reduce/candidate.hpp"
 
 namespace axisloom::ops {
 
-using i64 = std::int64_t;
-using u64 = std::uint64_t;
-using u32 = std::uint32_t;
-using i32 = std::int32_t;
 #include "ops/reduce/reduce.params.h"
 static_assert(arguments_fit(sizeof(ReduceParams), 4));
 
@@ -22,30 +19,37 @@ struct ReduceLaunch {
   Launch launch;
   ReduceParams params{};
 
+  ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, std::size_t kept, const Group& group = {});
   jit::Defines& defines() { return launch.kernel.defines; }
+  /// Completes it, with parameters as they are.
+  Launch done(i64 groups);
 };
-ReduceLaunch reduce_launch(const ReduceProblem& problem, const char* kernel, std::size_t kept);
 
 /// How the parts of an output come together; see parts.h.
 enum class Split { none, one_launch, two_launches };
 
 /// One launch where groups can be ordered, there are tickets enough, and `launches` (a tunable) is 1; none for one
 /// part.
-Split split_of(std::int64_t parts, std::int64_t tickets, std::int64_t launches, const DeviceInfo& device);
+Split split_of(i64 parts, i64 tickets, i64 launches, const DeviceModel& device);
 /// Says on which of the two ways an output's parts come together.
-tune::Tunable launches_tunable();
+Tunable launches_tunable();
+/// Its value for a split.
+inline i64 launches_of(Split split) {
+  return split == Split::two_launches ? 2 : 1;
+}
 
-/// Completes the launch of a kernel whose tasks may be parts: its buffers and its parameters, then the second launch
-/// where there is one, and the workspace. `items` is the group size of the first launch, `ticket_slots` how many
-/// tickets it takes.
-ReduceLaunches with_parts(ReduceLaunch main, const ReduceProblem& problem, Split split, unsigned items,
-                          std::int64_t ticket_slots);
+/// Completes the launch of a kernel whose tasks may be parts: its buffers, then the second launch where there is one,
+/// and the workspace. `tickets`: how many it takes where there is one launch.
+Launches with_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups, Split split, i64 tickets);
+
+/// Completes the launch of a kernel whose tasks are outputs.
+Launches without_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups);
 
 /// The kernel `fold`, which brings `parts` accumulators of each output together. `split`: TWO_LAUNCHES or FROM_SLICES,
 /// see parts.h; they lie in the plan's view `from`, or its workspace.
-Launch fold_launch(const ReduceProblem& problem, std::int64_t parts, const char* split, int from, unsigned items);
+Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, int from, i64 items);
 
-/// Bytes of local memory in which a group of so many items brings its accumulators together; see tree.h.
-std::size_t tree_bytes(const Recipe& recipe, std::int64_t items);
+/// A group of `items` items, which combine their accumulators in local memory; see tree.h.
+Group tree_group(const Recipe& recipe, i64 items);
 
 }  // namespace axisloom::ops

@@ -2,10 +2,12 @@
 //
 //   partials: u64, word w of part j of output o at (j * WORDS + w) * outputs + o, or of a slice's accumulators, in
 //             which the words stand together, at (j * outputs + o) * WORDS + w
-#define IN_ONE 0       // no parts: a task ends in its output
-#define ONE_LAUNCH 1   // the last group to finish brings the parts together
-#define TWO_LAUNCHES 2 // the kernel `fold` does
-#define FROM_SLICES 3  // it does, and the parts are what several plans have left
+//
+//   IN_ONE        no parts: a task ends in its output
+//   ONE_LAUNCH    the last group to finish brings the parts together
+//   TWO_LAUNCHES  the kernel `fold` does
+//   FROM_SLICES   it does, and the parts are what several plans have left
+CONSTANT(SPLIT, one_of(IN_ONE ONE_LAUNCH TWO_LAUNCHES FROM_SLICES))  // where the parts of an output meet
 
 #if SPLIT == FROM_SLICES
 #define WORD_AT(part, w, output, outputs) (((part) * (outputs) + (output)) * WORDS + (w))

@@ -1,20 +1,20 @@
 // Variant "plain": an output after the other, any strides. The last resort, and the choice for many small reductions.
+#include "core/integers.hpp"
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
-#include "ops/reduce/variants.hpp"
 
 #include <algorithm>
 
 namespace axisloom::ops {
 namespace {
 
-constexpr double cpu_output_seconds = 8e-9;     // finding an output's place by division, and its store
-constexpr double gpu_element_seconds = 5e-9;    // a load that waits for the one before, shared by nobody
-constexpr std::int64_t group_elements = 65536;  // a CPU group's work: long against a group's start
+constexpr double cpu_output_seconds = 8e-9;   // finding an output's place by division, and its store
+constexpr double gpu_element_seconds = 5e-9;  // a load that waits for the one before, shared by nobody
+constexpr i64 group_elements = 65536;         // a CPU group's work: long against a group's start
 
-const std::vector<tune::Tunable>& tunables() {
-  static const std::vector<tune::Tunable> list = {
-      {"items", 128, {32, 64, 128, 256}, "work-items", "group size on GPUs; a CPU group is one item"}};
+const std::vector<Tunable>& tunables() {
+  static const std::vector<Tunable> list = {
+      {"items", 128, {1, 32, 64, 128, 256}, "work-items", "group size on GPUs; a CPU group is one item"}};
   return list;
 }
 
@@ -32,34 +32,42 @@ double cpu_element_seconds(Accumulation accumulation) {
   }
 }
 
-Verdict consider(const ReduceProblem& problem, const Configuration&, const DeviceInfo& device) {
-  if (problem.portable) return Verdict::refuse("its order of additions is not the portable one");
-  const Reduction& reduction = problem.reduction;
-  const ReduceAxis& run = reduction.reduced.back();
-  const auto outputs = static_cast<double>(reduction.outputs()), count = static_cast<double>(reduction.count());
-  const double memory = read_seconds(problem, run.extent, run.in, device);
-  if (device.kind != Kind::cpu) return Verdict::accept(memory + count * gpu_element_seconds);
-  const double element = cpu_element_seconds(reduction.recipe.accumulation);
-  const double loops = outputs * (count * element + cpu_output_seconds);
-  const std::int64_t groups = ceil_div(
-      reduction.outputs(), std::max<std::int64_t>(1, group_elements / std::max<std::int64_t>(1, reduction.count())));
-  return Verdict::accept(std::max(memory, shared_seconds(loops / std::max(1u, device.compute_units), groups, device)));
+/// Outputs of a group.
+i64 outputs_of(const ReduceProblem& problem, i64 items, const DeviceModel& device) {
+  return device.is_cpu() ? std::max<i64>(1, group_elements / std::max<i64>(1, problem.reduction.count())) : items;
 }
 
-ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  ReduceLaunch main = reduce_launch(problem, "plain", problem.reduction.kept.size());
-  const bool cpu = device.kind == Kind::cpu;
-  const std::int64_t items = cpu ? 1 : values.at("items");
-  main.params.per_group =
-      cpu ? std::max<std::int64_t>(1, group_elements / std::max<std::int64_t>(1, main.params.count)) : items;
-  main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(main.params.outputs, main.params.per_group));
-  return with_parts(std::move(main), problem, Split::none, static_cast<unsigned>(items), 0);
+double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceModel& device) {
+  const Reduction& reduction = problem.reduction;
+  const core::Loop& run = reduction.reduced.back();
+  const double count = double(reduction.count()), memory = read_seconds(problem, run.extent, run.in, device);
+  if (!device.is_cpu()) return memory + count * gpu_element_seconds;
+  const double element = cpu_element_seconds(reduction.recipe.accumulation);
+  const double loops = double(reduction.outputs()) * (count * element + cpu_output_seconds);
+  return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
+}
+
+Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  if (problem.portable) return refuse(own_order);
+  const i64 items = device.is_cpu() ? 1 : wish.at("items");
+  if (items == 1 && !device.is_cpu()) return refuse(single_items);
+  const i64 per_group = outputs_of(problem, items, device);
+  const i64 groups = ceil_div(problem.reduction.outputs(), per_group);
+  const auto launches = [=, &problem] {
+    ReduceLaunch main("plain", problem, problem.reduction.kept.size(), {items});
+    main.params.per_group = per_group;
+    return without_parts(std::move(main), problem, groups);
+  };
+  return {.group = {items},
+          .seconds = predicted_seconds(problem, groups, device),
+          .configuration = {{"items", items}},
+          .launches = launches};
 }
 
 }  // namespace
 
 ReduceCandidate plain_reduction() {
-  return {{"plain", "one output after the other, any strides", tunables(), true, true}, consider, lower};
+  return {{.name = "plain", .summary = "one output after the other, any strides", .tunables = tunables()}, propose};
 }
 
 }  // namespace axisloom::ops

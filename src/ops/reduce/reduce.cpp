@@ -1,10 +1,12 @@
 // The reductions: their registry entries, and the plan that all of them share.
 #include "ops/reduce/reduce.hpp"
 
+#include "core/integers.hpp"
 #include "core/overlap.hpp"
 #include "ops/reduce/lowering.hpp"
 #include "ops/reduce/oracle.hpp"
 #include "ops/reduce/slices.hpp"
+#include "planner/choose.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -19,31 +21,40 @@ constexpr std::array words = {
     Word{"pattern",
          "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
 
-constexpr Option order_option = {"order", "ORDER", "of additions: fast, or portable: the same bits on every device"};
+constexpr Option order_option = {"order", "ORDER",
+                                 "order of additions: fast, or portable (the same bits on every device)"};
 constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1 (default: all)"};
 constexpr Option keepdims_option = {"keepdims", "", "keep the reduced axes, with length 1"};
-constexpr Option ord_option = {"ord", "N", "of the norm: 1, 2 or inf (default: 2)"};
+constexpr Option ord_option = {"ord", "N", "order of the norm: 1, 2 or inf (default: 2)"};
 constexpr std::array reduce_options = {ord_option, order_option};
 constexpr std::array shorthand_options = {axes_option, keepdims_option, order_option};
 constexpr std::array norm_options = {axes_option, keepdims_option, order_option, ord_option};
 
 struct Shorthand {
-  std::string_view name, summary;
+  std::string_view name, summary, examples;
+  bool known = false;  // to other libraries
   std::span<const Option> options = shorthand_options;
 };
 
 constexpr std::array shorthands = {
-    Shorthand{"sum", "Add elements up; integers become 64 bits wide."},
-    Shorthand{"prod", "Multiply elements; integers become 64 bits wide."},
-    Shorthand{"mean", "Average of elements; of integers an f64."},
-    Shorthand{"min", "Smallest element; NaN if there is one."},
-    Shorthand{"max", "Largest element; NaN if there is one."},
-    Shorthand{"argmin", "Index of the first smallest element, counted over the reduced axes in order."},
-    Shorthand{"argmax", "Index of the first largest element, counted over the reduced axes in order."},
-    Shorthand{"any", "Whether an element is not zero."},
-    Shorthand{"all", "Whether no element is zero."},
-    Shorthand{"count_nonzero", "Number of elements that are not zero."},
-    Shorthand{"norm", "Vector norm of the elements.", norm_options},
+    Shorthand{"sum", "Add elements up; integers become 64 bits wide.",
+              "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify", true},
+    Shorthand{"prod", "Multiply elements; integers become 64 bits wide.",
+              "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy"},
+    Shorthand{"mean", "Average of elements; f64 for integers.",
+              "axisloom mean --axes 0,1 photo.jpg -o colour.npy", true},
+    Shorthand{"min", "Smallest element; NaN if there is one.",
+              "axisloom min photo.png --axes 0,1 -o darkest.npy", true},
+    Shorthand{"max", "Largest element; NaN if there is one.",
+              "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true},
+    Shorthand{"argmin", "Index of the first smallest element, counted over the reduced axes in order.",
+              "axisloom argmin --axes -1 in.npy -o nearest.npy", true},
+    Shorthand{"argmax", "Index of the first largest element, counted over the reduced axes in order.",
+              "axisloom argmax --axes -1 in.npy -o labels.npy", true},
+    Shorthand{"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
+    Shorthand{"all", "Whether no element is zero.", "axisloom all mask.npy"},
+    Shorthand{"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},
+    Shorthand{"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
 };
 
 View result(const Operation& op, std::span<const View> inputs) {
@@ -58,30 +69,20 @@ void oracle(const Operation& op, std::span<const View> views, std::span<const st
 std::vector<double> bound(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in) {
   const View places = View::contiguous(views[1].dtype, views[1].shape);
   Reduction reduction = lower_reduce(op, views[0], places);
-  std::erase_if(reduction.kept, [](const ReduceAxis& axis) { return axis.extent == 1; });
+  core::drop_single_steps(reduction.kept);
   std::stable_sort(reduction.kept.begin(), reduction.kept.end(),
-                   [](const ReduceAxis& a, const ReduceAxis& b) { return a.out > b.out; });
+                   [](const core::Loop& a, const core::Loop& b) { return a.out > b.out; });
   return reduce_bound(reduction, in[0]);
 }
 
-std::int64_t bytes(const Operation& op, std::span<const View> views) {
+i64 bytes(const Operation& op, std::span<const View> views) {
   return lower_reduce(op, views[0], views[1]).bytes_moved();
 }
 
 double operations(const Operation& op, std::span<const View> views) {
   const Reduction reduction = lower_reduce(op, views[0], views[1]);
   const double squared = reduction.recipe.mapping == Mapping::square ? 2 : 1;
-  return squared * reduction.recipe.components * static_cast<double>(reduction.outputs()) *
-         static_cast<double>(reduction.count());
-}
-
-std::span<const CandidateInfo> candidate_infos() {
-  static const std::vector<CandidateInfo> infos = [] {
-    std::vector<CandidateInfo> list;
-    for (const ReduceCandidate& candidate : reduce_candidates()) list.push_back(candidate.info);
-    return list;
-  }();
-  return infos;
+  return squared * reduction.recipe.components * double(reduction.outputs()) * double(reduction.count());
 }
 
 void check_views(const Operation& op, std::span<const View> views) {
@@ -101,43 +102,10 @@ void check_device(const Recipe& recipe, const DeviceInfo& device) {
                 "use another dtype or another device");
 }
 
-int index_bits(const Reduction& reduction, IndexWidth width) {
-  const bool fits = fits_32_bits(reduction);
-  if (width == IndexWidth::bits32 && !fits)
-    throw Error(Errc::usage, "32-bit indices cannot address every element of this reduction",
-                "leave the index width open");
-  return fits && width != IndexWidth::bits64 ? 32 : 64;
-}
-
-tune::Key key_of(const ReduceCandidate& candidate, const Reduction& reduction) {
-  const std::string what = std::string(name(reduction.recipe.in)) + " " + std::string(name(reduction.recipe.reducer));
-  const char* const size = reduction.bytes_moved() >= (64 << 20) ? "large" : "small";
-  return {"reduce/" + std::string(candidate.info.name), to_string(reduction),
-          what + (reduction.kept.empty() ? " whole " : " axes ") + size};
-}
-
-void choose_and_lower(PlanImpl& plan, const ReduceProblem& problem, const PlanOptions& options) {
-  PlanReport& report = plan.report;
-  const DeviceInfo& device = plan.device.info();
-  const auto key = [&](const ReduceCandidate& candidate) { return key_of(candidate, problem.reduction); };
-  auto choice = choose(reduce_candidates(), problem, key, device, options, report);
-  if (!choice)
-    throw Error(Errc::unsupported, "no candidate takes this reduction" + refusals(report, options),
-                "leave candidate and configuration open");
-  report.candidate = choice->candidate->info.name;
-  report.configuration = std::move(choice->configuration.values);
-  report.configuration_source = std::move(choice->configuration.source);
-  report.expected_seconds = choice->verdict.seconds;
-  ReduceLaunches lowered = choice->candidate->lower(problem, report.configuration, device);
-  plan.launches = std::move(lowered.launches);
-  plan.tickets = lowered.tickets;
-  report.workspace_bytes = lowered.workspace_bytes;
-}
-
 ReduceProblem problem_of(const Reduction& reduction, bool portable, IndexWidth width) {
   ReduceProblem problem;
   problem.reduction = in_scalars(normalise(reduction));
-  problem.index_bits = index_bits(problem.reduction, width);
+  problem.index_bits = index_bits(fits_32_bits(problem.reduction), width, "reduction");
   problem.portable = portable && reduction.recipe.order_matters() && reduction.count() > 0;  // nothing has no order
   return problem;
 }
@@ -155,24 +123,24 @@ std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> v
 }
 
 Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
-              std::int64_t limit) {
+              i64 limit) {
   check(op, views, options);
   const ReduceSlicing slicing{lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), device, options};
   check_device(slicing.reduction.recipe, device.info());
   return slice_reduction(slicing, limit);
 }
 
-OpEntry entry_of(std::string_view name, std::string_view summary) {
-  return {.name = name,
-          .summary = summary,
-          .result = result,
-          .plan = make_plan,
-          .oracle = oracle,
-          .bound = bound,
-          .bytes = bytes,
-          .operations = operations,
-          .slices = slices,
-          .candidates = candidate_infos()};
+/// `own`: what is an operation's own, its name and texts.
+OpEntry entry_of(OpEntry own) {
+  own.result = result;
+  own.plan = make_plan;
+  own.oracle = oracle;
+  own.bound = bound;
+  own.bytes = bytes;
+  own.operations = operations;
+  own.slices = slices;
+  own.candidates = reduce_candidates().infos();
+  return own;
 }
 
 }  // namespace
@@ -183,36 +151,50 @@ ReduceProblem reduce_problem(const Operation& op, std::span<const View> views, I
 
 std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, bool portable, std::vector<View> views,
                                          const Device& device, const PlanOptions& options) {
-  auto plan = std::make_shared<PlanImpl>();
-  plan->device = device;
-  plan->views = std::move(views);
-  plan->checked = options.checked;
+  auto plan = empty_plan(std::move(views), device, options);
   const ReduceProblem problem = problem_of(reduction, portable, options.index);
   check_device(problem.reduction.recipe, device.info());
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = reduction.bytes_moved();
-  plan->report.candidate = "none";
   if (problem.reduction.outputs() == 0) return plan;
-  choose_and_lower(*plan, problem, options);
-  compile(*plan);
+  complete(*plan, request("reduce", "reduction", reduce_candidates(), problem), model::model_of(device.info()),
+           options);
   return plan;
 }
 
 std::span<const OpEntry> reduce_entries() {
   static const std::vector<OpEntry> entries = [] {
-    std::vector<OpEntry> list;
-    OpEntry reduce = entry_of("reduce", "Reduce axes by an einops pattern.");
-    reduce.words = words;
-    reduce.options = reduce_options;
-    reduce.lengths = true;
-    list.push_back(reduce);
-    for (const Shorthand& shorthand : shorthands) {
-      list.push_back(entry_of(shorthand.name, shorthand.summary));
-      list.back().options = shorthand.options;
-    }
+    std::vector<OpEntry> list = {entry_of(
+        {.name = "reduce",
+         .summary = "Reduce axes by an einops pattern.",
+         .examples = "axisloom reduce sum \"h w ->\" in.npy\n"
+                     "axisloom reduce max \"b c (h h2) (w w2) -> b c h w\" h2=2 w2=2 in.npy -o pooled.npy",
+         .words = words,
+         .options = reduce_options,
+         .lengths = true,
+         .draw = Draw::reduced_pattern})};
+    for (const Shorthand& s : shorthands)
+      list.push_back(entry_of({.name = s.name,
+                               .summary = s.summary,
+                               .examples = s.examples,
+                               .options = s.options,
+                               .draw = Draw::reduced_axes,
+                               .known_as = s.known ? s.name : std::string_view()}));
     return list;
   }();
   return entries;
 }
 
 }  // namespace axisloom::ops
+
+namespace axisloom {
+
+Operation reduce(std::string_view name, std::string_view pattern, const Options& options, const Lengths& lengths) {
+  return {"reduce", {std::string(name), std::string(pattern)}, lengths, options};
+}
+
+Operation reduction(std::string_view name, const Options& options) {
+  return {std::string(name), {}, {}, options};
+}
+
+}  // namespace axisloom

@@ -1,6 +1,7 @@
 // The table of reductions: result dtypes and empty cases as NumPy 2, and the way in which each is accumulated.
 #include "ops/reduce/reducer.hpp"
 
+#include "core/integers.hpp"
 #include "core/number.hpp"
 
 namespace axisloom::ops {
@@ -52,13 +53,12 @@ Dtype widest_integer(Dtype dtype) {
 
 /// The floating type in which sums and products of a dtype are accumulated.
 Dtype floating_value(Dtype in) {
-  if (in == Dtype::f16 || in == Dtype::bf16 || in == Dtype::f32 || in == Dtype::c64) return Dtype::f32;
-  return Dtype::f64;
+  return is_inexact(in) && component_of(in) != Dtype::f64 ? Dtype::f32 : Dtype::f64;
 }
 
 /// The type in which values of a dtype are compared: exactly, and never 16-bit floats.
 Dtype compared_value(Dtype in) {
-  if (in == Dtype::f16 || in == Dtype::bf16) return Dtype::f32;
+  if (core::is_small_float(in)) return Dtype::f32;
   if (in == Dtype::boolean) return Dtype::u8;
   return component_of(in);
 }
@@ -71,9 +71,9 @@ Dtype wide_enough(Dtype value) {
 }
 
 /// Whether the integer sum of so many elements is sure to fit: then a mean needs but one division.
-bool sum_fits(Dtype in, std::int64_t count) {
-  const auto bits = 8 * static_cast<int>(size_of(in));
-  return !is_inexact(in) && bits <= 32 && count <= std::int64_t{1} << (63 - bits);
+bool sum_fits(Dtype in, i64 count) {
+  const auto bits = 8 * int(size_of(in));
+  return !is_inexact(in) && bits <= 32 && count <= i64{1} << (63 - bits);
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ bool Recipe::order_matters() const noexcept {
 
 namespace {
 
-void set_sum(Recipe& r, bool mean, std::int64_t count) {
+void set_sum(Recipe& r, bool mean, i64 count) {
   r.accumulation = Accumulation::compensated;
   r.finish = mean ? Finish::mean : Finish::value;
   r.value = floating_value(r.in);
@@ -176,7 +176,7 @@ void set_norm(Recipe& r, Accumulation accumulation, Mapping mapping, Finish fini
 
 }  // namespace
 
-Recipe recipe(Reducer reducer, Dtype in, std::int64_t count) {
+Recipe recipe(Reducer reducer, Dtype in, i64 count) {
   Recipe r;
   r.reducer = reducer;
   r.in = in;

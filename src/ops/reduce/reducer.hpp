@@ -1,6 +1,8 @@
 // What can be reduced to what: the operations, their dtypes, and how a kernel accumulates them.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <axisloom/array.hpp>
 
 #include <cstdint>
@@ -72,7 +74,7 @@ struct Recipe {
 Dtype result_dtype(Reducer reducer, Dtype in) noexcept;
 
 /// `count` elements are reduced to one.
-Recipe recipe(Reducer reducer, Dtype in, std::int64_t count);
+Recipe recipe(Reducer reducer, Dtype in, i64 count);
 
 /// Whether a reduction of nothing has a result (a sum has, a maximum has none).
 bool has_identity(Reducer reducer) noexcept;

@@ -1,20 +1,22 @@
 // Variant "rows": runs of memory in 16-byte packets, by parts that groups share. For GPUs.
+#include "core/integers.hpp"
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
-#include "ops/reduce/variants.hpp"
 
 #include <algorithm>
 
 namespace axisloom::ops {
 namespace {
 
-constexpr std::int64_t most_additions = 4096;   // of one running sum
-constexpr std::int64_t least_bytes = 32 << 10;  // of a part: several rounds of loads of every item
-constexpr std::int64_t resident_items = 1024;  // of a compute unit: with more, CUDA's compiler spills what is in flight
-constexpr double step_seconds = 1.5e-6;        // a tree, a ticket and what the last group does, against a bare launch
+constexpr i64 packet_bytes = 16;
+constexpr i64 most_additions = 4096;   // of one running sum
+constexpr i64 least_bytes = 32 << 10;  // of a part: several rounds of loads of every item
+constexpr i64 resident_items = 1024;   // of a compute unit: with more, CUDA's compiler spills what is in flight
+constexpr i64 small_team = 8, warp_team = 32;
+constexpr double most_idle = 8;  // times as long as a full team does one take that mostly idles (an estimate)
 
-const std::vector<tune::Tunable>& tunables() {
-  static const std::vector<tune::Tunable> list = {
+const std::vector<Tunable>& tunables() {
+  static const std::vector<Tunable> list = {
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
       {"in_flight",
        8,
@@ -34,37 +36,35 @@ const std::vector<tune::Tunable>& tunables() {
 
 /// How a reduction is cut: items of a team, pieces of a run, parts of an output, pieces of a part. By shape alone.
 struct Cut {
-  std::int64_t team, piece, pieces, parts, share;
+  i64 team, piece, pieces, parts, share;
 };
 
-std::int64_t scalars_of(const ReduceProblem& problem) {
-  const bool contiguous = problem.reduction.reduced.back().in == problem.parts_of_element();
-  return contiguous ? 16 / problem.scalar_bytes() : problem.parts_of_element();
+i64 scalars_of(const ReduceProblem& problem) {
+  return is_contiguous(problem) ? packet_bytes / problem.scalar_bytes() : problem.parts_of_element();
 }
 
 /// Items of a team: of few outputs as many as have a packet each; of many, as many as keep all their loads in flight.
 /// On an H200 1048576 rows of 256 floats take 8 items each, and are read at 4356 GB/s; with 32 items it was 1600.
-std::int64_t team_of(std::int64_t count, std::int64_t elements, bool many, const Configuration& values) {
-  const std::int64_t items = values.at("items"), in_flight = values.at("in_flight");
+i64 team_of(i64 count, i64 elements, bool many, const Configuration& values) {
+  const i64 items = values.at("items"), in_flight = values.at("in_flight");
   if (many) {
     if (count >= in_flight * items * elements) return items;
-    return count >= in_flight * 32 * elements ? 32 : 8;
+    return count >= in_flight * warp_team * elements ? warp_team : small_team;
   }
-  if (count >= 8 * 32 * elements) return items;
-  return count > 8 * elements ? 32 : 8;
+  if (count >= small_team * warp_team * elements) return items;
+  return count > small_team * elements ? warp_team : small_team;
 }
 
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const Reduction& reduction = problem.reduction;
-  const std::int64_t count = reduction.count(), run = reduction.reduced.back().extent, runs = count / run;
-  const std::int64_t elements = scalars_of(problem) / problem.parts_of_element(),
-                     sums = std::min<std::int64_t>(4, elements);
+  const i64 count = reduction.count(), run = reduction.reduced.back().extent, runs = count / run;
+  const i64 elements = scalars_of(problem) / problem.parts_of_element(), sums = std::min<i64>(4, elements);
   Cut c{};
   c.team = team_of(count, elements, reduction.outputs() > values.at("parts"), values);
-  const std::int64_t wanted = std::min(ceil_div(values.at("parts"), reduction.outputs()),
-                                       ceil_div(count * problem.element_bytes(), least_bytes));
-  const std::int64_t parts = std::max(wanted, ceil_div(count, most_additions * c.team * sums));
-  const std::int64_t round = c.team * elements;
+  const i64 wanted = std::min(ceil_div(values.at("parts"), reduction.outputs()),
+                              ceil_div(count * problem.element_bytes(), least_bytes));
+  const i64 parts = std::max(wanted, ceil_div(count, most_additions * c.team * sums));
+  const i64 round = c.team * elements;
   c.piece = ceil_div(ceil_div(run, ceil_div(parts, runs)), round) * round;
   c.pieces = ceil_div(run, c.piece);
   c.share = ceil_div(c.pieces * runs, parts);
@@ -72,53 +72,49 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   return c;
 }
 
-Verdict consider(const ReduceProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  if (problem.portable) return Verdict::refuse("its order of additions is not the portable one");
+Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
   const Reduction& reduction = problem.reduction;
-  if (reduction.count() == 0) return Verdict::refuse("there is nothing to reduce");
-  const std::size_t local = tree_bytes(reduction.recipe, values.at("items"));
-  if (local > device.local_memory)
-    return Verdict::refuse("needs " + std::to_string(local) + " bytes of local memory a group");
-  const ReduceAxis& run = reduction.reduced.back();
-  const Cut c = cut(problem, values);
-  const double idle = std::max(1.0, static_cast<double>(c.team * scalars_of(problem)) /
-                                        static_cast<double>(run.extent * problem.parts_of_element()));
-  const double seconds = read_seconds(problem, run.extent, run.in, device) * std::min(idle, 8.0);
-  if (device.kind == Kind::cpu)
-    return Verdict::accept(
-        8 * seconds + step_seconds +
-        items_seconds(static_cast<double>(reduction.outputs()) * static_cast<double>(c.parts * c.team), device));
-  return Verdict::accept(seconds + (c.parts > 1 ? step_seconds : 0));
-}
-
-ReduceLaunches lower(const ReduceProblem& problem, const Configuration& values, const DeviceInfo& device) {
-  const Reduction& reduction = problem.reduction;
-  const Cut c = cut(problem, values);
-  const std::int64_t items = values.at("items"), scalars = scalars_of(problem);
-  ReduceLaunch main = reduce_launch(problem, "rows", reduction.kept.size());
+  const i64 items = values.at("items"), scalars = scalars_of(problem);
+  ReduceLaunch main("rows", problem, reduction.kept.size(), tree_group(reduction.recipe, items));
   ReduceParams& params = main.params;
   params.piece = c.piece;
   params.pieces = c.pieces;
   params.parts = c.parts;
-  params.share = c.share;
+  params.part_pieces = c.share;
   params.tasks = params.outputs * c.parts;
   const bool wide =
-      scalars > 1 && proven_alignment(reduction, reduction.reduced.size() - 1) >= scalars * problem.scalar_bytes();
-  main.launch.kernel.resident = static_cast<unsigned>(std::max<std::int64_t>(1, resident_items / items));
+      scalars > 1 && proven_alignment(reduction, reduction.loops().size() - 1) >= scalars * problem.scalar_bytes();
+  main.launch.kernel.resident = unsigned(std::max<i64>(1, resident_items / items));
   main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
-  main.defines().set("SCALARS", scalars).set("WIDE", wide ? 1 : 0);
-  main.launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.tasks, items / c.team));
-  main.launch.geometry.local_bytes = tree_bytes(reduction.recipe, items);
-  const std::int64_t launches = c.team == items ? values.at("launches") : 2;  // only whole groups take tickets
-  const Split split = split_of(c.parts, params.outputs, launches, device);
-  return with_parts(std::move(main), problem, split, static_cast<unsigned>(items), params.outputs);
+  main.defines().set("SCALARS", scalars).set("WIDE", wide);
+  return with_parts(std::move(main), problem, ceil_div(params.tasks, items / c.team), split, params.outputs);
+}
+
+Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
+  const Reduction& reduction = problem.reduction;
+  const core::Loop& run = reduction.reduced.back();
+  const i64 items = wish.at("items"), outputs = reduction.outputs();
+  const Cut c = cut(problem, wish);
+  const i64 launches = c.team == items ? wish.at("launches") : 2;  // only whole groups take tickets
+  const Split split = split_of(c.parts, outputs, launches, device);
+  Configuration values = wish;
+  values["launches"] = launches_of(split);
+  const double idle = double(c.team * scalars_of(problem)) / double(run.extent * problem.parts_of_element());
+  const double read = read_seconds(problem, run.extent, run.in, device) * std::clamp(idle, 1.0, most_idle);
+  const double all_items = double(outputs) * double(c.parts * c.team);
+  return {.group = tree_group(reduction.recipe, items),
+          .seconds = gpu_kernel_seconds(read, c.parts > 1, all_items, device),
+          .configuration = values,
+          .launches = [=, &problem] { return launch_rows(problem, c, split, values); }};
 }
 
 }  // namespace
 
 ReduceCandidate rows_reduction() {
   return {
-      {"rows", "runs of memory in 16-byte packets, a team of items to each", tunables(), true, true}, consider, lower};
+      {.name = "rows", .summary = "runs of memory in 16-byte packets, a team of items to each", .tunables = tunables()},
+      propose};
 }
 
 }  // namespace axisloom::ops

@@ -12,8 +12,10 @@
 #include "ops/reduce/slices.hpp"
 
 #include "core/host_memory.hpp"
+#include "core/integers.hpp"
 #include "ops/reduce/params.hpp"
 #include "ops/reduce/reduce.hpp"
+#include "planner/choose.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -30,23 +32,22 @@ namespace {
 #include "ops/reduce/places.params.h"
 
 constexpr std::size_t input = 0, output = 1;  // among the nest's arrays, as among the views
+constexpr i64 gpu_items = 256;                // of a group that folds, or numbers places
 
 /// Loops over the kept axes, then the reduced ones.
-Nest nest_of(const Reduction& reduction) {
+SlicedNest nest_of(const Reduction& reduction) {
   const Recipe& recipe = reduction.recipe;
-  Nest nest;
+  SlicedNest nest;
   nest.arrays.resize(2);
-  nest.arrays[input].element = static_cast<std::int64_t>(size_of(recipe.in));
-  nest.arrays[output].element = static_cast<std::int64_t>(size_of(recipe.out));
+  nest.arrays[input].element = i64(size_of(recipe.in));
+  nest.arrays[output].element = i64(size_of(recipe.out));
   nest.arrays[output].result = true;
-  nest.partial_bytes = recipe.words() * static_cast<std::int64_t>(sizeof(u64));
-  for (const auto* axes : {&reduction.kept, &reduction.reduced}) {
-    for (const ReduceAxis& axis : *axes) {
-      nest.extents.push_back(axis.extent);
-      nest.reduced.push_back(axes == &reduction.reduced);
-      nest.arrays[input].strides.push_back(axis.in);
-      nest.arrays[output].strides.push_back(axis.out);
-    }
+  nest.partial_bytes = recipe.words() * i64(sizeof(u64));
+  for (const core::Loop& axis : reduction.loops()) {
+    nest.reduced.push_back(nest.extents.size() >= reduction.kept.size());
+    nest.extents.push_back(axis.extent);
+    nest.arrays[input].strides.push_back(axis.in);
+    nest.arrays[output].strides.push_back(axis.out);
   }
   return nest;
 }
@@ -55,7 +56,7 @@ Reduction part_of(const Reduction& whole, const Box& box) {
   Reduction part = whole;
   std::size_t d = 0;
   for (auto* axes : {&part.kept, &part.reduced}) {
-    for (ReduceAxis& axis : *axes) {
+    for (core::Loop& axis : *axes) {
       part.in_offset += box[d].begin * axis.in;
       part.out_offset += box[d].begin * axis.out;
       axis.extent = box[d++].extent;
@@ -66,6 +67,7 @@ Reduction part_of(const Reduction& whole, const Box& box) {
 
 /// The kernel `places` behind the launches of a slice, whose accumulators are the plan's output.
 Launch places_launch(const Reduction& whole, const Reduction& part, const Box& box, const DeviceInfo& device) {
+  constexpr i64 cpu_outputs = 4096;  // of a group: long against its start
   const bool cpu = device.kind == Kind::cpu;
   if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes(whole.reduced.size());
   PlaceParams params{};
@@ -80,13 +82,13 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
   }
   params.outputs = part.outputs();
   params.words = part.recipe.words();
-  params.per_group = cpu ? 4096 : 256;  // of a CPU's group: long against its start
+  params.per_group = cpu ? cpu_outputs : gpu_items;
   Launch launch;
   launch.kernel.file = "reduce/places.kernel";
   launch.kernel.kernel = "places";
-  launch.kernel.items = launch.geometry.items = cpu ? 1 : 256;
-  launch.kernel.defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(PlaceParams)));
-  launch.geometry.groups = static_cast<std::uint64_t>(ceil_div(params.outputs, params.per_group));
+  launch.kernel.items = launch.geometry.items = unsigned(cpu ? 1 : gpu_items);
+  launch.kernel.defines.set("AXL_PARAMS_SIZE", i64(sizeof(PlaceParams)));
+  launch.geometry.groups = u64(ceil_div(params.outputs, params.per_group));
   launch.buffers = {{output, 0, 8}};
   launch.params = params_bytes(params);
   return launch;
@@ -94,14 +96,14 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
 
 /// Where elements of the input are moved to, side by side: strides by loop.
 struct Gathered {
-  std::vector<std::int64_t> strides;
-  std::int64_t elements = 0;
+  std::vector<i64> strides;
+  i64 elements = 0;
 };
 
 /// Collects the slices of one reduction.
 class Slicer {
  public:
-  Slicer(const ReduceSlicing& slicing, std::int64_t limit)
+  Slicer(const ReduceSlicing& slicing, i64 limit)
       : slicing_(slicing),
         limit_(limit),
         whole_(normalise(slicing.reduction)),
@@ -119,12 +121,11 @@ class Slicer {
   // Where accumulators are many, as of a few rows that lie far apart, the elements themselves are less to hand on.
   void add(const Block& block) {
     if (block.parts.size() == 1) return add_finished(block.box);
-    const std::int64_t parts = static_cast<std::int64_t>(block.parts.size());
-    const std::int64_t bytes = part_of(whole_, block.box).outputs() * nest_.partial_bytes;
+    const i64 parts = i64(block.parts.size());
+    const i64 bytes = part_of(whole_, block.box).outputs() * nest_.partial_bytes;
     if (parts * bytes >= gathered(block.box).elements * element_) return add_gathered(block.box);
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, parts * bytes);
-    for (std::int64_t i = 0; i < parts; ++i)
-      add_part(block.parts[static_cast<std::size_t>(i)], {scratch_array, i * bytes, bytes});
+    for (i64 i = 0; i < parts; ++i) add_part(block.parts[i], {scratch_array, i * bytes, bytes});
     add_fold(block.box, parts, {scratch_array, 0, parts * bytes});
   }
 
@@ -135,14 +136,14 @@ class Slicer {
       all.push_back({0, nest_.extents[d]});
       one.push_back({0, nest_.reduced[d] ? nest_.extents[d] : 1});
     }
-    const std::int64_t elements = gathered(one).elements;
+    const i64 elements = gathered(one).elements;
     if (elements * element_ > limit_)
       throw Error(Errc::out_of_memory,
-                  "the elements of one output, which the portable order takes in one, need " +
+                  "the elements of one output, which the portable order takes together, need " +
                       std::to_string(elements * element_) + " bytes, more than the " + std::to_string(limit_) +
                       " that fit into a buffer of the device",
                   "use order=fast, or a device with larger buffers");
-    Nest nest = nest_;  // over outputs with all of their elements
+    SlicedNest nest = nest_;  // over outputs with all of their elements
     nest.arrays[input] = {elements * element_, gathered(all).strides, 1, false};
     for (std::size_t d = 0; d < nest.extents.size(); ++d) {
       if (nest.reduced[d]) nest.extents[d] = 1;
@@ -157,23 +158,23 @@ class Slicer {
     }
   }
 
-  View bytes_of(Dtype dtype, const Slice::Range& range, std::int64_t align) const {
-    View view = View::contiguous(dtype, {range.bytes / static_cast<std::int64_t>(size_of(dtype))});
+  View bytes_of(Dtype dtype, const Slice::Range& range, i64 align) const {
+    View view = View::contiguous(dtype, {range.bytes / i64(size_of(dtype))});
     view.align = align;
     return view;
   }
 
   /// The bytes of the input or output that a part needs, from which its offset counts henceforth.
-  Slice::Range take(std::size_t array, const Box& box, std::int64_t& offset, std::int64_t& align) const {
+  Slice::Range take(std::size_t array, const Box& box, i64& offset, i64& align) const {
     Bounds touched = bounds_in(nest_, box, nest_.arrays[array]);
-    const std::int64_t origin = array == input ? whole_.in_offset : whole_.out_offset;
+    const i64 origin = array == input ? whole_.in_offset : whole_.out_offset;
     touched.low += origin;
     touched.high += origin;
-    return rebase(static_cast<int>(array), offset, align, touched, nest_.arrays[array].element);
+    return rebase(int(array), offset, align, touched, nest_.arrays[array].element);
   }
 
   Slice::Range take_output(const Box& box, Reduction& part, View& view) const {
-    std::int64_t align = 1;  // results are stored one by one
+    i64 align = 1;  // results are stored one by one
     const Slice::Range range = take(output, box, part.out_offset, align);
     view = bytes_of(part.recipe.out, range, align);
     return range;
@@ -192,15 +193,15 @@ class Slicer {
   /// A box of the input without its gaps, the loops in the order in which they lie in memory. In the portable order, in
   /// which it shows what a run is, those over the elements of an output are innermost, and stay apart as they were.
   Gathered gathered(const Box& box) const {
-    const std::vector<std::int64_t>& strides = nest_.arrays[input].strides;
+    const std::vector<i64>& strides = nest_.arrays[input].strides;
     const auto rank = [&](std::size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
     std::vector<std::size_t> order(box.size());
     std::iota(order.rbegin(), order.rend(), std::size_t{0});  // of equals the last is the fastest
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-    Gathered layout{std::vector<std::int64_t>(box.size()), 1};
+    Gathered layout{std::vector<i64>(box.size()), 1};
     for (const std::size_t d : order) {
       if (strides[d] == 0) continue;
-      const std::int64_t gap = in_order_ && nest_.reduced[d] ? 1 : 0;
+      const i64 gap = in_order_ && nest_.reduced[d] ? 1 : 0;
       layout.strides[d] = layout.elements;
       layout.elements = layout.elements * box[d].extent + gap;
     }
@@ -210,10 +211,10 @@ class Slicer {
   /// The elements of a box are brought together by moves, and reduced in one.
   void add_gathered(const Box& box) {
     const Gathered layout = gathered(box);
-    const std::vector<std::int64_t>& dense = layout.strides;
+    const std::vector<i64>& dense = layout.strides;
     const Slice::Range from{scratch_array, 0, layout.elements * element_};
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, from.bytes);
-    Nest moves{{}, std::vector<bool>(box.size()), {nest_.arrays[input], nest_.arrays[input]}, 0};
+    SlicedNest moves{{}, std::vector<bool>(box.size()), {nest_.arrays[input], nest_.arrays[input]}, 0};
     moves.arrays[1].strides = dense;
     for (std::size_t loop = 0; loop < box.size(); ++loop)
       moves.extents.push_back(dense[loop] == 0 ? 1 : box[loop].extent);
@@ -222,7 +223,7 @@ class Slicer {
     Reduction part = part_of(whole_, box);
     std::size_t d = 0;
     for (auto* axes : {&part.kept, &part.reduced})
-      for (ReduceAxis& axis : *axes) axis.in = dense[d++];
+      for (core::Loop& axis : *axes) axis.in = dense[d++];
     part.in_offset = 0;
     part.in_align = core::host_alignment;
     View out;
@@ -233,7 +234,7 @@ class Slicer {
   }
 
   /// `box`: within `all`, from whose corner it counts.
-  void add_move(const Box& all, const Box& box, const std::vector<std::int64_t>& dense, const Slice::Range& to) {
+  void add_move(const Box& all, const Box& box, const std::vector<i64>& dense, const Slice::Range& to) {
     View from = View::contiguous(whole_.recipe.in, {}), into = from;
     Box place = all;
     for (std::size_t d = 0; d < box.size(); ++d) {
@@ -261,14 +262,14 @@ class Slicer {
     Reduction part = part_of(whole_, box);
     part.recipe = part.recipe.unfinished();
     part.out_offset = 0;
-    std::int64_t stride = 1;
+    i64 stride = 1;
     for (auto axis = part.kept.rbegin(); axis != part.kept.rend(); ++axis) {
       axis->out = stride;
       stride *= axis->extent;
     }
     const Slice::Range from = take(input, box, part.in_offset, part.in_align);
     const View in = bytes_of(part.recipe.in, from, part.in_align);
-    const View out = bytes_of(Dtype::u64, to, static_cast<std::int64_t>(sizeof(u64)));
+    const View out = bytes_of(Dtype::u64, to, i64(sizeof(u64)));
     auto plan = plan_reduction(part, false, {in, out}, slicing_.device, slicing_.options);
     if (part.recipe.accumulation == Accumulation::place)
       add_launch(*plan, places_launch(whole_, part, box, slicing_.device.info()));
@@ -276,19 +277,16 @@ class Slicer {
   }
 
   /// The results of a box from its parts' accumulators.
-  void add_fold(const Box& box, std::int64_t parts, const Slice::Range& from) {
-    auto plan = std::make_shared<PlanImpl>();
+  void add_fold(const Box& box, i64 parts, const Slice::Range& from) {
     Reduction whole = part_of(whole_, box);
     View out;
     const Slice::Range to = take_output(box, whole, out);
-    plan->device = slicing_.device;
-    plan->checked = slicing_.options.checked;
-    plan->views = {bytes_of(Dtype::u64, from, static_cast<std::int64_t>(sizeof(u64))), out};
+    auto plan = empty_plan({bytes_of(Dtype::u64, from, i64(sizeof(u64))), out}, slicing_.device, slicing_.options);
     const Reduction scalars = in_scalars(whole);
     const bool narrow = fits_32_bits(scalars) && slicing_.options.index != IndexWidth::bits64 &&
-                        from.bytes <= std::numeric_limits<std::int32_t>::max();
+                        from.bytes <= std::numeric_limits<i32>::max();
     const ReduceProblem problem{scalars, narrow ? 32 : 64, false};
-    const unsigned items = slicing_.device.info().kind == Kind::cpu ? 1 : 256;
+    const i64 items = slicing_.device.info().kind == Kind::cpu ? 1 : gpu_items;
     add_launch(*plan, fold_launch(problem, parts, "FROM_SLICES", input, items));
     slices_.list.push_back({{from, to}, std::move(plan)});
   }
@@ -303,17 +301,17 @@ class Slicer {
   }
 
   const ReduceSlicing& slicing_;
-  std::int64_t limit_;
+  i64 limit_;
   Reduction whole_;
-  Nest nest_;
-  std::int64_t element_;  // bytes of the input's
+  SlicedNest nest_;
+  i64 element_;  // bytes of the input's
   bool in_order_;
   Slices slices_;
 };
 
 }  // namespace
 
-Slices slice_reduction(const ReduceSlicing& slicing, std::int64_t limit) {
+Slices slice_reduction(const ReduceSlicing& slicing, i64 limit) {
   return Slicer(slicing, limit).take();
 }
 

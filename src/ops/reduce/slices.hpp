@@ -1,9 +1,10 @@
 // Reductions of arrays that are larger than one buffer, in slices.
 #pragma once
 
-#include "ops/plan_impl.hpp"
+#include "core/integers.hpp"
 #include "ops/reduce/reduction.hpp"
-#include "ops/slices.hpp"
+#include "planner/plan_impl.hpp"
+#include "planner/slices.hpp"
 
 namespace axisloom::ops {
 
@@ -18,6 +19,6 @@ struct ReduceSlicing {
 /// See OpEntry::slices. Where cutting the axes that are kept is not enough, the scratch memory holds accumulators of
 /// slices, or the elements of some outputs side by side. Throws Error(out_of_memory) for what cannot be cut: the
 /// elements of one output in the portable order.
-Slices slice_reduction(const ReduceSlicing& slicing, std::int64_t limit);
+Slices slice_reduction(const ReduceSlicing& slicing, i64 limit);
 
 }  // namespace axisloom::ops

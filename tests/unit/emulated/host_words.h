@@ -81,6 +81,13 @@ void put(void* address, const P value) {
   std::memcpy(address, &value, sizeof value);
 }
 
+// The tests define what a kernel declares; these are words of its one_of.
+#define CONSTANT(...)
+#define FORM_SAME 0
+#define FORM_CAST 1
+#define FORM_BOOL 2
+#define FORM_F16 3
+#define FORM_BF16 4
 #define GLOBAL
 #define LOCAL
 #define INLINE inline

@@ -10,7 +10,8 @@ using Constants = std::map<std::string, std::int64_t>;
 
 /// The constants that a launch is compiled with, types left out.
 inline Constants constants_of(const Launch& launch) {
-  const Constants forms = {{"FORM_SAME", 0}, {"FORM_CAST", 1}, {"FORM_F16", 2}, {"FORM_BF16", 3}};
+  const Constants forms = {
+      {"FORM_SAME", FORM_SAME}, {"FORM_CAST", FORM_CAST}, {"FORM_F16", FORM_F16}, {"FORM_BF16", FORM_BF16}};
   std::istringstream text(launch.kernel.defines.text());
   Constants constants;
   for (std::string define, name, value; text >> define >> name >> value;)

@@ -1,4 +1,4 @@
-// The words of src/ops/matmul/tensor_core.h on the host. A warp's items are 32 threads that exchange what they hold;
+// The words of src/ops/nvidia/tensor_core.h on the host. A warp's items are 32 threads that exchange what they hold;
 // which element of a matrix an item holds is as the PTX ISA says under "Matrix Fragments for mma". Asynchronous copies
 // are done when they are waited for, and no sooner.
 #pragma once

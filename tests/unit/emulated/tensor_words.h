@@ -1,4 +1,4 @@
-// The words of src/ops/rearrange/tensor.h on the host: what the tensor memory accelerator does with a map, in loops.
+// The words of src/ops/nvidia/tensor.h on the host: what the tensor memory accelerator does with a map, in loops.
 #pragma once
 
 #include "device/device.hpp"

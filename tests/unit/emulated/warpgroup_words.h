@@ -1,4 +1,4 @@
-// The words of src/ops/matmul/warpgroup.h on the host. A warpgroup's items are 128 threads, each of which works out its own
+// The words of src/ops/nvidia/warpgroup.h on the host. A warpgroup's items are 128 threads, each of which works out its own
 // sums from the tiles in local memory; where an element lies is as the PTX ISA says of the matrix descriptor.
 #pragma once
 

@@ -1,0 +1,10 @@
+// The hash that makes an element of its position; harness/random.hpp and bench/data.hpp have it for the host.
+//
+// Source: the finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+// OOPSLA 2014).
+INLINE u64 mix(const u64 counter, const u64 seed) {
+  u64 z = (counter + seed) * 0x9E3779B97F4A7C15ul;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ul;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBul;
+  return z ^ (z >> 31);
+}

@@ -1,0 +1,42 @@
+// Times the planner by batches of calls, since one call is shorter than the clock is fine.
+#include "bench/planning.hpp"
+
+#include "bench/contestant.hpp"
+#include "harness/arena.hpp"
+#include "planner/plan_cache.hpp"
+
+#include <vector>
+
+namespace axisloom::bench {
+namespace {
+
+constexpr std::size_t batches = 21;
+constexpr double batch_seconds = 2e-3;
+
+template <class Call>
+double seconds_of(std::size_t calls, const Call& call) {
+  const double start = now();
+  for (std::size_t i = 0; i < calls; ++i) call();
+  return (now() - start) / double(calls);
+}
+
+template <class Call>
+Summary summary_of(const Call& call) {
+  constexpr std::size_t probe = 8;
+  const auto calls = std::size_t(batch_seconds / seconds_of(probe, call)) + 1;
+  std::vector<double> samples;
+  while (samples.size() < batches) samples.push_back(seconds_of(calls, call));
+  return summarise(std::move(samples));
+}
+
+}  // namespace
+
+PlanningTimes time_planning(const Job& job, const Device& device) {
+  const std::vector<View> views = harness::views_of(job.what, 0);
+  const Operation& op = job.what.op;
+  plan(op, views, device, job.what.options);  // compiles
+  return {summary_of([&] { ops::cached_plan(op, views, device, job.what.options); }),
+          summary_of([&] { plan(op, views, device, job.what.options); })};
+}
+
+}  // namespace axisloom::bench

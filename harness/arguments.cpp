@@ -1,0 +1,128 @@
+// Parsing by std::from_chars: no locale, no exceptions of its own, and every leftover character is noticed.
+#include "harness/arguments.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace axisloom::harness {
+namespace {
+
+bool is_name(std::string_view text) {
+  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::all_of(text.begin(), text.end(), word);
+}
+
+Dims parse_numbers(std::string_view text, std::string_view separators, const char* what, const char* example) {
+  Dims numbers;
+  for (std::string_view part : split(text, separators)) {
+    const auto number = parse_integer(part);
+    if (!number)
+      throw Error(Errc::usage, fmt::format("cannot read the {} \"{}\"", what, text),
+                  fmt::format("write it as {}", example));
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  std::size_t start = 0;
+  while (true) {
+    const std::size_t end = text.find_first_of(separators, start);
+    parts.push_back(text.substr(start, end - start));
+    if (end == std::string_view::npos) return parts;
+    start = end + 1;
+  }
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+Dims parse_shape(std::string_view text) {
+  if (text == "scalar") return {};
+  Dims shape = parse_numbers(text, "x,", "shape", "256x256, or as scalar for a single element");
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 0; }))
+    throw Error(Errc::usage, fmt::format("the shape \"{}\" has a negative extent", text), "give extents of 0 or more");
+  return shape;
+}
+
+std::string shape_text(const Dims& shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+}
+
+Dims parse_strides(std::string_view text) {
+  return parse_numbers(text, ",", "strides", "1,-256 (in elements)");
+}
+
+Dtype parse_dtype(std::string_view text) {
+  if (const auto dtype = dtype_of(text)) return *dtype;
+  std::string known;
+  for (Dtype dtype : all_dtypes()) known += fmt::format("{}{}", known.empty() ? "" : ", ", name(dtype));
+  throw Error(Errc::usage, fmt::format("there is no dtype \"{}\"", text), "one of " + known);
+}
+
+IndexWidth parse_index(std::string_view text) {
+  if (text == "32") return IndexWidth::bits32;
+  if (text == "64") return IndexWidth::bits64;
+  if (text == "auto" || text.empty()) return IndexWidth::automatic;
+  throw Error(Errc::usage, fmt::format("there is no index width \"{}\"", text), "one of 32, 64, auto");
+}
+
+std::optional<std::pair<std::string, std::int64_t>> parse_length(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || !is_name(text.substr(0, equals))) return std::nullopt;
+  const auto value = parse_integer(text.substr(equals + 1));
+  if (!value) return std::nullopt;
+  return std::pair{std::string(text.substr(0, equals)), *value};
+}
+
+Configuration parse_configuration(const std::vector<std::string>& texts) {
+  Configuration configuration;
+  for (const std::string& text : texts) {
+    const auto pair = parse_length(text);
+    if (!pair)
+      throw Error(Errc::usage, fmt::format("cannot read the configuration \"{}\"", text),
+                  "write it as name=number, for example tile_in=64");
+    if (!configuration.emplace(*pair).second)
+      throw Error(Errc::usage, fmt::format("--config gives {} twice", pair->first), "give it once");
+  }
+  return configuration;
+}
+
+Rest split_rest(const std::vector<std::string>& arguments, bool takes_lengths) {
+  Rest rest;
+  for (const std::string& argument : arguments) {
+    const auto length = takes_lengths ? parse_length(argument) : std::nullopt;
+    if (length)
+      rest.lengths.push_back(*length);
+    else
+      rest.files.push_back(argument);
+  }
+  return rest;
+}
+
+std::string shell_quoted(std::string_view argument) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
+  };
+  if (!argument.empty() && std::all_of(argument.begin(), argument.end(), plain)) return std::string(argument);
+  std::string quoted = "'";
+  for (char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace axisloom::harness

@@ -1,0 +1,50 @@
+// The small grammars of the command line: shapes, name=value pairs, and which argument is a length and which a file.
+#pragma once
+
+#include <axisloom/array.hpp>
+#include <axisloom/ops.hpp>
+#include <axisloom/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace axisloom::harness {
+
+/// What stands between the separators, each a single character; they must not outlive `text`.
+std::vector<std::string_view> split(std::string_view text, std::string_view separators);
+
+/// The whole of `text` as a decimal number, or nothing.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+
+/// "256x256", "256,256" or "scalar". Throws Error(usage).
+Dims parse_shape(std::string_view text);
+/// The text that parse_shape reads as this shape.
+std::string shape_text(const Dims& shape);
+/// "1,-9": numbers separated by commas, any sign. Throws Error(usage).
+Dims parse_strides(std::string_view text);
+/// A dtype by its name. Throws Error(usage) listing the names.
+Dtype parse_dtype(std::string_view text);
+/// "32", "64" or "auto". Throws Error(usage).
+IndexWidth parse_index(std::string_view text);
+
+/// "x=32" with a name of letters, digits and underscores and an integer value; nothing when it is something else.
+std::optional<std::pair<std::string, std::int64_t>> parse_length(std::string_view text);
+/// As parse_length, for --config: what does not fit throws Error(usage).
+Configuration parse_configuration(const std::vector<std::string>& texts);
+
+/// What follows an operation's words: lengths such as x=32, and files.
+struct Rest {
+  Lengths lengths;
+  std::vector<std::string> files;
+};
+/// Where no lengths are taken every argument is a file; a file called "x=32" is spelt "./x=32".
+Rest split_rest(const std::vector<std::string>& arguments, bool takes_lengths);
+
+/// The argument as a POSIX shell must be given it.
+std::string shell_quoted(std::string_view argument);
+
+}  // namespace axisloom::harness

@@ -1,0 +1,145 @@
+// Random einsums of up to eight operands, and products of matrices and vectors.
+#include "harness/draft.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace axisloom::harness {
+namespace {
+
+// The oracle walks every combination of a pattern's axes.
+constexpr std::int64_t most_terms = 1 << 15;
+constexpr std::array<int, 14> operand_counts{1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5, 6, 8};
+constexpr int most_axes_of_an_operand = 4;
+constexpr std::array<std::string_view, 6> factors{"1", "2", "-3", "0", "0.5", "-1.25"};
+
+using Operand = std::vector<int>;  // numbers of axes
+
+std::vector<Dtype> product_dtypes(Random& kind, std::size_t count) {
+  const Dtype common = random_dtype(kind);
+  const bool mixed = kind.percent(30);
+  std::vector<Dtype> dtypes;
+  for (std::size_t i = 0; i < count; ++i) dtypes.push_back(mixed ? random_dtype(kind) : common);
+  return dtypes;
+}
+
+/// Factors, one more array to add, an activation, a wider result.
+void add_epilogue(Dice& dice, Draft& draft) {
+  if (dice.kind.percent(25)) draft.op.options.emplace_back("out-dtype", name(random_dtype(dice.kind)));
+  if (dice.kind.percent(25)) draft.op.options.emplace_back("alpha", dice.own.one_of(factors));
+  if (dice.kind.percent(15)) draft.op.options.emplace_back("activation", "relu");
+  if (!dice.kind.percent(20)) return;
+  std::vector<View> views;
+  for (std::size_t i = 0; i < draft.shapes.size(); ++i)
+    views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
+  View result;
+  try {
+    result = result_view(draft.op, views);
+  } catch (const Error&) {
+    return;  // what cannot be done needs no array to add
+  }
+  Dims addend;
+  for (int axis = dice.kind.percent(30) && result.rank() > 0 ? 1 : 0; axis < result.rank(); ++axis)
+    addend.push_back(dice.own.percent(20) ? 1 : result.shape[axis]);
+  draft.shapes.push_back(addend);
+  draft.dtypes.push_back(result.dtype);
+  draft.op.options.emplace_back("beta", dice.own.one_of(factors));
+}
+
+std::vector<Operand> random_operands(Random& kind, int axes) {
+  std::vector<Operand> operands(static_cast<std::size_t>(kind.one_of(operand_counts)));
+  for (Operand& operand : operands) {
+    operand = random_order(kind, axes);
+    operand.resize(static_cast<std::size_t>(kind.between(1, std::min(axes, most_axes_of_an_operand))));
+    if (kind.percent(8)) operand.push_back(operand.front());  // a diagonal
+  }
+  return operands;
+}
+
+/// Some of the axes that operands have, in any order.
+Operand random_result(Random& kind, const std::vector<Operand>& operands) {
+  Operand all, result;
+  for (const Operand& operand : operands) all.insert(all.end(), operand.begin(), operand.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  for (int axis : all)
+    if (kind.percent(45)) result.push_back(axis);
+  kind.shuffle(result);
+  return result;
+}
+
+std::string spelled(const Operand& operand, bool letters) {
+  std::vector<std::string> names;
+  for (int axis : operand)
+    names.push_back(letters ? std::string(1, static_cast<char>('a' + axis)) : fmt::format("n{}", axis));
+  return fmt::format("{}", fmt::join(names, letters ? "" : " "));
+}
+
+Dims extents_within(Random& own, const Sizes& sizes, int axes) {
+  return Sizes{sizes.style, std::min(sizes.most, most_terms)}.shape(own, axes);
+}
+
+}  // namespace
+
+Draft draft_einsum(Operation op, Dice& dice) {
+  const auto axes = static_cast<int>(dice.kind.between(1, 7));
+  const Dims extents = extents_within(dice.own, Sizes::draw(dice.kind), axes);
+  const std::vector<Operand> operands = random_operands(dice.kind, axes);
+  const bool letters = dice.kind.percent(50), implicit = letters && dice.kind.percent(15);
+  Draft draft{std::move(op), product_dtypes(dice.kind, operands.size()), {}};
+  std::string pattern;
+  for (const Operand& operand : operands) {
+    pattern += (pattern.empty() ? "" : letters ? "," : ", ") + spelled(operand, letters);
+    Dims shape;
+    for (int axis : operand) shape.push_back(extents[axis]);
+    // An axis of length 1 goes with any length; on a diagonal both places have the same.
+    const auto one = static_cast<int>(dice.own.below(shape.size()));
+    if (dice.kind.percent(15) &&
+        std::count(operand.begin(), operand.end(), operand[static_cast<std::size_t>(one)]) == 1)
+      shape[one] = 1;
+    draft.shapes.push_back(shape);
+  }
+  if (!implicit) pattern += (letters ? "->" : " -> ") + spelled(random_result(dice.kind, operands), letters);
+  draft.op.words = {pattern};
+  add_epilogue(dice, draft);
+  return draft;
+}
+
+Draft draft_two_matrices(Operation op, Dice& dice) {
+  Sizes sizes = Sizes::draw(dice.kind);
+  sizes.most = std::max<std::int64_t>(sizes.most, most_terms);
+  const Dims mkn = sizes.shape(dice.own, 3);
+  Draft draft{std::move(op), product_dtypes(dice.kind, 2), {}};
+  const bool vector_a = dice.kind.percent(10), vector_b = dice.kind.percent(10);
+  const bool turned_a = !vector_a && dice.kind.percent(30), turned_b = !vector_b && dice.kind.percent(30);
+  Dims a, b;
+  for (auto batch = dice.kind.below(3); batch > 0; --batch) {  // of different ranks, and broadcast where one is 1
+    const std::int64_t extent = dice.own.between(1, 3);
+    if (!vector_a && (a.size() > 0 || dice.kind.percent(70))) a.push_back(dice.own.percent(25) ? 1 : extent);
+    if (!vector_b && (b.size() > 0 || dice.kind.percent(70))) b.push_back(dice.own.percent(25) ? 1 : extent);
+  }
+  if (!vector_a) a.push_back(mkn[turned_a ? 1 : 0]);
+  a.push_back(mkn[turned_a ? 0 : 1]);
+  b.push_back(mkn[turned_b ? 2 : 1]);
+  if (!vector_b) b.push_back(mkn[turned_b ? 1 : 2]);
+  draft.shapes = {a, b};
+  if (turned_a) draft.op.options.emplace_back("transpose-a", "");
+  if (turned_b) draft.op.options.emplace_back("transpose-b", "");
+  add_epilogue(dice, draft);
+  return draft;
+}
+
+Draft draft_two_vectors(Operation op, Dice& dice) {
+  const Dims shape = Sizes::draw(dice.kind).shape(dice.own, 1);
+  Draft draft{std::move(op), product_dtypes(dice.kind, 2), {shape, shape}};
+  add_epilogue(dice, draft);
+  return draft;
+}
+
+}  // namespace axisloom::harness

@@ -1,0 +1,60 @@
+// Gathering cases, and taking every K-th.
+#include "harness/source.hpp"
+
+#include "harness/arguments.hpp"
+#include "harness/expand.hpp"
+#include "harness/random_case.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <fmt/format.h>
+
+namespace axisloom::harness {
+
+Part parse_part(std::string_view text) {
+  if (text.empty()) return {};
+  const std::size_t slash = text.find('/');
+  const auto number = parse_integer(text.substr(0, slash));
+  const auto of = slash == std::string_view::npos ? std::nullopt : parse_integer(text.substr(slash + 1));
+  if (!number || !of || *number < 1 || *number > *of)
+    throw Error(Errc::usage, fmt::format("\"{}\" is not a part", text), "write 2/4 for the second of four");
+  return {*number, *of};
+}
+
+CaseSource::CaseSource(const CaseWishes& wishes, std::uint64_t seed)
+    : part_(wishes.part), seed_(seed), random_(wishes.random) {
+  for (const std::string& file : wishes.files)
+    for (const std::string& line : read_case_lines(file)) add_line(line);
+  for (const std::string& line : wishes.lines) add_line(line);
+}
+
+void CaseSource::add_line(const std::string& line) {
+  for (const std::string& expanded : expand(line)) {
+    const auto random = parse_random(expanded);
+    if (!random) {
+      cases_.push_back(parse_case(expanded));
+      continue;
+    }
+    if (random->count > static_cast<std::int64_t>(most_cases_of_line))
+      throw Error(Errc::usage, fmt::format("\"{}\" stands for more than {} cases", expanded, most_cases_of_line),
+                  "ask for more with --random");
+    for (std::int64_t i = 0; i < random->count; ++i)
+      cases_.push_back(parse_case((random->slow ? "slow " : "") + random_case(random->seed.value_or(seed_), i)));
+  }
+}
+
+// Random cases are dealt out by their own numbers, whatever stands before them.
+std::int64_t CaseSource::count() const noexcept {
+  const auto share = [&](std::int64_t all) { return (all - part_.number + part_.of) / part_.of; };
+  return share(static_cast<std::int64_t>(cases_.size())) + share(random_);
+}
+
+Case CaseSource::at(std::int64_t i) const {
+  const std::int64_t index = i * part_.of + part_.number - 1;
+  const auto given = static_cast<std::int64_t>(cases_.size());
+  if (index < given) return cases_[static_cast<std::size_t>(index)];
+  const std::int64_t mine = (given - part_.number + part_.of) / part_.of;
+  return parse_case(random_case(seed_, (i - mine) * part_.of + part_.number - 1));
+}
+
+}  // namespace axisloom::harness

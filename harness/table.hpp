@@ -1,0 +1,61 @@
+// Rows of results, printed for people (table, md) or for programs (json, csv).
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace axisloom::harness {
+
+enum class Format { table, json, csv, md };
+
+/// One value: as JSON for programs, as text for people.
+struct Cell {
+  nlohmann::ordered_json value;
+  std::string text;
+
+  Cell(std::string_view text);
+  Cell(const std::string& text) : Cell(std::string_view(text)) {}
+  Cell(const char* text) : Cell(std::string_view(text)) {}
+  Cell(bool value);
+  Cell(std::int64_t value);
+  Cell(std::uint64_t value);
+  Cell(int value) : Cell(std::int64_t{value}) {}
+  Cell(unsigned value) : Cell(std::int64_t{value}) {}
+  /// A number with its own text, such as bytes in MiB or seconds in microseconds.
+  Cell(nlohmann::ordered_json value, std::string text) : value(std::move(value)), text(std::move(text)) {}
+};
+
+Cell bytes_cell(std::uint64_t bytes);
+Cell seconds_cell(double seconds);
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> columns);
+  void add(std::vector<Cell> row);
+  std::string text(Format format) const;
+  std::size_t rows() const noexcept { return rows_.size(); }
+
+ private:
+  std::string aligned() const;
+  std::string markdown() const;
+  std::string csv() const;
+  std::string json() const;
+
+  std::vector<std::string> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+/// A document as programs get it, with a line break at its end; bytes that are no UTF-8 are replaced.
+std::string json_text(const nlohmann::ordered_json& json, int indent = 2);
+/// "192 KiB", "1.50 GiB"; powers of 1024.
+std::string human_bytes(std::uint64_t bytes);
+/// "12.3 us", "1.20 ms", "3.4 s".
+std::string human_seconds(double seconds);
+
+}  // namespace axisloom::harness

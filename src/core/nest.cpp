@@ -1,0 +1,149 @@
+// What can be done with loops, and proved about them, whatever the operation.
+#include "core/nest.hpp"
+
+#include "core/checked.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+
+namespace axisloom::core {
+namespace {
+
+constexpr const char* offset_name = "an element offset";
+constexpr const char* count_name = "the number of elements";
+
+bool fits(i64 value) {
+  return value > std::numeric_limits<i32>::min() && value <= std::numeric_limits<i32>::max();
+}
+
+u64 magnitude(i64 value) {
+  return value < 0 ? 0 - u64(value) : u64(value);
+}
+
+bool merge_one_pair(Loops& loops, bool neighbours_only) {
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    for (std::size_t k = 0; k < loops.size(); ++k) {
+      if (i == k || (neighbours_only && k != i + 1) || !continues(loops[i], loops[k])) continue;
+      loops[k].extent = checked_mul(loops[i].extent, loops[k].extent, count_name);
+      loops.erase(loops.begin() + std::ptrdiff_t(i));
+      return true;
+    }
+  }
+  return false;
+}
+
+void order(Loops& loops, std::initializer_list<Operand> operands) {
+  std::stable_sort(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) {
+    for (const Operand x : operands)
+      if (magnitude(a.*x) != magnitude(b.*x)) return magnitude(a.*x) > magnitude(b.*x);
+    return false;
+  });
+}
+
+}  // namespace
+
+i64 count(Nest nest) {
+  if (std::any_of(nest.begin(), nest.end(), [](const Loop& loop) { return loop.extent == 0; })) return 0;
+  i64 product = 1;
+  for (const Loop& loop : nest) product = checked_mul(product, loop.extent, count_name);
+  return product;
+}
+
+i64 distinct(Nest nest, Operand operand) {
+  i64 product = 1;
+  for (const Loop& loop : nest)
+    if (loop.*operand != 0) product = checked_mul(product, loop.extent, count_name);
+  return product;
+}
+
+Bounds reach(Nest nest, Operand operand, i64 start) {
+  Bounds bounds{start, start};
+  for (const Loop& loop : nest) {
+    const i64 far = checked_mul(std::max<i64>(loop.extent - 1, 0), loop.*operand, offset_name);
+    i64& side = far < 0 ? bounds.low : bounds.high;
+    side = checked_add(side, far, offset_name);
+  }
+  return bounds;
+}
+
+double reach_beyond(Nest nest, Operand operand, double steps) {
+  double reach = 0;
+  for (const Loop& loop : nest) reach += (double(loop.extent) + steps) * std::abs(double(loop.*operand));
+  return reach;
+}
+
+bool fits_32_bits(Nest nest, Operand operand, i64 start) {
+  const auto reaches = [&](i64 from) {
+    const Bounds bounds = reach(nest, operand, from);
+    return fits(bounds.low) && fits(bounds.high);
+  };
+  return std::all_of(nest.begin(), nest.end(), [&](const Loop& loop) { return fits(loop.*operand); }) &&
+         reaches(0) && reaches(start);
+}
+
+bool fits_32_bits(i64 count) {
+  constexpr i64 slack = 1 << 20;  // the last group's items count on past the end by less than this
+  return fits(count) && fits(count + slack);
+}
+
+i64 proven_alignment(Nest nest, Operand operand, const Start& start, i64 element, i64 limit) {
+  // Of the sum of several multiples, the fewest trailing zero bits are certain.
+  const auto zeros = [](i64 value) { return value == 0 ? 62 : std::countr_zero(u64(value)); };
+  int certain = std::min(zeros(start.align), zeros(start.offset) + zeros(element));
+  for (const Loop& loop : nest)
+    if (loop.extent > 1) certain = std::min(certain, zeros(loop.*operand) + zeros(element));
+  return std::min(i64{1} << std::min(certain, 62), i64(std::bit_floor(u64(std::max<i64>(limit, 1)))));
+}
+
+Loops without(Nest nest, int first, int second) {
+  Loops rest;
+  for (int d = 0; d < int(nest.size()); ++d)
+    if (d != first && d != second) rest.push_back(nest[d]);
+  return rest;
+}
+
+Loop over_blocks(const Loop& loop, i64 steps) {
+  return {ceil_div(loop.extent, steps), steps * loop.in, steps * loop.out, steps * loop.other, steps * loop.addend};
+}
+
+void drop_single_steps(Loops& loops) {
+  std::erase_if(loops, [](const Loop& loop) { return loop.extent == 1; });
+}
+
+void turn_round(Loop& loop, i64& in_offset, i64& out_offset) {
+  for (auto [offset, stride] : {std::pair{&in_offset, &loop.in}, {&out_offset, &loop.out}}) {
+    *offset = checked_add(*offset, checked_mul(loop.extent - 1, *stride, offset_name), offset_name);
+    *stride = checked_mul(*stride, -1, offset_name);
+  }
+}
+
+bool continues(const Loop& outer, const Loop& inner) {
+  i64 run;
+  for (const Operand x : {&Loop::in, &Loop::out, &Loop::other, &Loop::addend})
+    if (__builtin_mul_overflow(inner.*x, inner.extent, &run) || run != outer.*x) return false;
+  return true;
+}
+
+void merge(Loops& loops, bool neighbours_only) {
+  while (merge_one_pair(loops, neighbours_only)) {
+  }
+}
+
+void order_by_output(Loops& loops) {
+  order(loops, {&Loop::out, &Loop::in, &Loop::other});
+}
+
+void order_by_input(Loops& loops) {
+  order(loops, {&Loop::in, &Loop::out});
+  std::stable_partition(loops.begin(), loops.end(), [](const Loop& loop) { return loop.in == 0; });
+}
+
+std::string joined(Nest nest, i64 Loop::*member, const char* separator) {
+  std::string text;
+  for (const Loop& loop : nest) text += (text.empty() ? "" : separator) + std::to_string(loop.*member);
+  return text;
+}
+
+}  // namespace axisloom::core

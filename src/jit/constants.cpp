@@ -1,0 +1,160 @@
+// Reading the declarations of kernel constants, and holding what the host sets against them.
+#include "jit/constants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace axisloom::jit {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+/// What stands in the brackets of "word(...)"; empty where `text` is no such thing.
+std::optional<std::string_view> arguments_of(std::string_view text, std::string_view word) {
+  if (!text.starts_with(word) || !text.ends_with(')')) return std::nullopt;
+  text = text.substr(word.size(), text.size() - word.size() - 1);
+  if (!text.starts_with('(')) return std::nullopt;
+  return text.substr(1);
+}
+
+/// Calls visit(word, position) for each word of "A B C" until it returns true; whether it did.
+template <class Visit>
+bool any_word(std::string_view words, Visit visit) {
+  for (i64 position = 0;; ++position) {
+    words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
+    if (words.empty()) return false;
+    const std::string_view word = words.substr(0, words.find(' '));
+    if (visit(word, position)) return true;
+    words.remove_prefix(word.size());
+  }
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_whole(std::string_view token) {
+  return !token.empty() && std::ranges::all_of(token, is_digit);
+}
+
+/// A scalar of the dialect, "u8" ... "f64", or a packet of them, "u8x16".
+bool is_type(std::string_view token) {
+  static constexpr std::array scalars = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"};
+  static constexpr std::array lanes = {"2", "3", "4", "8", "16"};
+  const std::size_t x = token.find('x');
+  return std::ranges::find(scalars, token.substr(0, x)) != scalars.end() &&
+         (x == token.npos || std::ranges::find(lanes, token.substr(x + 1)) != lanes.end());
+}
+
+struct Kind {
+  std::string_view name, meaning;
+  bool (*holds)(std::string_view token);
+};
+constexpr Kind kinds[] = {
+    {"flag", "0 or 1", [](std::string_view token) { return token == "0" || token == "1"; }},
+    {"count", "a number from 0 on", is_whole},
+    {"size", "a number from 1 on", [](std::string_view token) { return is_whole(token) && !token.starts_with('0'); }},
+    {"number", "a whole number",
+     [](std::string_view token) { return is_whole(token) || (token.starts_with("(-") && token.ends_with(')')); }},
+    {"type", "a type of the dialect", is_type},
+};
+
+const Kind* simple_kind(std::string_view name) {
+  const Kind* const at = std::ranges::find(kinds, name, &Kind::name);
+  return at == std::end(kinds) ? nullptr : at;
+}
+
+bool is_kind(std::string_view kind) {
+  return arguments_of(kind, "one_of") || arguments_of(kind, "like") || simple_kind(kind) != nullptr;
+}
+
+bool holds(std::string_view kind, std::string_view token) {
+  if (const auto words = arguments_of(kind, "one_of"))
+    return any_word(*words, [&](std::string_view word, i64) { return word == token; });
+  return simple_kind(kind)->holds(token);
+}
+
+std::string meaning(std::string_view kind) {
+  if (const auto words = arguments_of(kind, "one_of")) return "one of " + std::string(*words);
+  return std::string(simple_kind(kind)->meaning);
+}
+
+std::string place(const Constant& constant) {
+  return constant.file + ", line " + std::to_string(constant.line);
+}
+
+/// The host and the kernel disagree.
+[[noreturn]] void refuse(const std::string& kernel_file, const std::string& problem, const Constant* constant) {
+  std::string hint = "only what a line CONSTANT(NAME, KIND) declares is set";
+  if (constant != nullptr) hint = "it is declared in " + place(*constant) + ", as " + meaning(constant->kind);
+  throw Error(Errc::usage, "the kernel " + kernel_file + " " + problem, hint);
+}
+
+/// Words of a one_of stand for their positions; numbers among them are what they are.
+void number_words(const Constant& constant, Defines& defines) {
+  const auto words = arguments_of(constant.kind, "one_of");
+  any_word(words.value_or(""), [&](std::string_view word, i64 position) {
+    if (!is_whole(word)) defines.set(std::string(word), position);
+    return false;
+  });
+}
+
+}  // namespace
+
+std::optional<Constant> declared_on(std::string_view text, const std::string& file, std::size_t line) {
+  constexpr std::string_view word = "CONSTANT";
+  if (!text.starts_with("CONSTANT(")) return std::nullopt;
+  Constant constant{.name = {}, .kind = {}, .otherwise = {}, .file = file, .line = line};
+  const auto arguments = arguments_of(trimmed(text.substr(0, text.find("//"))), word);
+  const std::size_t first = arguments.value_or("").find(',');
+  if (!arguments || first == arguments->npos)
+    throw Error(Errc::file, place(constant) + " is neither CONSTANT(NAME, KIND) nor CONSTANT(NAME, KIND, DEFAULT)");
+  const std::size_t second = arguments->find(',', first + 1);
+  constant.name = arguments->substr(0, first);
+  constant.kind = trimmed(arguments->substr(first + 1, second - first - 1));
+  if (second != arguments->npos) constant.otherwise = trimmed(arguments->substr(second + 1));
+  if (!is_kind(constant.kind))
+    throw Error(Errc::file, place(constant) + ": \"" + std::string(constant.kind) + "\" is no kind of constant",
+                "flag, count, size, number, type, one_of(A B ...) or like(NAME)");
+  return constant;
+}
+
+void sort_and_resolve(std::vector<Constant>& declared) {
+  std::ranges::sort(declared, {}, &Constant::name);
+  const auto twice = std::ranges::adjacent_find(declared, {}, &Constant::name);
+  if (twice != declared.end())
+    throw Error(Errc::file, place(twice[0]) + ", and " + place(twice[1]) + ", both declare " + std::string(twice->name));
+  for (Constant& constant : declared) {
+    const auto model = arguments_of(constant.kind, "like");
+    if (!model) continue;
+    const auto at = std::ranges::lower_bound(declared, *model, {}, &Constant::name);
+    if (at == declared.end() || at->name != *model || at->kind.starts_with("like("))
+      throw Error(Errc::file, place(constant) + ": no constant " + std::string(*model) + " has a kind of its own");
+    constant.kind = at->kind;
+  }
+}
+
+Defines complete(const std::vector<Constant>& declared, const Defines& set, const std::string& kernel_file) {
+  for (const auto& [name, value] : set.values())
+    if (!std::ranges::binary_search(declared, std::string_view(name), {}, &Constant::name))
+      refuse(kernel_file, "does not declare the constant " + name + ", which is set to " + value, nullptr);
+  Defines all = set;
+  for (const Constant& constant : declared) {
+    const std::string name(constant.name);
+    const auto at = set.values().find(name);
+    if (at == set.values().end() && !constant.otherwise)
+      refuse(kernel_file, "needs the constant " + name + ", which is not set", &constant);
+    const std::string value(at == set.values().end() ? *constant.otherwise : at->second);
+    if (!holds(constant.kind, value))
+      refuse(kernel_file, "cannot have " + value + " as the constant " + name, &constant);
+    if (at == set.values().end()) all.set(name, value);
+    number_words(constant, all);
+  }
+  return all;
+}
+
+}  // namespace axisloom::jit

@@ -1,0 +1,137 @@
+// Variant "vectors": rows copied by vectors of 1 to 16 elements, in six ways; its configurations are the rungs of a
+// ladder.
+#include "core/integers.hpp"
+#include "model/cost.hpp"
+#include "ops/rearrange/params.hpp"
+
+#include <algorithm>
+
+namespace axisloom::ops {
+namespace {
+
+enum Way : i64 { direct, async, double_buffered, strided, ahead, streaming };
+
+constexpr i64 share_bytes = 64 << 10;  // of a CPU's group: long against its start
+constexpr i64 cpu_item_bytes = 4096;   // of a chunk: a page, and long against an asynchronous copy's start
+constexpr i64 in_flight_bytes = 64;    // of an item between first load and first store
+constexpr i64 most_in_flight = 8;      // packets, so that narrow ones do not make long code
+
+const std::vector<Tunable>& tunables() {
+  static const std::vector<Tunable> list = {
+      {"width", 4, {1, 2, 3, 4, 8, 16}, "elements", "of an access; elements of 16 bytes count as two of 8"},
+      {"way",
+       direct,
+       {direct, async, double_buffered, strided, ahead, streaming},
+       "",
+       "0 direct, 1 asynchronous copies through local memory, 2 the same double-buffered, 3 strided ones, 4 "
+       "prefetching "
+       "the next chunk, 5 streaming stores"},
+      {"items",
+       0,
+       {0, 1, 32, 64, 128, 256, 512},
+       "work-items",
+       "group size; 0: 256 on GPUs, fewer where local memory is short, and 1 on CPUs"},
+      {"accesses",
+       0,
+       {0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096},
+       "packets",
+       "that an item moves of a chunk; 0: 64 bytes, at most 8 packets, and 4 KiB on CPUs"},
+      {"chunks", 4, {1, 2, 4, 8, 16}, "chunks", "of a row that a group moves one after the other"},
+  };
+  return list;
+}
+
+// All that follows from the element and the configuration; in elements of at most 8 bytes.
+struct Shape {
+  i64 element, width, way, items, accesses, in_flight, segment;
+  i64 chunk() const { return items * accesses * width; }
+  i64 local_bytes() const {
+    if (way == direct || way == ahead || way == streaming) return 0;
+    return chunk() * element * (way == double_buffered ? 2 : 1);
+  }
+};
+
+bool fits(const Shape& shape, const DeviceModel& device) {
+  return static_cast<std::size_t>(shape.local_bytes()) <= device.local_memory_max;
+}
+
+Shape shape_of(i64 element, const Configuration& values, const DeviceModel& device) {
+  const bool cpu = device.is_cpu();
+  Shape shape{};
+  shape.element = std::min<i64>(element, 8);
+  shape.width = values.at("width");
+  shape.way = values.at("way");
+  const i64 packet = (shape.width == 3 ? 4 : shape.width) * shape.element;  // three take the room of four
+  const i64 in_flight = std::clamp<i64>(in_flight_bytes / packet, 1, most_in_flight);
+  shape.accesses = values.at("accesses");
+  if (shape.accesses == 0) shape.accesses = cpu ? cpu_item_bytes / packet : in_flight;
+  shape.in_flight = std::min(shape.accesses, in_flight);
+  shape.items = values.at("items");
+  if (shape.items == 0)
+    for (shape.items = cpu ? 1 : 256; shape.items > 32 && !fits(shape, device);) shape.items /= 2;
+  shape.segment = shape.chunk() * values.at("chunks");
+  return shape;
+}
+
+// Whether every packet of every row begins at a multiple of its own size.
+bool packets_aligned(const core::Move& move, bool output, const Shape& shape) {
+  const i64 bytes = shape.width * shape.element;
+  const int fastest = int(move.axes.size()) - 1;
+  return shape.width != 3 && core::proven_alignment(move, output, fastest, bytes) >= bytes;
+}
+
+void define_packets(const core::Move& move, const Shape& shape, jit::Defines& defines) {
+  const std::string element = type_of_bytes(move.element);
+  const std::string packet = shape.width == 1 ? element : element + "x" + std::to_string(shape.width);
+  const bool out = packets_aligned(move, true, shape);
+  // Where the first aligned packet of the output is known at run time only, so is the input's alignment.
+  const bool in = packets_aligned(move, false, shape) && (out || shape.way != streaming);
+  defines.set("ELEMENT", element).set("ELEMENT_BYTES", move.element);
+  defines.set("PACKET", packet);
+  defines.set("ALIGNED_IN", in ? 1 : 0).set("ALIGNED_OUT", out ? 1 : 0);
+}
+
+Launches launch_vectors(const MoveProblem& problem, const Shape& shape, bool cpu) {
+  static constexpr const char* ways[] = {"WAY_DIRECT",  "WAY_ASYNC", "WAY_DOUBLE",
+                                         "WAY_STRIDED", "WAY_AHEAD", "WAY_STREAM"};
+  const core::Move move = in_pieces(problem.move, 8);
+  const int index_bits = core::fits_32_bits(move) ? problem.index_bits : 64;
+  MoveLaunch launch("vectors", move, shape.items, shape.local_bytes());
+  launch.launch.kernel.file = "lessons/vectors.kernel";
+  const SegmentWalk walk = write_segment_walk(move, shape.segment, index_bits, launch.params, launch.defines());
+  launch.defines().set("SEVERAL_RUNS", cpu).set("WIDTH", shape.width).set("WAY", ways[shape.way]);
+  launch.defines().set("ACCESSES", shape.accesses).set("IN_FLIGHT", shape.in_flight);
+  define_packets(move, shape, launch.defines());
+  // A GPU's groups take a run each: a loop around it would only cost registers.
+  return launch.done(share_out(cpu ? share_bytes : 0, walk.segment * move.element, launch.params));
+}
+
+Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  const core::Move& move = problem.move;
+  if (move.guard) return refuse("the lesson is about whole rows, not about channel tails");
+  if (!move.axes.empty() && !keeps_fastest_axis(move))
+    return refuse("the fastest axis of the output is not contiguous in the input");
+  const Shape shape = shape_of(move.element, wish, device);
+  if (shape.way == streaming && shape.width == 3)
+    return refuse("a streaming store writes whole packets, and one of three takes the room of four");
+  Configuration values = wish;
+  values["items"] = shape.items;
+  values["accesses"] = shape.accesses;
+  const double bytes = 2 * double(move.count() * move.element);
+  return {.group = {shape.items, shape.local_bytes()},
+          .seconds = transfer_seconds(bytes / access_efficiency(shape.width * shape.element, device), device),
+          .configuration = values,
+          .launches = [=, &problem, cpu = device.is_cpu()] { return launch_vectors(problem, shape, cpu); }};
+}
+
+}  // namespace
+
+MoveCandidate vectors_move() {
+  return {{.name = "vectors",
+           .summary = "rows by vectors of 1 to 16 elements, asynchronously or not, as a lesson",
+           .tunables = tunables(),
+           .chosen_on = no_kind},
+          propose};
+}
+
+}  // namespace axisloom::ops

@@ -1,0 +1,99 @@
+// Candidates: the ways of doing an operation that compete for a problem. Each proposes once, and the planner decides.
+#pragma once
+
+#include "core/enum_set.hpp"
+#include "core/integers.hpp"
+#include "model/device_model.hpp"
+#include "planner/configuration.hpp"
+#include "planner/plan_impl.hpp"
+
+#include <axisloom/plan.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace axisloom::ops {
+
+using model::DeviceModel;
+
+using Kinds = core::EnumSet<Kind>;
+inline constexpr Kinds cpus{Kind::cpu};
+inline constexpr Kinds gpus{Kind::gpu, Kind::other};  // whatever runs many items of a group side by side
+inline constexpr Kinds no_kind{};
+
+/// A candidate as users see it, and where it runs.
+struct CandidateInfo {
+  std::string_view name;     // "tile"
+  std::string_view summary;  // one sentence
+  std::span<const Tunable> tunables;
+  core::EnumSet<Api> runtimes = core::EnumSet<Api>::all();  // that its kernel is written for
+  Kinds runs_on = Kinds::all();                             // devices that its kernel is written for
+  Kinds chosen_on = Kinds::all();  // devices on which it competes; on others it has to be asked for by name
+  bool in_place = false;           // writes over its input, which others never do
+  bool checkable = true;           // every access is a word of the dialect, so that it can be checked
+};
+
+/// The launches of a plan, in order, and what they share.
+struct Launches {
+  std::vector<Launch> list;
+  std::size_t workspace_bytes = 0;
+  int tickets = 0;  // slots of tickets_view
+};
+
+/// What the largest group of a candidate's launches asks of a compute unit.
+struct Group {
+  i64 items = 1;
+  i64 local_bytes = 0;
+};
+
+/// What a candidate would do with a problem, or why it does nothing.
+struct Proposal {
+  std::string refusal = {};          // empty: it takes the problem
+  std::string by_name_only = {};     // why it takes it only when it is asked for by name; empty: it competes
+  Group group = {};                  // the planner refuses what the device does not have
+  double seconds = 0;                // predicted
+  Configuration configuration = {};  // what will run: a value for every tunable, none of them open
+  std::function<Launches()> launches =
+      {};  // made of exactly that; called for the winner, while problem and device live
+};
+
+/// Kernels that take groups of one item take them in a form of their own, with vectors that only CPUs have.
+inline constexpr const char* single_items = "groups of one item are for CPUs";
+
+inline Proposal refuse(std::string reason) {
+  Proposal proposal;
+  proposal.refusal = std::move(reason);
+  return proposal;
+}
+
+/// A way of doing an operation. `propose` is a pure function: the problem, the values wished for each tunable (0 where
+/// one may be open), and the device as predictions know it.
+template <class Problem>
+struct Candidate {
+  CandidateInfo info;
+  Proposal (*propose)(const Problem& problem, const Configuration& wish, const DeviceModel& device);
+};
+
+/// The candidates of an operation, in the order in which ties are decided; the last one takes everything.
+template <class Problem>
+class Candidates {
+ public:
+  Candidates(std::initializer_list<Candidate<Problem>> list) : list_(list) {
+    for (const Candidate<Problem>& candidate : list_) infos_.push_back(candidate.info);
+  }
+  std::span<const CandidateInfo> infos() const { return infos_; }
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
+  std::size_t size() const { return list_.size(); }
+  const Candidate<Problem>& operator[](std::size_t i) const { return list_[i]; }
+
+ private:
+  std::vector<Candidate<Problem>> list_;
+  std::vector<CandidateInfo> infos_;
+};
+
+}  // namespace axisloom::ops

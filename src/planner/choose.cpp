@@ -1,0 +1,133 @@
+// Asking the candidates, and what follows from the answer.
+#include "planner/choose.hpp"
+
+#include "core/integers.hpp"
+#include "planner/configuration.hpp"
+
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace axisloom::ops {
+namespace {
+
+bool has_tunable(const CandidateInfo& info, const std::string& name, i64 value) {
+  return std::ranges::any_of(info.tunables,
+                             [&](const Tunable& tunable) { return tunable.name == name && tunable.allows(value); });
+}
+
+/// "cpu or gpu"
+template <class Enum>
+std::string members(const core::EnumSet<Enum>& set) {
+  std::string text;
+  for (int value = 0; name(Enum(value)) != "unknown"; ++value)
+    if (set.contains(Enum(value))) text.append(text.empty() ? "" : " or ").append(name(Enum(value)));
+  return text;
+}
+
+/// What is wrong with a candidate whatever the problem; empty when nothing is.
+std::string refused_unasked(const CandidateInfo& info, const DeviceInfo& device, const PlanOptions& options) {
+  const bool forced = !options.candidate.empty();
+  if (forced && info.name != options.candidate) return "'" + options.candidate + "' is forced";
+  if (!info.runtimes.contains(device.api)) return "its kernel is written for " + members(info.runtimes);
+  if (!info.runs_on.contains(device.kind)) return "its kernel is written for a " + members(info.runs_on);
+  if (info.in_place != options.in_place) return info.in_place ? "works in place only" : "does not work in place";
+  if (options.checked && !info.checkable) return "bulk copies bypass the checked accesses of the dialect";
+  if (forced) return {};
+  if (!info.chosen_on.contains(device.kind)) return "runs here only when it is asked for by name";
+  for (const auto& [name, value] : options.configuration)
+    if (!has_tunable(info, name, value)) return "has no tunable " + name + " that may be " + std::to_string(value);
+  return {};
+}
+
+/// Why every candidate refused, "; name: reason" each.
+std::string refusals(std::span<const CandidateReport> reports, const PlanOptions& options) {
+  std::string why;
+  for (const CandidateReport& report : reports)
+    if (options.candidate.empty() || report.name == options.candidate) why += "; " + report.name + ": " + report.reason;
+  if (why.empty())
+    throw Error(Errc::usage, "no candidate is called '" + options.candidate + "'", "do not force a candidate");
+  return why;
+}
+
+[[noreturn]] void throw_refused(const Request& request, const std::string& why, const PlanOptions& options) {
+  if (options.in_place)
+    throw Error(Errc::usage, "this " + std::string(request.noun) + " cannot be done in place" + why,
+                "give an output of its own");
+  const bool open = options.candidate.empty() && options.configuration.empty();
+  throw Error(Errc::unsupported, "no candidate takes this " + std::string(request.noun) + why,
+              open ? "do it in two steps, or on another device" : "do not force candidate or configuration");
+}
+
+}  // namespace
+
+std::string beyond_limits(const DeviceInfo& device, const Group& group) {
+  if (static_cast<std::size_t>(group.items) > device.max_group)
+    return "groups of " + std::to_string(group.items) + " exceed the device's " + std::to_string(device.max_group);
+  if (static_cast<std::size_t>(group.local_bytes) > device.local_memory_max)
+    return "needs " + std::to_string(group.local_bytes) + " bytes of local memory, the device has " +
+           std::to_string(device.local_memory_max);
+  return {};
+}
+
+int index_bits(bool fits, IndexWidth wanted, std::string_view noun) {
+  if (wanted == IndexWidth::bits32 && !fits)
+    throw Error(Errc::usage, "32-bit indices cannot address every element of this " + std::string(noun),
+                "do not force an index width");
+  return fits && wanted != IndexWidth::bits64 ? 32 : 64;
+}
+
+Choice choose(const Request& request, const DeviceModel& device, const PlanOptions& options,
+              std::vector<CandidateReport>& reports) {
+  const model::Stores stores = model::stores();
+  std::optional<Choice> best;
+  for (std::size_t i = 0; i < request.candidates.size(); ++i) {
+    const CandidateInfo& info = request.candidates[i];
+    Choice choice{&info, refuse(refused_unasked(info, device, options)), {}};
+    Proposal& proposal = choice.proposal;
+    if (proposal.refusal.empty()) {
+      const Key key{std::string(request.operation) + "/" + std::string(info.name), request.problem,
+                    request.shape_class};
+      Found wish = lookup(key, info.tunables, device, options.configuration, stores);
+      choice.configuration_source = std::move(wish.source);
+      proposal = request.propose(i, wish.values, device);
+      if (proposal.refusal.empty()) proposal.refusal = beyond_limits(device, proposal.group);
+      if (proposal.refusal.empty() && options.candidate.empty()) proposal.refusal = proposal.by_name_only;
+    }
+    const bool accepted = proposal.refusal.empty();
+    reports.push_back({std::string(info.name), accepted, proposal.refusal, accepted ? proposal.seconds : 0});
+    if (accepted && (!best || proposal.seconds < best->proposal.seconds)) best = std::move(choice);
+  }
+  if (!best) throw_refused(request, refusals(reports, options), options);
+  return std::move(*best);
+}
+
+std::shared_ptr<PlanImpl> empty_plan(std::vector<View> views, const Device& device, const PlanOptions& options) {
+  auto plan = std::make_shared<PlanImpl>();
+  plan->device = device;
+  plan->views = std::move(views);
+  plan->in_place = options.in_place;
+  plan->checked = options.checked;
+  plan->report.candidate = "none";
+  return plan;
+}
+
+void complete(PlanImpl& plan, const Request& request, const DeviceModel& device, const PlanOptions& options) {
+  PlanReport& report = plan.report;
+  Choice choice = choose(request, device, options, report.candidates);
+  Proposal& proposal = choice.proposal;
+  report.model = device.source;
+  report.candidate = choice.candidate->name;
+  report.configuration_source = std::move(choice.configuration_source);
+  report.expected_seconds = proposal.seconds;
+  Launches launches = proposal.launches();
+  report.configuration = std::move(proposal.configuration);
+  report.workspace_bytes = launches.workspace_bytes;
+  plan.tickets = launches.tickets;
+  plan.launches = std::move(launches.list);
+  compile(plan);
+}
+
+}  // namespace axisloom::ops

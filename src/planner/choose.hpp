@@ -1,0 +1,62 @@
+// From a problem to its plan: each candidate proposes, and the lowest predicted time wins.
+#pragma once
+
+#include "planner/candidate.hpp"
+
+#include <axisloom/plan.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace axisloom::ops {
+
+/// What the planner knows of a problem.
+struct Request {
+  std::string_view operation;  // folder of its candidates: "rearrange"
+  std::string_view noun;       // "move", for messages
+  std::string problem;         // its name in the stores, exact
+  std::string shape_class;     // and coarse
+  std::span<const CandidateInfo> candidates;
+  std::function<Proposal(std::size_t candidate, const Configuration& wish, const DeviceModel& device)> propose;
+};
+
+/// The request that asks `candidates` about `problem`, which has to outlive it.
+template <class Problem>
+Request request(std::string_view operation, std::string_view noun, const Candidates<Problem>& candidates,
+                const Problem& problem) {
+  const auto propose = [&](std::size_t candidate, const Configuration& wish, const DeviceModel& device) {
+    return candidates[candidate].propose(problem, wish, device);
+  };
+  return {operation, noun, to_string(problem), shape_class(problem), candidates.infos(), propose};
+}
+
+/// A candidate that takes the problem, and what it proposed.
+struct Choice {
+  const CandidateInfo* candidate = nullptr;
+  Proposal proposal;
+  std::string configuration_source;
+};
+
+/// The proposal with the lowest predicted time, the first of equals. `reports` gets a line for each candidate. Throws
+/// Error(unsupported) with the reason of each when all refuse, Error(usage) for a forced name that no candidate has.
+Choice choose(const Request& request, const DeviceModel& device, const PlanOptions& options,
+              std::vector<CandidateReport>& reports);
+
+/// A plan without launches yet: it does nothing.
+std::shared_ptr<PlanImpl> empty_plan(std::vector<View> views, const Device& device, const PlanOptions& options);
+
+/// Chooses, makes the launches of the winner, compiles them, and reports what was decided.
+void complete(PlanImpl& plan, const Request& request, const DeviceModel& device, const PlanOptions& options);
+
+/// Why a device has no such groups; empty when it has. For candidates that search among several forms: what they
+/// propose is checked by the planner.
+std::string beyond_limits(const DeviceInfo& device, const Group& group);
+
+/// 32 or 64: what `wanted` says, or 32 where every offset `fits`. Throws Error(usage) where 32 is wanted and too few.
+int index_bits(bool fits, IndexWidth wanted, std::string_view noun);
+
+}  // namespace axisloom::ops

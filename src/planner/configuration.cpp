@@ -1,0 +1,151 @@
+// Choosing a configuration from the stores, checked against what the candidate allows.
+#include "planner/configuration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <optional>
+
+#include "core/integers.hpp"
+#include "device/device.hpp"
+#include "model/device_model.hpp"
+#include "model/store.hpp"
+
+namespace axisloom::ops {
+namespace {
+
+/// How a line can match, the closest first.
+enum class Match { exact, shape_class, device_family };
+constexpr std::array<std::pair<Match, const char*>, 3> matches = {
+    {{Match::exact, "exact"}, {Match::shape_class, "shape class"}, {Match::device_family, "device family"}}};
+
+const Tunable* find(std::span<const Tunable> tunables, std::string_view name) {
+  const auto at = std::ranges::find(tunables, name, &Tunable::name);
+  return at == tunables.end() ? nullptr : &*at;
+}
+
+/// Why a configuration cannot be used; empty when it can.
+std::string fault_of(const Configuration& values, std::span<const Tunable> tunables) {
+  for (const auto& [name, value] : values) {
+    const Tunable* tunable = find(tunables, name);
+    if (tunable == nullptr) return "there is no tunable \"" + name + "\"";
+    if (tunable->allows(value)) continue;
+    return name + "=" + std::to_string(value) + " is not allowed";
+  }
+  return {};
+}
+
+/// What could have been said instead, for the caller who forced a configuration.
+std::string allowed(std::span<const Tunable> tunables) {
+  std::string text = tunables.empty() ? "this candidate has no tunables" : "allowed are";
+  for (const Tunable& tunable : tunables) {
+    text += &tunable == tunables.data() ? " " : "; ";
+    text += std::string(tunable.name) + " in";
+    if (tunable.range) {
+      text += " " + std::to_string(tunable.values.front()) + " to " + std::to_string(tunable.values.back());
+      continue;
+    }
+    for (const i64 value : tunable.values) text += " " + std::to_string(value);
+  }
+  return text;
+}
+
+bool same(const std::string& wanted, const std::string& found) {
+  return !wanted.empty() && wanted == found;
+}
+
+bool is_match(const model::Measurement& line, Match match, const Key& key, const DeviceInfo& device,
+              const std::string& device_family) {
+  if (line.candidate != key.candidate) return false;
+  switch (match) {
+    case Match::exact:
+      return same(device.name, line.device) && same(key.problem, line.problem);
+    case Match::shape_class:
+      return same(device.name, line.device) && same(key.shape_class, line.shape_class);
+    case Match::device_family:
+      return same(device_family, line.family) && same(key.shape_class, line.shape_class);
+  }
+  return false;
+}
+
+bool is_usable(const model::Measurement& line, std::span<const Tunable> tunables) {
+  const std::string fault = fault_of(line.values, tunables);
+  if (!fault.empty() && !line.reported->test_and_set()) {
+    device::log(line.place + " is skipped: " + fault + " for " + line.candidate);
+  }
+  return fault.empty();
+}
+
+/// The fastest line of each problem, ties to the later one; of several problems, whose times cannot be compared, the
+/// one whose line comes last.
+const model::Measurement* best_of(const std::vector<const model::Measurement*>& lines) {
+  std::map<std::string_view, const model::Measurement*> fastest;
+  for (const model::Measurement* line : lines) {
+    const model::Measurement*& best = fastest[line->problem];
+    if (best == nullptr || line->seconds <= best->seconds) best = line;
+  }
+  const model::Measurement* last = nullptr;
+  for (const auto& [problem, line] : fastest) {
+    if (last == nullptr || line > last) last = line;
+  }
+  return last;
+}
+
+std::optional<Found> find_in(const model::Store& store, const Key& key, std::span<const Tunable> tunables,
+                             const DeviceInfo& device) {
+  if (store.measurements.empty()) return std::nullopt;
+  const std::string device_family = model::family(device);
+  for (const auto& [match, source] : matches) {
+    std::vector<const model::Measurement*> lines;
+    for (const model::Measurement& line : store.measurements) {
+      if (is_match(line, match, key, device, device_family) && is_usable(line, tunables)) lines.push_back(&line);
+    }
+    if (const model::Measurement* best = best_of(lines)) return Found{best->values, source};
+  }
+  return std::nullopt;
+}
+
+/// A tunable's own value; of a group's size the largest that the device has, where that is less.
+i64 default_of(const Tunable& tunable, const DeviceInfo& device) {
+  if (tunable.name != group_items || tunable.value <= i64(device.max_group)) return tunable.value;
+  const auto beyond = std::ranges::upper_bound(tunable.values, i64(device.max_group));
+  return beyond == tunable.values.begin() ? tunable.value : *std::prev(beyond);
+}
+
+}  // namespace
+
+bool Tunable::allows(i64 wanted) const {
+  if (range) return wanted >= values.front() && wanted <= values.back();
+  return std::ranges::find(values, wanted) != values.end();
+}
+
+Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo& device, const Configuration& forced,
+             const model::Stores& stores) {
+  if (const std::string fault = fault_of(forced, tunables); !fault.empty()) {
+    throw Error(Errc::usage, "the configuration asked for does not fit " + key.candidate + ": " + fault,
+                allowed(tunables));
+  }
+  Found found;
+  if (auto user = find_in(*stores.user, key, tunables, device))
+    found = std::move(*user);
+  else if (auto shipped = find_in(*stores.shipped, key, tunables, device))
+    found = std::move(*shipped);
+  else
+    found.source = "default";
+
+  for (const Tunable& tunable : tunables)
+    found.values.try_emplace(std::string(tunable.name), default_of(tunable, device));
+  for (const auto& [name, value] : forced) found.values[name] = value;
+  if (!forced.empty()) found.source = "forced";
+  return found;
+}
+
+std::string to_string(const Configuration& configuration) {
+  std::string text;
+  for (const auto& [name, value] : configuration)
+    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(value);
+  return text;
+}
+
+}  // namespace axisloom::ops

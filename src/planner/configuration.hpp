@@ -1,0 +1,54 @@
+// Tunables, configurations, and where a configuration comes from. Knows no operation by name.
+#pragma once
+
+#include "core/integers.hpp"
+#include "model/store.hpp"
+
+#include <axisloom/device.hpp>
+#include <axisloom/plan.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace axisloom::ops {
+
+/// One thing about a kernel that may be chosen.
+struct Tunable {
+  std::string_view name;
+  i64 value;                // the candidate's own default
+  std::vector<i64> values;  // all that are allowed, in ascending order
+  std::string_view unit;    // "elements", "work-items", ""
+  std::string_view why;     // what it changes, and the measurement behind the default
+  bool range = false;       // everything between them is allowed as well
+
+  bool allows(i64 wanted) const;
+};
+
+/// The tunable that is the size of a group; its own value is cut to what a device has.
+inline constexpr std::string_view group_items = "items";
+
+/// What is being configured. `problem` is exact ("4B 8192x8192 in 1,8192 out 8192,1"), `shape_class` coarser ("4B 2-d
+/// large").
+struct Key {
+  std::string candidate;  // "rearrange/tile"
+  std::string problem;
+  std::string shape_class;
+};
+
+struct Found {
+  Configuration values;  // every tunable has a value
+  std::string source;    // "forced", "exact", "shape class", "device family" or "default"
+};
+
+/// First found wins: `forced`, the user's store, the shipped store, the tunables' own values. Throws Error(usage) for
+/// an unknown tunable or a value that is not allowed. A bad line in a store is skipped and logged with file and line
+/// number.
+Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo& device, const Configuration& forced,
+             const model::Stores& stores);
+
+/// "tile_in=64 tile_out=64 layout=2"
+std::string to_string(const Configuration& configuration);
+
+}  // namespace axisloom::ops

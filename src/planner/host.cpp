@@ -1,0 +1,187 @@
+// Running an operation on arrays in host memory: in place on devices that share it, through device buffers elsewhere,
+// and in slices where an array exceeds the largest allocation.
+#include <axisloom/error.hpp>
+#include <axisloom/plan.hpp>
+
+#include "core/host_memory.hpp"
+#include "core/integers.hpp"
+#include "planner/plan_cache.hpp"
+#include "planner/plan_impl.hpp"
+#include "planner/registry.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <memory>
+
+namespace axisloom {
+namespace {
+
+i64 alignment_of(const void* address, i64 limit) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(address);
+  return bits == 0 ? limit : std::min<i64>(limit, i64{1} << std::countr_zero(bits));
+}
+
+/// Bytes of host memory that a device can reach for the length of one run.
+class Staged {
+ public:
+  /// `keep`: the present contents matter, as those of an output with gaps do.
+  Staged(const Device& device, const Queue& queue, std::span<std::byte> host, bool keep) : queue_(queue), host_(host) {
+    const std::size_t bytes = std::max<std::size_t>(1, host.size());
+    if (device.info().unified_memory && !host.empty()) {
+      buffer_ = device.wrap(host.data(), bytes);
+      in_place_ = true;
+      return;
+    }
+    buffer_ = device.allocate(bytes);
+    if (keep && !host.empty()) queue_.write(buffer_, 0, host);
+  }
+  const Buffer& buffer() const { return buffer_; }
+  void fetch() const {
+    if (!in_place_ && !host_.empty()) queue_.read(buffer_, 0, host_);
+  }
+
+ private:
+  Queue queue_;
+  std::span<std::byte> host_;
+  Buffer buffer_;
+  bool in_place_ = false;
+};
+
+/// Synchronous, whatever happens: the memory is not in use any more when this returns, or throws.
+void run_slice(const Plan& plan, const Device& device, std::span<const std::span<std::byte>> memory) {
+  const Queue queue = device.queue();
+  std::vector<Staged> staged;
+  try {
+    for (const std::span<std::byte>& part : memory) staged.emplace_back(device, queue, part, true);
+    std::vector<Buffer> buffers;
+    for (const Staged& stage : staged) buffers.push_back(stage.buffer());
+    plan.run(queue, buffers);
+    staged.back().fetch();
+    queue.finish();
+  } catch (...) {
+    queue.impl()->drain();
+    throw;
+  }
+}
+
+/// Whether a device can hold arrays of these sizes and a workspace at the same time.
+bool fits(const DeviceInfo& device, std::span<const i64> arrays, std::size_t workspace) {
+  const auto limit = i64(device.max_allocation);
+  i64 all = i64(workspace);
+  if (all > limit) return false;
+  for (const i64 bytes : arrays) {
+    if (bytes > limit) return false;
+    all += bytes;
+  }
+  // Memory of its own holds more than these: the driver's share, and what other programs have.
+  return device.unified_memory || all <= i64(device.global_memory / 8 * 7);
+}
+
+bool fits(const DeviceInfo& device, const ops::Slice& slice) {
+  std::vector<i64> sizes;
+  for (const ops::Slice::Range& range : slice.ranges) sizes.push_back(range.bytes);
+  return fits(device, sizes, slice.plan->report.workspace_bytes);
+}
+
+bool fits(const DeviceInfo& device, std::span<const std::span<std::byte>> memory, std::size_t workspace) {
+  std::vector<i64> sizes;
+  for (const std::span<std::byte>& part : memory) sizes.push_back(i64(part.size()));
+  return fits(device, sizes, workspace);
+}
+
+/// The largest slices that the device can hold, with what they work with: half as large as long as these do not fit.
+ops::Slices slices_for(const Operation& op, std::span<const View> views, const Device& device,
+                       const PlanOptions& options) try {
+  result_view(op, views.first(views.size() - 1));  // words and options are what they should be
+  for (auto limit = i64(device.info().max_allocation);; limit /= 2) {
+    ops::Slices slices = ops::entry(op.name).slices(op, views, device, options, limit);
+    if (std::all_of(slices.list.begin(), slices.list.end(),
+                    [&](const ops::Slice& slice) { return fits(device.info(), slice); }))
+      return slices;
+  }
+} catch (const Error& error) {
+  throw error.with({.op = to_string(op), .device = device.info().label()});
+}
+
+/// Host memory for what slices hand on to each other.
+class Scratch {
+ public:
+  explicit Scratch(i64 bytes)
+      : bytes_(static_cast<std::size_t>(bytes)),
+        start_(static_cast<std::byte*>(core::allocate_host(std::max<std::size_t>(1, bytes_))), std::free) {
+    if (!start_)
+      throw Error(Errc::out_of_memory,
+                  "the host cannot allocate " + std::to_string(bytes) + " bytes for partial results",
+                  "free memory, or do it in parts");
+  }
+  std::span<std::byte> span() const { return {start_.get(), bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, void (*)(void*)> start_;
+};
+
+PlanReport run_in_slices(const Operation& op, std::span<const View> views, std::span<const std::span<std::byte>> memory,
+                         const Device& device, const PlanOptions& options) {
+  const ops::Slices slices = slices_for(op, views, device, options);
+  const Scratch scratch(slices.scratch_bytes);
+  for (const ops::Slice& slice : slices.list) {
+    std::vector<std::span<std::byte>> parts;
+    for (const ops::Slice::Range& range : slice.ranges) {
+      const std::span<std::byte> whole = range.array == ops::scratch_array ? scratch.span() : memory[range.array];
+      parts.push_back(whole.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.bytes)));
+    }
+    run_slice(Plan(slice.plan), device, parts);
+  }
+  const auto told = std::find_if(slices.list.begin(), slices.list.end(),
+                                 [](const ops::Slice& slice) { return !slice.plan->report.candidate.empty(); });
+  PlanReport report = told->plan->report;  // steps between slices have no candidate
+  report.op = to_string(op);
+  report.device = device.info().label();
+  report.bytes_moved = ops::entry(op.name).bytes(op, views);
+  report.expected_seconds = 0;
+  for (const ops::Slice& slice : slices.list) report.expected_seconds += slice.plan->report.expected_seconds;
+  return report;
+}
+
+/// The views with the alignment that their memory really has, and the output's view added when it is missing.
+std::vector<View> complete_views(const Operation& op, std::span<const View> views,
+                                 std::span<const std::span<std::byte>> memory, const DeviceInfo& device) {
+  std::vector<View> all(views.begin(), views.end());
+  if (all.size() + 1 == memory.size()) all.push_back(result_view(op, views));
+  if (all.size() != memory.size())
+    throw Error(Errc::usage, to_string(op) + " needs a view for each array, the output's may be left out");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // Arrays that are not used in place lie in buffers that the device aligns.
+    all[i].align = alignment_of(memory[i].data(), all[i].align);
+    if (!device.unified_memory) all[i].align = std::min(all[i].align, i64(device.base_alignment));
+    validate(all[i], i + 1 < all.size() ? "input" : "output");
+    const Bounds bounds = all[i].bounds();
+    const auto size = i64(size_of(all[i].dtype));
+    if (bounds.low < 0 || bounds.high * size > i64(memory[i].size()))
+      throw Error(Errc::usage, {.message = "an array of " + std::to_string(memory[i].size()) + " bytes does not hold " +
+                                           to_string(all[i]),
+                                .op = to_string(op)});
+  }
+  return all;
+}
+
+}  // namespace
+
+PlanReport run_on_host(const Operation& op, std::span<const View> views, std::span<const std::span<const std::byte>> in,
+                       std::span<std::byte> out, const Device& device, const PlanOptions& options) {
+  std::vector<std::span<std::byte>> memory;
+  for (std::span<const std::byte> part : in)  // inputs are only read: the kernels declare them so
+    memory.emplace_back(const_cast<std::byte*>(part.data()), part.size());
+  memory.push_back(out);
+  const std::vector<View> all = complete_views(op, views, memory, device.info());
+  if (!fits(device.info(), memory, 0)) return run_in_slices(op, all, memory, device, options);
+  const Plan cached = ops::cached_plan(op, all, device, options);
+  if (!fits(device.info(), memory, cached.report().workspace_bytes))
+    return run_in_slices(op, all, memory, device, options);
+  run_slice(cached, device, memory);
+  return cached.report();
+}
+
+}  // namespace axisloom

@@ -1,0 +1,159 @@
+// Plans: made by the operation's registry entry, run by binding buffers to the launches that it lowered to.
+#include <axisloom/error.hpp>
+#include <axisloom/plan.hpp>
+
+#include "core/integers.hpp"
+#include "planner/checked_log.hpp"
+#include "planner/plan_impl.hpp"
+#include "planner/registry.hpp"
+
+#include <algorithm>
+
+namespace axisloom {
+namespace ops {
+namespace {
+
+/// "f32[3,4], f32[4,5] -> f32[3,5]"; the output may not be known yet.
+std::string shapes_text(std::span<const View> views, std::size_t inputs) {
+  std::string text;
+  for (std::size_t i = 0; i < views.size(); ++i)
+    text += (i == 0 ? "" : i == inputs ? " -> " : ", ") + to_string(views[i]);
+  return text;
+}
+
+/// How many of the views are inputs, as far as the operation lets itself be asked.
+std::size_t inputs_among(const Operation& op, std::span<const View> views) try {
+  return std::min(views.size(), static_cast<std::size_t>(entry(op.name).inputs(op)));
+} catch (const std::exception&) {
+  return views.size();
+}
+
+void check_words(const Operation& op, const OpEntry& entry) {
+  if (op.words.size() != entry.words.size()) {
+    std::string names;
+    for (const Word& word : entry.words) names += " <" + std::string(word.name) + ">";
+    throw Error(Errc::usage, "wrong number of words", "write " + op.name + names);
+  }
+  if (!entry.lengths && !op.lengths.empty())
+    throw Error(Errc::usage, "takes no lengths, got " + op.lengths.front().first + "=...");
+}
+
+void check_options(const Operation& op, const OpEntry& entry) {
+  for (const auto& given : op.options) {
+    const std::string &name = given.first, &value = given.second;
+    if (std::count_if(op.options.begin(), op.options.end(), [&](const auto& o) { return o.first == name; }) > 1)
+      throw Error(Errc::usage, "option '" + name + "' is given twice", "give it once");
+    const auto known = std::find_if(entry.options.begin(), entry.options.end(),
+                                    [&](const Option& option) { return option.name == name; });
+    if (known == entry.options.end()) {
+      std::string names;
+      for (const Option& option : entry.options) names += (names.empty() ? "" : ", ") + std::string(option.name);
+      throw Error(Errc::usage, "has no option '" + name + "'",
+                  names.empty() ? "it takes no options" : "its options are " + names);
+    }
+    if (known->value.empty() != value.empty())
+      throw Error(Errc::usage, "option '" + name + (value.empty() ? "' needs a value" : "' takes no value"));
+  }
+}
+
+// Adds what is known about the operation to an error on its way out.
+template <class Body>
+auto in_context(const Operation& op, std::span<const View> views, const Device* device, Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw error.with({.op = to_string(op),
+                      .shapes = shapes_text(views, inputs_among(op, views)),
+                      .device = device && *device ? device->info().label() : ""});
+  }
+}
+
+}  // namespace
+
+const PlanImpl& impl_of(const Plan& plan) {
+  if (!plan.impl()) throw Error(Errc::usage, "this Plan is empty", "make it with plan or warm_up");
+  return *plan.impl();
+}
+
+void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places, i64 workspace_begin) {
+  for (Launch launch : part.launches) {
+    for (LaunchBuffer& buffer : launch.buffers) {
+      if (buffer.view == tickets_view) continue;
+      const Place place = buffer.view == workspace_view ? Place{workspace_view, workspace_begin} : places[buffer.view];
+      if (place.bytes % buffer.element != 0)
+        throw Error(Errc::unsupported, "a part of the plan begins within an element of " + launch.kernel.file);
+      buffer.view = place.view;
+      buffer.offset += place.bytes / buffer.element;
+    }
+    plan.launches.push_back(std::move(launch));
+  }
+  plan.programs.insert(plan.programs.end(), part.programs.begin(), part.programs.end());
+  plan.tickets = std::max(plan.tickets, part.tickets);
+}
+
+void compile(PlanImpl& plan) {
+  const device::HeldLines lines;  // other threads may be waiting for the programs that are made here
+  for (Launch& launch : plan.launches) {
+    launch.kernel.checked = plan.checked;
+    const jit::LaunchForm form{launch.geometry.groups, launch.buffers.size(), launch.params.size()};
+    plan.programs.push_back(jit::obtain(*plan.device.impl(), launch.kernel, form));
+  }
+}
+
+}  // namespace ops
+
+const PlanReport& Plan::report() const {
+  return ops::impl_of(*this).report;
+}
+std::span<const View> Plan::views() const {
+  return ops::impl_of(*this).views;
+}
+const Device& Plan::device() const {
+  return ops::impl_of(*this).device;
+}
+
+Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+  return ops::in_context(op, views, &device, [&] {
+    device.info();  // an empty one is refused here
+    const ops::OpEntry& entry = ops::entry(op.name);
+    ops::check_words(op, entry);
+    ops::check_options(op, entry);
+    const auto inputs = static_cast<std::size_t>(entry.inputs(op));
+    if (views.size() != inputs && views.size() != inputs + 1)
+      throw Error(Errc::usage, "takes " + std::to_string(inputs) + " inputs and at most one output view");
+    for (const View& input : views.first(inputs)) validate(input, "input");
+    std::vector<View> all(views.begin(), views.end());
+    if (all.size() == inputs) all.push_back(entry.result(op, views));
+    validate(all.back(), "output");
+    std::shared_ptr<PlanImpl> made = entry.plan(op, all, device, options);
+    PlanReport& report = made->report;
+    if (made->tickets > 0) {
+      const std::size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;
+      report.workspace_bytes = tickets_begin + static_cast<std::size_t>(made->tickets) * sizeof(u32);
+    }
+    report.op = to_string(op);
+    report.shapes = ops::shapes_text(all, inputs);
+    report.device = device.info().label();
+    return Plan(std::move(made));
+  });
+}
+
+std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& device) {
+  std::vector<Plan> plans;
+  for (const PlanRequest& request : requests) plans.push_back(plan(request.op, request.views, device, request.options));
+  return plans;
+}
+
+View result_view(const Operation& op, std::span<const View> inputs) {
+  return ops::in_context(op, inputs, nullptr, [&] {
+    const ops::OpEntry& entry = ops::entry(op.name);
+    ops::check_words(op, entry);
+    ops::check_options(op, entry);
+    if (const int takes = entry.inputs(op); inputs.size() != static_cast<std::size_t>(takes))
+      throw Error(Errc::usage, "takes " + std::to_string(takes) + (takes == 1 ? " input" : " inputs"));
+    for (const View& view : inputs) validate(view, "input");
+    return entry.result(op, inputs);
+  });
+}
+
+}  // namespace axisloom

@@ -1,0 +1,73 @@
+// A bounded cache of plans; those of lost devices go first, then the one longest unused.
+#include "planner/plan_cache.hpp"
+
+#include "planner/configuration.hpp"
+#include "planner/plan_impl.hpp"
+
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+namespace axisloom::ops {
+namespace {
+
+constexpr std::size_t most_plans = 512;  // a plan is some kilobytes
+
+std::string key_of(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+  std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(device.impl().get())) + "|" + to_string(op);
+  for (const View& view : views)
+    key += "|" + std::string(name(view.dtype)) + to_string(view.shape) + to_string(view.strides) + "+" +
+           std::to_string(view.offset) + "@" + std::to_string(view.align);
+  return key + "|" + options.candidate + "|" + ops::to_string(options.configuration) + "|" +
+         std::to_string(int(options.index)) + (options.checked ? "c" : "") + (options.in_place ? "i" : "");
+}
+
+class PlanCache {
+  using Entries = std::list<std::pair<std::string, Plan>>;
+
+ public:
+  std::optional<Plan> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto at = places_.find(key);
+    if (at == places_.end()) return std::nullopt;
+    entries_.splice(entries_.begin(), entries_, at->second);
+    return entries_.front().second;
+  }
+
+  void insert(const std::string& key, const Plan& plan) {
+    Entries fresh, unused;  // what goes, goes without the lock: it stores programs
+    fresh.emplace_front(key, plan);
+    const std::lock_guard lock(mutex_);
+    if (!places_.try_emplace(key, fresh.begin()).second) return;
+    for (auto entry = entries_.begin(); entry != entries_.end();) {
+      const auto at = entry++;
+      if (at->second.impl()->device.impl()->lost()) move_out(at, unused);
+    }
+    entries_.splice(entries_.begin(), fresh);
+    if (entries_.size() > most_plans) move_out(std::prev(entries_.end()), unused);
+  }
+
+ private:
+  void move_out(Entries::iterator entry, Entries& to) {
+    places_.erase(entry->first);
+    to.splice(to.begin(), entries_, entry);
+  }
+
+  std::mutex mutex_;
+  Entries entries_;
+  std::unordered_map<std::string, Entries::iterator> places_;
+};
+
+}  // namespace
+
+Plan cached_plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+  // Never destroyed: plans hold devices, whose runtimes may already be gone when static objects are.
+  static PlanCache& cache = *new PlanCache;
+  const std::string key = key_of(op, views, device, options);
+  if (std::optional<Plan> known = cache.find(key)) return *std::move(known);
+  Plan made = plan(op, views, device, options);
+  cache.insert(key, made);
+  return made;
+}
+
+}  // namespace axisloom::ops

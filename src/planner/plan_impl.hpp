@@ -1,0 +1,85 @@
+// What a plan holds, and how its launches are bound to buffers.
+#pragma once
+
+#include <axisloom/plan.hpp>
+
+#include "core/integers.hpp"
+#include "jit/jit.hpp"
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace axisloom {
+
+// Buffers of a launch that are none of the plan's views.
+inline constexpr int workspace_view = -1;  // the run's workspace, its contents undefined at the start
+inline constexpr int tickets_view = -2;    // u32 slots for the ticket words: 0 before a run, and again after it
+inline constexpr int most_tickets = 1024;  // of one plan
+inline constexpr std::size_t workspace_alignment = 256;  // of what a plan keeps apart within its workspace
+inline constexpr std::size_t widest_access = 128;        // bytes of the widest aligned access of a kernel
+
+/// Whether a kernel's arguments stay within what all runtimes take, OpenCL promising 1,024 bytes: the parameters;
+/// pointer, offset and, where accesses are watched, one number for each buffer; and then the log.
+constexpr bool arguments_fit(std::size_t params_bytes, std::size_t buffers) {
+  return params_bytes + 24 * buffers + 8 <= 1000;
+}
+
+/// A buffer argument of a launch.
+struct LaunchBuffer {
+  int view = 0;                               // position in Plan::views(), or one of the above
+  i64 offset = 0;                             // of the kernel's element 0, in elements as the kernel declares them
+  i64 element = 1;                            // bytes of such an element
+  std::optional<device::TensorMap> map = {};  // the kernel takes this instead of an address; it begins at `offset`
+};
+
+/// One kernel launch of a plan.
+struct Launch {
+  jit::Specialisation kernel;
+  device::Geometry geometry;
+  std::vector<LaunchBuffer> buffers;  // in the order of the kernel's declaration
+  std::vector<std::byte> params;      // bytes of its PARAMS struct
+};
+
+struct PlanImpl {
+  Device device;
+  std::vector<View> views;
+  PlanReport report;
+  std::vector<Launch> launches;
+  std::vector<std::shared_ptr<device::Program>> programs;  // one per launch
+  int tickets = 0;                                         // slots of tickets_view that the launches use
+  bool in_place = false;                                   // output and input are the very same bytes
+  bool checked = false;  // every access is checked; run then waits and throws on a violation
+};
+
+namespace ops {
+
+/// What a plan holds; Error(usage) for an empty one.
+const PlanImpl& impl_of(const Plan& plan);
+
+/// Compiles the launches of a plan (or finds them in the cache), so that running it compiles nothing; fills `programs`.
+void compile(PlanImpl& plan);
+
+/// Where a buffer of a part of a plan lies in the whole: `bytes` after the start of the whole's buffer `view`.
+struct Place {
+  int view = 0;
+  i64 bytes = 0;
+};
+
+/// Adds the compiled launches of `part` behind those of `plan`: the part's view i lies at places[i], its workspace at
+/// `workspace_begin` bytes of the whole's (a multiple of workspace_alignment). Launches of a plan run one after the
+/// other, so parts may share workspace and tickets.
+void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places, i64 workspace_begin);
+
+/// The bytes of a params struct whose layout is shared with the kernel. It has no padding, not even at its end, which
+/// rusticl does not count as a part of it.
+template <class Params>
+std::vector<std::byte> params_bytes(const Params& params) {
+  static_assert(std::has_unique_object_representations_v<Params>, "fill the padding with a member");
+  auto bytes = std::as_bytes(std::span(&params, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace ops
+}  // namespace axisloom

@@ -1,0 +1,52 @@
+// Workspaces: the caller's own, or the queue's, which grows and stays.
+#include "planner/workspace.hpp"
+
+#include "core/integers.hpp"
+
+namespace axisloom::ops {
+namespace {
+
+std::size_t tickets_bytes(const PlanImpl& plan) {
+  return static_cast<std::size_t>(plan.tickets) * sizeof(u32);
+}
+
+}  // namespace
+
+Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given,
+                     std::vector<std::shared_ptr<device::Event>>& waits) {
+  const std::size_t bytes = plan.report.workspace_bytes;  // the tickets stand at its end
+  if (bytes == 0) return;
+  if (given) {
+    memory_ = given.impl();
+    if (plan.tickets == 0) return;
+    tickets_begin_ = i64(bytes - tickets_bytes(plan));
+    std::vector<std::shared_ptr<device::Event>> cleared(1);  // nothing may fail once the fill is queued
+    cleared[0] = queue.impl()->fill(*memory_, static_cast<std::size_t>(tickets_begin_), tickets_bytes(plan),
+                                    std::byte{0}, waits);
+    waits.swap(cleared);
+    tickets_ = memory_;
+    return;
+  }
+  scratch_ = &queue.impl()->scratch;
+  lock_ = std::unique_lock(scratch_->mutex);
+  if (!scratch_->memory || scratch_->memory->bytes() < bytes) scratch_->memory = plan.device.impl()->allocate(bytes);
+  memory_ = scratch_->memory;
+  if (plan.tickets == 0) return;
+  if (!scratch_->tickets) {
+    auto fresh = plan.device.impl()->allocate(most_tickets * sizeof(u32));
+    waits.push_back(queue.impl()->fill(*fresh, 0, fresh->bytes(), std::byte{0}, {}));
+    scratch_->tickets = std::move(fresh);  // only now are they sure to be zero
+  }
+  tickets_ = scratch_->tickets;
+}
+
+// A run that failed half way may leave tickets taken, so the next one begins with fresh ones.
+Workspace::~Workspace() {
+  if (scratch_ && !queued_) scratch_->tickets = nullptr;
+}
+
+device::Buffer& Workspace::buffer(int view) const {
+  return view == tickets_view ? *tickets_ : *memory_;
+}
+
+}  // namespace axisloom::ops

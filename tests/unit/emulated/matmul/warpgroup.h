@@ -1,1 +1,0 @@
-// Stands in for src/ops/matmul/warpgroup.h: emulated/warpgroup_words.h has its words, for all kernels of a test.

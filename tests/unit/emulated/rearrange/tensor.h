@@ -1,1 +1,0 @@
-// Stands in for src/ops/rearrange/tensor.h: emulated/tensor_words.h has its words, for all kernels of a test.
