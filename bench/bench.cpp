@@ -76,22 +76,22 @@ double rate(const Entry& entry, Limit limit) {
 }
 
 void compare(CaseResult& result) {
-  const Entry* yardstick = nullptr;
+  const Entry* reference = nullptr;
   std::vector<Entry*> order;
   for (Entry& entry : result.entries) {
     if (!timed(entry)) continue;
-    if (!is_yardstick(entry.role))
+    if (!is_reference(entry.role))
       order.push_back(&entry);
-    else if (yardstick == nullptr)
-      yardstick = &entry;
+    else if (reference == nullptr)
+      reference = &entry;
   }
   std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->seconds < b->seconds; });
   for (std::size_t place = 0; place < order.size(); ++place) order[place]->rank = static_cast<int>(place) + 1;
-  if (yardstick == nullptr) return;
-  result.yardstick = yardstick->name;
-  result.yardstick_role = yardstick->role;
+  if (reference == nullptr) return;
+  result.reference = reference->name;
+  result.reference_role = reference->role;
   for (Entry& entry : result.entries)
-    if (timed(entry)) entry.share = rate(entry, result.limit) / rate(*yardstick, result.limit);
+    if (timed(entry)) entry.share = rate(entry, result.limit) / rate(*reference, result.limit);
 }
 
 std::string shapes_of(const Workload& workload) {

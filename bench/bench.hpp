@@ -46,7 +46,7 @@ struct Entry {
   Stop stop = Stop::time_up;
   double seconds = 0;           // median by the result's clock
   Work rate;                    // bytes and arithmetic operations per second
-  std::optional<double> share;  // of the rate of the yardstick in this run
+  std::optional<double> share;  // of the rate of the reference in this run
   int rank = 0;                 // among all that do the job and are right; 0: not ranked
 };
 
@@ -61,14 +61,14 @@ struct CaseResult {
   Clock clock = Clock::call;
   Cache cache = Cache::warm;
   double checking = 0, measuring = 0;  // seconds; both states of the cache share one checking
-  std::string yardstick;  // the contestant that shares refer to; empty when there is none
-  Role yardstick_role = Role::copy;
+  std::string reference;               // the contestant that shares refer to; empty when there is none
+  Role reference_role = Role::copy;
   std::vector<Entry> entries;
 };
 
 using Progress = std::function<void(const std::string& what)>;
 
-/// Whether --peers lets a contestant take part: Axisloom and the yardsticks always do.
+/// Whether --peers lets a contestant take part: Axisloom and the references always do.
 bool takes_part(const PeerEntry& entry, const Settings& settings);
 
 /// Checks, measures and checks again. Every contestant's result is judged twice, its place overwritten with different

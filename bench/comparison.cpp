@@ -20,7 +20,7 @@ Estimate estimate_of(const Document& times) {
 /// Axisloom's figures in a case.
 struct Figures {
   Estimate seconds;
-  std::optional<Estimate> in_yardsticks;  // its time by the yardstick's
+  std::optional<Estimate> in_references;  // its time by the reference's
   std::optional<double> share;
 };
 
@@ -30,9 +30,9 @@ std::optional<Figures> figures_of(const Document& result) {
   const Document* const times = ours == nullptr ? nullptr : times_of(result, *ours);
   if (times == nullptr) return std::nullopt;
   Figures figures{estimate_of(*times), std::nullopt, share_of(*ours)};
-  const Document* const yardstick = yardstick_of(result);
-  const Document* const its_times = yardstick == nullptr ? nullptr : times_of(result, *yardstick);
-  if (its_times != nullptr && figures.share) figures.in_yardsticks = quotient(figures.seconds, estimate_of(*its_times));
+  const Document* const reference = reference_of(result);
+  const Document* const its_times = reference == nullptr ? nullptr : times_of(result, *reference);
+  if (its_times != nullptr && figures.share) figures.in_references = quotient(figures.seconds, estimate_of(*its_times));
   return figures;
 }
 
@@ -53,7 +53,7 @@ Change change_of(const Document* before, const Document& after, double threshold
   Change change{label_of(after), after.at("case").get<std::string>()};
   const auto old_figures = before == nullptr ? std::nullopt : figures_of(*before), new_figures = figures_of(after);
   const bool on_cpu = after.at("clock") == "call";
-  const auto of_share = [](const std::optional<Figures>& figures) { return !figures || figures->in_yardsticks; };
+  const auto of_share = [](const std::optional<Figures>& figures) { return !figures || figures->in_references; };
   change.of_share = on_cpu && of_share(old_figures) && of_share(new_figures);
   const auto shown = [&](const Figures& figures) { return change.of_share ? *figures.share : figures.seconds.median; };
   if (old_figures) change.before = shown(*old_figures);
@@ -63,7 +63,7 @@ Change change_of(const Document* before, const Document& after, double threshold
   } else if (!old_figures) {
     change.verdict = Verdict::added;
   } else {
-    change.ratio = change.of_share ? quotient(*new_figures->in_yardsticks, *old_figures->in_yardsticks)
+    change.ratio = change.of_share ? quotient(*new_figures->in_references, *old_figures->in_references)
                                    : quotient(new_figures->seconds, old_figures->seconds);
     change.verdict = judged(*change.ratio, threshold);
   }

@@ -31,7 +31,7 @@ Verdict judged(const Estimate& ratio, double threshold);
 struct Change {
   std::string label, text;
   Verdict verdict = Verdict::unclear;
-  bool of_share = false;                          // compared by the share of the yardstick, else by seconds
+  bool of_share = false;                          // compared by the share of the reference, else by seconds
   std::optional<double> before = {}, after = {};  // share, or seconds
   std::optional<Estimate> ratio = {};             // new time by old time, or old share by new share
 };
@@ -45,8 +45,8 @@ struct Comparison {
   /// Whether a case is slower or broken.
   bool regression() const noexcept;
 };
-/// Cases are the same when text and state of the cache are. On CPU devices shares of the yardstick are compared,
-/// because absolute figures drift with the machine, and seconds where there is no yardstick; on GPUs seconds by the
+/// Cases are the same when text and state of the cache are. On CPU devices shares of the reference are compared,
+/// because absolute figures drift with the machine, and seconds where there is no reference; on GPUs seconds by the
 /// device's clock.
 Comparison compared(const Document& before, const Document& after, double threshold);
 

@@ -1,4 +1,4 @@
-// Whoever takes part in a measurement: Axisloom itself, a yardstick, another library.
+// Whoever takes part in a measurement: Axisloom itself, a reference, another library.
 #pragma once
 
 #include "bench/cache.hpp"
@@ -23,7 +23,7 @@ struct Timing {
 /// registers.
 enum class Role { ours, copy, read, peak, peer };
 const char* name(Role role) noexcept;
-bool is_yardstick(Role role) noexcept;
+bool is_reference(Role role) noexcept;
 
 class Contestant {
  public:
@@ -46,7 +46,7 @@ class Contestant {
   virtual double flush_cache(CacheFlusher& shared) { return shared.flush(); }
   /// Overwrites the place of the result, so that one that is never written is not taken for right.
   virtual void spoil(std::byte value) { workload_.spoil_output(value); }
-  /// What it does in a run; of yardsticks less than the job.
+  /// What it does in a run; of references less than the job.
   virtual Work work() const { return workload_.work(); }
   /// Bytes that a run writes, and leaves for the caches to write back.
   virtual double written() const { return static_cast<double>(workload_.output_bytes()); }

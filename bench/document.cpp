@@ -15,7 +15,7 @@
 namespace axisloom::bench {
 namespace {
 
-constexpr std::array yardstick_roles{Role::copy, Role::read, Role::peak};
+constexpr std::array reference_roles{Role::copy, Role::read, Role::peak};
 
 const Document& schema() {
   static const Document parsed = Document::parse(jit::embedded("docs/bench.schema.json"));
@@ -71,19 +71,19 @@ const Document* find_contestant(const Document& result, std::string_view name) {
   return nullptr;
 }
 
-const Document* yardstick_of(const Document& result) {
-  for (Role role : yardstick_roles)
+const Document* reference_of(const Document& result) {
+  for (Role role : reference_roles)
     if (const std::string its_name = result.value(name(role), ""); !its_name.empty())
       return find_contestant(result, its_name);
   return nullptr;
 }
 
-std::string share_key(Role yardstick) {
-  return std::string("share_of_") + name(yardstick);
+std::string share_key(Role reference) {
+  return std::string("share_of_") + name(reference);
 }
 
 std::optional<double> share_of(const Document& contestant) {
-  for (Role role : yardstick_roles)
+  for (Role role : reference_roles)
     if (contestant.contains(share_key(role))) return contestant.at(share_key(role)).get<double>();
   return std::nullopt;
 }

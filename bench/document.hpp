@@ -33,9 +33,9 @@ bool is_arithmetic(const Document& result);
 /// The contestant of a case by its name, or null.
 const Document* find_contestant(const Document& result, std::string_view name);
 /// The contestant that shares refer to, or null.
-const Document* yardstick_of(const Document& result);
-/// The name of the member with the share of a yardstick.
-std::string share_key(Role yardstick);
+const Document* reference_of(const Document& result);
+/// The name of the member with the share of a reference.
+std::string share_key(Role reference);
 std::optional<double> share_of(const Document& contestant);
 /// Median and interval by the clock that decides, "median_ms", "low_ms" and "high_ms"; null when it has no times.
 const Document* times_of(const Document& result, const Document& contestant);

@@ -127,7 +127,7 @@ const char* name(Role role) noexcept {
   }
   return "peer";
 }
-bool is_yardstick(Role role) noexcept {
+bool is_reference(Role role) noexcept {
   return role == Role::copy || role == Role::read || role == Role::peak;
 }
 const char* name(Clock clock) noexcept {

@@ -175,14 +175,14 @@ class ProductJudge final : public Judge {
 
  private:
   Reference<Number> work_out(std::int64_t batch) const {
-    const Product turned = product_.transposed();
+    const Product transposed = product_.transposed();
     const Elements<Number> a(workload_.data(0), product_.in, product_.a, batch);
     const Elements<Number> b(workload_.data(1), product_.in, product_.b, batch);
-    const Elements<Number> turned_a(workload_.data(1), product_.in, turned.a, batch);
-    const Elements<Number> turned_b(workload_.data(0), product_.in, turned.b, batch);
+    const Elements<Number> transposed_a(workload_.data(1), product_.in, transposed.a, batch);
+    const Elements<Number> transposed_b(workload_.data(0), product_.in, transposed.b, batch);
     Reference<Number> reference{sample(product_.m), sample(product_.n), {}, {}, {}};
     reference.of_columns = columns_of(product_, a, b, reference.columns, helper_);
-    reference.of_rows = columns_of(turned, turned_a, turned_b, reference.rows, helper_);
+    reference.of_rows = columns_of(transposed, transposed_a, transposed_b, reference.rows, helper_);
     reference.sums = sums_of(product_, a, b, helper_);
     return reference;
   }
@@ -287,7 +287,8 @@ bool can_judge(const Product& product) noexcept {
 }
 
 std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product, Where where) {
-  if (core::float_format(product.in) != nullptr) return std::make_unique<ProductJudge<double>>(workload, product, where);
+  if (core::float_format(product.in) != nullptr)
+    return std::make_unique<ProductJudge<double>>(workload, product, where);
   return std::make_unique<ProductJudge<std::uint64_t>>(workload, product, where);
 }
 

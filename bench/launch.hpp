@@ -18,7 +18,6 @@ u64 check_groups(i64 points);
 
 /// Runs a kernel of a file of this folder, named without its ending, over so many points and waits.
 void launch_check(const Device& device, const Queue& queue, const std::string& file, const std::string& kernel,
-                  jit::Defines defines, i64 points, std::span<const Buffer> buffers,
-                  std::span<const std::byte> params);
+                  jit::Defines defines, i64 points, std::span<const Buffer> buffers, std::span<const std::byte> params);
 
 }  // namespace axisloom::bench

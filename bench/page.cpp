@@ -43,9 +43,9 @@ std::string chart_of(const Document& result, const std::string& id) {
       out += fmt::format("{}{} {}", out.empty() ? "" : ", ", contestant.at("name").get<std::string>(),
                          contestant.at("status").get<std::string>());
   }
-  const Document* const yardstick = yardstick_of(result);
-  if (yardstick != nullptr && yardstick->contains(unit_key(result)))
-    chart.ceiling = yardstick->at(unit_key(result)).get<double>();
+  const Document* const reference = reference_of(result);
+  if (reference != nullptr && reference->contains(unit_key(result)))
+    chart.ceiling = reference->at(unit_key(result)).get<double>();
   const std::string note = out.empty() ? "" : fmt::format(" <strong>{}</strong>", escaped_html(out));
   return fmt::format("<figure><figcaption>{}{}</figcaption>\n{}</figure>\n", escaped_html(chart.title), note,
                      chart.bars.empty() ? "" : svg_of(chart));
@@ -111,7 +111,7 @@ std::string absent_of(const Document& document) {
   std::vector<std::string> lines;
   for (const Document& result : document.at("cases"))
     for (const Document& contestant : result.at("contestants")) {
-      if (contestant.at("status") != "absent" || is_yardstick(role_of(contestant))) continue;
+      if (contestant.at("status") != "absent" || is_reference(role_of(contestant))) continue;
       const std::string line =
           fmt::format("{}: {}", contestant.at("name").get<std::string>(), contestant.at("reason").get<std::string>());
       if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
@@ -165,7 +165,7 @@ void raise_ceiling(std::vector<Roofline::Ceiling>& ceilings, const std::string& 
   ceilings.push_back({name, value, of_memory});
 }
 
-/// What the yardsticks of a case say of the device; of those of memory only where no cache held the arrays.
+/// What the references of a case say of the device; of those of memory only where no cache held the arrays.
 void add_ceilings(const Document& result, Roofline& roofline) {
   const std::string cache = cache_of(result);
   for (const Document& contestant : result.at("contestants")) {
@@ -181,7 +181,7 @@ void add_ceilings(const Document& result, Roofline& roofline) {
 void add_points(const Document& result, Roofline& roofline) {
   const double operations = result.value("operations", 0.0), bytes = result.at("bytes").get<double>();
   for (const Document& contestant : result.at("contestants"))
-    if (operations > 0 && bytes > 0 && !is_yardstick(role_of(contestant)) && contestant.contains("gflop_per_second"))
+    if (operations > 0 && bytes > 0 && !is_reference(role_of(contestant)) && contestant.contains("gflop_per_second"))
       roofline.points.push_back({contestant.at("name").get<std::string>(), label_of(result), operations / bytes,
                                  contestant.at("gflop_per_second").get<double>()});
 }
@@ -207,7 +207,7 @@ std::string roofline_of(std::span<const NamedDocument> documents, const std::str
         add_points(result, roofline);
       }
   if (roofline.points.empty())
-    return "<p>No case here does arithmetic: its only ceiling is the yardstick of its own chart.</p>\n";
+    return "<p>No case here does arithmetic: its only ceiling is the reference of its own chart.</p>\n";
   return fmt::format(
       "<figure class=\"wide\"><figcaption>{}. Slopes: what copying and reading reach on arrays that no cache holds. "
       "Roofs: what arithmetic alone reaches. What only reads, or lies in a cache, may be above the slope of "
@@ -234,7 +234,7 @@ std::string contents_of(std::span<const NamedDocument> documents) {
 
 constexpr const char* explanation =
     "<p>Rates of right results, each checked in the same run. Bars: <span class=\"key ours\">Axisloom</span>, "
-    "<span class=\"key peer\">other libraries</span>, <span class=\"key yardstick\">yardsticks</span>, which do not do "
+    "<span class=\"key peer\">other libraries</span>, <span class=\"key reference\">references</span>, which do not do "
     "the job: "
     "the dashed line is the one that shares refer to. A thin line through the end of a bar is the 95% interval of the "
     "median. GB/s count bytes read plus bytes written.</p>\n";

@@ -79,14 +79,15 @@ std::optional<Reduction> reduction_of(const Operation& op, std::span<const View>
 }
 
 Product Product::transposed() const {
-  const auto turned = [](const Matrix& matrix) {
+  const auto transposed = [](const Matrix& matrix) {
     return Matrix{matrix.offset, matrix.column, matrix.row, matrix.batch};
   };
-  return {in, out, n, m, k, batch, turned(b), turned(a), turned(c)};
+  return {in, out, n, m, k, batch, transposed(b), transposed(a), transposed(c)};
 }
 
 std::optional<Product> product_of(const Operation& op, std::span<const View> views) {
-  if (ops::entry(op.name).known_as != "matmul" || views.size() != 3 || !op.options.empty() || views[0].dtype != views[1].dtype)
+  if (ops::entry(op.name).known_as != "matmul" || views.size() != 3 || !op.options.empty() ||
+      views[0].dtype != views[1].dtype)
     return std::nullopt;
   const View &a = views[0], &b = views[1], &c = views[2];
   if (a.rank() == 0 || b.rank() == 0) return std::nullopt;

@@ -43,7 +43,8 @@ struct Product {
   /// The same numbers as the product of the transposed matrices.
   Product transposed() const;
 };
-/// Nothing when the operation is known as no matmul, or not plainly one of two arrays of one dtype, or its batches need several strides.
+/// Nothing when the operation is known as no matmul, or not plainly one of two arrays of one dtype, or its batches need
+/// several strides.
 std::optional<Product> product_of(const Operation& op, std::span<const View> views);
 
 }  // namespace axisloom::bench

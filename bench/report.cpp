@@ -84,9 +84,9 @@ Json case_json(const CaseResult& result) {
             {"cache", name(result.cache)},
             {"checking_ms", rounded(result.checking * 1e3)},
             {"measuring_ms", rounded(result.measuring * 1e3)},
-            {name(result.yardstick_role), result.yardstick}};
+            {name(result.reference_role), result.reference}};
   json["contestants"] = Json::array();
-  for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.yardstick_role));
+  for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.reference_role));
   return json;
 }
 
@@ -175,7 +175,7 @@ std::string circumstances(const Json& document) {
 
 }  // namespace
 
-Json json_of(const Entry& entry, Role yardstick) {
+Json json_of(const Entry& entry, Role reference) {
   Json json{{"name", entry.name}, {"role", name(entry.role)}, {"status", name(entry.status)}};
   if (!entry.how.empty()) json["how"] = entry.how;
   if (!entry.reason.empty()) json["reason"] = entry.reason;
@@ -184,7 +184,7 @@ Json json_of(const Entry& entry, Role yardstick) {
   json["call"] = times_json(*entry.call);
   if (entry.rate.bytes > 0) json["gb_per_second"] = rounded(entry.rate.bytes / 1e9);
   if (entry.rate.operations > 0) json["gflop_per_second"] = rounded(entry.rate.operations / 1e9);
-  if (entry.share) json[share_key(yardstick)] = rounded(*entry.share);
+  if (entry.share) json[share_key(reference)] = rounded(*entry.share);
   if (entry.rank > 0) json["rank"] = entry.rank;
   json["stopped"] = name(entry.stop);
   return json;

@@ -27,13 +27,13 @@ struct Report {
 std::string text_of(const Report& report, harness::Format format);
 
 /// One contestant of a case, as it stands in the JSON document and in sweeps.
-nlohmann::ordered_json json_of(const Entry& entry, Role yardstick);
+nlohmann::ordered_json json_of(const Entry& entry, Role reference);
 nlohmann::ordered_json json_of(const Report& report);
 
 /// A row per contestant of every case.
 harness::Table table_of(std::span<const CaseResult> cases);
 /// From a document as json_of makes it: a row per case and a column per contestant, in GB/s or GFLOP/s, whichever
-/// limits the case; of Axisloom's with its share of the yardstick.
+/// limits the case; of Axisloom's with its share of the reference.
 std::string markdown_of(const nlohmann::ordered_json& document);
 
 }  // namespace axisloom::bench

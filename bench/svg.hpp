@@ -26,7 +26,7 @@ struct BarChart {
   std::string title;  // "transpose f32 8192"
   std::string unit;   // "GB/s"
   std::vector<Bar> bars;
-  std::optional<double> ceiling;  // the yardstick's rate: a line across all bars
+  std::optional<double> ceiling;  // the reference's rate: a line across all bars
 };
 std::string svg_of(const BarChart& chart);
 

@@ -15,7 +15,7 @@ constexpr double bar_row = 24, bar_height = 14, names_width = 130, bars_width = 
 constexpr double chart_width = names_width + bars_width + values_width;
 
 std::string bar_class(Role role) {
-  return role == Role::ours ? "ours" : is_yardstick(role) ? "yardstick" : "peer";
+  return role == Role::ours ? "ours" : is_reference(role) ? "reference" : "peer";
 }
 
 /// The chart in words, for who cannot see it.

@@ -24,13 +24,13 @@ Json values_json(const Configuration& configuration) {
   return json;
 }
 
-/// Axisloom and the yardstick, where there is one; throws what the plan throws.
+/// Axisloom and the reference, where there is one; throws what the plan throws.
 std::vector<std::unique_ptr<Contestant>> contestants_of(Workload& workload, const PlanOptions& options,
                                                         Session& session) {
   std::vector<std::unique_ptr<Contestant>> list;
   list.push_back(make_ours(workload, "axisloom", options));
   for (const PeerEntry& peer : peer_table()) {
-    if (!is_yardstick(peer.role) || list.size() > 1) continue;
+    if (!is_reference(peer.role) || list.size() > 1) continue;
     Offer offer = peer.offer(workload, session);
     if (offer.contestant) list.push_back(std::move(offer.contestant));
   }
@@ -40,9 +40,9 @@ std::vector<std::unique_ptr<Contestant>> contestants_of(Workload& workload, cons
 Json with_result(Json line, const CaseResult& result) {
   line["check"] = name(result.strength);
   line["cache"] = name(result.cache);
-  line["contestant"] = json_of(result.entries.front(), result.yardstick_role);
+  line["contestant"] = json_of(result.entries.front(), result.reference_role);
   for (const Entry& entry : result.entries)
-    if (is_yardstick(entry.role)) line[name(entry.role)] = json_of(entry, result.yardstick_role);
+    if (is_reference(entry.role)) line[name(entry.role)] = json_of(entry, result.reference_role);
   return line;
 }
 

@@ -1,4 +1,4 @@
-// Axisloom at every combination of a candidate's tunables, each in turns with the yardstick: what the tuning store is
+// Axisloom at every combination of a candidate's tunables, each in turns with the reference: what the tuning store is
 // made from.
 #pragma once
 

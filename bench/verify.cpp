@@ -11,17 +11,17 @@
 namespace axisloom::bench {
 namespace {
 
-/// The guard seen from one row of points, those that differ in the last axis only.
+/// The tail seen from one row of points, those that differ in the last axis only.
 struct RowGuard {
   bool active = false;
   std::int64_t base = 0, step = 0, count = 0;
   bool exists(std::int64_t n) const { return !active || base + n * step < count; }
 };
 
-RowGuard row_guard(const core::Move& move, const std::vector<std::int64_t>& index) {
-  if (!move.guard) return {};
+RowGuard row_tail(const core::Move& move, const std::vector<std::int64_t>& index) {
+  if (!move.tail) return {};
   const auto last = static_cast<int>(move.axes.size()) - 1;
-  const auto& [outer, inner, count, fill] = *move.guard;
+  const auto& [outer, inner, count, fill] = *move.tail;
   const std::int64_t inner_extent = move.axes[static_cast<std::size_t>(inner)].extent;
   RowGuard row{true, 0, 0, count};
   if (outer == last)
@@ -56,10 +56,10 @@ Mistakes count_wrong(Team& team, core::Move move, const Right& right) {
         from += index[d] * axis.in;
         to += index[d] * axis.out;
       }
-      const RowGuard guard = row_guard(move, index);
+      const RowGuard tail = row_tail(move, index);
       for (std::int64_t n = 0; n < last.extent; ++n) {
-        const bool exists = guard.exists(n);
-        if (!exists && !move.guard->fill) continue;
+        const bool exists = tail.exists(n);
+        if (!exists && !move.tail->fill) continue;
         const std::int64_t at = to + n * last.out;
         if (right(from + n * last.in, at, exists)) continue;
         if (mine.count++ == 0) mine.first = at;
@@ -130,8 +130,8 @@ core::Move in_output_order(core::Move move) {
   core::Move sorted = move;
   for (std::size_t to = 0; to < order.size(); ++to) {
     sorted.axes[to] = move.axes[static_cast<std::size_t>(order[to])];
-    if (move.guard && move.guard->outer == order[to]) sorted.guard->outer = static_cast<int>(to);
-    if (move.guard && move.guard->inner == order[to]) sorted.guard->inner = static_cast<int>(to);
+    if (move.tail && move.tail->outer == order[to]) sorted.tail->outer = static_cast<int>(to);
+    if (move.tail && move.tail->inner == order[to]) sorted.tail->inner = static_cast<int>(to);
   }
   return sorted;
 }

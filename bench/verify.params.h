@@ -9,13 +9,13 @@ typedef struct {
   i64 in_offset;
   i64 out_offset;
   i64 points;               // product of the extents; of `fill`: elements of the buffer
-  i64 guard_count;          // index[guard_outer] * guard_inner_extent + index[guard_inner] must stay below it
-  i64 guard_inner_extent;
+  i64 tail_count;          // index[tail_outer] * tail_inner_extent + index[tail_inner] must stay below it
+  i64 tail_inner_extent;
   u64 seed;
   u64 keep;           // bits of the hash that stay as they are
   u64 set;            // bits that are set afterwards
-  i32 guard_outer;    // -1: every element exists
-  i32 guard_inner;
-  i32 guard_fill;     // what does not exist is zero; otherwise it is not looked at
+  i32 tail_outer;    // -1: every element exists
+  i32 tail_inner;
+  i32 tail_fill;     // what does not exist is zero; otherwise it is not looked at
   i32 axes;           // how many of the extents are not padding
 } VerifyParams;

@@ -16,7 +16,7 @@ VerifyParams params_of(const Data& data) {
   params.seed = data.seed;
   params.keep = data.keep;
   params.set = data.set;
-  params.guard_outer = params.guard_inner = -1;
+  params.tail_outer = params.tail_inner = -1;
   return params;
 }
 
@@ -37,12 +37,12 @@ VerifyParams params_of(const core::Move& move, const Data& data) {
   params.points = move.count();
   params.in_offset = move.in_offset;
   params.out_offset = move.out_offset;
-  if (move.guard) {
-    params.guard_outer = first + move.guard->outer;
-    params.guard_inner = first + move.guard->inner;
-    params.guard_inner_extent = move.axes[static_cast<std::size_t>(move.guard->inner)].extent;
-    params.guard_count = move.guard->count;
-    params.guard_fill = move.guard->fill ? 1 : 0;
+  if (move.tail) {
+    params.tail_outer = first + move.tail->outer;
+    params.tail_inner = first + move.tail->inner;
+    params.tail_inner_extent = move.axes[static_cast<std::size_t>(move.tail->inner)].extent;
+    params.tail_count = move.tail->count;
+    params.tail_fill = move.tail->fill ? 1 : 0;
   }
   return params;
 }

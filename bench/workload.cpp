@@ -63,7 +63,7 @@ void Workload::describe() {
   product_ = product_of(op_, views_);
   const std::int64_t bytes = move_ ? move_->bytes_moved() : entry().bytes(op_, views_);
   work_ = {static_cast<double>(bytes), entry().operations != nullptr ? entry().operations(op_, views_) : 0};
-  // Where Axisloom computes on host memory, whoever reads it is the yardstick, and no copy has to be made room for.
+  // Where Axisloom computes on host memory, whoever reads it is the reference, and no copy has to be made room for.
   if (move_ || (limit() == Limit::memory && device_.info().kind != Kind::cpu))
     // In whole packets, so that a few bytes of result do not make it another kind of copy.
     plain_copy_ = copy_of(static_cast<std::int64_t>(size_of(in().dtype)), bytes < 64 ? bytes / 2 : bytes / 32 * 16);
@@ -84,7 +84,8 @@ void Workload::allocate(std::uint64_t seed) {
   for (std::size_t i = 0; i < inputs(); ++i) {
     const Dtype dtype = views_[i].dtype;
     const std::uint64_t its_seed = seed + i * apart;
-    data_.push_back(move_ ? Data::of(dtype, its_seed) : Data::numbers(dtype, its_seed, fraction_bits(entry().known_as, dtype)));
+    data_.push_back(move_ ? Data::of(dtype, its_seed)
+                          : Data::numbers(dtype, its_seed, fraction_bits(entry().known_as, dtype)));
     if (host(i) != nullptr)
       fill_on_host(team_, data_[i], {host(i), buffer(i).bytes()});
     else

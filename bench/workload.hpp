@@ -55,7 +55,7 @@ class Workload {
   double operations() const noexcept { return work_.operations; }
   Limit limit() const noexcept;
   /// The plain copy that reads and writes as many bytes, from the start of the first input to the start of the output;
-  /// nothing where it is no yardstick.
+  /// nothing where it is no reference.
   const std::optional<core::Move>& plain_copy() const noexcept { return plain_copy_; }
 
   const Device& device() const noexcept { return device_; }

@@ -1,4 +1,4 @@
-// axisloom bench: Axisloom, a yardstick and other libraries side by side on this machine.
+// axisloom bench: Axisloom, a reference and other libraries side by side on this machine.
 #include "bench/environment.hpp"
 #include "bench/peers/peers.hpp"
 #include "bench/planning.hpp"
@@ -126,7 +126,7 @@ void tell_absent(const std::vector<bench::CaseResult>& cases) {
       where;  // the cases of "without opencv: has no function for this move"
   for (const bench::CaseResult& result : cases)
     for (const bench::Entry& entry : result.entries)
-      if (entry.status == bench::Status::absent && !bench::is_yardstick(entry.role))
+      if (entry.status == bench::Status::absent && !bench::is_reference(entry.role))
         where[fmt::format("without {}: {}", entry.name, entry.reason)].push_back(result.label);
   for (const auto& [line, labels] : where)
     say(labels.size() == cases.size() ? line : fmt::format("{} ({})", line, fmt::join(labels, "; ")));

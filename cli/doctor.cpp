@@ -83,7 +83,8 @@ void look_at_all(FindingSink& findings) {
   for (const Api api : device::all_apis) {
     findings.looking_at(std::string(device::title(api)));
     const std::string remedy = look_at_runtime(device::runtime_of(api), findings);
-    if (!remedy.empty()) remedies += fmt::format("{}for {}: {}", remedies.empty() ? "" : "; ", device::title(api), remedy);
+    if (!remedy.empty())
+      remedies += fmt::format("{}for {}: {}", remedies.empty() ? "" : "; ", device::title(api), remedy);
   }
   findings.add(look_at_cache());
   look_at_stores(findings);

@@ -249,9 +249,9 @@ std::string description(const ops::OpEntry& entry) {
 void add_operation(CLI::App& app, Context& context, const ops::OpEntry& entry) {
   CLI::App* command = app.add_subcommand(std::string(entry.name), description(entry));
   auto job = std::make_shared<Job>();
-  job->words.resize(entry.words.size());
-  for (std::size_t i = 0; i < entry.words.size(); ++i)
-    command->add_option(std::string(entry.words[i].name), job->words[i], std::string(entry.words[i].help))
+  job->words.resize(entry.arguments.size());
+  for (std::size_t i = 0; i < entry.arguments.size(); ++i)
+    command->add_option(std::string(entry.arguments[i].name), job->words[i], std::string(entry.arguments[i].help))
         ->type_name("TEXT")
         ->required();
   add_operation_options(*command, entry, *job);

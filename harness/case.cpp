@@ -125,15 +125,15 @@ Case parse_tokens(const std::vector<std::string>& tokens, std::size_t at) {
       c.one_buffer = true;
     else if (token.starts_with("--"))
       c.op.options.emplace_back(token.substr(2), "");
-    else if (c.op.words.size() < entry.words.size() && token.find('=') == std::string::npos)
-      c.op.words.push_back(token);
+    else if (c.op.arguments.size() < entry.arguments.size() && token.find('=') == std::string::npos)
+      c.op.arguments.push_back(token);
     else if (token.find('=') != std::string::npos)
       set_value(c, entry, token);
     else
       throw Error(Errc::usage, fmt::format("{} has no place for \"{}\"", entry.name, token));
   }
-  if (c.op.words.size() < entry.words.size())
-    throw Error(Errc::usage, fmt::format("{} lacks its {}", entry.name, entry.words[c.op.words.size()].name));
+  if (c.op.arguments.size() < entry.arguments.size())
+    throw Error(Errc::usage, fmt::format("{} lacks its {}", entry.name, entry.arguments[c.op.arguments.size()].name));
   return c;
 }
 
@@ -155,7 +155,7 @@ std::string text_of_arrays(const Case& c) {
 
 std::string text_of_operation(const Operation& op) {
   std::string text;
-  for (const std::string& word : op.words)
+  for (const std::string& word : op.arguments)
     text += word.find(' ') == std::string::npos ? " " + word : " \"" + word + "\"";
   for (const auto& [key, value] : op.lengths) text += fmt::format(" {}={}", key, value);
   for (const auto& [key, value] : op.options)

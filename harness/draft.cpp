@@ -22,8 +22,8 @@ struct Drawer {
 
 const Drawer& drawer_of(const ops::OpEntry& entry) {
   static constexpr std::array all{
-      Drawer{3, draft_any_array}, Drawer{3, draft_matrices},      Drawer{4, draft_permutation},
-      Drawer{4, draft_layouts},   Drawer{4, draft_pattern},       Drawer{2, draft_new_axes},
+      Drawer{3, draft_any_array},    Drawer{3, draft_matrices},        Drawer{4, draft_permutation},
+      Drawer{4, draft_layouts},      Drawer{4, draft_pattern},         Drawer{2, draft_new_axes},
       Drawer{1, draft_reduced_axes}, Drawer{3, draft_reduced_pattern}, Drawer{7, draft_einsum},
       Drawer{4, draft_two_matrices}, Drawer{1, draft_two_vectors}};  // as ops::Draw
   return all[static_cast<std::size_t>(entry.draw)];

@@ -43,12 +43,12 @@ std::vector<const ops::OpEntry*> entries_by_share();
 Draft draft_of(const ops::OpEntry& entry, Dice& dice);
 
 // A function for each value of ops::Draw; the operation comes with its name alone.
-Draft draft_any_array(Operation op, Dice& dice), draft_matrices(Operation op, Dice& dice),
-    draft_permutation(Operation op, Dice& dice), draft_layouts(Operation op, Dice& dice),
-    draft_pattern(Operation op, Dice& dice), draft_new_axes(Operation op, Dice& dice),
-    draft_reduced_axes(Operation op, Dice& dice), draft_reduced_pattern(Operation op, Dice& dice),
-    draft_einsum(Operation op, Dice& dice), draft_two_matrices(Operation op, Dice& dice),
-    draft_two_vectors(Operation op, Dice& dice);
+Draft draft_any_array(Operation op, Dice&dice), draft_matrices(Operation op, Dice&dice),
+    draft_permutation(Operation op, Dice&dice), draft_layouts(Operation op, Dice&dice),
+    draft_pattern(Operation op, Dice&dice), draft_new_axes(Operation op, Dice&dice),
+    draft_reduced_axes(Operation op, Dice&dice), draft_reduced_pattern(Operation op, Dice&dice),
+    draft_einsum(Operation op, Dice&dice), draft_two_matrices(Operation op, Dice&dice),
+    draft_two_vectors(Operation op, Dice&dice);
 
 Dtype random_dtype(Random& random);
 std::vector<int> random_order(Random& random, int count);

@@ -74,7 +74,7 @@ Draft draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
     left = "... " + left;
     right = dice.kind.percent(50) ? "... " + right : right + " ...";
   }
-  draft.op.words = {left + " -> " + right};
+  draft.op.arguments = {left + " -> " + right};
   return draft;
 }
 
@@ -100,7 +100,7 @@ Draft draft_permutation(Operation op, Dice& dice) {
   std::vector<int> order = random_order(dice.kind, rank);
   for (int& axis : order)
     if (dice.own.percent(10)) axis -= rank;
-  op.words = {fmt::format("{}", fmt::join(order, ","))};
+  op.arguments = {fmt::format("{}", fmt::join(order, ","))};
   return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
 }
 
@@ -114,7 +114,7 @@ Draft draft_layouts(Operation op, Dice& dice) {
   const std::vector<Dtype> dtypes{random_dtype(dice.kind)};
   const std::int64_t way = dice.kind.below(5);
   const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) -> Draft {
-    op.words = {std::string(from), std::string(to)};
+    op.arguments = {std::string(from), std::string(to)};
     if (from.starts_with("NC/")) op.lengths.emplace_back("channels", c);
     return {op, dtypes, {shape}};
   };

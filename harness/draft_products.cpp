@@ -106,7 +106,7 @@ Draft draft_einsum(Operation op, Dice& dice) {
     draft.shapes.push_back(shape);
   }
   if (!implicit) pattern += (letters ? "->" : " -> ") + spelled(random_result(dice.kind, operands), letters);
-  draft.op.words = {pattern};
+  draft.op.arguments = {pattern};
   add_epilogue(dice, draft);
   return draft;
 }
@@ -117,20 +117,20 @@ Draft draft_two_matrices(Operation op, Dice& dice) {
   const Dims mkn = sizes.shape(dice.own, 3);
   Draft draft{std::move(op), product_dtypes(dice.kind, 2), {}};
   const bool vector_a = dice.kind.percent(10), vector_b = dice.kind.percent(10);
-  const bool turned_a = !vector_a && dice.kind.percent(30), turned_b = !vector_b && dice.kind.percent(30);
+  const bool transposed_a = !vector_a && dice.kind.percent(30), transposed_b = !vector_b && dice.kind.percent(30);
   Dims a, b;
   for (auto batch = dice.kind.below(3); batch > 0; --batch) {  // of different ranks, and broadcast where one is 1
     const std::int64_t extent = dice.own.between(1, 3);
     if (!vector_a && (a.size() > 0 || dice.kind.percent(70))) a.push_back(dice.own.percent(25) ? 1 : extent);
     if (!vector_b && (b.size() > 0 || dice.kind.percent(70))) b.push_back(dice.own.percent(25) ? 1 : extent);
   }
-  if (!vector_a) a.push_back(mkn[turned_a ? 1 : 0]);
-  a.push_back(mkn[turned_a ? 0 : 1]);
-  b.push_back(mkn[turned_b ? 2 : 1]);
-  if (!vector_b) b.push_back(mkn[turned_b ? 1 : 2]);
+  if (!vector_a) a.push_back(mkn[transposed_a ? 1 : 0]);
+  a.push_back(mkn[transposed_a ? 0 : 1]);
+  b.push_back(mkn[transposed_b ? 2 : 1]);
+  if (!vector_b) b.push_back(mkn[transposed_b ? 1 : 2]);
   draft.shapes = {a, b};
-  if (turned_a) draft.op.options.emplace_back("transpose-a", "");
-  if (turned_b) draft.op.options.emplace_back("transpose-b", "");
+  if (transposed_a) draft.op.options.emplace_back("transpose-a", "");
+  if (transposed_b) draft.op.options.emplace_back("transpose-b", "");
   add_epilogue(dice, draft);
   return draft;
 }

@@ -18,8 +18,7 @@ bool has_option(const ops::OpEntry& entry, std::string_view name) {
 }
 
 void add_order(std::string_view reducer, Dice& dice, Operation& op) {
-  if (dice.kind.percent(35))
-    op.options.emplace_back("order", dice.kind.percent(80) ? "portable" : "fast");
+  if (dice.kind.percent(35)) op.options.emplace_back("order", dice.kind.percent(80) ? "portable" : "fast");
   if (has_option(ops::entry(reducer), "ord") && dice.kind.percent(75))
     op.options.emplace_back("ord", dice.kind.one_of(norm_orders));
 }
@@ -82,7 +81,7 @@ Draft draft_reduced_pattern(Operation op, Dice& dice) {
     if (dice.kind.percent(50)) kept.push_back(name);
   dice.kind.shuffle(kept);
   std::vector<int> ignored;
-  draft.op.words = {reducer, left + " -> " + grouped(dice.kind, kept, ignored)};
+  draft.op.arguments = {reducer, left + " -> " + grouped(dice.kind, kept, ignored)};
   add_order(reducer, dice, draft.op);
   return draft;
 }

@@ -72,7 +72,7 @@ std::string without_number(const std::string& list, int axis, int rank) {
 
 // Of operations that know axes by number only: of patterns an axis may get length 1.
 void drop_axes(const Case& c, Steps& steps) {
-  const bool by_number = c.op.words.empty() || ops::entry(c.op.name).draw == ops::Draw::permutation;
+  const bool by_number = c.op.arguments.empty() || ops::entry(c.op.name).draw == ops::Draw::permutation;
   if (!by_number || c.shapes.size() != 1) return;
   const int rank = c.shapes[0].size();
   for (int axis = 0; axis < rank; ++axis) {
@@ -80,7 +80,7 @@ void drop_axes(const Case& c, Steps& steps) {
       other.shapes[0] = without(c.shapes[0], axis);
       if (other.inputs[0].strides) other.inputs[0].strides = without(*c.inputs[0].strides, axis);
       other.output.strides.reset();  // whose axes are others
-      for (std::string& word : other.op.words) word = without_number(word, axis, rank);
+      for (std::string& word : other.op.arguments) word = without_number(word, axis, rank);
       for (auto& [name, value] : other.op.options)
         if (name == "axes") value = without_number(value, axis, rank);
       std::erase_if(other.op.options,

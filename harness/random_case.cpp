@@ -33,7 +33,7 @@ enum class Memory { apart, one_buffer, slices };
 struct Spread {
   bool strided = false;   // else contiguous
   bool pages = false;     // strides that are multiples of a page
-  bool turned = false;    // some below zero
+  bool reversed = false;  // some below zero
   bool repeated = false;  // one of zero
   bool windows = false;   // elements that belong to several places, as those of a sliding window do
 };
@@ -46,7 +46,7 @@ Spread draw_spread(Random& kind, Role role) {
   Spread spread;
   spread.strided = kind.percent(55);
   spread.pages = kind.percent(8);
-  spread.turned = role != Role::both && kind.percent(30);
+  spread.reversed = role != Role::both && kind.percent(30);
   spread.repeated = role == Role::input && kind.percent(15);
   spread.windows = role == Role::input && kind.percent(6);
   return spread;
@@ -78,7 +78,7 @@ Dims apart_strides(Dice& dice, const Dims& shape, std::int64_t element, bool pag
 
 Dims draw_strides(Dice& dice, const Dims& shape, std::int64_t element, const Spread& spread) {
   Dims strides = apart_strides(dice, shape, element, spread.pages);
-  if (spread.turned)
+  if (spread.reversed)
     for (std::int64_t& stride : strides)
       if (dice.own.percent(40)) stride = -stride;
   std::int64_t& some = strides[static_cast<int>(dice.own.below(shape.size()))];

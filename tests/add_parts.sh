@@ -22,7 +22,7 @@ add_parts() {
   printf abcdef > "$notes/in.raw"
   "$build/axisloom" reversed --shape 2x3 --dtype u8 "$notes/in.raw" -o "$notes/out.raw"
   [[ "$(< "$notes/out.raw")" == adbecf ]] || { echo "reversed gives $(< "$notes/out.raw")" >&2; return 1; }
-  python3 tests/rooms.py
+  python3 tests/modules.py
 
   sums > "$notes/after"
   comm -3 "$notes/before" "$notes/after" | awk '{ print $NF }' | sort -u > "$notes/touched"

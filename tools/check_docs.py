@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINE_LIMIT = 600
 SOURCES = {".cpp", ".hpp", ".h", ".kernel"}
 SCRIPTS = {".sh", ".py", ".cmake", ".yml"}
-# A path of this project starts at one of its rooms; <op> and * stand for any name.
+# A path of this project starts at one of its modules; <op> and * stand for any name.
 PATH = re.compile(r"(?<![\w./-])((?:src|include|harness|cli|bench|tests|tools|tuning|docs|cmake|python|\.ci)/[\w.*<>/-]*[\w*>/])")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 EXCERPT = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -44,11 +44,11 @@ def main():
     if arguments.files:
         for name in sorted(counts, key=counts.get, reverse=True):
             print(f"{counts[name]:8} {name}")
-    rooms = collections.Counter()
+    modules = collections.Counter()
     for name, count in counts.items():
-        rooms[name.split("/")[0]] += count
-    for room, count in sorted(rooms.items()):
-        print(f"{count:8} {room}")
+        modules[name.split("/")[0]] += count
+    for module, count in sorted(modules.items()):
+        print(f"{count:8} {module}")
     print(f"{sum(counts.values()):8} in all, {len(counts)} files")
 
 

@@ -73,8 +73,8 @@ for device in "${devices[@]}"; do
     "$program" check --device "$device" --cases tests/cases-large/vectors.cases &
   step "copies of rows that begin unlike within 16 bytes" \
     "$program" check --device "$device" --cases tests/cases-large/shift.cases &
-  step "permutations of many short axes" "$program" check --device "$device" --cases tests/cases-large/slab.cases &
-  step "pixels of few channels" "$program" check --device "$device" --cases tests/cases-large/pixels.cases &
+  step "permutations of many short axes" "$program" check --device "$device" --cases tests/cases-large/tile_nd.cases &
+  step "pixels of few channels" "$program" check --device "$device" --cases tests/cases-large/interleave.cases &
   step "products by tensor cores" "$program" check --device "$device" --cases tests/cases-large/mma.cases &
   step "small cases, every candidate, every access checked" \
     "$program" check --device "$device" --checked --candidate all --cases tests/oclgrind/small.cases &

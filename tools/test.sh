@@ -96,7 +96,7 @@ suite_oclgrind() {
   tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases || return 1
   tests/oclgrind.sh build/axisloom check --checked --cases tests/oclgrind/checked.cases
 }
-suite_rooms() { python3 tests/rooms.py && python3 tests/places.py; }
+suite_modules() { python3 tests/modules.py && python3 tests/places.py; }
 suite_parts() { tests/add_parts.sh build; }
 suite_alone() { python3 tests/alone.py build; }
 suite_consumer() { CMAKE_BUILD_PARALLEL_LEVEL=1 tests/consumer.sh build; }
@@ -195,7 +195,7 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli docs rooms index64 random consumer") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli docs modules index64 random consumer") ;;
   *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "random" "profiles" "programs" "faults"
     "implementations" "compilers alone parts") ;;
 esac

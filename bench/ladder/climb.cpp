@@ -137,7 +137,7 @@ void write_speed_up(Json& json, const Step& step, const Step* before, Clock cloc
 }
 
 Json rung_json(const Step& step, const Step* before, const CaseResult& result, const DeviceInfo& device) {
-  Json json = json_of(step.entry, result.yardstick_role);
+  Json json = json_of(step.entry, result.reference_role);
   json.erase("role");
   json.erase("rank");
   json["case"] = step.text;
@@ -161,21 +161,21 @@ Json climbed_json(const Lesson& lesson, const CaseResult& result, const std::vec
             {"check", name(result.strength)},
             {"clock", name(result.clock)},
             {"cache", name(result.cache)},
-            {"yardstick", result.yardstick}};
+            {"yardstick", result.reference}};
   json["rungs"] = Json::array();
   for (const Step& step : steps) json["rungs"].push_back(rung_json(step, step_before(step, steps), result, device));
   json["beside"] = Json::array();
-  for (const Entry& entry : beside) json["beside"].push_back(json_of(entry, result.yardstick_role));
+  for (const Entry& entry : beside) json["beside"].push_back(json_of(entry, result.reference_role));
   return json;
 }
 
-/// The yardstick that shares refer to, first, and the ladder's peers; those that cannot take part go to `missing`.
+/// The reference that shares refer to, first, and the ladder's peers; those that cannot take part go to `missing`.
 std::vector<std::unique_ptr<Contestant>> others(const Ladder& ladder, Workload& workload, Session& session,
                                                 const Settings& settings, std::vector<Entry>& missing) {
   std::vector<std::unique_ptr<Contestant>> found;
   for (const PeerEntry& peer : peer_table()) {
     const bool shown = std::find(ladder.peers.begin(), ladder.peers.end(), peer.name) != ladder.peers.end();
-    const bool wanted = is_yardstick(peer.role) ? found.empty() : shown && takes_part(peer, settings);
+    const bool wanted = is_reference(peer.role) ? found.empty() : shown && takes_part(peer, settings);
     if (peer.role == Role::ours || !wanted) continue;
     Offer offer;
     Entry absent;
@@ -186,7 +186,7 @@ std::vector<std::unique_ptr<Contestant>> others(const Ladder& ladder, Workload& 
     }
     if (offer.contestant) {
       found.push_back(std::move(offer.contestant));
-    } else if (!is_yardstick(peer.role)) {
+    } else if (!is_reference(peer.role)) {
       absent.name = peer.name;
       absent.reason = offer.reason;
       missing.push_back(std::move(absent));

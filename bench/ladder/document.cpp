@@ -76,13 +76,13 @@ Climbed climbed_of(const Json& lesson) {
   climbed.case_text = lesson.at("case").get<std::string>();
   climbed.check = lesson.at("check").get<std::string>();
   climbed.clock = lesson.at("clock").get<std::string>();
-  climbed.yardstick = lesson.at("yardstick").get<std::string>();
+  climbed.reference = lesson.at("yardstick").get<std::string>();
   climbed.unit = lesson.at("limit") == "arithmetic" ? "GFLOP/s" : "GB/s";
   for (const Json& rung : lesson.at("rungs")) climbed.rows.push_back(row_of(rung, lesson, Row::Kind::rung));
   for (const Json& entry : lesson.at("beside")) {
-    const bool yardstick = entry.at("name") == climbed.yardstick;
+    const bool reference = entry.at("name") == climbed.reference;
     if (entry.at("status") != "absent")
-      climbed.rows.push_back(row_of(entry, lesson, yardstick ? Row::Kind::yardstick : Row::Kind::peer));
+      climbed.rows.push_back(row_of(entry, lesson, reference ? Row::Kind::reference : Row::Kind::peer));
   }
   return climbed;
 }

@@ -78,7 +78,7 @@ PlanOptions options_of(const Rung& rung, std::string_view op, std::int64_t eleme
 /// The sentence about a rung that is true on this device.
 std::string_view sentence(const Rung& rung, const DeviceInfo& device);
 
-/// Times every rung of a lesson in turns with each other, the yardstick and the ladder's peers that `settings` lets
+/// Times every rung of a lesson in turns with each other, the reference and the ladder's peers that `settings` lets
 /// take part, each result checked. One member of the document's "lessons", see docs/ladder.md.
 nlohmann::ordered_json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, const Device& device,
                              Team& team, Session& session, const Settings& settings, const Progress& progress);

@@ -16,16 +16,16 @@ constexpr double header = 58, lesson_header = 48, lesson_footer = 22;
 constexpr const char* style =
     "svg{background:#fff}text{font:13px system-ui,sans-serif;fill:#1f2328}.title{font-size:17px;font-weight:600}"
     ".lesson{font-size:14px;font-weight:600}.quiet{fill:#59636e}.rung{fill:#0969da}.peer{fill:#8250df}"
-    ".yardstick{fill:#8c959f}.ceiling{stroke:#cf222e;stroke-width:1.5;stroke-dasharray:5 4}"
+    ".reference{fill:#8c959f}.ceiling{stroke:#cf222e;stroke-width:1.5;stroke-dasharray:5 4}"
     "@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}.quiet{fill:#9198a1}"
-    ".rung{fill:#4493f8}.peer{fill:#ab7df8}.yardstick{fill:#656c76}.ceiling{stroke:#f85149}}";
+    ".rung{fill:#4493f8}.peer{fill:#ab7df8}.reference{fill:#656c76}.ceiling{stroke:#f85149}}";
 
 const char* class_of(Row::Kind kind) {
   switch (kind) {
     case Row::Kind::rung:
       return "rung";
-    case Row::Kind::yardstick:
-      return "yardstick";
+    case Row::Kind::reference:
+      return "reference";
     case Row::Kind::peer:
       break;
   }
@@ -38,7 +38,7 @@ std::string text_at(double x, double y, const char* kind, const std::string& tex
 
 std::string value_of(const Row& row, const std::string& unit) {
   std::string text = fmt::format("{} {}", short_number(*row.rate), unit);
-  if (row.share && row.kind != Row::Kind::yardstick) text += fmt::format(" ({:.0f}%)", *row.share * 100);
+  if (row.share && row.kind != Row::Kind::reference) text += fmt::format(" ({:.0f}%)", *row.share * 100);
   return text;
 }
 
@@ -59,10 +59,10 @@ double height_of(const Climbed& climbed) {
 
 std::string chart(const Climbed& climbed, double top, double bars_at) {
   double most = 0;
-  const Row* yardstick = nullptr;
+  const Row* reference = nullptr;
   for (const Row& row : climbed.rows) {
     most = std::max(most, row.rate.value_or(0));
-    if (row.kind == Row::Kind::yardstick && row.rate) yardstick = &row;
+    if (row.kind == Row::Kind::reference && row.rate) reference = &row;
   }
   std::string text = text_at(margin, top + 16, "lesson", climbed.title);
   text += text_at(margin, top + 34, "quiet", climbed.case_text + ", " + climbed.unit);
@@ -71,8 +71,8 @@ std::string chart(const Climbed& climbed, double top, double bars_at) {
     text += bar(row, climbed, y, bars_at, most);
     y += line_height;
   }
-  if (yardstick == nullptr || most <= 0) return text;
-  const double x = bars_at + *yardstick->rate / most * bar_room;
+  if (reference == nullptr || most <= 0) return text;
+  const double x = bars_at + *reference->rate / most * bar_room;
   text += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" class=\"ceiling\"/>\n", x,
                       top + lesson_header - 4, y);
   return text;
@@ -103,7 +103,7 @@ std::string svg_of(const nlohmann::ordered_json& document) {
     }
   }
   const std::string title = "axisloom ladder " + picture.ladder;
-  const std::string where = fmt::format("{}; {}; dashed: the yardstick", picture.device, picture.time);
+  const std::string where = fmt::format("{}; {}; dashed: the reference", picture.device, picture.time);
   const double bars_at = margin + static_cast<double>(widest) * letter + 12;
   const double needed = std::max({bars_at + bar_room + value_room, bars_at + static_cast<double>(longest_note) * letter,
                                   margin + static_cast<double>(where.size()) * letter});

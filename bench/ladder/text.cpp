@@ -94,7 +94,7 @@ std::string told(const Row& row) {
 
 std::string circumstances(const Climbed& climbed) {
   const std::string ceiling =
-      climbed.yardstick.empty() ? "" : fmt::format("; share: of {} in the same run", climbed.yardstick);
+      climbed.reference.empty() ? "" : fmt::format("; share: of {} in the same run", climbed.reference);
   return fmt::format("{}: {} (times of the {}; results checked: {}{})", climbed.title, climbed.case_text, climbed.clock,
                      climbed.check, ceiling);
 }

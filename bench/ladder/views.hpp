@@ -20,14 +20,14 @@ struct Surroundings {
 nlohmann::ordered_json document(std::string_view ladder, const Surroundings& surroundings, const Settings& settings,
                                 nlohmann::ordered_json lessons);
 
-/// A line of a view: a rung, the yardstick or a peer. Rates are in `Climbed::unit`; nothing where it has no times.
+/// A line of a view: a rung, the reference or a peer. Rates are in `Climbed::unit`; nothing where it has no times.
 struct Row {
-  enum class Kind { rung, yardstick, peer } kind = Kind::rung;
+  enum class Kind { rung, reference, peer } kind = Kind::rung;
   std::string name, state, note, sentence, comparison;
   std::optional<double> milliseconds, gb_per_second, gflop_per_second, rate, share, speed_up;
 };
 struct Climbed {
-  std::string title, case_text, check, clock, unit, yardstick;
+  std::string title, case_text, check, clock, unit, reference;
   std::vector<Row> rows;
 };
 struct Picture {
@@ -39,7 +39,7 @@ Picture picture_of(const nlohmann::ordered_json& document);
 
 /// As a table with bars and sentences, as markdown, or as one CSV table; JSON is the document itself.
 std::string text_of(const nlohmann::ordered_json& document, harness::Format format);
-/// Horizontal bars by lesson, the yardstick as a line; complete in itself, in light and dark.
+/// Horizontal bars by lesson, the reference as a line; complete in itself, in light and dark.
 std::string svg_of(const nlohmann::ordered_json& document);
 
 /// "12.3", "0.123": three digits or more.

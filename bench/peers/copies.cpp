@@ -66,8 +66,7 @@ class DeviceCopy final : public Copy {
   }
 
  public:
-  explicit DeviceCopy(Workload& workload)
-      : Copy(workload, "copy", call_of(workload.device().info().api)) {}
+  explicit DeviceCopy(Workload& workload) : Copy(workload, "copy", call_of(workload.device().info().api)) {}
 
   Timing run() override {
     const double start = now();
@@ -79,10 +78,10 @@ class DeviceCopy final : public Copy {
   }
 };
 
-constexpr const char* no_yardstick = "a copy says nothing of this job";
+constexpr const char* no_reference = "a copy says nothing of this job";
 
 Offer offer_threads(Workload& workload, std::string name, unsigned threads) {
-  if (!workload.plain_copy()) return Offer::absent(no_yardstick);
+  if (!workload.plain_copy()) return Offer::absent(no_reference);
   if (workload.host(0) == nullptr || workload.host_out() == nullptr)
     return Offer::absent("the device has memory of its own");
   return {std::make_unique<Memcpy>(workload, std::move(name), threads), {}};
@@ -99,7 +98,7 @@ Offer offer_memcpy_one_thread(Workload& workload, Session&) {
 }
 
 Offer offer_device_copy(Workload& workload, Session&) {
-  if (!workload.plain_copy()) return Offer::absent(no_yardstick);
+  if (!workload.plain_copy()) return Offer::absent(no_reference);
   if (workload.host_out() != nullptr) return Offer::absent("on host memory the copy is memcpy");
   return {std::make_unique<DeviceCopy>(workload), {}};
 }

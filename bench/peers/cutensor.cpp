@@ -304,7 +304,7 @@ struct Asked {
 };
 
 Asked asked_move(const Workload& workload) {
-  if (workload.merged()->guard) return {std::nullopt, "has no call that fills a tail with zeros"};
+  if (workload.merged()->tail) return {std::nullopt, "has no call that fills a tail with zeros"};
   const auto type = element_type_of_move(workload.in().dtype);
   if (!type) return {std::nullopt, "permutes no elements of 1 byte"};
   return {Job{Verb::permute, *type, modes_of(*workload.merged())}, ""};

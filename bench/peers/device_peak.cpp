@@ -1,4 +1,4 @@
-// The arithmetic yardstick of devices with memory of their own: by tensor cores where Axisloom multiplies by them
+// The arithmetic reference of devices with memory of their own: by tensor cores where Axisloom multiplies by them
 // (tensor_peak.kernel), otherwise by multiplying and adding in registers (peak.kernel).
 #include "bench/peers/peers.hpp"
 

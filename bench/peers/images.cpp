@@ -14,7 +14,7 @@ constexpr std::int64_t most = std::numeric_limits<int>::max();
 constexpr std::size_t image_axes = 4, channels = 1;
 
 bool can_be_told(const core::Move& move) {
-  if (move.guard || move.axes.empty() || core::in_bounds(move).high > most || core::out_bounds(move).high > most)
+  if (move.tail || move.axes.empty() || core::in_bounds(move).high > most || core::out_bounds(move).high > most)
     return false;
   return std::all_of(move.axes.begin(), move.axes.end(),
                      [](const core::Loop& axis) { return axis.in >= 1 && axis.out >= 1; });
@@ -71,10 +71,10 @@ std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const
   const auto block_of = [](std::string_view layout) {
     return layout == "NC/4HW4" ? 4 : layout == "NC/32HW32" ? 32 : 0;
   };
-  const bool to_blocks = block_of(op.words[1]) != 0;
-  const std::string& plain = op.words[to_blocks ? 0 : 1];
+  const bool to_blocks = block_of(op.arguments[1]) != 0;
+  const std::string& plain = op.arguments[to_blocks ? 0 : 1];
   BlockedImages images;
-  images.block = block_of(op.words[to_blocks ? 1 : 0]);
+  images.block = block_of(op.arguments[to_blocks ? 1 : 0]);
   images.to_blocks = to_blocks;
   images.channels_last = plain == "NHWC";
   const View& view = views[to_blocks ? 0 : 1];
@@ -91,17 +91,17 @@ std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const
 }
 
 std::optional<PaddedBlocks> padded_blocks(const core::Move& merged) {
-  if (!merged.guard) return std::nullopt;
-  const core::Guard& guard = *merged.guard;
+  if (!merged.tail) return std::nullopt;
+  const core::ChannelTail& tail = *merged.tail;
   const auto axis = [&](int i) { return merged.axes[static_cast<std::size_t>(i)]; };
-  const core::Loop outer = axis(guard.outer), inner = axis(guard.inner);
-  const auto blocked = guard.fill ? &core::Loop::out : &core::Loop::in;
-  const auto plain = guard.fill ? &core::Loop::in : &core::Loop::out;
-  PaddedBlocks images{1, guard.count, 1, inner.extent, guard.fill, 1, inner.*plain, 1};
+  const core::Loop outer = axis(tail.outer), inner = axis(tail.inner);
+  const auto blocked = tail.fill ? &core::Loop::out : &core::Loop::in;
+  const auto plain = tail.fill ? &core::Loop::in : &core::Loop::out;
+  PaddedBlocks images{1, tail.count, 1, inner.extent, tail.fill, 1, inner.*plain, 1};
   if (inner.*blocked != 1 || (outer.extent > 1 && outer.*plain != inner.extent * inner.*plain)) return std::nullopt;
   std::optional<core::Loop> all;  // images
   for (int i = 0; i < static_cast<int>(merged.axes.size()); ++i) {
-    if (i == guard.outer || i == guard.inner) continue;
+    if (i == tail.outer || i == tail.inner) continue;
     if (axis(i).*blocked == inner.extent) {
       images.pixels = axis(i).extent;
       images.pixel_stride = axis(i).*plain;

@@ -18,7 +18,7 @@ struct StridedImages {
   std::vector<int> extents, from, to;
 };
 /// `merged` so that it reads as a change between NCHW and NHWC where it is one: its C, the second axis, is then dense
-/// in one tensor, the last axis in the other. Nothing when it has a guard, a stride below 1, or numbers beyond 32 bits.
+/// in one tensor, the last axis in the other. Nothing when it has a tail, a stride below 1, or numbers beyond 32 bits.
 std::optional<StridedImages> strided_images(const core::Move& merged);
 
 /// A relayout between plain images and those whose channels lie in whole blocks of 4 or 32.

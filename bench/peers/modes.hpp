@@ -35,7 +35,7 @@ struct ModeProblem {
   bool has_negative_strides() const;
 };
 
-/// `move` without a guard.
+/// `move` without a tail.
 ModeProblem modes_of(const core::Move& move);
 ModeProblem modes_of(const Reduction& reduction);
 /// The product of the operands alone, without factor, addend and activation.

@@ -179,7 +179,7 @@ struct Layouts {
   Layout from, to;
 };
 
-/// Channels with a tail of zeros, as the library's own layouts have them. Nothing for other moves with a guard.
+/// Channels with a tail of zeros, as the library's own layouts have them. Nothing for other moves with a tail.
 std::optional<Layouts> layouts_with_tail(const core::Move& move, const Words& words) {
   const auto images = padded_blocks(move);
   if (!images || words.count > 1) return std::nullopt;
@@ -191,9 +191,8 @@ std::optional<Layouts> layouts_with_tail(const core::Move& move, const Words& wo
 }
 
 std::optional<Layouts> layouts_of(const core::Move& move, const Words& words) {
-  if (move.guard) return layouts_with_tail(move, words);
-  return Layouts{layout_of(move, words, &core::Loop::in),
-                 layout_of(move, words, &core::Loop::out)};
+  if (move.tail) return layouts_with_tail(move, words);
+  return Layouts{layout_of(move, words, &core::Loop::in), layout_of(move, words, &core::Loop::out)};
 }
 
 const char* threads_of(const Version& version) {

@@ -29,13 +29,13 @@ struct PeerEntry {
   Role role;
   Offer (*offer)(Workload& workload, Session& session);
 };
-/// Axisloom first, then the yardsticks, then the peers.
+/// Axisloom first, then the references, then the peers.
 std::span<const PeerEntry> peer_table();
 
 /// Axisloom with other options than the workload's: a forced candidate or configuration.
 std::unique_ptr<Contestant> make_ours(Workload& workload, std::string name, const PlanOptions& options);
 
-/// The arithmetic yardstick of a device with memory of its own.
+/// The arithmetic reference of a device with memory of its own.
 std::unique_ptr<Contestant> make_device_peak(Workload& workload);
 /// Its kernel, which does as products of this dtype do on this device.
 jit::Specialisation peak_kernel(Dtype dtype, const DeviceInfo& device);

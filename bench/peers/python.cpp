@@ -77,7 +77,7 @@ std::string arithmetic_obstacle(const Workload& workload, bool into_existing, bo
 /// Why a library cannot do the move in one call; empty when it can.
 std::string move_obstacle(const core::Move& move, bool into_existing, bool torch) {
   const auto negative = [](const core::Loop& axis) { return axis.in < 0; };
-  if (move.guard) return "has no single call that fills a tail with zeros";
+  if (move.tail) return "has no single call that fills a tail with zeros";
   if (torch && std::any_of(move.axes.begin(), move.axes.end(), negative)) return "has no negative strides";
   if (into_existing) return {};
   if (!contiguous(move, &core::Loop::out)) return "makes contiguous arrays only";

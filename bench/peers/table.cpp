@@ -49,7 +49,7 @@ Worker& Session::worker() {
 }
 
 std::optional<MatrixTranspose> matrix_transpose(const core::Move& merged) {
-  if (merged.axes.size() != 2 || merged.guard) return std::nullopt;
+  if (merged.axes.size() != 2 || merged.tail) return std::nullopt;
   const auto& [columns, rows] = std::pair(merged.axes[0], merged.axes[1]);
   if (columns.in != 1 || rows.out != 1) return std::nullopt;
   if (rows.in < columns.extent || columns.out < rows.extent) return std::nullopt;

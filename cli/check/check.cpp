@@ -144,7 +144,7 @@ void count_words(const harness::Case& c, Tally& tally) {
   ++tally.seen[c.op.name];
   for (Dtype dtype : c.dtypes) ++tally.seen[std::string(name(dtype))];
   const std::vector<std::string> words = harness::words_of(c.text);
-  for (std::size_t i = 3 + c.op.words.size(); i < words.size(); ++i) {
+  for (std::size_t i = 3 + c.op.arguments.size(); i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     const std::string key = words[i].substr(0, equals);
     const bool length =

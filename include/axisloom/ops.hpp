@@ -17,12 +17,12 @@ using Lengths = std::vector<std::pair<std::string, std::int64_t>>;
 /// Options of an operation by name; the value of a flag is empty: {{"axes", "0,2"}, {"keepdims", ""}}.
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-/// One operation with its words, lengths and options, as it would be typed:
+/// One operation with its arguments, lengths and options, as it would be typed:
 ///   {"rearrange", {"n (c x) h w -> n c h w x"}, {{"x", 32}}}   {"relayout", {"NCHW", "NC/32HW32"}}
 ///   {"sum", {}, {}, {{"axes", "0,2"}}}
 struct Operation {
   std::string name;
-  std::vector<std::string> words = {};
+  std::vector<std::string> arguments = {};
   Lengths lengths = {};
   Options options = {};
 

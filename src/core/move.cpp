@@ -15,18 +15,18 @@ constexpr const char* count_name = "the number of elements of a move";
 void check(const Move& move) {
   for (const Loop& axis : move.axes)
     if (axis.extent < 0) throw Error(Errc::usage, "a move has the negative extent " + std::to_string(axis.extent));
-  if (!move.guard) return;
+  if (!move.tail) return;
   const auto exists = [&move](int index) { return index >= 0 && index < int(move.axes.size()); };
-  if (!exists(move.guard->outer) || !exists(move.guard->inner) || move.guard->outer == move.guard->inner)
-    throw Error(Errc::usage, "the guard of a move does not name two of its axes");
+  if (!exists(move.tail->outer) || !exists(move.tail->inner) || move.tail->outer == move.tail->inner)
+    throw Error(Errc::usage, "the tail of a move does not name two of its axes");
 }
 
-/// The loops that the guard says nothing about.
+/// The loops that the tail says nothing about.
 Loops free_loops(const Move& move) {
-  return move.guard ? without(move.axes, move.guard->outer, move.guard->inner) : move.axes;
+  return move.tail ? without(move.axes, move.tail->outer, move.tail->inner) : move.axes;
 }
 
-/// The indices (outer, inner) of a guard that exist: `full` whole rows, then `rest` elements of one more row.
+/// The indices (outer, inner) of a tail that exist: `full` whole rows, then `rest` elements of one more row.
 struct Existing {
   i64 full = 0;
   i64 rest = 0;
@@ -35,27 +35,27 @@ struct Existing {
 };
 
 Existing existing(const Move& move) {
-  const i64 outer = move.axes[move.guard->outer].extent, inner = move.axes[move.guard->inner].extent;
-  const i64 count = std::clamp<i64>(move.guard->count, 0, checked_mul(outer, inner, count_name));
+  const i64 outer = move.axes[move.tail->outer].extent, inner = move.axes[move.tail->inner].extent;
+  const i64 count = std::clamp<i64>(move.tail->count, 0, checked_mul(outer, inner, count_name));
   if (inner == 0) return {};
   return {count / inner, count % inner, inner};
 }
 
-/// Without `fill`, what the guard leaves out is not touched at all, so whole rows of it can go.
-void shorten_guarded(Move& move) {
+/// Without `fill`, what the tail leaves out is not touched at all, so whole rows of it can go.
+void shorten_tail_axis(Move& move) {
   const Existing exist = existing(move);
-  Loop &outer = move.axes[move.guard->outer], &inner = move.axes[move.guard->inner];
-  if (!move.guard->fill) {
+  Loop &outer = move.axes[move.tail->outer], &inner = move.axes[move.tail->inner];
+  if (!move.tail->fill) {
     outer.extent = exist.full + (exist.rest > 0 ? 1 : 0);
     if (outer.extent == 1) inner.extent = exist.count();
   }
-  if (outer.extent == 0 || inner.extent == 0 || exist.count() >= outer.extent * inner.extent) move.guard.reset();
+  if (outer.extent == 0 || inner.extent == 0 || exist.count() >= outer.extent * inner.extent) move.tail.reset();
 }
 
-/// Offsets of the indices that a guard leaves, from `start`: the corners of its whole rows and of its last row.
-Bounds guarded_bounds(const Move& move, Operand operand, i64 start) {
+/// Offsets of the indices that a tail leaves, from `start`: the corners of its whole rows and of its last row.
+Bounds tail_axis_bounds(const Move& move, Operand operand, i64 start) {
   const Existing exist = existing(move);
-  Loop outer = move.axes[move.guard->outer], inner = move.axes[move.guard->inner];
+  Loop outer = move.axes[move.tail->outer], inner = move.axes[move.tail->inner];
   const i64 last_row = checked_add(start, checked_mul(exist.full, outer.*operand, offset_name), offset_name);
   outer.extent = exist.full;
   const Bounds rows = reach(std::array{outer, inner}, operand, start);
@@ -65,24 +65,24 @@ Bounds guarded_bounds(const Move& move, Operand operand, i64 start) {
   return exist.rest == 0 ? rows : Bounds{std::min(rows.low, last.low), std::max(rows.high, last.high)};
 }
 
-/// Bounds on one side; with `only_existing`, without what the guard leaves out.
+/// Bounds on one side; with `only_existing`, without what the tail leaves out.
 Bounds bounds_of(const Move& move, Operand operand, i64 offset, bool only_existing) {
   check(move);
-  const bool guard = only_existing && move.guard;
-  if (move.count() == 0 || (guard && existing(move).count() == 0)) return {offset, offset};
-  Bounds bounds = reach(guard ? free_loops(move) : move.axes, operand, offset);
-  if (guard) {
-    const Bounds pair = guarded_bounds(move, operand, 0);
+  const bool tail = only_existing && move.tail;
+  if (move.count() == 0 || (tail && existing(move).count() == 0)) return {offset, offset};
+  Bounds bounds = reach(tail ? free_loops(move) : move.axes, operand, offset);
+  if (tail) {
+    const Bounds pair = tail_axis_bounds(move, operand, 0);
     bounds = {checked_add(bounds.low, pair.low, offset_name), checked_add(bounds.high, pair.high, offset_name)};
   }
   return {bounds.low, checked_add(bounds.high, 1, offset_name)};
 }
 
-/// Number of different pairs (outer, inner) that are read through a guard, where a stride of 0 repeats an element.
+/// Number of different pairs (outer, inner) that are read through a tail, where a stride of 0 repeats an element.
 i64 pairs_read(const Move& move) {
   const Existing exist = existing(move);
-  const bool rows_differ = move.axes[move.guard->outer].in != 0;
-  const bool columns_differ = move.axes[move.guard->inner].in != 0;
+  const bool rows_differ = move.axes[move.tail->outer].in != 0;
+  const bool columns_differ = move.axes[move.tail->inner].in != 0;
   if (exist.count() == 0 || (rows_differ && columns_differ)) return exist.count();
   if (rows_differ) return exist.full + (exist.rest > 0 ? 1 : 0);
   if (columns_differ) return exist.full > 0 ? exist.row : exist.rest;
@@ -90,22 +90,21 @@ i64 pairs_read(const Move& move) {
 }
 
 i64 elements_read(const Move& move) {
-  const i64 read =
-      checked_mul(move.guard ? pairs_read(move) : 1, distinct(free_loops(move), &Loop::in), count_name);
+  const i64 read = checked_mul(move.tail ? pairs_read(move) : 1, distinct(free_loops(move), &Loop::in), count_name);
   // Windows that slide over each other read an element again, from the cache.
   const Bounds bounds = in_bounds(move);
   return std::min(read, bounds.high - bounds.low);
 }
 
-/// Puts the guard's loops where they belong by their steps.
-void insert_guarded(Move& move, const Loop& outer, const Loop& inner) {
-  Guard& guard = *move.guard;
+/// Puts the tail's loops where they belong by their steps.
+void insert_tail_axis(Move& move, const Loop& outer, const Loop& inner) {
+  ChannelTail& tail = *move.tail;
   Loops& axes = move.axes;
   axes.push_back(outer);
   axes.push_back(inner);
   order_by_output(axes);
-  guard.outer = int(std::find(axes.begin(), axes.end(), outer) - axes.begin());
-  guard.inner = int(std::find(axes.rbegin(), axes.rend(), inner).base() - axes.begin()) - 1;
+  tail.outer = int(std::find(axes.begin(), axes.end(), outer) - axes.begin());
+  tail.inner = int(std::find(axes.rbegin(), axes.rend(), inner).base() - axes.begin()) - 1;
 }
 
 std::string signed_offset(i64 offset) {
@@ -124,8 +123,8 @@ i64 Move::bytes_moved() const {
   const i64 all = count();
   if (all == 0) return 0;
   i64 written = all;
-  if (guard && !guard->fill)
-    written = all / (axes[guard->outer].extent * axes[guard->inner].extent) * existing(*this).count();
+  if (tail && !tail->fill)
+    written = all / (axes[tail->outer].extent * axes[tail->inner].extent) * existing(*this).count();
   const i64 elements = checked_add(elements_read(*this), written, "the number of bytes moved");
   return checked_mul(elements, element, "the number of bytes moved");
 }
@@ -133,20 +132,20 @@ i64 Move::bytes_moved() const {
 Move normalise(const Move& move) {
   check(move);
   Move result = move;
-  if (result.guard && result.count() != 0) shorten_guarded(result);
+  if (result.tail && result.count() != 0) shorten_tail_axis(result);
   if (result.count() == 0) {
     result.axes = {{.extent = 0}};
-    result.guard.reset();
+    result.tail.reset();
     return result;
   }
   const Loops all = result.axes;
   result.axes = free_loops(result);
   drop_single_steps(result.axes);
   for (Loop& axis : result.axes)
-    if (axis.out < 0) turn_round(axis, result.in_offset, result.out_offset);
+    if (axis.out < 0) reverse_loop(axis, result.in_offset, result.out_offset);
   merge(result.axes);
   order_by_output(result.axes);
-  if (result.guard) insert_guarded(result, all[result.guard->outer], all[result.guard->inner]);
+  if (result.tail) insert_tail_axis(result, all[result.tail->outer], all[result.tail->inner]);
   return result;
 }
 
@@ -155,7 +154,7 @@ Bounds in_bounds(const Move& move) {
 }
 
 Bounds out_bounds(const Move& move) {
-  return bounds_of(move, &Loop::out, move.out_offset, move.guard && !move.guard->fill);
+  return bounds_of(move, &Loop::out, move.out_offset, move.tail && !move.tail->fill);
 }
 
 i64 proven_alignment(const Move& move, bool output, int fastest, i64 limit) {
@@ -165,7 +164,7 @@ i64 proven_alignment(const Move& move, bool output, int fastest, i64 limit) {
 
 bool fits_32_bits(const Move& move) {
   return move.count() == 0 ||
-         (fits_32_bits(move.count()) && (!move.guard || fits_32_bits(move.guard->count)) &&
+         (fits_32_bits(move.count()) && (!move.tail || fits_32_bits(move.tail->count)) &&
           fits_32_bits(move.axes, &Loop::in, move.in_offset) && fits_32_bits(move.axes, &Loop::out, move.out_offset));
 }
 
@@ -174,9 +173,9 @@ std::string to_string(const Move& move) {
   text += " of " + std::to_string(move.element) + (move.element == 1 ? " byte" : " bytes");
   text += ", in {" + joined(move.axes, &Loop::in) + "}" + signed_offset(move.in_offset);
   text += ", out {" + joined(move.axes, &Loop::out) + "}" + signed_offset(move.out_offset);
-  if (move.guard)
-    text += ", axes " + std::to_string(move.guard->outer) + " and " + std::to_string(move.guard->inner) + " to " +
-            std::to_string(move.guard->count) + (move.guard->fill ? ", the rest zero" : ", the rest left out");
+  if (move.tail)
+    text += ", axes " + std::to_string(move.tail->outer) + " and " + std::to_string(move.tail->inner) + " to " +
+            std::to_string(move.tail->count) + (move.tail->fill ? ", the rest zero" : ", the rest left out");
   return text;
 }
 

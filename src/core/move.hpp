@@ -10,12 +10,12 @@ namespace axisloom::core {
 
 /// Two axes that together count something shorter than their product (channels in blocks of x): the element at
 /// (outer, inner) exists only where outer * extent(inner) + inner < count.
-struct Guard {
+struct ChannelTail {
   int outer = 0;  // indices into Move::axes
   int inner = 0;
   i64 count = 0;
   bool fill = true;  // what does not exist is written as zero; otherwise it is not written at all
-  bool operator==(const Guard&) const = default;
+  bool operator==(const ChannelTail&) const = default;
 };
 
 /// For every index (i0, i1, ...) within the extents: out[out_offset + sum i*out] = in[in_offset + sum i*in].
@@ -27,7 +27,7 @@ struct Move {
   i64 out_offset = 0;
   i64 in_align = 256;  // of the start of each buffer, bytes
   i64 out_align = 256;
-  std::optional<Guard> guard = {};
+  std::optional<ChannelTail> tail = {};
 
   i64 count() const;  // product of the extents
   /// Bytes read plus bytes written, each element once (a broadcast element is read once).
@@ -35,9 +35,9 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
-/// The same move with the fewest axes: extents of 1 dropped, negative output strides turned round, axes ordered by the
+/// The same move with the fewest axes: extents of 1 dropped, negative output strides reversed, axes ordered by the
 /// magnitude of the output stride (largest first; ties by input stride), and axes merged where both strides allow it.
-/// The guard's axes stay apart and keep their direction, as its count runs along them; a guard that leaves nothing out
+/// The tail's axes stay apart and keep their direction, as its count runs along them; a tail that leaves nothing out
 /// goes, and one without `fill` first shortens its axes. A move of no elements becomes one axis of extent 0, one of a
 /// single element has no axes. `element` is left as it is: kernels choose their access width themselves.
 Move normalise(const Move& move);
@@ -47,7 +47,7 @@ constexpr Operand side(bool output) {
   return output ? &Loop::out : &Loop::in;
 }
 
-/// Lowest and one-past-highest element offset touched on each side; what the guard leaves out is not read.
+/// Lowest and one-past-highest element offset touched on each side; what the tail leaves out is not read.
 Bounds in_bounds(const Move& move);
 Bounds out_bounds(const Move& move);
 
@@ -55,7 +55,7 @@ Bounds out_bounds(const Move& move);
 /// start alignment, offset, and the strides of all axes but `fastest`.
 i64 proven_alignment(const Move& move, bool output, int fastest, i64 limit);
 
-/// Whether every element offset, with and without the start offset and with the indices that the guard leaves out,
+/// Whether every element offset, with and without the start offset and with the indices that the tail leaves out,
 /// every stride, and every flat index fits in a signed 32-bit number; those of items that have no element included.
 bool fits_32_bits(const Move& move);
 

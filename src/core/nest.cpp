@@ -79,8 +79,8 @@ bool fits_32_bits(Nest nest, Operand operand, i64 start) {
     const Bounds bounds = reach(nest, operand, from);
     return fits(bounds.low) && fits(bounds.high);
   };
-  return std::all_of(nest.begin(), nest.end(), [&](const Loop& loop) { return fits(loop.*operand); }) &&
-         reaches(0) && reaches(start);
+  return std::all_of(nest.begin(), nest.end(), [&](const Loop& loop) { return fits(loop.*operand); }) && reaches(0) &&
+         reaches(start);
 }
 
 bool fits_32_bits(i64 count) {
@@ -112,7 +112,7 @@ void drop_single_steps(Loops& loops) {
   std::erase_if(loops, [](const Loop& loop) { return loop.extent == 1; });
 }
 
-void turn_round(Loop& loop, i64& in_offset, i64& out_offset) {
+void reverse_loop(Loop& loop, i64& in_offset, i64& out_offset) {
   for (auto [offset, stride] : {std::pair{&in_offset, &loop.in}, {&out_offset, &loop.out}}) {
     *offset = checked_add(*offset, checked_mul(loop.extent - 1, *stride, offset_name), offset_name);
     *stride = checked_mul(*stride, -1, offset_name);

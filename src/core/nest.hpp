@@ -54,7 +54,7 @@ Loops without(Nest nest, int first, int second = -1);
 Loop over_blocks(const Loop& loop, i64 steps);
 void drop_single_steps(Loops& loops);
 /// Walks a loop from its other end.
-void turn_round(Loop& loop, i64& in_offset, i64& out_offset);
+void reverse_loop(Loop& loop, i64& in_offset, i64& out_offset);
 /// Whether every array walks two loops as it would walk a single one.
 bool continues(const Loop& outer, const Loop& inner);
 /// Makes such pairs one loop, until there are none. All pairs, not only neighbours, unless the order of the steps

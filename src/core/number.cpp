@@ -114,7 +114,9 @@ void store_number(Dtype dtype, std::byte* element, long double number, int compo
   const std::size_t size = size_of(component_of(dtype));
   std::byte* const at = element + std::size_t(component) * size;
   if (const FloatFormat* const format = float_format(dtype))
-    return size == 8 ? write(at, double(number)) : size == 4 ? write(at, float(number)) : write(at, encode(*format, number));
+    return size == 8   ? write(at, double(number))
+           : size == 4 ? write(at, float(number))
+                       : write(at, encode(*format, number));
   const NumberKind kind = kind_of(dtype);
   const u64 bits = kind == NumberKind::boolean ? number != 0 : number < 0 ? u64(i64(number)) : u64(number);
   std::memcpy(at, &bits, size);

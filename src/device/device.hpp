@@ -1,4 +1,5 @@
-// The seam: all that Axisloom knows of hardware. opencl/ and cuda/ implement it; nothing else may call a runtime.
+// The backend interface: all that Axisloom knows of hardware. opencl/ and cuda/ implement it; nothing else may call a
+// runtime.
 //
 // Every call may throw Error; the code and `call` name the runtime function that failed. Destructors never throw.
 // All objects may be used from any thread; a queue's commands run in the order in which they were queued.

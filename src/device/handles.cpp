@@ -1,4 +1,4 @@
-// The public handles: each forwards to the seam's object that it holds, and says so when it holds none.
+// The public handles: each forwards to the backend interface's object that it holds, and says so when it holds none.
 #include "device/device.hpp"
 #include "device/process.hpp"
 

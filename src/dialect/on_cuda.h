@@ -77,4 +77,4 @@ INLINE void axl_async_copy(T* const to, const T* const from, const i64 count) {
     __syncthreads();                                 \
   } while (0)
 
-#include "words.h"
+#include "intrinsics.h"

@@ -55,4 +55,4 @@ INLINE u32 axl_relaxed_increment(u32* const slot) {
 }
 
 #include "order.h"
-#include "words.h"
+#include "intrinsics.h"

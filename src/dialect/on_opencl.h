@@ -1,4 +1,4 @@
-// The dialect on OpenCL C 1.2 and later: types, packets, and the primitives below the words of words.h.
+// The dialect on OpenCL C 1.2 and later: types, packets, and the primitives below the words of intrinsics.h.
 #include "constants.h"
 
 #if !defined(AXL_CONTRACT)
@@ -293,4 +293,4 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define axl_count_up(counter) atomic_inc((volatile GLOBAL u32*)(counter))
 #define axl_atomic_add(address, value) atomic_add((volatile GLOBAL u32*)(address), (u32)(value))
 
-#include "words.h"
+#include "intrinsics.h"

@@ -50,10 +50,10 @@ void swap_bytes(HostArray& array) {
 
 /// The view with its axes reversed: C order of it is Fortran order of the original.
 View reversed(const View& view) {
-  View turned = view;
-  std::ranges::reverse(turned.shape);
-  std::ranges::reverse(turned.strides);
-  return turned;
+  View reversed = view;
+  std::ranges::reverse(reversed.shape);
+  std::ranges::reverse(reversed.strides);
+  return reversed;
 }
 
 }  // namespace

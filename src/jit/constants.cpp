@@ -127,7 +127,8 @@ void sort_and_resolve(std::vector<Constant>& declared) {
   std::ranges::sort(declared, {}, &Constant::name);
   const auto twice = std::ranges::adjacent_find(declared, {}, &Constant::name);
   if (twice != declared.end())
-    throw Error(Errc::file, place(twice[0]) + ", and " + place(twice[1]) + ", both declare " + std::string(twice->name));
+    throw Error(Errc::file,
+                place(twice[0]) + ", and " + place(twice[1]) + ", both declare " + std::string(twice->name));
   for (Constant& constant : declared) {
     const auto model = arguments_of(constant.kind, "like");
     if (!model) continue;

@@ -1,5 +1,5 @@
-// The constants that a kernel declares, CONSTANT(NAME, KIND) or CONSTANT(NAME, KIND, DEFAULT), against those that the host
-// sets. What the kinds are is told in src/dialect/words.md.
+// The constants that a kernel declares, CONSTANT(NAME, KIND) or CONSTANT(NAME, KIND, DEFAULT), against those that the
+// host sets. What the kinds are is told in src/dialect/intrinsics.md.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,8 @@ std::optional<Constant> declared_on(std::string_view text, const std::string& fi
 void sort_and_resolve(std::vector<Constant>& declared);
 
 /// What is compiled in: the host's constants, defaults for those that it did not set, and a number for each word of a
-/// one_of. Declarations are sorted. A constant that is missing, unknown or of another kind throws Error(usage), which names `kernel_file`.
+/// one_of. Declarations are sorted. A constant that is missing, unknown or of another kind throws Error(usage), which
+/// names `kernel_file`.
 Defines complete(const std::vector<Constant>& declared, const Defines& set, const std::string& kernel_file);
 
 }  // namespace axisloom::jit

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <set>
 
-
 namespace axisloom::jit {
 namespace {
 

@@ -30,11 +30,11 @@ namespace {
 
 #include "model/calibrate.params.h"
 
-constexpr i64 gpu_items = 256;       // of a group
-constexpr i64 gpu_in_flight = 4;     // packets of an item, as `plain` has them
-constexpr i64 cpu_share = 64 << 10;  // bytes of a CPU's group: long against its start
-constexpr i64 chase_step = 32;       // elements from place to place: no two in a sector or a line
-constexpr i64 scalar_stride = 17;    // elements: another line each time, and no pattern that a vector has
+constexpr i64 gpu_items = 256;             // of a group
+constexpr i64 gpu_in_flight = 4;           // packets of an item, as `plain` has them
+constexpr i64 cpu_group_bytes = 64 << 10;  // bytes of a CPU's group: long against its start
+constexpr i64 chase_step = 32;             // elements from place to place: no two in a sector or a line
+constexpr i64 scalar_stride = 17;          // elements: another line each time, and no pattern that a vector has
 // Of the Xeon's core that `core` counts by, an element of a strided loop; "plain" has the same figure.
 constexpr double xeon_scalar_seconds = 0.8e-9;
 
@@ -146,11 +146,11 @@ class Calibration {
   double copy_rate(const Buffers& arrays, std::size_t bytes, const char* type, i64 packet) {
     CalibrateParams params{};
     params.count = i64(bytes) / packet;
-    params.share = cpu_ ? cpu_share / packet : gpu_items * gpu_in_flight;
+    params.per_group = cpu_ ? cpu_group_bytes / packet : gpu_items * gpu_in_flight;
     jit::Defines defines;
     defines.set("PACKET", type);
     return 2 * double(bytes) /
-           seconds(kernel("copy", defines, ceil_div(params.count, params.share), params, 2), arrays);
+           seconds(kernel("copy", defines, ceil_div(params.count, params.per_group), params, 2), arrays);
   }
 
   void measure_copies() {
@@ -209,7 +209,7 @@ class Calibration {
     const Buffers arrays{device_.allocate(std::size_t(groups * elements * scalar_stride * 4)),
                          device_.allocate(std::size_t(groups * elements * 4))};
     CalibrateParams params{};
-    params.share = elements;
+    params.per_group = elements;
     params.stride = scalar_stride;
     params.rounds = rounds;
     const Kernel strided = kernel("scalar", {}, groups, params, 2);

@@ -77,7 +77,7 @@ double access_efficiency(i64 bytes, const DeviceModel& device) {
 
 double local_memory_seconds(const core::Move& move, double bytes, const DeviceModel& device) {
   if (!device.is_cpu()) return transfer_seconds(bytes, device);
-  // Of a core: "tile" takes 1.2 ns for each of 6.4 million bytes, "slab" 6.6 ns for each of a million floats of six
+  // Of a core: "tile" takes 1.2 ns for each of 6.4 million bytes, "tile_nd" 6.6 ns for each of a million floats of six
   // axes (two cores of a Xeon), where "plain" takes 6.3 ns and "block" 3.2 ns.
   constexpr double element_seconds = 4e-9;
   constexpr double detour = 8;  // accesses of an item at a time

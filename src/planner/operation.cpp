@@ -17,7 +17,7 @@ std::string quoted(const std::string& word) {
 
 std::string to_string(const Operation& op) {
   std::string text = op.name;
-  for (const std::string& word : op.words) text += ' ' + quoted(word);
+  for (const std::string& word : op.arguments) text += ' ' + quoted(word);
   for (const auto& [name, length] : op.lengths) text += ' ' + name + '=' + std::to_string(length);
   for (const auto& [name, value] : op.options) text += " --" + name + (value.empty() ? "" : ' ' + quoted(value));
   return text;

@@ -29,10 +29,10 @@ std::size_t inputs_among(const Operation& op, std::span<const View> views) try {
 }
 
 void check_words(const Operation& op, const OpEntry& entry) {
-  if (op.words.size() != entry.words.size()) {
+  if (op.arguments.size() != entry.arguments.size()) {
     std::string names;
-    for (const Word& word : entry.words) names += " <" + std::string(word.name) + ">";
-    throw Error(Errc::usage, "wrong number of words", "write " + op.name + names);
+    for (const Argument& argument : entry.arguments) names += " <" + std::string(argument.name) + ">";
+    throw Error(Errc::usage, "wrong number of arguments", "write " + op.name + names);
   }
   if (!entry.lengths && !op.lengths.empty())
     throw Error(Errc::usage, "takes no lengths, got " + op.lengths.front().first + "=...");

@@ -14,8 +14,8 @@
 
 namespace axisloom::ops {
 
-/// A positional word of an operation, such as the pattern of `rearrange`.
-struct Word {
+/// A positional argument of an operation, such as the pattern of `rearrange`.
+struct Argument {
   std::string_view name;  // "pattern", "axes", "from"
   std::string_view help;
 };
@@ -56,10 +56,10 @@ inline int one_input(const Operation&) {
 
 /// Only what says that it may be null is null.
 struct OpEntry {
-  std::string_view name;     // "rearrange"
-  std::string_view summary;  // "Reorder, split and merge axes by an einops pattern."
+  std::string_view name;           // "rearrange"
+  std::string_view summary;        // "Reorder, split and merge axes by an einops pattern."
   std::string_view examples = {};  // command lines, for help texts
-  std::span<const Word> words = {};
+  std::span<const Argument> arguments = {};
   std::span<const Option> options = {};
   bool lengths = false;  // takes name=value lengths
   ImageForm image = {};
@@ -67,12 +67,12 @@ struct OpEntry {
   /// By which word the bench's judges and other libraries know it: "sum", "mean", "min", "max", "argmin", "argmax",
   /// "layouts", "matmul" (of two arrays), "contraction". Empty: by none.
   std::string_view known_as = {};
-  /// How many inputs it takes; the operation's words and options are complete when this is asked.
+  /// How many inputs it takes; the operation's arguments and options are complete when this is asked.
   int (*inputs)(const Operation& op) = one_input;
   /// Shape and dtype of the result, contiguous; checks everything that needs no device.
   View (*result)(const Operation& op, std::span<const View> inputs) = nullptr;
-  /// Of a move: axis by axis, not yet normalised. May be null: it is none. Here and below `views` are complete: the inputs,
-  /// then the output.
+  /// Of a move: axis by axis, not yet normalised. May be null: it is none. Here and below `views` are complete: the
+  /// inputs, then the output.
   core::Move (*move)(const Operation& op, std::span<const View> views) = nullptr;
   std::shared_ptr<PlanImpl> (*plan)(const Operation& op, std::span<const View> views, const Device& device,
                                     const PlanOptions& options) = nullptr;

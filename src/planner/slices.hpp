@@ -30,8 +30,8 @@ struct Slices {
   i64 scratch_bytes = 0;  // contents undefined at the start
 };
 
-/// An array as the loops of an operation walk it. Strides are kept by array, not by loop as in core::Loop: an einsum has
-/// up to 1024 arrays, which no kernel walks at once, but which its slices have to know.
+/// An array as the loops of an operation walk it. Strides are kept by array, not by loop as in core::Loop: an einsum
+/// has up to 1024 arrays, which no kernel walks at once, but which its slices have to know.
 struct SlicedArray {
   i64 element = 1;           // bytes
   std::vector<i64> strides;  // by loop, in elements

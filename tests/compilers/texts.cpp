@@ -4,7 +4,8 @@
 //   gpu   an AMD GPU through OpenCL
 //   cpu   a CPU through OpenCL
 //   nvidia  an H200 through CUDA
-// Each text goes into a file of its own, NUMBER-KERNEL.hip, .cl or .cu; what the options of its build were stands beside it.
+// Each text goes into a file of its own, NUMBER-KERNEL.hip, .cl or .cu; what the options of its build were stands
+// beside it.
 #include "harness/arena.hpp"
 #include "harness/case.hpp"
 #include "harness/expand.hpp"
@@ -91,7 +92,8 @@ void plan_if_possible(const harness::Case& c, const Device& device) {
 }
 
 void write(const RecordingDevice& device, const std::string& folder) {
-  const bool cuda = device.info().api == Api::cuda, hip = cuda && device.info().platform != ops_test::gpu_info().platform;
+  const bool cuda = device.info().api == Api::cuda,
+             hip = cuda && device.info().platform != ops_test::gpu_info().platform;
   int number = 0;
   for (const auto& [text, options] : device.texts) {
     const std::string name = folder + "/" + std::to_string(1000 + number++) + "-" + names_in(text).first;

@@ -141,9 +141,9 @@ def reading_of(step, operands):
         return by_matmul(operands, step.options)
     if step.op == "dot":
         return by_dot(operands)
-    if is_einops(step.words[0], operands):
-        return by_einops(step.words[0], operands, step.lengths)
-    return by_numpy(step.words[0], operands)
+    if is_einops(step.arguments[0], operands):
+        return by_einops(step.arguments[0], operands, step.lengths)
+    return by_numpy(step.arguments[0], operands)
 
 
 def out_dtype(step, operands):

@@ -21,7 +21,7 @@ import time
 import numpy as np
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import pocl_words
+import pocl_intrinsics
 from draw import draw
 from elements import DTYPES
 from differences import DIFFERENCES
@@ -91,7 +91,7 @@ def judged(settings, programs, folder, tally=None):
         middle = len(programs) // 2
         wrong = judged(settings, programs[:middle], folder, tally)
         wrong.update(judged(settings, programs[middle:], folder, tally))
-        if not wrong and pocl_words.own_end(said):
+        if not wrong and pocl_intrinsics.own_end(said):
             if tally is not None:
                 tally.ends += 1
             return wrong

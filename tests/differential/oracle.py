@@ -52,7 +52,7 @@ def layout(name):
 def relayout(step, array):
     """Through NCHW: channels beyond the true ones go, and missing ones are zeros. Between two layouts in blocks the
     smaller blocks are moved whole."""
-    (side, block), (to_side, to_block) = layout(step.words[0]), layout(step.words[1])
+    (side, block), (to_side, to_block) = layout(step.arguments[0]), layout(step.arguments[1])
     if block:
         data = einops.rearrange(array.data, f"{side} -> n (c x) h w", x=block)
     else:
@@ -72,9 +72,9 @@ def relayout(step, array):
 MOVES = {
     "copy": lambda step, x: moved(x, x.data),
     "transpose": lambda step, x: moved(x, np.swapaxes(x.data, -1, -2)),
-    "permute": lambda step, x: moved(x, np.transpose(x.data, numbers_of(step.words[0]))),
-    "rearrange": lambda step, x: moved(x, einops.rearrange(x.data, step.words[0], **step.lengths)),
-    "repeat": lambda step, x: moved(x, einops.repeat(x.data, step.words[0], **step.lengths)),
+    "permute": lambda step, x: moved(x, np.transpose(x.data, numbers_of(step.arguments[0]))),
+    "rearrange": lambda step, x: moved(x, einops.rearrange(x.data, step.arguments[0], **step.lengths)),
+    "repeat": lambda step, x: moved(x, einops.repeat(x.data, step.arguments[0], **step.lengths)),
     "relayout": relayout,
 }
 
@@ -141,7 +141,7 @@ def reduce(step, array, name, order):
         results.append(fold(name, Typed(array.dtype, data), axes, order))
         return np.arange(np.size(results[0][0])).reshape(np.shape(results[0][0]))
 
-    places = einops.reduce(array.data, step.words[1], reduced, **step.lengths)
+    places = einops.reduce(array.data, step.arguments[1], reduced, **step.lengths)
     if not results:  # einops asks for nothing where no axis is reduced: it has moved the elements themselves
         return fold(name, Typed(array.dtype, places), (), order)
     return tuple(None if part is None else np.reshape(part, -1)[places] for part in results[0])
@@ -158,7 +158,7 @@ def reduce_axes(step, array, name, order):
 
 
 def reduction(step, array):
-    name = step.words[0] if step.op == "reduce" else step.op
+    name = step.arguments[0] if step.op == "reduce" else step.op
     order = step.options.get("ord", "2")
     if name not in REDUCTIONS or order not in ("1", "2", "inf") or ("ord" in step.options and name != "norm"):
         raise ValueError("there is no such reduction")

@@ -50,23 +50,23 @@ def spoil_options(rng, step):
 
 
 def spoil_words(rng, step):
-    at = rng.randrange(len(step.words))
+    at = rng.randrange(len(step.arguments))
     if step.op == "relayout":
-        step.words[at] = rng.choice(["NCHW", "NHWC", "NC/8HW8", "NC/5HW5", "CNHW"])
+        step.arguments[at] = rng.choice(["NCHW", "NHWC", "NC/8HW8", "NC/5HW5", "CNHW"])
     elif step.op == "permute":
-        step.words[at] = rng.choice(["0", "0,0", "1,0", "2,1,0", "0,1,2,3", step.words[at] + ",0", "-1"])
+        step.arguments[at] = rng.choice(["0", "0,0", "1,0", "2,1,0", "0,1,2,3", step.arguments[at] + ",0", "-1"])
     elif step.op == "reduce" and at == 0:
-        step.words[at] = rng.choice(["median", "max", "argmax"])
+        step.arguments[at] = rng.choice(["median", "max", "argmax"])
     else:
-        text = spoil_text(rng, step.words[at])
-        step.words[at] = text.lstrip("-") if text.startswith("--") else text  # a case would take it for a flag
+        text = spoil_text(rng, step.arguments[at])
+        step.arguments[at] = text.lstrip("-") if text.startswith("--") else text  # a case would take it for a flag
 
 
 def spoil(step, drawer):
     """Changes a step so that it is likely to be refused."""
     rng = drawer.rng
     ways = [lambda: spoil_inputs(rng, step, drawer)]
-    if step.words:
+    if step.arguments:
         ways += [lambda: spoil_words(rng, step)] * 4
     if step.op in ("rearrange", "repeat", "reduce", "relayout"):
         ways.append(lambda: spoil_lengths(rng, step))

@@ -24,7 +24,7 @@ import tempfile
 import time
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import pocl_words
+import pocl_intrinsics
 import scenarios
 from scenarios import OLD
 
@@ -313,8 +313,8 @@ def outcome(folder, scenario, known, fault, program):
     struck = os.path.exists(folder.fired)
     ended = "killed" if fault.code == KILL and result.code == -signal.SIGKILL else f"exit {result.code}"
     wrong = end_fault(scenario, fault, result)
-    if wrong and not result.stuck and result.code < 0 and pocl_words.own_end(result.err):
-        return struck, None, "PoCL's own end: " + pocl_words.own_end(result.err)
+    if wrong and not result.stuck and result.code < 0 and pocl_intrinsics.own_end(result.err):
+        return struck, None, "PoCL's own end: " + pocl_intrinsics.own_end(result.err)
     if wrong and result.code == -signal.SIGABRT and fault.entry == "allocation" and scenario.json and "bad_alloc" in wrong:
         return struck, None, "JSON's own end: its destructor allocates"
     if not wrong and fault.code in HARMLESS and result.code not in scenario.codes and not scenario.user:

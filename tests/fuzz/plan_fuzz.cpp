@@ -41,7 +41,7 @@ View view_from(Numbers& numbers) {
 Operation operation_from(Numbers& numbers) {
   const ops::OpEntry& entry = ops::registry()[numbers.byte() % ops::registry().size()];
   Operation op{std::string(entry.name)};
-  for (std::size_t i = 0; i < entry.words.size(); ++i) op.words.push_back(text_from(numbers));
+  for (std::size_t i = 0; i < entry.arguments.size(); ++i) op.arguments.push_back(text_from(numbers));
   if (!entry.options.empty())
     for (int count = numbers.byte() % 3; count > 0; --count) {
       const ops::Option& option = entry.options[numbers.byte() % entry.options.size()];

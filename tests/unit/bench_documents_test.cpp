@@ -37,7 +37,7 @@ Entry right(std::string name, Role role, double seconds, double spread, const Wo
   entry.call = times(seconds, spread);
   entry.seconds = seconds;
   entry.rate = {work.bytes / seconds, work.operations / seconds};
-  entry.rank = is_yardstick(role) ? 0 : 1;
+  entry.rank = is_reference(role) ? 0 : 1;
   return entry;
 }
 
@@ -62,7 +62,7 @@ CaseResult result_of(const std::string& text, double ours, double spread, Clock 
   result.strength = Strength::full;
   result.clock = clock;
   result.cache = cache;
-  result.yardstick = "memcpy";
+  result.reference = "memcpy";
   result.entries = {right("axisloom", Role::ours, ours, spread, result.work),
                     right("memcpy", Role::copy, 1, spread, {64e9, 0}), without_times("bad", Status::wrong),
                     without_times("gone", Status::absent)};
@@ -259,7 +259,7 @@ TEST(BenchCompare, OnCpusTheShareCountsAndOnGpusTheSeconds) {
     EXPECT_EQ(comparison.changes[0].verdict, clock == Clock::call ? Verdict::same : Verdict::slower);
   }
   CaseResult alone = result_of("a", 1, 0.001);
-  alone.yardstick.clear();
+  alone.reference.clear();
   for (Entry& entry : alone.entries) entry.share.reset();
   const Comparison by_seconds = compared(document_of({alone}), document_of({slowed(alone)}), 0.02);
   EXPECT_FALSE(by_seconds.changes[0].of_share);

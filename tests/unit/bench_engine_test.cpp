@@ -296,7 +296,7 @@ TEST_F(BenchCompetition, TheRightOnesAreRankedAndComparedWithTheCopy) {
   add("copy", 0.1, Role::copy);
   add("ours", 0.2, Role::ours);
   const CaseResult r = result();
-  EXPECT_EQ(r.yardstick, "copy");
+  EXPECT_EQ(r.reference, "copy");
   EXPECT_EQ(r.entries[0].rank, 2);
   EXPECT_EQ(r.entries[1].rank, 0);
   EXPECT_EQ(r.entries[2].rank, 1);
@@ -452,7 +452,7 @@ TEST_F(BenchCompetition, EverybodyOnThisMachineIsRight) {
         const CaseResult r = time_case({text, harness::parse_case(text)}, device, team_, session, flusher, settings,
                                        [](const std::string&) {})
                                  .front();
-        EXPECT_FALSE(r.yardstick.empty());
+        EXPECT_FALSE(r.reference.empty());
         EXPECT_EQ(r.entries.front().role, Role::ours);
         EXPECT_EQ(r.strength, strength);
         for (const Entry& entry : r.entries)

@@ -259,7 +259,7 @@ TEST_F(BenchJudge, EverybodyOnThisMachineComputesRight) {
     for (const Entry& entry : r.entries)
       EXPECT_TRUE(entry.status == Status::right || (entry.status == Status::absent && entry.role != Role::ours))
           << text << ", " << entry.name << ": " << entry.reason;
-    EXPECT_EQ(r.yardstick == "read", r.limit == Limit::memory) << text;
+    EXPECT_EQ(r.reference == "read", r.limit == Limit::memory) << text;
   }
 }
 

@@ -87,7 +87,7 @@ TEST(BenchSuite, The57OfTtcAreThoseOfItsList) {
     std::string ours;
     for (std::size_t j = 0; j < rank; ++j)
       ours += (j ? "," : "") + std::to_string(static_cast<int>(rank) - 1 - (digits[rank - 1 - j] - '0'));
-    EXPECT_EQ(what.op.words.front(), ours) << c.label;
+    EXPECT_EQ(what.op.arguments.front(), ours) << c.label;
     EXPECT_EQ(what.shapes.front().size(), rank) << c.label;
   }
   EXPECT_EQ(cases, 57);

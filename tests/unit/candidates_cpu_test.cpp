@@ -79,9 +79,9 @@ TEST(CandidatesCpu, LinesAreStreamedPastTheCache) {
   };
   for (const Dtype dtype : {Dtype::u8, Dtype::f32}) {
     expect_right("block", transpose(), dtype, {150, 140});
-    expect_right("weave", rearrange("h w c -> c h w"), dtype, {37, 41, 3});
-    expect_right("weave", rearrange("h w c -> c h w"), dtype, {32, 40, 8});
-    expect_right("weave", rearrange("c h w -> h w c"), dtype, {8, 37, 40});
+    expect_right("interleave_cpu", rearrange("h w c -> c h w"), dtype, {37, 41, 3});
+    expect_right("interleave_cpu", rearrange("h w c -> c h w"), dtype, {32, 40, 8});
+    expect_right("interleave_cpu", rearrange("c h w -> h w c"), dtype, {8, 37, 40});
   }
 }
 

@@ -44,8 +44,8 @@ Problem copy_problem(Dtype dtype) {
   return {"copy", problem_of(copy(), with_result(copy(), pitched(dtype, 300, 400, 6400)))};
 }
 
-/// Between blocked layouts, with images along the fastest axis of the output: the guard is neither along i nor along o.
-Problem walked_guard_problem(Dtype dtype, const char* from, const char* to, const Dims& shape, std::int64_t channels) {
+/// Between blocked layouts, with images along the fastest axis of the output: the tail is neither along i nor along o.
+Problem walked_tail_problem(Dtype dtype, const char* from, const char* to, const Dims& shape, std::int64_t channels) {
   const Operation op = relayout(from, to, channels);
   std::vector<View> views = with_result(op, View::contiguous(dtype, shape));
   const Dims out = views[1].shape;  // N, blocks, H, W, channels of a block
@@ -53,12 +53,12 @@ Problem walked_guard_problem(Dtype dtype, const char* from, const char* to, cons
   return {std::string(from) + " to " + to + " by rows", problem_of(op, views)};
 }
 
-std::vector<Problem> guarded_problems(Dtype dtype) {
+std::vector<Problem> tail_axis_problems(Dtype dtype) {
   return {relayout_problem(dtype, "NCHW", "NC/32HW32", {2, 35, 16, 16}),
           relayout_problem(dtype, "NHWC", "NC/32HW32", {2, 16, 16, 35}),
           relayout_problem(dtype, "NC/32HW32", "NCHW", {2, 2, 16, 16, 32}, 35),
-          walked_guard_problem(dtype, "NC/4HW4", "NC/32HW32", {2, 9, 16, 16, 4}, 35),
-          walked_guard_problem(dtype, "NC/32HW32", "NC/4HW4", {2, 2, 16, 16, 32}, 35)};
+          walked_tail_problem(dtype, "NC/4HW4", "NC/32HW32", {2, 9, 16, 16, 4}, 35),
+          walked_tail_problem(dtype, "NC/32HW32", "NC/4HW4", {2, 2, 16, 16, 32}, 35)};
 }
 
 std::vector<View> square_views(Dtype dtype) {
@@ -143,12 +143,12 @@ void add_defaults(Texts& texts, const Problem& problem) {
     if (candidate.info.runtimes.contains(Api::cuda)) texts.add(candidate, problem, default_values(candidate.info));
 }
 
-/// Every size of elements and every kind of guard.
+/// Every size of elements and every kind of tail.
 Texts default_texts(const std::string& architecture) {
   Texts texts(architecture);
   for (const Dtype dtype : dtypes)
     for (const Problem& problem : problems(dtype)) add_defaults(texts, problem);
-  for (const Problem& problem : guarded_problems(Dtype::u8)) add_defaults(texts, problem);
+  for (const Problem& problem : tail_axis_problems(Dtype::u8)) add_defaults(texts, problem);
   return texts;
 }
 
@@ -156,7 +156,7 @@ Texts default_texts(const std::string& architecture) {
 Texts few_texts() {
   Texts texts;
   for (const Problem& problem : problems(Dtype::f64)) add_defaults(texts, problem);
-  for (const Problem& problem : guarded_problems(Dtype::f32)) add_defaults(texts, problem);
+  for (const Problem& problem : tail_axis_problems(Dtype::f32)) add_defaults(texts, problem);
   return texts;
 }
 
@@ -170,13 +170,13 @@ Texts tuned_texts() {
     texts.add(candidate_named("tile"), transpose_problem(Dtype::f32, 6400, 6400), values);
     texts.add(candidate_named("tile"), transpose_problem(Dtype::f64, 6400, 6400), values);
   }
-  add_every_value(texts, "slab", problems(Dtype::u8)[3]);
-  add_every_value(texts, "rows", guarded_problems(Dtype::f32)[1]);
+  add_every_value(texts, "tile_nd", problems(Dtype::u8)[3]);
+  add_every_value(texts, "rows", tail_axis_problems(Dtype::f32)[1]);
   add_every_value(texts, "swap", {"in place", problem_of(transpose(), square_views(Dtype::f32))});
   add_every_value(texts, "tma", transpose_problem(Dtype::u16, 6400, 6400));
   add_every_value(texts, "shift", copy_problem(Dtype::u8));
   add_every_value(texts, "vectors", copy_problem(Dtype::u8));
-  add_every_value(texts, "plain", guarded_problems(Dtype::f32)[2]);
+  add_every_value(texts, "plain", tail_axis_problems(Dtype::f32)[2]);
   return texts;
 }
 
@@ -195,7 +195,7 @@ TEST_F(CandidatesCuda, EveryProblemCompilesAndEveryVariantForEveryGeneration) {
   for (std::size_t hand = 0; hand < generations.size(); ++hand) {
     const char* const architecture = generations[hand];
     const Texts texts = default_texts(architecture);
-    for (const char* candidate : {"tile", "slab", "rows", "shift", "swap", "vectors", "plain"})
+    for (const char* candidate : {"tile", "tile_nd", "rows", "shift", "swap", "vectors", "plain"})
       EXPECT_GE(texts.taken(candidate), 5) << candidate;
     if (std::string(architecture) == "sm_80")
       EXPECT_EQ(texts.taken("tma"), 0);
@@ -257,7 +257,7 @@ TEST_F(CandidatesCuda, TilesKeepToTheirRegisters) {
 TEST_F(CandidatesCuda, SlabsKeepToTheirRegisters) {
   for (const Dtype dtype : dtypes) {
     SCOPED_TRACE(name(dtype));
-    const Launch launch = launch_of("slab", relayout_problem(dtype, "NHWC", "NCHW", {8, 64, 64, 24}));
+    const Launch launch = launch_of("tile_nd", relayout_problem(dtype, "NHWC", "NCHW", {8, 64, 64, 24}));
     EXPECT_EQ(assembler_messages(jit::full_text(launch.kernel, Api::cuda)), "");
   }
 }
@@ -319,7 +319,7 @@ TEST(CandidatesTensor, RefusalsSayWhy) {
       std::string::npos);
   EXPECT_NE(refusal_of("tma", transpose_problem(Dtype::u8, 6400, 6400), gpu_info(), {{"side", 512}}).find("256 rows"),
             std::string::npos);
-  EXPECT_NE(refusal_of("tma", guarded_problems(Dtype::u8)[0]).find("tail"), std::string::npos);
+  EXPECT_NE(refusal_of("tma", tail_axis_problems(Dtype::u8)[0]).find("tail"), std::string::npos);
   EXPECT_FALSE(candidate_named("tma").info.checkable);
   const View four = View::contiguous(Dtype::f32, {4, 8, 16, 32});
   const Operation swap_outer = permute(std::array{1, 0, 3, 2});

@@ -50,11 +50,11 @@ TEST_F(Choose, BlockedLayoutsOnGpusGoByTiles) {
 
 TEST_F(Choose, ManyShortAxesOnGpusGoBySlabs) {
   const View eight = View::contiguous(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5});
-  EXPECT_EQ(chosen(gpu_info(), permute(std::array{7, 6, 5, 4, 3, 2, 1, 0}), eight), "slab");
-  EXPECT_EQ(chosen(gpu_info(), permute(std::array{5, 0, 6, 4, 1, 7, 2, 3}), eight), "slab");
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{7, 6, 5, 4, 3, 2, 1, 0}), eight), "tile_nd");
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{5, 0, 6, 4, 1, 7, 2, 3}), eight), "tile_nd");
   const View twelve = View::contiguous(Dtype::f32, {24, 22, 18, 20, 2, 3, 2, 2, 3, 4, 3, 2});
-  EXPECT_EQ(chosen(gpu_info(), permute(std::array{9, 10, 1, 6, 11, 0, 3, 2, 5, 8, 4, 7}), twelve), "slab");
-  EXPECT_EQ(chosen(gpu_info(), permute(std::array{1, 0, 2, 4, 5, 6, 3, 7}), eight), "slab");
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{9, 10, 1, 6, 11, 0, 3, 2, 5, 8, 4, 7}), twelve), "tile_nd");
+  EXPECT_EQ(chosen(gpu_info(), permute(std::array{1, 0, 2, 4, 5, 6, 3, 7}), eight), "tile_nd");
   const View five = View::contiguous(Dtype::f32, {48, 28, 28, 28, 48});
   EXPECT_EQ(chosen(gpu_info(), permute(std::array{4, 3, 2, 1, 0}), five), "tile") << "a tile is more than half full";
 }
@@ -64,13 +64,13 @@ TEST_F(Choose, FewChannelsOnGpus) {
   const auto taken = [](Dtype dtype, const char* from, const char* to, const Dims& shape) {
     return chosen(gpu_info(), relayout(from, to), View::contiguous(dtype, shape));
   };
-  EXPECT_EQ(taken(Dtype::u8, "NHWC", "NCHW", {16, 4000, 6000, 3}), "pixels");
-  EXPECT_EQ(taken(Dtype::f16, "NCHW", "NHWC", {256, 3, 224, 224}), "pixels");
-  EXPECT_EQ(taken(Dtype::f32, "NHWC", "NCHW", {256, 224, 224, 3}), "pixels");
-  EXPECT_EQ(taken(Dtype::f16, "NHWC", "NCHW", {256, 112, 112, 8}), "pixels");
-  EXPECT_EQ(taken(Dtype::f16, "NC/8HW8", "NCHW", {256, 4, 112, 112, 8}), "pixels");
-  EXPECT_EQ(taken(Dtype::f16, "NCHW", "NC/8HW8", {256, 3, 224, 224}), "pixels") << "one block with a tail";
-  EXPECT_EQ(taken(Dtype::f32, "NHWC", "NCHW", {256, 223, 223, 3}), "plain") << "3083 GB/s on an H200, 1562 by slabs";
+  EXPECT_EQ(taken(Dtype::u8, "NHWC", "NCHW", {16, 4000, 6000, 3}), "interleave");
+  EXPECT_EQ(taken(Dtype::f16, "NCHW", "NHWC", {256, 3, 224, 224}), "interleave");
+  EXPECT_EQ(taken(Dtype::f32, "NHWC", "NCHW", {256, 224, 224, 3}), "interleave");
+  EXPECT_EQ(taken(Dtype::f16, "NHWC", "NCHW", {256, 112, 112, 8}), "interleave");
+  EXPECT_EQ(taken(Dtype::f16, "NC/8HW8", "NCHW", {256, 4, 112, 112, 8}), "interleave");
+  EXPECT_EQ(taken(Dtype::f16, "NCHW", "NC/8HW8", {256, 3, 224, 224}), "interleave") << "one block with a tail";
+  EXPECT_EQ(taken(Dtype::f32, "NHWC", "NCHW", {256, 223, 223, 3}), "plain") << "3083 GB/s on an H200, 1562 by tiles";
   EXPECT_EQ(taken(Dtype::f16, "NHWC", "NCHW", {256, 112, 112, 32}), "tile");
 }
 
@@ -110,7 +110,7 @@ TEST_F(Choose, RowsOfSmallElementsThatBeginUnlikeOnGpusAreShifted) {
   EXPECT_EQ(chosen(gpu_info(), copy(), padded(Dtype::u16, 4097)), "shift");
   EXPECT_EQ(chosen(gpu_info(), copy(), padded(Dtype::f32, 4097)), "rows");
   EXPECT_EQ(chosen(gpu_info(), copy(), padded(Dtype::u8, 4112)), "rows");
-  EXPECT_EQ(chosen(cpu_info(), copy(), padded(Dtype::u8, 4097)), "strip");
+  EXPECT_EQ(chosen(cpu_info(), copy(), padded(Dtype::u8, 4097)), "rows_cpu");
 }
 
 TEST_F(Choose, TransposesOnCpusGoByBlocks) {
@@ -120,9 +120,9 @@ TEST_F(Choose, TransposesOnCpusGoByBlocks) {
           << name(dtype) << " " << side;
 }
 
-TEST_F(Choose, KeptRowsOnCpusGoByStrips) {
-  EXPECT_EQ(chosen(cpu_info(), swap_first_two(), View::contiguous(Dtype::f32, {256, 256, 256})), "strip");
-  EXPECT_EQ(chosen(cpu_info(), copy(), View::contiguous(Dtype::f32, {64 << 20})), "strip");
+TEST_F(Choose, KeptRowsOnCpusGoByRows) {
+  EXPECT_EQ(chosen(cpu_info(), swap_first_two(), View::contiguous(Dtype::f32, {256, 256, 256})), "rows_cpu");
+  EXPECT_EQ(chosen(cpu_info(), copy(), View::contiguous(Dtype::f32, {64 << 20})), "rows_cpu");
 }
 
 // A pixel of a colour photo is no element of any size: what is exchanged are runs of three bytes.
@@ -141,7 +141,7 @@ TEST_F(Choose, PhotosOnCpusAreTransposedByRuns) {
   EXPECT_EQ(turned(Dtype::f32, {2000, 3000, 3}), "runs");
   EXPECT_EQ(turned(Dtype::f32, {1000, 1000, 32}), "runs") << "two lines";
   EXPECT_EQ(turned(Dtype::f32, {300, 1000, 2}), "block") << "pairs of floats are elements of 8 bytes";
-  EXPECT_EQ(turned(Dtype::f32, {1000, 1000, 64}), "strip") << "four lines";
+  EXPECT_EQ(turned(Dtype::f32, {1000, 1000, 64}), "rows_cpu") << "four lines";
 }
 
 TEST_F(Choose, RunsAreNoLongerThanARowOfTheirStage) {
@@ -163,7 +163,7 @@ TEST_F(Choose, RunsAreNoLongerThanARowOfTheirStage) {
 TEST_F(Choose, ShortRowsOnCpusAreDear) {
   const PlanReport report =
       report_of(cpu_info(), rearrange("h w c -> w h c"), View::contiguous(Dtype::u8, {600, 512, 3}));
-  for (const char* name : {"plain", "strip"}) {
+  for (const char* name : {"plain", "rows_cpu"}) {
     EXPECT_GT(about(report, name).seconds, 1.2e-3) << name;
     EXPECT_LT(about(report, name).seconds, 2.4e-3) << name;
   }
@@ -171,16 +171,18 @@ TEST_F(Choose, ShortRowsOnCpusAreDear) {
 }
 
 TEST_F(Choose, PixelsOnCpusAreWoven) {
-  EXPECT_EQ(chosen(cpu_info(), rearrange("h w c -> c h w"), View::contiguous(Dtype::u8, {2160, 3840, 3})), "weave");
-  EXPECT_EQ(chosen(cpu_info(), rearrange("c h w -> h w c"), View::contiguous(Dtype::u8, {3, 2160, 3840})), "weave");
+  EXPECT_EQ(chosen(cpu_info(), rearrange("h w c -> c h w"), View::contiguous(Dtype::u8, {2160, 3840, 3})),
+            "interleave_cpu");
+  EXPECT_EQ(chosen(cpu_info(), rearrange("c h w -> h w c"), View::contiguous(Dtype::u8, {3, 2160, 3840})),
+            "interleave_cpu");
   const auto taken = [](Dtype dtype, const char* from, const char* to, const Dims& shape) {
     return chosen(cpu_info(), relayout(from, to), View::contiguous(dtype, shape));
   };
-  EXPECT_EQ(taken(Dtype::f32, "NCHW", "NHWC", {32, 8, 112, 112}), "weave");
-  EXPECT_EQ(taken(Dtype::f16, "NCHW", "NC/8HW8", {32, 64, 56, 56}), "weave");
-  EXPECT_EQ(taken(Dtype::f16, "NC/8HW8", "NCHW", {32, 8, 56, 56, 8}), "weave");
-  EXPECT_EQ(taken(Dtype::f32, "NCHW", "NC/4HW4", {32, 3, 224, 224}), "weave") << "a block with a tail";
-  EXPECT_EQ(taken(Dtype::i8, "NC/32HW32", "NCHW", {32, 2, 56, 56, 32}), "weave");
+  EXPECT_EQ(taken(Dtype::f32, "NCHW", "NHWC", {32, 8, 112, 112}), "interleave_cpu");
+  EXPECT_EQ(taken(Dtype::f16, "NCHW", "NC/8HW8", {32, 64, 56, 56}), "interleave_cpu");
+  EXPECT_EQ(taken(Dtype::f16, "NC/8HW8", "NCHW", {32, 8, 56, 56, 8}), "interleave_cpu");
+  EXPECT_EQ(taken(Dtype::f32, "NCHW", "NC/4HW4", {32, 3, 224, 224}), "interleave_cpu") << "a block with a tail";
+  EXPECT_EQ(taken(Dtype::i8, "NC/32HW32", "NCHW", {32, 2, 56, 56, 32}), "interleave_cpu");
 }
 
 // Many channels are lines of their own; small ones as well, where they are put together.
@@ -195,22 +197,22 @@ TEST_F(Choose, ManyChannelsOnCpusGoByBlocks) {
 }
 
 // Kernels for GPUs run on CPUs, too, at a fiftieth of the speed and less.
-TEST_F(Choose, RowSumsOnCpusGoByStripes) {
+TEST_F(Choose, RowSumsOnCpusGoByRows) {
   const Operation rows = reduction("sum", {{"axes", "-1"}});
   for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::f32, Dtype::f64})
     for (const Dims& shape : {Dims{1 << 20, 64}, Dims{1 << 20, 256}, Dims{1 << 20, 1024}, Dims{64, 1 << 20},
                               Dims{16384, 16384}, Dims{1 << 28}})
-      EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(dtype, shape)), "stripe") << name(dtype) << " " << shape[0];
-  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 16})), "stripe");
+      EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(dtype, shape)), "rows_cpu") << name(dtype) << " " << shape[0];
+  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 16})), "rows_cpu");
   EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 8})), "plain") << "half a vector";
 }
 
-TEST_F(Choose, SumsOfOtherAxesOnCpusGoBySheets) {
+TEST_F(Choose, SumsOfOtherAxesOnCpusGoByColumns) {
   for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::f32, Dtype::f64}) {
     for (const Dims& shape : {Dims{1 << 20, 64}, Dims{64, 1 << 20}, Dims{16384, 16384}})
-      EXPECT_EQ(chosen(cpu_info(), reduction("sum", {{"axes", "0"}}), View::contiguous(dtype, shape)), "sheet");
+      EXPECT_EQ(chosen(cpu_info(), reduction("sum", {{"axes", "0"}}), View::contiguous(dtype, shape)), "columns_cpu");
     for (const Dims& shape : {Dims{256, 512, 512}, Dims{64, 16384, 64}, Dims{65536, 16, 64}})
-      EXPECT_EQ(chosen(cpu_info(), reduction("sum", {{"axes", "1"}}), View::contiguous(dtype, shape)), "sheet");
+      EXPECT_EQ(chosen(cpu_info(), reduction("sum", {{"axes", "1"}}), View::contiguous(dtype, shape)), "columns_cpu");
   }
 }
 
@@ -318,7 +320,7 @@ TEST_F(Choose, ReportedConfigurationsRunAgain) {
 
 TEST_F(Choose, KernelsForCpusRefuseGpusAndTheOtherRuntime) {
   const View in = View::contiguous(Dtype::f32, {512, 512});
-  for (const char* name : {"block", "runs", "weave", "strip"}) {
+  for (const char* name : {"block", "runs", "interleave_cpu", "rows_cpu"}) {
     EXPECT_NE(about(report_of(gpu_info(Api::opencl), transpose(), in), name).reason.find("a cpu"), std::string::npos);
     EXPECT_NE(about(report_of(gpu_info(Api::cuda), transpose(), in), name).reason.find("opencl"), std::string::npos);
   }

@@ -1,4 +1,4 @@
-// The CUDA seam on a real card; skipped where there is none.
+// The CUDA backend on a real card; skipped where there is none.
 #include "device/cuda/compile.hpp"
 #include "device/cuda/driver_api.hpp"
 #include "device/dynamic_library.hpp"

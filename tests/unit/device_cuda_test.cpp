@@ -1,4 +1,4 @@
-// The CUDA seam on an emulated driver: books of handles and contexts, errors of every call, loss, waits, limits.
+// The CUDA backend on an emulated driver: books of handles and contexts, errors of every call, loss, waits, limits.
 #include "cuda_support.hpp"
 #include "device/cuda/runtime.hpp"
 #include "planner/plan_impl.hpp"
@@ -76,7 +76,7 @@ class CudaFake : public testing::Test {
     return {device.allocate(bytes), device.allocate(bytes), n};
   }
 
-  /// One of everything that the seam does; every call of the driver is in here.
+  /// One of everything that the backend does; every call of the driver is in here.
   void everything() {
     const auto device = open();
     const auto queue = device->queue(true), other = device->queue(false);

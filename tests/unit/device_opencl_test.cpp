@@ -1,4 +1,4 @@
-// The seam on a real OpenCL device (PoCL on most machines): memory, kernels, events, threads, borrowed objects.
+// The backend on a real OpenCL device (PoCL on most machines): memory, kernels, events, threads, borrowed objects.
 #include "device/opencl/describe.hpp"
 #include "device/opencl/icd.hpp"
 #include "device/opencl/program.hpp"

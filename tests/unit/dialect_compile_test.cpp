@@ -1,5 +1,5 @@
 // What can be told of the dialect without a card: its kernels compile for CUDA, the machine code is what the words
-// promise, and words.md lists the words that exist and are tested.
+// promise, and intrinsics.md lists the words that exist and are tested.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -142,10 +142,10 @@ std::set<std::string> identifiers(const std::string& text) {
   return found;
 }
 
-/// The words in the first column of the tables of words.md: `word(arguments)` or `word word word`.
+/// The words in the first column of the tables of intrinsics.md: `word(arguments)` or `word word word`.
 std::set<std::string> listed_words() {
   std::set<std::string> words;
-  std::istringstream lines(text_of("words.md"));
+  std::istringstream lines(text_of("intrinsics.md"));
   static const std::regex span("`([^`]*)`");
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("| `")) continue;
@@ -177,12 +177,12 @@ TEST(DialectCompile, EveryListedWordIsTested) {
 TEST(DialectCompile, EveryWordIsListed) {
   const auto listed = listed_words();
   static const std::regex defined(R"((?:#define|INLINE \w+) ([A-Za-z]\w*)\()");
-  for (const char* header : {"on_opencl.h", "on_cuda.h", "on_hip.h", "cpp.h", "words.h", "convert.h"}) {
+  for (const char* header : {"on_opencl.h", "on_cuda.h", "on_hip.h", "cpp.h", "intrinsics.h", "convert.h"}) {
     const std::string text = text_of(header);
     for (std::sregex_iterator at(text.begin(), text.end(), defined), end; at != end; ++at) {
       const std::string word = (*at)[1];
       if (word.starts_with("AXL_") || word.starts_with("axl_") || word.ends_with('_')) continue;
-      EXPECT_TRUE(listed.contains(word)) << word << " of " << header << " is not in words.md";
+      EXPECT_TRUE(listed.contains(word)) << word << " of " << header << " is not in intrinsics.md";
     }
   }
 }

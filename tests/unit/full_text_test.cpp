@@ -56,14 +56,13 @@ TEST(FullText, HasConstantsThenPreludeThenKernel) {
 }
 
 TEST(FullText, ReplacesIncludesOnceAndKeepsLineNumbers) {
-  const Tree tree = {
-      {"dialect/on_opencl.h",
-       "#if AXL_CHECKED\n#include \"checked.h\"\n#endif\nCONSTANT(GROUP, size)\nend of prelude\n"},
-      {"dialect/checked.h", "checked text\n"},
-      {"rearrange/tile.kernel",
-       "first\n  #  include \"move.params.h\"  // the parameters\nthird\n#include \"checked.h\"\n"
-       "#include \"rearrange/move.params.h\"\nsixth\n"},
-      {"rearrange/move.params.h", "#pragma once\n#include <stdint.h>\nstruct params\n"}};
+  const Tree tree = {{"dialect/on_opencl.h",
+                      "#if AXL_CHECKED\n#include \"checked.h\"\n#endif\nCONSTANT(GROUP, size)\nend of prelude\n"},
+                     {"dialect/checked.h", "checked text\n"},
+                     {"rearrange/tile.kernel",
+                      "first\n  #  include \"move.params.h\"  // the parameters\nthird\n#include \"checked.h\"\n"
+                      "#include \"rearrange/move.params.h\"\nsixth\n"},
+                     {"rearrange/move.params.h", "#pragma once\n#include <stdint.h>\nstruct params\n"}};
   EXPECT_EQ(text_of(tree, specialisation("rearrange/tile.kernel")),
             "// Axisloom: kernel turn of rearrange/tile.kernel\n"
             "#define GROUP 128\n"
@@ -104,7 +103,8 @@ TEST(FullText, FilesThatIncludeEachOtherEnd) {
 }
 
 TEST(FullText, AMissingIncludeIsNamedWithItsPlace) {
-  const Tree tree = {{"dialect/on_opencl.h", "CONSTANT(GROUP, size)\n"}, {"copy/a.kernel", "\n#include \"absent.h\"\n"}};
+  const Tree tree = {{"dialect/on_opencl.h", "CONSTANT(GROUP, size)\n"},
+                     {"copy/a.kernel", "\n#include \"absent.h\"\n"}};
   try {
     text_of(tree, specialisation("copy/a.kernel"));
     FAIL() << "accepted";
@@ -172,7 +172,8 @@ TEST(FullText, AConstantOfAnotherKindIsRefused) {
   };
   for (const Kind& kind : kinds) {
     const std::string declared = "CONSTANT(MODEL, flag, 0)\nCONSTANT(IT, " + std::string(kind.name) + ")\n";
-    for (const std::string& token : kind.fit) EXPECT_EQ(refusal_of(declared, Defines().set("IT", token)), "") << kind.name;
+    for (const std::string& token : kind.fit)
+      EXPECT_EQ(refusal_of(declared, Defines().set("IT", token)), "") << kind.name;
     for (const std::string& token : kind.unfit)
       expect_refused(declared, Defines().set("IT", token), {"cannot have " + token + " as the constant IT", "line 4"});
   }
@@ -180,8 +181,9 @@ TEST(FullText, AConstantOfAnotherKindIsRefused) {
 
 TEST(FullText, DefaultsAndWordsBecomeConstants) {
   const Tree tree = {{"dialect/on_opencl.h", "CONSTANT(GROUP, size)\n"},
-                     {"copy/a.kernel", "CONSTANT(TILE, size, 8)  // elements, of (x, y)\n"
-                                       "CONSTANT(SIDE, one_of(LEFT RIGHT 32), RIGHT)\nCONSTANT(FACE, like(SIDE))\nbody\n"}};
+                     {"copy/a.kernel",
+                      "CONSTANT(TILE, size, 8)  // elements, of (x, y)\n"
+                      "CONSTANT(SIDE, one_of(LEFT RIGHT 32), RIGHT)\nCONSTANT(FACE, like(SIDE))\nbody\n"}};
   Specialisation what = specialisation("copy/a.kernel");
   what.defines.set("FACE", "32");
   EXPECT_EQ(text_of(tree, what),
@@ -192,8 +194,8 @@ TEST(FullText, DefaultsAndWordsBecomeConstants) {
 
 TEST(FullText, DeclarationsThatSayNothingOrTwiceAreRefused) {
   for (const char* declaration :
-       {"CONSTANT(IT)", "CONSTANT(IT, flag", "CONSTANT(IT, integer)", "CONSTANT(IT, one_of)", "CONSTANT(IT, like(NONE))",
-        "CONSTANT(IT, like(IT))", "CONSTANT(IT, flag, 2)", "CONSTANT(TILE, size)"})
+       {"CONSTANT(IT)", "CONSTANT(IT, flag", "CONSTANT(IT, integer)", "CONSTANT(IT, one_of)",
+        "CONSTANT(IT, like(NONE))", "CONSTANT(IT, like(IT))", "CONSTANT(IT, flag, 2)", "CONSTANT(TILE, size)"})
     expect_refused(declaration + std::string("  // meaning\n"), Defines(), {"copy/a.kernel"});
 }
 
@@ -208,7 +210,8 @@ std::string any_value(const Constant& constant) {
 Specialisation with_any_constants(const std::string& file, Api api) {
   Specialisation what = specialisation(file);
   for (const Constant& constant : declared_constants(file, api))
-    if (!constant.otherwise && constant.name != "GROUP") what.defines.set(std::string(constant.name), any_value(constant));
+    if (!constant.otherwise && constant.name != "GROUP")
+      what.defines.set(std::string(constant.name), any_value(constant));
   return what;
 }
 
@@ -220,7 +223,8 @@ TEST(FullText, EveryConstantSaysWhatItIs) {
       const std::string_view line = file.text.substr(at, file.text.find('\n', at) - at);
       const bool declares = line.starts_with("CONSTANT(");
       declared += declares;
-      EXPECT_TRUE(!declares || line.find("  // ") != line.npos || before.starts_with("// ")) << file.name << ": " << line;
+      EXPECT_TRUE(!declares || line.find("  // ") != line.npos || before.starts_with("// "))
+          << file.name << ": " << line;
       before = line;
     }
   }

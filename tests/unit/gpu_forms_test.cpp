@@ -53,13 +53,13 @@ TEST(GpuForms, RowsGoBackwardsInPackets) {
 }
 
 TEST(GpuForms, SlabsWithShortRunsGoByElements) {
-  constexpr std::array by{"slab"};
+  constexpr std::array by{"tile_nd"};
   expect_oracle_on_gpu(
       repeat("(a b) c d -> (a d) c new0 b", {{"b", 3}, {"new0", 1}}),
       {laid_out(Dtype::bf16, {6, 6, 2}, {12, -2, 1}), laid_out(Dtype::bf16, {4, 6, 1, 3}, {18, 3, 3, 1})}, by);
 }
 
-// A move as it comes from its operation goes backwards; the normal form turns it round. The kernel takes both.
+// A move as it comes from its operation goes backwards; the normal form reverses it. The kernel takes both.
 TEST(GpuForms, PacketsGoToPlacesBelowTheFirst) {
   const Device gpu = as_gpu(real_device());
   const Dims shape{5, 67};

@@ -81,7 +81,7 @@ TEST(HarnessCase, EverythingThatCanBeSaid) {
   EXPECT_TRUE(c.slow);
   EXPECT_TRUE(c.text.starts_with("rearrange f32"));
   EXPECT_EQ(c.op.name, "rearrange");
-  EXPECT_EQ(c.op.words, Lines{"(a b) c -> b a c"});
+  EXPECT_EQ(c.op.arguments, Lines{"(a b) c -> b a c"});
   EXPECT_EQ(c.op.lengths, (Lengths{{"a", 2}}));
   EXPECT_EQ(c.dtypes.front(), Dtype::f32);
   EXPECT_EQ(c.shapes.front(), (Dims{6, 4}));

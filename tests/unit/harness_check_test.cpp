@@ -72,7 +72,7 @@ class UnorderedGpu : public device::ForwardingDevice {
 
 TEST(HarnessRunner, ACandidateThatThisKindOfDeviceCannotHaveIsRefusedNotFailed) {
   const std::vector<std::string> lines = {"sum f32 1000 candidate=lesson config=launches:1",
-                                          "sum f32 30x40 axes=0 candidate=stripe"};
+                                          "sum f32 30x40 axes=0 candidate=rows_cpu"};
   CheckSettings settings;
   settings.device = Device(std::make_shared<UnorderedGpu>());
   for (const std::string& line : lines)

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulated/tensor_core_words.h"
+#include "emulated/tensor_core_intrinsics.h"
 
 #include "emulated/launches.h"
 #include "emulated/random_problems.h"
@@ -166,8 +166,8 @@ void expect_right(const emulated::Instance& instance, const Case& job, const Con
 /// Rows begin at multiples of 16 bytes, and no extent is one of anything.
 Case aligned(Dtype dtype, bool a_along_m, bool b_along_n) {
   Case job{.in = dtype, .out = dtype, .m = 45, .n = 70, .k = 75};
-  job.a = {.turned = a_along_m, .gap = a_along_m ? 3 : 5, .offset = 8};
-  job.b = {.turned = !b_along_n, .gap = b_along_n ? 10 : 5, .offset = 16};
+  job.a = {.transposed = a_along_m, .gap = a_along_m ? 3 : 5, .offset = 8};
+  job.b = {.transposed = !b_along_n, .gap = b_along_n ? 10 : 5, .offset = 16};
   job.c = {.gap = 2, .offset = 2};
   return job;
 }
@@ -188,13 +188,13 @@ TEST(MmaEmulated, DoublesByEveryInstruction) {
 TEST(MmaEmulated, BatchesEpiloguesAndOddStarts) {
   Case job{.in = Dtype::f64, .out = Dtype::f64, .m = 33, .n = 31, .k = 17, .batch = {2, 3}, .alpha = -1.5, .beta = 0.5};
   job.relu = true;
-  job.a = {.turned = true, .gap = 1, .offset = 1, .broadcast = 2};
+  job.a = {.transposed = true, .gap = 1, .offset = 1, .broadcast = 2};
   job.b = {.gap = 2, .offset = 3};
   job.c = {.gap = 1};
   expect_right(emulated::f64_of_a_batch::instance, job, {{"stages", 2}}, 64);
   job.in = Dtype::bf16;
   job.out = Dtype::f32;
-  job.a.turned = false;
+  job.a.transposed = false;
   expect_right(emulated::bf16_by_elements::instance, job, {{"stages", 2}});
 }
 
@@ -239,7 +239,7 @@ const emulated::Instance* instance_for(const Case& job, const Configuration& mor
 
 Layout random_layout(emulated::RandomProblems& random, int run, bool whole_pieces) {
   Layout layout;
-  layout.turned = random.percent(50);
+  layout.transposed = random.percent(50);
   layout.offset = whole_pieces ? 8 * random.between(0, 3) : random.between(0, 9);
   layout.gap = whole_pieces ? (8 - run % 8) % 8 + 8 * random.between(0, 1) : random.between(0, 9);
   return layout;
@@ -254,13 +254,13 @@ Case random_job(emulated::RandomProblems& random) {
   const bool whole_pieces = random.percent(70);
   const auto laid = [&](std::int64_t rows, std::int64_t columns) {
     Layout layout = random_layout(random, static_cast<int>(columns), whole_pieces);
-    if (layout.turned && whole_pieces) layout.gap = (8 - rows % 8) % 8;
+    if (layout.transposed && whole_pieces) layout.gap = (8 - rows % 8) % 8;
     return layout;
   };
   job.a = laid(job.m, job.k);
   job.b = laid(job.k, job.n);
   job.c = laid(job.m, job.n);
-  job.c.turned = false;
+  job.c.transposed = false;
   if (random.percent(40)) {
     job.batch = {random.between(1, 2), random.between(1, 3)};
     job.alpha = random.one_of({-1.5, 0.25, 2.0}), job.beta = random.one_of({0.5, -1.0});

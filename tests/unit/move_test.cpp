@@ -25,18 +25,17 @@ void run(const Move& move, const Visit& visit) {
   const auto step = [&](const auto& self, std::size_t axis, std::int64_t out, std::int64_t in) -> void {
     if (axis < move.axes.size()) {
       for (index[axis] = 0; index[axis] < move.axes[axis].extent; ++index[axis])
-        self(self, axis + 1, out + index[axis] * move.axes[axis].out,
-             in + index[axis] * move.axes[axis].in);
+        self(self, axis + 1, out + index[axis] * move.axes[axis].out, in + index[axis] * move.axes[axis].in);
       return;
     }
-    const auto guard_index = [&index](int i) { return index[static_cast<std::size_t>(i)]; };
+    const auto tail_index = [&index](int i) { return index[static_cast<std::size_t>(i)]; };
     const bool exists =
-        !move.guard || guard_index(move.guard->outer) * move.axes[static_cast<std::size_t>(move.guard->inner)].extent +
-                               guard_index(move.guard->inner) <
-                           move.guard->count;
+        !move.tail || tail_index(move.tail->outer) * move.axes[static_cast<std::size_t>(move.tail->inner)].extent +
+                              tail_index(move.tail->inner) <
+                          move.tail->count;
     if (exists)
       visit(out, in, true);
-    else if (move.guard->fill)
+    else if (move.tail->fill)
       visit(out, in, false);
   };
   step(step, 0, move.out_offset, move.in_offset);
@@ -82,32 +81,32 @@ class Generator {
       move.axes.push_back(axis);
     }
     std::shuffle(move.axes.begin(), move.axes.end(), engine_);
-    if (move.axes.size() >= 2 && pick(0, 1) == 0) add_guard(move);
+    if (move.axes.size() >= 2 && pick(0, 1) == 0) add_tail(move);
     return move;
   }
 
  private:
-  void add_guard(Move& move) {
-    Guard guard{static_cast<int>(pick(0, static_cast<std::int64_t>(move.axes.size()) - 1)), 0, 0, pick(0, 1) == 0};
-    do guard.inner = static_cast<int>(pick(0, static_cast<std::int64_t>(move.axes.size()) - 1));
-    while (guard.inner == guard.outer);
-    guard.count = pick(-1, move.axes[static_cast<std::size_t>(guard.outer)].extent *
-                                   move.axes[static_cast<std::size_t>(guard.inner)].extent +
-                               1);
-    move.guard = guard;
+  void add_tail(Move& move) {
+    ChannelTail tail{static_cast<int>(pick(0, static_cast<std::int64_t>(move.axes.size()) - 1)), 0, 0, pick(0, 1) == 0};
+    do tail.inner = static_cast<int>(pick(0, static_cast<std::int64_t>(move.axes.size()) - 1));
+    while (tail.inner == tail.outer);
+    tail.count = pick(-1, move.axes[static_cast<std::size_t>(tail.outer)].extent *
+                                  move.axes[static_cast<std::size_t>(tail.inner)].extent +
+                              1);
+    move.tail = tail;
   }
 
   std::mt19937 engine_;
 };
 
-bool guarded(const Move& move, std::size_t axis) {
-  return move.guard && (move.guard->outer == static_cast<int>(axis) || move.guard->inner == static_cast<int>(axis));
+bool tail_axis(const Move& move, std::size_t axis) {
+  return move.tail && (move.tail->outer == static_cast<int>(axis) || move.tail->inner == static_cast<int>(axis));
 }
 
 void expect_normal(const Move& move) {
   for (std::size_t i = 0; i < move.axes.size(); ++i) {
     const Loop& a = move.axes[i];
-    if (!guarded(move, i)) {
+    if (!tail_axis(move, i)) {
       EXPECT_NE(a.extent, 1);
       EXPECT_GE(a.out, 0);
     }
@@ -117,14 +116,14 @@ void expect_normal(const Move& move) {
     for (std::size_t k = 0; k < move.axes.size(); ++k) {
       const Loop& b = move.axes[k];
       const bool neighbours = a.in == b.in * b.extent && a.out == b.out * b.extent;
-      EXPECT_FALSE(i != k && !guarded(move, i) && !guarded(move, k) && neighbours);
+      EXPECT_FALSE(i != k && !tail_axis(move, i) && !tail_axis(move, k) && neighbours);
     }
   }
 }
 
 TEST(Move, NormalFormMovesTheSameElements) {
   Generator generator(1);
-  int guarded_moves = 0;
+  int tail_axis_moves = 0;
   for (int round = 0; round < 20000; ++round) {
     const Move move = generator.move();
     const Move normal = normalise(move);
@@ -133,10 +132,10 @@ TEST(Move, NormalFormMovesTheSameElements) {
     expect_normal(normal);
     EXPECT_EQ(normalise(normal), normal);
     EXPECT_LE(normal.axes.size(), std::max<std::size_t>(move.axes.size(), 1));
-    guarded_moves += normal.guard.has_value();
+    tail_axis_moves += normal.tail.has_value();
     if (HasFailure()) return;
   }
-  EXPECT_GT(guarded_moves, 1000);
+  EXPECT_GT(tail_axis_moves, 1000);
 }
 
 TEST(Move, BoundsAreThoseOfTheElementsTouched) {
@@ -168,7 +167,7 @@ TEST(Move, ProvenAlignmentHoldsForEveryRun) {
     const int fastest = static_cast<int>(generator.pick(0, static_cast<std::int64_t>(move.axes.size()) - 1));
     const std::int64_t limit = std::int64_t{1} << generator.pick(0, 6);
     Move starts = move;
-    starts.guard.reset();
+    starts.tail.reset();
     if (starts.axes[static_cast<std::size_t>(fastest)].extent > 1)
       starts.axes[static_cast<std::size_t>(fastest)].extent = 1;
     const std::int64_t in = proven_alignment(move, false, fastest, limit);
@@ -211,36 +210,37 @@ TEST(Move, OneElementHasNoAxes) {
 }
 
 TEST(Move, AnEmptyAxisLeavesNothing) {
-  const Move normal = normalise({.axes = {{large, 1, 1}, {0, 1, -1}, {large, 1, 1}}, .guard = Guard{0, 2, 3, true}});
+  const Move normal =
+      normalise({.axes = {{large, 1, 1}, {0, 1, -1}, {large, 1, 1}}, .tail = ChannelTail{0, 2, 3, true}});
   EXPECT_EQ(normal.count(), 0);
-  EXPECT_FALSE(normal.guard.has_value());
+  EXPECT_FALSE(normal.tail.has_value());
   EXPECT_EQ(normal.bytes_moved(), 0);
   EXPECT_TRUE(fits_32_bits(normal));
   EXPECT_EQ(in_bounds(normal).low, in_bounds(normal).high);
 }
 
 TEST(Move, AGuardThatLeavesNothingOutGoes) {
-  const Move full{.axes = {{2, 4, 4}, {4, 1, 1}}, .guard = Guard{0, 1, 8, true}};
+  const Move full{.axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 8, true}};
   EXPECT_EQ(normalise(full), (Move{.axes = {{8, 1, 1}}}));
 }
 
 TEST(Move, AGuardWithoutFillShortensItsAxes) {
-  const Move three{.axes = {{2, 4, 4}, {4, 1, 1}}, .guard = Guard{0, 1, 3, false}};
+  const Move three{.axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 3, false}};
   EXPECT_EQ(normalise(three), (Move{.axes = {{3, 1, 1}}}));
-  const Move none{.axes = {{2, 4, 4}, {4, 1, 1}}, .guard = Guard{0, 1, 0, false}};
+  const Move none{.axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 0, false}};
   EXPECT_EQ(normalise(none).count(), 0);
 }
 
 TEST(Move, GuardAxesKeepTheirDirection) {
-  const Move move{.axes = {{2, 4, -4}, {4, 1, -1}, {3, 8, 8}}, .guard = Guard{0, 1, 5, true}};
+  const Move move{.axes = {{2, 4, -4}, {4, 1, -1}, {3, 8, 8}}, .tail = ChannelTail{0, 1, 5, true}};
   const Move normal = normalise(move);
   EXPECT_EQ(normal.axes, (Loops{{3, 8, 8}, {2, 4, -4}, {4, 1, -1}}));
-  EXPECT_EQ(normal.guard, (Guard{1, 2, 5, true}));
+  EXPECT_EQ(normal.tail, (ChannelTail{1, 2, 5, true}));
 }
 
 TEST(Move, RefusesGuardsOfNoTwoAxes) {
-  EXPECT_THROW(normalise({.axes = {{2, 1, 1}}, .guard = Guard{0, 0, 1, true}}), Error);
-  EXPECT_THROW(normalise({.axes = {{2, 1, 1}}, .guard = Guard{0, 1, 1, true}}), Error);
+  EXPECT_THROW(normalise({.axes = {{2, 1, 1}}, .tail = ChannelTail{0, 0, 1, true}}), Error);
+  EXPECT_THROW(normalise({.axes = {{2, 1, 1}}, .tail = ChannelTail{0, 1, 1, true}}), Error);
   EXPECT_THROW(normalise({.axes = {{-1, 1, 1}}}), Error);
 }
 
@@ -248,9 +248,12 @@ TEST(Move, CountsABroadcastElementOnce) {
   EXPECT_EQ((Move{.element = 4, .axes = {{10, 0, 6}, {6, 1, 1}}}.bytes_moved()), 4 * (6 + 60));
   EXPECT_EQ((Move{.element = 4, .axes = {{10, 6, 6}, {6, 1, 1}}}.bytes_moved()), 4 * (60 + 60));
   EXPECT_EQ((Move{.element = 1, .axes = {{10, 1, 6}, {6, 1, 1}}}.bytes_moved()), 15 + 60);  // sliding windows
-  EXPECT_EQ((Move{.element = 1, .axes = {{2, 4, 4}, {4, 1, 1}}, .guard = Guard{0, 1, 5, true}}.bytes_moved()), 5 + 8);
-  EXPECT_EQ((Move{.element = 1, .axes = {{2, 4, 4}, {4, 1, 1}}, .guard = Guard{0, 1, 5, false}}.bytes_moved()), 5 + 5);
-  EXPECT_EQ((Move{.element = 1, .axes = {{2, 0, 4}, {4, 1, 1}}, .guard = Guard{0, 1, 5, true}}.bytes_moved()), 4 + 8);
+  EXPECT_EQ((Move{.element = 1, .axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 5, true}}.bytes_moved()),
+            5 + 8);
+  EXPECT_EQ((Move{.element = 1, .axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 5, false}}.bytes_moved()),
+            5 + 5);
+  EXPECT_EQ((Move{.element = 1, .axes = {{2, 0, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 5, true}}.bytes_moved()),
+            4 + 8);
 }
 
 TEST(Move, Fits32BitsUpToTheLastElement) {
@@ -282,7 +285,7 @@ TEST(Move, IsShownWithItsStrides) {
   EXPECT_EQ(to_string(Move{.element = 4, .axes = {{8192, 1, 8192}, {8192, 8192, 1}}}),
             "8192x8192 of 4 bytes, in {1,8192}, out {8192,1}");
   EXPECT_EQ(to_string(Move{.in_offset = 5, .out_offset = -2}), "1 of 1 byte, in {}+5, out {}-2");
-  EXPECT_EQ(to_string(Move{.axes = {{2, 4, 4}, {4, 1, 1}}, .guard = Guard{0, 1, 5, true}}),
+  EXPECT_EQ(to_string(Move{.axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 5, true}}),
             "2x4 of 1 byte, in {4,1}, out {4,1}, axes 0 and 1 to 5, the rest zero");
 }
 

@@ -1,4 +1,4 @@
-// Loop nests: what is merged, turned round and ordered, and what is proved about the places that loops lead to.
+// Loop nests: what is merged, reversed and ordered, and what is proved about the places that loops lead to.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -38,7 +38,7 @@ TEST(Nest, MergesNeighboursOnlyWhereTheOrderOfStepsMatters) {
 TEST(Nest, TurnsALoopRoundOnBothSides) {
   Loop loop{5, 2, -3};
   i64 in = 10, out = 20;
-  turn_round(loop, in, out);
+  reverse_loop(loop, in, out);
   EXPECT_EQ(loop, (Loop{5, -2, 3}));
   EXPECT_EQ(in, 18);
   EXPECT_EQ(out, 8);

@@ -24,9 +24,9 @@ TEST(Operation, TextIsWhatOneTypes) {
   EXPECT_EQ(to_string(reduction("sum", {{"axes", "0,-1"}, {"keepdims", ""}})), "sum --axes 0,-1 --keepdims");
 }
 
-TEST(Operation, PermuteWritesItsAxesAsOneWord) {
+TEST(Operation, PermuteWritesItsAxesAsOneArgument) {
   const int axes[] = {2, -3, 1};
-  EXPECT_EQ(permute(axes).words, std::vector<std::string>{"2,-3,1"});
+  EXPECT_EQ(permute(axes).arguments, std::vector<std::string>{"2,-3,1"});
   EXPECT_EQ(to_string(permute(axes)), "permute 2,-3,1");
   EXPECT_EQ(to_string(permute({})), "permute \"\"");
 }

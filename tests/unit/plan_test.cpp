@@ -114,7 +114,7 @@ TEST_F(Plans, ForcedCandidatesAreTakenOrExplained) {
   EXPECT_EQ(planned(transpose(), {f32({300, 400})}, options).report().candidate, "plain");
   options.candidate = "no such";
   EXPECT_EQ(refused(transpose(), {f32({300, 400})}, options), Errc::usage);
-  options.candidate = "strip";
+  options.candidate = "rows_cpu";
   EXPECT_EQ(refused(transpose(), {f32({300, 400})}, options), Errc::unsupported);
   const std::string text = text_thrown([&] { planned(transpose(), {f32({300, 400})}, options); });
   EXPECT_NE(text.find("not contiguous"), std::string::npos) << "the reason: " << text;
@@ -152,12 +152,12 @@ TEST_F(Plans, NarrowIndicesAreRefusedWhereTheyDoNotFit) {
 }
 
 // Elements fit in 32 bits here, the bytes that rows are copied by do not.
-TEST_F(Plans, WideStridesOfStripsCountInBytes) {
+TEST_F(Plans, WideStridesOfRowsOnCpusCountInBytes) {
   View in = f32({3, 5});
   in.strides = {std::int64_t{1} << 29, 1};
   const ops::MoveProblem problem = problem_of(copy(), with_result(copy(), in));
   EXPECT_TRUE(core::fits_32_bits(problem.move));
-  const ops::MoveCandidate& strip = candidate_named("strip");
+  const ops::MoveCandidate& strip = candidate_named("rows_cpu");
   const Launch launch = launch_of(strip, problem, default_values(strip.info), cpu_info());
   EXPECT_NE(launch.kernel.defines.text().find("#define INDEX_BITS 64"), std::string::npos);
 }

@@ -16,14 +16,14 @@ using namespace std::string_literals;
 constexpr std::array architectures = {"sm_80", "sm_90", "sm_100"};
 constexpr std::array hopper = {"sm_90"};
 
-ops::ProductProblem product_of(Dtype dtype, bool a_turned, bool b_turned, std::int64_t m = 4096, std::int64_t n = 4096,
-                               std::int64_t k = 4096) {
+ops::ProductProblem product_of(Dtype dtype, bool a_transposed, bool b_transposed, std::int64_t m = 4096,
+                               std::int64_t n = 4096, std::int64_t k = 4096) {
   ops::ProductProblem problem;
   ops::Product& product = problem.product;
   product.in = product.out = dtype;
-  product.m = {.extent = m, .in = a_turned ? 1 : k, .out = n};
-  product.n = {.extent = n, .out = 1, .other = b_turned ? k : 1};
-  product.k = {.extent = k, .in = a_turned ? m : 1, .other = b_turned ? 1 : n};
+  product.m = {.extent = m, .in = a_transposed ? 1 : k, .out = n};
+  product.n = {.extent = n, .out = 1, .other = b_transposed ? k : 1};
+  product.k = {.extent = k, .in = a_transposed ? m : 1, .other = b_transposed ? 1 : n};
   return problem;
 }
 
@@ -121,34 +121,35 @@ TEST_F(ProductsCuda, EveryDtypeCompilesAndEveryVariantForEveryGeneration) {
 
 TEST_F(ProductsCuda, EveryFormOfTilesCompiles) {
   std::size_t turn = 0;
-  for (const bool a_turned : {false, true})
-    for (const bool b_turned : {false, true}) {
-      expect_compiles(launches_of("tile", product_of(Dtype::f32, a_turned, b_turned)), "tile", turn++);
-      expect_compiles(launches_of("tile", product_of(Dtype::f32, a_turned, b_turned, 4095, 4095, 4095)),
+  for (const bool a_transposed : {false, true})
+    for (const bool b_transposed : {false, true}) {
+      expect_compiles(launches_of("tile", product_of(Dtype::f32, a_transposed, b_transposed)), "tile", turn++);
+      expect_compiles(launches_of("tile", product_of(Dtype::f32, a_transposed, b_transposed, 4095, 4095, 4095)),
                       "unaligned tile", turn++);
     }
   for (std::size_t generation = 0; generation < architectures.size(); ++generation)
-    for (const bool b_turned : {false, true})
-      expect_compiles(launches_of("tile", product_of(Dtype::f32, false, b_turned, 1024, 1024, 1024)),
+    for (const bool b_transposed : {false, true})
+      expect_compiles(launches_of("tile", product_of(Dtype::f32, false, b_transposed, 1024, 1024, 1024)),
                       "tile of 128 x 64", generation);
-  const ops::ProductProblem turned = product_of(Dtype::f32, true, false);
+  const ops::ProductProblem transposed = product_of(Dtype::f32, true, false);
   for (const Configuration& values :
        {Configuration{{"buffers", 1}}, Configuration{{"access", 4}}, Configuration{{"step_k", 16}},
         Configuration{{"block_m", 256}, {"tile_m", 16}}, Configuration{{"async", 1}}, Configuration{{"split", 4}}})
-    expect_compiles(launches_of("tile", turned, values), ops::to_string(values), turn++, Spills::allowed);
+    expect_compiles(launches_of("tile", transposed, values), ops::to_string(values), turn++, Spills::allowed);
 }
 
 // 64 x 64 outputs of a warp are 4 x 8 fragments, and 64 k's four instructions deep; of f64 4 x 4 and one.
 TEST_F(ProductsCuda, TensorCoresTakeEveryOrientationWithoutSpills) {
-  for (const bool a_turned : {false, true})
-    for (const bool b_turned : {false, true}) {
-      SCOPED_TRACE(std::to_string(a_turned) + std::to_string(b_turned));
-      const std::string halves = expect_tensor_cores(product_of(Dtype::f16, a_turned, b_turned), hopper);
+  for (const bool a_transposed : {false, true})
+    for (const bool b_transposed : {false, true}) {
+      SCOPED_TRACE(std::to_string(a_transposed) + std::to_string(b_transposed));
+      const std::string halves = expect_tensor_cores(product_of(Dtype::f16, a_transposed, b_transposed), hopper);
       EXPECT_EQ(occurrences(halves, R"(mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.f16)"), 4 * 8 * 4);
       EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync)"), (4 + 4) * 4);
-      EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync\.aligned\.m8n8\.x4\.trans)"), (a_turned + !b_turned) * 4 * 4);
+      EXPECT_EQ(occurrences(halves, R"(ldmatrix\.sync\.aligned\.m8n8\.x4\.trans)"),
+                (a_transposed + !b_transposed) * 4 * 4);
       EXPECT_GE(occurrences(halves, R"(cp\.async\.cg\.shared\.global)"), 2 * (4 + 4));
-      const std::string doubles = expect_tensor_cores(product_of(Dtype::f64, a_turned, b_turned), hopper);
+      const std::string doubles = expect_tensor_cores(product_of(Dtype::f64, a_transposed, b_transposed), hopper);
       EXPECT_EQ(occurrences(doubles, R"(mma\.sync\.aligned\.m16n8k16\.row\.col\.f64)"), 4 * 4);
       EXPECT_EQ(occurrences(halves + doubles, R"(\.local)"), 0) << "registers that are indexed at run time";
     }
@@ -169,12 +170,12 @@ TEST_F(ProductsCuda, OtherFormsOfTensorCoresCompileWithoutSpills) {
 // 128 rows by 128 or 256 columns are two warpgroups' products, 64 k's four instructions deep.
 TEST_F(ProductsCuda, WarpgroupsTakeEveryOrientationWithoutSpills) {
   for (const int columns : {128, 256})
-    for (const bool a_turned : {false, true})
-      for (const bool b_turned : {false, true}) {
-        SCOPED_TRACE(std::to_string(columns) + std::to_string(a_turned) + std::to_string(b_turned));
-        const Dtype dtype = a_turned ? Dtype::bf16 : Dtype::f16;
+    for (const bool a_transposed : {false, true})
+      for (const bool b_transposed : {false, true}) {
+        SCOPED_TRACE(std::to_string(columns) + std::to_string(a_transposed) + std::to_string(b_transposed));
+        const Dtype dtype = a_transposed ? Dtype::bf16 : Dtype::f16;
         const std::vector<Launch> launches =
-            launches_of("wgmma", product_of(dtype, a_turned, b_turned), {{"block_n", columns}});
+            launches_of("wgmma", product_of(dtype, a_transposed, b_transposed), {{"block_n", columns}});
         ASSERT_EQ(launches.size(), 1u);
         std::string log;
         compiled(launches[0], "sm_90a", &log);
@@ -283,8 +284,8 @@ TEST(TensorCores, AreTakenForWhatTheyAreFasterAt) {
 // A spilled word or two is allowed (sm_100's assembler spills one): vectors wait for memory, not for registers.
 TEST_F(ProductsCuda, VectorsInBothOrientationsCompile) {
   for (std::size_t turn = 0; turn < architectures.size(); ++turn) {
-    for (const bool turned : {false, true})
-      expect_compiles(launches_of("gemv", product_of(Dtype::f32, false, turned, 1)), "gemv", turn, Spills::allowed);
+    for (const bool transposed : {false, true})
+      expect_compiles(launches_of("gemv", product_of(Dtype::f32, false, transposed, 1)), "gemv", turn, Spills::allowed);
     expect_compiles(launches_of("gemv", product_of(Dtype::f32, false, true, 1, 1, 100000000)), "dot", turn,
                     Spills::allowed);
   }

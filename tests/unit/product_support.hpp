@@ -21,10 +21,10 @@ struct Laid {
   std::int64_t row = 0, column = 0, offset = 0, elements = 1;
 };
 
-/// How operands lie: `turned` exchanges the two axes; a gap is left after every run; axes of which the bit is set in
-/// `negative` run backwards (batch axes first); the first element is `offset` further on than it must be.
+/// How operands lie: `transposed` exchanges the two axes; a gap is left after every run; axes of which the bit is set
+/// in `negative` run backwards (batch axes first); the first element is `offset` further on than it must be.
 struct Layout {
-  bool turned = false;
+  bool transposed = false;
   std::int64_t gap = 0, offset = 0;
   unsigned negative = 0;
   unsigned broadcast = 0;  // axes of stride 0, by the same bits
@@ -36,7 +36,7 @@ inline Laid lay(const std::vector<std::int64_t>& batch, std::int64_t rows, std::
   extents.push_back(columns);
   std::vector<std::size_t> order(extents.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;  // fastest first
-  if (layout.turned) std::swap(order[0], order[1]);
+  if (layout.transposed) std::swap(order[0], order[1]);
   std::vector<std::int64_t> strides(extents.size());
   std::int64_t stride = 1, low = 0;
   for (const std::size_t axis : order) {
@@ -73,7 +73,7 @@ inline std::string text_of(const Case& job) {
                      "x" + std::to_string(job.n) + "x" + std::to_string(job.k);
   for (const std::int64_t extent : job.batch) text += " b" + std::to_string(extent);
   for (const Layout* layout : {&job.a, &job.b, &job.c})
-    text += std::string(layout->turned ? " T" : " N") + "+" + std::to_string(layout->gap) + "@" +
+    text += std::string(layout->transposed ? " T" : " N") + "+" + std::to_string(layout->gap) + "@" +
             std::to_string(layout->offset) + "-" + std::to_string(layout->negative) + "*" +
             std::to_string(layout->broadcast);
   return text + " alpha " + std::to_string(job.alpha) + " beta " + std::to_string(job.beta) + (job.relu ? " relu" : "");
@@ -124,8 +124,7 @@ inline Built laid_out(const Case& job) {
   product.c = {built.c.offset, job.align};
   if (d != 0) product.d = product.c;
   for (std::size_t i = 0; i < job.batch.size(); ++i)
-    product.batch.push_back(
-        {job.batch[i], built.a.batch[i], built.c.batch[i], built.b.batch[i], d * built.c.batch[i]});
+    product.batch.push_back({job.batch[i], built.a.batch[i], built.c.batch[i], built.b.batch[i], d * built.c.batch[i]});
   product.alpha = job.alpha;
   product.beta = job.beta;
   product.relu = job.relu;

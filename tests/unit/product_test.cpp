@@ -72,9 +72,9 @@ TEST_F(Products, VectorsOfEveryDtype) {
 TEST_F(Products, EveryTransposition) {
   for (int bits = 0; bits < 8; ++bits) {
     Case job{.m = 45, .n = 67, .k = 39, .batch = {3}};
-    job.a.turned = bits & 1;
-    job.b.turned = bits & 2;
-    job.c.turned = bits & 4;
+    job.a.transposed = bits & 1;
+    job.b.transposed = bits & 2;
+    job.c.transposed = bits & 4;
     for (const PlanOptions& options : matrix_candidates()) {
       expect_right(job, options);
       job.a.gap = job.b.gap = job.c.gap = 3;
@@ -102,9 +102,9 @@ TEST_F(Products, EveryDepth) {
 TEST_F(Products, AnyStrides) {
   for (unsigned bits = 0; bits < 8; ++bits) {
     Case job{.in = Dtype::f32, .m = 21, .n = 34, .k = 13, .batch = {3}};
-    job.a = {.turned = false, .gap = 2, .offset = 1, .negative = bits, .broadcast = 0};
-    job.b = {.turned = true, .gap = 1, .offset = 5, .negative = 7 - bits, .broadcast = 0};
-    job.c = {.turned = false, .gap = 4, .offset = 3, .negative = bits, .broadcast = 0};
+    job.a = {.transposed = false, .gap = 2, .offset = 1, .negative = bits, .broadcast = 0};
+    job.b = {.transposed = true, .gap = 1, .offset = 5, .negative = 7 - bits, .broadcast = 0};
+    job.c = {.transposed = false, .gap = 4, .offset = 3, .negative = bits, .broadcast = 0};
     for (const PlanOptions& options : matrix_candidates()) expect_right(job, options);
     job.a.broadcast = bits;
     job.b.broadcast = bits ^ 5;
@@ -164,8 +164,8 @@ TEST_F(Products, VectorsInEveryOrientation) {
       for (const bool row : {false, true}) {
         Case job{.m = row ? 1 : 33, .n = row ? 33 : 1, .k = k, .batch = {2}, .alpha = 0.5};
         if (k == 0) job.batch.clear();  // A and B without elements: the batch would count as rows
-        job.a.turned = bits & 1;
-        job.b.turned = bits & 2;
+        job.a.transposed = bits & 1;
+        job.b.transposed = bits & 2;
         job.a.gap = bits;
         expect_right(job, forced("gemv"));
         job.beta = 2;
@@ -196,7 +196,7 @@ TEST_F(Products, TilesOfEveryForm) {
   for (std::size_t i = 0; i < forms.size(); ++i) {
     const Form& f = forms[i];
     Case job{.m = 150, .n = 140, .k = 40};
-    job.a.turned = job.b.turned = i % 4 < 2;
+    job.a.transposed = job.b.transposed = i % 4 < 2;
     expect_right(job, forced("tile", {{"block_m", f.m},
                                       {"block_n", f.n},
                                       {"tile_m", f.tile_m},
@@ -211,7 +211,7 @@ TEST_F(Products, AsynchronousTiles) {
   for (const std::int64_t buffers : {1, 2})
     for (const bool checked : {false, true}) {
       Case job{.m = 150, .n = 70, .k = 43};
-      job.a.turned = true;
+      job.a.transposed = true;
       PlanOptions options = forced("tile", {{"async", 1}, {"buffers", buffers}});
       options.checked = checked;
       expect_right(job, options);
@@ -236,15 +236,15 @@ TEST_F(Products, EveryAccessStaysInBounds) {
     for (const Dtype dtype : {Dtype::f32, Dtype::u8, Dtype::c128}) {
       Case job{.in = dtype, .out = dtype, .m = 37, .n = 53, .k = 19, .batch = {2}};
       expect_right(job, options);
-      job.a.turned = job.b.turned = job.c.turned = true;
+      job.a.transposed = job.b.transposed = job.c.transposed = true;
       expect_right(job, options);
     }
   }
   PlanOptions options = forced("gemv", {{"part", 256}});
   options.checked = true;
-  for (const bool turned : {false, true}) {
+  for (const bool transposed : {false, true}) {
     Case job{.m = 1, .n = 70, .k = 300, .batch = {2}};
-    job.b.turned = turned;
+    job.b.transposed = transposed;
     expect_right(job, options);
   }
 }
@@ -290,9 +290,9 @@ Case random_shape(std::mt19937& engine) {
   };
   Case job{.m = extent(), .n = extent(), .k = extent()};
   for (int axes = between(0, 2); axes > 0; --axes) job.batch.push_back(between(1, 9));
-  job.a.turned = between(0, 1) == 1;
-  job.b.turned = between(0, 1) == 1;
-  job.c.turned = between(0, 3) == 0;
+  job.a.transposed = between(0, 1) == 1;
+  job.b.transposed = between(0, 1) == 1;
+  job.c.transposed = between(0, 3) == 0;
   return job;
 }
 

@@ -26,15 +26,15 @@ bool device_orders() {
 }
 
 const char* parted_candidate() {
-  return real_device().info().kind == Kind::cpu ? "stripe" : "rows";
+  return real_device().info().kind == Kind::cpu ? "rows_cpu" : "rows";
 }
 
 TEST(ReduceLaunch, OneLaunchOrTwoComeToTheSame) {
   constexpr std::int64_t count = 1'000'003;
   const View view = View::contiguous(Dtype::u32, {count});
   const Bytes numbers = bytes_of_numbers(counting(count));
-  for (const char* candidate : {"stripe", "rows", "lesson"}) {
-    if (candidate == std::string("stripe") && real_device().info().kind != Kind::cpu) continue;
+  for (const char* candidate : {"rows_cpu", "rows", "lesson"}) {
+    if (candidate == std::string("rows_cpu") && real_device().info().kind != Kind::cpu) continue;
     for (const std::int64_t launches : {1, 2}) {
       if (candidate == std::string("lesson") && launches == 1 && !device_orders()) {
         EXPECT_THROW(sum_plan(view, candidate, launches), Error);  // what is taught is what runs
@@ -69,7 +69,7 @@ TEST(ReduceLaunch, AHundredThousandLaunchesGiveTheSame) {
   PlanOptions options;
   options.candidate = parted_candidate();
   options.configuration = {{"launches", 1}};
-  if (options.candidate == "stripe") options.configuration["piece"] = 16384;
+  if (options.candidate == "rows_cpu") options.configuration["piece"] = 16384;
   const Plan made = plan(reduction("sum"), std::span(&view, 1), real_device(), options);
   ASSERT_GT(made.impl()->tickets, 0);
   const Queue queue = made.device().queue();
@@ -147,7 +147,7 @@ TEST(ReduceLaunch, WhatCutsRunsRefusesThoseWithoutElements) {
     const Operation op = reduction("sum", {{"axes", "1"}});
     const Plan sums = plan(op, std::span(&empty, 1), Device(std::make_shared<PretendedDevice>(info)));
     for (const CandidateReport& candidate : sums.report().candidates)
-      if (candidate.name == "stripe" || candidate.name == "rows") {
+      if (candidate.name == "rows_cpu" || candidate.name == "rows") {
         EXPECT_FALSE(candidate.accepted) << candidate.name;
       }
   }

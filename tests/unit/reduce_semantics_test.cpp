@@ -129,7 +129,7 @@ TEST(ReduceSemantics, EveryHalfIsTheLargestOfItsLike) {
   std::vector<std::uint16_t> numbers(all * each);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint16_t>(i / each);
   const View view = View::contiguous(Dtype::f16, {all, each});
-  const std::string candidate = real_device().info().kind == Kind::cpu ? "stripe" : "";
+  const std::string candidate = real_device().info().kind == Kind::cpu ? "rows_cpu" : "";
   const auto largest =
       numbers_in<std::uint16_t>(reduced(reduction("max", {{"axes", "1"}}), view, bytes_of_numbers(numbers), candidate));
   for (std::size_t i = 0; i < all; ++i) {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulated/tensor_words.h"
+#include "emulated/tensor_intrinsics.h"
 
 #include "emulated/launches.h"
 #include "emulated/random_problems.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulated/warpgroup_words.h"
+#include "emulated/warpgroup_intrinsics.h"
 
 #include "emulated/launches.h"
 #include "emulated/random_problems.h"
@@ -110,8 +110,8 @@ void expect_right(const emulated::WarpgroupInstance& instance, const Case& job, 
 /// Rows begin at multiples of 16 bytes, and blocks stick out on every side.
 Case aligned(Dtype in, Dtype out, bool a_along_m, bool b_along_n) {
   Case job{.in = in, .out = out, .m = 140, .n = 150, .k = 147};
-  job.a = {.turned = a_along_m, .gap = a_along_m ? 4 : 5, .offset = 8};
-  job.b = {.turned = !b_along_n, .gap = b_along_n ? 2 : 5, .offset = 16};
+  job.a = {.transposed = a_along_m, .gap = a_along_m ? 4 : 5, .offset = 8};
+  job.b = {.transposed = !b_along_n, .gap = b_along_n ? 2 : 5, .offset = 16};
   job.c = {.gap = 2, .offset = 2};
   return job;
 }
@@ -139,23 +139,24 @@ TEST(WgmmaEmulated, BatchesAndEpilogues) {
   Case job{.in = Dtype::f16, .out = Dtype::f16, .m = 33, .n = 31, .k = 40, .batch = {3}, .alpha = -1.5, .beta = 0.5};
   job.relu = true;
   job.a = {.gap = 8, .offset = 8};
-  job.b = {.turned = true, .offset = 16};
+  job.b = {.transposed = true, .offset = 16};
   job.c = {.gap = 1};
   expect_right(emulated::warpgroup_f16_of_a_batch::instance, job, {{"block_n", 128}, {"stages", 4}});
 }
 
 /// A product that begins, and whose rows begin, at multiples of 16 bytes.
-Case random_job(emulated::RandomProblems& random, bool turned_a, bool turned_b) {
+Case random_job(emulated::RandomProblems& random, bool transposed_a, bool transposed_b) {
   Case job{.in = Dtype::f16, .out = Dtype::f16};
   job.m = random.between(2, 200), job.n = random.between(2, 200),
   job.k = random.between(2, 200);  // of one row an operand lies either way
-  const auto laid = [&](bool turned, std::int64_t rows, std::int64_t columns) {
-    const std::int64_t run = turned ? rows : columns;
-    return Layout{
-        .turned = turned, .gap = (8 - run % 8) % 8 + 8 * random.between(0, 1), .offset = 8 * random.between(0, 2)};
+  const auto laid = [&](bool transposed, std::int64_t rows, std::int64_t columns) {
+    const std::int64_t run = transposed ? rows : columns;
+    return Layout{.transposed = transposed,
+                  .gap = (8 - run % 8) % 8 + 8 * random.between(0, 1),
+                  .offset = 8 * random.between(0, 2)};
   };
-  job.a = laid(turned_a, job.m, job.k);
-  job.b = laid(turned_b, job.k, job.n);
+  job.a = laid(transposed_a, job.m, job.k);
+  job.b = laid(transposed_b, job.k, job.n);
   return job;
 }
 

@@ -97,7 +97,7 @@ class Context {
 
 using SharedContext = std::shared_ptr<Context>;
 
-/// An object of the seam as the CUDA class that it must be, of this very context; Error(usage) otherwise.
+/// An object of the backend interface as the CUDA class that it must be, of this very context; Error(usage) otherwise.
 template <typename Mine, typename Base>
 Mine& own(Base& object, const Context& context, const char* what) {
   auto* mine = dynamic_cast<Mine*>(&object);

@@ -1,4 +1,4 @@
-// One open CUDA device: the seam's factory for its memory, queues and programs.
+// One open CUDA device: the backend interface's factory for its memory, queues and programs.
 #pragma once
 
 #include "device/cuda/context.hpp"

@@ -17,8 +17,8 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::array pattern_word = {
-    Word{"pattern", "axes of each array and of the result, such as \"i k, k j -> i j\" or ik,kj->ij"}};
+constexpr std::array pattern_arguments = {
+    Argument{"pattern", "axes of each array and of the result, such as \"i k, k j -> i j\" or ik,kj->ij"}};
 
 constexpr Option alpha{"alpha", "X", "Multiply the result by X"};
 constexpr Option beta{"beta", "X", "Add X times one more input, which is broadcast to the result"};
@@ -112,15 +112,16 @@ std::span<const OpEntry> einsum_entries() {
                 .examples = "axisloom einsum \"i k, k j -> i j\" a.npy b.npy -o c.npy\n"
                             "axisloom einsum \"b h i d, b h j d -> b h i j\" q.npy k.npy --alpha 0.125 -o scores.npy\n"
                             "axisloom einsum ik,kl,lj a.npy b.npy c.npy -o d.npy --verbose",
-                .words = pattern_word,
+                .arguments = pattern_arguments,
                 .options = options,
                 .lengths = true,
                 .draw = Draw::einsum,
                 .known_as = "contraction"}),
       entry_of({.name = "matmul",
                 .summary = "Multiply matrices, or batches of them, by the rules of NumPy's matmul.",
-                .examples = "axisloom matmul a.npy b.npy -o c.npy --verify\n"
-                            "axisloom matmul --transpose-b x.npy weights.npy --beta 1 bias.npy --activation relu -o y.npy",
+                .examples =
+                    "axisloom matmul a.npy b.npy -o c.npy --verify\n"
+                    "axisloom matmul --transpose-b x.npy weights.npy --beta 1 bias.npy --activation relu -o y.npy",
                 .options = matmul_options,
                 .draw = Draw::two_matrices,
                 .known_as = "matmul"}),

@@ -63,8 +63,8 @@ Loop take_columns(Loops& loops) {
     const i64 room = std::min(loop.extent, a_vector);
     return std::tuple(-room, magnitude(loop.out), -loop.extent);
   };
-  const auto best = std::min_element(loops.begin(), loops.end(),
-                                     [&](const Loop& a, const Loop& b) { return rank(a) < rank(b); });
+  const auto best =
+      std::min_element(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) { return rank(a) < rank(b); });
   const Loop taken = *best;
   loops.erase(best);
   return taken;
@@ -72,8 +72,8 @@ Loop take_columns(Loops& loops) {
 
 Loop take_longest(Loops& loops) {
   if (loops.empty()) return {};
-  const auto best = std::max_element(loops.begin(), loops.end(),
-                                     [](const Loop& a, const Loop& b) { return a.extent < b.extent; });
+  const auto best =
+      std::max_element(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return a.extent < b.extent; });
   const Loop taken = *best;
   loops.erase(best);
   return taken;
@@ -118,9 +118,9 @@ Orders orders_needed(const Contraction& problem, const ProductStep& step) {
 LoweredProduct lower_product(const Contraction& problem, const ProductStep& step) {
   const AxisSet both = step.left.axes & step.right.axes, kept = step.out.axes;
   Loops rows = loops_over(problem, step, step.left.axes & ~step.right.axes),
-                        columns = loops_over(problem, step, step.right.axes & ~step.left.axes),
-                        batch = loops_over(problem, step, (both & kept) | (kept & ~step.left.axes & ~step.right.axes)),
-                        summed = loops_over(problem, step, both & ~kept);
+        columns = loops_over(problem, step, step.right.axes & ~step.left.axes),
+        batch = loops_over(problem, step, (both & kept) | (kept & ~step.left.axes & ~step.right.axes)),
+        summed = loops_over(problem, step, both & ~kept);
   if (summed.size() > 1)
     throw Error(Errc::unsupported, "the summed axes of a product are more than one loop", "copy its arrays first");
   LoweredProduct lowered;

@@ -21,7 +21,7 @@ namespace {
 using core::Loop;
 
 constexpr i64 segment = 1024;            // elements that a CPU item takes at a time
-constexpr i64 share_elements = 1 << 15;  // of a CPU group: long against its start, short against a core's share
+constexpr i64 group_elements = 1 << 15;  // of a CPU group: long against its start, short against a core's share
 constexpr i64 gpu_items = 256;
 
 /// The product that shares the map's walk, arithmetic and epilogue: rows of n elements over a batch, and no sums.
@@ -65,8 +65,8 @@ void write_from(const Map& map, jit::Defines& defines) {
   const bool is_complex = core::components_of(map.from) == 2;
   defines.set("FROM", memory_type(map.from)).set("FROM_COMPLEX", is_complex);
   defines.set("FROM_FORM", core::is_small_float(map.from) ? "FORM" + form_suffix(map.from)
-                           : map.from == Dtype::boolean  ? "FORM_BOOL"
-                                                         : "FORM_CAST");
+                           : map.from == Dtype::boolean   ? "FORM_BOOL"
+                                                          : "FORM_CAST");
 }
 
 /// Steps along a row are constants where they are 0 or 1 and the row is long enough for vectors.
@@ -85,7 +85,7 @@ void write_steps(const Map& map, jit::Defines& defines) {
 }
 
 /// How the work is dealt out: an element per item on GPUs, pieces of rows per group on CPUs.
-void share_out(const DeviceModel& device, i64 rows, ProductParams& params, Launch& launch) {
+void split_into_groups(const DeviceModel& device, i64 rows, ProductParams& params, Launch& launch) {
   if (!device.is_cpu()) {
     params.work = rows * params.n;
     launch.geometry.items = unsigned(gpu_items);
@@ -93,9 +93,9 @@ void share_out(const DeviceModel& device, i64 rows, ProductParams& params, Launc
   } else {
     params.blocks_n = ceil_div(params.n, segment);
     params.work = rows * params.blocks_n;
-    params.share = std::max<i64>(1, share_elements / std::min(params.n, segment));
+    params.per_group = std::max<i64>(1, group_elements / std::min(params.n, segment));
     launch.geometry.items = 1;
-    launch.geometry.groups = u64(ceil_div(params.work, params.share));
+    launch.geometry.groups = u64(ceil_div(params.work, params.per_group));
     launch.kernel.defines.set("SEGMENT", segment);
   }
   launch.kernel.items = launch.geometry.items;
@@ -138,7 +138,7 @@ std::shared_ptr<PlanImpl> plan_map(const Map& map, const Device& device, const P
   write_steps(map, launch.kernel.defines);
   ProductParams params = params_of(problem);
   params.a_n = problem.product.n.in;
-  share_out(model, problem.batch_count(), params, launch);
+  split_into_groups(model, problem.batch_count(), params, launch);
   launch.params = params_bytes(params);
   launch.buffers = buffers_of(map, adds_d(problem.product));
   plan->launches.push_back(std::move(launch));

@@ -66,19 +66,19 @@ i64 from_the_end(const Dims& shape, int axis) {
 
 std::string matmul_pattern(const Operation& op, std::span<const View> operands) {
   const Dims &a = operands[0].shape, &b = operands[1].shape;
-  const bool turned_a = op.option("transpose-a").has_value(), turned_b = op.option("transpose-b").has_value();
+  const bool transposed_a = op.option("transpose-a").has_value(), transposed_b = op.option("transpose-b").has_value();
   if (a.empty() || b.empty())
     throw Error(Errc::usage, "matmul takes arrays of one axis or more", "multiply by a scalar with alpha");
-  if ((turned_a && a.size() < 2) || (turned_b && b.size() < 2))
+  if ((transposed_a && a.size() < 2) || (transposed_b && b.size() < 2))
     throw Error(Errc::usage, "an array of one axis cannot be transposed", "leave that option out");
-  const i64 k_a = from_the_end(a, turned_a ? 2 : 1), k_b = from_the_end(b, b.size() > 1 && !turned_b ? 2 : 1);
+  const i64 k_a = from_the_end(a, transposed_a ? 2 : 1), k_b = from_the_end(b, b.size() > 1 && !transposed_b ? 2 : 1);
   if (k_a != k_b)
     throw Error(Errc::usage,
                 "the rows of the first array have length " + std::to_string(k_a) +
                     ", the columns of the second have length " + std::to_string(k_b),
                 "give arrays whose inner lengths agree");
-  const std::string left = a.size() == 1 ? "k" : turned_a ? "... k m" : "... m k";
-  const std::string right = b.size() == 1 ? "k" : turned_b ? "... n k" : "... k n";
+  const std::string left = a.size() == 1 ? "k" : transposed_a ? "... k m" : "... m k";
+  const std::string right = b.size() == 1 ? "k" : transposed_b ? "... n k" : "... k n";
   const bool batch = a.size() > 1 || b.size() > 1;
   return left + ", " + right + " ->" + (batch ? " ..." : "") + (a.size() > 1 ? " m" : "") + (b.size() > 1 ? " n" : "");
 }
@@ -102,7 +102,7 @@ core::BoundPattern bind_operands(const Operation& op, std::span<const View> oper
   for (const View& operand : operands) shapes.push_back(operand.shape);
   core::Pattern pattern;
   if (op.name == "einsum")
-    pattern = core::parse_einsum(op.words.at(0), shapes);
+    pattern = core::parse_einsum(op.arguments.at(0), shapes);
   else
     pattern = core::parse_einsum(op.name == "matmul" ? matmul_pattern(op, operands) : dot_pattern(operands), shapes);
   return core::bind(pattern, shapes, op.lengths, core::OneSided::left, core::Broadcast::yes);
@@ -216,7 +216,7 @@ std::string names_of(const Contraction& problem, AxisSet set) {
 }
 
 int count_inputs(const Operation& op) {
-  return (op.name == "einsum" ? core::count_operands(op.words.at(0)) : 2) + (op.option("beta") ? 1 : 0);
+  return (op.name == "einsum" ? core::count_operands(op.arguments.at(0)) : 2) + (op.option("beta") ? 1 : 0);
 }
 
 View contraction_result(const Operation& op, std::span<const View> inputs) {

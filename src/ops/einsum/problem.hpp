@@ -20,8 +20,9 @@ inline constexpr int most_einsum_axes = 64;
 inline constexpr std::size_t most_einsum_operands = 1024;
 
 /// An array of a contraction. Its axes stay a set with names until a step is lowered to core::Loops: what is summed and
-/// kept differs from step to step, and so does what merges. It has only axes along which it is longer than 1; a stride is
-/// 0 where an axis is missing and where the user's own view repeats elements. The strides of a diagonal are added up.
+/// kept differs from step to step, and so does what merges. It has only axes along which it is longer than 1; a stride
+/// is 0 where an axis is missing and where the user's own view repeats elements. The strides of a diagonal are added
+/// up.
 struct Term {
   Dtype dtype = Dtype::f32;
   AxisSet axes = 0;

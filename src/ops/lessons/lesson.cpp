@@ -35,7 +35,7 @@ std::string refusal(const ReduceProblem& problem, const Configuration& wish, con
     return "the lesson is about one contiguous array";
   if (wish.at("style") == shuffled && device.platform != "NVIDIA CUDA")
     return "shuffles between the items of a warp are NVIDIA's";
-  const bool counts = reduction.recipe.accumulation == Accumulation::total && reduction.recipe.words() == 1;
+  const bool counts = reduction.recipe.accumulation == Accumulation::total && reduction.recipe.u64s() == 1;
   if (wish.at("style") == atomic && !counts)
     return "only sums of integers are the same in any order, as atomic ones are";
   if (wish.at("launches") == 1 && !device.device_scope_order)

@@ -3,8 +3,8 @@
 #include "core/integers.hpp"
 #include "model/cost.hpp"
 #include "ops/nvidia/nvidia.hpp"
-#include "ops/rearrange/params.hpp"
 #include "ops/nvidia/tensor_map.hpp"
+#include "ops/rearrange/params.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -25,7 +25,7 @@ const std::vector<Tunable>& tunables() {
        "bytes",
        "of a tile's rows on either side; 0: 128, 256, 256, 512, 512 for elements of 1 to 16 bytes, so that tiles are "
        "16 to 32 KiB"},
-      {"items", 256, {64, 128, 256, 512}, "work-items", "group size; they only turn the tile"},
+      {"items", 256, {64, 128, 256, 512}, "work-items", "group size; they only transpose the tile"},
   };
   return list;
 }
@@ -81,7 +81,7 @@ std::string refusal(const core::Move& move, const Tile& tile, const DeviceModel&
            (device.architecture.empty() ? "no NVIDIA card" : device.architecture);
   const std::optional<TileAxes> axes = tile_axes(move);
   if (!axes) return no_tile_axes;
-  if (move.guard) return "a channel tail is not a box";
+  if (move.tail) return "a channel tail is not a box";
   if (move.axes.size() > 3) return "takes at most one axis besides the two that are exchanged";
   if (core::proven_alignment(move, false, axes->in, tensor_alignment) < tensor_alignment ||
       core::proven_alignment(move, true, axes->out, tensor_alignment) < tensor_alignment)

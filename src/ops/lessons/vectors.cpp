@@ -11,7 +11,7 @@ namespace {
 
 enum Way : i64 { direct, async, double_buffered, strided, ahead, streaming };
 
-constexpr i64 share_bytes = 64 << 10;  // of a CPU's group: long against its start
+constexpr i64 group_bytes = 64 << 10;  // of a CPU's group: long against its start
 constexpr i64 cpu_item_bytes = 4096;   // of a chunk: a page, and long against an asynchronous copy's start
 constexpr i64 in_flight_bytes = 64;    // of an item between first load and first store
 constexpr i64 most_in_flight = 8;      // packets, so that narrow ones do not make long code
@@ -103,12 +103,12 @@ Launches launch_vectors(const MoveProblem& problem, const Shape& shape, bool cpu
   launch.defines().set("ACCESSES", shape.accesses).set("IN_FLIGHT", shape.in_flight);
   define_packets(move, shape, launch.defines());
   // A GPU's groups take a run each: a loop around it would only cost registers.
-  return launch.done(share_out(cpu ? share_bytes : 0, walk.segment * move.element, launch.params));
+  return launch.done(split_into_groups(cpu ? group_bytes : 0, walk.segment * move.element, launch.params));
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  if (move.guard) return refuse("the lesson is about whole rows, not about channel tails");
+  if (move.tail) return refuse("the lesson is about whole rows, not about channel tails");
   if (!move.axes.empty() && !keeps_fastest_axis(move))
     return refuse("the fastest axis of the output is not contiguous in the input");
   const Shape shape = shape_of(move.element, wish, device);

@@ -13,8 +13,8 @@ namespace axisloom::ops {
 /// what was decided before a candidate is asked.
 struct ProductProblem {
   Product product;
-  int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
-  bool turned = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
+  int index_bits = 32;   // 64 where an offset might not fit in 32 bits, or when forced
+  bool swapped = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
 
   i64 batch_count() const;
 };

@@ -24,7 +24,7 @@ Launch combine_launch(const ProductProblem& problem, i64 parts, const DeviceMode
   ProductLaunch main(problem, "combine", "combine", {items});
   main.launch.kernel.contract = false;
   main.launch.buffers = {workspace_of(arithmetic_of(problem.product.in).accumulator_bytes())};
-  main.defines().set("SHARE", outputs);
+  main.defines().set("PER_GROUP", outputs);
   main.params.parts_k = parts;
   return main.into_result(problem, ceil_div(outputs_of(problem), outputs));
 }

@@ -82,7 +82,7 @@ Launches launch_gemv(const ProductProblem& problem, const Shape& shape, const De
   if (shape.along_k) main.defines().set("WIDE", shape.wide);
   // Only a CPU's compiler makes vectors of what lies together; for GPUs one kernel serves all strides.
   const bool cpu = device.is_cpu();
-  main.defines().set("A_TOGETHER", cpu && product.k.in == 1).set("B_TOGETHER", cpu && product.k.other == 1);
+  main.defines().set("A_CONTIGUOUS", cpu && product.k.in == 1).set("B_CONTIGUOUS", cpu && product.k.other == 1);
   main.params.blocks_n = shape.blocks_n;
   return in_parts(std::move(main), problem, shape.parts, shape.blocks_n * problem.batch_count(), device);
 }

@@ -33,9 +33,9 @@ struct Best {
   }
 };
 
-/// Of a load's latency: what a block of a GPU's by itself waits for beside its steps along k, its first loads and its last
-/// stores. On an H200 6015 products of 9 x 6 by 6 x 11 floats, one step each, and those of 64 x 64 (four) took 7 more
-/// than their steps.
+/// Of a load's latency: what a block of a GPU's by itself waits for beside its steps along k, its first loads and its
+/// last stores. On an H200 6015 products of 9 x 6 by 6 x 11 floats, one step each, and those of 64 x 64 (four) took 7
+/// more than their steps.
 inline constexpr double block_latencies = 7;
 
 }  // namespace axisloom::ops

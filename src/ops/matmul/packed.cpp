@@ -89,9 +89,8 @@ constexpr double matrix_seconds = 0.5e-6;
 
 double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
-  const double whole =
-      double(shape.panels_a * shape.rows * shape.panels_b * shape.columns) /
-      (double(product.m.extent) * double(product.n.extent));
+  const double whole = double(shape.panels_a * shape.rows * shape.panels_b * shape.columns) /
+                       (double(product.m.extent) * double(product.n.extent));
   const double compute = compute_seconds(product, arithmetic_operations(problem) * whole, efficiency, device);
   const double each = device.on_cores(double(problem.batch_count()) * matrix_seconds);
   return each + product_time(compute, bytes_touched(problem) + 2 * double(shape.bytes()), 2, device);

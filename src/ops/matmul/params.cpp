@@ -120,8 +120,8 @@ ProductLaunch::ProductLaunch(const ProductProblem& problem, const std::string& f
   launch.geometry.local_bytes = std::size_t(group.local_bytes);
   write_defines(problem, defines());
   const Product& product = problem.product;
-  launch.buffers = {buffer(problem.turned ? 1 : 0, product.a, product.in),
-                    buffer(problem.turned ? 0 : 1, product.b, product.in)};
+  launch.buffers = {buffer(problem.swapped ? 1 : 0, product.a, product.in),
+                    buffer(problem.swapped ? 0 : 1, product.b, product.in)};
 }
 
 Launch ProductLaunch::into_result(const ProductProblem& problem, i64 groups) {

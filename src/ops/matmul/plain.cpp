@@ -1,4 +1,4 @@
-// Variant "plain": one item an output, any strides. The last resort, and the yardstick.
+// Variant "plain": one item an output, any strides. The last resort, and the reference.
 #include "core/integers.hpp"
 #include "ops/matmul/model.hpp"
 #include "ops/matmul/params.hpp"
@@ -52,8 +52,8 @@ ProductProblem flattened(const ProductProblem& problem) {
 Launches launch_plain(const ProductProblem& problem, i64 items) {
   const ProductProblem flat = flattened(problem);
   ProductLaunch main(flat, "plain", "plain", {items});
-  main.params.share = items > 1 ? items : std::max<i64>(1, group_terms / (problem.product.k.extent + 1));
-  return {{main.into_result(flat, ceil_div(main.params.work, main.params.share))}};
+  main.params.per_group = items > 1 ? items : std::max<i64>(1, group_terms / (problem.product.k.extent + 1));
+  return {{main.into_result(flat, ceil_div(main.params.work, main.params.per_group))}};
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -88,13 +88,13 @@ ProductProblem problem_of(const Product& product, IndexWidth width) {
     return loop.extent == 1 ? std::numeric_limits<i64>::max() : std::abs(loop.out);
   };
   ProductProblem problem{product, index_bits(fits_32_bits(product), width, "product")};
-  problem.turned = rank(product.m) < rank(product.n);
-  if (!problem.turned) return problem;
-  Product& turned = problem.product;
-  std::swap(turned.m, turned.n);
-  std::swap(turned.a, turned.b);
-  for (Loop* loop : {&turned.m, &turned.n, &turned.k}) std::swap(loop->in, loop->other);
-  for (Loop& axis : turned.batch) std::swap(axis.in, axis.other);
+  problem.swapped = rank(product.m) < rank(product.n);
+  if (!problem.swapped) return problem;
+  Product& swapped = problem.product;
+  std::swap(swapped.m, swapped.n);
+  std::swap(swapped.a, swapped.b);
+  for (Loop* loop : {&swapped.m, &swapped.n, &swapped.k}) std::swap(loop->in, loop->other);
+  for (Loop& axis : swapped.batch) std::swap(axis.in, axis.other);
   return problem;
 }
 

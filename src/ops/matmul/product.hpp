@@ -23,8 +23,8 @@ namespace axisloom::ops {
 struct Product {
   Dtype in = Dtype::f32;   // of A and B
   Dtype out = Dtype::f32;  // of C and D
-  core::Loop m, n, k;  // A walks m and k, B k and n, C and D m and n
-  core::Loops batch;   // slowest first; at most most_batch_axes that cannot be merged
+  core::Loop m, n, k;      // A walks m and k, B k and n, C and D m and n
+  core::Loops batch;       // slowest first; at most most_batch_axes that cannot be merged
   core::Start a, b, c;
   std::optional<core::Start> d;
   double alpha = 1, beta = 0;

@@ -29,7 +29,7 @@ typedef struct {
   u64 alpha;      // bits of a value of the accumulators' type
   u64 beta;
   i32 parts_k;    // parts of k, whose sums are added up by `combine`
-  i32 share;      // of the work, that one group takes, where it takes several
+  i32 per_group;  // of the work, that one group takes, where it takes several
   i32 packing;    // groups that pack a point of the batch
   i32 packing_a;  // of these, the first, which pack A
   i32 chunks;     // of the panels of A; a group takes one against a panel of B

@@ -179,9 +179,8 @@ double predicted_seconds(const ProductProblem& problem, const Shape& shape, cons
   const Product& product = problem.product;
   const i64 groups = shape.groups(problem) * shape.parts.count, units = i64(device.units());
   const int launches = shape.parts.count > 1 ? 2 : 1;
-  const double operations =
-      arithmetic_of(product.in).operations() *
-      double(shape.m * shape.n * std::min(shape.parts.k_per_group, product.k.extent));
+  const double operations = arithmetic_of(product.in).operations() *
+                            double(shape.m * shape.n * std::min(shape.parts.k_per_group, product.k.extent));
   if (device.is_cpu()) {
     const double all = operations * double(std::max(groups, 2 * units));
     return product_time(compute_seconds(product, all, cpu_efficiency, device), bytes_touched(problem), launches,

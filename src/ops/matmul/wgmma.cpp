@@ -63,37 +63,37 @@ constexpr double block_seconds = 3e-6;  // until the ring's first tile is there,
 constexpr core::Operand of_a = &core::Loop::in, of_b = &core::Loop::other;
 
 /// An operand as the accelerator sees it: rows along its contiguous axis, matrices along the batch.
-struct Side {
+struct MappedArray {
   i64 along, across, pitch, matrices, matrix_pitch;  // pitches in elements
   bool along_k;
 
   i64 rows_of_box(i64 block) const { return along_k ? block : step_k; }
 };
-Side side_of(const Product& product, core::Operand operand) {
+MappedArray mapped_array(const Product& product, core::Operand operand) {
   const core::Loop *along = operand == of_a ? &product.m : &product.n, *across = &product.k;
-  Side side{};
-  side.along_k = product.k.*operand == 1;
-  if (side.along_k) std::swap(along, across);
-  side.along = along->extent;
-  side.across = across->extent;
-  side.pitch = across->*operand;
+  MappedArray array{};
+  array.along_k = product.k.*operand == 1;
+  if (array.along_k) std::swap(along, across);
+  array.along = along->extent;
+  array.across = across->extent;
+  array.pitch = across->*operand;
   const i64 stride = product.batch.empty() ? 0 : product.batch[0].*operand;
-  side.matrices = stride == 0 ? 1 : product.batch[0].extent;
-  side.matrix_pitch = stride == 0 ? side.pitch : stride;
-  return side;
+  array.matrices = stride == 0 ? 1 : product.batch[0].extent;
+  array.matrix_pitch = stride == 0 ? array.pitch : stride;
+  return array;
 }
 
 /// Empty when a tensor map can describe an operand.
 std::string indescribable(const Product& product, core::Operand operand) {
-  const Side side = side_of(product, operand);
-  const core::Loop& rows = side.along_k ? operand == of_a ? product.m : product.n : product.k;
+  const MappedArray array = mapped_array(product, operand);
+  const core::Loop& rows = array.along_k ? operand == of_a ? product.m : product.n : product.k;
   if (aligned_bytes(product, operand, rows, element, tensor_alignment) < tensor_alignment)
     return "starts and pitches must be multiples of 16 bytes";
-  if (side.pitch <= 0 || side.matrix_pitch <= 0) return "tensor maps have no rows that repeat or run backwards";
+  if (array.pitch <= 0 || array.matrix_pitch <= 0) return "tensor maps have no rows that repeat or run backwards";
   constexpr i64 most_bytes = i64{1} << 40;
   constexpr i64 most_coordinate = std::numeric_limits<i32>::max() / 2;
-  if (std::max(side.pitch, side.matrix_pitch) >= most_bytes / element ||
-      std::max({side.along, side.across, side.matrices}) > most_coordinate)
+  if (std::max(array.pitch, array.matrix_pitch) >= most_bytes / element ||
+      std::max({array.along, array.across, array.matrices}) > most_coordinate)
     return "too large for a tensor map";
   return {};
 }
@@ -135,14 +135,14 @@ Best<Blocks> best_blocks(const ProductProblem& problem, const Configuration& wis
   return best;
 }
 
-void map(LaunchBuffer& buffer, const Side& side, i64 block) {
-  buffer.map = tensor_map(element, {side.along, side.across, side.matrices}, {side.pitch, side.matrix_pitch},
-                          side.rows_of_box(block));
+void map(LaunchBuffer& buffer, const MappedArray& array, i64 block) {
+  buffer.map = tensor_map(element, {array.along, array.across, array.matrices}, {array.pitch, array.matrix_pitch},
+                          array.rows_of_box(block));
 }
 
 Launches launch_wgmma(const ProductProblem& problem, const Blocks& blocks, i64 band, const DeviceModel& device) {
   const Product& product = problem.product;
-  const Side a = side_of(product, of_a), b = side_of(product, of_b);
+  const MappedArray a = mapped_array(product, of_a), b = mapped_array(product, of_b);
   ProductLaunch main(problem, "wgmma", "wgmma", blocks.group());
   main.launch.kernel.resident = 1;
   jit::Defines& defines = main.defines();

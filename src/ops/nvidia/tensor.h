@@ -3,7 +3,7 @@
 // zeros what a box reads outside the array, and does not write what lies outside.
 //
 //   TENSOR_MAP(a)                          a kernel argument: a map by value, written by the host (device::TensorMap)
-//   local_address(t, i)                    where element i of a part of local memory lies, for the words below
+//   local_address(t, i)                    where element i of a part of local memory lies, for the intrinsics below
 //   arrival_begin(at, items)               makes the 8 bytes at a local address a barrier that so many items arrive at,
 //                                          in phase after phase
 //   arrival_expect(at, bytes)              one of them arrives, and so must these bytes before the phase ends
@@ -19,7 +19,7 @@
 #error "tensor maps are CUDA's"
 #endif
 #if defined(AXL_WATCH)
-#error "bulk copies pass by the words of global memory, so their accesses cannot be watched"
+#error "bulk copies pass by the intrinsics of global memory, so their accesses cannot be watched"
 #endif
 
 struct alignas(128) tensor_map {

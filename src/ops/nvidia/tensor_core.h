@@ -9,7 +9,7 @@
 //                                  c, f32 or f64, of all of them:  c[q]: m = g + q / 2 * 8,  n = 2 t + q % 2
 //   matrices_load(t, i, r)         four matrices of 8 x 8 elements of 16 bits: items 8 q ... 8 q + 7 say where the rows
 //                                  of matrix q begin, element i of t; r[q]: row g, columns 2 t and 2 t + 1 of matrix q
-//   matrices_load_turned(t, i, r)  the same of their transposes
+//   matrices_load_transposed(t, i, r)  the same of their transposes
 //
 //   piece_copy(bytes, t, i, a, j, count)   an item by itself: 16, 8 or 4 bytes (or one smaller element, at once) from
 //                                  element j of a on to element i of t on, asynchronously; beyond `count` elements zeros
@@ -33,7 +33,7 @@
 #define AXL_LOCAL_ADDRESS(address) ((u32)(u64)(address))
 #endif
 
-// The items of a warp come to the words below together. Where accesses are watched each may have taken a branch of its
+// The items of a warp come to the intrinsics below together. Where accesses are watched each may have taken a branch of its
 // own on the way: they are gathered again.
 #if defined(AXL_WATCH)
 #define AXL_TOGETHER "bar.warp.sync 0xffffffff;\n"
@@ -86,14 +86,14 @@ INLINE void axl_matrices_load(const u32 at, u32* const r) {
                    : "r"(at)
                    : "memory");
 }
-INLINE void axl_matrices_load_turned(const u32 at, u32* const r) {
+INLINE void axl_matrices_load_transposed(const u32 at, u32* const r) {
   AXL_ASM volatile(AXL_TOGETHER "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                    : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                    : "r"(at)
                    : "memory");
 }
 #define matrices_load(t, i, r) axl_matrices_load(AXL_LOCAL_ADDRESS(AXL_LOCAL_READ(t, i, 16, 16)), r)
-#define matrices_load_turned(t, i, r) axl_matrices_load_turned(AXL_LOCAL_ADDRESS(AXL_LOCAL_READ(t, i, 16, 16)), r)
+#define matrices_load_transposed(t, i, r) axl_matrices_load_transposed(AXL_LOCAL_ADDRESS(AXL_LOCAL_READ(t, i, 16, 16)), r)
 
 // `bytes` is a constant wherever this is inlined. What lies beyond `given` bytes is not read.
 INLINE void axl_piece_copy(const u32 bytes, const u32 to, const GLOBAL void* const from, const u32 given) {

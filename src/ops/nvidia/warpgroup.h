@@ -1,11 +1,11 @@
 // Products of tiles in local memory by warpgroups, on NVIDIA's compute capability 9.0; CUDA only. A warpgroup is 128
-// items, the first of which is a multiple of 128; all of them call each of these words together.
+// items, the first of which is a multiple of 128; all of them call each of these intrinsics together.
 //
 //   registers_take(n), registers_leave(n)   each item may have so many from here on, a constant; resident groups must be told
 //   tile_at(at, across)      describes a tile that tensor_load wrote to local address `at`, a multiple of 1024: rows of 128
 //                            bytes, swizzled; `across`: bytes from 64 columns to the next 64 where they lie along m or n
 //   products_begin()         before the first product after others have written sums
-//   products_f16(N, sum, a, b, turned_a, turned_b), products_bf16
+//   products_f16(N, sum, a, b, transposed_a, transposed_b), products_bf16
 //                            starts sum += a b, of 64 x 16 by 16 x N, N is 128 or 256; a and b describe where m and n 0, k 0
 //                            lie; turned: along m (n) instead of k; sum[j][q]: m = warp * 16 + lane / 4 + q / 2 * 8,
 //                            n = j * 8 + lane % 4 * 2 + q % 2
@@ -38,7 +38,7 @@ INLINE u64 tile_at(const u32 at, const u32 across) {
 #define AXL_SUMS_16(c, j) AXL_SUMS_4(c, j), AXL_SUMS_4(c, j + 1), AXL_SUMS_4(c, j + 2), AXL_SUMS_4(c, j + 3)
 #define AXL_SUMS_64(c, j) AXL_SUMS_16(c, j), AXL_SUMS_16(c, j + 4), AXL_SUMS_16(c, j + 8), AXL_SUMS_16(c, j + 12)
 
-#define AXL_PRODUCTS_128(type, c, a, b, turned_a, turned_b)                                                            \
+#define AXL_PRODUCTS_128(type, c, a, b, transposed_a, transposed_b)                                                            \
   asm volatile(                                                                                                        \
       "{\n.reg .pred add;\nsetp.eq.u32 add, 0, 0;\n"                                                                   \
       "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type "\n{"                                               \
@@ -48,9 +48,9 @@ INLINE u64 tile_at(const u32 at, const u32 across) {
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"                                 \
       "}, %64, %65, add, 1, 1, %66, %67;\n}"                                                                           \
       : AXL_SUMS_64(c, 0)                                                                                              \
-      : "l"(a), "l"(b), "n"(turned_a), "n"(turned_b))
+      : "l"(a), "l"(b), "n"(transposed_a), "n"(transposed_b))
 
-#define AXL_PRODUCTS_256(type, c, a, b, turned_a, turned_b)                                                            \
+#define AXL_PRODUCTS_256(type, c, a, b, transposed_a, transposed_b)                                                            \
   asm volatile(                                                                                                        \
       "{\n.reg .pred add;\nsetp.eq.u32 add, 0, 0;\n"                                                                   \
       "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type "\n{"                                               \
@@ -64,7 +64,7 @@ INLINE u64 tile_at(const u32 at, const u32 across) {
       "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"                 \
       "}, %128, %129, add, 1, 1, %130, %131;\n}"                                                                       \
       : AXL_SUMS_64(c, 0), AXL_SUMS_64(c, 16)                                                                          \
-      : "l"(a), "l"(b), "n"(turned_a), "n"(turned_b))
+      : "l"(a), "l"(b), "n"(transposed_a), "n"(transposed_b))
 
 // The sums are operands, so that no use of them moves in front of it.
 #define AXL_SUMS_128(c) asm volatile("wgmma.wait_group.sync.aligned 0;" : AXL_SUMS_64(c, 0)::"memory")
@@ -75,5 +75,5 @@ INLINE u64 tile_at(const u32 at, const u32 across) {
 
 #define AXL_PASTE_PRODUCTS(n) AXL_PRODUCTS_##n
 #define AXL_PRODUCTS(n) AXL_PASTE_PRODUCTS(n)
-#define products_f16(n, c, a, b, turned_a, turned_b) AXL_PRODUCTS(n)("f16", c, a, b, turned_a, turned_b)
-#define products_bf16(n, c, a, b, turned_a, turned_b) AXL_PRODUCTS(n)("bf16", c, a, b, turned_a, turned_b)
+#define products_f16(n, c, a, b, transposed_a, transposed_b) AXL_PRODUCTS(n)("f16", c, a, b, transposed_a, transposed_b)
+#define products_bf16(n, c, a, b, transposed_a, transposed_b) AXL_PRODUCTS(n)("bf16", c, a, b, transposed_a, transposed_b)

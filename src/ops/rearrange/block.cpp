@@ -9,15 +9,15 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 line = 64;                         // bytes of a cache line
-constexpr double line_seconds = 4e-9;            // a line turned in registers and L1
+constexpr double line_seconds = 4e-9;            // a line transposed in registers and L1
 constexpr double partial_line_seconds = 1.5e-9;  // more of one written in pieces: 32 x 64 x 3136 halves in blocks of 8
 constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
 // So many times as long where vectors hold 8 floats and have no masks: 3619 x 16 x 24 doubles, whole lines, took two
 // cores of an EPYC 7003 1.0 ms and by "plain" 2.3; 3619 x 21 x 11 took 2.9 and by "plain" 1.6.
 constexpr double unmasked_lines = 1.7, unmasked_pieces = 2.6;
 constexpr double masked_lanes = 16;
-constexpr i64 page = 4096;                 // bytes of each row that a tile reads: rows of two tiles share no page
-constexpr i64 groups_per_unit = 8;         // at least, where the array is large enough: idle cores cost more
+constexpr i64 page = 4096;          // bytes of each row that a tile reads: rows of two tiles share no page
+constexpr i64 groups_per_unit = 8;  // at least, where the array is large enough: idle cores cost more
 
 const std::vector<Tunable>& tunables() {
   static const std::vector<Tunable> list = {
@@ -56,13 +56,13 @@ i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
 
 double predicted_seconds(const core::Move& move, const TileAxes& axes, const DeviceModel& device) {
   const core::Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
-  const i64 side = line / move.element;
+  const i64 line_elements = line / move.element;
   const double elements = double(move.count()), others = elements / (double(i.extent) * double(o.extent));
-  const double blocks = others * double(ceil_div(i.extent, side) * ceil_div(o.extent, side));
-  const double partial = o.extent % side == 0 ? 0 : others * double(i.extent) * partial_line_seconds;
-  const double parts = i.extent % side == 0 ? 0 : others * double(o.extent) * part_row_seconds;
+  const double blocks = others * double(ceil_div(i.extent, line_elements) * ceil_div(o.extent, line_elements));
+  const double partial = o.extent % line_elements == 0 ? 0 : others * double(i.extent) * partial_line_seconds;
+  const double parts = i.extent % line_elements == 0 ? 0 : others * double(o.extent) * part_row_seconds;
   const bool masked = device.lanes >= masked_lanes;
-  const double lines = blocks * double(side) * line_seconds * (masked ? 1 : unmasked_lines);
+  const double lines = blocks * double(line_elements) * line_seconds * (masked ? 1 : unmasked_lines);
   const double loop = device.on_cores(lines + (partial + parts) * (masked ? 1 : unmasked_pieces));
   return std::max(transfer_seconds(2 * elements * double(move.element), device), loop);
 }
@@ -70,11 +70,11 @@ double predicted_seconds(const core::Move& move, const TileAxes& axes, const Dev
 /// The wish with nothing left open.
 Configuration resolved(Configuration values, const core::Move& move, const TileAxes& axes, const DeviceModel& device) {
   const core::Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
-  const i64 side = line / move.element;
+  const i64 line_elements = line / move.element;
   i64 &lines_in = values["lines_in"], &lines_out = values["lines_out"];
   if (lines_out == 0) lines_out = default_lines_out(move.element);
-  const i64 rows = move.count() / (i.extent * o.extent) * ceil_div(o.extent, lines_out * side);
-  if (lines_in == 0) lines_in = default_lines_in(rows, ceil_div(i.extent, side), device);
+  const i64 rows = move.count() / (i.extent * o.extent) * ceil_div(o.extent, lines_out * line_elements);
+  if (lines_in == 0) lines_in = default_lines_in(rows, ceil_div(i.extent, line_elements), device);
   return values;
 }
 
@@ -82,16 +82,16 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const core::Move move = widened(problem.move);
   const std::optional<TileAxes> axes = tile_axes(move);
   if (!axes) return refuse(no_tile_axes);
-  if (!guard_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
+  if (!tail_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
   const Configuration values = resolved(wish, move, *axes, device);
   const auto launches = [move, axes = *axes, values, index_bits = problem.index_bits] {
-    const i64 side = line / move.element, lines_in = values.at("lines_in"), lines_out = values.at("lines_out");
+    const i64 line_elements = line / move.element, lines_in = values.at("lines_in"), lines_out = values.at("lines_out");
     MoveLaunch launch("block", move);
-    write_tile_walk(move, axes, {lines_in * side, lines_out * side, values.at("order") == 1}, index_bits, launch.params,
-                    launch.defines());
-    const auto place = [&](int guarded) { return axes.has(guarded) ? -1 : guarded; };
-    write_guard(move.guard, place, launch.params, launch.defines());
-    launch.params.tile_i = lines_in * side;
+    write_tile_walk(move, axes, {lines_in * line_elements, lines_out * line_elements, values.at("order") == 1},
+                    index_bits, launch.params, launch.defines());
+    const auto place = [&](int tail_axis) { return axes.has(tail_axis) ? -1 : tail_axis; };
+    write_tail(move.tail, place, launch.params, launch.defines());
+    launch.params.tile_i = lines_in * line_elements;
     launch.defines().set("LINES_O", lines_out).set("RUN", std::min(values.at("run"), lines_in));
     launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
     launch.defines().set("STREAM", streams(move, values));
@@ -104,7 +104,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 
 MoveCandidate block_move() {
   return {{.name = "block",
-           .summary = "transposes by whole cache lines, turned in registers, on a CPU",
+           .summary = "transposes by whole cache lines, transposed in registers, on a CPU",
            .tunables = tunables(),
            .runtimes = {Api::opencl},
            .runs_on = cpus},

@@ -11,7 +11,7 @@
 
 namespace axisloom::ops {
 
-/// A normalised move, its guard's axes in front, and what was decided before a candidate is asked.
+/// A normalised move, its tail's axes in front, and what was decided before a candidate is asked.
 struct MoveProblem {
   core::Move move;
   int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
@@ -34,12 +34,12 @@ std::optional<TileAxes> tile_axes(const core::Move& move);
 inline constexpr const char* no_tile_axes =
     "no two different axes are contiguous, one in the input and one in the output";
 
-/// Whether a tiled kernel can keep a move's guard: its inner axis walked, or filled along o, or skipped along i.
-bool guard_fits_tiles(const core::Move& move, const TileAxes& axes);
+/// Whether a tiled kernel can keep a move's tail: its inner axis walked, or filled along o, or skipped along i.
+bool tail_fits_tiles(const core::Move& move, const TileAxes& axes);
 /// Whether the fastest axis of the output is contiguous on both sides.
 bool keeps_fastest_axis(const core::Move& move);
 
-/// Bytes, up to `limit`, of the widest access that starts, lengths and guard of a move allow which keeps its fastest
+/// Bytes, up to `limit`, of the widest access that starts, lengths and tail of a move allow which keeps its fastest
 /// axis.
 i64 packet_bytes(const core::Move& move, i64 limit);
 /// The same move counted in packets of `bytes`.

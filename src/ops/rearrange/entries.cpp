@@ -9,11 +9,11 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::array pattern_word = {Word{"pattern", "einops pattern, such as \"n (c x) h w -> n c h w x\""}};
-constexpr std::array axes_word = {Word{"axes", "input axis of each output axis, such as 2,0,1"}};
-constexpr std::array layout_words = {
-    Word{"from", "layout of the input: NCHW, NHWC, CHWN, NC/xHWx with x in 4, 8, 16, 32"},
-    Word{"to", "layout of the output; the last block of channels is filled up with zeros"}};
+constexpr std::array pattern_arguments = {Argument{"pattern", "einops pattern, such as \"n (c x) h w -> n c h w x\""}};
+constexpr std::array axes_arguments = {Argument{"axes", "input axis of each output axis, such as 2,0,1"}};
+constexpr std::array layout_arguments = {
+    Argument{"from", "layout of the input: NCHW, NHWC, CHWN, NC/xHWx with x in 4, 8, 16, 32"},
+    Argument{"to", "layout of the output; the last block of channels is filled up with zeros"}};
 constexpr std::array channels_option = {
     Option{"channels", "C", "True number of channels, when converting from a blocked layout", true}};
 
@@ -25,7 +25,7 @@ std::span<const OpEntry> rearrange_entries() {
                   .summary = "Reorder, split and merge axes by an einops pattern.",
                   .examples = "axisloom rearrange \"h w -> w h\" in.png -o out.png\n"
                               "axisloom rearrange \"n (c x) h w -> n c h w x\" x=32 in.npy -o out.npy --verify",
-                  .words = pattern_word,
+                  .arguments = pattern_arguments,
                   .lengths = true,
                   .draw = Draw::pattern,
                   .result = rearrange_result,
@@ -33,7 +33,7 @@ std::span<const OpEntry> rearrange_entries() {
       move_entry({.name = "repeat",
                   .summary = "As rearrange, with new axes on the right.",
                   .examples = "axisloom repeat \"h w -> h w c\" c=3 grey.png -o colour.png",
-                  .words = pattern_word,
+                  .arguments = pattern_arguments,
                   .lengths = true,
                   .draw = Draw::new_axes,
                   .result = rearrange_result,
@@ -47,8 +47,7 @@ std::span<const OpEntry> rearrange_entries() {
                   .summary = "Exchange the last two axes.",
                   .examples = "axisloom transpose in.png -o out.png\n"
                               "axisloom transpose --shape 256x256 --dtype u16 scan.raw -o turned.raw",
-                  .image = {"h w c -> w h c",
-                            "Of a colour image it exchanges h and w; the colour axis stays last."},
+                  .image = {"h w c -> w h c", "Of a colour image it exchanges h and w; the colour axis stays last."},
                   .draw = Draw::matrices,
                   .result = transpose_result,
                   .move = lower_transpose}),
@@ -56,7 +55,7 @@ std::span<const OpEntry> rearrange_entries() {
                   .summary = "Reorder axes by number.",
                   .examples = "axisloom permute 2,0,1 photo.jpg -o planes.npy\n"
                               "axisloom permute -1,0,1 in.npy -o out.npy",
-                  .words = axes_word,
+                  .arguments = axes_arguments,
                   .draw = Draw::permutation,
                   .result = permute_result,
                   .move = lower_permute}),
@@ -64,7 +63,7 @@ std::span<const OpEntry> rearrange_entries() {
                   .summary = "Change between image layouts, with channels in blocks or not.",
                   .examples = "axisloom relayout NCHW NC/32HW32 in.npy -o out.npy\n"
                               "axisloom relayout NC/32HW32 NCHW --channels 50 out.npy -o back.npy",
-                  .words = layout_words,
+                  .arguments = layout_arguments,
                   .options = channels_option,
                   .lengths = true,
                   .draw = Draw::layouts,
@@ -95,9 +94,9 @@ Operation transpose() {
 }
 
 Operation permute(std::span<const int> axes) {
-  std::string word;
-  for (const int axis : axes) word += (word.empty() ? "" : ",") + std::to_string(axis);
-  return {"permute", {std::move(word)}};
+  std::string order;
+  for (const int axis : axes) order += (order.empty() ? "" : ",") + std::to_string(axis);
+  return {"permute", {std::move(order)}};
 }
 
 Operation relayout(std::string_view from, std::string_view to, i64 channels) {

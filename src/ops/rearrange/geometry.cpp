@@ -18,11 +18,11 @@ std::optional<TileAxes> tile_axes(const core::Move& move) {
   return found;
 }
 
-bool guard_fits_tiles(const core::Move& move, const TileAxes& axes) {
-  if (!move.guard) return true;
-  if (move.guard->outer == axes.in || move.guard->outer == axes.out) return false;
-  if (move.guard->inner == axes.in) return !move.guard->fill;
-  if (move.guard->inner == axes.out) return move.guard->fill;
+bool tail_fits_tiles(const core::Move& move, const TileAxes& axes) {
+  if (!move.tail) return true;
+  if (move.tail->outer == axes.in || move.tail->outer == axes.out) return false;
+  if (move.tail->inner == axes.in) return !move.tail->fill;
+  if (move.tail->inner == axes.out) return move.tail->fill;
   return true;
 }
 
@@ -38,7 +38,7 @@ i64 packet_bytes(const core::Move& move, i64 limit) {
     while (bytes > move.element && elements * move.element % bytes != 0) bytes /= 2;
   };
   divides(move.axes.back().extent);
-  if (move.guard && move.guard->inner == fastest) divides(move.guard->count);
+  if (move.tail && move.tail->inner == fastest) divides(move.tail->count);
   return std::max(bytes, move.element);
 }
 
@@ -53,13 +53,13 @@ core::Move in_packets(core::Move move, i64 bytes) {
   move.axes.back().extent /= factor;
   move.in_offset /= factor;
   move.out_offset /= factor;
-  if (move.guard && move.guard->inner == fastest) move.guard->count /= factor;
+  if (move.tail && move.tail->inner == fastest) move.tail->count /= factor;
   move.element = bytes;
   return move;
 }
 
 core::Move widened(const core::Move& move) {
-  if (!keeps_fastest_axis(move) || move.guard) return move;
+  if (!keeps_fastest_axis(move) || move.tail) return move;
   core::Move wide = in_packets(move, packet_bytes(move, 16));
   core::drop_single_steps(wide.axes);
   return wide;
@@ -73,7 +73,7 @@ core::Move in_pieces(core::Move move, i64 bytes) {
   move.axes.back() = {move.axes.back().extent * pieces, 1, 1};
   move.in_offset *= pieces;
   move.out_offset *= pieces;
-  if (move.guard && move.guard->inner + 1 == int(move.axes.size())) move.guard->count *= pieces;
+  if (move.tail && move.tail->inner + 1 == int(move.axes.size())) move.tail->count *= pieces;
   move.element = bytes;
   return move;
 }

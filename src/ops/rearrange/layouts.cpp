@@ -42,7 +42,7 @@ struct Request {
 };
 
 Request read(const Operation& op, const View& in) {
-  Request request{layout_of(op.words.at(0)), layout_of(op.words.at(1)), 0};
+  Request request{layout_of(op.arguments.at(0)), layout_of(op.arguments.at(1)), 0};
   if (in.rank() != request.from.rank())
     throw Error(Errc::usage, to_string(in) + " is not " + std::string(request.from.name) + ", which has " +
                                  std::to_string(request.from.rank()) + " axes");
@@ -94,7 +94,7 @@ View relayout_result(const Operation& op, std::span<const View> inputs) {
 }
 
 // Channels become up to three axes: blocks of the coarser layout, blocks of the finer one within, and a channel within
-// that. Where the count does not fill the coarser blocks, a guard says which of the inner ones exist. Between two
+// that. Where the count does not fill the coarser blocks, a tail says which of the inner ones exist. Between two
 // blocked layouts whole blocks are moved, so what the input holds beyond its channels stays what it is.
 core::Move lower_relayout(const Operation& op, std::span<const View> views) {
   const View &in = views[0], &out = views[1];
@@ -131,7 +131,7 @@ core::Move lower_relayout(const Operation& op, std::span<const View> views) {
   const int b = add(ratio, cell(from, in_c), cell(to, out_c));
   if (fine > 1) add(fine, in_c.inner, out_c.inner);
   const bool into_blocks = to.block == coarse && from.block != coarse;
-  if (cells % ratio != 0) move.guard = core::Guard{a, b, cells, into_blocks};
+  if (cells % ratio != 0) move.tail = core::ChannelTail{a, b, cells, into_blocks};
   return move;
 }
 

@@ -13,7 +13,7 @@ namespace axisloom::ops {
 namespace {
 
 core::BoundPattern bind_pattern(const Operation& op, const View& in) {
-  const core::Pattern pattern = core::parse(op.words.at(0));
+  const core::Pattern pattern = core::parse(op.arguments.at(0));
   if (pattern.inputs.size() != 1)
     throw Error(Errc::usage, op.name + " takes one array, the pattern names " + std::to_string(pattern.inputs.size()),
                 "use einsum for several operands");
@@ -38,11 +38,11 @@ std::vector<int> transpose_order(const View& in) {
 }
 
 std::vector<int> permute_order(const Operation& op, const View& in) {
-  const std::string& words = op.words.at(0);
-  std::vector<int> order = core::parse_axes(words, in);
+  const std::string& text = op.arguments.at(0);
+  std::vector<int> order = core::parse_axes(text, in);
   if (int(order.size()) != in.rank())
     throw Error(Errc::usage,
-                "'" + words + "' names " + std::to_string(order.size()) + " axes, " + to_string(in) + " has " +
+                "'" + text + "' names " + std::to_string(order.size()) + " axes, " + to_string(in) + " has " +
                     std::to_string(in.rank()),
                 "name every axis once");
   return order;

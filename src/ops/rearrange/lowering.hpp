@@ -9,7 +9,7 @@
 
 namespace axisloom::ops {
 
-// As the registry asks for them. Results throw Error(usage) for words, lengths or shapes that do not fit.
+// As the registry asks for them. Results throw Error(usage) for arguments, lengths or shapes that do not fit.
 View rearrange_result(const Operation& op, std::span<const View> inputs);  // rearrange and repeat
 View copy_result(const Operation& op, std::span<const View> inputs);
 View transpose_result(const Operation& op, std::span<const View> inputs);

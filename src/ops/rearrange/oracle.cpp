@@ -9,9 +9,9 @@ namespace axisloom::ops {
 namespace {
 
 bool exists(const core::Move& move, const std::vector<i64>& index) {
-  if (!move.guard) return true;
-  const auto outer = static_cast<std::size_t>(move.guard->outer), inner = static_cast<std::size_t>(move.guard->inner);
-  return index[outer] * move.axes[inner].extent + index[inner] < move.guard->count;
+  if (!move.tail) return true;
+  const auto outer = static_cast<std::size_t>(move.tail->outer), inner = static_cast<std::size_t>(move.tail->inner);
+  return index[outer] * move.axes[inner].extent + index[inner] < move.tail->count;
 }
 
 // Steps the last axis first; false after the last index.
@@ -38,7 +38,7 @@ void move_on_host(const core::Move& move, const std::byte* in, std::byte* out) {
     std::byte* const target = out + to * move.element;
     if (exists(move, index)) {
       std::memcpy(target, in + from * move.element, size);
-    } else if (move.guard->fill) {
+    } else if (move.tail->fill) {
       std::memset(target, 0, size);
     }
   } while (next(move, index));

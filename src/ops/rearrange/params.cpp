@@ -42,25 +42,25 @@ Launches MoveLaunch::done(i64 groups) {
   return launches;
 }
 
-core::Move with_guard_in_front(const core::Move& move) {
-  if (!move.guard) return move;
+core::Move with_tail_in_front(const core::Move& move) {
+  if (!move.tail) return move;
   const int fastest = int(move.axes.size()) - 1;
   const auto at = [&](int axis) { return move.axes[axis]; };
   core::Move ordered = move;
-  ordered.axes = {at(move.guard->outer)};
-  ordered.guard->outer = 0;
-  if (move.guard->inner != fastest) {
-    ordered.axes.push_back(at(move.guard->inner));
-    ordered.guard->inner = 1;
+  ordered.axes = {at(move.tail->outer)};
+  ordered.tail->outer = 0;
+  if (move.tail->inner != fastest) {
+    ordered.axes.push_back(at(move.tail->inner));
+    ordered.tail->inner = 1;
   }
   for (int d = 0; d <= fastest; ++d)
-    if (d != move.guard->outer && (d != move.guard->inner || d == fastest)) ordered.axes.push_back(at(d));
+    if (d != move.tail->outer && (d != move.tail->inner || d == fastest)) ordered.axes.push_back(at(d));
   return ordered;
 }
 
 int leading_axes(const core::Move& move) {
-  if (!move.guard) return 0;
-  return move.guard->inner + 1 == int(move.axes.size()) ? 1 : 2;
+  if (!move.tail) return 0;
+  return move.tail->inner + 1 == int(move.axes.size()) ? 1 : 2;
 }
 
 int write_walk(const core::Loops& axes, int leading, Ranks ranks, int index_bits, MoveParams& params,
@@ -86,20 +86,20 @@ int write_walk(const core::Loops& axes, int leading, Ranks ranks, int index_bits
   return padding;
 }
 
-void write_guard(const std::optional<core::Guard>& guard, const std::function<int(int)>& place, MoveParams& params,
-                 jit::Defines& defines) {
-  defines.set("GUARD", guard ? (guard->fill ? "GUARD_FILL" : "GUARD_SKIP") : "GUARD_NONE");
-  if (!guard) return;
-  params.guard_count = guard->count;
-  defines.set("GUARD_OUTER", place(guard->outer));
-  defines.set("GUARD_INNER", place(guard->inner));
+void write_tail(const std::optional<core::ChannelTail>& tail, const std::function<int(int)>& place, MoveParams& params,
+                jit::Defines& defines) {
+  defines.set("TAIL", tail ? (tail->fill ? "TAIL_FILL" : "TAIL_SKIP") : "TAIL_NONE");
+  if (!tail) return;
+  params.tail_count = tail->count;
+  defines.set("TAIL_OUTER", place(tail->outer));
+  defines.set("TAIL_INNER", place(tail->inner));
 }
 
-void write_guard_params(const core::Move& move, int index_bits, MoveParams& params) {
+void write_tail_params(const core::Move& move, int index_bits, MoveParams& params) {
   const i64 everything = index_bits == 64 ? std::numeric_limits<i64>::max() : std::numeric_limits<i32>::max();
-  params.guard_count = move.guard ? move.guard->count : everything;
-  params.guard_step = move.guard ? move.axes[move.guard->inner].extent : 0;
-  params.guard_fill = !move.guard || move.guard->fill ? 1 : 0;
+  params.tail_count = move.tail ? move.tail->count : everything;
+  params.tail_step = move.tail ? move.axes[move.tail->inner].extent : 0;
+  params.tail_fill = !move.tail || move.tail->fill ? 1 : 0;
 }
 
 SegmentWalk write_segment_walk(const core::Move& move, i64 segment, int index_bits, MoveParams& params,
@@ -110,8 +110,8 @@ SegmentWalk write_segment_walk(const core::Move& move, i64 segment, int index_bi
   const core::Loop axis = walked.back();
   walked.back() = core::over_blocks(axis, segment);
   write_walk(walked, leading_axes(move), Ranks::fine, index_bits, params, defines);
-  write_guard(
-      move.guard, [fastest](int guarded) { return guarded == fastest ? -1 : guarded; }, params, defines);
+  write_tail(
+      move.tail, [fastest](int tail_axis) { return tail_axis == fastest ? -1 : tail_axis; }, params, defines);
   defines.set("SEGMENT", segment);
   params.extent_i = axis.extent;
   params.in_stride_i = axis.in;
@@ -127,7 +127,7 @@ void write_tile_walk(const core::Move& move, const TileAxes& axes, const Tiling&
   const core::Loop tiles_i = core::over_blocks(i, tiling.tile_i), tiles_o = core::over_blocks(o, tiling.tile_o);
   walked.push_back(tiling.down_columns ? tiles_i : tiles_o);
   walked.push_back(tiling.down_columns ? tiles_o : tiles_i);
-  const int leading = !move.guard ? 0 : axes.has(move.guard->inner) ? 1 : leading_axes(move);
+  const int leading = !move.tail ? 0 : axes.has(move.tail->inner) ? 1 : leading_axes(move);
   const int last = write_walk(walked, leading, Ranks::coarse, index_bits, params, defines) + int(walked.size()) - 1;
   defines.set("AXIS_I", tiling.down_columns ? last - 1 : last).set("AXIS_O", tiling.down_columns ? last : last - 1);
   params.extent_i = i.extent;
@@ -138,9 +138,9 @@ void write_tile_walk(const core::Move& move, const TileAxes& axes, const Tiling&
   params.out_stride_o = o.out;
 }
 
-i64 share_out(i64 group_bytes, i64 point_bytes, MoveParams& params) {
-  params.share = std::max<i64>(1, group_bytes / std::max<i64>(1, point_bytes));
-  return ceil_div(params.work, params.share);
+i64 split_into_groups(i64 group_bytes, i64 point_bytes, MoveParams& params) {
+  params.per_group = std::max<i64>(1, group_bytes / std::max<i64>(1, point_bytes));
+  return ceil_div(params.work, params.per_group);
 }
 
 std::string type_of_bytes(i64 bytes) {

@@ -1,4 +1,4 @@
-// Variant "plain": one element at a time, any strides. The last resort, and the yardstick.
+// Variant "plain": one element at a time, any strides. The last resort, and the reference.
 #include "ops/rearrange/plain.hpp"
 #include "core/integers.hpp"
 #include "model/cost.hpp"
@@ -10,7 +10,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 share_bytes =
+constexpr i64 group_bytes =
     128 << 10;  // a CPU group's work: long against a group's start, short against a core's share
 
 // Time for one element in a strided CPU loop that the compiler cannot vectorise (one load and one store).
@@ -65,8 +65,8 @@ i64 items_of(const Configuration& values, const DeviceModel& device) {
 i64 deal_elements(const core::Move& move, int index_bits, const Configuration& values, MoveLaunch& launch) {
   const int leading = leading_axes(move);
   const int padding = write_walk(move.axes, leading, Ranks::fine, index_bits, launch.params, launch.defines());
-  const auto place = [=](int guarded) { return guarded < leading ? guarded : guarded + padding; };
-  write_guard(move.guard, place, launch.params, launch.defines());
+  const auto place = [=](int tail_axis) { return tail_axis < leading ? tail_axis : tail_axis + padding; };
+  write_tail(move.tail, place, launch.params, launch.defines());
   launch.defines().set("IN_FLIGHT", values.at("in_flight"));
   return ceil_div(launch.params.work, values.at("items") * values.at("in_flight"));
 }
@@ -74,7 +74,7 @@ i64 deal_elements(const core::Move& move, int index_bits, const Configuration& v
 // A run of segments an item: the CPU's side.
 i64 deal_segments(const core::Move& move, int index_bits, const Configuration& values, MoveLaunch& launch) {
   const SegmentWalk walk = write_segment_walk(move, values.at("segment"), index_bits, launch.params, launch.defines());
-  return share_out(share_bytes, walk.segment * move.element, launch.params);
+  return split_into_groups(group_bytes, walk.segment * move.element, launch.params);
 }
 
 /// Predicted seconds of a move, its axes in the order of the walk.
@@ -92,7 +92,7 @@ double element_seconds(const core::Move& move, const DeviceModel& device) {
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  if (problem.move.guard && wish.at("order") == input_order)
+  if (problem.move.tail && wish.at("order") == input_order)
     return refuse("a channel tail is walked in the output's order only");
   const core::Move move = walked(problem.move, wish);
   return propose_elements(move, problem.index_bits, wish, element_seconds(move, device), device);

@@ -44,9 +44,8 @@ void check_views(const Operation& op, std::span<const View> views) {
 
 /// Whether every element's place in the output is its place in the input.
 bool stays(const core::Move& move) {
-  return move.in_offset == move.out_offset && !move.guard &&
-         std::all_of(move.axes.begin(), move.axes.end(),
-                     [](const auto& axis) { return axis.in == axis.out; });
+  return move.in_offset == move.out_offset && !move.tail &&
+         std::all_of(move.axes.begin(), move.axes.end(), [](const auto& axis) { return axis.in == axis.out; });
 }
 
 /// `lowered`: in any form; part of a move may have axes of one step, which no candidate expects.
@@ -54,7 +53,7 @@ std::shared_ptr<PlanImpl> plan_move(const core::Move& lowered, std::vector<View>
                                     const PlanOptions& options) {
   const core::Move move = core::normalise(lowered);
   auto plan = empty_plan(std::move(views), device, options);
-  const MoveProblem problem{with_guard_in_front(move), index_bits(core::fits_32_bits(move), options.index, "move")};
+  const MoveProblem problem{with_tail_in_front(move), index_bits(core::fits_32_bits(move), options.index, "move")};
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = move.bytes_moved();
   if (move.count() == 0 || (options.in_place && stays(move))) return plan;

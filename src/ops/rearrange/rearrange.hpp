@@ -7,7 +7,7 @@
 
 namespace axisloom::ops {
 
-/// The entry of a move, of which `own` has all that is its own: name, texts, words, result and move.
+/// The entry of a move, of which `own` has all that is its own: name, texts, arguments, result and move.
 OpEntry move_entry(OpEntry own);
 
 /// An operation as a move, axis by axis and not yet normalised. `views` complete: the input, then the

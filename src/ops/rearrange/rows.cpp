@@ -7,7 +7,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr double cpu_detour = 4;  // a packet of 16 bytes is a quarter of what "strip" moves at a time
+constexpr double cpu_detour = 4;  // a packet of 16 bytes is a quarter of what "rows_cpu" moves at a time
 
 const std::vector<Tunable>& tunables() {
   static const std::vector<Tunable> list = {

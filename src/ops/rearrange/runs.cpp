@@ -15,7 +15,7 @@ constexpr i64 least_groups = 8;   // a unit, where the array is large enough: id
 
 // Time of one core of an EPYC 9005 (Turin) at arrays in its cache, less the launch: 600 x 512 runs of 3 bytes take 49
 // us, of 5 bytes 160 us; 100 000 x 2 runs of 3 bytes 200 us, 2 x 100 000 of them 165 us.
-constexpr double square_seconds = 0.16e-9;  // a run of a square that is turned in registers
+constexpr double square_seconds = 0.16e-9;  // a run of a square that is transposed in registers
 constexpr double pieces_seconds = 0.54e-9;  // any other
 constexpr double row_seconds = 1.5e-9;      // a row of a step, on either side
 
@@ -32,7 +32,7 @@ const std::vector<Tunable>& tunables() {
        {64, 128, 256, 384, 768, 1536},
        "bytes",
        "of a row of the output that are put together before lines are written"},
-      {"strip", 512, {64, 128, 256, 512, 1024}, "KiB", "of the input that a group takes at most"},
+      {"group_kib", 512, {64, 128, 256, 512, 1024}, "KiB", "of the input that a group takes at most"},
       {"ahead", 16, {4, 8, 16, 32, 64}, "rows", "that are fetched before they are read"},
       stream_tunable(),
   };
@@ -81,7 +81,7 @@ double predicted_seconds(const Runs& runs, const Configuration& values, const De
 }
 
 Launches launch_runs(const Runs& runs, int index_bits, const Configuration& values, bool stream, double units) {
-  const i64 columns = values.at("columns"), row = values.at("row"), most = values.at("strip") << 10;
+  const i64 columns = values.at("columns"), row = values.at("row"), most = values.at("group_kib") << 10;
   const i64 share = std::clamp(runs.move.count() / (least_groups * i64(units)), i64{1}, most / runs.run);  // runs
   const i64 tile_o = std::min(runs.out().extent, std::max(share / columns, row / runs.run));
   const i64 tile_i = std::max(columns, share / tile_o / columns * columns);
@@ -99,7 +99,7 @@ Launches launch_runs(const Runs& runs, int index_bits, const Configuration& valu
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  if (move.guard) return refuse("takes no channel tail");
+  if (move.tail) return refuse("takes no channel tail");
   const std::optional<Runs> runs = runs_of(move);
   if (!runs || runs->in().in == 0)
     return refuse(

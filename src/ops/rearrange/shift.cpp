@@ -9,7 +9,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 packet = 16;           // bytes
+constexpr i64 packet = 16;  // bytes
 // Bytes that a card copies while the two ends of a row go byte by byte, in its first and last packets: on an H200 65536
 // rows of 63, 255 and 1023 bytes took 233, 238 and 182 ps each longer than their bytes. Shorter rows have shorter ends.
 constexpr double edge_bytes = 900, longest_edges = 2 * packet;
@@ -45,7 +45,7 @@ bool words_do(const core::Move& move) {
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  if (move.guard) return refuse("moves whole rows, not channel tails");
+  if (move.tail) return refuse("moves whole rows, not channel tails");
   if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
   const core::Move cut = cut_into_packets(move);
   const double row = double(move.axes.back().extent * move.element), rows = double(move.count() * move.element) / row;

@@ -36,7 +36,7 @@ std::optional<TileAxes> mirrored_axes(const core::Move& move) {
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  if (move.guard) return refuse("takes no channel tail");
+  if (move.tail) return refuse("takes no channel tail");
   const std::optional<TileAxes> axes = mirrored_axes(move);
   if (!axes) return refuse("in place, only two axes of equal extent and positive stride can be exchanged");
   const i64 items = wish.at("items");

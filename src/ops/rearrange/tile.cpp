@@ -1,4 +1,4 @@
-// Variant "tile": transposes through local memory, 16 bytes an access on both sides. For GPUs.
+// Variant "tile": transposes through local memory, 16 bytes an access on both tile_bytes. For GPUs.
 #include "core/integers.hpp"
 #include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
@@ -42,7 +42,7 @@ const std::vector<Tunable>& tunables() {
        0,
        {0, 1, 2, 4},
        "rows",
-       "of the tile that an item turns at a time in its registers; 0: what makes up 16 bytes, at most 4"},
+       "of the tile that an item transposes at a time in its registers; 0: what makes up 16 bytes, at most 4"},
   };
   return list;
 }
@@ -74,9 +74,9 @@ Vectors vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
   return vectors;
 }
 
-// Cost of a tile's row relative to one of 256 bytes: 128 on both sides cost bytes 6% and floats 8 to 12% on an H200,
-// even where 256 leave a quarter empty (48 x 48 floats: 2961 against 3197 GB/s). Rows of 32 bytes are paired with long
-// ones.
+// Cost of a tile's row relative to one of 256 bytes: 128 on both tile_bytes cost bytes 6% and floats 8 to 12% on an
+// H200, even where 256 leave a quarter empty (48 x 48 floats: 2961 against 3197 GB/s). Rows of 32 bytes are paired with
+// long ones.
 constexpr double short_reads = 3.7;  // rows of 32 bytes: NC/32HW32 to NCHW of 51 MB took 60 us, back 38
 
 double row_cost(i64 bytes) {
@@ -96,40 +96,41 @@ i64 fitting_row(i64 extent_bytes) {
 // GB/s on an H200. If all accesses are wide, shorter ones follow short axes: of 64 bytes beside 3136, tiles of 256 x
 // 256 move 556 GB/s there. Beside an axis of at most 32 bytes a long other side grows by what it leaves; where local
 // memory is small, both shrink. Few forms, since each is compiled anew.
-struct Sides {
+struct TileBytes {
   i64 in, out;
 };
-Sides default_sides(const core::Move& move, const TileAxes& axes, const Vectors& vectors, const DeviceModel& device) {
+TileBytes default_tile_bytes(const core::Move& move, const TileAxes& axes, const Vectors& vectors,
+                             const DeviceModel& device) {
   const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   const auto beside = [&](int narrow, int other) { return bytes(narrow) <= 32 && bytes(other) >= 1024; };
-  Sides sides{256, 256};
+  TileBytes tile_bytes{256, 256};
   if (std::min(vectors.in, vectors.out) * move.element == 16) {
     if (beside(axes.in, axes.out))
-      sides = {32, 2048};
+      tile_bytes = {32, 2048};
     else if (beside(axes.out, axes.in))
-      sides = {2048, 32};
+      tile_bytes = {2048, 32};
     else
-      sides = {fitting_row(bytes(axes.in)), fitting_row(bytes(axes.out))};
+      tile_bytes = {fitting_row(bytes(axes.in)), fitting_row(bytes(axes.out))};
   }
   // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
-  while (sides.in * sides.out < 1024 * std::min<i64>(16, 4 * move.element))
-    (sides.in < sides.out ? sides.in : sides.out) *= 2;
-  while (static_cast<std::size_t>(sides.in * sides.out / move.element) > device.local_memory_max)
-    (sides.in > sides.out ? sides.in : sides.out) /= 2;
-  return sides;
+  while (tile_bytes.in * tile_bytes.out < 1024 * std::min<i64>(16, 4 * move.element))
+    (tile_bytes.in < tile_bytes.out ? tile_bytes.in : tile_bytes.out) *= 2;
+  while (static_cast<std::size_t>(tile_bytes.in * tile_bytes.out / move.element) > device.local_memory_max)
+    (tile_bytes.in > tile_bytes.out ? tile_bytes.in : tile_bytes.out) /= 2;
+  return tile_bytes;
 }
 
 Shape shape_of(const core::Move& move, const TileAxes& axes, const Configuration& values, const DeviceModel& device) {
   const i64 element = move.element;
   const Vectors vectors = vectors_of(move, axes, values.at("access"));
-  const Sides sides = default_sides(move, axes, vectors, device);
+  const TileBytes tile_bytes = default_tile_bytes(move, axes, vectors, device);
   const auto side = [&](const char* name, i64 otherwise) {
     const i64 bytes = values.at(name);
     return (bytes == 0 ? otherwise : bytes) / element;
   };
   Shape shape{};
-  shape.tile_i = side("tile_in", sides.in);
-  shape.tile_o = side("tile_out", sides.out);
+  shape.tile_i = side("tile_in", tile_bytes.in);
+  shape.tile_o = side("tile_out", tile_bytes.out);
   shape.rows = values.at("rows");
   if (shape.rows == 0) shape.rows = element <= 4 ? 4 : 16 / element;
   shape.vector_i = vectors.in;
@@ -144,8 +145,8 @@ Shape shape_of(const core::Move& move, const TileAxes& axes, const Configuration
 
 // Empty when the shape is one that the kernel can be compiled for.
 std::string impossible(const Shape& shape, i64 element) {
-  if (shape.rows * element > 16) return "an item turns at most 16 bytes of a column at a time";
-  if (element < 4 && shape.rows != 4) return "elements below 4 bytes are turned four rows at a time";
+  if (shape.rows * element > 16) return "an item transposes at most 16 bytes of a column at a time";
+  if (element < 4 && shape.rows != 4) return "elements below 4 bytes are transposed four rows at a time";
   if (shape.tile_i < shape.vector_i || shape.chunks == 0 || shape.tile_o % shape.rows != 0 || shape.items == 0)
     return "tile rows shorter than an access";
   const i64 lanes = std::min<i64>(8, shape.tile_i / shape.vector_i);
@@ -184,8 +185,8 @@ Launches launch_tile(const MoveProblem& problem, const TileAxes& axes, const Sha
   MoveLaunch launch("tile", move, shape.items, shape.local_bytes());
   write_tile_walk(move, axes, {shape.tile_i, shape.tile_o, values.at("order") == down_columns}, problem.index_bits,
                   launch.params, launch.defines());
-  write_guard_params(move, problem.index_bits, launch.params);
-  launch.defines().set("GUARD_WALKED", move.guard && !axes.has(move.guard->inner));
+  write_tail_params(move, problem.index_bits, launch.params);
+  launch.defines().set("TAIL_WALKED", move.tail && !axes.has(move.tail->inner));
   launch.defines().set("TILE_I", shape.tile_i).set("TILE_O", shape.tile_o).set("ROWS", shape.rows);
   launch.defines().set("VECTOR_I", shape.vector_i).set("VECTOR_O", shape.vector_o);
   launch.defines().set("LAYOUT", values.at("layout")).set("ORDER", values.at("order"));
@@ -198,7 +199,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const core::Move& move = problem.move;
   const std::optional<TileAxes> axes = tile_axes(move);
   if (!axes) return refuse(no_tile_axes);
-  if (!guard_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
+  if (!tail_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
   const Shape shape = shape_of(move, *axes, wish, device);
   if (std::string why = impossible(shape, move.element); !why.empty()) return refuse(std::move(why));
   Configuration values = wish;

@@ -2,7 +2,7 @@
 //
 //   flat --WALK--> index[RANK-1], index[RANK-2], ... index[0], in_at, out_at
 //
-// The rank, the width of an offset and the guard's place are compiled in.
+// The rank, the width of an offset and the tail's place are compiled in.
 //
 // NOWHERE is no place of any array: places may be negative, but offsets of moves never reach the least number.
 #include "loops.h"
@@ -26,16 +26,16 @@ CONSTANT(RANK, one_of(2 4 6 8 16))  // axes walked
   index_t out_at = 0;   \
   WALK_LOOPS(flat, 0, RANK - 1, DOWN, MOVE_STEP)
 
-// GUARD_NONE: every element exists. GUARD_FILL: what does not exist is written as zero. GUARD_SKIP: it is not written.
+// TAIL_NONE: every element exists. TAIL_FILL: what does not exist is written as zero. TAIL_SKIP: it is not written.
 #define AXIS_SELF -1  // an axis that the kernel handles itself
-// What is done beyond the guard, where that is compiled in.
-CONSTANT(GUARD, one_of(GUARD_NONE GUARD_FILL GUARD_SKIP), GUARD_NONE)
-CONSTANT(GUARD_OUTER, number, 0)     // position of the guard's outer axis among those walked
-CONSTANT(GUARD_INNER, number, (-1))  // of its inner axis, or AXIS_SELF
+// What is done beyond the tail, where that is compiled in.
+CONSTANT(TAIL, one_of(TAIL_NONE TAIL_FILL TAIL_SKIP), TAIL_NONE)
+CONSTANT(TAIL_OUTER, number, 0)     // position of the tail's outer axis among those walked
+CONSTANT(TAIL_INNER, number, (-1))  // of its inner axis, or AXIS_SELF
 
-// How many elements of the guard's inner axis exist beside the outer index of this point (may exceed its extent or be < 0).
-#define GUARD_LEFT(inner_extent) ((index_t)p.guard_count - index[GUARD_OUTER] * (index_t)(inner_extent))
+// How many elements of the tail's inner axis exist beside the outer index of this point (may exceed its extent or be < 0).
+#define TAIL_LEFT(inner_extent) ((index_t)p.tail_count - index[TAIL_OUTER] * (index_t)(inner_extent))
 
-// The same where a guard that may be none is a parameter: its outer axis is the walk's first, and the inner one, where it is
-// walked (GUARD_WALKED), the second.
-#define GUARD_REST ((index_t)p.guard_count - index[0] * (index_t)p.guard_step)
+// The same where a tail that may be none is a parameter: its outer axis is the walk's first, and the inner one, where it is
+// walked (TAIL_WALKED), the second.
+#define TAIL_REST ((index_t)p.tail_count - index[0] * (index_t)p.tail_step)

@@ -2,7 +2,7 @@
 //
 //   element --HOLD--> held --MAP--> value --ADD--> accumulator --COMBINE--> ... --finish--> result
 //
-// The words below work on scalars, and on OpenCL's vectors where a kernel is for CPUs: V is the type of a value.
+// The functions below work on scalars, and on OpenCL's vectors where a kernel is for CPUs: V is the type of a value.
 //
 // Sums of floats carry what rounding took from the plain running sum (D. Knuth, TAOCP 2, 4.2.2, theorem B: TwoSum; the
 // cascade is that of T. Ogita, S. Rump and S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005).
@@ -22,7 +22,7 @@ CONSTANT(MAPPING, one_of(IDENTITY SQUARE MAGNITUDE NONZERO))  // of an element b
 CONSTANT(ACCUMULATION, one_of(TOTAL COMPENSATED PRODUCT EXTREME PLACE))
 CONSTANT(SMALLEST, flag)                       // smaller values are preferred, else larger
 // What is stored: the value, divided by the count, its root, its place, or the accumulator.
-CONSTANT(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_WORDS))
+CONSTANT(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_ACCUMULATOR))
 
 #define MOST_ADDITIONS 4096  // of one running sum, before it is brought together with others
 
@@ -32,9 +32,9 @@ CONSTANT(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH
 #define SLOTS VALUE_PARTS
 #endif
 #if ACCUMULATION == PLACE
-#define WORDS (SLOTS + 1)
+#define U64S (SLOTS + 1)
 #else
-#define WORDS SLOTS
+#define U64S SLOTS
 #endif
 
 typedef struct {
@@ -305,8 +305,8 @@ INLINE LAST settled(const VALUE sum, const VALUE correction) {
 }
 
 INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
-#if FINISH == FINISH_WORDS
-  UNROLL for (int w = 0; w < WORDS; ++w) store(b, at + w, word_of(total, w));
+#if FINISH == FINISH_ACCUMULATOR
+  UNROLL for (int w = 0; w < U64S; ++w) store(b, at + w, word_of(total, w));
 #elif FINISH == FINISH_PLACE
   store(b, at, total.at);
 #elif ACCUMULATION == COMPENSATED && FINISH == FINISH_MEAN && VALUE_PARTS == 2

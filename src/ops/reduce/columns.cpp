@@ -38,7 +38,7 @@ const std::vector<Tunable>& tunables() {
 
 /// How a reduction is cut: packets of a block, blocks of columns, parts of the rows, rows of a part. By shape alone.
 struct Cut {
-  i64 scalars, columns, outers, blocks, parts, share;
+  i64 scalars, columns, outers, blocks, parts, per_part;
   i64 groups() const { return outers * parts * blocks; }
 };
 
@@ -60,8 +60,8 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   c.blocks = ceil_div(packets, c.columns);
   const i64 slices = values.at("items") / c.columns;
   const i64 parts = ceil_div(values.at("parts"), c.outers * c.blocks);
-  c.share = std::clamp(ceil_div(rows, parts), slices * least_rows, slices * most_rows);
-  c.parts = ceil_div(rows, c.share);
+  c.per_part = std::clamp(ceil_div(rows, parts), slices * least_rows, slices * most_rows);
+  c.parts = ceil_div(rows, c.per_part);
   return c;
 }
 
@@ -83,7 +83,7 @@ Launches launch_columns(const ReduceProblem& problem, const Cut& c, Split split,
   params.column_stride = reduction.kept.back().out;
   params.column_blocks = c.blocks;
   params.parts = c.parts;
-  params.part_rows = c.share;
+  params.part_rows = c.per_part;
   main.defines().set("COLUMNS", c.columns).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", c.scalars).set("WIDE", packets_are_wide(problem, c.scalars));
   return with_parts(std::move(main), problem, c.groups(), split, c.outers * c.blocks);

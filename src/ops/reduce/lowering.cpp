@@ -28,7 +28,7 @@ Reducer norm_of(const Operation& op) {
 }
 
 Reducer reducer_of(const Operation& op) {
-  const std::string_view asked = op.name == "reduce" ? std::string_view(op.words.at(0)) : std::string_view(op.name);
+  const std::string_view asked = op.name == "reduce" ? std::string_view(op.arguments.at(0)) : std::string_view(op.name);
   if (asked == "norm") return norm_of(op);
   if (op.option("ord")) throw Error(Errc::usage, "only norm has an order ord, not " + std::string(asked));
   for (const Reducer reducer : plainly_named)
@@ -50,7 +50,7 @@ struct Lowered {
 };
 
 Lowered by_pattern(const Operation& op, const View& in) {
-  const core::Pattern pattern = core::parse(op.words.at(1));
+  const core::Pattern pattern = core::parse(op.arguments.at(1));
   if (pattern.inputs.size() != 1)
     throw Error(Errc::usage, "reduce takes one array, the pattern names " + std::to_string(pattern.inputs.size()),
                 "use einsum for several operands");

@@ -32,7 +32,7 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* accumulations[] = {"TOTAL", "COMPENSATED", "PRODUCT", "EXTREME", "PLACE"};
   static constexpr const char* mappings[] = {"IDENTITY", "SQUARE", "MAGNITUDE", "NONZERO"};
   static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
-                                             "FINISH_WORDS"};
+                                             "FINISH_ACCUMULATOR"};
   const bool floats = recipe.value == Dtype::f32 || recipe.value == Dtype::f64;
   defines.set("ELEMENT", scalar_type(recipe.in)).set("IN_FORM", form_of_element(recipe));
   defines.set("ELEMENT_BYTES", i64(size_of(core::component_of(recipe.in))));
@@ -61,8 +61,7 @@ std::size_t rank_class(std::size_t rank) {
 }
 
 /// The axes of a walk, those of extent 1 that pad it to its class in front.
-void write_walk(core::Nest kept, core::Nest reduced, int index_bits,
-                ReduceParams& params, jit::Defines& defines) {
+void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParams& params, jit::Defines& defines) {
   std::size_t kept_rank = rank_class(kept.size()), reduced_rank = rank_class(reduced.size());
   if (kept_rank == 0 || reduced_rank == 0) {
     kept_rank = std::max<std::size_t>(1, kept.size());
@@ -84,7 +83,7 @@ void write_walk(core::Nest kept, core::Nest reduced, int index_bits,
   write(reduced, kept_rank, reduced_rank);
 }
 
-constexpr i64 word_bytes = 8;  // of an accumulator
+constexpr i64 u64_bytes = 8;  // of an accumulator
 
 LaunchBuffer input_of(const ReduceProblem& problem) {
   return {0, problem.reduction.in_offset, problem.scalar_bytes()};
@@ -147,7 +146,7 @@ Tunable launches_tunable() {
 
 Group tree_group(const Recipe& recipe, i64 items) {
   constexpr i64 flag_bytes = 16;  // one word, in a whole packet
-  return {items, items * recipe.words() * word_bytes + flag_bytes};
+  return {items, items * recipe.u64s() * u64_bytes + flag_bytes};
 }
 
 // Few parts are taken by one item, so that neighbours read neighbouring outputs.
@@ -160,7 +159,7 @@ Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, i
   fold.params.parts = parts;
   fold.params.per_group = items == 1 ? cpu_outputs : items / team;
   fold.defines().set("SPLIT", split).set("TEAM", team);
-  fold.launch.buffers = {result_of(problem), {from, 0, word_bytes}};
+  fold.launch.buffers = {result_of(problem), {from, 0, u64_bytes}};
   return fold.done(ceil_div(fold.params.outputs, fold.params.per_group));
 }
 
@@ -173,8 +172,8 @@ Launches with_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups,
   buffers = {input_of(problem)};
   if (split != Split::two_launches) buffers.push_back(result_of(problem));
   if (split != Split::none) {
-    buffers.push_back({workspace_view, 0, word_bytes});
-    launches.workspace_bytes = std::size_t(main.params.outputs * parts * problem.reduction.recipe.words() * word_bytes);
+    buffers.push_back({workspace_view, 0, u64_bytes});
+    launches.workspace_bytes = std::size_t(main.params.outputs * parts * problem.reduction.recipe.u64s() * u64_bytes);
   }
   if (split == Split::one_launch) {
     buffers.push_back({tickets_view, 0, sizeof(u32)});

@@ -1,7 +1,7 @@
 // Partial results between groups: accumulators in words, and how the parts of an output are brought together.
 //
-//   partials: u64, word w of part j of output o at (j * WORDS + w) * outputs + o, or of a slice's accumulators, in
-//             which the words stand together, at (j * outputs + o) * WORDS + w
+//   partials: u64, word w of part j of output o at (j * U64S + w) * outputs + o, or of a slice's accumulators, in
+//             which the words stand together, at (j * outputs + o) * U64S + w
 //
 //   IN_ONE        no parts: a task ends in its output
 //   ONE_LAUNCH    the last group to finish brings the parts together
@@ -10,9 +10,9 @@
 CONSTANT(SPLIT, one_of(IN_ONE ONE_LAUNCH TWO_LAUNCHES FROM_SLICES))  // where the parts of an output meet
 
 #if SPLIT == FROM_SLICES
-#define WORD_AT(part, w, output, outputs) (((part) * (outputs) + (output)) * WORDS + (w))
+#define U64_AT(part, w, output, outputs) (((part) * (outputs) + (output)) * U64S + (w))
 #else
-#define WORD_AT(part, w, output, outputs) (((part) * WORDS + (w)) * (outputs) + (output))
+#define U64_AT(part, w, output, outputs) (((part) * U64S + (w)) * (outputs) + (output))
 #endif
 
 #if SPLIT == IN_ONE
@@ -34,7 +34,7 @@ CONSTANT(SPLIT, one_of(IN_ONE ONE_LAUNCH TWO_LAUNCHES FROM_SLICES))  // where th
 #if SPLIT != IN_ONE
 INLINE void publish_part(MUTABLE_REF(u64, partials), const Accumulator total, const index_t part, const index_t output,
                          const index_t outputs) {
-  UNROLL for (int w = 0; w < WORDS; ++w) PUT_WORD(WORD_AT(part, w, output, outputs), word_of(total, w));
+  UNROLL for (int w = 0; w < U64S; ++w) PUT_WORD(U64_AT(part, w, output, outputs), word_of(total, w));
 }
 
 // Parts first, first + step, ... of an output in order, in a cascade as in the kernel `plain`.
@@ -44,7 +44,7 @@ INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t outp
   int additions = 0;
   for (index_t part = first; part < parts; part += step) {
     Accumulator one;
-    UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, TAKE_WORD(WORD_AT(part, w, output, outputs)));
+    UNROLL for (int w = 0; w < U64S; ++w) set_word(&one, w, TAKE_WORD(U64_AT(part, w, output, outputs)));
     combine(&sum, one);
     if (++additions == MOST_ADDITIONS) {
       combine(&total, sum);

@@ -7,6 +7,6 @@ typedef struct {
   i64 step[PLACE_AXES];    // what a step along each comes to in the whole array's places
   i64 begin;               // place of the slice's first element
   i64 outputs;
-  i64 words;               // of an accumulator
+  i64 u64s;                // of an accumulator
   i64 per_group;           // outputs that a group takes
 } PlaceParams;

@@ -16,10 +16,11 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::array words = {
-    Word{"op", "sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero or norm"},
-    Word{"pattern",
-         "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
+constexpr std::array arguments = {
+    Argument{"op", "sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero or norm"},
+    Argument{
+        "pattern",
+        "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
 
 constexpr Option order_option = {"order", "ORDER",
                                  "order of additions: fast, or portable (the same bits on every device)"};
@@ -41,10 +42,10 @@ constexpr std::array shorthands = {
               "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify", true},
     Shorthand{"prod", "Multiply elements; integers become 64 bits wide.",
               "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy"},
-    Shorthand{"mean", "Average of elements; f64 for integers.",
-              "axisloom mean --axes 0,1 photo.jpg -o colour.npy", true},
-    Shorthand{"min", "Smallest element; NaN if there is one.",
-              "axisloom min photo.png --axes 0,1 -o darkest.npy", true},
+    Shorthand{"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy",
+              true},
+    Shorthand{"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy",
+              true},
     Shorthand{"max", "Largest element; NaN if there is one.",
               "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true},
     Shorthand{"argmin", "Index of the first smallest element, counted over the reduced axes in order.",
@@ -164,15 +165,15 @@ std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, bool portab
 
 std::span<const OpEntry> reduce_entries() {
   static const std::vector<OpEntry> entries = [] {
-    std::vector<OpEntry> list = {entry_of(
-        {.name = "reduce",
-         .summary = "Reduce axes by an einops pattern.",
-         .examples = "axisloom reduce sum \"h w ->\" in.npy\n"
-                     "axisloom reduce max \"b c (h h2) (w w2) -> b c h w\" h2=2 w2=2 in.npy -o pooled.npy",
-         .words = words,
-         .options = reduce_options,
-         .lengths = true,
-         .draw = Draw::reduced_pattern})};
+    std::vector<OpEntry> list = {
+        entry_of({.name = "reduce",
+                  .summary = "Reduce axes by an einops pattern.",
+                  .examples = "axisloom reduce sum \"h w ->\" in.npy\n"
+                              "axisloom reduce max \"b c (h h2) (w w2) -> b c h w\" h2=2 w2=2 in.npy -o pooled.npy",
+                  .arguments = arguments,
+                  .options = reduce_options,
+                  .lengths = true,
+                  .draw = Draw::reduced_pattern})};
     for (const Shorthand& s : shorthands)
       list.push_back(entry_of({.name = s.name,
                                .summary = s.summary,

@@ -112,7 +112,7 @@ bool Recipe::needs_f64() const noexcept {
   return value == Dtype::f64 || out == Dtype::f64 || core::component_of(in) == Dtype::f64;
 }
 
-int Recipe::words() const noexcept {
+int Recipe::u64s() const noexcept {
   const bool second = accumulation == Accumulation::compensated || accumulation == Accumulation::place;
   if (accumulation == Accumulation::place) return components + 1;
   return components * (second ? 2 : 1);
@@ -121,12 +121,12 @@ int Recipe::words() const noexcept {
 Recipe Recipe::unfinished() const noexcept {
   Recipe recipe = *this;
   recipe.out = Dtype::u64;
-  recipe.finish = Finish::words;
+  recipe.finish = Finish::accumulator;
   return recipe;
 }
 
 int Recipe::out_scalars() const noexcept {
-  return finish == Finish::words ? words() : core::components_of(out);
+  return finish == Finish::accumulator ? u64s() : core::components_of(out);
 }
 
 bool Recipe::order_matters() const noexcept {

@@ -43,7 +43,7 @@ enum class Accumulation : std::uint8_t {
 
 /// What is done to each element before it is accumulated, and to the accumulated value at the end.
 enum class Mapping : std::uint8_t { identity, square, magnitude, nonzero };
-enum class Finish : std::uint8_t { value, mean, root, place, words };  // words: the accumulator itself, unrounded
+enum class Finish : std::uint8_t { value, mean, root, place, accumulator };  // words: the accumulator itself, unrounded
 
 /// A reduction of one dtype, in the terms of the kernels.
 struct Recipe {
@@ -59,12 +59,12 @@ struct Recipe {
   bool smallest = false;  // of Accumulation::extreme and place
 
   /// 64-bit words of an accumulator as it travels between groups.
-  int words() const noexcept;
+  int u64s() const noexcept;
   /// Whether its kernels read, accumulate or write doubles.
   bool needs_f64() const noexcept;
   /// Whether the order of the additions shows in the result.
   bool order_matters() const noexcept;
-  /// The same up to its accumulators, each of which is `words()` elements of the output.
+  /// The same up to its accumulators, each of which is `u64s()` elements of the output.
   Recipe unfinished() const noexcept;
   /// Scalars of an element of the output: 2 of a complex number.
   int out_scalars() const noexcept;

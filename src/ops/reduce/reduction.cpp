@@ -58,7 +58,8 @@ Reduction normalise(const Reduction& reduction) {
     core::drop_single_steps(*axes);  // whose strides may be anything
     if (!in_order)
       for (Loop& axis : *axes)
-        if (axis.in < 0 || (axis.in == 0 && axis.out < 0)) core::turn_round(axis, result.in_offset, result.out_offset);
+        if (axis.in < 0 || (axis.in == 0 && axis.out < 0))
+          core::reverse_loop(axis, result.in_offset, result.out_offset);
     core::merge(*axes, in_order);
     if (!in_order) core::order_by_input(*axes);
   }

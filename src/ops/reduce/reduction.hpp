@@ -19,17 +19,17 @@ struct Reduction {
   i64 out_offset = 0;
   i64 in_align = 256;  // of the start of the input's buffer, bytes
 
-  i64 outputs() const;  // product of the kept extents
-  i64 count() const;    // product of the reduced extents: elements that make one output
+  i64 outputs() const;        // product of the kept extents
+  i64 count() const;          // product of the reduced extents: elements that make one output
   core::Loops loops() const;  // those that are kept, then the reduced ones
   /// Bytes read plus bytes written, each element once.
   i64 bytes_moved() const;
 };
 
-/// The same reduction with the fewest axes. Extents of 1 go; negative input strides turn round; axes that continue each
-/// other merge; both lists are ordered by the input's stride, largest first, and those of stride 0 before all others.
-/// For places the reduced axes keep their order and direction, and only neighbours merge. What is reduced is never
-/// empty: one axis stands for a single element, and one of extent 0 for none.
+/// The same reduction with the fewest axes. Extents of 1 go; negative input strides are reversed; axes that continue
+/// each other merge; both lists are ordered by the input's stride, largest first, and those of stride 0 before all
+/// others. For places the reduced axes keep their order and direction, and only neighbours merge. What is reduced is
+/// never empty: one axis stands for a single element, and one of extent 0 for none.
 Reduction normalise(const Reduction& reduction);
 
 /// The reduction counted in the scalars that complex numbers, and accumulators, consist of: strides and offsets of

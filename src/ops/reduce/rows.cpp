@@ -36,7 +36,7 @@ const std::vector<Tunable>& tunables() {
 
 /// How a reduction is cut: items of a team, pieces of a run, parts of an output, pieces of a part. By shape alone.
 struct Cut {
-  i64 team, piece, pieces, parts, share;
+  i64 team, piece, pieces, parts, per_part;
 };
 
 i64 scalars_of(const ReduceProblem& problem) {
@@ -67,8 +67,8 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const i64 round = c.team * elements;
   c.piece = ceil_div(ceil_div(run, ceil_div(parts, runs)), round) * round;
   c.pieces = ceil_div(run, c.piece);
-  c.share = ceil_div(c.pieces * runs, parts);
-  c.parts = ceil_div(c.pieces * runs, c.share);
+  c.per_part = ceil_div(c.pieces * runs, parts);
+  c.parts = ceil_div(c.pieces * runs, c.per_part);
   return c;
 }
 
@@ -80,7 +80,7 @@ Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, co
   params.piece = c.piece;
   params.pieces = c.pieces;
   params.parts = c.parts;
-  params.part_pieces = c.share;
+  params.part_pieces = c.per_part;
   params.tasks = params.outputs * c.parts;
   const bool wide =
       scalars > 1 && proven_alignment(reduction, reduction.loops().size() - 1) >= scalars * problem.scalar_bytes();

@@ -42,7 +42,7 @@ SlicedNest nest_of(const Reduction& reduction) {
   nest.arrays[input].element = i64(size_of(recipe.in));
   nest.arrays[output].element = i64(size_of(recipe.out));
   nest.arrays[output].result = true;
-  nest.partial_bytes = recipe.words() * i64(sizeof(u64));
+  nest.partial_bytes = recipe.u64s() * i64(sizeof(u64));
   for (const core::Loop& axis : reduction.loops()) {
     nest.reduced.push_back(nest.extents.size() >= reduction.kept.size());
     nest.extents.push_back(axis.extent);
@@ -81,7 +81,7 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
     step *= whole.reduced[d].extent;
   }
   params.outputs = part.outputs();
-  params.words = part.recipe.words();
+  params.u64s = part.recipe.u64s();
   params.per_group = cpu ? cpu_outputs : gpu_items;
   Launch launch;
   launch.kernel.file = "reduce/places.kernel";

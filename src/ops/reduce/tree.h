@@ -3,17 +3,17 @@
 //
 //   words: u64, word w of item t at w * GROUP + t; behind them a flag
 #define TREE_BLOCK()                            \
-  LOCAL_BLOCK(GROUP * WORDS * 8 + 16);          \
-  LOCAL_PART(u64, words, 0, GROUP * WORDS)
+  LOCAL_BLOCK(GROUP * U64S * 8 + 16);          \
+  LOCAL_PART(u64, words, 0, GROUP * U64S)
 
 INLINE void put_words(LOCAL_REF(u64, words), const Accumulator total) {
-  UNROLL for (int w = 0; w < WORDS; ++w) local_store(words, w * GROUP + (int)item_id(), word_of(total, w));
+  UNROLL for (int w = 0; w < U64S; ++w) local_store(words, w * GROUP + (int)item_id(), word_of(total, w));
 }
 
 #if defined(AXL_CAN_SHUFFLE)
 INLINE void combine_shuffled(Accumulator* const total, const int distance) {
   Accumulator one;
-  UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, shuffle_down_u64(word_of(*total, w), (u32)distance));
+  UNROLL for (int w = 0; w < U64S; ++w) set_word(&one, w, shuffle_down_u64(word_of(*total, w), (u32)distance));
   combine(total, one);
 }
 #define WITHIN_WARP(distance) ((distance) < 32)
@@ -24,7 +24,7 @@ INLINE void combine_shuffled(Accumulator* const total, const int distance) {
 
 INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const int other) {
   Accumulator one;
-  UNROLL for (int w = 0; w < WORDS; ++w) set_word(&one, w, local_load(words, w * GROUP + other));
+  UNROLL for (int w = 0; w < U64S; ++w) set_word(&one, w, local_load(words, w * GROUP + other));
   combine(total, one);
 }
 
@@ -46,7 +46,7 @@ INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const
 // In the kernel body, once a group's parts are published: what follows is done by the last of `total` groups that share a
 // ticket, by all its items.
 #define LAST_GROUP(ticket, total)                                                                      \
-  LOCAL_PART(u32, flag, GROUP * WORDS * 8, 1);                                                         \
+  LOCAL_PART(u32, flag, GROUP * U64S * 8, 1);                                                         \
   barrier_local();                                                                                     \
   if (item_id() == 0u) local_store(flag, 0, ticket_last(SLOT(tickets, ticket), (u32)(total)) ? 1u : 0u); \
   barrier_local();                                                                                     \

@@ -4,5 +4,5 @@
 #undef TILE_O
 #undef VECTOR_I
 #undef ROWS
-#undef TURN
+#undef TRANSPOSE_BLOCK
 #undef LOCAL_PUT

@@ -2,7 +2,7 @@
 // its groups, one after the other, each item a thread. Included after the words.
 #pragma once
 
-#include "host_words.h"
+#include "host_intrinsics.h"
 
 namespace axisloom::emulated {
 

@@ -1,1 +1,1 @@
-// In place of src/ops/nvidia/tensor_core.h: its words are those of emulated/tensor_core_words.h.
+// In place of src/ops/nvidia/tensor_core.h: its words are those of emulated/tensor_core_intrinsics.h.

@@ -1,1 +1,1 @@
-// Stands in for src/ops/nvidia/warpgroup.h: emulated/warpgroup_words.h has its words, for all kernels of a test.
+// Stands in for src/ops/nvidia/warpgroup.h: emulated/warpgroup_intrinsics.h has its words, for all kernels of a test.

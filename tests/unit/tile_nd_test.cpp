@@ -1,5 +1,5 @@
-// How slabs are cut out of moves, and how they lie in local memory: plain host code.
-#include "ops/rearrange/slab_shape.hpp"
+// How tiles are cut out of moves, and how they lie in local memory: plain host code.
+#include "ops/rearrange/tile_nd_shape.hpp"
 #include "ops_support.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace axisloom::ops_test {
 namespace {
 
-constexpr std::int64_t slab_bytes = 16384, room_bytes = slab_bytes * 9 / 8;
+constexpr std::int64_t tile_nd_bytes = 16384, room_bytes = tile_nd_bytes * 9 / 8;
 
 core::Move reversed(Dtype dtype, const Dims& shape) {
   std::vector<int> order(shape.size());
@@ -38,44 +38,44 @@ std::vector<core::Move> moves() {
           relaid(Dtype::f16, "NHWC", "NCHW", {16, 400, 600, 3})};
 }
 
-TEST(Slab, RunsAreLongOnBothSides) {
+TEST(TileNd, RunsAreLongOnBothSides) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const std::optional<ops::Slab> slab = ops::slab_of(move, slab_bytes, 4, 256, 0);
-    ASSERT_TRUE(slab);
-    EXPECT_GE(slab->product(slab->in_run) * move.element, 64);
-    EXPECT_GE(slab->product(slab->out_run) * move.element, 64);
-    EXPECT_LE(slab->elements() * move.element, slab_bytes);
-    EXPECT_GE(slab->elements() * move.element, slab_bytes / 2);
-    EXPECT_EQ(slab->elements(), slab->product(slab->out_run) * slab->product(slab->out_runs));
+    const std::optional<ops::TileNd> tile = ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0);
+    ASSERT_TRUE(tile);
+    EXPECT_GE(tile->product(tile->in_run) * move.element, 64);
+    EXPECT_GE(tile->product(tile->out_run) * move.element, 64);
+    EXPECT_LE(tile->elements() * move.element, tile_nd_bytes);
+    EXPECT_GE(tile->elements() * move.element, tile_nd_bytes / 2);
+    EXPECT_EQ(tile->elements(), tile->product(tile->out_run) * tile->product(tile->out_runs));
   }
 }
 
-TEST(Slab, EveryElementHasAPlaceOfItsOwn) {
+TEST(TileNd, EveryElementHasAPlaceOfItsOwn) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256, 0);
-    const ops::SlabPadding padding = ops::slab_padding(slab, move.element, room_bytes / move.element);
+    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0);
+    const ops::TileNdPadding padding = ops::tile_nd_padding(tile, move.element, room_bytes / move.element);
     std::set<std::int64_t> places{0};
-    for (std::size_t d = 0; d < slab.block.size(); ++d) {
+    for (std::size_t d = 0; d < tile.block.size(); ++d) {
       std::set<std::int64_t> further;
-      for (std::int64_t n = 0; n < slab.block[d]; ++n)
+      for (std::int64_t n = 0; n < tile.block[d]; ++n)
         for (const std::int64_t place : places)
-          further.insert(place + n * ops::slab_place(slab, padding, static_cast<int>(d)));
+          further.insert(place + n * ops::tile_nd_place(tile, padding, static_cast<int>(d)));
       places = std::move(further);
     }
     std::set<std::int64_t> expected;
-    for (std::int64_t n = 0; n < slab.elements(); ++n) expected.insert(padding.place(n));
+    for (std::int64_t n = 0; n < tile.elements(); ++n) expected.insert(padding.place(n));
     EXPECT_EQ(places, expected);
     EXPECT_LT(*places.rbegin(), room_bytes / move.element);
   }
 }
 
 // With one long run for all, 3 of 4 or 7 of 8 accesses in flight would be the same.
-TEST(Slab, ManyRunsKeepItemsBusy) {
-  const auto accesses = [](const ops::Slab& slab, const std::vector<int>& run, const std::vector<int>& runs) {
-    const std::int64_t width = ops::slab_width(slab.product(run) / slab.vector, 256);
-    EXPECT_GE(2 * slab.product(runs), 256 / width * ops::slab_in_flight(slab, slab.vector > 1 ? 1 : 4, 0));
+TEST(TileNd, ManyRunsKeepItemsBusy) {
+  const auto accesses = [](const ops::TileNd& tile, const std::vector<int>& run, const std::vector<int>& runs) {
+    const std::int64_t width = ops::tile_nd_width(tile.product(run) / tile.vector, 256);
+    EXPECT_GE(2 * tile.product(runs), 256 / width * ops::tile_nd_in_flight(tile, tile.vector > 1 ? 1 : 4, 0));
   };
   const Operation swapped = permute(std::array{1, 0, 2, 4, 5, 6, 3, 7});
   const View eight = View::contiguous(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5});
@@ -83,39 +83,41 @@ TEST(Slab, ManyRunsKeepItemsBusy) {
        {problem_of(swapped, with_result(swapped, eight)).move, relaid(Dtype::u8, "NCHW", "NHWC", {256, 64, 56, 56}),
         relaid(Dtype::u8, "NHWC", "NCHW", {256, 56, 56, 64})}) {
     SCOPED_TRACE(core::to_string(move));
-    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256, 0);
-    accesses(slab, slab.in_run, slab.in_runs);
-    accesses(slab, slab.out_run, slab.out_runs);
+    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0);
+    accesses(tile, tile.in_run, tile.in_runs);
+    accesses(tile, tile.out_run, tile.out_runs);
   }
 }
 
 // 32 floats a row would put a column of them into one bank.
-TEST(Slab, PaddingKeepsColumnsOutOfOneBank) {
+TEST(TileNd, PaddingKeepsColumnsOutOfOneBank) {
   for (const core::Move& move : moves()) {
     SCOPED_TRACE(core::to_string(move));
-    const ops::Slab slab = *ops::slab_of(move, slab_bytes, 4, 256, 0);
-    EXPECT_LE(ops::slab_padding(slab, move.element, room_bytes / move.element).rounds, 2);
+    const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0);
+    EXPECT_LE(ops::tile_nd_padding(tile, move.element, room_bytes / move.element).rounds, 2);
   }
   const core::Move powers = reversed(Dtype::f32, {64, 64, 64, 64});
-  const ops::Slab slab = *ops::slab_of(powers, slab_bytes, 4, 256, 0);
-  EXPECT_GE(ops::slab_padding(slab, 4, slab.elements()).rounds, 16) << "no room for padding";
-  EXPECT_EQ(ops::slab_padding(slab, 4, room_bytes / 4).rounds, 1);
+  const ops::TileNd tile = *ops::tile_nd_of(powers, tile_nd_bytes, 4, 256, 0);
+  EXPECT_GE(ops::tile_nd_padding(tile, 4, tile.elements()).rounds, 16) << "no room for padding";
+  EXPECT_EQ(ops::tile_nd_padding(tile, 4, room_bytes / 4).rounds, 1);
 }
 
-TEST(Slab, BytesTravelInWordsWhereRunsAllow) {
-  const ops::Slab words = *ops::slab_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64}), slab_bytes, 4, 256, 0);
+TEST(TileNd, BytesTravelInWordsWhereRunsAllow) {
+  const ops::TileNd words =
+      *ops::tile_nd_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64}), tile_nd_bytes, 4, 256, 0);
   EXPECT_EQ(words.vector, 4);
-  const ops::Slab odd = *ops::slab_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 57, 57, 64}), slab_bytes, 4, 256, 0);
+  const ops::TileNd odd =
+      *ops::tile_nd_of(relaid(Dtype::u8, "NHWC", "NCHW", {4, 57, 57, 64}), tile_nd_bytes, 4, 256, 0);
   EXPECT_EQ(odd.vector, 1) << "rows of 57 * 57 bytes begin anywhere";
   core::Move shifted = relaid(Dtype::u8, "NHWC", "NCHW", {4, 56, 56, 64});
   shifted.in_offset = 1;
-  EXPECT_EQ(ops::slab_of(shifted, slab_bytes, 4, 256, 0)->vector, 1);
+  EXPECT_EQ(ops::tile_nd_of(shifted, tile_nd_bytes, 4, 256, 0)->vector, 1);
 }
 
-TEST(Slab, StridedSidesHaveNone) {
+TEST(TileNd, StridedSidesHaveNone) {
   core::Move move = reversed(Dtype::f32, {16, 16, 16});
   for (core::Loop& axis : move.axes) axis.in *= 2;
-  EXPECT_FALSE(ops::slab_of(move, slab_bytes, 4, 256, 0));
+  EXPECT_FALSE(ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0));
 }
 
 }  // namespace

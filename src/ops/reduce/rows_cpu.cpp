@@ -1,4 +1,4 @@
-// Variant "stripe": runs of memory in whole vectors, by parts that the cores share. For CPUs.
+// Variant "rows_cpu": runs of memory in whole vectors, by parts that the cores share. For CPUs.
 #include "core/integers.hpp"
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
@@ -53,13 +53,13 @@ Width width(const ReduceProblem& problem, i64 ranges) {
   const Recipe& recipe = problem.reduction.recipe;
   if (problem.reduction.reduced.back().extent * problem.element_bytes() < long_bytes) return {few_chains, few_chains};
   const i64 vectors = ceil_div(lanes_of(problem) * i64(size_of(recipe.value)), register_bytes);
-  const i64 chains = many_chains * vectors * recipe.words() <= registers ? many_chains : few_chains;
+  const i64 chains = many_chains * vectors * recipe.u64s() <= registers ? many_chains : few_chains;
   return {chains, recipe.accumulation == Accumulation::place ? chains : ranges};
 }
 
 /// How a reduction is cut: elements of a piece, pieces of a run, parts of an output, pieces of a part. By shape alone.
 struct Cut {
-  i64 piece, pieces, parts, share;
+  i64 piece, pieces, parts, per_part;
 };
 
 /// Bytes of a piece: `most`, or less where the tasks would be too few.
@@ -79,8 +79,8 @@ Cut cut(const ReduceProblem& problem, i64 bytes) {
   const i64 all = pieces * std::max<i64>(1, reduction.count() / std::max<i64>(1, run));
   const i64 wanted = std::min(ceil_div(reduction.count(), piece), std::max<i64>(1, most_parts / reduction.outputs()));
   const i64 parts = std::clamp<i64>(std::max(wanted, ceil_div(all, most_pieces)), 1, all);
-  const i64 share = ceil_div(all, parts);
-  return {piece, pieces, ceil_div(all, share), share};
+  const i64 per_part = ceil_div(all, parts);
+  return {piece, pieces, ceil_div(all, per_part), per_part};
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
@@ -88,19 +88,19 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   const core::Loop& run = reduction.reduced.back();
   const i64 tasks = reduction.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
-  const double pieces = double(tasks) * double(c.share) * (piece_seconds + (whole ? 0 : rest_seconds));
+  const double pieces = double(tasks) * double(c.per_part) * (piece_seconds + (whole ? 0 : rest_seconds));
   const double loads = contiguous ? 0 : double(reduction.count()) * double(reduction.outputs()) * strided_seconds;
   const double read = read_seconds(problem, run.extent, run.in, device);
   return shared_seconds(read + device.on_cores(pieces + loads), tasks, device);
 }
 
-Launches launch_stripe(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  ReduceLaunch main("stripe", problem, problem.reduction.kept.size());
+Launches launch_rows_cpu(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
+  ReduceLaunch main("rows_cpu", problem, problem.reduction.kept.size());
   ReduceParams& params = main.params;
   params.pieces = c.pieces;
   params.piece = c.piece;
   params.parts = c.parts;
-  params.part_pieces = c.share;
+  params.part_pieces = c.per_part;
   params.tasks = params.outputs * c.parts;
   params.per_group = std::max<i64>(1, c.piece / std::max<i64>(1, params.count / c.parts));
   const auto [chains, ranges] = width(problem, values.at("ranges"));
@@ -118,14 +118,14 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const Split split = split_of(c.parts, problem.reduction.outputs(), wish.at("launches"), device);
   values["launches"] = launches_of(split);
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
-            return launch_stripe(problem, c, split, values);
+            return launch_rows_cpu(problem, c, split, values);
           }};
 }
 
 }  // namespace
 
-ReduceCandidate stripe_reduction() {
-  return {{.name = "stripe",
+ReduceCandidate rows_cpu_reduction() {
+  return {{.name = "rows_cpu",
            .summary = "runs of memory in whole vectors on a CPU",
            .tunables = tunables(),
            .runtimes = {Api::opencl},

@@ -1,33 +1,33 @@
-// A block of ROWS x VECTOR_I elements of ELEMENT_BYTES, turned in an item's registers:
+// A block of ROWS x VECTOR_I elements of ELEMENT_BYTES, transposed in an item's registers:
 //
 //   row[0]  x00 x01 x02 x03       column[0]  x00 x10 x20 x30
 //   row[1]  x10 x11 x12 x13  -->  column[1]  x01 x11 x21 x31
 //   ...                           ...
 //
-// Elements below 4 bytes are turned inside words: ROWS = 4 bytes or halves of one column become one word or two
+// Elements below 4 bytes are transposed inside words: ROWS = 4 bytes or halves of one column become one word or two
 // (even8/odd8, then low16/high16: the byte transpose of PyTorch pull request 194310).
 CONSTANT(ELEMENT_BYTES, one_of(1 2 4 8 16))  // of an element
 CONSTANT(TILE_I, size)                       // elements of a tile along i
 CONSTANT(VECTOR_I, size)                     // elements of a row of a block
 CONSTANT(ROWS, one_of(1 2 4))                // of a block
 
-#define WORDS_I (VECTOR_I * ELEMENT_BYTES >= 4 ? VECTOR_I * ELEMENT_BYTES / 4 : 1)  // of one packet of a row
+#define U32S_I (VECTOR_I * ELEMENT_BYTES >= 4 ? VECTOR_I * ELEMENT_BYTES / 4 : 1)  // of one packet of a row
 #define COLUMN (ROWS * ELEMENT_BYTES)                                               // bytes that one column holds
-#define COLUMN_WORDS (COLUMN / 4)
+#define COLUMN_U32S (COLUMN / 4)
 
-// Turns ROWS packets into VECTOR_I columns of ROWS elements each: row[r][word] -> column[k][word].
+// Transposes ROWS packets into VECTOR_I columns of ROWS elements each: row[r][word] -> column[k][word].
 #if ELEMENT_BYTES >= 4
-#define TURN(row, column)                                                                   \
+#define TRANSPOSE_BLOCK(row, column)                                                                   \
   UNROLL for (int k = 0; k < VECTOR_I; ++k)                                                 \
     UNROLL for (int r = 0; r < ROWS; ++r)                                                   \
       UNROLL for (int w = 0; w < ELEMENT_BYTES / 4; ++w)                                    \
         column[k][r * (ELEMENT_BYTES / 4) + w] = row[r][k * (ELEMENT_BYTES / 4) + w];
 #elif ELEMENT_BYTES == 2 && VECTOR_I == 1
-#define TURN(row, column)                \
+#define TRANSPOSE_BLOCK(row, column)                \
   column[0][0] = low16(row[0][0], row[1][0]); \
   column[0][1] = low16(row[2][0], row[3][0]);
 #elif ELEMENT_BYTES == 2
-#define TURN(row, column)                                  \
+#define TRANSPOSE_BLOCK(row, column)                                  \
   UNROLL for (int m = 0; m < VECTOR_I / 2; ++m) {          \
     column[2 * m][0] = low16(row[0][m], row[1][m]);        \
     column[2 * m][1] = low16(row[2][m], row[3][m]);        \
@@ -35,10 +35,10 @@ CONSTANT(ROWS, one_of(1 2 4))                // of a block
     column[2 * m + 1][1] = high16(row[2][m], row[3][m]);   \
   }
 #elif VECTOR_I == 1
-#define TURN(row, column) \
+#define TRANSPOSE_BLOCK(row, column) \
   column[0][0] = row[0][0] | (row[1][0] << 8) | (row[2][0] << 16) | (row[3][0] << 24);
 #else
-#define TURN(row, column)                                  \
+#define TRANSPOSE_BLOCK(row, column)                                  \
   UNROLL for (int m = 0; m < VECTOR_I / 4; ++m) {          \
     const u32 even01 = even8(row[0][m], row[1][m]);        \
     const u32 odd01 = odd8(row[0][m], row[1][m]);          \
@@ -52,10 +52,10 @@ CONSTANT(ROWS, one_of(1 2 4))                // of a block
 #endif
 
 // Writes a column to u32 number `word` of a part of local memory.
-#if COLUMN_WORDS == 4
+#if COLUMN_U32S == 4
 #define LOCAL_PUT(part, word, column) \
   local_store_packet(u32x4, part, word, make_u32x4(column[0], column[1], column[2], column[3]));
-#elif COLUMN_WORDS == 2
+#elif COLUMN_U32S == 2
 #define LOCAL_PUT(part, word, column) local_store_packet(u32x2, part, word, make_u32x2(column[0], column[1]));
 #else
 #define LOCAL_PUT(part, word, column) local_store(part, word, column[0]);

@@ -1,4 +1,4 @@
-// Variant "strip": the fastest axis is kept; rows are copied line by line. For CPUs.
+// Variant "rows_cpu": the fastest axis is kept; rows are copied line by line. For CPUs.
 #include "core/integers.hpp"
 #include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
@@ -9,7 +9,7 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 line = 64;                // bytes of a cache line
-constexpr i64 share_bytes = 256 << 10;  // a group's work: long against its start, short against a core's share
+constexpr i64 group_bytes = 256 << 10;  // a group's work: long against its start, short against a core's share
 
 // Finding a row's place by division, and its first and last bytes: 307 200 rows of three bytes take a core of an EPYC
 // 9005 (Turin) 3.0 ms, of three floats 3.4 ms.
@@ -39,12 +39,12 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double heads = ragged ? device.on_cores(elements / run * share * ragged_row_seconds) : 0;
   const auto launches = [=, &problem] {
     const core::Move in_rows = in_pieces(problem.move, 1);
-    MoveLaunch launch("strip", in_rows);
+    MoveLaunch launch("rows_cpu", in_rows);
     const SegmentWalk walk =
         write_segment_walk(in_rows, wish.at("segment"), core::fits_32_bits(in_rows) ? problem.index_bits : 64,
                            launch.params, launch.defines());
     launch.defines().set("STREAM", stream);
-    return launch.done(share_out(share_bytes, walk.segment, launch.params));
+    return launch.done(split_into_groups(group_bytes, walk.segment, launch.params));
   };
   const double seconds = std::max(transfer_seconds(bytes, device), rows) + heads;
   return {.seconds = seconds, .configuration = wish, .launches = launches};
@@ -52,8 +52,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 
 }  // namespace
 
-MoveCandidate strip_move() {
-  return {{.name = "strip",
+MoveCandidate rows_cpu_move() {
+  return {{.name = "rows_cpu",
            .summary = "whole rows by cache lines on a CPU, where the fastest axis is kept",
            .tunables = tunables(),
            .runtimes = {Api::opencl},

@@ -2,7 +2,7 @@
 // sums from the tiles in local memory; where an element lies is as the PTX ISA says of the matrix descriptor.
 #pragma once
 
-#include "tensor_words.h"
+#include "tensor_intrinsics.h"
 
 namespace axisloom::emulated {
 
@@ -23,27 +23,27 @@ inline u64 tile_at(const u32 at, const u32 across) {
 }
 
 /// Element (x, k) of a tile: x is m or n.
-inline u16 element_of(const u64 tile, const u32 x, const u32 k, const bool turned) {
+inline u16 element_of(const u64 tile, const u32 x, const u32 k, const bool transposed) {
   const auto bytes = [&](int bit) { return static_cast<u32>(tile >> bit & 0x3fff) * 16; };
   if (tile >> 62 != 1) ++group->faults;
   const u32 start = bytes(0), across = bytes(16), eight_rows = bytes(32);
-  const u32 at = turned ? start + x / 64 * across + k / 8 * eight_rows + k % 8 * 128 + x % 64 * 2
+  const u32 at = transposed ? start + x / 64 * across + k / 8 * eight_rows + k % 8 * 128 + x % 64 * 2
                         : start + x / 8 * eight_rows + x % 8 * 128 + k * 2;
   return get<u16>(swizzled(at));
 }
 
 template <int N, class Widen>
-void add_tiles(f32 (*sum)[4], const u64 a, const u64 b, const bool turned_a, const bool turned_b, Widen widen) {
+void add_tiles(f32 (*sum)[4], const u64 a, const u64 b, const bool transposed_a, const bool transposed_b, Widen widen) {
   const u32 warp = item_number % 128 / 32, lane = item_number % 32;
   for (u32 j = 0; j < N / 8; ++j)
     for (u32 q = 0; q < 4; ++q)
       for (u32 k = 0; k < 16; ++k)
-        sum[j][q] += widen(element_of(a, warp * 16 + lane / 4 + q / 2 * 8, k, turned_a)) *
-                     widen(element_of(b, j * 8 + lane % 4 * 2 + q % 2, k, turned_b));
+        sum[j][q] += widen(element_of(a, warp * 16 + lane / 4 + q / 2 * 8, k, transposed_a)) *
+                     widen(element_of(b, j * 8 + lane % 4 * 2 + q % 2, k, transposed_b));
 }
-#define products_f16(n, sum, a, b, turned_a, turned_b) \
-  add_tiles<n>(sum, a, b, turned_a, turned_b, [](u16 x) { return f32_from_f16(x); })
-#define products_bf16(n, sum, a, b, turned_a, turned_b) \
-  add_tiles<n>(sum, a, b, turned_a, turned_b, [](u16 x) { return f32_from_bf16(x); })
+#define products_f16(n, sum, a, b, transposed_a, transposed_b) \
+  add_tiles<n>(sum, a, b, transposed_a, transposed_b, [](u16 x) { return f32_from_f16(x); })
+#define products_bf16(n, sum, a, b, transposed_a, transposed_b) \
+  add_tiles<n>(sum, a, b, transposed_a, transposed_b, [](u16 x) { return f32_from_bf16(x); })
 
 }  // namespace axisloom::emulated

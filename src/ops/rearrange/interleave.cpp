@@ -1,4 +1,4 @@
-// Variant "pixels": 2, 3, 4 or 8 interleaved lanes taken apart or put together through local memory. For GPUs.
+// Variant "interleave": 2, 3, 4 or 8 interleaved lanes taken apart or put together through local memory. For GPUs.
 #include "core/integers.hpp"
 #include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
@@ -42,19 +42,17 @@ std::optional<Pixels> pixel_axes(const core::Move& move) {
     for (int along = 0; along < count; ++along) {
       const core::Loop& n = move.axes[along];
       if (along == lanes) continue;
-      if (l.in == 1 && n.in >= l.extent && n.in <= max_pitch && n.out == 1)
-        return Pixels{lanes, along, n.in, true};
-      if (l.out == 1 && n.out == l.extent && n.in == 1)
-        return Pixels{lanes, along, n.out, false};
+      if (l.in == 1 && n.in >= l.extent && n.in <= max_pitch && n.out == 1) return Pixels{lanes, along, n.in, true};
+      if (l.out == 1 && n.out == l.extent && n.in == 1) return Pixels{lanes, along, n.out, false};
     }
   }
   return std::nullopt;
 }
 
 /// Blocks of channels keep their tail among the lanes, filled where they are put together and skipped where not.
-bool guard_fits(const core::Move& move, const Pixels& pixels) {
-  return !move.guard ||
-         (move.guard->inner == pixels.lanes && move.guard->outer != pixels.along && move.guard->fill != pixels.split);
+bool tail_fits(const core::Move& move, const Pixels& pixels) {
+  return !move.tail ||
+         (move.tail->inner == pixels.lanes && move.tail->outer != pixels.along && move.tail->fill != pixels.split);
 }
 
 /// Whether pixels and lanes begin with a packet everywhere.
@@ -94,16 +92,16 @@ double predicted_seconds(const core::Move& move, const Pixels& pixels, i64 items
   return local_memory_seconds(move, bytes, device);
 }
 
-Launches launch_pixels(const MoveProblem& problem, const Pixels& pixels, const Group& group) {
+Launches launch_interleave(const MoveProblem& problem, const Pixels& pixels, const Group& group) {
   const core::Move& move = problem.move;
   const core::Loop &lanes = move.axes[pixels.lanes], &along = move.axes[pixels.along];
   const i64 segment = group.items * packet / move.element;
-  MoveLaunch launch("pixels", move, group.items, group.local_bytes);
+  MoveLaunch launch("interleave", move, group.items, group.local_bytes);
   MoveParams& params = launch.params;
   core::Loops walked = core::without(move.axes, pixels.lanes, pixels.along);
   walked.push_back(core::over_blocks(along, segment));
-  write_walk(walked, move.guard ? 1 : 0, Ranks::coarse, problem.index_bits, params, launch.defines());
-  write_guard_params(move, problem.index_bits, params);
+  write_walk(walked, move.tail ? 1 : 0, Ranks::coarse, problem.index_bits, params, launch.defines());
+  write_tail_params(move, problem.index_bits, params);
   params.extent_i = along.extent;
   params.in_lane_stride = lanes.in;
   params.out_lane_stride = lanes.out;
@@ -118,7 +116,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     return refuse("elements of more than " + std::to_string(max_element) + " bytes gain nothing from it");
   const std::optional<Pixels> pixels = pixel_axes(move);
   if (!pixels) return refuse("no axis of 2, 3, 4 or 8 elements is interleaved on one side");
-  if (!guard_fits(move, *pixels)) return refuse("the channel tail lies across the lanes");
+  if (!tail_fits(move, *pixels)) return refuse("the channel tail lies across the lanes");
   if (!in_packets(move, *pixels))
     return refuse("pixels or lanes do not begin at a multiple of " + std::to_string(packet) + " bytes");
   const i64 items = items_of(move, *pixels, wish);
@@ -128,13 +126,13 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   return {.group = group,
           .seconds = predicted_seconds(move, *pixels, items, device),
           .configuration = values,
-          .launches = [=, &problem] { return launch_pixels(problem, *pixels, group); }};
+          .launches = [=, &problem] { return launch_interleave(problem, *pixels, group); }};
 }
 
 }  // namespace
 
-MoveCandidate pixels_move() {
-  return {{.name = "pixels",
+MoveCandidate interleave_move() {
+  return {{.name = "interleave",
            .summary = "2, 3, 4 or 8 interleaved lanes (pixels, blocks of channels) through local memory on a GPU",
            .tunables = tunables()},
           propose};

@@ -1,4 +1,4 @@
-// Variant "weave": few interleaved lanes taken apart or put together. For CPUs.
+// Variant "interleave_cpu": few interleaved lanes taken apart or put together. For CPUs.
 #include "core/integers.hpp"
 #include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
@@ -9,7 +9,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 share_bytes = 128 << 10;
+constexpr i64 group_bytes = 128 << 10;
 constexpr i64 max_pixel = 32;  // bytes of a pixel that vectors sort: as many vectors are in registers
 constexpr i64 max_lanes = 4;   // that are taken one by one
 // Of a core: bytes in pixels of 16 and 32 on a Xeon took 0.018 to 0.026 ns, and 0.041 to 0.049 ns.
@@ -29,7 +29,7 @@ const std::vector<Tunable>& tunables() {
   return list;
 }
 
-struct Weave {
+struct Interleaved {
   int lanes = 0;       // the axis that lies interleaved
   int along = 0;       // the axis from pixel to pixel
   i64 pitch = 0;       // elements from pixel to pixel
@@ -39,13 +39,13 @@ struct Weave {
   bool thirds(i64 element) const { return split && pitch == 3 && element <= 8; }
 };
 
-std::optional<Weave> weave_axes(const core::Move& move) {
-  const auto taken = [&](int lanes, int along, i64 pitch, bool split) -> std::optional<Weave> {
+std::optional<Interleaved> interleaved_axes(const core::Move& move) {
+  const auto taken = [&](int lanes, int along, i64 pitch, bool split) -> std::optional<Interleaved> {
     const i64 extent = move.axes[lanes].extent;
     const auto power = u64(pitch);
     if (std::has_single_bit(power) && move.element <= 8 && pitch * move.element <= max_pixel)
-      return Weave{lanes, along, pitch, split, std::countr_zero(power)};
-    if (pitch == extent && extent <= max_lanes && !move.guard) return Weave{lanes, along, pitch, split, 0};
+      return Interleaved{lanes, along, pitch, split, std::countr_zero(power)};
+    if (pitch == extent && extent <= max_lanes && !move.tail) return Interleaved{lanes, along, pitch, split, 0};
     return std::nullopt;
   };
   const int count = int(move.axes.size());
@@ -55,74 +55,74 @@ std::optional<Weave> weave_axes(const core::Move& move) {
     for (int along = 0; along < count; ++along) {
       const core::Loop& n = move.axes[along];
       if (along == lanes) continue;
-      std::optional<Weave> weave;
+      std::optional<Interleaved> axes;
       if (l.in == 1 && n.in >= l.extent && n.out == 1)
-        weave = taken(lanes, along, n.in, true);
+        axes = taken(lanes, along, n.in, true);
       else if (l.out == 1 && n.out == l.extent && n.in == 1)
-        weave = taken(lanes, along, n.out, false);
-      if (weave) return weave;
+        axes = taken(lanes, along, n.out, false);
+      if (axes) return axes;
     }
   }
   return std::nullopt;
 }
 
 /// Blocks of channels keep their tail among the lanes, filled where they are put together and skipped where not.
-bool guard_fits(const core::Move& move, const Weave& weave) {
-  return !move.guard ||
-         (move.guard->inner == weave.lanes && move.guard->outer != weave.along && move.guard->fill != weave.split);
+bool tail_fits(const core::Move& move, const Interleaved& axes) {
+  return !move.tail ||
+         (move.tail->inner == axes.lanes && move.tail->outer != axes.along && move.tail->fill != axes.split);
 }
 
-double predicted_seconds(const core::Move& move, const Weave& weave, const DeviceModel& device) {
-  const core::Loop &lanes = move.axes[weave.lanes], &along = move.axes[weave.along];
-  const double elements = double(move.count()), gaps = double(weave.pitch) / double(lanes.extent);
-  const i64 width = 64 / move.element, single = weave.steps > 0 ? along.extent % width : 0;
-  const double alone = double(single) / double(along.extent);
+double predicted_seconds(const core::Move& move, const Interleaved& axes, const DeviceModel& device) {
+  const core::Loop &lanes = move.axes[axes.lanes], &along = move.axes[axes.along];
+  const double elements = double(move.count()), gaps = double(axes.pitch) / double(lanes.extent);
+  const i64 width = 64 / move.element, single = axes.steps > 0 ? along.extent % width : 0;
+  const double scalar = double(single) / double(along.extent);
   // Few lanes of many need few of the later steps.
-  const int steps = std::min<int>(weave.steps, std::bit_width(u64(lanes.extent - 1)) + 1);
-  const double sorted = weave.steps > 0 ? gaps * steps * (weave.split ? split_seconds : join_seconds) : element_seconds;
+  const int steps = std::min<int>(axes.steps, std::bit_width(u64(lanes.extent - 1)) + 1);
+  const double sorted = axes.steps > 0 ? gaps * steps * (axes.split ? split_seconds : join_seconds) : element_seconds;
   // Vectors are sorted as fast by a core whose scalar loops are slow: an EPYC 7003 takes 0.034 ns to join and half of
   // split_seconds to split.
   const double loop =
-      device.on_cores(elements * alone * element_seconds) + elements * (1 - alone) * sorted / device.units();
+      device.on_cores(elements * scalar * element_seconds) + elements * (1 - scalar) * sorted / device.units();
   return std::max(transfer_seconds((1 + gaps) * elements * double(move.element), device), loop);
 }
 
-Launches launch_weave(const MoveProblem& problem, const Weave& weave, const Configuration& values) {
+Launches launch_interleave_cpu(const MoveProblem& problem, const Interleaved& axes, const Configuration& values) {
   const core::Move& move = problem.move;
-  const core::Loop &lanes = move.axes[weave.lanes], &along = move.axes[weave.along];
+  const core::Loop &lanes = move.axes[axes.lanes], &along = move.axes[axes.along];
   const i64 segment = values.at("segment");
-  MoveLaunch launch("weave", move);
+  MoveLaunch launch("interleave_cpu", move);
   MoveParams& params = launch.params;
-  core::Loops walked = core::without(move.axes, weave.lanes, weave.along);
+  core::Loops walked = core::without(move.axes, axes.lanes, axes.along);
   walked.push_back(core::over_blocks(along, segment));
-  write_walk(walked, move.guard ? 1 : 0, Ranks::fine, problem.index_bits, params, launch.defines());
-  write_guard_params(move, problem.index_bits, params);
+  write_walk(walked, move.tail ? 1 : 0, Ranks::fine, problem.index_bits, params, launch.defines());
+  write_tail_params(move, problem.index_bits, params);
   params.extent_i = along.extent;
   params.lanes = lanes.extent;
   params.in_lane_stride = lanes.in;
   params.out_lane_stride = lanes.out;
   // Few lanes of many leave out most of the sorting, but each number of them would be compiled anew.
   const i64 most = i64(std::bit_ceil(u64(lanes.extent)));
-  launch.defines().set("SEGMENT", segment).set("PITCH", weave.pitch).set("SPLIT", weave.split);
-  launch.defines().set("LANES", std::min(most, weave.pitch)).set("HALVES_STEPS", weave.steps);
-  launch.defines().set("STREAM", streams(move, values)).set("THIRDS", weave.thirds(move.element));
+  launch.defines().set("SEGMENT", segment).set("PITCH", axes.pitch).set("SPLIT", axes.split);
+  launch.defines().set("LANES", std::min(most, axes.pitch)).set("HALVES_STEPS", axes.steps);
+  launch.defines().set("STREAM", streams(move, values)).set("THIRDS", axes.thirds(move.element));
   launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-  return launch.done(share_out(share_bytes, segment * weave.pitch * move.element, params));
+  return launch.done(split_into_groups(group_bytes, segment * axes.pitch * move.element, params));
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const std::optional<Weave> weave = weave_axes(problem.move);
-  if (!weave) return refuse("no short axis is interleaved on one side");
-  if (!guard_fits(problem.move, *weave)) return refuse("the channel tail lies across the lanes");
-  return {.seconds = predicted_seconds(problem.move, *weave, device), .configuration = wish, .launches = [=, &problem] {
-            return launch_weave(problem, *weave, wish);
+  const std::optional<Interleaved> axes = interleaved_axes(problem.move);
+  if (!axes) return refuse("no short axis is interleaved on one side");
+  if (!tail_fits(problem.move, *axes)) return refuse("the channel tail lies across the lanes");
+  return {.seconds = predicted_seconds(problem.move, *axes, device), .configuration = wish, .launches = [=, &problem] {
+            return launch_interleave_cpu(problem, *axes, wish);
           }};
 }
 
 }  // namespace
 
-MoveCandidate weave_move() {
-  return {{.name = "weave",
+MoveCandidate interleave_cpu_move() {
+  return {{.name = "interleave_cpu",
            .summary = "few interleaved lanes (pixels, blocks of channels, complex numbers) on a CPU",
            .tunables = tunables(),
            .runtimes = {Api::opencl},

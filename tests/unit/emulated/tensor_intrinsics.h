@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "host_words.h"
+#include "host_intrinsics.h"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-// Variant "sheet": the fastest axis is kept; rows are taken whole, in memory's order. For CPUs.
+// Variant "columns_cpu": the fastest axis is kept; rows are taken whole, in memory's order. For CPUs.
 #include "core/integers.hpp"
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
@@ -28,7 +28,7 @@ const std::vector<Tunable>& tunables() {
 
 /// How a reduction is cut: blocks of columns, parts of the rows, rows of a part. By shape alone.
 struct Cut {
-  i64 outers, blocks, parts, share;
+  i64 outers, blocks, parts, per_part;
   i64 tasks() const { return outers * blocks * parts; }
 };
 
@@ -38,8 +38,8 @@ Cut cut(const ReduceProblem& problem, i64 block) {
   const i64 outers = reduction.outputs() / columns, blocks = ceil_div(columns, block);
   const i64 parts = ceil_div(wanted_tasks, outers * blocks);
   const i64 least = ceil_div(least_elements, std::min(columns, block));
-  const i64 share = std::clamp(ceil_div(rows, parts), std::min(least, most_rows), most_rows);
-  return {outers, blocks, ceil_div(rows, share), share};
+  const i64 per_part = std::clamp(ceil_div(rows, parts), std::min(least, most_rows), most_rows);
+  return {outers, blocks, ceil_div(rows, per_part), per_part};
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
@@ -54,17 +54,17 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   return shared_seconds(std::max(read_seconds(problem, columns, column.in, device), loops), c.tasks(), device);
 }
 
-Launches launch_sheet(const ReduceProblem& problem, const Cut& c, Split split, i64 block) {
+Launches launch_columns_cpu(const ReduceProblem& problem, const Cut& c, Split split, i64 block) {
   const Reduction& reduction = problem.reduction;
-  ReduceLaunch main("sheet", problem, reduction.kept.size() - 1);
+  ReduceLaunch main("columns_cpu", problem, reduction.kept.size() - 1);
   ReduceParams& params = main.params;
   params.columns = reduction.kept.back().extent;
   params.column_stride = reduction.kept.back().out;
   params.column_blocks = c.blocks;
   params.parts = c.parts;
-  params.part_rows = c.share;
+  params.part_rows = c.per_part;
   params.tasks = c.tasks();
-  params.per_group = std::max<i64>(1, least_elements / (std::min(params.columns, block) * c.share));
+  params.per_group = std::max<i64>(1, least_elements / (std::min(params.columns, block) * c.per_part));
   main.defines().set("BLOCK", block + vector_lanes);  // the last block of a row may have a vector more
   return with_parts(std::move(main), problem, ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
 }
@@ -77,14 +77,14 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   Configuration values = wish;
   values["launches"] = launches_of(split);
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
-            return launch_sheet(problem, c, split, block);
+            return launch_columns_cpu(problem, c, split, block);
           }};
 }
 
 }  // namespace
 
-ReduceCandidate sheet_reduction() {
-  return {{.name = "sheet",
+ReduceCandidate columns_cpu_reduction() {
+  return {{.name = "columns_cpu",
            .summary = "whole rows in memory's order on a CPU, where the fastest axis is kept",
            .tunables = tunables(),
            .runtimes = {Api::opencl},

@@ -1,4 +1,4 @@
-// What a slab of slab.kernel is made of: how it is cut out of a move, and how it lies in local memory.
+// What a tile of tile_nd.kernel is made of: how it is cut out of a move, and how it lies in local memory.
 #pragma once
 
 #include "core/integers.hpp"
@@ -9,15 +9,15 @@
 
 namespace axisloom::ops {
 
-inline constexpr std::size_t most_slab_axes = 6;  // of a run, SLAB_AXES of slab.params.h
-inline constexpr i64 most_slab_runs = 256;        // on either side
+inline constexpr std::size_t most_tile_nd_axes = 6;  // of a run, TILE_ND_AXES of tile_nd.params.h
+inline constexpr i64 most_tile_nd_runs = 256;        // on either side
 
 /// The fastest axes of both sides of a move, whole but for the last one of either, which may be cut. Axes are numbered
 /// as in the move, and listed fastest first.
-struct Slab {
-  std::vector<i64> block;              // of every axis of the move: its indices in a slab; 1: walked by groups
+struct TileNd {
+  std::vector<i64> block;              // of every axis of the move: its indices in a tile; 1: walked by groups
   std::vector<int> in_run, out_run;    // axes along which a run of the input or output goes
-  std::vector<int> in_runs, out_runs;  // axes of the slab that number these runs
+  std::vector<int> in_runs, out_runs;  // axes of the tile that number these runs
   int cut_in = -1, cut_out = -1;       // the axis that is cut at the end of a run, -1: none; perhaps the same for both
   i64 vector = 1;                      // elements of an access
   double cost = 0;                     // time relative to copying as many elements
@@ -26,29 +26,29 @@ struct Slab {
   i64 elements() const { return product(in_run) * product(in_runs); }
 };
 
-/// The slab of lowest cost with at most `bytes` for groups of `items`, accesses to smaller elements being of up to
+/// The tile of lowest cost with at most `bytes` for groups of `items`, accesses to smaller elements being of up to
 /// `access` bytes and `in_flight` bytes asked for at a time; none where no axis is contiguous on one side.
-std::optional<Slab> slab_of(const core::Move& move, i64 bytes, i64 access, i64 items, i64 in_flight);
+std::optional<TileNd> tile_nd_of(const core::Move& move, i64 bytes, i64 access, i64 items, i64 in_flight);
 
 /// How many of a group's items work side by side along runs of `run` accesses, such that every pass takes as many.
-i64 slab_width(i64 run, i64 items);
+i64 tile_nd_width(i64 run, i64 items);
 
 /// Accesses that an item has in flight: as many as `bytes`; 0: what is best for its kind of access.
-i64 slab_in_flight(const Slab& slab, i64 element, i64 bytes);
+i64 tile_nd_in_flight(const TileNd& tile, i64 element, i64 bytes);
 
-/// Local memory holds a slab in the input's order, with `pad` elements left out after every `from` of a run, which are
+/// Local memory holds a tile in the input's order, with `pad` elements left out after every `from` of a run, which are
 /// one or several whole axes of it, or all.
-struct SlabPadding {
+struct TileNdPadding {
   i64 from = 1, pad = 0;
-  bool turn = false;  // items of a warp take the elements of an access in different orders
-  double rounds = 1;  // of local memory that an access by neighbouring items takes; without bank conflicts 1
+  bool rotate = false;  // items of a warp take the elements of an access in different orders
+  double rounds = 1;    // of local memory that an access by neighbouring items takes; without bank conflicts 1
   i64 place(i64 n) const { return n + n / from * pad; }
 };
 
 /// The padding with the fewest bank conflicts (32 banks of 4 bytes) among those that fit in `room` elements.
-SlabPadding slab_padding(const Slab& slab, i64 element, i64 room);
+TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room);
 
 /// The place in local memory of index 1 of an axis, in elements.
-i64 slab_place(const Slab& slab, const SlabPadding& padding, int axis);
+i64 tile_nd_place(const TileNd& tile, const TileNdPadding& padding, int axis);
 
 }  // namespace axisloom::ops

@@ -114,6 +114,6 @@ void put(void* address, const P value) {
 
 inline u32 mul_hi_u32(u32 a, u32 b) { return static_cast<u32>((u64{a} * b) >> 32); }
 
-#include "dialect/words.h"
+#include "dialect/intrinsics.h"
 
 }  // namespace axisloom::emulated

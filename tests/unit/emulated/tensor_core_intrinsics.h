@@ -3,7 +3,7 @@
 // are done when they are waited for, and no sooner.
 #pragma once
 
-#include "host_words.h"
+#include "host_intrinsics.h"
 
 #include <array>
 #include <deque>
@@ -98,19 +98,19 @@ inline void mma_f64_16(f64* c, const f64* a, const f64* b) {
 }
 
 /// Row and column of matrix q that an item gets first, and the one after it along the row, or down the column.
-inline void load_matrices(const u16* row, u32* r, bool turned) {
+inline void load_matrices(const u16* row, u32* r, bool transposed) {
   if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) ++group->faults;
   const auto rows = exchange(row);
   const unsigned group_id = item_number % 32 / 4, in_group = item_number % 4;
   for (unsigned q = 0; q < 4; ++q) {
     const u16* const* const matrix = &rows[8 * q];
-    const u32 first = turned ? matrix[in_group * 2][group_id] : matrix[group_id][in_group * 2];
-    const u32 second = turned ? matrix[in_group * 2 + 1][group_id] : matrix[group_id][in_group * 2 + 1];
+    const u32 first = transposed ? matrix[in_group * 2][group_id] : matrix[group_id][in_group * 2];
+    const u32 second = transposed ? matrix[in_group * 2 + 1][group_id] : matrix[group_id][in_group * 2 + 1];
     r[q] = first | second << 16;
   }
 }
 #define matrices_load(t, i, r) load_matrices(t##_l + (i), r, false)
-#define matrices_load_turned(t, i, r) load_matrices(t##_l + (i), r, true)
+#define matrices_load_transposed(t, i, r) load_matrices(t##_l + (i), r, true)
 
 struct Piece {
   u8* to;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which room may know which: reads every #include and names those that break the table below. Usage: tests/rooms.py"""
+"""Which module may know which: reads every #include and names those that break the table below. Usage: tests/modules.py"""
 
 import graphlib
 import pathlib
@@ -11,9 +11,9 @@ SOURCES = {".cpp", ".hpp", ".h", ".kernel", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<(axisloom/[^>]+)>)', re.MULTILINE)
 SEARCHED = ["", "src", "src/ops", "include"]  # where quoted names are looked up, after the file's own folder
 
-# A room, and the rooms that it may include besides itself and what those may include. A file belongs to the longest name
-# here that its path begins with, so a file that does more than its room, or less, is a room of its own.
-ROOMS = {
+# A module, and the modules that it may include besides itself and what those may include. A file belongs to the longest name
+# here that its path begins with, so a file that does more than its module, or less, is a module of its own.
+MODULES = {
     "include": [],
     "src/core": ["include"],
     "src/dialect": [],
@@ -45,16 +45,16 @@ ROOMS = {
 }
 
 
-def room_of(path):
-    room = max((room for room in ROOMS if path == room or path.startswith(room + "/")), key=len, default=None)
-    return "src/ops/*" if room == "src/ops" and path.count("/") > 2 else room
+def module_of(path):
+    module = max((module for module in MODULES if path == module or path.startswith(module + "/")), key=len, default=None)
+    return "src/ops/*" if module == "src/ops" and path.count("/") > 2 else module
 
 
-def known_by_room():
-    """Each room with all that it may include; a circle in the table is an error."""
+def known_by_module():
+    """Each module with all that it may include; a circle in the table is an error."""
     known = {}
-    for room in graphlib.TopologicalSorter(ROOMS).static_order():
-        known[room] = {room}.union(*(known[other] for other in ROOMS[room]))
+    for module in graphlib.TopologicalSorter(MODULES).static_order():
+        known[module] = {module}.union(*(known[other] for other in MODULES[module]))
     return known
 
 
@@ -67,16 +67,16 @@ def included(file, name):
 
 
 def main():
-    known = known_by_room()
-    faults = [f"the table names {room}, which is not there" for room in ROOMS if "*" not in room and not (ROOT / room).exists()]
+    known = known_by_module()
+    faults = [f"the table names {module}, which is not there" for module in MODULES if "*" not in module and not (ROOT / module).exists()]
     used, count = set(), 0
-    for file in sorted(f for top in {room.split("/")[0] for room in ROOMS} for f in (ROOT / top).rglob("*")):
+    for file in sorted(f for top in {module.split("/")[0] for module in MODULES} for f in (ROOT / top).rglob("*")):
         if file.suffix not in SOURCES:
             continue
         path = file.relative_to(ROOT).as_posix()
-        room = room_of(path)
-        if room is None:
-            faults.append(f"{path} belongs to no room")
+        module = module_of(path)
+        if module is None:
+            faults.append(f"{path} belongs to no module")
             continue
         for quoted, public in INCLUDE.findall(file.read_text(encoding="utf-8")):
             target = included(file, quoted or public)
@@ -86,15 +86,15 @@ def main():
             count += 1
             if quoted and file.suffix in {".cpp", ".hpp"} and not (ROOT / quoted).is_file() and not (ROOT / "src" / quoted).is_file():
                 faults.append(f"{path} includes {quoted}: name it from the root of the project, or from src")
-            used.add((room, room_of(target)))
-            if room_of(target) not in known[room]:
-                faults.append(f"{path} includes {target}: {room} may not know {room_of(target)}")
-    for room, others in ROOMS.items():
-        for other in others if "*" not in room else []:
+            used.add((module, module_of(target)))
+            if module_of(target) not in known[module]:
+                faults.append(f"{path} includes {target}: {module} may not know {module_of(target)}")
+    for module, others in MODULES.items():
+        for other in others if "*" not in module else []:
             gained = known[other].difference(*(known[rest] for rest in others if rest != other))
-            if not any((room, through) in used for through in gained):
-                faults.append(f"the table lets {room} know {other}, for nothing")
-    print("\n".join(faults) if faults else f"{count} includes, {len(ROOMS)} rooms")
+            if not any((module, through) in used for through in gained):
+                faults.append(f"the table lets {module} know {other}, for nothing")
+    print("\n".join(faults) if faults else f"{count} includes, {len(MODULES)} modules")
     return 1 if faults else 0
 
 

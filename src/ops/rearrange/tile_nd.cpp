@@ -1,0 +1,204 @@
+// Variant "tile_nd": permutations of many short axes through local memory, coalesced on both sides. For GPUs.
+#include "core/integers.hpp"
+#include "ops/rearrange/tile_nd_shape.hpp"
+
+#include "model/cost.hpp"
+#include "ops/rearrange/params.hpp"
+
+#include <algorithm>
+
+namespace axisloom::ops {
+namespace {
+
+#include "ops/rearrange/tile_nd.params.h"
+static_assert(most_tile_nd_axes == TILE_ND_AXES);
+static_assert(arguments_fit(sizeof(TileNdParams), 2));
+
+constexpr i64 long_row = 128;  // bytes that coalesce without a detour
+
+const std::vector<Tunable>& tunables() {
+  static const std::vector<Tunable> list = {
+      {"bytes",
+       16384,
+       {4096, 8192, 16384, 32768},
+       "bytes",
+       "of the largest tile; an eighth more of local memory is set aside for padding"},
+      {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
+      {"in_flight",
+       0,
+       {0, 8, 16, 32, 64},
+       "bytes",
+       "that an item asks for before it waits for the first; at least one access; 0: 32, or 16 where words are put "
+       "together from smaller elements (1566 against 1253 GB/s on an H200)"},
+      {"resident",
+       1536,
+       {0, 768, 1024, 1280, 1536, 2048},
+       "work-items",
+       "of a compute unit, to which registers are fitted; 0: the compiler's own, which waits for the first load "
+       "sooner"},
+      {"access", 4, {1, 2, 4}, "bytes", "of an access to smaller elements, where runs begin and end with it"},
+  };
+  return list;
+}
+
+/// Bytes of local memory: the tile with its padding; then an offset for each run of the input, and an offset and a
+/// place for each of the output.
+i64 tile_nd_bytes(const Configuration& values) {
+  return values.at("bytes") * 9 / 8;
+}
+i64 local_bytes(const Configuration& values, int index_bits) {
+  return tile_nd_bytes(values) + most_tile_nd_runs * 3 * index_bits / 8;
+}
+
+/// Small arrays are cut finer, so that each compute unit has a few tiles.
+std::optional<TileNd> chosen_tile_nd(const core::Move& move, const Configuration& values, const DeviceModel& device) {
+  const i64 share = move.count() * move.element / std::max(1u, 4 * unsigned(device.units()));
+  const i64 largest = values.at("bytes");
+  return tile_nd_of(move, std::clamp<i64>(share, largest / 8, largest), values.at("access"), values.at("items"),
+                    values.at("in_flight"));
+}
+
+/// What groups walk, slowest first: axes that tiles are one index of, then tiles along the two that are cut.
+core::Loops walk_of(const core::Move& move, const TileNd& tile) {
+  core::Loops walked;
+  for (std::size_t d = 0; d < move.axes.size(); ++d)
+    if (tile.block[d] == 1) walked.push_back(move.axes[d]);
+  const auto tiles_along = [&](int axis) {
+    return axis < 0 ? core::Loop{} : core::over_blocks(move.axes[axis], tile.block[axis]);
+  };
+  walked.push_back(tiles_along(tile.cut_in));
+  walked.push_back(tiles_along(tile.cut_out == tile.cut_in ? -1 : tile.cut_out));
+  return walked;
+}
+
+/// Divides numbers below 2^16 by an extent from 2 to 2^16, as the upper half of the product.
+u32 multiplier_of(i64 extent) {
+  constexpr u64 whole = u64{1} << 32;
+  const auto divisor = u64(extent);
+  return u32((whole + divisor - 1) / divisor);
+}
+
+/// One kind of the tile's axes, as the kernel takes its digits.
+void write_digits(const TileNd& tile, const std::vector<int>& axes, u32* extent, u32* multiplier) {
+  for (std::size_t d = 0; d < TILE_ND_AXES; ++d) {
+    const i64 block = d < axes.size() ? tile.block[axes[d]] : 1;
+    extent[d] = u32(block);
+    multiplier[d] = block == 1 ? 0 : multiplier_of(block);
+  }
+}
+
+void write_runs(const core::Move& move, const TileNd& tile, i64 items, TileNdParams& params) {
+  const auto number = [](i64 value) { return u32(value); };
+  write_digits(tile, tile.in_runs, params.in_runs_extent, params.in_runs_multiplier);
+  write_digits(tile, tile.out_runs, params.out_runs_extent, params.out_runs_multiplier);
+  write_digits(tile, tile.out_run, params.out_run_extent, params.out_run_multiplier);
+  for (std::size_t d = 0; d < tile.in_runs.size(); ++d) params.in_runs_stride[d] = move.axes[tile.in_runs[d]].in;
+  for (std::size_t d = 0; d < tile.out_runs.size(); ++d) params.out_runs_stride[d] = move.axes[tile.out_runs[d]].out;
+  params.in_runs = number(tile.product(tile.in_runs));
+  params.out_runs = number(tile.product(tile.out_runs));
+  params.in_width = number(tile_nd_width(tile.product(tile.in_run) / tile.vector, items));
+  params.out_width = number(tile_nd_width(tile.product(tile.out_run) / tile.vector, items));
+  params.in_width_divider = multiplier_of(params.in_width);
+  params.out_width_divider = multiplier_of(params.out_width);
+}
+
+void write_places(const TileNd& tile, const TileNdPadding& padding, TileNdParams& params) {
+  for (std::size_t d = 0; d < tile.out_runs.size(); ++d)
+    params.out_runs_place[d] = u32(tile_nd_place(tile, padding, tile.out_runs[d]));
+  for (std::size_t d = 0; d < tile.out_run.size(); ++d)
+    params.out_run_place[d] = u32(tile_nd_place(tile, padding, tile.out_run[d]));
+  params.pitch = u32(padding.place(tile.product(tile.in_run)));
+  params.pad = u32(padding.pad / tile.vector);
+  params.rotate = padding.rotate ? 1 : 0;
+  params.pad_divider = multiplier_of(padding.from / tile.vector);
+}
+
+/// How runs and their numbers shrink where a tile sticks out of the array.
+void write_cuts(const core::Move& move, const TileNd& tile, TileNdParams& params) {
+  const bool shared = tile.cut_in == tile.cut_out;  // the same for both: all runs are there, and both kinds are shorter
+  const int i = tile.cut_in, o = shared ? -1 : tile.cut_out;
+  const auto block = [&](int axis) { return axis < 0 ? 1 : tile.block[axis]; };
+  const auto extent = [&](int axis) { return axis < 0 ? 1 : move.axes[axis].extent; };
+  const auto per = [&](const std::vector<int>& axes, int axis) { return u32(tile.product(axes) / block(axis)); };
+  params.block_i = u32(block(i));
+  params.last_i = u32((extent(i) - 1) % block(i) + 1);
+  params.block_o = u32(block(o));
+  params.last_o = u32((extent(o) - 1) % block(o) + 1);
+  params.in_run_per_i = per(tile.in_run, i);
+  params.in_runs_per_o = per(tile.in_runs, o);
+  params.out_run_per_i = per(tile.out_run, shared ? i : -1);
+  params.out_run_per_o = per(tile.out_run, o);
+  params.out_runs_per_i = per(tile.out_runs, shared ? -1 : i);
+}
+
+/// Walked once a tile, so few ranks; the kernel takes its parameters in a structure of its own.
+void write_tile_nd_walk(const core::Move& move, const TileNd& tile, int index_bits, TileNdParams& params,
+                        jit::Defines& defines) {
+  const core::Loops walked = walk_of(move, tile);
+  MoveParams walk{};
+  const int padding = write_walk(walked, 0, Ranks::coarse, index_bits, walk, defines, sizeof(TileNdParams));
+  const int last = padding + int(walked.size()) - 1;
+  defines.set("AXIS_I", last - 1).set("AXIS_O", last);
+  std::copy_n(walk.in_stride, MOVE_AXES, params.in_stride);
+  std::copy_n(walk.out_stride, MOVE_AXES, params.out_stride);
+  std::copy_n(walk.extent, MOVE_AXES, params.extent);
+  std::copy_n(walk.multiplier, MOVE_AXES, params.multiplier);
+  std::copy_n(walk.shift, MOVE_AXES, params.shift);
+}
+
+i64 tiles_in(const core::Move& move, const TileNd& tile) {
+  i64 tiles = 1;
+  for (std::size_t d = 0; d < move.axes.size(); ++d) tiles *= ceil_div(move.axes[d].extent, tile.block[d]);
+  return tiles;
+}
+
+Launches launch_tile_nd(const MoveProblem& problem, const core::Move& move, const TileNd& tile, const Group& group,
+                        const Configuration& values) {
+  const TileNdPadding padding = tile_nd_padding(tile, move.element, tile_nd_bytes(values) / move.element);
+  MoveLaunch launch("tile_nd", move, group.items, group.local_bytes);
+  TileNdParams params{};
+  write_tile_nd_walk(move, tile, problem.index_bits, params, launch.defines());
+  write_runs(move, tile, group.items, params);
+  write_places(tile, padding, params);
+  write_cuts(move, tile, params);
+  launch.defines()
+      .set("TILE_ND_BYTES", tile_nd_bytes(values))
+      .set("MOST_RUNS", most_tile_nd_runs)
+      .set("VECTOR", tile.vector);
+  launch.defines().set("IN_FLIGHT", tile_nd_in_flight(tile, move.element, values.at("in_flight")));
+  launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
+  launch.launch.kernel.resident = unsigned(values.at("resident") / group.items);
+  Launches launches = launch.done(tiles_in(move, tile));
+  launches.list[0].params = params_bytes(params);
+  return launches;
+}
+
+// Until a group has its tables and its first tile: moves of 8 to 17 MB took an H200 2 to 5 us more than their bytes do.
+constexpr double beginning_seconds = 3e-6;
+
+Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  if (problem.move.tail) return refuse("takes no channel tail");
+  if (keeps_fastest_axis(problem.move) && problem.move.axes.back().extent * problem.move.element >= long_row)
+    return refuse("rows of " + std::to_string(long_row) + " bytes and more are kept, and coalesce as they are");
+  const Group group{wish.at("items"), local_bytes(wish, problem.index_bits)};
+  const core::Move move = widened(problem.move);
+  const std::optional<TileNd> tile = chosen_tile_nd(move, wish, device);
+  if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
+  if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
+  const double bytes = 2 * double(move.count() * move.element) * tile->cost;
+  return {.group = group,
+          .seconds = local_memory_seconds(move, bytes, device) + beginning_seconds,
+          .configuration = wish,
+          .launches = [=, &problem] { return launch_tile_nd(problem, move, *tile, group, wish); }};
+}
+
+}  // namespace
+
+MoveCandidate tile_nd_move() {
+  return {{.name = "tile_nd",
+           .summary = "permutations of many short axes through local memory, in runs of several axes, on a GPU",
+           .tunables = tunables()},
+          propose};
+}
+
+}  // namespace axisloom::ops
