@@ -11,7 +11,7 @@ add_parts() {
   local build="$1" notes="$2"
   sums() { find . \( -name 'build*' -o -name .git -o -name __pycache__ \) -prune -o -type f -exec sha1sum {} + | sort; }
   sums > "$notes/before"
-  tools/new_variant.sh rearrange spare strip
+  tools/new_variant.sh rearrange spare rows_cpu
   tools/new_variant.sh reduce spare plain
   tools/new_variant.sh matmul spare plain
   tools/new_operation.sh reversed

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Begins a variant as a copy of its nearest sibling: FOLDER/NAME.cpp, FOLDER/NAME.kernel and a line in variants.inc, before
 # the last one, which fits everything. It builds and runs as it is; what it does otherwise is yours to write.
-# Usage: tools/new_variant.sh rearrange|reduce|matmul NAME SIBLING       such as: tools/new_variant.sh rearrange ribbon strip
+# Usage: tools/new_variant.sh rearrange|reduce|matmul NAME SIBLING       such as: tools/new_variant.sh rearrange ribbon rows_cpu
 set -euo pipefail
 cd "$(dirname "$0")/../src/ops"
 

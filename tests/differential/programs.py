@@ -22,7 +22,7 @@ class Array:
 class Step:
     op: str
     inputs: list
-    words: list = field(default_factory=list)
+    arguments: list = field(default_factory=list)
     options: dict = field(default_factory=dict)   # flags have the value ""
     lengths: dict = field(default_factory=dict)
     output: Optional[int] = None                  # none: it is to be refused
@@ -31,7 +31,7 @@ class Step:
 
     def text(self):
         """As it would be typed after `axisloom`, or in a case."""
-        parts = [self.op, *(f'"{word}"' for word in self.words)]
+        parts = [self.op, *(f'"{argument}"' for argument in self.arguments)]
         parts += [f"{name}={length}" for name, length in self.lengths.items()]
         parts += [f"{name}={value}" if value else f"--{name}" for name, value in self.options.items()]
         return " ".join(parts + ["in-place"] * self.in_place)
