@@ -18,15 +18,17 @@ const std::vector<Tunable>& tunables() {
   return list;
 }
 
-/// An element in a loop on a CPU, whose additions wait for each other; rows of 64 floats on two cores.
-double cpu_element_seconds(Accumulation accumulation) {
-  switch (accumulation) {
+/// An element in a loop on a CPU, whose additions wait for each other; rows of 64 floats on two cores of a Xeon. Of
+/// doubles and integers on an EPYC 9005 and an EPYC 7003: sums of 138945 x 4 doubles, maxima of 4052620 x 12 bytes.
+double cpu_element_seconds(const Recipe& recipe) {
+  const bool integers = recipe.value != Dtype::f32 && recipe.value != Dtype::f64;
+  switch (recipe.accumulation) {
     case Accumulation::compensated:
-      return 4e-9;
+      return recipe.value == Dtype::f64 ? 2.2e-9 : 4e-9;
     case Accumulation::place:
-      return 3e-9;
+      return integers ? 1e-9 : 3e-9;
     case Accumulation::extreme:
-      return 2e-9;
+      return integers ? 0.5e-9 : 2e-9;
     default:
       return 1e-9;
   }
@@ -42,7 +44,7 @@ double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceM
   const core::Loop& run = reduction.reduced.back();
   const double count = double(reduction.count()), memory = read_seconds(problem, run.extent, run.in, device);
   if (!device.is_cpu()) return memory + count * gpu_element_seconds;
-  const double element = cpu_element_seconds(reduction.recipe.accumulation);
+  const double element = cpu_element_seconds(reduction.recipe);
   const double loops = double(reduction.outputs()) * (count * element + cpu_output_seconds);
   return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
 }

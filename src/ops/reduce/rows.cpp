@@ -104,7 +104,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const double read = read_seconds(problem, run.extent, run.in, device) * std::clamp(idle, 1.0, most_idle);
   const double all_items = double(outputs) * double(c.parts * c.team);
   return {.group = tree_group(reduction.recipe, items),
-          .seconds = gpu_kernel_seconds(read, c.parts > 1, all_items, device),
+          .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, all_items, device),
           .configuration = values,
           .launches = [=, &problem] { return launch_rows(problem, c, split, values); }};
 }
