@@ -94,8 +94,8 @@ bool has_masks(const DeviceModel& device) {
 }
 
 double vector_times(const DeviceModel& device) {
-  // Of an EPYC 7003, whose vectors hold 8 floats: 3619 x 16 x 24 doubles by "block" took two cores 1.0 ms, 6015 products
-  // of 9 x 6 by 6 x 11 floats by "packed" 3.5.
+  // Of an EPYC 7003, whose vectors hold 8 floats: 3619 x 16 x 24 doubles by "block" took two cores 1.0 ms, 6015
+  // products of 9 x 6 by 6 x 11 floats by "packed" 3.5.
   constexpr double unmasked = 1.6;
   return has_masks(device) ? 1 : unmasked;
 }

@@ -39,8 +39,8 @@ const std::vector<Tunable>& tunables() {
   return list;
 }
 
-/// What is compiled for a type, and the share of `unit_operations` that it is predicted to reach: measured of blocks of 128
-/// x 128 with 3 stages, an estimate of others.
+/// What is compiled for a type, and the share of `unit_operations` that it is predicted to reach: measured of blocks of
+/// 128 x 128 with 3 stages, an estimate of others.
 struct Blocks {
   i64 m, n, warp_m, warp_n, step, stages, resident;
   double efficiency;
@@ -57,8 +57,8 @@ std::span<const Blocks> blocks_for(Dtype dtype) {
   return two;
 }
 
-// Share of the tensor cores' rate that this kernel reaches beside its outputs: an H200 multiplied 4096 x 4096 of f64 at 45
-// of 67 TFLOP/s, and of 16-bit floats, which it does not bring fast enough, at 320 of 989.
+// Share of the tensor cores' rate that this kernel reaches beside its outputs: an H200 multiplied 4096 x 4096 of f64 at
+// 45 of 67 TFLOP/s, and of 16-bit floats, which it does not bring fast enough, at 320 of 989.
 constexpr double efficiency_64 = 0.68, efficiency_16 = 0.322;
 
 double unit_operations(Dtype dtype, const DeviceModel& device) {
@@ -164,8 +164,8 @@ double step_latencies(const Shape& shape) {
   return whole + double(singles * blocks.step / shape.items()) / singles_in_flight;
 }
 
-// Of an output's epilogue, whose stores are pairs in eight rows at a time: 2617 x 13 by 13 x 2664 of f16 took an H200 25
-// to 30 us, where memory takes 3.
+// Of an output's epilogue, whose stores are pairs in eight rows at a time: 2617 x 13 by 13 x 2664 of f16 took an H200
+// 25 to 30 us, where memory takes 3.
 constexpr double output_operations = 50;
 
 /// The same where local memory holds fewer groups of a compute unit than registers do, which hides less (an estimate).

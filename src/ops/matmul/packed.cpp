@@ -86,8 +86,8 @@ Shape shape_of(const ProductProblem& problem, const Configuration& wish, const D
   return shape;
 }
 
-// Of a core. On two of an EPYC 9005 8762 matrices of 6 x 41 by 41 x 5 floats took 5.4 ms, 6015 of 9 x 6 by 6 x 11 0.7; of
-// f16 20 x 3049 by 3049 x 3452 9.5, 2569 x 1011 by 1011 x 4 2.1. (On an EPYC 7003 the 6015 took 3.5.)
+// Of a core. On two of an EPYC 9005 8762 matrices of 6 x 41 by 41 x 5 floats took 5.4 ms, 6015 of 9 x 6 by 6 x 11 0.7;
+// of f16 20 x 3049 by 3049 x 3452 9.5, 2569 x 1011 by 1011 x 4 2.1. (On an EPYC 7003 the 6015 took 3.5.)
 constexpr double matrix_seconds = 30e-9;    // finding a matrix, in both kernels
 constexpr double byte_seconds = 0.14e-9;    // of a panel that is put together element by element, zeros among them
 constexpr double convert_seconds = 1.4e-9;  // of a small float, beside that
@@ -102,12 +102,11 @@ double packing_seconds(const ProductProblem& problem, const Shape& shape, const 
   const Product& product = problem.product;
   const i64 k = product.k.extent, scalar = shape.scalar;
   const bool copies = product.in == Dtype::f32 || product.in == Dtype::f64;
-  const i64 put =
-      put_one_by_one(product.m.extent, shape.rows, shape.panels_a, copies && product.m.in == 1, k) +
-      put_one_by_one(product.n.extent, shape.columns, shape.panels_b, copies && product.n.other == 1, k);
+  const i64 put = put_one_by_one(product.m.extent, shape.rows, shape.panels_a, copies && product.m.in == 1, k) +
+                  put_one_by_one(product.n.extent, shape.columns, shape.panels_b, copies && product.n.other == 1, k);
   const i64 converted = core::is_small_float(product.in) ? (product.m.extent + product.n.extent) * k : 0;
-  const double each = matrix_seconds + std::max(double(put * shape.parts * scalar) * byte_seconds,
-                                                double(converted) * convert_seconds);
+  const double each =
+      matrix_seconds + std::max(double(put * shape.parts * scalar) * byte_seconds, double(converted) * convert_seconds);
   return device.on_cores(double(problem.batch_count()) * each * model::vector_times(device));
 }
 

@@ -15,8 +15,8 @@ constexpr i64 gpu_items = 256;
 constexpr i64 group_terms = 64 << 10;  // a CPU group's work: long against its start, short against a core's share
 
 // Of a core: an output, and a term in a loop that no vector takes. Two of an EPYC 9005 took 0.5 ns for a term of 8762
-// products of 6 x 41 by 41 x 5 floats, of an EPYC 7003 1.3 to 2; where each of a factor's elements lies on a line of its
-// own a core of a Xeon took 1.4 ns of 64 x 64 x 64, of an EPYC 9005 1.3 of 2 x 1271 by 1271 x 2543.
+// products of 6 x 41 by 41 x 5 floats, of an EPYC 7003 1.3 to 2; where each of a factor's elements lies on a line of
+// its own a core of a Xeon took 1.4 ns of 64 x 64 x 64, of an EPYC 9005 1.3 of 2 x 1271 by 1271 x 2543.
 constexpr double cpu_output_seconds = 2e-9, cpu_term_seconds = 0.75e-9, cpu_line_seconds = 0.7e-9;
 // More of a term whose factors are converted: 2639 products of 9 x 33 by 33 x 16 halves, on two cores of an EPYC 9005.
 constexpr double cpu_convert_seconds = 1.15e-9;

@@ -101,7 +101,9 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     launch.defines().set("STREAM", streams(move, values));
     return launch.done(launch.params.work);
   };
-  return {.seconds = predicted_seconds(move, *axes, values.at("lines_out"), device), .configuration = values, .launches = launches};
+  return {.seconds = predicted_seconds(move, *axes, values.at("lines_out"), device),
+          .configuration = values,
+          .launches = launches};
 }
 
 }  // namespace

@@ -89,8 +89,8 @@ double element_seconds(const core::Move& move, const DeviceModel& device) {
   const core::Loop& fastest = move.axes.back();
   const i64 step = std::max(std::abs(fastest.in), std::abs(fastest.out)) * move.element;
   const double each = cpu_element_seconds + (double(step) > device.sector ? cpu_line_seconds : 0);
-  // A row of several lines of memory is waited for: 691200 rows of 320 bytes took two cores of an EPYC 9005 94 ms and of
-  // an EPYC 7003 121, 281735 of 196 bytes 16 and 28.
+  // A row of several lines of memory is waited for: 691200 rows of 320 bytes took two cores of an EPYC 9005 94 ms and
+  // of an EPYC 7003 121, 281735 of 196 bytes 16 and 28.
   const bool waits = arrays > device.cache && fastest.in == 1 && double(fastest.extent * move.element) > device.sector;
   const double rows = double(move.count()) / double(fastest.extent);
   const double loops = device.on_cores(double(move.count()) * each + rows * cpu_segment_seconds);

@@ -16,8 +16,8 @@ constexpr i64 group_bytes = 256 << 10;  // a group's work: long against its star
 constexpr double row_seconds = 10e-9;
 
 // A row's first bytes one by one, where stores go past the cache and rows begin anywhere in a line: 281735 rows of 196
-// bytes took two cores of an EPYC 7003 36 ms longer than by "plain", of 516 bytes 34 ms; with AVX-512 the 196 bytes took
-// an EPYC 9005 6.5 ms in all.
+// bytes took two cores of an EPYC 7003 36 ms longer than by "plain", of 516 bytes 34 ms; with AVX-512 the 196 bytes
+// took an EPYC 9005 6.5 ms in all.
 constexpr double ragged_row_seconds = 140e-9, masked_ragged_row_seconds = 30e-9;
 
 const std::vector<Tunable>& tunables() {

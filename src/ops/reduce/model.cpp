@@ -13,8 +13,8 @@ double read_seconds(const ReduceProblem& problem, i64 run, i64 stride, const Dev
   const double elements = double(problem.reduction.outputs()) * double(problem.reduction.count());
   const i64 step = stride / problem.parts_of_element(), element = problem.element_bytes();
   const double bytes = sector_bytes(elements, double(run), step, element, device), once = elements * double(element);
-  // Neighbours in a sector belong to outputs that other groups, or cores, reduce at the same time: maxima of 1825622 x 7
-  // halves by rows took an H200 28 us, of 4052620 x 12 bytes 39; by plain two cores of an EPYC 9005 12 and 9 ms.
+  // Neighbours in a sector belong to outputs that other groups, or cores, reduce at the same time: maxima of 1825622 x
+  // 7 halves by rows took an H200 28 us, of 4052620 x 12 bytes 39; by plain two cores of an EPYC 9005 12 and 9 ms.
   double moved = bytes;
   if (step > 1 && keeps_fastest(problem) && double(step * element) < device.sector)
     moved = device.is_cpu() ? std::max(once, bytes / device.units()) : model::cached_again(bytes, once);

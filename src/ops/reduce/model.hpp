@@ -9,8 +9,8 @@ namespace axisloom::ops {
 /// Time to read a reduction's elements in runs of `run` that lie `stride` scalars apart, from memory or from the cache.
 double read_seconds(const ReduceProblem& problem, i64 run, i64 stride, const DeviceModel& device);
 
-/// Of a CPU's core: an element that is loaded by itself and put into a vector, and a vector added to running sums beside
-/// other vectors' loads.
+/// Of a CPU's core: an element that is loaded by itself and put into a vector, and a vector added to running sums
+/// beside other vectors' loads.
 double single_seconds(const ReduceProblem& problem, const DeviceModel& device);
 double single_vector_seconds(const ReduceProblem& problem, const DeviceModel& device);
 

@@ -9,8 +9,8 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr double piece_seconds = 40e-9;     // bringing the lanes of a piece together; runs of 64: sums 32, maxima 39
-constexpr double rest_seconds = 30e-9;      // what is left of a run when whole vectors are taken: rows of 100 floats
+constexpr double piece_seconds = 40e-9;  // bringing the lanes of a piece together; runs of 64: sums 32, maxima 39
+constexpr double rest_seconds = 30e-9;   // what is left of a run when whole vectors are taken: rows of 100 floats
 constexpr i64 few_chains = 4, many_chains = 8;
 constexpr i64 most_additions = 4096;  // of a lane of a chain
 constexpr i64 wanted_tasks = 32;      // for the cores to share; 2^20 floats on two of them: 32 175 us, 8 258 us
