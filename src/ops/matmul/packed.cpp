@@ -26,7 +26,7 @@ Packing packing(bool along_x, i64 panel_row_bytes) {
 constexpr i64 tile_rows = 8;
 constexpr i64 vector_bytes = 64;
 constexpr i64 groups_per_unit = 4;  // at least
-constexpr double efficiency = 0.9;  // of the peak (an estimate)
+constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
 constexpr i64 most_panels = 64;     // of A that a group takes where it keeps their sums from slice to slice of k
 
 const std::vector<Tunable>& tunables() {
