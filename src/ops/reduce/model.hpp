@@ -14,6 +14,9 @@ double read_seconds(const ReduceProblem& problem, i64 run, i64 stride, const Dev
 double single_seconds(const ReduceProblem& problem, const DeviceModel& device);
 double single_vector_seconds(const ReduceProblem& problem, const DeviceModel& device);
 
+/// More of an element, of those that lie `stride` scalars apart, where most have a line of their own.
+double own_line_seconds(const ReduceProblem& problem, i64 stride, const DeviceModel& device);
+
 /// The same shared by `tasks` on a CPU's cores: fewer tasks than cores leave some idle.
 double shared_seconds(double seconds, i64 tasks, const DeviceModel& device);
 

@@ -8,12 +8,12 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr double cpu_output_seconds = 8e-9;   // finding an output's place by division, and its store
+constexpr double cpu_output_seconds = 8e-9;  // finding an output's place by division, and its store
 // Of a GPU, an element: the part of a load's latency that the next one waits for, and operations on 32-bit integers. On
-// an H200 sums of 22516 rows of 172 halves took 24 us, of 440617 of 35 halves 25, of 4055 of 143 doubles 14, of 133508 of
-// 60 doubles 31.
+// an H200 sums of 22516 rows of 172 halves took 24 us, of 440617 of 35 halves 25, of 4055 of 143 doubles 14, of 133508
+// of 60 doubles 31.
 constexpr double element_latencies = 0.16, element_operations = 35;
-constexpr i64 group_elements = 65536;         // a CPU group's work: long against a group's start
+constexpr i64 group_elements = 65536;  // a CPU group's work: long against a group's start
 
 const std::vector<Tunable>& tunables() {
   static const std::vector<Tunable> list = {
@@ -50,7 +50,7 @@ double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceM
     const double operations = double(reduction.outputs()) * count * element_operations;
     return memory + count * element_latencies * device.latency + operations / (device.i32_rate * device.units());
   }
-  const double element = cpu_element_seconds(reduction.recipe);
+  const double element = cpu_element_seconds(reduction.recipe) + own_line_seconds(problem, run.in, device);
   const double loops = double(reduction.outputs()) * (count * element + cpu_output_seconds);
   return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
 }

@@ -88,7 +88,8 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   const i64 tasks = reduction.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
   const double pieces = double(tasks) * double(c.per_part) * (piece_seconds + (whole ? 0 : rest_seconds));
-  const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes;
+  const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes +
+                         own_line_seconds(problem, run.in, device);
   const double loads = contiguous ? 0 : double(reduction.count()) * double(reduction.outputs()) * strided;
   const double read = read_seconds(problem, run.extent, run.in, device);
   const double loops = device.on_cores(pieces + loads);
