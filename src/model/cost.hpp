@@ -11,6 +11,9 @@ namespace axisloom::model {
 /// neighbours.
 double sector_bytes(double elements, double run, i64 stride, i64 element, const DeviceModel& device);
 
+/// What `bytes` count of which only `once` come from a GPU's memory, and the rest from its last-level cache.
+double cached_again(double bytes, double once);
+
 /// The same for the elements of a move taken one by one in the output's order. A sector that is needed again while it
 /// is still in the near cache is moved once. On a GPU a sector that is needed again while it is in a quarter of the
 /// last-level cache counts a quarter.
@@ -19,8 +22,18 @@ double strided_bytes(const core::Move& move, bool output, const DeviceModel& dev
 /// Share of the full bandwidth that accesses of `bytes` bytes an item reach.
 double access_efficiency(i64 bytes, const DeviceModel& device);
 
-/// Time of moving `bytes` at the rate of the memory or of the last-level cache.
-double memory_seconds(double bytes, const DeviceModel& device);
+/// Whether a CPU's vectors hold 16 floats, as those of its kernels do. Those have masks, shorter ones have not.
+bool has_masks(const DeviceModel& device);
+
+/// So many times as long a core takes for the kernels' vectors, beside what its scalar loops say of it.
+double vector_times(const DeviceModel& device);
+
+/// Time of moving `bytes` at the rate of the memory, or of the last-level cache if it holds the `arrays`, of so many
+/// bytes.
+double memory_seconds(double bytes, double arrays, const DeviceModel& device);
+inline double memory_seconds(double bytes, const DeviceModel& device) {
+  return memory_seconds(bytes, bytes, device);
+}
 
 /// The same with one launch.
 double transfer_seconds(double bytes, const DeviceModel& device);

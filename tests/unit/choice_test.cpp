@@ -63,22 +63,16 @@ MeasuredDevice read_measured(const std::filesystem::path& file) {
   return measured;
 }
 
-/// What is asked of all problems of a device that are open, or of all that are held out, and of each one of them.
+/// What is asked of all problems of a device that are open, or of all that are held out.
 constexpr double most_on_average = 1.03, most_of_one = 1.25;
 
-/// What of this was not reached: averages of the held-out problems, and problems, with the reason.
+/// Of those held out, the worst where that was not reached. Nobody has looked which problem it is, lest a model be
+/// fitted to it.
 struct Missed {
-  const char *file, *what;
+  const char* file;
   double most;
-  const char* why;
 };
-constexpr Missed missed[] = {
-    {"epyc-7003", "photo transposed 1, open", 1.64, "within the cache lines of four floats go faster by block"},
-    {"epyc-7003", "small matrices 1, open", 1.65, "packed counts no more for 5 columns, less than a vector"},
-    {"epyc-7003", "small matrices 7, open", 2.57, "the same"},
-    {"epyc-7003", "narrow columns 5, open", 2.06, "columns_cpu takes 7 columns of f16 one by one, and converts each"},
-    {"epyc-7003", "narrow columns 7, open", 1.50, "columns_cpu takes 12 columns of u8 one by one"},
-};
+constexpr Missed missed[] = {{"epyc", 1.45}, {"h200-cuda", 1.34}};
 
 class ChoiceMeasured : public ::testing::TestWithParam<std::filesystem::path> {
  protected:
@@ -88,11 +82,9 @@ class ChoiceMeasured : public ::testing::TestWithParam<std::filesystem::path> {
     return plan(what.op, harness::views_of(what, 0), device, what.options).report().candidate;
   }
 
-  /// The bound of a problem, or of a half's average.
-  double most(const std::string& what, double otherwise) const {
-    const auto at = std::ranges::find_if(
-        missed, [&](const Missed& one) { return GetParam().stem() == one.file && what == one.what; });
-    return at == std::end(missed) ? otherwise : at->most;
+  static double most_of_one_in(bool held_out) {
+    const auto at = std::ranges::find_if(missed, [](const Missed& one) { return GetParam().stem() == one.file; });
+    return held_out && at != std::end(missed) ? at->most : most_of_one;
   }
 
   MeasuredDevice measured_ = read_measured(GetParam());
@@ -101,35 +93,38 @@ class ChoiceMeasured : public ::testing::TestWithParam<std::filesystem::path> {
 
 /// How much longer choices took than the best.
 struct Regret {
-  double logarithms = 0;
+  double logarithms = 0, worst = 1;
   int count = 0;
   void add(double ratio) {
     logarithms += std::log(ratio);
+    worst = std::max(worst, ratio);
     ++count;
   }
   double mean() const { return std::exp(logarithms / std::max(1, count)); }
 };
 
-// Problems that models were fitted to, and those that were held out.
+// Problems that models were fitted to, and those that were held out: of these nothing is printed but how many, the mean
+// and the worst, so that nobody fits a model to them.
 TEST_P(ChoiceMeasured, TheChosenIsHardlySlowerThanTheBest) {
   std::map<bool, Regret> regrets;
   for (const MeasuredDevice::Problem& problem : measured_.problems) {
-    const std::string name = chosen(problem);
+    const std::string name = chosen(problem), shown = problem.held_out() ? "held out" : problem.label + ": " + name;
     const auto time = problem.ms.find(name);
     if (time == problem.ms.end()) {
-      ADD_FAILURE() << problem.label << ": " << name << " was not measured";
+      ADD_FAILURE() << shown << " was not measured";
       continue;
     }
     const auto best = std::ranges::min_element(problem.ms, {}, [](const auto& entry) { return entry.second; });
     const double ratio = time->second / best->second;
     regrets[problem.held_out()].add(ratio);
-    EXPECT_LE(ratio, most(problem.label, most_of_one))
-        << problem.label << ": " << name << " instead of " << best->first;
+    if (problem.held_out()) continue;
+    EXPECT_LE(ratio, most_of_one) << shown << " instead of " << best->first;
   }
   for (const auto& [held_out, regret] : regrets) {
-    const std::string half = held_out ? "held out" : "open";
-    EXPECT_GT(regret.count, 30) << half;
-    EXPECT_LE(regret.mean(), most(half, most_on_average)) << half;
+    SCOPED_TRACE(held_out ? "held out" : "open");
+    EXPECT_GT(regret.count, 30);
+    EXPECT_LE(regret.mean(), most_on_average);
+    EXPECT_LE(regret.worst, most_of_one_in(held_out));
   }
 }
 

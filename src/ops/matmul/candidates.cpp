@@ -22,6 +22,10 @@ i64 ProductProblem::batch_count() const {
   return core::count(product.batch);
 }
 
+i64 ProductProblem::outputs() const {
+  return product.m.extent * product.n.extent * batch_count();
+}
+
 std::string to_string(const ProductProblem& problem) {
   const Product& product = problem.product;
   const core::Loop &m = product.m, &n = product.n, &k = product.k;

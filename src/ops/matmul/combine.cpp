@@ -9,10 +9,6 @@ namespace axisloom::ops {
 
 namespace {
 
-i64 outputs_of(const ProductProblem& problem) {
-  return problem.batch_count() * problem.product.m.extent * problem.product.n.extent;
-}
-
 i64 combine_items(const DeviceModel& device) {
   return device.is_cpu() ? 1 : 256;
 }
@@ -26,7 +22,7 @@ Launch combine_launch(const ProductProblem& problem, i64 parts, const DeviceMode
   main.launch.buffers = {workspace_of(arithmetic_of(problem.product.in).accumulator_bytes())};
   main.defines().set("PER_GROUP", outputs);
   main.params.parts_k = parts;
-  return main.into_result(problem, ceil_div(outputs_of(problem), outputs));
+  return main.into_result(problem, ceil_div(problem.outputs(), outputs));
 }
 
 }  // namespace
@@ -60,7 +56,7 @@ Group largest_group(Group main, const Parts& parts, const DeviceModel& device) {
 }
 
 i64 partial_bytes(const ProductProblem& problem, i64 parts) {
-  return parts * outputs_of(problem) * arithmetic_of(problem.product.in).accumulator_bytes();
+  return parts * problem.outputs() * arithmetic_of(problem.product.in).accumulator_bytes();
 }
 
 double partial_seconds(const ProductProblem& problem, i64 parts, const DeviceModel& device) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace axisloom::ops {
 namespace {
@@ -38,7 +39,8 @@ const std::vector<Tunable>& tunables() {
   return list;
 }
 
-/// What is compiled for a type, and the share of `unit_operations` that it is predicted to reach (estimates).
+/// What is compiled for a type, and the share of `unit_operations` that it is predicted to reach: measured of blocks of
+/// 128 x 128 with 3 stages, an estimate of others.
 struct Blocks {
   i64 m, n, warp_m, warp_n, step, stages, resident;
   double efficiency;
@@ -55,9 +57,9 @@ std::span<const Blocks> blocks_for(Dtype dtype) {
   return two;
 }
 
-// Share of the tensor cores' rate that this kernel is expected to reach: on an H200 it multiplied 4096 x 4096 of f64 at
+// Share of the tensor cores' rate that this kernel reaches beside its outputs: an H200 multiplied 4096 x 4096 of f64 at
 // 45 of 67 TFLOP/s, and of 16-bit floats, which it does not bring fast enough, at 320 of 989.
-constexpr double efficiency_64 = 0.592, efficiency_16 = 0.303;
+constexpr double efficiency_64 = 0.68, efficiency_16 = 0.322;
 
 double unit_operations(Dtype dtype, const DeviceModel& device) {
   return dtype == Dtype::f64 ? efficiency_64 * device.tensor_64_rate : efficiency_16 * device.tensor_16_rate;
@@ -144,13 +146,27 @@ void fit_registers(const Product& product, Shape& shape) {
   blocks.resident = std::max<i64>(1, resident_groups(blocks.resident, shape.items(), sums));
 }
 
-/// Share of a block's rate that is left by pieces of less than 16 bytes, which are more instructions, and by single
-/// elements of 16 bits, which pass through registers (estimates).
+/// Share of a block's rate that is left by pieces of less than 16 bytes, which are more instructions (an estimate).
 double piece_efficiency(const Shape& shape) {
-  constexpr double narrow = 0.6, single = 0.2;
-  const i64 narrowest = std::min(shape.bytes_a, shape.bytes_b);
-  return narrowest == 16 ? 1 : narrowest >= 4 ? narrow : single;
+  constexpr double narrow = 0.6;
+  return std::min(shape.bytes_a, shape.bytes_b) == 16 ? 1 : narrow;
 }
+
+/// Latencies of a load that a step takes by itself. No copy is asynchronous of less than 4 bytes: single elements of 16
+/// bits pass through registers, and the loads of five of an item's wait together.
+double step_latencies(const Shape& shape) {
+  // As of "tile"; and 2569 x 1011 by 1011 x 4, 1003 x 1153 by 1153 x 25 and 20 x 3049 by 3049 x 3452 of f16, which took
+  // an H200 31, 35 and 37 us.
+  constexpr double whole = 1.6, singles_in_flight = 5;
+  constexpr i64 least_copy = 4;  // bytes
+  const Blocks& blocks = shape.blocks;
+  const i64 singles = (shape.bytes_a < least_copy ? blocks.m : 0) + (shape.bytes_b < least_copy ? blocks.n : 0);
+  return whole + double(singles * blocks.step / shape.items()) / singles_in_flight;
+}
+
+// Of an output's epilogue, whose stores are pairs in eight rows at a time: 2617 x 13 by 13 x 2664 of f16 took an H200
+// 25 to 30 us, where memory takes 3.
+constexpr double output_operations = 50;
 
 /// The same where local memory holds fewer groups of a compute unit than registers do, which hides less (an estimate).
 double resident_efficiency(const Product& product, const Shape& shape, const DeviceModel& device) {
@@ -163,14 +179,16 @@ double predicted_seconds(const ProductProblem& problem, const Shape& shape, cons
   const Product& product = problem.product;
   const Blocks& blocks = shape.blocks;
   const i64 parts = shape.parts.count, groups = shape.blocks_of(product) * problem.batch_count() * parts;
-  // Fewer groups than a compute unit holds do not hide each other's latencies: it takes all of them for its full rate.
-  const double rounds = std::max(1.0, double(groups) / (double(blocks.resident) * device.units()));
-  const double group = 2.0 * double(blocks.m * blocks.n * std::min(shape.parts.k_per_group, product.k.extent));
+  // Fewer groups than a compute unit holds share its rate among fewer.
+  const double held = std::min(double(blocks.resident), std::ceil(double(groups) / device.units()));
+  const double rounds = std::max(1.0, double(groups) / (held * device.units()));
+  const i64 steps = ceil_div(std::min(shape.parts.k_per_group, product.k.extent), blocks.step);
+  const double operations = 2.0 * held * double(blocks.m * blocks.n * steps * blocks.step);
   const double rate = unit_operations(product.in, device) * blocks.efficiency * piece_efficiency(shape) *
                       resident_efficiency(product, shape, device);
-  const double partial = parts > 1 ? 2.0 * double(partial_bytes(problem, parts)) : 0;
-  return product_time(rounds * double(blocks.resident) * group / rate, bytes_touched(problem) + partial,
-                      parts > 1 ? 2 : 1, device);
+  const double waits = (block_latencies + double(steps) * step_latencies(shape)) * device.latency;
+  return product_time(rounds * std::max(operations / rate, waits), bytes_touched(problem), parts > 1 ? 2 : 1, device) +
+         outputs_seconds(problem, output_operations, device) + partial_seconds(problem, parts, device);
 }
 
 Best<Shape> best_shape(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -21,9 +21,11 @@ double unit_rate(std::string_view scalar, const DeviceModel& device) {
 
 double arithmetic_operations(const ProductProblem& problem) {
   const Product& product = problem.product;
-  const double each = arithmetic_of(product.in).operations();
-  return each * double(product.m.extent) * double(product.n.extent) * double(product.k.extent) *
-         double(problem.batch_count());
+  return arithmetic_of(product.in).operations() * double(product.k.extent) * double(problem.outputs());
+}
+
+double outputs_seconds(const ProductProblem& problem, double operations, const DeviceModel& device) {
+  return double(problem.outputs()) * operations / (device.i32_rate * device.units());
 }
 
 double bytes_touched(const ProductProblem& problem) {

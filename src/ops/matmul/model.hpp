@@ -19,6 +19,10 @@ double compute_seconds(const Product& product, double operations, double efficie
 /// Time of `launches` that compute for so long, beside `bytes` at the memory's (or the last cache's) rate.
 double product_time(double compute, double bytes, int launches, const DeviceModel& device);
 
+/// Time in which a GPU finishes all elements of C, where each takes so many operations on 32-bit integers: finding its
+/// place, conversion, store.
+double outputs_seconds(const ProductProblem& problem, double operations, const DeviceModel& device);
+
 /// The form with the lowest predicted time of those offered, or why none is possible.
 template <class Form>
 struct Best {

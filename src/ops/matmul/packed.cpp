@@ -1,5 +1,7 @@
 // Variant "packed": panels of A and B packed once, sums in vector registers. For CPUs.
 #include "core/integers.hpp"
+#include "core/number.hpp"
+#include "model/cost.hpp"
 #include "ops/matmul/model.hpp"
 #include "ops/matmul/params.hpp"
 
@@ -24,7 +26,7 @@ Packing packing(bool along_x, i64 panel_row_bytes) {
 constexpr i64 tile_rows = 8;
 constexpr i64 vector_bytes = 64;
 constexpr i64 groups_per_unit = 4;  // at least
-constexpr double efficiency = 0.9;  // of the peak (an estimate)
+constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
 constexpr i64 most_panels = 64;     // of A that a group takes where it keeps their sums from slice to slice of k
 
 const std::vector<Tunable>& tunables() {
@@ -84,16 +86,37 @@ Shape shape_of(const ProductProblem& problem, const Configuration& wish, const D
   return shape;
 }
 
-// Of a batch, a matrix with its panels: 6015 of 9 x 6 by 6 x 11 floats take two cores of an EPYC 7003 3.5 ms.
-constexpr double matrix_seconds = 0.5e-6;
+// Of a core. On two of an EPYC 9005 8762 matrices of 6 x 41 by 41 x 5 floats took 5.4 ms, 6015 of 9 x 6 by 6 x 11 0.7;
+// of f16 20 x 3049 by 3049 x 3452 9.5, 2569 x 1011 by 1011 x 4 2.1. (On an EPYC 7003 the 6015 took 3.5.)
+constexpr double matrix_seconds = 30e-9;    // finding a matrix, in both kernels
+constexpr double byte_seconds = 0.14e-9;    // of a panel that is put together element by element, zeros among them
+constexpr double convert_seconds = 1.4e-9;  // of a small float, beside that
+
+/// Scalars of a side's panels that are not copied as whole vectors: those along k, of converted elements, and of a last
+/// panel that is not full.
+i64 put_one_by_one(i64 extent, i64 width, i64 panels, bool copied, i64 k) {
+  return (copied ? (panels - extent / width) * width : panels * width) * k;
+}
+
+double packing_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
+  const Product& product = problem.product;
+  const i64 k = product.k.extent, scalar = shape.scalar;
+  const bool copies = product.in == Dtype::f32 || product.in == Dtype::f64;
+  const i64 put = put_one_by_one(product.m.extent, shape.rows, shape.panels_a, copies && product.m.in == 1, k) +
+                  put_one_by_one(product.n.extent, shape.columns, shape.panels_b, copies && product.n.other == 1, k);
+  const i64 converted = core::is_small_float(product.in) ? (product.m.extent + product.n.extent) * k : 0;
+  const double each =
+      matrix_seconds + std::max(double(put * shape.parts * scalar) * byte_seconds, double(converted) * convert_seconds);
+  return device.on_cores(double(problem.batch_count()) * each * model::vector_times(device));
+}
 
 double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
   const double whole = double(shape.panels_a * shape.rows * shape.panels_b * shape.columns) /
                        (double(product.m.extent) * double(product.n.extent));
   const double compute = compute_seconds(product, arithmetic_operations(problem) * whole, efficiency, device);
-  const double each = device.on_cores(double(problem.batch_count()) * matrix_seconds);
-  return each + product_time(compute, bytes_touched(problem) + 2 * double(shape.bytes()), 2, device);
+  return product_time(packing_seconds(problem, shape, device) + compute,
+                      bytes_touched(problem) + 2 * double(shape.bytes()), 2, device);
 }
 
 /// A launch of either kernel, whose groups are one item.

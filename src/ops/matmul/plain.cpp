@@ -1,5 +1,7 @@
 // Variant "plain": one item an output, any strides. The last resort, and the reference.
 #include "core/integers.hpp"
+#include "core/number.hpp"
+#include "model/cost.hpp"
 #include "ops/matmul/model.hpp"
 #include "ops/matmul/params.hpp"
 
@@ -12,11 +14,23 @@ namespace {
 constexpr i64 gpu_items = 256;
 constexpr i64 group_terms = 64 << 10;  // a CPU group's work: long against its start, short against a core's share
 
-// Seconds of one term in a strided scalar loop of one core: 1.4 ns measured for 64 x 64 x 64, 3.6 for 256 x 256 x 256.
-constexpr double cpu_term_seconds = 2.5e-9;
+// Of a core: an output, and a term in a loop that no vector takes. Two of an EPYC 9005 took 0.5 ns for a term of 8762
+// products of 6 x 41 by 41 x 5 floats, of an EPYC 7003 1.3 to 2; where each of a factor's elements lies on a line of
+// its own a core of a Xeon took 1.4 ns of 64 x 64 x 64, of an EPYC 9005 1.3 of 2 x 1271 by 1271 x 2543.
+constexpr double cpu_output_seconds = 2e-9, cpu_term_seconds = 0.75e-9, cpu_line_seconds = 0.7e-9;
+// More of a term whose factors are converted: 2639 products of 9 x 33 by 33 x 16 halves, on two cores of an EPYC 9005.
+constexpr double cpu_convert_seconds = 1.15e-9;
 // Share of a GPU's peak: the same kernel reaches 5.4 of an H200's 67 TFLOP/s at 4096.
 constexpr double gpu_efficiency = 0.08;
-constexpr double terms_in_flight = 4;  // of an item: the loads of so many terms wait together
+// Of an item: the loads of so many terms wait together. 2 x 1271 by 1271 x 2543 floats took an H200 66 us, 7 x 702 by
+// 702 x 1698 40; of f16, whose conversions wait too, 1003 x 1153 by 1153 x 25 took 305.
+constexpr double terms_in_flight = 7, small_terms_in_flight = 1.5;
+// So many times the arithmetic, where both factors of each term are converted: 20 x 3049 by 3049 x 3452 and 2617 x 13
+// by 13 x 2664 of f16 on an H200.
+constexpr double converting = 2.4;
+// Of an output: divisions for three axes, and the epilogue. On an H200 1.6 to 2.7 million outputs of 6 and 10 terms
+// took 5 ps each.
+constexpr double output_operations = 165;
 
 const std::vector<Tunable>& tunables() {
   static const std::vector<Tunable> list = {
@@ -25,16 +39,22 @@ const std::vector<Tunable>& tunables() {
   return list;
 }
 
-double predicted_seconds(const ProductProblem& problem, const DeviceModel& device) {
+double gpu_seconds(const ProductProblem& problem, const DeviceModel& device) {
   const Product& product = problem.product;
-  const double bytes = bytes_touched(problem);
-  if (!device.is_cpu())
-    return double(product.k.extent) / terms_in_flight * device.latency +
-           product_time(compute_seconds(product, arithmetic_operations(problem), gpu_efficiency, device), bytes, 1,
-                        device);
-  const double outputs = double(product.m.extent) * double(product.n.extent) * double(problem.batch_count());
-  const double loop = device.on_cores(outputs * double(product.k.extent + 1) * cpu_term_seconds);
-  return std::max(loop, product_time(0, bytes, 1, device));
+  const bool converts = core::is_small_float(product.in);
+  const double waits = double(product.k.extent) / (converts ? small_terms_in_flight : terms_in_flight);
+  const double operations = arithmetic_operations(problem) * (converts ? converting : 1);
+  return waits * device.latency + outputs_seconds(problem, output_operations, device) +
+         product_time(compute_seconds(product, operations, gpu_efficiency, device), bytes_touched(problem), 1, device);
+}
+
+double cpu_seconds(const ProductProblem& problem, const DeviceModel& device) {
+  const Product& product = problem.product;
+  const i64 step = std::max(std::abs(product.k.in), std::abs(product.k.other)) * i64(size_of(product.in));
+  double term = cpu_term_seconds + (double(step) > device.sector ? cpu_line_seconds : 0);
+  if (core::is_small_float(product.in)) term += cpu_convert_seconds * model::vector_times(device);
+  const double loop = double(problem.outputs()) * (double(product.k.extent) * term + cpu_output_seconds);
+  return std::max(device.on_cores(loop), product_time(0, bytes_touched(problem), 1, device));
 }
 
 /// m and n become axes of the batch; the one along which C lies together is walked fastest.
@@ -61,7 +81,7 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
   i64& items = values["items"];
   if (items == 0) items = device.is_cpu() ? 1 : gpu_items;
   return {.group = {items},
-          .seconds = predicted_seconds(problem, device),
+          .seconds = device.is_cpu() ? cpu_seconds(problem, device) : gpu_seconds(problem, device),
           .configuration = values,
           .launches = [&problem, items] { return launch_plain(problem, items); }};
 }

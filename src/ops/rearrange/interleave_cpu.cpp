@@ -12,9 +12,10 @@ namespace {
 constexpr i64 group_bytes = 128 << 10;
 constexpr i64 max_pixel = 32;  // bytes of a pixel that vectors sort: as many vectors are in registers
 constexpr i64 max_lanes = 4;   // that are taken one by one
-// Of a core: bytes in pixels of 16 and 32 on a Xeon took 0.018 to 0.026 ns, and 0.041 to 0.049 ns.
-constexpr double split_seconds = 0.02e-9;    // an element of a pixel's, and a step that sorts it apart
-constexpr double join_seconds = 0.045e-9;    // and together
+// Of a core: bytes in pixels of 16 and 32 took a Xeon 0.018 to 0.026 ns apart, and 0.041 to 0.049 ns together; an EPYC
+// 9005 0.010, and 0.015 to 0.019; an EPYC 7003 0.010, and 0.034. The figures lie between, nearer to the slower ones.
+constexpr double split_seconds = 0.015e-9;   // an element of a pixel's, and a step that sorts it apart
+constexpr double join_seconds = 0.037e-9;    // and together
 constexpr double element_seconds = 0.25e-9;  // one element by itself
 
 const std::vector<Tunable>& tunables() {
@@ -80,8 +81,7 @@ double predicted_seconds(const core::Move& move, const Interleaved& axes, const 
   // Few lanes of many need few of the later steps.
   const int steps = std::min<int>(axes.steps, std::bit_width(u64(lanes.extent - 1)) + 1);
   const double sorted = axes.steps > 0 ? gaps * steps * (axes.split ? split_seconds : join_seconds) : element_seconds;
-  // Vectors are sorted as fast by a core whose scalar loops are slow: an EPYC 7003 takes 0.034 ns to join and half of
-  // split_seconds to split.
+  // Vectors are sorted as fast by a core whose scalar loops are slow.
   const double loop =
       device.on_cores(elements * scalar * element_seconds) + elements * (1 - scalar) * sorted / device.units();
   return std::max(transfer_seconds((1 + gaps) * elements * double(move.element), device), loop);

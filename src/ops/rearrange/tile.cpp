@@ -75,8 +75,9 @@ Vectors vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
 }
 
 // Cost of a tile's row relative to one of 256 bytes: 128 on both tile_bytes cost bytes 6% and floats 8 to 12% on an
-// H200, even where 256 leave a quarter empty (48 x 48 floats: 2961 against 3197 GB/s). Rows of 32 bytes are paired with
-// long ones.
+// H200, even where 256 leave a quarter empty (48 x 48 floats: 2961 against 3197 GB/s). Of 64 on one side 51 MB of
+// bytes, NHWC to NCHW and back, took 32 us and a copy takes 28: 1.33, or more of a shorter launch. Rows of 32 bytes are
+// paired with long ones.
 constexpr double short_reads = 3.7;  // rows of 32 bytes: NC/32HW32 to NCHW of 51 MB took 60 us, back 38
 
 double row_cost(i64 bytes) {

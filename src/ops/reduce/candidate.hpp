@@ -32,6 +32,9 @@ const Candidates<ReduceProblem>& reduce_candidates();
 std::string unfit(const ReduceProblem& problem);
 inline constexpr const char* own_order = "its order of additions is not the portable one";
 
+/// Whether the fastest axis of the input is kept.
+bool keeps_fastest(const ReduceProblem& problem);
+
 /// Why a kernel that walks along rows which become outputs does not take it; empty when it does.
 std::string unfit_for_columns(const ReduceProblem& problem);
 

@@ -46,11 +46,14 @@ std::string unfit(const ReduceProblem& problem) {
   return problem.reduction.count() == 0 ? "there is nothing to reduce" : "";
 }
 
-std::string unfit_for_columns(const ReduceProblem& problem) {
+bool keeps_fastest(const ReduceProblem& problem) {
   const core::Loops& kept = problem.reduction.kept;
+  return !kept.empty() && kept.back().in == problem.parts_of_element();
+}
+
+std::string unfit_for_columns(const ReduceProblem& problem) {
   if (std::string why = unfit(problem); !why.empty()) return why;
-  const bool keeps_fastest = !kept.empty() && kept.back().in == problem.parts_of_element();
-  return keeps_fastest ? "" : "the fastest axis of the input is not kept";
+  return keeps_fastest(problem) ? "" : "the fastest axis of the input is not kept";
 }
 
 i64 lanes_of(const ReduceProblem& problem) {

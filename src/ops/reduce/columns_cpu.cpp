@@ -10,7 +10,6 @@ namespace {
 
 constexpr double output_seconds = 4e-9;    // taking an accumulator out of its vector, and finishing it
 constexpr double vector_seconds = 1.5e-9;  // a vector of a row that is in the cache
-constexpr double few_seconds = 1.5e-9;     // an element where a row is shorter than a vector
 constexpr i64 most_rows = 4096;            // of a part: one running sum takes them all
 constexpr i64 wanted_tasks = 128;          // enough for the cores to share
 constexpr i64 least_elements = 16384;      // of a task: long against a group's start
@@ -47,8 +46,8 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   const core::Loop& column = reduction.kept.back();
   const i64 columns = column.extent, lanes = lanes_of(problem);
   const double rows = double(reduction.count()) * double(c.outers);
-  const double row =
-      columns < lanes ? double(columns) * few_seconds : double(ceil_div(columns, lanes)) * vector_seconds;
+  const double few = double(columns) * single_seconds(problem, device) + single_vector_seconds(problem, device);
+  const double row = columns < lanes ? few : double(ceil_div(columns, lanes)) * vector_seconds;
   const double finish = double(reduction.outputs()) * double(c.parts) * output_seconds;
   const double loops = device.on_cores(rows * row + finish);
   return shared_seconds(std::max(read_seconds(problem, columns, column.in, device), loops), c.tasks(), device);

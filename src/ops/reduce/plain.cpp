@@ -8,9 +8,12 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr double cpu_output_seconds = 8e-9;   // finding an output's place by division, and its store
-constexpr double gpu_element_seconds = 5e-9;  // a load that waits for the one before, shared by nobody
-constexpr i64 group_elements = 65536;         // a CPU group's work: long against a group's start
+constexpr double cpu_output_seconds = 8e-9;  // finding an output's place by division, and its store
+// Of a GPU, an element: the part of a load's latency that the next one waits for, and operations on 32-bit integers. On
+// an H200 sums of 22516 rows of 172 halves took 24 us, of 440617 of 35 halves 25, of 4055 of 143 doubles 14, of 133508
+// of 60 doubles 31.
+constexpr double element_latencies = 0.16, element_operations = 35;
+constexpr i64 group_elements = 65536;  // a CPU group's work: long against a group's start
 
 const std::vector<Tunable>& tunables() {
   static const std::vector<Tunable> list = {
@@ -18,15 +21,17 @@ const std::vector<Tunable>& tunables() {
   return list;
 }
 
-/// An element in a loop on a CPU, whose additions wait for each other; rows of 64 floats on two cores.
-double cpu_element_seconds(Accumulation accumulation) {
-  switch (accumulation) {
+/// An element in a loop on a CPU, whose additions wait for each other; rows of 64 floats on two cores of a Xeon. Of
+/// doubles and integers on an EPYC 9005 and an EPYC 7003: sums of 138945 x 4 doubles, maxima of 4052620 x 12 bytes.
+double cpu_element_seconds(const Recipe& recipe) {
+  const bool integers = recipe.value != Dtype::f32 && recipe.value != Dtype::f64;
+  switch (recipe.accumulation) {
     case Accumulation::compensated:
-      return 4e-9;
+      return recipe.value == Dtype::f64 ? 2.2e-9 : 4e-9;
     case Accumulation::place:
-      return 3e-9;
+      return integers ? 1e-9 : 3e-9;
     case Accumulation::extreme:
-      return 2e-9;
+      return integers ? 0.5e-9 : 2e-9;
     default:
       return 1e-9;
   }
@@ -41,8 +46,11 @@ double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceM
   const Reduction& reduction = problem.reduction;
   const core::Loop& run = reduction.reduced.back();
   const double count = double(reduction.count()), memory = read_seconds(problem, run.extent, run.in, device);
-  if (!device.is_cpu()) return memory + count * gpu_element_seconds;
-  const double element = cpu_element_seconds(reduction.recipe.accumulation);
+  if (!device.is_cpu()) {
+    const double operations = double(reduction.outputs()) * count * element_operations;
+    return memory + count * element_latencies * device.latency + operations / (device.i32_rate * device.units());
+  }
+  const double element = cpu_element_seconds(reduction.recipe) + own_line_seconds(problem, run.in, device);
   const double loops = double(reduction.outputs()) * (count * element + cpu_output_seconds);
   return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
 }

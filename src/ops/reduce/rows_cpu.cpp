@@ -9,9 +9,8 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr double piece_seconds = 40e-9;     // bringing the lanes of a piece together; runs of 64: sums 32, maxima 39
-constexpr double rest_seconds = 30e-9;      // what is left of a run when whole vectors are taken: rows of 100 floats
-constexpr double strided_seconds = 1.2e-9;  // an element that is loaded by itself
+constexpr double piece_seconds = 40e-9;  // bringing the lanes of a piece together; runs of 64: sums 32, maxima 39
+constexpr double rest_seconds = 30e-9;   // what is left of a run when whole vectors are taken: rows of 100 floats
 constexpr i64 few_chains = 4, many_chains = 8;
 constexpr i64 most_additions = 4096;  // of a lane of a chain
 constexpr i64 wanted_tasks = 32;      // for the cores to share; 2^20 floats on two of them: 32 175 us, 8 258 us
@@ -89,9 +88,12 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   const i64 tasks = reduction.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
   const double pieces = double(tasks) * double(c.per_part) * (piece_seconds + (whole ? 0 : rest_seconds));
-  const double loads = contiguous ? 0 : double(reduction.count()) * double(reduction.outputs()) * strided_seconds;
+  const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes +
+                         own_line_seconds(problem, run.in, device);
+  const double loads = contiguous ? 0 : double(reduction.count()) * double(reduction.outputs()) * strided;
   const double read = read_seconds(problem, run.extent, run.in, device);
-  return shared_seconds(read + device.on_cores(pieces + loads), tasks, device);
+  const double loops = device.on_cores(pieces + loads);
+  return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
 
 Launches launch_rows_cpu(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
