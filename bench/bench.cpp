@@ -3,6 +3,7 @@
 
 #include "bench/failure.hpp"
 #include "bench/peers/peers.hpp"
+#include "harness/arguments.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -32,20 +33,11 @@ bool survives(Contestant& contestant, std::byte spoil, Entry& entry, double& che
 }
 
 Entry entry_of(const Contestant& contestant) {
-  Entry entry;
-  entry.name = contestant.name();
-  entry.how = contestant.how();
-  entry.role = contestant.role();
-  return entry;
+  return {.name = contestant.name(), .how = contestant.how(), .role = contestant.role()};
 }
 
 Entry missing_entry(std::string_view name, Role role, Status status, std::string reason) {
-  Entry entry;
-  entry.name = name;
-  entry.role = role;
-  entry.status = status;
-  entry.reason = std::move(reason);
-  return entry;
+  return {.name = std::string(name), .role = role, .status = status, .reason = std::move(reason)};
 }
 
 void write_down(Entry& entry, const Measured& measured, Clock clock, const Work& work) {
@@ -85,8 +77,8 @@ void compare(CaseResult& result) {
     else if (reference == nullptr)
       reference = &entry;
   }
-  std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->seconds < b->seconds; });
-  for (std::size_t place = 0; place < order.size(); ++place) order[place]->rank = static_cast<int>(place) + 1;
+  std::ranges::stable_sort(order, [](const Entry* a, const Entry* b) { return a->seconds < b->seconds; });
+  for (size_t place = 0; place < order.size(); ++place) order[place]->rank = int(place) + 1;
   if (reference == nullptr) return;
   result.reference = reference->name;
   result.reference_role = reference->role;
@@ -95,15 +87,14 @@ void compare(CaseResult& result) {
 }
 
 std::string shapes_of(const Workload& workload) {
-  std::string text;
-  for (std::size_t i = 0; i < workload.inputs(); ++i) text += (i == 0 ? "" : ", ") + to_string(workload.in(i));
-  return text + " -> " + to_string(workload.out());
+  const auto text_of = [](const View& view) { return to_string(view); };
+  return harness::joined(workload.views().first(workload.inputs()), ", ", text_of) + " -> " + to_string(workload.out());
 }
 
-std::int64_t elements_of(const Workload& workload) {
+i64 elements_of(const Workload& workload) {
   if (workload.move()) return workload.move()->count();
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < workload.inputs(); ++i) count += workload.in(i).count();
+  i64 count = 0;
+  for (size_t i = 0; i < workload.inputs(); ++i) count += workload.in(i).count();
   return count;
 }
 
@@ -126,7 +117,7 @@ CaseResult described(const Workload& workload, const std::string& label) {
 }
 
 std::vector<Cache> caches_of(const Workload& workload, const CacheFlusher& flusher, CacheChoice choice) {
-  std::size_t bytes = 0;
+  size_t bytes = 0;
   for (const Buffer& buffer : workload.buffers()) bytes += buffer.bytes();
   if (bytes > flusher.cache_bytes()) return {Cache::beyond};
   if (choice == CacheChoice::cold) return {Cache::cold};
@@ -135,10 +126,10 @@ std::vector<Cache> caches_of(const Workload& workload, const CacheFlusher& flush
 }
 
 /// The last word on a contestant that was right before: it counts for all that was measured in between.
-void check_again(Contestant& contestant, std::size_t place, std::vector<CaseResult>& results, double& checking) {
+void check_again(Contestant& contestant, size_t place, std::vector<CaseResult>& results, double& checking) {
   const auto ran = [&](const CaseResult& result) { return result.entries[place].status == Status::right; };
   Entry verdict;
-  if (std::none_of(results.begin(), results.end(), ran)) return;
+  if (std::ranges::none_of(results, ran)) return;
   if (survives(contestant, second_spoil, verdict, checking)) return;
   for (CaseResult& result : results) {
     Entry& entry = result.entries[place];
@@ -204,7 +195,7 @@ const char* name(CacheChoice choice) noexcept {
 
 bool takes_part(const PeerEntry& entry, const Settings& settings) {
   if (entry.role != Role::peer || settings.all_peers) return true;
-  return std::find(settings.peers.begin(), settings.peers.end(), entry.name) != settings.peers.end();
+  return std::ranges::find(settings.peers, entry.name) != settings.peers.end();
 }
 
 std::vector<CaseResult> compete(Workload& workload, const std::string& label,
@@ -212,7 +203,7 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label,
                                 const Settings& settings, const Progress& progress) {
   CaseResult checked = described(workload, label);
   std::vector<Contestant*> running;
-  std::vector<std::size_t> place;  // of a running contestant among the entries
+  std::vector<size_t> place;  // of a running contestant among the entries
   for (const auto& contestant : contestants) {
     progress(fmt::format("{}: checking {}", label, contestant->name()));
     checked.entries.push_back(entry_of(*contestant));
@@ -225,16 +216,14 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label,
     CaseResult& result = results.emplace_back(checked);
     result.cache = cache;
     const Flush flush = cache == Cache::cold ? Flush([&](Contestant& c) { return c.flush_cache(flusher); }) : Flush();
-    const auto tell = [&](std::size_t round) {
-      progress(fmt::format("{}: {}, round {}", label, name(cache), round + 1));
-    };
+    const auto tell = [&](size_t round) { progress(fmt::format("{}: {}, round {}", label, name(cache), round + 1)); };
     const double start = now();
     const auto measured = measure(running, settings.rules, result.clock, flush, tell);
     result.measuring = now() - start;
-    for (std::size_t i = 0; i < running.size(); ++i)
+    for (size_t i = 0; i < running.size(); ++i)
       write_down(result.entries[place[i]], measured[i], result.clock, running[i]->work());
   }
-  for (std::size_t i = 0; i < running.size(); ++i) {
+  for (size_t i = 0; i < running.size(); ++i) {
     progress(fmt::format("{}: checking {} again", label, running[i]->name()));
     check_again(*running[i], place[i], results, checked.checking);
   }
@@ -275,7 +264,7 @@ CaseResult failed_case(const Job& job, const Device& device, std::string reason)
   result.label = job.label;
   result.text = job.what.text;
   result.op = to_string(job.what.op);
-  for (std::size_t i = 0; i < job.what.shapes.size(); ++i)
+  for (size_t i = 0; i < job.what.shapes.size(); ++i)
     result.shapes += (i == 0 ? "" : ", ") + to_string(View::contiguous(job.what.dtypes[i], job.what.shapes[i]));
   result.clock = clock_of(device);
   result.entries.push_back(missing_entry("axisloom", Role::ours, Status::failed, std::move(reason)));

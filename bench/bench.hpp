@@ -6,7 +6,6 @@
 
 #include <axisloom/device.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,7 +24,7 @@ const char* name(CacheChoice choice) noexcept;
 struct Settings {
   Rules rules;
   CacheChoice cache = CacheChoice::both;
-  std::uint64_t seed = 1;
+  u64 seed = 1;
   Strength strength = Strength::automatic;
   bool every_candidate = false;  // beside the chosen candidate all others that take the job
   bool all_peers = true;
@@ -37,25 +36,24 @@ const char* name(Status status) noexcept;
 
 /// What became of one contestant. Times are of right ones only.
 struct Entry {
-  std::string name;
-  std::string how;
+  std::string name = {}, how = {};
   Role role = Role::peer;
   Status status = Status::right;
-  std::string reason;  // why wrong, failed or absent
-  std::optional<Summary> call, device;
+  std::string reason = {};  // why wrong, failed or absent
+  std::optional<Summary> call = {}, device = {};
   Stop stop = Stop::time_up;
-  double seconds = 0;           // median by the result's clock
-  Work rate;                    // bytes and arithmetic operations per second
-  std::optional<double> share;  // of the rate of the reference in this run
-  int rank = 0;                 // among all that do the job and are right; 0: not ranked
+  double seconds = 0;                // median by the result's clock
+  Work rate = {};                    // bytes and arithmetic operations per second
+  std::optional<double> share = {};  // of the rate of the reference in this run
+  int rank = 0;                      // among all that do the job and are right; 0: not ranked
 };
 
 struct CaseResult {
   std::string label;
   std::string text;
   std::string op, shapes;
-  Work work;                  // bytes read plus written, and arithmetic operations
-  std::int64_t elements = 0;  // of the inputs, or of what is moved
+  Work work;         // bytes read plus written, and arithmetic operations
+  i64 elements = 0;  // of the inputs, or of what is moved
   Limit limit = Limit::memory;
   Strength strength = Strength::automatic;
   Clock clock = Clock::call;

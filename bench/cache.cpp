@@ -16,22 +16,21 @@
 namespace axisloom::bench {
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr size_t mebibyte = size_t{1} << 20;
 /// For devices that do not tell: the largest is that of AMD's MI300, 256 MiB.
-constexpr std::size_t unknown_cache = 256 * mebibyte;
+constexpr size_t unknown_cache = 256 * mebibyte;
 
 /// "307200K", as Linux writes the sizes of caches.
-std::size_t parsed_size(const std::string& text) {
-  std::size_t value = 0, at = 0;
-  while (at < text.size() && text[at] >= '0' && text[at] <= '9')
-    value = 10 * value + static_cast<std::size_t>(text[at++] - '0');
+size_t parsed_size(const std::string& text) {
+  size_t value = 0, at = 0;
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9') value = 10 * value + size_t(text[at++] - '0');
   const char unit = at < text.size() ? text[at] : ' ';
   return value * (unit == 'K' ? mebibyte / 1024 : unit == 'M' ? mebibyte : 1);
 }
 
 /// The largest cache that the first core reaches.
-std::size_t cache_of_host() {
-  std::size_t largest = 0;
+size_t cache_of_host() {
+  size_t largest = 0;
   for (int index = 0; index < 8; ++index) {
     std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
     std::string text;
@@ -54,15 +53,15 @@ const char* name(Cache cache) noexcept {
   return "beyond";
 }
 
-std::size_t last_level_cache(const DeviceInfo& info) {
+size_t last_level_cache(const DeviceInfo& info) {
   // PoCL's figure is a part of a large cache only.
-  const std::size_t known = std::max(info.last_level_cache, info.kind == Kind::cpu ? cache_of_host() : 0);
+  const size_t known = std::max(info.last_level_cache, info.kind == Kind::cpu ? cache_of_host() : 0);
   return known > 0 ? known : unknown_cache;
 }
 
-CacheFlusher::CacheFlusher(const Device& device, Team& team, std::size_t cache_bytes)
+CacheFlusher::CacheFlusher(const Device& device, Team& team, size_t cache_bytes)
     : device_(device), team_(team), cache_bytes_(cache_bytes), written_bytes_(2 * cache_bytes) {
-  const std::size_t most = device.info().max_allocation;
+  const size_t most = device.info().max_allocation;
   if (most > 0) written_bytes_ = std::min(written_bytes_, most);
 }
 
@@ -77,17 +76,17 @@ double CacheFlusher::flush() {
 
 void CacheFlusher::write_on_host() {
   if (on_host_.empty()) try {
-      on_host_.resize(std::max<std::size_t>(1, written_bytes_ / sizeof(std::uint64_t)));
+      on_host_.resize(std::max<size_t>(1, written_bytes_ / sizeof(u64)));
     } catch (const std::bad_alloc&) {
       throw Error(Errc::out_of_memory,
                   fmt::format("no room for the {} MiB that displace the cache", written_bytes_ / mebibyte),
                   "measure with --cache warm");
     }
   // Read and written, a word of each line: memset may write around the cache.
-  constexpr std::int64_t line = 64 / sizeof(std::uint64_t);
+  constexpr i64 line = 64 / sizeof(u64);
   team_.run([&](unsigned member) {
-    const auto [begin, end] = team_.share(static_cast<std::int64_t>(on_host_.size()), member);
-    for (std::int64_t at = begin; at < end; at += line) ++on_host_[static_cast<std::size_t>(at)];
+    const auto [begin, end] = team_.share(i64(on_host_.size()), member);
+    for (i64 at = begin; at < end; at += line) ++on_host_[size_t(at)];
   });
 }
 

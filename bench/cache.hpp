@@ -3,10 +3,11 @@
 
 #include "bench/team.hpp"
 
+#include "core/integers.hpp"
+
 #include <axisloom/device.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace axisloom::bench {
@@ -18,18 +19,18 @@ const char* name(Cache cache) noexcept;
 
 /// Bytes of a device's last-level cache: the larger figure of the driver and, of CPUs, the system. Where neither gives
 /// one, more than any GPU has today.
-std::size_t last_level_cache(const DeviceInfo& info);
+size_t last_level_cache(const DeviceInfo& info);
 
 /// Displaces everything from the cache by writing to a buffer of twice its size.
 class CacheFlusher {
  public:
   /// The buffer is made when it is first needed.
-  CacheFlusher(const Device& device, Team& team, std::size_t cache_bytes);
+  CacheFlusher(const Device& device, Team& team, size_t cache_bytes);
   CacheFlusher(const Device& device, Team& team) : CacheFlusher(device, team, last_level_cache(device.info())) {}
 
-  std::size_t cache_bytes() const noexcept { return cache_bytes_; }
+  size_t cache_bytes() const noexcept { return cache_bytes_; }
   /// Bytes that are written: less than twice the cache only where the device has no buffers of that size.
-  std::size_t written_bytes() const noexcept { return written_bytes_; }
+  size_t written_bytes() const noexcept { return written_bytes_; }
   /// Returns the seconds that it took. Throws Error(out_of_memory) when there is no room for the buffer.
   double flush();
 
@@ -39,8 +40,8 @@ class CacheFlusher {
 
   Device device_;
   Team& team_;
-  std::size_t cache_bytes_, written_bytes_;
-  std::vector<std::uint64_t> on_host_;
+  size_t cache_bytes_, written_bytes_;
+  std::vector<u64> on_host_;
   Buffer on_device_;
   Queue queue_;
 };

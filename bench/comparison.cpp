@@ -13,8 +13,7 @@ namespace {
 constexpr std::string_view ours_name = "axisloom";
 
 Estimate estimate_of(const Document& times) {
-  return {times.at("median_ms").get<double>() * 1e-3, times.at("low_ms").get<double>() * 1e-3,
-          times.at("high_ms").get<double>() * 1e-3};
+  return {number_at(times, "median_ms") * 1e-3, number_at(times, "low_ms") * 1e-3, number_at(times, "high_ms") * 1e-3};
 }
 
 /// Axisloom's figures in a case.
@@ -50,7 +49,7 @@ const Document* find_case(const Document& document, const Document& like) {
 }
 
 Change change_of(const Document* before, const Document& after, double threshold) {
-  Change change{label_of(after), after.at("case").get<std::string>()};
+  Change change{label_of(after), text_at(after, "case")};
   const auto old_figures = before == nullptr ? std::nullopt : figures_of(*before), new_figures = figures_of(after);
   const bool on_cpu = after.at("clock") == "call";
   const auto of_share = [](const std::optional<Figures>& figures) { return !figures || figures->in_references; };
@@ -88,10 +87,10 @@ harness::Cell factor(const std::optional<Estimate>& ratio, double Estimate::*whi
 /// "3 FASTER, 40 SAME".
 std::string tally(const Comparison& comparison) {
   std::string text;
-  for (int v = 0; v <= static_cast<int>(Verdict::broken); ++v) {
+  for (int v = 0; v <= int(Verdict::broken); ++v) {
     const auto verdict = static_cast<Verdict>(v);
-    const auto count = std::count_if(comparison.changes.begin(), comparison.changes.end(),
-                                     [&](const Change& change) { return change.verdict == verdict; });
+    const auto count =
+        std::ranges::count_if(comparison.changes, [&](const Change& change) { return change.verdict == verdict; });
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(verdict));
   }
   return text.empty() ? "no cases" : text;
@@ -101,7 +100,7 @@ std::string tally(const Comparison& comparison) {
 
 const char* name(Verdict verdict) noexcept {
   static constexpr std::array names{"FASTER", "SLOWER", "SAME", "UNCLEAR", "MISSING", "NEW", "BROKEN"};
-  return names[static_cast<std::size_t>(verdict)];
+  return names[size_t(verdict)];
 }
 
 Estimate quotient(const Estimate& above, const Estimate& below) {
@@ -121,7 +120,7 @@ Verdict judged(const Estimate& ratio, double threshold) {
 }
 
 bool Comparison::regression() const noexcept {
-  return std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+  return std::ranges::any_of(changes, [](const Change& change) {
     return change.verdict == Verdict::slower || change.verdict == Verdict::broken;
   });
 }
@@ -132,7 +131,7 @@ Comparison compared(const Document& before, const Document& after, double thresh
     comparison.changes.push_back(change_of(find_case(before, result), result, threshold));
   for (const Document& result : before.at("cases"))
     if (find_case(after, result) == nullptr)
-      comparison.changes.push_back({label_of(result), result.at("case").get<std::string>(), Verdict::missing});
+      comparison.changes.push_back({label_of(result), text_at(result, "case"), Verdict::missing});
   return comparison;
 }
 

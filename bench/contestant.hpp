@@ -4,6 +4,10 @@
 #include "bench/cache.hpp"
 #include "bench/workload.hpp"
 
+#include "core/not_copied.hpp"
+
+#include <axisloom/error.hpp>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,14 +29,12 @@ enum class Role { ours, copy, read, peak, peer };
 const char* name(Role role) noexcept;
 bool is_reference(Role role) noexcept;
 
-class Contestant {
+class Contestant : core::NotCopied {
  public:
   /// `how` says in a few words what is called: "cv::transpose, OpenCV 4.6.0".
   Contestant(Workload& workload, std::string name, std::string how, Role role)
       : workload_(workload), name_(std::move(name)), how_(std::move(how)), role_(role) {}
   virtual ~Contestant() = default;
-  Contestant(const Contestant&) = delete;
-  Contestant& operator=(const Contestant&) = delete;
 
   const std::string& name() const noexcept { return name_; }
   const std::string& how() const noexcept { return how_; }
@@ -49,7 +51,7 @@ class Contestant {
   /// What it does in a run; of references less than the job.
   virtual Work work() const { return workload_.work(); }
   /// Bytes that a run writes, and leaves for the caches to write back.
-  virtual double written() const { return static_cast<double>(workload_.output_bytes()); }
+  virtual double written() const { return double(workload_.output_bytes()); }
   /// What is wrong with the result of the last run.
   virtual Mistakes judge() { return workload_.judge(result()); }
 
@@ -72,6 +74,16 @@ struct Offer {
   std::string reason;
 
   static Offer absent(std::string why) { return {nullptr, std::move(why)}; }
+  /// A contestant that may find out while it prepares that its library refuses the job.
+  template <class Call, class... Arguments>
+  static Offer unless_refused(Arguments&&... arguments) {
+    try {
+      return {std::make_unique<Call>(std::forward<Arguments>(arguments)...), {}};
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported) throw;
+      return absent(error.parts().message);
+    }
+  }
 };
 
 }  // namespace axisloom::bench

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace axisloom::bench {
 
-Data Data::of(Dtype dtype, std::uint64_t seed) {
-  Data data{static_cast<std::int64_t>(size_of(dtype)), seed};
+Data Data::of(Dtype dtype, u64 seed) {
+  Data data{i64(size_of(dtype)), seed};
   // An exponent whose upper bits are 01 is neither that of zero nor that of infinity, in f16 and bf16, f32 and f64.
   if (dtype == Dtype::boolean) {
     data.keep = 1;
@@ -24,15 +23,15 @@ Data Data::of(Dtype dtype, std::uint64_t seed) {
   return data;
 }
 
-Data Data::numbers(Dtype dtype, std::uint64_t seed, int fraction_bits) {
-  Data data{static_cast<std::int64_t>(size_of(dtype)), seed};
+Data Data::numbers(Dtype dtype, u64 seed, int fraction_bits) {
+  Data data{i64(size_of(dtype)), seed};
   if (dtype == Dtype::boolean) data.keep = 1;
   const core::FloatFormat* const format = core::float_format(dtype);
   if (format == nullptr) return data;
   const int kept = std::min(fraction_bits, format->fraction_bits);
-  const std::uint64_t fraction = ((std::uint64_t{1} << kept) - 1) << (format->fraction_bits - kept);
-  data.keep = fraction | std::uint64_t{1} << (format->bits() - 1);
-  data.set = std::uint64_t(format->bias() - 1) << format->fraction_bits;
+  const u64 fraction = ((u64{1} << kept) - 1) << (format->fraction_bits - kept);
+  data.keep = fraction | u64{1} << (format->bits() - 1);
+  data.set = u64(format->bias() - 1) << format->fraction_bits;
   if (format->bits() == 32) {  // the second component of a c64; of others the upper half is not used
     data.keep |= data.keep << 32;
     data.set |= data.set << 32;
@@ -41,13 +40,13 @@ Data Data::numbers(Dtype dtype, std::uint64_t seed, int fraction_bits) {
 }
 
 void fill_on_host(Team& team, const Data& data, std::span<std::byte> memory) {
-  const auto count = static_cast<std::int64_t>(memory.size()) / data.element;
-  const auto part = static_cast<std::size_t>(std::min<std::int64_t>(data.element, 8));
+  const auto count = i64(memory.size()) / data.element;
+  const auto part = size_t(std::min<i64>(data.element, 8));
   team.run([&](unsigned member) {
     const auto [begin, end] = team.share(count, member);
-    for (std::int64_t i = begin; i < end; ++i)
+    for (i64 i = begin; i < end; ++i)
       for (unsigned half = 0; half < (data.element == 16 ? 2u : 1u); ++half) {
-        const std::uint64_t bits = data.bits(static_cast<std::uint64_t>(i), half);  // little endian, as all devices are
+        const u64 bits = data.bits(u64(i), half);  // little endian, as all devices are
         std::memcpy(memory.data() + i * data.element + half * 8, &bits, part);
       }
   });
@@ -58,14 +57,14 @@ WholeNumbers::WholeNumbers(Dtype dtype, int fraction_bits) {
   floating = format != nullptr;
   if (floating) {
     const int kept = std::min(fraction_bits, format->fraction_bits);
-    sign_bit = static_cast<unsigned>(format->bits() - 1);
-    fraction_shift = static_cast<unsigned>(format->fraction_bits - kept);
-    fraction_mask = (std::uint64_t{1} << kept) - 1;
+    sign_bit = unsigned(format->bits() - 1);
+    fraction_shift = unsigned(format->fraction_bits - kept);
+    fraction_mask = (u64{1} << kept) - 1;
     unit = std::ldexp(1.0, -kept - 1);
     return;
   }
   is_signed = dtype == Dtype::i8 || dtype == Dtype::i16 || dtype == Dtype::i32 || dtype == Dtype::i64;
-  unused = static_cast<unsigned>(64 - 8 * size_of(dtype));
+  unused = unsigned(64 - 8 * size_of(dtype));
 }
 
 }  // namespace axisloom::bench

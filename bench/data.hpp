@@ -4,31 +4,31 @@
 #include "bench/team.hpp"
 #include "harness/random.hpp"
 
+#include "core/integers.hpp"
+
 #include <axisloom/array.hpp>
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <span>
 
 namespace axisloom::bench {
 
 /// What the elements of one buffer are. The kernels of verify.kernel compute the same.
 struct Data {
-  std::int64_t element = 1;  // bytes: 1, 2, 4, 8 or 16
-  std::uint64_t seed = 1;
-  std::uint64_t keep = ~std::uint64_t{0};  // bits of the hash that stay as they are
-  std::uint64_t set = 0;                   // bits that are set afterwards
+  i64 element = 1;  // bytes: 1, 2, 4, 8 or 16
+  u64 seed = 1;
+  u64 keep = ~u64{0};  // bits of the hash that stay as they are
+  u64 set = 0;         // bits that are set afterwards
 
   /// For moves: any bits that read as floats of the element's size are finite and normal, whatever the dtype: libraries
   /// that know floats alone move integers as such, and multiply by one, which changes NaNs.
-  static Data of(Dtype dtype, std::uint64_t seed);
+  static Data of(Dtype dtype, u64 seed);
   /// For arithmetic: integers of the full range, and floats of random sign and of size 0.5 to 1, the first excluded bit
   /// of whose fractions is at `fraction_bits` (at most; a dtype's own fraction may be shorter).
-  static Data numbers(Dtype dtype, std::uint64_t seed, int fraction_bits);
+  static Data numbers(Dtype dtype, u64 seed, int fraction_bits);
 
   /// Eight bytes of the element at a position; `half` 1 is the upper half of a 16-byte element.
-  std::uint64_t bits(std::uint64_t position, unsigned half) const noexcept {
+  u64 bits(u64 position, unsigned half) const noexcept {
     return (harness::mixed((2 * position + half + seed) * harness::golden_step) & keep) | set;
   }
 };
@@ -40,16 +40,15 @@ void fill_on_host(Team& team, const Data& data, std::span<std::byte> memory);
 struct WholeNumbers {
   WholeNumbers(Dtype dtype, int fraction_bits);
 
-  std::int64_t operator()(std::uint64_t bits) const noexcept {
-    const auto size = static_cast<std::int64_t>(fraction_mask + 1 + ((bits >> fraction_shift) & fraction_mask));
+  i64 operator()(u64 bits) const noexcept {
+    const auto size = i64(fraction_mask + 1 + ((bits >> fraction_shift) & fraction_mask));
     if (floating) return (bits >> sign_bit & 1) != 0 ? -size : size;
-    return is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
-                     : static_cast<std::int64_t>(bits << unused >> unused);
+    return is_signed ? i64(bits << unused) >> unused : i64(bits << unused >> unused);
   }
 
   bool floating = false, is_signed = false;
   unsigned sign_bit = 0, fraction_shift = 0;  // of floats, whose leading bit is not stored
-  std::uint64_t fraction_mask = 0;
+  u64 fraction_mask = 0;
   unsigned unused = 0;  // upper bits of integers
   double unit = 1;      // what a whole number stands for is that number times this
 };

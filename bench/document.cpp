@@ -29,7 +29,7 @@ std::optional<std::string> fault_of(const Document& document) {
 }
 
 Document parse_document(const std::string& path) {
-  constexpr std::size_t limit = std::size_t{64} << 20;  // bytes: eighty times the longest of docs/results
+  constexpr size_t limit = size_t{64} << 20;  // bytes: eighty times the longest of docs/results
   Document document = Document::parse(io::InputFile(path).text(limit), nullptr, false);
   if (document.is_discarded())
     throw Error(Errc::file, fmt::format("{} is not complete JSON", io::printable(path)),
@@ -47,8 +47,8 @@ Document load_document(const std::string& path) {
 
 std::string device_name(const Document& document) {
   const Document& device = document.at("environment").at("device");
-  const auto spec = device.at("spec").get<std::string>();
-  return fmt::format("{} ({})", device.at("name").get<std::string>(), spec.substr(0, spec.find(':')));
+  const auto spec = text_at(device, "spec");
+  return fmt::format("{} ({})", text_at(device, "name"), spec.substr(0, spec.find(':')));
 }
 
 std::string cache_of(const Document& result) {
@@ -57,12 +57,20 @@ std::string cache_of(const Document& result) {
 
 std::string label_of(const Document& result) {
   const std::string cache = cache_of(result);
-  const auto label = result.at("label").get<std::string>();
+  const auto label = text_at(result, "label");
   return cache == "warm" || cache == "cold" ? fmt::format("{}, {}", label, cache) : label;
 }
 
 bool is_arithmetic(const Document& result) {
   return result.value("limit", "") == "arithmetic";
+}
+
+std::string text_at(const Document& document, std::string_view name) {
+  return document.at(name).get<std::string>();
+}
+
+double number_at(const Document& document, std::string_view name) {
+  return document.at(name).get<double>();
 }
 
 const Document* find_contestant(const Document& result, std::string_view name) {
@@ -84,7 +92,7 @@ std::string share_key(Role reference) {
 
 std::optional<double> share_of(const Document& contestant) {
   for (Role role : reference_roles)
-    if (contestant.contains(share_key(role))) return contestant.at(share_key(role)).get<double>();
+    if (contestant.contains(share_key(role))) return number_at(contestant, share_key(role));
   return std::nullopt;
 }
 

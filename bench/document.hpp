@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace axisloom::bench {
 
@@ -30,6 +29,9 @@ std::string label_of(const Document& result);
 std::string cache_of(const Document& result);
 /// Documents from before there was arithmetic do not say what limits a case.
 bool is_arithmetic(const Document& result);
+/// A member that is there.
+std::string text_at(const Document& document, std::string_view name);
+double number_at(const Document& document, std::string_view name);
 /// The contestant of a case by its name, or null.
 const Document* find_contestant(const Document& result, std::string_view name);
 /// The contestant that shares refer to, or null.

@@ -3,8 +3,6 @@
 
 #include "bench/failure.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,10 +21,10 @@ std::vector<double> times(const Measured& measured, Clock clock) {
 /// multiple of n, each follows each other equally often: what one leaves behind in the caches burdens all alike.
 /// E. J. Williams, "Experimental designs balanced for the estimation of residual effects of treatments", Australian
 /// Journal of Scientific Research A 2, 1949.
-std::size_t whose_turn(std::size_t round, std::size_t turn, std::size_t n) {
+size_t whose_turn(size_t round, size_t turn, size_t n) {
   const bool backwards = n % 2 == 1 && round / n % 2 == 1;
   if (backwards) turn = n - 1 - turn;
-  const std::size_t zigzag = turn % 2 == 1 ? (turn + 1) / 2 : n - turn / 2;
+  const size_t zigzag = turn % 2 == 1 ? (turn + 1) / 2 : n - turn / 2;
   return (zigzag + round) % n;
 }
 
@@ -37,7 +35,7 @@ class Runner {
       : contestant_(contestant), rules_(rules), clock_(clock), flush_(flush) {}
 
   void warm_up() {
-    for (std::size_t runs = 0; alive() && runs < rules_.max_samples; ++runs) {
+    for (size_t runs = 0; alive() && runs < rules_.max_samples; ++runs) {
       const auto timing = run();
       if (!timing) return;
       if (timing->call > rules_.longest_run) {
@@ -57,7 +55,7 @@ class Runner {
     measured_.samples.push_back(*timing);
     spent_ += timing->call;
     // Sorting all samples after each of thousands of runs would itself take the machine's time.
-    const std::size_t n = measured_.samples.size();
+    const size_t n = measured_.samples.size();
     if (n < 64 || n % (n / 32) == 0) converged_ = converged();
   }
   bool satisfied() const { return !alive() || converged_ || exhausted(); }
@@ -73,11 +71,11 @@ class Runner {
     return before.elsewhere() != contestant_.elsewhere() || before.written() > 2 * contestant_.written();
   }
   bool exhausted() const {
-    const std::size_t n = measured_.samples.size();
+    const size_t n = measured_.samples.size();
     return n >= rules_.min_samples && (spent_ >= rules_.max_seconds || n >= rules_.max_samples);
   }
   bool converged() const {
-    const std::size_t n = measured_.samples.size();
+    const size_t n = measured_.samples.size();
     if (n < rules_.min_samples || (spent_ < rules_.min_seconds && n < rules_.max_samples)) return false;
     return summarise(times(measured_, clock_)).width() <= rules_.width;
   }
@@ -142,15 +140,15 @@ double seconds(const Timing& timing, Clock clock) noexcept {
 }
 
 std::vector<Measured> measure(std::span<Contestant* const> contestants, const Rules& rules, Clock clock,
-                              const Flush& flush, const std::function<void(std::size_t)>& progress) {
+                              const Flush& flush, const std::function<void(size_t)>& progress) {
   std::vector<Runner> runners;
   for (Contestant* contestant : contestants) runners.emplace_back(*contestant, rules, clock, flush);
   for (Runner& runner : runners) runner.warm_up();
   const auto satisfied = [](const Runner& runner) { return runner.satisfied(); };
   const Runner* before = runners.empty() ? nullptr : &runners.back();
-  for (std::size_t round = 0; !std::all_of(runners.begin(), runners.end(), satisfied); ++round) {
+  for (size_t round = 0; !std::ranges::all_of(runners, satisfied); ++round) {
     if (progress) progress(round);
-    for (std::size_t turn = 0; turn < runners.size(); ++turn) {
+    for (size_t turn = 0; turn < runners.size(); ++turn) {
       Runner& runner = runners[whose_turn(round, turn, runners.size())];
       if (!runner.takes_turns()) continue;
       runner.take_turn(before);
@@ -165,8 +163,7 @@ std::vector<Measured> measure(std::span<Contestant* const> contestants, const Ru
 std::optional<Summary> summary(const Measured& measured, Clock clock) {
   const auto lacks_device = [](const Timing& timing) { return !timing.device; };
   if (measured.samples.empty()) return std::nullopt;
-  if (clock == Clock::device && std::any_of(measured.samples.begin(), measured.samples.end(), lacks_device))
-    return std::nullopt;
+  if (clock == Clock::device && std::ranges::any_of(measured.samples, lacks_device)) return std::nullopt;
   return summarise(times(measured, clock));
 }
 

@@ -23,8 +23,8 @@ struct Rules {
   double max_seconds = 5;        // of its own runs, after which it stops in any case
   double warm_up_seconds = 0.1;  // of its own runs, before anything counts
   double width = 0.02;           // of the interval, as a share of the median
-  std::size_t min_samples = 6;   // the fewest that give an interval of 95%
-  std::size_t max_samples = 20000;
+  size_t min_samples = 6;        // the fewest that give an interval of 95%
+  size_t max_samples = 20000;
   double longest_run = 60;  // seconds; a contestant whose first run takes longer is left out
 
   static Rules with_min_seconds(double seconds) { return {seconds, 10 * seconds, 0.2 * seconds}; }
@@ -52,7 +52,7 @@ using Flush = std::function<double(Contestant&)>;
 /// it comes right before every run that counts; it is no part of the run's time, but of the time that a contestant uses
 /// up. One measurement per contestant; a contestant that throws fails alone, but a lost device ends everything.
 std::vector<Measured> measure(std::span<Contestant* const> contestants, const Rules& rules, Clock clock,
-                              const Flush& flush = {}, const std::function<void(std::size_t round)>& progress = {});
+                              const Flush& flush = {}, const std::function<void(size_t round)>& progress = {});
 
 /// Summary of one clock's samples; nothing when they lack it.
 std::optional<Summary> summary(const Measured& measured, Clock clock);

@@ -1,6 +1,8 @@
 // Reads /proc, /sys and nvidia-smi; what cannot be found is left out.
 #include "bench/environment.hpp"
 
+#include "harness/arguments.hpp"
+
 #include <sys/utsname.h>
 
 #include <fmt/format.h>
@@ -9,7 +11,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <memory>
@@ -34,9 +35,9 @@ std::string first_line(const char* path) {
 std::string field(const char* path, std::string_view name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(':');
+    const size_t colon = line.find(':');
     if (!line.starts_with(name) || colon == std::string::npos) continue;
-    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    const size_t start = line.find_first_not_of(" \t", colon + 1);
     return start == std::string::npos ? std::string() : line.substr(start);
   }
   return {};
@@ -101,7 +102,7 @@ bool is_nvidia_card(const DeviceInfo& info) {
 /// The card's number among NVIDIA's: OpenCL counts other vendors' devices too.
 int card_number(const DeviceInfo& info) {
   const std::vector<DeviceInfo> present = devices();
-  return static_cast<int>(std::count_if(present.begin(), present.end(), [&](const DeviceInfo& other) {
+  return int(std::ranges::count_if(present, [&](const DeviceInfo& other) {
     return other.api == info.api && other.index < info.index && is_nvidia_card(other);
   }));
 }
@@ -126,9 +127,7 @@ Json conditions(const Device& device) {
   const DeviceInfo& info = device.info();
   if (!is_nvidia_card(info)) return json;
   static constexpr std::array names{"clocks.sm", "clocks.mem", "temperature.gpu", "power.draw", "driver_version"};
-  std::string fields;
-  for (const char* name : names) fields += (fields.empty() ? "" : ",") + std::string(name);
-  std::istringstream values(ask_nvidia_smi(card_number(info), fields));
+  std::istringstream values(ask_nvidia_smi(card_number(info), harness::joined(names, ",")));
   for (const char* name : names) {
     std::string value;
     if (std::getline(values >> std::ws, value, ',')) json["card"][name] = value;

@@ -21,7 +21,7 @@ std::optional<std::string> failure_of(const Function& function,
     function();
     return std::nullopt;
   } catch (const Error& error) {
-    if (std::find(ending.begin(), ending.end(), error.code()) != ending.end()) throw;
+    if (std::ranges::find(ending, error.code()) != ending.end()) throw;
     return error.what();
   } catch (const std::bad_alloc&) {
     return "out of host memory";

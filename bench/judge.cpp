@@ -15,7 +15,7 @@ namespace axisloom::bench {
 namespace {
 
 /// Up to so many elements or arithmetic operations the oracle is asked when nothing is said about it.
-constexpr double full_check_limit = std::int64_t{1} << 28;
+constexpr double full_check_limit = i64{1} << 28;
 
 class OracleJudge final : public Judge {
  public:
@@ -34,18 +34,17 @@ class OracleJudge final : public Judge {
   void find_answer() {
     std::vector<std::vector<std::byte>> fetched(workload_.inputs());
     std::vector<const std::byte*> in;
-    for (std::size_t i = 0; i < fetched.size(); ++i) in.push_back(workload_.input_on_host(i, fetched[i]));
-    want_.resize(std::max<std::size_t>(1, workload_.output_bytes()));
+    for (size_t i = 0; i < fetched.size(); ++i) in.push_back(workload_.input_on_host(i, fetched[i]));
+    want_.resize(std::max<size_t>(1, workload_.output_bytes()));
     bound_ = harness::ask_oracle(workload_.op(), workload_.views(), in, want_.data());
   }
 
   Mistakes compared(const std::byte* got) const {
     Mistakes mistakes;
-    harness::for_each_difference(workload_.out(), want_.data(), got, bound_,
-                                 [&](const Dims&, std::int64_t offset, double) {
-                                   if (mistakes.count++ == 0) mistakes.first = offset;
-                                   return true;
-                                 });
+    harness::for_each_difference(workload_.out(), want_.data(), got, bound_, [&](const Dims&, i64 offset, double) {
+      mistakes.note(offset);
+      return true;
+    });
     return mistakes;
   }
 
@@ -87,7 +86,7 @@ std::unique_ptr<Judge> own_judge(Workload& workload) {
 /// The oracle's answer is preferred where it comes soon. Of reductions it holds only within a bound that grows with the
 /// array, while their own judge wants every bit.
 bool prefers_oracle(const Workload& workload) {
-  const double work = workload.move() ? static_cast<double>(workload.move()->count()) : workload.operations();
+  const double work = workload.move() ? double(workload.move()->count()) : workload.operations();
   return workload.host(0) != nullptr && !workload.reduction() && work <= full_check_limit;
 }
 

@@ -5,7 +5,6 @@
 #include "bench/verify.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -43,6 +42,6 @@ bool can_judge(const Product& product) noexcept;
 int fraction_bits(std::string_view op, Dtype dtype) noexcept;
 
 /// Rows and columns of which a sampling judge works out every element.
-inline constexpr std::int64_t sampled_rows = 64;
+inline constexpr i64 sampled_rows = 64;
 
 }  // namespace axisloom::bench

@@ -52,15 +52,15 @@ std::vector<Folded> folded_on_device(const Device& device, const Queue& queue, c
   defines.set("COMPONENTS", components).set("IN_ONE", reduction.in == Dtype::c64);
   defines.set("FOLD", fold == Fold::sum ? FOLD_SUM : fold == Fold::least ? FOLD_LEAST : FOLD_GREATEST);
 
-  std::vector<Folded> parts_of_all(std::size_t(params.tasks * components));
+  std::vector<Folded> parts_of_all(size_t(params.tasks * components));
   const auto bytes = std::as_writable_bytes(std::span(parts_of_all));
   const Buffer buffers[] = {device.allocate(bytes.size())};
   launch_check(device, queue, "judge", "fold", defines, params.tasks, buffers, std::as_bytes(std::span(&params, 1)));
   queue.read(buffers[0], 0, bytes).wait();
 
-  const auto results = std::size_t(params.results * components);
+  const auto results = size_t(params.results * components);
   std::vector<Folded> folded(parts_of_all.begin(), parts_of_all.begin() + std::ptrdiff_t(results));
-  for (std::size_t i = results; i < parts_of_all.size(); ++i) merge(fold, folded[i % results], parts_of_all[i]);
+  for (size_t i = results; i < parts_of_all.size(); ++i) merge(fold, folded[i % results], parts_of_all[i]);
   return folded;
 }
 
@@ -77,7 +77,7 @@ std::vector<Number> thin_product_on_device(const Device& device, const Queue& qu
   jit::Defines defines = judge_defines(matrix.numbers);
   defines.set("NUMBER", std::is_floating_point_v<Number> ? "f64" : "u64");
 
-  std::vector<Number> result(std::size_t(rows * width));
+  std::vector<Number> result(size_t(rows * width));
   const auto from = std::as_bytes(std::span(packed));
   const auto to = std::as_writable_bytes(std::span(result));
   const Buffer buffers[] = {device.allocate(from.size()), device.allocate(to.size())};

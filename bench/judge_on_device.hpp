@@ -7,7 +7,6 @@
 
 #include <axisloom/device.hpp>
 
-#include <cstdint>
 #include <vector>
 
 namespace axisloom::bench {
@@ -15,9 +14,9 @@ namespace axisloom::bench {
 /// What became of the numbers that go into one result, or into one component of a complex one. Sums count modulo 2^64,
 /// as those of integers do; of floats they stay far below.
 struct Folded {
-  std::uint64_t sum = 0;
-  std::int64_t best = 0;
-  std::int64_t best_at = -1;  // along the reduced axis; -1: none yet
+  u64 sum = 0;
+  i64 best = 0;
+  i64 best_at = -1;  // along the reduced axis; -1: none yet
 };
 enum class Fold { sum, least, greatest };
 
@@ -32,12 +31,11 @@ std::vector<Folded> folded_on_device(const Device& device, const Queue& queue, c
 struct HashedMatrix {
   const Data& data;
   WholeNumbers numbers;
-  std::int64_t offset, row, column;  // of the first element, and steps
+  i64 offset, row, column;  // of the first element, and steps
 };
 /// rows x width: the product of a matrix of so many rows and a packed one of k x width. Number: double or u64.
 template <class Number>
 std::vector<Number> thin_product_on_device(const Device& device, const Queue& queue, const HashedMatrix& matrix,
-                                           std::int64_t rows, std::int64_t k, std::int64_t width,
-                                           const std::vector<Number>& packed);
+                                           i64 rows, i64 k, i64 width, const std::vector<Number>& packed);
 
 }  // namespace axisloom::bench

@@ -30,32 +30,32 @@
 namespace axisloom::bench {
 namespace {
 
-constexpr std::int64_t sum_width = 64;    // elements of a sum with signs
-constexpr double certainty = 8;           // standard deviations
-constexpr std::int64_t rows_at_once = 4;  // of a thin product, so that each of its packed rows is used so often
+constexpr i64 sum_width = 64;    // elements of a sum with signs
+constexpr double certainty = 8;  // standard deviations
+constexpr i64 rows_at_once = 4;  // of a thin product, so that each of its packed rows is used so often
 
 /// Rows that are worked out: the first, the last, and others spread evenly.
-std::vector<std::int64_t> sample(std::int64_t count) {
-  const std::int64_t taken = std::min(count, sampled_rows);
-  std::vector<std::int64_t> chosen;
-  for (std::int64_t i = 0; i < taken; ++i) chosen.push_back(taken == 1 ? 0 : i * (count - 1) / (taken - 1));
+std::vector<i64> sample(i64 count) {
+  const i64 taken = std::min(count, sampled_rows);
+  std::vector<i64> chosen;
+  for (i64 i = 0; i < taken; ++i) chosen.push_back(taken == 1 ? 0 : i * (count - 1) / (taken - 1));
   return chosen;
 }
 
 /// rows x width, from a tall factor given as element(row, k) and a packed one of k x width.
 template <class Number, class Element>
-std::vector<Number> thin_product_on_host(Team& team, std::int64_t rows, std::int64_t k, std::int64_t width,
-                                         const std::vector<Number>& packed, const Element& element) {
-  std::vector<Number> result(static_cast<std::size_t>(rows * width));
+std::vector<Number> thin_product_on_host(Team& team, i64 rows, i64 k, i64 width, const std::vector<Number>& packed,
+                                         const Element& element) {
+  std::vector<Number> result(size_t(rows * width));
   team.run([&](unsigned member) {
-    const auto [begin, end] = team.share((rows + rows_at_once - 1) / rows_at_once, member);
-    for (std::int64_t first = begin * rows_at_once; first < std::min(end * rows_at_once, rows); first += rows_at_once)
-      for (std::int64_t kk = 0; kk < k; ++kk)
-        for (std::int64_t row = first; row < std::min(first + rows_at_once, rows); ++row) {
+    const auto [begin, end] = team.share(ceil_div(rows, rows_at_once), member);
+    for (i64 first = begin * rows_at_once; first < std::min(end * rows_at_once, rows); first += rows_at_once)
+      for (i64 kk = 0; kk < k; ++kk)
+        for (i64 row = first; row < std::min(first + rows_at_once, rows); ++row) {
           const Number factor = element(row, kk);
           const Number* const from = packed.data() + kk * width;
           Number* const to = result.data() + row * width;
-          for (std::int64_t j = 0; j < width; ++j) to[j] += factor * from[j];
+          for (i64 j = 0; j < width; ++j) to[j] += factor * from[j];
         }
   });
   return result;
@@ -65,14 +65,14 @@ std::vector<Number> thin_product_on_host(Team& team, std::int64_t rows, std::int
 template <class Number>
 class Elements {
  public:
-  Elements(const Data& data, Dtype dtype, const Matrix& matrix, std::int64_t batch)
+  Elements(const Data& data, Dtype dtype, const Matrix& matrix, i64 batch)
       : data_(data), whole_(dtype, fraction_bits("matmul", dtype)), matrix_(matrix), batch_(batch) {}
   HashedMatrix where() const { return {data_, whole_, matrix_.at(batch_, 0, 0), matrix_.row, matrix_.column}; }
-  Number operator()(std::int64_t row, std::int64_t column) const {
-    const auto position = static_cast<std::uint64_t>(matrix_.at(batch_, row, column));
-    const std::int64_t number = whole_(data_.bits(position, 0));
+  Number operator()(i64 row, i64 column) const {
+    const auto position = u64(matrix_.at(batch_, row, column));
+    const i64 number = whole_(data_.bits(position, 0));
     if constexpr (std::is_floating_point_v<Number>)
-      return static_cast<double>(number) * whole_.unit;
+      return double(number) * whole_.unit;
     else
       return static_cast<Number>(number);
   }
@@ -81,7 +81,7 @@ class Elements {
   const Data& data_;
   WholeNumbers whole_;
   Matrix matrix_;
-  std::int64_t batch_;
+  i64 batch_;
 };
 
 /// Who works out thin products.
@@ -90,8 +90,8 @@ struct Helper {
   Where where;
 
   template <class Number>
-  std::vector<Number> thin_product(std::int64_t rows, std::int64_t k, std::int64_t width,
-                                   const std::vector<Number>& packed, const Elements<Number>& element) const {
+  std::vector<Number> thin_product(i64 rows, i64 k, i64 width, const std::vector<Number>& packed,
+                                   const Elements<Number>& element) const {
     if (where == Where::host || !workload.device().info().f64)
       return thin_product_on_host(workload.team(), rows, k, width, packed, element);
     return thin_product_on_device(workload.device(), workload.queue(), element.where(), rows, k, width, packed);
@@ -99,45 +99,40 @@ struct Helper {
 };
 
 /// Signs that no contestant knows of. For integers they make a sum whose every element counts, modulo any power of 2.
-double sign_of(std::int64_t column) {
-  return (Data{}.bits(static_cast<std::uint64_t>(column), 0) & 1) != 0 ? -1 : 1;
+double sign_of(i64 column) {
+  return (Data{}.bits(u64(column), 0) & 1) != 0 ? -1 : 1;
 }
 
 /// What one matrix of the result must be, as far as it is known.
 template <class Number>
 struct Reference {
-  std::vector<std::int64_t> rows, columns;
+  std::vector<i64> rows, columns;
   std::vector<Number> of_rows;     // n x rows
   std::vector<Number> of_columns;  // m x columns
   std::vector<Number> sums;        // m x groups of sum_width columns
 };
 
-std::int64_t groups_of(std::int64_t n) {
-  return (n + sum_width - 1) / sum_width;
-}
-
 template <class Number>
 std::vector<Number> columns_of(const Product& p, const Elements<Number>& a, const Elements<Number>& b,
-                               const std::vector<std::int64_t>& columns, const Helper& helper) {
-  const auto width = static_cast<std::int64_t>(columns.size());
+                               const std::vector<i64>& columns, const Helper& helper) {
+  const auto width = i64(columns.size());
   std::vector<Number> packed;
-  for (std::int64_t kk = 0; kk < p.k; ++kk)
-    for (std::int64_t column : columns) packed.push_back(b(kk, column));
+  for (i64 kk = 0; kk < p.k; ++kk)
+    for (i64 column : columns) packed.push_back(b(kk, column));
   return helper.thin_product(p.m, p.k, width, packed, a);
 }
 
 template <class Number>
 std::vector<Number> sums_of(const Product& p, const Elements<Number>& a, const Elements<Number>& b,
                             const Helper& helper) {
-  const std::int64_t groups = groups_of(p.n);
+  const i64 groups = ceil_div(p.n, sum_width);
   Team& team = helper.workload.team();
-  std::vector<Number> packed(static_cast<std::size_t>(p.k * groups));
+  std::vector<Number> packed(size_t(p.k * groups));
   team.run([&](unsigned member) {
     const auto [begin, end] = team.share(p.k, member);
-    for (std::int64_t kk = begin; kk < end; ++kk)
-      for (std::int64_t j = 0; j < p.n; ++j)
-        packed[static_cast<std::size_t>(kk * groups + j / sum_width)] +=
-            b(kk, j) * static_cast<Number>(static_cast<std::int64_t>(sign_of(j)));
+    for (i64 kk = begin; kk < end; ++kk)
+      for (i64 j = 0; j < p.n; ++j)
+        packed[size_t(kk * groups + j / sum_width)] += b(kk, j) * static_cast<Number>(i64(sign_of(j)));
   });
   return helper.thin_product(p.m, p.k, groups, packed, a);
 }
@@ -154,13 +149,13 @@ class ProductJudge final : public Judge {
   Strength strength() const override { return Strength::sampled; }
   Mistakes judge(const std::byte* result) override {
     if (references_.empty())
-      for (std::int64_t batch = 0; batch < product_.batch; ++batch) references_.push_back(work_out(batch));
+      for (i64 batch = 0; batch < product_.batch; ++batch) references_.push_back(work_out(batch));
     std::vector<std::byte> fetched;
     out_ = workload_.output_on_host(result, fetched);
     Mistakes elements, sums{.of = "sum"};
     squares_ = compared_ = 0;
-    for (std::int64_t batch = 0; batch < product_.batch; ++batch) {
-      const Reference<Number>& reference = references_[static_cast<std::size_t>(batch)];
+    for (i64 batch = 0; batch < product_.batch; ++batch) {
+      const Reference<Number>& reference = references_[size_t(batch)];
       compare_columns(product_, batch, reference.columns, reference.of_columns, elements);
       compare_columns(product_.transposed(), batch, reference.rows, reference.of_rows, elements);
       compare_sums(batch, reference.sums, sums);
@@ -174,7 +169,7 @@ class ProductJudge final : public Judge {
   }
 
  private:
-  Reference<Number> work_out(std::int64_t batch) const {
+  Reference<Number> work_out(i64 batch) const {
     const Product transposed = product_.transposed();
     const Elements<Number> a(workload_.data(0), product_.in, product_.a, batch);
     const Elements<Number> b(workload_.data(1), product_.in, product_.b, batch);
@@ -187,24 +182,24 @@ class ProductJudge final : public Judge {
     return reference;
   }
 
-  Number got(const Matrix& c, std::int64_t batch, std::int64_t row, std::int64_t column) const {
-    const std::size_t size = size_of(product_.out);
-    const std::byte* const element = out_ + static_cast<std::size_t>(c.at(batch, row, column)) * size;
+  Number got(const Matrix& c, i64 batch, i64 row, i64 column) const {
+    const size_t size = size_of(product_.out);
+    const std::byte* const element = out_ + size_t(c.at(batch, row, column)) * size;
     if constexpr (std::is_floating_point_v<Number>) {
-      return static_cast<double>(core::number_at(product_.out, element));
+      return double(core::number_at(product_.out, element));
     } else {
-      std::uint64_t bits = 0;
+      u64 bits = 0;
       std::memcpy(&bits, element, size);
       return bits;
     }
   }
 
   /// Whether a difference of integers vanishes in as many bits as the result has.
-  bool vanishes(std::uint64_t difference) const { return difference << (64 - 8 * size_of(product_.out)) == 0; }
+  bool vanishes(u64 difference) const { return difference << (64 - 8 * size_of(product_.out)) == 0; }
 
   bool right_element(Number want, Number value) {
     if constexpr (std::is_floating_point_v<Number>) {
-      const auto k = static_cast<double>(product_.k);
+      const auto k = double(product_.k);
       const double difference = std::fabs(value - want), stored = core::unit_roundoff(product_.out) * std::fabs(want);
       squares_ += std::pow(std::max(0.0, difference - stored), 2);
       compared_ += 1;
@@ -215,44 +210,36 @@ class ProductJudge final : public Judge {
     }
   }
 
-  void compare_columns(const Product& p, std::int64_t batch, const std::vector<std::int64_t>& columns,
-                       const std::vector<Number>& want, Mistakes& mistakes) {
-    std::size_t i = 0;
-    for (std::int64_t row = 0; row < p.m; ++row)
-      for (std::int64_t column : columns)
-        if (!right_element(want[i++], got(p.c, batch, row, column)) && mistakes.count++ == 0)
-          mistakes.first = p.c.at(batch, row, column);
+  void compare_columns(const Product& p, i64 batch, const std::vector<i64>& columns, const std::vector<Number>& want,
+                       Mistakes& mistakes) {
+    size_t i = 0;
+    for (i64 row = 0; row < p.m; ++row)
+      for (i64 column : columns)
+        if (!right_element(want[i++], got(p.c, batch, row, column))) mistakes.note(p.c.at(batch, row, column));
   }
 
-  void compare_sums(std::int64_t batch, const std::vector<Number>& want, Mistakes& mistakes) {
-    Team& team = workload_.team();
-    const std::int64_t groups = groups_of(product_.n);
-    std::vector<Mistakes> found(team.size(), mistakes);
-    team.run([&](unsigned member) {
-      found[member].count = 0;
-      const auto [begin, end] = team.share(product_.m, member);
-      for (std::int64_t row = begin; row < end; ++row)
-        for (std::int64_t group = 0; group < groups; ++group)
-          if (!right_sum(batch, row, group, want[static_cast<std::size_t>(row * groups + group)]) &&
-              found[member].count++ == 0)
-            found[member].first = product_.c.at(batch, row, group * sum_width);
+  void compare_sums(i64 batch, const std::vector<Number>& want, Mistakes& mistakes) {
+    const i64 groups = ceil_div(product_.n, sum_width);
+    const Mistakes found = found_by(workload_.team(), product_.m, [&](i64 begin, i64 end, Mistakes& mine) {
+      for (i64 row = begin; row < end; ++row)
+        for (i64 group = 0; group < groups; ++group)
+          if (!right_sum(batch, row, group, want[size_t(row * groups + group)]))
+            mine.note(product_.c.at(batch, row, group * sum_width));
     });
-    for (const Mistakes& part : found) {
-      if (mistakes.count == 0) mistakes.first = part.first;
-      mistakes.count += part.count;
-    }
+    if (mistakes.count == 0) mistakes.first = found.first;
+    mistakes.count += found.count;
   }
 
-  bool right_sum(std::int64_t batch, std::int64_t row, std::int64_t group, Number want) const {
+  bool right_sum(i64 batch, i64 row, i64 group, Number want) const {
     Number sum = 0;
     double squares = 0;
-    for (std::int64_t j = group * sum_width; j < std::min((group + 1) * sum_width, product_.n); ++j) {
+    for (i64 j = group * sum_width; j < std::min((group + 1) * sum_width, product_.n); ++j) {
       const Number element = got(product_.c, batch, row, j);
-      sum += element * static_cast<Number>(static_cast<std::int64_t>(sign_of(j)));
-      squares += static_cast<double>(element) * static_cast<double>(element);
+      sum += element * static_cast<Number>(i64(sign_of(j)));
+      squares += double(element) * double(element);
     }
     if constexpr (std::is_floating_point_v<Number>) {
-      const auto k = static_cast<double>(product_.k);
+      const auto k = double(product_.k);
       const double bound = certainty * (std::sqrt(sum_width * k) * roundoff_ * k +
                                         core::unit_roundoff(product_.out) * std::sqrt(squares));
       return std::isfinite(sum) && std::fabs(sum - want) <= bound;
@@ -262,10 +249,10 @@ class ProductJudge final : public Judge {
   }
 
   Mistakes imprecision() const {
-    const double allowed = roundoff_ * static_cast<double>(product_.k);
+    const double allowed = roundoff_ * double(product_.k);
     const double error = compared_ > 0 ? std::sqrt(squares_ / compared_) : 0;
     if (error <= allowed) return {};
-    return {.count = static_cast<std::int64_t>(compared_),
+    return {.count = i64(compared_),
             .why = fmt::format("the root mean square of their errors is {:.2g}, which is more than k u, {:.2g}", error,
                                allowed)};
   }
@@ -289,7 +276,7 @@ bool can_judge(const Product& product) noexcept {
 std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product, Where where) {
   if (core::float_format(product.in) != nullptr)
     return std::make_unique<ProductJudge<double>>(workload, product, where);
-  return std::make_unique<ProductJudge<std::uint64_t>>(workload, product, where);
+  return std::make_unique<ProductJudge<u64>>(workload, product, where);
 }
 
 }  // namespace axisloom::bench

@@ -6,10 +6,8 @@
 
 #include "core/number.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace axisloom::bench {
 namespace {
@@ -19,16 +17,16 @@ Fold fold_of(const std::string& kind) {
   return kind.ends_with("min") ? Fold::least : Fold::greatest;
 }
 
-bool better(Fold fold, std::int64_t value, std::int64_t at, const Folded& than) {
+bool better(Fold fold, i64 value, i64 at, const Folded& than) {
   if (than.best_at < 0) return true;
   if (value == than.best) return at < than.best_at;
   return fold == Fold::least ? value < than.best : value > than.best;
 }
 
 template <Fold fold>
-void take(Folded& into, std::int64_t value, std::int64_t at) {
+void take(Folded& into, i64 value, i64 at) {
   if constexpr (fold == Fold::sum)
-    into.sum += static_cast<std::uint64_t>(value);
+    into.sum += u64(value);
   else if (better(fold, value, at, into))
     into = {0, value, at};
 }
@@ -42,8 +40,7 @@ class ReductionJudge final : public Judge {
   Mistakes judge(const std::byte* result) override {
     if (results_.empty()) results_ = where_ == Where::host ? on_host() : on_device();
     std::vector<std::byte> fetched;
-    const std::byte* const got = workload_.output_on_host(result, fetched);
-    return compared(got);
+    return compared(workload_.output_on_host(result, fetched));
   }
 
  private:
@@ -60,52 +57,43 @@ class ReductionJudge final : public Judge {
     Team& team = workload_.team();
     std::vector<std::vector<Folded>> parts(team.size());
     team.run([&](unsigned member) {
-      parts[member].resize(static_cast<std::size_t>(reduction_.results() * components_));
+      parts[member].resize(size_t(reduction_.results() * components_));
       const auto [begin, end] = team.share(reduction_.outer * reduction_.reduced, member);
       (this->*run)(begin, end, parts[member]);
     });
-    for (std::size_t part = 1; part < parts.size(); ++part)
-      for (std::size_t i = 0; i < parts[0].size(); ++i) merge(fold, parts[0][i], parts[part][i]);
+    for (size_t part = 1; part < parts.size(); ++part)
+      for (size_t i = 0; i < parts[0].size(); ++i) merge(fold, parts[0][i], parts[part][i]);
     return std::move(parts[0]);
   }
 
   Mistakes compared(const std::byte* got) const {
-    Team& team = workload_.team();
-    std::vector<Mistakes> found(team.size());
-    team.run([&](unsigned member) {
-      const auto [begin, end] = team.share(reduction_.results(), member);
-      for (std::int64_t i = begin; i < end; ++i)
-        if (!right_result(i, got) && found[member].count++ == 0) found[member].first = reduction_.out_offset + i;
+    return found_by(workload_.team(), reduction_.results(), [&](i64 begin, i64 end, Mistakes& mine) {
+      for (i64 i = begin; i < end; ++i)
+        if (!right_result(i, got)) mine.note(reduction_.out_offset + i);
     });
-    Mistakes mistakes;
-    for (const Mistakes& part : found) {
-      if (mistakes.count == 0) mistakes.first = part.first;
-      mistakes.count += part.count;
-    }
-    return mistakes;
   }
 
-  bool right_result(std::int64_t i, const std::byte* got) const {
-    const auto at = static_cast<std::size_t>(reduction_.out_offset + i);
+  bool right_result(i64 i, const std::byte* got) const {
+    const auto at = size_t(reduction_.out_offset + i);
     const std::byte* const element = got + at * size_of(reduction_.out);
     for (int c = 0; c < components_; ++c)
-      if (!right(results_[static_cast<std::size_t>(i * components_ + c)], element, c)) return false;
+      if (!right(results_[size_t(i * components_ + c)], element, c)) return false;
     return true;
   }
 
   /// Runs of `inner` elements, one after the other.
   template <Fold fold>
-  void work_out_part(std::int64_t begin, std::int64_t end, std::vector<Folded>& results) const {
+  void work_out_part(i64 begin, i64 end, std::vector<Folded>& results) const {
     const Data data = workload_.data(0);
     const WholeNumbers number = numbers();
     // The second component of a c64 is the upper half of its bits, that of a c128 has bits of its own.
     const bool in_one = reduction_.in == Dtype::c64;
-    for (std::int64_t run = begin; run < end; ++run) {
-      const std::int64_t first = (run / reduction_.reduced) * reduction_.inner, at = run % reduction_.reduced;
-      const auto position = static_cast<std::uint64_t>(reduction_.in_offset + run * reduction_.inner);
-      for (std::int64_t i = 0; i < reduction_.inner; ++i) {
-        Folded* const into = &results[static_cast<std::size_t>((first + i) * components_)];
-        const std::uint64_t element = position + static_cast<std::uint64_t>(i);
+    for (i64 run = begin; run < end; ++run) {
+      const i64 first = (run / reduction_.reduced) * reduction_.inner, at = run % reduction_.reduced;
+      const auto position = u64(reduction_.in_offset + run * reduction_.inner);
+      for (i64 i = 0; i < reduction_.inner; ++i) {
+        Folded* const into = &results[size_t((first + i) * components_)];
+        const u64 element = position + u64(i);
         take<fold>(into[0], number(data.bits(element, 0)), at);
         if (components_ == 2)
           take<fold>(into[1], number(in_one ? data.bits(element, 0) >> 32 : data.bits(element, 1)), at);
@@ -116,23 +104,23 @@ class ReductionJudge final : public Judge {
   WholeNumbers numbers() const { return {reduction_.in, fraction_bits(reduction_.kind, reduction_.in)}; }
 
   bool right(const Folded& want, const std::byte* got, int component) const {
-    if (reduction_.kind.starts_with("arg")) return integer(got) == static_cast<std::uint64_t>(want.best_at);
+    if (reduction_.kind.starts_with("arg")) return integer(got) == u64(want.best_at);
     const bool sums = fold_of(reduction_.kind) == Fold::sum;
     if (reduction_.kind != "mean" && core::float_format(reduction_.out) == nullptr)
-      return integer(got) == low_bits(sums ? want.sum : static_cast<std::uint64_t>(want.best));
-    const long double exact = static_cast<long double>(sums ? static_cast<std::int64_t>(want.sum) : want.best) *
-                              numbers().unit / (reduction_.kind == "mean" ? reduction_.reduced : 1);
+      return integer(got) == low_bits(sums ? want.sum : u64(want.best));
+    const long double exact = static_cast<long double>(sums ? i64(want.sum) : want.best) * numbers().unit /
+                              (reduction_.kind == "mean" ? reduction_.reduced : 1);
     // A sum is rounded once, when it is stored; a mean also when it is divided.
     const long double allowed = (sums ? 2 : 0) * core::unit_roundoff(reduction_.out) * std::fabs(exact);
     return std::fabs(core::number_at(reduction_.out, got, component) - exact) <= allowed;
   }
 
-  std::uint64_t low_bits(std::uint64_t number) const {
-    const std::size_t unused = 64 - 8 * size_of(reduction_.out);
+  u64 low_bits(u64 number) const {
+    const size_t unused = 64 - 8 * size_of(reduction_.out);
     return number << unused >> unused;
   }
-  std::uint64_t integer(const std::byte* element) const {
-    std::uint64_t bits = 0;
+  u64 integer(const std::byte* element) const {
+    u64 bits = 0;
     std::memcpy(&bits, element, size_of(reduction_.out));
     return bits;
   }

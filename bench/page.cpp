@@ -28,9 +28,9 @@ Role role_of(const Document& contestant) {
 /// Of a rate that belongs to a median time: its interval goes the other way.
 Bar bar_of(const Document& result, const Document& contestant) {
   const Document& times = *times_of(result, contestant);
-  const double rate = contestant.at(unit_key(result)).get<double>(), median = times.at("median_ms").get<double>();
-  return {contestant.at("name").get<std::string>(), role_of(contestant), rate,
-          rate * median / times.at("high_ms").get<double>(), rate * median / times.at("low_ms").get<double>()};
+  const double rate = number_at(contestant, unit_key(result)), median = number_at(times, "median_ms");
+  return {text_at(contestant, "name"), role_of(contestant), rate, rate * median / number_at(times, "high_ms"),
+          rate * median / number_at(times, "low_ms")};
 }
 
 std::string chart_of(const Document& result, const std::string& id) {
@@ -40,12 +40,12 @@ std::string chart_of(const Document& result, const std::string& id) {
     if (contestant.contains(unit_key(result)) && times_of(result, contestant) != nullptr)
       chart.bars.push_back(bar_of(result, contestant));
     else if (contestant.at("status") == "WRONG" || contestant.at("status") == "failed")
-      out += fmt::format("{}{} {}", out.empty() ? "" : ", ", contestant.at("name").get<std::string>(),
-                         contestant.at("status").get<std::string>());
+      out +=
+          fmt::format("{}{} {}", out.empty() ? "" : ", ", text_at(contestant, "name"), text_at(contestant, "status"));
   }
   const Document* const reference = reference_of(result);
   if (reference != nullptr && reference->contains(unit_key(result)))
-    chart.ceiling = reference->at(unit_key(result)).get<double>();
+    chart.ceiling = number_at(*reference, unit_key(result));
   const std::string note = out.empty() ? "" : fmt::format(" <strong>{}</strong>", escaped_html(out));
   return fmt::format("<figure><figcaption>{}{}</figcaption>\n{}</figure>\n", escaped_html(chart.title), note,
                      chart.bars.empty() ? "" : svg_of(chart));
@@ -54,28 +54,27 @@ std::string chart_of(const Document& result, const std::string& id) {
 /// A cell, empty where a contestant lacks the member.
 std::string number_cell(const Document& contestant, const char* key) {
   if (!contestant.contains(key)) return "<td></td>";
-  return fmt::format("<td class=\"n\">{}</td>", short_number(contestant.at(key).get<double>()));
+  return fmt::format("<td class=\"n\">{}</td>", short_number(number_at(contestant, key)));
 }
 
 std::string time_cells(const Document* times) {
   if (times == nullptr) return "<td></td><td></td>";
-  const double median = times->at("median_ms").get<double>();
-  const double width = (times->at("high_ms").get<double>() - times->at("low_ms").get<double>()) / median;
+  const double median = number_at(*times, "median_ms");
+  const double width = (number_at(*times, "high_ms") - number_at(*times, "low_ms")) / median;
   return fmt::format("<td class=\"n\">{:.3f}</td><td class=\"n\">{:.1f}%</td>", median, width * 100);
 }
 
 std::string table_row(const Document& result, const Document& contestant) {
   const bool right = contestant.at("status") == "right";
   const auto share = share_of(contestant);
-  std::string row = fmt::format("<tr class=\"{}\"><th scope=\"row\">{}</th>", contestant.at("role").get<std::string>(),
-                                escaped_html(contestant.at("name").get<std::string>()));
+  std::string row = fmt::format("<tr class=\"{}\"><th scope=\"row\">{}</th>", text_at(contestant, "role"),
+                                escaped_html(text_at(contestant, "name")));
   row += time_cells(times_of(result, contestant)) + number_cell(contestant, "gb_per_second") +
          number_cell(contestant, "gflop_per_second");
   row += share ? fmt::format("<td class=\"n\">{:.1f}%</td>", *share * 100) : "<td></td>";
   row += contestant.contains("rank") ? fmt::format("<td class=\"n\">{}</td>", contestant.at("rank").get<int>())
                                      : "<td></td>";
-  row += fmt::format("<td>{}</td>",
-                     escaped_html((right ? result : contestant).at(right ? "check" : "status").get<std::string>()));
+  row += fmt::format("<td>{}</td>", escaped_html(text_at(right ? result : contestant, right ? "check" : "status")));
   return row +
          fmt::format("<td class=\"how\">{}</td></tr>\n", escaped_html(contestant.value(right ? "how" : "reason", "")));
 }
@@ -98,7 +97,7 @@ std::string table_of_cases(const Document& document, const std::string& caption)
   text += heads({"contestant", "ms#", "interval#", "GB/s#", "GFLOP/s#", "share#", "rank#", "check", "what was called"});
   for (const Document& result : document.at("cases")) {
     text += fmt::format("<tbody><tr><th colspan=\"9\" scope=\"rowgroup\">{} <code>{}</code></th></tr>\n",
-                        escaped_html(label_of(result)), escaped_html(result.at("case").get<std::string>()));
+                        escaped_html(label_of(result)), escaped_html(text_at(result, "case")));
     for (const Document& contestant : result.at("contestants"))
       if (contestant.at("status") != "absent") text += table_row(result, contestant);
     text += "</tbody>\n";
@@ -112,9 +111,8 @@ std::string absent_of(const Document& document) {
   for (const Document& result : document.at("cases"))
     for (const Document& contestant : result.at("contestants")) {
       if (contestant.at("status") != "absent" || is_reference(role_of(contestant))) continue;
-      const std::string line =
-          fmt::format("{}: {}", contestant.at("name").get<std::string>(), contestant.at("reason").get<std::string>());
-      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+      const std::string line = fmt::format("{}: {}", text_at(contestant, "name"), text_at(contestant, "reason"));
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
     }
   if (lines.empty()) return {};
   std::string text = "<details><summary>Who did not take part in some case, and why</summary><ul>\n";
@@ -137,13 +135,13 @@ std::string circumstances_of(const Document& document) {
   return text + "</dl>\n";
 }
 
-std::string section_of(const NamedDocument& named, std::size_t number) {
-  const std::string suite = named.document.at("settings").at("suite").get<std::string>();
+std::string section_of(const NamedDocument& named, size_t number) {
+  const std::string suite = text_at(named.document.at("settings"), "suite");
   std::string text =
       fmt::format("<section aria-labelledby=\"d{0}\"><h3 id=\"d{0}\">Suite {1} <small>{2}</small></h3>\n", number,
                   escaped_html(suite), escaped_html(named.name));
   text += circumstances_of(named.document) + "<div class=\"charts\">\n";
-  std::size_t chart = 0;
+  size_t chart = 0;
   for (const Document& result : named.document.at("cases"))
     text += chart_of(result, fmt::format("d{}c{}", number, chart++));
   return text + "</div>\n" + table_of_cases(named.document, fmt::format("All results of the suite {}", suite)) +
@@ -152,7 +150,7 @@ std::string section_of(const NamedDocument& named, std::size_t number) {
 
 /// "FMA of f32" of "FMA of f32 in registers".
 std::string arithmetic_of(const Document& peak) {
-  const auto how = peak.at("how").get<std::string>();
+  const auto how = text_at(peak, "how");
   return how.substr(0, how.find(" in "));
 }
 
@@ -171,19 +169,18 @@ void add_ceilings(const Document& result, Roofline& roofline) {
   for (const Document& contestant : result.at("contestants")) {
     const Role role = role_of(contestant);
     if (role == Role::peak && contestant.contains("gflop_per_second"))
-      raise_ceiling(roofline.ceilings, arithmetic_of(contestant), contestant.at("gflop_per_second").get<double>(),
-                    false);
+      raise_ceiling(roofline.ceilings, arithmetic_of(contestant), number_at(contestant, "gflop_per_second"), false);
     if ((role == Role::copy || role == Role::read) && cache != "warm" && contestant.contains("gb_per_second"))
-      raise_ceiling(roofline.ceilings, name(role), contestant.at("gb_per_second").get<double>(), true);
+      raise_ceiling(roofline.ceilings, name(role), number_at(contestant, "gb_per_second"), true);
   }
 }
 
 void add_points(const Document& result, Roofline& roofline) {
-  const double operations = result.value("operations", 0.0), bytes = result.at("bytes").get<double>();
+  const double operations = result.value("operations", 0.0), bytes = number_at(result, "bytes");
   for (const Document& contestant : result.at("contestants"))
     if (operations > 0 && bytes > 0 && !is_reference(role_of(contestant)) && contestant.contains("gflop_per_second"))
-      roofline.points.push_back({contestant.at("name").get<std::string>(), label_of(result), operations / bytes,
-                                 contestant.at("gflop_per_second").get<double>()});
+      roofline.points.push_back({text_at(contestant, "name"), label_of(result), operations / bytes,
+                                 number_at(contestant, "gflop_per_second")});
 }
 
 std::string table_of_points(const Roofline& roofline) {
@@ -198,7 +195,7 @@ std::string table_of_points(const Roofline& roofline) {
   return text + "</tbody></table></div></details>\n";
 }
 
-std::string roofline_of(std::span<const NamedDocument> documents, const std::string& device, std::size_t number) {
+std::string roofline_of(std::span<const NamedDocument> documents, const std::string& device, size_t number) {
   Roofline roofline{fmt::format("r{}", number), fmt::format("Roofline of {}", device), {}, {}};
   for (const NamedDocument& named : documents)
     for (const Document& result : named.document.at("cases"))
@@ -218,17 +215,16 @@ std::string roofline_of(std::span<const NamedDocument> documents, const std::str
 std::vector<std::string> devices_of(std::span<const NamedDocument> documents) {
   std::vector<std::string> names;
   for (const NamedDocument& named : documents)
-    if (const std::string name = device_name(named.document);
-        std::find(names.begin(), names.end(), name) == names.end())
+    if (const std::string name = device_name(named.document); std::ranges::find(names, name) == names.end())
       names.push_back(name);
   return names;
 }
 
 std::string contents_of(std::span<const NamedDocument> documents) {
   std::string text = "<nav aria-label=\"Contents\"><ul>\n";
-  for (std::size_t i = 0; i < documents.size(); ++i)
+  for (size_t i = 0; i < documents.size(); ++i)
     text += fmt::format("<li><a href=\"#d{}\">{}: {}</a></li>\n", i, escaped_html(device_name(documents[i].document)),
-                        escaped_html(documents[i].document.at("settings").at("suite").get<std::string>()));
+                        escaped_html(text_at(documents[i].document.at("settings"), "suite")));
   return text + "</ul></nav>\n";
 }
 
@@ -249,10 +245,10 @@ std::string page_of(std::span<const NamedDocument> documents) {
       "<body>\n<header><h1>Axisloom: measurements</h1>\n{}{}</header>\n<main>\n",
       jit::embedded("bench/page.css"), explanation, contents_of(documents));
   const std::vector<std::string> devices = devices_of(documents);
-  for (std::size_t d = 0; d < devices.size(); ++d) {
+  for (size_t d = 0; d < devices.size(); ++d) {
     text += fmt::format("<section aria-labelledby=\"v{0}\"><h2 id=\"v{0}\">{1}</h2>\n", d, escaped_html(devices[d]));
     text += roofline_of(documents, devices[d], d);
-    for (std::size_t i = 0; i < documents.size(); ++i)
+    for (size_t i = 0; i < documents.size(); ++i)
       if (device_name(documents[i].document) == devices[d]) text += section_of(documents[i], i);
     text += "</section>\n";
   }

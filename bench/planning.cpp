@@ -10,20 +10,20 @@
 namespace axisloom::bench {
 namespace {
 
-constexpr std::size_t batches = 21;
+constexpr size_t batches = 21;
 constexpr double batch_seconds = 2e-3;
 
 template <class Call>
-double seconds_of(std::size_t calls, const Call& call) {
+double seconds_of(size_t calls, const Call& call) {
   const double start = now();
-  for (std::size_t i = 0; i < calls; ++i) call();
+  for (size_t i = 0; i < calls; ++i) call();
   return (now() - start) / double(calls);
 }
 
 template <class Call>
 Summary summary_of(const Call& call) {
-  constexpr std::size_t probe = 8;
-  const auto calls = std::size_t(batch_seconds / seconds_of(probe, call)) + 1;
+  constexpr size_t probe = 8;
+  const auto calls = size_t(batch_seconds / seconds_of(probe, call)) + 1;
   std::vector<double> samples;
   while (samples.size() < batches) samples.push_back(seconds_of(calls, call));
   return summarise(std::move(samples));

@@ -16,24 +16,24 @@ constexpr std::array<std::string_view, 6> known_reductions{"sum", "mean", "min",
 /// Which axes of an array of that rank are reduced: those of the option, else all.
 std::vector<bool> reduced_axes(const Operation& op, int rank) {
   const auto named = op.option("axes");
-  std::vector<bool> reduced(static_cast<std::size_t>(rank), !named);
+  std::vector<bool> reduced(size_t(rank), !named);
   if (!named) return reduced;
-  for (std::int64_t axis : harness::parse_strides(*named)) {
+  for (i64 axis : harness::parse_strides(*named)) {
     if (axis < 0) axis += rank;
-    if (axis >= 0 && axis < rank) reduced[static_cast<std::size_t>(axis)] = true;
+    if (axis >= 0 && axis < rank) reduced[size_t(axis)] = true;
   }
   return reduced;
 }
 
 /// Appends an axis in front of those that `matrix` already steps through; false when one stride cannot do for all.
-bool add_batch_axis(std::int64_t inner_extent, std::int64_t stride, std::int64_t& batch_stride) {
+bool add_batch_axis(i64 inner_extent, i64 stride, i64& batch_stride) {
   if (inner_extent > 1 && stride != batch_stride * inner_extent) return false;
   if (inner_extent == 1) batch_stride = stride;
   return true;
 }
 
 /// The strides of an operand's axis at `from_end` axes before its matrix; 0 where it is broadcast.
-std::int64_t batch_stride_of(const View& view, int matrix_axes, int from_end) {
+i64 batch_stride_of(const View& view, int matrix_axes, int from_end) {
   const int axis = view.rank() - matrix_axes - 1 - from_end;
   return axis < 0 || view.shape[axis] == 1 ? 0 : view.strides[axis];
 }
@@ -44,10 +44,10 @@ struct Operand {
   Matrix* matrix;
 };
 
-bool merge_batches(const View& out, std::span<const Operand> operands, std::int64_t& batch) {
+bool merge_batches(const View& out, std::span<const Operand> operands, i64& batch) {
   const Operand& result = operands.back();
   for (int i = 0; i < out.rank() - result.axes; ++i) {
-    const std::int64_t extent = out.shape[out.rank() - result.axes - 1 - i];
+    const i64 extent = out.shape[out.rank() - result.axes - 1 - i];
     if (extent == 1) continue;
     for (const Operand& operand : operands)
       if (!add_batch_axis(batch, batch_stride_of(*operand.view, operand.axes, i), operand.matrix->batch)) return false;
@@ -60,16 +60,16 @@ bool merge_batches(const View& out, std::span<const Operand> operands, std::int6
 
 std::optional<Reduction> reduction_of(const Operation& op, std::span<const View> views) {
   const std::string_view kind = ops::entry(op.name).known_as;
-  if (std::find(known_reductions.begin(), known_reductions.end(), kind) == known_reductions.end()) return std::nullopt;
+  if (std::ranges::find(known_reductions, kind) == known_reductions.end()) return std::nullopt;
   const View &in = views[0], &out = views[1];
   if (!in.is_contiguous() || !out.is_contiguous()) return std::nullopt;
   Reduction reduction{std::string(kind), in.dtype, out.dtype, 1, 1, 1, in.offset, out.offset, {}};
   const std::vector<bool> reduced = reduced_axes(op, in.rank());
   bool within = false, behind = false;
   for (int axis = 0; axis < in.rank(); ++axis) {
-    if (reduced[static_cast<std::size_t>(axis)]) reduction.axes.push_back(axis);
+    if (reduced[size_t(axis)]) reduction.axes.push_back(axis);
     if (in.shape[axis] == 1) continue;
-    const bool goes = reduced[static_cast<std::size_t>(axis)];
+    const bool goes = reduced[size_t(axis)];
     if (goes && behind) return std::nullopt;
     within = within || goes;
     behind = within && !goes;

@@ -1,10 +1,11 @@
 // What an operation computes, in the few terms that other libraries and the judges understand.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <axisloom/array.hpp>
 #include <axisloom/ops.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,27 +18,25 @@ namespace axisloom::bench {
 struct Reduction {
   std::string kind;  // "sum", "mean", "min", "max", "argmin" or "argmax"
   Dtype in = Dtype::f32, out = Dtype::f32;
-  std::int64_t outer = 1, reduced = 1, inner = 1;
-  std::int64_t in_offset = 0, out_offset = 0;  // of the first elements
-  std::vector<int> axes = {};                  // of the input that are reduced
+  i64 outer = 1, reduced = 1, inner = 1;
+  i64 in_offset = 0, out_offset = 0;  // of the first elements
+  std::vector<int> axes = {};         // of the input that are reduced
 
-  std::int64_t results() const noexcept { return outer * inner; }
+  i64 results() const noexcept { return outer * inner; }
 };
 /// Nothing when the operation is none of these, or an array has gaps. `views`: the input, then the output.
 std::optional<Reduction> reduction_of(const Operation& op, std::span<const View> views);
 
 /// Where the elements of one matrix lie: strides in elements from row to row, column to column, matrix to matrix.
 struct Matrix {
-  std::int64_t offset = 0, row = 0, column = 0, batch = 0;
-  std::int64_t at(std::int64_t b, std::int64_t r, std::int64_t c) const noexcept {
-    return offset + b * batch + r * row + c * column;
-  }
+  i64 offset = 0, row = 0, column = 0, batch = 0;
+  i64 at(i64 b, i64 r, i64 c) const noexcept { return offset + b * batch + r * row + c * column; }
 };
 
 /// `batch` times c[m][n] = sum over k of a[m][k] * b[k][n].
 struct Product {
   Dtype in = Dtype::f32, out = Dtype::f32;
-  std::int64_t m = 1, n = 1, k = 1, batch = 1;
+  i64 m = 1, n = 1, k = 1, batch = 1;
   Matrix a, b, c;
 
   /// The same numbers as the product of the transposed matrices.

@@ -28,8 +28,8 @@ Json times_json(const Summary& summary) {
           {"samples", summary.samples}};
 }
 
-std::int64_t integer(double count) {
-  return static_cast<std::int64_t>(count);
+i64 integer(double count) {
+  return i64(count);
 }
 
 std::string name_of(Strength strength) {
@@ -60,7 +60,7 @@ std::vector<harness::Cell> row_of(const CaseResult& result, const Entry& entry) 
     row.push_back(entry.share ? harness::Cell(rounded(*entry.share), fmt::format("{:.1f}%", *entry.share * 100))
                               : nothing);
     row.push_back(number(entry.call->median * 1e3, "{:.3f}"));
-    row.push_back(std::uint64_t{times->samples});
+    row.push_back(u64{times->samples});
     row.push_back(entry.rank > 0 ? harness::Cell(entry.rank) : nothing);
   }
   row.emplace_back(entry.status == Status::right ? name_of(result.strength) : name(entry.status));
@@ -110,7 +110,7 @@ std::vector<std::string> columns_of(const Json& cases) {
   for (const Json& result : cases)
     for (const Json& entry : result.at("contestants")) {
       const auto& name = entry.at("name").get_ref<const std::string&>();
-      const bool known = std::find(names.begin(), names.end(), name) != names.end();
+      const bool known = std::ranges::find(names, name) != names.end();
       if (entry.at("status") != "absent" && !known) names.push_back(name);
     }
   return names;
@@ -118,10 +118,10 @@ std::vector<std::string> columns_of(const Json& cases) {
 
 std::string rate_text(const Json& result, const Json* entry) {
   if (entry == nullptr || entry->at("status") == "absent") return "";
-  if (entry->at("status") != "right") return entry->at("status").get<std::string>();
+  if (entry->at("status") != "right") return text_at(*entry, "status");
   const char* const unit = is_arithmetic(result) ? "gflop_per_second" : "gb_per_second";
   if (!entry->contains(unit)) return "";
-  const double value = entry->at(unit).get<double>();
+  const double value = number_at(*entry, unit);
   const std::string rate = fmt::format(fmt::runtime(value < 100 ? "{:.1f}" : "{:.0f}"), value);
   if (entry->at("role") != "ours") return rate;
   const auto share = share_of(*entry);
@@ -130,8 +130,8 @@ std::string rate_text(const Json& result, const Json* entry) {
 
 /// "GB/s (read + written)" and "GFLOP/s", or both where the cases are of both kinds.
 std::string title_of(const Json& cases) {
-  const bool arithmetic = std::any_of(cases.begin(), cases.end(), is_arithmetic);
-  const bool memory = !std::all_of(cases.begin(), cases.end(), is_arithmetic);
+  const bool arithmetic = std::ranges::any_of(cases, is_arithmetic);
+  const bool memory = !std::ranges::all_of(cases, is_arithmetic);
   if (arithmetic && memory) return "GFLOP/s, or GB/s where it says so";
   return arithmetic ? "GFLOP/s" : "GB/s (read + written)";
 }
@@ -141,8 +141,8 @@ std::string bracket_text(const Json& cases) {
   std::string text;
   for (const auto& [role, words] : {std::pair(Role::copy, "the copy"), std::pair(Role::read, "reading alone"),
                                     std::pair(Role::peak, "arithmetic alone")})
-    if (std::any_of(cases.begin(), cases.end(),
-                    [member = name(role)](const Json& c) { return c.contains(member) && c[member] != ""; }))
+    if (std::ranges::any_of(cases,
+                            [member = name(role)](const Json& c) { return c.contains(member) && c[member] != ""; }))
       text += (text.empty() ? "share of " : " or ") + std::string(words);
   return text;
 }

@@ -19,8 +19,8 @@ struct Report {
   nlohmann::ordered_json before = environment, after = environment;  // conditions
   Settings settings;
   std::string suite;
-  bool quick = false;           // only the suite's quick cases
-  std::size_t cache_bytes = 0;  // what cold and warm refer to
+  bool quick = false;      // only the suite's quick cases
+  size_t cache_bytes = 0;  // what cold and warm refer to
   std::vector<CaseResult> cases;
 };
 

@@ -37,19 +37,36 @@ bool has_type(const Value& value, std::string_view type) {
   return value.is_number_integer() || std::floor(value.get<double>()) == value.get<double>();
 }
 
-Fault check_type(const Place& place, const Value& types, const Value& value) {
+/// Whether a value is as a keyword wants it.
+using Right = bool (*)(const Value& wanted, const Value& value);
+
+bool right_type(const Value& types, const Value& value) {
   const auto fits = [&](const Value& type) { return has_type(value, type.get_ref<const std::string&>()); };
-  const bool right = types.is_array() ? std::any_of(types.begin(), types.end(), fits) : fits(types);
-  return right ? Fault() : fault(place, fmt::format("is of type {}, not {}", value.type_name(), types.dump()));
+  return types.is_array() ? std::any_of(types.begin(), types.end(), fits) : fits(types);
 }
 
-Fault check_enum(const Place& place, const Value& values, const Value& value) {
-  if (std::find(values.begin(), values.end(), value) != values.end()) return {};
-  return fault(place, fmt::format("is none of {}", values.dump()));
+bool right_enum(const Value& values, const Value& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-Fault check_const(const Place& place, const Value& wanted, const Value& value) {
-  return value == wanted ? Fault() : fault(place, fmt::format("is not {}", wanted.dump()));
+bool right_const(const Value& wanted, const Value& value) {
+  return value == wanted;
+}
+
+bool right_min_items(const Value& least, const Value& value) {
+  return !value.is_array() || value.size() >= least.get<size_t>();
+}
+
+bool right_min_length(const Value& least, const Value& value) {
+  return !value.is_string() || value.get_ref<const std::string&>().size() >= least.get<size_t>();
+}
+
+bool right_minimum(const Value& least, const Value& value) {
+  return !value.is_number() || value.get<double>() >= least.get<double>();
+}
+
+bool right_exclusive_minimum(const Value& bound, const Value& value) {
+  return !value.is_number() || value.get<double>() > bound.get<double>();
 }
 
 Fault check_required(const Place& place, const Value& names, const Value& value) {
@@ -78,29 +95,9 @@ Fault check_additional(const Place& place, const Value& schema, const Value& val
 }
 
 Fault check_items(const Place& place, const Value& schema, const Value& value) {
-  for (std::size_t i = 0; value.is_array() && i < value.size(); ++i)
+  for (size_t i = 0; value.is_array() && i < value.size(); ++i)
     if (Fault wrong = check({place.root, schema, fmt::format("{}/{}", place.path, i)}, value[i])) return wrong;
   return {};
-}
-
-Fault check_min_items(const Place& place, const Value& least, const Value& value) {
-  const bool right = !value.is_array() || value.size() >= least.get<std::size_t>();
-  return right ? Fault() : fault(place, fmt::format("has fewer than {} items", least.dump()));
-}
-
-Fault check_min_length(const Place& place, const Value& least, const Value& value) {
-  const bool right = !value.is_string() || value.get_ref<const std::string&>().size() >= least.get<std::size_t>();
-  return right ? Fault() : fault(place, fmt::format("is shorter than {}", least.dump()));
-}
-
-Fault check_minimum(const Place& place, const Value& least, const Value& value) {
-  const bool right = !value.is_number() || value.get<double>() >= least.get<double>();
-  return right ? Fault() : fault(place, fmt::format("is below {}", least.dump()));
-}
-
-Fault check_exclusive_minimum(const Place& place, const Value& bound, const Value& value) {
-  const bool right = !value.is_number() || value.get<double>() > bound.get<double>();
-  return right ? Fault() : fault(place, fmt::format("is not above {}", bound.dump()));
 }
 
 Fault check_any_of(const Place& place, const Value& schemas, const Value& value) {
@@ -121,28 +118,33 @@ Fault check_reference(const Place& place, const Value& reference, const Value& v
   return check({place.root, place.root.at(target), place.path}, value);
 }
 
-using Check = Fault (*)(const Place& place, const Value& keyword, const Value& value);
+/// A keyword that looks at the value alone has `right` and what is wrong otherwise; {0}: what is wanted, {1}: the type.
+struct Keyword {
+  Right right = nullptr;
+  const char* wrong = "";
+  Fault (*check)(const Place& place, const Value& keyword, const Value& value) = nullptr;
+};
 
-const std::map<std::string_view, Check>& checks() {
-  static const std::map<std::string_view, Check> all{
-      {"type", check_type},
-      {"enum", check_enum},
-      {"const", check_const},
-      {"required", check_required},
-      {"properties", check_properties},
-      {"additionalProperties", check_additional},
-      {"items", check_items},
-      {"minItems", check_min_items},
-      {"minLength", check_min_length},
-      {"minimum", check_minimum},
-      {"exclusiveMinimum", check_exclusive_minimum},
-      {"anyOf", check_any_of},
-      {"$ref", check_reference},
-      {"$schema", nullptr},
-      {"$id", nullptr},
-      {"$defs", nullptr},
-      {"title", nullptr},
-      {"description", nullptr},
+const std::map<std::string_view, Keyword>& keywords() {
+  static const std::map<std::string_view, Keyword> all{
+      {"type", {right_type, "is of type {1}, not {0}"}},
+      {"enum", {right_enum, "is none of {0}"}},
+      {"const", {right_const, "is not {0}"}},
+      {"minItems", {right_min_items, "has fewer than {0} items"}},
+      {"minLength", {right_min_length, "is shorter than {0}"}},
+      {"minimum", {right_minimum, "is below {0}"}},
+      {"exclusiveMinimum", {right_exclusive_minimum, "is not above {0}"}},
+      {"required", {.check = check_required}},
+      {"properties", {.check = check_properties}},
+      {"additionalProperties", {.check = check_additional}},
+      {"items", {.check = check_items}},
+      {"anyOf", {.check = check_any_of}},
+      {"$ref", {.check = check_reference}},
+      {"$schema", {}},
+      {"$id", {}},
+      {"$defs", {}},
+      {"title", {}},
+      {"description", {}},
   };
   return all;
 }
@@ -150,11 +152,14 @@ const std::map<std::string_view, Check>& checks() {
 Fault check(const Place& place, const Value& value) {
   if (place.schema.is_boolean()) return place.schema.get<bool>() ? Fault() : fault(place, "is not known here");
   for (const auto& [name, keyword] : place.schema.items()) {
-    const auto known = checks().find(name);
-    if (known == checks().end())
+    const auto known = keywords().find(name);
+    if (known == keywords().end())
       return fault(place, fmt::format("the schema's keyword \"{}\" is not understood", name));
-    if (known->second == nullptr) continue;
-    if (Fault wrong = known->second(place, keyword, value)) return wrong;
+    const auto& [right, wrong, further] = known->second;
+    if (right != nullptr && !right(keyword, value))
+      return fault(place, fmt::format(fmt::runtime(wrong), keyword.dump(), value.type_name()));
+    if (further == nullptr) continue;
+    if (Fault found = further(place, keyword, value)) return found;
   }
   return {};
 }

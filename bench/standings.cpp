@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace axisloom::bench {
 namespace {
@@ -22,7 +21,7 @@ struct Standing {
 
 double median_of(const Document& result, const Document& contestant) {
   const Document* const times = times_of(result, contestant);
-  return times != nullptr ? times->at("median_ms").get<double>() : 0;
+  return times != nullptr ? number_at(*times, "median_ms") : 0;
 }
 
 /// Of the peers of a document, in the order in which they come first.
@@ -35,7 +34,7 @@ std::vector<Standing> standings_of(const Document& document) {
     for (const Document& entry : result.at("contestants")) {
       if (entry.at("role") != "peer" || entry.at("status") != "right" || seconds <= 0) continue;
       const auto& name = entry.at("name").get_ref<const std::string&>();
-      auto at = std::find_if(standings.begin(), standings.end(), [&](const Standing& s) { return s.peer == name; });
+      auto at = std::ranges::find_if(standings, [&](const Standing& s) { return s.peer == name; });
       if (at == standings.end()) at = standings.insert(at, {name, {}});
       at->ratios.push_back({median_of(result, entry) / seconds, label_of(result)});
     }
@@ -50,12 +49,11 @@ harness::Table standings_of(std::span<const Document> documents) {
   for (const Document& document : documents)
     for (Standing& standing : standings_of(document)) {
       std::vector<Ratio>& ratios = standing.ratios;
-      std::stable_sort(ratios.begin(), ratios.end(), [](const Ratio& x, const Ratio& y) { return x.value < y.value; });
-      const auto behind = std::count_if(ratios.begin(), ratios.end(), [](const Ratio& r) { return r.value < 1; });
+      std::ranges::stable_sort(ratios, [](const Ratio& x, const Ratio& y) { return x.value < y.value; });
+      const auto behind = std::ranges::count_if(ratios, [](const Ratio& r) { return r.value < 1; });
       const auto text = [](const Ratio& ratio) { return fmt::format("{:.2f}", ratio.value); };
-      table.add({document.at("/settings/suite"_json_pointer).get<std::string>(), standing.peer,
-                 std::to_string(ratios.size()), std::to_string(behind), text(ratios[ratios.size() / 2]),
-                 text(ratios.front()), ratios.front().label});
+      table.add({text_at(document.at("settings"), "suite"), standing.peer, std::to_string(ratios.size()),
+                 std::to_string(behind), text(ratios[ratios.size() / 2]), text(ratios.front()), ratios.front().label});
     }
   return table;
 }

@@ -6,26 +6,26 @@
 
 namespace axisloom::bench {
 
-std::size_t interval_rank(std::size_t n) {
-  const double samples = static_cast<double>(n);
+size_t interval_rank(size_t n) {
+  const double samples = double(n);
   // From here on the normal limit, rounded down, agrees with the exact rank to within one position.
-  if (n > 500) return static_cast<std::size_t>((samples - 1.96 * std::sqrt(samples)) / 2);
+  if (n > 500) return size_t((samples - 1.96 * std::sqrt(samples)) / 2);
   double probability = std::pow(0.5, samples);  // of exactly `rank` successes
   double below = 0;
-  std::size_t rank = 0;
+  size_t rank = 0;
   while (rank < n) {
     below += probability;
     if (2 * below > 0.05) break;
     ++rank;
-    probability *= (samples - static_cast<double>(rank) + 1) / static_cast<double>(rank);
+    probability *= (samples - double(rank) + 1) / double(rank);
   }
   return rank;
 }
 
 Summary summarise(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  const std::size_t n = samples.size();
-  const std::size_t rank = std::max<std::size_t>(1, interval_rank(n));
+  std::ranges::sort(samples);
+  const size_t n = samples.size();
+  const size_t rank = std::max<size_t>(1, interval_rank(n));
   return {(samples[(n - 1) / 2] + samples[n / 2]) / 2, samples[rank - 1], samples[n - rank], n};
 }
 

@@ -10,7 +10,7 @@ namespace axisloom::bench {
 /// of all of them, which promises less).
 struct Summary {
   double median = 0, low = 0, high = 0;
-  std::size_t samples = 0;
+  size_t samples = 0;
 
   /// Width of the interval as a share of the median.
   double width() const noexcept { return median > 0 ? (high - low) / median : 0; }
@@ -18,7 +18,7 @@ struct Summary {
 
 /// Position k, counted from 1, for which the interval from the k-th lowest to the k-th highest of n samples holds the
 /// median with at least 95% confidence: the largest k with 2 * P(Binomial(n, 1/2) < k) <= 5%. 0 when n is below 6.
-std::size_t interval_rank(std::size_t n);
+size_t interval_rank(size_t n);
 
 /// Of at least one sample.
 Summary summarise(std::vector<double> samples);

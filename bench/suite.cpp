@@ -36,7 +36,7 @@ Variant variant_of(std::string_view text) {
   const std::vector<std::string_view> parts = harness::split(text, ":");
   variant.options.candidate = parts.front();
   bool sense = !parts.front().empty() && parts.size() % 2 == 1;
-  for (std::size_t i = 1; sense && i < parts.size(); i += 2) {
+  for (size_t i = 1; sense && i < parts.size(); i += 2) {
     const auto value = harness::parse_integer(parts[i + 1]);
     sense = value.has_value();
     if (sense) variant.options.configuration[std::string(parts[i])] = *value;
@@ -52,8 +52,8 @@ Job job_of(std::string_view label, std::string_view text) {
   constexpr std::string_view also = " also=";
   Job job{std::string(label), {}, {}};
   std::string rest(text);
-  for (std::size_t at = rest.find(also); at != std::string::npos; at = rest.find(also)) {
-    const std::size_t start = at + also.size(), end = std::min(rest.find(' ', start), rest.size());
+  for (size_t at = rest.find(also); at != std::string::npos; at = rest.find(also)) {
+    const size_t start = at + also.size(), end = std::min(rest.find(' ', start), rest.size());
     job.also.push_back(variant_of(std::string_view(rest).substr(start, end - start)));
     rest.erase(at, end - at);
   }
@@ -106,7 +106,7 @@ std::vector<Job> jobs_of(const Choice& choice, const DeviceInfo& device) {
   };
   if (choice.wanted.empty()) pick("");
   for (const std::string& word : choice.wanted) {
-    const std::size_t before = jobs.size();
+    const size_t before = jobs.size();
     pick(word);
     if (jobs.size() == before && contains(word, " ")) jobs.push_back(job_of(word, word));
     if (jobs.size() == before)

@@ -8,7 +8,6 @@
 
 #include <axisloom/device.hpp>
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,8 @@
 // Bar charts: a row per contestant, its name to the left, its rate behind the bar.
 #include "bench/svg.hpp"
 
+#include "harness/arguments.hpp"
+
 #include "io/quoting.hpp"
 
 #include <fmt/format.h>
@@ -20,10 +22,10 @@ std::string bar_class(Role role) {
 
 /// The chart in words, for who cannot see it.
 std::string described(const BarChart& chart) {
-  std::string text;
-  for (const Bar& bar : chart.bars)
-    text += fmt::format("{}{} {} {}", text.empty() ? "" : "; ", bar.name, short_number(bar.value), chart.unit);
-  return text + ".";
+  const auto told = [&](const Bar& bar) {
+    return fmt::format("{} {} {}", bar.name, short_number(bar.value), chart.unit);
+  };
+  return harness::joined(chart.bars, "; ", told) + ".";
 }
 
 std::string bar_text(const Bar& bar, double y, double scale, const std::string& unit) {
@@ -74,13 +76,14 @@ std::string svg_of(const BarChart& chart) {
   double most = chart.ceiling.value_or(0);
   for (const Bar& bar : chart.bars) most = std::max({most, bar.value, bar.high});
   const double scale = most > 0 ? bars_width / most : 0;
-  const double height = bar_row * static_cast<double>(chart.bars.size()) + 8;
-  std::string text = fmt::format(
-      R"(<svg class="bars" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-labelledby="{}-t {}-d"><title id="{}-t">{}</title><desc id="{}-d">{}</desc>)",
-      chart_width, height, chart.id, chart.id, chart.id, escaped_html(chart.title), chart.id,
-      escaped_html(described(chart)));
-  for (std::size_t i = 0; i < chart.bars.size(); ++i)
-    text += "\n" + bar_text(chart.bars[i], 4 + bar_row * static_cast<double>(i), scale, chart.unit);
+  const double height = bar_row * double(chart.bars.size()) + 8;
+  std::string text =
+      fmt::format(R"(<svg class="bars" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-labelledby="{}-t {}-d">)"
+                  R"(<title id="{}-t">{}</title><desc id="{}-d">{}</desc>)",
+                  chart_width, height, chart.id, chart.id, chart.id, escaped_html(chart.title), chart.id,
+                  escaped_html(described(chart)));
+  for (size_t i = 0; i < chart.bars.size(); ++i)
+    text += "\n" + bar_text(chart.bars[i], 4 + bar_row * double(i), scale, chart.unit);
   if (chart.ceiling)
     text +=
         fmt::format("\n<path class=\"ceiling\" d=\"M{:.1f} 0V{:.0f}\"/>", names_width + *chart.ceiling * scale, height);

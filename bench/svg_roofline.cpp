@@ -20,8 +20,8 @@ struct LogAxis {
   double start, length;  // in the drawing; negative lengths run upwards
 
   static LogAxis over(double least, double most, double start, double length) {
-    const int first = static_cast<int>(std::floor(std::log10(least)));
-    return {first, std::max(first + 1, static_cast<int>(std::ceil(std::log10(most)))), start, length};
+    const int first = int(std::floor(std::log10(least)));
+    return {first, std::max(first + 1, int(std::ceil(std::log10(most)))), start, length};
   }
   double at(double value) const { return start + length * (std::log10(value) - first) / (last - first); }
   double least() const { return std::pow(10.0, first); }
@@ -78,7 +78,7 @@ std::string grid_of(const Axes& axes) {
 /// The names of roofs that lie close together stand beside each other.
 std::string roofs_of(const Axes& axes, std::vector<const Roofline::Ceiling*> roofs) {
   constexpr double line_height = 15, character_width = 7.8;
-  std::sort(roofs.begin(), roofs.end(), [](const auto* a, const auto* b) { return a->value > b->value; });
+  std::ranges::sort(roofs, [](const auto* a, const auto* b) { return a->value > b->value; });
   std::string text;
   double x = plot_left + 6, above = -line_height;
   for (const auto* roof : roofs) {
@@ -88,7 +88,7 @@ std::string roofs_of(const Axes& axes, std::vector<const Roofline::Ceiling*> roo
     text += fmt::format("<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>", plot_left, y, plot_width);
     text += fmt::format("<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", x, above - 5,
                         escaped_html(name));
-    x += character_width * static_cast<double>(name.size()) + 14;
+    x += character_width * double(name.size()) + 14;
   }
   return text;
 }
@@ -118,13 +118,13 @@ std::string ceilings_of(const Roofline& roofline, const Axes& axes) {
   }
   if (roof == 0) roof = axes.y.most();
   std::string text = roofs_of(axes, std::move(roofs));
-  std::sort(slopes.begin(), slopes.end(), [](const auto* a, const auto* b) { return a->value > b->value; });
+  std::ranges::sort(slopes, [](const auto* a, const auto* b) { return a->value > b->value; });
   for (const auto* slope : slopes) text += slope_of(axes, *slope, roof, slope == slopes.front());
   return text;
 }
 
 /// A closed outline of about ten units across, of another shape for each series.
-std::string mark(std::size_t series, double x, double y) {
+std::string mark(size_t series, double x, double y) {
   static constexpr std::array outlines{"m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z",
                                        "m-4 -4h8v8h-8z",
                                        "m0 -5l5 9h-10z",
@@ -136,14 +136,14 @@ std::string mark(std::size_t series, double x, double y) {
 
 /// The first series, Axisloom, has a colour of its own; the others share five, so that colour and shape together tell
 /// thirty apart.
-std::size_t colour(std::size_t series) {
+size_t colour(size_t series) {
   return series == 0 ? 0 : 1 + (series - 1) % 5;
 }
 
 std::string legend_of(const std::vector<std::string>& series) {
   std::string text;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    const double y = plot_top + 14 + 22 * static_cast<double>(i);
+  for (size_t i = 0; i < series.size(); ++i) {
+    const double y = plot_top + 14 + 22 * double(i);
     text += fmt::format("<path class=\"mark s{}\" d=\"{}\"/><text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", colour(i),
                         mark(i, legend_left, y - 4), legend_left + 14, y, escaped_html(series[i]));
   }
@@ -155,7 +155,7 @@ std::string legend_of(const std::vector<std::string>& series) {
 std::vector<std::string> series_of(const Roofline& roofline) {
   std::vector<std::string> series;
   for (const auto& point : roofline.points)
-    if (std::find(series.begin(), series.end(), point.series) == series.end()) series.push_back(point.series);
+    if (std::ranges::find(series, point.series) == series.end()) series.push_back(point.series);
   return series;
 }
 
@@ -163,13 +163,14 @@ std::string svg_of(const Roofline& roofline) {
   const Axes axes = axes_of(roofline);
   const std::vector<std::string> series = series_of(roofline);
   std::string text = fmt::format(
-      R"(<svg class="roofline" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-labelledby="{}-t {}-d"><title id="{}-t">{}</title><desc id="{}-d">)",
+      R"(<svg class="roofline" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-labelledby="{}-t {}-d">)"
+      R"(<title id="{}-t">{}</title><desc id="{}-d">)",
       drawing_width, drawing_height, roofline.id, roofline.id, roofline.id, escaped_html(roofline.title), roofline.id);
   text += fmt::format(
       "{} results of {} contestants below {} measured ceilings; the table below holds the figures.</desc>\n",
       roofline.points.size(), series.size(), roofline.ceilings.size());
   text += grid_of(axes) + ceilings_of(roofline, axes);
-  for (std::size_t back = series.size(); back-- > 0;)  // the first series on top of the others
+  for (size_t back = series.size(); back-- > 0;)  // the first series on top of the others
     for (const auto& point : roofline.points)
       if (point.series == series[back])
         text += fmt::format(

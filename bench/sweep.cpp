@@ -11,8 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 namespace axisloom::bench {
 namespace {
 
@@ -53,7 +51,7 @@ SweptTunable parse_sweep(const std::string& text) {
     throw Error(Errc::usage, fmt::format("cannot read the sweep \"{}\"", text),
                 "write it as name=value,value, for example tile_in=32,64,128");
   };
-  const std::size_t equals = text.find('=');
+  const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos) refuse();
   SweptTunable tunable{text.substr(0, equals), {}};
   for (std::string_view part : harness::split(std::string_view(text).substr(equals + 1), ",")) {
@@ -69,7 +67,7 @@ std::vector<Configuration> combinations(const std::vector<SweptTunable>& tunable
   for (const SweptTunable& tunable : tunables) {
     std::vector<Configuration> longer;
     for (const Configuration& shorter : all)
-      for (std::int64_t value : tunable.values) {
+      for (i64 value : tunable.values) {
         longer.push_back(shorter);
         longer.back()[tunable.name] = value;
       }
@@ -89,7 +87,7 @@ void sweep_case(const Job& job, const Device& device, Team& team, CacheFlusher& 
     Json line{{"case", workload.text()},
               {"candidate", options.candidate},
               {"values", values_json(configuration)},
-              {"bytes", static_cast<std::int64_t>(workload.work().bytes)}};
+              {"bytes", i64(workload.work().bytes)}};
     const std::string label = fmt::format("{} {}", job.label, ops::to_string(configuration));
     try {
       for (const CaseResult& result :

@@ -6,10 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace axisloom::bench {
@@ -17,7 +15,7 @@ namespace axisloom::bench {
 /// One tunable and the values to try.
 struct SweptTunable {
   std::string name;
-  std::vector<std::int64_t> values;
+  std::vector<i64> values;
 };
 /// "tile_in=32,64,128". Throws Error(usage).
 SweptTunable parse_sweep(const std::string& text);

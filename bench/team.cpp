@@ -42,7 +42,7 @@ void Team::run(const std::function<void(unsigned)>& work) {
   {
     const std::lock_guard lock(mutex_);
     work_ = &work;
-    running_ = static_cast<unsigned>(threads_.size());
+    running_ = unsigned(threads_.size());
     ++round_;
   }
   start_.notify_all();
@@ -62,7 +62,7 @@ void Team::do_part(const std::function<void(unsigned)>& work, unsigned member) n
 }
 
 void Team::serve(unsigned member) {
-  std::uint64_t served = 0;
+  u64 served = 0;
   while (true) {
     std::unique_lock lock(mutex_);
     start_.wait(lock, [&] { return leaving_ || round_ != served; });

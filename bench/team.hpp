@@ -1,8 +1,10 @@
 // A team of threads, one per core, that stays together: starting threads anew would be part of every measurement.
 #pragma once
 
+#include "core/integers.hpp"
+#include "core/not_copied.hpp"
+
 #include <condition_variable>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -11,24 +13,22 @@
 
 namespace axisloom::bench {
 
-class Team {
+class Team : core::NotCopied {
  public:
   /// One member per core that the process may use, or as many as asked for; the caller is one of them.
   explicit Team(unsigned members = 0);
   ~Team();
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
 
-  unsigned size() const noexcept { return static_cast<unsigned>(threads_.size()) + 1; }
+  unsigned size() const noexcept { return unsigned(threads_.size()) + 1; }
   /// Calls work(member) once for every member at the same time and returns when all are done. Of what they throw, one
   /// exception is thrown on.
   void run(const std::function<void(unsigned member)>& work);
 
   /// The share of `count` things that a member takes: [begin, end).
   struct Share {
-    std::int64_t begin, end;
+    i64 begin, end;
   };
-  Share share(std::int64_t count, unsigned member) const noexcept {
+  Share share(i64 count, unsigned member) const noexcept {
     return {count * member / size(), count * (member + 1) / size()};
   }
 
@@ -41,7 +41,7 @@ class Team {
   std::mutex mutex_;
   std::condition_variable start_, done_;
   const std::function<void(unsigned)>* work_ = nullptr;
-  std::uint64_t round_ = 0;
+  u64 round_ = 0;
   unsigned running_ = 0;
   std::exception_ptr failure_;  // the first of a round
   bool leaving_ = false;

@@ -10,18 +10,24 @@
 #include <axisloom/device.hpp>
 
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <string>
 
 namespace axisloom::bench {
 
 /// How many elements are not what they should be, and where the first of them lies when that is known.
 struct Mistakes {
-  std::int64_t count = 0;
-  std::int64_t first = -1;     // position in the output buffer, in elements
+  i64 count = 0;
+  i64 first = -1;              // position in the output buffer, in elements
   std::string of = "element";  // what is counted
   std::string why = {};
+
+  void note(i64 position) {
+    if (count++ == 0) first = position;
+  }
 };
+/// What all members of a team find, each in its share of `count` things.
+Mistakes found_by(Team& team, i64 count, const std::function<void(i64 begin, i64 end, Mistakes& mine)>& look);
 /// "3 wrong elements, the first at element 17 of the output"
 std::string to_string(const Mistakes& mistakes);
 

@@ -21,14 +21,14 @@ VerifyParams params_of(const Data& data) {
 }
 
 VerifyParams params_of(const core::Move& move, const Data& data) {
-  const auto axes = static_cast<i32>(move.axes.size());
+  const auto axes = i32(move.axes.size());
   if (axes > VERIFY_AXES)
     throw Error(Errc::unsupported, "a move of more than 16 axes cannot be checked on the device",
                 "merge axes in the case");
   VerifyParams params = params_of(data);
   const i32 first = VERIFY_AXES - axes;
   for (i32 d = 0; d < axes; ++d) {
-    const core::Loop& axis = move.axes[static_cast<std::size_t>(d)];
+    const core::Loop& axis = move.axes[size_t(d)];
     params.extent[first + d] = axis.extent;
     params.in_stride[first + d] = axis.in;
     params.out_stride[first + d] = axis.out;
@@ -40,7 +40,7 @@ VerifyParams params_of(const core::Move& move, const Data& data) {
   if (move.tail) {
     params.tail_outer = first + move.tail->outer;
     params.tail_inner = first + move.tail->inner;
-    params.tail_inner_extent = move.axes[static_cast<std::size_t>(move.tail->inner)].extent;
+    params.tail_inner_extent = move.axes[size_t(move.tail->inner)].extent;
     params.tail_count = move.tail->count;
     params.tail_fill = move.tail->fill ? 1 : 0;
   }
@@ -58,7 +58,7 @@ void launch(const Device& device, const Queue& queue, const char* kernel, const 
 
 void DeviceChecks::fill(const Data& data, const Buffer& buffer) const {
   VerifyParams params = params_of(data);
-  params.points = static_cast<i64>(buffer.bytes()) / data.element;
+  params.points = i64(buffer.bytes()) / data.element;
   const Buffer buffers[] = {buffer};
   if (params.points > 0) launch(device_, queue_, "fill", data, params, buffers);
 }
@@ -66,7 +66,7 @@ void DeviceChecks::fill(const Data& data, const Buffer& buffer) const {
 Mistakes DeviceChecks::indexed(const core::Move& move, const Data& data, const Buffer& out) const {
   const VerifyParams params = params_of(move, data);
   if (params.points == 0) return {};
-  std::vector<std::uint32_t> wrong(check_groups(params.points) * check_items);
+  std::vector<u32> wrong(check_groups(params.points) * check_items);
   const Buffer buffers[] = {out, device_.allocate(wrong.size() * sizeof wrong[0])};
   launch(device_, queue_, "verify", data, params, buffers);
   queue_.read(buffers[1], 0, std::as_writable_bytes(std::span(wrong))).wait();

@@ -14,18 +14,18 @@ namespace {
 /// 2, products of matrices of 100 rows are above 10.
 constexpr double operations_per_byte = 4;
 
-core::Move copy_of(std::int64_t element, std::int64_t bytes) {
+core::Move copy_of(i64 element, i64 bytes) {
   core::Move move;
   move.element = element;
-  move.axes = {{std::max<std::int64_t>(1, bytes / element), 1, 1}};
+  move.axes = {{std::max<i64>(1, bytes / element), 1, 1}};
   return move;
 }
 
-std::int64_t bytes_of(const View& view) {
-  return view.bounds().high * static_cast<std::int64_t>(size_of(view.dtype));
+i64 bytes_of(const View& view) {
+  return view.bounds().high * i64(size_of(view.dtype));
 }
 
-const std::byte* fetched(const Queue& queue, const Buffer& buffer, std::size_t bytes, std::vector<std::byte>& memory) {
+const std::byte* fetched(const Queue& queue, const Buffer& buffer, size_t bytes, std::vector<std::byte>& memory) {
   memory.resize(bytes);
   if (bytes > 0) queue.read(buffer, 0, memory).wait();
   return memory.data();
@@ -37,7 +37,7 @@ const char* name(Limit limit) noexcept {
   return limit == Limit::arithmetic ? "arithmetic" : "memory";
 }
 
-Workload::Workload(const harness::Case& what, const Device& device, Team& team, std::uint64_t seed, Strength strength)
+Workload::Workload(const harness::Case& what, const Device& device, Team& team, u64 seed, Strength strength)
     : text_(what.text),
       op_(what.op),
       options_(what.options),
@@ -61,29 +61,29 @@ void Workload::describe() {
   }
   reduction_ = reduction_of(op_, views_);
   product_ = product_of(op_, views_);
-  const std::int64_t bytes = move_ ? move_->bytes_moved() : entry().bytes(op_, views_);
-  work_ = {static_cast<double>(bytes), entry().operations != nullptr ? entry().operations(op_, views_) : 0};
+  const i64 bytes = move_ ? move_->bytes_moved() : entry().bytes(op_, views_);
+  work_ = {double(bytes), entry().operations != nullptr ? entry().operations(op_, views_) : 0};
   // Where Axisloom computes on host memory, whoever reads it is the reference, and no copy has to be made room for.
   if (move_ || (limit() == Limit::memory && device_.info().kind != Kind::cpu))
     // In whole packets, so that a few bytes of result do not make it another kind of copy.
-    plain_copy_ = copy_of(static_cast<std::int64_t>(size_of(in().dtype)), bytes < 64 ? bytes / 2 : bytes / 32 * 16);
+    plain_copy_ = copy_of(i64(size_of(in().dtype)), bytes < 64 ? bytes / 2 : bytes / 32 * 16);
 }
 
 Limit Workload::limit() const noexcept {
   return work_.operations > operations_per_byte * work_.bytes ? Limit::arithmetic : Limit::memory;
 }
 
-void Workload::allocate(std::uint64_t seed) {
-  const std::int64_t copied = plain_copy_ ? plain_copy_->count() * plain_copy_->element : 0;
+void Workload::allocate(u64 seed) {
+  const i64 copied = plain_copy_ ? plain_copy_->count() * plain_copy_->element : 0;
   for (const View& view : views_) {
     const bool takes_part = &view == &views_.front() || &view == &views_.back();  // in the copy
-    const std::int64_t bytes = std::max(bytes_of(view), takes_part ? copied : 0);
-    buffers_.push_back(device_.allocate(static_cast<std::size_t>(bytes)));
+    const i64 bytes = std::max(bytes_of(view), takes_part ? copied : 0);
+    buffers_.push_back(device_.allocate(size_t(bytes)));
   }
-  constexpr std::uint64_t apart = 0xD1B54A32D192ED03u;  // seeds of the inputs, so that none is another one shifted
-  for (std::size_t i = 0; i < inputs(); ++i) {
+  constexpr u64 apart = 0xD1B54A32D192ED03u;  // seeds of the inputs, so that none is another one shifted
+  for (size_t i = 0; i < inputs(); ++i) {
     const Dtype dtype = views_[i].dtype;
-    const std::uint64_t its_seed = seed + i * apart;
+    const u64 its_seed = seed + i * apart;
     data_.push_back(move_ ? Data::of(dtype, its_seed)
                           : Data::numbers(dtype, its_seed, fraction_bits(entry().known_as, dtype)));
     if (host(i) != nullptr)
@@ -103,8 +103,8 @@ void Workload::spoil_output(std::byte value) const {
   queue_.impl()->fill(*out_buffer().impl(), 0, out_buffer().bytes(), value, {})->wait();
 }
 
-std::size_t Workload::output_bytes() const {
-  return static_cast<std::size_t>(bytes_of(out()));
+size_t Workload::output_bytes() const {
+  return size_t(bytes_of(out()));
 }
 
 const std::byte* Workload::output_on_host(const std::byte* result, std::vector<std::byte>& memory) const {
@@ -112,7 +112,7 @@ const std::byte* Workload::output_on_host(const std::byte* result, std::vector<s
   return result != nullptr ? result : fetched(queue_, out_buffer(), output_bytes(), memory);
 }
 
-const std::byte* Workload::input_on_host(std::size_t i, std::vector<std::byte>& memory) const {
+const std::byte* Workload::input_on_host(size_t i, std::vector<std::byte>& memory) const {
   const std::byte* const there = host(i);
   return there != nullptr ? there : fetched(queue_, buffer(i), buffer(i).bytes(), memory);
 }

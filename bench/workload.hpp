@@ -14,7 +14,6 @@
 #include <axisloom/plan.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,14 +33,14 @@ const char* name(Limit limit) noexcept;
 class Workload {
  public:
   /// Throws Error when the case cannot be, or its buffers do not fit.
-  Workload(const harness::Case& what, const Device& device, Team& team, std::uint64_t seed, Strength strength);
+  Workload(const harness::Case& what, const Device& device, Team& team, u64 seed, Strength strength);
 
   const std::string& text() const noexcept { return text_; }
   const Operation& op() const noexcept { return op_; }
   const ops::OpEntry& entry() const noexcept { return ops::entry(op_.name); }
   const PlanOptions& options() const noexcept { return options_; }
-  std::size_t inputs() const noexcept { return views_.size() - 1; }
-  const View& in(std::size_t i = 0) const noexcept { return views_[i]; }
+  size_t inputs() const noexcept { return views_.size() - 1; }
+  const View& in(size_t i = 0) const noexcept { return views_[i]; }
   const View& out() const noexcept { return views_.back(); }
   std::span<const View> views() const noexcept { return views_; }
 
@@ -61,13 +60,16 @@ class Workload {
   const Device& device() const noexcept { return device_; }
   const Queue& queue() const noexcept { return queue_; }  // with timing
   Team& team() const noexcept { return team_; }
-  const Data& data(std::size_t i) const noexcept { return data_[i]; }  // of an input
-  const Buffer& buffer(std::size_t i) const noexcept { return buffers_[i]; }
+  const Data& data(size_t i) const noexcept { return data_[i]; }  // of an input
+  const Buffer& buffer(size_t i) const noexcept { return buffers_[i]; }
   const Buffer& out_buffer() const noexcept { return buffers_.back(); }
   std::span<const Buffer> buffers() const noexcept { return buffers_; }
   /// Host addresses of the buffers; null where the device has memory of its own.
-  std::byte* host(std::size_t i) const noexcept { return static_cast<std::byte*>(buffers_[i].impl()->host()); }
+  std::byte* host(size_t i) const noexcept { return static_cast<std::byte*>(buffers_[i].impl()->host()); }
   std::byte* host_out() const noexcept { return host(inputs()); }
+  /// Of a merged move, where the first element comes from and where it goes.
+  std::byte* move_from() const noexcept { return host(0) + merged_->in_offset * merged_->element; }
+  std::byte* move_to() const noexcept { return host_out() + merged_->out_offset * merged_->element; }
 
   Strength strength() const noexcept { return judge_->strength(); }
   /// Judges what lies in host memory laid out as the output buffer, or in the output buffer when `result` is null.
@@ -78,14 +80,14 @@ class Workload {
   void spoil_output(std::byte value) const;
 
   /// Bytes of the output's elements and the gaps between them, from the start of the buffer.
-  std::size_t output_bytes() const;
+  size_t output_bytes() const;
   /// An array in host memory: where it is, or fetched into `memory`. `result` as of judge().
   const std::byte* output_on_host(const std::byte* result, std::vector<std::byte>& memory) const;
-  const std::byte* input_on_host(std::size_t i, std::vector<std::byte>& memory) const;
+  const std::byte* input_on_host(size_t i, std::vector<std::byte>& memory) const;
 
  private:
   void describe();
-  void allocate(std::uint64_t seed);
+  void allocate(u64 seed);
 
   std::string text_;
   Operation op_;

@@ -3,6 +3,7 @@
 
 #include "cli/generated_text.hpp"
 #include "cli/messages.hpp"
+#include "harness/arguments.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -37,16 +38,14 @@ void add_format(CLI::App& command, Context& context) {
                                                               {"json", harness::Format::json},
                                                               {"csv", harness::Format::csv},
                                                               {"md", harness::Format::md}};
-  command
-      .add_option_function<std::string>(
-          "--format",
-          [&context](const std::string& name) {
-            context.format = formats.at(name);
-            context.format_given = true;
-          },
-          "How results are printed")
-      ->check(CLI::IsMember({"table", "json", "csv", "md"}).description(""))
-      ->type_name("table|json|csv|md")
+  take_only(command.add_option_function<std::string>(
+                "--format",
+                [&context](const std::string& name) {
+                  context.format = formats.at(name);
+                  context.format_given = true;
+                },
+                "How results are printed"),
+            {"table", "json", "csv", "md"})
       ->group(common_group);
 }
 
@@ -77,6 +76,10 @@ void add_common_options(CLI::App& command, Context& context, const CommonOptions
 
 CLI::Option* option_of(CLI::App& command, const std::string& name) {
   return command.get_options([&](const CLI::Option* option) { return option->check_name(name); }).at(0);
+}
+
+CLI::Option* take_only(CLI::Option* option, const std::vector<std::string>& words) {
+  return option->check(CLI::IsMember(words).description(""))->type_name(harness::joined(words, "|"));
 }
 
 void refuse_ignored(const CLI::App& command) {
@@ -120,21 +123,14 @@ std::unique_ptr<CLI::App> make_app(Context& context) {
 
   auto completion = std::make_shared<std::string>();
   auto man = std::make_shared<bool>(false);
-  app->add_option("--completion", *completion, "Print the completion script of a shell and exit")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
-      ->type_name("bash|zsh|fish");
+  take_only(app->add_option("--completion", *completion, "Print the completion script of a shell and exit"),
+            {"bash", "zsh", "fish"});
   app->add_flag("--man", *man, "Print the manual page (troff) and exit")->excludes(option_of(*app, "--completion"));
   app->final_callback([parser = app.get(), completion, man] { run_top(*parser, *completion, *man); });
 
-  add_operations(*app, context);
-  add_demo(*app, context);
-  add_devices(*app, context);
-  add_doctor(*app, context);
-  add_check(*app, context);
-  add_bench(*app, context);
-  add_ladder(*app, context);
-  add_cache(*app, context);
-  add_calibrate(*app, context);
+  for (Adding* add :
+       {add_operations, add_demo, add_devices, add_doctor, add_check, add_bench, add_ladder, add_cache, add_calibrate})
+    add(*app, context);
   refuse_empty_values(*app);
   return app;
 }

@@ -3,11 +3,12 @@
 
 #include "harness/table.hpp"
 
+#include "core/integers.hpp"
+
 #include <axisloom/device.hpp>
 
 #include <CLI/CLI.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,7 +20,7 @@ struct Context {
   std::string device = "auto";
   harness::Format format = harness::Format::table;
   bool format_given = false;
-  std::uint64_t seed = 1;
+  u64 seed = 1;
   bool verbose = false;
   bool quiet = false;
   int exit_code = 0;
@@ -37,6 +38,9 @@ std::unique_ptr<CLI::App> make_app(Context& context);
 /// The option of that name, such as "--keep". CLI11's own search by name ends the process when memory is short.
 CLI::Option* option_of(CLI::App& command, const std::string& name);
 
+/// Lets an option take these words only, which then are its type.
+CLI::Option* take_only(CLI::Option* option, const std::vector<std::string>& words);
+
 /// Which of the common options mean something to a command; the others it does not take.
 struct CommonOptions {
   bool device = false, format = false, seed = false, verbose = false, quiet = false;
@@ -52,14 +56,8 @@ void set_action(CLI::App& command, std::function<void()> action);
 /// Examples below the options: one a line, "what it does" above its command.
 void set_examples(CLI::App& command, const std::string& examples);
 
-void add_devices(CLI::App& app, Context& context);
-void add_doctor(CLI::App& app, Context& context);
-void add_operations(CLI::App& app, Context& context);
-void add_demo(CLI::App& app, Context& context);
-void add_check(CLI::App& app, Context& context);
-void add_bench(CLI::App& app, Context& context);
-void add_ladder(CLI::App& app, Context& context);
-void add_cache(CLI::App& app, Context& context);
-void add_calibrate(CLI::App& app, Context& context);
+/// Adds subcommands.
+using Adding = void(CLI::App& app, Context& context);
+Adding add_devices, add_doctor, add_operations, add_demo, add_check, add_bench, add_ladder, add_cache, add_calibrate;
 
 }  // namespace axisloom::cli

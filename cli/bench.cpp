@@ -26,8 +26,15 @@
 namespace axisloom::cli {
 namespace {
 
-constexpr std::array all_strengths{bench::Strength::automatic, bench::Strength::full, bench::Strength::indexed,
-                                   bench::Strength::sampled};
+using bench::CacheChoice;
+using bench::CaseResult;
+using bench::Entry;
+using bench::Report;
+using bench::Settings;
+using bench::Status;
+using bench::Strength;
+
+constexpr std::array all_strengths{Strength::automatic, Strength::full, Strength::indexed, Strength::sampled};
 
 /// A command of the bench, and the suite that it times when no other is named.
 struct BenchCommand {
@@ -35,22 +42,21 @@ struct BenchCommand {
   const char* suite;
   const char* summary;
 };
-constexpr std::array bench_commands{
-    BenchCommand{"rearrange", "speed", "Time a few moves of each kind: transposes, layouts, copies."},
-    BenchCommand{"transpose", "transpose",
-                 "Time transposes of matrices of all element sizes, square, ragged, tall and wide."},
-    BenchCommand{"permute", "permute", "Time permutations of up to 12 axes: the 57 of TTC, and cuTT's hard ones."},
-    BenchCommand{"relayout", "relayout", "Time changes of layout of a network's activations."},
-    BenchCommand{"copy", "copy", "Time copies: element sizes, misalignments, rows with gaps."},
-    BenchCommand{"reduce", "reduce", "Time reductions: sums and maxima of arrays, rows and columns."},
-    BenchCommand{"matmul", "matmul", "Time products of matrices."},
-    BenchCommand{"drawn", "drawn", "Time problems drawn by a seed, of all operations, on which the choice is tested."},
+constexpr BenchCommand bench_commands[] = {
+    {"rearrange", "speed", "Time a few moves of each kind: transposes, layouts, copies."},
+    {"transpose", "transpose", "Time transposes of matrices of all element sizes, square, ragged, tall and wide."},
+    {"permute", "permute", "Time permutations of up to 12 axes: the 57 of TTC, and cuTT's hard ones."},
+    {"relayout", "relayout", "Time changes of layout of a network's activations."},
+    {"copy", "copy", "Time copies: element sizes, misalignments, rows with gaps."},
+    {"reduce", "reduce", "Time reductions: sums and maxima of arrays, rows and columns."},
+    {"matmul", "matmul", "Time products of matrices."},
+    {"drawn", "drawn", "Time problems drawn by a seed, of all operations, on which the choice is tested."},
 };
 
 constexpr const char* all_peers = "all";
 constexpr const char* every_candidate = "all";
 
-constexpr std::array all_cache_choices{bench::CacheChoice::cold, bench::CacheChoice::warm, bench::CacheChoice::both};
+constexpr std::array all_cache_choices{CacheChoice::cold, CacheChoice::warm, CacheChoice::both};
 
 struct BenchOptions {
   std::vector<std::string> cases;
@@ -68,9 +74,11 @@ struct BenchOptions {
   std::vector<std::string> sweeps;
 };
 
-std::vector<std::string> strength_names() {
+/// The words for values of an enumeration.
+template <class Values>
+std::vector<std::string> names_of(const Values& values) {
   std::vector<std::string> names;
-  for (bench::Strength strength : all_strengths) names.emplace_back(bench::name(strength));
+  for (const auto value : values) names.emplace_back(bench::name(value));
   return names;
 }
 
@@ -85,7 +93,7 @@ std::vector<std::string> split_peers(const std::string& text) {
   std::vector<std::string> names;
   const std::vector<std::string> known = peer_names();
   for (std::string_view name : harness::split(text, ",")) {
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (std::ranges::find(known, name) == known.end())
       throw Error(Errc::usage, fmt::format("there is no peer \"{}\"", name),
                   fmt::format("all, none, or some of {}", fmt::join(known, ", ")));
     names.emplace_back(name);
@@ -93,17 +101,17 @@ std::vector<std::string> split_peers(const std::string& text) {
   return names;
 }
 
-bench::Settings settings_of(const BenchOptions& options, const Context& context) {
-  bench::Settings settings;
+Settings settings_of(const BenchOptions& options, const Context& context) {
+  Settings settings;
   settings.rules = bench::Rules::with_min_seconds(options.min_seconds);
   settings.seed = context.seed;
   settings.every_candidate = options.candidate == every_candidate;
   settings.all_peers = options.peers == all_peers;
   if (!settings.all_peers && options.peers != "none") settings.peers = split_peers(options.peers);
-  for (bench::Strength strength : all_strengths)
+  for (Strength strength : all_strengths)
     if (options.check == bench::name(strength)) settings.strength = strength;
-  if (!options.sweeps.empty()) settings.cache = bench::CacheChoice::warm;
-  for (bench::CacheChoice choice : all_cache_choices)
+  if (!options.sweeps.empty()) settings.cache = CacheChoice::warm;
+  for (CacheChoice choice : all_cache_choices)
     if (options.cache == bench::name(choice)) settings.cache = choice;
   return settings;
 }
@@ -121,12 +129,12 @@ std::vector<bench::Job> jobs_of(const BenchOptions& options, const Device& devic
 }
 
 /// Names who could not take part, and where, unless it was everywhere.
-void tell_absent(const std::vector<bench::CaseResult>& cases) {
+void tell_absent(const std::vector<CaseResult>& cases) {
   std::map<std::string, std::vector<std::string>>
       where;  // the cases of "without opencv: has no function for this move"
-  for (const bench::CaseResult& result : cases)
-    for (const bench::Entry& entry : result.entries)
-      if (entry.status == bench::Status::absent && !bench::is_reference(entry.role))
+  for (const CaseResult& result : cases)
+    for (const Entry& entry : result.entries)
+      if (entry.status == Status::absent && !bench::is_reference(entry.role))
         where[fmt::format("without {}: {}", entry.name, entry.reason)].push_back(result.label);
   for (const auto& [line, labels] : where)
     say(labels.size() == cases.size() ? line : fmt::format("{} ({})", line, fmt::join(labels, "; ")));
@@ -134,12 +142,12 @@ void tell_absent(const std::vector<bench::CaseResult>& cases) {
 
 /// Says which of Axisloom's own entries are wrong or failed, and what that leaves: a wrong result counts for more. An
 /// entry that refuses a case is absent.
-int tell_faults(const std::vector<bench::CaseResult>& cases) {
+int tell_faults(const std::vector<CaseResult>& cases) {
   int code = exit_done;
-  for (const bench::CaseResult& result : cases)
-    for (const bench::Entry& entry : result.entries) {
-      const bool wrong = entry.status == bench::Status::wrong;
-      if (entry.role != bench::Role::ours || (!wrong && entry.status != bench::Status::failed)) continue;
+  for (const CaseResult& result : cases)
+    for (const Entry& entry : result.entries) {
+      const bool wrong = entry.status == Status::wrong;
+      if (entry.role != bench::Role::ours || (!wrong && entry.status != Status::failed)) continue;
       say(error_text(
           fmt::format("{}: {} {}: {}", result.label, entry.name, wrong ? "is wrong" : "failed", entry.reason), ""));
       if (code != exit_differs) code = wrong ? exit_differs : exit_code(Errc::device);
@@ -147,9 +155,9 @@ int tell_faults(const std::vector<bench::CaseResult>& cases) {
   return code;
 }
 
-bench::Report empty_report(const BenchOptions& options, const bench::Settings& settings, const Device& device,
-                           const bench::CacheFlusher& flusher) {
-  bench::Report report;
+Report empty_report(const BenchOptions& options, const Settings& settings, const Device& device,
+                    const bench::CacheFlusher& flusher) {
+  Report report;
   report.environment = bench::environment(device);
   report.before = bench::conditions(device);
   report.settings = settings;
@@ -162,13 +170,13 @@ bench::Report empty_report(const BenchOptions& options, const bench::Settings& s
 /// A report of what there is so far, saved with every case that is added.
 class GrowingReport {
  public:
-  GrowingReport(bench::Report report, const BenchOptions& options, const Context& context, Results& results)
+  GrowingReport(Report report, const BenchOptions& options, const Context& context, Results& results)
       : report_(std::move(report)),
         format_(format_of_results(options.output, context.format, context.format_given)),
         results_(results) {}
 
-  void add(std::vector<bench::CaseResult> cases) {
-    for (bench::CaseResult& result : cases) report_.cases.push_back(std::move(result));
+  void add(std::vector<CaseResult> cases) {
+    for (CaseResult& result : cases) report_.cases.push_back(std::move(result));
     report_.after = bench::moment();
     results_.save(bench::text_of(report_, format_));
   }
@@ -176,16 +184,16 @@ class GrowingReport {
     report_.after = std::move(conditions);
     results_.finish(bench::text_of(report_, format_));
   }
-  const std::vector<bench::CaseResult>& cases() const noexcept { return report_.cases; }
+  const std::vector<CaseResult>& cases() const noexcept { return report_.cases; }
 
  private:
-  bench::Report report_;
+  Report report_;
   harness::Format format_;
   Results& results_;
 };
 
 void run_suite(const BenchOptions& options, Context& context, const Device& device, Results& results) {
-  const bench::Settings settings = settings_of(options, context);
+  const Settings settings = settings_of(options, context);
   const std::vector<bench::Job> jobs = jobs_of(options, device);
   bench::Team team;
   bench::Session session;
@@ -219,7 +227,7 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
   refuse_for_sweep(options, context);
   std::vector<bench::SweptTunable> tunables;
   for (const std::string& text : options.sweeps) tunables.push_back(bench::parse_sweep(text));
-  const bench::Settings settings = settings_of(options, context);
+  const Settings settings = settings_of(options, context);
   const auto add = [&](const nlohmann::ordered_json& json) {
     show_progress("");
     results.add_line(harness::json_text(json, -1));
@@ -236,9 +244,9 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
   measure_and_finish(measure, [&](bool) { results.finish_lines(); });
 }
 
-void tell_check(const std::string& label, const bench::Entry& entry) {
+void tell_check(const std::string& label, const Entry& entry) {
   const std::string how = entry.how.empty() ? entry.name : fmt::format("{} {}", entry.name, entry.how);
-  const char* const verdict = entry.status == bench::Status::right ? "checked" : bench::name(entry.status);
+  const char* const verdict = entry.status == Status::right ? "checked" : bench::name(entry.status);
   print(fmt::format("{}: {}: {}{}{}\n", label, how, verdict, entry.reason.empty() ? "" : ": ", entry.reason));
 }
 
@@ -248,15 +256,15 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
     throw Error(Errc::usage, "the cases of a profile are checked and not timed",
                 "leave out --sweep, --output, --cache and --format");
   const Device device = model::profiled_device(real, options.profile);
-  const bench::Settings settings = settings_of(options, context);
+  const Settings settings = settings_of(options, context);
   bench::Team team;
-  std::int64_t right = 0, wrong = 0;
+  i64 right = 0, wrong = 0;
   for (const bench::Job& job : jobs_of(options, device))
-    for (const bench::Entry& entry : bench::check_case(job, device, team, settings, show_progress)) {
+    for (const Entry& entry : bench::check_case(job, device, team, settings, show_progress)) {
       show_progress("");
       tell_check(job.label, entry);
-      right += entry.status == bench::Status::right;
-      wrong += entry.status == bench::Status::wrong || entry.status == bench::Status::failed;
+      right += entry.status == Status::right;
+      wrong += entry.status == Status::wrong || entry.status == Status::failed;
     }
   print(fmt::format("{} checked, {} wrong or failed; planned as for {}, run on {}, not timed\n", right, wrong,
                     options.profile, real.info().label()));
@@ -307,20 +315,14 @@ void add_options(CLI::App& command, BenchOptions& options) {
       .add_option("case", options.cases,
                   "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"")
       ->type_name("CASE");
-  command.add_option("--suite", options.suite, "Which cases")
-      ->check(CLI::IsMember(suites).description(""))
-      ->type_name(fmt::format("{}", fmt::join(suites, "|")))
-      ->capture_default_str();
+  take_only(command.add_option("--suite", options.suite, "Which cases"), suites)->capture_default_str();
   command.add_flag("--quick", options.quick, "Only the few cases that represent the suite");
-  std::vector<std::string> choices;
-  for (bench::CacheChoice choice : all_cache_choices) choices.emplace_back(bench::name(choice));
-  command
-      .add_option(
+  take_only(
+      command.add_option(
           "--cache", options.cache,
           "How cases that fit into the last-level cache are measured: with the cache emptied before each run, as the "
-          "previous runs leave it, or both ways (default: both; for a sweep warm)")
-      ->check(CLI::IsMember(choices).description(""))
-      ->type_name(fmt::format("{}", fmt::join(choices, "|")));
+          "previous runs leave it, or both ways (default: both; for a sweep warm)"),
+      names_of(all_cache_choices));
   command
       .add_option("--peers", options.peers,
                   fmt::format("Peers to time: all, none, or some of {}", fmt::join(peer_names(), ", ")))
@@ -330,9 +332,7 @@ void add_options(CLI::App& command, BenchOptions& options) {
       ->check(CLI::Range(0.001, 3600.0).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
-  command.add_option("--check", options.check, "How results are judged")
-      ->check(CLI::IsMember(strength_names()).description(""))
-      ->type_name(fmt::format("{}", fmt::join(strength_names(), "|")))
+  take_only(command.add_option("--check", options.check, "How results are judged"), names_of(all_strengths))
       ->capture_default_str();
   command
       .add_option("-o,--output", options.output,
@@ -351,9 +351,8 @@ void add_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--config", options.configuration, "Force one tunable of the candidate; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--index", options.index, "Width of offsets inside Axisloom's kernels")
-      ->check(CLI::IsMember({"32", "64", "auto"}).description(""))
-      ->type_name("32|64|auto");
+  take_only(command.add_option("--index", options.index, "Width of offsets inside Axisloom's kernels"),
+            {"32", "64", "auto"});
   command
       .add_option("--sweep", options.sweeps,
                   "Time Axisloom at each of these values of a tunable; if repeated, at each combination")

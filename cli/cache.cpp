@@ -29,7 +29,7 @@ void add_cache(CLI::App& app, Context& context) {
   add_common_options(*clear, context, {.quiet = true});
   set_examples(*clear, "axisloom cache clear");
   set_action(*clear, [&context] {
-    const std::uint64_t removed = jit::clear_cache_folder();
+    const u64 removed = jit::clear_cache_folder();
     PoclFolder::clear(jit::cache_path());
     if (!context.quiet) say(fmt::format("axisloom: removed {} compiled program{}", removed, removed == 1 ? "" : "s"));
   });

@@ -1,13 +1,13 @@
 // Completion scripts. All three shells get the same logic: walk the typed words down the tree of subcommands, then
 // offer the values of the option before the cursor, else options, else subcommands, else files.
 #include "cli/generated_text.hpp"
+#include "harness/arguments.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <functional>
 
 namespace axisloom::cli {
@@ -60,9 +60,7 @@ std::string case_lines_of_values(const CLI::App& app, fmt::string_view choice, c
 }
 
 std::string names(const std::vector<const CLI::App*>& commands) {
-  std::vector<std::string> all;
-  for (const CLI::App* command : commands) all.push_back(command->get_name());
-  return fmt::format("{}", fmt::join(all, " "));
+  return harness::joined(commands, " ", [](const CLI::App* command) { return command->get_name(); });
 }
 
 std::string bash(const CLI::App& app) {

@@ -6,8 +6,6 @@
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
 
-#include <algorithm>
-
 namespace axisloom::cli {
 namespace {
 
@@ -33,7 +31,7 @@ harness::Table list(const std::vector<DeviceInfo>& infos, bool every_field) {
                                             info.platform,
                                             info.api_version,
                                             info.architecture,
-                                            std::uint64_t{info.max_group},
+                                            u64{info.max_group},
                                             harness::bytes_cell(info.local_memory),
                                             harness::bytes_cell(info.local_memory_max),
                                             harness::bytes_cell(info.base_alignment),

@@ -3,6 +3,7 @@
 #include "cli/drivers.hpp"
 #include "cli/findings.hpp"
 #include "cli/messages.hpp"
+#include "harness/arguments.hpp"
 #include "harness/compare.hpp"
 
 #include "device/device.hpp"
@@ -17,7 +18,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 
 namespace axisloom::cli {
@@ -41,8 +41,8 @@ std::string look_at_runtime(device::Runtime& runtime, FindingSink& findings) {
 Finding try_device(const DeviceInfo& info) {
   const Operation op = rearrange("h w c -> w c h");
   io::HostArray input = io::HostArray::allocate(View::contiguous(Dtype::u32, {37, 19, 3}));
-  std::size_t value = 0;
-  for (std::byte& byte : input.span()) byte = static_cast<std::byte>(value++ * 167 >> 3);
+  size_t value = 0;
+  for (std::byte& byte : input.span()) byte = std::byte(value++ * 167 >> 3);
   try {
     const View views[] = {input.view, result_view(op, std::span(&input.view, 1))};
     const io::HostArray result = io::HostArray::allocate(views[1]);
@@ -117,7 +117,7 @@ Finding conclusion(const std::vector<Finding>& findings) {
     if (finding.state == "failed") failed.push_back(finding.subject);
     if (finding.device && finding.state == "ok") ready.push_back(finding.subject);
   }
-  std::string text = ready.empty() ? "no device can be used" : fmt::format("{}", fmt::join(ready, ", "));
+  std::string text = ready.empty() ? "no device can be used" : harness::joined(ready, ", ");
   if (!failed.empty()) text += fmt::format("; failed: {}", fmt::join(failed, ", "));
   return {"conclusion", ready.empty() ? "not ready" : "ready", text, ""};
 }

@@ -38,16 +38,16 @@ std::string all_from(int pipe) {
     const ssize_t got = ::read(pipe, part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
-    text.append(part.data(), static_cast<std::size_t>(got));
+    text.append(part.data(), size_t(got));
   }
 }
 
 /// Every field ends with a zero.
 std::vector<Finding> parse_findings(const std::string& text) {
   std::vector<Finding> findings;
-  std::size_t at = 0;
+  size_t at = 0;
   const auto next = [&] {
-    const std::size_t end = std::min(text.find('\0', at), text.size());
+    const size_t end = std::min(text.find('\0', at), text.size());
     std::string field = text.substr(at, end - at);
     at = std::min(end + 1, text.size());
     return field;
@@ -81,9 +81,9 @@ void FindingSink::send(const Finding& finding) {
   for (const std::string& field :
        {finding.subject, finding.state, finding.detail, finding.remedy, std::string(finding.device ? "device" : "")})
     text += field + '\0';
-  for (std::size_t at = 0; at < text.size();) {
+  for (size_t at = 0; at < text.size();) {
     const ssize_t put = ::write(pipe_, text.data() + at, text.size() - at);
-    if (put > 0) at += static_cast<std::size_t>(put);
+    if (put > 0) at += size_t(put);
     if (put < 0 && errno != EINTR) return;
   }
 }

@@ -3,8 +3,6 @@
 
 #include "harness/arguments.hpp"
 
-#include <algorithm>
-
 namespace axisloom::cli {
 
 std::vector<const CLI::Option*> typed_options(const CLI::App& command) {

@@ -14,7 +14,6 @@
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -60,9 +59,7 @@ bench::Settings ladder_settings(const LadderOptions& options, const Context& con
   bench::Settings settings;
   settings.rules = bench::Rules::with_min_seconds(options.min_seconds);
   settings.seed = context.seed;
-  const auto asks_for = [&](const char* word) {
-    return std::find(options.peers.begin(), options.peers.end(), word) != options.peers.end();
-  };
+  const auto asks_for = [&](const char* word) { return std::ranges::find(options.peers, word) != options.peers.end(); };
   settings.all_peers = asks_for("all");
   const bool none = asks_for("none");
   if ((none || settings.all_peers) && options.peers.size() > 1)
@@ -74,7 +71,7 @@ bench::Settings ladder_settings(const LadderOptions& options, const Context& con
 void tell_missing_peers(const nlohmann::ordered_json& climbed) {
   for (const auto& entry : climbed["beside"])
     if (entry["status"] == "absent")
-      say(fmt::format("without {}: {}", entry["name"].get<std::string>(), entry["reason"].get<std::string>()));
+      say(fmt::format("without {}: {}", bench::text_at(entry, "name"), bench::text_at(entry, "reason")));
 }
 
 ladder::Choice choice_of(const LadderOptions& options) {
@@ -89,7 +86,7 @@ void tell_faults(const nlohmann::ordered_json& climbed, Context& context) {
   for (const auto& rung : climbed["rungs"]) {
     const bool wrong = rung["status"] == "WRONG";
     if (!wrong && rung["status"] != "failed") continue;
-    say(error_text(fmt::format("{}: {}: {}", rung["name"].get<std::string>(), rung["status"].get<std::string>(),
+    say(error_text(fmt::format("{}: {}: {}", bench::text_at(rung, "name"), bench::text_at(rung, "status"),
                                rung.value("reason", "")),
                    ""));
     if (context.exit_code != exit_differs) context.exit_code = wrong ? exit_differs : exit_code(Errc::device);
@@ -146,21 +143,17 @@ void add_output(CLI::App& command, std::string& output) {
 
 /// The lessons' own shapes, for help texts.
 std::string shapes_of(const ladder::Ladder& what) {
-  std::string text;
-  for (const ladder::Lesson& lesson : what.lessons) {
-    const std::string shape = fmt::format("{} {}", lesson.dtype, lesson.shapes.lesson);
-    text += (text.empty() ? "" : "; ") + shape;
-  }
-  return text;
+  return harness::joined(what.lessons, "; ", [](const ladder::Lesson& lesson) {
+    return fmt::format("{} {}", lesson.dtype, lesson.shapes.lesson);
+  });
 }
 
 void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& options) {
-  command
-      .add_option(
-          "--size", options.size,
-          fmt::format("Sizes of the lessons ({}), or so large that memory and not the launch decides", shapes_of(what)))
-      ->check(CLI::IsMember({"lesson", "large"}).description(""))
-      ->type_name("lesson|large")
+  take_only(
+      command.add_option("--size", options.size,
+                         fmt::format("Sizes of the lessons ({}), or so large that memory and not the launch decides",
+                                     shapes_of(what))),
+      {"lesson", "large"})
       ->capture_default_str();
   command
       .add_option("--shape", options.choice.shape,
@@ -178,10 +171,7 @@ void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& o
   if (!what.peers.empty()) {
     std::vector<std::string> names{"all", "none"};
     names.insert(names.end(), what.peers.begin(), what.peers.end());
-    command.add_option("--peers", options.peers, "Peers to show beside the rungs")
-        ->delimiter(',')
-        ->check(CLI::IsMember(names).description(""))
-        ->type_name(fmt::format("{}", fmt::join(names, "|")));
+    take_only(command.add_option("--peers", options.peers, "Peers to show beside the rungs")->delimiter(','), names);
   }
   command.add_option("--min-time", options.min_seconds, "Minimum seconds that each rung runs")
       ->check(CLI::Range(0.001, 3600.0).description(""))

@@ -5,7 +5,6 @@
 
 #include <axisloom/error.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>

@@ -1,10 +1,8 @@
 // The manual page, in troff with the man macros.
 #include "cli/generated_text.hpp"
+#include "harness/arguments.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 namespace axisloom::cli {
 namespace {
@@ -68,7 +66,7 @@ std::string options_text(const CLI::App& command) {
   for (const CLI::Option* option : positionals(command)) text += option_text(*option, option->get_name(true));
   for (const CLI::Option* option : typed_options(command))
     if (command.get_parent() == nullptr || !is_common(*option))
-      text += option_text(*option, fmt::format("{}", fmt::join(spellings(*option), ", ")));
+      text += option_text(*option, harness::joined(spellings(*option), ", "));
   return text;
 }
 

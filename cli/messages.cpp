@@ -94,7 +94,7 @@ void finish_output() {
 
 std::string error_text(const Error& error) {
   const ErrorParts& parts = error.parts();
-  const std::size_t end = parts.message.find('\n');
+  const size_t end = parts.message.find('\n');
   std::string message = parts.op.empty() ? "" : parts.op + ": ";
   message += parts.message.substr(0, end) + circumstances(parts);
   if (end != std::string::npos) message += parts.message.substr(end);

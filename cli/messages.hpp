@@ -2,6 +2,8 @@
 // signals end it.
 #pragma once
 
+#include "core/not_copied.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <string>
@@ -25,12 +27,10 @@ std::string error_text(std::string_view message, std::string_view remedy);
 
 /// While it lives, the first interrupt is only noted, so that what is under way can be brought to an end; with its own
 /// end the interrupt takes effect. A second one ends the program at once.
-class InterruptsHeld {
+class InterruptsHeld : core::NotCopied {
  public:
   InterruptsHeld();
   ~InterruptsHeld();
-  InterruptsHeld(const InterruptsHeld&) = delete;
-  InterruptsHeld& operator=(const InterruptsHeld&) = delete;
 
   /// Whether there was an interrupt.
   static bool interrupted() noexcept;

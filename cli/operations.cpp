@@ -26,6 +26,9 @@
 namespace axisloom::cli {
 namespace {
 
+using io::HostArray;
+using ops::OpEntry;
+
 struct Job {
   std::vector<std::string> words;
   std::vector<std::string> values;  // of the operation's options, in its order
@@ -43,13 +46,13 @@ struct Job {
 };
 
 // A colour image is an h w c array whose last axis nobody means when asking for its transpose.
-Operation image_aware(const ops::OpEntry& entry, const Operation& op, const io::HostArray& input) {
+Operation image_aware(const OpEntry& entry, const Operation& op, const HostArray& input) {
   const bool is_colour = input.image && input.view.rank() == 3;
   return is_colour && !entry.image.pattern.empty() ? rearrange(entry.image.pattern) : op;
 }
 
 // A tunable that no candidate has is a slip of the pen; without this it would read as a move that nobody can do.
-void require_tunables(const ops::OpEntry& entry, const PlanOptions& options) {
+void require_tunables(const OpEntry& entry, const PlanOptions& options) {
   std::set<std::string_view> known;
   for (const ops::CandidateInfo& candidate : entry.candidates)
     if (options.candidate.empty() || candidate.name == options.candidate)
@@ -60,7 +63,7 @@ void require_tunables(const ops::OpEntry& entry, const PlanOptions& options) {
                   known.empty() ? "leave out --config" : fmt::format("one of {}", fmt::join(known, ", ")));
 }
 
-PlanOptions plan_options(const ops::OpEntry& entry, const Job& job) {
+PlanOptions plan_options(const OpEntry& entry, const Job& job) {
   PlanOptions options = job.options;
   options.configuration = harness::parse_configuration(job.configuration);
   require_tunables(entry, options);
@@ -71,38 +74,37 @@ PlanOptions plan_options(const ops::OpEntry& entry, const Job& job) {
 /// Only of raw files shape and dtype have to be said.
 bool is_raw(const std::string& file, const std::string& format) {
   if (!format.empty()) return format == "raw";
-  const auto raw = std::find_if(io::formats().begin(), io::formats().end(),
-                                [](const io::Format& known) { return known.name == "raw"; });
-  return std::find(raw->extensions.begin(), raw->extensions.end(), io::extension_of(file)) != raw->extensions.end();
+  const auto raw = std::ranges::find_if(io::formats(), [](const io::Format& known) { return known.name == "raw"; });
+  return std::ranges::find(raw->extensions, io::extension_of(file)) != raw->extensions.end();
 }
 
 /// Refuses options that would have no effect on these files.
 void refuse_pointless(const Job& job, const std::vector<std::string>& files, const Context& context) {
   const auto refuse = [](const char* what, const char* remedy) { throw Error(Errc::usage, what, remedy); };
   const auto raw = [&](const std::string& file) { return is_raw(file, job.reading.format); };
-  if ((!job.shape.empty() || !job.dtype.empty()) && std::none_of(files.begin(), files.end(), raw))
+  if ((!job.shape.empty() || !job.dtype.empty()) && std::ranges::none_of(files, raw))
     refuse("--shape and --dtype are for raw files; other formats hold their own",
            "leave them out, or add --input-format raw");
   if (!job.output_format.empty() && job.output.empty())
     refuse("--output-format is for a file, and no output file is named", "add -o FILE, or leave it out");
   if (context.format_given && (job.output.empty() || job.output == "-"))
     refuse("--format prints the plan, but standard output holds the result", "add -o FILE, or leave it out");
-  if (std::count(files.begin(), files.end(), "-") > 1)
+  if (std::ranges::count(files, "-") > 1)
     refuse("standard input is named as more than one input file", "name another file for all but one");
 }
 
-std::vector<io::HostArray> read_inputs(const Job& job, const std::vector<std::string>& files) {
+std::vector<HostArray> read_inputs(const Job& job, const std::vector<std::string>& files) {
   io::ReadOptions reading = job.reading;
   if (!job.shape.empty()) reading.shape = harness::parse_shape(job.shape);
   if (!job.dtype.empty()) reading.dtype = harness::parse_dtype(job.dtype);
-  std::vector<io::HostArray> inputs;
+  std::vector<HostArray> inputs;
   for (const std::string& file : files) inputs.push_back(read_file(file, reading));
   return inputs;
 }
 
-Operation operation(const ops::OpEntry& entry, const Job& job, const harness::Rest& rest) {
+Operation operation(const OpEntry& entry, const Job& job, const harness::Rest& rest) {
   Operation op{std::string(entry.name), job.words, rest.lengths};
-  for (std::size_t i = 0; i < entry.options.size(); ++i) {
+  for (size_t i = 0; i < entry.options.size(); ++i) {
     const ops::Option& option = entry.options[i];
     if (!job.flags[i] && job.values[i].empty()) continue;
     if (option.length)
@@ -113,8 +115,7 @@ Operation operation(const ops::OpEntry& entry, const Job& job, const harness::Re
   return op;
 }
 
-bool verified(const Operation& op, std::span<const io::HostArray> inputs, const io::HostArray& result,
-              const Context& context) {
+bool verified(const Operation& op, std::span<const HostArray> inputs, const HostArray& result, const Context& context) {
   const harness::OracleResult oracle = harness::oracle_result(op, inputs, result.view);
   const auto difference =
       harness::first_difference(result.view, oracle.want.memory.get(), result.memory.get(), oracle.bound);
@@ -143,7 +144,7 @@ class Delivery {
                   "add -o FILE, or -o - for .npy on standard output");
   }
 
-  void deliver(const io::HostArray& result) {
+  void deliver(const HostArray& result) {
     if (!file_) return print(core::number_text(result.view.dtype, result.memory.get()) + "\n");
     io::write(*file_, result, format_);
     file_->commit();
@@ -154,10 +155,10 @@ class Delivery {
   std::unique_ptr<io::OutputFile> file_;
 };
 
-void run(const ops::OpEntry& entry, const Job& job, Context& context) {
+void run(const OpEntry& entry, const Job& job, Context& context) {
   const harness::Rest rest = harness::split_rest(job.rest, entry.lengths);
   const Operation typed = operation(entry, job, rest);
-  if (const auto takes = static_cast<std::size_t>(entry.inputs(typed)); rest.files.size() != takes)
+  if (const auto takes = size_t(entry.inputs(typed)); rest.files.size() != takes)
     throw Error(
         Errc::usage,
         fmt::format("{} takes {} input file{}, {} given", entry.name, takes, takes == 1 ? "" : "s", rest.files.size()),
@@ -165,18 +166,18 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
   refuse_pointless(job, rest.files, context);
   const PlanOptions options = plan_options(entry, job);
   Delivery delivery(job);
-  const std::vector<io::HostArray> inputs = read_inputs(job, rest.files);
+  const std::vector<HostArray> inputs = read_inputs(job, rest.files);
   const Operation op = image_aware(entry, typed, inputs.front());
 
   std::vector<View> views;
   std::vector<std::span<const std::byte>> bytes;
-  for (const io::HostArray& input : inputs) {
+  for (const HostArray& input : inputs) {
     views.push_back(input.view);
     bytes.push_back(input.span());
   }
   const View result_shape = result_view(op, views);
   delivery.require(result_shape);
-  const io::HostArray result = io::allocate_for("the result", result_shape);
+  const HostArray result = io::allocate_for("the result", result_shape);
   views.push_back(result.view);
 
   Explanation explanation;
@@ -190,13 +191,13 @@ void run(const ops::OpEntry& entry, const Job& job, Context& context) {
   if (context.format_given) print(report_table(report).text(context.format));
 }
 
-std::vector<std::string> candidate_names(const ops::OpEntry& entry) {
+std::vector<std::string> candidate_names(const OpEntry& entry) {
   std::vector<std::string> names;
   for (const ops::CandidateInfo& candidate : entry.candidates) names.emplace_back(candidate.name);
   return names;
 }
 
-void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
+void add_job_options(CLI::App& command, const OpEntry& entry, Job& job) {
   command
       .add_option("-o,--output", job.output,
                   "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
@@ -210,26 +211,23 @@ void add_job_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
   command.add_option("--shape", job.shape, "Shape of a raw input, such as 256x256")->type_name("SHAPE");
   command.add_option("--dtype", job.dtype, "Element type of a raw input, such as u8 or float32")->type_name("DTYPE");
   command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
-  command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why")
-      ->check(CLI::IsMember(candidate_names(entry)).description(""))
-      ->type_name(fmt::format("{}", fmt::join(candidate_names(entry), "|")));
+  take_only(command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why"),
+            candidate_names(entry));
   command
       .add_option("--config", job.configuration, "Force one tunable of the candidate, as name=value; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--index", job.index, "Width of offsets inside the kernel")
-      ->check(CLI::IsMember({"32", "64", "auto"}).description(""))
-      ->type_name("32|64|auto");
+  take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), {"32", "64", "auto"});
 }
 
 std::string fault_of_length(const std::string& text) {
   return harness::parse_integer(text).value_or(0) > 0 ? "" : fmt::format("{} is not a whole number above 0", text);
 }
 
-void add_operation_options(CLI::App& command, const ops::OpEntry& entry, Job& job) {
+void add_operation_options(CLI::App& command, const OpEntry& entry, Job& job) {
   job.values.resize(entry.options.size());
   job.flags.resize(entry.options.size());
-  for (std::size_t i = 0; i < entry.options.size(); ++i) {
+  for (size_t i = 0; i < entry.options.size(); ++i) {
     const ops::Option& option = entry.options[i];
     const std::string flag = "--" + std::string(option.name), help(option.help);
     if (option.value.empty()) {
@@ -242,15 +240,15 @@ void add_operation_options(CLI::App& command, const ops::OpEntry& entry, Job& jo
   }
 }
 
-std::string description(const ops::OpEntry& entry) {
+std::string description(const OpEntry& entry) {
   return fmt::format("{}{}{}", entry.summary, entry.image.note.empty() ? "" : " ", entry.image.note);
 }
 
-void add_operation(CLI::App& app, Context& context, const ops::OpEntry& entry) {
+void add_operation(CLI::App& app, Context& context, const OpEntry& entry) {
   CLI::App* command = app.add_subcommand(std::string(entry.name), description(entry));
   auto job = std::make_shared<Job>();
   job->words.resize(entry.arguments.size());
-  for (std::size_t i = 0; i < entry.arguments.size(); ++i)
+  for (size_t i = 0; i < entry.arguments.size(); ++i)
     command->add_option(std::string(entry.arguments[i].name), job->words[i], std::string(entry.arguments[i].help))
         ->type_name("TEXT")
         ->required();
@@ -270,7 +268,7 @@ void add_operation(CLI::App& app, Context& context, const ops::OpEntry& entry) {
 }  // namespace
 
 void add_operations(CLI::App& app, Context& context) {
-  for (const ops::OpEntry& entry : ops::registry()) add_operation(app, context, entry);
+  for (const OpEntry& entry : ops::registry()) add_operation(app, context, entry);
 }
 
 }  // namespace axisloom::cli

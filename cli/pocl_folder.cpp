@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -24,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Beyond it the folder is begun anew: PoCL itself never removes anything.
-constexpr std::uint64_t most_bytes = 512ull << 20;
+constexpr u64 most_bytes = 512ull << 20;
 
 fs::path programs(const fs::path& place) {
   return place / "kcache";
@@ -40,8 +39,8 @@ std::string text_in(const fs::path& file) {
 }
 
 /// Adds a line for each file below a folder: all that can be told without reading it. Returns their bytes.
-std::uint64_t describe_files(const fs::path& folder, std::string& text) {
-  std::uint64_t bytes = 0;
+u64 describe_files(const fs::path& folder, std::string& text) {
+  u64 bytes = 0;
   for (const fs::path& path : core::entries_of(folder, "", "")) {
     struct stat status {};
     const bool there = ::lstat(path.c_str(), &status) == 0;
@@ -49,7 +48,7 @@ std::uint64_t describe_files(const fs::path& folder, std::string& text) {
       bytes += describe_files(path, text);
       continue;
     }
-    bytes += static_cast<std::uint64_t>(status.st_size);
+    bytes += u64(status.st_size);
     text += fmt::format("{} {} {} {}.{:09} {}.{:09}\n", path.native(), status.st_ino, status.st_size,
                         status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
   }

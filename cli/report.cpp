@@ -20,8 +20,7 @@ harness::Table report_table(const PlanReport& report) {
                         "bytes", "workspace_bytes"});
   table.add({report.op, report.shapes, report.device, report.candidate, ops::to_string(report.configuration),
              report.configuration_source, report.index == IndexWidth::bits64 ? 64 : 32,
-             harness::seconds_cell(report.expected_seconds),
-             harness::bytes_cell(static_cast<std::uint64_t>(report.bytes_moved)),
+             harness::seconds_cell(report.expected_seconds), harness::bytes_cell(u64(report.bytes_moved)),
              harness::bytes_cell(report.workspace_bytes)});
   return table;
 }
@@ -35,7 +34,7 @@ void Explanation::tell(const PlanReport& report) const {
                            : fmt::format("  candidate {}: refused, {}", candidate.name, candidate.reason));
   say(fmt::format("  winner {}, {}-bit offsets, expected {} for {}", configuration_text(report),
                   report.index == IndexWidth::bits64 ? 64 : 32, harness::human_seconds(report.expected_seconds),
-                  harness::human_bytes(static_cast<std::uint64_t>(report.bytes_moved))));
+                  harness::human_bytes(u64(report.bytes_moved))));
   for (const std::string& step : report.steps) say("  step " + step);
   const jit::CacheStats now = jit::cache_stats();
   say(fmt::format("  programs: {} compiled, {} from disk, {} from memory", now.compiles - before_.compiles,

@@ -15,7 +15,7 @@ namespace {
 // A file is read, since its own pages can be taken away while it is mapped. One that is this part of memory is mapped
 // all the same: beside a result of its size, or others like it, it would leave no room. Reading costs about 0.4 s a GiB
 // that is in the page cache already, with other work on both cores: a transpose of 1 GiB took 1.0 instead of 0.6 s.
-constexpr std::size_t mapped_share = 4;
+constexpr size_t mapped_share = 4;
 
 }  // namespace
 

@@ -15,12 +15,12 @@
 namespace axisloom::harness {
 namespace {
 
-constexpr std::int64_t device_alignment = 256;
+constexpr i64 device_alignment = 256;
 
 // The first address in `memory` that is a multiple of `align` but not of twice that.
-std::byte* exactly_aligned(std::vector<std::byte>& memory, std::int64_t align) {
+std::byte* exactly_aligned(std::vector<std::byte>& memory, i64 align) {
   const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
-  const auto step = static_cast<std::uintptr_t>(align);
+  const auto step = std::uintptr_t(align);
   std::uintptr_t address = (start + step - 1) / step * step;
   if (address % (2 * step) == 0) address += step;
   return memory.data() + (address - start);
@@ -28,35 +28,35 @@ std::byte* exactly_aligned(std::vector<std::byte>& memory, std::int64_t align) {
 
 }  // namespace
 
-Place::Place(Dtype dtype, const Dims& shape, const Placement& placement, std::int64_t canaries)
+Place::Place(Dtype dtype, const Dims& shape, const Placement& placement, i64 canaries)
     : view{dtype, shape, placement.strides.value_or(contiguous_strides(shape)), 0, placement.align} {
   if (view.strides.size() != shape.size())
     throw Error(Errc::usage,
                 to_string(view.strides) + " does not have one stride for each axis of " + to_string(shape));
-  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  const auto element = i64(size_of(dtype));
   const Bounds bounds = view.bounds();
-  const std::int64_t canary = canaries / element;
+  const i64 canary = canaries / element;
   view.offset = canary + placement.offset - bounds.low;
-  bytes = static_cast<std::size_t>((2 * canary + placement.offset + bounds.high - bounds.low) * element);
+  bytes = size_t((2 * canary + placement.offset + bounds.high - bounds.low) * element);
 }
 
-std::vector<View> views_of(const Case& c, std::int64_t canaries) {
+std::vector<View> views_of(const Case& c, i64 canaries) {
   std::vector<View> views;
-  for (std::size_t i = 0; i < c.shapes.size(); ++i)
+  for (size_t i = 0; i < c.shapes.size(); ++i)
     views.push_back(Place(c.dtypes[i], c.shapes[i], c.inputs[i], canaries).view);
   const View result = result_view(c.op, views);
   views.push_back(c.in_place ? views.front() : Place(result.dtype, result.shape, c.output, canaries).view);
   return views;
 }
 
-Arena::Arena(const Device& device, std::size_t bytes, std::int64_t align) : align_(align) {
+Arena::Arena(const Device& device, size_t bytes, i64 align) : align_(align) {
   const DeviceInfo& runs_on = device.impl()->compiled_for();
   // Only memory of ours can begin at an odd address; elsewhere the weaker promise is all that can be tried.
   if (align > 0 && align < device_alignment && runs_on.unified_memory && runs_on.kind == Kind::cpu) {
     host_.resize(bytes + 3 * device_alignment);
     buffer_ = device.wrap(exactly_aligned(host_, align), bytes);
   } else {
-    align_ = std::min(align, static_cast<std::int64_t>(device.info().base_alignment));
+    align_ = std::min(align, i64(device.info().base_alignment));
     buffer_ = device.allocate(bytes);
   }
 }
@@ -66,15 +66,15 @@ std::string describe_difference(const View& view, std::span<const std::byte> wan
   if (std::equal(want.begin(), want.end(), got.begin())) return {};
   if (const auto difference = first_difference(view, want.data(), got.data(), bound)) return to_string(*difference);
   std::vector<std::byte> around(want.begin(), want.end());  // what may differ put aside
-  for_each_element(view, [&](const Dims&, std::int64_t offset) {
-    const std::size_t size = size_of(view.dtype), at = static_cast<std::size_t>(offset) * size;
-    std::copy_n(got.begin() + static_cast<std::ptrdiff_t>(at), size, around.begin() + static_cast<std::ptrdiff_t>(at));
+  for_each_element(view, [&](const Dims&, i64 offset) {
+    const size_t size = size_of(view.dtype), at = size_t(offset) * size;
+    std::copy_n(got.begin() + std::ptrdiff_t(at), size, around.begin() + std::ptrdiff_t(at));
     return true;
   });
   const auto [w, g] = std::mismatch(around.begin(), around.end(), got.begin());
   if (w == around.end()) return {};
   const auto byte = w - around.begin();
-  const auto element = static_cast<std::int64_t>(size_of(view.dtype));
+  const auto element = i64(size_of(view.dtype));
   const Bounds bounds = view.bounds();
   const char* where = byte < bounds.low * element     ? "before the array"
                       : byte >= bounds.high * element ? "after the array"

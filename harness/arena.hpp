@@ -3,11 +3,12 @@
 
 #include "harness/case.hpp"
 
+#include "core/integers.hpp"
+
 #include <axisloom/array.hpp>
 #include <axisloom/device.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,30 +16,30 @@
 namespace axisloom::harness {
 
 /// Bytes before and after every array, whose change betrays a write out of bounds.
-inline constexpr std::int64_t canary_bytes = 4096;
+inline constexpr i64 canary_bytes = 4096;
 
 /// Where an array lies in a buffer, between canaries of so many bytes, a multiple of 16.
 struct Place {
-  Place(Dtype dtype, const Dims& shape, const Placement& placement, std::int64_t canaries);
+  Place(Dtype dtype, const Dims& shape, const Placement& placement, i64 canaries);
   View view;
-  std::size_t bytes = 0;  // of the buffer, which ends with the canaries
+  size_t bytes = 0;  // of the buffer, which ends with the canaries
 };
 
 /// The arrays of a case, each in a buffer of its own: the inputs, then the output, which is the first input where the
 /// case is in place.
-std::vector<View> views_of(const Case& c, std::int64_t canaries);
+std::vector<View> views_of(const Case& c, i64 canaries);
 
 /// A buffer of so many bytes. Its start is aligned to `align` and no more where memory is the host's; elsewhere to what
 /// the device's buffers are.
 class Arena {
  public:
-  Arena(const Device& device, std::size_t bytes, std::int64_t align);
+  Arena(const Device& device, size_t bytes, i64 align);
 
   const Buffer& buffer() const noexcept { return buffer_; }
-  std::int64_t align() const noexcept { return align_; }
+  i64 align() const noexcept { return align_; }
 
  private:
-  std::int64_t align_;
+  i64 align_;
   std::vector<std::byte> host_;  // of a wrapped buffer
   Buffer buffer_;
 };

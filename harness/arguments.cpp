@@ -3,9 +3,6 @@
 
 #include <axisloom/error.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -16,7 +13,7 @@ namespace {
 bool is_name(std::string_view text) {
   const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::all_of(text.begin(), text.end(), word);
+         std::ranges::all_of(text, word);
 }
 
 Dims parse_numbers(std::string_view text, std::string_view separators, const char* what, const char* example) {
@@ -35,17 +32,17 @@ Dims parse_numbers(std::string_view text, std::string_view separators, const cha
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
-  std::size_t start = 0;
+  size_t start = 0;
   while (true) {
-    const std::size_t end = text.find_first_of(separators, start);
+    const size_t end = text.find_first_of(separators, start);
     parts.push_back(text.substr(start, end - start));
     if (end == std::string_view::npos) return parts;
     start = end + 1;
   }
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
+std::optional<i64> parse_integer(std::string_view text) {
+  i64 value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
   return value;
@@ -54,13 +51,13 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 Dims parse_shape(std::string_view text) {
   if (text == "scalar") return {};
   Dims shape = parse_numbers(text, "x,", "shape", "256x256, or as scalar for a single element");
-  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 0; }))
+  if (std::ranges::any_of(shape, [](i64 extent) { return extent < 0; }))
     throw Error(Errc::usage, fmt::format("the shape \"{}\" has a negative extent", text), "give extents of 0 or more");
   return shape;
 }
 
 std::string shape_text(const Dims& shape) {
-  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+  return shape.empty() ? "scalar" : joined(shape, "x");
 }
 
 Dims parse_strides(std::string_view text) {
@@ -69,9 +66,8 @@ Dims parse_strides(std::string_view text) {
 
 Dtype parse_dtype(std::string_view text) {
   if (const auto dtype = dtype_of(text)) return *dtype;
-  std::string known;
-  for (Dtype dtype : all_dtypes()) known += fmt::format("{}{}", known.empty() ? "" : ", ", name(dtype));
-  throw Error(Errc::usage, fmt::format("there is no dtype \"{}\"", text), "one of " + known);
+  throw Error(Errc::usage, fmt::format("there is no dtype \"{}\"", text),
+              "one of " + joined(all_dtypes(), ", ", [](Dtype dtype) { return name(dtype); }));
 }
 
 IndexWidth parse_index(std::string_view text) {
@@ -81,8 +77,8 @@ IndexWidth parse_index(std::string_view text) {
   throw Error(Errc::usage, fmt::format("there is no index width \"{}\"", text), "one of 32, 64, auto");
 }
 
-std::optional<std::pair<std::string, std::int64_t>> parse_length(std::string_view text) {
-  const std::size_t equals = text.find('=');
+std::optional<std::pair<std::string, i64>> parse_length(std::string_view text) {
+  const size_t equals = text.find('=');
   if (equals == std::string_view::npos || !is_name(text.substr(0, equals))) return std::nullopt;
   const auto value = parse_integer(text.substr(equals + 1));
   if (!value) return std::nullopt;
@@ -119,7 +115,7 @@ std::string shell_quoted(std::string_view argument) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
   };
-  if (!argument.empty() && std::all_of(argument.begin(), argument.end(), plain)) return std::string(argument);
+  if (!argument.empty() && std::ranges::all_of(argument, plain)) return std::string(argument);
   std::string quoted = "'";
   for (char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

@@ -1,11 +1,15 @@
 // The small grammars of the command line: shapes, name=value pairs, and which argument is a length and which a file.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <axisloom/array.hpp>
 #include <axisloom/ops.hpp>
 #include <axisloom/plan.hpp>
 
-#include <cstdint>
+#include <fmt/format.h>
+
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +21,17 @@ namespace axisloom::harness {
 /// What stands between the separators, each a single character; they must not outlive `text`.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators);
 
+/// The elements, or what `shown` makes of each, with the separator between them.
+template <class Range, class Shown = std::identity>
+std::string joined(const Range& range, std::string_view separator, const Shown& shown = {}) {
+  std::string text;
+  for (const auto& element : range)
+    text += fmt::format("{}{}", text.empty() ? "" : separator, std::invoke(shown, element));
+  return text;
+}
+
 /// The whole of `text` as a decimal number, or nothing.
-std::optional<std::int64_t> parse_integer(std::string_view text);
+std::optional<i64> parse_integer(std::string_view text);
 
 /// "256x256", "256,256" or "scalar". Throws Error(usage).
 Dims parse_shape(std::string_view text);
@@ -32,7 +45,7 @@ Dtype parse_dtype(std::string_view text);
 IndexWidth parse_index(std::string_view text);
 
 /// "x=32" with a name of letters, digits and underscores and an integer value; nothing when it is something else.
-std::optional<std::pair<std::string, std::int64_t>> parse_length(std::string_view text);
+std::optional<std::pair<std::string, i64>> parse_length(std::string_view text);
 /// As parse_length, for --config: what does not fit throws Error(usage).
 Configuration parse_configuration(const std::vector<std::string>& texts);
 

@@ -22,20 +22,20 @@ namespace {
 constexpr std::array all_codes{Errc::usage,         Errc::overlap, Errc::unsupported, Errc::no_device, Errc::file,
                                Errc::out_of_memory, Errc::device,  Errc::device_lost, Errc::after_fork};
 
-std::int64_t number(const std::string& text) {
+i64 number(const std::string& text) {
   const auto value = parse_integer(text);
   if (!value) throw Error(Errc::usage, fmt::format("\"{}\" is not a number", text));
   return *value;
 }
 
 Errc code_named(const std::string& text) {
-  const auto* found = std::find_if(all_codes.begin(), all_codes.end(), [&](Errc code) { return name(code) == text; });
+  const auto* found = std::ranges::find_if(all_codes, [&](Errc code) { return name(code) == text; });
   if (found == all_codes.end()) throw Error(Errc::usage, fmt::format("there is no error \"{}\"", text));
   return *found;
 }
 
 void add_configuration(Case& c, const std::string& text) {
-  const std::size_t colon = text.find(':');
+  const size_t colon = text.find(':');
   if (colon == std::string::npos) throw Error(Errc::usage, fmt::format("config=\"{}\" lacks a colon", text));
   c.options.configuration[text.substr(0, colon)] = number(text.substr(colon + 1));
 }
@@ -60,16 +60,16 @@ const std::map<std::string, Setter, std::less<>>& setters() {
 
 /// The array that "in-strides", "in2-align" or "out-offset" speaks of; null when the key is none of these.
 Placement* placement_of(Case& c, std::string_view key) {
-  const std::size_t dash = key.find('-');
+  const size_t dash = key.find('-');
   if (dash == std::string_view::npos) return nullptr;
   const std::string_view array = key.substr(0, dash);
   if (array == "out") return &c.output;
   if (!array.starts_with("in")) return nullptr;
-  const auto ordinal = array == "in" ? std::optional<std::int64_t>(1) : parse_integer(array.substr(2));
+  const auto ordinal = array == "in" ? std::optional<i64>(1) : parse_integer(array.substr(2));
   if (!ordinal) return nullptr;
-  if (*ordinal < 1 || *ordinal > static_cast<std::int64_t>(c.inputs.size()))
+  if (*ordinal < 1 || *ordinal > i64(c.inputs.size()))
     throw Error(Errc::usage, fmt::format("\"{}\" names an input that does not exist", key));
-  return &c.inputs[static_cast<std::size_t>(*ordinal - 1)];
+  return &c.inputs[size_t(*ordinal - 1)];
 }
 
 bool set_placement(Case& c, std::string_view key, const std::string& value) {
@@ -87,13 +87,13 @@ bool set_placement(Case& c, std::string_view key, const std::string& value) {
 }
 
 void set_value(Case& c, const ops::OpEntry& entry, const std::string& token) {
-  const std::size_t equals = token.find('=');
+  const size_t equals = token.find('=');
   const std::string key = token.substr(0, equals);
   const std::string value = token.substr(equals + 1);
   if (set_placement(c, key, value)) return;
   const auto setter = setters().find(key);
-  const bool option = std::any_of(entry.options.begin(), entry.options.end(),
-                                  [&](const ops::Option& known) { return known.name == key && !known.length; });
+  const bool option =
+      std::ranges::any_of(entry.options, [&](const ops::Option& known) { return known.name == key && !known.length; });
   if (setter != setters().end())
     setter->second(c, value);
   else if (option)
@@ -111,14 +111,14 @@ void set_arrays(Case& c, const std::string& dtypes, const std::string& shapes) {
     throw Error(Errc::usage, fmt::format("{} dtypes for {} arrays", c.dtypes.size(), c.shapes.size()));
 }
 
-Case parse_tokens(const std::vector<std::string>& tokens, std::size_t at) {
+Case parse_tokens(const std::vector<std::string>& tokens, size_t at) {
   Case c;
   if (tokens.size() < at + 3) throw Error(Errc::usage, "a case needs an operation, a dtype and a shape");
   c.slow = at == 1;
   const ops::OpEntry& entry = ops::entry(tokens[at]);
   c.op.name = entry.name;
   set_arrays(c, tokens[at + 1], tokens[at + 2]);
-  for (const std::string& token : std::vector(tokens.begin() + static_cast<std::ptrdiff_t>(at) + 3, tokens.end())) {
+  for (const std::string& token : std::vector(tokens.begin() + std::ptrdiff_t(at) + 3, tokens.end())) {
     if (token == "in-place")
       c.in_place = true;
     else if (token == "one-buffer")
@@ -146,11 +146,10 @@ std::string text_of(const Placement& placement, const std::string& side) {
 }
 
 std::string text_of_arrays(const Case& c) {
-  std::vector<std::string> dtypes, shapes;
-  for (Dtype dtype : c.dtypes) dtypes.emplace_back(name(dtype));
-  for (const Dims& shape : c.shapes) shapes.push_back(shape_text(shape));
+  std::vector<Dtype> dtypes = c.dtypes;
   if (std::equal(dtypes.begin() + 1, dtypes.end(), dtypes.begin())) dtypes.resize(1);
-  return fmt::format("{} {}", fmt::join(dtypes, ","), fmt::join(shapes, ","));
+  return fmt::format("{} {}", joined(dtypes, ",", [](Dtype dtype) { return name(dtype); }),
+                     joined(c.shapes, ",", shape_text));
 }
 
 std::string text_of_operation(const Operation& op) {
@@ -167,8 +166,7 @@ std::string text_of_operation(const Operation& op) {
 
 std::string text_of(const Case& c) {
   std::string text = fmt::format("{} {}{}", c.op.name, text_of_arrays(c), text_of_operation(c.op));
-  for (std::size_t i = 0; i < c.inputs.size(); ++i)
-    text += text_of(c.inputs[i], i == 0 ? "in" : fmt::format("in{}", i + 1));
+  for (size_t i = 0; i < c.inputs.size(); ++i) text += text_of(c.inputs[i], i == 0 ? "in" : fmt::format("in{}", i + 1));
   text += text_of(c.output, "out");
   if (c.in_place) text += " in-place";
   if (c.one_buffer) text += " one-buffer";
@@ -230,14 +228,14 @@ std::optional<RandomLine> parse_random(std::string_view line) {
   if (!count || *count < 0 || words.size() > 3 || (words.size() == 3 && (!seed || seed->first != "seed")))
     throw Error(Errc::usage, fmt::format("cannot read \"{}\"", line), "write it as: random 300 seed=7");
   random.count = *count;
-  if (seed) random.seed = static_cast<std::uint64_t>(seed->second);
+  if (seed) random.seed = u64(seed->second);
   return random;
 }
 
 std::string_view without_comment(std::string_view line) {
   constexpr std::string_view blanks = " \t\r";
   line = line.substr(0, line.find('#'));
-  const std::size_t start = line.find_first_not_of(blanks);
+  const size_t start = line.find_first_not_of(blanks);
   return start == std::string_view::npos ? std::string_view()
                                          : line.substr(start, line.find_last_not_of(blanks) - start + 1);
 }

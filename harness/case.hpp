@@ -1,12 +1,13 @@
 // Cases: one line of text each, naming an operation, the arrays it is done on, and what is special about them.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <axisloom/array.hpp>
 #include <axisloom/error.hpp>
 #include <axisloom/ops.hpp>
 #include <axisloom/plan.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,8 @@ namespace axisloom::harness {
 /// alignment.
 struct Placement {
   std::optional<Dims> strides;  // in elements
-  std::int64_t offset = 0;      // in elements, before the array's lowest element
-  std::int64_t align = 256;     // bytes to which the buffer's start is aligned, and no more where that can be had
+  i64 offset = 0;               // in elements, before the array's lowest element
+  i64 align = 256;              // bytes to which the buffer's start is aligned, and no more where that can be had
 };
 
 struct Case {
@@ -29,10 +30,10 @@ struct Case {
   std::vector<Dims> shapes;       // likewise
   std::vector<Placement> inputs;  // likewise
   Placement output;
-  PlanOptions options;      // candidate=, config=, index=
-  bool in_place = false;    // the output is the input's buffer
-  bool one_buffer = false;  // all arrays lie in one buffer, in which their offsets count from the same byte
-  std::optional<std::int64_t> largest_buffer;  // bytes; arrays of the host, on a device that grants no larger buffer
+  PlanOptions options;                // candidate=, config=, index=
+  bool in_place = false;              // the output is the input's buffer
+  bool one_buffer = false;            // all arrays lie in one buffer, in which their offsets count from the same byte
+  std::optional<i64> largest_buffer;  // bytes; arrays of the host, on a device that grants no larger buffer
   bool slow = false;
   std::optional<Errc> expect;  // the error that must come of it
 };
@@ -53,8 +54,8 @@ std::string text_of(const Case& c);
 /// "[slow] random N [seed=S]" stands for N random cases.
 struct RandomLine {
   bool slow = false;
-  std::int64_t count = 0;
-  std::optional<std::uint64_t> seed;
+  i64 count = 0;
+  std::optional<u64> seed;
 };
 std::optional<RandomLine> parse_random(std::string_view line);
 

@@ -11,9 +11,9 @@
 namespace axisloom::harness {
 namespace {
 
-std::string hexadecimal(const std::byte* element, std::size_t size) {
+std::string hexadecimal(const std::byte* element, size_t size) {
   std::string digits = "0x";
-  for (std::size_t i = size; i > 0; --i) digits += fmt::format("{:02x}", std::to_integer<unsigned>(element[i - 1]));
+  for (size_t i = size; i > 0; --i) digits += fmt::format("{:02x}", std::to_integer<unsigned>(element[i - 1]));
   return digits;
 }
 
@@ -36,10 +36,10 @@ std::string to_string(const Difference& difference) {
   return fmt::format("at {} want {} got {}", to_string(difference.index), difference.want, difference.got);
 }
 
-void for_each_element(const View& view, const std::function<bool(const Dims&, std::int64_t)>& visit) {
+void for_each_element(const View& view, const std::function<bool(const Dims&, i64)>& visit) {
   if (view.count() == 0) return;
   Dims index = Dims::filled(view.rank(), 0);
-  std::int64_t offset = view.offset;
+  i64 offset = view.offset;
   while (visit(index, offset)) {
     int axis = view.rank() - 1;
     for (; axis >= 0; --axis) {
@@ -53,11 +53,11 @@ void for_each_element(const View& view, const std::function<bool(const Dims&, st
 }
 
 void for_each_difference(const View& view, const std::byte* want, const std::byte* got, std::span<const double> bound,
-                         const std::function<bool(const Dims&, std::int64_t, double)>& visit) {
-  const std::size_t size = size_of(view.dtype);
-  std::size_t ordinal = 0;
-  for_each_element(view, [&](const Dims& index, std::int64_t offset) {
-    const std::size_t at = static_cast<std::size_t>(offset) * size;
+                         const std::function<bool(const Dims&, i64, double)>& visit) {
+  const size_t size = size_of(view.dtype);
+  size_t ordinal = 0;
+  for_each_element(view, [&](const Dims& index, i64 offset) {
+    const size_t at = size_t(offset) * size;
     const double allowed = bound.empty() ? 0 : bound[ordinal++];
     if (std::memcmp(want + at, got + at, size) == 0) return true;
     return (!bound.empty() && agree(view.dtype, want + at, got + at, allowed)) || visit(index, offset, allowed);
@@ -67,8 +67,8 @@ void for_each_difference(const View& view, const std::byte* want, const std::byt
 std::optional<Difference> first_difference(const View& view, const std::byte* want, const std::byte* got,
                                            std::span<const double> bound) {
   std::optional<Difference> difference;
-  for_each_difference(view, want, got, bound, [&](const Dims& index, std::int64_t offset, double allowed) {
-    const std::size_t size = size_of(view.dtype), at = static_cast<std::size_t>(offset) * size;
+  for_each_difference(view, want, got, bound, [&](const Dims& index, i64 offset, double allowed) {
+    const size_t size = size_of(view.dtype), at = size_t(offset) * size;
     if (bound.empty())
       difference = Difference{index, hexadecimal(want + at, size), hexadecimal(got + at, size)};
     else

@@ -7,7 +7,6 @@
 #include <axisloom/array.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -28,12 +27,12 @@ struct Difference {
 std::string to_string(const Difference& difference);
 
 /// Calls `visit(index, element offset)` for every element in index order until it answers false.
-void for_each_element(const View& view, const std::function<bool(const Dims& index, std::int64_t offset)>& visit);
+void for_each_element(const View& view, const std::function<bool(const Dims& index, i64 offset)>& visit);
 
 /// Calls `visit(index, element offset, allowed)` for every element that differs by more than is allowed, in index
 /// order, until it answers false. Pointers and bound as of first_difference.
 void for_each_difference(const View& view, const std::byte* want, const std::byte* got, std::span<const double> bound,
-                         const std::function<bool(const Dims& index, std::int64_t offset, double allowed)>& visit);
+                         const std::function<bool(const Dims& index, i64 offset, double allowed)>& visit);
 
 /// Both pointers are starts of buffers laid out as `view` says. `bound`: by how much each element may differ, in index
 /// order; empty: not in a single bit.

@@ -9,30 +9,28 @@ namespace axisloom::harness {
 namespace {
 
 // Most arrays are small, so that a case takes milliseconds; some have several tiles either way, or several groups.
-constexpr std::array<std::int64_t, 6> most_elements{1 << 10, 1 << 12, 1 << 12, 1 << 14, 1 << 14, 1 << 17};
-constexpr std::array<std::int64_t, 5> tile_sides{16, 32, 64, 128, 256};
-constexpr std::array<std::int64_t, 18> primes{2,  3,  5,   7,   11,  13,  17,  31,  37,
-                                              61, 67, 127, 131, 251, 257, 509, 521, 1021};
+constexpr std::array<i64, 6> most_elements{1 << 10, 1 << 12, 1 << 12, 1 << 14, 1 << 14, 1 << 17};
+constexpr std::array<i64, 5> tile_sides{16, 32, 64, 128, 256};
+constexpr std::array<i64, 18> primes{2, 3, 5, 7, 11, 13, 17, 31, 37, 61, 67, 127, 131, 251, 257, 509, 521, 1021};
 
 /// How operations are drawn, and how often for once that a sum is.
 struct Drawer {
   int share;
-  Draft (*draw)(Operation op, Dice& dice);
+  Drawing* draw;
 };
 
 const Drawer& drawer_of(const ops::OpEntry& entry) {
-  static constexpr std::array all{
-      Drawer{3, draft_any_array},    Drawer{3, draft_matrices},        Drawer{4, draft_permutation},
-      Drawer{4, draft_layouts},      Drawer{4, draft_pattern},         Drawer{2, draft_new_axes},
-      Drawer{1, draft_reduced_axes}, Drawer{3, draft_reduced_pattern}, Drawer{7, draft_einsum},
-      Drawer{4, draft_two_matrices}, Drawer{1, draft_two_vectors}};  // as ops::Draw
-  return all[static_cast<std::size_t>(entry.draw)];
+  static constexpr Drawer all[] = {{3, draft_any_array},    {3, draft_matrices},        {4, draft_permutation},
+                                   {4, draft_layouts},      {4, draft_pattern},         {2, draft_new_axes},
+                                   {1, draft_reduced_axes}, {3, draft_reduced_pattern}, {7, draft_einsum},
+                                   {4, draft_two_matrices}, {1, draft_two_vectors}};  // as ops::Draw
+  return all[size_t(entry.draw)];
 }
 
 // Of some axes of an empty array a pattern may make an array that is not empty.
-std::int64_t extents_above_zero(const Dims& shape) {
-  std::int64_t product = 1;
-  for (std::int64_t extent : shape) product *= std::max<std::int64_t>(1, extent);
+i64 extents_above_zero(const Dims& shape) {
+  i64 product = 1;
+  for (i64 extent : shape) product *= std::max<i64>(1, extent);
   return product;
 }
 
@@ -43,13 +41,13 @@ Sizes Sizes::draw(Random& kind) {
   return {kind.one_of(styles), kind.one_of(most_elements)};
 }
 
-std::int64_t Sizes::extent(Random& own) const {
+i64 Sizes::extent(Random& own) const {
   if (own.percent(6)) return own.between(0, 1);
   switch (style) {
     case Style::any:
       return own.between(1, 70);
     case Style::tiles:
-      return own.percent(60) ? own.one_of(tile_sides) + own.between(-1, 1) : std::int64_t{1} << own.between(0, 9);
+      return own.percent(60) ? own.one_of(tile_sides) + own.between(-1, 1) : i64{1} << own.between(0, 9);
     case Style::odd:
       break;
   }
@@ -61,7 +59,7 @@ Dims Sizes::shape(Random& own, int rank) const {
   for (int i = 0; i < rank; ++i) {
     shape.push_back(extent(own));
     while (extents_above_zero(shape) > most) {
-      std::int64_t& largest = *std::max_element(shape.begin(), shape.end());
+      i64& largest = *std::ranges::max_element(shape);
       largest = own.between(1, largest - 1);
     }
   }
@@ -71,7 +69,7 @@ Dims Sizes::shape(Random& own, int rank) const {
 std::vector<const ops::OpEntry*> entries_by_share() {
   std::vector<const ops::OpEntry*> entries;
   for (const ops::OpEntry& entry : ops::registry())
-    entries.insert(entries.end(), static_cast<std::size_t>(drawer_of(entry).share), &entry);
+    entries.insert(entries.end(), size_t(drawer_of(entry).share), &entry);
   return entries;
 }
 
@@ -84,7 +82,7 @@ Dtype random_dtype(Random& random) {
 }
 
 std::vector<int> random_order(Random& random, int count) {
-  std::vector<int> order(static_cast<std::size_t>(count));
+  auto order = std::vector<int>(size_t(count));
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);
   return order;
@@ -96,12 +94,12 @@ std::string grouped(Random& kind, const std::vector<std::string>& names, std::ve
     text += (text.empty() ? "" : " ") + axis;
     sizes.push_back(size);
   };
-  for (std::size_t i = 0; i < names.size();) {
+  for (size_t i = 0; i < names.size();) {
     if (kind.percent(8)) add("1", 0);
-    const std::size_t end = kind.percent(30) ? std::min(names.size(), i + 2 + (kind.percent(30) ? 1 : 0)) : i + 1;
+    const size_t end = kind.percent(30) ? std::min(names.size(), i + 2 + (kind.percent(30) ? 1 : 0)) : i + 1;
     std::string group = names[i];
-    for (std::size_t k = i + 1; k < end; ++k) group += " " + names[k];
-    add(end - i > 1 ? "(" + group + ")" : group, static_cast<int>(end - i));
+    for (size_t k = i + 1; k < end; ++k) group += " " + names[k];
+    add(end - i > 1 ? "(" + group + ")" : group, int(end - i));
     i = end;
   }
   return text;

@@ -8,7 +8,6 @@
 #include <axisloom/array.hpp>
 #include <axisloom/ops.hpp>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,10 +22,10 @@ struct Dice {
 /// Extents of one style, and how many elements an array may have.
 struct Sizes {
   enum class Style { any, tiles, odd } style = Style::any;
-  std::int64_t most = 1;
+  i64 most = 1;
 
   static Sizes draw(Random& kind);
-  std::int64_t extent(Random& own) const;
+  i64 extent(Random& own) const;
   /// A shape whose extents above 0 have a product of no more than `most`.
   Dims shape(Random& own, int rank) const;
 };
@@ -43,12 +42,9 @@ std::vector<const ops::OpEntry*> entries_by_share();
 Draft draft_of(const ops::OpEntry& entry, Dice& dice);
 
 // A function for each value of ops::Draw; the operation comes with its name alone.
-Draft draft_any_array(Operation op, Dice&dice), draft_matrices(Operation op, Dice&dice),
-    draft_permutation(Operation op, Dice&dice), draft_layouts(Operation op, Dice&dice),
-    draft_pattern(Operation op, Dice&dice), draft_new_axes(Operation op, Dice&dice),
-    draft_reduced_axes(Operation op, Dice&dice), draft_reduced_pattern(Operation op, Dice&dice),
-    draft_einsum(Operation op, Dice&dice), draft_two_matrices(Operation op, Dice&dice),
-    draft_two_vectors(Operation op, Dice&dice);
+using Drawing = Draft(Operation op, Dice& dice);
+Drawing draft_any_array, draft_matrices, draft_permutation, draft_layouts, draft_pattern, draft_new_axes,
+    draft_reduced_axes, draft_reduced_pattern, draft_einsum, draft_two_matrices, draft_two_vectors;
 
 Dtype random_dtype(Random& random);
 std::vector<int> random_order(Random& random, int count);

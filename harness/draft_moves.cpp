@@ -2,7 +2,6 @@
 #include "harness/draft.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,17 +10,17 @@
 namespace axisloom::harness {
 namespace {
 
-constexpr std::array<std::int64_t, 4> blocks{4, 8, 16, 32};
+constexpr std::array<i64, 4> blocks{4, 8, 16, 32};
 constexpr std::array<std::string_view, 3> plain_layouts{"NCHW", "NHWC", "CHWN"};
 
 struct Axis {
   std::string name;
-  std::int64_t extent;
+  i64 extent;
 };
 
 std::vector<Axis> axes_of(const Dims& shape) {
   std::vector<Axis> axes;
-  for (std::int64_t extent : shape) axes.push_back({std::string(1, static_cast<char>('a' + axes.size())), extent});
+  for (i64 extent : shape) axes.push_back({std::string(1, char('a' + axes.size())), extent});
   return axes;
 }
 
@@ -37,12 +36,12 @@ std::string left_side(Dice& dice, std::vector<Axis>& axes, Draft& draft) {
   std::vector<int> sizes;
   const std::string text = grouped(dice.kind, names_of(axes), sizes);
   Dims shape;
-  std::size_t at = 0;
+  size_t at = 0;
   for (int size : sizes) {
-    std::int64_t extent = 1;
+    i64 extent = 1;
     const int open = dice.kind.percent(50) ? 0 : size - 1;
     for (int i = 0; i < size; ++i, ++at) {
-      if (size > 1) axes[at].extent = std::max<std::int64_t>(1, axes[at].extent);
+      if (size > 1) axes[at].extent = std::max<i64>(1, axes[at].extent);
       extent *= axes[at].extent;
       if (size > 1 && i != open) draft.op.lengths.emplace_back(axes[at].name, axes[at].extent);
     }
@@ -55,9 +54,9 @@ std::string left_side(Dice& dice, std::vector<Axis>& axes, Draft& draft) {
 Draft draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
   Draft draft{std::move(op), {random_dtype(dice.kind)}, {}};
   Sizes sizes = Sizes::draw(dice.kind);
-  const auto fresh = static_cast<int>(dice.kind.between(most_new > 0 ? 1 : 0, most_new));
+  const auto fresh = int(dice.kind.between(most_new > 0 ? 1 : 0, most_new));
   if (fresh > 0) sizes.most /= 8;
-  std::vector<Axis> axes = axes_of(sizes.shape(dice.own, static_cast<int>(dice.kind.between(1, most_rank))));
+  std::vector<Axis> axes = axes_of(sizes.shape(dice.own, int(dice.kind.between(1, most_rank))));
   const bool dots = dice.kind.percent(15);  // axes that the pattern does not name, in front
   std::string left = left_side(dice, axes, draft);
   for (int i = 0; i < fresh; ++i) {
@@ -69,7 +68,7 @@ Draft draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
   std::string right = grouped(dice.kind, names_of(axes), ignored);
   if (dots) {
     Dims shape{dice.own.between(1, 3)};
-    for (std::int64_t extent : draft.shapes[0]) shape.push_back(extent);
+    for (i64 extent : draft.shapes[0]) shape.push_back(extent);
     draft.shapes[0] = shape;
     left = "... " + left;
     right = dice.kind.percent(50) ? "... " + right : right + " ...";
@@ -82,12 +81,12 @@ Draft draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
 
 Draft draft_any_array(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
-  return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, static_cast<int>(dice.kind.between(0, 6)))}};
+  return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, int(dice.kind.between(0, 6)))}};
 }
 
 Draft draft_matrices(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
-  Dims shape = sizes.shape(dice.own, static_cast<int>(dice.kind.between(2, 4)));
+  Dims shape = sizes.shape(dice.own, int(dice.kind.between(2, 4)));
   const bool in_place = dice.kind.percent(25);
   const int last = shape.size() - 1;
   if (in_place) shape[last] = shape[last - 1] = std::min(shape[last], shape[last - 1]);
@@ -96,23 +95,23 @@ Draft draft_matrices(Operation op, Dice& dice) {
 
 Draft draft_permutation(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
-  const auto rank = static_cast<int>(dice.kind.between(1, dice.kind.percent(15) ? 12 : 6));
+  const auto rank = int(dice.kind.between(1, dice.kind.percent(15) ? 12 : 6));
   std::vector<int> order = random_order(dice.kind, rank);
   for (int& axis : order)
     if (dice.own.percent(10)) axis -= rank;
-  op.arguments = {fmt::format("{}", fmt::join(order, ","))};
+  op.arguments = {joined(order, ",")};
   return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
 }
 
 Draft draft_layouts(Operation op, Dice& dice) {
-  const std::int64_t n = dice.own.between(1, 3), c = dice.own.between(1, 67), h = dice.own.between(0, 15),
-                     w = dice.own.between(1, 17), x = dice.kind.one_of(blocks);
+  const i64 n = dice.own.between(1, 3), c = dice.own.between(1, 67), h = dice.own.between(0, 15),
+            w = dice.own.between(1, 17), x = dice.kind.one_of(blocks);
   const std::string_view flat = dice.kind.one_of(plain_layouts), other = dice.kind.one_of(plain_layouts);
   const std::string blocked = fmt::format("NC/{0}HW{0}", x);
   const Dims flat_shape = flat == "NCHW" ? Dims{n, c, h, w} : flat == "NHWC" ? Dims{n, h, w, c} : Dims{c, h, w, n};
   const Dims blocked_shape{n, (c + x - 1) / x, h, w, x};
   const std::vector<Dtype> dtypes{random_dtype(dice.kind)};
-  const std::int64_t way = dice.kind.below(5);
+  const i64 way = dice.kind.below(5);
   const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) -> Draft {
     op.arguments = {std::string(from), std::string(to)};
     if (from.starts_with("NC/")) op.lengths.emplace_back("channels", c);

@@ -4,7 +4,6 @@
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -14,18 +13,18 @@ namespace axisloom::harness {
 namespace {
 
 // The oracle walks every combination of a pattern's axes.
-constexpr std::int64_t most_terms = 1 << 15;
+constexpr i64 most_terms = 1 << 15;
 constexpr std::array<int, 14> operand_counts{1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5, 6, 8};
 constexpr int most_axes_of_an_operand = 4;
 constexpr std::array<std::string_view, 6> factors{"1", "2", "-3", "0", "0.5", "-1.25"};
 
 using Operand = std::vector<int>;  // numbers of axes
 
-std::vector<Dtype> product_dtypes(Random& kind, std::size_t count) {
+std::vector<Dtype> product_dtypes(Random& kind, size_t count) {
   const Dtype common = random_dtype(kind);
   const bool mixed = kind.percent(30);
   std::vector<Dtype> dtypes;
-  for (std::size_t i = 0; i < count; ++i) dtypes.push_back(mixed ? random_dtype(kind) : common);
+  for (size_t i = 0; i < count; ++i) dtypes.push_back(mixed ? random_dtype(kind) : common);
   return dtypes;
 }
 
@@ -36,8 +35,7 @@ void add_epilogue(Dice& dice, Draft& draft) {
   if (dice.kind.percent(15)) draft.op.options.emplace_back("activation", "relu");
   if (!dice.kind.percent(20)) return;
   std::vector<View> views;
-  for (std::size_t i = 0; i < draft.shapes.size(); ++i)
-    views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
+  for (size_t i = 0; i < draft.shapes.size(); ++i) views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
   View result;
   try {
     result = result_view(draft.op, views);
@@ -53,10 +51,10 @@ void add_epilogue(Dice& dice, Draft& draft) {
 }
 
 std::vector<Operand> random_operands(Random& kind, int axes) {
-  std::vector<Operand> operands(static_cast<std::size_t>(kind.one_of(operand_counts)));
+  std::vector<Operand> operands(size_t(kind.one_of(operand_counts)));
   for (Operand& operand : operands) {
     operand = random_order(kind, axes);
-    operand.resize(static_cast<std::size_t>(kind.between(1, std::min(axes, most_axes_of_an_operand))));
+    operand.resize(size_t(kind.between(1, std::min(axes, most_axes_of_an_operand))));
     if (kind.percent(8)) operand.push_back(operand.front());  // a diagonal
   }
   return operands;
@@ -66,7 +64,7 @@ std::vector<Operand> random_operands(Random& kind, int axes) {
 Operand random_result(Random& kind, const std::vector<Operand>& operands) {
   Operand all, result;
   for (const Operand& operand : operands) all.insert(all.end(), operand.begin(), operand.end());
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   for (int axis : all)
     if (kind.percent(45)) result.push_back(axis);
@@ -76,9 +74,8 @@ Operand random_result(Random& kind, const std::vector<Operand>& operands) {
 
 std::string spelled(const Operand& operand, bool letters) {
   std::vector<std::string> names;
-  for (int axis : operand)
-    names.push_back(letters ? std::string(1, static_cast<char>('a' + axis)) : fmt::format("n{}", axis));
-  return fmt::format("{}", fmt::join(names, letters ? "" : " "));
+  for (int axis : operand) names.push_back(letters ? std::string(1, char('a' + axis)) : fmt::format("n{}", axis));
+  return joined(names, letters ? "" : " ");
 }
 
 Dims extents_within(Random& own, const Sizes& sizes, int axes) {
@@ -88,7 +85,7 @@ Dims extents_within(Random& own, const Sizes& sizes, int axes) {
 }  // namespace
 
 Draft draft_einsum(Operation op, Dice& dice) {
-  const auto axes = static_cast<int>(dice.kind.between(1, 7));
+  const auto axes = int(dice.kind.between(1, 7));
   const Dims extents = extents_within(dice.own, Sizes::draw(dice.kind), axes);
   const std::vector<Operand> operands = random_operands(dice.kind, axes);
   const bool letters = dice.kind.percent(50), implicit = letters && dice.kind.percent(15);
@@ -99,10 +96,8 @@ Draft draft_einsum(Operation op, Dice& dice) {
     Dims shape;
     for (int axis : operand) shape.push_back(extents[axis]);
     // An axis of length 1 goes with any length; on a diagonal both places have the same.
-    const auto one = static_cast<int>(dice.own.below(shape.size()));
-    if (dice.kind.percent(15) &&
-        std::count(operand.begin(), operand.end(), operand[static_cast<std::size_t>(one)]) == 1)
-      shape[one] = 1;
+    const auto one = int(dice.own.below(shape.size()));
+    if (dice.kind.percent(15) && std::ranges::count(operand, operand[size_t(one)]) == 1) shape[one] = 1;
     draft.shapes.push_back(shape);
   }
   if (!implicit) pattern += (letters ? "->" : " -> ") + spelled(random_result(dice.kind, operands), letters);
@@ -113,14 +108,14 @@ Draft draft_einsum(Operation op, Dice& dice) {
 
 Draft draft_two_matrices(Operation op, Dice& dice) {
   Sizes sizes = Sizes::draw(dice.kind);
-  sizes.most = std::max<std::int64_t>(sizes.most, most_terms);
+  sizes.most = std::max<i64>(sizes.most, most_terms);
   const Dims mkn = sizes.shape(dice.own, 3);
   Draft draft{std::move(op), product_dtypes(dice.kind, 2), {}};
   const bool vector_a = dice.kind.percent(10), vector_b = dice.kind.percent(10);
   const bool transposed_a = !vector_a && dice.kind.percent(30), transposed_b = !vector_b && dice.kind.percent(30);
   Dims a, b;
   for (auto batch = dice.kind.below(3); batch > 0; --batch) {  // of different ranks, and broadcast where one is 1
-    const std::int64_t extent = dice.own.between(1, 3);
+    const i64 extent = dice.own.between(1, 3);
     if (!vector_a && (a.size() > 0 || dice.kind.percent(70))) a.push_back(dice.own.percent(25) ? 1 : extent);
     if (!vector_b && (b.size() > 0 || dice.kind.percent(70))) b.push_back(dice.own.percent(25) ? 1 : extent);
   }

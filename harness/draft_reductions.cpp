@@ -13,8 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 3> norm_orders{"1", "2", "inf"};
 
 bool has_option(const ops::OpEntry& entry, std::string_view name) {
-  return std::any_of(entry.options.begin(), entry.options.end(),
-                     [&](const ops::Option& option) { return option.name == name; });
+  return std::ranges::any_of(entry.options, [&](const ops::Option& option) { return option.name == name; });
 }
 
 void add_order(std::string_view reducer, Dice& dice, Operation& op) {
@@ -35,15 +34,14 @@ std::vector<std::string_view> reducers() {
 std::string_view draw_reducer(Random& kind) {
   const std::vector<std::string_view> names = reducers();
   if (!kind.percent(20)) return kind.one_of(names);
-  return *std::find_if(names.begin(), names.end(),
-                       [](std::string_view name) { return has_option(ops::entry(name), "ord"); });
+  return *std::ranges::find_if(names, [](std::string_view name) { return has_option(ops::entry(name), "ord"); });
 }
 
 }  // namespace
 
 Draft draft_reduced_axes(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
-  const auto rank = static_cast<int>(dice.kind.between(1, 6));
+  const auto rank = int(dice.kind.between(1, 6));
   Draft draft{std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
@@ -58,21 +56,21 @@ Draft draft_reduced_axes(Operation op, Dice& dice) {
 Draft draft_reduced_pattern(Operation op, Dice& dice) {
   const std::string reducer(draw_reducer(dice.kind));
   const Sizes sizes = Sizes::draw(dice.kind);
-  const auto rank = static_cast<int>(dice.kind.between(1, 6));
+  const auto rank = int(dice.kind.between(1, 6));
   const Dims extents = sizes.shape(dice.own, rank);
   Draft draft{std::move(op), {random_dtype(dice.kind)}, {}};
   std::vector<std::string> names, kept;
-  for (int axis = 0; axis < rank; ++axis) names.emplace_back(1, static_cast<char>('a' + axis));
+  for (int axis = 0; axis < rank; ++axis) names.emplace_back(1, char('a' + axis));
   std::vector<int> groups;
   const std::string left = grouped(dice.kind, names, groups);
   Dims shape;
   int at = 0;
   for (int size : groups) {
-    std::int64_t product = 1;
+    i64 product = 1;
     for (int i = 0; i < size; ++i, ++at) {
-      const std::int64_t extent = size > 1 ? std::max<std::int64_t>(1, extents[at]) : extents[at];
+      const i64 extent = size > 1 ? std::max<i64>(1, extents[at]) : extents[at];
       product *= extent;
-      if (i > 0) draft.op.lengths.emplace_back(names[static_cast<std::size_t>(at)], extent);
+      if (i > 0) draft.op.lengths.emplace_back(names[size_t(at)], extent);
     }
     shape.push_back(product);
   }

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <map>
 
@@ -26,33 +25,31 @@ using Bindings = std::map<std::string, std::string, std::less<>>;
               "write a list {a,b}, a range {1..70} or {1..9..2}, a named one {c=1..67}, or a use of it {c}, {c/32}");
 }
 
-std::int64_t number(std::string_view text, std::string_view brace) {
+i64 number(std::string_view text, std::string_view brace) {
   const auto value = parse_integer(text);
   if (!value) refuse(brace);
   return *value;
 }
 
-void require_few(std::uint64_t cases, std::string_view text) {
+void require_few(u64 cases, std::string_view text) {
   if (cases <= most_cases_of_line) return;
   throw Error(Errc::usage, fmt::format("\"{}\" stands for more than {} cases", text, most_cases_of_line),
               "write fewer to a line");
 }
 
 std::vector<std::string> range(std::string_view text, std::string_view brace) {
-  const std::size_t dots = text.find("..");
-  const std::size_t step_dots = text.find("..", dots + 2);
-  const std::int64_t first = number(text.substr(0, dots), brace);
-  const std::int64_t last = number(text.substr(dots + 2, step_dots - dots - 2), brace);
-  const std::int64_t step = step_dots == std::string_view::npos ? 1 : number(text.substr(step_dots + 2), brace);
+  const size_t dots = text.find("..");
+  const size_t step_dots = text.find("..", dots + 2);
+  const i64 first = number(text.substr(0, dots), brace);
+  const i64 last = number(text.substr(dots + 2, step_dots - dots - 2), brace);
+  const i64 step = step_dots == std::string_view::npos ? 1 : number(text.substr(step_dots + 2), brace);
   if (step <= 0 || last < first) refuse(brace);
   // Without a sign the distance of any two fits.
-  const std::uint64_t distance = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
-  const std::uint64_t steps = distance / static_cast<std::uint64_t>(step);
+  const u64 distance = u64(last) - u64(first);
+  const u64 steps = distance / u64(step);
   require_few(steps, brace);
   std::vector<std::string> values;
-  for (std::uint64_t i = 0; i <= steps; ++i)
-    values.push_back(fmt::format(
-        "{}", static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + i * static_cast<std::uint64_t>(step))));
+  for (u64 i = 0; i <= steps; ++i) values.push_back(fmt::format("{}", i64(u64(first) + i * u64(step))));
   return values;
 }
 
@@ -71,36 +68,35 @@ std::vector<std::string> list(std::string_view text, std::string_view brace) {
 
 // "{c/32}" and the like, for a name bound further left; nothing when the brace begins with no such name.
 std::optional<std::string> computed(std::string_view brace, const Bindings& bindings) {
-  const std::size_t end = brace.find_first_of("/*+");
+  const size_t end = brace.find_first_of("/*+");
   const auto bound = bindings.find(brace.substr(0, end));
   if (bound == bindings.end()) return std::nullopt;
   if (end == std::string_view::npos) return bound->second;
-  const std::int64_t left = number(bound->second, brace);
+  const i64 left = number(bound->second, brace);
   const auto other = bindings.find(brace.substr(end + 1));
-  const std::int64_t right =
-      number(other == bindings.end() ? brace.substr(end + 1) : std::string_view(other->second), brace);
+  const i64 right = number(other == bindings.end() ? brace.substr(end + 1) : std::string_view(other->second), brace);
   if (brace[end] == '/' && right <= 0) refuse(brace);
-  const std::int64_t value = brace[end] == '/'   ? left / right + (left % right > 0 ? 1 : 0)
-                             : brace[end] == '*' ? core::checked_mul(left, right, "a product in braces")
-                                                 : core::checked_add(left, right, "a sum in braces");
+  const i64 value = brace[end] == '/'   ? left / right + (left % right > 0 ? 1 : 0)
+                    : brace[end] == '*' ? core::checked_mul(left, right, "a product in braces")
+                                        : core::checked_add(left, right, "a sum in braces");
   return fmt::format("{}", value);
 }
 
 // "c" of "c=1..67"; empty for a brace without a name.
 std::string_view binding_name(std::string_view brace) {
-  const std::size_t equals = brace.find('=');
+  const size_t equals = brace.find('=');
   return equals == std::string_view::npos ? std::string_view() : brace.substr(0, equals);
 }
 
 void expand_into(const std::string& done, std::string_view rest, const Bindings& bindings,
                  std::vector<std::string>& lines) {
-  const std::size_t open = rest.find('{');
+  const size_t open = rest.find('{');
   if (open == std::string_view::npos) {
     lines.push_back(done + std::string(rest));
     require_few(lines.size(), lines.front());
     return;
   }
-  const std::size_t close = rest.find('}', open);
+  const size_t close = rest.find('}', open);
   if (close == std::string_view::npos) refuse(rest.substr(open + 1));
   const std::string before = done + std::string(rest.substr(0, open));
   const std::string_view brace = rest.substr(open + 1, close - open - 1);
@@ -117,13 +113,13 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
 }  // namespace
 
 std::vector<std::string> expand(std::string_view line) {
-  if (std::count(line.begin(), line.end(), '{') > most_braces)
+  if (std::ranges::count(line, '{') > most_braces)
     throw Error(Errc::usage, fmt::format("a line of more than {} braces", most_braces), "write several lines");
   std::vector<std::string> lines;
   expand_into("", line, {}, lines);
   if (!line.starts_with("with ")) return lines;
   for (std::string& expanded : lines) {
-    const std::size_t end = expanded.find(": ");
+    const size_t end = expanded.find(": ");
     if (end == std::string::npos)
       throw Error(Errc::usage, fmt::format("\"{}\" lacks a colon", line), "write with {c=1..9}: and the case");
     expanded.erase(0, end + 2);

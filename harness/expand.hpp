@@ -1,7 +1,8 @@
 // Lines of case files that stand for many cases: lists, ranges and products in braces.
 #pragma once
 
-#include <cstdint>
+#include "core/integers.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@
 namespace axisloom::harness {
 
 /// No line may stand for more cases.
-inline constexpr std::uint64_t most_cases_of_line = 100'000;
+inline constexpr u64 most_cases_of_line = 100'000;
 
 /// Replaces every brace by each of its values, in all combinations, the leftmost changing slowest:
 ///   {u8,f32}         one of a list; {2,0,1;1,2,0} where the items hold commas

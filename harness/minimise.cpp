@@ -7,9 +7,6 @@
 
 #include <axisloom/error.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -28,27 +25,27 @@ void add_step(const Case& c, Steps& steps, Change change) {
 }
 
 void leave_out_options(const Case& c, Steps& steps) {
-  for (std::size_t i = 0; i < c.op.options.size(); ++i)
-    add_step(c, steps, [i](Case& other) { other.op.options.erase(other.op.options.begin() + static_cast<long>(i)); });
+  for (size_t i = 0; i < c.op.options.size(); ++i)
+    add_step(c, steps, [i](Case& other) { other.op.options.erase(other.op.options.begin() + long(i)); });
   add_step(c, steps, [](Case& other) { other.options = {}; });
   add_step(c, steps, [](Case& other) { other.largest_buffer.reset(); });
 }
 
 void leave_out_placements(const Case& c, Steps& steps) {
-  const auto of = [](Case& other, std::size_t i) -> Placement& {
+  const auto of = [](Case& other, size_t i) -> Placement& {
     return i < other.inputs.size() ? other.inputs[i] : other.output;
   };
   add_step(c, steps, [&](Case& other) {
-    for (std::size_t i = 0; i <= other.inputs.size(); ++i) of(other, i) = {};
+    for (size_t i = 0; i <= other.inputs.size(); ++i) of(other, i) = {};
   });
-  for (std::size_t i = 0; i <= c.inputs.size(); ++i) {
+  for (size_t i = 0; i <= c.inputs.size(); ++i) {
     add_step(c, steps, [&](Case& other) { of(other, i) = {}; });
     add_step(c, steps, [&](Case& other) { of(other, i).strides.reset(); });
     add_step(c, steps, [&](Case& other) { of(other, i).offset = 0; });
     add_step(c, steps, [&](Case& other) { of(other, i).align = Placement().align; });
     add_step(c, steps, [&](Case& other) {
       if (!of(other, i).strides) return;
-      for (std::int64_t& stride : *of(other, i).strides) stride = std::abs(stride);
+      for (i64& stride : *of(other, i).strides) stride = std::abs(stride);
     });
   }
 }
@@ -62,12 +59,12 @@ Dims without(const Dims& dims, int axis) {
 
 /// "2,0,1" without axis 1 is "1,0"; nothing where the axis is not one of a list of numbers.
 std::string without_number(const std::string& list, int axis, int rank) {
-  std::vector<std::int64_t> rest;
-  for (std::int64_t number : parse_strides(list)) {
+  std::vector<i64> rest;
+  for (i64 number : parse_strides(list)) {
     if (number < 0) number += rank;
     if (number != axis) rest.push_back(number > axis ? number - 1 : number);
   }
-  return fmt::format("{}", fmt::join(rest, ","));
+  return joined(rest, ",");
 }
 
 // Of operations that know axes by number only: of patterns an axis may get length 1.
@@ -89,25 +86,25 @@ void drop_axes(const Case& c, Steps& steps) {
   }
 }
 
-void replace(Case& c, std::int64_t from, std::int64_t to) {
-  for (Dims& shape : c.shapes) std::replace(shape.begin(), shape.end(), from, to);
+void replace(Case& c, i64 from, i64 to) {
+  for (Dims& shape : c.shapes) std::ranges::replace(shape, from, to);
   for (auto& [name, length] : c.op.lengths)
     if (length == from) length = to;
 }
 
 // Lengths that agree shrink together, since a pattern may say that they are one; and each extent by itself.
 void shrink_extents(const Case& c, Steps& steps) {
-  std::set<std::int64_t> lengths;
+  std::set<i64> lengths;
   for (const Dims& shape : c.shapes) lengths.insert(shape.begin(), shape.end());
   for (const auto& [name, length] : c.op.lengths) lengths.insert(length);
   for (auto length = lengths.rbegin(); length != lengths.rend(); ++length) {
     if (*length < 2) break;
-    for (std::int64_t smaller : {std::int64_t{1}, *length / 2, *length - 1}) {
+    for (i64 smaller : {i64{1}, *length / 2, *length - 1}) {
       add_step(c, steps, [&](Case& other) { replace(other, *length, smaller); });
-      for (std::size_t i = 0; i < c.shapes.size(); ++i)
+      for (size_t i = 0; i < c.shapes.size(); ++i)
         for (int axis = 0; axis < c.shapes[i].size(); ++axis)
           if (c.shapes[i][axis] == *length) add_step(c, steps, [&](Case& other) { other.shapes[i][axis] = smaller; });
-      for (std::size_t i = 0; i < c.op.lengths.size(); ++i)
+      for (size_t i = 0; i < c.op.lengths.size(); ++i)
         if (c.op.lengths[i].second == *length)
           add_step(c, steps, [&](Case& other) { other.op.lengths[i].second = smaller; });
     }
@@ -133,7 +130,7 @@ Case minimise(const Case& c, const std::function<bool(const Case&)>& still_fails
     for (Case& simpler : simpler_cases(smallest)) {
       simpler.text = text_of(simpler);
       if (!asked.insert(simpler.text).second) continue;
-      if (static_cast<int>(asked.size()) > most_questions) return smallest;
+      if (int(asked.size()) > most_questions) return smallest;
       if (!still_fails(simpler)) continue;
       smallest = std::move(simpler);
       smaller = true;
@@ -149,7 +146,7 @@ bool fails_alike(const Case& c, const CheckSettings& settings, const Outcome& fa
   its.keep.clear();
   try {
     const std::vector<Outcome> outcomes = run_case(parse_case(c.text), its);
-    return std::any_of(outcomes.begin(), outcomes.end(), [&](const Outcome& outcome) {
+    return std::ranges::any_of(outcomes, [&](const Outcome& outcome) {
       return outcome.kind == Outcome::Kind::failed && outcome.error == failure.error;
     });
   } catch (const Error& error) {

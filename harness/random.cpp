@@ -13,21 +13,21 @@ constexpr double few_values[] = {-1, -0.5, 0, 0.5, 1};
 
 }  // namespace
 
-Random::Random(std::uint64_t seed, std::string_view text) : state_(seed) {
+Random::Random(u64 seed, std::string_view text) : state_(seed) {
   // FNV-1a: any fixed mixing of the characters will do.
-  std::uint64_t hash = 14695981039346656037ULL;
+  u64 hash = 14695981039346656037ULL;
   for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   state_ = next() ^ hash;
 }
 
-std::int64_t Random::below(std::int64_t count) noexcept {
-  return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(count));
+i64 Random::below(i64 count) noexcept {
+  return i64(next() % u64(count));
 }
 
 void Random::fill(std::span<std::byte> bytes) noexcept {
   while (!bytes.empty()) {
-    const std::uint64_t value = next();
-    const std::size_t part = std::min(bytes.size(), sizeof value);
+    const u64 value = next();
+    const size_t part = std::min(bytes.size(), sizeof value);
     std::memcpy(bytes.data(), &value, part);
     bytes = bytes.subspan(part);
   }
@@ -35,14 +35,12 @@ void Random::fill(std::span<std::byte> bytes) noexcept {
 
 void Random::fill_numbers(Dtype dtype, std::span<std::byte> bytes) noexcept {
   fill(bytes);
-  const std::size_t size = size_of(dtype);
+  const size_t size = size_of(dtype);
   if (core::unit_roundoff(dtype) == 0) return;
   const bool few = percent(50);
-  for (std::size_t at = 0; at + size <= bytes.size(); at += size)
+  for (size_t at = 0; at + size <= bytes.size(); at += size)
     for (int component = 0; component < core::components_of(dtype); ++component)
-      core::store_number(
-          dtype, &bytes[at],
-          few ? one_of(few_values) : static_cast<double>(static_cast<std::int64_t>(next()) >> 11) * 0x1p-52, component);
+      core::store_number(dtype, &bytes[at], few ? one_of(few_values) : double(i64(next()) >> 11) * 0x1p-52, component);
 }
 
 }  // namespace axisloom::harness

@@ -11,20 +11,18 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <numeric>
-#include <optional>
 
 namespace axisloom::harness {
 namespace {
 
-constexpr std::int64_t cases_of_class = 8;
-constexpr std::int64_t classes_at_a_time = 64;
+constexpr i64 cases_of_class = 8;
+constexpr i64 classes_at_a_time = 64;
 
-constexpr std::int64_t page = 4096;
-constexpr std::int64_t most_span = 1 << 20;  // elements between the first and the last of an array
-constexpr std::int64_t most_offset = 37;     // elements; no multiple of any packet
-constexpr std::array<std::int64_t, 6> largest_buffers{1000, 4096, 10000, 1 << 15, 1 << 17, 1 << 19};
-constexpr std::int64_t most_slices = 16;  // of the largest array: each is planned, which takes a millisecond
+constexpr i64 page = 4096;
+constexpr i64 most_span = 1 << 20;  // elements between the first and the last of an array
+constexpr i64 most_offset = 37;     // elements; no multiple of any packet
+constexpr std::array<i64, 6> largest_buffers{1000, 4096, 10000, 1 << 15, 1 << 17, 1 << 19};
+constexpr i64 most_slices = 16;  // of the largest array: each is planned, which takes a millisecond
 
 /// Where the arrays of a case lie.
 enum class Memory { apart, one_buffer, slices };
@@ -53,21 +51,21 @@ Spread draw_spread(Random& kind, Role role) {
 }
 
 // Strides of an array whose axes lie in some order, with gaps between them: no two elements at one address.
-Dims apart_strides(Dice& dice, const Dims& shape, std::int64_t element, bool pages) {
+Dims apart_strides(Dice& dice, const Dims& shape, i64 element, bool pages) {
   Dims strides = Dims::filled(shape.size(), 0);
   std::vector<int> order = random_order(dice.own, shape.size());
-  if (dice.kind.percent(50)) std::sort(order.begin(), order.end(), std::greater<>());
+  if (dice.kind.percent(50)) std::ranges::sort(order, std::greater<>());
   const bool pads = dice.kind.percent(60);
-  std::int64_t stride = dice.kind.percent(80) ? 1 : dice.own.between(2, 3);
-  std::int64_t slower = 1;  // elements of the axes that have no stride yet
-  for (const std::int64_t extent : shape) slower *= std::max<std::int64_t>(extent, 1);
+  i64 stride = dice.kind.percent(80) ? 1 : dice.own.between(2, 3);
+  i64 slower = 1;  // elements of the axes that have no stride yet
+  for (const i64 extent : shape) slower *= std::max<i64>(extent, 1);
   for (int axis : order) {
-    const std::int64_t extent = std::max<std::int64_t>(shape[axis], 1);
+    const i64 extent = std::max<i64>(shape[axis], 1);
     strides[axis] = stride;
     stride *= extent;
     slower /= extent;
-    const std::int64_t in_page = page / element;
-    const std::int64_t to_page = (stride + in_page - 1) / in_page * in_page;
+    const i64 in_page = page / element;
+    const i64 to_page = (stride + in_page - 1) / in_page * in_page;
     if (pages && to_page <= most_span / 4 / slower)
       stride = to_page;
     else if (pads && stride < most_span / 4 / slower)
@@ -76,12 +74,12 @@ Dims apart_strides(Dice& dice, const Dims& shape, std::int64_t element, bool pag
   return strides;
 }
 
-Dims draw_strides(Dice& dice, const Dims& shape, std::int64_t element, const Spread& spread) {
+Dims draw_strides(Dice& dice, const Dims& shape, i64 element, const Spread& spread) {
   Dims strides = apart_strides(dice, shape, element, spread.pages);
   if (spread.reversed)
-    for (std::int64_t& stride : strides)
+    for (i64& stride : strides)
       if (dice.own.percent(40)) stride = -stride;
-  std::int64_t& some = strides[static_cast<int>(dice.own.below(shape.size()))];
+  i64& some = strides[int(dice.own.below(shape.size()))];
   if (spread.windows) some = dice.own.between(-3, 3);
   if (spread.repeated) some = 0;
   return strides;
@@ -89,7 +87,7 @@ Dims draw_strides(Dice& dice, const Dims& shape, std::int64_t element, const Spr
 
 Placement draw_placement(Dice& dice, const Dims& shape, Dtype dtype, Role role) {
   Placement placement;
-  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  const auto element = i64(size_of(dtype));
   const Spread spread = draw_spread(dice.kind, role);
   const bool offset = dice.kind.percent(30);
   if (spread.strided && shape.size() > 0) placement.strides = draw_strides(dice, shape, element, spread);
@@ -101,7 +99,7 @@ Placement draw_placement(Dice& dice, const Dims& shape, Dtype dtype, Role role) 
   return placement;
 }
 
-std::int64_t span_of(const Dims& shape, const Placement& placement) {
+i64 span_of(const Dims& shape, const Placement& placement) {
   const View view{Dtype::u8, shape, placement.strides.value_or(contiguous_strides(shape)), 0, 1};
   const Bounds bounds = view.bounds();
   return bounds.high - bounds.low;
@@ -110,25 +108,24 @@ std::int64_t span_of(const Dims& shape, const Placement& placement) {
 /// The arrays of a case with their placements, inputs first.
 struct Array {
   Dims shape;
-  std::int64_t element;
+  i64 element;
   Placement* placement;
 };
 
 // One after the other; or each element of one beside one of the other; or anywhere, so that they may meet.
 void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
-  const std::int64_t way = dice.kind.below(3);
+  const i64 way = dice.kind.below(3);
   const bool alike = arrays.size() == 2 && arrays[0].element == arrays[1].element;
-  std::int64_t end = 0;  // bytes
-  const std::int64_t largest = std::max_element(arrays.begin(), arrays.end(), [](const Array& a, const Array& b) {
-                                 return a.element < b.element;
-                               })->element;
+  i64 end = 0;  // bytes
+  const i64 largest =
+      std::ranges::max_element(arrays, [](const Array& a, const Array& b) { return a.element < b.element; })->element;
   for (const Array& array : arrays) array.placement->align = std::max(array.placement->align, largest);
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
+  for (size_t i = 0; i < arrays.size(); ++i) {
     const auto& [shape, element, placement] = arrays[i];
     if (way == 0 && alike && shape.size() > 0) {
       placement->strides = contiguous_strides(shape);
-      for (std::int64_t& stride : *placement->strides) stride *= 2;
-      placement->offset = static_cast<std::int64_t>(i);
+      for (i64& stride : *placement->strides) stride *= 2;
+      placement->offset = i64(i);
     } else if (way == 1) {
       placement->offset = (end + element - 1) / element + dice.own.between(0, 5);
     } else {
@@ -139,17 +136,17 @@ void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
 }
 
 // Of few sizes, since a device with small buffers compiles its own programs.
-std::int64_t draw_largest_buffer(Random& kind, const std::vector<Array>& arrays) {
-  std::int64_t bytes = 0;
+i64 draw_largest_buffer(Random& kind, const std::vector<Array>& arrays) {
+  i64 bytes = 0;
   for (const Array& array : arrays) bytes = std::max(bytes, span_of(array.shape, *array.placement) * array.element);
-  std::size_t size = kind.percent(30) ? 1 : 0;
+  size_t size = kind.percent(30) ? 1 : 0;
   while (size + 1 < largest_buffers.size() && largest_buffers[size] * most_slices < bytes) ++size;
   return largest_buffers[size];
 }
 
 Memory draw_memory(Random& kind, const Draft& draft) {
   const bool one_dtype = std::equal(draft.dtypes.begin() + 1, draft.dtypes.end(), draft.dtypes.begin());
-  const std::int64_t draw = kind.below(100);
+  const i64 draw = kind.below(100);
   if (draw < 8 && one_dtype) return Memory::one_buffer;
   return draw >= 86 ? Memory::slices : Memory::apart;
 }
@@ -157,16 +154,16 @@ Memory draw_memory(Random& kind, const Draft& draft) {
 void place(Dice& dice, const Draft& draft, const View& result, Case& c) {
   const Memory memory = draft.in_place ? Memory::apart : draw_memory(dice.kind, draft);
   std::vector<Array> arrays;
-  for (std::size_t i = 0; i < c.shapes.size(); ++i) {
+  for (size_t i = 0; i < c.shapes.size(); ++i) {
     c.inputs[i] = draw_placement(dice, c.shapes[i], c.dtypes[i], draft.in_place ? Role::both : Role::input);
-    arrays.push_back({c.shapes[i], static_cast<std::int64_t>(size_of(c.dtypes[i])), &c.inputs[i]});
+    arrays.push_back({c.shapes[i], i64(size_of(c.dtypes[i])), &c.inputs[i]});
   }
   if (draft.in_place) {
     c.in_place = true;
     return;
   }
   c.output = draw_placement(dice, result.shape, result.dtype, Role::output);
-  arrays.push_back({result.shape, static_cast<std::int64_t>(size_of(result.dtype)), &c.output});
+  arrays.push_back({result.shape, i64(size_of(result.dtype)), &c.output});
   if (memory == Memory::one_buffer) {
     c.one_buffer = true;
     place_in_one_buffer(dice, arrays);
@@ -176,18 +173,17 @@ void place(Dice& dice, const Draft& draft, const View& result, Case& c) {
 }
 
 /// The operation of a class: of each entry's shares one after the other, in an order of the seed's own.
-const ops::OpEntry& entry_of_class(std::uint64_t seed, std::int64_t number) {
+const ops::OpEntry& entry_of_class(u64 seed, i64 number) {
   static const std::vector<const ops::OpEntry*> entries = entries_by_share();
   Random random(seed, "order of operations");
-  const std::vector<int> order = random_order(random, static_cast<int>(entries.size()));
-  return *entries[static_cast<std::size_t>(order[static_cast<std::size_t>(number) % order.size()])];
+  const std::vector<int> order = random_order(random, int(entries.size()));
+  return *entries[size_t(order[size_t(number) % order.size()])];
 }
 
 }  // namespace
 
-std::string random_case(std::uint64_t seed, std::int64_t index) {
-  const std::int64_t number =
-      index % classes_at_a_time + index / (classes_at_a_time * cases_of_class) * classes_at_a_time;
+std::string random_case(u64 seed, i64 index) {
+  const i64 number = index % classes_at_a_time + index / (classes_at_a_time * cases_of_class) * classes_at_a_time;
   Dice dice{Random(seed, fmt::format("class {}", number)), Random(seed, fmt::format("case {}", index))};
   const ops::OpEntry& entry = entry_of_class(seed, number);
   const Draft draft = draft_of(entry, dice);
@@ -197,8 +193,7 @@ std::string random_case(std::uint64_t seed, std::int64_t index) {
   c.shapes = draft.shapes;
   c.inputs.resize(draft.shapes.size());
   std::vector<View> views;
-  for (std::size_t i = 0; i < draft.shapes.size(); ++i)
-    views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
+  for (size_t i = 0; i < draft.shapes.size(); ++i) views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
   try {
     place(dice, draft, entry.result(draft.op, views), c);
   } catch (const Error& error) {

@@ -5,7 +5,6 @@
 
 #include <axisloom/device.hpp>
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,9 +15,9 @@ namespace axisloom::harness {
 struct CheckSettings {
   Device device;
   /// The same with small buffers, by the largest; kept, since each has compiled programs of its own.
-  std::shared_ptr<std::map<std::int64_t, Device>> small = std::make_shared<std::map<std::int64_t, Device>>();
+  std::shared_ptr<std::map<i64, Device>> small = std::make_shared<std::map<i64, Device>>();
   std::string profile;  // of the device, when it has one
-  std::uint64_t seed = 1;
+  u64 seed = 1;
   std::string candidate;  // "" as the case says, "all" each in turn, else this one
   bool index_64 = false;  // force 64-bit offsets
   bool checked = false;   // the CHECKED prelude

@@ -13,7 +13,7 @@ namespace axisloom::harness {
 
 Part parse_part(std::string_view text) {
   if (text.empty()) return {};
-  const std::size_t slash = text.find('/');
+  const size_t slash = text.find('/');
   const auto number = parse_integer(text.substr(0, slash));
   const auto of = slash == std::string_view::npos ? std::nullopt : parse_integer(text.substr(slash + 1));
   if (!number || !of || *number < 1 || *number > *of)
@@ -21,8 +21,7 @@ Part parse_part(std::string_view text) {
   return {*number, *of};
 }
 
-CaseSource::CaseSource(const CaseWishes& wishes, std::uint64_t seed)
-    : part_(wishes.part), seed_(seed), random_(wishes.random) {
+CaseSource::CaseSource(const CaseWishes& wishes, u64 seed) : part_(wishes.part), seed_(seed), random_(wishes.random) {
   for (const std::string& file : wishes.files)
     for (const std::string& line : read_case_lines(file)) add_line(line);
   for (const std::string& line : wishes.lines) add_line(line);
@@ -35,25 +34,25 @@ void CaseSource::add_line(const std::string& line) {
       cases_.push_back(parse_case(expanded));
       continue;
     }
-    if (random->count > static_cast<std::int64_t>(most_cases_of_line))
+    if (random->count > i64(most_cases_of_line))
       throw Error(Errc::usage, fmt::format("\"{}\" stands for more than {} cases", expanded, most_cases_of_line),
                   "ask for more with --random");
-    for (std::int64_t i = 0; i < random->count; ++i)
+    for (i64 i = 0; i < random->count; ++i)
       cases_.push_back(parse_case((random->slow ? "slow " : "") + random_case(random->seed.value_or(seed_), i)));
   }
 }
 
 // Random cases are dealt out by their own numbers, whatever stands before them.
-std::int64_t CaseSource::count() const noexcept {
-  const auto share = [&](std::int64_t all) { return (all - part_.number + part_.of) / part_.of; };
-  return share(static_cast<std::int64_t>(cases_.size())) + share(random_);
+i64 CaseSource::count() const noexcept {
+  const auto share = [&](i64 all) { return (all - part_.number + part_.of) / part_.of; };
+  return share(i64(cases_.size())) + share(random_);
 }
 
-Case CaseSource::at(std::int64_t i) const {
-  const std::int64_t index = i * part_.of + part_.number - 1;
-  const auto given = static_cast<std::int64_t>(cases_.size());
-  if (index < given) return cases_[static_cast<std::size_t>(index)];
-  const std::int64_t mine = (given - part_.number + part_.of) / part_.of;
+Case CaseSource::at(i64 i) const {
+  const i64 index = i * part_.of + part_.number - 1;
+  const auto given = i64(cases_.size());
+  if (index < given) return cases_[size_t(index)];
+  const i64 mine = (given - part_.number + part_.of) / part_.of;
   return parse_case(random_case(seed_, (i - mine) * part_.of + part_.number - 1));
 }
 

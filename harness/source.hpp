@@ -3,7 +3,6 @@
 
 #include "harness/case.hpp"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +11,7 @@ namespace axisloom::harness {
 
 /// The number-th of `of` parts, from 1; all cases are part 1 of 1.
 struct Part {
-  std::int64_t number = 1, of = 1;
+  i64 number = 1, of = 1;
 };
 /// "2/4"; "" is everything. Throws Error(usage).
 Part parse_part(std::string_view text);
@@ -20,7 +19,7 @@ Part parse_part(std::string_view text);
 struct CaseWishes {
   std::vector<std::string> files;
   std::vector<std::string> lines;
-  std::int64_t random = 0;
+  i64 random = 0;
   Part part;
 };
 
@@ -28,17 +27,17 @@ struct CaseWishes {
 class CaseSource {
  public:
   /// Throws Error(file) and Error(usage) for cases that cannot be read.
-  CaseSource(const CaseWishes& wishes, std::uint64_t seed);
+  CaseSource(const CaseWishes& wishes, u64 seed);
 
-  std::int64_t count() const noexcept;
-  Case at(std::int64_t i) const;
+  i64 count() const noexcept;
+  Case at(i64 i) const;
 
  private:
   void add_line(const std::string& line);
 
   Part part_;
-  std::uint64_t seed_;
-  std::int64_t random_;
+  u64 seed_;
+  i64 random_;
   std::vector<Case> cases_;  // of all parts, without random ones
 };
 

@@ -12,12 +12,11 @@ namespace axisloom::harness {
 namespace {
 
 // Columns are counted in code points; device names may hold a (R) sign.
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+size_t width(std::string_view text) {
+  return size_t(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string padded(const std::string& text, std::size_t to, bool right) {
+std::string padded(const std::string& text, size_t to, bool right) {
   const std::string blanks(to - std::min(to, width(text)), ' ');
   return right ? blanks + text : text + blanks;
 }
@@ -45,10 +44,10 @@ std::string raw_text(const nlohmann::ordered_json& value) {
 
 Cell::Cell(std::string_view text) : value(std::string(text)), text(text) {}
 Cell::Cell(bool value) : value(value), text(value ? "yes" : "no") {}
-Cell::Cell(std::int64_t value) : value(value), text(fmt::format("{}", value)) {}
-Cell::Cell(std::uint64_t value) : value(value), text(fmt::format("{}", value)) {}
+Cell::Cell(i64 value) : value(value), text(fmt::format("{}", value)) {}
+Cell::Cell(u64 value) : value(value), text(fmt::format("{}", value)) {}
 
-Cell bytes_cell(std::uint64_t bytes) {
+Cell bytes_cell(u64 bytes) {
   return {bytes, human_bytes(bytes)};
 }
 Cell seconds_cell(double seconds) {
@@ -76,23 +75,23 @@ std::string Table::text(Format format) const {
 }
 
 std::string Table::aligned() const {
-  std::vector<std::size_t> widths;
+  std::vector<size_t> widths;
   std::vector<bool> right(columns_.size(), true);
   for (const auto& column : columns_) widths.push_back(width(column));
   for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) {
+    for (size_t i = 0; i < row.size(); ++i) {
       widths[i] = std::max(widths[i], width(io::printable(row[i].text)));
       right[i] = right[i] && row[i].value.is_number();
     }
   std::string text;
   const auto line = [&](auto&& cell_text) {
     std::string row;
-    for (std::size_t i = 0; i < columns_.size(); ++i)
+    for (size_t i = 0; i < columns_.size(); ++i)
       row += padded(cell_text(i), widths[i], right[i] && !rows_.empty()) + "  ";
     text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   };
-  line([&](std::size_t i) { return columns_[i]; });
-  for (const auto& row : rows_) line([&](std::size_t i) { return io::printable(row[i].text); });
+  line([&](size_t i) { return columns_[i]; });
+  for (const auto& row : rows_) line([&](size_t i) { return io::printable(row[i].text); });
   return text;
 }
 
@@ -100,7 +99,7 @@ std::string Table::markdown() const {
   std::string text = "|";
   for (const auto& column : columns_) text += " " + escaped_markdown(column) + " |";
   text += "\n|";
-  for (std::size_t i = 0; i < columns_.size(); ++i) text += "---|";
+  for (size_t i = 0; i < columns_.size(); ++i) text += "---|";
   text += "\n";
   for (const auto& row : rows_) {
     text += "|";
@@ -112,10 +111,10 @@ std::string Table::markdown() const {
 
 std::string Table::csv() const {
   std::string text;
-  for (std::size_t i = 0; i < columns_.size(); ++i) text += (i ? "," : "") + csv_field(columns_[i]);
+  for (size_t i = 0; i < columns_.size(); ++i) text += (i ? "," : "") + csv_field(columns_[i]);
   text += "\n";
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) text += (i ? "," : "") + csv_field(raw_text(row[i].value));
+    for (size_t i = 0; i < row.size(); ++i) text += (i ? "," : "") + csv_field(raw_text(row[i].value));
     text += "\n";
   }
   return text;
@@ -125,7 +124,7 @@ std::string Table::json() const {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& row : rows_) {
     nlohmann::ordered_json object;
-    for (std::size_t i = 0; i < row.size(); ++i) object[columns_[i]] = row[i].value;
+    for (size_t i = 0; i < row.size(); ++i) object[columns_[i]] = row[i].value;
     list.push_back(std::move(object));
   }
   // A driver's name is not always valid UTF-8, and a bad byte must not cost the user the whole answer.
@@ -136,15 +135,15 @@ std::string json_text(const nlohmann::ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string human_bytes(std::uint64_t bytes) {
+std::string human_bytes(u64 bytes) {
   static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  double value = double(bytes);
   while (value >= 1024 && unit + 1 < units.size()) {
     value /= 1024;
     ++unit;
   }
-  const bool whole = value == static_cast<double>(static_cast<std::uint64_t>(value));
+  const bool whole = value == double(u64(value));
   return whole ? fmt::format("{:.0f} {}", value, units[unit]) : fmt::format("{:.2f} {}", value, units[unit]);
 }
 

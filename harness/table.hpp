@@ -1,10 +1,11 @@
 // Rows of results, printed for people (table, md) or for programs (json, csv).
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,15 +24,15 @@ struct Cell {
   Cell(const std::string& text) : Cell(std::string_view(text)) {}
   Cell(const char* text) : Cell(std::string_view(text)) {}
   Cell(bool value);
-  Cell(std::int64_t value);
-  Cell(std::uint64_t value);
-  Cell(int value) : Cell(std::int64_t{value}) {}
-  Cell(unsigned value) : Cell(std::int64_t{value}) {}
+  Cell(i64 value);
+  Cell(u64 value);
+  Cell(int value) : Cell(i64{value}) {}
+  Cell(unsigned value) : Cell(i64{value}) {}
   /// A number with its own text, such as bytes in MiB or seconds in microseconds.
   Cell(nlohmann::ordered_json value, std::string text) : value(std::move(value)), text(std::move(text)) {}
 };
 
-Cell bytes_cell(std::uint64_t bytes);
+Cell bytes_cell(u64 bytes);
 Cell seconds_cell(double seconds);
 
 class Table {
@@ -39,7 +40,7 @@ class Table {
   explicit Table(std::vector<std::string> columns);
   void add(std::vector<Cell> row);
   std::string text(Format format) const;
-  std::size_t rows() const noexcept { return rows_.size(); }
+  size_t rows() const noexcept { return rows_.size(); }
 
  private:
   std::string aligned() const;
@@ -54,7 +55,7 @@ class Table {
 /// A document as programs get it, with a line break at its end; bytes that are no UTF-8 are replaced.
 std::string json_text(const nlohmann::ordered_json& json, int indent = 2);
 /// "192 KiB", "1.50 GiB"; powers of 1024.
-std::string human_bytes(std::uint64_t bytes);
+std::string human_bytes(u64 bytes);
 /// "12.3 us", "1.20 ms", "3.4 s".
 std::string human_seconds(double seconds);
 

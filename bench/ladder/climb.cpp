@@ -77,7 +77,7 @@ class Workloads {
 std::string reason_of(const Error& error, std::string_view candidate) {
   const std::string& message = error.parts().message;
   const std::string mark = fmt::format("; {}: ", candidate);
-  const std::size_t at = message.find(mark);
+  const size_t at = message.find(mark);
   return candidate.empty() || at == std::string::npos ? message : message.substr(at + mark.size());
 }
 
@@ -99,7 +99,7 @@ std::vector<Step> steps_of(const Lesson& lesson, const Choice& choice, const Dev
   std::vector<Step> steps;
   for (const Rung& rung : lesson.rungs) {
     Step step{&rung, case_text(lesson, choice, device, rung.change), {}, {}, {}};
-    step.options = options_of(rung, lesson.op, static_cast<std::int64_t>(size_of(dtype)));
+    step.options = options_of(rung, lesson.op, i64(size_of(dtype)));
     prepare(step, workloads);
     steps.push_back(std::move(step));
   }
@@ -155,8 +155,8 @@ Json climbed_json(const Lesson& lesson, const CaseResult& result, const std::vec
             {"case", result.text},
             {"op", result.op},
             {"shapes", result.shapes},
-            {"bytes", static_cast<std::int64_t>(result.work.bytes)},
-            {"operations", static_cast<std::int64_t>(result.work.operations)},
+            {"bytes", i64(result.work.bytes)},
+            {"operations", i64(result.work.operations)},
             {"limit", name(result.limit)},
             {"check", name(result.strength)},
             {"clock", name(result.clock)},
@@ -174,7 +174,7 @@ std::vector<std::unique_ptr<Contestant>> others(const Ladder& ladder, Workload& 
                                                 const Settings& settings, std::vector<Entry>& missing) {
   std::vector<std::unique_ptr<Contestant>> found;
   for (const PeerEntry& peer : peer_table()) {
-    const bool shown = std::find(ladder.peers.begin(), ladder.peers.end(), peer.name) != ladder.peers.end();
+    const bool shown = std::ranges::find(ladder.peers, peer.name) != ladder.peers.end();
     const bool wanted = is_reference(peer.role) ? found.empty() : shown && takes_part(peer, settings);
     if (peer.role == Role::ours || !wanted) continue;
     Offer offer;
@@ -217,14 +217,14 @@ std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceIn
   return text;
 }
 
-PlanOptions options_of(const Rung& rung, std::string_view op, std::int64_t element_bytes) {
+PlanOptions options_of(const Rung& rung, std::string_view op, i64 element_bytes) {
   PlanOptions options;
   options.candidate = rung.candidate;
   const auto candidates = ops::entry(op).candidates;
-  const auto info = std::find_if(candidates.begin(), candidates.end(),
-                                 [&](const ops::CandidateInfo& known) { return known.name == rung.candidate; });
+  const auto info =
+      std::ranges::find_if(candidates, [&](const ops::CandidateInfo& known) { return known.name == rung.candidate; });
   for (const auto& [tunable, wanted, unit] : rung.settings) {
-    std::int64_t value = wanted;
+    i64 value = wanted;
     if (unit == Unit::elements && info != candidates.end()) {
       value *= element_bytes;
       for (const ops::Tunable& known : info->tunables)
@@ -249,7 +249,7 @@ Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, con
   std::vector<Step> steps = steps_of(lesson, choice, device.info(), workload.in().dtype, workloads);
   std::vector<Entry> missing;
   std::vector<std::unique_ptr<Contestant>> contestants = others(ladder, workload, session, settings, missing);
-  const std::size_t first_rung = contestants.size();
+  const size_t first_rung = contestants.size();
   std::vector<Step*> running;
   for (Step& step : steps) {
     if (!step.contestant) continue;
@@ -261,7 +261,7 @@ Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, con
   CacheFlusher flusher(device, team);
   CaseResult result =
       std::move(compete(workload, std::string(lesson.title), std::move(contestants), flusher, warm, progress).front());
-  for (std::size_t i = 0; i < running.size(); ++i) running[i]->entry = std::move(result.entries[first_rung + i]);
+  for (size_t i = 0; i < running.size(); ++i) running[i]->entry = std::move(result.entries[first_rung + i]);
   result.entries.resize(first_rung);
   result.entries.insert(result.entries.end(), missing.begin(), missing.end());
   return climbed_json(lesson, result, steps, result.entries, device.info());

@@ -1,4 +1,5 @@
 // The document, written and read.
+#include "bench/document.hpp"
 #include "bench/ladder/views.hpp"
 
 #include <axisloom/error.hpp>
@@ -12,39 +13,35 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* schema = "axisloom-ladder 1";
 
-std::string text_at(const Json& json, const char* key) {
-  return json.contains(key) ? json.at(key).get<std::string>() : std::string();
-}
-
-std::optional<double> number_at(const Json& json, const std::string& key) {
-  return json.contains(key) ? std::optional(json.at(key).get<double>()) : std::nullopt;
+std::optional<double> number_if_any(const Json& json, const std::string& key) {
+  return json.contains(key) ? std::optional(number_at(json, key)) : std::nullopt;
 }
 
 /// "tile access=4 items=256" where a rung forces something, else what Axisloom says of itself.
 std::string kernel_of(const Json& rung) {
-  std::string text = text_at(rung, "candidate");
-  if (text.empty()) return text_at(rung, "how");
+  std::string text = rung.value("candidate", "");
+  if (text.empty()) return rung.value("how", "");
   for (const auto& [name, value] : rung.at("configuration").items())
-    text += fmt::format(" {}={}", name, value.get<std::int64_t>());
+    text += fmt::format(" {}={}", name, value.get<i64>());
   return text;
 }
 
 std::string note_of(const Json& entry, const std::string& usual_case) {
-  const std::string state = entry.at("status").get<std::string>();
-  if (state == "absent") return "refused: " + text_at(entry, "reason");
-  if (state != "right") return state + ": " + text_at(entry, "reason");
-  std::string note = entry.contains("candidate") ? kernel_of(entry) : text_at(entry, "how");
-  const std::string its_case = text_at(entry, "case");
+  const std::string state = text_at(entry, "status");
+  if (state == "absent") return "refused: " + entry.value("reason", "");
+  if (state != "right") return state + ": " + entry.value("reason", "");
+  std::string note = entry.contains("candidate") ? kernel_of(entry) : entry.value("how", "");
+  const std::string its_case = entry.value("case", "");
   if (!its_case.empty() && its_case != usual_case) note += "; the case is " + its_case;
-  if (text_at(entry, "stopped") == "time up") note = "time up; " + note;
+  if (entry.value("stopped", "") == "time up") note = "time up; " + note;
   return note;
 }
 
 /// "Here 1.83 times as fast as naive."
 std::string comparison_of(const Json& rung) {
   if (!rung.contains("speed_up")) return {};
-  const double speed_up = rung.at("speed_up").get<double>();
-  const std::string over = rung.at("over").get<std::string>(), effect = rung.at("effect").get<std::string>();
+  const double speed_up = number_at(rung, "speed_up");
+  const std::string over = text_at(rung, "over"), effect = text_at(rung, "effect");
   if (effect == "unclear") return fmt::format("Here no clear difference to {}.", over);
   if (effect == "faster") return fmt::format("Here {:.2f} times as fast as {}.", speed_up, over);
   return fmt::format("Here slower: {:.2f} times the speed of {}.", speed_up, over);
@@ -53,30 +50,30 @@ std::string comparison_of(const Json& rung) {
 Row row_of(const Json& entry, const Json& lesson, Row::Kind kind) {
   Row row;
   row.kind = kind;
-  row.name = entry.at("name").get<std::string>();
-  row.state = entry.at("status").get<std::string>();
-  row.note = note_of(entry, lesson.at("case").get<std::string>());
-  row.sentence = text_at(entry, "sentence");
+  row.name = text_at(entry, "name");
+  row.state = text_at(entry, "status");
+  row.note = note_of(entry, text_at(lesson, "case"));
+  row.sentence = entry.value("sentence", "");
   row.comparison = comparison_of(entry);
   if (!entry.contains("call")) return row;
-  const std::string clock = lesson.at("clock").get<std::string>();
+  const std::string clock = text_at(lesson, "clock");
   row.milliseconds = entry.at(entry.contains(clock) ? clock : "call").at("median_ms").get<double>();
-  row.gb_per_second = number_at(entry, "gb_per_second");
-  row.gflop_per_second = number_at(entry, "gflop_per_second");
+  row.gb_per_second = number_if_any(entry, "gb_per_second");
+  row.gflop_per_second = number_if_any(entry, "gflop_per_second");
   row.rate = lesson.at("limit") == "arithmetic" ? row.gflop_per_second : row.gb_per_second;
   for (const Role role : {Role::copy, Role::read, Role::peak})
-    if (const auto share = number_at(entry, fmt::format("share_of_{}", name(role)))) row.share = share;
-  row.speed_up = number_at(entry, "speed_up");
+    if (const auto share = number_if_any(entry, fmt::format("share_of_{}", name(role)))) row.share = share;
+  row.speed_up = number_if_any(entry, "speed_up");
   return row;
 }
 
 Climbed climbed_of(const Json& lesson) {
   Climbed climbed;
-  climbed.title = lesson.at("title").get<std::string>();
-  climbed.case_text = lesson.at("case").get<std::string>();
-  climbed.check = lesson.at("check").get<std::string>();
-  climbed.clock = lesson.at("clock").get<std::string>();
-  climbed.reference = lesson.at("yardstick").get<std::string>();
+  climbed.title = text_at(lesson, "title");
+  climbed.case_text = text_at(lesson, "case");
+  climbed.check = text_at(lesson, "check");
+  climbed.clock = text_at(lesson, "clock");
+  climbed.reference = text_at(lesson, "yardstick");
   climbed.unit = lesson.at("limit") == "arithmetic" ? "GFLOP/s" : "GB/s";
   for (const Json& rung : lesson.at("rungs")) climbed.rows.push_back(row_of(rung, lesson, Row::Kind::rung));
   for (const Json& entry : lesson.at("beside")) {
@@ -103,9 +100,9 @@ Picture picture_of(const Json& document) try {
   if (document.at("schema") != schema)
     throw Error(Errc::file, "this is not a document of axisloom ladder", "give a file written by axisloom ladder");
   Picture picture;
-  picture.ladder = document.at("ladder").get<std::string>();
-  picture.device = document.at("environment").at("device").at("name").get<std::string>();
-  picture.time = document.at("before").at("time").get<std::string>();
+  picture.ladder = text_at(document, "ladder");
+  picture.device = text_at(document.at("environment").at("device"), "name");
+  picture.time = text_at(document.at("before"), "time");
   for (const Json& lesson : document.at("lessons")) picture.lessons.push_back(climbed_of(lesson));
   return picture;
 } catch (const Json::exception& exception) {

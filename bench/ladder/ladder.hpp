@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +18,7 @@ enum class Unit { its_own, elements };
 /// A tunable that a rung forces. One in elements becomes bytes, and then the largest allowed value that is not above.
 struct Setting {
   std::string_view tunable;
-  std::int64_t value;
+  i64 value;
   Unit unit = Unit::its_own;
 };
 
@@ -30,12 +29,12 @@ enum class Change { none, copy, misaligned, a_along_m };
 /// A named configuration of a candidate. `why` says in a sentence or two what it changed against the rung `over` and
 /// why that helps; the other two say it for CPU devices and for CUDA, where it is not the same there.
 struct Rung {
-  std::string_view name;
+  std::string_view name = {};
   std::string_view candidate = {};  // empty: what Axisloom chooses
   std::vector<Setting> settings = {};
   Change change = Change::none;
   std::string_view over = {};  // an earlier rung; empty: the one before
-  std::string_view why;
+  std::string_view why = {};
   std::string_view on_cpu = {};
   std::string_view on_cuda = {};
 };
@@ -50,7 +49,7 @@ struct Shapes {
 /// A job and its rungs, in the order in which they are taught.
 struct Lesson {
   std::string_view title;
-  std::string_view op, words;  // "relayout", "NCHW NC/32HW32"
+  std::string_view op, words = {};  // "relayout", "NCHW NC/32HW32"
   std::string_view dtype;
   Shapes shapes;
   std::vector<Rung> rungs;
@@ -74,7 +73,7 @@ struct Choice {
 /// The case of a rung, in the grammar of the test cases. Throws Error(usage) for a shape or dtype that cannot be read.
 std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceInfo& device, Change change);
 /// Candidate and configuration of a rung for elements of so many bytes.
-PlanOptions options_of(const Rung& rung, std::string_view op, std::int64_t element_bytes);
+PlanOptions options_of(const Rung& rung, std::string_view op, i64 element_bytes);
 /// The sentence about a rung that is true on this device.
 std::string_view sentence(const Rung& rung, const DeviceInfo& device);
 

@@ -9,6 +9,14 @@ namespace {
 
 constexpr Unit elements = Unit::elements;
 
+/// A rung of that candidate with these settings, of which `rung` says the rest.
+Rung with(Rung rung, std::string_view name, std::string_view candidate, std::vector<Setting> settings) {
+  rung.name = name;
+  rung.candidate = candidate;
+  rung.settings = std::move(settings);
+  return rung;
+}
+
 Rung tuned() {
   return {.name = "tuned", .why = "What Axisloom chooses for this job on this device; the note says which kernel."};
 }
@@ -28,7 +36,6 @@ Lesson image_transpose() {
   return {
       .title = "transpose of an 8-bit image",
       .op = "transpose",
-      .words = "",
       .dtype = "u8",
       .shapes = {"256x256", "8192x8192", "32768x32768"},
       .rungs = {
@@ -89,14 +96,19 @@ Lesson image_transpose() {
 }
 
 Lesson float_transpose() {
-  const auto tile = [](std::int64_t items, std::int64_t layout) {
-    return std::vector<Setting>{{"tile_in", 32, elements}, {"tile_out", 32, elements}, {"items", items}, {"rows", 1},
-                                {"access", 1, elements},   {"layout", layout},         {"order", 0}};
+  const auto tile = [](std::string_view name, i64 items, i64 layout, const Rung& rung) {
+    return with(rung, name, "tile",
+                {{"tile_in", 32, elements},
+                 {"tile_out", 32, elements},
+                 {"items", items},
+                 {"rows", 1},
+                 {"access", 1, elements},
+                 {"layout", layout},
+                 {"order", 0}});
   };
   return {
       .title = "transpose of a matrix of floats",
       .op = "transpose",
-      .words = "",
       .dtype = "f32",
       .shapes = {"1024x1024", "4096x4096", "16384x16384"},
       .rungs = {
@@ -121,26 +133,22 @@ Lesson float_transpose() {
            .on_cpu =
                "The other way round: writes run along cache lines, and reads jump from row to row. A line that was "
                "read stays in reach for its other elements."},
-          {.name = "tile",
-           .candidate = "tile",
-           .settings = tile(1024, 0),
-           .why = "A tile of 32 x 32 in local memory, an element an item: reads and writes both go along rows of "
-                  "global memory. Eight items of a warp meet in one bank on the way in.",
-           .on_cpu = "A tile of 32 x 32 in local memory, an element an item. On a CPU local memory is ordinary memory, "
-                     "and a group of 1024 items is a loop."},
-          {.name = "tile+pad",
-           .candidate = "tile",
-           .settings = tile(1024, 1),
-           .why = "Each row of the tile is padded by 16 bytes: the items of a warp meet 32 different banks.",
-           .on_cpu = "Each row of the tile is padded by 16 bytes. That is for banks, which a CPU does not have."},
-          {.name = "tile+rows",
-           .candidate = "tile",
-           .settings = tile(256, 1),
-           .why = "A quarter as many items with four rows each: four loads are under way before the first is needed, "
-                  "and where a tile lies is worked out by fewer items.",
-           .on_cpu =
-               "A quarter as many items with four rows each: where a tile lies is worked out less often. Loads of a "
-               "core are under way together anyway."},
+          tile("tile", 1024, 0,
+               {.why = "A tile of 32 x 32 in local memory, an element an item: reads and writes both go along rows of "
+                       "global memory. Eight items of a warp meet in one bank on the way in.",
+                .on_cpu =
+                    "A tile of 32 x 32 in local memory, an element an item. On a CPU local memory is ordinary memory, "
+                    "and a group of 1024 items is a loop."}),
+          tile("tile+pad", 1024, 1,
+               {.why = "Each row of the tile is padded by 16 bytes: the items of a warp meet 32 different banks.",
+                .on_cpu = "Each row of the tile is padded by 16 bytes. That is for banks, which a CPU does not have."}),
+          tile("tile+rows", 256, 1,
+               {.why =
+                    "A quarter as many items with four rows each: four loads are under way before the first is needed, "
+                    "and where a tile lies is worked out by fewer items.",
+                .on_cpu = "A quarter as many items with four rows each: where a tile lies is worked out less often. "
+                          "Loads of a "
+                          "core are under way together anyway."}),
           {.name = "tile+vec4",
            .candidate = "tile",
            .settings = {{"tile_in", 128, elements},
@@ -196,186 +204,173 @@ Lesson channel_blocks() {
 }
 
 Lesson vector_copy() {
-  enum : std::int64_t { direct, async, double_buffered, strided, ahead, streaming };
-  const auto vectors = [](std::int64_t width, std::int64_t way) {
-    return std::vector<Setting>{{"width", width}, {"way", way}};
+  enum : i64 { direct, async, double_buffered, strided, ahead, streaming };
+  const auto vectors = [](std::string_view name, i64 width, i64 way, const Rung& rung) {
+    return with(rung, name, "vectors", {{"width", width}, {"way", way}});
   };
   return {
       .title = "copy of an array",
       .op = "copy",
-      .words = "",
       .dtype = "f32",
       .shapes = {"1048576", "67108864", "268435456"},
       .rungs = {
-          {.name = "scalar",
-           .candidate = "vectors",
-           .settings = vectors(1, direct),
-           .why = "One element an access. Neighbours move neighbours, so accesses coalesce; but there are as many "
-                  "instructions as elements.",
-           .on_cpu = "One element an access, in a loop that a compiler may or may not make vectors of."},
-          {.name = "vec2",
-           .candidate = "vectors",
-           .settings = vectors(2, direct),
-           .why = "Two elements an access: half as many instructions for the same bytes."},
-          {.name = "vec3",
-           .candidate = "vectors",
-           .settings = vectors(3, direct),
-           .why = "Three elements an access. No access to memory is as wide as that, and every third vector begins "
-                  "elsewhere against a segment: it is made of narrower ones."},
-          {.name = "vec4",
-           .candidate = "vectors",
-           .settings = vectors(4, direct),
-           .why = "Four elements an access: of floats 16 bytes, the widest access that most GPUs have."},
-          {.name = "vec8",
-           .candidate = "vectors",
-           .settings = vectors(8, direct),
-           .why = "Eight elements an access: of floats twice 16 bytes where nothing is wider, which leaves the "
-                  "instructions as many as before.",
-           .on_cpu = "Eight elements an access: of floats 32 bytes, a register of AVX.",
-           .on_cuda = "Eight elements an access. For floats the word is only emulated, by two accesses of 16 bytes."},
-          {.name = "vec16",
-           .candidate = "vectors",
-           .settings = vectors(16, direct),
-           .why = "Sixteen elements an access: of floats four times 16 bytes where nothing is wider.",
-           .on_cpu = "Sixteen elements an access: of floats 64 bytes, a cache line and a register of AVX-512.",
-           .on_cuda = "Sixteen elements an access. For floats the word is only emulated, by four accesses of 16 bytes, "
-                      "and neighbours no longer read side by side."},
-          {.name = "misaligned",
-           .candidate = "vectors",
-           .settings = vectors(4, direct),
-           .change = Change::misaligned,
-           .over = "vec4",
-           .why = "As vec4, but both arrays begin one element behind an aligned address. Where hardware wants vectors "
-                  "aligned, each becomes single elements: right, and slower.",
-           .on_cpu =
-               "As vec4, but both arrays begin one element behind an aligned address. A CPU's vector accesses may "
-               "do so, and cost more only where they cross a cache line.",
-           .on_cuda = "As vec4, but both arrays begin one element behind an aligned address. The word is then emulated "
-                      "by single elements: right, and slower."},
-          {.name = "async",
-           .candidate = "vectors",
-           .settings = vectors(4, async),
-           .over = "vec4",
-           .why = "Chunks come to local memory by async_work_group_copy and are written from there. A driver may make "
-                  "it a loop; alone it is a detour, since everybody waits for it.",
-           .on_cpu = "Chunks come to local memory by async_work_group_copy. On PoCL the word is only emulated, by a "
-                     "loop at once: an element is copied twice.",
-           .on_cuda = "Chunks come to shared memory by cp.async, real from sm_80 on where addresses and length are "
-                      "multiples of 4 bytes, else a loop. Alone it is a detour, since everybody waits for it."},
-          {.name = "async+double-buffer",
-           .candidate = "vectors",
-           .settings = vectors(4, double_buffered),
-           .why = "Two chunks of local memory: one fills while the other is written out.",
-           .on_cpu = "Two chunks of local memory, one to fill while the other is written out. Where the copy is a loop "
-                     "made at once, nothing overlaps."},
-          {.name = "async-strided",
-           .candidate = "vectors",
-           .settings = vectors(4, strided),
-           .over = "async",
-           .why =
-               "As async, by strided copies that take the vectors apart: the first elements of all, then the second. "
-               "Each reads every fourth element, and the word is emulated by a loop almost everywhere.",
-           .on_cuda = "As async, by strided copies that take the vectors apart: the first elements of all, then the "
-                      "second. The word is only emulated, by a loop that reads every fourth element."},
-          {.name = "prefetch",
-           .candidate = "vectors",
-           .settings = vectors(4, ahead),
-           .over = "vec4",
-           .why = "As vec4, and the next chunk is prefetched, which is a hint. A GPU has other warps to run while one "
-                  "waits: little is left to hide.",
-           .on_cpu =
-               "As vec4, and the next chunk is prefetched, which is a hint. A CPU's own prefetcher follows a copy "
-               "by itself."},
-          {.name = "stream-store",
-           .candidate = "vectors",
-           .settings = vectors(4, streaming),
-           .over = "vec4",
-           .why = "As vec4 with streaming stores: what nobody reads again soon need not push other things out of the "
-                  "cache.",
-           .on_cpu = "As vec4 with non-temporal stores: lines are not read before they are written, which saves a "
-                     "third of the traffic to memory. Arrays that fit into the cache are better kept there."},
+          vectors(
+              "scalar", 1, direct,
+              {.why = "One element an access. Neighbours move neighbours, so accesses coalesce; but there are as many "
+                      "instructions as elements.",
+               .on_cpu = "One element an access, in a loop that a compiler may or may not make vectors of."}),
+          vectors("vec2", 2, direct, {.why = "Two elements an access: half as many instructions for the same bytes."}),
+          vectors(
+              "vec3", 3, direct,
+              {.why = "Three elements an access. No access to memory is as wide as that, and every third vector begins "
+                      "elsewhere against a segment: it is made of narrower ones."}),
+          vectors("vec4", 4, direct,
+                  {.why = "Four elements an access: of floats 16 bytes, the widest access that most GPUs have."}),
+          vectors("vec8", 8, direct,
+                  {.why = "Eight elements an access: of floats twice 16 bytes where nothing is wider, which leaves the "
+                          "instructions as many as before.",
+                   .on_cpu = "Eight elements an access: of floats 32 bytes, a register of AVX.",
+                   .on_cuda =
+                       "Eight elements an access. For floats the word is only emulated, by two accesses of 16 bytes."}),
+          vectors(
+              "vec16", 16, direct,
+              {.why = "Sixteen elements an access: of floats four times 16 bytes where nothing is wider.",
+               .on_cpu = "Sixteen elements an access: of floats 64 bytes, a cache line and a register of AVX-512.",
+               .on_cuda =
+                   "Sixteen elements an access. For floats the word is only emulated, by four accesses of 16 bytes, "
+                   "and neighbours no longer read side by side."}),
+          vectors(
+              "misaligned", 4, direct,
+              {.change = Change::misaligned,
+               .over = "vec4",
+               .why =
+                   "As vec4, but both arrays begin one element behind an aligned address. Where hardware wants vectors "
+                   "aligned, each becomes single elements: right, and slower.",
+               .on_cpu =
+                   "As vec4, but both arrays begin one element behind an aligned address. A CPU's vector accesses may "
+                   "do so, and cost more only where they cross a cache line.",
+               .on_cuda =
+                   "As vec4, but both arrays begin one element behind an aligned address. The word is then emulated "
+                   "by single elements: right, and slower."}),
+          vectors(
+              "async", 4, async,
+              {.over = "vec4",
+               .why =
+                   "Chunks come to local memory by async_work_group_copy and are written from there. A driver may make "
+                   "it a loop; alone it is a detour, since everybody waits for it.",
+               .on_cpu =
+                   "Chunks come to local memory by async_work_group_copy. On PoCL the word is only emulated, by a "
+                   "loop at once: an element is copied twice.",
+               .on_cuda = "Chunks come to shared memory by cp.async, real from sm_80 on where addresses and length are "
+                          "multiples of 4 bytes, else a loop. Alone it is a detour, since everybody waits for it."}),
+          vectors(
+              "async+double-buffer", 4, double_buffered,
+              {.why = "Two chunks of local memory: one fills while the other is written out.",
+               .on_cpu =
+                   "Two chunks of local memory, one to fill while the other is written out. Where the copy is a loop "
+                   "made at once, nothing overlaps."}),
+          vectors("async-strided", 4, strided,
+                  {.over = "async",
+                   .why = "As async, by strided copies that take the vectors apart: the first elements of all, then "
+                          "the second. "
+                          "Each reads every fourth element, and the word is emulated by a loop almost everywhere.",
+                   .on_cuda =
+                       "As async, by strided copies that take the vectors apart: the first elements of all, then the "
+                       "second. The word is only emulated, by a loop that reads every fourth element."}),
+          vectors(
+              "prefetch", 4, ahead,
+              {.over = "vec4",
+               .why =
+                   "As vec4, and the next chunk is prefetched, which is a hint. A GPU has other warps to run while one "
+                   "waits: little is left to hide.",
+               .on_cpu =
+                   "As vec4, and the next chunk is prefetched, which is a hint. A CPU's own prefetcher follows a copy "
+                   "by itself."}),
+          vectors(
+              "stream-store", 4, streaming,
+              {.over = "vec4",
+               .why =
+                   "As vec4 with streaming stores: what nobody reads again soon need not push other things out of the "
+                   "cache.",
+               .on_cpu = "As vec4 with non-temporal stores: lines are not read before they are written, which saves a "
+                         "third of the traffic to memory. Arrays that fit into the cache are better kept there."}),
           tuned(),
       }};
 }
 
 Lesson array_sum() {
-  const auto style = [](std::int64_t value, std::int64_t packet, std::int64_t loads, std::int64_t launches) {
-    return std::vector<Setting>{
-        {"style", value}, {"packet", packet}, {"loads", loads}, {"items", 256}, {"launches", launches}};
+  const auto style = [](std::string_view name, i64 value, i64 packet, i64 loads, i64 launches, const Rung& rung) {
+    return with(rung, name, "lesson",
+                {{"style", value}, {"packet", packet}, {"loads", loads}, {"items", 256}, {"launches", launches}});
   };
-  enum : std::int64_t { interleaved, sequential, unrolled, shuffled, atomic };
+  enum : i64 { interleaved, sequential, unrolled, shuffled, atomic };
   return {
       .title = "sum of an array",
       .op = "sum",
-      .words = "",
       .dtype = "u32",
       .shapes = {"4096", "67108864", "268435456"},
       .rungs = {
-          {.name = "atomic",
-           .candidate = "lesson",
-           .settings = style(atomic, 1, 1, 2),
-           .why = "Every item adds its element to one counter, where all of them wait for one another.",
-           .on_cpu = "Every item adds its element to one counter: cores pass its cache line to and fro."},
-          {.name = "interleaved",
-           .candidate = "lesson",
-           .settings = style(interleaved, 1, 1, 2),
-           .why = "A tree in local memory: an item whose number divides by 2s adds what lies s further on. Groups no "
-                  "longer wait for each other, but in every warp most items idle.",
-           .on_cpu = "A tree in local memory: an item whose number divides by 2s adds what lies s further on. Cores no "
-                     "longer wait for each other, but each barrier ends a loop over the items."},
-          {.name = "sequential",
-           .candidate = "lesson",
-           .settings = style(sequential, 1, 1, 2),
-           .why = "The first s items add what lies s further on: whole warps are done instead of parts of all, and "
-                  "neighbours access neighbouring banks.",
-           .on_cpu = "The first s items add what lies s further on. That is for warps and banks; on a CPU neighbours "
-                     "at least share cache lines."},
-          {.name = "add-on-load",
-           .candidate = "lesson",
-           .settings = style(sequential, 1, 2, 2),
-           .why = "Each item adds two elements while it loads them: half as many groups, and the first step of the "
-                  "tree, in which half of the items would idle, is saved."},
-          {.name = "vec4+add-on-load",
-           .candidate = "lesson",
-           .settings = style(sequential, 4, 2, 2),
-           .why = "The lesson's own kernel: packets of four, two of them added on load. A load brings 16 bytes, and a "
-                  "tree adds up eight times as many elements as before the last two rungs."},
-          {.name = "unrolled",
-           .candidate = "lesson",
-           .settings = style(unrolled, 4, 2, 2),
-           .why = "The steps of the tree are written out: no counter, no test whether it ends. A compiler that knows "
-                  "the group's size, as here, may have done so before."},
-          {.name = "shuffle",
-           .candidate = "lesson",
-           .settings = style(shuffled, 4, 2, 2),
-           .why = "Within a warp sums go from register to register: five steps of the tree need neither local memory "
-                  "nor barriers."},
-          {.name = "one-launch",
-           .candidate = "lesson",
-           .settings = style(unrolled, 4, 2, 1),
-           .over = "unrolled",
-           .why = "As unrolled, but the group that finishes last adds up what all have found: a second launch is "
-                  "saved, which is much of the time of a short array."},
+          style("atomic", atomic, 1, 1, 2,
+                {.why = "Every item adds its element to one counter, where all of them wait for one another.",
+                 .on_cpu = "Every item adds its element to one counter: cores pass its cache line to and fro."}),
+          style(
+              "interleaved", interleaved, 1, 1, 2,
+              {.why =
+                   "A tree in local memory: an item whose number divides by 2s adds what lies s further on. Groups no "
+                   "longer wait for each other, but in every warp most items idle.",
+               .on_cpu =
+                   "A tree in local memory: an item whose number divides by 2s adds what lies s further on. Cores no "
+                   "longer wait for each other, but each barrier ends a loop over the items."}),
+          style(
+              "sequential", sequential, 1, 1, 2,
+              {.why = "The first s items add what lies s further on: whole warps are done instead of parts of all, and "
+                      "neighbours access neighbouring banks.",
+               .on_cpu =
+                   "The first s items add what lies s further on. That is for warps and banks; on a CPU neighbours "
+                   "at least share cache lines."}),
+          style(
+              "add-on-load", sequential, 1, 2, 2,
+              {.why = "Each item adds two elements while it loads them: half as many groups, and the first step of the "
+                      "tree, in which half of the items would idle, is saved."}),
+          style(
+              "vec4+add-on-load", sequential, 4, 2, 2,
+              {.why =
+                   "The lesson's own kernel: packets of four, two of them added on load. A load brings 16 bytes, and a "
+                   "tree adds up eight times as many elements as before the last two rungs."}),
+          style(
+              "unrolled", unrolled, 4, 2, 2,
+              {.why =
+                   "The steps of the tree are written out: no counter, no test whether it ends. A compiler that knows "
+                   "the group's size, as here, may have done so before."}),
+          style(
+              "shuffle", shuffled, 4, 2, 2,
+              {.why =
+                   "Within a warp sums go from register to register: five steps of the tree need neither local memory "
+                   "nor barriers."}),
+          style("one-launch", unrolled, 4, 2, 1,
+                {.over = "unrolled",
+                 .why = "As unrolled, but the group that finishes last adds up what all have found: a second launch is "
+                        "saved, which is much of the time of a short array."}),
           tuned(),
       }};
 }
 
 Lesson matrix_product() {
-  const auto tile = [](std::int64_t access, std::int64_t buffers, std::int64_t async) {
-    return std::vector<Setting>{{"block_m", 64},
-                                {"block_n", 64},
-                                {"tile_m", 4},
-                                {"tile_n", 4},
-                                {"step_k", 16},
-                                {"split", 1},
-                                {"access", access, elements},
-                                {"buffers", buffers},
-                                {"async", async}};
+  const auto tile = [](std::string_view name, i64 access, i64 buffers, i64 async, const Rung& rung) {
+    return with(rung, name, "tile",
+                {{"block_m", 64},
+                 {"block_n", 64},
+                 {"tile_m", 4},
+                 {"tile_n", 4},
+                 {"step_k", 16},
+                 {"split", 1},
+                 {"access", access, elements},
+                 {"buffers", buffers},
+                 {"async", async}});
   };
   return {
       .title = "product of two matrices",
       .op = "matmul",
-      .words = "",
       .dtype = "f32",
       .shapes = {"768x768,768x768", "1024x1024,1024x1024", "4096x4096,4096x4096"},
       .rungs = {
@@ -392,34 +387,34 @@ Lesson matrix_product() {
                   "for the price of two barriers a tile.",
            .on_cpu = "Tiles of A and B of 16 x 16 lie in local memory. A CPU's caches hold such tiles anyway; what "
                      "helps is that 16 neighbours of a row can be a vector."},
-          {.name = "register-tile",
-           .candidate = "tile",
-           .settings = tile(1, 1, 0),
-           .why = "Each item keeps 4 x 4 outputs in registers: a value from local memory serves four of them, so that "
-                  "local memory is no longer what limits.",
-           .on_cpu = "Each item keeps 4 x 4 outputs. On a CPU they do not stay in registers: there is one set of those "
-                     "for all items of a group, and barriers spill them."},
-          {.name = "vectorised",
-           .candidate = "tile",
-           .settings = tile(4, 1, 0),
-           .why = "Tiles are loaded four elements at a time: a quarter of the load instructions."},
-          {.name = "double-buffer",
-           .candidate = "tile",
-           .settings = tile(4, 2, 0),
-           .why = "Two tiles of each operand in local memory: the next ones are laid down while the present ones are "
-                  "multiplied, and one barrier a step is enough.",
-           .on_cpu = "Two tiles of each operand in local memory. Items of a CPU's group run one after the other, so "
-                     "nothing overlaps; a barrier a step is saved."},
-          {.name = "async",
-           .candidate = "tile",
-           .settings = tile(4, 2, 1),
-           .change = Change::a_along_m,
-           .why = "Tiles come by async_work_group_copy, without a detour through registers; A is stored transposed, so "
-                  "that rows of tiles lie together. Where a driver makes it a loop, nothing is gained.",
-           .on_cpu = "Tiles come by async_work_group_copy; A is stored transposed, so that rows of tiles lie together. "
-                     "On a CPU the word is only emulated, by a copy made at once.",
-           .on_cuda = "Tiles come by cp.async, real from sm_80 on, without a detour through registers; A is stored "
-                      "transposed, so that rows of tiles lie together."},
+          tile(
+              "register-tile", 1, 1, 0,
+              {.why =
+                   "Each item keeps 4 x 4 outputs in registers: a value from local memory serves four of them, so that "
+                   "local memory is no longer what limits.",
+               .on_cpu =
+                   "Each item keeps 4 x 4 outputs. On a CPU they do not stay in registers: there is one set of those "
+                   "for all items of a group, and barriers spill them."}),
+          tile("vectorised", 4, 1, 0,
+               {.why = "Tiles are loaded four elements at a time: a quarter of the load instructions."}),
+          tile("double-buffer", 4, 2, 0,
+               {.why =
+                    "Two tiles of each operand in local memory: the next ones are laid down while the present ones are "
+                    "multiplied, and one barrier a step is enough.",
+                .on_cpu =
+                    "Two tiles of each operand in local memory. Items of a CPU's group run one after the other, so "
+                    "nothing overlaps; a barrier a step is saved."}),
+          tile(
+              "async", 4, 2, 1,
+              {.change = Change::a_along_m,
+               .why = "Tiles come by async_work_group_copy, without a detour through registers; A is stored "
+                      "transposed, so "
+                      "that rows of tiles lie together. Where a driver makes it a loop, nothing is gained.",
+               .on_cpu =
+                   "Tiles come by async_work_group_copy; A is stored transposed, so that rows of tiles lie together. "
+                   "On a CPU the word is only emulated, by a copy made at once.",
+               .on_cuda = "Tiles come by cp.async, real from sm_80 on, without a detour through registers; A is stored "
+                          "transposed, so that rows of tiles lie together."}),
           {.name = "packed-cpu",
            .candidate = "packed",
            .why = "Panels of A and B are packed once in the order of their use, and sums stay in vector registers. "
@@ -432,7 +427,6 @@ Lesson half_product() {
   return {
       .title = "product of two matrices of 16-bit floats",
       .op = "matmul",
-      .words = "",
       .dtype = "f16",
       .shapes = {"768x768,768x768", "1024x1024,1024x1024", "4096x4096,4096x4096"},
       .rungs = {

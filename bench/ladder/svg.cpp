@@ -54,7 +54,7 @@ std::string bar(const Row& row, const Climbed& climbed, double y, double bars_at
 }
 
 double height_of(const Climbed& climbed) {
-  return lesson_header + static_cast<double>(climbed.rows.size()) * line_height + lesson_footer;
+  return lesson_header + double(climbed.rows.size()) * line_height + lesson_footer;
 }
 
 std::string chart(const Climbed& climbed, double top, double bars_at) {
@@ -93,7 +93,7 @@ std::string description(const Picture& picture) {
 
 std::string svg_of(const nlohmann::ordered_json& document) {
   const Picture picture = picture_of(document);
-  std::size_t widest = 0, longest_note = 0;
+  size_t widest = 0, longest_note = 0;
   double height = header + margin;
   for (const Climbed& climbed : picture.lessons) {
     height += height_of(climbed);
@@ -104,9 +104,9 @@ std::string svg_of(const nlohmann::ordered_json& document) {
   }
   const std::string title = "axisloom ladder " + picture.ladder;
   const std::string where = fmt::format("{}; {}; dashed: the reference", picture.device, picture.time);
-  const double bars_at = margin + static_cast<double>(widest) * letter + 12;
-  const double needed = std::max({bars_at + bar_room + value_room, bars_at + static_cast<double>(longest_note) * letter,
-                                  margin + static_cast<double>(where.size()) * letter});
+  const double bars_at = margin + double(widest) * letter + 12;
+  const double needed = std::max({bars_at + bar_room + value_room, bars_at + double(longest_note) * letter,
+                                  margin + double(where.size()) * letter});
   const double width = needed + margin;
   std::string svg = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "

@@ -11,7 +11,7 @@
 namespace axisloom::bench::ladder {
 namespace {
 
-constexpr std::size_t bar_columns = 44, text_columns = 100;
+constexpr size_t bar_columns = 44, text_columns = 100;
 
 /// A number for people, or an empty cell of a column of numbers.
 template <class Shown>
@@ -52,7 +52,7 @@ std::string csv_of(const Picture& picture) {
 
 std::string bars_of(const Climbed& climbed) {
   double most = 0;
-  std::size_t widest = 0;
+  size_t widest = 0;
   for (const Row& row : climbed.rows) {
     most = std::max(most, row.rate.value_or(0));
     widest = std::max(widest, row.name.size());
@@ -63,8 +63,8 @@ std::string bars_of(const Climbed& climbed) {
       text += fmt::format("{:<{}}  {}\n", row.name, widest, row.state == "absent" ? "refused" : row.state);
       continue;
     }
-    const auto length = static_cast<std::size_t>(std::lround(std::max(0.0, *row.rate / most) * bar_columns));
-    const std::string bar(std::max<std::size_t>(1, length), row.kind == Row::Kind::rung ? '#' : '-');
+    const auto length = size_t(std::lround(std::max(0.0, *row.rate / most) * bar_columns));
+    const std::string bar(std::max<size_t>(1, length), row.kind == Row::Kind::rung ? '#' : '-');
     text += fmt::format("{:<{}}  {} {} {}\n", row.name, widest, bar, short_number(*row.rate), climbed.unit);
   }
   return text;
@@ -73,7 +73,7 @@ std::string bars_of(const Climbed& climbed) {
 /// Words in lines of at most text_columns, all but the first indented.
 std::string wrapped(const std::string& text) {
   std::string lines;
-  std::size_t column = 0;
+  size_t column = 0;
   for (std::string_view word : harness::split(text, " ")) {
     if (column > 0 && column + 1 + word.size() > text_columns) {
       lines += "\n  ";

@@ -15,14 +15,14 @@ class Copy : public Contestant {
  public:
   Copy(Workload& workload, std::string name, std::string how)
       : Contestant(workload, std::move(name), std::move(how), Role::copy) {}
-  Work work() const override { return {2 * static_cast<double>(bytes()), 0}; }
-  double written() const override { return static_cast<double>(bytes()); }
+  Work work() const override { return {2 * double(bytes()), 0}; }
+  double written() const override { return double(bytes()); }
   Mistakes judge() override { return workload().judge_move(*workload().plain_copy(), nullptr); }
 
  protected:
-  std::size_t bytes() const {
+  size_t bytes() const {
     const core::Move& copy = *workload().plain_copy();
-    return static_cast<std::size_t>(copy.count() * copy.element);
+    return size_t(copy.count() * copy.element);
   }
 };
 
@@ -41,11 +41,11 @@ class Memcpy final : public Copy {
     else
       workload().team().run([&](unsigned member) {
         // Cut at pages, so that no two threads write to one line or page.
-        constexpr std::int64_t page = 4096;
-        const auto all = static_cast<std::int64_t>(bytes());
+        constexpr i64 page = 4096;
+        const auto all = i64(bytes());
         const auto [first, last] = workload().team().share((all + page - 1) / page, member);
-        const std::int64_t begin = first * page, end = std::min(last * page, all);
-        if (begin < end) std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
+        const i64 begin = first * page, end = std::min(last * page, all);
+        if (begin < end) std::memcpy(to + begin, from + begin, size_t(end - begin));
       });
     return {now() - start, std::nullopt};
   }

@@ -47,13 +47,11 @@ class Cub final : public CudaCall {
         what_(what) {
     const CurrentContext current(stream());
     const Reduction& reduction = *workload.reduction();
-    const auto bytes = [](std::int64_t offset, Dtype dtype) {
-      return offset * static_cast<std::int64_t>(size_of(dtype));
-    };
+    const auto bytes = [](i64 offset, Dtype dtype) { return offset * i64(size_of(dtype)); };
     what_.in = address<std::byte>(workload.buffer(0), bytes(reduction.in_offset, reduction.in));
     what_.out = address<std::byte>(workload.out_buffer(), bytes(reduction.out_offset, reduction.out));
     require(cub()(&what_, nullptr, &temp_bytes_, stream()));
-    temp_ = workload.device().allocate(std::max<std::size_t>(1, temp_bytes_));
+    temp_ = workload.device().allocate(std::max<size_t>(1, temp_bytes_));
   }
 
  private:

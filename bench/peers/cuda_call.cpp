@@ -61,7 +61,7 @@ Timing CudaCall::run() {
   const double stop = now();
   float milliseconds = 0;
   require_driver(driver().cuEventElapsedTime(&milliseconds, begin_, end_), "cuEventElapsedTime");
-  return {stop - start, static_cast<double>(milliseconds) * 1e-3};
+  return {stop - start, double(milliseconds) * 1e-3};
 }
 
 }  // namespace axisloom::bench

@@ -3,22 +3,19 @@
 
 #include "bench/contestant.hpp"
 
+#include "core/not_copied.hpp"
 #include "device/cuda/driver_api.hpp"
 
-#include <cstdint>
-#include <memory>
 #include <string>
 
 namespace axisloom::bench {
 
 /// The context of a stream, current for the calling thread.
-class CurrentContext {
+class CurrentContext : core::NotCopied {
  public:
   /// Throws Error(device).
   explicit CurrentContext(device::cuda::CUstream stream);
   ~CurrentContext();
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
 };
 
 class CudaCall : public Contestant {
@@ -33,7 +30,7 @@ class CudaCall : public Contestant {
 
   device::cuda::CUstream stream() const;
   template <class Element>
-  static Element* address(const Buffer& buffer, std::int64_t offset) {
+  static Element* address(const Buffer& buffer, i64 offset) {
     return static_cast<Element*>(buffer.impl()->native()) + offset;
   }
 

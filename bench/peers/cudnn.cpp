@@ -79,7 +79,7 @@ Telling told_with_blocks(const BlockedImages& images) {
 Telling told_with_strides(const StridedImages& images, const ElementType& type) {
   return {
       fmt::format("strided {}", type.name), [images, type](TensorDescriptor from, TensorDescriptor to) {
-        const auto rank = static_cast<int>(images.extents.size());
+        const auto rank = int(images.extents.size());
         const Status first =
             functions().cudnnSetTensorNdDescriptor(from, type.number, rank, images.extents.data(), images.from.data());
         if (first != 0) return first;
@@ -144,7 +144,7 @@ class Call final : public CudaCall {
     static constexpr float one_f32 = 1, zero_f32 = 0;
     const core::Move& move = *workload().merged();
     const bool wide = move.element == 8;
-    const auto place = [&](const Buffer& buffer, std::int64_t offset) {
+    const auto place = [&](const Buffer& buffer, i64 offset) {
       return address<std::byte>(buffer, offset * move.element);
     };
     return functions().cudnnTransformTensor(
@@ -177,12 +177,7 @@ Offer offer_cudnn(Workload& workload, Session&) {
   if (tellings.empty())
     return Offer::absent("transforms up to 8 axes with positive strides of 32 bits, and whole blocks of channels");
   if (const std::string& why = cudnn::opened().obstacle; !why.empty()) return Offer::absent(why);
-  try {
-    return {std::make_unique<cudnn::Call>(workload, tellings), {}};
-  } catch (const Error& error) {
-    if (error.code() != Errc::unsupported) throw;
-    return Offer::absent(error.parts().message);
-  }
+  return Offer::unless_refused<cudnn::Call>(workload, tellings);
 }
 
 }  // namespace axisloom::bench

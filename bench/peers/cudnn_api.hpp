@@ -23,7 +23,7 @@ inline constexpr int most_dimensions = 8;  // CUDNN_DIM_MAX
   ENTRY(Status, cudnnCreate, (Handle*))                                                                           \
   ENTRY(Status, cudnnDestroy, (Handle))                                                                           \
   ENTRY(Status, cudnnSetStream, (Handle, Stream))                                                                 \
-  ENTRY(std::size_t, cudnnGetVersion, ())                                                                         \
+  ENTRY(size_t, cudnnGetVersion, ())                                                                              \
   ENTRY(const char*, cudnnGetErrorString, (Status))                                                               \
   ENTRY(Status, cudnnCreateTensorDescriptor, (TensorDescriptor*))                                                 \
   ENTRY(Status, cudnnDestroyTensorDescriptor, (TensorDescriptor))                                                 \

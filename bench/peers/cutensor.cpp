@@ -62,33 +62,24 @@ Owned<Pointer> made(const char* call, Status (*destroy)(Pointer), const Create& 
 }
 
 struct ElementType {
+  Dtype dtype;
   int number;  // cudaDataType_t
-  const char* name;
-  bool wide;  // computed in f64; otherwise in f32
+
+  /// Computed in f64; otherwise in f32.
+  bool wide() const { return dtype == Dtype::f64 || dtype == Dtype::c128; }
 };
 std::optional<ElementType> element_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f16:
-      return ElementType{real_16f, "f16", false};
-    case Dtype::bf16:
-      return ElementType{real_16bf, "bf16", false};
-    case Dtype::f32:
-      return ElementType{real_32f, "f32", false};
-    case Dtype::f64:
-      return ElementType{real_64f, "f64", true};
-    case Dtype::c64:
-      return ElementType{complex_32f, "c64", false};
-    case Dtype::c128:
-      return ElementType{complex_64f, "c128", true};
-    default:
-      return std::nullopt;
-  }
+  static constexpr ElementType types[] = {{Dtype::f16, real_16f},    {Dtype::bf16, real_16bf},
+                                          {Dtype::f32, real_32f},    {Dtype::f64, real_64f},
+                                          {Dtype::c64, complex_32f}, {Dtype::c128, complex_64f}};
+  const ElementType* const found = std::ranges::find(types, dtype, &ElementType::dtype);
+  return found == std::end(types) ? std::nullopt : std::optional(*found);
 }
 
 /// It permutes no integers: they travel as floats of their size.
 std::optional<ElementType> element_type_of_move(Dtype dtype) {
   if (const auto type = element_type(dtype)) return type;
-  const std::size_t size = size_of(dtype);
+  const size_t size = size_of(dtype);
   if (size == 1) return std::nullopt;
   return element_type(size == 2 ? Dtype::f16 : size == 4 ? Dtype::f32 : Dtype::f64);
 }
@@ -97,7 +88,7 @@ std::optional<ElementType> element_type_of_move(Dtype dtype) {
 class Factor {
  public:
   explicit Factor(double value, int type = real_32f)
-      : wide_(type == real_64f || type == complex_64f), f64_{value, 0}, f32_{static_cast<float>(value), 0} {}
+      : wide_(type == real_64f || type == complex_64f), f64_{value, 0}, f32_{float(value), 0} {}
   const void* address() const noexcept { return wide_ ? static_cast<const void*>(f64_.data()) : f32_.data(); }
 
  private:
@@ -137,7 +128,7 @@ class Call final : public CudaCall {
     describe_job();
     prepare_factors();
     const char* const plan = choose_plan();
-    describe(fmt::format("{} as {}, {} plan, cuTENSOR {}", job_.call(), job_.type.name, plan,
+    describe(fmt::format("{} as {}, {} plan, cuTENSOR {}", job_.call(), axisloom::name(job_.type.dtype), plan,
                          version_text(api.cutensorGetVersion())));
   }
   ~Call() override {
@@ -160,19 +151,19 @@ class Call final : public CudaCall {
   struct Planned {
     Owned<Plan> plan{nullptr, nullptr};
     Buffer workspace;
-    std::uint64_t workspace_bytes = 0;
+    u64 workspace_bytes = 0;
   };
 
-  void* in(std::size_t i) const { return first(workload().buffer(i), workload().in(i).dtype, job_.modes.inputs[i]); }
+  void* in(size_t i) const { return first(workload().buffer(i), workload().in(i).dtype, job_.modes.inputs[i]); }
   void* out() const { return first(workload().out_buffer(), workload().out().dtype, job_.modes.out); }
   static void* first(const Buffer& buffer, Dtype dtype, const ModeTensor& tensor) {
-    return address<std::byte>(buffer, tensor.offset * static_cast<std::int64_t>(size_of(dtype)));
+    return address<std::byte>(buffer, tensor.offset * i64(size_of(dtype)));
   }
 
   TensorDescriptor descriptor(const ModeTensor& tensor, const void* address) {
     constexpr std::uintptr_t most = 256;
     const auto bits = reinterpret_cast<std::uintptr_t>(address) | most;
-    std::vector<std::int64_t> extents, strides;
+    std::vector<i64> extents, strides;
     for (const Mode& mode : tensor.modes) {
       extents.push_back(mode.extent);
       strides.push_back(mode.stride);
@@ -180,9 +171,8 @@ class Call final : public CudaCall {
     const Api& api = functions();
     tensors_.push_back(made<TensorDescriptor>(
         "cutensorCreateTensorDescriptor", api.cutensorDestroyTensorDescriptor, [&](TensorDescriptor* made_here) {
-          return api.cutensorCreateTensorDescriptor(
-              handle_.get(), made_here, static_cast<std::uint32_t>(extents.size()), extents.data(), strides.data(),
-              job_.type.number, static_cast<std::uint32_t>(bits & ~(bits - 1)));
+          return api.cutensorCreateTensorDescriptor(handle_.get(), made_here, u32(extents.size()), extents.data(),
+                                                    strides.data(), job_.type.number, u32(bits & ~(bits - 1)));
         }));
     return tensors_.back().get();
   }
@@ -190,7 +180,7 @@ class Call final : public CudaCall {
   void describe_job() {
     const Api& api = functions();
     const auto numbers = [](const ModeTensor& tensor) {
-      std::vector<std::int32_t> list;
+      std::vector<i32> list;
       for (const Mode& mode : tensor.modes) list.push_back(mode.number);
       return list;
     };
@@ -199,7 +189,7 @@ class Call final : public CudaCall {
     const TensorDescriptor c = descriptor(job_.modes.out, out());
     const auto modes_a = numbers(job_.modes.inputs[0]), modes_b = numbers(job_.modes.inputs.back()),
                modes_c = numbers(job_.modes.out);
-    const ComputeDescriptor compute = job_.type.wide ? *api.compute_64f : *api.compute_32f;
+    const ComputeDescriptor compute = job_.type.wide() ? *api.compute_64f : *api.compute_32f;
     operation_ = made<OperationDescriptor>(
         "the operation", api.cutensorDestroyOperationDescriptor, [&](OperationDescriptor* operation) {
           if (job_.verb == Verb::permute)
@@ -230,7 +220,7 @@ class Call final : public CudaCall {
         "cutensorCreatePlanPreference", api.cutensorDestroyPlanPreference, [&](PlanPreference* made_here) {
           return api.cutensorCreatePlanPreference(handle_.get(), made_here, way.algo, way.jit);
         });
-    std::uint64_t most = 0;
+    u64 most = 0;
     require(api.cutensorEstimateWorkspaceSize(handle_.get(), operation_.get(), preference.get(), workspace_max, &most),
             "cutensorEstimateWorkspaceSize");
     Planned result;
@@ -318,7 +308,7 @@ Asked asked_reduction(const Workload& workload) {
   Job job{Verb::reduce, *type, modes_of(r)};
   if (r.kind == "min") job.combine = minimum;
   if (r.kind == "max") job.combine = maximum;
-  if (r.kind == "mean") job.factor = 1 / static_cast<double>(r.reduced);
+  if (r.kind == "mean") job.factor = 1 / double(r.reduced);
   return {std::move(job), ""};
 }
 
@@ -351,12 +341,7 @@ Offer offer_cutensor(Workload& workload, Session&) {
   if (!asked.job) return Offer::absent(asked.why_not);
   if (asked.job->modes.has_negative_strides()) return Offer::absent("has no negative strides");
   if (const std::string& why = cutensor::opened().obstacle; !why.empty()) return Offer::absent(why);
-  try {
-    return {std::make_unique<cutensor::Call>(workload, std::move(*asked.job)), {}};
-  } catch (const Error& error) {
-    if (error.code() != Errc::unsupported) throw;
-    return Offer::absent(error.parts().message);
-  }
+  return Offer::unless_refused<cutensor::Call>(workload, std::move(*asked.job));
 }
 
 }  // namespace axisloom::bench

@@ -13,7 +13,7 @@
 namespace axisloom::bench {
 namespace {
 
-using i32 = std::int32_t;
+using i32 = i32;
 using f32 = float;
 #include "bench/peak.params.h"
 
@@ -26,7 +26,7 @@ struct DeviceUnit {
   jit::Specialisation kernel;
   PeakParams params{0, 0.5f, 0.5f};
   unsigned groups_per_unit = 8;  // 2,048 items, as many as a multiprocessor of NVIDIA's holds
-  std::size_t local_bytes = 0;
+  size_t local_bytes = 0;
   unsigned sums;      // that each item keeps at 1
   double operations;  // of a step of a group
 };
@@ -56,14 +56,14 @@ DeviceUnit tensor_cores(Dtype dtype, int capability) {
 }
 
 DeviceUnit warpgroups(Dtype dtype) {
-  constexpr std::size_t tiles = (128 + 256) * 64 * 2, alignment = 1024;  // bytes
+  constexpr size_t tiles = (128 + 256) * 64 * 2, alignment = 1024;  // bytes
   DeviceUnit unit{.how = fmt::format("wgmma of {} in local memory", name(dtype)),
                   .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
                   .groups_per_unit = 1,
                   .local_bytes = tiles + alignment,
                   .sums = 128,
                   .operations = 2.0 * 128 * 256 * 64};
-  unit.kernel.defines.set("WARPGROUP", 1).set("PEAK_LOCAL_BYTES", std::int64_t{tiles + alignment});
+  unit.kernel.defines.set("WARPGROUP", 1).set("PEAK_LOCAL_BYTES", i64{tiles + alignment});
   unit.kernel.defines.set("NUMBER_BF16", dtype == Dtype::bf16);
   return unit;
 }
@@ -81,7 +81,7 @@ DeviceUnit fastest(Dtype dtype, const DeviceInfo& device) {
 
 DeviceUnit unit_of(Dtype dtype, const DeviceInfo& device) {
   DeviceUnit unit = fastest(dtype, device);
-  unit.kernel.defines.set("AXL_PARAMS_SIZE", static_cast<std::int64_t>(sizeof(PeakParams)));
+  unit.kernel.defines.set("AXL_PARAMS_SIZE", i64(sizeof(PeakParams)));
   return unit;
 }
 
@@ -90,14 +90,14 @@ class DevicePeak final : public Contestant {
   DevicePeak(Workload& workload, DeviceUnit unit)
       : Contestant(workload, "peak", unit.how, Role::peak),
         unit_(std::move(unit)),
-        groups_(unit_.groups_per_unit * std::max(1u, static_cast<unsigned>(workload.device().info().compute_units))),
-        fixed_(workload.device().allocate(items() * sizeof(std::uint32_t))) {
-    unit_.params.steps = static_cast<i32>(std::ceil(workload.operations() / (groups_ * unit_.operations)));
+        groups_(unit_.groups_per_unit * std::max(1u, unsigned(workload.device().info().compute_units))),
+        fixed_(workload.device().allocate(items() * sizeof(u32))) {
+    unit_.params.steps = i32(std::ceil(workload.operations() / (groups_ * unit_.operations)));
     program_ = jit::obtain(*workload.device().impl(), unit_.kernel, {groups_, 1, sizeof unit_.params});
   }
 
   Timing run() override {
-    const std::int64_t no_offset = 0;
+    const i64 no_offset = 0;
     const device::Arg args[] = {device::Arg::of(*fixed_.impl()), device::Arg::bytes(&no_offset, sizeof no_offset),
                                 device::Arg::bytes(&unit_.params, sizeof unit_.params)};
     const device::Geometry geometry{groups_, peak_items, unit_.local_bytes, 1};
@@ -111,20 +111,20 @@ class DevicePeak final : public Contestant {
     workload().queue().impl()->fill(*fixed_.impl(), 0, fixed_.bytes(), value, {})->wait();
   }
   Work work() const override { return {0, unit_.params.steps * groups_ * unit_.operations}; }
-  double written() const override { return static_cast<double>(fixed_.bytes()); }
+  double written() const override { return double(fixed_.bytes()); }
   Mistakes judge() override {
-    std::vector<std::uint32_t> fixed(items());
+    std::vector<u32> fixed(items());
     workload().queue().read(fixed_, 0, std::as_writable_bytes(std::span(fixed))).wait();
-    const auto wrong = std::count_if(fixed.begin(), fixed.end(), [&](std::uint32_t n) { return n != unit_.sums; });
+    const auto wrong = std::ranges::count_if(fixed, [&](u32 n) { return n != unit_.sums; });
     return {.count = wrong, .of = "work-item"};
   }
 
  private:
-  std::size_t items() const { return std::size_t{groups_} * peak_items; }
+  size_t items() const { return size_t{groups_} * peak_items; }
 
   DeviceUnit unit_;
   unsigned groups_;
-  std::shared_ptr<device::Program> program_;
+  device::SharedProgram program_;
   Buffer fixed_;
 };
 

@@ -10,22 +10,20 @@
 namespace axisloom::bench {
 namespace {
 
-constexpr std::int64_t most = std::numeric_limits<int>::max();
-constexpr std::size_t image_axes = 4, channels = 1;
+constexpr i64 most = std::numeric_limits<int>::max();
+constexpr size_t image_axes = 4, channels = 1;
 
 bool can_be_told(const core::Move& move) {
   if (move.tail || move.axes.empty() || core::in_bounds(move).high > most || core::out_bounds(move).high > most)
     return false;
-  return std::all_of(move.axes.begin(), move.axes.end(),
-                     [](const core::Loop& axis) { return axis.in >= 1 && axis.out >= 1; });
+  return std::ranges::all_of(move.axes, [](const core::Loop& axis) { return axis.in >= 1 && axis.out >= 1; });
 }
 
 /// (a) is 1 1 1 a; (a b) is 1 a 1 b; (a b c) is a b 1 c. What is put in has the strides that it has in packed tensors.
 core::Loops filled_up(core::Loops axes) {
-  const auto wrap = [&](std::size_t at, std::size_t inner) {
+  const auto wrap = [&](size_t at, size_t inner) {
     const core::Loop& within = axes[inner];
-    axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(at),
-                {1, within.extent * within.in, within.extent * within.out});
+    axes.insert(axes.begin() + std::ptrdiff_t(at), {1, within.extent * within.in, within.extent * within.out});
   };
   if (axes.size() == 1) wrap(0, 0);
   if (axes.size() < image_axes) wrap(axes.size() - 1, axes.size() - 1);
@@ -43,10 +41,10 @@ core::Loops filled_up(core::Loops axes) {
 StridedImages listed(const core::Loops& axes) {
   StridedImages images;
   for (const core::Loop& axis : axes) {
-    images.extents.push_back(static_cast<int>(axis.extent));
+    images.extents.push_back(int(axis.extent));
     // Of an axis of extent 1 the stride may be one beyond.
-    images.from.push_back(static_cast<int>(std::min(axis.in, most)));
-    images.to.push_back(static_cast<int>(std::min(axis.out, most)));
+    images.from.push_back(int(std::min(axis.in, most)));
+    images.to.push_back(int(std::min(axis.out, most)));
   }
   return images;
 }
@@ -56,8 +54,7 @@ StridedImages listed(const core::Loops& axes) {
 std::optional<StridedImages> strided_images(const core::Move& merged) {
   if (!can_be_told(merged)) return std::nullopt;
   auto by_input = merged.axes;
-  std::stable_sort(by_input.begin(), by_input.end(),
-                   [](const core::Loop& a, const core::Loop& b) { return a.in > b.in; });
+  std::ranges::stable_sort(by_input, [](const core::Loop& a, const core::Loop& b) { return a.in > b.in; });
   // In the order of the output the input may have its channels last, and the other way round. Where both are true the
   // shorter axis is the channels: a picture has more pixels.
   const auto to_planes = filled_up(merged.axes), to_pixels = filled_up(by_input);
@@ -79,9 +76,9 @@ std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const
   images.channels_last = plain == "NHWC";
   const View& view = views[to_blocks ? 0 : 1];
   if (images.block == 0 || (plain != "NCHW" && plain != "NHWC") || !views[0].is_contiguous() ||
-      !views[1].is_contiguous() || *std::max_element(view.shape.begin(), view.shape.end()) > most)
+      !views[1].is_contiguous() || *std::ranges::max_element(view.shape) > most)
     return std::nullopt;
-  const auto extent = [&](int axis) { return static_cast<int>(view.shape[axis]); };
+  const auto extent = [&](int axis) { return int(view.shape[axis]); };
   images.n = extent(0);
   images.c = extent(images.channels_last ? 3 : 1);
   images.h = extent(images.channels_last ? 1 : 2);
@@ -93,14 +90,14 @@ std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const
 std::optional<PaddedBlocks> padded_blocks(const core::Move& merged) {
   if (!merged.tail) return std::nullopt;
   const core::ChannelTail& tail = *merged.tail;
-  const auto axis = [&](int i) { return merged.axes[static_cast<std::size_t>(i)]; };
+  const auto axis = [&](int i) { return merged.axes[size_t(i)]; };
   const core::Loop outer = axis(tail.outer), inner = axis(tail.inner);
   const auto blocked = tail.fill ? &core::Loop::out : &core::Loop::in;
   const auto plain = tail.fill ? &core::Loop::in : &core::Loop::out;
   PaddedBlocks images{1, tail.count, 1, inner.extent, tail.fill, 1, inner.*plain, 1};
   if (inner.*blocked != 1 || (outer.extent > 1 && outer.*plain != inner.extent * inner.*plain)) return std::nullopt;
   std::optional<core::Loop> all;  // images
-  for (int i = 0; i < static_cast<int>(merged.axes.size()); ++i) {
+  for (int i = 0; i < int(merged.axes.size()); ++i) {
     if (i == tail.outer || i == tail.inner) continue;
     if (axis(i).*blocked == inner.extent) {
       images.pixels = axis(i).extent;
@@ -111,7 +108,7 @@ std::optional<PaddedBlocks> padded_blocks(const core::Move& merged) {
       return std::nullopt;
     }
   }
-  const std::int64_t row = inner.extent * images.pixels;  // of blocks
+  const i64 row = inner.extent * images.pixels;  // of blocks
   if (outer.extent > 1 && outer.*blocked != row) return std::nullopt;
   if (!all) return images;
   if ((*all).*blocked != outer.extent * row) return std::nullopt;

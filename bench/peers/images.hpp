@@ -6,7 +6,6 @@
 #include <axisloom/array.hpp>
 #include <axisloom/ops.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,9 +32,9 @@ std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const
 
 /// A move between plain channels and channels in blocks of which the last is not full: N x C x pixels.
 struct PaddedBlocks {
-  std::int64_t n = 1, c = 1, pixels = 1, block = 4;
-  bool to_blocks = true;                          // otherwise from them
-  std::int64_t n_stride, c_stride, pixel_stride;  // of the plain side; the blocked one is dense
+  i64 n = 1, c = 1, pixels = 1, block = 4;
+  bool to_blocks = true;                 // otherwise from them
+  i64 n_stride, c_stride, pixel_stride;  // of the plain side; the blocked one is dense
 };
 /// Nothing for other moves.
 std::optional<PaddedBlocks> padded_blocks(const core::Move& merged);

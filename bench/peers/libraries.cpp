@@ -42,7 +42,7 @@ std::string library_obstacle(const device::DynamicLibrary& library, const std::v
   return fmt::format("{} was not found; {} can name it", names, variable);
 }
 
-std::string version_text(std::size_t version) {
+std::string version_text(size_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 

@@ -1,11 +1,11 @@
 // Where the libraries of peers are looked for, and what they read while they are loaded.
 #pragma once
 
+#include "core/not_copied.hpp"
 #include "device/dynamic_library.hpp"
 
 #include <cstddef>
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -43,16 +43,14 @@ const Opened& open_library(const std::vector<std::string>& files, const std::str
 }
 
 /// "13.1.2" of the number 130102, which is how NVIDIA's libraries say it.
-std::string version_text(std::size_t version);
+std::string version_text(size_t version);
 
 /// Environment variables for as long as this lives: libraries read theirs when they are loaded, and other processes are
 /// to know nothing of it. What the user has set stays.
-class LoadingVariables {
+class LoadingVariables : core::NotCopied {
  public:
   LoadingVariables() = default;
   ~LoadingVariables();
-  LoadingVariables(const LoadingVariables&) = delete;
-  LoadingVariables& operator=(const LoadingVariables&) = delete;
 
   void set(const char* name, const char* value);
 

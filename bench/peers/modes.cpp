@@ -6,20 +6,20 @@
 namespace axisloom::bench {
 namespace {
 
-void add(ModeTensor& tensor, std::int32_t number, std::int64_t extent, std::int64_t stride) {
+void add(ModeTensor& tensor, i32 number, i64 extent, i64 stride) {
   if (extent > 1 && stride != 0) tensor.modes.push_back({number, extent, stride});
 }
 
 void sort_by_stride(ModeProblem& problem) {
   const auto nearer = [](const Mode& a, const Mode& b) { return a.stride < b.stride; };
-  for (ModeTensor& input : problem.inputs) std::stable_sort(input.modes.begin(), input.modes.end(), nearer);
-  std::stable_sort(problem.out.modes.begin(), problem.out.modes.end(), nearer);
+  for (ModeTensor& input : problem.inputs) std::ranges::stable_sort(input.modes, nearer);
+  std::ranges::stable_sort(problem.out.modes, nearer);
 }
 
 ModeTensor tensor_of(const ops::Contraction& contraction, const ops::Term& term) {
   ModeTensor tensor{term.offset, {}};
   for (const int axis : ops::axes_of(term.axes))
-    add(tensor, axis, contraction.extent(axis), term.strides[static_cast<std::size_t>(axis)]);
+    add(tensor, axis, contraction.extent(axis), term.strides[size_t(axis)]);
   return tensor;
 }
 
@@ -27,14 +27,14 @@ ModeTensor tensor_of(const ops::Contraction& contraction, const ops::Term& term)
 
 bool ModeProblem::has_negative_strides() const {
   const auto negative = [](const ModeTensor& tensor) {
-    return std::any_of(tensor.modes.begin(), tensor.modes.end(), [](const Mode& mode) { return mode.stride < 0; });
+    return std::ranges::any_of(tensor.modes, [](const Mode& mode) { return mode.stride < 0; });
   };
-  return negative(out) || std::any_of(inputs.begin(), inputs.end(), negative);
+  return negative(out) || std::ranges::any_of(inputs, negative);
 }
 
 ModeProblem modes_of(const core::Move& move) {
   ModeProblem problem{{{move.in_offset, {}}}, {move.out_offset, {}}};
-  std::int32_t number = 0;
+  i32 number = 0;
   for (const core::Loop& axis : move.axes) {
     add(problem.inputs[0], number, axis.extent, axis.in);
     add(problem.out, number, axis.extent, axis.out);
@@ -45,7 +45,7 @@ ModeProblem modes_of(const core::Move& move) {
 }
 
 ModeProblem modes_of(const Reduction& r) {
-  enum : std::int32_t { outer, reduced, inner };
+  enum : i32 { outer, reduced, inner };
   ModeProblem problem{{{r.in_offset, {}}}, {r.out_offset, {}}};
   add(problem.inputs[0], inner, r.inner, 1);
   add(problem.inputs[0], reduced, r.reduced, r.inner);

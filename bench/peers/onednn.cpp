@@ -5,6 +5,8 @@
 #include "bench/peers/onednn_api.hpp"
 #include "bench/peers/peers.hpp"
 
+#include "core/not_copied.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
@@ -66,18 +68,18 @@ void require(Status code, const char* call) {
 
 /// One side of a reorder: strides, or in their place a format tag.
 struct Layout {
-  std::vector<std::int64_t> extents, strides;
+  std::vector<i64> extents, strides;
   int tag = 0;
 };
 
 /// A layout in whichever form the library's version has it.
-class MemoryDescriptor {
+class MemoryDescriptor : core::NotCopied {
  public:
   MemoryDescriptor(const Layout& layout, int type) {
-    const auto rank = static_cast<int>(layout.extents.size());
-    std::array<std::int64_t, most_dimensions> extents{}, strides{};
-    std::copy(layout.extents.begin(), layout.extents.end(), extents.begin());
-    std::copy(layout.strides.begin(), layout.strides.end(), strides.begin());
+    const auto rank = int(layout.extents.size());
+    std::array<i64, most_dimensions> extents{}, strides{};
+    std::ranges::copy(layout.extents, extents.begin());
+    std::ranges::copy(layout.strides, strides.begin());
     const Api& api = functions();
     const bool handles = api.dnnl_memory_desc_create_with_strides != nullptr;
     const auto describe = [&] {
@@ -94,8 +96,6 @@ class MemoryDescriptor {
   ~MemoryDescriptor() {
     if (handle_ != nullptr) functions().dnnl_memory_desc_destroy(handle_);
   }
-  MemoryDescriptor(const MemoryDescriptor&) = delete;
-  MemoryDescriptor& operator=(const MemoryDescriptor&) = delete;
 
   const void* address() const noexcept { return handle_ != nullptr ? handle_ : structure_.data(); }
 
@@ -105,7 +105,7 @@ class MemoryDescriptor {
 };
 
 /// A reorder that is ready to run.
-class Reorder {
+class Reorder : core::NotCopied {
  public:
   Reorder(const Layout& from, void* in, const Layout& to, void* out, int type) {
     const Api& api = functions();
@@ -129,13 +129,10 @@ class Reorder {
       if (argument.memory != nullptr) functions().dnnl_memory_destroy(argument.memory);
     if (primitive_ != nullptr) functions().dnnl_primitive_destroy(primitive_);
   }
-  Reorder(const Reorder&) = delete;
-  Reorder& operator=(const Reorder&) = delete;
 
   const std::string& implementation() const noexcept { return implementation_; }
   void run() const {
-    require(functions().dnnl_primitive_execute(primitive_, opened().stream, static_cast<int>(arguments_.size()),
-                                               arguments_.data()),
+    require(functions().dnnl_primitive_execute(primitive_, opened().stream, int(arguments_.size()), arguments_.data()),
             "dnnl_primitive_execute");
     require(functions().dnnl_stream_wait(opened().stream), "dnnl_stream_wait");
   }
@@ -149,11 +146,11 @@ class Reorder {
 /// The element types that it reorders without looking at them, and how many of them an element is.
 struct Words {
   int type;
-  std::int64_t count;
+  i64 count;
   const char* name;
 };
 Words words_of(Dtype dtype) {
-  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  const auto size = i64(size_of(dtype));
   if (size == 1) return {type_u8, 1, "u8"};
   if (size == 2) return {type_bf16, 1, "bf16"};
   if (dtype == Dtype::f32) return {type_f32, 1, "f32"};
@@ -161,7 +158,7 @@ Words words_of(Dtype dtype) {
 }
 
 /// One side of a move, its elements' words as one more axis.
-Layout layout_of(const core::Move& move, const Words& words, std::int64_t core::Loop::*stride) {
+Layout layout_of(const core::Move& move, const Words& words, i64 core::Loop::*stride) {
   Layout layout;
   for (const core::Loop& axis : move.axes) {
     layout.extents.push_back(axis.extent);
@@ -183,7 +180,7 @@ struct Layouts {
 std::optional<Layouts> layouts_with_tail(const core::Move& move, const Words& words) {
   const auto images = padded_blocks(move);
   if (!images || words.count > 1) return std::nullopt;
-  const std::vector<std::int64_t> extents{images->n, images->c, images->pixels};
+  const std::vector<i64> extents{images->n, images->c, images->pixels};
   const Layout plain{extents, {images->n_stride, images->c_stride, images->pixel_stride}};
   const Layout blocked{extents, {}, blocked_channels_tag(functions().dnnl_version()->major, images->block)};
   if (blocked.tag == 0) return std::nullopt;
@@ -210,8 +207,7 @@ class Call final : public Contestant {
  public:
   Call(Workload& workload, const Words& words, const Layouts& layouts)
       : Contestant(workload, "onednn", {}, Role::peer),
-        reorder_(layouts.from, workload.host(0) + workload.merged()->in_offset * workload.merged()->element, layouts.to,
-                 workload.host_out() + workload.merged()->out_offset * workload.merged()->element, words.type),
+        reorder_(layouts.from, workload.move_from(), layouts.to, workload.move_to(), words.type),
         waking_({{side, side}, {side, 1}}, small_.data(), {{side, side}, {1, side}}, awake_.data(), type_f32) {
     const Version& version = *functions().dnnl_version();
     describe(fmt::format("reorder of {}{}, {}, oneDNN {}.{}.{}, {}", words.name,
@@ -227,7 +223,7 @@ class Call final : public Contestant {
   }
 
  private:
-  static constexpr std::int64_t side = 256;
+  static constexpr i64 side = 256;
 
   Reorder reorder_;
   // A transpose just large enough for all threads, which then wait for the one that counts.
@@ -250,12 +246,7 @@ Offer offer_onednn(Workload& workload, Session&) {
   if (const std::string& why = onednn::opened().obstacle; !why.empty()) return Offer::absent(why);
   const auto layouts = onednn::layouts_of(*move, words);
   if (!layouts) return Offer::absent("has no layout with such a tail of zeros");
-  try {
-    return {std::make_unique<onednn::Call>(workload, words, *layouts), {}};
-  } catch (const Error& error) {
-    if (error.code() != Errc::unsupported) throw;
-    return Offer::absent(error.parts().message);
-  }
+  return Offer::unless_refused<onednn::Call>(workload, words, *layouts);
 }
 
 }  // namespace axisloom::bench

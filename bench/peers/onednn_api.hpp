@@ -1,8 +1,9 @@
 // The few entry points of oneDNN 2 and 3 (libdnnl.so) that the benchmark calls, declared without its headers.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <cstddef>
-#include <cstdint>
 
 namespace axisloom::bench::onednn {
 
@@ -22,13 +23,13 @@ inline constexpr unsigned stream_in_order = 1;
 inline constexpr int argument_from = 1, argument_to = 17;
 inline constexpr int query_implementation = 8;
 /// dnnl_format_tag_t of N x C x pixels with the channels in blocks, by their size; 0 for other sizes.
-constexpr int blocked_channels_tag(int version, std::int64_t block) {
+constexpr int blocked_channels_tag(int version, i64 block) {
   const int in_version_2 = block == 4 ? 51 : block == 8 ? 60 : block == 16 ? 47 : block == 32 ? 50 : 0;
   return in_version_2 != 0 && version >= 3 ? in_version_2 + 9 : in_version_2;
 }
 // Of version 2 a memory descriptor is a structure that the caller provides, of version 3 a handle: in both, functions
 // take one pointer.
-inline constexpr std::size_t memory_descriptor_bytes = 696;
+inline constexpr size_t memory_descriptor_bytes = 696;
 
 struct Argument {
   int index = 0;
@@ -43,7 +44,7 @@ struct Version {
 
 #define AXISLOOM_ONEDNN(ENTRY)                                                                            \
   ENTRY(const Version*, dnnl_version, ())                                                                 \
-  ENTRY(Status, dnnl_engine_create, (Engine*, int kind, std::size_t index))                               \
+  ENTRY(Status, dnnl_engine_create, (Engine*, int kind, size_t index))                                    \
   ENTRY(Status, dnnl_stream_create, (Stream*, Engine, unsigned flags))                                    \
   ENTRY(Status, dnnl_stream_wait, (Stream))                                                               \
   ENTRY(Status, dnnl_memory_create, (Memory*, const void* descriptor, Engine, void* address))             \
@@ -61,13 +62,12 @@ struct Api {
   AXISLOOM_ONEDNN(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
   // Of version 2, and of version 3, which are null in the other.
-  Status (*dnnl_memory_desc_init_by_strides)(void* descriptor, int rank, const std::int64_t* extents, int type,
-                                             const std::int64_t* strides) = nullptr;
-  Status (*dnnl_memory_desc_init_by_tag)(void* descriptor, int rank, const std::int64_t* extents, int type,
-                                         int tag) = nullptr;
-  Status (*dnnl_memory_desc_create_with_strides)(void** descriptor, int rank, const std::int64_t* extents, int type,
-                                                 const std::int64_t* strides) = nullptr;
-  Status (*dnnl_memory_desc_create_with_tag)(void** descriptor, int rank, const std::int64_t* extents, int type,
+  Status (*dnnl_memory_desc_init_by_strides)(void* descriptor, int rank, const i64* extents, int type,
+                                             const i64* strides) = nullptr;
+  Status (*dnnl_memory_desc_init_by_tag)(void* descriptor, int rank, const i64* extents, int type, int tag) = nullptr;
+  Status (*dnnl_memory_desc_create_with_strides)(void** descriptor, int rank, const i64* extents, int type,
+                                                 const i64* strides) = nullptr;
+  Status (*dnnl_memory_desc_create_with_tag)(void** descriptor, int rank, const i64* extents, int type,
                                              int tag) = nullptr;
   Status (*dnnl_memory_desc_destroy)(void* descriptor) = nullptr;
 };

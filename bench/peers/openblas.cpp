@@ -5,36 +5,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
-namespace axisloom::bench {
-namespace {
+namespace axisloom::bench::openblas {
 
-constexpr const char* openblas_missing = "libopenblas.so.0 was not found; AXISLOOM_OPENBLAS can name it";
-
+/// The omatcopies are null in versions without.
 template <class Real>
-using Gemm_ = void(int, int, int, int, int, int, Real, const Real*, int, const Real*, int, Real, Real*, int);
-template <class Real>
-using Gemv = void(int, int, int, int, Real, const Real*, int, const Real*, int, Real, Real*, int);
-
-template <class Real>
-using Omatcopy = void(int, int, int, int, Real, const Real*, int, Real*, int);
-template <class Real>
-using ComplexOmatcopy = void(int, int, int, int, const Real*, const Real*, int, Real*, int);
-
-struct OpenBlas {
-  device::DynamicLibrary library;
-  Gemm_<float>* sgemm = nullptr;
-  Gemm_<double>* dgemm = nullptr;
-  Gemv<float>* sgemv = nullptr;
-  Gemv<double>* dgemv = nullptr;
-  Omatcopy<float>* somatcopy = nullptr;  // and the like: null in versions without
-  Omatcopy<double>* domatcopy = nullptr;
-  ComplexOmatcopy<float>* comatcopy = nullptr;
-  ComplexOmatcopy<double>* zomatcopy = nullptr;
+struct Functions {
+  void (*gemm)(int, int, int, int, int, int, Real, const Real*, int, const Real*, int, Real, Real*, int) = nullptr;
+  void (*gemv)(int, int, int, int, Real, const Real*, int, const Real*, int, Real, Real*, int) = nullptr;
+  void (*omatcopy)(int, int, int, int, Real, const Real*, int, Real*, int) = nullptr;
+  void (*complex_omatcopy)(int, int, int, int, const Real*, const Real*, int, Real*, int) = nullptr;
+};
+struct Api : OfReals<Functions> {
   void (*set_num_threads)(int) = nullptr;
   char* (*get_config)() = nullptr;
 };
+
+namespace {
+
+using Opened = OpenedLibrary<Api>;
+
+/// The letter that names have for elements of these: cblas_sgemm.
+template <class Real>
+char letter_of(bool complex) {
+  return sizeof(Real) == sizeof(float) ? (complex ? 'c' : 's') : (complex ? 'z' : 'd');
+}
+
+template <class Real>
+void require_all(const device::DynamicLibrary& library, Functions<Real>& functions, std::vector<std::string>& missing) {
+  const auto named = [](const char* what, bool complex = false) {
+    return fmt::format("cblas_{}{}", letter_of<Real>(complex), what);
+  };
+  library.require(named("gemm").c_str(), functions.gemm, missing);
+  library.require(named("gemv").c_str(), functions.gemv, missing);
+  library.find(named("omatcopy").c_str(), functions.omatcopy);
+  library.find(named("omatcopy", true).c_str(), functions.complex_omatcopy);
+}
 
 void set_variables(LoadingVariables& variables) {
   // After a call its threads spin for 2^26 cycles, while others have their turn. 2^20 are enough for them to be still
@@ -48,39 +54,35 @@ void set_variables(LoadingVariables& variables) {
 #endif
 }
 
-/// Null when there is no such library or it lacks a function. Looked for once.
-const OpenBlas* openblas() {
-  static const OpenBlas* const found = []() -> const OpenBlas* {
+/// Looked for once.
+const Opened& opened() {
+  static const Opened& found = []() -> const Opened& {
+    constexpr const char *variable = "AXISLOOM_OPENBLAS", *name = "libopenblas.so.0";
     LoadingVariables variables;
     set_variables(variables);
-    auto* loaded = new OpenBlas{device::DynamicLibrary(library_files("AXISLOOM_OPENBLAS", {"libopenblas.so.0"}))};
-    std::vector<std::string> missing;
-    loaded->library.require("cblas_sgemm", loaded->sgemm, missing);
-    loaded->library.require("cblas_dgemm", loaded->dgemm, missing);
-    loaded->library.require("cblas_sgemv", loaded->sgemv, missing);
-    loaded->library.require("cblas_dgemv", loaded->dgemv, missing);
-    loaded->library.require("openblas_set_num_threads", loaded->set_num_threads, missing);
-    loaded->library.require("openblas_get_config", loaded->get_config, missing);
-    loaded->library.find("cblas_somatcopy", loaded->somatcopy);
-    loaded->library.find("cblas_domatcopy", loaded->domatcopy);
-    loaded->library.find("cblas_comatcopy", loaded->comatcopy);
-    loaded->library.find("cblas_zomatcopy", loaded->zomatcopy);
-    loaded->library.keep_loaded();
-    return missing.empty() ? loaded : nullptr;
+    return open_library<Opened>(
+        library_files(variable, {name}), name, variable, [](Opened& opened, std::vector<std::string>& missing) {
+          require_all(opened.library, opened.api.f32, missing);
+          require_all(opened.library, opened.api.f64, missing);
+          opened.library.require("openblas_set_num_threads", opened.api.set_num_threads, missing);
+          opened.library.require("openblas_get_config", opened.api.get_config, missing);
+        });
   }();
   return found;
 }
 
+const Api& functions() {
+  return opened().api;
+}
+
 template <class Real>
-class OpenBlasProduct final : public Contestant {
+class ProductCall final : public Contestant {
  public:
-  OpenBlasProduct(Workload& workload, const Gemm& gemm, Gemm_<Real>* gemm_function, Gemv<Real>* gemv_function)
+  ProductCall(Workload& workload, const Gemm& gemm)
       : Contestant(workload, "openblas", described(workload, gemm), Role::peer),
         gemm_(gemm),
-        product_(*workload.product()),
-        gemm_function_(gemm_function),
-        gemv_function_(gemv_function) {
-    openblas()->set_num_threads(static_cast<int>(workload.team().size()));
+        product_(*workload.product()) {
+    functions().set_num_threads(int(workload.team().size()));
   }
 
   Timing run() override {
@@ -91,123 +93,111 @@ class OpenBlasProduct final : public Contestant {
   }
 
  private:
+  static constexpr int side = 96;  // of a product just large enough for all threads
+
   static bool by_vector(const Product& product) { return product.n == 1 && product.b.row == 1; }
 
   static std::string described(const Workload& workload, const Gemm& gemm) {
-    const char letter = sizeof(Real) == 4 ? 's' : 'd';
-    return fmt::format("cblas_{}{}{}, {} threads, {}", letter, by_vector(*workload.product()) ? "gemv" : "gemm",
-                       gemm.batch > 1 ? " one after the other" : "", workload.team().size(), openblas()->get_config());
+    return fmt::format("cblas_{}{}{}, {} threads, {}", letter_of<Real>(false),
+                       by_vector(*workload.product()) ? "gemv" : "gemm", gemm.batch > 1 ? " one after the other" : "",
+                       workload.team().size(), functions().get_config());
   }
 
-  /// A product just large enough for all threads, which then wait for the one that counts.
+  /// All threads then wait for the product that counts.
   void wake_threads() {
-    constexpr int side = 96;
-    gemm_function_(cblas::row_major, cblas::no_trans, cblas::no_trans, side, side, side, 1, small_.data(), side,
-                   small_.data(), side, 0, awake_.data(), side);
+    functions_.gemm(cblas::row_major, cblas::no_trans, cblas::no_trans, side, side, side, 1, small_.data(), side,
+                    small_.data(), side, 0, awake_.data(), side);
   }
 
   void multiply(int batch) {
     const Real* const a = reinterpret_cast<const Real*>(workload().host(0)) + product_.a.at(batch, 0, 0);
     const Real* const b = reinterpret_cast<const Real*>(workload().host(1)) + product_.b.at(batch, 0, 0);
     Real* const c = reinterpret_cast<Real*>(workload().host_out()) + product_.c.at(batch, 0, 0);
-    const int trans_a = gemm_.a_transposed ? cblas::trans : cblas::no_trans,
-              trans_b = gemm_.b_transposed ? cblas::trans : cblas::no_trans;
+    const auto& [m, n, k, batches, a_transposed, b_transposed, lda, ldb, ldc] = gemm_;
     if (by_vector(product_))
-      gemv_function_(cblas::row_major, trans_a, gemm_.a_transposed ? gemm_.k : gemm_.m,
-                     gemm_.a_transposed ? gemm_.m : gemm_.k, 1, a, gemm_.lda, b, 1, 0, c,
-                     static_cast<int>(std::max<std::int64_t>(1, product_.c.row)));
+      functions_.gemv(cblas::row_major, cblas::trans_if(a_transposed), a_transposed ? k : m, a_transposed ? m : k, 1, a,
+                      lda, b, 1, 0, c, int(std::max<i64>(1, product_.c.row)));
     else
-      gemm_function_(cblas::row_major, trans_a, trans_b, gemm_.m, gemm_.n, gemm_.k, 1, a, gemm_.lda, b, gemm_.ldb, 0, c,
-                     gemm_.ldc);
+      functions_.gemm(cblas::row_major, cblas::trans_if(a_transposed), cblas::trans_if(b_transposed), m, n, k, 1, a,
+                      lda, b, ldb, 0, c, ldc);
   }
 
   Gemm gemm_;
   Product product_;
-  Gemm_<Real>* gemm_function_;
-  Gemv<Real>* gemv_function_;
-  std::vector<Real> small_ = std::vector<Real>(96 * 96, Real{1}), awake_ = small_;
+  const Functions<Real>& functions_ = functions().of<Real>();
+  std::vector<Real> small_ = std::vector<Real>(side * side, Real{1}), awake_ = small_;
 };
 
-/// One matrix transposed, by the one thread that these functions have.
-class OpenBlasTranspose final : public Contestant {
+/// One matrix of real or complex elements transposed, by the one thread that these functions have.
+template <class Real>
+class TransposeCall final : public Contestant {
  public:
-  OpenBlasTranspose(Workload& workload, const MatrixTranspose& what)
-      : Contestant(workload, "openblas", described(workload.in().dtype), Role::peer), what_(what) {}
+  TransposeCall(Workload& workload, const MatrixTranspose& what, bool complex)
+      : Contestant(
+            workload, "openblas",
+            fmt::format("cblas_{}omatcopy, which has 1 thread, {}", letter_of<Real>(complex), functions().get_config()),
+            Role::peer),
+        what_(what),
+        complex_(complex) {}
 
   Timing run() override {
-    const core::Move& move = *workload().merged();
-    const std::byte* const in = workload().host(0) + move.in_offset * move.element;
-    std::byte* const out = workload().host_out() + move.out_offset * move.element;
+    static constexpr Real one[] = {1, 0};
+    const auto& own = functions().of<Real>();
     const double start = now();
-    switch (workload().in().dtype) {
-      case Dtype::f32:
-        copy(openblas()->somatcopy, 1.0f, reinterpret_cast<const float*>(in), reinterpret_cast<float*>(out));
-        break;
-      case Dtype::f64:
-        copy(openblas()->domatcopy, 1.0, reinterpret_cast<const double*>(in), reinterpret_cast<double*>(out));
-        break;
-      case Dtype::c64:
-        copy(openblas()->comatcopy, one_c64.data(), reinterpret_cast<const float*>(in), reinterpret_cast<float*>(out));
-        break;
-      default:
-        copy(openblas()->zomatcopy, one_c128.data(), reinterpret_cast<const double*>(in),
-             reinterpret_cast<double*>(out));
-    }
+    if (complex_)
+      copy(own.complex_omatcopy, one);
+    else
+      copy(own.omatcopy, one[0]);
     return {now() - start, std::nullopt};
   }
 
-  /// Whether the library has the function.
-  static bool is_there(Dtype dtype) {
-    const OpenBlas& library = *openblas();
-    return (dtype == Dtype::f32 && library.somatcopy != nullptr) ||
-           (dtype == Dtype::f64 && library.domatcopy != nullptr) ||
-           (dtype == Dtype::c64 && library.comatcopy != nullptr) ||
-           (dtype == Dtype::c128 && library.zomatcopy != nullptr);
-  }
-
  private:
-  static constexpr std::array<float, 2> one_c64{1, 0};
-  static constexpr std::array<double, 2> one_c128{1, 0};
-
-  static std::string described(Dtype dtype) {
-    const char letter = dtype == Dtype::f32 ? 's' : dtype == Dtype::f64 ? 'd' : dtype == Dtype::c64 ? 'c' : 'z';
-    return fmt::format("cblas_{}omatcopy, which has 1 thread, {}", letter, openblas()->get_config());
-  }
-
-  template <class Function, class One, class Real>
-  void copy(Function* function, One one, const Real* in, Real* out) const {
-    const auto size = [](std::int64_t value) { return static_cast<int>(value); };
-    function(cblas::row_major, cblas::trans, size(what_.rows), size(what_.columns), one, in, size(what_.in_pitch), out,
-             size(what_.out_pitch));
+  template <class Function, class One>
+  void copy(Function* function, One one) const {
+    function(cblas::row_major, cblas::trans, int(what_.rows), int(what_.columns), one,
+             reinterpret_cast<const Real*>(workload().move_from()), int(what_.in_pitch),
+             reinterpret_cast<Real*>(workload().move_to()), int(what_.out_pitch));
   }
 
   MatrixTranspose what_;
+  bool complex_;
 };
 
-Offer offer_openblas_transpose(Workload& workload) {
+template <class Real>
+Offer offer_transpose(Workload& workload, const MatrixTranspose& what, bool complex) {
+  const auto& own = functions().of<Real>();
+  if (complex ? own.complex_omatcopy == nullptr : own.omatcopy == nullptr)
+    return Offer::absent("this version has no omatcopy");
+  return {std::make_unique<TransposeCall<Real>>(workload, what, complex), {}};
+}
+
+Offer offer_transpose(Workload& workload) {
   const auto what = matrix_transpose(*workload.merged());
   const Dtype dtype = workload.in().dtype;
-  if (!what || !fits_int(*what) ||
-      (dtype != Dtype::f32 && dtype != Dtype::f64 && dtype != Dtype::c64 && dtype != Dtype::c128))
+  const bool complex = dtype == Dtype::c64 || dtype == Dtype::c128;
+  if (!what || !fits_int(*what) || (dtype != Dtype::f32 && dtype != Dtype::f64 && !complex))
     return Offer::absent("transposes matrices of floats of 4 bytes and more");
-  if (openblas() == nullptr) return Offer::absent(openblas_missing);
-  if (!OpenBlasTranspose::is_there(dtype)) return Offer::absent("this version has no omatcopy");
-  return {std::make_unique<OpenBlasTranspose>(workload, *what), {}};
+  if (const std::string& why = opened().obstacle; !why.empty()) return Offer::absent(why);
+  return with_real(dtype == Dtype::c64 ? Dtype::f32 : dtype,
+                   [&](auto real) { return offer_transpose<decltype(real)>(workload, *what, complex); });
 }
 
 }  // namespace
+}  // namespace axisloom::bench::openblas
+
+namespace axisloom::bench {
 
 Offer offer_openblas(Workload& workload, Session&) {
   if (workload.host(0) == nullptr) return Offer::absent("works on host memory only");
-  if (workload.merged()) return offer_openblas_transpose(workload);
+  if (workload.merged()) return openblas::offer_transpose(workload);
   const auto gemm = workload.product() ? gemm_of(*workload.product()) : std::nullopt;
   if (!gemm) return Offer::absent("multiplies and transposes matrices");
   const Dtype dtype = workload.product()->in;
   if (dtype != Dtype::f32 && dtype != Dtype::f64) return Offer::absent("has no product of this dtype");
-  if (openblas() == nullptr) return Offer::absent(openblas_missing);
-  if (dtype == Dtype::f32)
-    return {std::make_unique<OpenBlasProduct<float>>(workload, *gemm, openblas()->sgemm, openblas()->sgemv), {}};
-  return {std::make_unique<OpenBlasProduct<double>>(workload, *gemm, openblas()->dgemm, openblas()->dgemv), {}};
+  if (const std::string& why = openblas::opened().obstacle; !why.empty()) return Offer::absent(why);
+  return with_real(dtype, [&](auto real) -> Offer {
+    return {std::make_unique<openblas::ProductCall<decltype(real)>>(workload, *gemm), {}};
+  });
 }
 
 }  // namespace axisloom::bench

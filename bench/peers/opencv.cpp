@@ -37,7 +37,7 @@ Offer offer(Workload& workload, const std::string& what, std::function<void()> c
 }
 
 /// The type of the same size, for moves.
-std::optional<int> cv_type_of_size(std::int64_t element) {
+std::optional<int> cv_type_of_size(i64 element) {
   switch (element) {
     case 1:
       return CV_8UC1;
@@ -56,15 +56,14 @@ std::optional<int> cv_type_of_size(std::int64_t element) {
 
 /// One matrix becomes another; or its columns become planes, or planes its columns, where it is a picture's pixels.
 Offer offer_move(Workload& workload) {
-  constexpr std::int64_t most_channels = 4;
+  constexpr i64 most_channels = 4;
   const core::Move& move = *workload.merged();
   const auto what = matrix_transpose(move);
   const auto type = cv_type_of_size(move.element);
   if (!what || !type) return Offer::absent("has no function for this move");
-  std::byte* const in = workload.host(0) + move.in_offset * move.element;
-  std::byte* const out = workload.host_out() + move.out_offset * move.element;
-  const auto step = [&](std::int64_t pitch) { return static_cast<std::size_t>(pitch * move.element); };
-  const auto rows = static_cast<int>(what->rows), columns = static_cast<int>(what->columns);
+  std::byte *const in = workload.move_from(), *const out = workload.move_to();
+  const auto step = [&](i64 pitch) { return size_t(pitch * move.element); };
+  const auto rows = int(what->rows), columns = int(what->columns);
   // Pixels must follow each other without gaps to be the channels of a picture.
   const bool pixels = move.element <= 8;
   std::vector<cv::Mat> planes;
@@ -107,23 +106,21 @@ Offer offer_reduction(Workload& workload) {
   const Reduction& r = *workload.reduction();
   const auto type = cv_float(r.in);
   const bool known = r.kind == "sum" || r.kind == "mean" || r.kind == "min" || r.kind == "max";
-  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  constexpr i64 most = std::numeric_limits<int>::max();
   if (!type || !known || (r.outer > 1 && r.inner > 1) || r.reduced * std::max(r.outer, r.inner) > most)
     return Offer::absent("has no function for this reduction");
-  const auto rows = static_cast<int>(r.inner > 1 ? r.reduced : r.outer),
-             columns = static_cast<int>(r.inner > 1 ? r.inner : r.reduced);
-  const std::size_t size = size_of(r.in);
-  const cv::Mat all(rows, columns, *type, workload.host(0) + static_cast<std::size_t>(r.in_offset) * size);
+  const auto rows = int(r.inner > 1 ? r.reduced : r.outer), columns = int(r.inner > 1 ? r.inner : r.reduced);
+  const size_t size = size_of(r.in);
+  const cv::Mat all(rows, columns, *type, workload.host(0) + size_t(r.in_offset) * size);
   if (r.results() == 1)
-    return r.in == Dtype::f32 ? offer_scalar<float>(workload, all, r.kind)
-                              : offer_scalar<double>(workload, all, r.kind);
+    return with_real(r.in, [&](auto real) { return offer_scalar<decltype(real)>(workload, all, r.kind); });
   const int along = r.inner > 1 ? 0 : 1;
   const int what = r.kind == "sum"    ? cv::REDUCE_SUM
                    : r.kind == "mean" ? cv::REDUCE_AVG
                    : r.kind == "min"  ? cv::REDUCE_MIN
                                       : cv::REDUCE_MAX;
   const cv::Mat out(along == 0 ? 1 : rows, along == 0 ? columns : 1, *type,
-                    workload.host_out() + static_cast<std::size_t>(r.out_offset) * size);
+                    workload.host_out() + size_t(r.out_offset) * size);
   return offer(workload, "cv::reduce", [=] { cv::reduce(all, out, along, what); });
 }
 
@@ -133,10 +130,9 @@ Offer offer_product(Workload& workload) {
   const auto gemm = gemm_of(p);
   const auto type = cv_float(p.in);
   if (!type || !gemm || gemm->batch > 1) return Offer::absent("has no function for this product");
-  const std::size_t size = size_of(p.in);
-  const auto matrix = [&](std::size_t i, const Matrix& place, int rows, int columns, int pitch) {
-    return cv::Mat(rows, columns, *type, workload.host(i) + static_cast<std::size_t>(place.offset) * size,
-                   static_cast<std::size_t>(pitch) * size);
+  const size_t size = size_of(p.in);
+  const auto matrix = [&](size_t i, const Matrix& place, int rows, int columns, int pitch) {
+    return cv::Mat(rows, columns, *type, workload.host(i) + size_t(place.offset) * size, size_t(pitch) * size);
   };
   const auto [at, bt] = std::pair(gemm->a_transposed, gemm->b_transposed);
   const cv::Mat a = matrix(0, p.a, at ? gemm->k : gemm->m, at ? gemm->m : gemm->k, gemm->lda);

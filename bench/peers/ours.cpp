@@ -35,9 +35,7 @@ class Ours final : public Contestant {
 
  private:
   /// A command before the first of several launches, whose end is where their time begins: a byte that is written.
-  std::shared_ptr<device::Event> marked() {
-    return workload().queue().impl()->fill(*mark_.impl(), 0, 1, std::byte{0}, {});
-  }
+  device::SharedEvent marked() { return workload().queue().impl()->fill(*mark_.impl(), 0, 1, std::byte{0}, {}); }
 
   Plan plan_;
   Buffer mark_;

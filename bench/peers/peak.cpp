@@ -16,7 +16,7 @@ namespace {
 constexpr int chains = 16;
 
 /// One step of every chain, written out: left as a loop, GCC keeps the chains in memory.
-template <class Vector, std::size_t... chain>
+template <class Vector, size_t... chain>
 [[gnu::always_inline]] inline void step(Vector (&x)[chains], const Vector& factor, const Vector& addend,
                                         std::index_sequence<chain...>) {
   ((x[chain] = x[chain] * factor + addend), ...);
@@ -26,15 +26,15 @@ template <class Vector, std::size_t... chain>
 /// point 1 that they set out from: floats by 0.5 and 0.5, integers by 1 and 0. The compiler must know neither number:
 /// it would leave the steps out, or do one chain for all.
 template <class Number, int bytes>
-[[gnu::always_inline]] inline int iterate(std::int64_t steps) {
+[[gnu::always_inline]] inline int iterate(i64 steps) {
   using Vector [[gnu::vector_size(bytes)]] = Number;
-  constexpr int lanes = bytes / static_cast<int>(sizeof(Number));
+  constexpr int lanes = bytes / int(sizeof(Number));
   constexpr bool real = std::is_floating_point_v<Number>;
   volatile Number one{1}, by = real ? Number(0.5) : Number{1}, plus = real ? Number(0.5) : Number{0};
   Vector x[chains];
   for (Vector& chain : x) chain = Vector{} + one;
   const Vector factor = Vector{} + by, addend = Vector{} + plus;
-  for (std::int64_t n = 0; n < steps; ++n) step(x, factor, addend, std::make_index_sequence<chains>());
+  for (i64 n = 0; n < steps; ++n) step(x, factor, addend, std::make_index_sequence<chains>());
   int fixed = 0;
   for (const Vector& chain : x)
     for (int lane = 0; lane < lanes; ++lane) fixed += chain[lane] == Number{1};
@@ -42,18 +42,18 @@ template <class Number, int bytes>
 }
 
 struct VectorUnit {
-  int (*iterate)(std::int64_t steps);
+  int (*iterate)(i64 steps);
   int lanes;
   const char* name;
 };
 
 #ifdef AXISLOOM_AVX512
 template <class Number>
-AXISLOOM_AVX512 int iterate_avx512(std::int64_t steps) {
+AXISLOOM_AVX512 int iterate_avx512(i64 steps) {
   return iterate<Number, 64>(steps);
 }
 template <class Number>
-AXISLOOM_AVX2 int iterate_avx2(std::int64_t steps) {
+AXISLOOM_AVX2 int iterate_avx2(i64 steps) {
   return iterate<Number, 32>(steps);
 }
 #endif
@@ -73,7 +73,7 @@ const VectorUnit* unit() {
 const VectorUnit* unit_for(std::string_view number) {
   if (number == "f32") return unit<float>();
   if (number == "f64") return unit<double>();
-  return number == "u32" ? unit<std::uint32_t>() : unit<std::uint64_t>();
+  return number == "u32" ? unit<u32>() : unit<u64>();
 }
 
 class Peak final : public Contestant {
@@ -84,7 +84,7 @@ class Peak final : public Contestant {
             fmt::format("{} multiply-add of {} in registers, {} threads", unit.name, number, workload.team().size()),
             Role::peak),
         unit_(unit),
-        steps_(static_cast<std::int64_t>(std::ceil(workload.operations() / operations_per_step()))) {}
+        steps_(i64(std::ceil(workload.operations() / operations_per_step()))) {}
 
   Timing run() override {
     const double start = now();
@@ -93,9 +93,9 @@ class Peak final : public Contestant {
     return {now() - start, std::nullopt};
   }
   void spoil(std::byte value) override { fixed_.assign(1, std::to_integer<int>(value)); }
-  Work work() const override { return {0, static_cast<double>(steps_) * operations_per_step()}; }
+  Work work() const override { return {0, double(steps_) * operations_per_step()}; }
   Mistakes judge() override {
-    std::int64_t wrong = 0;
+    i64 wrong = 0;
     for (int fixed : fixed_) wrong += fixed != chains * unit_.lanes;
     return {.count = wrong + (fixed_.size() != workload().team().size() ? 1 : 0), .of = "thread"};
   }
@@ -104,7 +104,7 @@ class Peak final : public Contestant {
   double operations_per_step() const { return 2.0 * chains * unit_.lanes * workload().team().size(); }
 
   const VectorUnit& unit_;
-  std::int64_t steps_;
+  i64 steps_;
   std::vector<int> fixed_;
 };
 

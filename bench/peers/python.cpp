@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace axisloom::bench {
 namespace {
@@ -28,7 +27,7 @@ class PythonPeer final : public Contestant {
   double flush_cache(CacheFlusher& shared) override {
     if (workload().device().info().kind == Kind::cpu) return shared.flush();
     const double start = now();  // by its own process: after another's the next launch would be late
-    request("flush", static_cast<std::int64_t>(shared.written_bytes()));
+    request("flush", i64(shared.written_bytes()));
     return now() - start;
   }
   const std::byte* result() override {
@@ -37,7 +36,7 @@ class PythonPeer final : public Contestant {
   }
 
  private:
-  nlohmann::json request(const char* what, std::int64_t value = 0) {
+  nlohmann::json request(const char* what, i64 value = 0) {
     nlohmann::json json{{"do", what}, {"peer", name()}, {"value", value}, {"kind", "move"}};
     if (workload().product()) json["kind"] = "matmul";
     if (const auto& reduction = workload().reduction()) {
@@ -50,8 +49,8 @@ class PythonPeer final : public Contestant {
   Worker& worker_;
 };
 
-bool contiguous(const core::Move& move, std::int64_t core::Loop::*stride) {
-  std::int64_t expected = 1;
+bool contiguous(const core::Move& move, i64 core::Loop::*stride) {
+  i64 expected = 1;
   for (auto axis = move.axes.rbegin(); axis != move.axes.rend(); ++axis) {
     if ((*axis).*stride != expected) return false;
     expected *= axis->extent;
@@ -78,7 +77,7 @@ std::string arithmetic_obstacle(const Workload& workload, bool into_existing, bo
 std::string move_obstacle(const core::Move& move, bool into_existing, bool torch) {
   const auto negative = [](const core::Loop& axis) { return axis.in < 0; };
   if (move.tail) return "has no single call that fills a tail with zeros";
-  if (torch && std::any_of(move.axes.begin(), move.axes.end(), negative)) return "has no negative strides";
+  if (torch && std::ranges::any_of(move.axes, negative)) return "has no negative strides";
   if (into_existing) return {};
   if (!contiguous(move, &core::Loop::out)) return "makes contiguous arrays only";
   if (contiguous(move, &core::Loop::in)) return "would not copy: the array is contiguous already";

@@ -9,55 +9,54 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace axisloom::bench {
 namespace {
 
-using Words [[gnu::vector_size(64), gnu::may_alias, gnu::aligned(8)]] = std::uint64_t;
+using Words [[gnu::vector_size(64), gnu::may_alias, gnu::aligned(8)]] = u64;
 
-constexpr std::int64_t vector_bytes = sizeof(Words);
+constexpr i64 vector_bytes = sizeof(Words);
 
-std::uint64_t total(const Words& words) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < sizeof(Words) / sizeof(std::uint64_t); ++i) sum += words[i];
+u64 total(const Words& words) {
+  u64 sum = 0;
+  for (size_t i = 0; i < sizeof(Words) / sizeof(u64); ++i) sum += words[i];
   return sum;
 }
 
 /// The sum of `bytes` (a multiple of 64) in blocks of `streams` runs of `run` bytes side by side, each line asked for
 /// `ahead` bytes before: several runs keep more of the prefetchers at work than one.
-template <std::int64_t streams, std::int64_t run, std::int64_t ahead>
-[[gnu::always_inline]] inline std::uint64_t add_up(const std::byte* from, std::int64_t bytes) {
+template <i64 streams, i64 run, i64 ahead>
+[[gnu::always_inline]] inline u64 add_up(const std::byte* from, i64 bytes) {
   Words sums[streams] = {};
-  std::int64_t block = 0;
+  i64 block = 0;
   for (; block + streams * run <= bytes; block += streams * run)
-    for (std::int64_t at = 0; at < run; at += vector_bytes)
-      for (std::int64_t stream = 0; stream < streams; ++stream) {
+    for (i64 at = 0; at < run; at += vector_bytes)
+      for (i64 stream = 0; stream < streams; ++stream) {
         const std::byte* const line = from + block + stream * run + at;
         if (ahead != 0) __builtin_prefetch(line + ahead);
         sums[stream] += *reinterpret_cast<const Words*>(line);
       }
   for (; block < bytes; block += vector_bytes) sums[0] += *reinterpret_cast<const Words*>(from + block);
-  std::uint64_t sum = 0;
+  u64 sum = 0;
   for (const Words& part : sums) sum += total(part);
   return sum;
 }
 
-using Reader = std::uint64_t (*)(const std::byte*, std::int64_t);
+using Reader = u64 (*)(const std::byte*, i64);
 
-template <std::int64_t streams, std::int64_t run, std::int64_t ahead>
-std::uint64_t read_plain(const std::byte* from, std::int64_t bytes) {
+template <i64 streams, i64 run, i64 ahead>
+u64 read_plain(const std::byte* from, i64 bytes) {
   return add_up<streams, run, ahead>(from, bytes);
 }
 #ifdef AXISLOOM_AVX512
-template <std::int64_t streams, std::int64_t run, std::int64_t ahead>
-AXISLOOM_AVX512 std::uint64_t read_avx512(const std::byte* from, std::int64_t bytes) {
+template <i64 streams, i64 run, i64 ahead>
+AXISLOOM_AVX512 u64 read_avx512(const std::byte* from, i64 bytes) {
   return add_up<streams, run, ahead>(from, bytes);
 }
 #endif
 
-template <std::int64_t streams, std::int64_t run, std::int64_t ahead>
+template <i64 streams, i64 run, i64 ahead>
 Reader reader() {
 #ifdef AXISLOOM_AVX512
   if (__builtin_cpu_supports("avx512dq")) return read_avx512<streams, run, ahead>;
@@ -65,14 +64,14 @@ Reader reader() {
   return read_plain<streams, run, ahead>;
 }
 
-constexpr std::int64_t page = 4096;
-constexpr std::int64_t long_run = 8 * page + 256;  // begins in other sets of a cache than the next
-constexpr std::int64_t least_bytes = 16 * page;    // a block of the shortest way
+constexpr i64 page = 4096;
+constexpr i64 long_run = 8 * page + 256;  // begins in other sets of a cache than the next
+constexpr i64 least_bytes = 16 * page;    // a block of the shortest way
 
 /// An order of reading, and the bytes that a thread takes at a time.
 struct Way {
   Reader read;
-  std::int64_t share;
+  i64 share;
   const char* name;
 };
 
@@ -90,52 +89,50 @@ class Read final : public Contestant {
       : Contestant(workload, "read",
                    fmt::format("sum of 64-bit words, {}, by {} threads", way.name, workload.team().size()), Role::read),
         way_(way) {
-    for (std::size_t i = 0; i < workload.inputs(); ++i)
-      for (std::int64_t at = 0; at < bytes(i); at += sizeof(std::uint64_t)) want_ += word(i, at);
+    for (size_t i = 0; i < workload.inputs(); ++i)
+      for (i64 at = 0; at < bytes(i); at += sizeof(u64)) want_ += word(i, at);
   }
 
   // Shares are dealt to whoever is free: a core that something else slows down takes fewer.
   Timing run() override {
     const double start = now();
     sums_.assign(workload().team().size(), 0);
-    for (std::size_t i = 0; i < workload().inputs(); ++i) {
-      const std::int64_t even = bytes(i) / workload().team().size() / vector_bytes * vector_bytes;
-      const std::int64_t share = std::min(way_.share, even + vector_bytes);
-      std::atomic<std::int64_t> next = 0;
+    for (size_t i = 0; i < workload().inputs(); ++i) {
+      const i64 even = bytes(i) / workload().team().size() / vector_bytes * vector_bytes;
+      const i64 share = std::min(way_.share, even + vector_bytes);
+      std::atomic<i64> next = 0;
       workload().team().run([&](unsigned member) {
-        std::uint64_t sum = 0;
-        for (std::int64_t at = next.fetch_add(share); at < bytes(i); at = next.fetch_add(share))
+        u64 sum = 0;
+        for (i64 at = next.fetch_add(share); at < bytes(i); at = next.fetch_add(share))
           sum += way_.read(workload().host(i) + at, std::min(share, bytes(i) - at));
         sums_[member] += sum;
       });
     }
     return {now() - start, std::nullopt};
   }
-  void spoil(std::byte value) override { sums_.assign(1, std::to_integer<std::uint64_t>(value)); }
+  void spoil(std::byte value) override { sums_.assign(1, std::to_integer<u64>(value)); }
   Work work() const override {
     double all = 0;
-    for (std::size_t i = 0; i < workload().inputs(); ++i) all += static_cast<double>(bytes(i));
+    for (size_t i = 0; i < workload().inputs(); ++i) all += double(bytes(i));
     return {all, 0};
   }
   Mistakes judge() override {
-    std::uint64_t sum = 0;
-    for (std::uint64_t part : sums_) sum += part;
+    u64 sum = 0;
+    for (u64 part : sums_) sum += part;
     return {.count = sum == want_ ? 0 : 1, .of = "sum"};
   }
 
  private:
-  std::int64_t bytes(std::size_t i) const {
-    return static_cast<std::int64_t>(workload().buffer(i).bytes()) / vector_bytes * vector_bytes;
-  }
-  std::uint64_t word(std::size_t i, std::int64_t at) const {
-    std::uint64_t value = 0;
+  i64 bytes(size_t i) const { return i64(workload().buffer(i).bytes()) / vector_bytes * vector_bytes; }
+  u64 word(size_t i, i64 at) const {
+    u64 value = 0;
     std::memcpy(&value, workload().host(i) + at, sizeof value);
     return value;
   }
 
   Way way_;
-  std::uint64_t want_ = 0;
-  std::vector<std::uint64_t> sums_;
+  u64 want_ = 0;
+  std::vector<u64> sums_;
 };
 
 /// The fastest of the ways on this machine, by the median of some rounds in which each has its turn.
@@ -145,9 +142,9 @@ std::unique_ptr<Contestant> fastest(Workload& workload) {
   for (const Way& way : ways()) candidates.push_back(std::make_unique<Read>(workload, way));
   std::vector<std::array<double, rounds>> seconds(candidates.size());
   for (int round = 0; round < rounds; ++round)
-    for (std::size_t i = 0; i < candidates.size(); ++i) seconds[i][round] = candidates[i]->run().call;
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    for (size_t i = 0; i < candidates.size(); ++i) seconds[i][round] = candidates[i]->run().call;
+  size_t best = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
     std::nth_element(seconds[i].begin(), seconds[i].begin() + rounds / 2, seconds[i].end());
     if (seconds[i][rounds / 2] < seconds[best][rounds / 2]) best = i;
   }
@@ -159,7 +156,7 @@ std::unique_ptr<Contestant> fastest(Workload& workload) {
 Offer offer_read(Workload& workload, Session&) {
   if (workload.move() || workload.limit() != Limit::memory) return Offer::absent("reading says nothing of this job");
   if (workload.host(0) == nullptr) return Offer::absent("the device has memory of its own");
-  if (static_cast<std::int64_t>(workload.buffer(0).bytes()) < least_bytes)
+  if (i64(workload.buffer(0).bytes()) < least_bytes)
     return Offer::absent("the arrays are smaller than the blocks that it reads");
   return {fastest(workload), {}};
 }

@@ -4,31 +4,30 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace axisloom::bench {
 namespace {
 
-constexpr std::array entries{
-    PeerEntry{"axisloom", Role::ours, offer_ours},
-    PeerEntry{"memcpy", Role::copy, offer_memcpy},
-    PeerEntry{"memcpy-1", Role::copy, offer_memcpy_one_thread},
-    PeerEntry{"copy", Role::copy, offer_device_copy},
-    PeerEntry{"read", Role::read, offer_read},
-    PeerEntry{"peak", Role::peak, offer_peak},
-    PeerEntry{"opencv", Role::peer, offer_opencv},
-    PeerEntry{"numpy", Role::peer, offer_numpy},
-    PeerEntry{"numpy-out", Role::peer, offer_numpy_out},
-    PeerEntry{"torch", Role::peer, offer_torch},
-    PeerEntry{"torch-out", Role::peer, offer_torch_out},
-    PeerEntry{"openblas", Role::peer, offer_openblas},
-    PeerEntry{"onednn", Role::peer, offer_onednn},
-    PeerEntry{"cublas", Role::peer, offer_cublas},
-    PeerEntry{"cutensor", Role::peer, offer_cutensor},
-    PeerEntry{"cudnn", Role::peer, offer_cudnn},
-    PeerEntry{"cub", Role::peer, offer_cub},
-    PeerEntry{"clblast", Role::peer, offer_clblast},
+constexpr PeerEntry entries[] = {
+    {"axisloom", Role::ours, offer_ours},
+    {"memcpy", Role::copy, offer_memcpy},
+    {"memcpy-1", Role::copy, offer_memcpy_one_thread},
+    {"copy", Role::copy, offer_device_copy},
+    {"read", Role::read, offer_read},
+    {"peak", Role::peak, offer_peak},
+    {"opencv", Role::peer, offer_opencv},
+    {"numpy", Role::peer, offer_numpy},
+    {"numpy-out", Role::peer, offer_numpy_out},
+    {"torch", Role::peer, offer_torch},
+    {"torch-out", Role::peer, offer_torch_out},
+    {"openblas", Role::peer, offer_openblas},
+    {"onednn", Role::peer, offer_onednn},
+    {"cublas", Role::peer, offer_cublas},
+    {"cutensor", Role::peer, offer_cutensor},
+    {"cudnn", Role::peer, offer_cudnn},
+    {"cub", Role::peer, offer_cub},
+    {"clblast", Role::peer, offer_clblast},
 };
 
 }  // namespace
@@ -61,7 +60,7 @@ bool fits_int(const MatrixTranspose& transpose) {
   return std::max(sizes) <= std::numeric_limits<int>::max();
 }
 
-std::optional<Stored> stored(const Matrix& matrix, std::int64_t rows, std::int64_t columns) {
+std::optional<Stored> stored(const Matrix& matrix, i64 rows, i64 columns) {
   if ((matrix.column == 1 || columns == 1) && (matrix.row >= columns || rows == 1))
     return Stored{false, std::max(matrix.row, columns)};
   if ((matrix.row == 1 || rows == 1) && (matrix.column >= rows || columns == 1))
@@ -73,18 +72,17 @@ std::optional<Gemm> gemm_of(const Product& product) {
   const auto a = stored(product.a, product.m, product.k), b = stored(product.b, product.k, product.n),
              c = stored(product.c, product.m, product.n);
   if (!a || !b || !c || c->transposed) return std::nullopt;
-  for (std::int64_t size : {product.m, product.n, product.k, product.batch, a->pitch, b->pitch, c->pitch})
+  for (i64 size : {product.m, product.n, product.k, product.batch, a->pitch, b->pitch, c->pitch})
     if (size > std::numeric_limits<int>::max()) return std::nullopt;
-  const auto narrow = [](std::int64_t size) { return static_cast<int>(size); };
-  return Gemm{.m = narrow(product.m),
-              .n = narrow(product.n),
-              .k = narrow(product.k),
-              .batch = narrow(product.batch),
+  return Gemm{.m = int(product.m),
+              .n = int(product.n),
+              .k = int(product.k),
+              .batch = int(product.batch),
               .a_transposed = a->transposed,
               .b_transposed = b->transposed,
-              .lda = narrow(a->pitch),
-              .ldb = narrow(b->pitch),
-              .ldc = narrow(c->pitch)};
+              .lda = int(a->pitch),
+              .ldb = int(b->pitch),
+              .ldc = int(c->pitch)};
 }
 
 }  // namespace axisloom::bench

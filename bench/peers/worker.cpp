@@ -15,12 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 
 extern char** environ;
 
@@ -58,14 +56,14 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-nlohmann::json array_json(const std::string& type, std::int64_t offset) {
+nlohmann::json array_json(const std::string& type, i64 offset) {
   return {{"type", type}, {"offset", offset}, {"shape", nlohmann::json::array()}, {"strides", nlohmann::json::array()}};
 }
 
 nlohmann::json array_json(const View& view) {
   nlohmann::json json = array_json(std::string(name(view.dtype)), view.offset);
-  for (std::int64_t extent : view.shape) json["shape"].push_back(extent);
-  for (std::int64_t stride : view.strides) json["strides"].push_back(stride);
+  for (i64 extent : view.shape) json["shape"].push_back(extent);
+  for (i64 stride : view.strides) json["strides"].push_back(stride);
   return json;
 }
 
@@ -78,7 +76,7 @@ struct WorkerArrays {
 WorkerArrays arrays_of(const Workload& workload) {
   WorkerArrays arrays;
   if (!workload.merged()) {
-    for (std::size_t i = 0; i < workload.inputs(); ++i) arrays.inputs.push_back(array_json(workload.in(i)));
+    for (size_t i = 0; i < workload.inputs(); ++i) arrays.inputs.push_back(array_json(workload.in(i)));
     arrays.output = array_json(workload.out());
     return arrays;
   }
@@ -112,10 +110,10 @@ void SharedMemory::unmap() noexcept {
   mapped_ = {};
 }
 
-void SharedMemory::reserve(std::size_t bytes) {
+void SharedMemory::reserve(size_t bytes) {
   if (mapped_.size() >= bytes) return;
   unmap();
-  if (ftruncate(file(), static_cast<off_t>(bytes)) != 0) fail_system("ftruncate");
+  if (ftruncate(file(), off_t(bytes)) != 0) fail_system("ftruncate");
   void* const start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file(), 0);
   if (start == MAP_FAILED) fail_system("mmap");
   mapped_ = {static_cast<std::byte*>(start), bytes};
@@ -149,7 +147,7 @@ void Worker::start(int its_socket) {
 
 std::string Worker::receive_line() {
   while (true) {
-    if (const std::size_t end = received_.find('\n'); end != std::string::npos) {
+    if (const size_t end = received_.find('\n'); end != std::string::npos) {
       std::string line = received_.substr(0, end);
       received_.erase(0, end + 1);
       return line;
@@ -159,17 +157,17 @@ std::string Worker::receive_line() {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) fail(fmt::format("the Python worker has not answered for {} s", patience_seconds));
     if (got <= 0) fail("the Python worker has ended");
-    received_.append(part.data(), static_cast<std::size_t>(got));
+    received_.append(part.data(), size_t(got));
   }
 }
 
 nlohmann::json Worker::ask(const nlohmann::json& request) {
   const std::string line = request.dump() + "\n";
-  for (std::size_t sent = 0; sent < line.size();) {
+  for (size_t sent = 0; sent < line.size();) {
     const ssize_t part = send(socket_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (part < 0 && errno == EINTR) continue;
     if (part <= 0) fail("the Python worker has ended");
-    sent += static_cast<std::size_t>(part);
+    sent += size_t(part);
   }
   const nlohmann::json reply = nlohmann::json::parse(receive_line(), nullptr, false);
   if (!reply.is_object()) fail("the Python worker gave no sensible answer");
@@ -191,8 +189,8 @@ void Worker::load(const Workload& workload) {
   const int card = info.kind == Kind::gpu ? (info.api == Api::cuda ? info.index : 0) : -1;
   ask({{"do", "begin"}, {"cuda", card}});
   const WorkerArrays arrays = arrays_of(workload);
-  for (std::size_t i = 0; i < arrays.inputs.size(); ++i) {
-    const std::size_t bytes = workload.buffer(i).bytes();
+  for (size_t i = 0; i < arrays.inputs.size(); ++i) {
+    const size_t bytes = workload.buffer(i).bytes();
     memory_.reserve(bytes);
     fill_on_host(workload.team(), workload.data(i), memory().first(bytes));
     ask({{"do", "input"}, {"array", arrays.inputs[i]}, {"bytes", bytes}});

@@ -3,6 +3,7 @@
 
 #include "bench/workload.hpp"
 
+#include "core/not_copied.hpp"
 #include "io/file.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,27 +17,23 @@
 namespace axisloom::bench {
 
 /// A process that is waited for.
-class ChildProcess {
+class ChildProcess : core::NotCopied {
  public:
   ChildProcess() = default;
   ~ChildProcess();
-  ChildProcess(const ChildProcess&) = delete;
-  ChildProcess& operator=(const ChildProcess&) = delete;
   pid_t id = -1;
 };
 
 /// Memory of a file, mapped and shared.
-class SharedMemory {
+class SharedMemory : core::NotCopied {
  public:
   SharedMemory();
   ~SharedMemory();
-  SharedMemory(const SharedMemory&) = delete;
-  SharedMemory& operator=(const SharedMemory&) = delete;
 
   int file() const noexcept { return file_.get(); }
   std::span<std::byte> span() const noexcept { return mapped_; }
   /// At least so many bytes; the contents may be lost.
-  void reserve(std::size_t bytes);
+  void reserve(size_t bytes);
 
  private:
   void unmap() noexcept;

@@ -1,8 +1,8 @@
 """Runs NumPy's and PyTorch's own ways of doing an operation, and times them. Started by the benchmark, which checks the
 results.
 
-A request is a line of JSON on standard input, its reply a line on standard output; arrays are exchanged through the memory
-file 3. Each request names what to do:
+A request is a line of JSON on standard input, its reply a line on standard output; arrays are exchanged through the
+memory file 3. Each request names what to do:
   facts     which libraries there are
   begin     forget all arrays
   input     take over an input
@@ -32,8 +32,8 @@ torch = None
 
 # Of moves only the size of an element counts.
 TYPES = {"move1": "u1", "move2": "i2", "move4": "f4", "move8": "f8", "move16": "c16",
-         "u8": "u1", "i8": "i1", "bool": "?", "u16": "u2", "i16": "i2", "f16": "f2", "bf16": "u2", "u32": "u4", "i32": "i4",
-         "f32": "f4", "u64": "u8", "i64": "i8", "f64": "f8", "c64": "c8", "c128": "c16"}
+         "u8": "u1", "i8": "i1", "bool": "?", "u16": "u2", "i16": "i2", "f16": "f2", "bf16": "u2", "u32": "u4",
+         "i32": "i4", "f32": "f4", "u64": "u8", "i64": "i8", "f64": "f8", "c64": "c8", "c128": "c16"}
 
 
 def import_torch():
@@ -58,8 +58,8 @@ def facts(request):
 
 
 def shared_memory(size):
-    """The memory shared with the benchmark, at least so large: mapped again only when it has grown, and on a card's machine
-    pinned, since fetching a result through fresh pages takes far longer than making it."""
+    """The memory shared with the benchmark, at least so large: mapped again only when it has grown, and on a card's
+    machine pinned, since fetching a result through fresh pages takes far longer than making it."""
     global mapping
     if mapping is None or len(mapping) < size:
         old, mapping = mapping, mmap.mmap(MEMORY_FILE, 0)
@@ -75,8 +75,8 @@ def address(memory):
 
 
 class Array:
-    """One array in memory of its own: on the card where the job is there, else ordinary memory as a user of these libraries
-    has it."""
+    """One array in memory of its own: on the card where the job is there, else ordinary memory as a user of these
+    libraries has it."""
 
     def __init__(self, request, contents):
         layout = request["array"]
@@ -169,7 +169,8 @@ def calls(request):
         wake(library, operands)
         if library is torch:
             return lambda: torch.matmul(*operands), lambda: torch.matmul(*operands, out=target)
-        return lambda: numpy.matmul(*operands, dtype=target.dtype), lambda: numpy.matmul(*operands, out=target, dtype=target.dtype)
+        dtype = target.dtype
+        return lambda: numpy.matmul(*operands, dtype=dtype), lambda: numpy.matmul(*operands, out=target, dtype=dtype)
     axes = tuple(request["axes"])
     if library is torch:
         reduce = {"min": "amin", "max": "amax"}.get(kind, kind)
@@ -237,8 +238,8 @@ def make_output(request):
 
 
 inputs, output, result, scrap, mapping, cuda = [], None, None, None, None, -1
-DO = {"facts": facts, "begin": begin, "input": take_input, "output": make_output, "run": run, "spoil": spoil, "flush": flush,
-      "fetch": fetch}
+DO = {"facts": facts, "begin": begin, "input": take_input, "output": make_output, "run": run, "spoil": spoil,
+      "flush": flush, "fetch": fetch}
 for line in sys.stdin:
     request = json.loads(line)
     try:

@@ -27,10 +27,14 @@
 namespace axisloom::cli {
 namespace {
 
+using harness::Case;
+using harness::CheckSettings;
+using harness::Outcome;
+
 struct CheckOptions {
   std::vector<std::string> lines;
   std::vector<std::string> files;
-  std::int64_t random = 0;
+  i64 random = 0;
   std::string part;
   std::string candidate;
   std::string profile;
@@ -47,17 +51,17 @@ struct CheckOptions {
 };
 
 // Each takes up to two hundred runs, so of a fault that shows everywhere only the first few are made smaller.
-constexpr std::int64_t most_minimised = 3;
+constexpr i64 most_minimised = 3;
 
 struct Tally {
-  std::int64_t cases = 0, passed = 0, failed = 0, refused = 0, skipped = 0;
-  std::map<std::string, std::int64_t> seen;  // how often an operation, a dtype or an option was named
+  i64 cases = 0, passed = 0, failed = 0, refused = 0, skipped = 0;
+  std::map<std::string, i64> seen;  // how often an operation, a dtype or an option was named
   nlohmann::ordered_json failures = nlohmann::ordered_json::array();
 };
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
   return result;
 }
 
@@ -85,8 +89,7 @@ Device open_asked_device(const Context& context) {
   return device;
 }
 
-std::string repeat_command(const harness::Case& c, const harness::CheckSettings& settings,
-                           const harness::Outcome& outcome) {
+std::string repeat_command(const Case& c, const CheckSettings& settings, const Outcome& outcome) {
   std::string command =
       fmt::format("axisloom check --device {} --seed {}", settings.device.info().spec(), settings.seed);
   if (!settings.profile.empty()) command += " --profile " + settings.profile;
@@ -99,21 +102,20 @@ std::string repeat_command(const harness::Case& c, const harness::CheckSettings&
 }
 
 /// The simplest case that fails as this one does, with the command that repeats it.
-void add_minimised(const harness::Case& c, const harness::CheckSettings& settings, const harness::Outcome& outcome,
+void add_minimised(const Case& c, const CheckSettings& settings, const Outcome& outcome,
                    nlohmann::ordered_json& entry) {
-  harness::Case like = c;
+  Case like = c;
   like.options.candidate = outcome.candidate.empty() ? c.options.candidate : "";
   like.text = text_of(like);
-  harness::Case smallest = harness::minimise(
-      like, [&](const harness::Case& simpler) { return harness::fails_alike(simpler, settings, outcome); });
+  Case smallest =
+      harness::minimise(like, [&](const Case& simpler) { return harness::fails_alike(simpler, settings, outcome); });
   if (smallest.text == like.text) return;
   const std::string command = repeat_command(smallest, settings, outcome);
   entry["minimal"] = command;
   say(fmt::format("  smallest case that fails the same way: {}", command));
 }
 
-void count_failure(const harness::Case& c, const harness::CheckSettings& settings, const harness::Outcome& outcome,
-                   Tally& tally) {
+void count_failure(const Case& c, const CheckSettings& settings, const Outcome& outcome, Tally& tally) {
   ++tally.failed;
   const std::string command = repeat_command(c, settings, outcome);
   nlohmann::ordered_json entry{
@@ -123,42 +125,40 @@ void count_failure(const harness::Case& c, const harness::CheckSettings& setting
   tally.failures.push_back(std::move(entry));
 }
 
-void count(const harness::Case& c, const harness::CheckSettings& settings, const harness::Outcome& outcome,
-           const Context& context, Tally& tally) {
+void count(const Case& c, const CheckSettings& settings, const Outcome& outcome, const Context& context, Tally& tally) {
   switch (outcome.kind) {
-    case harness::Outcome::Kind::passed:
+    case Outcome::Kind::passed:
       ++tally.passed;
       break;
-    case harness::Outcome::Kind::refused:
+    case Outcome::Kind::refused:
       ++tally.refused;
       if (context.verbose) say(fmt::format("refused by {}: {}: {}", outcome.candidate, c.text, outcome.message));
       break;
-    case harness::Outcome::Kind::failed:
+    case Outcome::Kind::failed:
       count_failure(c, settings, outcome, tally);
       break;
   }
 }
 
 // The operation, the dtypes, and what stands before "=" or is a word of its own, such as in-place.
-void count_words(const harness::Case& c, Tally& tally) {
+void count_words(const Case& c, Tally& tally) {
   ++tally.seen[c.op.name];
   for (Dtype dtype : c.dtypes) ++tally.seen[std::string(name(dtype))];
   const std::vector<std::string> words = harness::words_of(c.text);
-  for (std::size_t i = 3 + c.op.arguments.size(); i < words.size(); ++i) {
-    const std::size_t equals = words[i].find('=');
+  for (size_t i = 3 + c.op.arguments.size(); i < words.size(); ++i) {
+    const size_t equals = words[i].find('=');
     const std::string key = words[i].substr(0, equals);
-    const bool length =
-        std::any_of(c.op.lengths.begin(), c.op.lengths.end(), [&](const auto& l) { return l.first == key; });
+    const bool length = std::ranges::any_of(c.op.lengths, [&](const auto& l) { return l.first == key; });
     if (!length) ++tally.seen[key == "expect" ? words[i] : key];
   }
 }
 
-std::string place_of(const harness::CheckSettings& settings) {
+std::string place_of(const CheckSettings& settings) {
   const std::string place = settings.device.impl()->compiled_for().label();
   return settings.profile.empty() ? place : fmt::format("{}, planned as for {}", place, settings.profile);
 }
 
-void report(const Tally& tally, double seconds, const jit::CacheStats& before, const harness::CheckSettings& settings,
+void report(const Tally& tally, double seconds, const jit::CacheStats& before, const CheckSettings& settings,
             const Context& context) {
   const jit::CacheStats now = jit::cache_stats();
   if (context.format == harness::Format::json) {
@@ -186,13 +186,12 @@ void report(const Tally& tally, double seconds, const jit::CacheStats& before, c
                   place_of(settings), now.compiles - before.compiles, now.disk_hits - before.disk_hits));
 }
 
-void run_all(const harness::CaseSource& cases, harness::CheckSettings settings, const CheckOptions& options,
-             Context& context) {
+void run_all(const harness::CaseSource& cases, CheckSettings settings, const CheckOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const jit::CacheStats before = jit::cache_stats();
   Tally tally;
-  for (std::int64_t i = 0; i < cases.count(); ++i) {
-    const harness::Case c = cases.at(i);
+  for (i64 i = 0; i < cases.count(); ++i) {
+    const Case c = cases.at(i);
     if (c.slow ? !options.slow && !options.slow_only : options.slow_only) {
       ++tally.skipped;
       continue;
@@ -202,7 +201,7 @@ void run_all(const harness::CaseSource& cases, harness::CheckSettings settings, 
     if (!context.quiet && tally.cases % 16 == 1)
       show_progress(fmt::format("[{}/{}] {}", tally.cases, cases.count(), c.text.substr(0, 60)));
     if (!options.keep.empty()) settings.keep = fmt::format("{}/{}", options.keep, tally.cases);
-    for (const harness::Outcome& outcome : harness::run_case(c, settings)) count(c, settings, outcome, context, tally);
+    for (const Outcome& outcome : harness::run_case(c, settings)) count(c, settings, outcome, context, tally);
     if (options.max_failures > 0 && tally.failed >= options.max_failures) {
       say(fmt::format("stopped after {} failures (--max-failures)", tally.failed));
       break;
@@ -215,7 +214,7 @@ void run_all(const harness::CaseSource& cases, harness::CheckSettings settings, 
 }
 
 /// New every time, and short enough to be typed.
-std::uint64_t fresh_seed() {
+u64 fresh_seed() {
   return std::random_device()();
 }
 
@@ -226,13 +225,13 @@ void run(const CheckOptions& options, Context& context, bool seed_given) {
   const harness::CaseSource cases({options.files, options.lines, options.random, harness::parse_part(options.part)},
                                   context.seed);
   if (options.list) {
-    for (std::int64_t i = 0; i < cases.count(); ++i) {
-      const harness::Case c = cases.at(i);
+    for (i64 i = 0; i < cases.count(); ++i) {
+      const Case c = cases.at(i);
       print(fmt::format("{}{}\n", c.slow ? "slow " : "", c.text));
     }
     return;
   }
-  harness::CheckSettings settings;
+  CheckSettings settings;
   settings.device = open_asked_device(context);
   settings.profile = options.profile;
   if (!options.profile.empty()) settings.device = model::profiled_device(settings.device, options.profile);
@@ -273,9 +272,7 @@ void add_check(CLI::App& app, Context& context) {
                    "Plan for this profile of tuning/devices, and run the kernels on this device")
       ->type_name("NAME")
       ->check(CLI::IsMember(model::profile_names()).description(""));
-  command->add_option("--index", options->index, "64: force 64-bit offsets")
-      ->check(CLI::IsMember({"64", "auto"}).description(""))
-      ->type_name("64|auto");
+  take_only(command->add_option("--index", options->index, "64: force 64-bit offsets"), {"64", "auto"});
   command->add_flag("--checked", options->checked, "Check every access of the kernels against its bounds (slow)");
   command->add_flag("--tight", options->tight,
                     "No canaries: each buffer ends with its array, so that a memory checker sees every overrun");

@@ -28,54 +28,56 @@
 namespace axisloom::cli {
 namespace {
 
+using harness::CheckSettings;
+
 using Contents = std::vector<std::byte>;
 
-constexpr std::size_t queues_of_a_program = 2;
+constexpr size_t queues_of_a_program = 2;
 
 struct ProgramArray {
-  std::size_t buffer = 0;
+  size_t buffer = 0;
   View view;
 };
 
 struct ProgramStep {
   harness::Case c;
-  std::vector<std::size_t> inputs;    // arrays
-  std::optional<std::size_t> output;  // likewise; none: has to be refused
-  std::size_t queue = 0;
+  std::vector<size_t> inputs;    // arrays
+  std::optional<size_t> output;  // likewise; none: has to be refused
+  size_t queue = 0;
 };
 
 struct Program {
   std::string name;
-  std::vector<std::size_t> buffers;  // bytes of each
+  std::vector<size_t> buffers;  // bytes of each
   std::vector<ProgramArray> arrays;
   std::vector<ProgramStep> steps;
-  std::size_t begin = 0, bytes = 0;  // in the file of data
+  size_t begin = 0, bytes = 0;  // in the file of data
 };
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
-std::size_t index_below(const std::string& text, std::size_t count, const char* what) {
+size_t index_below(const std::string& text, size_t count, const char* what) {
   const auto value = harness::parse_integer(text);
-  if (!value || *value < 0 || static_cast<std::size_t>(*value) >= count)
+  if (!value || *value < 0 || size_t(*value) >= count)
     throw Error(Errc::usage, fmt::format("there is no {} {}", what, text));
-  return static_cast<std::size_t>(*value);
+  return size_t(*value);
 }
 
-std::int64_t whole_number(const std::string& text) {
+i64 whole_number(const std::string& text) {
   const auto value = harness::parse_integer(text);
   if (!value) throw Error(Errc::usage, fmt::format("\"{}\" is not a number", text));
   return *value;
 }
 
-void require_words(const std::vector<std::string>& words, std::size_t count) {
+void require_words(const std::vector<std::string>& words, size_t count) {
   if (words.size() < count) throw Error(Errc::usage, "the line is too short");
 }
 
 void add_buffers(Program& program, const std::vector<std::string>& words) {
   for (auto word = words.begin() + 1; word != words.end(); ++word) {
-    const std::int64_t bytes = whole_number(*word);
+    const i64 bytes = whole_number(*word);
     if (bytes < 0) throw Error(Errc::usage, "a buffer has 0 bytes or more");
-    program.buffers.push_back(static_cast<std::size_t>(bytes));
+    program.buffers.push_back(size_t(bytes));
     program.bytes += program.buffers.back();
   }
 }
@@ -120,7 +122,7 @@ void read_program_line(std::vector<Program>& programs, const std::string& line) 
   const std::string& kind = words.front();
   if (kind == "program") {
     require_words(words, 2);
-    const std::size_t begin = programs.empty() ? 0 : programs.back().begin + programs.back().bytes;
+    const size_t begin = programs.empty() ? 0 : programs.back().begin + programs.back().bytes;
     programs.push_back({.name = words[1], .buffers = {}, .arrays = {}, .steps = {}, .begin = begin});
   } else if (programs.empty()) {
     throw Error(Errc::usage, "the file does not begin with a program");
@@ -151,14 +153,14 @@ std::vector<Program> read_programs(const std::string& path) {
 
 /// An error of the library, and the step whose it was.
 struct StepRefused {
-  std::size_t step;
+  size_t step;
   Error error;
 };
 
 /// One run of one program.
 class ProgramRun {
  public:
-  ProgramRun(const Program& program, std::span<const std::byte> data, const harness::CheckSettings& settings)
+  ProgramRun(const Program& program, std::span<const std::byte> data, const CheckSettings& settings)
       : program_(program), data_(data.subspan(program.begin, program.bytes)), settings_(settings) {
     for (Queue& queue : queues_) queue = settings.device.queue();
   }
@@ -166,21 +168,21 @@ class ProgramRun {
   /// Makes every plan, or throws StepRefused. Returns whether there is something to run: false when a step without an
   /// output got its plan, which is the last one.
   bool plan_steps() {
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    for (size_t i = 0; i < program_.steps.size(); ++i) {
       plans_.push_back(attempt(i, [&] { return plan_of(program_.steps[i]); }));
       if (!program_.steps[i].output) return false;
     }
     return true;
   }
 
-  std::size_t planned() const { return plans_.size(); }
+  size_t planned() const { return plans_.size(); }
 
   /// Queues everything, waits once, and returns what the buffers hold.
   Contents run() {
     Contents result(data_.begin(), data_.end());
     try {
       write_buffers();
-      for (std::size_t i = 0; i < plans_.size(); ++i) attempt(i, [&] { return run_step(i); });
+      for (size_t i = 0; i < plans_.size(); ++i) attempt(i, [&] { return run_step(i); });
       read_buffers(result);
     } catch (...) {
       for (const Queue& queue : queues_) queue.finish();  // nothing may use this memory any longer
@@ -191,7 +193,7 @@ class ProgramRun {
 
  private:
   template <class Do>
-  auto attempt(std::size_t step, Do&& what) -> decltype(what()) {
+  auto attempt(size_t step, Do&& what) -> decltype(what()) {
     try {
       return what();
     } catch (const Error& error) {
@@ -202,7 +204,7 @@ class ProgramRun {
 
   Plan plan_of(const ProgramStep& step) const {
     std::vector<View> views;
-    for (const std::size_t input : step.inputs) views.push_back(program_.arrays[input].view);
+    for (const size_t input : step.inputs) views.push_back(program_.arrays[input].view);
     views.push_back(step.output ? program_.arrays[*step.output].view : result_view(step.c.op, views));
     PlanOptions options = step.c.options;
     options.in_place = step.c.in_place;
@@ -212,8 +214,8 @@ class ProgramRun {
   }
 
   void write_buffers() {
-    std::size_t at = 0;
-    for (const std::size_t bytes : program_.buffers) {
+    size_t at = 0;
+    for (const size_t bytes : program_.buffers) {
       buffers_.push_back(settings_.device.allocate(bytes));
       if (bytes > 0) last_.front() = queues_.front().write(buffers_.back(), 0, data_.subspan(at, bytes));
       at += bytes;
@@ -221,17 +223,17 @@ class ProgramRun {
   }
 
   /// The last commands of all queues but one.
-  std::vector<Event> others(std::size_t queue) const {
+  std::vector<Event> others(size_t queue) const {
     std::vector<Event> events;
-    for (std::size_t i = 0; i < last_.size(); ++i)
+    for (size_t i = 0; i < last_.size(); ++i)
       if (i != queue && last_[i].impl()) events.push_back(last_[i]);
     return events;
   }
 
-  Event run_step(std::size_t i) {
+  Event run_step(size_t i) {
     const ProgramStep& step = program_.steps[i];
     std::vector<Buffer> buffers;
-    for (const std::size_t input : step.inputs) buffers.push_back(buffers_[program_.arrays[input].buffer]);
+    for (const size_t input : step.inputs) buffers.push_back(buffers_[program_.arrays[input].buffer]);
     buffers.push_back(buffers_[program_.arrays[*step.output].buffer]);
     const Event event = plans_[i].run(queues_[step.queue], buffers, {}, others(step.queue));
     if (event.impl()) last_[step.queue] = event;  // none where there was nothing to do
@@ -239,10 +241,10 @@ class ProgramRun {
   }
 
   void read_buffers(Contents& result) {
-    std::size_t at = 0;
+    size_t at = 0;
     Event end;
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      const std::size_t bytes = program_.buffers[i];
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      const size_t bytes = program_.buffers[i];
       if (bytes > 0) end = queues_.front().read(buffers_[i], 0, std::span(result).subspan(at, bytes), others(0));
       at += bytes;
     }
@@ -251,7 +253,7 @@ class ProgramRun {
 
   const Program& program_;
   std::span<const std::byte> data_;
-  const harness::CheckSettings& settings_;
+  const CheckSettings& settings_;
   std::array<Queue, queues_of_a_program> queues_;
   std::array<Event, queues_of_a_program> last_;
   std::vector<Plan> plans_;
@@ -269,15 +271,15 @@ struct ProgramOutcome {
 
 std::string one_line_of(const Error& error) {
   std::string text = error.what();
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::ranges::replace(text, '\n', ' ');
   return text;
 }
 
 /// The outcome of one run, and into `result` what it left.
-std::string outcome_of(const Program& program, std::span<const std::byte> data, const harness::CheckSettings& settings,
+std::string outcome_of(const Program& program, std::span<const std::byte> data, const CheckSettings& settings,
                        Contents& result) {
-  result.assign(data.begin() + static_cast<std::ptrdiff_t>(program.begin),
-                data.begin() + static_cast<std::ptrdiff_t>(program.begin + program.bytes));
+  result.assign(data.begin() + std::ptrdiff_t(program.begin),
+                data.begin() + std::ptrdiff_t(program.begin + program.bytes));
   try {
     ProgramRun run(program, data, settings);
     if (!run.plan_steps()) return fmt::format("accepted {}", run.planned() - 1);
@@ -292,8 +294,7 @@ std::string outcome_of(const Program& program, std::span<const std::byte> data, 
 /// one plan at the same time.
 class ProgramQueue {
  public:
-  ProgramQueue(const std::vector<Program>& programs, std::span<const std::byte> data,
-               const harness::CheckSettings& settings)
+  ProgramQueue(const std::vector<Program>& programs, std::span<const std::byte> data, const CheckSettings& settings)
       : programs_(programs), data_(data), settings_(settings), outcomes_(programs.size()) {}
 
   std::vector<ProgramOutcome> run(int thread_count) {
@@ -308,16 +309,16 @@ class ProgramQueue {
  private:
   void work() {
     try {
-      const std::size_t runs = 1 + static_cast<std::size_t>(settings_.repeat);
-      for (std::size_t i = next_++; i < runs * programs_.size(); i = next_++) settle(i / runs, i % runs);
+      const size_t runs = 1 + size_t(settings_.repeat);
+      for (size_t i = next_++; i < runs * programs_.size(); i = next_++) settle(i / runs, i % runs);
     } catch (...) {
       const std::lock_guard lock(failure_mutex_);
       failure_ = std::current_exception();
-      next_ = programs_.size() * (1 + static_cast<std::size_t>(settings_.repeat));  // for the others to stop
+      next_ = programs_.size() * (1 + size_t(settings_.repeat));  // for the others to stop
     }
   }
 
-  void settle(std::size_t program, std::size_t run) {
+  void settle(size_t program, size_t run) {
     Contents result;
     const std::string text = outcome_of(programs_[program], data_, settings_, result);
     ProgramOutcome& outcome = outcomes_[program];
@@ -332,9 +333,9 @@ class ProgramQueue {
 
   const std::vector<Program>& programs_;
   std::span<const std::byte> data_;
-  const harness::CheckSettings& settings_;
+  const CheckSettings& settings_;
   std::vector<ProgramOutcome> outcomes_;
-  std::atomic<std::size_t> next_ = 0;
+  std::atomic<size_t> next_ = 0;
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
 };
@@ -342,7 +343,7 @@ class ProgramQueue {
 void write_outcomes(const std::string& folder, const std::vector<Program>& programs,
                     const std::vector<ProgramOutcome>& outcomes) {
   io::OutputFile results(folder + "/results"), lines(folder + "/outcomes");
-  for (std::size_t i = 0; i < programs.size(); ++i) {
+  for (size_t i = 0; i < programs.size(); ++i) {
     results.write(outcomes[i].result);
     lines.write(fmt::format("{} {}\n", programs[i].name, outcomes[i].text));
   }
@@ -366,21 +367,21 @@ void add_program_options(CLI::App& check, Programs& programs) {
       ->check(CLI::PositiveNumber.description(""));
 }
 
-bool check_programs(const Programs& from, const harness::CheckSettings& settings) {
+bool check_programs(const Programs& from, const CheckSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   const jit::CacheStats before = jit::cache_stats();
   const std::vector<Program> programs = read_programs(from.file);
   const io::InputFile file(from.file + ".data");
   Contents data(file.size());
   file.read_at(0, data);
-  const std::size_t bytes = programs.empty() ? 0 : programs.back().begin + programs.back().bytes;
+  const size_t bytes = programs.empty() ? 0 : programs.back().begin + programs.back().bytes;
   if (data.size() != bytes)
     throw Error(Errc::usage,
                 fmt::format("the buffers of the programs have {} bytes, {}.data {}", bytes, from.file, data.size()));
   const std::vector<ProgramOutcome> outcomes = ProgramQueue(programs, data, settings).run(from.threads);
   write_outcomes(settings.keep, programs, outcomes);
   const auto count = [&](std::string_view word) {
-    return std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& o) { return o.text.starts_with(word); });
+    return std::ranges::count_if(outcomes, [&](const auto& o) { return o.text.starts_with(word); });
   };
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   print(fmt::format(

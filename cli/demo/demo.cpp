@@ -20,6 +20,8 @@
 namespace axisloom::cli {
 namespace {
 
+using io::HostArray;
+
 namespace fs = std::filesystem;
 
 struct DemoOptions {
@@ -37,23 +39,23 @@ PlanOptions textbook_tile() {
 }
 
 // Pictures that are neither grey nor colour do not come out of the readers, so rank tells them apart.
-void show_picture(Show& show, const io::HostArray& picture, const std::string& name) {
+void show_picture(Show& show, const HostArray& picture, const std::string& name) {
   const bool grey = picture.view.rank() == 2;
   show.step("transpose", grey ? transpose() : rearrange("h w c -> w h c"), picture, name + "-transposed.png");
   if (grey && picture.view.dtype == Dtype::u8)
     show.step("the textbook's way", transpose(), picture, "", textbook_tile());
 }
 
-void show_planes(Show& show, const io::HostArray& picture, const std::string& name) {
-  const io::HostArray planes = show.step("HWC to CHW", rearrange("h w c -> c h w"), picture, name + "-planes.npy");
+void show_planes(Show& show, const HostArray& picture, const std::string& name) {
+  const HostArray planes = show.step("HWC to CHW", rearrange("h w c -> c h w"), picture, name + "-planes.npy");
   show.step_to("and back", rearrange("c h w -> h w c"), std::span(&planes, 1), picture);
 }
 
-void show_channels(Show& show, std::uint64_t seed) {
-  constexpr std::int64_t channels = 50;  // not a multiple of 32: the last block has a tail of zeros
-  io::HostArray input = io::HostArray::allocate(View::contiguous(Dtype::i8, {2, channels, 56, 56}));
+void show_channels(Show& show, u64 seed) {
+  constexpr i64 channels = 50;  // not a multiple of 32: the last block has a tail of zeros
+  HostArray input = HostArray::allocate(View::contiguous(Dtype::i8, {2, channels, 56, 56}));
   harness::Random(seed).fill(input.span());
-  const io::HostArray packed = show.step("NCHW to NC/32HW32", relayout("NCHW", "NC/32HW32"), input, "channels.npy");
+  const HostArray packed = show.step("NCHW to NC/32HW32", relayout("NCHW", "NC/32HW32"), input, "channels.npy");
   show.step_to("and back", relayout("NC/32HW32", "NCHW", channels), std::span(&packed, 1), input);
 }
 
@@ -70,8 +72,8 @@ void run(const DemoOptions& options, Context& context) {
   make_folder(options.folder);
   Show show(device, options.folder);
   if (options.picture.empty()) {
-    const io::HostArray grey = grey_card();
-    const io::HostArray colour = colour_card();
+    const HostArray grey = grey_card();
+    const HostArray colour = colour_card();
     show.save(grey, "card.png");
     show.save(colour, "colour-card.png");
     show_picture(show, grey, "card");
@@ -80,7 +82,7 @@ void run(const DemoOptions& options, Context& context) {
     show_product(show);
     show_sum(show);
   } else {
-    const io::HostArray picture = read_file(options.picture, {});
+    const HostArray picture = read_file(options.picture, {});
     if (!picture.image)
       throw Error(Errc::usage, fmt::format("{} is not a picture", io::printable(options.picture)),
                   "name a .png, .jpg or .pnm file");

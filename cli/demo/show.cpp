@@ -16,6 +16,8 @@
 namespace axisloom::cli {
 namespace {
 
+using io::HostArray;
+
 constexpr int least_runs = 2;  // on a first use PoCL compiles in the untimed run, and in the one after it
 constexpr int most_runs = 20;
 constexpr double most_seconds = 1;  // of further runs: some of the textbook's kernels take their time
@@ -33,18 +35,18 @@ double timed_run(const Plan& plan, const Queue& queue, std::span<const Buffer> b
   return event.impl()->seconds_since(*before);
 }
 
-Done carry_out(const Operation& op, std::span<const io::HostArray> inputs, const Device& device,
+Done carry_out(const Operation& op, std::span<const HostArray> inputs, const Device& device,
                const PlanOptions& options) {
   std::vector<View> views;
-  for (const io::HostArray& input : inputs) views.push_back(input.view);
+  for (const HostArray& input : inputs) views.push_back(input.view);
   views.push_back(result_view(op, views));
-  for (View& view : views) view.align = static_cast<std::int64_t>(device.info().base_alignment);
+  for (View& view : views) view.align = i64(device.info().base_alignment);
   const Plan plan = axisloom::plan(op, views, device, options);
-  Done done{.result = io::HostArray::allocate(views.back()), .report = plan.report()};
+  Done done{.result = HostArray::allocate(views.back()), .report = plan.report()};
   if (const auto operations = ops::entry(op.name).operations) done.operations = operations(op, views);
   const Queue queue = device.queue(true);
   std::vector<Buffer> buffers;
-  for (const io::HostArray& input : inputs) {
+  for (const HostArray& input : inputs) {
     buffers.push_back(device.allocate(input.bytes));
     queue.write(buffers.back(), 0, input.span()).wait();
   }
@@ -70,8 +72,8 @@ harness::Cell rate_cell(double count, double seconds) {
 
 }  // namespace
 
-io::HostArray Show::step(const char* what, const Operation& op, const io::HostArray& input, const std::string& file,
-                         const PlanOptions& options) {
+HostArray Show::step(const char* what, const Operation& op, const HostArray& input, const std::string& file,
+                     const PlanOptions& options) {
   const Done done = carry_out(op, std::span(&input, 1), device_, options);
   const harness::OracleResult oracle = harness::oracle_result(op, std::span(&input, 1), done.result.view);
   const std::byte* const want = oracle.want.memory.get();
@@ -80,8 +82,8 @@ io::HostArray Show::step(const char* what, const Operation& op, const io::HostAr
   return done.result;
 }
 
-io::HostArray Show::step_to(const char* what, const Operation& op, std::span<const io::HostArray> inputs,
-                            const io::HostArray& known, const PlanOptions& options) {
+HostArray Show::step_to(const char* what, const Operation& op, std::span<const HostArray> inputs,
+                        const HostArray& known, const PlanOptions& options) {
   const Done done = carry_out(op, inputs, device_, options);
   const View& view = done.result.view;
   const bool same_kind = view.dtype == known.view.dtype && view.shape == known.view.shape;
@@ -89,15 +91,15 @@ io::HostArray Show::step_to(const char* what, const Operation& op, std::span<con
   return done.result;
 }
 
-void Show::save(const io::HostArray& array, const std::string& file) const {
+void Show::save(const HostArray& array, const std::string& file) const {
   io::write((folder_ / file).string(), array);
 }
 
 void Show::add_row(const char* what, const Done& done, const std::string& file, bool right) {
   right_ = right_ && right;
   table_.add({what, done.report.shapes, done.report.candidate, harness::seconds_cell(done.seconds),
-              rate_cell(static_cast<double>(done.report.bytes_moved), done.seconds),
-              rate_cell(done.operations, done.seconds), right ? "passed" : "DIFFERS", file});
+              rate_cell(double(done.report.bytes_moved), done.seconds), rate_cell(done.operations, done.seconds),
+              right ? "passed" : "DIFFERS", file});
 }
 
 }  // namespace axisloom::cli

@@ -1,10 +1,12 @@
 // Short names for the integers that shapes, strides and kernel parameters are made of; the kernels use the same ones.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace axisloom {
 
+using std::size_t;
 using u8 = std::uint8_t;
 using i32 = std::int32_t;
 using i64 = std::int64_t;

@@ -5,6 +5,9 @@
 // All objects may be used from any thread; a queue's commands run in the order in which they were queued.
 #pragma once
 
+#include "core/integers.hpp"
+#include "core/not_copied.hpp"
+
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
 
@@ -18,6 +21,17 @@
 #include <vector>
 
 namespace axisloom::device {
+
+class Event;
+class Buffer;
+class Program;
+class Queue;
+class Device;
+using SharedEvent = std::shared_ptr<Event>;
+using SharedBuffer = std::shared_ptr<Buffer>;
+using SharedProgram = std::shared_ptr<Program>;
+using SharedQueue = std::shared_ptr<Queue>;
+using SharedDevice = std::shared_ptr<Device>;
 
 class Event {
  public:
@@ -35,16 +49,16 @@ class Event {
 struct Location {
   const void* space =
       nullptr;  // null: the address space of host and cards; else an allocation whose address is unknown
-  std::uint64_t begin = 0;
+  u64 begin = 0;
   bool operator==(const Location&) const = default;
 };
 
 class Buffer {
  public:
   virtual ~Buffer() = default;
-  virtual std::size_t bytes() const noexcept = 0;
+  virtual size_t bytes() const noexcept = 0;
   /// Bytes to which the start is aligned (a power of two), as far as known.
-  virtual std::size_t alignment() const noexcept = 0;
+  virtual size_t alignment() const noexcept = 0;
   /// Host address when the buffer is host memory used in place, else null.
   virtual void* host() const noexcept = 0;
   virtual void* native() const noexcept = 0;  // cl_mem or CUdeviceptr
@@ -71,56 +85,54 @@ struct KernelAttributes {
 /// compute capability 9.0 on. Axes fastest first; the first one is contiguous. In local memory a box is swizzled: of
 /// every eight rows of 128 bytes, 16-byte chunk c of row r stands at c ^ r.
 struct TensorMap {
-  std::size_t begin = 0;                     // bytes from the buffer's start; the address is a multiple of 16
-  std::size_t element = 1;                   // 1, 2, 4 or 8 bytes
-  std::array<std::uint64_t, 3> extent = {};  // elements
-  std::array<std::uint64_t, 2> pitch = {};  // bytes between neighbours along the second and third axis, multiples of 16
-  std::array<std::uint32_t, 3> box = {};    // elements, at most 256 each; 128 bytes along the first axis
+  size_t begin = 0;                // bytes from the buffer's start; the address is a multiple of 16
+  size_t element = 1;              // 1, 2, 4 or 8 bytes
+  std::array<u64, 3> extent = {};  // elements
+  std::array<u64, 2> pitch = {};   // bytes between neighbours along the second and third axis, multiples of 16
+  std::array<u32, 3> box = {};     // elements, at most 256 each; 128 bytes along the first axis
 };
 
 /// One kernel argument: a buffer's address, a map of it by value, or bytes by value.
 struct Arg {
   Buffer* buffer = nullptr;
   const void* data = nullptr;
-  std::size_t size = 0;
+  size_t size = 0;
   const TensorMap* map = nullptr;
 
   static Arg of(Buffer& buffer) { return {&buffer, nullptr, 0}; }
   static Arg of(Buffer& buffer, const TensorMap& map) { return {&buffer, nullptr, 0, &map}; }
-  static Arg bytes(const void* data, std::size_t size) { return {nullptr, data, size}; }
+  static Arg bytes(const void* data, size_t size) { return {nullptr, data, size}; }
 };
 
 /// A one-dimensional grid.
 struct Geometry {
-  std::uint64_t groups = 1;
-  unsigned items = 1;           // per group; equals the kernel's required group size
-  std::size_t local_bytes = 0;  // dynamic local memory; used by CUDA only (OpenCL kernels declare theirs)
-  unsigned cluster = 1;         // groups per cluster; CUDA only
-  bool rehearsal = false;       // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
+  u64 groups = 1;
+  unsigned items = 1;      // per group; equals the kernel's required group size
+  size_t local_bytes = 0;  // dynamic local memory; used by CUDA only (OpenCL kernels declare theirs)
+  unsigned cluster = 1;    // groups per cluster; CUDA only
+  bool rehearsal = false;  // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
 };
 
-using Waits = std::span<const std::shared_ptr<Event>>;
+using Waits = std::span<const SharedEvent>;
 
 /// Memory that runs on a queue share, one after the other; held while a run is queued.
 struct Scratch {
   std::mutex mutex;
-  std::shared_ptr<Buffer> memory;   // contents undefined
-  std::shared_ptr<Buffer> tickets;  // zero between runs
+  SharedBuffer memory;   // contents undefined
+  SharedBuffer tickets;  // zero between runs
 };
 
 /// What throws has queued nothing, or has waited for it.
 class Queue {
  public:
   virtual ~Queue() = default;
-  virtual std::shared_ptr<Event> launch(Program& program, const std::string& kernel, const Geometry& geometry,
-                                        std::span<const Arg> args, Waits waits) = 0;
-  virtual std::shared_ptr<Event> write(Buffer& to, std::size_t offset, std::span<const std::byte> from,
-                                       Waits waits) = 0;
-  virtual std::shared_ptr<Event> read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) = 0;
-  virtual std::shared_ptr<Event> copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
-                                      std::size_t bytes, Waits waits) = 0;
-  virtual std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value,
-                                      Waits waits) = 0;
+  virtual SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry,
+                             std::span<const Arg> args, Waits waits) = 0;
+  virtual SharedEvent write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) = 0;
+  virtual SharedEvent read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) = 0;
+  virtual SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes,
+                           Waits waits) = 0;
+  virtual SharedEvent fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) = 0;
   virtual void flush() = 0;
   virtual void finish() = 0;
   /// Waits for what was queued while an error is on its way, so that memory in use can go: also on a lost device.
@@ -150,20 +162,20 @@ class Device {
   /// All that a binary depends on besides its source: platform, device and driver versions, compiler, architecture.
   virtual std::string build_identity() const = 0;
 
-  virtual std::shared_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  virtual SharedBuffer allocate(size_t bytes) = 0;
   /// Page-locked host memory for staging; Buffer::host() is set.
-  virtual std::shared_ptr<Buffer> allocate_staging(std::size_t bytes) = 0;
+  virtual SharedBuffer allocate_staging(size_t bytes) = 0;
   /// Host memory in place; null where the device cannot.
-  virtual std::shared_ptr<Buffer> wrap(void* host, std::size_t bytes) = 0;
-  virtual std::shared_ptr<Buffer> borrow_buffer(void* native, std::size_t bytes) = 0;
+  virtual SharedBuffer wrap(void* host, size_t bytes) = 0;
+  virtual SharedBuffer borrow_buffer(void* native, size_t bytes) = 0;
 
-  virtual std::shared_ptr<Queue> queue(bool timing) = 0;
-  virtual std::shared_ptr<Queue> borrow_queue(void* native) = 0;
+  virtual SharedQueue queue(bool timing) = 0;
+  virtual SharedQueue borrow_queue(void* native) = 0;
 
   /// Compiles. A compiler error is Error(device) with the build log as its message.
-  virtual std::shared_ptr<Program> build(const BuildRequest& request) = 0;
+  virtual SharedProgram build(const BuildRequest& request) = 0;
   /// Loads a binary; null when the runtime rejects it (the caller then builds from source).
-  virtual std::shared_ptr<Program> load(const BuildRequest& request, std::span<const std::byte> binary) = 0;
+  virtual SharedProgram load(const BuildRequest& request, std::span<const std::byte> binary) = 0;
   virtual KernelAttributes attributes(Program& program, const std::string& kernel) = 0;
 
   /// The program cache's own: the compiled programs of this device, so that they go with it. A Program therefore must
@@ -196,7 +208,7 @@ class Runtime {
   virtual ~Runtime() = default;
   virtual Api api() const noexcept = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
-  virtual std::shared_ptr<Device> open(int index) = 0;
+  virtual SharedDevice open(int index) = 0;
   virtual std::vector<RuntimeStatus> status() = 0;
 };
 
@@ -208,8 +220,8 @@ inline constexpr Api all_apis[] = {Api::cuda, Api::opencl};
 Runtime& runtime_of(Api api);
 /// As its makers write it: "OpenCL", "CUDA".
 std::string_view title(Api api) noexcept;
-std::shared_ptr<Device> borrow_opencl(void* context, void* id);
-std::shared_ptr<Device> borrow_cuda(void* context);
+SharedDevice borrow_opencl(void* context, void* id);
+SharedDevice borrow_cuda(void* context);
 
 /// The device grammar: auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME. Used by the library, CLI and Python.
 struct Spec {
@@ -220,7 +232,7 @@ struct Spec {
 };
 Spec parse_spec(std::string_view text);
 /// The open device that a specification names; devices stay open and are shared by all that ask.
-std::shared_ptr<Device> open(std::string_view spec);
+SharedDevice open(std::string_view spec);
 
 /// Error(after_fork) in a process that forked after a device was opened; a runtime's threads do not survive a fork.
 void require_same_process();
@@ -230,12 +242,10 @@ void log(const std::string& line) noexcept;
 
 /// While one lives, the lines that its thread logs wait; they go out with the outermost one. Whoever holds a lock, or
 /// has promised something to other threads, makes one before: the callback is the user's code, and may plan and run.
-class HeldLines {
+class HeldLines : core::NotCopied {
  public:
   HeldLines() noexcept;
   ~HeldLines();
-  HeldLines(const HeldLines&) = delete;
-  HeldLines& operator=(const HeldLines&) = delete;
 
  private:
   friend void log(const std::string& line) noexcept;

@@ -23,8 +23,8 @@ device::Buffer& impl_of(const Buffer& buffer) {
   return require(buffer.impl(), "Buffer", "make it with Device::allocate, wrap or borrow_buffer");
 }
 
-std::vector<std::shared_ptr<device::Event>> impls_of(std::span<const Event> events) {
-  std::vector<std::shared_ptr<device::Event>> impls;
+std::vector<device::SharedEvent> impls_of(std::span<const Event> events) {
+  std::vector<device::SharedEvent> impls;
   impls.reserve(events.size());
   for (const Event& event : events) {
     if (event.impl()) impls.push_back(event.impl());
@@ -46,16 +46,16 @@ double Event::seconds() const {
   return require(impl_, "Event", "use an event of a queue that was made with timing").seconds();
 }
 
-std::size_t Buffer::bytes() const {
+size_t Buffer::bytes() const {
   return impl_ ? impl_->bytes() : 0;
 }
 
-Event Queue::write(const Buffer& to, std::size_t offset, std::span<const std::byte> from,
+Event Queue::write(const Buffer& to, size_t offset, std::span<const std::byte> from,
                    std::span<const Event> wait) const {
   return Event(impl_of(*this).write(impl_of(to), offset, from, impls_of(wait)));
 }
 
-Event Queue::read(const Buffer& from, std::size_t offset, std::span<std::byte> to, std::span<const Event> wait) const {
+Event Queue::read(const Buffer& from, size_t offset, std::span<std::byte> to, std::span<const Event> wait) const {
   return Event(impl_of(*this).read(impl_of(from), offset, to, impls_of(wait)));
 }
 
@@ -85,22 +85,21 @@ const DeviceInfo& Device::info() const {
   return impl_of(*this).info();
 }
 
-Buffer Device::allocate(std::size_t bytes) const {
+Buffer Device::allocate(size_t bytes) const {
   return Buffer(impl_of(*this).allocate(bytes));
 }
 
-Buffer Device::wrap(void* host, std::size_t bytes) const {
+Buffer Device::wrap(void* host, size_t bytes) const {
   device::Device& impl = impl_of(*this);
   auto buffer = impl.wrap(host, bytes);
-  if (!buffer) {
+  if (!buffer)
     throw Error(Errc::unsupported, {.message = "this device cannot use host memory in place",
                                     .device = impl.info().label(),
                                     .remedy = "allocate a buffer and write to it"});
-  }
   return Buffer(std::move(buffer));
 }
 
-Buffer Device::borrow_buffer(void* native, std::size_t bytes) const {
+Buffer Device::borrow_buffer(void* native, size_t bytes) const {
   return Buffer(impl_of(*this).borrow_buffer(native, bytes));
 }
 

@@ -2,6 +2,7 @@
 // fork, so its objects are useless in a child, and runtimes do not survive being started by two threads at once.
 #pragma once
 
+#include "core/not_copied.hpp"
 #include "device/device.hpp"
 
 #include <mutex>
@@ -16,12 +17,10 @@ bool forked() noexcept;
 
 /// Held by whatever may make a runtime start: listing devices, describing, opening and borrowing them. One thread of
 /// the process at a time has one; the thread that has it may make more. Throws Error(after_fork).
-class Starting {
+class Starting : core::NotCopied {
  public:
   Starting();
   ~Starting();
-  Starting(const Starting&) = delete;
-  Starting& operator=(const Starting&) = delete;
 
  private:
   HeldLines lines_;  // first, so that they go out when the lock is free again

@@ -51,14 +51,14 @@ std::string join(const std::vector<std::string>& parts) {
 }
 
 // Never destroyed: drivers take themselves down at exit, in an order that is not ours to know.
-std::map<std::pair<Api, int>, std::shared_ptr<Device>>& open_devices() {
-  static auto* const devices = new std::map<std::pair<Api, int>, std::shared_ptr<Device>>;
+std::map<std::pair<Api, int>, SharedDevice>& open_devices() {
+  static auto* const devices = new std::map<std::pair<Api, int>, SharedDevice>;
   return *devices;
 }
 
-std::shared_ptr<Device> open_shared(Api api, int index) {
+SharedDevice open_shared(Api api, int index) {
   const Starting alone;
-  std::shared_ptr<Device>& device = open_devices()[{api, index}];
+  SharedDevice& device = open_devices()[{api, index}];
   if (!device || device->lost()) device = runtime_of(api).open(index);
   return device;
 }
@@ -78,7 +78,7 @@ std::string effective_text(std::string_view text) {
 
 }  // namespace
 
-std::shared_ptr<Device> open(std::string_view text) {
+SharedDevice open(std::string_view text) {
   require_same_process();
   const std::string effective = effective_text(text);
   const Spec spec = parse_spec(effective);

@@ -1,6 +1,7 @@
 // The device grammar, and the choice of a device by it.
 #include "device/device.hpp"
 #include "device/registry.hpp"
+#include "device/words.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -42,7 +43,7 @@ std::string_view name(Kind kind) noexcept {
 
 std::string DeviceInfo::spec() const {
   const std::string prefix(axisloom::name(api));
-  return index < 0 ? prefix : prefix + ":" + std::to_string(index);
+  return index < 0 ? prefix : device::in_words(prefix, ":", index);
 }
 
 std::string DeviceInfo::label() const {
@@ -58,14 +59,14 @@ Runtime& runtime_of(Api api) {
     case Api::cuda:
       return cuda_runtime();
   }
-  throw Error(Errc::unsupported, "there is no runtime " + std::to_string(int(api)));
+  throw Error(Errc::unsupported, in_words("there is no runtime ", int(api)));
 }
 
 namespace {
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
   return result;
 }
 
@@ -75,16 +76,15 @@ std::string lower(std::string_view text) {
 }
 
 bool is_number(std::string_view text) {
-  const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  const size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
   return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string_view::npos;
 }
 
 int parse_index(std::string_view text, std::string_view digits) {
   int index = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  if (error != std::errc() || end != digits.data() + digits.size() || index < 0) {
+  if (error != std::errc() || end != digits.data() + digits.size() || index < 0)
     refuse(text, "\"" + std::string(digits) + "\" is not a device number");
-  }
   return index;
 }
 
@@ -114,7 +114,7 @@ int preference(const DeviceInfo& info) {
 }  // namespace
 
 Spec parse_spec(std::string_view text) {
-  const std::size_t colon = text.find(':');
+  const size_t colon = text.find(':');
   const std::string head = lower(text.substr(0, colon));
   const bool has_tail = colon != std::string_view::npos;
   const std::string_view tail = has_tail ? text.substr(colon + 1) : std::string_view{};

@@ -1,39 +1,32 @@
 // The readers and writers of each file format, one file each. All throw Error(file).
 #pragma once
 
+#include "core/integers.hpp"
 #include "io/file.hpp"
 
 namespace axisloom::io {
 
-HostArray read_npy(const InputFile& file, const ReadOptions& options);
-HostArray read_raw(const InputFile& file, const ReadOptions& options);
-HostArray read_png(const InputFile& file, const ReadOptions& options);
-HostArray read_pnm(const InputFile& file, const ReadOptions& options);
-HostArray read_jpeg(const InputFile& file, const ReadOptions& options);
+using Reader = HostArray(const InputFile& file, const ReadOptions& options);
+Reader read_npy, read_raw, read_png, read_pnm, read_jpeg;
 
 /// What a format does not hold, said before the first byte is written; the writers rely on it.
-void check_npy(const std::string& path, const View& view);
-void check_png(const std::string& path, const View& view);
-void check_pnm(const std::string& path, const View& view);
+using Check = void(const std::string& path, const View& view);
+Check check_npy, check_png, check_pnm;
 
-void write_npy(OutputFile& file, const HostArray& array);
-void write_raw(OutputFile& file, const HostArray& array);
-void write_png(OutputFile& file, const HostArray& array);
-void write_pnm(OutputFile& file, const HostArray& array);
+using Writer = void(OutputFile& file, const HostArray& array);
+Writer write_npy, write_raw, write_png, write_pnm;
 
 /// Every element in C order, without gaps.
 void write_elements(OutputFile& file, const HostArray& array);
 
 /// An array seen as an image.
 struct ImageLayout {
-  std::int64_t height = 0;
-  std::int64_t width = 0;
+  i64 height = 0;
+  i64 width = 0;
   int channels = 1;
   Dtype dtype = Dtype::u8;  // u8 or u16
 
-  std::size_t row_bytes() const {
-    return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels) * size_of(dtype);
-  }
+  size_t row_bytes() const { return size_t(width) * size_t(channels) * size_of(dtype); }
   /// h w for one channel, else h w c.
   View view() const;
 };

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "core/integers.hpp"
+#include "core/not_copied.hpp"
 #include "io/hidden_name.hpp"
 #include "io/io.hpp"
 #include "io/quoting.hpp"
@@ -27,19 +29,17 @@ std::string system_message(int error);
 
 /// Product of the extents times the element size, in bytes; nothing when an extent is negative or 63 bits do not hold
 /// it. Extents beside a 0 count too, so that strides computed from the shape cannot overflow.
-std::optional<std::int64_t> checked_bytes(const Dims& shape, Dtype dtype);
+std::optional<i64> checked_bytes(const Dims& shape, Dtype dtype);
 
 /// HostArray::allocate for what a file holds; throws Error(out_of_memory) naming the file where the machine has not so
 /// much memory in all: the system would promise it, and end the program when it is written.
 HostArray allocate_for(const std::string& path, const View& view);
 
 /// A file descriptor that closes itself.
-class Descriptor {
+class Descriptor : core::NotCopied {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
   ~Descriptor();
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
 
   int get() const { return fd_; }
   void reset(int fd);
@@ -66,28 +66,28 @@ class InputFile {
   InputFile(int fd, std::string name);
 
   const std::string& path() const { return path_; }
-  std::size_t size() const { return size_; }
-  void read_at(std::size_t offset, std::span<std::byte> out) const;
+  size_t size() const { return size_; }
+  void read_at(size_t offset, std::span<std::byte> out) const;
   /// As read_at, for callbacks called from C: 0, or an errno value. Reads less than asked for only at the file's end.
-  int try_read_at(std::size_t offset, std::span<std::byte> out, std::size_t& got) const noexcept;
+  int try_read_at(size_t offset, std::span<std::byte> out, size_t& got) const noexcept;
   /// The whole file as text; refuses one of more than `limit` bytes.
-  std::string text(std::size_t limit) const;
+  std::string text(size_t limit) const;
   /// The first bytes, at most `count` of them.
-  std::string head(std::size_t count) const;
+  std::string head(size_t count) const;
 
   /// The array of a dense view (C or Fortran order) whose data begin at byte `offset`; the caller has checked the
   /// length. Memory-mapped when the data have `map_from` bytes or more and are aligned to their elements.
-  HostArray load(const View& view, std::size_t offset, std::size_t map_from) const;
+  HostArray load(const View& view, size_t offset, size_t map_from) const;
 
  private:
   void begin();
   void keep_pipe();
-  HostArray map(const View& view, std::size_t offset, std::size_t bytes) const;
+  HostArray map(const View& view, size_t offset, size_t bytes) const;
 
   std::string path_;
   Descriptor fd_;
-  std::size_t start_ = 0;  // where the file begins for us
-  std::size_t size_ = 0;
+  size_t start_ = 0;  // where the file begins for us
+  size_t size_ = 0;
 };
 
 /// A file read from front to back, a block at a time, so that a reader looks at a header before it asks for more.
@@ -97,22 +97,22 @@ class InputStream {
 
   /// What has not been taken of the present block, or the next one; empty at the end of the file and after an error.
   std::span<const std::byte> block() noexcept;
-  void take(std::size_t bytes) noexcept { used_ += bytes; }
+  void take(size_t bytes) noexcept { used_ += bytes; }
   /// The next bytes, as many as there are.
-  std::size_t read(std::span<std::byte> out) noexcept;
+  size_t read(std::span<std::byte> out) noexcept;
   /// Bytes taken so far.
-  std::size_t position() const noexcept { return begin_ + used_; }
+  size_t position() const noexcept { return begin_ + used_; }
   /// Throws Error(file) when the file could not be read.
   void require_good() const;
 
  private:
-  static constexpr std::size_t kBlock = std::size_t{1} << 16;
+  static constexpr size_t kBlock = size_t{1} << 16;
 
-  std::size_t read_past_block(std::span<std::byte> out) noexcept;
+  size_t read_past_block(std::span<std::byte> out) noexcept;
 
   const InputFile& file_;
   std::vector<std::byte> block_ = std::vector<std::byte>(kBlock);
-  std::size_t begin_ = 0, held_ = 0, used_ = 0;  // of the block: where in the file, bytes read, bytes taken
+  size_t begin_ = 0, held_ = 0, used_ = 0;  // of the block: where in the file, bytes read, bytes taken
   int error_ = 0;
 };
 
@@ -122,7 +122,7 @@ class InputStream {
 /// is allowed, owner and group it has; other hard links to the older file keep the old contents. A symbolic link is
 /// followed, also where it leads to nothing yet. A device or a pipe is written directly, when the first bytes are
 /// there.
-class OutputFile {
+class OutputFile : core::NotCopied {
  public:
   enum class Naming { none, hidden };
 
@@ -130,8 +130,6 @@ class OutputFile {
   /// An open descriptor, such as standard output; it is copied, written directly, and stays open.
   OutputFile(int fd, std::string name);
   ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& path() const { return path_; }
   /// Whether bytes go where they are seen at once, with no way back.
@@ -151,7 +149,7 @@ class OutputFile {
   void take_over(const struct stat& old);
   void give_name();
   bool flush() noexcept;
-  bool write_through(const std::byte* data, std::size_t size) noexcept;
+  bool write_through(const std::byte* data, size_t size) noexcept;
   [[noreturn]] void fail_write(int error) const;
 
   std::string path_;

@@ -30,11 +30,11 @@ std::array<Slot, 8> slots;  // the program writes one file at a time, programs o
 
 int fill_slot(const std::string& name) {
   if (name.size() >= PATH_MAX) return -1;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
+  for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].taken.exchange(true)) continue;
     std::memcpy(slots[i].name, name.c_str(), name.size() + 1);
     slots[i].filled = true;
-    return static_cast<int>(i);
+    return int(i);
   }
   return -1;
 }
@@ -43,7 +43,7 @@ int fill_slot(const std::string& name) {
 
 void HiddenName::choose(const std::string& target) {
   forget();
-  constexpr std::size_t kKept = 200;  // with the rest below the usual limit of 255 bytes
+  constexpr size_t kKept = 200;  // with the rest below the usual limit of 255 bytes
   const std::filesystem::path path(target);
   std::random_device random;
   const std::string last = path.filename().string().substr(0, kKept);
@@ -53,8 +53,8 @@ void HiddenName::choose(const std::string& target) {
 
 void HiddenName::forget() noexcept {
   if (slot_ >= 0) {
-    slots[static_cast<std::size_t>(slot_)].filled = false;
-    slots[static_cast<std::size_t>(slot_)].taken = false;
+    slots[size_t(slot_)].filled = false;
+    slots[size_t(slot_)].taken = false;
   }
   slot_ = -1;
   name_.clear();

@@ -1,17 +1,17 @@
 // Hidden names of unfinished files, kept where a handler of signals can find them.
 #pragma once
 
+#include "core/not_copied.hpp"
+
 #include <string>
 
 namespace axisloom::io {
 
 /// A name for an unfinished file beside its target. While it is held, remove_unfinished() knows it.
-class HiddenName {
+class HiddenName : core::NotCopied {
  public:
   HiddenName() = default;
   ~HiddenName() { remove(); }
-  HiddenName(const HiddenName&) = delete;
-  HiddenName& operator=(const HiddenName&) = delete;
 
   /// Another name than before, not in use as far as anybody can know: random, so that writers of one target do not
   /// meet.

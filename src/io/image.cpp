@@ -16,24 +16,21 @@ HostArray allocate_image(const std::string& path, const ImageLayout& layout) {
 }
 
 ImageLayout image_layout(const std::string& path, const View& view) {
-  if (view.dtype != Dtype::u8 && view.dtype != Dtype::u16) {
+  if (view.dtype != Dtype::u8 && view.dtype != Dtype::u16)
     fail(path, "dtype", fmt::format("images hold u8 or u16, not {}", name(view.dtype)), "write a .npy file");
-  }
   const bool planar = view.rank() == 2;
-  if (!planar && (view.rank() != 3 || view.shape[2] < 1 || view.shape[2] > 4)) {
+  if (!planar && (view.rank() != 3 || view.shape[2] < 1 || view.shape[2] > 4))
     fail(path, "shape", fmt::format("{} is not h w, or h w c with c from 1 to 4", to_string(view.shape)),
          "rearrange the array to \"h w c\", or write a .npy file");
-  }
-  constexpr std::int64_t kMaxSide = 0x7fffffff;
-  if (std::min(view.shape[0], view.shape[1]) < 1 || std::max(view.shape[0], view.shape[1]) > kMaxSide) {
+  constexpr i64 kMaxSide = 0x7fffffff;
+  if (std::min(view.shape[0], view.shape[1]) < 1 || std::max(view.shape[0], view.shape[1]) > kMaxSide)
     fail(path, "shape", fmt::format("{}: images are 1 to {} pixels high and wide", to_string(view.shape), kMaxSide),
          "write a .npy file");
-  }
-  return {view.shape[0], view.shape[1], planar ? 1 : static_cast<int>(view.shape[2]), view.dtype};
+  return {view.shape[0], view.shape[1], planar ? 1 : int(view.shape[2]), view.dtype};
 }
 
 void swap_samples(std::span<std::byte> samples) {
-  for (std::size_t i = 0; i + 1 < samples.size(); i += 2) std::swap(samples[i], samples[i + 1]);
+  for (size_t i = 0; i + 1 < samples.size(); i += 2) std::swap(samples[i], samples[i + 1]);
 }
 
 }  // namespace axisloom::io

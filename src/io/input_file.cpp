@@ -22,10 +22,10 @@ std::string system_message(int error) {
   return std::generic_category().message(error);
 }
 
-std::optional<std::int64_t> checked_bytes(const Dims& shape, Dtype dtype) {
-  auto product = static_cast<std::int64_t>(size_of(dtype));
+std::optional<i64> checked_bytes(const Dims& shape, Dtype dtype) {
+  auto product = i64(size_of(dtype));
   bool empty = false;
-  for (const std::int64_t extent : shape) {
+  for (const i64 extent : shape) {
     if (extent < 0) return std::nullopt;
     empty = empty || extent == 0;
     if (extent > 0 && __builtin_mul_overflow(product, extent, &product)) return std::nullopt;
@@ -81,7 +81,7 @@ InputFile::InputFile(std::string path)
 
 InputFile::InputFile(int fd, std::string name) : path_(std::move(name)), fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)) {
   const off_t here = ::lseek(fd, 0, SEEK_CUR);
-  if (here > 0) start_ = static_cast<std::size_t>(here);
+  if (here > 0) start_ = size_t(here);
   if (fd_.get() < 0) errno = EBADF;
   begin();
 }
@@ -90,70 +90,66 @@ void InputFile::begin() {
   struct stat status {};
   if (fd_.get() < 0 || ::fstat(fd_.get(), &status) != 0) fail(path_, "open", system_message(errno));
   if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) return keep_pipe();
-  if (!S_ISREG(status.st_mode)) {
+  if (!S_ISREG(status.st_mode))
     fail(path_, "open", S_ISDIR(status.st_mode) ? "is a folder" : "is a device, not a file or a pipe");
-  }
-  const auto end = static_cast<std::size_t>(status.st_size);
+  const auto end = size_t(status.st_size);
   size_ = end - std::min(start_, end);
 }
 
 void InputFile::keep_pipe() {
   Descriptor kept(open_nameless());
   if (kept.get() < 0) fail(path_, "read", fmt::format("cannot be kept: {}", system_message(errno)));
-  std::vector<std::byte> piece(std::size_t{1} << 18);
+  std::vector<std::byte> piece(size_t{1} << 18);
   start_ = 0;
   while (const ssize_t got = read_some(fd_.get(), piece)) {
     if (got < 0) fail(path_, "read", system_message(errno));
-    const auto bytes = static_cast<std::size_t>(got);
-    for (std::size_t done = 0; done < bytes;) {
+    const auto bytes = size_t(got);
+    for (size_t done = 0; done < bytes;) {
       const ssize_t wrote = uninterrupted([&] { return ::write(kept.get(), piece.data() + done, bytes - done); });
-      if (wrote <= 0) {
+      if (wrote <= 0)
         fail(path_, "read",
              fmt::format("{} bytes of it cannot be kept: {}", size_ + bytes, system_message(wrote < 0 ? errno : EIO)),
              "free some space in TMPDIR, or set it to a folder with more");
-      }
-      done += static_cast<std::size_t>(wrote);
+      done += size_t(wrote);
     }
     size_ += bytes;
   }
   fd_.reset(kept.release());
 }
 
-int InputFile::try_read_at(std::size_t offset, std::span<std::byte> out, std::size_t& got) const noexcept {
+int InputFile::try_read_at(size_t offset, std::span<std::byte> out, size_t& got) const noexcept {
   for (got = 0; got < out.size();) {
-    const auto at = static_cast<off_t>(start_ + offset + got);
+    const auto at = off_t(start_ + offset + got);
     const ssize_t some = uninterrupted([&] { return ::pread(fd_.get(), out.data() + got, out.size() - got, at); });
     if (some < 0) return errno;
     if (some == 0) return 0;
-    got += static_cast<std::size_t>(some);
+    got += size_t(some);
   }
   return 0;
 }
 
-void InputFile::read_at(std::size_t offset, std::span<std::byte> out) const {
-  if (offset > size_ || out.size() > size_ - offset) {
+void InputFile::read_at(size_t offset, std::span<std::byte> out) const {
+  if (offset > size_ || out.size() > size_ - offset)
     fail(path_, "length", fmt::format("{} bytes needed from byte {}, but the file has {}", out.size(), offset, size_));
-  }
-  std::size_t got = 0;
+  size_t got = 0;
   if (const int error = try_read_at(offset, out, got)) fail(path_, "read", system_message(error));
   if (got < out.size()) fail(path_, "length", "the file became shorter while it was read");
 }
 
-std::string InputFile::text(std::size_t limit) const {
-  if (size_ > limit) {
+std::string InputFile::text(size_t limit) const {
+  if (size_ > limit)
     fail(path_, "length", fmt::format("{} bytes are more than such a document has ({} at most)", size_, limit));
-  }
   return head(size_);
 }
 
-std::string InputFile::head(std::size_t count) const {
+std::string InputFile::head(size_t count) const {
   std::string text(std::min(count, size_), '\0');
   read_at(0, std::as_writable_bytes(std::span(text)));
   return text;
 }
 
-HostArray InputFile::load(const View& view, std::size_t offset, std::size_t map_from) const {
-  const std::size_t bytes = static_cast<std::size_t>(view.count()) * size_of(view.dtype);
+HostArray InputFile::load(const View& view, size_t offset, size_t map_from) const {
+  const size_t bytes = size_t(view.count()) * size_of(view.dtype);
   if (bytes > 0 && bytes >= map_from && (start_ + offset) % size_of(view.dtype) == 0) {
     HostArray mapped = map(view, offset, bytes);
     if (mapped.memory) return mapped;
@@ -163,17 +159,17 @@ HostArray InputFile::load(const View& view, std::size_t offset, std::size_t map_
   return array;
 }
 
-HostArray InputFile::map(const View& view, std::size_t offset, std::size_t bytes) const {
+HostArray InputFile::map(const View& view, size_t offset, size_t bytes) const {
   // Writable, because OpenCL's zero-copy wrapping wants memory it may write; private, so that the file never changes;
   // without reservation, because pages nobody writes need no swap, and files may be larger than memory.
-  const std::size_t begin = start_ + offset, length = begin + bytes;
+  const size_t begin = start_ + offset, length = begin + bytes;
   void* start = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd_.get(), 0);
   if (start == MAP_FAILED) return {};
   const std::shared_ptr<std::byte> mapping(static_cast<std::byte*>(start),
                                            [length](std::byte* address) { ::munmap(address, length); });
   HostArray array;
   array.view = view;
-  array.view.align = begin == 0 ? 4096 : std::int64_t{1} << std::min(std::countr_zero(begin), 12);
+  array.view.align = begin == 0 ? 4096 : i64{1} << std::min(std::countr_zero(begin), 12);
   array.memory = std::shared_ptr<std::byte>(mapping, mapping.get() + begin);
   array.bytes = bytes;
   array.mapped = true;
@@ -189,13 +185,13 @@ std::span<const std::byte> InputStream::block() noexcept {
   return std::span(block_).subspan(used_, held_ - used_);
 }
 
-std::size_t InputStream::read(std::span<std::byte> out) noexcept {
-  std::size_t done = 0;
+size_t InputStream::read(std::span<std::byte> out) noexcept {
+  size_t done = 0;
   while (done < out.size()) {
     if (used_ == held_ && out.size() - done >= kBlock) return done + read_past_block(out.subspan(done));
     const std::span<const std::byte> some = block();
     if (some.empty()) break;
-    const std::size_t count = std::min(some.size(), out.size() - done);
+    const size_t count = std::min(some.size(), out.size() - done);
     std::copy_n(some.data(), count, out.data() + done);
     take(count);
     done += count;
@@ -203,8 +199,8 @@ std::size_t InputStream::read(std::span<std::byte> out) noexcept {
   return done;
 }
 
-std::size_t InputStream::read_past_block(std::span<std::byte> out) noexcept {
-  std::size_t got = 0;
+size_t InputStream::read_past_block(std::span<std::byte> out) noexcept {
+  size_t got = 0;
   if (error_ == 0) error_ = file_.try_read_at(position(), out, got);
   begin_ = position() + got;
   held_ = used_ = 0;

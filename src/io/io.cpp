@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <new>
 
 #include "core/host_memory.hpp"
 #include "io/codec.hpp"
@@ -18,10 +17,10 @@ namespace {
 
 struct Codec {
   Format format;
-  HostArray (*read)(const InputFile&, const ReadOptions&);
-  void (*write)(OutputFile&, const HostArray&);         // null when the format is only read
-  void (*check)(const std::string& path, const View&);  // null when it holds every array
-  bool (*begins)(std::string_view head);                // whether a file starts as this format does; null when any may
+  Reader* read;
+  Writer* write;                          // null when the format is only read
+  Check* check;                           // null when it holds every array
+  bool (*begins)(std::string_view head);  // whether a file starts as this format does; null when any may
 };
 
 bool begins_npy(std::string_view head) {
@@ -83,14 +82,13 @@ const Codec* codec_of_content(std::string_view head) {
 
 /// The format asked for, else that of the extension, else that of the content; refuses content of another format.
 const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
-  constexpr std::size_t kMagic = 8;
+  constexpr size_t kMagic = 8;
   const std::string head = file.head(kMagic);
   const Codec* found = codec_of_content(head);
   const Codec* claimed = wanted.empty() ? codec_of_extension(extension_of(file.path())) : &codec_named(wanted);
-  if (!claimed && !found) {
+  if (!claimed && !found)
     fail(file.path(), "format", "neither the extension nor the content tells it",
          fmt::format("give a format, or one of the extensions {}", known_extensions(false)));
-  }
   if (!claimed) return *found;
   if (claimed->begins && !claimed->begins(head)) {
     const std::string content = head.empty() ? "the file is empty"
@@ -107,25 +105,22 @@ const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
 const Codec& codec_to_write(const std::string& path, std::string_view format) {
   const std::string extension = extension_of(path);
   const Codec* codec = format.empty() ? codec_of_extension(extension) : &codec_named(format);
-  if (!codec) {
+  if (!codec)
     fail(path, "format", fmt::format("no format is known for the extension {}", in_quotes(extension)),
          fmt::format("give a format, or one of the extensions {}", known_extensions(true)));
-  }
-  if (!codec->write) {
+  if (!codec->write)
     fail(path, "format", fmt::format("{} is only read, not written", codec->format.name),
          fmt::format("use one of the extensions {}", known_extensions(true)));
-  }
   return *codec;
 }
 
 /// Refuses views that reach outside their memory.
 void check_extent(const HostArray& array) {
   validate(array.view, "array");
-  const auto elements = static_cast<std::int64_t>(array.bytes / size_of(array.view.dtype));
-  if (array.view.bounds().high > elements && array.view.count() > 0) {
+  const auto elements = i64(array.bytes / size_of(array.view.dtype));
+  if (array.view.bounds().high > elements && array.view.count() > 0)
     throw Error(Errc::usage,
                 fmt::format("{} reaches outside its {} bytes of memory", to_string(array.view), array.bytes));
-  }
 }
 
 }  // namespace
@@ -138,44 +133,39 @@ std::string extension_of(const std::string& path) {
 
 HostArray HostArray::allocate(const View& view) {
   const Bounds bounds = view.bounds();
-  if (bounds.low < 0) {
+  if (bounds.low < 0)
     throw Error(Errc::usage, fmt::format("{} starts before its memory", to_string(view)), "raise the view's offset");
-  }
-  const auto elements = static_cast<std::size_t>(std::max<std::int64_t>(bounds.high, 0));
-  if (elements > std::numeric_limits<std::ptrdiff_t>::max() / size_of(view.dtype)) {
+  const auto elements = size_t(std::max<i64>(bounds.high, 0));
+  if (elements > std::numeric_limits<std::ptrdiff_t>::max() / size_of(view.dtype))
     throw Error(Errc::out_of_memory, fmt::format("{} does not fit in host memory", to_string(view)));
-  }
   HostArray array;
   array.view = view;
   array.view.align = core::host_alignment;
   array.bytes = elements * size_of(view.dtype);
-  void* const memory = core::allocate_host(std::max<std::size_t>(array.bytes, 1));
-  if (!memory) {
+  void* const memory = core::allocate_host(std::max<size_t>(array.bytes, 1));
+  if (!memory)
     throw Error(Errc::out_of_memory,
                 fmt::format("cannot allocate {} bytes of host memory for {}", array.bytes, to_string(view)));
-  }
   array.memory = std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); });
   return array;
 }
 
 HostArray allocate_for(const std::string& path, const View& view) {
-  const auto bytes = static_cast<std::size_t>(view.count()) * size_of(view.dtype);
-  if (const std::size_t most = memory_of_machine(); bytes > most) {
+  const auto bytes = size_t(view.count()) * size_of(view.dtype);
+  if (const size_t most = memory_of_machine(); bytes > most)
     throw Error(Errc::out_of_memory,
                 fmt::format("{}: {} needs {} bytes, and there are {} of memory in all", printable(path),
                             to_string(view), bytes, most),
                 "do it in parts");
-  }
   return HostArray::allocate(view);
 }
 
-std::size_t memory_of_machine() {
-  const auto of_machine =
-      static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+size_t memory_of_machine() {
+  const auto of_machine = size_t(::sysconf(_SC_PHYS_PAGES)) * size_t(::sysconf(_SC_PAGESIZE));
   // Of a container; elsewhere there is no such file, or it says "max".
-  std::size_t of_container = of_machine;
+  size_t of_container = of_machine;
   for (const char* limit : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::size_t bytes = 0;
+    size_t bytes = 0;
     if (std::ifstream(limit) >> bytes) of_container = std::min(of_container, bytes);
   }
   return of_container;

@@ -15,7 +15,7 @@ namespace axisloom::io {
 struct HostArray {
   View view;
   std::shared_ptr<std::byte> memory;  // keeps the allocation or the mapping alive
-  std::size_t bytes = 0;
+  size_t bytes = 0;
   bool mapped = false;  // it is a file's own pages: should the file become shorter, reading them raises SIGBUS
   bool image = false;   // read from an image: h w, or h w c
 
@@ -25,12 +25,12 @@ struct HostArray {
 
 /// How to read what the file itself does not say.
 struct ReadOptions {
-  std::string format;            // "" by extension (by content where that says nothing), else npy, raw, png, pnm, jpeg
-  Dims shape;                    // raw only; empty: one axis, as long as the file
-  std::optional<Dtype> dtype;    // raw only
-  std::size_t map_from = never;  // .npy and raw data of at least so many bytes are memory-mapped
+  std::string format;          // "" by extension (by content where that says nothing), else npy, raw, png, pnm, jpeg
+  Dims shape;                  // raw only; empty: one axis, as long as the file
+  std::optional<Dtype> dtype;  // raw only
+  size_t map_from = never;     // .npy and raw data of at least so many bytes are memory-mapped
 
-  static constexpr std::size_t never = static_cast<std::size_t>(-1);
+  static constexpr size_t never = size_t(-1);
 };
 
 class InputFile;   // io/file.hpp
@@ -54,7 +54,7 @@ void check_format(const std::string& path, std::string_view format = {});
 void check_writable(const std::string& path, const View& view, std::string_view format = {});
 
 /// What the machine, or the container that the program is in, has of memory, in bytes.
-std::size_t memory_of_machine();
+size_t memory_of_machine();
 
 /// Formats that can be read and written, with their extensions, for help texts.
 struct Format {

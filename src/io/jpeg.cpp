@@ -1,5 +1,4 @@
 // JPEG reading through libjpeg: grey to h w, colour to RGB. Data that are lost or damaged are an error, never grey.
-#include <cstdio>
 
 #include <jerror.h>
 #include <jpeglib.h>
@@ -8,6 +7,7 @@
 #include <csetjmp>
 #include <cstring>
 
+#include "core/not_copied.hpp"
 #include "io/codec.hpp"
 
 namespace axisloom::io {
@@ -15,14 +15,14 @@ namespace axisloom::io {
 namespace {
 
 constexpr int kMostScans = 200;  // a progressive image has about ten; each one more costs a pass over all pixels
-constexpr std::size_t kMostExtra = std::size_t{32} << 20;  // bytes besides coefficients: profiles, previews, gaps
-constexpr std::size_t kMostBlockBytes = 256;               // of 64 coefficients in one scan, each below 32 bits
+constexpr size_t kMostExtra = size_t{32} << 20;  // bytes besides coefficients: profiles, previews, gaps
+constexpr size_t kMostBlockBytes = 256;          // of 64 coefficients in one scan, each below 32 bits
 
 /// Functions that call libjpeg set `escape` and hold nothing that needs a destructor: libjpeg leaves them by longjmp.
-struct JpegReader {
+struct JpegReader : private core::NotCopied {
   InputStream stream;
-  std::size_t given = 0;          // bytes of the block that libjpeg has
-  std::size_t most = kMostExtra;  // bytes that it may take in all: it would look for a marker to the end of the world
+  size_t given = 0;          // bytes of the block that libjpeg has
+  size_t most = kMostExtra;  // bytes that it may take in all: it would look for a marker to the end of the world
   jpeg_decompress_struct info{};
   jpeg_source_mgr source{};
   jpeg_error_mgr errors{};
@@ -44,8 +44,6 @@ struct JpegReader {
     source.term_source = [](j_decompress_ptr) {};
   }
   ~JpegReader() { jpeg_destroy_decompress(&info); }
-  JpegReader(const JpegReader&) = delete;
-  JpegReader& operator=(const JpegReader&) = delete;
 
   [[noreturn]] static void on_error(j_common_ptr info) {
     auto* reader = static_cast<JpegReader*>(info->client_data);
@@ -87,9 +85,9 @@ struct JpegReader {
   }
 
   static void skip(j_decompress_ptr info, long count) {
-    for (auto left = static_cast<std::size_t>(std::max(0L, count)); left > 0;) {
+    for (auto left = size_t(std::max(0L, count)); left > 0;) {
       if (info->src->bytes_in_buffer == 0) next_block(info);
-      const std::size_t some = std::min(left, info->src->bytes_in_buffer);
+      const size_t some = std::min(left, info->src->bytes_in_buffer);
       info->src->next_input_byte += some;
       info->src->bytes_in_buffer -= some;
       left -= some;
@@ -105,7 +103,7 @@ struct JpegReader {
     return true;
   }
 
-  bool read_rows(std::byte* out, std::size_t row_bytes, J_COLOR_SPACE colours) {
+  bool read_rows(std::byte* out, size_t row_bytes, J_COLOR_SPACE colours) {
     if (setjmp(escape) != 0) return false;
     info.out_color_space = colours;
     jpeg_start_decompress(&info);
@@ -119,31 +117,27 @@ struct JpegReader {
 };
 
 /// Blocks of the largest component.
-std::size_t blocks_of(const jpeg_decompress_struct& info) {
-  std::size_t blocks = 0;
+size_t blocks_of(const jpeg_decompress_struct& info) {
+  size_t blocks = 0;
   for (int i = 0; i < info.num_components; ++i) {
     const jpeg_component_info& component = info.comp_info[i];
-    blocks = std::max(blocks, std::size_t{component.width_in_blocks} * component.height_in_blocks);
+    blocks = std::max(blocks, size_t{component.width_in_blocks} * component.height_in_blocks);
   }
   return blocks;
 }
 
 /// Refuses what is not converted, and sizes that the file cannot hold: Huffman coding takes a bit a block at least.
 void check_header(const InputFile& file, const jpeg_decompress_struct& info) {
-  if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK) {
+  if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK)
     fail(file.path(), "colours", "CMYK, which has no exact counterpart in RGB", "convert the image to RGB");
-  }
-  if (info.num_components != 1 && info.num_components != 3) {
+  if (info.num_components != 1 && info.num_components != 3)
     fail(file.path(), "colours", fmt::format("{} components", info.num_components), "convert the image to RGB");
-  }
-  if (info.arith_code) {
+  if (info.arith_code)
     fail(file.path(), "coding", "arithmetic coding is not supported", "convert it with jpegtran to Huffman coding");
-  }
-  if (blocks_of(info) / 8 > file.size()) {
+  if (blocks_of(info) / 8 > file.size())
     fail(file.path(), "size",
          fmt::format("{} x {} pixels cannot be in a file of {} bytes", info.image_width, info.image_height,
                      file.size()));
-  }
 }
 
 }  // namespace

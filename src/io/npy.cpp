@@ -9,43 +9,40 @@ namespace axisloom::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kDataAlignment = 64;  // of the data's start in the file, as NumPy has it
-constexpr std::size_t kLongestHeader = std::size_t{1} << 20;
+constexpr size_t kDataAlignment = 64;  // of the data's start in the file, as NumPy has it
+constexpr size_t kLongestHeader = size_t{1} << 20;
 
 /// Where the header's text stands in the file.
 struct TextRange {
-  std::size_t begin = 0;
-  std::size_t length = 0;
+  size_t begin = 0;
+  size_t length = 0;
 };
 
 TextRange header_text(const InputFile& file) {
   const std::string head = file.head(12);
-  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(head[i])); };
+  const auto byte = [&](size_t i) { return size_t(static_cast<unsigned char>(head[i])); };
   if (head.size() < 10) fail(file.path(), "header", fmt::format("the file ends after {} bytes", head.size()));
-  const std::size_t major = byte(6);
-  if (major < 1 || major > 3 || byte(7) != 0) {
+  const size_t major = byte(6);
+  if (major < 1 || major > 3 || byte(7) != 0)
     fail(file.path(), "version", fmt::format("{}.{} is not known", major, byte(7)), "save it as version 1.0 to 3.0");
-  }
   TextRange text{10, byte(8) | byte(9) << 8};
   if (major >= 2) {
     if (head.size() < 12) fail(file.path(), "header", fmt::format("the file ends after {} bytes", head.size()));
     text = {12, text.length | byte(10) << 16 | byte(11) << 24};
   }
-  if (text.length > file.size() - text.begin) {
+  if (text.length > file.size() - text.begin)
     fail(file.path(), "header length",
          fmt::format("{} bytes claimed, but the file has {} in all", text.length, file.size()));
-  }
-  if (text.length > kLongestHeader) {
+  if (text.length > kLongestHeader)
     fail(file.path(), "header length", fmt::format("{} bytes, more than {}", text.length, kLongestHeader));
-  }
   return text;
 }
 
 void swap_bytes(HostArray& array) {
   const bool complex = array.view.dtype == Dtype::c64 || array.view.dtype == Dtype::c128;
-  const std::size_t part = size_of(array.view.dtype) / (complex ? 2 : 1);
+  const size_t part = size_of(array.view.dtype) / (complex ? 2 : 1);
   const std::span<std::byte> bytes = array.span();
-  for (std::size_t i = 0; i < bytes.size(); i += part) std::ranges::reverse(bytes.subspan(i, part));
+  for (size_t i = 0; i < bytes.size(); i += part) std::ranges::reverse(bytes.subspan(i, part));
 }
 
 /// The view with its axes reversed: C order of it is Fortran order of the original.
@@ -64,15 +61,14 @@ HostArray read_npy(const InputFile& file, const ReadOptions& options) {
   file.read_at(range.begin, std::as_writable_bytes(std::span(text)));
   const NpyHeader header = parse_npy_header(text, file.path());
 
-  const std::size_t start = range.begin + range.length;
-  const std::optional<std::int64_t> bytes = checked_bytes(header.shape, header.dtype);
+  const size_t start = range.begin + range.length;
+  const std::optional<i64> bytes = checked_bytes(header.shape, header.dtype);
   if (!bytes) fail(file.path(), "shape", fmt::format("{} is more than any memory holds", to_string(header.shape)));
-  if (static_cast<std::size_t>(*bytes) > file.size() - start) {
+  if (size_t(*bytes) > file.size() - start)
     fail(file.path(), "shape",
          fmt::format("{}{} needs {} bytes, but the file has {} after its header", name(header.dtype),
                      to_string(header.shape), *bytes, file.size() - start),
          "the file is cut short or its header is wrong: write it again");
-  }
   View view = View::contiguous(header.dtype, header.shape);
   if (header.fortran) view.strides = fortran_strides(header.shape);
   if (!header.swapped) return file.load(view, start, options.map_from);
@@ -93,11 +89,11 @@ void write_npy(OutputFile& file, const HostArray& array) {
   if (fortran) dense.view = reversed(view);
 
   std::string header = format_npy_header({view.dtype, false, fortran, view.shape});
-  const std::size_t unpadded = kMagic.size() + 4 + header.size() + 1;
+  const size_t unpadded = kMagic.size() + 4 + header.size() + 1;
   header.append((kDataAlignment - unpadded % kDataAlignment) % kDataAlignment, ' ') += '\n';
-  const auto length = static_cast<std::uint16_t>(header.size());  // at most 16 extents of 20 characters
+  const auto length = std::uint16_t(header.size());  // at most 16 extents of 20 characters
   std::string head(kMagic);
-  head += {'\x01', '\x00', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
+  head += {'\x01', '\x00', char(length & 0xff), char(length >> 8)};
   file.write(head + header);
   write_elements(file, dense);
 }

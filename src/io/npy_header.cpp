@@ -44,151 +44,138 @@ class LiteralReader {
  public:
   LiteralReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
-  NpyHeader header();
+  NpyHeader header() {
+    NpyHeader header;
+    constexpr std::string_view kKeys[] = {"descr", "fortran_order", "shape"};
+    bool seen[3] = {};
+    expect('{', "header");
+    bool comma = true;
+    while (!take('}')) {
+      if (!comma) refuse("header", "',' or '}' expected");
+      const std::string_view key = string("header");
+      size_t which = 0;
+      while (which < std::size(kKeys) && kKeys[which] != key) ++which;
+      if (which == std::size(kKeys)) fail(path_, "header", fmt::format("unknown key {}", in_quotes(key)));
+      if (std::exchange(seen[which], true)) fail(path_, key, "appears twice in the header");
+      expect(':', key);
+      if (which == 0) descr(header);
+      if (which == 1) header.fortran = boolean(key);
+      if (which == 2) header.shape = shape();
+      comma = take(',');
+    }
+    skip_space();
+    if (at_ != text_.size()) refuse("header", "something after its end");
+    for (size_t i = 0; i < std::size(kKeys); ++i) {
+      if (!seen[i]) fail(path_, kKeys[i], "missing in the header");
+    }
+    return header;
+  }
 
  private:
-  [[noreturn]] void refuse(std::string_view field, std::string_view what) const;
-  void skip_space();
-  bool take(char c);
-  void expect(char c, std::string_view field);
-  std::string_view string(std::string_view field);
-  bool boolean(std::string_view field);
-  std::int64_t extent();
-  Dims shape();
-  void descr(NpyHeader& header);
+  [[noreturn]] void refuse(std::string_view field, std::string_view what) const {
+    fail(path_, field, fmt::format("{} at {} (byte {} of the header's text)", what, in_quotes(text_.substr(at_)), at_));
+  }
+
+  void skip_space() {
+    constexpr std::string_view kSpace = " \t\r\n\f\v";
+    while (at_ < text_.size() && kSpace.find(text_[at_]) != std::string_view::npos) ++at_;
+  }
+
+  bool take(char c) {
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  void expect(char c, std::string_view field) {
+    if (!take(c)) refuse(field, fmt::format("'{}' expected", c));
+  }
+
+  std::string_view string(std::string_view field) {
+    skip_space();
+    const char quote = at_ < text_.size() ? text_[at_] : '\0';
+    if (quote != '\'' && quote != '"') refuse(field, "a string expected");
+    const size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string_view::npos) refuse(field, "a string without an end");
+    const std::string_view value = text_.substr(at_ + 1, end - at_ - 1);
+    if (value.find('\\') != std::string_view::npos) refuse(field, "an escaped character");
+    at_ = end + 1;
+    return value;
+  }
+
+  bool boolean(std::string_view field) {
+    skip_space();
+    for (const bool value : {true, false}) {
+      const std::string_view word = value ? "True" : "False";
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        return value;
+      }
+    }
+    refuse(field, "True or False expected");
+  }
+
+  i64 extent() {
+    skip_space();
+    i64 value = 0;
+    const char* first = text_.data() + at_;
+    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
+    if (error == std::errc::result_out_of_range) refuse("shape", "an extent of more than 63 bits");
+    if (error != std::errc()) refuse("shape", "an integer expected");
+    if (value < 0) refuse("shape", "a negative extent");
+    at_ += size_t(end - first);
+    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // a long integer of Python 2
+    return value;
+  }
+
+  Dims shape() {
+    expect('(', "shape");
+    Dims shape;
+    bool comma = true;
+    while (!take(')')) {
+      if (!comma) refuse("shape", "',' or ')' expected");
+      if (shape.size() == max_rank) refuse("shape", fmt::format("more than {} axes", max_rank));
+      shape.push_back(extent());
+      comma = take(',');
+      if (shape.size() == 1 && !comma) refuse("shape", "a tuple expected, not a number in parentheses,");
+    }
+    return shape;
+  }
+
+  void descr(NpyHeader& header) {
+    skip_space();
+    if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(' || text_[at_] == '{')) {
+      fail(path_, "descr", fmt::format("structured dtype {}", in_quotes(text_.substr(at_))),
+           "save each field as an array of its own");
+    }
+    const std::string_view whole = string("descr");
+    std::string_view code = whole;
+    char order = '=';
+    if (!code.empty() && std::string_view("<>=|").find(code[0]) != std::string_view::npos) {
+      order = code[0];
+      code.remove_prefix(1);
+    }
+    const char kind = code.empty() ? '\0' : code[0];
+    for (const Refusal& refusal : kRefusals) {
+      if (refusal.kind == kind)
+        fail(path_, "descr", fmt::format("dtype {} {}", in_quotes(whole), refusal.what), std::string(refusal.remedy));
+    }
+    for (const TypeCode& type : kTypeCodes) {
+      if (code != fmt::format("{}{}", type.kind, type.bytes)) continue;
+      if (order == '|' && type.bytes > 1) fail(path_, "descr", fmt::format("{} lacks a byte order", in_quotes(whole)));
+      header.dtype = type.dtype;
+      header.swapped = type.bytes > 1 && order == (kLittle ? '>' : '<');
+      return;
+    }
+    fail(path_, "descr", fmt::format("dtype {} is not supported", in_quotes(whole)),
+         "save bool, integers of 1 to 8 bytes, float16, float32, float64, complex64 or complex128");
+  }
 
   std::string_view text_;
   const std::string& path_;
-  std::size_t at_ = 0;
+  size_t at_ = 0;
 };
-
-void LiteralReader::refuse(std::string_view field, std::string_view what) const {
-  fail(path_, field, fmt::format("{} at {} (byte {} of the header's text)", what, in_quotes(text_.substr(at_)), at_));
-}
-
-void LiteralReader::skip_space() {
-  constexpr std::string_view kSpace = " \t\r\n\f\v";
-  while (at_ < text_.size() && kSpace.find(text_[at_]) != std::string_view::npos) ++at_;
-}
-
-bool LiteralReader::take(char c) {
-  skip_space();
-  if (at_ == text_.size() || text_[at_] != c) return false;
-  ++at_;
-  return true;
-}
-
-void LiteralReader::expect(char c, std::string_view field) {
-  if (!take(c)) refuse(field, fmt::format("'{}' expected", c));
-}
-
-std::string_view LiteralReader::string(std::string_view field) {
-  skip_space();
-  const char quote = at_ < text_.size() ? text_[at_] : '\0';
-  if (quote != '\'' && quote != '"') refuse(field, "a string expected");
-  const std::size_t end = text_.find(quote, at_ + 1);
-  if (end == std::string_view::npos) refuse(field, "a string without an end");
-  const std::string_view value = text_.substr(at_ + 1, end - at_ - 1);
-  if (value.find('\\') != std::string_view::npos) refuse(field, "an escaped character");
-  at_ = end + 1;
-  return value;
-}
-
-bool LiteralReader::boolean(std::string_view field) {
-  skip_space();
-  for (const bool value : {true, false}) {
-    const std::string_view word = value ? "True" : "False";
-    if (text_.substr(at_).starts_with(word)) {
-      at_ += word.size();
-      return value;
-    }
-  }
-  refuse(field, "True or False expected");
-}
-
-std::int64_t LiteralReader::extent() {
-  skip_space();
-  std::int64_t value = 0;
-  const char* first = text_.data() + at_;
-  const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
-  if (error == std::errc::result_out_of_range) refuse("shape", "an extent of more than 63 bits");
-  if (error != std::errc()) refuse("shape", "an integer expected");
-  if (value < 0) refuse("shape", "a negative extent");
-  at_ += static_cast<std::size_t>(end - first);
-  if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // a long integer of Python 2
-  return value;
-}
-
-Dims LiteralReader::shape() {
-  expect('(', "shape");
-  Dims shape;
-  bool comma = true;
-  while (!take(')')) {
-    if (!comma) refuse("shape", "',' or ')' expected");
-    if (shape.size() == max_rank) refuse("shape", fmt::format("more than {} axes", max_rank));
-    shape.push_back(extent());
-    comma = take(',');
-    if (shape.size() == 1 && !comma) refuse("shape", "a tuple expected, not a number in parentheses,");
-  }
-  return shape;
-}
-
-void LiteralReader::descr(NpyHeader& header) {
-  skip_space();
-  if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(' || text_[at_] == '{')) {
-    fail(path_, "descr", fmt::format("structured dtype {}", in_quotes(text_.substr(at_))),
-         "save each field as an array of its own");
-  }
-  const std::string_view whole = string("descr");
-  std::string_view code = whole;
-  char order = '=';
-  if (!code.empty() && std::string_view("<>=|").find(code[0]) != std::string_view::npos) {
-    order = code[0];
-    code.remove_prefix(1);
-  }
-  const char kind = code.empty() ? '\0' : code[0];
-  for (const Refusal& refusal : kRefusals) {
-    if (refusal.kind == kind) {
-      fail(path_, "descr", fmt::format("dtype {} {}", in_quotes(whole), refusal.what), std::string(refusal.remedy));
-    }
-  }
-  for (const TypeCode& type : kTypeCodes) {
-    if (code != fmt::format("{}{}", type.kind, type.bytes)) continue;
-    if (order == '|' && type.bytes > 1) fail(path_, "descr", fmt::format("{} lacks a byte order", in_quotes(whole)));
-    header.dtype = type.dtype;
-    header.swapped = type.bytes > 1 && order == (kLittle ? '>' : '<');
-    return;
-  }
-  fail(path_, "descr", fmt::format("dtype {} is not supported", in_quotes(whole)),
-       "save bool, integers of 1 to 8 bytes, float16, float32, float64, complex64 or complex128");
-}
-
-NpyHeader LiteralReader::header() {
-  NpyHeader header;
-  constexpr std::string_view kKeys[] = {"descr", "fortran_order", "shape"};
-  bool seen[3] = {};
-  expect('{', "header");
-  bool comma = true;
-  while (!take('}')) {
-    if (!comma) refuse("header", "',' or '}' expected");
-    const std::string_view key = string("header");
-    std::size_t which = 0;
-    while (which < std::size(kKeys) && kKeys[which] != key) ++which;
-    if (which == std::size(kKeys)) fail(path_, "header", fmt::format("unknown key {}", in_quotes(key)));
-    if (std::exchange(seen[which], true)) fail(path_, key, "appears twice in the header");
-    expect(':', key);
-    if (which == 0) descr(header);
-    if (which == 1) header.fortran = boolean(key);
-    if (which == 2) header.shape = shape();
-    comma = take(',');
-  }
-  skip_space();
-  if (at_ != text_.size()) refuse("header", "something after its end");
-  for (std::size_t i = 0; i < std::size(kKeys); ++i) {
-    if (!seen[i]) fail(path_, kKeys[i], "missing in the header");
-  }
-  return header;
-}
 
 }  // namespace
 
@@ -198,16 +185,16 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& path) {
 
 std::string npy_descr(Dtype dtype) {
   for (const TypeCode& type : kTypeCodes) {
-    if (type.dtype == dtype) {
+    if (type.dtype == dtype)
       return fmt::format("{}{}{}", type.bytes == 1 ? '|' : kLittle ? '<' : '>', type.kind, type.bytes);
-    }
   }
+
   return {};
 }
 
 std::string format_npy_header(const NpyHeader& header) {
   std::string shape;
-  for (const std::int64_t extent : header.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", extent);
+  for (const i64 extent : header.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", extent);
   if (header.shape.size() == 1) shape += ",";
   return fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}", npy_descr(header.dtype),
                      header.fortran ? "True" : "False", shape);

@@ -1,6 +1,7 @@
 // The header of a .npy file, as text and as values.
 #pragma once
 
+#include "core/integers.hpp"
 #include "io/io.hpp"
 
 namespace axisloom::io {

@@ -12,8 +12,8 @@ namespace axisloom::io {
 
 namespace {
 
-constexpr std::size_t kPending = std::size_t{1} << 18;  // bytes gathered before a write call
-constexpr int kAttempts = 16;                           // at a hidden name that nobody else has
+constexpr size_t kPending = size_t{1} << 18;  // bytes gathered before a write call
+constexpr int kAttempts = 16;                 // at a hidden name that nobody else has
 
 /// Where a file without a name is found, so that it can be given one.
 std::string door_of(int fd) {
@@ -113,7 +113,7 @@ void OutputFile::take_over(const struct stat& old) {
   static_cast<void>(::fchmod(fd_.get(), mode));
 }
 
-bool OutputFile::write_through(const std::byte* data, std::size_t size) noexcept {
+bool OutputFile::write_through(const std::byte* data, size_t size) noexcept {
   if (fd_.get() < 0) {  // a pipe waits here for its reader, as late as can be
     fd_.reset(uninterrupted([&] { return ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC); }));
     if (fd_.get() < 0) error_ = errno;
@@ -122,7 +122,7 @@ bool OutputFile::write_through(const std::byte* data, std::size_t size) noexcept
     const ssize_t done = uninterrupted([&] { return ::write(fd_.get(), data, size); });
     if (done > 0) {
       data += done;
-      size -= static_cast<std::size_t>(done);
+      size -= size_t(done);
     } else if (done < 0 && errno == EAGAIN) {  // a pipe that its owner set not to wait
       pollfd ready{fd_.get(), POLLOUT, 0};
       static_cast<void>(::poll(&ready, 1, -1));

@@ -8,16 +8,16 @@ namespace axisloom::io {
 
 namespace {
 
-template <std::size_t Size>
-void gather(std::byte* out, const std::byte* in, std::int64_t step, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) std::memcpy(out + i * std::int64_t{Size}, in + i * step, Size);
+template <size_t Size>
+void gather(std::byte* out, const std::byte* in, i64 step, i64 count) {
+  for (i64 i = 0; i < count; ++i) std::memcpy(out + i * i64{Size}, in + i * step, Size);
 }
 
 /// Copies `count` elements of `size` bytes that lie `stride` elements apart.
-void gather(std::byte* out, const std::byte* in, std::int64_t stride, std::int64_t count, std::size_t size) {
-  const std::int64_t step = stride * static_cast<std::int64_t>(size);
+void gather(std::byte* out, const std::byte* in, i64 stride, i64 count, size_t size) {
+  const i64 step = stride * i64(size);
   if (stride == 1) {
-    std::memcpy(out, in, static_cast<std::size_t>(count) * size);
+    std::memcpy(out, in, size_t(count) * size);
     return;
   }
   switch (size) {
@@ -57,10 +57,10 @@ PackedReader::PackedReader(const HostArray& array)
   index_ = Dims::filled(shape_.size(), 0);
 }
 
-void PackedReader::next(std::byte* out, std::int64_t elements) {
-  const auto size = static_cast<std::int64_t>(element_);
+void PackedReader::next(std::byte* out, i64 elements) {
+  const auto size = i64(element_);
   while (elements > 0) {
-    const std::int64_t run = std::min(elements, shape_.back() - index_.back());
+    const i64 run = std::min(elements, shape_.back() - index_.back());
     gather(out, memory_.get() + position_ * size, strides_.back(), run, element_);
     out += run * size;
     elements -= run;
@@ -68,7 +68,7 @@ void PackedReader::next(std::byte* out, std::int64_t elements) {
   }
 }
 
-void PackedReader::advance(std::int64_t run) {
+void PackedReader::advance(i64 run) {
   int axis = shape_.size() - 1;
   index_[axis] += run;
   position_ += run * strides_[axis];

@@ -1,6 +1,7 @@
 // Elements of a strided host array in C order, a piece at a time, for writers.
 #pragma once
 
+#include "core/integers.hpp"
 #include "io/io.hpp"
 
 namespace axisloom::io {
@@ -10,17 +11,17 @@ class PackedReader {
   explicit PackedReader(const HostArray& array);
 
   /// Copies the next `elements` elements to `out`, without gaps. Never ask for more than the array has left.
-  void next(std::byte* out, std::int64_t elements);
+  void next(std::byte* out, i64 elements);
 
  private:
-  void advance(std::int64_t run);
+  void advance(i64 run);
 
   std::shared_ptr<std::byte> memory_;
-  std::size_t element_;  // bytes
-  Dims shape_;           // neighbouring axes merged, never empty
+  size_t element_;  // bytes
+  Dims shape_;      // neighbouring axes merged, never empty
   Dims strides_;
   Dims index_;
-  std::int64_t position_;  // element offset of `index_`
+  i64 position_;  // element offset of `index_`
 };
 
 }  // namespace axisloom::io

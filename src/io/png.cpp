@@ -7,6 +7,7 @@
 #include <csetjmp>
 #include <cstring>
 
+#include "core/not_copied.hpp"
 #include "io/codec.hpp"
 #include "io/packed.hpp"
 
@@ -15,7 +16,7 @@ namespace axisloom::io {
 namespace {
 
 constexpr png_uint_32 kMaxSide = 1 << 20;
-constexpr std::size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
+constexpr size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
 
 /// Where libpng's callbacks leave their error. Functions that call libpng set `escape` and hold nothing that needs a
 /// destructor, since libpng leaves them by longjmp.
@@ -32,7 +33,7 @@ struct Escape {
 
 void on_warning(png_structp, png_const_charp) {}
 
-struct PngReader : Escape {
+struct PngReader : Escape, private core::NotCopied {
   png_structp png = nullptr;
   png_infop info = nullptr;
   InputStream stream;
@@ -43,14 +44,11 @@ struct PngReader : Escape {
     if (info) png_set_read_fn(png, this, supply);
   }
   ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
-  PngReader(const PngReader&) = delete;
-  PngReader& operator=(const PngReader&) = delete;
 
-  static void supply(png_structp png, png_bytep out, std::size_t size) {
+  static void supply(png_structp png, png_bytep out, size_t size) {
     auto* reader = static_cast<PngReader*>(png_get_io_ptr(png));
-    if (reader->stream.read(std::as_writable_bytes(std::span(out, size))) < size) {
+    if (reader->stream.read(std::as_writable_bytes(std::span(out, size))) < size)
       png_error(png, "the file is cut short");
-    }
   }
 
   bool read_header() {
@@ -69,19 +67,18 @@ struct PngReader : Escape {
     return true;
   }
 
-  bool read_rows(std::byte* out, std::size_t row_bytes, std::int64_t height, int passes) {
+  bool read_rows(std::byte* out, size_t row_bytes, i64 height, int passes) {
     if (setjmp(escape) != 0) return false;
     for (int pass = 0; pass < passes; ++pass) {
-      for (std::int64_t y = 0; y < height; ++y) {
-        png_read_row(png, reinterpret_cast<png_bytep>(out + static_cast<std::size_t>(y) * row_bytes), nullptr);
-      }
+      for (i64 y = 0; y < height; ++y)
+        png_read_row(png, reinterpret_cast<png_bytep>(out + size_t(y) * row_bytes), nullptr);
     }
     png_read_end(png, nullptr);
     return true;
   }
 };
 
-struct PngWriter : Escape {
+struct PngWriter : Escape, private core::NotCopied {
   png_structp png = nullptr;
   png_infop info = nullptr;
 
@@ -91,10 +88,8 @@ struct PngWriter : Escape {
     if (info) png_set_write_fn(png, &file, accept, [](png_structp) {});
   }
   ~PngWriter() { png_destroy_write_struct(&png, &info); }
-  PngWriter(const PngWriter&) = delete;
-  PngWriter& operator=(const PngWriter&) = delete;
 
-  static void accept(png_structp png, png_bytep data, std::size_t size) {
+  static void accept(png_structp png, png_bytep data, size_t size) {
     auto* file = static_cast<OutputFile*>(png_get_io_ptr(png));
     if (!file->append(std::as_bytes(std::span(data, size)))) png_error(png, "cannot be written");
   }
@@ -102,9 +97,8 @@ struct PngWriter : Escape {
   bool begin(const ImageLayout& layout, int colour) {
     if (setjmp(escape) != 0) return false;
     png_set_user_limits(png, kMaxSide, kMaxSide);
-    png_set_IHDR(png, info, static_cast<png_uint_32>(layout.width), static_cast<png_uint_32>(layout.height),
-                 layout.dtype == Dtype::u8 ? 8 : 16, colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, png_uint_32(layout.width), png_uint_32(layout.height), layout.dtype == Dtype::u8 ? 8 : 16,
+                 colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
     if (layout.dtype == Dtype::u16 && std::endian::native == std::endian::little) png_set_swap(png);
     return true;
@@ -135,21 +129,19 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
   };
   require(reader.read_header(), "header");
 
-  const std::int64_t height = png_get_image_height(reader.png, reader.info);
-  const std::int64_t width = png_get_image_width(reader.png, reader.info);
-  const std::size_t packed_row = png_get_rowbytes(reader.png, reader.info);
-  if (packed_row * static_cast<std::size_t>(height) / kDeflateRatio > file.size()) {
+  const i64 height = png_get_image_height(reader.png, reader.info);
+  const i64 width = png_get_image_width(reader.png, reader.info);
+  const size_t packed_row = png_get_rowbytes(reader.png, reader.info);
+  if (packed_row * size_t(height) / kDeflateRatio > file.size())
     fail(file.path(), "size",
          fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, file.size()));
-  }
   int passes = 0;
   require(reader.begin_rows(&passes), "header");
   const int depth = png_get_bit_depth(reader.png, reader.info);
   const ImageLayout layout{height, width, png_get_channels(reader.png, reader.info),
                            depth == 16 ? Dtype::u16 : Dtype::u8};
-  if (png_get_rowbytes(reader.png, reader.info) != layout.row_bytes()) {
+  if (png_get_rowbytes(reader.png, reader.info) != layout.row_bytes())
     fail(file.path(), "header", fmt::format("{} channels of {} bits", layout.channels, depth));
-  }
   HostArray array = allocate_image(file.path(), layout);
   require(reader.read_rows(array.memory.get(), layout.row_bytes(), height, passes), "image data");
   return array;
@@ -157,10 +149,9 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
 
 void check_png(const std::string& path, const View& view) {
   const ImageLayout layout = image_layout(path, view);
-  if (std::max(layout.height, layout.width) > std::int64_t{kMaxSide}) {
+  if (std::max(layout.height, layout.width) > i64{kMaxSide})
     fail(path, "shape", fmt::format("{}: at most {} pixels a side", to_string(view.shape), kMaxSide),
          "write a .npy file");
-  }
 }
 
 void write_png(OutputFile& file, const HostArray& array) {
@@ -172,7 +163,7 @@ void write_png(OutputFile& file, const HostArray& array) {
   PackedReader reader(array);
   std::vector<std::byte> row(layout.row_bytes());
   bool good = writer.begin(layout, kColours[layout.channels - 1]);
-  for (std::int64_t y = 0; good && y < layout.height; ++y) {
+  for (i64 y = 0; good && y < layout.height; ++y) {
     reader.next(row.data(), layout.width * layout.channels);
     good = writer.row(row.data());
   }

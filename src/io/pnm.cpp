@@ -1,6 +1,5 @@
 // Netpbm images: P1 to P6 are read, P5 and P6 written. Samples are scaled from 0..maxval to the whole range of u8
 // (maxval up to 255) or u16, and bitmaps become 0 (black) and 255 (white), so that all formats agree on brightness.
-#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -11,175 +10,160 @@ namespace axisloom::io {
 
 namespace {
 
+bool is_space(int c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 class PnmReader {
  public:
   explicit PnmReader(const InputFile& file) : file_(file), path_(file.path()), stream_(file) {}
 
-  HostArray image();
+  HostArray image() {
+    header();
+    const std::optional<i64> bytes = checked_bytes({layout_.height, layout_.width, layout_.channels}, layout_.dtype);
+    if (!bytes) fail(path_, "size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
+    const auto height = size_t(layout_.height);
+    const size_t samples = size_t(*bytes) / size_of(layout_.dtype);
+    if (type_ == 1) need(samples, layout_);
+    if (type_ == 2 || type_ == 3) need(2 * samples - 1, layout_);
+    if (type_ == 4) need(height * ((size_t(layout_.width) + 7) / 8), layout_);
+    if (type_ >= 5) need(size_t(*bytes), layout_);
+
+    HostArray array = allocate_image(path_, layout_);
+    if (type_ == 1) plain_bits(array.span());
+    if (type_ == 2 || type_ == 3) plain_samples(array.span());
+    if (type_ == 4) raw_bits(array.span());
+    if (type_ >= 5) raw_samples(array.span());
+    skip_space();
+    if (peek() >= 0)
+      fail(path_, "length", fmt::format("{} more bytes after the image", left()),
+           "files of several images are not read: split it");
+    stream_.require_good();
+    return array;
+  }
 
  private:
   /// The next byte; -1 at the end of the file.
   int peek() noexcept {
     const std::span<const std::byte> block = stream_.block();
-    return block.empty() ? -1 : static_cast<int>(std::to_integer<unsigned char>(block.front()));
+    return block.empty() ? -1 : int(std::to_integer<unsigned char>(block.front()));
   }
+
   void step() noexcept { stream_.take(1); }
-  std::size_t left() const noexcept { return file_.size() - stream_.position(); }
-  [[noreturn]] void fail_at(std::string_view field, std::string_view what);
-  void skip_space();
-  std::int64_t number(std::string_view field, std::int64_t most);
-  void need(std::size_t bytes, const ImageLayout& layout) const;
-  void header();
-  void plain_bits(std::span<std::byte> out);
-  void plain_samples(std::span<std::byte> out);
-  void raw_bits(std::span<std::byte> out);
-  void raw_samples(std::span<std::byte> out);
-  void store(std::span<std::byte> out, std::size_t sample, std::int64_t value) const;
+  size_t left() const noexcept { return file_.size() - stream_.position(); }
+  /// Says where in the file something is wrong, unless it cannot be read there.
+  [[noreturn]] void fail_at(std::string_view field, std::string_view what) {
+    stream_.require_good();
+    if (peek() < 0) fail(path_, field, "the file ends before it");
+    fail(path_, field, fmt::format("{} at byte {}", what, stream_.position()));
+  }
+
+  void skip_space() {
+    for (int c = peek(); is_space(c) || c == '#'; c = peek()) {
+      if (c == '#') {
+        while (peek() != '\n' && peek() != '\r' && peek() != -1) step();
+      } else {
+        step();
+      }
+    }
+  }
+
+  i64 number(std::string_view field, i64 most) {
+    skip_space();
+    if (peek() < '0' || peek() > '9') fail_at(field, "no number");
+    i64 value = 0;
+    for (; peek() >= '0' && peek() <= '9'; step()) {
+      value = value * 10 + (peek() - '0');
+      if (value > most) fail(path_, field, fmt::format("more than {}", most));
+    }
+    return value;
+  }
+
+  void need(size_t bytes, const ImageLayout& layout) const {
+    if (bytes > left())
+      fail(path_, "size",
+           fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout.width,
+                       layout.height, bytes, left()),
+           "the file is cut short or its header is wrong: write it again");
+  }
+
+  void header() {
+    constexpr i64 kMaxSide = 0x7fffffff;
+    char magic[2];  // the caller has seen that they are there
+    stream_.read(std::as_writable_bytes(std::span(magic)));
+    type_ = magic[1] - '0';
+    if (type_ == 7) fail(path_, "format", "P7 (PAM) is not supported", "convert it to PNG");
+    layout_.width = number("width", kMaxSide);
+    layout_.height = number("height", kMaxSide);
+    if (layout_.width == 0 || layout_.height == 0) fail(path_, "size", "an image without pixels");
+    layout_.channels = type_ == 3 || type_ == 6 ? 3 : 1;
+    if (type_ != 1 && type_ != 4) maxval_ = number("maxval", 65535);
+    if (maxval_ == 0) fail(path_, "maxval", "0");
+    layout_.dtype = maxval_ > 255 ? Dtype::u16 : Dtype::u8;
+    if (!is_space(peek())) fail_at("header", "no white space after it,");
+    step();
+  }
+
+  void plain_bits(std::span<std::byte> out) {
+    for (std::byte& pixel : out) {
+      skip_space();
+      const int c = peek();
+      if (c != '0' && c != '1') fail_at("sample", "neither 0 nor 1");
+      pixel = std::byte{c == '1' ? u8{0} : u8{255}};
+      step();
+    }
+  }
+
+  void plain_samples(std::span<std::byte> out) {
+    const size_t samples = out.size() / size_of(layout_.dtype);
+    for (size_t i = 0; i < samples; ++i) store(out, i, number("sample", 65535));
+  }
+
+  void raw_bits(std::span<std::byte> out) {
+    const auto width = size_t(layout_.width);
+    std::vector<std::byte> row((width + 7) / 8);
+    for (size_t first = 0; first < out.size(); first += width) {
+      if (stream_.read(row) < row.size()) fail_at("sample", "no more");
+      for (size_t x = 0; x < width; ++x) {
+        const bool black = (std::to_integer<unsigned>(row[x / 8]) >> (7 - x % 8) & 1) != 0;
+        out[first + x] = std::byte{black ? u8{0} : u8{255}};
+      }
+    }
+  }
+
+  void raw_samples(std::span<std::byte> out) {
+    const size_t size = size_of(layout_.dtype);
+    if (stream_.read(out) < out.size()) fail_at("sample", "no more");
+    if (size == 2 && std::endian::native == std::endian::little) swap_samples(out);
+    if (maxval_ == 255 || maxval_ == 65535) return;
+    for (size_t i = 0; i < out.size() / size; ++i) {
+      std::uint16_t value = 0;
+      if (size == 2) {
+        std::memcpy(&value, &out[2 * i], 2);
+      } else {
+        value = std::to_integer<std::uint16_t>(out[i]);
+      }
+      store(out, i, value);
+    }
+  }
+
+  void store(std::span<std::byte> out, size_t sample, i64 value) const {
+    if (value > maxval_) fail(path_, "sample", fmt::format("{} is above maxval {}", value, maxval_));
+    if (layout_.dtype == Dtype::u8) {
+      out[sample] = std::byte((value * 255 + maxval_ / 2) / maxval_);
+    } else {
+      const auto scaled = std::uint16_t((value * 65535 + maxval_ / 2) / maxval_);
+      std::memcpy(&out[2 * sample], &scaled, 2);
+    }
+  }
 
   const InputFile& file_;
   const std::string& path_;
   InputStream stream_;
   int type_ = 0;  // 1 to 6
-  std::int64_t maxval_ = 1;
+  i64 maxval_ = 1;
   ImageLayout layout_;
 };
-
-bool is_space(int c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/// Says where in the file something is wrong, unless it cannot be read there.
-void PnmReader::fail_at(std::string_view field, std::string_view what) {
-  stream_.require_good();
-  if (peek() < 0) fail(path_, field, "the file ends before it");
-  fail(path_, field, fmt::format("{} at byte {}", what, stream_.position()));
-}
-
-void PnmReader::skip_space() {
-  for (int c = peek(); is_space(c) || c == '#'; c = peek()) {
-    if (c == '#') {
-      while (peek() != '\n' && peek() != '\r' && peek() != -1) step();
-    } else {
-      step();
-    }
-  }
-}
-
-std::int64_t PnmReader::number(std::string_view field, std::int64_t most) {
-  skip_space();
-  if (peek() < '0' || peek() > '9') fail_at(field, "no number");
-  std::int64_t value = 0;
-  for (; peek() >= '0' && peek() <= '9'; step()) {
-    value = value * 10 + (peek() - '0');
-    if (value > most) fail(path_, field, fmt::format("more than {}", most));
-  }
-  return value;
-}
-
-void PnmReader::need(std::size_t bytes, const ImageLayout& layout) const {
-  if (bytes > left()) {
-    fail(path_, "size",
-         fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout.width,
-                     layout.height, bytes, left()),
-         "the file is cut short or its header is wrong: write it again");
-  }
-}
-
-void PnmReader::header() {
-  constexpr std::int64_t kMaxSide = 0x7fffffff;
-  char magic[2];  // the caller has seen that they are there
-  stream_.read(std::as_writable_bytes(std::span(magic)));
-  type_ = magic[1] - '0';
-  if (type_ == 7) fail(path_, "format", "P7 (PAM) is not supported", "convert it to PNG");
-  layout_.width = number("width", kMaxSide);
-  layout_.height = number("height", kMaxSide);
-  if (layout_.width == 0 || layout_.height == 0) fail(path_, "size", "an image without pixels");
-  layout_.channels = type_ == 3 || type_ == 6 ? 3 : 1;
-  if (type_ != 1 && type_ != 4) maxval_ = number("maxval", 65535);
-  if (maxval_ == 0) fail(path_, "maxval", "0");
-  layout_.dtype = maxval_ > 255 ? Dtype::u16 : Dtype::u8;
-  if (!is_space(peek())) fail_at("header", "no white space after it,");
-  step();
-}
-
-void PnmReader::store(std::span<std::byte> out, std::size_t sample, std::int64_t value) const {
-  if (value > maxval_) fail(path_, "sample", fmt::format("{} is above maxval {}", value, maxval_));
-  if (layout_.dtype == Dtype::u8) {
-    out[sample] = static_cast<std::byte>((value * 255 + maxval_ / 2) / maxval_);
-  } else {
-    const auto scaled = static_cast<std::uint16_t>((value * 65535 + maxval_ / 2) / maxval_);
-    std::memcpy(&out[2 * sample], &scaled, 2);
-  }
-}
-
-void PnmReader::plain_bits(std::span<std::byte> out) {
-  for (std::byte& pixel : out) {
-    skip_space();
-    const int c = peek();
-    if (c != '0' && c != '1') fail_at("sample", "neither 0 nor 1");
-    pixel = std::byte{c == '1' ? std::uint8_t{0} : std::uint8_t{255}};
-    step();
-  }
-}
-
-void PnmReader::plain_samples(std::span<std::byte> out) {
-  const std::size_t samples = out.size() / size_of(layout_.dtype);
-  for (std::size_t i = 0; i < samples; ++i) store(out, i, number("sample", 65535));
-}
-
-void PnmReader::raw_bits(std::span<std::byte> out) {
-  const auto width = static_cast<std::size_t>(layout_.width);
-  std::vector<std::byte> row((width + 7) / 8);
-  for (std::size_t first = 0; first < out.size(); first += width) {
-    if (stream_.read(row) < row.size()) fail_at("sample", "no more");
-    for (std::size_t x = 0; x < width; ++x) {
-      const bool black = (std::to_integer<unsigned>(row[x / 8]) >> (7 - x % 8) & 1) != 0;
-      out[first + x] = std::byte{black ? std::uint8_t{0} : std::uint8_t{255}};
-    }
-  }
-}
-
-void PnmReader::raw_samples(std::span<std::byte> out) {
-  const std::size_t size = size_of(layout_.dtype);
-  if (stream_.read(out) < out.size()) fail_at("sample", "no more");
-  if (size == 2 && std::endian::native == std::endian::little) swap_samples(out);
-  if (maxval_ == 255 || maxval_ == 65535) return;
-  for (std::size_t i = 0; i < out.size() / size; ++i) {
-    std::uint16_t value = 0;
-    if (size == 2) {
-      std::memcpy(&value, &out[2 * i], 2);
-    } else {
-      value = std::to_integer<std::uint16_t>(out[i]);
-    }
-    store(out, i, value);
-  }
-}
-
-HostArray PnmReader::image() {
-  header();
-  const std::optional<std::int64_t> bytes =
-      checked_bytes({layout_.height, layout_.width, layout_.channels}, layout_.dtype);
-  if (!bytes) fail(path_, "size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
-  const auto height = static_cast<std::size_t>(layout_.height);
-  const std::size_t samples = static_cast<std::size_t>(*bytes) / size_of(layout_.dtype);
-  if (type_ == 1) need(samples, layout_);
-  if (type_ == 2 || type_ == 3) need(2 * samples - 1, layout_);
-  if (type_ == 4) need(height * ((static_cast<std::size_t>(layout_.width) + 7) / 8), layout_);
-  if (type_ >= 5) need(static_cast<std::size_t>(*bytes), layout_);
-
-  HostArray array = allocate_image(path_, layout_);
-  if (type_ == 1) plain_bits(array.span());
-  if (type_ == 2 || type_ == 3) plain_samples(array.span());
-  if (type_ == 4) raw_bits(array.span());
-  if (type_ >= 5) raw_samples(array.span());
-  skip_space();
-  if (peek() >= 0) {
-    fail(path_, "length", fmt::format("{} more bytes after the image", left()),
-         "files of several images are not read: split it");
-  }
-  stream_.require_good();
-  return array;
-}
 
 }  // namespace
 
@@ -189,15 +173,13 @@ HostArray read_pnm(const InputFile& file, const ReadOptions&) {
 
 void check_pnm(const std::string& path, const View& view) {
   const ImageLayout layout = image_layout(path, view);
-  if (layout.channels == 2 || layout.channels == 4) {
+  if (layout.channels == 2 || layout.channels == 4)
     fail(path, "shape", fmt::format("{}: PNM has no alpha", to_string(view.shape)), "write a .png file");
-  }
   const std::string extension = extension_of(path);
   const bool grey = layout.channels == 1;
-  if (extension == ".pbm" || (extension == ".ppm" && grey) || (extension == ".pgm" && !grey)) {
+  if (extension == ".pbm" || (extension == ".ppm" && grey) || (extension == ".pgm" && !grey))
     fail(path, "format", fmt::format("{} does not hold {}", extension, grey ? "grey levels" : "colours"),
          grey ? "name it .pgm" : "name it .ppm");
-  }
 }
 
 void write_pnm(OutputFile& file, const HostArray& array) {
@@ -207,7 +189,7 @@ void write_pnm(OutputFile& file, const HostArray& array) {
                          layout.dtype == Dtype::u8 ? 255 : 65535));
   PackedReader reader(array);
   std::vector<std::byte> row(layout.row_bytes());
-  for (std::int64_t y = 0; y < layout.height; ++y) {
+  for (i64 y = 0; y < layout.height; ++y) {
     reader.next(row.data(), layout.width * layout.channels);
     if (layout.dtype == Dtype::u16 && std::endian::native == std::endian::little) swap_samples(row);
     file.write(row);

@@ -1,31 +1,32 @@
 // Escaping, byte by byte, with UTF-8 understood.
 #include "io/quoting.hpp"
 
+#include "core/integers.hpp"
+
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
 
 namespace axisloom::io {
 
 namespace {
 
-unsigned byte_at(std::string_view text, std::size_t at) {
+unsigned byte_at(std::string_view text, size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
 }
 
 /// Bytes of the character at the start of `text`, and what it is; no bytes where it is no shortest form of UTF-8.
 struct Character {
-  std::size_t bytes = 0;
-  std::uint32_t code = 0;
+  size_t bytes = 0;
+  u32 code = 0;
 };
 Character first_of(std::string_view text) {
-  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  constexpr u32 kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   const unsigned lead = byte_at(text, 0);
   if (lead < 0x80) return {1, lead};
-  const std::size_t bytes = lead >= 0xf0 && lead < 0xf8 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
+  const size_t bytes = lead >= 0xf0 && lead < 0xf8 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
   if (bytes == 0 || lead >= 0xf8) return {};
-  std::uint32_t code = lead & (0x7fu >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
+  u32 code = lead & (0x7fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
     if ((byte_at(text, i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte_at(text, i) & 0x3f);
   }
@@ -34,7 +35,7 @@ Character first_of(std::string_view text) {
 }
 
 /// Control characters, and the marks with which text can be made to read otherwise than it is.
-bool steers(std::uint32_t code) {
+bool steers(u32 code) {
   const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
   const bool separates_or_turns = code >= 0x2028 && code <= 0x202e;
   const bool isolates = code >= 0x2066 && code <= 0x2069;
@@ -54,7 +55,7 @@ std::string escaped(std::string_view text, std::string_view kept) {
   out.reserve(text.size());
   while (!text.empty()) {
     const Character character = first_of(text);
-    const std::string_view bytes = text.substr(0, std::max<std::size_t>(1, character.bytes));
+    const std::string_view bytes = text.substr(0, std::max<size_t>(1, character.bytes));
     const bool safe = character.bytes > 0 && (!steers(character.code) || kept.find(text[0]) != std::string_view::npos);
     safe ? static_cast<void>(out += bytes) : append_escaped(out, bytes);
     text.remove_prefix(bytes.size());
@@ -73,7 +74,7 @@ std::string printable_lines(std::string_view text) {
 }
 
 std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kLongest = 60;
+  constexpr size_t kLongest = 60;
   std::string out = "'";
   for (const char c : text.substr(0, kLongest)) {
     const bool plain = std::isprint(static_cast<unsigned char>(c)) != 0 && c != '\\';

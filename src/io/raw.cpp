@@ -7,30 +7,26 @@
 namespace axisloom::io {
 
 HostArray read_raw(const InputFile& file, const ReadOptions& options) {
-  if (!options.dtype) {
+  if (!options.dtype)
     throw Error(Errc::usage, fmt::format("{}: a raw file does not say its dtype", printable(file.path())),
                 "give dtype and shape");
-  }
   const Dtype dtype = *options.dtype;
-  const auto size = static_cast<std::int64_t>(file.size());
-  const auto element = static_cast<std::int64_t>(size_of(dtype));
+  const auto size = i64(file.size());
+  const auto element = i64(size_of(dtype));
   Dims shape = options.shape;
   if (shape.empty()) {
-    if (size % element != 0) {
+    if (size % element != 0)
       fail(file.path(), "length", fmt::format("{} bytes are not a whole number of {}", size, name(dtype)));
-    }
     shape = {size / element};
   }
-  const std::optional<std::int64_t> bytes = checked_bytes(shape, dtype);
-  if (!bytes) {
+  const std::optional<i64> bytes = checked_bytes(shape, dtype);
+  if (!bytes)
     throw Error(Errc::usage,
                 fmt::format("{}: shape {} is negative or too large", printable(file.path()), to_string(shape)));
-  }
-  if (*bytes != size) {
+  if (*bytes != size)
     fail(file.path(), "length",
          fmt::format("{}{} needs {} bytes, but the file has {}", name(dtype), to_string(shape), *bytes, size),
          "give the shape and dtype the file was written with");
-  }
   return file.load(View::contiguous(dtype, shape), 0, options.map_from);
 }
 
@@ -39,21 +35,21 @@ void write_raw(OutputFile& file, const HostArray& array) {
 }
 
 void write_elements(OutputFile& file, const HostArray& array) {
-  const std::size_t element = size_of(array.view.dtype);
-  std::int64_t left = array.view.count();
+  const size_t element = size_of(array.view.dtype);
+  i64 left = array.view.count();
   if (left == 0) return;
   if (array.view.is_contiguous()) {
-    const std::byte* first = array.memory.get() + array.view.offset * static_cast<std::int64_t>(element);
-    file.write(std::span(first, static_cast<std::size_t>(left) * element));
+    const std::byte* first = array.memory.get() + array.view.offset * i64(element);
+    file.write(std::span(first, size_t(left) * element));
     return;
   }
-  constexpr std::int64_t kPiece = 1 << 14;  // elements gathered at a time: at most 256 KiB
-  std::vector<std::byte> piece(static_cast<std::size_t>(std::min(left, kPiece)) * element);
+  constexpr i64 kPiece = 1 << 14;  // elements gathered at a time: at most 256 KiB
+  std::vector<std::byte> piece(size_t(std::min(left, kPiece)) * element);
   PackedReader reader(array);
   while (left > 0) {
-    const std::int64_t count = std::min(left, kPiece);
+    const i64 count = std::min(left, kPiece);
     reader.next(piece.data(), count);
-    file.write(std::span(piece).first(static_cast<std::size_t>(count) * element));
+    file.write(std::span(piece).first(size_t(count) * element));
     left -= count;
   }
 }

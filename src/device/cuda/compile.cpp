@@ -1,6 +1,8 @@
 // One run of NVRTC: source and options in, machine code or PTX and the compiler's messages out.
 #include "device/cuda/compile.hpp"
 
+#include "core/not_copied.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -9,7 +11,7 @@ namespace axisloom::device::cuda {
 namespace {
 
 /// An nvrtcProgram, destroyed when it goes.
-class Compilation {
+class Compilation : core::NotCopied {
  public:
   Compilation(const Nvrtc& nvrtc, const BuildRequest& request) : api_(nvrtc.api), name_(request.name) {
     call(api_.nvrtcCreateProgram, &program_, request.source.c_str(), request.name.c_str(), 0, nullptr, nullptr);
@@ -17,17 +19,15 @@ class Compilation {
   ~Compilation() {
     if (program_) api_.nvrtcDestroyProgram(&program_);
   }
-  Compilation(const Compilation&) = delete;
-  Compilation& operator=(const Compilation&) = delete;
 
   nvrtcResult run(const std::vector<std::string>& options) {
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
-    return api_.nvrtcCompileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+    return api_.nvrtcCompileProgram(program_, int(pointers.size()), pointers.data());
   }
 
   std::string log() {
-    std::size_t size = 0;
+    size_t size = 0;
     call(api_.nvrtcGetProgramLogSize, program_, &size);
     std::string text(size, '\0');
     if (size > 0) call(api_.nvrtcGetProgramLog, program_, text.data());
@@ -36,7 +36,7 @@ class Compilation {
   }
 
   std::vector<std::byte> result(bool machine_code) {
-    std::size_t size = 0;
+    size_t size = 0;
     if (machine_code)
       call(api_.nvrtcGetCUBINSize, program_, &size);
     else
@@ -52,14 +52,14 @@ class Compilation {
 
   [[noreturn]] void fail(nvrtcResult result, const char* call, std::string message) const {
     throw Error(result == kNvrtcOutOfMemory ? Errc::out_of_memory : Errc::device,
-                ErrorParts{.message = name_ + ": " + std::move(message), .call = call, .native = result});
+                {.message = name_ + ": " + std::move(message), .call = call, .native = result});
   }
 
  private:
   template <typename Signature, typename... Args>
   void call(const EntryPoint<Signature>& entry, Args... args) const {
     const nvrtcResult result = entry(args...);
-    if (result != kNvrtcSuccess) fail(result, entry.name, "NVRTC failed with result " + std::to_string(result));
+    if (result != kNvrtcSuccess) fail(result, entry.name, in_words("NVRTC failed with result ", result));
   }
 
   const NvrtcApi& api_;
@@ -79,10 +79,9 @@ Architecture parse(std::string_view text) {
   const std::string_view rest = text.starts_with(prefix) ? text.substr(prefix.size()) : std::string_view();
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), parsed.number);
   const std::string_view suffix(end, rest.data() + rest.size());
-  if (error != std::errc() || parsed.number <= 0 || !(suffix.empty() || suffix == "a" || suffix == "f")) {
+  if (error != std::errc() || parsed.number <= 0 || !(suffix.empty() || suffix == "a" || suffix == "f"))
     throw Error(Errc::usage, "'" + std::string(text) + "' is not a CUDA architecture",
                 "write sm_90, sm_90a or compute_90, say");
-  }
   return parsed;
 }
 
@@ -93,7 +92,7 @@ std::vector<std::byte> compile_cuda(const Nvrtc& nvrtc, const BuildRequest& requ
   const Architecture wanted = parse(architecture);
   if (!std::ranges::binary_search(nvrtc.architectures, wanted.number)) {
     std::string all;
-    for (int known : nvrtc.architectures) all += " sm_" + std::to_string(known);
+    for (int known : nvrtc.architectures) all += in_words(" sm_", known);
     throw Error(
         Errc::unsupported,
         "NVRTC " + nvrtc.version.text() + " does not compile for " + std::string(architecture) + ", only for" + all,
@@ -105,10 +104,9 @@ std::vector<std::byte> compile_cuda(const Nvrtc& nvrtc, const BuildRequest& requ
   const nvrtcResult result = compilation.run(options);
   const std::string messages = compilation.log();
   if (log) *log = messages;
-  if (result != kNvrtcSuccess) {
+  if (result != kNvrtcSuccess)
     compilation.fail(result, "nvrtcCompileProgram",
                      messages.empty() ? "does not compile for " + std::string(architecture) : messages);
-  }
   return compilation.result(wanted.machine_code);
 }
 

@@ -20,9 +20,9 @@ Context::~Context() {
 void Context::require_usable() const {
   require_same_process();
   if (!lost()) return;
-  throw Error(Errc::device_lost, ErrorParts{.message = "the device was lost in an earlier call",
-                                            .device = info().label(),
-                                            .remedy = "restart the process: a lost CUDA context cannot be used again"});
+  throw Error(Errc::device_lost, {.message = "the device was lost in an earlier call",
+                                  .device = info().label(),
+                                  .remedy = "restart the process: a lost CUDA context cannot be used again"});
 }
 
 void Context::check(CUresult result, const char* call, std::string_view doing) const {

@@ -1,12 +1,12 @@
 // What every object of one open CUDA device shares: the context, what is known of the card, and whether it is lost.
 #pragma once
 
+#include "core/not_copied.hpp"
 #include "device/cuda/driver_api.hpp"
 #include "device/process.hpp"
 
 #include <atomic>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace axisloom::device::cuda {
@@ -20,10 +20,10 @@ struct Card {
   bool clusters = false;  // can launch clusters of groups
 };
 
-class Context {
+class Context : core::NotCopied {
  public:
   /// Makes the context current for the calling thread until it goes, and whatever was current before it again then.
-  class Scope {
+  class Scope : core::NotCopied {
    public:
     explicit Scope(const Context& context) : api_(*context.api_) {
       context.call(api_.cuCtxPushCurrent_v2, context.get());
@@ -32,8 +32,6 @@ class Context {
       CUcontext popped = nullptr;
       api_.cuCtxPopCurrent_v2(&popped);
     }
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
 
    private:
     const DriverApi& api_;
@@ -42,8 +40,6 @@ class Context {
   /// Retains the card's primary context, or uses one that the caller keeps alive.
   Context(std::shared_ptr<const DriverApi> api, Card card, CUcontext borrowed);
   ~Context();
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
 
   CUcontext get() const noexcept { return context_; }
   const DriverApi& api() const noexcept { return *api_; }
@@ -83,7 +79,7 @@ class Context {
  private:
   struct Events {
     std::vector<CUevent> free;  // with room for all that were created
-    std::size_t created = 0;
+    size_t created = 0;
   };
 
   std::shared_ptr<const DriverApi> api_;
@@ -101,10 +97,9 @@ using SharedContext = std::shared_ptr<Context>;
 template <typename Mine, typename Base>
 Mine& own(Base& object, const Context& context, const char* what) {
   auto* mine = dynamic_cast<Mine*>(&object);
-  if (!mine || mine->context().get() != context.get()) {
-    throw Error(Errc::usage, ErrorParts{.message = std::string("the ") + what + " belongs to another device or context",
-                                        .device = context.info().label()});
-  }
+  if (!mine || mine->context().get() != context.get())
+    throw Error(Errc::usage, {.message = std::string("the ") + what + " belongs to another device or context",
+                              .device = context.info().label()});
   return *mine;
 }
 

@@ -17,33 +17,33 @@ std::string CudaDevice::build_identity() const {
          (about.compiler.empty() ? "no compiler" : about.compiler);
 }
 
-std::shared_ptr<Buffer> CudaDevice::allocate(std::size_t bytes) {
+SharedBuffer CudaDevice::allocate(size_t bytes) {
   return allocate_memory(context_, bytes);
 }
 
-std::shared_ptr<Buffer> CudaDevice::allocate_staging(std::size_t bytes) {
+SharedBuffer CudaDevice::allocate_staging(size_t bytes) {
   return allocate_staging_memory(context_, bytes);
 }
 
 /// A card's own memory is the fast one, so host memory is never used in place.
-std::shared_ptr<Buffer> CudaDevice::wrap(void*, std::size_t) {
+SharedBuffer CudaDevice::wrap(void*, size_t) {
   context_->require_usable();
   return nullptr;
 }
 
-std::shared_ptr<Buffer> CudaDevice::borrow_buffer(void* native, std::size_t bytes) {
+SharedBuffer CudaDevice::borrow_buffer(void* native, size_t bytes) {
   return borrow_memory(context_, native, bytes);
 }
 
-std::shared_ptr<Queue> CudaDevice::queue(bool timing) {
+SharedQueue CudaDevice::queue(bool timing) {
   return std::make_shared<CudaQueue>(context_, timing);
 }
 
-std::shared_ptr<Queue> CudaDevice::borrow_queue(void* native) {
+SharedQueue CudaDevice::borrow_queue(void* native) {
   return std::make_shared<CudaQueue>(context_, static_cast<CUstream>(native));
 }
 
-std::shared_ptr<Program> CudaDevice::build(const BuildRequest& request) {
+SharedProgram CudaDevice::build(const BuildRequest& request) {
   context_->require_usable();
   try {
     const Card& card = context_->card();
@@ -63,7 +63,7 @@ std::shared_ptr<Program> CudaDevice::build(const BuildRequest& request) {
   }
 }
 
-std::shared_ptr<Program> CudaDevice::load(const BuildRequest& request, std::span<const std::byte> binary) {
+SharedProgram CudaDevice::load(const BuildRequest& request, std::span<const std::byte> binary) {
   context_->require_usable();
   std::string rejected;
   return CudaProgram::load(context_, request.name, binary, rejected);

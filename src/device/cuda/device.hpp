@@ -15,16 +15,16 @@ class CudaDevice final : public Device {
   bool lost() const noexcept override { return context_->lost(); }
   std::string build_identity() const override;
 
-  std::shared_ptr<Buffer> allocate(std::size_t bytes) override;
-  std::shared_ptr<Buffer> allocate_staging(std::size_t bytes) override;
-  std::shared_ptr<Buffer> wrap(void* host, std::size_t bytes) override;
-  std::shared_ptr<Buffer> borrow_buffer(void* native, std::size_t bytes) override;
+  SharedBuffer allocate(size_t bytes) override;
+  SharedBuffer allocate_staging(size_t bytes) override;
+  SharedBuffer wrap(void* host, size_t bytes) override;
+  SharedBuffer borrow_buffer(void* native, size_t bytes) override;
 
-  std::shared_ptr<Queue> queue(bool timing) override;
-  std::shared_ptr<Queue> borrow_queue(void* native) override;
+  SharedQueue queue(bool timing) override;
+  SharedQueue borrow_queue(void* native) override;
 
-  std::shared_ptr<Program> build(const BuildRequest& request) override;
-  std::shared_ptr<Program> load(const BuildRequest& request, std::span<const std::byte> binary) override;
+  SharedProgram build(const BuildRequest& request) override;
+  SharedProgram load(const BuildRequest& request, std::span<const std::byte> binary) override;
   KernelAttributes attributes(Program& program, const std::string& kernel) override;
 
  private:

@@ -4,7 +4,6 @@
 #include "device/dynamic_library.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <iterator>
 
@@ -20,56 +19,56 @@ constexpr const char* kDriverRemedy =
 struct Result {
   CUresult code;
   const char* name;
-  Errc errc;
+  Errc errc = Errc::device;
 };
 
 // The codes that end a context, or that a user is likely to meet; others are named by the driver alone.
-constexpr std::array kResults = {
-    Result{1, "CUDA_ERROR_INVALID_VALUE", Errc::device},
-    Result{2, "CUDA_ERROR_OUT_OF_MEMORY", Errc::out_of_memory},
-    Result{3, "CUDA_ERROR_NOT_INITIALIZED", Errc::device},
-    Result{4, "CUDA_ERROR_DEINITIALIZED", Errc::device_lost},
-    Result{34, "CUDA_ERROR_STUB_LIBRARY", Errc::device},
-    Result{46, "CUDA_ERROR_DEVICE_UNAVAILABLE", Errc::device},
-    Result{100, "CUDA_ERROR_NO_DEVICE", Errc::device},
-    Result{101, "CUDA_ERROR_INVALID_DEVICE", Errc::device},
-    Result{200, "CUDA_ERROR_INVALID_IMAGE", Errc::device},
-    Result{201, "CUDA_ERROR_INVALID_CONTEXT", Errc::device_lost},
-    Result{209, "CUDA_ERROR_NO_BINARY_FOR_GPU", Errc::device},
-    Result{214, "CUDA_ERROR_ECC_UNCORRECTABLE", Errc::device_lost},
-    Result{218, "CUDA_ERROR_INVALID_PTX", Errc::device},
-    Result{220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", Errc::device_lost},
-    Result{221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", Errc::device},
-    Result{222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", Errc::device},
-    Result{226, "CUDA_ERROR_CONTAINED", Errc::device_lost},
-    Result{400, "CUDA_ERROR_INVALID_HANDLE", Errc::device},
-    Result{500, "CUDA_ERROR_NOT_FOUND", Errc::device},
-    Result{600, "CUDA_ERROR_NOT_READY", Errc::device},
-    Result{700, "CUDA_ERROR_ILLEGAL_ADDRESS", Errc::device_lost},
-    Result{701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", Errc::device},
-    Result{702, "CUDA_ERROR_LAUNCH_TIMEOUT", Errc::device_lost},
-    Result{709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", Errc::device_lost},
-    Result{710, "CUDA_ERROR_ASSERT", Errc::device_lost},
-    Result{714, "CUDA_ERROR_HARDWARE_STACK_ERROR", Errc::device_lost},
-    Result{715, "CUDA_ERROR_ILLEGAL_INSTRUCTION", Errc::device_lost},
-    Result{716, "CUDA_ERROR_MISALIGNED_ADDRESS", Errc::device_lost},
-    Result{717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", Errc::device_lost},
-    Result{718, "CUDA_ERROR_INVALID_PC", Errc::device_lost},
-    Result{719, "CUDA_ERROR_LAUNCH_FAILED", Errc::device_lost},
-    Result{721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", Errc::device_lost},
-    Result{801, "CUDA_ERROR_NOT_SUPPORTED", Errc::device},
-    Result{803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", Errc::device},
-    Result{810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", Errc::device_lost},
-    Result{900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", Errc::device},
-    Result{901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", Errc::device},
-    Result{907, "CUDA_ERROR_CAPTURED_EVENT", Errc::device},
-    Result{912, "CUDA_ERROR_INVALID_CLUSTER_SIZE", Errc::device},
-    Result{999, "CUDA_ERROR_UNKNOWN", Errc::device_lost},
+constexpr Result kResults[] = {
+    {1, "CUDA_ERROR_INVALID_VALUE"},
+    {2, "CUDA_ERROR_OUT_OF_MEMORY", Errc::out_of_memory},
+    {3, "CUDA_ERROR_NOT_INITIALIZED"},
+    {4, "CUDA_ERROR_DEINITIALIZED", Errc::device_lost},
+    {34, "CUDA_ERROR_STUB_LIBRARY"},
+    {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+    {100, "CUDA_ERROR_NO_DEVICE"},
+    {101, "CUDA_ERROR_INVALID_DEVICE"},
+    {200, "CUDA_ERROR_INVALID_IMAGE"},
+    {201, "CUDA_ERROR_INVALID_CONTEXT", Errc::device_lost},
+    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+    {214, "CUDA_ERROR_ECC_UNCORRECTABLE", Errc::device_lost},
+    {218, "CUDA_ERROR_INVALID_PTX"},
+    {220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", Errc::device_lost},
+    {221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND"},
+    {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+    {226, "CUDA_ERROR_CONTAINED", Errc::device_lost},
+    {400, "CUDA_ERROR_INVALID_HANDLE"},
+    {500, "CUDA_ERROR_NOT_FOUND"},
+    {600, "CUDA_ERROR_NOT_READY"},
+    {700, "CUDA_ERROR_ILLEGAL_ADDRESS", Errc::device_lost},
+    {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+    {702, "CUDA_ERROR_LAUNCH_TIMEOUT", Errc::device_lost},
+    {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", Errc::device_lost},
+    {710, "CUDA_ERROR_ASSERT", Errc::device_lost},
+    {714, "CUDA_ERROR_HARDWARE_STACK_ERROR", Errc::device_lost},
+    {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION", Errc::device_lost},
+    {716, "CUDA_ERROR_MISALIGNED_ADDRESS", Errc::device_lost},
+    {717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", Errc::device_lost},
+    {718, "CUDA_ERROR_INVALID_PC", Errc::device_lost},
+    {719, "CUDA_ERROR_LAUNCH_FAILED", Errc::device_lost},
+    {721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", Errc::device_lost},
+    {801, "CUDA_ERROR_NOT_SUPPORTED"},
+    {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+    {810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", Errc::device_lost},
+    {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
+    {907, "CUDA_ERROR_CAPTURED_EVENT"},
+    {912, "CUDA_ERROR_INVALID_CLUSTER_SIZE"},
+    {999, "CUDA_ERROR_UNKNOWN", Errc::device_lost},
 };
 
 const Result* known(CUresult result) {
   const auto found = std::ranges::find(kResults, result, &Result::code);
-  return found == kResults.end() ? nullptr : &*found;
+  return found == std::end(kResults) ? nullptr : found;
 }
 
 std::string remedy_for(CUresult result) {
@@ -102,9 +101,8 @@ DriverLibrary open_driver() {
   found.status.name = "CUDA driver";
   found.status.tried = library.tried();
   found.status.library = library.path();
-  if (std::string module = kernel_module_version(); !module.empty()) {
+  if (std::string module = kernel_module_version(); !module.empty())
     found.status.facts.emplace_back("kernel module", std::move(module));
-  }
   if (!library) {
     found.status.remedy = kDriverRemedy;
     return found;
@@ -133,7 +131,7 @@ std::string result_name(const DriverApi& api, CUresult result) {
   const char* name = nullptr;
   if (api.cuGetErrorName && api.cuGetErrorName(result, &name) == kSuccess && name) return name;
   if (const Result* entry = known(result)) return entry->name;
-  return "CUDA error " + std::to_string(result);
+  return in_words("CUDA error ", result);
 }
 
 Errc classify(CUresult result) {
@@ -146,14 +144,11 @@ Error driver_error(const DriverApi& api, CUresult result, const char* call, std:
   std::string message(doing);
   message += (doing.empty() ? "" : ": ") + result_name(api, result);
   const char* text = nullptr;
-  if (api.cuGetErrorString && api.cuGetErrorString(result, &text) == kSuccess && text) {
+  if (api.cuGetErrorString && api.cuGetErrorString(result, &text) == kSuccess && text)
     message += std::string(" (") + text + ")";
-  }
-  return Error(classify(result), ErrorParts{.message = std::move(message),
-                                            .device = device,
-                                            .call = call,
-                                            .native = result,
-                                            .remedy = remedy_for(result)});
+  return Error(
+      classify(result),
+      {.message = std::move(message), .device = device, .call = call, .native = result, .remedy = remedy_for(result)});
 }
 
 }  // namespace axisloom::device::cuda

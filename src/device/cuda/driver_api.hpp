@@ -1,11 +1,12 @@
 // The few entry points of the CUDA driver (libcuda.so.1) that the library calls, declared without any CUDA header.
 #pragma once
 
+#include "core/integers.hpp"
 #include "device/cuda/entry_point.hpp"
 #include "device/device.hpp"
+#include "device/words.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,45 +15,29 @@ namespace axisloom::device::cuda {
 
 using CUresult = int;
 using CUdevice = int;
-using CUdeviceptr = std::uint64_t;
+using CUdeviceptr = u64;
 using CUcontext = struct CUctx_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 
-inline constexpr CUresult kSuccess = 0;
-inline constexpr CUresult kInvalidValue = 1;
-inline constexpr CUresult kOutOfMemory = 2;
-inline constexpr CUresult kNoDevice = 100;
-inline constexpr CUresult kUnsupportedPtxVersion = 222;
-inline constexpr CUresult kNotReady = 600;
+inline constexpr CUresult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100,
+                          kUnsupportedPtxVersion = 222, kNotReady = 600;
 
 // CUdevice_attribute
-inline constexpr int kMaxThreadsPerBlock = 1;
-inline constexpr int kMaxSharedMemoryPerBlock = 8;
-inline constexpr int kMultiprocessorCount = 16;
-inline constexpr int kL2CacheSize = 38;
-inline constexpr int kComputeCapabilityMajor = 75;
-inline constexpr int kComputeCapabilityMinor = 76;
-inline constexpr int kMaxSharedMemoryPerBlockOptin = 97;
-inline constexpr int kClusterLaunch = 120;
+inline constexpr int kMaxThreadsPerBlock = 1, kMaxSharedMemoryPerBlock = 8, kMultiprocessorCount = 16,
+                     kL2CacheSize = 38, kComputeCapabilityMajor = 75, kComputeCapabilityMinor = 76,
+                     kMaxSharedMemoryPerBlockOptin = 97, kClusterLaunch = 120;
 
 // CUfunction_attribute
-inline constexpr int kFuncMaxThreadsPerBlock = 0;
-inline constexpr int kFuncSharedSizeBytes = 1;
-inline constexpr int kFuncLocalSizeBytes = 3;
-inline constexpr int kFuncNumRegs = 4;
-inline constexpr int kFuncMaxDynamicSharedSizeBytes = 8;
-inline constexpr int kFuncNonPortableClusterSizeAllowed = 14;
+inline constexpr int kFuncMaxThreadsPerBlock = 0, kFuncSharedSizeBytes = 1, kFuncLocalSizeBytes = 3, kFuncNumRegs = 4,
+                     kFuncMaxDynamicSharedSizeBytes = 8, kFuncNonPortableClusterSizeAllowed = 14;
 
 // CUjit_option
-inline constexpr int kJitErrorLogBuffer = 5;
-inline constexpr int kJitErrorLogBufferSizeBytes = 6;
+inline constexpr int kJitErrorLogBuffer = 5, kJitErrorLogBufferSizeBytes = 6;
 
-inline constexpr unsigned kStreamNonBlocking = 1;
-inline constexpr unsigned kEventDisableTiming = 2;
-inline constexpr unsigned kMemHostAllocPortable = 1;
+inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kMemHostAllocPortable = 1;
 
 // CUlaunchAttributeID
 inline constexpr int kLaunchAttributeClusterDimension = 4;
@@ -70,16 +55,12 @@ struct CUlaunchAttribute {
 
 /// What a kernel is handed by value as a tensor map; the driver writes it.
 struct alignas(128) CUtensorMap {
-  std::uint64_t opaque[16] = {};
+  u64 opaque[16] = {};
 };
 
 // CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
-inline constexpr int kTensorU8 = 0;
-inline constexpr int kTensorU16 = 1;
-inline constexpr int kTensorU32 = 2;
-inline constexpr int kTensorU64 = 4;
-inline constexpr int kTensorSwizzle128 = 3;
-inline constexpr int kTensorPromote128 = 2;
+inline constexpr int kTensorU8 = 0, kTensorU16 = 1, kTensorU32 = 2, kTensorU64 = 4, kTensorSwizzle128 = 3,
+                     kTensorPromote128 = 2;
 
 struct CUlaunchConfig {
   unsigned grid_x = 1, grid_y = 1, grid_z = 1;
@@ -100,22 +81,22 @@ struct CUlaunchConfig {
   REQUIRED(cuDeviceGetCount, (int* count))                                                                          \
   REQUIRED(cuDeviceGet, (CUdevice * device, int ordinal))                                                           \
   REQUIRED(cuDeviceGetName, (char* name, int size, CUdevice device))                                                \
-  REQUIRED(cuDeviceTotalMem_v2, (std::size_t * bytes, CUdevice device))                                             \
+  REQUIRED(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                                  \
   REQUIRED(cuDeviceGetAttribute, (int* value, int attribute, CUdevice device))                                      \
   REQUIRED(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                                        \
   REQUIRED(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                                         \
   REQUIRED(cuCtxPushCurrent_v2, (CUcontext context))                                                                \
   REQUIRED(cuCtxPopCurrent_v2, (CUcontext * context))                                                               \
   REQUIRED(cuCtxGetDevice, (CUdevice * device))                                                                     \
-  REQUIRED(cuMemGetInfo_v2, (std::size_t * free, std::size_t * total))                                              \
-  REQUIRED(cuMemAlloc_v2, (CUdeviceptr * address, std::size_t bytes))                                               \
+  REQUIRED(cuMemGetInfo_v2, (size_t * free, size_t * total))                                                        \
+  REQUIRED(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes))                                                    \
   REQUIRED(cuMemFree_v2, (CUdeviceptr address))                                                                     \
-  REQUIRED(cuMemHostAlloc, (void** host, std::size_t bytes, unsigned flags))                                        \
+  REQUIRED(cuMemHostAlloc, (void** host, size_t bytes, unsigned flags))                                             \
   REQUIRED(cuMemFreeHost, (void* host))                                                                             \
-  REQUIRED(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream))            \
-  REQUIRED(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, std::size_t bytes, CUstream stream))                  \
-  REQUIRED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream))                   \
-  REQUIRED(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream stream))              \
+  REQUIRED(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t bytes, CUstream stream))                 \
+  REQUIRED(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t bytes, CUstream stream))                       \
+  REQUIRED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                        \
+  REQUIRED(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream))                   \
   REQUIRED(cuStreamCreate, (CUstream * stream, unsigned flags))                                                     \
   REQUIRED(cuStreamDestroy_v2, (CUstream stream))                                                                   \
   REQUIRED(cuStreamGetCtx, (CUstream stream, CUcontext * context))                                                  \
@@ -138,14 +119,13 @@ struct CUlaunchConfig {
             unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** args, void** extra)) \
   OPTIONAL(cuLaunchKernelEx, (const CUlaunchConfig* config, CUfunction function, void** args, void** extra))        \
   OPTIONAL(cuTensorMapEncodeTiled,                                                                                  \
-           (CUtensorMap * map, int type, std::uint32_t rank, void* address, const std::uint64_t* extents,           \
-            const std::uint64_t* pitches, const std::uint32_t* box, const std::uint32_t* steps, int interleave,     \
-            int swizzle, int promotion, int fill))                                                                  \
+           (CUtensorMap * map, int type, u32 rank, void* address, const u64* extents, const u64* pitches,           \
+            const u32* box, const u32* steps, int interleave, int swizzle, int promotion, int fill))                \
   OPTIONAL(cuModuleGetFunctionCount, (unsigned* count, CUmodule module))                                            \
   OPTIONAL(cuModuleEnumerateFunctions, (CUfunction * functions, unsigned count, CUmodule module))                   \
   OPTIONAL(cuFuncGetName, (const char** name, CUfunction function))                                                 \
   OPTIONAL(cuFuncLoad, (CUfunction function))                                                                       \
-  OPTIONAL(cuFuncGetParamInfo, (CUfunction function, std::size_t index, std::size_t * offset, std::size_t * size))
+  OPTIONAL(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))
 
 /// The driver as a table of functions, each of which a test can replace.
 struct DriverApi {
@@ -167,7 +147,7 @@ struct Version {
   int minor = 0;
 
   static Version of_driver(int number) { return {number / 1000, number % 1000 / 10}; }
-  std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
+  std::string text() const { return in_words(major, ".", minor); }
   auto operator<=>(const Version&) const = default;
 };
 

@@ -13,22 +13,20 @@ CudaBuffer::~CudaBuffer() {
   });
 }
 
-std::size_t CudaBuffer::alignment() const noexcept {
+size_t CudaBuffer::alignment() const noexcept {
   if (owner_ != Owner::caller || address_ == 0) return kBaseAlignment;
-  return static_cast<std::size_t>(address_ & (~address_ + 1));
+  return size_t(address_ & (~address_ + 1));
 }
 
-CUdeviceptr CudaBuffer::part(std::size_t offset, std::size_t bytes) const {
-  if (offset > bytes_ || bytes > bytes_ - offset) {
-    throw Error(Errc::usage,
-                ErrorParts{.message = std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-                                      " do not lie within a buffer of " + std::to_string(bytes_) + " bytes",
-                           .device = context_->info().label()});
-  }
+CUdeviceptr CudaBuffer::part(size_t offset, size_t bytes) const {
+  if (offset > bytes_ || bytes > bytes_ - offset)
+    throw Error(Errc::usage, {.message = in_words(bytes, " bytes at offset ", offset, " do not lie within a buffer of ",
+                                                  bytes_, " bytes"),
+                              .device = context_->info().label()});
   return address_ + offset;
 }
 
-std::shared_ptr<Buffer> allocate_memory(const SharedContext& context, std::size_t bytes) {
+SharedBuffer allocate_memory(const SharedContext& context, size_t bytes) {
   const auto scope = context->enter();
   auto buffer = std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::device, 0, bytes);
   if (bytes == 0) return buffer;
@@ -36,11 +34,10 @@ std::shared_ptr<Buffer> allocate_memory(const SharedContext& context, std::size_
   CUdeviceptr address = 0;
   const CUresult result = api.cuMemAlloc_v2(&address, bytes);
   if (result == kOutOfMemory) {
-    std::string doing = "allocating " + std::to_string(bytes) + " bytes of device memory";
-    std::size_t free = 0, total = 0;
-    if (api.cuMemGetInfo_v2(&free, &total) == kSuccess) {
-      doing += ", of which " + std::to_string(free) + " of " + std::to_string(total) + " bytes are free";
-    }
+    std::string doing = in_words("allocating ", bytes, " bytes of device memory");
+    size_t free = 0, total = 0;
+    if (api.cuMemGetInfo_v2(&free, &total) == kSuccess)
+      doing += in_words(", of which ", free, " of ", total, " bytes are free");
     context->check(result, api.cuMemAlloc_v2.name, doing);
   }
   context->check(result, api.cuMemAlloc_v2.name, "allocating device memory");
@@ -48,11 +45,11 @@ std::shared_ptr<Buffer> allocate_memory(const SharedContext& context, std::size_
   return buffer;
 }
 
-std::shared_ptr<Buffer> allocate_staging_memory(const SharedContext& context, std::size_t bytes) {
+SharedBuffer allocate_staging_memory(const SharedContext& context, size_t bytes) {
   const auto scope = context->enter();
   auto buffer = std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::staging, 0, bytes);
   if (bytes == 0) return buffer;
-  const std::string doing = "allocating " + std::to_string(bytes) + " bytes of page-locked host memory";
+  const std::string doing = in_words("allocating ", bytes, " bytes of page-locked host memory");
   void* host = nullptr;
   const auto& entry = context->api().cuMemHostAlloc;
   context->check(entry(&host, bytes, kMemHostAllocPortable), entry.name, doing);
@@ -60,7 +57,7 @@ std::shared_ptr<Buffer> allocate_staging_memory(const SharedContext& context, st
   return buffer;
 }
 
-std::shared_ptr<Buffer> borrow_memory(const SharedContext& context, void* native, std::size_t bytes) {
+SharedBuffer borrow_memory(const SharedContext& context, void* native, size_t bytes) {
   context->require_usable();
   if (!native && bytes > 0) throw Error(Errc::usage, "a null CUdeviceptr cannot be borrowed as a buffer");
   return std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::caller, reinterpret_cast<CUdeviceptr>(native), bytes);

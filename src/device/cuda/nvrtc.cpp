@@ -55,8 +55,8 @@ void add_python(std::vector<std::string>& to, const fs::path& prefix) {
 /// Prefixes of the python3 that a shell would start: the folder it is found in, and where its link leads.
 std::vector<fs::path> python_prefixes() {
   const std::string path = environment("PATH");
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find(':', begin), path.size());
     const fs::path folder = path.substr(begin, end - begin);
     begin = end + 1;
     const fs::path python = folder / "python3";
@@ -73,8 +73,7 @@ std::vector<fs::path> python_prefixes() {
 /// Loads the part of NVRTC that it opens itself, by name alone, when it first compiles: the loader does not look for it
 /// where a Python package has put both.
 void load_builtins(const std::string& nvrtc, const Version& version) {
-  const std::string name =
-      "libnvrtc-builtins.so." + std::to_string(version.major) + "." + std::to_string(version.minor);
+  const std::string name = in_words("libnvrtc-builtins.so.", version.major, ".", version.minor);
   const std::string file = (fs::path(nvrtc).parent_path() / name).string();
   DynamicLibrary builtins(std::span(&file, 1));
   builtins.keep_loaded();
@@ -97,7 +96,7 @@ std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) 
     why = "does not report its version and architectures";
     return nullptr;
   }
-  nvrtc->architectures.resize(static_cast<std::size_t>(count));
+  nvrtc->architectures.resize(size_t(count));
   if (nvrtc->api.nvrtcGetSupportedArchs(nvrtc->architectures.data()) != kNvrtcSuccess) {
     why = "does not report its architectures";
     return nullptr;
@@ -122,7 +121,7 @@ std::string versions(const NvrtcSearch& search) {
 }
 
 std::string capability_text(int capability) {
-  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+  return in_words(capability / 10, ".", capability % 10);
 }
 
 }  // namespace
@@ -189,10 +188,9 @@ std::shared_ptr<const Nvrtc> suitable_nvrtc(const NvrtcSearch& search, std::opti
 
 std::shared_ptr<const Nvrtc> choose_nvrtc(const NvrtcSearch& search, std::optional<Version> driver) {
   if (auto suitable = suitable_nvrtc(search, driver)) return suitable;
-  if (search.found.empty()) {
+  if (search.found.empty())
     throw Error(Errc::unsupported, "kernels cannot be compiled for CUDA: NVRTC, its run-time compiler, was not found",
                 install_remedy(driver ? std::to_string(driver->major) : ""));
-  }
   throw Error(Errc::unsupported,
               "NVRTC " + versions(search) + " is newer than the driver, which knows CUDA " + driver->text(),
               install_remedy(std::to_string(driver->major)) + "; or install a newer driver");
@@ -208,10 +206,10 @@ std::string target_architecture(const Nvrtc& nvrtc, int capability) {
                 "install an older NVRTC, or use the card through OpenCL (device opencl)");
   }
   const int best = *std::prev(above);
-  if (best != capability) return "compute_" + std::to_string(best);
+  if (best != capability) return in_words("compute_", best);
   // With `a` the instructions of exactly this architecture are there (wgmma, bulk copies); NVRTC 12.0 was the first.
   const bool specific = capability >= 90 && nvrtc.version >= Version{12, 0};
-  return "sm_" + std::to_string(capability) + (specific ? "a" : "");
+  return in_words("sm_", capability, specific ? "a" : "");
 }
 
 }  // namespace axisloom::device::cuda

@@ -10,9 +10,7 @@ namespace axisloom::device::cuda {
 using nvrtcResult = int;
 using nvrtcProgram = struct nvrtcProgram_st*;
 
-inline constexpr nvrtcResult kNvrtcSuccess = 0;
-inline constexpr nvrtcResult kNvrtcOutOfMemory = 1;
-inline constexpr nvrtcResult kNvrtcCompilation = 6;
+inline constexpr nvrtcResult kNvrtcSuccess = 0, kNvrtcOutOfMemory = 1, kNvrtcCompilation = 6;
 
 /// Every entry point used, by its exported name; all are there since NVRTC 11.2.
 #define AXISLOOM_NVRTC(X)                                                                                \
@@ -23,11 +21,11 @@ inline constexpr nvrtcResult kNvrtcCompilation = 6;
                          const char* const* headers, const char* const* include_names))                  \
   X(nvrtcDestroyProgram, (nvrtcProgram * program))                                                       \
   X(nvrtcCompileProgram, (nvrtcProgram program, int option_count, const char* const* options))           \
-  X(nvrtcGetProgramLogSize, (nvrtcProgram program, std::size_t * size))                                  \
+  X(nvrtcGetProgramLogSize, (nvrtcProgram program, size_t * size))                                       \
   X(nvrtcGetProgramLog, (nvrtcProgram program, char* log))                                               \
-  X(nvrtcGetCUBINSize, (nvrtcProgram program, std::size_t * size))                                       \
+  X(nvrtcGetCUBINSize, (nvrtcProgram program, size_t * size))                                            \
   X(nvrtcGetCUBIN, (nvrtcProgram program, char* cubin))                                                  \
-  X(nvrtcGetPTXSize, (nvrtcProgram program, std::size_t * size))                                         \
+  X(nvrtcGetPTXSize, (nvrtcProgram program, size_t * size))                                              \
   X(nvrtcGetPTX, (nvrtcProgram program, char* ptx))
 
 /// NVRTC as a table of functions, each of which a test can replace.

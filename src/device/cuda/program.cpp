@@ -1,7 +1,6 @@
 // Loads modules, finds their kernels ahead of the first launch, and raises the kernels' limits when asked.
 #include "device/cuda/program.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -13,7 +12,7 @@ namespace {
 constexpr unsigned kPortableCluster = 8;
 
 template <typename T>
-T field(std::span<const std::byte> bytes, std::size_t offset) {
+T field(std::span<const std::byte> bytes, size_t offset) {
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
@@ -22,19 +21,19 @@ T field(std::span<const std::byte> bytes, std::size_t offset) {
 /// The driver takes no length: a binary that was cut short would be read past its end. So its ELF headers must lie
 /// within it; PTX is text, which load() closes with a zero.
 bool complete(std::span<const std::byte> binary) {
-  constexpr std::size_t kElfHeader = 64;
+  constexpr size_t kElfHeader = 64;
   const std::string_view text(reinterpret_cast<const char*>(binary.data()), binary.size());
   if (!text.starts_with("\x7f"
                         "ELF"))
     return text.find(".version") != std::string_view::npos;
   if (binary.size() < kElfHeader) return false;
-  const auto fits = [&](std::uint64_t offset, std::uint64_t count, std::uint64_t size) {
+  const auto fits = [&](u64 offset, u64 count, u64 size) {
     return offset <= binary.size() && count * size <= binary.size() - offset;
   };
   const bool segments =
-      fits(field<std::uint64_t>(binary, 32), field<std::uint16_t>(binary, 56), field<std::uint16_t>(binary, 54));
+      fits(field<u64>(binary, 32), field<std::uint16_t>(binary, 56), field<std::uint16_t>(binary, 54));
   const bool sections =
-      fits(field<std::uint64_t>(binary, 40), field<std::uint16_t>(binary, 60), field<std::uint16_t>(binary, 58));
+      fits(field<u64>(binary, 40), field<std::uint16_t>(binary, 60), field<std::uint16_t>(binary, 58));
   return segments && sections;
 }
 
@@ -42,12 +41,12 @@ bool complete(std::span<const std::byte> binary) {
 
 Kernel::Kernel(const Context& context, CUfunction function, std::string name)
     : context_(context), function_(function), name_(std::move(name)) {
-  static_local_ = static_cast<std::size_t>(attribute(kFuncSharedSizeBytes));
+  static_local_ = size_t(attribute(kFuncSharedSizeBytes));
   const DriverApi& api = context_.api();
   if (!api.cuFuncGetParamInfo) return;
   argument_sizes_.emplace();
   for (;;) {
-    std::size_t offset = 0, size = 0;
+    size_t offset = 0, size = 0;
     const CUresult result = api.cuFuncGetParamInfo(function_, argument_sizes_->size(), &offset, &size);
     if (result == kInvalidValue) return;  // past the last one
     context_.check(result, api.cuFuncGetParamInfo.name, name_);
@@ -77,38 +76,31 @@ KernelAttributes Kernel::attributes() const {
 void Kernel::require_arguments(std::span<const Arg> args) const {
   if (!argument_sizes_) return;
   const auto refuse = [&](const std::string& what) {
-    throw Error(Errc::usage, ErrorParts{.message = "kernel " + name_ + " " + what, .device = context_.info().label()});
+    throw Error(Errc::usage, {.message = "kernel " + name_ + " " + what, .device = context_.info().label()});
   };
-  if (args.size() != argument_sizes_->size()) {
-    refuse("takes " + std::to_string(argument_sizes_->size()) + " arguments, not " + std::to_string(args.size()));
-  }
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const std::size_t given = args[i].map ? sizeof(CUtensorMap) : args[i].buffer ? sizeof(CUdeviceptr) : args[i].size;
-    const std::size_t taken = (*argument_sizes_)[i];
-    if (given != taken) {
-      refuse("takes " + std::to_string(taken) + " bytes as argument " + std::to_string(i) + ", not " +
-             std::to_string(given));
-    }
+  if (args.size() != argument_sizes_->size())
+    refuse(in_words("takes ", argument_sizes_->size(), " arguments, not ", args.size()));
+  for (size_t i = 0; i < args.size(); ++i) {
+    const size_t given = args[i].map ? sizeof(CUtensorMap) : args[i].buffer ? sizeof(CUdeviceptr) : args[i].size;
+    const size_t taken = (*argument_sizes_)[i];
+    if (given != taken) refuse(in_words("takes ", taken, " bytes as argument ", i, ", not ", given));
   }
 }
 
-void Kernel::allow(std::size_t local_bytes, unsigned cluster) {
+void Kernel::allow(size_t local_bytes, unsigned cluster) {
   const DeviceInfo& info = context_.info();
-  if (static_local_ > info.local_memory_max || local_bytes > info.local_memory_max - static_local_) {
-    throw Error(
-        Errc::unsupported,
-        ErrorParts{.message = "kernel " + name_ + " asks for " + std::to_string(local_bytes) + " and declares " +
-                              std::to_string(static_local_) + " bytes of local memory; a group can have " +
-                              std::to_string(info.local_memory_max),
-                   .device = info.label()});
-  }
+  if (static_local_ > info.local_memory_max || local_bytes > info.local_memory_max - static_local_)
+    throw Error(Errc::unsupported,
+                {.message = in_words("kernel ", name_, " asks for ", local_bytes, " and declares ", static_local_,
+                                     " bytes of local memory; a group can have ", info.local_memory_max),
+                 .device = info.label()});
   const bool more_local = local_bytes + static_local_ > info.local_memory;
   const bool more_cluster = cluster > kPortableCluster;
   if (!more_local && !more_cluster) return;
   const std::lock_guard lock(mutex_);
   // To the card's limit at once, so that the launches of other threads never see it change.
   if (more_local && !local_raised_) {
-    raise(kFuncMaxDynamicSharedSizeBytes, static_cast<int>(info.local_memory_max - static_local_));
+    raise(kFuncMaxDynamicSharedSizeBytes, int(info.local_memory_max - static_local_));
     local_raised_ = true;
   }
   if (more_cluster && !cluster_raised_) {

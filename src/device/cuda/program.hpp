@@ -22,7 +22,7 @@ class Kernel {
   /// Checks count and sizes of the arguments, where the driver tells what the kernel takes.
   void require_arguments(std::span<const Arg> args) const;
   /// Lets the kernel use more than the default local memory and portable cluster size; once each.
-  void allow(std::size_t local_bytes, unsigned cluster);
+  void allow(size_t local_bytes, unsigned cluster);
 
  private:
   int attribute(int which) const;
@@ -31,8 +31,8 @@ class Kernel {
   const Context& context_;
   CUfunction function_;
   std::string name_;
-  std::optional<std::vector<std::size_t>> argument_sizes_;
-  std::size_t static_local_ = 0;
+  std::optional<std::vector<size_t>> argument_sizes_;
+  size_t static_local_ = 0;
   std::mutex mutex_;
   bool local_raised_ = false;
   bool cluster_raised_ = false;

@@ -11,10 +11,10 @@ namespace axisloom::device::cuda {
 namespace {
 
 /// CUDA's limit for the first dimension of a grid.
-constexpr std::uint64_t kMaxGroups = std::numeric_limits<std::int32_t>::max();
+constexpr u64 kMaxGroups = std::numeric_limits<i32>::max();
 
-std::uint64_t next_number() {
-  static std::atomic<std::uint64_t> last{0};
+u64 next_number() {
+  static std::atomic<u64> last{0};
   return ++last;
 }
 
@@ -27,8 +27,8 @@ bool is_default_stream(CUstream stream) {
 class ArgumentList {
  public:
   ArgumentList(std::span<const Arg> args, const Context& context) : addresses_(args.size()), pointers_(args.size()) {
-    maps_.reserve(static_cast<std::size_t>(std::ranges::count_if(args, [](const Arg& arg) { return arg.map; })));
-    for (std::size_t i = 0; i < args.size(); ++i) {
+    maps_.reserve(size_t(std::ranges::count_if(args, [](const Arg& arg) { return arg.map; })));
+    for (size_t i = 0; i < args.size(); ++i) {
       if (args[i].buffer) addresses_[i] = own<CudaBuffer>(*args[i].buffer, context, "buffer").address();
       pointers_[i] = args[i].buffer ? &addresses_[i] : const_cast<void*>(args[i].data);
       if (!args[i].map) continue;
@@ -46,28 +46,23 @@ class ArgumentList {
 
 void require_geometry(const Geometry& geometry, const std::string& kernel, const Card& card) {
   const auto refuse = [&](Errc code, const std::string& what) {
-    throw Error(code, ErrorParts{.message = "kernel " + kernel + " " + what, .device = card.info.label()});
+    throw Error(code, {.message = "kernel " + kernel + " " + what, .device = card.info.label()});
   };
-  if (geometry.groups > kMaxGroups) {
-    refuse(Errc::unsupported, "asks for " + std::to_string(geometry.groups) + " groups; CUDA launches at most " +
-                                  std::to_string(kMaxGroups));
-  }
-  if (geometry.items == 0 || geometry.items > card.info.max_group) {
-    refuse(Errc::unsupported, "asks for groups of " + std::to_string(geometry.items) +
-                                  " work-items; the device has 1 to " + std::to_string(card.info.max_group));
-  }
+  if (geometry.groups > kMaxGroups)
+    refuse(Errc::unsupported, in_words("asks for ", geometry.groups, " groups; CUDA launches at most ", kMaxGroups));
+  if (geometry.items == 0 || geometry.items > card.info.max_group)
+    refuse(Errc::unsupported,
+           in_words("asks for groups of ", geometry.items, " work-items; the device has 1 to ", card.info.max_group));
   if (geometry.cluster <= 1) return;
   if (!card.clusters) refuse(Errc::unsupported, "asks for clusters, which the device does not have");
-  if (geometry.groups % geometry.cluster != 0) {
-    refuse(Errc::usage, "asks for " + std::to_string(geometry.groups) + " groups, not a multiple of its clusters of " +
-                            std::to_string(geometry.cluster));
-  }
+  if (geometry.groups % geometry.cluster != 0)
+    refuse(Errc::usage,
+           in_words("asks for ", geometry.groups, " groups, not a multiple of its clusters of ", geometry.cluster));
 }
 
 }  // namespace
 
-CudaEvent::CudaEvent(const SharedContext& context, bool timing, std::uint64_t queue)
-    : end_(context, timing), queue_(queue) {
+CudaEvent::CudaEvent(const SharedContext& context, bool timing, u64 queue) : end_(context, timing), queue_(queue) {
   if (timing) start_.emplace(context, timing);
 }
 
@@ -108,14 +103,13 @@ double CudaEvent::seconds_since(Event& earlier) {
 
 double CudaEvent::seconds_from(CUevent begin) {
   context().require_usable();
-  if (begin == nullptr) {
+  if (begin == nullptr)
     throw Error(Errc::usage, "the event has no times: its queue was made without timing", "make the queue with timing");
-  }
   wait();
   const auto scope = context().enter();
   float milliseconds = 0;
   context().call(context().api().cuEventElapsedTime, &milliseconds, begin, end_.get());
-  return static_cast<double>(milliseconds) * 1e-3;
+  return double(milliseconds) * 1e-3;
 }
 
 CudaQueue::CudaQueue(SharedContext context, bool timing)
@@ -130,10 +124,9 @@ CudaQueue::CudaQueue(SharedContext context, CUstream borrowed)
   if (is_default_stream(borrowed)) return;
   CUcontext its_context = nullptr;
   context_->call(context_->api().cuStreamGetCtx, borrowed, &its_context);
-  if (its_context != context_->get()) {
-    throw Error(Errc::usage, ErrorParts{.message = "the borrowed stream belongs to another context",
-                                        .device = context_->info().label()});
-  }
+  if (its_context != context_->get())
+    throw Error(Errc::usage,
+                {.message = "the borrowed stream belongs to another context", .device = context_->info().label()});
 }
 
 CudaQueue::~CudaQueue() {
@@ -142,11 +135,11 @@ CudaQueue::~CudaQueue() {
 }
 
 template <typename Enqueue>
-std::shared_ptr<Event> CudaQueue::command(Waits waits, Enqueue&& enqueue) {
+SharedEvent CudaQueue::command(Waits waits, Enqueue&& enqueue) {
   const auto scope = context_->enter();
   const auto event = std::make_shared<CudaEvent>(context_, timing_, number_);
   const std::lock_guard lock(mutex_);
-  for (const std::shared_ptr<Event>& wait : waits) {
+  for (const SharedEvent& wait : waits) {
     if (wait) wait_for(*wait);
   }
   event->record_start(stream_);
@@ -167,8 +160,8 @@ void CudaQueue::wait_for(Event& event) {
   context_->call(context_->api().cuStreamWaitEvent, stream_, command.end(), 0U);
 }
 
-std::shared_ptr<Event> CudaQueue::launch(Program& program, const std::string& kernel, const Geometry& geometry,
-                                         std::span<const Arg> args, Waits waits) {
+SharedEvent CudaQueue::launch(Program& program, const std::string& kernel, const Geometry& geometry,
+                              std::span<const Arg> args, Waits waits) {
   require_geometry(geometry, kernel, context_->card());
   auto& own_program = own<CudaProgram>(program, *context_, "program");
   return command(waits, [&] {
@@ -182,12 +175,11 @@ std::shared_ptr<Event> CudaQueue::launch(Program& program, const std::string& ke
 void CudaQueue::start(Kernel& kernel, const Geometry& geometry, std::span<const Arg> args) {
   const DriverApi& api = context_->api();
   ArgumentList list(args, *context_);
-  const auto groups = static_cast<unsigned>(geometry.groups);
-  const auto local_bytes = static_cast<unsigned>(geometry.local_bytes);
+  const auto groups = unsigned(geometry.groups);
+  const auto local_bytes = unsigned(geometry.local_bytes);
   const auto doing = [&] {
-    return "launching " + kernel.name() + " with " + std::to_string(groups) + " groups of " +
-           std::to_string(geometry.items) + ", " + std::to_string(local_bytes) +
-           " bytes of local memory and clusters of " + std::to_string(geometry.cluster);
+    return in_words("launching ", kernel.name(), " with ", groups, " groups of ", geometry.items, ", ", local_bytes,
+                    " bytes of local memory and clusters of ", geometry.cluster);
   };
   CUresult result = kSuccess;
   if (geometry.cluster <= 1) {
@@ -207,7 +199,7 @@ void CudaQueue::start(Kernel& kernel, const Geometry& geometry, std::span<const 
   if (result != kSuccess) context_->check(result, api.cuLaunchKernelEx.name, doing());
 }
 
-std::shared_ptr<Event> CudaQueue::write(Buffer& to, std::size_t offset, std::span<const std::byte> from, Waits waits) {
+SharedEvent CudaQueue::write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) {
   auto& buffer = own<CudaBuffer>(to, *context_, "buffer");
   const CUdeviceptr address = buffer.part(offset, from.size());
   return command(waits, [&] {
@@ -216,7 +208,7 @@ std::shared_ptr<Event> CudaQueue::write(Buffer& to, std::size_t offset, std::spa
   });
 }
 
-std::shared_ptr<Event> CudaQueue::read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) {
+SharedEvent CudaQueue::read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) {
   auto& buffer = own<CudaBuffer>(from, *context_, "buffer");
   const CUdeviceptr address = buffer.part(offset, to.size());
   return command(waits, [&] {
@@ -225,21 +217,18 @@ std::shared_ptr<Event> CudaQueue::read(Buffer& from, std::size_t offset, std::sp
   });
 }
 
-std::shared_ptr<Event> CudaQueue::copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
-                                       std::size_t bytes, Waits waits) {
+SharedEvent CudaQueue::copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) {
   const CUdeviceptr source = own<CudaBuffer>(from, *context_, "buffer").part(from_offset, bytes);
   const CUdeviceptr target = own<CudaBuffer>(to, *context_, "buffer").part(to_offset, bytes);
-  if (bytes > 0 && source < target + bytes && target < source + bytes) {
+  if (bytes > 0 && source < target + bytes && target < source + bytes)
     throw Error(Errc::overlap,
-                ErrorParts{.message = "source and target of a copy share memory", .device = context_->info().label()});
-  }
+                {.message = "source and target of a copy share memory", .device = context_->info().label()});
   return command(waits, [&] {
     if (bytes > 0) context_->call(context_->api().cuMemcpyAsync, target, source, bytes, stream_);
   });
 }
 
-std::shared_ptr<Event> CudaQueue::fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value,
-                                       Waits waits) {
+SharedEvent CudaQueue::fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) {
   const CUdeviceptr address = own<CudaBuffer>(to, *context_, "buffer").part(offset, bytes);
   return command(waits, [&] {
     if (bytes == 0) return;

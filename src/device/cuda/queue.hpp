@@ -1,6 +1,7 @@
 // A CUDA stream, of ours or the caller's, and the events of its commands.
 #pragma once
 
+#include "core/not_copied.hpp"
 #include "device/cuda/context.hpp"
 #include "device/cuda/memory.hpp"
 #include "device/cuda/program.hpp"
@@ -10,13 +11,11 @@
 namespace axisloom::device::cuda {
 
 /// A CUevent from the context's store, given back when it goes.
-class EventHandle {
+class EventHandle : core::NotCopied {
  public:
   EventHandle(SharedContext context, bool timing)
       : context_(std::move(context)), timing_(timing), event_(context_->take_event(timing)) {}
   ~EventHandle() { context_->give_event(event_, timing_); }
-  EventHandle(const EventHandle&) = delete;
-  EventHandle& operator=(const EventHandle&) = delete;
 
   CUevent get() const noexcept { return event_; }
   const Context& context() const noexcept { return *context_; }
@@ -30,7 +29,7 @@ class EventHandle {
 class CudaEvent final : public Event {
  public:
   /// For a command of the queue of that number; with timing there is an event before the command too.
-  CudaEvent(const SharedContext& context, bool timing, std::uint64_t queue);
+  CudaEvent(const SharedContext& context, bool timing, u64 queue);
   void wait() override;
   bool done() override;
   double seconds() override;
@@ -40,7 +39,7 @@ class CudaEvent final : public Event {
   void record_start(CUstream stream);
   void record_end(CUstream stream);
   CUevent end() const noexcept { return end_.get(); }
-  std::uint64_t queue() const noexcept { return queue_; }
+  u64 queue() const noexcept { return queue_; }
   const Context& context() const noexcept { return end_.context(); }
 
  private:
@@ -48,7 +47,7 @@ class CudaEvent final : public Event {
 
   EventHandle end_;
   std::optional<EventHandle> start_;
-  std::uint64_t queue_;
+  u64 queue_;
 };
 
 class CudaQueue final : public Queue {
@@ -59,13 +58,12 @@ class CudaQueue final : public Queue {
   CudaQueue(SharedContext context, CUstream borrowed);
   ~CudaQueue() override;
 
-  std::shared_ptr<Event> launch(Program& program, const std::string& kernel, const Geometry& geometry,
-                                std::span<const Arg> args, Waits waits) override;
-  std::shared_ptr<Event> write(Buffer& to, std::size_t offset, std::span<const std::byte> from, Waits waits) override;
-  std::shared_ptr<Event> read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) override;
-  std::shared_ptr<Event> copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
-                              std::size_t bytes, Waits waits) override;
-  std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value, Waits waits) override;
+  SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry, std::span<const Arg> args,
+                     Waits waits) override;
+  SharedEvent write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) override;
+  SharedEvent read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) override;
+  SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) override;
+  SharedEvent fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) override;
   void flush() override;
   void finish() override;
   void drain() noexcept override;
@@ -73,12 +71,12 @@ class CudaQueue final : public Queue {
 
  private:
   template <typename Enqueue>
-  std::shared_ptr<Event> command(Waits waits, Enqueue&& enqueue);
+  SharedEvent command(Waits waits, Enqueue&& enqueue);
   void wait_for(Event& event);
   void start(Kernel& kernel, const Geometry& geometry, std::span<const Arg> args);
 
   SharedContext context_;
-  std::uint64_t number_;
+  u64 number_;
   bool timing_ = false;
   bool owned_ = false;
   CUstream stream_ = nullptr;

@@ -63,7 +63,7 @@ Card CudaRuntime::describe(int ordinal) const {
     return value;
   };
   std::array<char, 256> name{};
-  call(api, api.cuDeviceGetName, name.data(), static_cast<int>(name.size() - 1), card.device);
+  call(api, api.cuDeviceGetName, name.data(), int(name.size() - 1), card.device);
   card.driver = driver_version(api);
   card.capability = attribute(kComputeCapabilityMajor) * 10 + attribute(kComputeCapabilityMinor);
   card.clusters = api.cuLaunchKernelEx && attribute(kClusterLaunch) != 0;
@@ -77,15 +77,14 @@ Card CudaRuntime::describe(int ordinal) const {
   info.platform = "NVIDIA CUDA";
   info.driver = card.driver.text();
   info.api_version = "CUDA " + info.driver;
-  info.architecture = "sm_" + std::to_string(card.capability);
-  info.compute_units = static_cast<unsigned>(attribute(kMultiprocessorCount));
-  info.max_group = static_cast<std::size_t>(attribute(kMaxThreadsPerBlock));
-  info.local_memory = static_cast<std::size_t>(attribute(kMaxSharedMemoryPerBlock));
-  info.local_memory_max =
-      std::max(info.local_memory, static_cast<std::size_t>(attribute(kMaxSharedMemoryPerBlockOptin)));
+  info.architecture = in_words("sm_", card.capability);
+  info.compute_units = unsigned(attribute(kMultiprocessorCount));
+  info.max_group = size_t(attribute(kMaxThreadsPerBlock));
+  info.local_memory = size_t(attribute(kMaxSharedMemoryPerBlock));
+  info.local_memory_max = std::max(info.local_memory, size_t(attribute(kMaxSharedMemoryPerBlockOptin)));
   info.max_allocation = info.global_memory;
   info.base_alignment = kBaseAlignment;
-  info.last_level_cache = static_cast<std::size_t>(attribute(kL2CacheSize));
+  info.last_level_cache = size_t(attribute(kL2CacheSize));
   if (const auto nvrtc = suitable_nvrtc(nvrtc_(), card.driver)) info.compiler = "NVRTC " + nvrtc->version.text();
   info.f64 = info.f16 = info.atomics_64 = info.byte_stores = info.device_scope_order = true;
   return card;
@@ -104,7 +103,7 @@ std::vector<DeviceInfo> CudaRuntime::devices() {
   return found;
 }
 
-std::shared_ptr<Device> CudaRuntime::open(int index) {
+SharedDevice CudaRuntime::open(int index) {
   const Starting alone;
   int cards = 0;
   try {
@@ -112,15 +111,13 @@ std::shared_ptr<Device> CudaRuntime::open(int index) {
   } catch (const Error& error) {
     throw Error(Errc::no_device, error.parts());
   }
-  if (index < 0 || index >= cards) {
-    throw Error(Errc::no_device,
-                "there is no CUDA device " + std::to_string(index) + "; the driver shows " + std::to_string(cards),
+  if (index < 0 || index >= cards)
+    throw Error(Errc::no_device, in_words("there is no CUDA device ", index, "; the driver shows ", cards),
                 "check CUDA_VISIBLE_DEVICES");
-  }
   return std::make_shared<CudaDevice>(driver_.api, describe(index), nvrtc_());
 }
 
-std::shared_ptr<Device> CudaRuntime::borrow(CUcontext context) {
+SharedDevice CudaRuntime::borrow(CUcontext context) {
   if (!context) throw Error(Errc::usage, "a null CUcontext cannot be borrowed");
   const Starting alone;
   const int cards = count();
@@ -132,9 +129,8 @@ std::shared_ptr<Device> CudaRuntime::borrow(CUcontext context) {
   call(api, api.cuCtxPopCurrent_v2, &popped);
   if (result != kSuccess) throw driver_error(api, result, api.cuCtxGetDevice.name, {}, {});
   for (int ordinal = 0; ordinal < cards; ++ordinal) {
-    if (Card card = describe(ordinal); card.device == device) {
+    if (Card card = describe(ordinal); card.device == device)
       return std::make_shared<CudaDevice>(driver_.api, std::move(card), nvrtc_(), context);
-    }
   }
   throw Error(Errc::no_device, "the borrowed CUcontext is of a device that the driver does not show");
 }
@@ -161,7 +157,7 @@ Runtime& cuda_runtime() {
   return cuda::the_runtime();
 }
 
-std::shared_ptr<Device> borrow_cuda(void* context) {
+SharedDevice borrow_cuda(void* context) {
   return cuda::the_runtime().borrow(static_cast<cuda::CUcontext>(context));
 }
 

@@ -16,9 +16,9 @@ class CudaRuntime final : public Runtime {
 
   Api api() const noexcept override { return Api::cuda; }
   std::vector<DeviceInfo> devices() override;
-  std::shared_ptr<Device> open(int index) override;
+  SharedDevice open(int index) override;
   std::vector<RuntimeStatus> status() override;
-  std::shared_ptr<Device> borrow(CUcontext context);
+  SharedDevice borrow(CUcontext context);
 
  private:
   void require_started();

@@ -5,7 +5,7 @@ namespace axisloom::device::cuda {
 
 namespace {
 
-int type_of_bytes(std::size_t element) {
+int type_of_bytes(size_t element) {
   switch (element) {
     case 1:
       return kTensorU8;
@@ -16,31 +16,30 @@ int type_of_bytes(std::size_t element) {
     case 8:
       return kTensorU64;
     default:
-      throw Error(Errc::usage, "tensor maps have no elements of " + std::to_string(element) + " bytes");
+      throw Error(Errc::usage, in_words("tensor maps have no elements of ", element, " bytes"));
   }
 }
 
 std::string text_of(const TensorMap& map) {
   const auto list = [](const auto& numbers) {
     std::string text;
-    for (const auto number : numbers) text += (text.empty() ? "" : " x ") + std::to_string(number);
+    for (const auto number : numbers) text += in_words(text.empty() ? "" : " x ", number);
     return text;
   };
-  return "mapping " + list(map.extent) + " elements of " + std::to_string(map.element) + " bytes, pitches " +
-         list(map.pitch) + ", in boxes of " + list(map.box);
+  return in_words("mapping ", list(map.extent), " elements of ", map.element, " bytes, pitches ", list(map.pitch),
+                  ", in boxes of ", list(map.box));
 }
 
 }  // namespace
 
 CUtensorMap encode(const Context& context, CUdeviceptr buffer, const TensorMap& map) {
   const auto& entry = context.api().cuTensorMapEncodeTiled;
-  if (!entry) {
-    throw Error(Errc::unsupported, ErrorParts{.message = "the driver has no tensor maps",
-                                              .device = context.info().label(),
-                                              .remedy = "install a driver for CUDA 12.0 or later"});
-  }
-  constexpr std::uint32_t kRank = 3;
-  constexpr std::uint32_t kSteps[kRank] = {1, 1, 1};
+  if (!entry)
+    throw Error(Errc::unsupported, {.message = "the driver has no tensor maps",
+                                    .device = context.info().label(),
+                                    .remedy = "install a driver for CUDA 12.0 or later"});
+  constexpr u32 kRank = 3;
+  constexpr u32 kSteps[kRank] = {1, 1, 1};
   constexpr int kNone = 0;  // no interleaved layout; zeros where a box sticks out
   CUtensorMap encoded;
   const CUresult result =

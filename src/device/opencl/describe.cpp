@@ -50,7 +50,7 @@ bool has_extension(const std::string& extensions, const std::string& name) {
 // PoCL ends its device version with what it compiles for: "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-znver3".
 std::string pocl_architecture(const std::string& device_version) {
   const std::string mark = "HSTR: ";
-  const std::size_t at = device_version.find(mark);
+  const size_t at = device_version.find(mark);
   return at == std::string::npos ? "" : device_version.substr(at + mark.size());
 }
 
@@ -65,8 +65,8 @@ Capability nvidia_capability(cl_device_id device) {
 }
 
 // NVIDIA's OpenCL reports 48 KiB wherever it is asked and accepts more where the hardware has it: tried on 9.0 only.
-std::size_t local_memory_max(const Capability& capability, std::size_t reported) {
-  constexpr std::size_t accepted_on_9_0 = 200 * 1024;
+size_t local_memory_max(const Capability& capability, size_t reported) {
+  constexpr size_t accepted_on_9_0 = 200 * 1024;
   return capability.major == 9 && capability.minor == 0 ? std::max(reported, accepted_on_9_0) : reported;
 }
 
@@ -83,7 +83,7 @@ void describe_identity(DeviceInfo& info, cl_device_id device) {
   info.kind = kind_of(device);
   info.name = text(device, CL_DEVICE_NAME);
   info.vendor = text(device, CL_DEVICE_VENDOR);
-  info.platform = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_NAME});
+  info.platform = query_text(cl().clGetPlatformInfo, platform, CL_PLATFORM_NAME);
   info.driver = text(device, CL_DRIVER_VERSION);
   info.api_version = text(device, CL_DEVICE_VERSION);
   // An empty name stands for "cannot compile": such a device is the last choice.
@@ -92,9 +92,8 @@ void describe_identity(DeviceInfo& info, cl_device_id device) {
 
 void describe_sizes(DeviceInfo& info, cl_device_id device) {
   info.compute_units = get<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
-  const auto per_dimension =
-      query_list<std::size_t>(cl().clGetDeviceInfo, device, cl_device_info{CL_DEVICE_MAX_WORK_ITEM_SIZES});
-  info.max_group = get<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  const auto per_dimension = query_list<size_t>(cl().clGetDeviceInfo, device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  info.max_group = get<size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   if (!per_dimension.empty()) info.max_group = std::min(info.max_group, per_dimension.front());
   info.local_memory = get<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
   info.local_memory_max = info.local_memory;
@@ -122,8 +121,8 @@ void describe_features(DeviceInfo& info, cl_device_id device) {
 
 }  // namespace
 
-std::size_t reported_alignment(cl_device_id device) {
-  return std::max<std::size_t>(1, get<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);  // the query is in bits
+size_t reported_alignment(cl_device_id device) {
+  return std::max<size_t>(1, get<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);  // the query is in bits
 }
 
 bool is_nvidia(const DeviceInfo& info) {
@@ -139,9 +138,7 @@ DeviceInfo describe(cl_device_id device, int index) {
   describe_features(info, device);
   if (is_nvidia(info)) {
     const Capability capability = nvidia_capability(device);
-    if (capability.major) {
-      info.architecture = "sm_" + std::to_string(capability.major) + std::to_string(capability.minor);
-    }
+    if (capability.major) info.architecture = in_words("sm_", capability.major, capability.minor);
     info.local_memory_max = local_memory_max(capability, info.local_memory);
   } else {
     info.architecture = pocl_architecture(info.api_version);
@@ -152,8 +149,7 @@ DeviceInfo describe(cl_device_id device, int index) {
 std::string build_identity(cl_device_id device) {
   const DeviceInfo info = describe(device, -1);
   const auto platform = get<cl_platform_id>(device, CL_DEVICE_PLATFORM);
-  const std::string platform_version =
-      query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_VERSION});
+  const std::string platform_version = query_text(cl().clGetPlatformInfo, platform, CL_PLATFORM_VERSION);
   std::string identity = "OpenCL";
   for (const std::string& part : {info.platform, platform_version, info.vendor, info.name, info.api_version,
                                   info.driver, info.compiler, info.architecture}) {

@@ -10,7 +10,7 @@ DeviceInfo describe(cl_device_id device, int index);
 /// Everything a program binary of that device depends on besides its source and options.
 std::string build_identity(cl_device_id device);
 /// Bytes to which OpenCL aligns every buffer that it allocates itself.
-std::size_t reported_alignment(cl_device_id device);
+size_t reported_alignment(cl_device_id device);
 bool is_nvidia(const DeviceInfo& info);
 
 }  // namespace axisloom::device::opencl

@@ -10,12 +10,12 @@ namespace axisloom::device::opencl {
 namespace {
 
 // The runtime that calls this knows no exceptions.
-void CL_CALLBACK report(const char* text, const void*, std::size_t, void*) noexcept try {
+void CL_CALLBACK report(const char* text, const void*, size_t, void*) noexcept try {
   log(std::string("OpenCL: ") + (text ? text : ""));
 } catch (...) {
 }
 
-std::shared_ptr<Device> make_device(ContextHandle handle, DeviceHandle id, int index) {
+SharedDevice make_device(ContextHandle handle, DeviceHandle id, int index) {
   DeviceInfo info = describe(id.get(), index);
   auto context = std::make_shared<Context>(std::move(handle), std::move(id), std::move(info));
   context->guarded([&] {
@@ -29,22 +29,20 @@ std::shared_ptr<Device> make_device(ContextHandle handle, DeviceHandle id, int i
 
 }  // namespace
 
-std::shared_ptr<Device> open_device(cl_device_id id, int index) {
-  const auto platform = query<cl_platform_id>(cl().clGetDeviceInfo, id, cl_device_info{CL_DEVICE_PLATFORM});
+SharedDevice open_device(cl_device_id id, int index) {
+  const auto platform = query<cl_platform_id>(cl().clGetDeviceInfo, id, CL_DEVICE_PLATFORM);
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(platform),
                                               0};
   DeviceHandle device = retain<DeviceHandle>(cl().clRetainDevice, id);
   const cl_device_id devices[] = {id};
-  ContextHandle context(
-      create(cl().clCreateContext, &properties[0], cl_uint{1}, &devices[0], &report, static_cast<void*>(nullptr)));
+  ContextHandle context(create(cl().clCreateContext, &properties[0], 1, &devices[0], &report, nullptr));
   return make_device(std::move(context), std::move(device), index);
 }
 
-std::shared_ptr<Device> borrow_device(cl_context context, cl_device_id id, int index) {
-  const auto devices = query_list<cl_device_id>(cl().clGetContextInfo, context, cl_context_info{CL_CONTEXT_DEVICES});
-  if (std::find(devices.begin(), devices.end(), id) == devices.end()) {
+SharedDevice borrow_device(cl_context context, cl_device_id id, int index) {
+  const auto devices = query_list<cl_device_id>(cl().clGetContextInfo, context, CL_CONTEXT_DEVICES);
+  if (std::ranges::find(devices, id) == devices.end())
     throw Error(Errc::usage, "cannot borrow this cl_context: the cl_device_id is not one of its devices");
-  }
   DeviceHandle device = retain<DeviceHandle>(cl().clRetainDevice, id);
   return make_device(retain<ContextHandle>(cl().clRetainContext, context), std::move(device), index);
 }
@@ -53,44 +51,43 @@ std::string OpenclDevice::build_identity() const {
   return context_->guarded([&] { return opencl::build_identity(context_->device()); });
 }
 
-std::shared_ptr<Buffer> OpenclDevice::allocate(std::size_t bytes) {
+SharedBuffer OpenclDevice::allocate(size_t bytes) {
   return context_->guarded([&] { return allocate_memory(context_, bytes); });
 }
 
-std::shared_ptr<Buffer> OpenclDevice::allocate_staging(std::size_t bytes) {
+SharedBuffer OpenclDevice::allocate_staging(size_t bytes) {
   return context_->guarded([&] { return allocate_staging_memory(context_, bytes); });
 }
 
-std::shared_ptr<Buffer> OpenclDevice::wrap(void* host, std::size_t bytes) {
+SharedBuffer OpenclDevice::wrap(void* host, size_t bytes) {
   return context_->guarded([&] { return wrap_memory(context_, host, bytes); });
 }
 
-std::shared_ptr<Buffer> OpenclDevice::borrow_buffer(void* native, std::size_t bytes) {
+SharedBuffer OpenclDevice::borrow_buffer(void* native, size_t bytes) {
   return context_->guarded([&] { return borrow_memory(context_, static_cast<cl_mem>(native), bytes); });
 }
 
-std::shared_ptr<Queue> OpenclDevice::queue(bool timing) {
+SharedQueue OpenclDevice::queue(bool timing) {
   return context_->guarded([&] { return create_queue(context_, timing); });
 }
 
-std::shared_ptr<Queue> OpenclDevice::borrow_queue(void* native) {
+SharedQueue OpenclDevice::borrow_queue(void* native) {
   return context_->guarded([&] { return opencl::borrow_queue(context_, static_cast<cl_command_queue>(native)); });
 }
 
-std::shared_ptr<Program> OpenclDevice::build(const BuildRequest& request) {
+SharedProgram OpenclDevice::build(const BuildRequest& request) {
   return context_->guarded([&] { return build_program(context_, request); });
 }
 
-std::shared_ptr<Program> OpenclDevice::load(const BuildRequest& request, std::span<const std::byte> binary) {
+SharedProgram OpenclDevice::load(const BuildRequest& request, std::span<const std::byte> binary) {
   return context_->guarded([&] { return load_program(context_, request, binary); });
 }
 
 KernelAttributes OpenclDevice::attributes(Program& program, const std::string& kernel) {
   return context_->guarded([&] {
     auto* const own = dynamic_cast<KernelProgram*>(&program);
-    if (!own || own->context().get() != context_->get()) {
+    if (!own || own->context().get() != context_->get())
       throw Error(Errc::usage, "kernel \"" + kernel + "\" was built for another device");
-    }
     return own->attributes(kernel);
   });
 }

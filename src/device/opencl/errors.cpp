@@ -2,7 +2,6 @@
 #include "device/opencl/errors.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace axisloom::device::opencl {
 
@@ -16,66 +15,40 @@ struct CodeName {
   std::string_view name;
 };
 
-#define AXISLOOM_CODE(code) \
-  CodeName {                \
-    code, #code             \
-  }
-constexpr auto code_names = std::to_array<CodeName>({
-    AXISLOOM_CODE(CL_SUCCESS),
-    AXISLOOM_CODE(CL_DEVICE_NOT_FOUND),
-    AXISLOOM_CODE(CL_DEVICE_NOT_AVAILABLE),
-    AXISLOOM_CODE(CL_COMPILER_NOT_AVAILABLE),
-    AXISLOOM_CODE(CL_MEM_OBJECT_ALLOCATION_FAILURE),
-    AXISLOOM_CODE(CL_OUT_OF_RESOURCES),
-    AXISLOOM_CODE(CL_OUT_OF_HOST_MEMORY),
-    AXISLOOM_CODE(CL_PROFILING_INFO_NOT_AVAILABLE),
-    AXISLOOM_CODE(CL_MEM_COPY_OVERLAP),
-    AXISLOOM_CODE(CL_BUILD_PROGRAM_FAILURE),
-    AXISLOOM_CODE(CL_MAP_FAILURE),
-    AXISLOOM_CODE(CL_MISALIGNED_SUB_BUFFER_OFFSET),
-    AXISLOOM_CODE(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
-    AXISLOOM_CODE(CL_COMPILE_PROGRAM_FAILURE),
-    AXISLOOM_CODE(CL_LINKER_NOT_AVAILABLE),
-    AXISLOOM_CODE(CL_LINK_PROGRAM_FAILURE),
-    AXISLOOM_CODE(CL_DEVICE_PARTITION_FAILED),
-    AXISLOOM_CODE(CL_KERNEL_ARG_INFO_NOT_AVAILABLE),
-    AXISLOOM_CODE(CL_INVALID_VALUE),
-    AXISLOOM_CODE(CL_INVALID_DEVICE_TYPE),
-    AXISLOOM_CODE(CL_INVALID_PLATFORM),
-    AXISLOOM_CODE(CL_INVALID_DEVICE),
-    AXISLOOM_CODE(CL_INVALID_CONTEXT),
-    AXISLOOM_CODE(CL_INVALID_QUEUE_PROPERTIES),
-    AXISLOOM_CODE(CL_INVALID_COMMAND_QUEUE),
-    AXISLOOM_CODE(CL_INVALID_HOST_PTR),
-    AXISLOOM_CODE(CL_INVALID_MEM_OBJECT),
-    AXISLOOM_CODE(CL_INVALID_BINARY),
-    AXISLOOM_CODE(CL_INVALID_BUILD_OPTIONS),
-    AXISLOOM_CODE(CL_INVALID_PROGRAM),
-    AXISLOOM_CODE(CL_INVALID_PROGRAM_EXECUTABLE),
-    AXISLOOM_CODE(CL_INVALID_KERNEL_NAME),
-    AXISLOOM_CODE(CL_INVALID_KERNEL_DEFINITION),
-    AXISLOOM_CODE(CL_INVALID_KERNEL),
-    AXISLOOM_CODE(CL_INVALID_ARG_INDEX),
-    AXISLOOM_CODE(CL_INVALID_ARG_VALUE),
-    AXISLOOM_CODE(CL_INVALID_ARG_SIZE),
-    AXISLOOM_CODE(CL_INVALID_KERNEL_ARGS),
-    AXISLOOM_CODE(CL_INVALID_WORK_DIMENSION),
-    AXISLOOM_CODE(CL_INVALID_WORK_GROUP_SIZE),
-    AXISLOOM_CODE(CL_INVALID_WORK_ITEM_SIZE),
-    AXISLOOM_CODE(CL_INVALID_GLOBAL_OFFSET),
-    AXISLOOM_CODE(CL_INVALID_EVENT_WAIT_LIST),
-    AXISLOOM_CODE(CL_INVALID_EVENT),
-    AXISLOOM_CODE(CL_INVALID_OPERATION),
-    AXISLOOM_CODE(CL_INVALID_BUFFER_SIZE),
-    AXISLOOM_CODE(CL_INVALID_GLOBAL_WORK_SIZE),
-    AXISLOOM_CODE(CL_INVALID_PROPERTY),
-    AXISLOOM_CODE(CL_INVALID_COMPILER_OPTIONS),
-    AXISLOOM_CODE(CL_INVALID_LINKER_OPTIONS),
-    AXISLOOM_CODE(CL_INVALID_DEVICE_PARTITION_COUNT),
-    AXISLOOM_CODE(CL_PLATFORM_NOT_FOUND_KHR),
-    CodeName{nvidia_illegal_access, "NVIDIA: illegal read or write in a kernel"},
-});
+constexpr CodeName code_names[] = {
+#define AXISLOOM_CODE(code) {code, #code},
+    AXISLOOM_CODE(CL_SUCCESS) AXISLOOM_CODE(CL_DEVICE_NOT_FOUND) AXISLOOM_CODE(CL_DEVICE_NOT_AVAILABLE) AXISLOOM_CODE(
+        CL_COMPILER_NOT_AVAILABLE) AXISLOOM_CODE(CL_MEM_OBJECT_ALLOCATION_FAILURE) AXISLOOM_CODE(CL_OUT_OF_RESOURCES)
+        AXISLOOM_CODE(CL_OUT_OF_HOST_MEMORY) AXISLOOM_CODE(CL_PROFILING_INFO_NOT_AVAILABLE) AXISLOOM_CODE(
+            CL_MEM_COPY_OVERLAP) AXISLOOM_CODE(CL_BUILD_PROGRAM_FAILURE) AXISLOOM_CODE(CL_MAP_FAILURE)
+            AXISLOOM_CODE(CL_MISALIGNED_SUB_BUFFER_OFFSET) AXISLOOM_CODE(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+                AXISLOOM_CODE(CL_COMPILE_PROGRAM_FAILURE) AXISLOOM_CODE(CL_LINKER_NOT_AVAILABLE) AXISLOOM_CODE(
+                    CL_LINK_PROGRAM_FAILURE) AXISLOOM_CODE(CL_DEVICE_PARTITION_FAILED)
+                    AXISLOOM_CODE(CL_KERNEL_ARG_INFO_NOT_AVAILABLE) AXISLOOM_CODE(CL_INVALID_VALUE) AXISLOOM_CODE(
+                        CL_INVALID_DEVICE_TYPE) AXISLOOM_CODE(CL_INVALID_PLATFORM) AXISLOOM_CODE(CL_INVALID_DEVICE)
+                        AXISLOOM_CODE(CL_INVALID_CONTEXT) AXISLOOM_CODE(CL_INVALID_QUEUE_PROPERTIES) AXISLOOM_CODE(
+                            CL_INVALID_COMMAND_QUEUE) AXISLOOM_CODE(CL_INVALID_HOST_PTR)
+                            AXISLOOM_CODE(CL_INVALID_MEM_OBJECT) AXISLOOM_CODE(CL_INVALID_BINARY) AXISLOOM_CODE(
+                                CL_INVALID_BUILD_OPTIONS) AXISLOOM_CODE(CL_INVALID_PROGRAM)
+                                AXISLOOM_CODE(CL_INVALID_PROGRAM_EXECUTABLE) AXISLOOM_CODE(
+                                    CL_INVALID_KERNEL_NAME) AXISLOOM_CODE(CL_INVALID_KERNEL_DEFINITION)
+                                    AXISLOOM_CODE(CL_INVALID_KERNEL) AXISLOOM_CODE(CL_INVALID_ARG_INDEX) AXISLOOM_CODE(
+                                        CL_INVALID_ARG_VALUE) AXISLOOM_CODE(CL_INVALID_ARG_SIZE)
+                                        AXISLOOM_CODE(CL_INVALID_KERNEL_ARGS) AXISLOOM_CODE(CL_INVALID_WORK_DIMENSION)
+                                            AXISLOOM_CODE(CL_INVALID_WORK_GROUP_SIZE) AXISLOOM_CODE(
+                                                CL_INVALID_WORK_ITEM_SIZE) AXISLOOM_CODE(CL_INVALID_GLOBAL_OFFSET)
+                                                AXISLOOM_CODE(CL_INVALID_EVENT_WAIT_LIST) AXISLOOM_CODE(
+                                                    CL_INVALID_EVENT) AXISLOOM_CODE(CL_INVALID_OPERATION)
+                                                    AXISLOOM_CODE(CL_INVALID_BUFFER_SIZE) AXISLOOM_CODE(
+                                                        CL_INVALID_GLOBAL_WORK_SIZE) AXISLOOM_CODE(CL_INVALID_PROPERTY)
+                                                        AXISLOOM_CODE(CL_INVALID_COMPILER_OPTIONS)
+                                                            AXISLOOM_CODE(CL_INVALID_LINKER_OPTIONS)
+                                                                AXISLOOM_CODE(CL_INVALID_DEVICE_PARTITION_COUNT)
+                                                                    AXISLOOM_CODE(CL_PLATFORM_NOT_FOUND_KHR)
 #undef AXISLOOM_CODE
+                                                                        {nvidia_illegal_access,
+                                                                         "NVIDIA: illegal read or write in a kernel"},
+};
 
 // Calls whose CL_OUT_OF_RESOURCES is a kernel's doing (registers, local memory, a fault), not a lack of memory.
 bool concerns_execution(std::string_view call) {
@@ -86,9 +59,8 @@ bool concerns_execution(std::string_view call) {
 }  // namespace
 
 std::string_view code_name(cl_int code) noexcept {
-  const auto found =
-      std::find_if(code_names.begin(), code_names.end(), [=](const CodeName& c) { return c.code == code; });
-  return found == code_names.end() ? "unknown code" : found->name;
+  const auto* const found = std::ranges::find(code_names, code, &CodeName::code);
+  return found == std::end(code_names) ? "unknown code" : found->name;
 }
 
 Errc classify(std::string_view call, cl_int code) noexcept {

@@ -3,6 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/opencl/functions.hpp"
+#include "device/words.hpp"
 
 namespace axisloom::device::opencl {
 
@@ -35,7 +36,7 @@ auto create(const Entry<Pointer>& entry, Args... args) {
 template <typename Value, typename Pointer, typename... From>
 Value query(const Entry<Pointer>& entry, From... from) {
   Value value{};
-  call(entry, from..., sizeof(Value), static_cast<void*>(&value), static_cast<std::size_t*>(nullptr));
+  call(entry, from..., sizeof(Value), &value, nullptr);
   return value;
 }
 
@@ -44,21 +45,17 @@ template <typename Value, typename Pointer, typename... From>
 Value query_or(Value fallback, const Entry<Pointer>& entry, From... from) {
   require_same_process();
   Value value{};
-  const cl_int code =
-      entry.function(from..., sizeof(Value), static_cast<void*>(&value), static_cast<std::size_t*>(nullptr));
+  const cl_int code = entry.function(from..., sizeof(Value), &value, nullptr);
   return code == CL_SUCCESS ? value : fallback;
 }
 
 /// A list of values from a clGet...Info function.
 template <typename Value, typename Pointer, typename... From>
 std::vector<Value> query_list(const Entry<Pointer>& entry, From... from) {
-  std::size_t bytes = 0;
-  call(entry, from..., std::size_t{0}, static_cast<void*>(nullptr), &bytes);
+  size_t bytes = 0;
+  call(entry, from..., size_t{0}, nullptr, &bytes);
   std::vector<Value> values(bytes / sizeof(Value));
-  if (!values.empty()) {
-    call(entry, from..., values.size() * sizeof(Value), static_cast<void*>(values.data()),
-         static_cast<std::size_t*>(nullptr));
-  }
+  if (!values.empty()) call(entry, from..., values.size() * sizeof(Value), values.data(), nullptr);
   return values;
 }
 

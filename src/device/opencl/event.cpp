@@ -11,8 +11,7 @@ void CommandEvent::flush() {
 
 // Negative when the command failed: the code is then that of the command, whatever the call that waited says.
 cl_int CommandEvent::status() const {
-  const auto status =
-      query<cl_int>(cl().clGetEventInfo, event_.get(), cl_event_info{CL_EVENT_COMMAND_EXECUTION_STATUS});
+  const auto status = query<cl_int>(cl().clGetEventInfo, event_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS);
   if (status < 0) throw call_error(cl().clWaitForEvents.name, status, {.message = "a queued command failed"});
   return status;
 }
@@ -48,9 +47,7 @@ double CommandEvent::seconds_since(Event& earlier) {
 }
 
 double CommandEvent::seconds_between(cl_event from, cl_profiling_info from_what) {
-  if (!queue_->timing) {
-    throw Error(Errc::usage, "this event has no time", "make its queue with timing on");
-  }
+  if (!queue_->timing) throw Error(Errc::usage, "this event has no time", "make its queue with timing on");
   return queue_->context->guarded([&] {
     if (status() != CL_COMPLETE) throw Error(Errc::usage, "this command has not finished yet", "wait for it first");
     const auto at = [](cl_event event, cl_profiling_info what) {
@@ -58,7 +55,7 @@ double CommandEvent::seconds_between(cl_event from, cl_profiling_info from_what)
     };
     const cl_ulong start = at(from, from_what);
     const cl_ulong end = at(event_.get(), CL_PROFILING_COMMAND_END);
-    return end > start ? static_cast<double>(end - start) * 1e-9 : 0.0;
+    return end > start ? double(end - start) * 1e-9 : 0.0;
   });
 }
 

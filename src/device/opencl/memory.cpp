@@ -2,6 +2,7 @@
 #include "device/opencl/memory.hpp"
 
 #include "core/host_memory.hpp"
+#include "core/not_copied.hpp"
 #include "device/opencl/describe.hpp"
 
 #include <algorithm>
@@ -13,35 +14,35 @@ namespace axisloom::device::opencl {
 namespace {
 
 // Even an empty buffer needs a cl_mem, and OpenCL has none of size 0.
-std::size_t at_least_one(std::size_t bytes) {
-  return std::max<std::size_t>(bytes, 1);
+size_t at_least_one(size_t bytes) {
+  return std::max<size_t>(bytes, 1);
 }
 
-std::size_t alignment_of(std::uintptr_t address) {
-  constexpr std::size_t page = 4096;
-  return address == 0 ? page : std::min<std::size_t>(page, address & (~address + 1));
+size_t alignment_of(std::uintptr_t address) {
+  constexpr size_t page = 4096;
+  return address == 0 ? page : std::min<size_t>(page, address & (~address + 1));
 }
 
-std::size_t alignment_of(const void* address) {
+size_t alignment_of(const void* address) {
   return alignment_of(reinterpret_cast<std::uintptr_t>(address));
 }
 
-[[noreturn]] void refuse_allocation(const Context& context, const char* name, cl_int code, std::size_t bytes) {
+[[noreturn]] void refuse_allocation(const Context& context, const char* name, cl_int code, size_t bytes) {
   const bool too_large = bytes > context.info().max_allocation;
   throw call_error(name, code,
-                   {.message = "cannot allocate " + std::to_string(bytes) + " bytes; the device's largest buffer " +
-                               "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is " + std::to_string(context.info().max_allocation) +
-                               " bytes and its memory " + std::to_string(context.info().global_memory) + " bytes",
+                   {.message = in_words("cannot allocate ", bytes, " bytes; the device's largest buffer ",
+                                        "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is ", context.info().max_allocation,
+                                        " bytes and its memory ", context.info().global_memory, " bytes"),
                     .remedy = too_large ? "split the array over several buffers" : "free other buffers first"});
 }
 
 // NVIDIA's driver grants any size, even 2^64 - 1 bytes, and fails only when the buffer is used.
-void require_within_limit(const Context& context, std::size_t bytes) {
+void require_within_limit(const Context& context, size_t bytes) {
   if (bytes <= context.info().max_allocation) return;
   refuse_allocation(context, cl().clCreateBuffer.name, CL_INVALID_BUFFER_SIZE, bytes);
 }
 
-MemoryHandle create_buffer(const Context& context, cl_mem_flags flags, std::size_t bytes, void* host) {
+MemoryHandle create_buffer(const Context& context, cl_mem_flags flags, size_t bytes, void* host) {
   require_within_limit(context, bytes);
   const auto& entry = cl().clCreateBuffer;
   cl_int code = CL_SUCCESS;
@@ -54,16 +55,14 @@ void CL_CALLBACK free_host_memory(cl_mem, void* host) {
   std::free(host);
 }
 
-struct HostMemory {
-  explicit HostMemory(std::size_t bytes) : address(core::allocate_host(bytes)) {}
+struct HostMemory : private core::NotCopied {
+  explicit HostMemory(size_t bytes) : address(core::allocate_host(bytes)) {}
   ~HostMemory() { std::free(address); }
-  HostMemory(const HostMemory&) = delete;
-  HostMemory& operator=(const HostMemory&) = delete;
   void* address;
 };
 
 // The memory is freed by the runtime's callback, since commands may still use it when our last handle goes.
-std::shared_ptr<MemoryObject> allocate_in_place(const SharedContext& context, std::size_t bytes) {
+std::shared_ptr<MemoryObject> allocate_in_place(const SharedContext& context, size_t bytes) {
   require_within_limit(*context, bytes);
   HostMemory host(at_least_one(bytes));
   if (!host.address) refuse_allocation(*context, cl().clCreateBuffer.name, CL_OUT_OF_HOST_MEMORY, bytes);
@@ -75,15 +74,13 @@ std::shared_ptr<MemoryObject> allocate_in_place(const SharedContext& context, st
       MemoryObject::Traits{.bytes = bytes, .alignment = core::host_alignment, .host = address});
 }
 
-void* map_all(cl_command_queue queue, cl_mem memory, std::size_t bytes) {
-  return create(cl().clEnqueueMapBuffer, queue, memory, cl_bool{CL_TRUE}, cl_map_flags{CL_MAP_READ | CL_MAP_WRITE},
-                std::size_t{0}, bytes, cl_uint{0}, static_cast<const cl_event*>(nullptr),
-                static_cast<cl_event*>(nullptr));
+void* map_all(cl_command_queue queue, cl_mem memory, size_t bytes) {
+  return create(cl().clEnqueueMapBuffer, queue, memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, size_t{0}, bytes, 0,
+                nullptr, nullptr);
 }
 
 void unmap(cl_command_queue queue, cl_mem memory, void* host) {
-  call(cl().clEnqueueUnmapMemObject, queue, memory, host, cl_uint{0}, static_cast<const cl_event*>(nullptr),
-       static_cast<cl_event*>(nullptr));
+  call(cl().clEnqueueUnmapMemObject, queue, memory, host, 0, nullptr, nullptr);
 }
 
 QueueHandle create_queue(const Context& context) {
@@ -97,7 +94,7 @@ MemoryObject::~MemoryObject() {
   if (!traits_.mapped || forked()) return;
   // The runtime frees the memory after the unmap, and that waits for every use; should it fail, there is nothing to
   // repair, but the uses must still be over.
-  const auto count = static_cast<cl_uint>(waits_.size());
+  const auto count = cl_uint(waits_.size());
   const cl_int code = cl().clEnqueueUnmapMemObject.function(unmap_queue_.get(), memory_.get(), traits_.host, count,
                                                             count ? waits_.data() : nullptr, nullptr);
   if (code != CL_SUCCESS && count) cl().clWaitForEvents.function(count, waits_.data());
@@ -115,28 +112,28 @@ void MemoryObject::map() {
   traits_.mapped = true;
 }
 
-void MemoryObject::keep_mapped_until(std::shared_ptr<Event> event) {
+void MemoryObject::keep_mapped_until(SharedEvent event) {
   const std::lock_guard lock(mutex_);
   uses_.reserve(uses_.size() + 1);
   waits_.reserve(uses_.size() + 1);
-  std::erase_if(uses_, [](const std::shared_ptr<Event>& use) {
+  std::erase_if(uses_, [](const SharedEvent& use) {
     constexpr cl_event_info status = CL_EVENT_COMMAND_EXECUTION_STATUS;
     const auto native = static_cast<cl_event>(use->native());
     return query_or<cl_int>(CL_QUEUED, cl().clGetEventInfo, native, status) <= CL_COMPLETE;
   });
   uses_.push_back(std::move(event));
   waits_.clear();
-  for (const std::shared_ptr<Event>& use : uses_) waits_.push_back(static_cast<cl_event>(use->native()));
+  for (const SharedEvent& use : uses_) waits_.push_back(static_cast<cl_event>(use->native()));
 }
 
-std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std::size_t bytes) {
+std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, size_t bytes) {
   if (context->info().unified_memory) return allocate_in_place(context, bytes);
   return std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE, bytes, nullptr),
       MemoryObject::Traits{.bytes = bytes, .alignment = context->info().base_alignment});
 }
 
-std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, std::size_t bytes) {
+std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, size_t bytes) {
   if (context->info().unified_memory) return allocate_in_place(context, bytes);
   auto staging = std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr),
@@ -145,36 +142,33 @@ std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& conte
   return staging;
 }
 
-std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, std::size_t bytes) {
+std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, size_t bytes) {
   if (!context->info().unified_memory) return nullptr;
-  if (!host && bytes) throw Error(Errc::usage, "cannot wrap " + std::to_string(bytes) + " bytes at a null address");
-  if (bytes == 0) {
+  if (!host && bytes) throw Error(Errc::usage, in_words("cannot wrap ", bytes, " bytes at a null address"));
+  if (bytes == 0)
     return std::make_shared<MemoryObject>(context, create_buffer(*context, CL_MEM_READ_WRITE, 0, nullptr),
                                           MemoryObject::Traits{.alignment = alignment_of(host), .host = host});
-  }
   return std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host),
       MemoryObject::Traits{.bytes = bytes, .alignment = alignment_of(host), .host = host});
 }
 
-std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, std::size_t bytes) {
+std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, size_t bytes) {
   const auto refuse = [](const std::string& why) { throw Error(Errc::usage, "cannot borrow this cl_mem: " + why); };
   if (!memory) refuse("it is null");
   const auto get = [&]<typename Value>(Value value, cl_mem_info what) {
     const auto& entry = cl().clGetMemObjectInfo;
-    const cl_int code = entry.function(memory, what, sizeof value, static_cast<void*>(&value), nullptr);
+    const cl_int code = entry.function(memory, what, sizeof value, &value, nullptr);
     if (code == CL_INVALID_MEM_OBJECT) refuse("it is none");
     if (code != CL_SUCCESS) throw call_error(entry.name, code);
     return value;
   };
   if (get(cl_mem_object_type{0}, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER) refuse("it is not a buffer");
   if (get(cl_context{}, CL_MEM_CONTEXT) != context->get()) refuse("it belongs to another context");
-  const std::size_t size = get(std::size_t{0}, CL_MEM_SIZE);
-  if (size < bytes) {
-    refuse("it holds " + std::to_string(size) + " bytes, fewer than the " + std::to_string(bytes) + " named");
-  }
+  const size_t size = get(size_t{0}, CL_MEM_SIZE);
+  if (size < bytes) refuse(in_words("it holds ", size, " bytes, fewer than the ", bytes, " named"));
   MemoryObject::Traits traits{.bytes = bytes};
-  const std::size_t begin = get(std::size_t{0}, CL_MEM_OFFSET);
+  const size_t begin = get(size_t{0}, CL_MEM_OFFSET);
   if (const auto whole = get(cl_mem{}, CL_MEM_ASSOCIATED_MEMOBJECT)) traits.location = {whole, begin};
   // Host memory used in place is aligned as its address is, a sub-buffer as its offset is.
   traits.alignment = std::min(alignment_of(begin), reported_alignment(context->device()));
@@ -190,14 +184,13 @@ std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem
 }
 
 bool works_in_place(const SharedContext& context) {
-  constexpr std::size_t bytes = core::host_alignment;
+  constexpr size_t bytes = core::host_alignment;
   constexpr unsigned char mark = 0xa5;
   const std::shared_ptr<MemoryObject> memory = allocate_in_place(context, bytes);
   auto* const host = static_cast<unsigned char*>(memory->host());
   std::memset(host, 0, bytes);
   const QueueHandle queue = create_queue(*context);
-  call(cl().clEnqueueFillBuffer, queue.get(), memory->get(), static_cast<const void*>(&mark), sizeof mark,
-       std::size_t{0}, bytes, cl_uint{0}, static_cast<const cl_event*>(nullptr), static_cast<cl_event*>(nullptr));
+  call(cl().clEnqueueFillBuffer, queue.get(), memory->get(), &mark, sizeof mark, size_t{0}, bytes, 0, nullptr, nullptr);
   call(cl().clFinish, queue.get());
   const bool seen_without_map = std::all_of(host, host + bytes, [](unsigned char c) { return c == mark; });
   void* const mapped = map_all(queue.get(), memory->get(), bytes);

@@ -12,8 +12,8 @@ using SharedContext = std::shared_ptr<Context>;
 class MemoryObject final : public Buffer {
  public:
   struct Traits {
-    std::size_t bytes = 0;
-    std::size_t alignment = 1;
+    size_t bytes = 0;
+    size_t alignment = 1;
     void* host = nullptr;
     bool mapped = false;                    // the driver's host memory, mapped for as long as the object lives
     std::optional<Location> location = {};  // of a part of another buffer, or of the caller's host memory behind it
@@ -24,8 +24,8 @@ class MemoryObject final : public Buffer {
         memory_(std::move(memory)),
         traits_(traits) {}
   ~MemoryObject() override;
-  std::size_t bytes() const noexcept override { return traits_.bytes; }
-  std::size_t alignment() const noexcept override { return traits_.alignment; }
+  size_t bytes() const noexcept override { return traits_.bytes; }
+  size_t alignment() const noexcept override { return traits_.alignment; }
   void* host() const noexcept override { return traits_.host; }
   void* native() const noexcept override { return memory_.get(); }
   Location location() const noexcept override;
@@ -36,7 +36,7 @@ class MemoryObject final : public Buffer {
   void map();
   /// A queued command uses the mapped memory by its address, of which the runtime knows nothing: it must not be
   /// unmapped or freed before that command has finished.
-  void keep_mapped_until(std::shared_ptr<Event> event);
+  void keep_mapped_until(SharedEvent event);
   const Context& context() const noexcept { return *context_; }
 
  private:
@@ -45,15 +45,15 @@ class MemoryObject final : public Buffer {
   MemoryHandle memory_;
   Traits traits_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Event>> uses_;
+  std::vector<SharedEvent> uses_;
   std::vector<cl_event> waits_;  // of the uses, ready for the destructor, which must not allocate
 };
 
-std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, std::size_t bytes);
-std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, std::size_t bytes);
+std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, size_t bytes);
+std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, size_t bytes);
 /// Null on devices that cannot use host memory in place.
-std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, std::size_t bytes);
-std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, std::size_t bytes);
+std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, size_t bytes);
+std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, size_t bytes);
 
 /// Whether the runtime works directly on host memory that it is given; tried out, since OpenCL lets it keep a copy.
 bool works_in_place(const SharedContext& context);

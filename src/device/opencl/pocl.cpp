@@ -4,6 +4,8 @@
 #include <axisloom/error.hpp>
 
 #include "core/folder.hpp"
+#include "core/integers.hpp"
+#include "device/words.hpp"
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -19,7 +21,7 @@ namespace {
 
 /// What is left free for the files of one program: the largest of ours take some hundred kilobytes, and as much again
 /// while they are linked.
-constexpr std::uint64_t room_for_a_program = 4 << 20;
+constexpr u64 room_for_a_program = 4 << 20;
 
 const char* variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -27,14 +29,14 @@ const char* variable(const char* name) {
 }
 
 /// Bytes that may be written to a file of this folder.
-std::uint64_t room_in(const core::Descriptor& folder) {
-  std::uint64_t room = UINT64_MAX;
+u64 room_in(const core::Descriptor& folder) {
+  u64 room = UINT64_MAX;
   struct statvfs system {};
   if (::fstatvfs(folder.get(), &system) == 0)
-    room = std::uint64_t{::geteuid() == 0 ? system.f_bfree : system.f_bavail} * system.f_frsize;
+    room = u64{::geteuid() == 0 ? system.f_bfree : system.f_bavail} * system.f_frsize;
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    room = std::min<std::uint64_t>(room, limit.rlim_cur);
+    room = std::min<u64>(room, limit.rlim_cur);
   return room;
 }
 
@@ -53,10 +55,9 @@ std::string pocl_folder() {
 std::string pocl_folder_fault() {
   const core::OpenedFolder folder = core::open_folder(pocl_folder(), /*guarded=*/false);
   if (!folder.descriptor) return folder.fault;
-  const std::uint64_t room = room_in(folder.descriptor);
+  const u64 room = room_in(folder.descriptor);
   if (room >= room_for_a_program) return {};
-  return "it has room for " + std::to_string(room) + " bytes, and a program may take " +
-         std::to_string(room_for_a_program);
+  return in_words("it has room for ", room, " bytes, and a program may take ", room_for_a_program);
 }
 
 void require_pocl_folder(const DeviceInfo& device, const std::string& task) {

@@ -23,8 +23,7 @@ std::string joined_options(const Context& context, const BuildRequest& request) 
 
 std::string build_log(const Context& context, cl_program program) {
   try {
-    return query_text(cl().clGetProgramBuildInfo, program, context.device(),
-                      cl_program_build_info{CL_PROGRAM_BUILD_LOG});
+    return query_text(cl().clGetProgramBuildInfo, program, context.device(), CL_PROGRAM_BUILD_LOG);
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;
     return std::string("(the build log cannot be read: ") + error.what() + ")";
@@ -41,10 +40,10 @@ std::string_view text_of(const std::vector<std::byte>& bytes) {
 }
 
 int number_before(std::string_view text, std::string_view unit) {
-  const std::size_t end = text.find(unit);
+  const size_t end = text.find(unit);
   if (end == std::string_view::npos) return -1;
-  const std::size_t before = text.find_last_not_of("0123456789", end == 0 ? 0 : end - 1);
-  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  const size_t before = text.find_last_not_of("0123456789", end == 0 ? 0 : end - 1);
+  const size_t begin = before == std::string_view::npos ? 0 : before + 1;
   int number = -1;
   std::from_chars(text.data() + begin, text.data() + end, number);
   return number;
@@ -55,18 +54,16 @@ int number_before(std::string_view text, std::string_view unit) {
 std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& context, const BuildRequest& request) {
   require_pocl_folder(context->info(), "compile " + request.name);
   const char* const source = request.source.c_str();
-  const std::size_t length = request.source.size();
+  const size_t length = request.source.size();
   const char* const* const sources = &source;
   ProgramHandle program(
-      create(cl().clCreateProgramWithSource, context->get(), cl_uint{1}, const_cast<const char**>(sources), &length));
+      create(cl().clCreateProgramWithSource, context->get(), 1, const_cast<const char**>(sources), &length));
   const cl_int code = compile(*context, program.get(), joined_options(*context, request));
-  if (code == CL_BUILD_PROGRAM_FAILURE) {
+  if (code == CL_BUILD_PROGRAM_FAILURE)
     throw call_error(cl().clBuildProgram.name, code,
                      {.message = "cannot compile " + request.name + ":\n" + build_log(*context, program.get()) + "\n"});
-  }
-  if (code != CL_SUCCESS) {
+  if (code != CL_SUCCESS)
     throw call_error(cl().clBuildProgram.name, code, {.message = "cannot compile " + request.name});
-  }
   std::string log = build_log(*context, program.get());
   auto built = std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
   if (request.resident == 0 || !is_nvidia(context->info())) return built;
@@ -78,10 +75,10 @@ std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& con
 std::string with_resident_groups(std::string_view ptx, unsigned groups) {
   constexpr std::string_view group_size = "\n.reqntid";  // stands on a line of its own
   std::string text;
-  for (std::size_t at = 0; at < ptx.size();) {
-    const std::size_t end = std::min(ptx.find('\n', at + 1), ptx.size());
+  for (size_t at = 0; at < ptx.size();) {
+    const size_t end = std::min(ptx.find('\n', at + 1), ptx.size());
     text += ptx.substr(at, end - at);
-    if (ptx.substr(at).starts_with(group_size)) text += "\n.minnctapersm " + std::to_string(groups);
+    if (ptx.substr(at).starts_with(group_size)) text += in_words("\n.minnctapersm ", groups);
     at = end;
   }
   return text;
@@ -94,7 +91,7 @@ std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& cont
   const auto& entry = cl().clCreateProgramWithBinary;
   const cl_device_id device = context->device();
   const auto* const bytes = reinterpret_cast<const unsigned char*>(binary.data());
-  const std::size_t length = binary.size();
+  const size_t length = binary.size();
   cl_int status = CL_SUCCESS;
   cl_int code = CL_SUCCESS;
   const char* failed = entry.name;
@@ -117,18 +114,15 @@ std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& cont
 std::vector<std::byte> KernelProgram::binary() const {
   return context_->guarded([&] {
     // A borrowed context may have several devices; a program then has a place for each, filled or not.
-    const auto devices =
-        query_list<cl_device_id>(cl().clGetProgramInfo, program_.get(), cl_program_info{CL_PROGRAM_DEVICES});
-    const auto sizes =
-        query_list<std::size_t>(cl().clGetProgramInfo, program_.get(), cl_program_info{CL_PROGRAM_BINARY_SIZES});
-    const auto mine =
-        static_cast<std::size_t>(std::find(devices.begin(), devices.end(), context_->device()) - devices.begin());
+    const auto devices = query_list<cl_device_id>(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_DEVICES);
+    const auto sizes = query_list<size_t>(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_BINARY_SIZES);
+    const auto mine = size_t(std::ranges::find(devices, context_->device()) - devices.begin());
     std::vector<std::byte> bytes(mine < sizes.size() ? sizes[mine] : 0);
     if (bytes.empty()) return bytes;
     std::vector<void*> places(sizes.size(), nullptr);
     places[mine] = bytes.data();
-    call(cl().clGetProgramInfo, program_.get(), cl_program_info{CL_PROGRAM_BINARIES}, places.size() * sizeof(void*),
-         static_cast<void*>(places.data()), static_cast<std::size_t*>(nullptr));
+    call(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_BINARIES, places.size() * sizeof(void*), places.data(),
+         nullptr);
     return bytes;
   });
 }
@@ -140,9 +134,9 @@ KernelAttributes KernelProgram::attributes(const std::string& kernel) {
   };
   KernelAttributes result = attributes_from_log(log_, kernel);
   constexpr cl_ulong unknown = ~cl_ulong{0};  // becomes -1
-  if (result.spilled_bytes < 0) result.spilled_bytes = static_cast<int>(get(unknown, CL_KERNEL_PRIVATE_MEM_SIZE));
-  result.local_bytes = static_cast<int>(get(unknown, CL_KERNEL_LOCAL_MEM_SIZE));
-  result.max_items = static_cast<int>(get(~std::size_t{0}, CL_KERNEL_WORK_GROUP_SIZE));
+  if (result.spilled_bytes < 0) result.spilled_bytes = int(get(unknown, CL_KERNEL_PRIVATE_MEM_SIZE));
+  result.local_bytes = int(get(unknown, CL_KERNEL_LOCAL_MEM_SIZE));
+  result.max_items = int(get(~size_t{0}, CL_KERNEL_WORK_GROUP_SIZE));
   return result;
 }
 
@@ -158,10 +152,9 @@ KernelProgram::Lease::Lease(KernelProgram& program, const std::string& kernel) :
   const auto& entry = cl().clCreateKernel;
   cl_int code = CL_SUCCESS;
   KernelHandle handle(entry.function(program.program_.get(), kernel.c_str(), &code));
-  if (code != CL_SUCCESS) {
+  if (code != CL_SUCCESS)
     throw call_error(entry.name, code, {.message = "cannot use kernel \"" + kernel + "\" of " + program.name_});
-  }
-  const auto arguments = query<cl_uint>(cl().clGetKernelInfo, handle.get(), cl_kernel_info{CL_KERNEL_NUM_ARGS});
+  const auto arguments = query<cl_uint>(cl().clGetKernelInfo, handle.get(), CL_KERNEL_NUM_ARGS);
   kernel_.push_back({std::move(handle), arguments});
 }
 
@@ -173,9 +166,9 @@ KernelProgram::Lease::~Lease() {
 KernelAttributes attributes_from_log(std::string_view log, std::string_view kernel) {
   KernelAttributes result;
   const std::string entry = "entry function '" + std::string(kernel) + "'";
-  const std::size_t begin = log.find(entry);
+  const size_t begin = log.find(entry);
   if (begin == std::string_view::npos) return result;
-  const std::size_t end = log.find("entry function '", begin + entry.size());
+  const size_t end = log.find("entry function '", begin + entry.size());
   const std::string_view part = log.substr(begin, end == std::string_view::npos ? end : end - begin);
   result.registers = number_before(part, " registers");
   result.spilled_bytes = number_before(part, " bytes spill stores");

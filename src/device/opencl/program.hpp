@@ -1,6 +1,7 @@
 // Compiled OpenCL programs, and the kernel objects that launches lease from them.
 #pragma once
 
+#include "core/not_copied.hpp"
 #include "device/opencl/context.hpp"
 
 #include <list>
@@ -26,12 +27,10 @@ class KernelProgram final : public Program {
   KernelAttributes attributes(const std::string& kernel);
 
   /// A kernel object for one thread alone: setting arguments from two threads at once crashes runtimes.
-  class Lease {
+  class Lease : core::NotCopied {
    public:
     Lease(KernelProgram& program, const std::string& kernel);
     ~Lease();
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
     cl_kernel get() const noexcept { return kernel_.front().handle.get(); }
     unsigned arguments() const noexcept { return kernel_.front().arguments; }
 

@@ -9,46 +9,42 @@ namespace axisloom::device::opencl {
 
 namespace {
 
-void require_range(const char* what, const Buffer& buffer, std::size_t offset, std::size_t bytes) {
+void require_range(const char* what, const Buffer& buffer, size_t offset, size_t bytes) {
   if (offset <= buffer.bytes() && bytes <= buffer.bytes() - offset) return;
-  throw Error(Errc::usage, std::string(what) + " of " + std::to_string(bytes) + " bytes at offset " +
-                               std::to_string(offset) + " exceeds the buffer of " + std::to_string(buffer.bytes()) +
-                               " bytes");
+  throw Error(Errc::usage, in_words(what, " of ", bytes, " bytes at offset ", offset, " exceeds the buffer of ",
+                                    buffer.bytes(), " bytes"));
 }
 
-std::size_t global_size(const Geometry& geometry, const std::string& kernel) {
+size_t global_size(const Geometry& geometry, const std::string& kernel) {
   if (geometry.items == 0)
     throw Error(Errc::usage, "kernel \"" + kernel + "\" is launched with groups of 0 work-items");
-  if (geometry.cluster > 1) {
+  if (geometry.cluster > 1)
     throw Error(Errc::unsupported, "kernel \"" + kernel + "\" asks for clusters of groups, which OpenCL does not have");
-  }
-  if (geometry.groups > std::numeric_limits<std::size_t>::max() / geometry.items) {
+  if (geometry.groups > std::numeric_limits<size_t>::max() / geometry.items)
     throw Error(Errc::usage, "kernel \"" + kernel + "\" is launched with more work-items than 64 bits can count");
-  }
-  return static_cast<std::size_t>(geometry.groups) * geometry.items;
+  return size_t(geometry.groups) * geometry.items;
 }
 
-constexpr std::size_t fill_width = 16;  // bytes of a fill's pattern
+constexpr size_t fill_width = 16;  // bytes of a fill's pattern
 
 // So many times a byte, in memory that outlives every command.
 const std::byte* repeated(std::byte value) {
   static const auto table = [] {
     std::array<std::byte, 256 * fill_width> bytes{};
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i / fill_width);
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(i / fill_width);
     return bytes;
   }();
-  return table.data() + std::to_integer<std::size_t>(value) * fill_width;
+  return table.data() + std::to_integer<size_t>(value) * fill_width;
 }
 
 }  // namespace
 
 template <typename Pointer, typename... Args>
-std::shared_ptr<Event> CommandQueue::enqueue(const Entry<Pointer>& entry, Waits waits, Args... args) {
+SharedEvent CommandQueue::enqueue(const Entry<Pointer>& entry, Waits waits, Args... args) {
   const std::vector<cl_event> list = native_waits(waits);
   auto made = std::make_shared<CommandEvent>(core_);
   cl_event event = nullptr;
-  call(entry, core_->handle.get(), args..., static_cast<cl_uint>(list.size()),
-       list.empty() ? static_cast<const cl_event*>(nullptr) : list.data(), &event);
+  call(entry, core_->handle.get(), args..., cl_uint(list.size()), list.empty() ? nullptr : list.data(), &event);
   made->queued(EventHandle(event));
   return made;
 }
@@ -82,94 +78,86 @@ MemoryObject& CommandQueue::unmapped(Buffer& buffer) const {
 std::vector<cl_event> CommandQueue::native_waits(Waits waits) const {
   std::vector<cl_event> list;
   list.reserve(waits.size());
-  for (const std::shared_ptr<Event>& wait : waits) {
+  for (const SharedEvent& wait : waits) {
     if (!wait) continue;
     auto* const event = dynamic_cast<CommandEvent*>(wait.get());
-    if (!event || event->queue().context->get() != core_->context->get()) {
+    if (!event || event->queue().context->get() != core_->context->get())
       throw Error(Errc::usage, {.message = "an event to wait for belongs to another device or context than the queue",
                                 .device = core_->context->info().label(),
                                 .remedy = "wait for it on the host before queueing"});
-    }
     if (event->queue().handle.get() != core_->handle.get()) event->flush();
     list.push_back(event->get());
   }
   return list;
 }
 
-std::shared_ptr<Event> CommandQueue::marker(Waits waits) {
+SharedEvent CommandQueue::marker(Waits waits) {
   return enqueue(cl().clEnqueueMarkerWithWaitList, waits);
 }
 
 void CommandQueue::set_arguments(const KernelProgram::Lease& kernel, const std::string& name,
                                  std::span<const Arg> args) const {
-  if (args.size() != kernel.arguments()) {
-    throw Error(Errc::usage, "kernel \"" + name + "\" takes " + std::to_string(kernel.arguments()) +
-                                 " arguments and was given " + std::to_string(args.size()));
-  }
+  if (args.size() != kernel.arguments())
+    throw Error(Errc::usage,
+                in_words("kernel \"", name, "\" takes ", kernel.arguments(), " arguments and was given ", args.size()));
   const auto& entry = cl().clSetKernelArg;
-  for (std::size_t i = 0; i < args.size(); ++i) {
+  for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].map)
       throw Error(Errc::unsupported, "kernel \"" + name + "\" takes a tensor map, which OpenCL does not have");
     const cl_mem memory = args[i].buffer ? unmapped(*args[i].buffer).get() : nullptr;
-    const std::size_t size = memory ? sizeof memory : args[i].size;
-    const cl_int code = entry.function(kernel.get(), static_cast<cl_uint>(i), size,
-                                       memory ? static_cast<const void*>(&memory) : args[i].data);
+    const size_t size = memory ? sizeof memory : args[i].size;
+    const cl_int code = entry.function(kernel.get(), cl_uint(i), size, memory ? &memory : args[i].data);
     if (code == CL_SUCCESS) continue;
     throw call_error(entry.name, code,
-                     {.message = "argument " + std::to_string(i) + " of kernel \"" + name + "\", given " +
-                                 (memory ? "a buffer" : std::to_string(size) + " bytes by value") + ", was refused"});
+                     {.message = in_words("argument ", i, " of kernel \"", name, "\", given ",
+                                          memory ? "a buffer" : in_words(size, " bytes by value"), ", was refused")});
   }
 }
 
-std::shared_ptr<Event> CommandQueue::launch(Program& program, const std::string& kernel, const Geometry& geometry,
-                                            std::span<const Arg> args, Waits waits) {
+SharedEvent CommandQueue::launch(Program& program, const std::string& kernel, const Geometry& geometry,
+                                 std::span<const Arg> args, Waits waits) {
   return core_->context->guarded([&] {
     auto* const own_program = dynamic_cast<KernelProgram*>(&program);
-    if (!own_program || own_program->context().get() != core_->context->get()) {
+    if (!own_program || own_program->context().get() != core_->context->get())
       throw Error(Errc::usage, "kernel \"" + kernel + "\" was built for another device or context than the queue");
-    }
-    const std::size_t global[] = {global_size(geometry, kernel), 1};
+    const size_t global[] = {global_size(geometry, kernel), 1};
     if (global[0] == 0) return marker(waits);
-    const std::size_t local[] = {geometry.items, 1};
+    const size_t local[] = {geometry.items, 1};
     const KernelProgram::Lease lease(*own_program, kernel);
     set_arguments(lease, kernel, args);
-    return enqueue(cl().clEnqueueNDRangeKernel, waits, lease.get(), cl_uint{geometry.rehearsal ? 2u : 1u},
-                   static_cast<const std::size_t*>(nullptr), &global[0], &local[0]);
+    return enqueue(cl().clEnqueueNDRangeKernel, waits, lease.get(), cl_uint{geometry.rehearsal ? 2u : 1u}, nullptr,
+                   &global[0], &local[0]);
   });
 }
 
-std::shared_ptr<Event> CommandQueue::write(Buffer& to, std::size_t offset, std::span<const std::byte> from,
-                                           Waits waits) {
+SharedEvent CommandQueue::write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) {
   return core_->context->guarded([&] {
     const cl_mem memory = unmapped(to).get();
     require_range("a write", to, offset, from.size());
     if (from.empty()) return marker(waits);
-    return enqueue(cl().clEnqueueWriteBuffer, waits, memory, cl_bool{CL_FALSE}, offset, from.size(),
-                   static_cast<const void*>(from.data()));
+    return enqueue(cl().clEnqueueWriteBuffer, waits, memory, CL_FALSE, offset, from.size(), from.data());
   });
 }
 
-std::shared_ptr<Event> CommandQueue::read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) {
+SharedEvent CommandQueue::read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) {
   return core_->context->guarded([&] {
     const cl_mem memory = unmapped(from).get();
     require_range("a read", from, offset, to.size());
     if (to.empty()) return marker(waits);
-    return enqueue(cl().clEnqueueReadBuffer, waits, memory, cl_bool{CL_FALSE}, offset, to.size(),
-                   static_cast<void*>(to.data()));
+    return enqueue(cl().clEnqueueReadBuffer, waits, memory, CL_FALSE, offset, to.size(), to.data());
   });
 }
 
-std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
-                                          std::size_t bytes, Waits waits) {
+SharedEvent CommandQueue::copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes,
+                               Waits waits) {
   MemoryObject& source = own(from);
   MemoryObject& target = own(to);
   require_range("a copy", from, from_offset, bytes);
   require_range("a copy", to, to_offset, bytes);
   if (source.mapped() || target.mapped()) return copy_mapped(source, from_offset, target, to_offset, bytes, waits);
   const bool overlap = from_offset < to_offset + bytes && to_offset < from_offset + bytes;
-  if (source.get() == target.get() && overlap && bytes) {
+  if (source.get() == target.get() && overlap && bytes)
     throw Error(Errc::overlap, "a copy within one buffer overlaps itself");
-  }
   return core_->context->guarded([&] {
     if (bytes == 0) return marker(waits);
     return enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, bytes);
@@ -177,8 +165,8 @@ std::shared_ptr<Event> CommandQueue::copy(Buffer& from, std::size_t from_offset,
 }
 
 // Mapped memory is host memory until it is unmapped: copying it is a write or a read.
-std::shared_ptr<Event> CommandQueue::copy_mapped(MemoryObject& source, std::size_t from_offset, MemoryObject& target,
-                                                 std::size_t to_offset, std::size_t bytes, Waits waits) {
+SharedEvent CommandQueue::copy_mapped(MemoryObject& source, size_t from_offset, MemoryObject& target, size_t to_offset,
+                                      size_t bytes, Waits waits) {
   MemoryObject& staging = source.mapped() ? source : target;
   auto* const host = static_cast<std::byte*>(staging.host()) + (source.mapped() ? from_offset : to_offset);
   auto event = source.mapped() ? write(target, to_offset, {host, bytes}, waits)
@@ -190,8 +178,7 @@ std::shared_ptr<Event> CommandQueue::copy_mapped(MemoryObject& source, std::size
   });
 }
 
-std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value,
-                                          Waits waits) {
+SharedEvent CommandQueue::fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) {
   return core_->context->guarded([&] {
     const cl_mem memory = unmapped(to).get();
     require_range("a fill", to, offset, bytes);
@@ -200,19 +187,18 @@ std::shared_ptr<Event> CommandQueue::fill(Buffer& to, std::size_t offset, std::s
     // wide steps is written: with a pattern of one byte NVIDIA's (driver 580) faults from 2^31 on, fills another place
     // from 2^32 on, and never ends when 2^31 bytes or more are to be filled.
     const std::byte* const pattern = repeated(value);
-    const std::size_t head = std::min(bytes, (fill_width - offset % fill_width) % fill_width);
-    const std::size_t tail = (bytes - head) % fill_width, body = bytes - head - tail;
-    std::shared_ptr<Event> last;
-    const auto put = [&](std::size_t from, std::size_t length) {
+    const size_t head = std::min(bytes, (fill_width - offset % fill_width) % fill_width);
+    const size_t tail = (bytes - head) % fill_width, body = bytes - head - tail;
+    SharedEvent last;
+    const auto put = [&](size_t from, size_t length) {
       if (length > 0)
-        last = enqueue(cl().clEnqueueWriteBuffer, last ? Waits{} : waits, memory, cl_bool{CL_FALSE}, from, length,
-                       static_cast<const void*>(pattern));
+        last = enqueue(cl().clEnqueueWriteBuffer, last ? Waits{} : waits, memory, CL_FALSE, from, length, pattern);
     };
     return or_drained([&] {
       put(offset, head);
       if (body > 0)
-        last = enqueue(cl().clEnqueueFillBuffer, last ? Waits{} : waits, memory, static_cast<const void*>(pattern),
-                       fill_width, offset + head, body);
+        last =
+            enqueue(cl().clEnqueueFillBuffer, last ? Waits{} : waits, memory, pattern, fill_width, offset + head, body);
       put(offset + head + body, tail);
       return last;
     });
@@ -238,20 +224,20 @@ void QueueCore::drain() noexcept {
   runtime.clWaitForEvents.function(1, &last);
 }
 
-std::shared_ptr<Queue> create_queue(const SharedContext& context, bool timing) {
+SharedQueue create_queue(const SharedContext& context, bool timing) {
   const cl_command_queue_properties properties = timing ? CL_QUEUE_PROFILING_ENABLE : 0;
   QueueHandle handle(create(cl().clCreateCommandQueue, context->get(), context->device(), properties));
   return std::make_shared<CommandQueue>(std::make_shared<QueueCore>(QueueCore{context, std::move(handle), timing}));
 }
 
-std::shared_ptr<Queue> borrow_queue(const SharedContext& context, cl_command_queue queue) {
+SharedQueue borrow_queue(const SharedContext& context, cl_command_queue queue) {
   const auto refuse = [](const std::string& why) {
     throw Error(Errc::usage, "cannot borrow this cl_command_queue: " + why);
   };
   if (!queue) refuse("it is null");
   const auto get = [&]<typename Value>(Value fallback, cl_command_queue_info what) {
     const auto& entry = cl().clGetCommandQueueInfo;
-    const cl_int code = entry.function(queue, what, sizeof fallback, static_cast<void*>(&fallback), nullptr);
+    const cl_int code = entry.function(queue, what, sizeof fallback, &fallback, nullptr);
     if (code == CL_INVALID_COMMAND_QUEUE) refuse("it is none");  // which says nothing about the device
     if (code != CL_SUCCESS) throw call_error(entry.name, code);
     return fallback;

@@ -44,13 +44,12 @@ class CommandEvent final : public Event {
 class CommandQueue final : public Queue {
  public:
   explicit CommandQueue(std::shared_ptr<QueueCore> core) : core_(std::move(core)) {}
-  std::shared_ptr<Event> launch(Program& program, const std::string& kernel, const Geometry& geometry,
-                                std::span<const Arg> args, Waits waits) override;
-  std::shared_ptr<Event> write(Buffer& to, std::size_t offset, std::span<const std::byte> from, Waits waits) override;
-  std::shared_ptr<Event> read(Buffer& from, std::size_t offset, std::span<std::byte> to, Waits waits) override;
-  std::shared_ptr<Event> copy(Buffer& from, std::size_t from_offset, Buffer& to, std::size_t to_offset,
-                              std::size_t bytes, Waits waits) override;
-  std::shared_ptr<Event> fill(Buffer& to, std::size_t offset, std::size_t bytes, std::byte value, Waits waits) override;
+  SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry, std::span<const Arg> args,
+                     Waits waits) override;
+  SharedEvent write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) override;
+  SharedEvent read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) override;
+  SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) override;
+  SharedEvent fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) override;
   void flush() override;
   void finish() override;
   void drain() noexcept override { core_->drain(); }
@@ -61,21 +60,21 @@ class CommandQueue final : public Queue {
   MemoryObject& unmapped(Buffer& buffer) const;
   std::vector<cl_event> native_waits(Waits waits) const;
   /// An empty command: what a transfer of no bytes and a launch of no groups become.
-  std::shared_ptr<Event> marker(Waits waits);
-  std::shared_ptr<Event> copy_mapped(MemoryObject& source, std::size_t from_offset, MemoryObject& target,
-                                     std::size_t to_offset, std::size_t bytes, Waits waits);
+  SharedEvent marker(Waits waits);
+  SharedEvent copy_mapped(MemoryObject& source, size_t from_offset, MemoryObject& target, size_t to_offset,
+                          size_t bytes, Waits waits);
   void set_arguments(const KernelProgram::Lease& kernel, const std::string& name, std::span<const Arg> args) const;
 
   /// Calls a clEnqueue function: `args` are its arguments between the queue and the wait list.
   template <typename Pointer, typename... Args>
-  std::shared_ptr<Event> enqueue(const Entry<Pointer>& entry, Waits waits, Args... args);
+  SharedEvent enqueue(const Entry<Pointer>& entry, Waits waits, Args... args);
   template <typename Calls>
   auto or_drained(Calls&& calls);
 
   std::shared_ptr<QueueCore> core_;
 };
 
-std::shared_ptr<Queue> create_queue(const SharedContext& context, bool timing);
-std::shared_ptr<Queue> borrow_queue(const SharedContext& context, cl_command_queue queue);
+SharedQueue create_queue(const SharedContext& context, bool timing);
+SharedQueue borrow_queue(const SharedContext& context, cl_command_queue queue);
 
 }  // namespace axisloom::device::opencl

@@ -19,7 +19,7 @@ std::vector<cl_platform_id> platforms() {
   if (code == CL_PLATFORM_NOT_FOUND_KHR) return {};
   if (code != CL_SUCCESS) throw call_error(entry.name, code);
   std::vector<cl_platform_id> list(count);
-  if (count) call(entry, count, list.data(), static_cast<cl_uint*>(nullptr));
+  if (count) call(entry, count, list.data(), nullptr);
   return list;
 }
 
@@ -31,7 +31,7 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
   if (code == CL_DEVICE_NOT_FOUND) return {};
   if (code != CL_SUCCESS) throw call_error(entry.name, code);
   std::vector<cl_device_id> list(count);
-  if (count) call(entry, platform, every, count, list.data(), static_cast<cl_uint*>(nullptr));
+  if (count) call(entry, platform, every, count, list.data(), nullptr);
   return list;
 }
 
@@ -59,18 +59,16 @@ std::string missing_remedy(const IcdSearch& search) {
     return file.library.find("libnvidia-opencl") != std::string::npos;
   };
   const std::string driver[] = {"libnvidia-opencl.so.1"};
-  if (std::none_of(search.files.begin(), search.files.end(), names_nvidia) && DynamicLibrary(driver)) {
+  if (std::ranges::none_of(search.files, names_nvidia) && DynamicLibrary(driver))
     return "tell the loader of NVIDIA's driver: echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd";
-  }
   return "install an OpenCL driver (Debian, Ubuntu: apt install pocl-opencl-icd)";
 }
 
 void add_platforms(RuntimeStatus& status) {
   for (const cl_platform_id platform : platforms()) {
-    const std::string name = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_NAME});
-    const std::string version = query_text(cl().clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_VERSION});
-    status.facts.emplace_back("platform",
-                              name + ", " + version + ", " + std::to_string(devices_of(platform).size()) + " devices");
+    const std::string name = query_text(cl().clGetPlatformInfo, platform, CL_PLATFORM_NAME);
+    const std::string version = query_text(cl().clGetPlatformInfo, platform, CL_PLATFORM_VERSION);
+    status.facts.emplace_back("platform", in_words(name, ", ", version, ", ", devices_of(platform).size(), " devices"));
     if (name != pocl_platform) continue;
     const std::string fault = pocl_folder_fault();
     status.facts.emplace_back("PoCL keeps programs in",
@@ -96,24 +94,44 @@ class OpenclRuntime final : public Runtime {
     std::vector<DeviceInfo> infos;
     try {
       const std::vector<cl_device_id> ids = device_ids();
-      for (std::size_t i = 0; i < ids.size(); ++i) add(infos, ids[i], static_cast<int>(i));
+      for (size_t i = 0; i < ids.size(); ++i) add(infos, ids[i], int(i));
     } catch (const Error& error) {
       log(std::string("OpenCL is left out: ") + error.what());
     }
     return infos;
   }
 
-  std::shared_ptr<Device> open(int index) override {
+  SharedDevice open(int index) override {
     const Starting alone;
     const std::vector<cl_device_id> ids = device_ids();
-    if (index < 0 || static_cast<std::size_t>(index) >= ids.size()) {
-      throw Error(Errc::no_device, "there is no device opencl:" + std::to_string(index) + "; OpenCL shows " +
-                                       std::to_string(ids.size()) + " devices");
-    }
-    return open_device(ids[static_cast<std::size_t>(index)], index);
+    if (index < 0 || size_t(index) >= ids.size())
+      throw Error(Errc::no_device,
+                  in_words("there is no device opencl:", index, "; OpenCL shows ", ids.size(), " devices"));
+    return open_device(ids[size_t(index)], index);
   }
 
-  std::vector<RuntimeStatus> status() override;
+  std::vector<RuntimeStatus> status() override {
+    const Starting alone;
+    const Library& opened = library();
+    RuntimeStatus status;
+    status.name = "OpenCL";
+    status.library = opened.file.path();
+    status.tried = opened.file.tried();
+    for (const std::string& name : opened.missing) status.facts.emplace_back("missing function", name);
+    const IcdSearch search = find_icd_files();
+    status.facts.emplace_back("driver files in", search.place);
+    status.tried.push_back(search.place);
+    for (const IcdFile& file : search.files) status.facts.emplace_back(file.path, describe(file));
+    try {
+      status.found = !device_ids().empty();
+      if (opened.usable()) add_platforms(status);
+      for (const DeviceInfo& info : devices()) add_workarounds(status, info);
+    } catch (const Error& error) {
+      status.facts.emplace_back("failure", error.what());
+    }
+    if (!status.found && status.remedy.empty()) status.remedy = missing_remedy(search);
+    return {std::move(status)};
+  }
 
  private:
   // A device that cannot be described keeps its number, so that the others keep theirs.
@@ -121,33 +139,10 @@ class OpenclRuntime final : public Runtime {
     try {
       infos.push_back(describe(id, index));
     } catch (const Error& error) {
-      log("opencl:" + std::to_string(index) + " is left out: " + error.what());
+      log(in_words("opencl:", index, " is left out: ", error.what()));
     }
   }
 };
-
-std::vector<RuntimeStatus> OpenclRuntime::status() {
-  const Starting alone;
-  const Library& opened = library();
-  RuntimeStatus status;
-  status.name = "OpenCL";
-  status.library = opened.file.path();
-  status.tried = opened.file.tried();
-  for (const std::string& name : opened.missing) status.facts.emplace_back("missing function", name);
-  const IcdSearch search = find_icd_files();
-  status.facts.emplace_back("driver files in", search.place);
-  status.tried.push_back(search.place);
-  for (const IcdFile& file : search.files) status.facts.emplace_back(file.path, describe(file));
-  try {
-    status.found = !device_ids().empty();
-    if (opened.usable()) add_platforms(status);
-    for (const DeviceInfo& info : devices()) add_workarounds(status, info);
-  } catch (const Error& error) {
-    status.facts.emplace_back("failure", error.what());
-  }
-  if (!status.found && status.remedy.empty()) status.remedy = missing_remedy(search);
-  return {std::move(status)};
-}
 
 }  // namespace
 
@@ -158,14 +153,14 @@ Runtime& opencl_runtime() {
   return runtime;
 }
 
-std::shared_ptr<Device> borrow_opencl(void* context, void* id) {
+SharedDevice borrow_opencl(void* context, void* id) {
   if (!context || !id) throw Error(Errc::usage, "cannot borrow a null cl_context or cl_device_id");
   const Starting alone;
   const std::vector<cl_device_id> ids = opencl::device_ids();
   if (!opencl::library().usable())
     throw Error(Errc::no_device, "the OpenCL loader was not found", "install libOpenCL.so.1");
-  const auto found = std::find(ids.begin(), ids.end(), static_cast<cl_device_id>(id));
-  const int index = found == ids.end() ? -1 : static_cast<int>(found - ids.begin());
+  const auto found = std::ranges::find(ids, static_cast<cl_device_id>(id));
+  const int index = found == ids.end() ? -1 : int(found - ids.begin());
   return opencl::borrow_device(static_cast<cl_context>(context), static_cast<cl_device_id>(id), index);
 }
 

@@ -317,7 +317,7 @@ class Contractor {
       finish(product, kept);
       return target_;
     }
-    const Array result = last ? target_ : new_array(work_, result_order(left.term, right.term, kept));
+    Array result = last ? target_ : new_array(work_, result_order(left.term, right.term, kept));
     if (!forced && ((left.term.axes | right.term.axes) & ~kept) == 0) {
       map(left, &right, result, last);
       return result;

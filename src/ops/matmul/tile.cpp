@@ -174,9 +174,9 @@ double unit_seconds(const Product& product, const Blocks& rates, double operatio
   const double rate = rates.efficiency * unit_peak(product, device), begin_and_end = block_latencies * device.latency;
   const double one = std::max(begin_and_end + least, operations / (rates.single_block_efficiency * rate));
   const double all = begin_and_end + std::max(least, operations * double(rates.concurrent_blocks) / rate);
-  const i64 rest = count % rates.concurrent_blocks;
+  const i64 rounds = count / rates.concurrent_blocks, rest = count % rates.concurrent_blocks;
   const double last = rest == 0 ? 0 : one + (all - one) * double(rest - 1) / double(rates.concurrent_blocks - 1);
-  return double(count / rates.concurrent_blocks) * all + last;
+  return double(rounds) * all + last;
 }
 
 double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
