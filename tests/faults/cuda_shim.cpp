@@ -20,6 +20,8 @@
 
 namespace {
 
+using namespace axisloom;  // the lists of entry points name its integers
+
 using namespace axisloom::device::cuda;
 using axisloom::faults::EmulatedKernel;
 
