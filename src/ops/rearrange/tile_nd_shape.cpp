@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -107,14 +108,18 @@ class Search {
         out_(chain_of(move, true, limits.bytes)) {}
 
   std::optional<TileNd> best() {
+    // Larger cuts take at least as much of every axis, so tiles with as many elements are the same.
+    std::vector<i64> above(out_.cuts.size());
     for (const Cut& in : in_.cuts) {
-      for (const Cut& out : out_.cuts) {
+      i64 before = 0;
+      for (std::size_t o = 0; o < out_.cuts.size(); before = above[o++]) {
         tile_.block.assign(move_.axes.size(), 1);
         take(in_.axes, in);
-        take(out_.axes, out);
+        take(out_.axes, out_.cuts[o]);
         elements_ = std::accumulate(tile_.block.begin(), tile_.block.end(), i64{1}, std::multiplies());
-        if (elements_ * move_.element > limits_.bytes) break;  // the next ones are larger still
-        consider();
+        if (elements_ * move_.element > limits_.bytes) break;
+        const i64 known = std::exchange(above[o], elements_);
+        if (elements_ != before && elements_ != known) consider();
       }
     }
     return std::move(best_);
@@ -295,44 +300,66 @@ std::vector<i64> places_of(const TileNd& tile, i64 most) {
   return places;
 }
 
-constexpr i64 most_banks = 32;
-constexpr i64 counted_warps = 6;
+constexpr i64 banks = 32;  // of 4 bytes
 
-/// Items that read local memory at a time, an element each, and its banks of that size.
-i64 lanes_of(i64 element) {
-  return element < 4 ? most_banks : 4 * most_banks / element;
-}
+/// Counts the rounds in which the first few warps read from local memory what they store: a bank gives one word in
+/// each.
+class Conflicts {
+ public:
+  Conflicts(const TileNd& tile, i64 element)
+      : vector_(tile.vector),
+        shift_(element == 1   ? 2
+               : element == 2 ? 1
+                              : 0),
+        lanes_(std::min(banks, 4 * banks / element)),
+        places_(places_of(tile, warps * lanes_ * vector_)),
+        words_(places_.size()) {}
 
-/// Rounds of local memory in which items read element `j` of what they store next to each other, from access `first`
-/// on: a bank gives one word in each.
-i64 rounds_at(const TileNd& tile, i64 element, const std::vector<i64>& places, bool rotate, i64 first, i64 j) {
-  const i64 lanes = lanes_of(element);
-  std::array<std::array<i64, most_banks>, most_banks> words;  // different ones of each bank
-  std::array<u8, most_banks> count{};
-  u8 most = 1;
-  for (i64 lane = 0; lane < lanes; ++lane) {
-    const i64 part = rotate ? (j + lane * tile.vector / most_banks) % tile.vector : j;
-    const i64 n = (first + lane) * tile.vector + part;
-    if (n >= i64(places.size())) break;
-    const i64 word = element < 4 ? places[n] * element / 4 : places[n], bank = word % lanes;
-    if (element < 4) {
-      i64* const end = words[bank].data() + count[bank];
-      if (std::find(words[bank].data(), end, word) != end) continue;
-      *end = word;
+  /// From now on with this padding.
+  void pad(const TileNdPadding& padding) {
+    if (padding.from != from_) {
+      from_ = padding.from;
+      left_out_.resize(places_.size());
+      std::ranges::transform(places_, left_out_.begin(), [&](i64 place) { return place / from_; });
     }
-    most = std::max(most, ++count[bank]);
+    for (std::size_t n = 0; n < words_.size(); ++n) words_[n] = (places_[n] + left_out_[n] * padding.pad) >> shift_;
+    read_in_.resize(std::max(read_in_.size(), std::size_t(1 + *std::ranges::max_element(words_))));
   }
-  return most;
-}
 
-/// The same of all accesses of the first few warps; not counted to the end where it is no less than `enough`.
-i64 count_rounds(const TileNd& tile, i64 element, const std::vector<i64>& places, bool rotate, i64 enough) {
-  i64 rounds = 0;
-  for (i64 warp = 0; warp < counted_warps; ++warp)
-    for (i64 j = 0; j < tile.vector && rounds < enough; ++j)
-      rounds += rounds_at(tile, element, places, rotate, warp * lanes_of(element), j);
-  return rounds;
-}
+  /// The rounds of all accesses, for each element of one; not counted to the end where they are no fewer than `enough`.
+  i64 rounds(bool rotate, i64 enough) {
+    i64 sum = warps * vector_;
+    for (i64 first = 0; first < warps * lanes_; first += lanes_)
+      for (i64 j = 0; j < vector_ && sum < enough; ++j) sum += rounds_at(rotate, first, j) - 1;
+    return sum;
+  }
+  double per_access(i64 rounds) const { return double(rounds) / double(warps * vector_); }
+
+ private:
+  /// Of element `j` of a warp's accesses.
+  i64 rounds_at(bool rotate, i64 first, i64 j) {
+    std::array<u8, banks> count{};  // different words of each bank
+    u8 most = 1;
+    ++step_;
+    for (i64 lane = 0; lane < lanes_; ++lane) {
+      const i64 part = rotate ? (j + lane * vector_ / banks) & (vector_ - 1) : j;
+      const auto n = std::size_t((first + lane) * vector_ + part);
+      if (n >= words_.size()) break;
+      const i64 word = words_[n];
+      if (std::exchange(read_in_[word], step_) != step_) most = std::max(most, ++count[word & (lanes_ - 1)]);
+    }
+    return most;
+  }
+
+  static constexpr i64 warps = 6;
+  i64 vector_;                                  // elements of an access
+  int shift_;                                   // from elements to words
+  i64 lanes_;                                   // items that read at a time
+  std::vector<i64> places_, left_out_, words_;  // of elements: without padding; how often it comes before; with it
+  i64 from_ = 0;
+  u32 step_ = 0;
+  std::vector<u32> read_in_;  // in which step each word was read last
+};
 
 }  // namespace
 
@@ -351,29 +378,24 @@ i64 tile_nd_in_flight(const TileNd& tile, i64 element, i64 bytes) {
 
 TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room) {
   constexpr double good_rounds = 1.1;  // no reason to look any further
-  const std::vector<i64> places = places_of(tile, counted_warps * lanes_of(element) * tile.vector);
-  std::vector<i64> left_out(places.size()), padded(places.size());  // paddings before a place; the place with them
+  Conflicts conflicts(tile, element);
   TileNdPadding best;
   i64 fewest = std::numeric_limits<i64>::max();
   const auto consider = [&](TileNdPadding padding) {
-    for (std::size_t n = 0; n < places.size(); ++n) padded[n] = places[n] + left_out[n] * padding.pad;
+    conflicts.pad(padding);
     for (const bool rotate : {false, true}) {
       if (rotate && tile.vector == 1) break;
-      const i64 rounds = count_rounds(tile, element, padded, rotate, fewest);
+      const i64 rounds = conflicts.rounds(rotate, fewest);
       if (rounds >= fewest) continue;
       fewest = rounds;
-      padding.rotate = rotate;
-      padding.rounds = double(rounds) / double(counted_warps * tile.vector);
-      best = padding;
+      best = {padding.from, padding.pad, rotate, conflicts.per_access(rounds)};
     }
   };
   consider({tile.elements(), 0});
   i64 from = 1;
   for (const int axis : tile.in.run) {
     from *= tile.block[axis];
-    if (best.rounds <= good_rounds || from % tile.vector != 0 || from <= tile.vector || from == tile.elements())
-      continue;
-    std::ranges::transform(places, left_out.begin(), [from](i64 place) { return place / from; });
+    if (from % tile.vector != 0 || from <= tile.vector || from == tile.elements()) continue;
     for (i64 pad = tile.vector; pad < 16 * tile.vector && best.rounds > good_rounds; pad += tile.vector) {
       const TileNdPadding padding{from, pad};
       if (padding.place(tile.elements() - 1) >= room) break;
