@@ -57,7 +57,7 @@ std::shared_ptr<PlanImpl> plan_move(const core::Move& lowered, std::vector<View>
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = move.bytes_moved();
   if (move.count() == 0 || (options.in_place && stays(move))) return plan;
-  complete(*plan, request("rearrange", "move", move_candidates(), problem), model::model_of(device.info()), options);
+  complete(*plan, request("rearrange", "move", move_candidates(), problem), options);
   return plan;
 }
 

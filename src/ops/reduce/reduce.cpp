@@ -158,8 +158,7 @@ std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, bool portab
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = reduction.bytes_moved();
   if (problem.reduction.outputs() == 0) return plan;
-  complete(*plan, request("reduce", "reduction", reduce_candidates(), problem), model::model_of(device.info()),
-           options);
+  complete(*plan, request("reduce", "reduction", reduce_candidates(), problem), options);
   return plan;
 }
 
