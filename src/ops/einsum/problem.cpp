@@ -4,7 +4,6 @@
 #include "core/checked.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
-#include "core/overlap.hpp"
 #include "core/pattern.hpp"
 #include "ops/einsum/promotion.hpp"
 
@@ -143,34 +142,6 @@ void check_addend(const View& addend, const View& result) {
                 "give an array that can be broadcast to the result");
 }
 
-void check_output(const View& out, const View& result) {
-  if (result.dtype != out.dtype || !(result.shape == out.shape))
-    throw Error(Errc::usage, "the result is " + to_string(result) + ", the output view " + to_string(out),
-                "give an output of that dtype and shape");
-  if (core::overlaps_itself(out) != core::Overlap::no)
-    throw Error(Errc::overlap, "two elements of the output may lie at one address",
-                "give an output whose strides keep its elements apart");
-}
-
-/// What an operation's inputs are to it.
-struct Inputs {
-  std::span<const View> operands;
-  const View* addend;  // null: there is none
-  core::BoundPattern pattern;
-  View result;
-};
-
-/// Checks everything but the output.
-Inputs inputs_of(const Operation& op, std::span<const View> views) {
-  const std::span<const View> operands = operands_of(op, views);
-  Inputs inputs{operands, op.option("beta") ? &views.back() : nullptr, bind_operands(op, operands), {}};
-  inputs.result = View::contiguous(result_dtype(op, operands), core::output_shape(inputs.pattern));
-  check_factors(op, inputs.result.dtype);
-  check_relu(op, inputs.result.dtype);
-  if (inputs.addend) check_addend(*inputs.addend, inputs.result);
-  return inputs;
-}
-
 /// Numbers the axes that are longer than 1; the others get -1.
 std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem) {
   std::vector<int> numbers;
@@ -249,13 +220,17 @@ int count_inputs(const Operation& op) {
 }
 
 View contraction_result(const Operation& op, std::span<const View> inputs) {
-  return inputs_of(op, inputs).result;
+  const std::span<const View> operands = operands_of(op, inputs);
+  const View result = View::contiguous(result_dtype(op, operands), core::output_shape(bind_operands(op, operands)));
+  check_factors(op, result.dtype);
+  check_relu(op, result.dtype);
+  if (op.option("beta")) check_addend(inputs.back(), result);
+  return result;
 }
 
 Contraction contraction_of(const Operation& op, std::span<const View> views) {
-  const View& out = views.back();
-  const auto [operands, addend, bound, result] = inputs_of(op, views.first(views.size() - 1));
-  check_output(out, result);
+  const std::span<const View> inputs = views.first(views.size() - 1), operands = operands_of(op, inputs);
+  const core::BoundPattern bound = bind_operands(op, operands);
   Contraction problem;
   problem.common = common_dtype(operands);
   problem.alpha = number_option(op, "alpha", 1);
@@ -265,12 +240,12 @@ Contraction contraction_of(const Operation& op, std::span<const View> views) {
   const std::size_t count = problem.extents.size();
   for (std::size_t i = 0; i < operands.size(); ++i)
     problem.operands.push_back(term_of(operands[i], bound, bound.inputs[i], numbers, count));
-  problem.out = term_of(out, bound, bound.output, numbers, count);
+  problem.out = term_of(views.back(), bound, bound.output, numbers, count);
   for (const auto& composition : bound.output)
     for (const int axis : composition)
       if (const int number = numbers[axis]; number >= 0) problem.out_order.push_back(number);
-  if (addend) {
-    problem.addend = term_of(broadcast_to(*addend, out), bound, bound.output, numbers, count);
+  if (op.option("beta")) {
+    problem.addend = term_of(broadcast_to(inputs.back(), views.back()), bound, bound.output, numbers, count);
     problem.addend->axes = problem.out.axes;
   }
   return problem;

@@ -70,8 +70,7 @@ int count_inputs(const Operation& op);
 /// Shape and dtype of the result, contiguous. Throws Error(usage) for patterns, shapes, dtypes and options that do not
 /// fit.
 View contraction_result(const Operation& op, std::span<const View> inputs);
-/// `views`: the inputs, then the output; throws Error(usage) also where it has not the result's shape and dtype,
-/// Error(overlap) where it overlaps itself.
+/// `views`: the inputs, then the output of the shape and dtype that the result has.
 Contraction contraction_of(const Operation& op, std::span<const View> views);
 
 }  // namespace axisloom::ops

@@ -108,15 +108,16 @@ class Search {
         out_(chain_of(move, true, limits.bytes)) {}
 
   std::optional<TileNd> best() {
-    // Larger cuts take at least as much of every axis, so tiles with as many elements are the same.
+    // Larger cuts take at least as much of every axis, so tiles with as many elements are the same, and
+    // the blocks for a cut of the output only grow to those for the next one.
     std::vector<i64> above(out_.cuts.size());
     for (const Cut& in : in_.cuts) {
+      tile_.block.assign(move_.axes.size(), 1);
+      elements_ = 1;
+      take(in_.axes, in);
       i64 before = 0;
       for (std::size_t o = 0; o < out_.cuts.size(); before = above[o++]) {
-        tile_.block.assign(move_.axes.size(), 1);
-        take(in_.axes, in);
         take(out_.axes, out_.cuts[o]);
-        elements_ = std::accumulate(tile_.block.begin(), tile_.block.end(), i64{1}, std::multiplies());
         if (elements_ * move_.element > limits_.bytes) break;
         const i64 known = std::exchange(above[o], elements_);
         if (elements_ != before && elements_ != known) consider();
@@ -132,10 +133,14 @@ class Search {
   i64 extent(int axis) const { return move_.axes[axis].extent; }
 
   void take(const std::vector<int>& axes, const Cut& cut) {
-    for (std::size_t k = 0; k < cut.whole; ++k) tile_.block[axes[k]] = extent(axes[k]);
-    if (cut.whole == axes.size()) return;
-    i64& last = tile_.block[axes[cut.whole]];
-    last = std::max(last, cut.block);
+    for (std::size_t k = 0; k < cut.whole; ++k) widen(axes[k], extent(axes[k]));
+    if (cut.whole < axes.size()) widen(axes[cut.whole], cut.block);
+  }
+  void widen(int axis, i64 block) {
+    i64& now = tile_.block[axis];
+    if (block <= now) return;
+    elements_ = elements_ / now * block;
+    now = block;
   }
 
   /// The tile of the blocks, unless its runs are too many for its tables or it cannot be better than the best.
@@ -306,57 +311,51 @@ constexpr i64 banks = 32;  // of 4 bytes
 /// each.
 class Conflicts {
  public:
-  Conflicts(const TileNd& tile, i64 element)
+  Conflicts(const TileNd& tile, i64 element, i64 room)
       : vector_(tile.vector),
         shift_(element == 1   ? 2
                : element == 2 ? 1
                               : 0),
         lanes_(std::min(banks, 4 * banks / element)),
         places_(places_of(tile, warps * lanes_ * vector_)),
-        words_(places_.size()) {}
+        left_out_(places_.size()),
+        read_in_(std::size_t(1 + (room >> shift_))) {}
 
-  /// From now on with this padding.
-  void pad(const TileNdPadding& padding) {
-    if (padding.from != from_) {
-      from_ = padding.from;
-      left_out_.resize(places_.size());
-      std::ranges::transform(places_, left_out_.begin(), [&](i64 place) { return place / from_; });
-    }
-    for (std::size_t n = 0; n < words_.size(); ++n) words_[n] = (places_[n] + left_out_[n] * padding.pad) >> shift_;
-    read_in_.resize(std::max(read_in_.size(), std::size_t(1 + *std::ranges::max_element(words_))));
+  /// From now on paddings come after so many elements.
+  void pad_from(i64 from) {
+    std::ranges::transform(places_, left_out_.begin(), [from](i64 place) { return place / from; });
   }
 
   /// The rounds of all accesses, for each element of one; not counted to the end where they are no fewer than `enough`.
-  i64 rounds(bool rotate, i64 enough) {
+  i64 rounds(i64 pad, bool rotate, i64 enough) {
     i64 sum = warps * vector_;
     for (i64 first = 0; first < warps * lanes_; first += lanes_)
-      for (i64 j = 0; j < vector_ && sum < enough; ++j) sum += rounds_at(rotate, first, j) - 1;
+      for (i64 j = 0; j < vector_ && sum < enough; ++j) sum += rounds_at(pad, rotate, first, j) - 1;
     return sum;
   }
   double per_access(i64 rounds) const { return double(rounds) / double(warps * vector_); }
 
  private:
   /// Of element `j` of a warp's accesses.
-  i64 rounds_at(bool rotate, i64 first, i64 j) {
+  i64 rounds_at(i64 pad, bool rotate, i64 first, i64 j) {
     std::array<u8, banks> count{};  // different words of each bank
     u8 most = 1;
     ++step_;
     for (i64 lane = 0; lane < lanes_; ++lane) {
       const i64 part = rotate ? (j + lane * vector_ / banks) & (vector_ - 1) : j;
       const auto n = std::size_t((first + lane) * vector_ + part);
-      if (n >= words_.size()) break;
-      const i64 word = words_[n];
+      if (n >= places_.size()) break;
+      const i64 word = (places_[n] + left_out_[n] * pad) >> shift_;
       if (std::exchange(read_in_[word], step_) != step_) most = std::max(most, ++count[word & (lanes_ - 1)]);
     }
     return most;
   }
 
   static constexpr i64 warps = 6;
-  i64 vector_;                                  // elements of an access
-  int shift_;                                   // from elements to words
-  i64 lanes_;                                   // items that read at a time
-  std::vector<i64> places_, left_out_, words_;  // of elements: without padding; how often it comes before; with it
-  i64 from_ = 0;
+  i64 vector_;                          // elements of an access
+  int shift_;                           // from elements to words
+  i64 lanes_;                           // items that read at a time
+  std::vector<i64> places_, left_out_;  // of elements, without padding, and how often it comes before
   u32 step_ = 0;
   std::vector<u32> read_in_;  // in which step each word was read last
 };
@@ -378,14 +377,13 @@ i64 tile_nd_in_flight(const TileNd& tile, i64 element, i64 bytes) {
 
 TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room) {
   constexpr double good_rounds = 1.1;  // no reason to look any further
-  Conflicts conflicts(tile, element);
+  Conflicts conflicts(tile, element, room);
   TileNdPadding best;
   i64 fewest = std::numeric_limits<i64>::max();
-  const auto consider = [&](TileNdPadding padding) {
-    conflicts.pad(padding);
+  const auto consider = [&](const TileNdPadding& padding) {
     for (const bool rotate : {false, true}) {
       if (rotate && tile.vector == 1) break;
-      const i64 rounds = conflicts.rounds(rotate, fewest);
+      const i64 rounds = conflicts.rounds(padding.pad, rotate, fewest);
       if (rounds >= fewest) continue;
       fewest = rounds;
       best = {padding.from, padding.pad, rotate, conflicts.per_access(rounds)};
@@ -396,6 +394,7 @@ TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room) {
   for (const int axis : tile.in.run) {
     from *= tile.block[axis];
     if (from % tile.vector != 0 || from <= tile.vector || from == tile.elements()) continue;
+    conflicts.pad_from(from);
     for (i64 pad = tile.vector; pad < 16 * tile.vector && best.rounds > good_rounds; pad += tile.vector) {
       const TileNdPadding padding{from, pad};
       if (padding.place(tile.elements() - 1) >= room) break;
