@@ -1,6 +1,8 @@
 // Parsing of axis lists.
 #include "core/axes.hpp"
 
+#include "core/text.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <algorithm>
@@ -11,8 +13,7 @@ namespace axisloom::core {
 namespace {
 
 int parse_axis(std::string_view text, std::string_view all) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  text = trimmed(text);
   int axis = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), axis);
   if (error != std::errc{} || end != text.data() + text.size())
@@ -24,9 +25,9 @@ int parse_axis(std::string_view text, std::string_view all) {
 
 std::vector<int> parse_axes(std::string_view text, const View& view) {
   std::vector<int> axes;
-  for (std::size_t at = 0; !text.empty() && at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    const int given = parse_axis(text.substr(at, comma - at), text);
+  if (text.empty()) return axes;
+  for (const std::string_view part : comma_separated(text)) {
+    const int given = parse_axis(part, text);
     const int axis = given < 0 ? given + view.rank() : given;
     if (axis < 0 || axis >= view.rank())
       throw Error(Errc::usage, "axis " + std::to_string(given) + " is out of range for " + to_string(view),
@@ -36,7 +37,6 @@ std::vector<int> parse_axes(std::string_view text, const View& view) {
     if (std::find(axes.begin(), axes.end(), axis) != axes.end())
       throw Error(Errc::usage, "axis " + std::to_string(given) + " is named twice in '" + std::string(text) + "'");
     axes.push_back(axis);
-    at = comma + 1;
   }
   return axes;
 }

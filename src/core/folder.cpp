@@ -99,7 +99,9 @@ std::vector<std::string> names_in(const Descriptor& folder) {
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::string_view begin,
                                               std::string_view end) {
   std::vector<std::filesystem::path> entries;
-  for (const std::string& name : names_in(Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)))) {
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) return entries;
+  for (const std::string& name : names_in(opened)) {
     if (name.starts_with(begin) && name.ends_with(end)) entries.push_back(folder / name);
   }
   return entries;

@@ -1,6 +1,8 @@
 // Parsing of einops patterns: text to groups of axes. Lengths and shapes are bound elsewhere.
 #include "core/pattern.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -11,13 +13,6 @@ namespace {
 constexpr std::string_view arrow = "->";
 constexpr std::string_view ellipsis = "...";
 
-// Not <cctype>: its answers depend on the locale.
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool is_word(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.';
 }
@@ -167,18 +162,11 @@ void check_ellipses(const Pattern& pattern) {
 
 std::vector<Side> parse_inputs(std::string_view text, std::size_t arrow_at, Spelling spelling) {
   std::vector<Side> inputs;
-  for (std::size_t begin = 0; begin <= arrow_at;) {
-    const std::size_t end = std::min(text.find(',', begin), arrow_at);
-    inputs.push_back(SideParser(text, begin, end, spelling).parse());
-    begin = end + 1;
+  for (const std::string_view part : comma_separated(text.substr(0, arrow_at))) {
+    const auto begin = std::size_t(part.data() - text.data());
+    inputs.push_back(SideParser(text, begin, begin + part.size(), spelling).parse());
   }
   return inputs;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 std::size_t letters_in(std::string_view text) {
@@ -188,12 +176,8 @@ std::size_t letters_in(std::string_view text) {
 /// Whether a pattern of einsum is spelled as NumPy does, a letter an axis.
 bool is_compact(std::string_view text, std::span<const Dims> shapes) {
   const std::size_t middle = std::min(text.find(arrow), text.size());
-  std::vector<std::string_view> sides;
-  for (std::size_t begin = 0; begin <= middle;) {
-    const std::size_t end = std::min(text.find(',', begin), middle);
-    sides.push_back(trimmed(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  std::vector<std::string_view> sides = comma_separated(text.substr(0, middle));
+  std::ranges::transform(sides, sides.begin(), trimmed);
   bool names = false, letters = false;  // an operand that is one name of a 1-d array; one that can only be letters
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const std::size_t count = letters_in(sides[i]);

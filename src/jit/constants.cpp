@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "core/text.hpp"
 
 namespace axisloom::jit {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
+using core::trimmed;
 
 /// What stands in the brackets of "word(...)"; empty where `text` is no such thing.
 std::optional<std::string_view> arguments_of(std::string_view text, std::string_view word) {
@@ -33,12 +31,8 @@ bool any_word(std::string_view words, Visit visit) {
   }
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_whole(std::string_view token) {
-  return !token.empty() && std::ranges::all_of(token, is_digit);
+  return !token.empty() && std::ranges::all_of(token, core::is_digit);
 }
 
 /// A scalar of the dialect, "u8" ... "f64", or a packet of them, "u8x16".
@@ -98,7 +92,7 @@ std::string place(const Constant& constant) {
 void number_words(const Constant& constant, Defines& defines) {
   const auto words = arguments_of(constant.kind, "one_of");
   any_word(words.value_or(""), [&](std::string_view word, i64 position) {
-    if (!is_whole(word)) defines.set(std::string(word), position);
+    if (!is_whole(word)) defines.set(word, position);
     return false;
   });
 }
@@ -146,13 +140,13 @@ Defines complete(const std::vector<Constant>& declared, const Defines& set, cons
   Defines all = set;
   for (const Constant& constant : declared) {
     const std::string name(constant.name);
-    const auto at = set.values().find(name);
-    if (at == set.values().end() && !constant.otherwise)
+    const std::string* const given = set.find(name);
+    if (!given && !constant.otherwise)
       refuse(kernel_file, "needs the constant " + name + ", which is not set", &constant);
-    const std::string value(at == set.values().end() ? *constant.otherwise : at->second);
+    const std::string value(given ? *given : *constant.otherwise);
     if (!holds(constant.kind, value))
       refuse(kernel_file, "cannot have " + value + " as the constant " + name, &constant);
-    if (at == set.values().end()) all.set(name, value);
+    all.set(name, value);
     number_words(constant, all);
   }
   return all;

@@ -1,20 +1,18 @@
 // Compiled-in constants of a kernel as #define lines.
-#include <cctype>
+#include <algorithm>
 #include <limits>
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
 namespace {
 
-bool is_identifier(const std::string& name) {
-  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  if (name.empty() || !letter(name.front())) return false;
-  for (const char c : name) {
-    if (!letter(c) && std::isdigit(static_cast<unsigned char>(c)) == 0) return false;
-  }
-  return true;
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) { return core::is_letter(c) || c == '_'; };
+  return !name.empty() && letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || core::is_digit(c); });
 }
 
 /// A literal that means the same number wherever it is expanded; the lowest one cannot be written as a literal.
@@ -24,22 +22,34 @@ std::string literal(i64 value) {
   return "(" + std::to_string(value) + ")";
 }
 
+auto place_of(auto& values, std::string_view name) {
+  return std::ranges::lower_bound(values, name, {}, [](const auto& value) { return std::string_view(value.first); });
+}
+
 }  // namespace
 
-Defines& Defines::set(const std::string& name, i64 value) {
+Defines& Defines::set(std::string_view name, i64 value) {
   return set(name, literal(value));
 }
 
-Defines& Defines::set(const std::string& name, const std::string& token) {
-  if (!is_identifier(name)) throw Error(Errc::usage, "\"" + name + "\" cannot be the name of a kernel constant");
-  if (token.find_first_of("\n\r\\") != std::string::npos) {
-    throw Error(Errc::usage, "the value of the kernel constant " + name + " does not fit on one line");
-  }
-  const auto [at, inserted] = values_.emplace(name, token);
-  if (!inserted && at->second != token) {
-    throw Error(Errc::usage, "the kernel constant " + name + " is " + at->second + " and cannot become " + token);
-  }
+Defines& Defines::set(std::string_view name, std::string_view token) {
+  const auto refuse = [&](const std::string& before, const std::string& after) {
+    throw Error(Errc::usage, before + std::string(name) + after);
+  };
+  if (!is_identifier(name)) refuse("\"", "\" cannot be the name of a kernel constant");
+  if (token.find_first_of("\n\r\\") != token.npos)
+    refuse("the value of the kernel constant ", " does not fit on one line");
+  const auto at = place_of(values_, name);
+  if (at == values_.end() || at->first != name)
+    values_.emplace(at, name, token);
+  else if (at->second != token)
+    refuse("the kernel constant ", " is " + at->second + " and cannot become " + std::string(token));
   return *this;
+}
+
+const std::string* Defines::find(std::string_view name) const {
+  const auto at = place_of(values_, name);
+  return at == values_.end() || at->first != name ? nullptr : &at->second;
 }
 
 std::string Defines::text() const {

@@ -6,10 +6,11 @@
 namespace axisloom::jit {
 
 std::optional<std::filesystem::path> user_folder(const char* variable, const char* fallback) {
-  const std::filesystem::path base = device::environment_path(variable), home = device::environment_path("HOME");
-  if (!base.empty()) return base / "axisloom";
-  if (!home.empty()) return home / fallback / "axisloom";
-  return std::nullopt;
+  using std::filesystem::path;
+  if (const std::string base = device::environment_path(variable); !base.empty()) return path(base) / "axisloom";
+  const std::string home = device::environment_path("HOME");
+  if (home.empty()) return std::nullopt;
+  return path(home) / (std::string(fallback) + "/axisloom");
 }
 
 }  // namespace axisloom::jit

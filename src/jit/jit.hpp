@@ -5,25 +5,28 @@
 #include "device/device.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace axisloom::jit {
 
 /// Compiled-in constants, written as #define. Setting a name twice with another value throws Error(usage).
 class Defines {
  public:
-  Defines& set(const std::string& name, i64 value);
-  Defines& set(const std::string& name, const std::string& token);  // a type or identifier
-  std::string text() const;                                         // sorted, one #define a line
-  const std::map<std::string, std::string>& values() const { return values_; }
+  Defines& set(std::string_view name, i64 value);
+  Defines& set(std::string_view name, std::string_view token);  // a type or identifier
+  std::string text() const;                                     // sorted, one #define a line
+  using Values = std::vector<std::pair<std::string, std::string>>;
+  const Values& values() const { return values_; }       // sorted by name
+  const std::string* find(std::string_view name) const;  // null: it is not set
   bool operator==(const Defines&) const = default;
 
  private:
-  std::map<std::string, std::string> values_;
+  Values values_;
 };
 
 /// One kernel, specialised. `file` names an embedded source such as "rearrange/tile.kernel".

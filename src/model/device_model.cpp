@@ -90,6 +90,10 @@ std::string family(const DeviceInfo& device) {
 }
 
 DeviceModel model_of(const DeviceInfo& device) {
+  return model_of(device, *user_store());
+}
+
+DeviceModel model_of(const DeviceInfo& device, const Store& user) {
   DeviceModel model{device};
   const std::string wanted = family(device);
   const char* const generic = model.is_cpu() ? "generic-cpu" : "generic-gpu";
@@ -97,8 +101,7 @@ DeviceModel model_of(const DeviceInfo& device) {
     take(kind->model, false, model);
   if (device.last_level_cache > 0) model.cache = double(device.last_level_cache);
   model.source = generic;
-  const auto store = user_store();
-  const Store::Found measured = store->find_figures(device.name, wanted);
+  const Store::Found measured = user.find_figures(device.name, wanted);
   const Profile* const same = profile_for([&](const Profile& one) { return one.model.name == device.name; });
   const Profile* const kin = profile_for([&](const Profile& one) { return one.family == wanted; });
   const auto use = [&](const DeviceModel& from, std::string source, bool scaled = false) {

@@ -9,6 +9,8 @@
 
 namespace axisloom::model {
 
+struct Store;
+
 /// All that predictions know of hardware. figures() says what each member means.
 struct DeviceModel : DeviceInfo {
   double copy_rate = 0, cached_rate = 0;
@@ -40,6 +42,7 @@ std::string family(const DeviceInfo& device);
 /// The model of a device. The closest source counts: the user's store for the device, the profile of its name, the
 /// store for its family, a profile of its family, the profile for its kind; figures that one lacks are those of its
 /// kind.
-DeviceModel model_of(const DeviceInfo& device);
+DeviceModel model_of(const DeviceInfo& device, const Store& user);
+DeviceModel model_of(const DeviceInfo& device);  // with the user's store as it is now
 
 }  // namespace axisloom::model

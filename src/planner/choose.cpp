@@ -79,9 +79,9 @@ int index_bits(bool fits, IndexWidth wanted, std::string_view noun) {
   return fits && wanted != IndexWidth::bits64 ? 32 : 64;
 }
 
-Choice choose(const Request& request, const DeviceModel& device, const PlanOptions& options,
-              std::vector<CandidateReport>& reports) {
-  const model::Stores stores = model::stores();
+Choice choose(const Request& request, const DeviceModel& device, const model::Stores& stores,
+              const PlanOptions& options, std::vector<CandidateReport>& reports) {
+  reports.reserve(request.candidates.size());
   std::optional<Choice> best;
   for (std::size_t i = 0; i < request.candidates.size(); ++i) {
     const CandidateInfo& info = request.candidates[i];
@@ -114,9 +114,11 @@ std::shared_ptr<PlanImpl> empty_plan(std::vector<View> views, const Device& devi
   return plan;
 }
 
-void complete(PlanImpl& plan, const Request& request, const DeviceModel& device, const PlanOptions& options) {
+void complete(PlanImpl& plan, const Request& request, const PlanOptions& options) {
+  const model::Stores stores = model::stores();
+  const DeviceModel device = model::model_of(plan.device.info(), *stores.user);
   PlanReport& report = plan.report;
-  Choice choice = choose(request, device, options, report.candidates);
+  Choice choice = choose(request, device, stores, options, report.candidates);
   Proposal& proposal = choice.proposal;
   report.model = device.source;
   report.candidate = choice.candidate->name;

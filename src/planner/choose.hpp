@@ -43,14 +43,14 @@ struct Choice {
 
 /// The proposal with the lowest predicted time, the first of equals. `reports` gets a line for each candidate. Throws
 /// Error(unsupported) with the reason of each when all refuse, Error(usage) for a forced name that no candidate has.
-Choice choose(const Request& request, const DeviceModel& device, const PlanOptions& options,
-              std::vector<CandidateReport>& reports);
+Choice choose(const Request& request, const DeviceModel& device, const model::Stores& stores,
+              const PlanOptions& options, std::vector<CandidateReport>& reports);
 
 /// A plan without launches yet: it does nothing.
 std::shared_ptr<PlanImpl> empty_plan(std::vector<View> views, const Device& device, const PlanOptions& options);
 
 /// Chooses, makes the launches of the winner, compiles them, and reports what was decided.
-void complete(PlanImpl& plan, const Request& request, const DeviceModel& device, const PlanOptions& options);
+void complete(PlanImpl& plan, const Request& request, const PlanOptions& options);
 
 /// Why a device has no such groups; empty when it has. For candidates that search among several forms: what they
 /// propose is checked by the planner.

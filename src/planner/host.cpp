@@ -93,7 +93,7 @@ bool fits(const DeviceInfo& device, std::span<const std::span<std::byte>> memory
 /// The largest slices that the device can hold, with what they work with: half as large as long as these do not fit.
 ops::Slices slices_for(const Operation& op, std::span<const View> views, const Device& device,
                        const PlanOptions& options) try {
-  result_view(op, views.first(views.size() - 1));  // words and options are what they should be
+  ops::check_output(views.back(), result_view(op, views.first(views.size() - 1)));
   for (auto limit = i64(device.info().max_allocation);; limit /= 2) {
     ops::Slices slices = ops::entry(op.name).slices(op, views, device, options, limit);
     if (std::all_of(slices.list.begin(), slices.list.end(),

@@ -3,6 +3,7 @@
 #include <axisloom/plan.hpp>
 
 #include "core/integers.hpp"
+#include "core/overlap.hpp"
 #include "planner/checked_log.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
@@ -75,6 +76,15 @@ const PlanImpl& impl_of(const Plan& plan) {
   return *plan.impl();
 }
 
+void check_output(const View& out, const View& result) {
+  if (result.dtype != out.dtype || !(result.shape == out.shape))
+    throw Error(Errc::usage, "the result is " + to_string(result) + ", the output view " + to_string(out),
+                "give an output of that dtype and shape");
+  if (core::overlaps_itself(out) != core::Overlap::no)
+    throw Error(Errc::overlap, "two elements of the output may lie at one address",
+                "give an output whose strides keep its elements apart");
+}
+
 void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places, i64 workspace_begin) {
   for (Launch launch : part.launches) {
     for (LaunchBuffer& buffer : launch.buffers) {
@@ -122,9 +132,11 @@ Plan plan(const Operation& op, std::span<const View> views, const Device& device
     if (views.size() != inputs && views.size() != inputs + 1)
       throw Error(Errc::usage, "takes " + std::to_string(inputs) + " inputs and at most one output view");
     for (const View& input : views.first(inputs)) validate(input, "input");
+    const View result = entry.result(op, views.first(inputs));
     std::vector<View> all(views.begin(), views.end());
-    if (all.size() == inputs) all.push_back(entry.result(op, views));
+    if (all.size() == inputs) all.push_back(result);
     validate(all.back(), "output");
+    if (views.size() > inputs) ops::check_output(all.back(), result);
     std::shared_ptr<PlanImpl> made = entry.plan(op, all, device, options);
     PlanReport& report = made->report;
     if (made->tickets > 0) {

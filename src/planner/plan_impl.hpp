@@ -58,6 +58,10 @@ namespace ops {
 /// What a plan holds; Error(usage) for an empty one.
 const PlanImpl& impl_of(const Plan& plan);
 
+/// Throws Error(usage) for an output that is not of the dtype and shape of an operation's result, Error(overlap) where
+/// two of its elements may lie at one address.
+void check_output(const View& out, const View& result);
+
 /// Compiles the launches of a plan (or finds them in the cache), so that running it compiles nothing; fills `programs`.
 void compile(PlanImpl& plan);
 

@@ -48,15 +48,6 @@ const Typical typical_problems[] = {
      "larger tiles would be mostly empty; 16 x 16 of them fit, and are hardly faster or slower"},
 };
 
-/// As the profile's device would be seen: NVIDIA's through CUDA.
-DeviceInfo seen(const model::Profile& profile) {
-  DeviceInfo info = profile.model;
-  const bool cuda = info.vendor.starts_with("NVIDIA");
-  info.api = cuda ? Api::cuda : Api::opencl;
-  info.platform = cuda ? "NVIDIA CUDA" : info.kind == Kind::cpu ? "Portable Computing Language" : "OpenCL";
-  return info;
-}
-
 std::string expected(const Typical& typical, const model::Profile& profile) {
   const std::string others = std::string(" ") + typical.others + " ", key = " " + profile.name + "=";
   const std::size_t at = others.find(key);
@@ -72,7 +63,7 @@ class ChooseProfiles : public ::testing::Test {
 TEST_F(ChooseProfiles, TypicalProblemsHaveTheirWinnersAndFit) {
   for (const std::string& name : model::profile_names()) {
     const model::Profile& profile = model::profile_named(name);
-    const Device device(std::make_shared<PretendedDevice>(seen(profile)));
+    const Device device(std::make_shared<PretendedDevice>(as_seen(profile)));
     for (const Typical& typical : typical_problems) {
       SCOPED_TRACE(name + ": " + typical.text + ": " + typical.reason);
       const harness::Case what = harness::parse_case(typical.text);
@@ -97,7 +88,7 @@ TEST_F(ChooseProfiles, TypicalProblemsHaveTheirWinnersAndFit) {
 TEST_F(ChooseProfiles, WhoeverTakesAProblemFitsTheDevice) {
   for (const std::string& name : model::profile_names()) {
     const model::Profile& profile = model::profile_named(name);
-    const Device device(std::make_shared<PretendedDevice>(seen(profile)));
+    const Device device(std::make_shared<PretendedDevice>(as_seen(profile)));
     for (const Typical& typical : typical_problems) {
       if (expected(typical, profile) == "none") continue;
       const harness::Case what = harness::parse_case(typical.text);

@@ -98,6 +98,15 @@ inline Device profiled_device(std::string_view name) {
   return model::profiled_device(real_device(), name);
 }
 
+/// As the profile's device would be seen: NVIDIA's through CUDA.
+inline DeviceInfo as_seen(const model::Profile& profile) {
+  DeviceInfo info = profile.model;
+  const bool cuda = info.vendor.starts_with("NVIDIA");
+  info.api = cuda ? Api::cuda : Api::opencl;
+  info.platform = cuda ? "NVIDIA CUDA" : info.kind == Kind::cpu ? "Portable Computing Language" : "OpenCL";
+  return info;
+}
+
 /// A device planned for as a GPU: kernels take the form of many items a group, which OpenCL runs anywhere.
 inline Device as_gpu(const Device& real) {
   struct Gpu : device::ForwardingDevice {

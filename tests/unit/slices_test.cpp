@@ -145,7 +145,11 @@ TEST(Slices, EmptyArraysNeedNoBytes) {
 TEST(Slices, RefuseWhatPlansRefuse) {
   std::vector<View> views = with_result(transpose(), View::contiguous(Dtype::f32, {30, 40}));
   views[1].strides = {0, 1};
-  EXPECT_EQ(code_thrown([&] { cut({transpose(), views}, limit); }), Errc::overlap);
+  const Device limited(std::make_shared<device::SmallBuffers>(real_device().impl(), std::size_t(limit)));
+  const Bytes in(std::size_t(buffer_bytes(views[0])));
+  Bytes out(std::size_t(buffer_bytes(views[1])));
+  const std::span<const std::byte> input(in);
+  EXPECT_EQ(code_thrown([&] { run_on_host(transpose(), views, {&input, 1}, out, limited); }), Errc::overlap);
 }
 
 }  // namespace

@@ -43,11 +43,11 @@ TEST(TileNd, RunsAreLongOnBothSides) {
     SCOPED_TRACE(core::to_string(move));
     const std::optional<ops::TileNd> tile = ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0);
     ASSERT_TRUE(tile);
-    EXPECT_GE(tile->product(tile->in_run) * move.element, 64);
-    EXPECT_GE(tile->product(tile->out_run) * move.element, 64);
+    EXPECT_GE(tile->in.run_length * move.element, 64);
+    EXPECT_GE(tile->out.run_length * move.element, 64);
     EXPECT_LE(tile->elements() * move.element, tile_nd_bytes);
     EXPECT_GE(tile->elements() * move.element, tile_nd_bytes / 2);
-    EXPECT_EQ(tile->elements(), tile->product(tile->out_run) * tile->product(tile->out_runs));
+    EXPECT_EQ(tile->elements(), tile->out.run_length * tile->out.count);
   }
 }
 
@@ -73,9 +73,9 @@ TEST(TileNd, EveryElementHasAPlaceOfItsOwn) {
 
 // With one long run for all, 3 of 4 or 7 of 8 accesses in flight would be the same.
 TEST(TileNd, ManyRunsKeepItemsBusy) {
-  const auto accesses = [](const ops::TileNd& tile, const std::vector<int>& run, const std::vector<int>& runs) {
-    const std::int64_t width = ops::tile_nd_width(tile.product(run) / tile.vector, 256);
-    EXPECT_GE(2 * tile.product(runs), 256 / width * ops::tile_nd_in_flight(tile, tile.vector > 1 ? 1 : 4, 0));
+  const auto accesses = [](const ops::TileNd& tile, const ops::TileNd::Side& side) {
+    const std::int64_t width = ops::tile_nd_width(side.run_length / tile.vector, 256);
+    EXPECT_GE(2 * side.count, 256 / width * ops::tile_nd_in_flight(tile, tile.vector > 1 ? 1 : 4, 0));
   };
   const Operation swapped = permute(std::array{1, 0, 2, 4, 5, 6, 3, 7});
   const View eight = View::contiguous(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5});
@@ -84,8 +84,8 @@ TEST(TileNd, ManyRunsKeepItemsBusy) {
         relaid(Dtype::u8, "NHWC", "NCHW", {256, 56, 56, 64})}) {
     SCOPED_TRACE(core::to_string(move));
     const ops::TileNd tile = *ops::tile_nd_of(move, tile_nd_bytes, 4, 256, 0);
-    accesses(tile, tile.in_run, tile.in_runs);
-    accesses(tile, tile.out_run, tile.out_runs);
+    accesses(tile, tile.in);
+    accesses(tile, tile.out);
   }
 }
 

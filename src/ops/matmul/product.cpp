@@ -154,7 +154,7 @@ std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View>
   const ProductProblem problem = problem_of(normal, options.index);
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = i64(bytes_touched(problem));
-  complete(*plan, request("matmul", "product", product_candidates(), problem), model::model_of(device.info()), options);
+  complete(*plan, request("matmul", "product", product_candidates(), problem), options);
   return plan;
 }
 

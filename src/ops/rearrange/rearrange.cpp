@@ -2,14 +2,11 @@
 #include "ops/rearrange/rearrange.hpp"
 
 #include "core/integers.hpp"
-#include "core/overlap.hpp"
 #include "ops/rearrange/candidate.hpp"
 #include "ops/rearrange/lowering.hpp"
 #include "ops/rearrange/oracle.hpp"
 #include "ops/rearrange/params.hpp"
 #include "planner/choose.hpp"
-
-#include <axisloom/error.hpp>
 
 #include <algorithm>
 
@@ -24,22 +21,6 @@ void oracle(const Operation& op, std::span<const View> views, std::span<const st
 
 i64 bytes(const Operation& op, std::span<const View> views) {
   return lowered_move(op, views).bytes_moved();
-}
-
-void check_views(const Operation& op, std::span<const View> views) {
-  const View &in = views[0], &out = views[1];
-  validate(in, "input");
-  validate(out, "output");
-  if (in.dtype != out.dtype)
-    throw Error(Errc::usage, "a move keeps the dtype, the output is " + std::string(name(out.dtype)),
-                "give an output of dtype " + std::string(name(in.dtype)));
-  const View expected = entry(op.name).result(op, views.first(1));
-  if (!(expected.shape == out.shape))
-    throw Error(Errc::usage,
-                "the result is " + to_string(expected.shape) + ", the output view " + to_string(out.shape));
-  if (core::overlaps_itself(out) != core::Overlap::no)
-    throw Error(Errc::overlap, "two elements of the output may lie at one address",
-                "give an output whose strides keep its elements apart");
 }
 
 /// Whether every element's place in the output is its place in the input.
@@ -57,19 +38,17 @@ std::shared_ptr<PlanImpl> plan_move(const core::Move& lowered, std::vector<View>
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = move.bytes_moved();
   if (move.count() == 0 || (options.in_place && stays(move))) return plan;
-  complete(*plan, request("rearrange", "move", move_candidates(), problem), model::model_of(device.info()), options);
+  complete(*plan, request("rearrange", "move", move_candidates(), problem), options);
   return plan;
 }
 
 std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
                                     const PlanOptions& options) {
-  check_views(op, views);
   return plan_move(lowered_move(op, views), {views.begin(), views.end()}, device, options);
 }
 
 Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
               i64 limit) {
-  check_views(op, views);
   Slices slices;
   for (core::Move& part : cut_move(lowered_move(op, views), limit)) {
     const Slice::Range in = rebase(0, part.in_offset, part.in_align, core::in_bounds(part), part.element);

@@ -66,8 +66,8 @@ core::Loops walk_of(const core::Move& move, const TileNd& tile) {
   const auto tiles_along = [&](int axis) {
     return axis < 0 ? core::Loop{} : core::over_blocks(move.axes[axis], tile.block[axis]);
   };
-  walked.push_back(tiles_along(tile.cut_in));
-  walked.push_back(tiles_along(tile.cut_out == tile.cut_in ? -1 : tile.cut_out));
+  walked.push_back(tiles_along(tile.in.cut));
+  walked.push_back(tiles_along(tile.out.cut == tile.in.cut ? -1 : tile.out.cut));
   return walked;
 }
 
@@ -89,25 +89,25 @@ void write_digits(const TileNd& tile, const std::vector<int>& axes, u32* extent,
 
 void write_runs(const core::Move& move, const TileNd& tile, i64 items, TileNdParams& params) {
   const auto number = [](i64 value) { return u32(value); };
-  write_digits(tile, tile.in_runs, params.in_runs_extent, params.in_runs_multiplier);
-  write_digits(tile, tile.out_runs, params.out_runs_extent, params.out_runs_multiplier);
-  write_digits(tile, tile.out_run, params.out_run_extent, params.out_run_multiplier);
-  for (std::size_t d = 0; d < tile.in_runs.size(); ++d) params.in_runs_stride[d] = move.axes[tile.in_runs[d]].in;
-  for (std::size_t d = 0; d < tile.out_runs.size(); ++d) params.out_runs_stride[d] = move.axes[tile.out_runs[d]].out;
-  params.in_runs = number(tile.product(tile.in_runs));
-  params.out_runs = number(tile.product(tile.out_runs));
-  params.in_width = number(tile_nd_width(tile.product(tile.in_run) / tile.vector, items));
-  params.out_width = number(tile_nd_width(tile.product(tile.out_run) / tile.vector, items));
+  write_digits(tile, tile.in.runs, params.in_runs_extent, params.in_runs_multiplier);
+  write_digits(tile, tile.out.runs, params.out_runs_extent, params.out_runs_multiplier);
+  write_digits(tile, tile.out.run, params.out_run_extent, params.out_run_multiplier);
+  for (std::size_t d = 0; d < tile.in.runs.size(); ++d) params.in_runs_stride[d] = move.axes[tile.in.runs[d]].in;
+  for (std::size_t d = 0; d < tile.out.runs.size(); ++d) params.out_runs_stride[d] = move.axes[tile.out.runs[d]].out;
+  params.in_runs = number(tile.in.count);
+  params.out_runs = number(tile.out.count);
+  params.in_width = number(tile_nd_width(tile.in.run_length / tile.vector, items));
+  params.out_width = number(tile_nd_width(tile.out.run_length / tile.vector, items));
   params.in_width_divider = multiplier_of(params.in_width);
   params.out_width_divider = multiplier_of(params.out_width);
 }
 
 void write_places(const TileNd& tile, const TileNdPadding& padding, TileNdParams& params) {
-  for (std::size_t d = 0; d < tile.out_runs.size(); ++d)
-    params.out_runs_place[d] = u32(tile_nd_place(tile, padding, tile.out_runs[d]));
-  for (std::size_t d = 0; d < tile.out_run.size(); ++d)
-    params.out_run_place[d] = u32(tile_nd_place(tile, padding, tile.out_run[d]));
-  params.pitch = u32(padding.place(tile.product(tile.in_run)));
+  for (std::size_t d = 0; d < tile.out.runs.size(); ++d)
+    params.out_runs_place[d] = u32(tile_nd_place(tile, padding, tile.out.runs[d]));
+  for (std::size_t d = 0; d < tile.out.run.size(); ++d)
+    params.out_run_place[d] = u32(tile_nd_place(tile, padding, tile.out.run[d]));
+  params.pitch = u32(padding.place(tile.in.run_length));
   params.pad = u32(padding.pad / tile.vector);
   params.rotate = padding.rotate ? 1 : 0;
   params.pad_divider = multiplier_of(padding.from / tile.vector);
@@ -115,20 +115,20 @@ void write_places(const TileNd& tile, const TileNdPadding& padding, TileNdParams
 
 /// How runs and their numbers shrink where a tile sticks out of the array.
 void write_cuts(const core::Move& move, const TileNd& tile, TileNdParams& params) {
-  const bool shared = tile.cut_in == tile.cut_out;  // the same for both: all runs are there, and both kinds are shorter
-  const int i = tile.cut_in, o = shared ? -1 : tile.cut_out;
+  const bool shared = tile.in.cut == tile.out.cut;  // the same for both: all runs are there, and both kinds are shorter
+  const int i = tile.in.cut, o = shared ? -1 : tile.out.cut;
   const auto block = [&](int axis) { return axis < 0 ? 1 : tile.block[axis]; };
   const auto extent = [&](int axis) { return axis < 0 ? 1 : move.axes[axis].extent; };
-  const auto per = [&](const std::vector<int>& axes, int axis) { return u32(tile.product(axes) / block(axis)); };
+  const auto per = [&](i64 elements, int axis) { return u32(elements / block(axis)); };
   params.block_i = u32(block(i));
   params.last_i = u32((extent(i) - 1) % block(i) + 1);
   params.block_o = u32(block(o));
   params.last_o = u32((extent(o) - 1) % block(o) + 1);
-  params.in_run_per_i = per(tile.in_run, i);
-  params.in_runs_per_o = per(tile.in_runs, o);
-  params.out_run_per_i = per(tile.out_run, shared ? i : -1);
-  params.out_run_per_o = per(tile.out_run, o);
-  params.out_runs_per_i = per(tile.out_runs, shared ? -1 : i);
+  params.in_run_per_i = per(tile.in.run_length, i);
+  params.in_runs_per_o = per(tile.in.count, o);
+  params.out_run_per_i = per(tile.out.run_length, shared ? i : -1);
+  params.out_run_per_o = per(tile.out.run_length, o);
+  params.out_runs_per_i = per(tile.out.count, shared ? -1 : i);
 }
 
 /// Walked once a tile, so few ranks; the kernel takes its parameters in a structure of its own.

@@ -15,15 +15,19 @@ inline constexpr i64 most_tile_nd_runs = 256;        // on either side
 /// The fastest axes of both sides of a move, whole but for the last one of either, which may be cut. Axes are numbered
 /// as in the move, and listed fastest first.
 struct TileNd {
-  std::vector<i64> block;              // of every axis of the move: its indices in a tile; 1: walked by groups
-  std::vector<int> in_run, out_run;    // axes along which a run of the input or output goes
-  std::vector<int> in_runs, out_runs;  // axes of the tile that number these runs
-  int cut_in = -1, cut_out = -1;       // the axis that is cut at the end of a run, -1: none; perhaps the same for both
-  i64 vector = 1;                      // elements of an access
-  double cost = 0;                     // time relative to copying as many elements
+  /// The input's, or the output's.
+  struct Side {
+    std::vector<int> run;           // axes along which a run goes
+    std::vector<int> runs;          // axes of the tile that number the runs
+    int cut = -1;                   // the axis that is cut at the end of a run, -1: none; perhaps the same for both
+    i64 run_length = 1, count = 1;  // elements of a run, and runs
+  };
+  std::vector<i64> block;  // of every axis of the move: its indices in a tile; 1: walked by groups
+  Side in, out;
+  i64 vector = 1;   // elements of an access
+  double cost = 0;  // time relative to copying as many elements
 
-  i64 product(const std::vector<int>& axes) const;  // of their blocks
-  i64 elements() const { return product(in_run) * product(in_runs); }
+  i64 elements() const { return in.run_length * in.count; }
 };
 
 /// The tile of lowest cost with at most `bytes` for groups of `items`, accesses to smaller elements being of up to
