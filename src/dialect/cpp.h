@@ -1,6 +1,6 @@
-// What CUDA C++ and HIP share of the dialect: types, packets, and the primitives below intrinsics.h that no processor has
-// instructions of its own for. The runtime's prelude comes first and defines AXL_BY_VALUE,
-// AXL_BOUNDS, and axl_two_words and axl_four_words, which are loaded and stored as one.
+// What CUDA C++ and HIP share of the dialect: types, packets, and the primitives below intrinsics.h that no processor
+// has instructions of its own for. The runtime's prelude comes first and defines AXL_BY_VALUE, AXL_BOUNDS, and
+// axl_two_words and axl_four_words, which are loaded and stored as one.
 
 #define AXL_HAS_F64 1
 

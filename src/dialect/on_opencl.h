@@ -86,8 +86,8 @@ typedef double f64;
 #define item_id() ((u32)get_local_id(0))
 #define group_count() ((u32)get_num_groups(0))
 
-// Not mul_hi, of which PoCL makes four multiplications of halves: 2000 products of 8 x 8, an item an output, took two cores
-// 1.85 ms with it and 1.16 ms without.
+// Not mul_hi, of which PoCL makes four multiplications of halves: 2000 products of 8 x 8, an item an output, took two
+// cores 1.85 ms with it and 1.16 ms without.
 #define mul_hi_u32(a, b) ((u32)((u64)(u32)(a) * (u32)(b) >> 32))
 #define mul_hi_u64(a, b) mul_hi((u64)(a), (u64)(b))
 #define popcount_u32(x) popcount((u32)(x))
@@ -163,8 +163,8 @@ INLINE u32 axl_relaxed_increment(GLOBAL u32* const slot) {
 #define AXL_ACCESS_WORDS(P)                         \
   typedef P axl_any_##P __attribute__((may_alias)); \
   AXL_STREAM_WORDS(P)
-// axl_loose_P has no alignment, axl_part_P that of its components T: in buffers whose elements are no smaller NVIDIA then
-// moves components, where it would move bytes.
+// axl_loose_P has no alignment, axl_part_P that of its components T: in buffers whose elements are no smaller NVIDIA
+// then moves components, where it would move bytes.
 #define AXL_LOOSE_WORDS(P, T)                                                              \
   enum { axl_loose_bytes_##P = sizeof(P) };                                                \
   typedef struct __attribute__((packed, may_alias)) {                                      \

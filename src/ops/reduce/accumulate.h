@@ -107,15 +107,15 @@ typedef struct {
 #endif
 
 // The modulus without overflow on the way; an infinite part makes it infinite, whatever the other is.
-#define MODULUS(V, result, x, y)                                                  \
-  {                                                                               \
-    const V infinite = INFINITE;                                                  \
-    const V ax = (x) < 0 ? -(x) : (x), ay = (y) < 0 ? -(y) : (y);                 \
-    const V large = ax > ay ? ax : ay, small = ax > ay ? ay : ax;                 \
-    const V divisor = large == 0 ? infinite : large, ratio = small / divisor;     \
-    result = large * sqrt(1 + ratio * ratio);                                     \
-    result = (x) != (x) ? (x) : (y) != (y) ? (y) : result;                        \
-    result = ax == infinite ? infinite : ay == infinite ? infinite : result;      \
+#define MODULUS(V, result, x, y)                                              \
+  {                                                                           \
+    const V infinite = INFINITE;                                              \
+    const V ax = (x) < 0 ? -(x) : (x), ay = (y) < 0 ? -(y) : (y);             \
+    const V large = ax > ay ? ax : ay, small = ax > ay ? ay : ax;             \
+    const V divisor = large == 0 ? infinite : large, ratio = small / divisor; \
+    result = large * sqrt(1 + ratio * ratio);                                 \
+    result = (x) != (x) ? (x) : (y) != (y) ? (y) : result;                    \
+    result = ax == infinite ? infinite : ay == infinite ? infinite : result;  \
   }
 
 // MAP sets `v` (a Value, or one of vectors) from the held components e[].
@@ -163,12 +163,12 @@ typedef struct {
 #define ALIKE(v, w) ((v)[0] == (w)[0])
 #endif
 
-#define TWO_SUM(V, sum, correction, x)                             \
-  {                                                                \
-    const V next = (sum) + (x);                                    \
-    const V added = next - (sum);                                  \
-    (correction) += ((sum) - (next - added)) + ((x) - added);      \
-    (sum) = next;                                                  \
+#define TWO_SUM(V, sum, correction, x)                        \
+  {                                                           \
+    const V next = (sum) + (x);                               \
+    const V added = next - (sum);                             \
+    (correction) += ((sum) - (next - added)) + ((x) - added); \
+    (sum) = next;                                             \
   }
 
 #define CHOOSE(to, from, condition) \
@@ -181,43 +181,43 @@ typedef struct {
 #elif ACCUMULATION == COMPENSATED
 #define ADD(V, to, v, place) \
   UNROLL for (int c = 0; c < VALUE_PARTS; ++c) TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (v).part[c])
-#define COMBINE(V, to, from)                                                            \
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) {                                        \
-    (to).part[VALUE_PARTS + c] += (from).part[VALUE_PARTS + c];                         \
-    TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (from).part[c])                \
+#define COMBINE(V, to, from)                                             \
+  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) {                         \
+    (to).part[VALUE_PARTS + c] += (from).part[VALUE_PARTS + c];          \
+    TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (from).part[c]) \
   }
 #elif ACCUMULATION == PRODUCT
 #if VALUE_PARTS == 2
-#define ADD(V, to, v, place)                                                             \
-  {                                                                                      \
-    const V real = (to).part[0] * (v).part[0] - (to).part[1] * (v).part[1];              \
-    (to).part[1] = (to).part[0] * (v).part[1] + (to).part[1] * (v).part[0];              \
-    (to).part[0] = real;                                                                 \
+#define ADD(V, to, v, place)                                                \
+  {                                                                         \
+    const V real = (to).part[0] * (v).part[0] - (to).part[1] * (v).part[1]; \
+    (to).part[1] = (to).part[0] * (v).part[1] + (to).part[1] * (v).part[0]; \
+    (to).part[0] = real;                                                    \
   }
 #else
 #define ADD(V, to, v, place) (to).part[0] *= (v).part[0]
 #endif
 #define COMBINE(V, to, from) ADD(V, to, from, 0)
 #elif ACCUMULATION == EXTREME
-#define ADD(V, to, v, place)                                       \
-  {                                                                \
+#define ADD(V, to, v, place)                                                                  \
+  {                                                                                           \
     const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
-    CHOOSE(to, v, better);                                         \
+    CHOOSE(to, v, better);                                                                    \
   }
 #define COMBINE(V, to, from) ADD(V, to, from, 0)
 #else
-#define ADD(V, to, v, place)                                       \
-  {                                                                \
+#define ADD(V, to, v, place)                                                                  \
+  {                                                                                           \
     const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
-    CHOOSE(to, v, better);                                         \
-    (to).at = better ? (place) : (to).at;                          \
+    CHOOSE(to, v, better);                                                                    \
+    (to).at = better ? (place) : (to).at;                                                     \
   }
-#define COMBINE(V, to, from)                                                                    \
-  {                                                                                             \
-    const AXL_TYPEOF(PREFERRED((from).part, (to).part)) better =                                \
+#define COMBINE(V, to, from)                                                                         \
+  {                                                                                                  \
+    const AXL_TYPEOF(PREFERRED((from).part, (to).part)) better =                                     \
         PREFERRED((from).part, (to).part) | (ALIKE((from).part, (to).part) & ((from).at < (to).at)); \
-    CHOOSE(to, from, better);                                                                   \
-    (to).at = better ? (from).at : (to).at;                                                     \
+    CHOOSE(to, from, better);                                                                        \
+    (to).at = better ? (from).at : (to).at;                                                          \
   }
 #endif
 
