@@ -57,36 +57,20 @@ typedef struct {
 #define HOLD(x) ((HELD)(x))
 #endif
 
-#define F32_INFINITE as_f32_u32(0x7f800000u)
-#define F64_INFINITE as_f64_u64((u64)0x7ff00000u << 32)
-
 #if VALUE_FORMAT == 64
-#define INFINITE F64_INFINITE
+#define INFINITE as_f64_u64((u64)0x7ff00000u << 32)
 #else
-#define INFINITE F32_INFINITE
+#define INFINITE as_f32_u32(0x7f800000u)
 #endif
 
-// The least and the greatest value of each type.
-#define LEAST_f32 (-F32_INFINITE)
-#define LEAST_f64 (-F64_INFINITE)
-#define LEAST_i8 (-128)
-#define LEAST_i16 (-32768)
-#define LEAST_i32 (-2147483647 - 1)
-#define LEAST_i64 (-(i64)0x7fffffffffffffffl - 1)
-#define LEAST_u8 0
-#define LEAST_u16 0
-#define LEAST_u32 0
-#define LEAST_u64 0
-#define GREATEST_f32 F32_INFINITE
-#define GREATEST_f64 F64_INFINITE
-#define GREATEST_i8 127
-#define GREATEST_i16 32767
-#define GREATEST_i32 2147483647
-#define GREATEST_i64 ((i64)0x7fffffffffffffffl)
-#define GREATEST_u8 255
-#define GREATEST_u16 65535
-#define GREATEST_u32 0xffffffffu
-#define GREATEST_u64 ((u64)0xfffffffffffffffful)
+// The greatest and the least value: of integers all bits, but for a sign.
+#if VALUE_FLOATS
+#define GREATEST INFINITE
+#define LEAST (-INFINITE)
+#else
+#define GREATEST ((VALUE)((VALUE)-1 > 0 ? ~(u64)0 : ~(u64)0 >> (65 - 8 * sizeof(VALUE))))
+#define LEAST ((VALUE)~GREATEST)
+#endif
 
 // The value of nothing: START0 in an accumulator's first part, START1 in its second.
 #if ACCUMULATION == PRODUCT
@@ -99,10 +83,10 @@ typedef struct {
 #define START0 SMALLEST
 #define START1 0
 #elif SMALLEST
-#define START0 JOIN(GREATEST_, VALUE)
+#define START0 GREATEST
 #define START1 START0
 #else
-#define START0 JOIN(LEAST_, VALUE)
+#define START0 LEAST
 #define START1 START0
 #endif
 
@@ -236,32 +220,22 @@ INLINE void combine(Accumulator* const to, const Accumulator from) {
 }
 
 // ---- as 64-bit words, in which accumulators travel
-#define WORD_OF_f32(x) ((u64)as_u32_f32(x))
-#define WORD_OF_f64(x) as_u64_f64(x)
-#define WORD_OF_u8(x) ((u64)(x))
-#define WORD_OF_u16(x) ((u64)(x))
-#define WORD_OF_u32(x) ((u64)(x))
-#define WORD_OF_u64(x) (x)
-#define WORD_OF_i8(x) ((u64)(x))
-#define WORD_OF_i16(x) ((u64)(x))
-#define WORD_OF_i32(x) ((u64)(x))
-#define WORD_OF_i64(x) ((u64)(x))
-#define AS_f32(word) as_f32_u32((u32)(word))
-#define AS_f64(word) as_f64_u64(word)
-#define AS_u8(word) ((u8)(word))
-#define AS_u16(word) ((u16)(word))
-#define AS_u32(word) ((u32)(word))
-#define AS_u64(word) (word)
-#define AS_i8(word) ((i8)(word))
-#define AS_i16(word) ((i16)(word))
-#define AS_i32(word) ((i32)(word))
-#define AS_i64(word) ((i64)(word))
+#if !VALUE_FLOATS
+#define U64_OF(x) ((u64)(x))
+#define OF_U64(word) ((VALUE)(word))
+#elif VALUE_FORMAT == 64
+#define U64_OF as_u64_f64
+#define OF_U64 as_f64_u64
+#else
+#define U64_OF as_u32_f32
+#define OF_U64 as_f32_u32
+#endif
 
 INLINE u64 word_of(const Accumulator from, const int w) {
 #if ACCUMULATION == PLACE
   if (w == SLOTS) return (u64)from.at;
 #endif
-  return JOIN(WORD_OF_, VALUE)(from.part[w]);
+  return U64_OF(from.part[w]);
 }
 
 INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
@@ -271,7 +245,7 @@ INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
     return;
   }
 #endif
-  to->part[w] = JOIN(AS_, VALUE)(word);
+  to->part[w] = OF_U64(word);
 }
 
 // ---- the result
