@@ -1,6 +1,6 @@
-// What CUDA C++ and HIP share of the dialect: types, packets, and the primitives below intrinsics.h that no processor has
-// instructions of its own for. The runtime's prelude comes first and defines AXL_BY_VALUE,
-// AXL_BOUNDS, and axl_two_words and axl_four_words, which are loaded and stored as one.
+// What CUDA C++ and HIP share of the dialect: types, packets, and the primitives below intrinsics.h that no processor
+// has instructions of its own for. The runtime's prelude comes first and defines AXL_BY_VALUE, AXL_BOUNDS, and
+// axl_two_words and axl_four_words, which are loaded and stored as one.
 
 #define AXL_HAS_F64 1
 
@@ -52,27 +52,16 @@ typedef double f64;
     enum { lanes = N };                                                       \
     T __VA_ARGS__;                                                            \
   };
-#define AXL_SCALAR(T)                                                                                           \
-  AXL_PACKET(T, 2, 2, s0, s1)                                                                                   \
-  AXL_PACKET(T, 3, 4, s0, s1, s2)                                                                               \
-  AXL_PACKET(T, 4, 4, s0, s1, s2, s3)                                                                           \
-  AXL_PACKET(T, 8, 8, s0, s1, s2, s3, s4, s5, s6, s7)                                                           \
-  AXL_PACKET(T, 16, 16, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)                         \
-  INLINE T##x2 make_##T##x2(T a, T b) {                                                                         \
-    return T##x2{a, b};                                                                                         \
-  }                                                                                                             \
-  INLINE T##x3 make_##T##x3(T a, T b, T c) {                                                                    \
-    return T##x3{a, b, c};                                                                                      \
-  }                                                                                                             \
-  INLINE T##x4 make_##T##x4(T a, T b, T c, T d) {                                                               \
-    return T##x4{a, b, c, d};                                                                                   \
-  }                                                                                                             \
-  INLINE T##x8 make_##T##x8(T a, T b, T c, T d, T e, T f, T g, T h) {                                           \
-    return T##x8{a, b, c, d, e, f, g, h};                                                                       \
-  }                                                                                                             \
-  INLINE T##x16 make_##T##x16(T a, T b, T c, T d, T e, T f, T g, T h, T i, T j, T k, T l, T m, T n, T o, T q) { \
-    return T##x16{a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, q};                                              \
-  }
+#include "makers.h"
+#define AXL_BARE(...) __VA_ARGS__
+#define AXL_LITERAL(P, components) P{AXL_BARE components}
+#define AXL_SCALAR(T)                                                                   \
+  AXL_PACKET(T, 2, 2, s0, s1)                                                           \
+  AXL_PACKET(T, 3, 4, s0, s1, s2)                                                       \
+  AXL_PACKET(T, 4, 4, s0, s1, s2, s3)                                                   \
+  AXL_PACKET(T, 8, 8, s0, s1, s2, s3, s4, s5, s6, s7)                                   \
+  AXL_PACKET(T, 16, 16, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
+  AXL_MAKERS(T)
 
 AXL_SCALAR(i8)
 AXL_SCALAR(u8)

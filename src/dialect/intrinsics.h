@@ -55,7 +55,8 @@
 #define prefetch(a, i) axl_prefetch(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 #define prefetch_l2(a, i) axl_prefetch_l2(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 
-// Integers only: a sum that does not depend on who comes first. Of 64 bits in two halves, the carry after the lower one.
+// Integers only: a sum that does not depend on who comes first. Of 64 bits in two halves, the carry after the lower
+// one.
 #define add_atomically(b, i, v) axl_add_64(AXL_WRITE(b, i, sizeof(*b##_p), sizeof(*b##_p)), v)
 INLINE void axl_add_64(GLOBAL u64* const to, const u64 value) {
   GLOBAL u32* const half_words = (GLOBAL u32*)to;  // the lower one first: little endian

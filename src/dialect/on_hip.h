@@ -1,6 +1,5 @@
-// The dialect on HIP for AMD's processors: what is AMD's own, around what CUDA shares. No runtime of Axisloom uses it yet:
-// tests/compilers.sh compiles every kernel with it.
-// The constants stand above it.
+// The dialect on HIP for AMD's processors: what is AMD's own, around what CUDA shares. No runtime of Axisloom uses it
+// yet: tests/compilers.sh compiles every kernel with it. The constants stand above it.
 
 #define AXL_BY_VALUE(P, name) const P name
 #define AXL_BOUNDS __launch_bounds__(GROUP)

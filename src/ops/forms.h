@@ -1,5 +1,5 @@
-// How numbers are kept in memory: as they are, as another type, as bytes of which all but 0 count as 1, or as the bits of a
-// float that kernels compute with as f32.
+// How numbers are kept in memory: as they are, as another type, as bytes of which all but 0 count as 1, or as the bits
+// of a float that kernels compute with as f32.
 CONSTANT(IN_FORM, one_of(FORM_SAME FORM_CAST FORM_BOOL FORM_F16 FORM_BF16))  // of ELEMENT
 CONSTANT(OUT_FORM, like(IN_FORM))                                             // of RESULT
 

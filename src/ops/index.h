@@ -1,4 +1,5 @@
-// index_t counts elements of arrays. It has 32 bits where every offset provably fits, since 64 take twice the registers.
+// index_t counts elements of arrays. It has 32 bits where every offset provably fits, since 64 take twice the
+// registers.
 CONSTANT(INDEX_BITS, one_of(32 64))  // of an offset in elements
 
 #if INDEX_BITS == 64

@@ -1,33 +1,23 @@
-// How a flat number becomes places in arrays: the walk over loops, of which the last is the fastest. Moves, reductions and the
-// batches of products share it.
+// How a flat number becomes places in arrays: the walk over loops, of which the last is the fastest. Moves, reductions
+// and the batches of products share it.
 //
-//   flat --DIVIDE--> index of the last loop, of the one before it, ... of the first --STEP--> places
+//   flat --take_index--> index of the last loop, of the one before it, ... of the second; what is left is that of the first
 //
-// Extents and strides are parameters, so that a new shape needs no new kernel. DIVIDE multiplies and shifts instead: the host
-// hands over what it takes for each extent (core::Divider).
+// Extents and strides are parameters, so that a new shape needs no new kernel. Instead of dividing it multiplies and
+// shifts: the host hands over what that takes for each extent (core::Divider).
 #include "index.h"
 
+// Takes the index along a loop of `extent` off a flat number.
+INLINE index_t take_index(index_t* const flat, const i64 extent, const u64 multiplier, const u32 shift) {
 #if INDEX_BITS == 32
-#define DIVIDE(n, d) ((i32)(mul_hi_u32((u32)(n) << 1, (u32)p.multiplier[d]) >> p.shift[d]))
+  const index_t quotient = (i32)(mul_hi_u32((u32)*flat << 1, (u32)multiplier) >> shift);
 #elif defined(SHORT_DIVIDERS)  // the parameters have no room for those of 64 bits
-#define DIVIDE(n, d) ((n) / p.extent[d])
+  const index_t quotient = *flat / extent;
+  (void)multiplier, (void)shift;
 #else
-#define DIVIDE(n, d) ((i64)(mul_hi_u64((u64)(n) << 1, p.multiplier[d]) >> p.shift[d]))
+  const index_t quotient = (i64)(mul_hi_u64((u64)*flat << 1, multiplier) >> shift);
 #endif
-
-// Loops from `last` down to the one above `first`, where both are compiled in.
-#define DOWN(d, last, first) UNROLL for (int d = (last); d > (first); --d)
-
-// STEP(d, i) for the index i of each loop d from `last` down to `first`. FROM is DOWN, or what stands for it where ranks are
-// parameters. The first index is what the others leave of the number.
-#define WALK_LOOPS(flat, first, last, FROM, STEP)                 \
-  {                                                               \
-    index_t rest = (flat);                                        \
-    FROM(d, last, first) {                                        \
-      const index_t quotient = DIVIDE(rest, d);                   \
-      const index_t along = rest - quotient * (index_t)p.extent[d]; \
-      STEP(d, along)                                              \
-      rest = quotient;                                            \
-    }                                                             \
-    FROM(d, first, (first) - 1) { STEP(d, rest) }                 \
-  }
+  const index_t index = *flat - quotient * (index_t)extent;
+  *flat = quotient;
+  return index;
+}

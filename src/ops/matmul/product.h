@@ -85,39 +85,54 @@ INLINE ACC scale(const SCALAR factor, ACC x) {
 #define FACTOR(bits) ((SCALAR)(bits))
 #endif
 
-// C's element from a sum: alpha, then D, then the activation. D is read only where it counts.
+// Alpha times a sum, or a vector of them: a macro, since their types differ.
 #if SCALED
-#define SCALE_SUM(sum) scale(FACTOR(p.alpha), sum)
+#define SCALE_SUM(p, sum) scale(FACTOR((p)->alpha), sum)
 #else
-#define SCALE_SUM(sum) (sum)
+#define SCALE_SUM(p, sum) (sum)
 #endif
+// D as a kernel's first output, as a helper's parameter and as its argument: there only where it counts.
 #if ADD_D
-#define ADDED(sum, at) add(SCALE_SUM(sum), scale(FACTOR(p.beta), WIDEN_D(load(d, at))))
 #define IN_D IN(RESULT, d),
+#define REF_D REF(RESULT, d),
+#define PASS_D PASS(d),
 #else
-#define ADDED(sum, at) SCALE_SUM(sum)
 #define IN_D
+#define REF_D
+#define PASS_D
 #endif
-#if RELU
-INLINE RESULT activate(const RESULT x) {
-#if FORM_IS_BITS(OUT_FORM)
-  return x > 0x8000u && x <= MINUS_INFINITE_BITS(OUT_FORM) ? (RESULT)0 : x;  // beyond are NaNs
+
+// C's element from a sum: alpha, then D's element at `at`, then the activation.
+INLINE RESULT finish(const ProductParams* const p, REF_D const ACC sum, const index_t at) {
+#if ADD_D
+  const RESULT x = NARROW(add(SCALE_SUM(p, sum), scale(FACTOR(p->beta), WIDEN_D(load(d, at)))));
 #else
+  const RESULT x = NARROW(SCALE_SUM(p, sum));
+#endif
+  (void)p, (void)at;
+#if RELU && FORM_IS_BITS(OUT_FORM)
+  return x > 0x8000u && x <= MINUS_INFINITE_BITS(OUT_FORM) ? (RESULT)0 : x;  // beyond are NaNs
+#elif RELU
   return x < (RESULT)0 ? (RESULT)0 : x;
+#else
+  return x;
 #endif
 }
-#else
-#define activate(x) (x)
-#endif
-#define FINISH(sum, at_d) activate(NARROW(ADDED(sum, at_d)))
 
-// Declares where a point of the batch begins in each operand: a_at, b_at, c_at, d_at.
-#define BATCH_STEP(w, i)                  \
-  a_at += (i) * (index_t)p.walk_a[w];     \
-  b_at += (i) * (index_t)p.walk_b[w];     \
-  c_at += (i) * (index_t)p.walk_c[w];     \
-  d_at += (i) * (index_t)p.walk_d[w];
-#define WALK_BATCH(point)                                                                     \
-  index_t a_at = 0, b_at = 0, c_at = 0, d_at = 0;                                             \
-  WALK_LOOPS(point, PRODUCT_AXES - BATCH, PRODUCT_AXES - 1, DOWN, BATCH_STEP)                 \
-  (void)a_at, (void)b_at, (void)c_at, (void)d_at;
+// Where a point of the batch begins in each operand.
+typedef struct {
+  index_t a, b, c, d;
+} Origin;
+
+INLINE Origin origin_of(const ProductParams* const p, index_t point) {
+  Origin origin = {0, 0, 0, 0};
+  UNROLL for (int w = PRODUCT_AXES - 1; w >= PRODUCT_AXES - BATCH; --w) {
+    const index_t i =
+        w > PRODUCT_AXES - BATCH ? take_index(&point, p->extent[w], p->multiplier[w], p->shift[w]) : point;
+    origin.a += i * (index_t)p->walk_a[w];
+    origin.b += i * (index_t)p->walk_b[w];
+    origin.c += i * (index_t)p->walk_c[w];
+    origin.d += i * (index_t)p->walk_d[w];
+  }
+  return origin;
+}

@@ -12,7 +12,7 @@
 //   matrices_load_transposed(t, i, r)  the same of their transposes
 //
 //   piece_copy(bytes, t, i, a, j, count)   an item by itself: 16, 8 or 4 bytes (or one smaller element, at once) from
-//                                  element j of a on to element i of t on, asynchronously; beyond `count` elements zeros
+//                                  element j of a on to element i of t on, asynchronously; zeros beyond `count`
 //   pieces_end()                   closes a set of the item's copies; all 32 items of the warp together
 //   pieces_wait(n)                 waits for all but the latest n sets, a constant, with a barrier
 //
@@ -33,8 +33,8 @@
 #define AXL_LOCAL_ADDRESS(address) ((u32)(u64)(address))
 #endif
 
-// The items of a warp come to the intrinsics below together. Where accesses are watched each may have taken a branch of its
-// own on the way: they are gathered again.
+// The items of a warp come to the intrinsics below together. Where accesses are watched each may have taken a branch of
+// its own on the way: they are gathered again.
 #if defined(AXL_WATCH)
 #define AXL_TOGETHER "bar.warp.sync 0xffffffff;\n"
 #else
@@ -93,7 +93,8 @@ INLINE void axl_matrices_load_transposed(const u32 at, u32* const r) {
                    : "memory");
 }
 #define matrices_load(t, i, r) axl_matrices_load(AXL_LOCAL_ADDRESS(AXL_LOCAL_READ(t, i, 16, 16)), r)
-#define matrices_load_transposed(t, i, r) axl_matrices_load_transposed(AXL_LOCAL_ADDRESS(AXL_LOCAL_READ(t, i, 16, 16)), r)
+#define matrices_load_transposed(t, i, r) \
+  axl_matrices_load_transposed(AXL_LOCAL_ADDRESS(AXL_LOCAL_READ(t, i, 16, 16)), r)
 
 // `bytes` is a constant wherever this is inlined. What lies beyond `given` bytes is not read.
 INLINE void axl_piece_copy(const u32 bytes, const u32 to, const GLOBAL void* const from, const u32 given) {

@@ -1,5 +1,5 @@
-// Parameters of tile_nd.kernel: the walk over tiles as in move.params.h (which comes first), then what a tile is made of.
-// Widest members first, no padding.
+// Parameters of tile_nd.kernel: the walk over tiles as in move.params.h (which comes first), then what a tile is made
+// of. Widest members first, no padding.
 #define TILE_ND_AXES 6  // of each kind below; those that are missing have extent 1, multiplier 0 and stride 0
 
 typedef struct {

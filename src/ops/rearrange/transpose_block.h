@@ -16,47 +16,39 @@ CONSTANT(ROWS, one_of(1 2 4))                // of a block
 #define COLUMN_U32S (COLUMN / 4)
 
 // Transposes ROWS packets into VECTOR_I columns of ROWS elements each: row[r][word] -> column[k][word].
+INLINE void transpose_block(u32 (*const row)[U32S_I], u32 (*const column)[COLUMN_U32S]) {
 #if ELEMENT_BYTES >= 4
-#define TRANSPOSE_BLOCK(row, column)                                                                   \
-  UNROLL for (int k = 0; k < VECTOR_I; ++k)                                                 \
-    UNROLL for (int r = 0; r < ROWS; ++r)                                                   \
-      UNROLL for (int w = 0; w < ELEMENT_BYTES / 4; ++w)                                    \
+  UNROLL for (int k = 0; k < VECTOR_I; ++k)
+    UNROLL for (int r = 0; r < ROWS; ++r)
+      UNROLL for (int w = 0; w < ELEMENT_BYTES / 4; ++w)
         column[k][r * (ELEMENT_BYTES / 4) + w] = row[r][k * (ELEMENT_BYTES / 4) + w];
-#elif ELEMENT_BYTES == 2 && VECTOR_I == 1
-#define TRANSPOSE_BLOCK(row, column)                \
-  column[0][0] = low16(row[0][0], row[1][0]); \
-  column[0][1] = low16(row[2][0], row[3][0]);
 #elif ELEMENT_BYTES == 2
-#define TRANSPOSE_BLOCK(row, column)                                  \
-  UNROLL for (int m = 0; m < VECTOR_I / 2; ++m) {          \
-    column[2 * m][0] = low16(row[0][m], row[1][m]);        \
-    column[2 * m][1] = low16(row[2][m], row[3][m]);        \
-    column[2 * m + 1][0] = high16(row[0][m], row[1][m]);   \
-    column[2 * m + 1][1] = high16(row[2][m], row[3][m]);   \
-  }
+  UNROLL for (int k = 0; k < VECTOR_I; ++k)
+    UNROLL for (int w = 0; w < 2; ++w) {
+      const u32 above = row[2 * w][k / 2], below = row[2 * w + 1][k / 2];
+      column[k][w] = k % 2 == 0 ? low16(above, below) : high16(above, below);
+    }
 #elif VECTOR_I == 1
-#define TRANSPOSE_BLOCK(row, column) \
   column[0][0] = row[0][0] | (row[1][0] << 8) | (row[2][0] << 16) | (row[3][0] << 24);
 #else
-#define TRANSPOSE_BLOCK(row, column)                                  \
-  UNROLL for (int m = 0; m < VECTOR_I / 4; ++m) {          \
-    const u32 even01 = even8(row[0][m], row[1][m]);        \
-    const u32 odd01 = odd8(row[0][m], row[1][m]);          \
-    const u32 even23 = even8(row[2][m], row[3][m]);        \
-    const u32 odd23 = odd8(row[2][m], row[3][m]);          \
-    column[4 * m][0] = low16(even01, even23);              \
-    column[4 * m + 1][0] = low16(odd01, odd23);            \
-    column[4 * m + 2][0] = high16(even01, even23);         \
-    column[4 * m + 3][0] = high16(odd01, odd23);           \
+  UNROLL for (int m = 0; m < VECTOR_I / 4; ++m) {
+    const u32 even01 = even8(row[0][m], row[1][m]), odd01 = odd8(row[0][m], row[1][m]);
+    const u32 even23 = even8(row[2][m], row[3][m]), odd23 = odd8(row[2][m], row[3][m]);
+    column[4 * m][0] = low16(even01, even23);
+    column[4 * m + 1][0] = low16(odd01, odd23);
+    column[4 * m + 2][0] = high16(even01, even23);
+    column[4 * m + 3][0] = high16(odd01, odd23);
   }
 #endif
+}
 
 // Writes a column to u32 number `word` of a part of local memory.
+INLINE void local_put(LOCAL_REF(u32, part), const int word, const u32* const column) {
 #if COLUMN_U32S == 4
-#define LOCAL_PUT(part, word, column) \
   local_store_packet(u32x4, part, word, make_u32x4(column[0], column[1], column[2], column[3]));
 #elif COLUMN_U32S == 2
-#define LOCAL_PUT(part, word, column) local_store_packet(u32x2, part, word, make_u32x2(column[0], column[1]));
+  local_store_packet(u32x2, part, word, make_u32x2(column[0], column[1]));
 #else
-#define LOCAL_PUT(part, word, column) local_store(part, word, column[0]);
+  local_store(part, word, column[0]);
 #endif
+}

@@ -1,6 +1,6 @@
 // How a flat number becomes a place in two strided arrays: the walk over the axes of a move.
 //
-//   flat --WALK--> index[RANK-1], index[RANK-2], ... index[0], in_at, out_at
+//   flat --point_of--> index[RANK-1], index[RANK-2], ... index[0], in, out
 //
 // The rank, the width of an offset and the tail's place are compiled in.
 //
@@ -15,16 +15,27 @@ CONSTANT(RANK, one_of(2 4 6 8 16))  // axes walked
 #define NOWHERE (-0x7fffffff - 1)
 #endif
 
-// Declares index[RANK], in_at and out_at for one point of the walk.
-#define MOVE_STEP(d, i)                          \
-  index[d] = (i);                                \
-  in_at += index[d] * (index_t)p.in_stride[d];   \
-  out_at += index[d] * (index_t)p.out_stride[d];
-#define WALK(flat)      \
-  index_t index[RANK];  \
-  index_t in_at = 0;    \
-  index_t out_at = 0;   \
-  WALK_LOOPS(flat, 0, RANK - 1, DOWN, MOVE_STEP)
+#if !defined(WALK_PARAMS)  // those of a kernel with parameters of its own
+#define WALK_PARAMS MoveParams
+#endif
+
+typedef struct {
+  index_t index[RANK];  // along each axis
+  index_t in;           // where the point lies in each array
+  index_t out;
+} Point;
+
+INLINE Point point_of(const WALK_PARAMS* const p, index_t flat) {
+  Point point;
+  point.in = 0;
+  point.out = 0;
+  UNROLL for (int d = RANK - 1; d >= 0; --d) {
+    point.index[d] = d > 0 ? take_index(&flat, p->extent[d], p->multiplier[d], p->shift[d]) : flat;
+    point.in += point.index[d] * (index_t)p->in_stride[d];
+    point.out += point.index[d] * (index_t)p->out_stride[d];
+  }
+  return point;
+}
 
 // TAIL_NONE: every element exists. TAIL_FILL: what does not exist is written as zero. TAIL_SKIP: it is not written.
 #define AXIS_SELF -1  // an axis that the kernel handles itself
@@ -33,9 +44,26 @@ CONSTANT(TAIL, one_of(TAIL_NONE TAIL_FILL TAIL_SKIP), TAIL_NONE)
 CONSTANT(TAIL_OUTER, number, 0)     // position of the tail's outer axis among those walked
 CONSTANT(TAIL_INNER, number, (-1))  // of its inner axis, or AXIS_SELF
 
-// How many elements of the tail's inner axis exist beside the outer index of this point (may exceed its extent or be < 0).
-#define TAIL_LEFT(inner_extent) ((index_t)p.tail_count - index[TAIL_OUTER] * (index_t)(inner_extent))
+// How many elements of the tail's inner axis exist beside an index of the outer one: may exceed its extent or be < 0.
+INLINE index_t tail_left(const MoveParams* const p, const index_t outer, const i64 inner_extent) {
+  return (index_t)p->tail_count - outer * (index_t)inner_extent;
+}
 
-// The same where a tail that may be none is a parameter: its outer axis is the walk's first, and the inner one, where it is
-// walked (TAIL_WALKED), the second.
-#define TAIL_REST ((index_t)p.tail_count - index[0] * (index_t)p.tail_step)
+// The same where a tail that may be none is a parameter: its outer axis is the walk's first, and the inner one, where
+// it is walked (TAIL_WALKED), the second.
+INLINE index_t tail_rest(const MoveParams* const p, const Point point) {
+  return tail_left(p, point.index[0], p->tail_step);
+}
+
+// How many of the `run` elements from `begin` of a row exist.
+INLINE index_t existing(const MoveParams* const p, const Point point, const index_t begin, const index_t run) {
+#if TAIL == TAIL_NONE
+  (void)p, (void)point, (void)begin;
+  return run;
+#elif TAIL_INNER == AXIS_SELF
+  return max_index(0, min_index(run, tail_left(p, point.index[TAIL_OUTER], p->extent_i) - begin));
+#else
+  (void)begin;
+  return point.index[TAIL_INNER] < tail_left(p, point.index[TAIL_OUTER], p->extent[TAIL_INNER]) ? run : 0;
+#endif
+}

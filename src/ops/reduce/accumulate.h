@@ -57,36 +57,20 @@ typedef struct {
 #define HOLD(x) ((HELD)(x))
 #endif
 
-#define F32_INFINITE as_f32_u32(0x7f800000u)
-#define F64_INFINITE as_f64_u64((u64)0x7ff00000u << 32)
-
 #if VALUE_FORMAT == 64
-#define INFINITE F64_INFINITE
+#define INFINITE as_f64_u64((u64)0x7ff00000u << 32)
 #else
-#define INFINITE F32_INFINITE
+#define INFINITE as_f32_u32(0x7f800000u)
 #endif
 
-// The least and the greatest value of each type.
-#define LEAST_f32 (-F32_INFINITE)
-#define LEAST_f64 (-F64_INFINITE)
-#define LEAST_i8 (-128)
-#define LEAST_i16 (-32768)
-#define LEAST_i32 (-2147483647 - 1)
-#define LEAST_i64 (-(i64)0x7fffffffffffffffl - 1)
-#define LEAST_u8 0
-#define LEAST_u16 0
-#define LEAST_u32 0
-#define LEAST_u64 0
-#define GREATEST_f32 F32_INFINITE
-#define GREATEST_f64 F64_INFINITE
-#define GREATEST_i8 127
-#define GREATEST_i16 32767
-#define GREATEST_i32 2147483647
-#define GREATEST_i64 ((i64)0x7fffffffffffffffl)
-#define GREATEST_u8 255
-#define GREATEST_u16 65535
-#define GREATEST_u32 0xffffffffu
-#define GREATEST_u64 ((u64)0xfffffffffffffffful)
+// The greatest and the least value: of integers all bits, but for a sign.
+#if VALUE_FLOATS
+#define GREATEST INFINITE
+#define LEAST (-INFINITE)
+#else
+#define GREATEST ((VALUE)((VALUE)-1 > 0 ? ~(u64)0 : ~(u64)0 >> (65 - 8 * sizeof(VALUE))))
+#define LEAST ((VALUE)~GREATEST)
+#endif
 
 // The value of nothing: START0 in an accumulator's first part, START1 in its second.
 #if ACCUMULATION == PRODUCT
@@ -99,23 +83,23 @@ typedef struct {
 #define START0 SMALLEST
 #define START1 0
 #elif SMALLEST
-#define START0 JOIN(GREATEST_, VALUE)
+#define START0 GREATEST
 #define START1 START0
 #else
-#define START0 JOIN(LEAST_, VALUE)
+#define START0 LEAST
 #define START1 START0
 #endif
 
 // The modulus without overflow on the way; an infinite part makes it infinite, whatever the other is.
-#define MODULUS(V, result, x, y)                                                  \
-  {                                                                               \
-    const V infinite = INFINITE;                                                  \
-    const V ax = (x) < 0 ? -(x) : (x), ay = (y) < 0 ? -(y) : (y);                 \
-    const V large = ax > ay ? ax : ay, small = ax > ay ? ay : ax;                 \
-    const V divisor = large == 0 ? infinite : large, ratio = small / divisor;     \
-    result = large * sqrt(1 + ratio * ratio);                                     \
-    result = (x) != (x) ? (x) : (y) != (y) ? (y) : result;                        \
-    result = ax == infinite ? infinite : ay == infinite ? infinite : result;      \
+#define MODULUS(V, result, x, y)                                              \
+  {                                                                           \
+    const V infinite = INFINITE;                                              \
+    const V ax = (x) < 0 ? -(x) : (x), ay = (y) < 0 ? -(y) : (y);             \
+    const V large = ax > ay ? ax : ay, small = ax > ay ? ay : ax;             \
+    const V divisor = large == 0 ? infinite : large, ratio = small / divisor; \
+    result = large * sqrt(1 + ratio * ratio);                                 \
+    result = (x) != (x) ? (x) : (y) != (y) ? (y) : result;                    \
+    result = ax == infinite ? infinite : ay == infinite ? infinite : result;  \
   }
 
 // MAP sets `v` (a Value, or one of vectors) from the held components e[].
@@ -163,12 +147,12 @@ typedef struct {
 #define ALIKE(v, w) ((v)[0] == (w)[0])
 #endif
 
-#define TWO_SUM(V, sum, correction, x)                             \
-  {                                                                \
-    const V next = (sum) + (x);                                    \
-    const V added = next - (sum);                                  \
-    (correction) += ((sum) - (next - added)) + ((x) - added);      \
-    (sum) = next;                                                  \
+#define TWO_SUM(V, sum, correction, x)                        \
+  {                                                           \
+    const V next = (sum) + (x);                               \
+    const V added = next - (sum);                             \
+    (correction) += ((sum) - (next - added)) + ((x) - added); \
+    (sum) = next;                                             \
   }
 
 #define CHOOSE(to, from, condition) \
@@ -181,43 +165,43 @@ typedef struct {
 #elif ACCUMULATION == COMPENSATED
 #define ADD(V, to, v, place) \
   UNROLL for (int c = 0; c < VALUE_PARTS; ++c) TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (v).part[c])
-#define COMBINE(V, to, from)                                                            \
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) {                                        \
-    (to).part[VALUE_PARTS + c] += (from).part[VALUE_PARTS + c];                         \
-    TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (from).part[c])                \
+#define COMBINE(V, to, from)                                             \
+  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) {                         \
+    (to).part[VALUE_PARTS + c] += (from).part[VALUE_PARTS + c];          \
+    TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (from).part[c]) \
   }
 #elif ACCUMULATION == PRODUCT
 #if VALUE_PARTS == 2
-#define ADD(V, to, v, place)                                                             \
-  {                                                                                      \
-    const V real = (to).part[0] * (v).part[0] - (to).part[1] * (v).part[1];              \
-    (to).part[1] = (to).part[0] * (v).part[1] + (to).part[1] * (v).part[0];              \
-    (to).part[0] = real;                                                                 \
+#define ADD(V, to, v, place)                                                \
+  {                                                                         \
+    const V real = (to).part[0] * (v).part[0] - (to).part[1] * (v).part[1]; \
+    (to).part[1] = (to).part[0] * (v).part[1] + (to).part[1] * (v).part[0]; \
+    (to).part[0] = real;                                                    \
   }
 #else
 #define ADD(V, to, v, place) (to).part[0] *= (v).part[0]
 #endif
 #define COMBINE(V, to, from) ADD(V, to, from, 0)
 #elif ACCUMULATION == EXTREME
-#define ADD(V, to, v, place)                                       \
-  {                                                                \
+#define ADD(V, to, v, place)                                                                  \
+  {                                                                                           \
     const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
-    CHOOSE(to, v, better);                                         \
+    CHOOSE(to, v, better);                                                                    \
   }
 #define COMBINE(V, to, from) ADD(V, to, from, 0)
 #else
-#define ADD(V, to, v, place)                                       \
-  {                                                                \
+#define ADD(V, to, v, place)                                                                  \
+  {                                                                                           \
     const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
-    CHOOSE(to, v, better);                                         \
-    (to).at = better ? (place) : (to).at;                          \
+    CHOOSE(to, v, better);                                                                    \
+    (to).at = better ? (place) : (to).at;                                                     \
   }
-#define COMBINE(V, to, from)                                                                    \
-  {                                                                                             \
-    const AXL_TYPEOF(PREFERRED((from).part, (to).part)) better =                                \
+#define COMBINE(V, to, from)                                                                         \
+  {                                                                                                  \
+    const AXL_TYPEOF(PREFERRED((from).part, (to).part)) better =                                     \
         PREFERRED((from).part, (to).part) | (ALIKE((from).part, (to).part) & ((from).at < (to).at)); \
-    CHOOSE(to, from, better);                                                                   \
-    (to).at = better ? (from).at : (to).at;                                                     \
+    CHOOSE(to, from, better);                                                                        \
+    (to).at = better ? (from).at : (to).at;                                                          \
   }
 #endif
 
@@ -236,32 +220,22 @@ INLINE void combine(Accumulator* const to, const Accumulator from) {
 }
 
 // ---- as 64-bit words, in which accumulators travel
-#define WORD_OF_f32(x) ((u64)as_u32_f32(x))
-#define WORD_OF_f64(x) as_u64_f64(x)
-#define WORD_OF_u8(x) ((u64)(x))
-#define WORD_OF_u16(x) ((u64)(x))
-#define WORD_OF_u32(x) ((u64)(x))
-#define WORD_OF_u64(x) (x)
-#define WORD_OF_i8(x) ((u64)(x))
-#define WORD_OF_i16(x) ((u64)(x))
-#define WORD_OF_i32(x) ((u64)(x))
-#define WORD_OF_i64(x) ((u64)(x))
-#define AS_f32(word) as_f32_u32((u32)(word))
-#define AS_f64(word) as_f64_u64(word)
-#define AS_u8(word) ((u8)(word))
-#define AS_u16(word) ((u16)(word))
-#define AS_u32(word) ((u32)(word))
-#define AS_u64(word) (word)
-#define AS_i8(word) ((i8)(word))
-#define AS_i16(word) ((i16)(word))
-#define AS_i32(word) ((i32)(word))
-#define AS_i64(word) ((i64)(word))
+#if !VALUE_FLOATS
+#define U64_OF(x) ((u64)(x))
+#define OF_U64(word) ((VALUE)(word))
+#elif VALUE_FORMAT == 64
+#define U64_OF as_u64_f64
+#define OF_U64 as_f64_u64
+#else
+#define U64_OF as_u32_f32
+#define OF_U64 as_f32_u32
+#endif
 
 INLINE u64 word_of(const Accumulator from, const int w) {
 #if ACCUMULATION == PLACE
   if (w == SLOTS) return (u64)from.at;
 #endif
-  return JOIN(WORD_OF_, VALUE)(from.part[w]);
+  return U64_OF(from.part[w]);
 }
 
 INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
@@ -271,7 +245,7 @@ INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
     return;
   }
 #endif
-  to->part[w] = JOIN(AS_, VALUE)(word);
+  to->part[w] = OF_U64(word);
 }
 
 // ---- the result

@@ -78,8 +78,8 @@ INLINE HELDS hold(const PACKET_OF(u16, LANES) bits16) {
 #define hold(x) CONVERT(HELD, LANES)(x)
 #endif
 
-// LANES elements side by side, from `at` on. (64 bits, whatever the index: those of 32 are sums of which each is widened by
-// itself, which costs more instructions than it saves.)
+// LANES elements side by side, from `at` on. (64 bits, whatever the index: those of 32 are sums of which each is
+// widened by itself, which costs more instructions than it saves.)
 INLINE Values values_at(REF(ELEMENT, a), const i64 at) {
   HELDS held[ELEMENT_PARTS];
   Values values;
@@ -117,16 +117,16 @@ INLINE Values some_values_at(REF(ELEMENT, a), const index_t at, const index_t st
 #endif
 
 // Brings each lane together with the one that `order` puts in its place.
-#define FOLD(lanes, order)                                                          \
-  {                                                                                 \
-    Lanes other;                                                                    \
-    UNROLL for (int c = 0; c < SLOTS; ++c) other.part[c] = (lanes).part[c].order;   \
-    COPY_PLACES(other, (lanes).at.order);                                           \
-    COMBINE(VALUES, lanes, other);                                                  \
+#define FOLD(lanes, order)                                                        \
+  {                                                                               \
+    Lanes other;                                                                  \
+    UNROLL for (int c = 0; c < SLOTS; ++c) other.part[c] = (lanes).part[c].order; \
+    COPY_PLACES(other, (lanes).at.order);                                         \
+    COMBINE(VALUES, lanes, other);                                                \
   }
 
-// All lanes brought together: the upper half into the lower, until one is left. Places are counted from `place`. (The same
-// tree over an array of scalars is miscompiled for bytes by LLVM 15.)
+// All lanes brought together: the upper half into the lower, until one is left. Places are counted from `place`. (The
+// same tree over an array of scalars is miscompiled for bytes by LLVM 15.)
 INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
   Accumulator total;
 #if LANES == 16

@@ -1,6 +1,6 @@
 // Parameters of every reduction kernel: one layout for host and device, widest members first, no padding.
-// Axes: first those that are kept, then the reduced ones but the last, whose elements are a run; where there are none of a
-// kind, one of extent 1. Strides and offsets count scalars: a complex number is two.
+// Axes: first those that are kept, then the reduced ones but the last, whose elements are a run; where there are none
+// of a kind, one of extent 1. Strides and offsets count scalars: a complex number is two.
 #define REDUCE_AXES 20  // more than arrays have, since patterns split axes
 
 typedef struct {

@@ -1,9 +1,9 @@
-// Accumulators of several items brought together in local memory: the upper half of a team into the lower, until its first
-// item has them all.
+// Accumulators of several items brought together in local memory: the upper half of a team into the lower, until its
+// first item has them all.
 //
 //   words: u64, word w of item t at w * GROUP + t; behind them a flag
-#define TREE_BLOCK()                            \
-  LOCAL_BLOCK(GROUP * U64S * 8 + 16);          \
+#define TREE_BLOCK(words)             \
+  LOCAL_BLOCK(GROUP * U64S * 8 + 16); \
   LOCAL_PART(u64, words, 0, GROUP * U64S)
 
 INLINE void put_words(LOCAL_REF(u64, words), const Accumulator total) {
@@ -28,26 +28,26 @@ INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const
   combine(total, one);
 }
 
-// In the kernel body, by all items. A team is `team` items (a power of two) that are `span` apart: item t is number
-// t / span mod team of its own. The first barrier lets an earlier tree finish.
-#define TREE(total, team, span)                                             \
-  for (int near = (team) / 2; near > 0; near /= 2) {                        \
-    if (WITHIN_WARP(near * (span))) {                                       \
-      combine_shuffled(&total, near * (span));                              \
-      continue;                                                             \
-    }                                                                       \
-    barrier_local();                                                        \
-    put_words(PASS_LOCAL(words), total);                                    \
-    barrier_local();                                                        \
-    if ((int)item_id() / (span) % (team) < near)                            \
+// In the kernel body, where alone barriers may stand: by all items. A team is `team` items (a power of two) that are
+// `span` apart: item t is number t / span mod team of its own. The first barrier lets an earlier tree finish.
+#define TREE(words, total, team, span)                                          \
+  for (int near = (team) / 2; near > 0; near /= 2) {                            \
+    if (WITHIN_WARP(near * (span))) {                                           \
+      combine_shuffled(&total, near * (span));                                  \
+      continue;                                                                 \
+    }                                                                           \
+    barrier_local();                                                            \
+    put_words(PASS_LOCAL(words), total);                                        \
+    barrier_local();                                                            \
+    if ((int)item_id() / (span) % (team) < near)                                \
       combine_words(PASS_LOCAL(words), &total, (int)item_id() + near * (span)); \
   }
 
-// In the kernel body, once a group's parts are published: what follows is done by the last of `total` groups that share a
-// ticket, by all its items.
-#define LAST_GROUP(ticket, total)                                                                      \
-  LOCAL_PART(u32, flag, GROUP * U64S * 8, 1);                                                         \
-  barrier_local();                                                                                     \
+// In the kernel body as well, once a group's parts are published: what follows is done by the last of `total` groups
+// that share a ticket, by all its items.
+#define LAST_GROUP(tickets, ticket, total)                                                               \
+  LOCAL_PART(u32, flag, GROUP * U64S * 8, 1);                                                            \
+  barrier_local();                                                                                       \
   if (item_id() == 0u) local_store(flag, 0, ticket_last(SLOT(tickets, ticket), (u32)(total)) ? 1u : 0u); \
-  barrier_local();                                                                                     \
+  barrier_local();                                                                                       \
   if (local_load(flag, 0) != 0u)

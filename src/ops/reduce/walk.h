@@ -1,7 +1,7 @@
 // How flat numbers become places: of an output among the kept axes, of a run among the reduced ones.
 //
-//   output --WALK_KEPT--> in_at, out_at
-//   run    --WALK_RUN---> at
+//   output --place_of--> in, out
+//   run    --run_at----> what is added to `in`
 //
 // Ranks are compiled in where they are small, so that the loops unroll.
 #include "loops.h"
@@ -10,16 +10,17 @@ CONSTANT(KEPT_RANK, one_of(0 1 3))     // axes that are kept; 0: p.kept_rank say
 CONSTANT(REDUCED_RANK, one_of(0 1 3))  // reduced axes but the last; 0: p.reduced_rank says it
 
 #if KEPT_RANK == 0
-#define KEPT p.kept_rank
-#define REDUCED p.reduced_rank
+#define KEPT(p) (p)->kept_rank
+#define REDUCED(p) (p)->reduced_rank
 #else
-#define KEPT KEPT_RANK
-#define REDUCED REDUCED_RANK
+#define KEPT(p) KEPT_RANK
+#define REDUCED(p) REDUCED_RANK
 #endif
 
-// Loops as DOWN has them; where ranks are parameters and every index must be a constant, by way of all that there can be.
+// Loops d from `last` down to the one above `first`; where ranks are parameters and every index must be a constant, by
+// way of all that there can be. A macro, since it begins a loop.
 #if KEPT_RANK != 0
-#define DOWN_FROM DOWN
+#define DOWN_FROM(d, last, first) UNROLL for (int d = (last); d > (first); --d)
 #elif defined(AXL_CONSTANT_INDICES)
 #define DOWN_FROM(d, last, first) \
   UNROLL for (int d = REDUCE_AXES - 1; d >= 0; --d) if (d <= (last) && d > (first))
@@ -27,12 +28,27 @@ CONSTANT(REDUCED_RANK, one_of(0 1 3))  // reduced axes but the last; 0: p.reduce
 #define DOWN_FROM(d, last, first) for (int d = (last); d > (first); --d)
 #endif
 
-#define KEPT_STEP(d, i)                      \
-  in_at += (i) * (index_t)p.in_stride[d];    \
-  out_at += (i) * (index_t)p.out_stride[d];
-#define RUN_STEP(d, i) at += (i) * (index_t)p.in_stride[d];
+// Where an output lies in both arrays.
+typedef struct {
+  index_t in, out;
+} Place;
 
-// Adds to in_at and out_at what an output's place among the kept axes comes to.
-#define WALK_KEPT(output) WALK_LOOPS(output, 0, KEPT - 1, DOWN_FROM, KEPT_STEP)
-// Adds to `at` what a run's place among the reduced axes comes to.
-#define WALK_RUN(number) WALK_LOOPS(number, KEPT, KEPT + REDUCED - 1, DOWN_FROM, RUN_STEP)
+INLINE Place place_of(const ReduceParams* const p, index_t output) {
+  Place place = {0, 0};
+  DOWN_FROM(d, KEPT(p) - 1, -1) {
+    const index_t i = d > 0 ? take_index(&output, p->extent[d], p->multiplier[d], p->shift[d]) : output;
+    place.in += i * (index_t)p->in_stride[d];
+    place.out += i * (index_t)p->out_stride[d];
+  }
+  return place;
+}
+
+// Where a run lies, from the first one of its output on.
+INLINE index_t run_at(const ReduceParams* const p, index_t run) {
+  index_t at = 0;
+  DOWN_FROM(d, KEPT(p) + REDUCED(p) - 1, KEPT(p) - 1) {
+    const index_t i = d > KEPT(p) ? take_index(&run, p->extent[d], p->multiplier[d], p->shift[d]) : run;
+    at += i * (index_t)p->in_stride[d];
+  }
+  return at;
+}

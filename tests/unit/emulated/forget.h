@@ -4,5 +4,3 @@
 #undef TILE_O
 #undef VECTOR_I
 #undef ROWS
-#undef TRANSPOSE_BLOCK
-#undef LOCAL_PUT

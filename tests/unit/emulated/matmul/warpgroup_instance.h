@@ -11,6 +11,7 @@
 #define BLOCK_M 128
 #define BAND 8
 #define BATCH 3
+#define SPLIT 0
 #define SCALED EPILOGUE
 #define ADD_D EPILOGUE
 #define RELU EPILOGUE
@@ -54,6 +55,7 @@ inline const WarpgroupInstance instance = {
 #undef STAGES
 #undef BAND
 #undef BATCH
+#undef SPLIT
 #undef EPILOGUE
 #undef SCALED
 #undef ADD_D
@@ -66,7 +68,6 @@ inline const WarpgroupInstance instance = {
 // Words of the kernel itself that differ between specialisations.
 #undef MULTIPLY
 #undef min_index
-#undef activate
 #undef add
 #undef scale
 #undef multiply_add
