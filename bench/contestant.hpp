@@ -23,7 +23,7 @@ struct Timing {
   std::optional<double> device;  // by the device's own clock
 };
 
-/// Yardsticks do not do the job: copy moves as many bytes, read only reads the inputs, peak multiplies and adds in
+/// References do not do the job: copy moves as many bytes, read only reads the inputs, peak multiplies and adds in
 /// registers.
 enum class Role { ours, copy, read, peak, peer };
 const char* name(Role role) noexcept;

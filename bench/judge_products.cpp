@@ -105,7 +105,7 @@ double sign_of(i64 column) {
 
 /// What one matrix of the result must be, as far as it is known.
 template <class Number>
-struct Reference {
+struct Expected {
   std::vector<i64> rows, columns;
   std::vector<Number> of_rows;     // n x rows
   std::vector<Number> of_columns;  // m x columns
@@ -148,17 +148,17 @@ class ProductJudge final : public Judge {
 
   Strength strength() const override { return Strength::sampled; }
   Mistakes judge(const std::byte* result) override {
-    if (references_.empty())
-      for (i64 batch = 0; batch < product_.batch; ++batch) references_.push_back(work_out(batch));
+    if (expected_.empty())
+      for (i64 batch = 0; batch < product_.batch; ++batch) expected_.push_back(work_out(batch));
     std::vector<std::byte> fetched;
     out_ = workload_.output_on_host(result, fetched);
     Mistakes elements, sums{.of = "sum"};
     squares_ = compared_ = 0;
     for (i64 batch = 0; batch < product_.batch; ++batch) {
-      const Reference<Number>& reference = references_[size_t(batch)];
-      compare_columns(product_, batch, reference.columns, reference.of_columns, elements);
-      compare_columns(product_.transposed(), batch, reference.rows, reference.of_rows, elements);
-      compare_sums(batch, reference.sums, sums);
+      const Expected<Number>& expected = expected_[size_t(batch)];
+      compare_columns(product_, batch, expected.columns, expected.of_columns, elements);
+      compare_columns(product_.transposed(), batch, expected.rows, expected.of_rows, elements);
+      compare_sums(batch, expected.sums, sums);
     }
     if (elements.count > 0) return elements;
     if (sums.count > 0) {
@@ -169,17 +169,17 @@ class ProductJudge final : public Judge {
   }
 
  private:
-  Reference<Number> work_out(i64 batch) const {
+  Expected<Number> work_out(i64 batch) const {
     const Product transposed = product_.transposed();
     const Elements<Number> a(workload_.data(0), product_.in, product_.a, batch);
     const Elements<Number> b(workload_.data(1), product_.in, product_.b, batch);
     const Elements<Number> transposed_a(workload_.data(1), product_.in, transposed.a, batch);
     const Elements<Number> transposed_b(workload_.data(0), product_.in, transposed.b, batch);
-    Reference<Number> reference{sample(product_.m), sample(product_.n), {}, {}, {}};
-    reference.of_columns = columns_of(product_, a, b, reference.columns, helper_);
-    reference.of_rows = columns_of(transposed, transposed_a, transposed_b, reference.rows, helper_);
-    reference.sums = sums_of(product_, a, b, helper_);
-    return reference;
+    Expected<Number> expected{sample(product_.m), sample(product_.n), {}, {}, {}};
+    expected.of_columns = columns_of(product_, a, b, expected.columns, helper_);
+    expected.of_rows = columns_of(transposed, transposed_a, transposed_b, expected.rows, helper_);
+    expected.sums = sums_of(product_, a, b, helper_);
+    return expected;
   }
 
   Number got(const Matrix& c, i64 batch, i64 row, i64 column) const {
@@ -261,7 +261,7 @@ class ProductJudge final : public Judge {
   Helper helper_;
   Product product_;
   double roundoff_;  // of the additions
-  std::vector<Reference<Number>> references_;
+  std::vector<Expected<Number>> expected_;
   const std::byte* out_ = nullptr;
   double squares_ = 0, compared_ = 0;  // of the errors of sampled elements, and how many these are
 };

@@ -12,18 +12,18 @@ namespace axisloom::bench {
 namespace {
 
 /// The tail seen from one row of points, those that differ in the last axis only.
-struct RowGuard {
+struct RowTail {
   bool active = false;
   i64 base = 0, step = 0, count = 0;
   bool exists(i64 n) const { return !active || base + n * step < count; }
 };
 
-RowGuard row_tail(const core::Move& move, const std::vector<i64>& index) {
+RowTail row_tail(const core::Move& move, const std::vector<i64>& index) {
   if (!move.tail) return {};
   const auto last = int(move.axes.size()) - 1;
   const auto& [outer, inner, count, fill] = *move.tail;
   const i64 inner_extent = move.axes[size_t(inner)].extent;
-  RowGuard row{true, 0, 0, count};
+  RowTail row{true, 0, 0, count};
   if (outer == last)
     row.step = inner_extent;
   else
@@ -53,7 +53,7 @@ Mistakes count_wrong(Team& team, core::Move move, const Right& right) {
         from += index[d] * axis.in;
         to += index[d] * axis.out;
       }
-      const RowGuard tail = row_tail(move, index);
+      const RowTail tail = row_tail(move, index);
       for (i64 n = 0; n < last.extent; ++n) {
         const bool exists = tail.exists(n);
         if (!exists && !move.tail->fill) continue;

@@ -77,7 +77,7 @@ void tell_missing_peers(const nlohmann::ordered_json& climbed) {
 ladder::Choice choice_of(const LadderOptions& options) {
   ladder::Choice choice = options.choice;
   if (options.size == "large") choice.size = ladder::Size::large;
-  if (!options.from.empty()) choice.words = options.from + " " + options.to;
+  if (!options.from.empty()) choice.arguments = options.from + " " + options.to;
   return choice;
 }
 

@@ -30,7 +30,7 @@ using io::HostArray;
 using ops::OpEntry;
 
 struct Job {
-  std::vector<std::string> words;
+  std::vector<std::string> arguments;
   std::vector<std::string> values;  // of the operation's options, in its order
   std::deque<bool> flags;           // likewise
   std::vector<std::string> rest;
@@ -103,7 +103,7 @@ std::vector<HostArray> read_inputs(const Job& job, const std::vector<std::string
 }
 
 Operation operation(const OpEntry& entry, const Job& job, const harness::Rest& rest) {
-  Operation op{std::string(entry.name), job.words, rest.lengths};
+  Operation op{std::string(entry.name), job.arguments, rest.lengths};
   for (size_t i = 0; i < entry.options.size(); ++i) {
     const ops::Option& option = entry.options[i];
     if (!job.flags[i] && job.values[i].empty()) continue;
@@ -247,9 +247,9 @@ std::string description(const OpEntry& entry) {
 void add_operation(CLI::App& app, Context& context, const OpEntry& entry) {
   CLI::App* command = app.add_subcommand(std::string(entry.name), description(entry));
   auto job = std::make_shared<Job>();
-  job->words.resize(entry.arguments.size());
+  job->arguments.resize(entry.arguments.size());
   for (size_t i = 0; i < entry.arguments.size(); ++i)
-    command->add_option(std::string(entry.arguments[i].name), job->words[i], std::string(entry.arguments[i].help))
+    command->add_option(std::string(entry.arguments[i].name), job->arguments[i], std::string(entry.arguments[i].help))
         ->type_name("TEXT")
         ->required();
   add_operation_options(*command, entry, *job);

@@ -49,7 +49,7 @@ std::optional<std::pair<std::string, i64>> parse_length(std::string_view text);
 /// As parse_length, for --config: what does not fit throws Error(usage).
 Configuration parse_configuration(const std::vector<std::string>& texts);
 
-/// What follows an operation's words: lengths such as x=32, and files.
+/// What follows an operation's arguments: lengths such as x=32, and files.
 struct Rest {
   Lengths lengths;
   std::vector<std::string> files;

@@ -154,8 +154,8 @@ std::string text_of_arrays(const Case& c) {
 
 std::string text_of_operation(const Operation& op) {
   std::string text;
-  for (const std::string& word : op.arguments)
-    text += word.find(' ') == std::string::npos ? " " + word : " \"" + word + "\"";
+  for (const std::string& argument : op.arguments)
+    text += argument.find(' ') == std::string::npos ? " " + argument : " \"" + argument + "\"";
   for (const auto& [key, value] : op.lengths) text += fmt::format(" {}={}", key, value);
   for (const auto& [key, value] : op.options)
     text += value.empty() ? fmt::format(" --{}", key) : fmt::format(" {}={}", key, value);

@@ -77,7 +77,7 @@ void drop_axes(const Case& c, Steps& steps) {
       other.shapes[0] = without(c.shapes[0], axis);
       if (other.inputs[0].strides) other.inputs[0].strides = without(*c.inputs[0].strides, axis);
       other.output.strides.reset();  // whose axes are others
-      for (std::string& word : other.op.arguments) word = without_number(word, axis, rank);
+      for (std::string& argument : other.op.arguments) argument = without_number(argument, axis, rank);
       for (auto& [name, value] : other.op.options)
         if (name == "axes") value = without_number(value, axis, rank);
       std::erase_if(other.op.options,

@@ -11,15 +11,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = {".cpp", ".hpp", ".h", ".kernel", ".py", ".cu"}
 COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
-# Literals outside of src/ops that are also names of operations: in a file, or a folder, such words, and why.
+# Literals outside of src/ops that are also names of operations: in a file, or a folder, which, and why.
 NAMES = {
-    "bench/engine.cpp": ({"copy"}, "the yardstick"),
-    "bench/judge.cpp": ({"sum", "mean"}, "words of OpEntry::known_as"),
-    "bench/judge_products.cpp": ({"sum", "matmul"}, "words of OpEntry::known_as; what went wrong"),
-    "bench/judge_reductions.cpp": ({"sum", "mean", "min"}, "words of OpEntry::known_as"),
+    "bench/engine.cpp": ({"copy"}, "the reference"),
+    "bench/judge.cpp": ({"sum", "mean"}, "names of OpEntry::known_as"),
+    "bench/judge_products.cpp": ({"sum", "matmul"}, "names of OpEntry::known_as; what went wrong"),
+    "bench/judge_reductions.cpp": ({"sum", "mean", "min"}, "names of OpEntry::known_as"),
     "bench/ladder": ({"copy", "transpose", "relayout", "sum", "reduce", "matmul"}, "lessons are about operations"),
-    "bench/peers": ({"copy", "sum", "mean", "min", "max", "matmul"}, "the yardstick; words of OpEntry::known_as"),
-    "bench/problem.cpp": ({"sum", "mean", "min", "max", "argmin", "argmax", "matmul"}, "words of OpEntry::known_as"),
+    "bench/peers": ({"copy", "sum", "mean", "min", "max", "matmul"}, "the reference; names of OpEntry::known_as"),
+    "bench/problem.cpp": ({"sum", "mean", "min", "max", "argmin", "argmax", "matmul"}, "names of OpEntry::known_as"),
     "bench/suite.cpp": ({"any"}, "any scale"),
     "cli/bench.cpp": ({"all", "rearrange", "transpose", "permute", "relayout", "copy", "reduce", "matmul"}, "suites; all peers"),
     "cli/check": ({"repeat"}, "a member of its documents"),

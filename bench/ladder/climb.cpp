@@ -207,8 +207,8 @@ std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceIn
   const Dtype dtype = harness::parse_dtype(choice.dtype.empty() ? lesson.dtype : std::string_view(choice.dtype));
   std::string text = fmt::format("{} {} ", change == Change::copy ? "copy" : lesson.op, name(dtype));
   for (const Dims& shape : shapes) text += (&shape == shapes.data() ? "" : ",") + harness::shape_text(shape);
-  const std::string_view words = choice.words.empty() ? lesson.words : std::string_view(choice.words);
-  if (!words.empty() && change != Change::copy) text += fmt::format(" {}", words);
+  const std::string_view arguments = choice.arguments.empty() ? lesson.arguments : std::string_view(choice.arguments);
+  if (!arguments.empty() && change != Change::copy) text += fmt::format(" {}", arguments);
   if (change == Change::misaligned) text += " in-offset=1 out-offset=1";
   if (change == Change::a_along_m && shapes.front().size() >= 2) {
     const Dims strides = transposed_strides(shapes.front());

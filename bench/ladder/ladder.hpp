@@ -49,7 +49,7 @@ struct Shapes {
 /// A job and its rungs, in the order in which they are taught.
 struct Lesson {
   std::string_view title;
-  std::string_view op, words = {};  // "relayout", "NCHW NC/32HW32"
+  std::string_view op, arguments = {};  // "relayout", "NCHW NC/32HW32"
   std::string_view dtype;
   Shapes shapes;
   std::vector<Rung> rungs;
@@ -67,7 +67,7 @@ std::span<const Ladder> ladders();
 /// What a user may ask for instead of a lesson's own; empty: the lesson's.
 struct Choice {
   Size size = Size::lesson;
-  std::string shape = {}, dtype = {}, words = {};
+  std::string shape = {}, dtype = {}, arguments = {};
 };
 
 /// The case of a rung, in the grammar of the test cases. Throws Error(usage) for a shape or dtype that cannot be read.

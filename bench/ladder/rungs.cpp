@@ -68,7 +68,7 @@ Lesson image_transpose() {
           {.name = "tiled-local+4x4-per-item",
            .candidate = "tile",
            .settings = per_item,
-           .why = "16 x 16 items move 4 x 4 elements each, four to an access, and turn them in registers: a quarter "
+           .why = "16 x 16 items move 4 x 4 elements each, four to an access, and transpose them in registers: a quarter "
                   "of the loads, and bytes travel as words."},
           {.name = "diagonal",
            .candidate = "tile",
@@ -162,7 +162,7 @@ Lesson float_transpose() {
           {.name = "tma",
            .candidate = "tma",
            .why = "Tiles travel as boxes that the tensor memory accelerator moves by itself, both ways: one item asks, "
-                  "and the others only turn what has arrived."},
+                  "and the others only transpose what has arrived."},
           tuned(),
       }};
 }
@@ -171,7 +171,7 @@ Lesson channel_blocks() {
   return {
       .title = "channels of images in blocks",
       .op = "relayout",
-      .words = "NCHW NC/32HW32",
+      .arguments = "NCHW NC/32HW32",
       .dtype = "i8",
       .shapes = {"1x64x56x56", "16x256x56x56", "64x256x112x112"},
       .rungs = {
@@ -231,13 +231,13 @@ Lesson vector_copy() {
                           "instructions as many as before.",
                    .on_cpu = "Eight elements an access: of floats 32 bytes, a register of AVX.",
                    .on_cuda =
-                       "Eight elements an access. For floats the word is only emulated, by two accesses of 16 bytes."}),
+                       "Eight elements an access. For floats the intrinsic is only emulated, by two accesses of 16 bytes."}),
           vectors(
               "vec16", 16, direct,
               {.why = "Sixteen elements an access: of floats four times 16 bytes where nothing is wider.",
                .on_cpu = "Sixteen elements an access: of floats 64 bytes, a cache line and a register of AVX-512.",
                .on_cuda =
-                   "Sixteen elements an access. For floats the word is only emulated, by four accesses of 16 bytes, "
+                   "Sixteen elements an access. For floats the intrinsic is only emulated, by four accesses of 16 bytes, "
                    "and neighbours no longer read side by side."}),
           vectors(
               "misaligned", 4, direct,
@@ -250,7 +250,7 @@ Lesson vector_copy() {
                    "As vec4, but both arrays begin one element behind an aligned address. A CPU's vector accesses may "
                    "do so, and cost more only where they cross a cache line.",
                .on_cuda =
-                   "As vec4, but both arrays begin one element behind an aligned address. The word is then emulated "
+                   "As vec4, but both arrays begin one element behind an aligned address. The intrinsic is then emulated "
                    "by single elements: right, and slower."}),
           vectors(
               "async", 4, async,
@@ -259,7 +259,7 @@ Lesson vector_copy() {
                    "Chunks come to local memory by async_work_group_copy and are written from there. A driver may make "
                    "it a loop; alone it is a detour, since everybody waits for it.",
                .on_cpu =
-                   "Chunks come to local memory by async_work_group_copy. On PoCL the word is only emulated, by a "
+                   "Chunks come to local memory by async_work_group_copy. On PoCL the intrinsic is only emulated, by a "
                    "loop at once: an element is copied twice.",
                .on_cuda = "Chunks come to shared memory by cp.async, real from sm_80 on where addresses and length are "
                           "multiples of 4 bytes, else a loop. Alone it is a detour, since everybody waits for it."}),
@@ -273,10 +273,10 @@ Lesson vector_copy() {
                   {.over = "async",
                    .why = "As async, by strided copies that take the vectors apart: the first elements of all, then "
                           "the second. "
-                          "Each reads every fourth element, and the word is emulated by a loop almost everywhere.",
+                          "Each reads every fourth element, and the intrinsic is emulated by a loop almost everywhere.",
                    .on_cuda =
                        "As async, by strided copies that take the vectors apart: the first elements of all, then the "
-                       "second. The word is only emulated, by a loop that reads every fourth element."}),
+                       "second. The intrinsic is only emulated, by a loop that reads every fourth element."}),
           vectors(
               "prefetch", 4, ahead,
               {.over = "vec4",
@@ -412,7 +412,7 @@ Lesson matrix_product() {
                       "that rows of tiles lie together. Where a driver makes it a loop, nothing is gained.",
                .on_cpu =
                    "Tiles come by async_work_group_copy; A is stored transposed, so that rows of tiles lie together. "
-                   "On a CPU the word is only emulated, by a copy made at once.",
+                   "On a CPU the intrinsic is only emulated, by a copy made at once.",
                .on_cuda = "Tiles come by cp.async, real from sm_80 on, without a detour through registers; A is stored "
                           "transposed, so that rows of tiles lie together."}),
           {.name = "packed-cpu",

@@ -254,7 +254,7 @@ void run(const CheckOptions& options, Context& context, bool seed_given) {
 void add_check(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "check",
-      "Run cases and compare every byte with the oracle, twice. A case is: OP DTYPE SHAPE WORD... [NAME=VALUE...]");
+      "Run cases and compare every byte with the oracle, twice. A case is: OP DTYPE SHAPE ARGUMENT... [NAME=VALUE...]");
   auto options = std::make_shared<CheckOptions>();
   command->add_option("case", options->lines, "Cases, each one argument")->type_name("CASE");
   command->add_option("--cases", options->files, "Files of cases")->type_name("FILE");
@@ -263,7 +263,7 @@ void add_check(CLI::App& app, Context& context) {
                    "Number of random cases, drawn from --seed (default: a new seed each time)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber.description(""));
-  command->add_option("--part", options->part, "Part I of K: every K-th case, so that K parts together make the whole")
+  command->add_option("--part", options->part, "Run part I of K: every K-th case from the I-th on")
       ->type_name("I/K");
   command->add_option("--candidate", options->candidate, "Force this candidate; all: force each that accepts, in turn")
       ->type_name("NAME");

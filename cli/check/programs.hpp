@@ -22,7 +22,7 @@ void add_program_options(CLI::App& check, Programs& programs);
 ///   program NAME
 ///   buffers BYTES...                                       contents: as long a piece of the file of data
 ///   array BUFFER DTYPE SHAPE STRIDES OFFSET                arrays and buffers are numbered from 0; strides "-": none
-///   step INPUTS OUTPUT QUEUE OP WORD... [NAME=VALUE...]    arrays by number, with commas; the rest as in a case
+///   step INPUTS OUTPUT QUEUE OP ARGUMENT... [NAME=VALUE...]    arrays by number, with commas; the rest as in a case
 /// OUTPUT "-" stands for a step that has to be refused: nothing is run. The steps of queue 0, and those of queue 1,
 /// follow each other without a wait; where the queue changes a step waits, on the device, for all before it.
 ///

@@ -34,7 +34,7 @@ Bounds reach(Nest nest, Operand operand, i64 start = 0);
 double reach_beyond(Nest nest, Operand operand, double steps);
 
 /// Whether every stride of an operand and every offset that it reaches from `start`, and from 0 in any order of loops,
-/// fits in a signed 32-bit number. The least of these is left to kernels: it stands for no place.
+/// fits in a signed 32-bit number. INT32_MIN is excluded: kernels use it for "no place".
 bool fits_32_bits(Nest nest, Operand operand, i64 start);
 /// Whether so many steps can be counted in one.
 bool fits_32_bits(i64 count);

@@ -78,8 +78,8 @@ void validate(const View& view, std::string_view role) {
     refuse(role, view, "claims an alignment of " + std::to_string(view.align) + " bytes", "give a power of two");
   if (view.align < size)
     refuse(role, view,
-           "starts at a multiple of " + std::to_string(view.align) + " bytes, but its elements have " +
-               std::to_string(size),
+           "is aligned to " + std::to_string(view.align) + " bytes, but its elements are " + std::to_string(size) +
+               " bytes wide",
            "copy it to memory aligned to its elements");
   for (const i64 extent : view.shape)
     if (extent < 0)

@@ -1,4 +1,4 @@
-// The words that read the same on every runtime: access to buffers and local memory, helper arguments, arithmetic.
+// The intrinsics that read the same on every runtime: access to buffers and local memory, helper arguments, arithmetic.
 // Included by on_opencl.h and on_cuda.h after their primitives. Every access passes one of four hooks (AXL_READ,
 // AXL_WRITE, AXL_LOCAL_READ, AXL_LOCAL_WRITE); watch.h redefines the hooks, and the argument lists that they need, for
 // CHECKED and TRACE.
@@ -42,7 +42,7 @@
 #define MUTABLE_REF(T, b) GLOBAL T *b##_p, const i64 b##_o AXL_REF_TAIL(b)
 #define PASS(a) a##_p, a##_o AXL_PASS_TAIL(a)
 
-// ---- global memory: the second layer of each word lets type arguments that are themselves macros expand
+// ---- global memory: the second layer of each intrinsic lets type arguments that are themselves macros expand
 #define load(a, i) (*AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 #define store(b, i, v) (*AXL_WRITE(b, i, sizeof(*b##_p), sizeof(*b##_p)) = (v))
 #define load_packet(P, a, i) AXL_GET(P, AXL_READ(a, i, sizeof(P), sizeof(P)))

@@ -1,4 +1,4 @@
-// The dialect on OpenCL C 1.2 and later: types, packets, and the primitives below the words of intrinsics.h.
+// The dialect on OpenCL C 1.2 and later: types, packets, and the primitives below the intrinsics of intrinsics.h.
 #include "constants.h"
 
 #if !defined(AXL_CONTRACT)
@@ -255,7 +255,7 @@ INLINE GLOBAL void* axl_writable(GLOBAL void* const address) {
 #define AXL_ASYNC_COPY_STRIDED(name, a, i, count, stride) \
   axl_event =                                             \
       async_work_group_strided_copy(name##_l, AXL_READ(a, i, 0, 0), (size_t)(count), (size_t)(stride), axl_event)
-// OpenCL's wait orders the copies alone (on PoCL other items may still be before it): the word has a barrier.
+// OpenCL's wait orders the copies alone (on PoCL other items may still be before it): the intrinsic has a barrier.
 #define AXL_ASYNC_WAIT()              \
   do {                                \
     wait_group_events(1, &axl_event); \

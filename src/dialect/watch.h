@@ -25,7 +25,7 @@ typedef struct {
 } axl_local_bounds;
 
 // In a kernel a##_n is a length and axl_log its argument; in a helper a##_n holds both, and axl_log is this constant.
-// The overload that fits is taken, so that the words are the same in both places.
+// The overload that fits is taken, so that the intrinsics are the same in both places.
 enum { axl_log = 0 };
 INLINE AXL_OVERLOAD axl_bounds axl_bounds_of(const i64 n, GLOBAL u32* const log) {
   axl_bounds bounds;

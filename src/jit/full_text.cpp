@@ -41,7 +41,7 @@ bool is_pragma_once(std::string_view line) {
   return rest && rest->starts_with("once");
 }
 
-/// KERNEL's brace opens the word AXL_BEGIN as well. It is put there, so that no kernel can lack it.
+/// KERNEL's brace opens AXL_BEGIN as well. It is put there, so that no kernel can lack it.
 bool opens_kernel(const std::string& file, std::size_t number, std::string_view line) {
   if (!line.starts_with("KERNEL(")) return false;
   if (line.ends_with(") {")) return true;

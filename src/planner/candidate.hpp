@@ -34,7 +34,7 @@ struct CandidateInfo {
   Kinds runs_on = Kinds::all();                             // devices that its kernel is written for
   Kinds chosen_on = Kinds::all();  // devices on which it competes; on others it has to be asked for by name
   bool in_place = false;           // writes over its input, which others never do
-  bool checkable = true;           // every access is a word of the dialect, so that it can be checked
+  bool checkable = true;           // every access is an intrinsic of the dialect, so that it can be checked
 };
 
 /// The launches of a plan, in order, and what they share.

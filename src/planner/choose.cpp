@@ -38,7 +38,7 @@ std::string refused_unasked(const CandidateInfo& info, const DeviceInfo& device,
   if (forced) return {};
   if (!info.chosen_on.contains(device.kind)) return "runs here only when it is asked for by name";
   for (const auto& [name, value] : options.configuration)
-    if (!has_tunable(info, name, value)) return "has no tunable " + name + " that may be " + std::to_string(value);
+    if (!has_tunable(info, name, value)) return "does not have a tunable " + name + " that accepts " + std::to_string(value);
   return {};
 }
 
@@ -57,7 +57,7 @@ std::string refusals(std::span<const CandidateReport> reports, const PlanOptions
     throw Error(Errc::usage, "this " + std::string(request.noun) + " cannot be done in place" + why,
                 "give an output of its own");
   const bool open = options.candidate.empty() && options.configuration.empty();
-  throw Error(Errc::unsupported, "no candidate takes this " + std::string(request.noun) + why,
+  throw Error(Errc::unsupported, "no candidate can do this " + std::string(request.noun) + why,
               open ? "do it in two steps, or on another device" : "do not force candidate or configuration");
 }
 

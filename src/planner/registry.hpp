@@ -30,9 +30,9 @@ struct Option {
 
 /// What random cases of an operation are made of (harness/draft.cpp draws them).
 enum class Draw {
-  any_array,    // no words
+  any_array,    // no arguments
   matrices,     // arrays of two axes or more, in place too
-  permutation,  // the word is a list of axes
+  permutation,  // the argument is a list of axes
   layouts,      // two layouts
   pattern,      // an einops pattern
   new_axes,     // one with axes on the right alone
@@ -43,7 +43,7 @@ enum class Draw {
   two_vectors
 };
 
-/// What a colour image, an array h w c, is to an operation that treats arrays otherwise.
+/// How an operation treats a colour image, an array h w c.
 struct ImageForm {
   std::string_view pattern;  // of rearrange
   std::string_view note;     // for help texts
@@ -54,7 +54,7 @@ inline int one_input(const Operation&) {
   return 1;
 }
 
-/// Only what says that it may be null is null.
+/// Members are not null unless their comment says so.
 struct OpEntry {
   std::string_view name;           // "rearrange"
   std::string_view summary;        // "Reorder, split and merge axes by an einops pattern."
@@ -64,7 +64,7 @@ struct OpEntry {
   bool lengths = false;  // takes name=value lengths
   ImageForm image = {};
   Draw draw = Draw::any_array;
-  /// By which word the bench's judges and other libraries know it: "sum", "mean", "min", "max", "argmin", "argmax",
+  /// What the bench's judges and other libraries call it: "sum", "mean", "min", "max", "argmin", "argmax",
   /// "layouts", "matmul" (of two arrays), "contraction". Empty: by none.
   std::string_view known_as = {};
   /// How many inputs it takes; the operation's arguments and options are complete when this is asked.

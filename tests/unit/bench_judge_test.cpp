@@ -263,7 +263,7 @@ TEST_F(BenchJudge, EverybodyOnThisMachineComputesRight) {
   }
 }
 
-TEST_F(BenchJudge, YardsticksThatDoNothingAreWrong) {
+TEST_F(BenchJudge, ReferencesThatDoNothingAreWrong) {
   Session session;
   for (const auto& [text, name] : {std::pair("sum f32 100000", "read"), std::pair("matmul f32 99x99,99x99", "peak")}) {
     Workload& workload = begin(text, Strength::automatic);

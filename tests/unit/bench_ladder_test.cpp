@@ -129,7 +129,7 @@ TEST(LadderCases, SizesShapesAndTypes) {
   EXPECT_EQ(case_text(image, {.size = Size::large}, cpu, Change::none), "transpose u8 8192x8192");
   EXPECT_EQ(case_text(image, {.shape = "3,4", .dtype = "float64"}, cpu, Change::none), "transpose f64 3x4");
   const Lesson& blocks = ladder_named("relayout").lessons.front();
-  EXPECT_EQ(case_text(blocks, {.shape = "1x2x3x4", .words = "NCHW NHWC"}, cpu, Change::none),
+  EXPECT_EQ(case_text(blocks, {.shape = "1x2x3x4", .arguments = "NCHW NHWC"}, cpu, Change::none),
             "relayout i8 1x2x3x4 NCHW NHWC");
 }
 

@@ -175,7 +175,7 @@ TEST(BenchVerify, TheJudgesKernelsCompileForCuda) {
   }
 }
 
-TEST(BenchVerify, TheArithmeticYardstickCompilesForCuda) {
+TEST(BenchVerify, TheArithmeticReferenceCompilesForCuda) {
   if (device::cuda::installed_nvrtc().found.empty()) GTEST_SKIP() << "INCOMPLETE: no NVRTC on this machine";
   DeviceInfo info;
   info.api = Api::cuda;

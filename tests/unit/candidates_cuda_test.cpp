@@ -254,7 +254,7 @@ TEST_F(CandidatesCuda, TilesKeepToTheirRegisters) {
   }
 }
 
-TEST_F(CandidatesCuda, SlabsKeepToTheirRegisters) {
+TEST_F(CandidatesCuda, TileNdKeepsToItsRegisters) {
   for (const Dtype dtype : dtypes) {
     SCOPED_TRACE(name(dtype));
     const Launch launch = launch_of("tile_nd", relayout_problem(dtype, "NHWC", "NCHW", {8, 64, 64, 24}));

@@ -48,7 +48,7 @@ TEST_F(Choose, BlockedLayoutsOnGpusGoByTiles) {
   EXPECT_EQ(chosen(gpu_info(), relayout("NCHW", "NC/32HW32"), View::contiguous(Dtype::u8, {32, 256, 56, 56})), "tile");
 }
 
-TEST_F(Choose, ManyShortAxesOnGpusGoBySlabs) {
+TEST_F(Choose, ManyShortAxesOnGpusGoByTileNd) {
   const View eight = View::contiguous(Dtype::f32, {40, 37, 33, 35, 4, 2, 3, 5});
   EXPECT_EQ(chosen(gpu_info(), permute(std::array{7, 6, 5, 4, 3, 2, 1, 0}), eight), "tile_nd");
   EXPECT_EQ(chosen(gpu_info(), permute(std::array{5, 0, 6, 4, 1, 7, 2, 3}), eight), "tile_nd");
@@ -170,7 +170,7 @@ TEST_F(Choose, ShortRowsOnCpusAreDear) {
   EXPECT_LT(about(report, "runs").seconds, 0.1e-3);
 }
 
-TEST_F(Choose, PixelsOnCpusAreWoven) {
+TEST_F(Choose, PixelsOnCpusAreInterleaved) {
   EXPECT_EQ(chosen(cpu_info(), rearrange("h w c -> c h w"), View::contiguous(Dtype::u8, {2160, 3840, 3})),
             "interleave_cpu");
   EXPECT_EQ(chosen(cpu_info(), rearrange("c h w -> h w c"), View::contiguous(Dtype::u8, {3, 2160, 3840})),

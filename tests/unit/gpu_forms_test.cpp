@@ -52,7 +52,7 @@ TEST(GpuForms, RowsGoBackwardsInPackets) {
                        by);
 }
 
-TEST(GpuForms, SlabsWithShortRunsGoByElements) {
+TEST(GpuForms, TileNdGoesByElementsWhereRunsAreShort) {
   constexpr std::array by{"tile_nd"};
   expect_oracle_on_gpu(
       repeat("(a b) c d -> (a d) c new0 b", {{"b", 3}, {"new0", 1}}),

@@ -219,26 +219,26 @@ TEST(Move, AnEmptyAxisLeavesNothing) {
   EXPECT_EQ(in_bounds(normal).low, in_bounds(normal).high);
 }
 
-TEST(Move, AGuardThatLeavesNothingOutGoes) {
+TEST(Move, AChannelTailThatLeavesNothingOutGoes) {
   const Move full{.axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 8, true}};
   EXPECT_EQ(normalise(full), (Move{.axes = {{8, 1, 1}}}));
 }
 
-TEST(Move, AGuardWithoutFillShortensItsAxes) {
+TEST(Move, AChannelTailWithoutFillShortensItsAxes) {
   const Move three{.axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 3, false}};
   EXPECT_EQ(normalise(three), (Move{.axes = {{3, 1, 1}}}));
   const Move none{.axes = {{2, 4, 4}, {4, 1, 1}}, .tail = ChannelTail{0, 1, 0, false}};
   EXPECT_EQ(normalise(none).count(), 0);
 }
 
-TEST(Move, GuardAxesKeepTheirDirection) {
+TEST(Move, ChannelTailAxesKeepTheirDirection) {
   const Move move{.axes = {{2, 4, -4}, {4, 1, -1}, {3, 8, 8}}, .tail = ChannelTail{0, 1, 5, true}};
   const Move normal = normalise(move);
   EXPECT_EQ(normal.axes, (Loops{{3, 8, 8}, {2, 4, -4}, {4, 1, -1}}));
   EXPECT_EQ(normal.tail, (ChannelTail{1, 2, 5, true}));
 }
 
-TEST(Move, RefusesGuardsOfNoTwoAxes) {
+TEST(Move, RefusesChannelTailsOfNoTwoAxes) {
   EXPECT_THROW(normalise({.axes = {{2, 1, 1}}, .tail = ChannelTail{0, 0, 1, true}}), Error);
   EXPECT_THROW(normalise({.axes = {{2, 1, 1}}, .tail = ChannelTail{0, 1, 1, true}}), Error);
   EXPECT_THROW(normalise({.axes = {{-1, 1, 1}}}), Error);

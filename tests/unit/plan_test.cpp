@@ -157,8 +157,8 @@ TEST_F(Plans, WideStridesOfRowsOnCpusCountInBytes) {
   in.strides = {std::int64_t{1} << 29, 1};
   const ops::MoveProblem problem = problem_of(copy(), with_result(copy(), in));
   EXPECT_TRUE(core::fits_32_bits(problem.move));
-  const ops::MoveCandidate& strip = candidate_named("rows_cpu");
-  const Launch launch = launch_of(strip, problem, default_values(strip.info), cpu_info());
+  const ops::MoveCandidate& rows = candidate_named("rows_cpu");
+  const Launch launch = launch_of(rows, problem, default_values(rows.info), cpu_info());
   EXPECT_NE(launch.kernel.defines.text().find("#define INDEX_BITS 64"), std::string::npos);
 }
 

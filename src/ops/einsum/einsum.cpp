@@ -1,4 +1,4 @@
-// einsum, matmul and dot: three spellings of a contraction, which share everything but their words.
+// einsum, matmul and dot: three spellings of a contraction, which share everything but their arguments.
 #include "core/checked.hpp"
 #include "core/integers.hpp"
 #include "ops/einsum/contract.hpp"

@@ -1,4 +1,4 @@
-// From the words, options and views of einsum, matmul and dot to a contraction.
+// From the arguments, options and views of einsum, matmul and dot to a contraction.
 #include "ops/einsum/problem.hpp"
 
 #include "core/checked.hpp"
@@ -95,8 +95,8 @@ std::string dot_pattern(std::span<const View> operands) {
 core::BoundPattern bind_operands(const Operation& op, std::span<const View> operands) {
   if (operands.size() > most_einsum_operands)
     throw Error(Errc::unsupported,
-                "an einsum of " + std::to_string(operands.size()) + " arrays; at most " +
-                    std::to_string(most_einsum_operands) + " are multiplied at a time",
+                "an einsum takes at most " + std::to_string(most_einsum_operands) + " arrays, " +
+                    std::to_string(operands.size()) + " were given",
                 "do it in parts");
   std::vector<Dims> shapes;
   for (const View& operand : operands) shapes.push_back(operand.shape);

@@ -39,7 +39,7 @@ std::string refusal(const ReduceProblem& problem, const Configuration& wish, con
   if (wish.at("style") == atomic && !counts)
     return "only sums of integers are the same in any order, as atomic ones are";
   if (wish.at("launches") == 1 && !device.device_scope_order)
-    return "groups of one launch cannot be ordered on this device, so that none knows that it is the last";
+    return "this device cannot order the groups of one launch, so no group can tell whether it is the last";
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Variant "plain": one item an output, any strides. The last resort, and the reference.
+// Variant "plain": one item an output, any strides. The last resort, and the baseline.
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "model/cost.hpp"

@@ -1,5 +1,5 @@
 // Products of small matrices by the tensor cores of NVIDIA's cards, from compute capability 8.0 on, and how operands
-// come to them: inline PTX that CUDA and NVIDIA's OpenCL share. All 32 items of a warp call the first six words
+// come to them: inline PTX that CUDA and NVIDIA's OpenCL share. All 32 items of a warp call the first six intrinsics
 // together; g is lane / 4 and t is lane % 4.
 //
 //   mma_f16(c, a, b), mma_bf16     c += a b of 16 x 16 by 16 x 8; a: 4 u32, b: 2 u32 of two elements, lower k first

@@ -1,4 +1,4 @@
-// The reference for every move. It is meant to be obviously right: it knows no merging, no tiles and no widths.
+// The oracle of every move. It is meant to be obviously right: it knows no merging, no tiles and no widths.
 #include "ops/rearrange/oracle.hpp"
 
 #include "core/integers.hpp"

@@ -1,4 +1,4 @@
-// The reference for every move: plain loops over all axes on host memory.
+// The oracle of every move: plain loops over all axes on host memory.
 #pragma once
 
 #include "core/move.hpp"

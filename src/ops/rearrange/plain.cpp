@@ -1,4 +1,4 @@
-// Variant "plain": one element at a time, any strides. The last resort, and the reference.
+// Variant "plain": one element at a time, any strides. The last resort, and the baseline.
 #include "ops/rearrange/plain.hpp"
 #include "core/integers.hpp"
 #include "model/cost.hpp"

@@ -1,4 +1,4 @@
-// Variant "tile": transposes through local memory, 16 bytes an access on both tile_bytes. For GPUs.
+// Variant "tile": transposes through local memory, 16 bytes an access on both sides. For GPUs.
 #include "core/integers.hpp"
 #include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
@@ -74,7 +74,7 @@ Vectors vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
   return vectors;
 }
 
-// Cost of a tile's row relative to one of 256 bytes: 128 on both tile_bytes cost bytes 6% and floats 8 to 12% on an
+// Cost of a tile's row relative to one of 256 bytes: 128 on both sides cost bytes 6% and floats 8 to 12% on an
 // H200, even where 256 leave a quarter empty (48 x 48 floats: 2961 against 3197 GB/s). Of 64 on one side 51 MB of
 // bytes, NHWC to NCHW and back, took 32 us and a copy takes 28: 1.33, or more of a shorter launch. Rows of 32 bytes are
 // paired with long ones.

@@ -7,7 +7,7 @@
 
 namespace axisloom::ops {
 
-/// Shape and dtype of the result, contiguous. Throws Error(usage) for words, options, lengths or shapes that do not
+/// Shape and dtype of the result, contiguous. Throws Error(usage) for arguments, options, lengths or shapes that do not
 /// fit, and for a reduction of nothing that has no result.
 View reduce_result(const Operation& op, const View& in);
 

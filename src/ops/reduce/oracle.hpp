@@ -1,4 +1,4 @@
-// The reference for every reduction: plain loops over all axes on host memory, and how far a right result may be from
+// The oracle of every reduction: plain loops over all axes on host memory, and how far a right result may be from
 // it.
 #pragma once
 
