@@ -274,7 +274,7 @@ bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
   if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
   const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };
   return error.code() == Errc::unsupported &&
-         ((!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot be ordered on this device")) ||
+         ((!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot order the groups")) ||
           named("its kernel is written for"));
 }
 

@@ -83,7 +83,7 @@ TEST(View, ValidationNamesTheFault) {
   view.align = 24;
   EXPECT_NE(refusal(view).find("alignment of 24"), std::string::npos);
   view.align = 2;
-  EXPECT_NE(refusal(view).find("multiple of 2 bytes"), std::string::npos);
+  EXPECT_NE(refusal(view).find("aligned to 2 bytes"), std::string::npos);
   view.align = 0;
   EXPECT_NE(refusal(view), "accepted");
 }
