@@ -38,9 +38,9 @@ struct Case {
   std::optional<Errc> expect;  // the error that must come of it
 };
 
-/// A case is  [slow] OP DTYPE SHAPE ARGUMENT... [NAME=VALUE...] [--FLAG...] [in-place] [one-buffer]  with the operation's
-/// arguments in quotes where they hold blanks. Several inputs have their shapes, and dtypes unless they agree, separated by
-/// commas:
+/// A case is  [slow] OP DTYPE SHAPE ARGUMENT... [NAME=VALUE...] [--FLAG...] [in-place] [one-buffer]  with the
+/// operation's arguments in quotes where they hold blanks. Several inputs have their shapes, and dtypes unless they
+/// agree, separated by commas:
 ///   einsum f32 3x4,4x5 "i k, k j -> i j"
 /// Among the values, besides lengths and options of the operation:
 ///   in-strides= out-strides= in-offset= out-offset= align= in-align= out-align= candidate= config=NAME:VALUE index=

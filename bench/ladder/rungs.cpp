@@ -68,8 +68,9 @@ Lesson image_transpose() {
           {.name = "tiled-local+4x4-per-item",
            .candidate = "tile",
            .settings = per_item,
-           .why = "16 x 16 items move 4 x 4 elements each, four to an access, and transpose them in registers: a quarter "
-                  "of the loads, and bytes travel as words."},
+           .why =
+               "16 x 16 items move 4 x 4 elements each, four to an access, and transpose them in registers: a quarter "
+               "of the loads, and bytes travel as words."},
           {.name = "diagonal",
            .candidate = "tile",
            .settings = diagonal,
@@ -230,15 +231,14 @@ Lesson vector_copy() {
                   {.why = "Eight elements an access: of floats twice 16 bytes where nothing is wider, which leaves the "
                           "instructions as many as before.",
                    .on_cpu = "Eight elements an access: of floats 32 bytes, a register of AVX.",
-                   .on_cuda =
-                       "Eight elements an access. For floats the intrinsic is only emulated, by two accesses of 16 bytes."}),
-          vectors(
-              "vec16", 16, direct,
-              {.why = "Sixteen elements an access: of floats four times 16 bytes where nothing is wider.",
-               .on_cpu = "Sixteen elements an access: of floats 64 bytes, a cache line and a register of AVX-512.",
-               .on_cuda =
-                   "Sixteen elements an access. For floats the intrinsic is only emulated, by four accesses of 16 bytes, "
-                   "and neighbours no longer read side by side."}),
+                   .on_cuda = "Eight elements an access. For floats the intrinsic is only emulated, by two accesses of "
+                              "16 bytes."}),
+          vectors("vec16", 16, direct,
+                  {.why = "Sixteen elements an access: of floats four times 16 bytes where nothing is wider.",
+                   .on_cpu = "Sixteen elements an access: of floats 64 bytes, a cache line and a register of AVX-512.",
+                   .on_cuda = "Sixteen elements an access. For floats the intrinsic is only emulated, by four accesses "
+                              "of 16 bytes, "
+                              "and neighbours no longer read side by side."}),
           vectors(
               "misaligned", 4, direct,
               {.change = Change::misaligned,
@@ -249,9 +249,9 @@ Lesson vector_copy() {
                .on_cpu =
                    "As vec4, but both arrays begin one element behind an aligned address. A CPU's vector accesses may "
                    "do so, and cost more only where they cross a cache line.",
-               .on_cuda =
-                   "As vec4, but both arrays begin one element behind an aligned address. The intrinsic is then emulated "
-                   "by single elements: right, and slower."}),
+               .on_cuda = "As vec4, but both arrays begin one element behind an aligned address. The intrinsic is then "
+                          "emulated "
+                          "by single elements: right, and slower."}),
           vectors(
               "async", 4, async,
               {.over = "vec4",

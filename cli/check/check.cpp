@@ -263,8 +263,7 @@ void add_check(CLI::App& app, Context& context) {
                    "Number of random cases, drawn from --seed (default: a new seed each time)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber.description(""));
-  command->add_option("--part", options->part, "Run part I of K: every K-th case from the I-th on")
-      ->type_name("I/K");
+  command->add_option("--part", options->part, "Run part I of K: every K-th case from the I-th on")->type_name("I/K");
   command->add_option("--candidate", options->candidate, "Force this candidate; all: force each that accepts, in turn")
       ->type_name("NAME");
   command

@@ -38,7 +38,8 @@ std::string refused_unasked(const CandidateInfo& info, const DeviceInfo& device,
   if (forced) return {};
   if (!info.chosen_on.contains(device.kind)) return "runs here only when it is asked for by name";
   for (const auto& [name, value] : options.configuration)
-    if (!has_tunable(info, name, value)) return "does not have a tunable " + name + " that accepts " + std::to_string(value);
+    if (!has_tunable(info, name, value))
+      return "does not have a tunable " + name + " that accepts " + std::to_string(value);
   return {};
 }
 

@@ -60,7 +60,8 @@ std::string missing_remedy(const IcdSearch& search) {
   };
   const std::string driver[] = {"libnvidia-opencl.so.1"};
   if (std::ranges::none_of(search.files, names_nvidia) && DynamicLibrary(driver))
-    return "register NVIDIA's driver with the OpenCL loader: echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd";
+    return "register NVIDIA's driver with the OpenCL loader: echo libnvidia-opencl.so.1 > "
+           "/etc/OpenCL/vendors/nvidia.icd";
   return "install an OpenCL driver (Debian, Ubuntu: apt install pocl-opencl-icd)";
 }
 
