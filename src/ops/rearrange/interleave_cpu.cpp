@@ -96,9 +96,11 @@ Launches launch_interleave_cpu(const MoveProblem& problem, const Interleaved& ax
   core::Loops walked = core::without(move.axes, axes.lanes, axes.along);
   walked.push_back(core::over_blocks(along, segment));
   // Every step shows where there are many short rows: 512 images of 7 x 7 pixels of four floats take two cores of a
-  // Xeon 0.024 ms, and 0.041 with two steps too many; of 16 bytes 0.17 ms either way, so these have fewer kernels.
-  constexpr i64 many_lanes = 16;
-  const Ranks ranks = axes.pitch < many_lanes ? Ranks::fine : Ranks::coarse;
+  // Xeon 0.024 ms, and 0.041 with two steps too many; 2048 of eight bytes an EPYC 9005 0.094, and 0.105. Pixels that
+  // take longer have fewer kernels: of 16 bytes 0.17 ms on the Xeon and of eight floats 0.072 on the EPYC either way.
+  constexpr i64 many_lanes = 16, long_pixel = 32;  // lanes, and bytes of a pixel
+  const bool slow = axes.pitch >= many_lanes || axes.pitch * move.element >= long_pixel;
+  const Ranks ranks = slow ? Ranks::coarse : Ranks::fine;
   write_walk(walked, move.tail ? 1 : 0, ranks, problem.index_bits, params, launch.defines());
   write_tail_params(move, problem.index_bits, params);
   params.extent_i = along.extent;

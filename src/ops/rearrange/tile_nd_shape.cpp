@@ -68,7 +68,7 @@ std::vector<Cut> cuts_of(const core::Move& move, const std::vector<int>& chain, 
       cuts.push_back({whole, even});
   }
   std::ranges::sort(cuts);
-  cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   return cuts;
 }
 
