@@ -100,7 +100,8 @@ TEST_F(ChooseProfiles, WhoeverTakesAProblemFitsTheDevice) {
         EXPECT_GT(candidate.seconds, 0);
         PlanOptions forced;
         forced.candidate = candidate.name;
-        for (const Launch& launch : plan(what.op, views, device, forced).impl()->launches) {
+        const Plan planned = plan(what.op, views, device, forced);
+        for (const Launch& launch : planned.impl()->launches) {
           EXPECT_LE(launch.geometry.items, profile.model.max_group);
           EXPECT_LE(launch.geometry.local_bytes, profile.model.local_memory_max);
         }
