@@ -29,7 +29,7 @@ inline constexpr Kinds no_kind{};
 struct CandidateInfo {
   std::string_view name;     // "tile"
   std::string_view summary;  // one sentence
-  std::span<const Tunable> tunables;
+  std::vector<Tunable> tunables;
   core::EnumSet<Api> runtimes = core::EnumSet<Api>::all();  // that its kernel is written for
   Kinds runs_on = Kinds::all();                             // devices that its kernel is written for
   Kinds chosen_on = Kinds::all();  // devices on which it competes; on others it has to be asked for by name

@@ -10,22 +10,20 @@ namespace {
 
 enum Style : i64 { interleaved, sequential, unrolled, shuffled, atomic };
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
-      {"style",
-       sequential,
-       {interleaved, sequential, unrolled, shuffled, atomic},
-       "",
-       "the tree: 0 interleaved, 1 sequential, 2 unrolled, 3 by shuffles, 4 none but an atomic counter"},
-      {"packet", 4, {1, 2, 4}, "elements", "that an item loads at once, up to 16 bytes; the lesson's uint4"},
-      {"loads", 2, {1, 2, 4, 8}, "packets", "that an item adds on load; the lesson's two"},
-      {"items", 256, {64, 128, 256, 512}, "work-items", "group size; the lesson's 256"},
-      {"launches",
-       2,
-       {1, 2},
-       "launches",
-       "1: the last group to finish adds up; 2: a second launch does, as the host did"}};
-  return list;
+std::vector<Tunable> tunables() {
+  return {{"style",
+           sequential,
+           {interleaved, sequential, unrolled, shuffled, atomic},
+           "",
+           "the tree: 0 interleaved, 1 sequential, 2 unrolled, 3 by shuffles, 4 none but an atomic counter"},
+          {"packet", 4, {1, 2, 4}, "elements", "that an item loads at once, up to 16 bytes; the lesson's uint4"},
+          {"loads", 2, {1, 2, 4, 8}, "packets", "that an item adds on load; the lesson's two"},
+          {"items", 256, {64, 128, 256, 512}, "work-items", "group size; the lesson's 256"},
+          {"launches",
+           2,
+           {1, 2},
+           "launches",
+           "1: the last group to finish adds up; 2: a second launch does, as the host did"}};
 }
 
 std::string refusal(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -17,8 +17,8 @@ constexpr i64 swizzle_bytes = 1024;  // after which the pattern of the swizzle r
 constexpr double of_tile = 1.02;     // of what "tile" takes: 16384 x 16384 floats on an H200 at 4008 GB/s, not at 4103
 constexpr i64 barrier_bytes = 16;    // 8, in whole packets
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"side",
        0,
        {0, 128, 256, 512},
@@ -27,7 +27,6 @@ const std::vector<Tunable>& tunables() {
        "16 to 32 KiB"},
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size; they only transpose the tile"},
   };
-  return list;
 }
 
 // A tile is square, and so are the boxes' numbers on both sides.
@@ -100,9 +99,8 @@ Launches launch_tma(const MoveProblem& problem, const Tile& tile, i64 items) {
   const core::Move& move = problem.move;
   const TileAxes axes = *tile_axes(move);
   const i64 element = move.element;
-  MoveLaunch launch("tma", move, items, tile.local_bytes());
-  launch.launch.kernel.file = "lessons/tma.kernel";
-  write_tile_walk(move, axes, {tile.side, tile.side, true}, problem.index_bits, launch.params, launch.defines());
+  MoveLaunch launch("lessons/tma", problem, {items, tile.local_bytes()});
+  launch.walk_tiles(axes, {tile.side, tile.side, true});
   launch.defines().set("TILE_I", tile.side).set("TILE_O", tile.side).set("LOCAL_BYTES", tile.local_bytes());
   launch.defines().set("ELEMENT_BYTES", element).set("VECTOR_I", 16 / element);
   launch.defines().set("ROWS", element <= 4 ? 4 : 16 / element);

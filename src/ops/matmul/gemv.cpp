@@ -8,8 +8,8 @@
 namespace axisloom::ops {
 namespace {
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
       {"wide", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "side by side along k; 0: by k"},
       {"width", 0, {0, 1, 2, 4, 8, 16, 64, 256, 512, 1024}, "sums", "of one item; 0: by orientation and device"},
@@ -20,7 +20,6 @@ const std::vector<Tunable>& tunables() {
        "of k that a group takes; 0: by size, to fill the device",
        true},
   };
-  return list;
 }
 
 // Of the peak, where arithmetic and not memory bounds (an estimate).

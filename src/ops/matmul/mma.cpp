@@ -14,8 +14,8 @@ namespace {
 
 constexpr i64 warp_items = 32;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"block_m", 0, {0, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
       {"block_n", 0, {0, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
       {"warp_m", 0, {0, 16, 32, 64}, "rows", "of C in a warp's registers; 0: by type and size"},
@@ -36,7 +36,6 @@ const std::vector<Tunable>& tunables() {
       {"resident", 0, {0, 1, 2, 3, 4}, "groups", "of a compute unit that registers are fitted to; 0: by block"},
       split_tunable(),
   };
-  return list;
 }
 
 /// What is compiled for a type, and the share of `unit_operations` that it is predicted to reach: measured of blocks of

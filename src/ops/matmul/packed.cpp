@@ -29,8 +29,8 @@ constexpr i64 groups_per_unit = 4;  // at least
 constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
 constexpr i64 most_panels = 64;     // of A that a group takes where it keeps their sums from slice to slice of k
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"vectors", 0, {0, 1, 2, 3}, "vectors", "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
       {"block", 512, {64, 128, 256, 512, 1024, 2048}, "KiB", "panels of A that a group takes against one panel of B"},
       {"slice",
@@ -42,7 +42,6 @@ const std::vector<Tunable>& tunables() {
        "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 1.33 and 1.30, 128 "
        "1.28 and 1.24"},
   };
-  return list;
 }
 
 struct Shape {

@@ -32,11 +32,10 @@ constexpr double converting = 2.4;
 // took 5 ps each.
 constexpr double output_operations = 165;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size; 0: 256, on a CPU 1"},
   };
-  return list;
 }
 
 double gpu_seconds(const ProductProblem& problem, const DeviceModel& device) {

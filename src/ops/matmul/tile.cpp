@@ -10,8 +10,8 @@
 namespace axisloom::ops {
 namespace {
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"block_m", 0, {0, 16, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
       {"block_n", 0, {0, 16, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
       {"tile_m", 0, {0, 1, 2, 4, 8, 16}, "rows", "of C in an item's registers; 0: by type"},
@@ -28,7 +28,6 @@ const std::vector<Tunable>& tunables() {
       {"async", 0, {0, 1}, "", "1: tiles by asynchronous copies; both operands then lie along m and n"},
       split_tunable(),
   };
-  return list;
 }
 
 /// Blocks that are compiled for a type of sums, and how fast a compute unit makes them. Measured of f32 on an H200 (but

@@ -20,8 +20,8 @@ constexpr i64 element = 2;           // bytes
 constexpr i64 items = 3 * 128;       // one more warpgroup fetches
 constexpr i64 swizzle_bytes = 1024;  // after which the pattern of the swizzle repeats
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"block_n",
        0,
        {0, 128, 256},
@@ -40,7 +40,6 @@ const std::vector<Tunable>& tunables() {
        "rows of blocks that groups walk down before they move along n. 4096 x 4096: 648 with 4, 647 with 8, 643 with "
        "16"},
   };
-  return list;
 }
 
 /// Columns of a block, stages of the ring, and the share of the tensor cores' rate that a block reaches: of what the

@@ -6,6 +6,11 @@
 
 namespace axisloom::ops {
 
+MoveProblem MoveProblem::as(core::Move other) const {
+  const int bits = core::fits_32_bits(other) ? index_bits : 64;
+  return {std::move(other), bits};
+}
+
 std::optional<TileAxes> tile_axes(const core::Move& move) {
   TileAxes found{-1, -1};
   i64 in_extent = 0, out_extent = 0;
@@ -20,10 +25,8 @@ std::optional<TileAxes> tile_axes(const core::Move& move) {
 
 bool tail_fits_tiles(const core::Move& move, const TileAxes& axes) {
   if (!move.tail) return true;
-  if (move.tail->outer == axes.in || move.tail->outer == axes.out) return false;
-  if (move.tail->inner == axes.in) return !move.tail->fill;
-  if (move.tail->inner == axes.out) return move.tail->fill;
-  return true;
+  if (axes.has(move.tail->outer)) return false;
+  return !axes.has(move.tail->inner) || move.tail->fill == (move.tail->inner == axes.out);
 }
 
 bool keeps_fastest_axis(const core::Move& move) {
@@ -76,6 +79,26 @@ core::Move in_pieces(core::Move move, i64 bytes) {
   if (move.tail && move.tail->inner + 1 == int(move.axes.size())) move.tail->count *= pieces;
   move.element = bytes;
   return move;
+}
+
+std::optional<Pixels> pixel_axes(const core::Move& move, const std::function<bool(const Pixels&)>& takes) {
+  const int count = int(move.axes.size());
+  for (int lanes = 0; lanes < count; ++lanes) {
+    const core::Loop& l = move.axes[lanes];
+    for (int along = 0; along < count && l.extent > 1; ++along) {
+      const core::Loop& n = move.axes[along];
+      const bool split = l.in == 1 && n.in >= l.extent && n.out == 1;
+      const bool joined = l.out == 1 && n.out == l.extent && n.in == 1;
+      const Pixels pixels{lanes, along, split ? n.in : n.out, split};
+      if ((split || joined) && takes(pixels)) return pixels;
+    }
+  }
+  return std::nullopt;
+}
+
+bool tail_fits_pixels(const core::Move& move, const Pixels& pixels) {
+  return !move.tail ||
+         (move.tail->inner == pixels.lanes && move.tail->outer != pixels.along && move.tail->fill != pixels.split);
 }
 
 Tunable stream_tunable() {

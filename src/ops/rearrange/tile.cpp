@@ -12,8 +12,8 @@ namespace {
 enum Order : i64 { along_rows = 0, down_columns = 1, diagonal = 2 };
 enum Layout : i64 { straight = 0, padded = 1, swizzled = 2 };
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"tile_in",
        0,
        {0, 16, 32, 64, 128, 256, 512, 1024, 2048},
@@ -44,13 +44,12 @@ const std::vector<Tunable>& tunables() {
        "rows",
        "of the tile that an item transposes at a time in its registers; 0: what makes up 16 bytes, at most 4"},
   };
-  return list;
 }
 
 // All that follows from element size, alignment and configuration; in elements unless it says bytes.
 struct Shape {
   i64 tile_i, tile_o, rows, vector_i, vector_o, items, chunks, pitch;
-  i64 local_bytes() const { return tile_i * pitch * 16; }
+  Group group() const { return {items, tile_i * pitch * 16}; }
   i64 loads() const { return tile_i / vector_i * tile_o / rows; }  // of all items together
   i64 stores() const { return tile_i * (tile_o / vector_o); }
 };
@@ -183,16 +182,15 @@ double predicted_seconds(const core::Move& move, const TileAxes& axes, const Sha
 Launches launch_tile(const MoveProblem& problem, const TileAxes& axes, const Shape& shape,
                      const Configuration& values) {
   const core::Move& move = problem.move;
-  MoveLaunch launch("tile", move, shape.items, shape.local_bytes());
-  write_tile_walk(move, axes, {shape.tile_i, shape.tile_o, values.at("order") == down_columns}, problem.index_bits,
-                  launch.params, launch.defines());
-  write_tail_params(move, problem.index_bits, launch.params);
+  MoveLaunch launch("rearrange/tile", problem, shape.group());
+  launch.walk_tiles(axes, {shape.tile_i, shape.tile_o, values.at("order") == down_columns});
+  launch.write_tail();
+  launch.define_element();
   launch.defines().set("TAIL_WALKED", move.tail && !axes.has(move.tail->inner));
   launch.defines().set("TILE_I", shape.tile_i).set("TILE_O", shape.tile_o).set("ROWS", shape.rows);
   launch.defines().set("VECTOR_I", shape.vector_i).set("VECTOR_O", shape.vector_o);
   launch.defines().set("LAYOUT", values.at("layout")).set("ORDER", values.at("order"));
   launch.defines().set("STREAM", values.at("stream"));
-  launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
   return launch.done(launch.params.work);
 }
 
@@ -208,7 +206,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   values["tile_out"] = shape.tile_o * move.element;
   values["items"] = shape.items;
   values["rows"] = shape.rows;
-  return {.group = {shape.items, shape.local_bytes()},
+  return {.group = shape.group(),
           .seconds = predicted_seconds(move, *axes, shape, device),
           .configuration = values,
           .launches = [=, &problem] { return launch_tile(problem, *axes, shape, values); }};

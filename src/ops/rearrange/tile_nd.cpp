@@ -16,8 +16,8 @@ static_assert(arguments_fit(sizeof(TileNdParams), 2));
 
 constexpr i64 long_row = 128;  // bytes that coalesce without a detour
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"bytes",
        16384,
        {4096, 8192, 16384, 32768},
@@ -38,7 +38,6 @@ const std::vector<Tunable>& tunables() {
        "sooner"},
       {"access", 4, {1, 2, 4}, "bytes", "of an access to smaller elements, where runs begin and end with it"},
   };
-  return list;
 }
 
 /// Bytes of local memory: the tile with its padding; then an offset for each run of the input, and an offset and a
@@ -132,13 +131,11 @@ void write_cuts(const core::Move& move, const TileNd& tile, TileNdParams& params
 }
 
 /// Walked once a tile, so few ranks; the kernel takes its parameters in a structure of its own.
-void write_tile_nd_walk(const core::Move& move, const TileNd& tile, int index_bits, TileNdParams& params,
-                        jit::Defines& defines) {
-  const core::Loops walked = walk_of(move, tile);
-  MoveParams walk{};
-  const int padding = write_walk(walked, 0, Ranks::coarse, index_bits, walk, defines, sizeof(TileNdParams));
-  const int last = padding + int(walked.size()) - 1;
-  defines.set("AXIS_I", last - 1).set("AXIS_O", last);
+void write_tile_nd_walk(const TileNd& tile, MoveLaunch& launch, TileNdParams& params) {
+  const core::Loops walked = walk_of(launch.problem.move, tile);
+  const int last = launch.walk(walked, 0, Ranks::coarse, sizeof(TileNdParams)) + int(walked.size()) - 1;
+  launch.defines().set("AXIS_I", last - 1).set("AXIS_O", last);
+  const MoveParams& walk = launch.params;
   std::copy_n(walk.in_stride, MOVE_AXES, params.in_stride);
   std::copy_n(walk.out_stride, MOVE_AXES, params.out_stride);
   std::copy_n(walk.extent, MOVE_AXES, params.extent);
@@ -152,12 +149,14 @@ i64 tiles_in(const core::Move& move, const TileNd& tile) {
   return tiles;
 }
 
-Launches launch_tile_nd(const MoveProblem& problem, const core::Move& move, const TileNd& tile, const Group& group,
+Launches launch_tile_nd(const MoveProblem& problem, const TileNd& tile, const Group& group,
                         const Configuration& values) {
+  const core::Move& move = problem.move;
   const TileNdPadding padding = tile_nd_padding(tile, move.element, tile_nd_bytes(values) / move.element);
-  MoveLaunch launch("tile_nd", move, group.items, group.local_bytes);
+  MoveLaunch launch("rearrange/tile_nd", problem, group);
   TileNdParams params{};
-  write_tile_nd_walk(move, tile, problem.index_bits, params, launch.defines());
+  write_tile_nd_walk(tile, launch, params);
+  launch.define_element();
   write_runs(move, tile, group.items, params);
   write_places(tile, padding, params);
   write_cuts(move, tile, params);
@@ -166,7 +165,6 @@ Launches launch_tile_nd(const MoveProblem& problem, const core::Move& move, cons
       .set("MOST_RUNS", most_tile_nd_runs)
       .set("VECTOR", tile.vector);
   launch.defines().set("IN_FLIGHT", tile_nd_in_flight(tile, move.element, values.at("in_flight")));
-  launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
   launch.launch.kernel.resident = unsigned(values.at("resident") / group.items);
   Launches launches = launch.done(tiles_in(move, tile));
   launches.list[0].params = params_bytes(params);
@@ -181,7 +179,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (keeps_fastest_axis(problem.move) && problem.move.axes.back().extent * problem.move.element >= long_row)
     return refuse("rows of " + std::to_string(long_row) + " bytes and more are kept, and coalesce as they are");
   const Group group{wish.at("items"), local_bytes(wish, problem.index_bits)};
-  const core::Move move = widened(problem.move);
+  const MoveProblem wide = problem.as(widened(problem.move));
+  const core::Move& move = wide.move;
   const std::optional<TileNd> tile = chosen_tile_nd(move, wish, device);
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
@@ -189,7 +188,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   return {.group = group,
           .seconds = local_memory_seconds(move, bytes, device) + beginning_seconds,
           .configuration = wish,
-          .launches = [=, &problem] { return launch_tile_nd(problem, move, *tile, group, wish); }};
+          .launches = [=] { return launch_tile_nd(wide, *tile, group, wish); }};
 }
 
 }  // namespace
