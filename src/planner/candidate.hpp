@@ -50,6 +50,16 @@ struct Group {
   i64 local_bytes = 0;
 };
 
+/// A launch of the kernel "rearrange/tile" in rearrange/tile.kernel, by so many groups as are still to be said.
+inline Launch launch_of(const std::string& kernel, const Group& group) {
+  Launch launch;
+  launch.kernel.file = kernel + ".kernel";
+  launch.kernel.kernel = kernel.substr(kernel.find('/') + 1);
+  launch.kernel.items = launch.geometry.items = unsigned(group.items);
+  launch.geometry.local_bytes = std::size_t(group.local_bytes);
+  return launch;
+}
+
 /// What a candidate would do with a problem, or why it does nothing.
 struct Proposal {
   std::string refusal = {};          // empty: it takes the problem

@@ -7,7 +7,6 @@
 #include "ops/rearrange/params.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace axisloom::ops {
 namespace {
@@ -38,40 +37,25 @@ struct Tile {
 };
 
 Tile tile_of(const core::Move& move, const Configuration& values) {
-  i64 bytes = values.at("side");
-  if (bytes == 0) bytes = move.element == 1 ? 128 : move.element <= 4 ? 256 : 512;
+  const i64 bytes = value_or(values, "side", move.element == 1 ? 128 : move.element <= 4 ? 256 : 512);
   return {bytes / move.element, move.element};
 }
 
-/// One array as a map sees it: along its own contiguous axis, across it along the other tile axis, and the third one.
-struct Side {
-  i64 along, across, pitch, matrices, matrix_pitch;  // pitches in elements
-};
-Side side_of(const core::Move& move, const TileAxes& axes, bool output) {
+MappedArray mapped_array(const core::Move& move, const TileAxes& axes, bool output) {
+  const core::Operand side = core::side(output);
   const core::Loop& along = move.axes[output ? axes.out : axes.in];
   const core::Loop& across = move.axes[output ? axes.in : axes.out];
-  const auto pitch = [&](const core::Loop& axis) { return axis.*core::side(output); };
   const core::Loops rest = core::without(move.axes, axes.in, axes.out);
-  Side side{along.extent, across.extent, pitch(across), 1, across.extent * pitch(across)};
-  if (!rest.empty()) side.matrices = rest[0].extent, side.matrix_pitch = pitch(rest[0]);
-  return side;
+  if (rest.empty()) return {along.extent, across.extent, 1, across.*side, across.extent * across.*side};
+  return {along.extent, across.extent, rest[0].extent, across.*side, rest[0].*side};
 }
 
-/// Empty when a tensor map can describe one side.
-std::string indescribable(const Side& side, i64 element) {
-  constexpr i64 most_bytes = i64{1} << 40;
-  constexpr i64 most_coordinate = std::numeric_limits<i32>::max() / 2 - most_box_rows;
-  if (side.pitch < side.along || side.matrix_pitch < side.across * side.pitch || side.matrix_pitch % side.pitch != 0)
+/// Empty when a tensor map can describe an array.
+std::string indescribable(const MappedArray& array, i64 element) {
+  if (array.pitch < array.along || array.matrix_pitch < array.across * array.pitch ||
+      array.matrix_pitch % array.pitch != 0)
     return "tensor maps need rows, and matrices of rows, that follow one another";
-  if (side.matrix_pitch >= most_bytes / element || std::max({side.along, side.across, side.matrices}) > most_coordinate)
-    return "too large for a tensor map";
-  return {};
-}
-
-device::TensorMap map_of(const Side& side, const Tile& tile) {
-  const i64 element = std::min<i64>(tile.element, 8), parts = tile.element / element;
-  return tensor_map(element, {side.along * parts, side.across, side.matrices},
-                    {side.pitch * parts, side.matrix_pitch * parts}, tile.side);
+  return array.is_too_large(element, most_box_rows) ? too_large_for_maps : "";
 }
 
 std::string refusal(const core::Move& move, const Tile& tile, const DeviceModel& device) {
@@ -86,10 +70,10 @@ std::string refusal(const core::Move& move, const Tile& tile, const DeviceModel&
       core::proven_alignment(move, true, axes->out, tensor_alignment) < tensor_alignment)
     return "starts and pitches must be multiples of 16 bytes";
   for (const bool output : {false, true})
-    if (std::string why = indescribable(side_of(move, *axes, output), move.element); !why.empty()) return why;
+    if (std::string why = indescribable(mapped_array(move, *axes, output), move.element); !why.empty()) return why;
   // At the edge of an array the accelerator writes the last 16 bytes of a row whole, zeros behind its end (seen on an
   // H200).
-  if (side_of(move, *axes, true).along * move.element % tensor_alignment != 0)
+  if (move.axes[axes->out].extent * move.element % tensor_alignment != 0)
     return "rows of the output must be multiples of 16 bytes";
   if (tile.side > most_box_rows) return "boxes have at most 256 rows, not " + std::to_string(tile.side);
   return {};
@@ -104,7 +88,8 @@ Launches launch_tma(const MoveProblem& problem, const Tile& tile, i64 items) {
   launch.defines().set("TILE_I", tile.side).set("TILE_O", tile.side).set("LOCAL_BYTES", tile.local_bytes());
   launch.defines().set("ELEMENT_BYTES", element).set("VECTOR_I", 16 / element);
   launch.defines().set("ROWS", element <= 4 ? 4 : 16 / element);
-  for (LaunchBuffer& buffer : launch.launch.buffers) buffer.map = map_of(side_of(move, axes, buffer.view == 1), tile);
+  for (LaunchBuffer& buffer : launch.launch.buffers)
+    buffer.map = tensor_map(mapped_array(move, axes, buffer.view == 1), element, tile.side);
   return launch.done(launch.params.work);
 }
 

@@ -16,18 +16,21 @@ struct Packing {
   i64 groups(i64 k_all, i64 panels_all) const { return ceil_div(k_all, k) * ceil_div(panels_all, panels); }
 };
 Packing packing(bool along_x, i64 panel_row_bytes) {
-  constexpr i64 run = 6 << 10;  // bytes of a run
-  if (along_x) return {16, std::max<i64>(1, run / panel_row_bytes)};
-  return {4096, 1};
+  constexpr i64 band = 16, run_bytes = 6 << 10, whole_panel = 4096;  // k's, bytes, k's; estimates
+  if (along_x) return {band, std::max<i64>(1, run_bytes / panel_row_bytes)};
+  return {whole_panel, 1};
 }
 
 // Rows of C that are summed in registers: with 3 vectors a row they leave room for B's vectors and a broadcast
 // among 32.
 constexpr i64 tile_rows = 8;
 constexpr i64 vector_bytes = 64;
-constexpr i64 groups_per_unit = 4;  // at least
 constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
-constexpr i64 most_panels = 64;     // of A that a group takes where it keeps their sums from slice to slice of k
+// At least, so that no core waits for long at the end (an estimate).
+constexpr i64 groups_per_unit = 4;
+// Of A that a group takes where it keeps their sums from slice to slice of k: those of 64 are up to 96 KiB of its stack
+// (an estimate).
+constexpr i64 most_panels = 64;
 
 std::vector<Tunable> tunables() {
   return {
@@ -45,14 +48,14 @@ std::vector<Tunable> tunables() {
 }
 
 struct Shape {
-  i64 rows, columns, lanes, vectors, parts, scalar;
+  i64 columns, lanes, vectors, parts, scalar;
   i64 panels_a, panels_b;  // of one point of the batch
   i64 slice;               // of k, that a group takes at a time
   bool slices;             // whether there is more than one
   i64 chunk;               // panels of A that a group takes
   i64 packed_a, packed_b;  // scalars, of the whole batch
   i64 bytes() const { return (packed_a + packed_b) * scalar; }
-  Packing packing_a(const Product& product) const { return packing(product.m.in == 1, rows * parts * scalar); }
+  Packing packing_a(const Product& product) const { return packing(product.m.in == 1, tile_rows * parts * scalar); }
   Packing packing_b(const Product& product) const { return packing(product.n.other == 1, columns * parts * scalar); }
 };
 
@@ -63,21 +66,19 @@ Shape shape_of(const ProductProblem& problem, const Configuration& wish, const D
   shape.scalar = arithmetic.scalar_bytes;
   shape.lanes = vector_bytes / shape.scalar;
   shape.parts = arithmetic.is_complex ? 2 : 1;
-  shape.rows = tile_rows;
-  shape.vectors = wish.at("vectors") != 0 ? wish.at("vectors") : arithmetic.is_complex ? 1 : 3;
+  shape.vectors = value_or(wish, "vectors", arithmetic.is_complex ? 1 : 3);
   shape.columns = shape.lanes * shape.vectors;
-  shape.panels_a = ceil_div(product.m.extent, shape.rows);
+  shape.panels_a = ceil_div(product.m.extent, tile_rows);
   shape.panels_b = ceil_div(product.n.extent, shape.columns);
   const i64 batch = problem.batch_count();
-  shape.packed_a = ceil_div(batch * shape.panels_a * shape.rows * shape.parts * product.k.extent, 64) * 64;
+  shape.packed_a = ceil_div(batch * shape.panels_a * tile_rows * shape.parts * product.k.extent, 64) * 64;
   shape.packed_b = batch * shape.panels_b * shape.columns * shape.parts * product.k.extent;
   shape.slice = wish.at("slice");
   shape.slices = product.k.extent > shape.slice;
   const i64 panel_bytes =
-      std::max<i64>(1, shape.rows * shape.parts * shape.scalar * std::min(product.k.extent, shape.slice));
+      std::max<i64>(1, tile_rows * shape.parts * shape.scalar * std::min(product.k.extent, shape.slice));
   shape.chunk = std::clamp<i64>((wish.at("block") << 10) / panel_bytes, 1,
                                 std::min(shape.panels_a, shape.slices ? most_panels : shape.panels_a));
-  // Every core gets several groups, so that none waits for long at the end.
   const i64 wanted = groups_per_unit * i64(device.units());
   while (shape.chunk > 1 && batch * shape.panels_b * ceil_div(shape.panels_a, shape.chunk) < wanted)
     shape.chunk = ceil_div(shape.chunk, 2);
@@ -97,11 +98,16 @@ i64 put_one_by_one(i64 extent, i64 width, i64 panels, bool copied, i64 k) {
   return (copied ? (panels - extent / width) * width : panels * width) * k;
 }
 
+/// Whether elements are the same in memory and in panels.
+bool is_copied(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f64;
+}
+
 double packing_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
   const i64 k = product.k.extent, scalar = shape.scalar;
-  const bool copies = product.in == Dtype::f32 || product.in == Dtype::f64;
-  const i64 put = put_one_by_one(product.m.extent, shape.rows, shape.panels_a, copies && product.m.in == 1, k) +
+  const bool copies = is_copied(product.in);
+  const i64 put = put_one_by_one(product.m.extent, tile_rows, shape.panels_a, copies && product.m.in == 1, k) +
                   put_one_by_one(product.n.extent, shape.columns, shape.panels_b, copies && product.n.other == 1, k);
   const i64 converted = core::is_small_float(product.in) ? (product.m.extent + product.n.extent) * k : 0;
   const double each =
@@ -111,7 +117,7 @@ double packing_seconds(const ProductProblem& problem, const Shape& shape, const 
 
 double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
-  const double whole = double(shape.panels_a * shape.rows * shape.panels_b * shape.columns) /
+  const double whole = double(shape.panels_a * tile_rows * shape.panels_b * shape.columns) /
                        (double(product.m.extent) * double(product.n.extent));
   const double compute = compute_seconds(product, arithmetic_operations(problem) * whole, efficiency, device);
   return product_time(packing_seconds(problem, shape, device) + compute,
@@ -119,39 +125,39 @@ double predicted_seconds(const ProductProblem& problem, const Shape& shape, cons
 }
 
 /// A launch of either kernel, whose groups are one item.
-ProductLaunch launch_of(const ProductProblem& problem, const Shape& shape, const char* kernel) {
+ProductLaunch packed_launch(const char* kernel, const ProductProblem& problem, const Shape& shape) {
   const Product& product = problem.product;
-  ProductLaunch launch(problem, "packed", kernel, {});
+  ProductLaunch launch("matmul/packed", problem, {});
+  launch.launch.kernel.kernel = kernel;
+  launch.define_orientation();
   jit::Defines& defines = launch.defines();
-  defines.set("ROWS", shape.rows).set("VECTORS", shape.vectors).set("LANES", shape.lanes);
-  write_orientation(product, defines);
+  defines.set("ROWS", tile_rows).set("VECTORS", shape.vectors).set("LANES", shape.lanes);
   defines.set("A_ALONG_K", product.k.in == 1).set("B_ALONG_K", product.k.other == 1);
   const Packing a = shape.packing_a(product), b = shape.packing_b(product);
   defines.set("PACK_K_A", a.k).set("PACK_PANELS_A", a.panels).set("PACK_K_B", b.k).set("PACK_PANELS_B", b.panels);
   defines.set("SLICES", shape.slices).set("SLICE_K", shape.slice).set("MOST_PANELS", most_panels);
-  const bool same = product.in == product.out && (product.in == Dtype::f32 || product.in == Dtype::f64);
+  const bool same = product.in == product.out && is_copied(product.in);
   defines.set("WHOLE_ROWS", same && product.n.out == 1 && !adds_d(product) && !product.relu);
-  launch.params.blocks_m = shape.panels_a;
-  launch.params.blocks_n = shape.panels_b;
+  launch.set_blocks(tile_rows, shape.columns);
   launch.params.packed_b = shape.packed_a;
   return launch;
 }
 
 Launch pack_launch(const ProductProblem& problem, const Shape& shape) {
-  ProductLaunch main = launch_of(problem, shape, "pack");
+  ProductLaunch main = packed_launch("pack", problem, shape);
   main.launch.kernel.contract = false;
   const Product& product = problem.product;
   main.params.packing_a = shape.packing_a(product).groups(product.k.extent, shape.panels_a);
   main.params.packing = main.params.packing_a + shape.packing_b(product).groups(product.k.extent, shape.panels_b);
-  return main.into_workspace(shape.scalar, problem.batch_count() * main.params.packing);
+  return main.into(workspace_of(shape.scalar), problem.batch_count() * main.params.packing);
 }
 
 Launch multiply_launch(const ProductProblem& problem, const Shape& shape) {
-  ProductLaunch main = launch_of(problem, shape, "multiply");
+  ProductLaunch main = packed_launch("multiply", problem, shape);
   main.launch.buffers = {workspace_of(shape.scalar)};
   main.params.chunk = shape.chunk;
   main.params.chunks = ceil_div(shape.panels_a, shape.chunk);
-  return main.into_result(problem, problem.batch_count() * shape.panels_b * main.params.chunks);
+  return main.into_result(problem.batch_count() * shape.panels_b * main.params.chunks);
 }
 
 Launches launch_packed(const ProductProblem& problem, const Shape& shape) {

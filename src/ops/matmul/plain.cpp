@@ -70,9 +70,9 @@ ProductProblem flattened(const ProductProblem& problem) {
 
 Launches launch_plain(const ProductProblem& problem, i64 items) {
   const ProductProblem flat = flattened(problem);
-  ProductLaunch main(flat, "plain", "plain", {items});
+  ProductLaunch main("matmul/plain", flat, {items});
   main.params.per_group = items > 1 ? items : std::max<i64>(1, group_terms / (problem.product.k.extent + 1));
-  return {{main.into_result(flat, ceil_div(main.params.work, main.params.per_group))}};
+  return {{main.into_result(ceil_div(main.params.work, main.params.per_group))}};
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -75,9 +75,6 @@ struct Shape {
   Parts parts;
   i64 items() const { return m / tile_m * (n / tile_n); }
   Group group() const { return {items(), buffers * step * (m + n + 2 * strip) * accumulator}; }
-  i64 groups(const ProductProblem& problem) const {
-    return ceil_div(problem.product.m.extent, m) * ceil_div(problem.product.n.extent, n) * problem.batch_count();
-  }
 };
 
 /// Those whose rates a shape is taken to have: the first that are no larger.
@@ -117,15 +114,12 @@ void set_vectors(const Product& product, i64 access, Shape& shape) {
 Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Configuration& values) {
   const Product& product = problem.product;
   const Arithmetic arithmetic = arithmetic_of(product.in);
-  const auto value = [&](const char* name, i64 otherwise) {
-    return values.at(name) == 0 ? otherwise : values.at(name);
-  };
   Shape shape{};
-  shape.m = value("block_m", blocks.m);
-  shape.n = value("block_n", blocks.n);
-  shape.tile_m = value("tile_m", blocks.tile_m);
-  shape.tile_n = value("tile_n", blocks.tile_n);
-  shape.step = value("step_k", blocks.step);
+  shape.m = value_or(values, "block_m", blocks.m);
+  shape.n = value_or(values, "block_n", blocks.n);
+  shape.tile_m = value_or(values, "tile_m", blocks.tile_m);
+  shape.tile_n = value_or(values, "tile_n", blocks.tile_n);
+  shape.step = value_or(values, "step_k", blocks.step);
   shape.strip = arithmetic.is_complex ? 1 : 16 / arithmetic.scalar_bytes;
   shape.strip = std::min({shape.strip, shape.tile_m, shape.tile_n});
   shape.buffers = values.at("buffers");
@@ -146,7 +140,7 @@ std::vector<i64> possible_parts(const ProductProblem& problem, const Shape& shap
   constexpr i64 least_block = 64 * 64, least_k = 256, most_bytes = i64{64} << 20;
   std::vector<i64> list{1};
   if (device.is_cpu() || shape.m * shape.n < least_block) return list;
-  const i64 groups = std::max<i64>(1, shape.groups(problem)), units = i64(device.units());
+  const i64 groups = std::max<i64>(1, problem.blocks(shape.m, shape.n)), units = i64(device.units());
   for (const i64 parts : {i64{2}, i64{3}, i64{4}, i64{5}, units / groups, 2 * units / groups})
     if (parts > 1 && problem.product.k.extent / parts >= least_k && partial_bytes(problem, parts) <= most_bytes)
       list.push_back(parts);
@@ -180,7 +174,7 @@ double unit_seconds(const Product& product, const Blocks& rates, double operatio
 
 double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
-  const i64 groups = shape.groups(problem) * shape.parts.count, units = i64(device.units());
+  const i64 groups = problem.blocks(shape.m, shape.n) * shape.parts.count, units = i64(device.units());
   const int launches = shape.parts.count > 1 ? 2 : 1;
   const double operations = arithmetic_of(product.in).operations() *
                             double(shape.m * shape.n * std::min(shape.parts.k_per_group, product.k.extent));
@@ -245,18 +239,16 @@ Configuration resolved(Configuration values, const Shape& shape) {
 
 Launches launch_tile(const ProductProblem& problem, const Shape& shape, const Configuration& values,
                      const DeviceModel& device) {
-  const Product& product = problem.product;
-  ProductLaunch main(problem, "tile", "tile", shape.group());
+  ProductLaunch main("matmul/tile", problem, shape.group());
   main.launch.kernel.resident = unsigned(values.at("resident"));
   jit::Defines& defines = main.defines();
   defines.set("BLOCK_M", shape.m).set("BLOCK_N", shape.n).set("TILE_M", shape.tile_m).set("TILE_N", shape.tile_n);
   defines.set("STEP_K", shape.step).set("STRIP", shape.strip).set("BUFFERS", shape.buffers);
   defines.set("VECTOR_A", shape.vector_a).set("VECTOR_B", shape.vector_b).set("VECTOR_C", shape.vector_c);
   defines.set("ASYNC", values.at("async")).set("BAND", values.at("band"));
-  write_orientation(product, defines);
-  main.params.blocks_m = ceil_div(product.m.extent, shape.m);
-  main.params.blocks_n = ceil_div(product.n.extent, shape.n);
-  return in_parts(std::move(main), problem, shape.parts, shape.groups(problem), device);
+  main.define_orientation();
+  main.set_blocks(shape.m, shape.n);
+  return in_parts(std::move(main), shape.parts, problem.blocks(shape.m, shape.n), device);
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -26,12 +26,9 @@ int rank_class(int axes, Ranks ranks) {
 
 }  // namespace
 
-MoveLaunch::MoveLaunch(const std::string& kernel, const MoveProblem& problem, const Group& group) : problem(problem) {
+MoveLaunch::MoveLaunch(const std::string& kernel, const MoveProblem& problem, const Group& group)
+    : launch(launch_of(kernel, group)), problem(problem) {
   const core::Move& move = problem.move;
-  launch.kernel.file = kernel + ".kernel";
-  launch.kernel.kernel = kernel.substr(kernel.find('/') + 1);
-  launch.kernel.items = launch.geometry.items = unsigned(group.items);
-  launch.geometry.local_bytes = std::size_t(group.local_bytes);
   launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
 }
 
