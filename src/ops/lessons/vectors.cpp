@@ -63,8 +63,7 @@ Shape shape_of(i64 element, const Configuration& values, const DeviceModel& devi
   shape.way = values.at("way");
   const i64 packet = (shape.width == 3 ? 4 : shape.width) * shape.element;  // three take the room of four
   const i64 in_flight = std::clamp<i64>(in_flight_bytes / packet, 1, most_in_flight);
-  shape.accesses = values.at("accesses");
-  if (shape.accesses == 0) shape.accesses = cpu ? cpu_item_bytes / packet : in_flight;
+  shape.accesses = value_or(values, "accesses", cpu ? cpu_item_bytes / packet : in_flight);
   shape.in_flight = std::min(shape.accesses, in_flight);
   shape.items = values.at("items");
   if (shape.items == 0)
@@ -94,7 +93,7 @@ void define_packets(const Shape& shape, MoveLaunch& launch) {
 Launches launch_vectors(const MoveProblem& problem, const Shape& shape, bool cpu) {
   static constexpr const char* ways[] = {"WAY_DIRECT",  "WAY_ASYNC", "WAY_DOUBLE",
                                          "WAY_STRIDED", "WAY_AHEAD", "WAY_STREAM"};
-  MoveLaunch launch("lessons/vectors", problem.as(in_pieces(problem.move, 8)), shape.group());
+  MoveLaunch launch("lessons/vectors", problem.as(counted_in(problem.move, shape.element)), shape.group());
   const i64 segment = launch.walk_segments(shape.segment);
   launch.defines().set("SEVERAL_RUNS", cpu).set("WIDTH", shape.width).set("WAY", ways[shape.way]);
   launch.defines().set("ACCESSES", shape.accesses).set("IN_FLIGHT", shape.in_flight);

@@ -184,10 +184,8 @@ Best<Shape> best_shape(const ProductProblem& problem, const Configuration& wish,
   Best<Shape> best;
   for (const Blocks& blocks : blocks_for(problem.product.in)) {
     Shape shape = shape_of(problem, blocks, wish, device);
-    if (std::string why = impossible(problem.product, shape, device); !why.empty()) {
-      best.refusal = std::move(why);
-      continue;
-    }
+    best.refusal = impossible(problem.product, shape, device);
+    if (!best.refusal.empty()) continue;
     fit_registers(problem.product, shape);
     best.offer(shape, predicted_seconds(problem, shape, device));
   }

@@ -203,10 +203,8 @@ Best<Shape> best_shape(const ProductProblem& problem, const Configuration& wish,
   for (const Blocks& blocks : blocks_for(problem.product.in)) {
     const Shape whole = shape_of(problem, blocks, wish);
     if (!worth_a_kernel(blocks, whole, problem.product)) continue;
-    if (std::string why = impossible(whole, device); !why.empty()) {
-      best.refusal = why;
-      continue;
-    }
+    best.refusal = impossible(whole, device);
+    if (!best.refusal.empty()) continue;
     for (const i64 parts : possible_parts(problem, whole, wish.at("split"), device)) {
       Shape shape = whole;
       split_shape(problem, parts, shape);

@@ -109,11 +109,8 @@ Best<Blocks> best_blocks(const ProductProblem& problem, const Configuration& wis
   for (Blocks blocks : shapes) {
     if (value_or(wish, "block_n", blocks.n) != blocks.n) continue;
     blocks.stages = value_or(wish, "stages", blocks.stages);
-    std::string beyond = beyond_limits(device, blocks.group());
-    if (beyond.empty())
-      best.offer(blocks, predicted_seconds(problem, blocks, device));
-    else
-      best.refusal = std::move(beyond);
+    best.refusal = beyond_limits(device, blocks.group());
+    if (best.refusal.empty()) best.offer(blocks, predicted_seconds(problem, blocks, device));
   }
   return best;
 }

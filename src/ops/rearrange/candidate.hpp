@@ -46,12 +46,10 @@ bool keeps_fastest_axis(const core::Move& move);
 /// Bytes, up to `limit`, of the widest access that starts, lengths and tail of a move allow which keeps its fastest
 /// axis.
 i64 packet_bytes(const core::Move& move, i64 limit);
-/// The same move counted in packets of `bytes`.
-core::Move in_packets(core::Move move, i64 bytes);
+/// The same move counted in larger or smaller elements, of `bytes`. Its fastest axis is kept.
+core::Move counted_in(core::Move move, i64 bytes);
 /// A fastest axis that is kept makes larger elements, where starts allow it and no tail of channels has its place.
 core::Move widened(const core::Move& move);
-/// The same move counted in pieces of `bytes`, or in its elements where these are smaller. Its fastest axis is kept.
-core::Move in_pieces(core::Move move, i64 bytes);
 
 /// Lanes that lie side by side on one side, pixel after pixel, and along which the other side has a run each.
 struct Pixels {

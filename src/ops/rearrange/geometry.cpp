@@ -45,40 +45,29 @@ i64 packet_bytes(const core::Move& move, i64 limit) {
   return std::max(bytes, move.element);
 }
 
-core::Move in_packets(core::Move move, i64 bytes) {
-  const i64 factor = bytes / move.element;
-  if (factor == 1) return move;
-  const int fastest = int(move.axes.size()) - 1;
-  for (int d = 0; d < fastest; ++d) {
-    move.axes[d].in /= factor;
-    move.axes[d].out /= factor;
+core::Move counted_in(core::Move move, i64 bytes) {
+  if (bytes == move.element) return move;
+  if (move.axes.empty()) move.axes.push_back({1, 1, 1});
+  const auto scale = [bytes, element = move.element](i64& count) { count = count * element / bytes; };
+  for (core::Loop& axis : move.axes) {
+    scale(axis.in);
+    scale(axis.out);
   }
-  move.axes.back().extent /= factor;
-  move.in_offset /= factor;
-  move.out_offset /= factor;
-  if (move.tail && move.tail->inner == fastest) move.tail->count /= factor;
+  core::Loop& fastest = move.axes.back();
+  scale(fastest.extent);
+  fastest.in = fastest.out = 1;
+  scale(move.in_offset);
+  scale(move.out_offset);
+  if (move.tail && move.tail->inner + 1 == int(move.axes.size())) scale(move.tail->count);
   move.element = bytes;
   return move;
 }
 
 core::Move widened(const core::Move& move) {
   if (!keeps_fastest_axis(move) || move.tail) return move;
-  core::Move wide = in_packets(move, packet_bytes(move, 16));
+  core::Move wide = counted_in(move, packet_bytes(move, 16));
   core::drop_single_steps(wide.axes);
   return wide;
-}
-
-core::Move in_pieces(core::Move move, i64 bytes) {
-  const i64 pieces = move.element / bytes;
-  if (pieces <= 1) return move;
-  if (move.axes.empty()) move.axes.push_back({1, 1, 1});
-  for (core::Loop& axis : move.axes) axis.in *= pieces, axis.out *= pieces;
-  move.axes.back() = {move.axes.back().extent * pieces, 1, 1};
-  move.in_offset *= pieces;
-  move.out_offset *= pieces;
-  if (move.tail && move.tail->inner + 1 == int(move.axes.size())) move.tail->count *= pieces;
-  move.element = bytes;
-  return move;
 }
 
 std::optional<Pixels> pixel_axes(const core::Move& move, const std::function<bool(const Pixels&)>& takes) {

@@ -31,7 +31,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double seconds = transfer_seconds(detour * bytes / access_efficiency(packet, device), device);
   Configuration values = wish;
   values["packet"] = packet;
-  return propose_elements(problem.as(in_packets(move, packet)), values, seconds, device);
+  return propose_elements(problem.as(counted_in(move, packet)), values, seconds, device);
 }
 
 }  // namespace

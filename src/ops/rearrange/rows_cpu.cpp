@@ -39,7 +39,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double head = model::has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
   const double heads = ragged ? device.on_cores(elements / run * share * head) : 0;
   const auto launches = [=, &problem] {
-    MoveLaunch launch("rearrange/rows_cpu", problem.as(in_pieces(problem.move, 1)));
+    MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));
     const i64 segment = launch.walk_segments(wish.at("segment"));
     launch.defines().set("STREAM", stream);
     return launch.done(launch.split_into_groups(group_bytes, segment));

@@ -56,7 +56,7 @@ struct Runs {
 /// None where the fastest axis is not kept, or no other two are exchanged.
 std::optional<Runs> runs_of(const core::Move& move) {
   if (move.axes.size() < 3 || !keeps_fastest_axis(move)) return std::nullopt;
-  Runs runs{in_pieces(move, 1), {-1, -1}, move.axes.back().extent * move.element};
+  Runs runs{counted_in(move, 1), {-1, -1}, move.axes.back().extent * move.element};
   core::Move& bytes = runs.move;
   bytes.axes.pop_back();
   int nearest = -1;  // of the axes but the output's, that of the shortest step in the input
@@ -95,9 +95,8 @@ Launches launch_runs(const MoveProblem& problem, const Runs& runs, const Configu
   launch.params.tile_o = tile_o;
   launch.defines().set("COLUMNS", columns).set("STAGE_ROW", row).set("AHEAD", values.at("ahead"));
   launch.defines().set("QUADS", runs.quads() ? runs.run : 0).set("STREAM", streams(problem.move, values));
-  launch.defines().set("PIECE", runs.piece() <= 16   ? type_of_bytes(runs.piece())
-                                : runs.piece() == 32 ? "u32x8"
-                                                     : "u32x16");
+  launch.defines().set("PIECE",
+                       runs.piece() <= 16 ? type_of_bytes(runs.piece()) : "u32x" + std::to_string(runs.piece() / 4));
   return launch.done(launch.params.work);
 }
 

@@ -14,18 +14,13 @@ std::vector<Tunable> tunables() {
 
 // The two axes that change places; all others must lie the same on both sides.
 std::optional<TileAxes> mirrored_axes(const core::Move& move) {
-  TileAxes found{-1, -1};
-  for (int d = 0; d < int(move.axes.size()); ++d) {
-    const core::Loop& axis = move.axes[d];
-    if (axis.in == axis.out) continue;
-    if (found.out >= 0) return std::nullopt;
-    (found.in < 0 ? found.in : found.out) = d;
-  }
-  if (found.out < 0 || move.in_offset != move.out_offset) return std::nullopt;
-  const core::Loop& a = move.axes[found.in];
-  const core::Loop& b = move.axes[found.out];
+  std::vector<int> moved;
+  for (int d = 0; d < int(move.axes.size()); ++d)
+    if (move.axes[d].in != move.axes[d].out) moved.push_back(d);
+  if (moved.size() != 2 || move.in_offset != move.out_offset) return std::nullopt;
+  const core::Loop &a = move.axes[moved[0]], &b = move.axes[moved[1]];
   if (a.extent != b.extent || a.in != b.out || a.out != b.in) return std::nullopt;
-  return found;
+  return TileAxes{moved[0], moved[1]};
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -60,13 +60,15 @@ i64 access_bytes(i64 element, i64 proven) {
   return proven >= 4 && element < 4 ? 4 : element;
 }
 
-// Elements per access on the input's and the output's side.
-struct Vectors {
+// What a tile has on the input's and on the output's side.
+struct Sides {
   i64 in, out;
 };
-Vectors vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
-  Vectors vectors{access_bytes(move.element, core::proven_alignment(move, false, axes.in, limit)) / move.element,
-                  access_bytes(move.element, core::proven_alignment(move, true, axes.out, limit)) / move.element};
+
+// Elements per access.
+Sides vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
+  Sides vectors{access_bytes(move.element, core::proven_alignment(move, false, axes.in, limit)) / move.element,
+                access_bytes(move.element, core::proven_alignment(move, true, axes.out, limit)) / move.element};
   // Single elements on one side set the pace: 4 bytes on the other would only be one more kernel.
   if (vectors.in == 1 && vectors.out * move.element < 16) vectors.out = 1;
   if (vectors.out == 1 && vectors.in * move.element < 16) vectors.in = 1;
@@ -96,14 +98,11 @@ i64 fitting_row(i64 extent_bytes) {
 // GB/s on an H200. If all accesses are wide, shorter ones follow short axes: of 64 bytes beside 3136, tiles of 256 x
 // 256 move 556 GB/s there. Beside an axis of at most 32 bytes a long other side grows by what it leaves; where local
 // memory is small, both shrink. Few forms, since each is compiled anew.
-struct TileBytes {
-  i64 in, out;
-};
-TileBytes default_tile_bytes(const core::Move& move, const TileAxes& axes, const Vectors& vectors,
-                             const DeviceModel& device) {
+Sides default_tile_bytes(const core::Move& move, const TileAxes& axes, const Sides& vectors,
+                         const DeviceModel& device) {
   const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   const auto beside = [&](int narrow, int other) { return bytes(narrow) <= 32 && bytes(other) >= 1024; };
-  TileBytes tile_bytes{256, 256};
+  Sides tile_bytes{256, 256};
   if (std::min(vectors.in, vectors.out) * move.element == 16) {
     if (beside(axes.in, axes.out))
       tile_bytes = {32, 2048};
@@ -122,17 +121,12 @@ TileBytes default_tile_bytes(const core::Move& move, const TileAxes& axes, const
 
 Shape shape_of(const core::Move& move, const TileAxes& axes, const Configuration& values, const DeviceModel& device) {
   const i64 element = move.element;
-  const Vectors vectors = vectors_of(move, axes, values.at("access"));
-  const TileBytes tile_bytes = default_tile_bytes(move, axes, vectors, device);
-  const auto side = [&](const char* name, i64 otherwise) {
-    const i64 bytes = values.at(name);
-    return (bytes == 0 ? otherwise : bytes) / element;
-  };
+  const Sides vectors = vectors_of(move, axes, values.at("access"));
+  const Sides tile_bytes = default_tile_bytes(move, axes, vectors, device);
   Shape shape{};
-  shape.tile_i = side("tile_in", tile_bytes.in);
-  shape.tile_o = side("tile_out", tile_bytes.out);
-  shape.rows = values.at("rows");
-  if (shape.rows == 0) shape.rows = element <= 4 ? 4 : 16 / element;
+  shape.tile_i = value_or(values, "tile_in", tile_bytes.in) / element;
+  shape.tile_o = value_or(values, "tile_out", tile_bytes.out) / element;
+  shape.rows = value_or(values, "rows", element <= 4 ? 4 : 16 / element);
   shape.vector_i = vectors.in;
   shape.vector_o = vectors.out;
   shape.chunks = shape.tile_o * element / 16;
@@ -162,17 +156,16 @@ double predicted_seconds(const core::Move& move, const TileAxes& axes, const Sha
   const auto elements = double(move.count());
   const auto run_i = double(std::min(i.extent, shape.tile_i));
   const auto run_o = double(std::min(o.extent, shape.tile_o));
-  const double in =
-      sector_bytes(elements, run_i, 1, move.element, device) / access_efficiency(shape.vector_i * move.element, device);
-  const double out =
-      sector_bytes(elements, run_o, 1, move.element, device) / access_efficiency(shape.vector_o * move.element, device);
+  const double efficiency_i = access_efficiency(shape.vector_i * move.element, device);
+  const double efficiency_o = access_efficiency(shape.vector_o * move.element, device);
+  const double in = sector_bytes(elements, run_i, 1, move.element, device) / efficiency_i;
+  const double out = sector_bytes(elements, run_o, 1, move.element, device) / efficiency_o;
   // A tile that is mostly outside the array still costs its passage through local memory, about half its global
   // traffic.
   const double others = elements / (double(i.extent) * double(o.extent));
   const double tiles = others * double(ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
-  const double width = std::min(access_efficiency(shape.vector_i * move.element, device),
-                                access_efficiency(shape.vector_o * move.element, device));
-  const double passage = tiles * double(shape.tile_i * shape.tile_o * move.element) / width;
+  const double passage =
+      tiles * double(shape.tile_i * shape.tile_o * move.element) / std::min(efficiency_i, efficiency_o);
   const i64 bytes_i = shape.tile_i * move.element;
   const double reading = bytes_i < 64 ? short_reads : row_cost(bytes_i);
   const double rows = (reading + row_cost(shape.tile_o * move.element)) / 2;
