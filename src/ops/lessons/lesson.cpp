@@ -79,8 +79,7 @@ Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, 
   main.launch.kernel.file = "lessons/lesson.kernel";
   const std::size_t run = problem.reduction.loops().size() - 1;
   const bool wide = scalars > 1 && proven_alignment(problem.reduction, run) >= scalars * problem.scalar_bytes();
-  main.defines().set("STYLE", names[style]).set("LOADS", values.at("loads"));
-  main.defines().set("SCALARS", scalars).set("WIDE", wide);
+  main.defines().set("STYLE", names[style]).set("LOADS", values.at("loads")).set("SCALARS", scalars).set("WIDE", wide);
   main.params.parts = c.parts();
   if (style == atomic) return around_counter(std::move(main), problem, c.groups);
   return with_parts(std::move(main), problem, c.groups, split, 1);

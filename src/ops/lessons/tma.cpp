@@ -60,8 +60,7 @@ std::string indescribable(const MappedArray& array, i64 element) {
 
 std::string refusal(const core::Move& move, const Tile& tile, const DeviceModel& device) {
   if (compute_capability(device) < 90)
-    return "tensor maps need compute capability 9.0, the device is " +
-           (device.architecture.empty() ? "no NVIDIA card" : device.architecture);
+    return "tensor maps need compute capability 9.0, the device is " + card_name(device);
   const std::optional<TileAxes> axes = tile_axes(move);
   if (!axes) return no_tile_axes;
   if (move.tail) return "a channel tail is not a box";
@@ -85,9 +84,13 @@ Launches launch_tma(const MoveProblem& problem, const Tile& tile, i64 items) {
   const i64 element = move.element;
   MoveLaunch launch("lessons/tma", problem, {items, tile.local_bytes()});
   launch.walk_tiles(axes, {tile.side, tile.side, true});
-  launch.defines().set("TILE_I", tile.side).set("TILE_O", tile.side).set("LOCAL_BYTES", tile.local_bytes());
-  launch.defines().set("ELEMENT_BYTES", element).set("VECTOR_I", 16 / element);
-  launch.defines().set("ROWS", element <= 4 ? 4 : 16 / element);
+  launch.defines()
+      .set("TILE_I", tile.side)
+      .set("TILE_O", tile.side)
+      .set("LOCAL_BYTES", tile.local_bytes())
+      .set("ELEMENT_BYTES", element)
+      .set("VECTOR_I", 16 / element)
+      .set("ROWS", element <= 4 ? 4 : 16 / element);
   for (LaunchBuffer& buffer : launch.launch.buffers)
     buffer.map = tensor_map(mapped_array(move, axes, buffer.view == 1), element, tile.side);
   return launch.done(launch.params.work);

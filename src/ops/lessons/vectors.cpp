@@ -52,7 +52,7 @@ struct Shape {
 };
 
 bool fits(const Shape& shape, const DeviceModel& device) {
-  return static_cast<std::size_t>(shape.local_bytes()) <= device.local_memory_max;
+  return std::size_t(shape.local_bytes()) <= device.local_memory_max;
 }
 
 Shape shape_of(i64 element, const Configuration& values, const DeviceModel& device) {
@@ -95,8 +95,12 @@ Launches launch_vectors(const MoveProblem& problem, const Shape& shape, bool cpu
                                          "WAY_STRIDED", "WAY_AHEAD", "WAY_STREAM"};
   MoveLaunch launch("lessons/vectors", problem.as(counted_in(problem.move, shape.element)), shape.group());
   const i64 segment = launch.walk_segments(shape.segment);
-  launch.defines().set("SEVERAL_RUNS", cpu).set("WIDTH", shape.width).set("WAY", ways[shape.way]);
-  launch.defines().set("ACCESSES", shape.accesses).set("IN_FLIGHT", shape.in_flight);
+  launch.defines()
+      .set("SEVERAL_RUNS", cpu)
+      .set("WIDTH", shape.width)
+      .set("WAY", ways[shape.way])
+      .set("ACCESSES", shape.accesses)
+      .set("IN_FLIGHT", shape.in_flight);
   define_packets(shape, launch);
   // A GPU's groups take a run each: a loop around it would only cost registers.
   return launch.done(launch.split_into_groups(cpu ? group_bytes : 0, segment * launch.problem.move.element));

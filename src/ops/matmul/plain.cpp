@@ -63,8 +63,7 @@ ProductProblem flattened(const ProductProblem& problem) {
   product.batch.push_back(product.m);
   product.batch.push_back(product.n);
   core::drop_single_steps(product.batch);
-  std::stable_sort(product.batch.begin(), product.batch.end(),
-                   [](const core::Loop& x, const core::Loop& y) { return std::abs(x.out) > std::abs(y.out); });
+  core::order_by_output(product.batch);
   return flat;
 }
 

@@ -84,8 +84,7 @@ std::string indescribable(const Product& product, core::Operand operand) {
 
 std::string unfit(const Product& product, const DeviceModel& device) {
   if (compute_capability(device) != 90)
-    return "warpgroup products need compute capability 9.0, the device is " +
-           (device.architecture.empty() ? "no NVIDIA card" : device.architecture);
+    return "warpgroup products need compute capability 9.0, the device is " + card_name(device);
   if (product.in != Dtype::f16 && product.in != Dtype::bf16)
     return "warpgroups would not sum " + std::string(name(product.in)) + " as exactly as is promised";
   if (product.m.extent == 1 || product.k.extent == 0)

@@ -89,8 +89,10 @@ Launches launch_block(const MoveProblem& problem, const TileAxes& axes, const Co
   launch.define_tail(!move.tail || axes.has(move.tail->inner) ? -1 : move.tail->inner);
   launch.define_element();
   launch.params.tile_i = lines_in * line_elements;
-  launch.defines().set("LINES_O", lines_out).set("RUN", std::min(values.at("run"), lines_in));
-  launch.defines().set("STREAM", streams(move, values));
+  launch.defines()
+      .set("LINES_O", lines_out)
+      .set("RUN", std::min(values.at("run"), lines_in))
+      .set("STREAM", streams(move, values));
   return launch.done(launch.params.work);
 }
 

@@ -5,7 +5,6 @@
 #include "core/move.hpp"
 #include "planner/candidate.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,7 +58,7 @@ struct Pixels {
   bool split = false;  // lanes lie together in the input (else in the output)
 };
 /// The first that a kernel `takes`.
-std::optional<Pixels> pixel_axes(const core::Move& move, const std::function<bool(const Pixels&)>& takes);
+std::optional<Pixels> pixel_axes(const core::Move& move, bool (*takes)(const core::Move&, const Pixels&));
 /// Blocks of channels keep their tail among the lanes, filled where they are put together and skipped where not.
 bool tail_fits_pixels(const core::Move& move, const Pixels& pixels);
 

@@ -70,7 +70,7 @@ core::Move widened(const core::Move& move) {
   return wide;
 }
 
-std::optional<Pixels> pixel_axes(const core::Move& move, const std::function<bool(const Pixels&)>& takes) {
+std::optional<Pixels> pixel_axes(const core::Move& move, bool (*takes)(const core::Move&, const Pixels&)) {
   const int count = int(move.axes.size());
   for (int lanes = 0; lanes < count; ++lanes) {
     const core::Loop& l = move.axes[lanes];
@@ -79,7 +79,7 @@ std::optional<Pixels> pixel_axes(const core::Move& move, const std::function<boo
       const bool split = l.in == 1 && n.in >= l.extent && n.out == 1;
       const bool joined = l.out == 1 && n.out == l.extent && n.in == 1;
       const Pixels pixels{lanes, along, split ? n.in : n.out, split};
-      if ((split || joined) && takes(pixels)) return pixels;
+      if ((split || joined) && takes(move, pixels)) return pixels;
     }
   }
   return std::nullopt;

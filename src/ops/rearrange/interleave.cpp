@@ -72,8 +72,10 @@ Launches launch_interleave(const MoveProblem& problem, const Pixels& pixels, con
   MoveLaunch launch("rearrange/interleave", problem, group);
   launch.walk_pixels(pixels, group.items * packet / problem.move.element, Ranks::coarse);
   launch.define_element();
-  launch.defines().set("PITCH", pixels.pitch).set("LANES", problem.move.axes[pixels.lanes].extent);
-  launch.defines().set("SPLIT", pixels.split);
+  launch.defines()
+      .set("PITCH", pixels.pitch)
+      .set("LANES", problem.move.axes[pixels.lanes].extent)
+      .set("SPLIT", pixels.split);
   return launch.done(launch.params.work);
 }
 
@@ -81,7 +83,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const core::Move& move = problem.move;
   if (move.element > max_element)
     return refuse("elements of more than " + std::to_string(max_element) + " bytes gain nothing from it");
-  const auto pixels = pixel_axes(move, [&](const Pixels& found) { return takes(move, found); });
+  const std::optional<Pixels> pixels = pixel_axes(move, takes);
   if (!pixels) return refuse("no axis of 2, 3, 4 or 8 elements is interleaved on one side");
   if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
   if (!in_packets(move, *pixels))

@@ -69,17 +69,20 @@ Launches launch_interleave_cpu(const MoveProblem& problem, const Pixels& pixels,
   // Few lanes of many leave out most of the sorting, but each number of them would be compiled anew.
   const i64 most = i64(std::bit_ceil(u64(lanes)));
   launch.define_element();
-  launch.defines().set("SEGMENT", segment).set("PITCH", pixels.pitch).set("SPLIT", pixels.split);
-  launch.defines().set("LANES", std::min(most, pixels.pitch));
-  launch.defines().set("HALVES_STEPS", sorting_steps(pixels.pitch, move.element));
-  launch.defines().set("STREAM", streams(move, values));
-  launch.defines().set("THIRDS", pixels.split && pixels.pitch == 3 && move.element <= 8);
+  launch.defines()
+      .set("SEGMENT", segment)
+      .set("PITCH", pixels.pitch)
+      .set("SPLIT", pixels.split)
+      .set("LANES", std::min(most, pixels.pitch))
+      .set("HALVES_STEPS", sorting_steps(pixels.pitch, move.element))
+      .set("STREAM", streams(move, values))
+      .set("THIRDS", pixels.split && pixels.pitch == 3 && move.element <= 8);
   return launch.done(launch.split_into_groups(group_bytes, segment * pixels.pitch * move.element));
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  const auto pixels = pixel_axes(move, [&](const Pixels& found) { return takes(move, found); });
+  const std::optional<Pixels> pixels = pixel_axes(move, takes);
   if (!pixels) return refuse("no short axis is interleaved on one side");
   if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
   return {.seconds = predicted_seconds(move, *pixels, device), .configuration = wish, .launches = [=, &problem] {

@@ -93,10 +93,13 @@ Launches launch_runs(const MoveProblem& problem, const Runs& runs, const Configu
   launch.walk_tiles(runs.axes, {tile_i, tile_o, false});
   launch.params.tile_i = tile_i;
   launch.params.tile_o = tile_o;
-  launch.defines().set("COLUMNS", columns).set("STAGE_ROW", row).set("AHEAD", values.at("ahead"));
-  launch.defines().set("QUADS", runs.quads() ? runs.run : 0).set("STREAM", streams(problem.move, values));
-  launch.defines().set("PIECE",
-                       runs.piece() <= 16 ? type_of_bytes(runs.piece()) : "u32x" + std::to_string(runs.piece() / 4));
+  launch.defines()
+      .set("COLUMNS", columns)
+      .set("STAGE_ROW", row)
+      .set("AHEAD", values.at("ahead"))
+      .set("QUADS", runs.quads() ? runs.run : 0)
+      .set("STREAM", streams(problem.move, values))
+      .set("PIECE", runs.piece() <= 16 ? type_of_bytes(runs.piece()) : "u32x" + std::to_string(runs.piece() / 4));
   return launch.done(launch.params.work);
 }
 

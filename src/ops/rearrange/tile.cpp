@@ -114,7 +114,7 @@ Sides default_tile_bytes(const core::Move& move, const TileAxes& axes, const Sid
   // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
   while (tile_bytes.in * tile_bytes.out < 1024 * std::min<i64>(16, 4 * move.element))
     (tile_bytes.in < tile_bytes.out ? tile_bytes.in : tile_bytes.out) *= 2;
-  while (static_cast<std::size_t>(tile_bytes.in * tile_bytes.out / move.element) > device.local_memory_max)
+  while (std::size_t(tile_bytes.in * tile_bytes.out / move.element) > device.local_memory_max)
     (tile_bytes.in > tile_bytes.out ? tile_bytes.in : tile_bytes.out) /= 2;
   return tile_bytes;
 }
@@ -179,11 +179,16 @@ Launches launch_tile(const MoveProblem& problem, const TileAxes& axes, const Sha
   launch.walk_tiles(axes, {shape.tile_i, shape.tile_o, values.at("order") == down_columns});
   launch.write_tail();
   launch.define_element();
-  launch.defines().set("TAIL_WALKED", move.tail && !axes.has(move.tail->inner));
-  launch.defines().set("TILE_I", shape.tile_i).set("TILE_O", shape.tile_o).set("ROWS", shape.rows);
-  launch.defines().set("VECTOR_I", shape.vector_i).set("VECTOR_O", shape.vector_o);
-  launch.defines().set("LAYOUT", values.at("layout")).set("ORDER", values.at("order"));
-  launch.defines().set("STREAM", values.at("stream"));
+  launch.defines()
+      .set("TAIL_WALKED", move.tail && !axes.has(move.tail->inner))
+      .set("TILE_I", shape.tile_i)
+      .set("TILE_O", shape.tile_o)
+      .set("ROWS", shape.rows)
+      .set("VECTOR_I", shape.vector_i)
+      .set("VECTOR_O", shape.vector_o)
+      .set("LAYOUT", values.at("layout"))
+      .set("ORDER", values.at("order"))
+      .set("STREAM", values.at("stream"));
   return launch.done(launch.params.work);
 }
 

@@ -72,9 +72,7 @@ core::Loops walk_of(const core::Move& move, const TileNd& tile) {
 
 /// Divides numbers below 2^16 by an extent from 2 to 2^16, as the upper half of the product.
 u32 multiplier_of(i64 extent) {
-  constexpr u64 whole = u64{1} << 32;
-  const auto divisor = u64(extent);
-  return u32((whole + divisor - 1) / divisor);
+  return u32(ceil_div(i64{1} << 32, extent));
 }
 
 /// One kind of the tile's axes, as the kernel takes its digits.
@@ -87,16 +85,15 @@ void write_digits(const TileNd& tile, const std::vector<int>& axes, u32* extent,
 }
 
 void write_runs(const core::Move& move, const TileNd& tile, i64 items, TileNdParams& params) {
-  const auto number = [](i64 value) { return u32(value); };
   write_digits(tile, tile.in.runs, params.in_runs_extent, params.in_runs_multiplier);
   write_digits(tile, tile.out.runs, params.out_runs_extent, params.out_runs_multiplier);
   write_digits(tile, tile.out.run, params.out_run_extent, params.out_run_multiplier);
   for (std::size_t d = 0; d < tile.in.runs.size(); ++d) params.in_runs_stride[d] = move.axes[tile.in.runs[d]].in;
   for (std::size_t d = 0; d < tile.out.runs.size(); ++d) params.out_runs_stride[d] = move.axes[tile.out.runs[d]].out;
-  params.in_runs = number(tile.in.count);
-  params.out_runs = number(tile.out.count);
-  params.in_width = number(tile_nd_width(tile.in.run_length / tile.vector, items));
-  params.out_width = number(tile_nd_width(tile.out.run_length / tile.vector, items));
+  params.in_runs = u32(tile.in.count);
+  params.out_runs = u32(tile.out.count);
+  params.in_width = u32(tile_nd_width(tile.in.run_length / tile.vector, items));
+  params.out_width = u32(tile_nd_width(tile.out.run_length / tile.vector, items));
   params.in_width_divider = multiplier_of(params.in_width);
   params.out_width_divider = multiplier_of(params.out_width);
 }
@@ -163,8 +160,8 @@ Launches launch_tile_nd(const MoveProblem& problem, const TileNd& tile, const Gr
   launch.defines()
       .set("TILE_ND_BYTES", tile_nd_bytes(values))
       .set("MOST_RUNS", most_tile_nd_runs)
-      .set("VECTOR", tile.vector);
-  launch.defines().set("IN_FLIGHT", tile_nd_in_flight(tile, move.element, values.at("in_flight")));
+      .set("VECTOR", tile.vector)
+      .set("IN_FLIGHT", tile_nd_in_flight(tile, move.element, values.at("in_flight")));
   launch.launch.kernel.resident = unsigned(values.at("resident") / group.items);
   Launches launches = launch.done(tiles_in(move, tile));
   launches.list[0].params = params_bytes(params);
