@@ -29,16 +29,13 @@ std::vector<Tunable> tunables() {
 }
 
 // A tile is square, and so are the boxes' numbers on both sides.
-struct Tile {
-  i64 side;     // elements
-  i64 element;  // bytes
-  i64 bytes() const { return side * side * element; }
-  i64 local_bytes() const { return swizzle_bytes + 2 * bytes() + barrier_bytes; }
-};
+i64 side_bytes(i64 element, const Configuration& values) {
+  return value_or(values, "side", element == 1 ? 128 : element <= 4 ? 256 : 512);
+}
 
-Tile tile_of(const core::Move& move, const Configuration& values) {
-  const i64 bytes = value_or(values, "side", move.element == 1 ? 128 : move.element <= 4 ? 256 : 512);
-  return {bytes / move.element, move.element};
+Group group_of(const core::Move& move, const Configuration& values) {
+  const i64 side = values.at("side");
+  return {values.at("items"), swizzle_bytes + 2 * side * side / move.element + barrier_bytes};
 }
 
 MappedArray mapped_array(const core::Move& move, const TileAxes& axes, bool output) {
@@ -58,7 +55,7 @@ std::string indescribable(const MappedArray& array, i64 element) {
   return array.is_too_large(element, most_box_rows) ? too_large_for_maps : "";
 }
 
-std::string refusal(const core::Move& move, const Tile& tile, const DeviceModel& device) {
+std::string refusal(const core::Move& move, i64 side, const DeviceModel& device) {
   if (compute_capability(device) < 90)
     return "tensor maps need compute capability 9.0, the device is " + card_name(device);
   const std::optional<TileAxes> axes = tile_axes(move);
@@ -74,39 +71,39 @@ std::string refusal(const core::Move& move, const Tile& tile, const DeviceModel&
   // H200).
   if (move.axes[axes->out].extent * move.element % tensor_alignment != 0)
     return "rows of the output must be multiples of 16 bytes";
-  if (tile.side > most_box_rows) return "boxes have at most 256 rows, not " + std::to_string(tile.side);
+  if (side > most_box_rows) return "boxes have at most 256 rows, not " + std::to_string(side);
   return {};
 }
 
-Launches launch_tma(const MoveProblem& problem, const Tile& tile, i64 items) {
+Launches launch_tma(const MoveProblem& problem, const Configuration& values) {
   const core::Move& move = problem.move;
   const TileAxes axes = *tile_axes(move);
-  const i64 element = move.element;
-  MoveLaunch launch("lessons/tma", problem, {items, tile.local_bytes()});
-  launch.walk_tiles(axes, {tile.side, tile.side, true});
+  const i64 element = move.element, side = values.at("side") / element;
+  const Group group = group_of(move, values);
+  MoveLaunch launch("lessons/tma", problem, group);
+  launch.walk_tiles(axes, {side, side, true});
   launch.defines()
-      .set("TILE_I", tile.side)
-      .set("TILE_O", tile.side)
-      .set("LOCAL_BYTES", tile.local_bytes())
+      .set("TILE_I", side)
+      .set("TILE_O", side)
+      .set("LOCAL_BYTES", group.local_bytes)
       .set("ELEMENT_BYTES", element)
       .set("VECTOR_I", 16 / element)
       .set("ROWS", element <= 4 ? 4 : 16 / element);
   for (LaunchBuffer& buffer : launch.launch.buffers)
-    buffer.map = tensor_map(mapped_array(move, axes, buffer.view == 1), element, tile.side);
+    buffer.map = tensor_map(mapped_array(move, axes, buffer.view == 1), element, side);
   return launch.done(launch.params.work);
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  const Tile tile = tile_of(move, wish);
-  if (std::string why = refusal(move, tile, device); !why.empty()) return refuse(std::move(why));
-  const i64 items = wish.at("items");
   Configuration values = wish;
-  values["side"] = tile.side * tile.element;
-  return {.group = {items, tile.local_bytes()},
+  values["side"] = side_bytes(move.element, wish);
+  if (std::string why = refusal(move, values["side"] / move.element, device); !why.empty())
+    return refuse(std::move(why));
+  return {.group = group_of(move, values),
           .seconds = transfer_seconds(of_tile * 2 * double(move.count() * move.element), device),
           .configuration = values,
-          .launches = [=, &problem] { return launch_tma(problem, tile, items); }};
+          .launches = [=, &problem] { return launch_tma(problem, values); }};
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ constexpr double convert_seconds = 1.4e-9;  // of a small float, beside that
 /// Scalars of a side's panels that are not copied as whole vectors: those along k, of converted elements, and of a last
 /// panel that is not full.
 i64 put_one_by_one(i64 extent, i64 width, i64 panels, bool copied, i64 k) {
-  return (copied ? (panels - extent / width) * width : panels * width) * k;
+  return (panels - (copied ? extent / width : 0)) * width * k;
 }
 
 /// Whether elements are the same in memory and in panels.

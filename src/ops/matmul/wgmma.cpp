@@ -51,7 +51,6 @@ struct Blocks {
     const i64 barriers = 2 * 8 * stages;
     return {items, swizzle_bytes + stages * (block_m + n) * tensor_box_bytes + barriers};
   }
-  i64 count(const ProductProblem& problem) const { return problem.blocks(block_m, n); }
 };
 constexpr std::array shapes = {Blocks{256, 4, 0.70}, Blocks{128, 6, 0.68}};
 
@@ -97,7 +96,7 @@ std::string unfit(const Product& product, const DeviceModel& device) {
 }
 
 double predicted_seconds(const ProductProblem& problem, const Blocks& blocks, const DeviceModel& device) {
-  const i64 rounds = ceil_div(blocks.count(problem), i64(device.units()));
+  const i64 rounds = ceil_div(problem.blocks(block_m, blocks.n), i64(device.units()));
   const i64 steps = ceil_div(problem.product.k.extent, step_k);
   const double block = 2.0 * double(block_m * blocks.n * steps * step_k) / (blocks.efficiency * device.tensor_16_rate);
   return product_time(start_seconds + double(rounds) * block, bytes_touched(problem), 1, device);
@@ -128,7 +127,7 @@ Launches launch_wgmma(const ProductProblem& problem, const Blocks& blocks, i64 b
   };
   main.launch.buffers[0].map = map(of_a, block_m);
   main.launch.buffers[1].map = map(of_b, blocks.n);
-  return {{main.into_result(std::min(blocks.count(problem), i64(device.units())))}};
+  return {{main.into_result(std::min(problem.blocks(block_m, blocks.n), i64(device.units())))}};
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -49,13 +49,11 @@ std::vector<int> order_of(const Operation& op, const View& in) {
 }  // namespace
 
 core::Move move_of(const View& in, const View& out) {
-  core::Move move;
-  move.element = i64(size_of(in.dtype));
-  move.in_offset = in.offset;
-  move.out_offset = out.offset;
-  move.in_align = in.align;
-  move.out_align = out.align;
-  return move;
+  return {.element = i64(size_of(in.dtype)),
+          .in_offset = in.offset,
+          .out_offset = out.offset,
+          .in_align = in.align,
+          .out_align = out.align};
 }
 
 core::Move permuted(const View& in, const View& out, std::span<const int> order) {

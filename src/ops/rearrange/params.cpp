@@ -57,13 +57,12 @@ int leading_axes(const core::Move& move) {
 }
 
 int MoveLaunch::walk(const core::Loops& axes, int leading, Ranks ranks, std::size_t params_bytes) {
-  const int count = int(axes.size());
-  const int rank = rank_class(count, ranks);
-  const int padding = rank - count;
+  const int rank = rank_class(int(axes.size()), ranks);
+  core::Loops padded = axes;
+  padded.insert(padded.begin() + leading, rank - axes.size(), {});
   params.work = 1;
   for (int d = 0; d < rank; ++d) {
-    const bool padded = d >= leading && d < leading + padding;
-    const core::Loop axis = padded ? core::Loop{} : axes[d < leading ? d : d - padding];
+    const core::Loop& axis = padded[d];
     const core::Divider divider = core::divider(u64(axis.extent), problem.index_bits);
     params.in_stride[d] = axis.in;
     params.out_stride[d] = axis.out;
@@ -73,7 +72,7 @@ int MoveLaunch::walk(const core::Loops& axes, int leading, Ranks ranks, std::siz
     params.work *= axis.extent;
   }
   defines().set("RANK", rank).set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", i64(params_bytes));
-  return padding;
+  return rank;
 }
 
 i64 MoveLaunch::walk_segments(i64 segment) {
@@ -100,7 +99,7 @@ void MoveLaunch::walk_tiles(const TileAxes& axes, const Tiling& tiling) {
   walked.push_back(tiling.down_columns ? tiles_i : tiles_o);
   walked.push_back(tiling.down_columns ? tiles_o : tiles_i);
   const int leading = !move.tail ? 0 : axes.has(move.tail->inner) ? 1 : leading_axes(move);
-  const int last = walk(walked, leading, Ranks::coarse) + int(walked.size()) - 1;
+  const int last = walk(walked, leading, Ranks::coarse) - 1;
   defines().set("AXIS_I", tiling.down_columns ? last - 1 : last).set("AXIS_O", tiling.down_columns ? last : last - 1);
   params.extent_i = i.extent;
   params.in_stride_i = i.in;

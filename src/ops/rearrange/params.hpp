@@ -37,8 +37,7 @@ struct MoveLaunch {
 
   /// A walk over `axes` (slowest first): fills its part of the parameters and sets RANK, INDEX_BITS and
   /// AXL_PARAMS_SIZE, `params_bytes` being the size of the structure that the kernel gets. Axes that are missing from
-  /// the rank are padded behind the first `leading` ones, so that these stand at fixed places. Returns how many were
-  /// padded.
+  /// the rank are padded behind the first `leading` ones, so that these stand at fixed places. Returns the rank.
   int walk(const core::Loops& axes, int leading, Ranks ranks, std::size_t params_bytes = sizeof(MoveParams));
   /// The walk of a CPU item: all axes but the fastest, then the segments of the fastest, which the kernel takes itself
   /// (extent_i; its strides are the kernel's business). Sets SEGMENT and the tail. Returns the elements of a segment,

@@ -51,8 +51,8 @@ std::vector<Tunable> tunables() {
 // Several elements an item: the GPU's side of the kernel. Returns how many groups there are.
 i64 deal_elements(const Configuration& values, MoveLaunch& launch) {
   const core::Move& move = launch.problem.move;
-  const int leading = leading_axes(move), padding = launch.walk(move.axes, leading, Ranks::fine);
-  launch.define_tail(leading == 2 ? 1 : int(move.axes.size()) + padding - 1);
+  const int leading = leading_axes(move), rank = launch.walk(move.axes, leading, Ranks::fine);
+  launch.define_tail(leading == 2 ? 1 : rank - 1);
   launch.defines().set("IN_FLIGHT", values.at("in_flight"));
   return ceil_div(launch.params.work, values.at("items") * values.at("in_flight"));
 }

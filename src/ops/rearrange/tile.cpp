@@ -143,10 +143,8 @@ std::string impossible(const Shape& shape, i64 element) {
   if (element < 4 && shape.rows != 4) return "elements below 4 bytes are transposed four rows at a time";
   if (shape.tile_i < shape.vector_i || shape.chunks == 0 || shape.tile_o % shape.rows != 0 || shape.items == 0)
     return "tile rows shorter than an access";
-  const i64 lanes = std::min<i64>(8, shape.tile_i / shape.vector_i);
   const i64 parts = 16 / (shape.rows * element);
-  if (shape.loads() % shape.items != 0 || shape.stores() % shape.items != 0 || lanes == 0 ||
-      shape.tile_o / shape.rows % parts != 0)
+  if (shape.loads() % shape.items != 0 || shape.stores() % shape.items != 0 || shape.tile_o / shape.rows % parts != 0)
     return "the tile cannot be divided evenly among " + std::to_string(shape.items) + " work-items";
   return {};
 }

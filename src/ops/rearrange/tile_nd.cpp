@@ -129,8 +129,7 @@ void write_cuts(const core::Move& move, const TileNd& tile, TileNdParams& params
 
 /// Walked once a tile, so few ranks; the kernel takes its parameters in a structure of its own.
 void write_tile_nd_walk(const TileNd& tile, MoveLaunch& launch, TileNdParams& params) {
-  const core::Loops walked = walk_of(launch.problem.move, tile);
-  const int last = launch.walk(walked, 0, Ranks::coarse, sizeof(TileNdParams)) + int(walked.size()) - 1;
+  const int last = launch.walk(walk_of(launch.problem.move, tile), 0, Ranks::coarse, sizeof(TileNdParams)) - 1;
   launch.defines().set("AXIS_I", last - 1).set("AXIS_O", last);
   const MoveParams& walk = launch.params;
   std::copy_n(walk.in_stride, MOVE_AXES, params.in_stride);

@@ -283,23 +283,14 @@ class Search {
 };
 
 /// Places without padding of the first `most` elements in the output's order.
-std::vector<i64> places_of(const TileNd& tile, i64 most) {
-  struct Digit {
-    i64 extent, step, value;
-  };
-  std::vector<Digit> digits;
+std::vector<i64> places_of(const TileNd& tile, std::size_t most) {
+  std::vector<i64> places{0};
   for (const std::vector<int>* const axes : {&tile.out.run, &tile.out.runs})
-    for (const int axis : *axes) digits.push_back({tile.block[axis], tile_nd_place(tile, {}, axis), 0});
-  std::vector<i64> places;
-  for (i64 place = 0; i64(places.size()) < std::min(most, tile.elements());) {
-    places.push_back(place);
-    for (Digit& digit : digits) {
-      place += digit.step;
-      if (++digit.value < digit.extent) break;
-      place -= digit.extent * digit.step;
-      digit.value = 0;
+    for (const int axis : *axes) {
+      const std::size_t before = places.size(), all = std::min(most, before * std::size_t(tile.block[axis]));
+      const i64 step = tile_nd_place(tile, {}, axis);
+      for (std::size_t n = 0; before + n < all; ++n) places.push_back(places[n] + step);
     }
-  }
   return places;
 }
 
