@@ -94,9 +94,8 @@ Shape shape_of(const ProductProblem& problem, Blocks blocks, const Configuration
   const i64 depth = element == 8 && compute_capability(device) < 90 ? 4 : std::min<i64>(16, blocks.step);
   Shape shape{blocks, element, value_or(wish, "depth", depth), 0, 0, false, {}};
   const i64 widest = std::max(element, wish.at("access"));
-  constexpr core::Operand in = &core::Loop::in, other = &core::Loop::other;
-  shape.bytes_a = aligned_bytes(product, in, rows_of(product, in), element, widest);
-  shape.bytes_b = aligned_bytes(product, other, rows_of(product, other), element, widest);
+  shape.bytes_a = aligned_bytes(product, &core::Loop::in, widest);
+  shape.bytes_b = aligned_bytes(product, &core::Loop::other, widest);
   shape.parts = parts_of(problem, problem.blocks(blocks.m, blocks.n), blocks.step, wish.at("split"), device);
   shape.pairs_c = shape.parts.count == 1 && stores_pairs(product);
   return shape;

@@ -33,6 +33,18 @@ int batch_class(std::size_t axes) {
   return PRODUCT_AXES;
 }
 
+/// The axis of an array that is not k; of C, n.
+const Loop& side_of(const Product& product, core::Operand operand) {
+  return operand == &Loop::in ? product.m : product.n;
+}
+
+/// The axis across which the contiguous runs of an array lie.
+const Loop& rows_of(const Product& product, core::Operand operand) {
+  if (operand == &Loop::out) return product.m;
+  const Loop& side = side_of(product, operand);
+  return side.*operand == 1 ? product.k : side;
+}
+
 LaunchBuffer buffer(int view, const core::Start& start, Dtype dtype) {
   return {view, start.offset, i64(size_of(dtype))};
 }
@@ -135,10 +147,21 @@ Launch ProductLaunch::into(const LaunchBuffer& out, i64 groups) {
   return std::move(launch);
 }
 
-i64 aligned_bytes(const Product& product, core::Operand operand, const Loop& rows, i64 element, i64 limit) {
+bool is_contiguous(const Product& product, core::Operand operand) {
+  return side_of(product, operand).*operand == 1 || product.k.*operand == 1;
+}
+
+std::string lies_apart(const Product& product) {
+  if (!is_contiguous(product, &Loop::in)) return "A is contiguous neither along m nor along k";
+  if (!is_contiguous(product, &Loop::other)) return "B is contiguous neither along k nor along n";
+  return {};
+}
+
+i64 aligned_bytes(const Product& product, core::Operand operand, i64 limit) {
   const core::Start& start = operand == &Loop::in ? product.a : operand == &Loop::other ? product.b : product.c;
+  const i64 element = i64(size_of(operand == &Loop::out ? product.out : product.in));
   core::Loops steps = product.batch;
-  steps.push_back(rows);
+  steps.push_back(rows_of(product, operand));
   return std::max(element, core::proven_alignment(steps, operand, start, element, limit));
 }
 
@@ -147,20 +170,9 @@ i64 resident_groups(i64 wanted, i64 items, i64 sums) {
   return std::min(wanted, registers / (items * (sums + sums / 2 + addresses)));
 }
 
-std::string lies_apart(const Product& product) {
-  if (product.m.in != 1 && product.k.in != 1) return "A is contiguous neither along m nor along k";
-  if (product.n.other != 1 && product.k.other != 1) return "B is contiguous neither along k nor along n";
-  return {};
-}
-
-const Loop& rows_of(const Product& product, core::Operand operand) {
-  const Loop& side = operand == &Loop::in ? product.m : product.n;
-  return side.*operand == 1 ? product.k : side;
-}
-
 bool stores_pairs(const Product& product) {
-  const i64 out = i64(size_of(product.out)), pair = 2 * out;
-  return product.n.out == 1 && aligned_bytes(product, &Loop::out, product.m, out, pair) == pair;
+  const i64 pair = 2 * i64(size_of(product.out));
+  return product.n.out == 1 && aligned_bytes(product, &Loop::out, pair) == pair;
 }
 
 bool adds_d(const Product& product) {

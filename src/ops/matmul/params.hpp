@@ -55,13 +55,13 @@ struct ProductLaunch {
 /// in registers of 4 bytes, and half as many again.
 i64 resident_groups(i64 wanted, i64 items, i64 sums);
 
-/// The widest access to A, B or C, from one element to `limit` bytes, whose every start is aligned wherever `rows` and
-/// batch begin.
-i64 aligned_bytes(const Product& product, core::Operand operand, const core::Loop& rows, i64 element, i64 limit);
-/// Why A or B cannot be read in runs along one of its axes; empty when both can.
+/// Whether A, B or C has elements side by side along one of its axes.
+bool is_contiguous(const Product& product, core::Operand operand);
+/// Why A or B has not; empty when both have.
 std::string lies_apart(const Product& product);
-/// The axis across which the contiguous runs of A, or of B, lie.
-const core::Loop& rows_of(const Product& product, core::Operand operand);
+/// The widest access to A, B or C, from one element to `limit` bytes, whose every start is aligned wherever its
+/// contiguous runs and the batch begin.
+i64 aligned_bytes(const Product& product, core::Operand operand, i64 limit);
 /// Whether C may be stored two elements at a time.
 bool stores_pairs(const Product& product);
 

@@ -84,25 +84,21 @@ const Blocks& rates_of(const Shape& shape, Dtype dtype) {
   return at == list.end() ? list.back() : *at;
 }
 
-/// Elements of an access along `along` (its stride), when neighbours lie together and every start is aligned.
-i64 vector_of(const Product& product, core::Operand operand, i64 along, const core::Loop& rows, Dtype dtype,
-              i64 most_bytes) {
+/// Elements of an access, when neighbours lie together and every start is aligned.
+i64 vector_of(const Product& product, core::Operand operand, i64 most_bytes) {
+  const Dtype dtype = operand == &core::Loop::out ? product.out : product.in;
   const i64 element = i64(size_of(dtype));
-  if (along != 1 || arithmetic_of(dtype).is_complex) return 1;
+  if (!is_contiguous(product, operand) || arithmetic_of(dtype).is_complex) return 1;
   // Whole packets or single elements: what lies between would only be more kernels.
   const i64 whole = std::min({i64{16}, 4 * element, most_bytes});
   if (whole <= element) return 1;
-  return aligned_bytes(product, operand, rows, element, whole) == whole ? whole / element : 1;
+  return aligned_bytes(product, operand, whole) == whole ? whole / element : 1;
 }
 
 void set_vectors(const Product& product, i64 access, Shape& shape) {
-  const auto vector_along = [&](const core::Loop& side, core::Operand operand) {
-    const i64 along = side.*operand == 1 ? 1 : product.k.*operand;
-    return vector_of(product, operand, along, rows_of(product, operand), product.in, access);
-  };
-  shape.vector_a = vector_along(product.m, &core::Loop::in);
-  shape.vector_b = vector_along(product.n, &core::Loop::other);
-  const i64 c = vector_of(product, &core::Loop::out, product.n.out, product.m, product.out, access);
+  shape.vector_a = vector_of(product, &core::Loop::in, access);
+  shape.vector_b = vector_of(product, &core::Loop::other, access);
+  const i64 c = vector_of(product, &core::Loop::out, access);
   // Where B comes by single elements, C would only be one more kernel.
   shape.vector_c = c >= shape.strip && (shape.vector_b > 1 || shape.strip == 1) ? shape.strip : 1;
   // Of small products, which the smallest blocks are for, little is gained by half of it.

@@ -75,7 +75,7 @@ MappedArray mapped_array(const Product& product, core::Operand operand) {
 /// Empty when a tensor map can describe an operand.
 std::string indescribable(const Product& product, core::Operand operand) {
   const MappedArray array = mapped_array(product, operand);
-  if (aligned_bytes(product, operand, rows_of(product, operand), element, tensor_alignment) < tensor_alignment)
+  if (aligned_bytes(product, operand, tensor_alignment) < tensor_alignment)
     return "starts and pitches must be multiples of 16 bytes";
   if (array.pitch <= 0 || array.matrix_pitch <= 0) return "tensor maps have no rows that repeat or run backwards";
   return array.is_too_large(element, 0) ? too_large_for_maps : "";
