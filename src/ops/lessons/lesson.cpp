@@ -44,10 +44,9 @@ std::string refusal(const ReduceProblem& problem, const Configuration& wish, con
 /// The launches around a counter that all items add to: one to clear it, one to turn it into the result.
 Launches around_counter(ReduceLaunch main, const ReduceProblem& problem, i64 groups) {
   ReduceLaunch clear("lesson", problem, 0, {main.launch.geometry.items});
-  clear.defines() = main.defines();
-  clear.defines().set("SPLIT", "TWO_LAUNCHES");
-  clear.launch.kernel.file = main.launch.kernel.file;
+  clear.launch.kernel = main.launch.kernel;
   clear.launch.kernel.kernel = "clear";
+  clear.defines().set("SPLIT", "TWO_LAUNCHES");
   clear.launch.buffers = {{workspace_view, 0, 8}};
   main.params.parts = 1;
   Launches all = with_parts(std::move(main), problem, groups, Split::two_launches, 0);

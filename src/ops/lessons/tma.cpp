@@ -101,7 +101,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (std::string why = refusal(move, values["side"] / move.element, device); !why.empty())
     return refuse(std::move(why));
   return {.group = group_of(move, values),
-          .seconds = transfer_seconds(of_tile * 2 * double(move.count() * move.element), device),
+          .seconds = transfer_seconds(of_tile * 2 * bytes_of(move), device),
           .configuration = values,
           .launches = [=, &problem] { return launch_tma(problem, values); }};
 }

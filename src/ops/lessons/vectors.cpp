@@ -51,10 +51,6 @@ struct Shape {
   Group group() const { return {items, local_bytes()}; }
 };
 
-bool fits(const Shape& shape, const DeviceModel& device) {
-  return std::size_t(shape.local_bytes()) <= device.local_memory_max;
-}
-
 Shape shape_of(i64 element, const Configuration& values, const DeviceModel& device) {
   const bool cpu = device.is_cpu();
   Shape shape{};
@@ -66,8 +62,10 @@ Shape shape_of(i64 element, const Configuration& values, const DeviceModel& devi
   shape.accesses = value_or(values, "accesses", cpu ? cpu_item_bytes / packet : in_flight);
   shape.in_flight = std::min(shape.accesses, in_flight);
   shape.items = values.at("items");
-  if (shape.items == 0)
-    for (shape.items = cpu ? 1 : 256; shape.items > 32 && !fits(shape, device);) shape.items /= 2;
+  if (shape.items == 0) {
+    shape.items = cpu ? 1 : 256;
+    while (shape.items > 32 && std::size_t(shape.local_bytes()) > device.local_memory_max) shape.items /= 2;
+  }
   shape.segment = shape.chunk() * values.at("chunks");
   return shape;
 }
@@ -117,7 +115,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   Configuration values = wish;
   values["items"] = shape.items;
   values["accesses"] = shape.accesses;
-  const double bytes = 2 * double(move.count() * move.element);
+  const double bytes = 2 * bytes_of(move);
   return {.group = shape.group(),
           .seconds = transfer_seconds(bytes / access_efficiency(shape.width * shape.element, device), device),
           .configuration = values,

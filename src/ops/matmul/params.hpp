@@ -17,7 +17,8 @@ struct Arithmetic {
 
   /// Real operations of a multiplication and an addition.
   int operations() const { return is_complex ? 8 : 2; }
-  int accumulator_bytes() const { return is_complex ? 2 * scalar_bytes : scalar_bytes; }
+  int parts() const { return is_complex ? 2 : 1; }
+  int accumulator_bytes() const { return parts() * scalar_bytes; }
 };
 Arithmetic arithmetic_of(Dtype dtype);
 /// The type of the dialect that holds an element in memory: "u16" for f16, "f32x2" for c64.

@@ -124,11 +124,6 @@ Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Config
   return shape;
 }
 
-void split_shape(const ProductProblem& problem, i64 parts, Shape& shape) {
-  shape.parts = split(problem.product.k.extent, parts, shape.step);
-  if (shape.parts.count > 1) shape.vector_c = 1;  // partial sums are stored one by one
-}
-
 /// Counts of parts worth a thought: few, and those with which the last round of blocks is nearly full.
 std::vector<i64> possible_parts(const ProductProblem& problem, const Shape& shape, i64 forced,
                                 const DeviceModel& device) {
@@ -203,7 +198,8 @@ Best<Shape> best_shape(const ProductProblem& problem, const Configuration& wish,
     if (!best.refusal.empty()) continue;
     for (const i64 parts : possible_parts(problem, whole, wish.at("split"), device)) {
       Shape shape = whole;
-      split_shape(problem, parts, shape);
+      shape.parts = split(problem.product.k.extent, parts, shape.step);
+      if (shape.parts.count > 1) shape.vector_c = 1;  // partial sums are stored one by one
       best.offer(shape, (parts > 1 ? split_penalty : 1) * predicted_seconds(problem, shape, device));
     }
   }

@@ -42,6 +42,8 @@ bool tail_fits_tiles(const core::Move& move, const TileAxes& axes);
 /// Whether the fastest axis of the output is contiguous on both sides.
 bool keeps_fastest_axis(const core::Move& move);
 
+/// Bytes of all elements, on one side.
+double bytes_of(const core::Move& move);
 /// Bytes, up to `limit`, of the widest access that starts, lengths and tail of a move allow which keeps its fastest
 /// axis.
 i64 packet_bytes(const core::Move& move, i64 limit);

@@ -33,6 +33,10 @@ bool keeps_fastest_axis(const core::Move& move) {
   return !move.axes.empty() && move.axes.back().in == 1 && move.axes.back().out == 1;
 }
 
+double bytes_of(const core::Move& move) {
+  return double(move.count() * move.element);
+}
+
 i64 packet_bytes(const core::Move& move, i64 limit) {
   const int fastest = int(move.axes.size()) - 1;
   i64 bytes =

@@ -41,8 +41,7 @@ bool in_packets(core::Move move, const Pixels& pixels) {
   return lanes_are && aligned(!pixels.split);
 }
 
-i64 items_of(const core::Move& move, const Pixels& pixels, const Configuration& values) {
-  if (const i64 items = values.at("items"); items > 0) return items;
+i64 fitting_items(const core::Move& move, const Pixels& pixels) {
   const i64 extent = move.axes[pixels.along].extent;
   const auto taken = [&](i64 items) {
     const i64 segment = items * packet / move.element;
@@ -64,7 +63,7 @@ double predicted_seconds(const core::Move& move, const Pixels& pixels, i64 items
   const double gaps = double(pixels.pitch) / double(lanes.extent);
   // Items without a pixel cost half of what the others do, compute units without a group all of it.
   const double idle = std::max(1.0, device.units() * double(segment * lanes.extent) / double(move.count()));
-  const double bytes = idle * double(move.count() * move.element) * (1 + gaps) * (1 + empty) / 2;
+  const double bytes = idle * bytes_of(move) * (1 + gaps) * (1 + empty) / 2;
   return local_memory_seconds(move, bytes, device);
 }
 
@@ -88,7 +87,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
   if (!in_packets(move, *pixels))
     return refuse("pixels or lanes do not begin at a multiple of " + std::to_string(packet) + " bytes");
-  const i64 items = items_of(move, *pixels, wish);
+  const i64 items = value_or(wish, "items", fitting_items(move, *pixels));
   const Group group{items, local_bytes(*pixels, items)};
   Configuration values = wish;
   values["items"] = items;

@@ -98,7 +98,7 @@ void MoveLaunch::walk_tiles(const TileAxes& axes, const Tiling& tiling) {
   const core::Loop tiles_i = core::over_blocks(i, tiling.tile_i), tiles_o = core::over_blocks(o, tiling.tile_o);
   walked.push_back(tiling.down_columns ? tiles_i : tiles_o);
   walked.push_back(tiling.down_columns ? tiles_o : tiles_i);
-  const int leading = !move.tail ? 0 : axes.has(move.tail->inner) ? 1 : leading_axes(move);
+  const int leading = move.tail && axes.has(move.tail->inner) ? 1 : leading_axes(move);
   const int last = walk(walked, leading, Ranks::coarse) - 1;
   defines().set("AXIS_I", tiling.down_columns ? last - 1 : last).set("AXIS_O", tiling.down_columns ? last : last - 1);
   params.extent_i = i.extent;
@@ -148,9 +148,7 @@ i64 MoveLaunch::split_into_groups(i64 group_bytes, i64 point_bytes) {
 }
 
 std::string type_of_bytes(i64 bytes) {
-  if (bytes == 16) return "u32x4";
-  if (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) return "u" + std::to_string(8 * bytes);
-  throw Error(Errc::usage, "no element of " + std::to_string(bytes) + " bytes");
+  return bytes == 16 ? "u32x4" : "u" + std::to_string(8 * bytes);
 }
 
 }  // namespace axisloom::ops

@@ -66,7 +66,7 @@ i64 deal_segments(const Configuration& values, MoveLaunch& launch) {
 /// Predicted seconds of a move, its axes in the order of the walk.
 double element_seconds(const core::Move& move, const DeviceModel& device) {
   if (move.axes.empty()) return transfer_seconds(0, device);
-  const double arrays = 2 * double(move.count() * move.element);
+  const double arrays = 2 * bytes_of(move);
   const double bytes = strided_bytes(move, false, device) + strided_bytes(move, true, device);
   const double seconds = model::memory_seconds(bytes, arrays, device);
   // Accesses of less than four bytes are bound by their places.

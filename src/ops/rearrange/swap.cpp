@@ -40,7 +40,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     return launch.done(ceil_div(launch.params.work, items));
   };
   return {.group = {items},
-          .seconds = transfer_seconds(double(2 * move.count() * move.element), device),
+          .seconds = transfer_seconds(2 * bytes_of(move), device),
           .configuration = wish,
           .launches = launches};
 }

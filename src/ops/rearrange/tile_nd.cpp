@@ -180,7 +180,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const std::optional<TileNd> tile = chosen_tile_nd(move, wish, device);
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
-  const double bytes = 2 * double(move.count() * move.element) * tile->cost;
+  const double bytes = 2 * bytes_of(move) * tile->cost;
   return {.group = group,
           .seconds = local_memory_seconds(move, bytes, device) + beginning_seconds,
           .configuration = wish,
