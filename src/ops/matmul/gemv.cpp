@@ -22,12 +22,13 @@ std::vector<Tunable> tunables() {
   };
 }
 
-// Estimates: k's of a group at least, where neighbours lie together along k and where they do not; k's from which more
-// of a group's items work side by side along k, and how many then and else; sums of an item on a CPU and on a GPU,
-// along k and across; and how many groups the whole problem should have.
+// Estimates, all of them. k's of a group at least, where neighbours lie together along k, and where along n:
 constexpr i64 least_along_k = 4096, least_across_k = 64;
+// k's from which sums are long, and how many items share a long one and a short one:
 constexpr i64 long_k = 2048, long_k_items = 256, short_k_items = 32;
+// Sums of an item:
 constexpr i64 cpu_sums_along_k = 64, cpu_sums_across_k = 1024, gpu_sums_along_k = 8, gpu_sums_across_k = 1;
+// Groups of the whole problem, at most where k is cut:
 constexpr i64 cpu_groups = 64, gpu_groups = 1024;
 
 // Of the peak, where arithmetic and not memory bounds (an estimate).

@@ -47,11 +47,11 @@ struct Panels {
 
 /// Along the operand's rows a group packs short bands of long runs, else panel by panel.
 Panels panels_of(const ProductProblem& problem, const core::Loop& side, core::Operand operand, i64 width) {
-  constexpr i64 band = 16, run_bytes = 6 << 10, whole_panel = 4096;  // k's, bytes, k's; estimates
+  constexpr i64 band = 16, run_bytes = 6 << 10, long_band = 4096;  // k's, bytes, k's; estimates
   const Arithmetic arithmetic = arithmetic_of(problem.product.in);
   const i64 count = ceil_div(side.extent, width);
   const i64 scalars = problem.batch_count() * count * width * arithmetic.parts() * problem.product.k.extent;
-  if (side.*operand != 1) return {width, count, scalars, whole_panel, 1};
+  if (side.*operand != 1) return {width, count, scalars, long_band, 1};
   return {width, count, scalars, band, std::max<i64>(1, run_bytes / (width * arithmetic.accumulator_bytes()))};
 }
 
@@ -65,7 +65,7 @@ struct Shape {
 };
 
 Shape shape_of(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  constexpr i64 whole_scalars = 64;  // after those of A, so that B's vectors are aligned
+  constexpr i64 whole_scalars = 64;  // those of A are a multiple of it, so that B's begin with a whole vector
   const Product& product = problem.product;
   const Arithmetic arithmetic = arithmetic_of(product.in);
   Shape shape{};

@@ -17,7 +17,7 @@ struct Arithmetic {
 
   /// Real operations of a multiplication and an addition.
   int operations() const { return is_complex ? 8 : 2; }
-  int parts() const { return is_complex ? 2 : 1; }
+  int parts() const { return is_complex ? 2 : 1; }  // scalars of a sum
   int accumulator_bytes() const { return parts() * scalar_bytes; }
 };
 Arithmetic arithmetic_of(Dtype dtype);
@@ -34,7 +34,8 @@ LaunchBuffer workspace_of(i64 element);
 /// Whether D is read.
 bool adds_d(const Product& product);
 
-/// A launch of a kernel, "matmul/tile", that reads A and B, with the constants and parameters that all have.
+/// A launch of a kernel, "matmul/tile", that reads A and B, with the constants and parameters that all have. The
+/// problem has to outlive it.
 struct ProductLaunch {
   const ProductProblem& problem;
   Launch launch;

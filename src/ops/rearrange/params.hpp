@@ -55,6 +55,7 @@ struct MoveLaunch {
   /// The tail, or that there is none, as parameters, so that one kernel does for all. Its outer axis is the first of
   /// the walk, and the inner one, where it is walked, the second.
   void write_tail();
+  /// ELEMENT and ELEMENT_BYTES.
   void define_element();
 
   /// Deals the points of a walk to one-item groups, about `group_bytes` each, where one point moves `point_bytes`.
