@@ -29,7 +29,7 @@ inline constexpr Kinds no_kind{};
 struct CandidateInfo {
   std::string_view name;     // "tile"
   std::string_view summary;  // one sentence
-  std::span<const Tunable> tunables;
+  std::vector<Tunable> tunables;
   core::EnumSet<Api> runtimes = core::EnumSet<Api>::all();  // that its kernel is written for
   Kinds runs_on = Kinds::all();                             // devices that its kernel is written for
   Kinds chosen_on = Kinds::all();  // devices on which it competes; on others it has to be asked for by name
@@ -49,6 +49,16 @@ struct Group {
   i64 items = 1;
   i64 local_bytes = 0;
 };
+
+/// A launch of the kernel "rearrange/tile" in rearrange/tile.kernel, by so many groups as are still to be said.
+inline Launch launch_of(const std::string& kernel, const Group& group) {
+  Launch launch;
+  launch.kernel.file = kernel + ".kernel";
+  launch.kernel.kernel = kernel.substr(kernel.find('/') + 1);
+  launch.kernel.items = launch.geometry.items = unsigned(group.items);
+  launch.geometry.local_bytes = std::size_t(group.local_bytes);
+  return launch;
+}
 
 /// What a candidate would do with a problem, or why it does nothing.
 struct Proposal {

@@ -48,6 +48,12 @@ struct Found {
 Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo& device, const Configuration& forced,
              const model::Stores& stores);
 
+/// What is wished for a tunable, or `otherwise` where 0 leaves it open.
+inline i64 value_or(const Configuration& wish, const std::string& tunable, i64 otherwise) {
+  const i64 value = wish.at(tunable);
+  return value == 0 ? otherwise : value;
+}
+
 /// "tile_in=64 tile_out=64 layout=2"
 std::string to_string(const Configuration& configuration);
 

@@ -10,22 +10,20 @@ namespace {
 
 enum Style : i64 { interleaved, sequential, unrolled, shuffled, atomic };
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
-      {"style",
-       sequential,
-       {interleaved, sequential, unrolled, shuffled, atomic},
-       "",
-       "the tree: 0 interleaved, 1 sequential, 2 unrolled, 3 by shuffles, 4 none but an atomic counter"},
-      {"packet", 4, {1, 2, 4}, "elements", "that an item loads at once, up to 16 bytes; the lesson's uint4"},
-      {"loads", 2, {1, 2, 4, 8}, "packets", "that an item adds on load; the lesson's two"},
-      {"items", 256, {64, 128, 256, 512}, "work-items", "group size; the lesson's 256"},
-      {"launches",
-       2,
-       {1, 2},
-       "launches",
-       "1: the last group to finish adds up; 2: a second launch does, as the host did"}};
-  return list;
+std::vector<Tunable> tunables() {
+  return {{"style",
+           sequential,
+           {interleaved, sequential, unrolled, shuffled, atomic},
+           "",
+           "the tree: 0 interleaved, 1 sequential, 2 unrolled, 3 by shuffles, 4 none but an atomic counter"},
+          {"packet", 4, {1, 2, 4}, "elements", "that an item loads at once, up to 16 bytes; the lesson's uint4"},
+          {"loads", 2, {1, 2, 4, 8}, "packets", "that an item adds on load; the lesson's two"},
+          {"items", 256, {64, 128, 256, 512}, "work-items", "group size; the lesson's 256"},
+          {"launches",
+           2,
+           {1, 2},
+           "launches",
+           "1: the last group to finish adds up; 2: a second launch does, as the host did"}};
 }
 
 std::string refusal(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -46,10 +44,9 @@ std::string refusal(const ReduceProblem& problem, const Configuration& wish, con
 /// The launches around a counter that all items add to: one to clear it, one to turn it into the result.
 Launches around_counter(ReduceLaunch main, const ReduceProblem& problem, i64 groups) {
   ReduceLaunch clear("lesson", problem, 0, {main.launch.geometry.items});
-  clear.defines() = main.defines();
-  clear.defines().set("SPLIT", "TWO_LAUNCHES");
-  clear.launch.kernel.file = main.launch.kernel.file;
+  clear.launch.kernel = main.launch.kernel;
   clear.launch.kernel.kernel = "clear";
+  clear.defines().set("SPLIT", "TWO_LAUNCHES");
   clear.launch.buffers = {{workspace_view, 0, 8}};
   main.params.parts = 1;
   Launches all = with_parts(std::move(main), problem, groups, Split::two_launches, 0);
@@ -81,8 +78,7 @@ Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, 
   main.launch.kernel.file = "lessons/lesson.kernel";
   const std::size_t run = problem.reduction.loops().size() - 1;
   const bool wide = scalars > 1 && proven_alignment(problem.reduction, run) >= scalars * problem.scalar_bytes();
-  main.defines().set("STYLE", names[style]).set("LOADS", values.at("loads"));
-  main.defines().set("SCALARS", scalars).set("WIDE", wide);
+  main.defines().set("STYLE", names[style]).set("LOADS", values.at("loads")).set("SCALARS", scalars).set("WIDE", wide);
   main.params.parts = c.parts();
   if (style == atomic) return around_counter(std::move(main), problem, c.groups);
   return with_parts(std::move(main), problem, c.groups, split, 1);

@@ -35,16 +35,12 @@ double predicted_seconds(const ProductProblem& problem, i64 groups, const Device
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration&, const DeviceModel& device) {
-  const Product& product = problem.product;
-  const i64 blocks_m = ceil_div(product.m.extent, side), blocks_n = ceil_div(product.n.extent, side);
-  const i64 groups = blocks_m * blocks_n * problem.batch_count();
-  const Group group{side * side, 2 * side * side * arithmetic_of(product.in).accumulator_bytes()};
+  const i64 groups = problem.blocks(side, side);
+  const Group group{side * side, 2 * side * side * arithmetic_of(problem.product.in).accumulator_bytes()};
   const auto launches = [=, &problem]() -> Launches {
-    ProductLaunch main(problem, "local16", "local16", group);
-    main.launch.kernel.file = "lessons/local16.kernel";
-    main.params.blocks_m = blocks_m;
-    main.params.blocks_n = blocks_n;
-    return {{main.into_result(problem, groups)}};
+    ProductLaunch main("lessons/local16", problem, group);
+    main.set_blocks(side, side);
+    return {{main.into_result(groups)}};
   };
   return {.group = group, .seconds = predicted_seconds(problem, groups, device), .launches = launches};
 }

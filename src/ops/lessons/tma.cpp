@@ -7,7 +7,6 @@
 #include "ops/rearrange/params.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace axisloom::ops {
 namespace {
@@ -17,8 +16,8 @@ constexpr i64 swizzle_bytes = 1024;  // after which the pattern of the swizzle r
 constexpr double of_tile = 1.02;     // of what "tile" takes: 16384 x 16384 floats on an H200 at 4008 GB/s, not at 4103
 constexpr i64 barrier_bytes = 16;    // 8, in whole packets
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"side",
        0,
        {0, 128, 256, 512},
@@ -27,58 +26,38 @@ const std::vector<Tunable>& tunables() {
        "16 to 32 KiB"},
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size; they only transpose the tile"},
   };
-  return list;
 }
 
 // A tile is square, and so are the boxes' numbers on both sides.
-struct Tile {
-  i64 side;     // elements
-  i64 element;  // bytes
-  i64 bytes() const { return side * side * element; }
-  i64 local_bytes() const { return swizzle_bytes + 2 * bytes() + barrier_bytes; }
-};
-
-Tile tile_of(const core::Move& move, const Configuration& values) {
-  i64 bytes = values.at("side");
-  if (bytes == 0) bytes = move.element == 1 ? 128 : move.element <= 4 ? 256 : 512;
-  return {bytes / move.element, move.element};
+i64 side_bytes(i64 element, const Configuration& values) {
+  return value_or(values, "side", element == 1 ? 128 : element <= 4 ? 256 : 512);
 }
 
-/// One array as a map sees it: along its own contiguous axis, across it along the other tile axis, and the third one.
-struct Side {
-  i64 along, across, pitch, matrices, matrix_pitch;  // pitches in elements
-};
-Side side_of(const core::Move& move, const TileAxes& axes, bool output) {
+Group group_of(const core::Move& move, const Configuration& values) {
+  const i64 side = values.at("side");
+  return {values.at("items"), swizzle_bytes + 2 * side * side / move.element + barrier_bytes};
+}
+
+MappedArray mapped_array(const core::Move& move, const TileAxes& axes, bool output) {
+  const core::Operand side = core::side(output);
   const core::Loop& along = move.axes[output ? axes.out : axes.in];
   const core::Loop& across = move.axes[output ? axes.in : axes.out];
-  const auto pitch = [&](const core::Loop& axis) { return axis.*core::side(output); };
   const core::Loops rest = core::without(move.axes, axes.in, axes.out);
-  Side side{along.extent, across.extent, pitch(across), 1, across.extent * pitch(across)};
-  if (!rest.empty()) side.matrices = rest[0].extent, side.matrix_pitch = pitch(rest[0]);
-  return side;
+  if (rest.empty()) return {along.extent, across.extent, 1, across.*side, across.extent * across.*side};
+  return {along.extent, across.extent, rest[0].extent, across.*side, rest[0].*side};
 }
 
-/// Empty when a tensor map can describe one side.
-std::string indescribable(const Side& side, i64 element) {
-  constexpr i64 most_bytes = i64{1} << 40;
-  constexpr i64 most_coordinate = std::numeric_limits<i32>::max() / 2 - most_box_rows;
-  if (side.pitch < side.along || side.matrix_pitch < side.across * side.pitch || side.matrix_pitch % side.pitch != 0)
+/// Empty when a tensor map can describe an array.
+std::string indescribable(const MappedArray& array, i64 element) {
+  if (array.pitch < array.along || array.matrix_pitch < array.across * array.pitch ||
+      array.matrix_pitch % array.pitch != 0)
     return "tensor maps need rows, and matrices of rows, that follow one another";
-  if (side.matrix_pitch >= most_bytes / element || std::max({side.along, side.across, side.matrices}) > most_coordinate)
-    return "too large for a tensor map";
-  return {};
+  return array.is_too_large(element, most_box_rows) ? too_large_for_maps : "";
 }
 
-device::TensorMap map_of(const Side& side, const Tile& tile) {
-  const i64 element = std::min<i64>(tile.element, 8), parts = tile.element / element;
-  return tensor_map(element, {side.along * parts, side.across, side.matrices},
-                    {side.pitch * parts, side.matrix_pitch * parts}, tile.side);
-}
-
-std::string refusal(const core::Move& move, const Tile& tile, const DeviceModel& device) {
+std::string refusal(const core::Move& move, i64 side, const DeviceModel& device) {
   if (compute_capability(device) < 90)
-    return "tensor maps need compute capability 9.0, the device is " +
-           (device.architecture.empty() ? "no NVIDIA card" : device.architecture);
+    return "tensor maps need compute capability 9.0, the device is " + card_name(device);
   const std::optional<TileAxes> axes = tile_axes(move);
   if (!axes) return no_tile_axes;
   if (move.tail) return "a channel tail is not a box";
@@ -87,40 +66,44 @@ std::string refusal(const core::Move& move, const Tile& tile, const DeviceModel&
       core::proven_alignment(move, true, axes->out, tensor_alignment) < tensor_alignment)
     return "starts and pitches must be multiples of 16 bytes";
   for (const bool output : {false, true})
-    if (std::string why = indescribable(side_of(move, *axes, output), move.element); !why.empty()) return why;
+    if (std::string why = indescribable(mapped_array(move, *axes, output), move.element); !why.empty()) return why;
   // At the edge of an array the accelerator writes the last 16 bytes of a row whole, zeros behind its end (seen on an
   // H200).
-  if (side_of(move, *axes, true).along * move.element % tensor_alignment != 0)
+  if (move.axes[axes->out].extent * move.element % tensor_alignment != 0)
     return "rows of the output must be multiples of 16 bytes";
-  if (tile.side > most_box_rows) return "boxes have at most 256 rows, not " + std::to_string(tile.side);
+  if (side > most_box_rows) return "boxes have at most 256 rows, not " + std::to_string(side);
   return {};
 }
 
-Launches launch_tma(const MoveProblem& problem, const Tile& tile, i64 items) {
+Launches launch_tma(const MoveProblem& problem, const Configuration& values) {
   const core::Move& move = problem.move;
   const TileAxes axes = *tile_axes(move);
-  const i64 element = move.element;
-  MoveLaunch launch("tma", move, items, tile.local_bytes());
-  launch.launch.kernel.file = "lessons/tma.kernel";
-  write_tile_walk(move, axes, {tile.side, tile.side, true}, problem.index_bits, launch.params, launch.defines());
-  launch.defines().set("TILE_I", tile.side).set("TILE_O", tile.side).set("LOCAL_BYTES", tile.local_bytes());
-  launch.defines().set("ELEMENT_BYTES", element).set("VECTOR_I", 16 / element);
-  launch.defines().set("ROWS", element <= 4 ? 4 : 16 / element);
-  for (LaunchBuffer& buffer : launch.launch.buffers) buffer.map = map_of(side_of(move, axes, buffer.view == 1), tile);
+  const i64 element = move.element, side = values.at("side") / element;
+  const Group group = group_of(move, values);
+  MoveLaunch launch("lessons/tma", problem, group);
+  launch.walk_tiles(axes, {side, side, true});
+  launch.defines()
+      .set("TILE_I", side)
+      .set("TILE_O", side)
+      .set("LOCAL_BYTES", group.local_bytes)
+      .set("ELEMENT_BYTES", element)
+      .set("VECTOR_I", 16 / element)
+      .set("ROWS", element <= 4 ? 4 : 16 / element);
+  for (LaunchBuffer& buffer : launch.launch.buffers)
+    buffer.map = tensor_map(mapped_array(move, axes, buffer.view == 1), element, side);
   return launch.done(launch.params.work);
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
-  const Tile tile = tile_of(move, wish);
-  if (std::string why = refusal(move, tile, device); !why.empty()) return refuse(std::move(why));
-  const i64 items = wish.at("items");
   Configuration values = wish;
-  values["side"] = tile.side * tile.element;
-  return {.group = {items, tile.local_bytes()},
-          .seconds = transfer_seconds(of_tile * 2 * double(move.count() * move.element), device),
+  values["side"] = side_bytes(move.element, wish);
+  if (std::string why = refusal(move, values["side"] / move.element, device); !why.empty())
+    return refuse(std::move(why));
+  return {.group = group_of(move, values),
+          .seconds = transfer_seconds(of_tile * 2 * bytes_of(move), device),
           .configuration = values,
-          .launches = [=, &problem] { return launch_tma(problem, tile, items); }};
+          .launches = [=, &problem] { return launch_tma(problem, values); }};
 }
 
 }  // namespace

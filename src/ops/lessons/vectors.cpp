@@ -16,8 +16,8 @@ constexpr i64 cpu_item_bytes = 4096;   // of a chunk: a page, and long against a
 constexpr i64 in_flight_bytes = 64;    // of an item between first load and first store
 constexpr i64 most_in_flight = 8;      // packets, so that narrow ones do not make long code
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"width", 4, {1, 2, 3, 4, 8, 16}, "elements", "of an access; elements of 16 bytes count as two of 8"},
       {"way",
        direct,
@@ -38,7 +38,6 @@ const std::vector<Tunable>& tunables() {
        "that an item moves of a chunk; 0: 64 bytes, at most 8 packets, and 4 KiB on CPUs"},
       {"chunks", 4, {1, 2, 4, 8, 16}, "chunks", "of a row that a group moves one after the other"},
   };
-  return list;
 }
 
 // All that follows from the element and the configuration; in elements of at most 8 bytes.
@@ -49,11 +48,8 @@ struct Shape {
     if (way == direct || way == ahead || way == streaming) return 0;
     return chunk() * element * (way == double_buffered ? 2 : 1);
   }
+  Group group() const { return {items, local_bytes()}; }
 };
-
-bool fits(const Shape& shape, const DeviceModel& device) {
-  return static_cast<std::size_t>(shape.local_bytes()) <= device.local_memory_max;
-}
 
 Shape shape_of(i64 element, const Configuration& values, const DeviceModel& device) {
   const bool cpu = device.is_cpu();
@@ -63,12 +59,13 @@ Shape shape_of(i64 element, const Configuration& values, const DeviceModel& devi
   shape.way = values.at("way");
   const i64 packet = (shape.width == 3 ? 4 : shape.width) * shape.element;  // three take the room of four
   const i64 in_flight = std::clamp<i64>(in_flight_bytes / packet, 1, most_in_flight);
-  shape.accesses = values.at("accesses");
-  if (shape.accesses == 0) shape.accesses = cpu ? cpu_item_bytes / packet : in_flight;
+  shape.accesses = value_or(values, "accesses", cpu ? cpu_item_bytes / packet : in_flight);
   shape.in_flight = std::min(shape.accesses, in_flight);
   shape.items = values.at("items");
-  if (shape.items == 0)
-    for (shape.items = cpu ? 1 : 256; shape.items > 32 && !fits(shape, device);) shape.items /= 2;
+  if (shape.items == 0) {
+    shape.items = cpu ? 1 : 256;
+    while (shape.items > 32 && std::size_t(shape.local_bytes()) > device.local_memory_max) shape.items /= 2;
+  }
   shape.segment = shape.chunk() * values.at("chunks");
   return shape;
 }
@@ -80,30 +77,31 @@ bool packets_aligned(const core::Move& move, bool output, const Shape& shape) {
   return shape.width != 3 && core::proven_alignment(move, output, fastest, bytes) >= bytes;
 }
 
-void define_packets(const core::Move& move, const Shape& shape, jit::Defines& defines) {
+void define_packets(const Shape& shape, MoveLaunch& launch) {
+  const core::Move& move = launch.problem.move;
   const std::string element = type_of_bytes(move.element);
   const std::string packet = shape.width == 1 ? element : element + "x" + std::to_string(shape.width);
   const bool out = packets_aligned(move, true, shape);
   // Where the first aligned packet of the output is known at run time only, so is the input's alignment.
   const bool in = packets_aligned(move, false, shape) && (out || shape.way != streaming);
-  defines.set("ELEMENT", element).set("ELEMENT_BYTES", move.element);
-  defines.set("PACKET", packet);
-  defines.set("ALIGNED_IN", in ? 1 : 0).set("ALIGNED_OUT", out ? 1 : 0);
+  launch.define_element();
+  launch.defines().set("PACKET", packet).set("ALIGNED_IN", in).set("ALIGNED_OUT", out);
 }
 
 Launches launch_vectors(const MoveProblem& problem, const Shape& shape, bool cpu) {
   static constexpr const char* ways[] = {"WAY_DIRECT",  "WAY_ASYNC", "WAY_DOUBLE",
                                          "WAY_STRIDED", "WAY_AHEAD", "WAY_STREAM"};
-  const core::Move move = in_pieces(problem.move, 8);
-  const int index_bits = core::fits_32_bits(move) ? problem.index_bits : 64;
-  MoveLaunch launch("vectors", move, shape.items, shape.local_bytes());
-  launch.launch.kernel.file = "lessons/vectors.kernel";
-  const SegmentWalk walk = write_segment_walk(move, shape.segment, index_bits, launch.params, launch.defines());
-  launch.defines().set("SEVERAL_RUNS", cpu).set("WIDTH", shape.width).set("WAY", ways[shape.way]);
-  launch.defines().set("ACCESSES", shape.accesses).set("IN_FLIGHT", shape.in_flight);
-  define_packets(move, shape, launch.defines());
+  MoveLaunch launch("lessons/vectors", problem.as(counted_in(problem.move, shape.element)), shape.group());
+  const i64 segment = launch.walk_segments(shape.segment);
+  launch.defines()
+      .set("SEVERAL_RUNS", cpu)
+      .set("WIDTH", shape.width)
+      .set("WAY", ways[shape.way])
+      .set("ACCESSES", shape.accesses)
+      .set("IN_FLIGHT", shape.in_flight);
+  define_packets(shape, launch);
   // A GPU's groups take a run each: a loop around it would only cost registers.
-  return launch.done(split_into_groups(cpu ? group_bytes : 0, walk.segment * move.element, launch.params));
+  return launch.done(launch.split_into_groups(cpu ? group_bytes : 0, segment * launch.problem.move.element));
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -117,8 +115,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   Configuration values = wish;
   values["items"] = shape.items;
   values["accesses"] = shape.accesses;
-  const double bytes = 2 * double(move.count() * move.element);
-  return {.group = {shape.items, shape.local_bytes()},
+  const double bytes = 2 * bytes_of(move);
+  return {.group = shape.group(),
           .seconds = transfer_seconds(bytes / access_efficiency(shape.width * shape.element, device), device),
           .configuration = values,
           .launches = [=, &problem, cpu = device.is_cpu()] { return launch_vectors(problem, shape, cpu); }};

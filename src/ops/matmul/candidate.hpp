@@ -17,7 +17,8 @@ struct ProductProblem {
   bool swapped = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
 
   i64 batch_count() const;
-  i64 outputs() const;  // elements of C, of the whole batch
+  i64 outputs() const;             // elements of C, of the whole batch
+  i64 blocks(i64 m, i64 n) const;  // of m x n elements that make up C, of the whole batch
 };
 std::string to_string(const ProductProblem& problem);
 std::string shape_class(const ProductProblem& problem);

@@ -26,6 +26,10 @@ i64 ProductProblem::outputs() const {
   return product.m.extent * product.n.extent * batch_count();
 }
 
+i64 ProductProblem::blocks(i64 m, i64 n) const {
+  return ceil_div(product.m.extent, m) * ceil_div(product.n.extent, n) * batch_count();
+}
+
 std::string to_string(const ProductProblem& problem) {
   const Product& product = problem.product;
   const core::Loop &m = product.m, &n = product.n, &k = product.k;

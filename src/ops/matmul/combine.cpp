@@ -17,12 +17,12 @@ i64 combine_items(const DeviceModel& device) {
 Launch combine_launch(const ProductProblem& problem, i64 parts, const DeviceModel& device) {
   constexpr i64 cpu_outputs = 4096;  // of a group: long against its start
   const i64 items = combine_items(device), outputs = device.is_cpu() ? cpu_outputs : items;
-  ProductLaunch main(problem, "combine", "combine", {items});
+  ProductLaunch main("matmul/combine", problem, {items});
   main.launch.kernel.contract = false;
   main.launch.buffers = {workspace_of(arithmetic_of(problem.product.in).accumulator_bytes())};
   main.defines().set("PER_GROUP", outputs);
   main.params.parts_k = parts;
-  return main.into_result(problem, ceil_div(problem.outputs(), outputs));
+  return main.into_result(ceil_div(problem.outputs(), outputs));
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ Parts split(i64 k, i64 parts, i64 step) {
   return {std::max<i64>(1, ceil_div(k, part_k)), part_k};
 }
 
-Parts parts_of(const ProductProblem& problem, i64 blocks, i64 step, i64 forced, const DeviceModel& device) {
+Parts parts_of(const ProductProblem& problem, i64 groups, i64 step, i64 forced, const DeviceModel& device) {
   constexpr i64 most_parts = 64, least_k = 256, groups_per_unit = 2;
-  const i64 groups = blocks * problem.batch_count(), k = problem.product.k.extent;
+  const i64 k = problem.product.k.extent;
   const i64 wanted = groups_per_unit * i64(device.units());
   i64 parts = forced != 0 ? forced : 1;
   while (forced == 0 && parts < most_parts && groups * parts * 2 <= wanted && k / (parts * 2) >= least_k) parts *= 2;
@@ -67,15 +67,15 @@ double partial_seconds(const ProductProblem& problem, i64 parts, const DeviceMod
   return traffic / (share_of_copy * device.copy_rate) + each_part * double(parts);
 }
 
-Launches in_parts(ProductLaunch main, const ProductProblem& problem, const Parts& parts, i64 groups,
-                  const DeviceModel& device) {
+Launches in_parts(ProductLaunch main, const Parts& parts, i64 groups, const DeviceModel& device) {
   const i64 all_groups = groups * parts.count;
   main.params.parts_k = parts.count;
   main.params.part_k = parts.k_per_group;
   main.defines().set("SPLIT", parts.count > 1);
-  if (parts.count == 1) return {{main.into_result(problem, all_groups)}};
-  const i64 accumulator = arithmetic_of(problem.product.in).accumulator_bytes();
-  return {{main.into_workspace(accumulator, all_groups), combine_launch(problem, parts.count, device)},
+  if (parts.count == 1) return {{main.into_result(all_groups)}};
+  const ProductProblem& problem = main.problem;
+  const LaunchBuffer sums = workspace_of(arithmetic_of(problem.product.in).accumulator_bytes());
+  return {{main.into(sums, all_groups), combine_launch(problem, parts.count, device)},
           std::size_t(partial_bytes(problem, parts.count))};
 }
 

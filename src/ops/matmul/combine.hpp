@@ -15,14 +15,12 @@ struct Parts {
 Tunable split_tunable();
 /// Splits k into at most `parts` parts, each a multiple of `step`.
 Parts split(i64 k, i64 parts, i64 step);
-/// `forced` parts, or for 0: one where the `blocks` of a C fill the device, else as many as do, each of at least 256
-/// k's.
-Parts parts_of(const ProductProblem& problem, i64 blocks, i64 step, i64 forced, const DeviceModel& device);
+/// `forced` parts, or for 0: one where `groups` fill the device, else as many as do, each of at least 256 k's.
+Parts parts_of(const ProductProblem& problem, i64 groups, i64 step, i64 forced, const DeviceModel& device);
 
 /// Completes a launch in which each part of k takes `groups` groups. A single part writes the result; several write
 /// partial products, which a second launch adds up.
-Launches in_parts(ProductLaunch main, const ProductProblem& problem, const Parts& parts, i64 groups,
-                  const DeviceModel& device);
+Launches in_parts(ProductLaunch main, const Parts& parts, i64 groups, const DeviceModel& device);
 /// The larger of its groups and of those of the second launch.
 Group largest_group(Group main, const Parts& parts, const DeviceModel& device);
 /// Bytes that the partial products need.

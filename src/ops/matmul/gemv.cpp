@@ -8,8 +8,8 @@
 namespace axisloom::ops {
 namespace {
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
       {"wide", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "side by side along k; 0: by k"},
       {"width", 0, {0, 1, 2, 4, 8, 16, 64, 256, 512, 1024}, "sums", "of one item; 0: by orientation and device"},
@@ -20,8 +20,16 @@ const std::vector<Tunable>& tunables() {
        "of k that a group takes; 0: by size, to fill the device",
        true},
   };
-  return list;
 }
+
+// Estimates, all of them. k's of a group at least, where neighbours lie together along k, and where along n:
+constexpr i64 least_along_k = 4096, least_across_k = 64;
+// k's from which sums are long, and how many items share a long one and a short one:
+constexpr i64 long_k = 2048, long_k_items = 256, short_k_items = 32;
+// Sums of an item:
+constexpr i64 cpu_sums_along_k = 64, cpu_sums_across_k = 1024, gpu_sums_along_k = 8, gpu_sums_across_k = 1;
+// Groups of the whole problem, at most where k is cut:
+constexpr i64 cpu_groups = 64, gpu_groups = 1024;
 
 // Of the peak, where arithmetic and not memory bounds (an estimate).
 constexpr double efficiency = 0.25;
@@ -36,25 +44,25 @@ struct Shape {
 // k's that a group of the whole problem should take: enough that a group's start does not show, and no more than leave
 // several groups for every compute unit. Powers of two, so that the order of additions follows from the shape alone.
 i64 k_of_group(const ProductProblem& problem, i64 blocks, i64 least, const DeviceModel& device) {
-  const i64 groups = device.is_cpu() ? 64 : 1024;
+  const i64 groups = device.is_cpu() ? cpu_groups : gpu_groups;
   i64 part = least;
   while (part < problem.product.k.extent && blocks * ceil_div(problem.product.k.extent, part) > groups) part *= 2;
   return part;
 }
 
 Shape shape_of(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  constexpr i64 long_k = 2048, least_along_k = 4096, least_across_k = 64;
   const Product& product = problem.product;
   const bool cpu = device.is_cpu();
-  const auto value = [&](const char* name, i64 otherwise) { return wish.at(name) == 0 ? otherwise : wish.at(name); };
   Shape shape{};
   shape.along_k = product.n.other != 1 || product.n.extent == 1;
   shape.items = cpu ? 1 : wish.at("items");
-  shape.wide = shape.along_k ? std::min(value("wide", product.k.extent >= long_k ? 256 : 32), shape.items) : 1;
-  shape.width = value("width", cpu ? (shape.along_k ? 64 : 1024) : shape.along_k ? 8 : 1);
+  const i64 wide = value_or(wish, "wide", product.k.extent >= long_k ? long_k_items : short_k_items);
+  shape.wide = shape.along_k ? std::min(wide, shape.items) : 1;
+  const i64 along_k = cpu ? cpu_sums_along_k : gpu_sums_along_k, across_k = cpu ? cpu_sums_across_k : gpu_sums_across_k;
+  shape.width = value_or(wish, "width", shape.along_k ? along_k : across_k);
   shape.blocks_n = ceil_div(product.n.extent, shape.along_k ? shape.items / shape.wide : shape.items * shape.width);
   const i64 least = shape.along_k ? std::max(least_along_k, shape.wide * shape.width) : least_across_k;
-  const i64 k = value("part", k_of_group(problem, shape.blocks_n * problem.batch_count(), least, device));
+  const i64 k = value_or(wish, "part", k_of_group(problem, shape.blocks_n * problem.batch_count(), least, device));
   shape.parts = {std::max<i64>(1, ceil_div(product.k.extent, k)), k};
   return shape;
 }
@@ -77,14 +85,14 @@ double predicted_seconds(const ProductProblem& problem, const Shape& shape, cons
 
 Launches launch_gemv(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
-  ProductLaunch main(problem, "gemv", "gemv", group_of(problem, shape));
+  ProductLaunch main("matmul/gemv", problem, group_of(problem, shape));
   main.defines().set("ALONG_K", shape.along_k).set("WIDTH", shape.width);
   if (shape.along_k) main.defines().set("WIDE", shape.wide);
   // Only a CPU's compiler makes vectors of what lies together; for GPUs one kernel serves all strides.
   const bool cpu = device.is_cpu();
   main.defines().set("A_CONTIGUOUS", cpu && product.k.in == 1).set("B_CONTIGUOUS", cpu && product.k.other == 1);
   main.params.blocks_n = shape.blocks_n;
-  return in_parts(std::move(main), problem, shape.parts, shape.blocks_n * problem.batch_count(), device);
+  return in_parts(std::move(main), shape.parts, shape.blocks_n * problem.batch_count(), device);
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr i64 warp_items = 32;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"block_m", 0, {0, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
       {"block_n", 0, {0, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
       {"warp_m", 0, {0, 16, 32, 64}, "rows", "of C in a warp's registers; 0: by type and size"},
@@ -36,7 +36,6 @@ const std::vector<Tunable>& tunables() {
       {"resident", 0, {0, 1, 2, 3, 4}, "groups", "of a compute unit that registers are fitted to; 0: by block"},
       split_tunable(),
   };
-  return list;
 }
 
 /// What is compiled for a type, and the share of `unit_operations` that it is predicted to reach: measured of blocks of
@@ -45,6 +44,11 @@ struct Blocks {
   i64 m, n, warp_m, warp_n, step, stages, resident;
   double efficiency;
 };
+
+/// Tunables, and what they say of a block.
+constexpr std::pair<const char*, i64 Blocks::*> tunables_of_blocks[] = {
+    {"block_m", &Blocks::m},   {"block_n", &Blocks::n},     {"warp_m", &Blocks::warp_m},    {"warp_n", &Blocks::warp_n},
+    {"step_k", &Blocks::step}, {"stages", &Blocks::stages}, {"resident", &Blocks::resident}};
 
 std::span<const Blocks> blocks_for(Dtype dtype) {
   // An H200 multiplies 4096 x 4096 of bf16 at 343 TFLOP/s with steps of 64, of 32 at 320, with 4 stages 325.
@@ -73,9 +77,6 @@ struct Shape {
   Parts parts;
 
   i64 items() const { return warp_items * (blocks.m / blocks.warp_m) * (blocks.n / blocks.warp_n); }
-  i64 blocks_of(const Product& product) const {
-    return ceil_div(product.m.extent, blocks.m) * ceil_div(product.n.extent, blocks.n);
-  }
   i64 tile_bytes(i64 block, bool along_x) const {
     const i64 pad = element == 8 ? 4 : 8;
     return element * (along_x ? blocks.step * (block + pad) : block * (blocks.step + pad));
@@ -88,25 +89,14 @@ struct Shape {
 
 Shape shape_of(const ProductProblem& problem, Blocks blocks, const Configuration& wish, const DeviceModel& device) {
   const Product& product = problem.product;
-  const auto take = [&](const char* name, i64& value) {
-    if (wish.at(name) != 0) value = wish.at(name);
-  };
-  take("block_m", blocks.m);
-  take("block_n", blocks.n);
-  take("warp_m", blocks.warp_m);
-  take("warp_n", blocks.warp_n);
-  take("step_k", blocks.step);
-  take("stages", blocks.stages);
-  take("resident", blocks.resident);
+  for (const auto& [name, member] : tunables_of_blocks) blocks.*member = value_or(wish, name, blocks.*member);
   const i64 element = i64(size_of(product.in));
   const i64 depth = element == 8 && compute_capability(device) < 90 ? 4 : std::min<i64>(16, blocks.step);
-  Shape shape{blocks, element, depth, 0, 0, false, {}};
-  take("depth", shape.depth);
+  Shape shape{blocks, element, value_or(wish, "depth", depth), 0, 0, false, {}};
   const i64 widest = std::max(element, wish.at("access"));
-  constexpr core::Operand in = &core::Loop::in, other = &core::Loop::other;
-  shape.bytes_a = aligned_bytes(product, in, rows_of(product, in), element, widest);
-  shape.bytes_b = aligned_bytes(product, other, rows_of(product, other), element, widest);
-  shape.parts = parts_of(problem, shape.blocks_of(product), blocks.step, wish.at("split"), device);
+  shape.bytes_a = aligned_bytes(product, &core::Loop::in, widest);
+  shape.bytes_b = aligned_bytes(product, &core::Loop::other, widest);
+  shape.parts = parts_of(problem, problem.blocks(blocks.m, blocks.n), blocks.step, wish.at("split"), device);
   shape.pairs_c = shape.parts.count == 1 && stores_pairs(product);
   return shape;
 }
@@ -119,9 +109,7 @@ std::string unfit(const Product& product, const DeviceModel& device) {
   if (product.in != Dtype::f64 && !two_bytes)
     return "tensor cores would not sum " + std::string(name(product.in)) + " as exactly as is promised";
   if (product.m.extent == 1) return "for a vector, most of a fragment would be empty";
-  if (product.m.in != 1 && product.k.in != 1) return "A is contiguous neither along m nor along k";
-  if (product.n.other != 1 && product.k.other != 1) return "B is contiguous neither along k nor along n";
-  return {};
+  return lies_apart(product);
 }
 
 /// Empty when the shape is one that the kernel can be compiled for.
@@ -178,7 +166,7 @@ double resident_efficiency(const Product& product, const Shape& shape, const Dev
 double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
   const Blocks& blocks = shape.blocks;
-  const i64 parts = shape.parts.count, groups = shape.blocks_of(product) * problem.batch_count() * parts;
+  const i64 parts = shape.parts.count, groups = problem.blocks(blocks.m, blocks.n) * parts;
   // Fewer groups than a compute unit holds share its rate among fewer.
   const double held = std::min(double(blocks.resident), std::ceil(double(groups) / device.units()));
   const double rounds = std::max(1.0, double(groups) / (held * device.units()));
@@ -195,10 +183,8 @@ Best<Shape> best_shape(const ProductProblem& problem, const Configuration& wish,
   Best<Shape> best;
   for (const Blocks& blocks : blocks_for(problem.product.in)) {
     Shape shape = shape_of(problem, blocks, wish, device);
-    if (std::string why = impossible(problem.product, shape, device); !why.empty()) {
-      best.refusal = std::move(why);
-      continue;
-    }
+    best.refusal = impossible(problem.product, shape, device);
+    if (!best.refusal.empty()) continue;
     fit_registers(problem.product, shape);
     best.offer(shape, predicted_seconds(problem, shape, device));
   }
@@ -207,32 +193,23 @@ Best<Shape> best_shape(const ProductProblem& problem, const Configuration& wish,
 
 /// The wish with nothing left open but a split that its tunable does not list.
 Configuration resolved(Configuration values, const Shape& shape) {
-  const Blocks& blocks = shape.blocks;
-  values["block_m"] = blocks.m;
-  values["block_n"] = blocks.n;
-  values["warp_m"] = blocks.warp_m;
-  values["warp_n"] = blocks.warp_n;
-  values["step_k"] = blocks.step;
-  values["stages"] = blocks.stages;
-  values["resident"] = blocks.resident;
+  for (const auto& [name, member] : tunables_of_blocks) values[name] = shape.blocks.*member;
   values["depth"] = shape.depth;
   values["split"] = shape.parts.count;
   return values;
 }
 
 Launches launch_mma(const ProductProblem& problem, const Shape& shape, i64 band, const DeviceModel& device) {
-  const Product& product = problem.product;
   const Blocks& blocks = shape.blocks;
-  ProductLaunch main(problem, "mma", "mma", shape.group(product));
+  ProductLaunch main("matmul/mma", problem, shape.group(problem.product));
   main.launch.kernel.resident = unsigned(blocks.resident);
   jit::Defines& defines = main.defines();
   defines.set("BLOCK_M", blocks.m).set("BLOCK_N", blocks.n).set("WARP_M", blocks.warp_m).set("WARP_N", blocks.warp_n);
   defines.set("STEP_K", blocks.step).set("STAGES", blocks.stages).set("DEPTH", shape.depth).set("BAND", band);
   defines.set("BYTES_A", shape.bytes_a).set("BYTES_B", shape.bytes_b).set("PAIRS_C", shape.pairs_c);
-  write_orientation(product, defines);
-  main.params.blocks_m = ceil_div(product.m.extent, blocks.m);
-  main.params.blocks_n = ceil_div(product.n.extent, blocks.n);
-  return in_parts(std::move(main), problem, shape.parts, shape.blocks_of(product) * problem.batch_count(), device);
+  main.define_orientation();
+  main.set_blocks(blocks.m, blocks.n);
+  return in_parts(std::move(main), shape.parts, problem.blocks(blocks.m, blocks.n), device);
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

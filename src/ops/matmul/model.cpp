@@ -8,16 +8,6 @@
 #include <algorithm>
 
 namespace axisloom::ops {
-namespace {
-
-/// Operations per second of a compute unit, by what its sums are kept in.
-double unit_rate(std::string_view scalar, const DeviceModel& device) {
-  if (scalar == "f32") return device.f32_rate;
-  if (scalar == "f64") return device.f64_rate;
-  return scalar == "u32" ? device.i32_rate : device.i64_rate;
-}
-
-}  // namespace
 
 double arithmetic_operations(const ProductProblem& problem) {
   const Product& product = problem.product;
@@ -32,14 +22,16 @@ double bytes_touched(const ProductProblem& problem) {
   const Product& product = problem.product;
   const core::Loops loops = product.loops();
   const auto bytes = [](Dtype dtype, i64 elements) { return double(size_of(dtype)) * double(elements); };
-  const i64 outputs = problem.batch_count() * product.m.extent * product.n.extent;
   return bytes(product.in, core::distinct(loops, &core::Loop::in)) +
          bytes(product.in, core::distinct(loops, &core::Loop::other)) +
-         bytes(product.out, outputs) * (adds_d(product) ? 2 : 1);
+         bytes(product.out, problem.outputs()) * (adds_d(product) ? 2 : 1);
 }
 
 double unit_peak(const Product& product, const DeviceModel& device) {
-  return unit_rate(arithmetic_of(product.in).scalar, device);
+  const std::string_view scalar = arithmetic_of(product.in).scalar;
+  if (scalar == "f32") return device.f32_rate;
+  if (scalar == "f64") return device.f64_rate;
+  return scalar == "u32" ? device.i32_rate : device.i64_rate;
 }
 
 double compute_seconds(const Product& product, double operations, double efficiency, const DeviceModel& device) {

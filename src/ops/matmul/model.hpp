@@ -23,7 +23,8 @@ double product_time(double compute, double bytes, int launches, const DeviceMode
 /// place, conversion, store.
 double outputs_seconds(const ProductProblem& problem, double operations, const DeviceModel& device);
 
-/// The form with the lowest predicted time of those offered, or why none is possible.
+/// The form with the lowest predicted time of those offered, or why none is possible: what the last one was refused
+/// for.
 template <class Form>
 struct Best {
   std::optional<Form> form = {};

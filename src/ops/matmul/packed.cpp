@@ -10,27 +10,19 @@
 namespace axisloom::ops {
 namespace {
 
-// How a group packs an operand: along its rows in short bands of long runs, else panel by panel.
-struct Packing {
-  i64 k, panels;
-  i64 groups(i64 k_all, i64 panels_all) const { return ceil_div(k_all, k) * ceil_div(panels_all, panels); }
-};
-Packing packing(bool along_x, i64 panel_row_bytes) {
-  constexpr i64 run = 6 << 10;  // bytes of a run
-  if (along_x) return {16, std::max<i64>(1, run / panel_row_bytes)};
-  return {4096, 1};
-}
-
 // Rows of C that are summed in registers: with 3 vectors a row they leave room for B's vectors and a broadcast
 // among 32.
 constexpr i64 tile_rows = 8;
 constexpr i64 vector_bytes = 64;
-constexpr i64 groups_per_unit = 4;  // at least
 constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
-constexpr i64 most_panels = 64;     // of A that a group takes where it keeps their sums from slice to slice of k
+// At least, so that no core waits for long at the end (an estimate).
+constexpr i64 groups_per_unit = 4;
+// Of A that a group takes where it keeps their sums from slice to slice of k: those of 64 are up to 96 KiB of its stack
+// (an estimate).
+constexpr i64 most_panels = 64;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"vectors", 0, {0, 1, 2, 3}, "vectors", "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
       {"block", 512, {64, 128, 256, 512, 1024, 2048}, "KiB", "panels of A that a group takes against one panel of B"},
       {"slice",
@@ -42,47 +34,57 @@ const std::vector<Tunable>& tunables() {
        "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 1.33 and 1.30, 128 "
        "1.28 and 1.24"},
   };
-  return list;
+}
+
+/// The panels of A, or of B.
+struct Panels {
+  i64 width;                 // rows of A, columns of B
+  i64 count;                 // for one point of the batch
+  i64 scalars;               // of the whole batch
+  i64 band_k, group_panels;  // what a group packs: k's, panels
+  i64 groups(i64 k) const { return ceil_div(k, band_k) * ceil_div(count, group_panels); }
+};
+
+/// Along the operand's rows a group packs short bands of long runs, else panel by panel.
+Panels panels_of(const ProductProblem& problem, const core::Loop& side, core::Operand operand, i64 width) {
+  constexpr i64 band = 16, run_bytes = 6 << 10, long_band = 4096;  // k's, bytes, k's; estimates
+  const Arithmetic arithmetic = arithmetic_of(problem.product.in);
+  const i64 count = ceil_div(side.extent, width);
+  const i64 scalars = problem.batch_count() * count * width * arithmetic.parts() * problem.product.k.extent;
+  if (side.*operand != 1) return {width, count, scalars, long_band, 1};
+  return {width, count, scalars, band, std::max<i64>(1, run_bytes / (width * arithmetic.accumulator_bytes()))};
 }
 
 struct Shape {
-  i64 rows, columns, lanes, vectors, parts, scalar;
-  i64 panels_a, panels_b;  // of one point of the batch
-  i64 slice;               // of k, that a group takes at a time
-  bool slices;             // whether there is more than one
-  i64 chunk;               // panels of A that a group takes
-  i64 packed_a, packed_b;  // scalars, of the whole batch
-  i64 bytes() const { return (packed_a + packed_b) * scalar; }
-  Packing packing_a(const Product& product) const { return packing(product.m.in == 1, rows * parts * scalar); }
-  Packing packing_b(const Product& product) const { return packing(product.n.other == 1, columns * parts * scalar); }
+  i64 lanes, vectors, parts, scalar;
+  Panels a, b;
+  i64 slice;    // of k, that a group takes at a time
+  bool slices;  // whether there is more than one
+  i64 chunk;    // panels of A that a group takes
+  i64 bytes() const { return (a.scalars + b.scalars) * scalar; }
 };
 
 Shape shape_of(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  constexpr i64 whole_scalars = 64;  // those of A are a multiple of it, so that B's begin with a whole vector
   const Product& product = problem.product;
   const Arithmetic arithmetic = arithmetic_of(product.in);
   Shape shape{};
   shape.scalar = arithmetic.scalar_bytes;
   shape.lanes = vector_bytes / shape.scalar;
-  shape.parts = arithmetic.is_complex ? 2 : 1;
-  shape.rows = tile_rows;
-  shape.vectors = wish.at("vectors") != 0 ? wish.at("vectors") : arithmetic.is_complex ? 1 : 3;
-  shape.columns = shape.lanes * shape.vectors;
-  shape.panels_a = ceil_div(product.m.extent, shape.rows);
-  shape.panels_b = ceil_div(product.n.extent, shape.columns);
-  const i64 batch = problem.batch_count();
-  shape.packed_a = ceil_div(batch * shape.panels_a * shape.rows * shape.parts * product.k.extent, 64) * 64;
-  shape.packed_b = batch * shape.panels_b * shape.columns * shape.parts * product.k.extent;
+  shape.parts = arithmetic.parts();
+  shape.vectors = value_or(wish, "vectors", arithmetic.is_complex ? 1 : 3);
+  shape.a = panels_of(problem, product.m, &core::Loop::in, tile_rows);
+  shape.b = panels_of(problem, product.n, &core::Loop::other, shape.lanes * shape.vectors);
+  shape.a.scalars = ceil_div(shape.a.scalars, whole_scalars) * whole_scalars;
   shape.slice = wish.at("slice");
   shape.slices = product.k.extent > shape.slice;
-  const i64 panel_bytes =
-      std::max<i64>(1, shape.rows * shape.parts * shape.scalar * std::min(product.k.extent, shape.slice));
-  shape.chunk = std::clamp<i64>((wish.at("block") << 10) / panel_bytes, 1,
-                                std::min(shape.panels_a, shape.slices ? most_panels : shape.panels_a));
-  // Every core gets several groups, so that none waits for long at the end.
-  const i64 wanted = groups_per_unit * i64(device.units());
-  while (shape.chunk > 1 && batch * shape.panels_b * ceil_div(shape.panels_a, shape.chunk) < wanted)
+  const i64 panel_bytes = tile_rows * arithmetic.accumulator_bytes() * std::min(product.k.extent, shape.slice);
+  const i64 wished = (wish.at("block") << 10) / std::max<i64>(1, panel_bytes);
+  shape.chunk = std::clamp<i64>(wished, 1, shape.slices ? std::min(shape.a.count, most_panels) : shape.a.count);
+  const i64 wanted = groups_per_unit * i64(device.units()), panels_b = problem.batch_count() * shape.b.count;
+  while (shape.chunk > 1 && panels_b * ceil_div(shape.a.count, shape.chunk) < wanted)
     shape.chunk = ceil_div(shape.chunk, 2);
-  shape.chunk = ceil_div(shape.panels_a, ceil_div(shape.panels_a, shape.chunk));
+  shape.chunk = ceil_div(shape.a.count, ceil_div(shape.a.count, shape.chunk));
   return shape;
 }
 
@@ -92,27 +94,32 @@ constexpr double matrix_seconds = 30e-9;    // finding a matrix, in both kernels
 constexpr double byte_seconds = 0.14e-9;    // of a panel that is put together element by element, zeros among them
 constexpr double convert_seconds = 1.4e-9;  // of a small float, beside that
 
-/// Scalars of a side's panels that are not copied as whole vectors: those along k, of converted elements, and of a last
-/// panel that is not full.
-i64 put_one_by_one(i64 extent, i64 width, i64 panels, bool copied, i64 k) {
-  return (copied ? (panels - extent / width) * width : panels * width) * k;
+/// Scalars for each k of a side's panels that are not copied as whole vectors: those along k, of converted elements,
+/// and of a last panel that is not full.
+i64 put_one_by_one(const Panels& panels, i64 extent, bool copied) {
+  return (panels.count - (copied ? extent / panels.width : 0)) * panels.width;
+}
+
+/// Whether elements are the same in memory and in panels.
+bool is_copied(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f64;
 }
 
 double packing_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
-  const i64 k = product.k.extent, scalar = shape.scalar;
-  const bool copies = product.in == Dtype::f32 || product.in == Dtype::f64;
-  const i64 put = put_one_by_one(product.m.extent, shape.rows, shape.panels_a, copies && product.m.in == 1, k) +
-                  put_one_by_one(product.n.extent, shape.columns, shape.panels_b, copies && product.n.other == 1, k);
+  const i64 k = product.k.extent;
+  const bool copies = is_copied(product.in);
+  const i64 put = k * (put_one_by_one(shape.a, product.m.extent, copies && product.m.in == 1) +
+                       put_one_by_one(shape.b, product.n.extent, copies && product.n.other == 1));
   const i64 converted = core::is_small_float(product.in) ? (product.m.extent + product.n.extent) * k : 0;
-  const double each =
-      matrix_seconds + std::max(double(put * shape.parts * scalar) * byte_seconds, double(converted) * convert_seconds);
+  const double each = matrix_seconds + std::max(double(put * shape.parts * shape.scalar) * byte_seconds,
+                                                double(converted) * convert_seconds);
   return device.on_cores(double(problem.batch_count()) * each * model::vector_times(device));
 }
 
 double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
-  const double whole = double(shape.panels_a * shape.rows * shape.panels_b * shape.columns) /
+  const double whole = double(shape.a.count * shape.a.width * shape.b.count * shape.b.width) /
                        (double(product.m.extent) * double(product.n.extent));
   const double compute = compute_seconds(product, arithmetic_operations(problem) * whole, efficiency, device);
   return product_time(packing_seconds(problem, shape, device) + compute,
@@ -120,39 +127,39 @@ double predicted_seconds(const ProductProblem& problem, const Shape& shape, cons
 }
 
 /// A launch of either kernel, whose groups are one item.
-ProductLaunch launch_of(const ProductProblem& problem, const Shape& shape, const char* kernel) {
+ProductLaunch packed_launch(const char* kernel, const ProductProblem& problem, const Shape& shape) {
   const Product& product = problem.product;
-  ProductLaunch launch(problem, "packed", kernel, {});
+  ProductLaunch launch("matmul/packed", problem, {});
+  launch.launch.kernel.kernel = kernel;
+  launch.define_orientation();
   jit::Defines& defines = launch.defines();
-  defines.set("ROWS", shape.rows).set("VECTORS", shape.vectors).set("LANES", shape.lanes);
-  write_orientation(product, defines);
+  defines.set("ROWS", tile_rows).set("VECTORS", shape.vectors).set("LANES", shape.lanes);
   defines.set("A_ALONG_K", product.k.in == 1).set("B_ALONG_K", product.k.other == 1);
-  const Packing a = shape.packing_a(product), b = shape.packing_b(product);
-  defines.set("PACK_K_A", a.k).set("PACK_PANELS_A", a.panels).set("PACK_K_B", b.k).set("PACK_PANELS_B", b.panels);
+  defines.set("PACK_K_A", shape.a.band_k).set("PACK_PANELS_A", shape.a.group_panels);
+  defines.set("PACK_K_B", shape.b.band_k).set("PACK_PANELS_B", shape.b.group_panels);
   defines.set("SLICES", shape.slices).set("SLICE_K", shape.slice).set("MOST_PANELS", most_panels);
-  const bool same = product.in == product.out && (product.in == Dtype::f32 || product.in == Dtype::f64);
+  const bool same = product.in == product.out && is_copied(product.in);
   defines.set("WHOLE_ROWS", same && product.n.out == 1 && !adds_d(product) && !product.relu);
-  launch.params.blocks_m = shape.panels_a;
-  launch.params.blocks_n = shape.panels_b;
-  launch.params.packed_b = shape.packed_a;
+  launch.set_blocks(shape.a.width, shape.b.width);
+  launch.params.packed_b = shape.a.scalars;
   return launch;
 }
 
 Launch pack_launch(const ProductProblem& problem, const Shape& shape) {
-  ProductLaunch main = launch_of(problem, shape, "pack");
+  ProductLaunch main = packed_launch("pack", problem, shape);
   main.launch.kernel.contract = false;
-  const Product& product = problem.product;
-  main.params.packing_a = shape.packing_a(product).groups(product.k.extent, shape.panels_a);
-  main.params.packing = main.params.packing_a + shape.packing_b(product).groups(product.k.extent, shape.panels_b);
-  return main.into_workspace(shape.scalar, problem.batch_count() * main.params.packing);
+  const i64 k = problem.product.k.extent;
+  main.params.packing_a = shape.a.groups(k);
+  main.params.packing = main.params.packing_a + shape.b.groups(k);
+  return main.into(workspace_of(shape.scalar), problem.batch_count() * main.params.packing);
 }
 
 Launch multiply_launch(const ProductProblem& problem, const Shape& shape) {
-  ProductLaunch main = launch_of(problem, shape, "multiply");
+  ProductLaunch main = packed_launch("multiply", problem, shape);
   main.launch.buffers = {workspace_of(shape.scalar)};
   main.params.chunk = shape.chunk;
-  main.params.chunks = ceil_div(shape.panels_a, shape.chunk);
-  return main.into_result(problem, problem.batch_count() * shape.panels_b * main.params.chunks);
+  main.params.chunks = ceil_div(shape.a.count, shape.chunk);
+  return main.into_result(problem.batch_count() * shape.b.count * main.params.chunks);
 }
 
 Launches launch_packed(const ProductProblem& problem, const Shape& shape) {

@@ -33,6 +33,18 @@ int batch_class(std::size_t axes) {
   return PRODUCT_AXES;
 }
 
+/// The axis of an array that is not k; of C, n.
+const Loop& side_of(const Product& product, core::Operand operand) {
+  return operand == &Loop::in ? product.m : product.n;
+}
+
+/// The axis across which the contiguous runs of an array lie.
+const Loop& rows_of(const Product& product, core::Operand operand) {
+  if (operand == &Loop::out) return product.m;
+  const Loop& side = side_of(product, operand);
+  return side.*operand == 1 ? product.k : side;
+}
+
 LaunchBuffer buffer(int view, const core::Start& start, Dtype dtype) {
   return {view, start.offset, i64(size_of(dtype))};
 }
@@ -44,12 +56,10 @@ std::string memory_type(Dtype dtype) {
 }
 
 Arithmetic arithmetic_of(Dtype dtype) {
-  const bool wide = size_of(core::component_of(dtype)) == 8;
-  if (core::components_of(dtype) == 2)
-    return wide ? Arithmetic{"f64x2", "f64", 8, true} : Arithmetic{"f32x2", "f32", 4, true};
-  if (core::float_format(dtype) != nullptr)
-    return wide ? Arithmetic{"f64", "f64", 8, false} : Arithmetic{"f32", "f32", 4, false};
-  return wide ? Arithmetic{"u64", "u64", 8, false} : Arithmetic{"u32", "u32", 4, false};
+  const Dtype component = core::component_of(dtype);
+  const bool wide = size_of(component) == 8, is_complex = component != dtype;
+  if (core::float_format(component) == nullptr) return {wide ? "u64" : "u32", wide ? 8 : 4, is_complex};
+  return {wide ? "f64" : "f32", wide ? 8 : 4, is_complex};
 }
 
 ProductParams params_of(const ProductProblem& problem) {
@@ -90,7 +100,7 @@ ProductParams params_of(const ProductProblem& problem) {
 void write_defines(const ProductProblem& problem, jit::Defines& defines) {
   const Product& product = problem.product;
   const Arithmetic arithmetic = arithmetic_of(product.in);
-  const std::string accumulator(arithmetic.accumulator), scalar(arithmetic.scalar);
+  const std::string scalar(arithmetic.scalar), accumulator = scalar + (arithmetic.is_complex ? "x2" : "");
   defines.set("ELEMENT", memory_type(product.in)).set("RESULT", memory_type(product.out));
   defines.set("ACC", accumulator).set("SCALAR", scalar).set("COMPLEX", arithmetic.is_complex);
   defines.set("SCALAR_BYTES", arithmetic.scalar_bytes);
@@ -102,48 +112,56 @@ void write_defines(const ProductProblem& problem, jit::Defines& defines) {
   defines.set("AXL_PARAMS_SIZE", i64(sizeof(ProductParams)));
 }
 
-void write_orientation(const Product& product, jit::Defines& defines) {
-  defines.set("A_ALONG_M", product.m.in == 1).set("B_ALONG_N", product.n.other == 1);
-}
-
 LaunchBuffer workspace_of(i64 element) {
   return {workspace_view, 0, element};
 }
 
-ProductLaunch::ProductLaunch(const ProductProblem& problem, const std::string& file, const std::string& kernel,
-                             const Group& group)
-    : params(params_of(problem)) {
-  launch.kernel.file = "matmul/" + file + ".kernel";
-  launch.kernel.kernel = kernel;
-  launch.kernel.items = launch.geometry.items = unsigned(group.items);
+ProductLaunch::ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group)
+    : problem(problem), launch(launch_of(kernel, group)), params(params_of(problem)) {
   launch.kernel.contract = true;
-  launch.geometry.local_bytes = std::size_t(group.local_bytes);
   write_defines(problem, defines());
   const Product& product = problem.product;
   launch.buffers = {buffer(problem.swapped ? 1 : 0, product.a, product.in),
                     buffer(problem.swapped ? 0 : 1, product.b, product.in)};
 }
 
-Launch ProductLaunch::into_result(const ProductProblem& problem, i64 groups) {
+void ProductLaunch::define_orientation() {
+  defines().set("A_ALONG_M", problem.product.m.in == 1).set("B_ALONG_N", problem.product.n.other == 1);
+}
+
+void ProductLaunch::set_blocks(i64 m, i64 n) {
+  params.blocks_m = ceil_div(problem.product.m.extent, m);
+  params.blocks_n = ceil_div(problem.product.n.extent, n);
+}
+
+Launch ProductLaunch::into_result(i64 groups) {
   const Product& product = problem.product;
   if (adds_d(product)) launch.buffers.push_back(buffer(2, *product.d, product.out));
-  launch.buffers.push_back(buffer(product.d ? 3 : 2, product.c, product.out));
+  return into(buffer(product.d ? 3 : 2, product.c, product.out), groups);
+}
+
+Launch ProductLaunch::into(const LaunchBuffer& out, i64 groups) {
+  launch.buffers.push_back(out);
   launch.geometry.groups = u64(groups);
   launch.params = params_bytes(params);
   return std::move(launch);
 }
 
-Launch ProductLaunch::into_workspace(i64 element, i64 groups) {
-  launch.buffers.push_back(workspace_of(element));
-  launch.geometry.groups = u64(groups);
-  launch.params = params_bytes(params);
-  return std::move(launch);
+bool is_contiguous(const Product& product, core::Operand operand) {
+  return side_of(product, operand).*operand == 1 || product.k.*operand == 1;
 }
 
-i64 aligned_bytes(const Product& product, core::Operand operand, const Loop& rows, i64 element, i64 limit) {
+std::string lies_apart(const Product& product) {
+  if (!is_contiguous(product, &Loop::in)) return "A is contiguous neither along m nor along k";
+  if (!is_contiguous(product, &Loop::other)) return "B is contiguous neither along k nor along n";
+  return {};
+}
+
+i64 aligned_bytes(const Product& product, core::Operand operand, i64 limit) {
   const core::Start& start = operand == &Loop::in ? product.a : operand == &Loop::other ? product.b : product.c;
+  const i64 element = i64(size_of(operand == &Loop::out ? product.out : product.in));
   core::Loops steps = product.batch;
-  steps.push_back(rows);
+  steps.push_back(rows_of(product, operand));
   return std::max(element, core::proven_alignment(steps, operand, start, element, limit));
 }
 
@@ -152,14 +170,9 @@ i64 resident_groups(i64 wanted, i64 items, i64 sums) {
   return std::min(wanted, registers / (items * (sums + sums / 2 + addresses)));
 }
 
-const Loop& rows_of(const Product& product, core::Operand operand) {
-  const Loop& side = operand == &Loop::in ? product.m : product.n;
-  return side.*operand == 1 ? product.k : side;
-}
-
 bool stores_pairs(const Product& product) {
-  const i64 out = i64(size_of(product.out)), pair = 2 * out;
-  return product.n.out == 1 && aligned_bytes(product, &Loop::out, product.m, out, pair) == pair;
+  const i64 pair = 2 * i64(size_of(product.out));
+  return product.n.out == 1 && aligned_bytes(product, &Loop::out, pair) == pair;
 }
 
 bool adds_d(const Product& product) {

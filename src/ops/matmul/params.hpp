@@ -9,16 +9,16 @@ namespace axisloom::ops {
 #include "ops/matmul/product.params.h"
 static_assert(arguments_fit(sizeof(ProductParams), 4));
 
-/// How a dtype is computed with: in what its sums are kept, and the real type of that.
+/// How a dtype is computed with: in what its sums are kept.
 struct Arithmetic {
-  std::string_view accumulator;  // "f32", "u64", "f32x2"
-  std::string_view scalar;       // "f32", "u64"
+  std::string_view scalar;  // "f32", "u64"; sums of complex numbers are pairs of it
   int scalar_bytes;
   bool is_complex;
 
   /// Real operations of a multiplication and an addition.
   int operations() const { return is_complex ? 8 : 2; }
-  int accumulator_bytes() const { return is_complex ? 2 * scalar_bytes : scalar_bytes; }
+  int parts() const { return is_complex ? 2 : 1; }  // scalars of a sum
+  int accumulator_bytes() const { return parts() * scalar_bytes; }
 };
 Arithmetic arithmetic_of(Dtype dtype);
 /// The type of the dialect that holds an element in memory: "u16" for f16, "f32x2" for c64.
@@ -28,36 +28,42 @@ std::string memory_type(Dtype dtype);
 ProductParams params_of(const ProductProblem& problem);
 /// Types, conversions, epilogue, index width and how many axes of the batch are walked.
 void write_defines(const ProductProblem& problem, jit::Defines& defines);
-/// Whether A lies together along m, and B along n.
-void write_orientation(const Product& product, jit::Defines& defines);
 
 /// A buffer in the plan's own memory, of elements of `element` bytes.
 LaunchBuffer workspace_of(i64 element);
 /// Whether D is read.
 bool adds_d(const Product& product);
 
-/// A launch of a kernel of matmul/FILE.kernel that reads A and B, with the constants and parameters that all have.
+/// A launch of a kernel, "matmul/tile", that reads A and B, with the constants and parameters that all have. The
+/// problem has to outlive it.
 struct ProductLaunch {
+  const ProductProblem& problem;
   Launch launch;
   ProductParams params;
 
-  ProductLaunch(const ProductProblem& problem, const std::string& file, const std::string& kernel, const Group& group);
+  ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group);
   jit::Defines& defines() { return launch.kernel.defines; }
+  /// Whether A lies together along m, and B along n.
+  void define_orientation();
+  /// C is made in blocks of m x n.
+  void set_blocks(i64 m, i64 n);
   /// Completes it, with parameters as they are: it writes C, and reads D where that counts.
-  Launch into_result(const ProductProblem& problem, i64 groups);
-  /// Completes it: it writes elements of so many bytes into the workspace.
-  Launch into_workspace(i64 element, i64 groups);
+  Launch into_result(i64 groups);
+  /// Completes it: it writes into such a buffer.
+  Launch into(const LaunchBuffer& out, i64 groups);
 };
 
 /// Groups that share the 65,536 registers of a compute unit, as many as are wanted: each of their items needs its sums,
 /// in registers of 4 bytes, and half as many again.
 i64 resident_groups(i64 wanted, i64 items, i64 sums);
 
-/// The widest access to A, B or C, from one element to `limit` bytes, whose every start is aligned wherever `rows` and
-/// batch begin.
-i64 aligned_bytes(const Product& product, core::Operand operand, const core::Loop& rows, i64 element, i64 limit);
-/// The axis across which the contiguous runs of A, or of B, lie.
-const core::Loop& rows_of(const Product& product, core::Operand operand);
+/// Whether A, B or C has elements side by side along one of its axes.
+bool is_contiguous(const Product& product, core::Operand operand);
+/// Why A or B has not; empty when both have.
+std::string lies_apart(const Product& product);
+/// The widest access to A, B or C, from one element to `limit` bytes, whose every start is aligned wherever its
+/// contiguous runs and the batch begin.
+i64 aligned_bytes(const Product& product, core::Operand operand, i64 limit);
 /// Whether C may be stored two elements at a time.
 bool stores_pairs(const Product& product);
 

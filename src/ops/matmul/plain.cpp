@@ -32,11 +32,10 @@ constexpr double converting = 2.4;
 // took 5 ps each.
 constexpr double output_operations = 165;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size; 0: 256, on a CPU 1"},
   };
-  return list;
 }
 
 double gpu_seconds(const ProductProblem& problem, const DeviceModel& device) {
@@ -64,16 +63,15 @@ ProductProblem flattened(const ProductProblem& problem) {
   product.batch.push_back(product.m);
   product.batch.push_back(product.n);
   core::drop_single_steps(product.batch);
-  std::stable_sort(product.batch.begin(), product.batch.end(),
-                   [](const core::Loop& x, const core::Loop& y) { return std::abs(x.out) > std::abs(y.out); });
+  core::order_by_output(product.batch);
   return flat;
 }
 
 Launches launch_plain(const ProductProblem& problem, i64 items) {
   const ProductProblem flat = flattened(problem);
-  ProductLaunch main(flat, "plain", "plain", {items});
+  ProductLaunch main("matmul/plain", flat, {items});
   main.params.per_group = items > 1 ? items : std::max<i64>(1, group_terms / (problem.product.k.extent + 1));
-  return {{main.into_result(flat, ceil_div(main.params.work, main.params.per_group))}};
+  return {{main.into_result(ceil_div(main.params.work, main.params.per_group))}};
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -68,6 +68,13 @@ bool absorb(Product& product, const Loop& axis) {
   return true;
 }
 
+/// In floating point, which does not overflow.
+double points_of(const Loops& batch) {
+  double points = 1;
+  for (const Loop& axis : batch) points *= double(axis.extent);
+  return points;
+}
+
 /// Whether every offset fits in 32 bits, those of a block that reaches beyond the edge included.
 bool fits_32_bits(const Product& product) {
   constexpr double overshoot = 512;  // more than the largest block of any variant
@@ -76,8 +83,8 @@ bool fits_32_bits(const Product& product) {
   const auto fits = [&](core::Operand operand) {
     return core::reach_beyond(loops, operand, overshoot) < double(std::numeric_limits<i32>::max());
   };
-  double points = (double(product.m.extent) + overshoot) * (double(product.n.extent) + overshoot);
-  for (const Loop& axis : product.batch) points *= double(axis.extent);
+  const double points =
+      points_of(product.batch) * (double(product.m.extent) + overshoot) * (double(product.n.extent) + overshoot);
   return points < most_points && double(product.k.extent) < most_points && fits(&Loop::in) && fits(&Loop::other) &&
          fits(&Loop::out) && fits(&Loop::addend);
 }
@@ -102,9 +109,7 @@ ProductProblem problem_of(const Product& product, IndexWidth width) {
 void check_size(const Product& product) {
   constexpr double most = 0x1p50;
   const auto m = double(product.m.extent), n = double(product.n.extent), k = double(product.k.extent);
-  double points = std::max({m * n, m * k, n * k});
-  for (const Loop& axis : product.batch) points *= double(axis.extent);
-  if (points > most)
+  if (points_of(product.batch) * std::max({m * n, m * k, n * k}) > most)
     throw Error(Errc::unsupported,
                 "a product whose batch of matrices has more than 2^50 elements, repeated ones included",
                 "do it in parts");

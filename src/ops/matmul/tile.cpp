@@ -10,8 +10,8 @@
 namespace axisloom::ops {
 namespace {
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"block_m", 0, {0, 16, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
       {"block_n", 0, {0, 16, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
       {"tile_m", 0, {0, 1, 2, 4, 8, 16}, "rows", "of C in an item's registers; 0: by type"},
@@ -28,7 +28,6 @@ const std::vector<Tunable>& tunables() {
       {"async", 0, {0, 1}, "", "1: tiles by asynchronous copies; both operands then lie along m and n"},
       split_tunable(),
   };
-  return list;
 }
 
 /// Blocks that are compiled for a type of sums, and how fast a compute unit makes them. Measured of f32 on an H200 (but
@@ -76,9 +75,6 @@ struct Shape {
   Parts parts;
   i64 items() const { return m / tile_m * (n / tile_n); }
   Group group() const { return {items(), buffers * step * (m + n + 2 * strip) * accumulator}; }
-  i64 groups(const ProductProblem& problem) const {
-    return ceil_div(problem.product.m.extent, m) * ceil_div(problem.product.n.extent, n) * problem.batch_count();
-  }
 };
 
 /// Those whose rates a shape is taken to have: the first that are no larger.
@@ -88,25 +84,21 @@ const Blocks& rates_of(const Shape& shape, Dtype dtype) {
   return at == list.end() ? list.back() : *at;
 }
 
-/// Elements of an access along `along` (its stride), when neighbours lie together and every start is aligned.
-i64 vector_of(const Product& product, core::Operand operand, i64 along, const core::Loop& rows, Dtype dtype,
-              i64 most_bytes) {
+/// Elements of an access, when neighbours lie together and every start is aligned.
+i64 vector_of(const Product& product, core::Operand operand, i64 most_bytes) {
+  const Dtype dtype = operand == &core::Loop::out ? product.out : product.in;
   const i64 element = i64(size_of(dtype));
-  if (along != 1 || arithmetic_of(dtype).is_complex) return 1;
+  if (!is_contiguous(product, operand) || arithmetic_of(dtype).is_complex) return 1;
   // Whole packets or single elements: what lies between would only be more kernels.
   const i64 whole = std::min({i64{16}, 4 * element, most_bytes});
   if (whole <= element) return 1;
-  return aligned_bytes(product, operand, rows, element, whole) == whole ? whole / element : 1;
+  return aligned_bytes(product, operand, whole) == whole ? whole / element : 1;
 }
 
 void set_vectors(const Product& product, i64 access, Shape& shape) {
-  const auto vector_along = [&](const core::Loop& side, core::Operand operand) {
-    const i64 along = side.*operand == 1 ? 1 : product.k.*operand;
-    return vector_of(product, operand, along, rows_of(product, operand), product.in, access);
-  };
-  shape.vector_a = vector_along(product.m, &core::Loop::in);
-  shape.vector_b = vector_along(product.n, &core::Loop::other);
-  const i64 c = vector_of(product, &core::Loop::out, product.n.out, product.m, product.out, access);
+  shape.vector_a = vector_of(product, &core::Loop::in, access);
+  shape.vector_b = vector_of(product, &core::Loop::other, access);
+  const i64 c = vector_of(product, &core::Loop::out, access);
   // Where B comes by single elements, C would only be one more kernel.
   shape.vector_c = c >= shape.strip && (shape.vector_b > 1 || shape.strip == 1) ? shape.strip : 1;
   // Of small products, which the smallest blocks are for, little is gained by half of it.
@@ -118,26 +110,18 @@ void set_vectors(const Product& product, i64 access, Shape& shape) {
 Shape shape_of(const ProductProblem& problem, const Blocks& blocks, const Configuration& values) {
   const Product& product = problem.product;
   const Arithmetic arithmetic = arithmetic_of(product.in);
-  const auto value = [&](const char* name, i64 otherwise) {
-    return values.at(name) == 0 ? otherwise : values.at(name);
-  };
   Shape shape{};
-  shape.m = value("block_m", blocks.m);
-  shape.n = value("block_n", blocks.n);
-  shape.tile_m = value("tile_m", blocks.tile_m);
-  shape.tile_n = value("tile_n", blocks.tile_n);
-  shape.step = value("step_k", blocks.step);
+  shape.m = value_or(values, "block_m", blocks.m);
+  shape.n = value_or(values, "block_n", blocks.n);
+  shape.tile_m = value_or(values, "tile_m", blocks.tile_m);
+  shape.tile_n = value_or(values, "tile_n", blocks.tile_n);
+  shape.step = value_or(values, "step_k", blocks.step);
   shape.strip = arithmetic.is_complex ? 1 : 16 / arithmetic.scalar_bytes;
   shape.strip = std::min({shape.strip, shape.tile_m, shape.tile_n});
   shape.buffers = values.at("buffers");
   shape.accumulator = arithmetic.accumulator_bytes();
   set_vectors(product, values.at("access"), shape);
   return shape;
-}
-
-void split_shape(const ProductProblem& problem, i64 parts, Shape& shape) {
-  shape.parts = split(problem.product.k.extent, parts, shape.step);
-  if (shape.parts.count > 1) shape.vector_c = 1;  // partial sums are stored one by one
 }
 
 /// Counts of parts worth a thought: few, and those with which the last round of blocks is nearly full.
@@ -147,7 +131,7 @@ std::vector<i64> possible_parts(const ProductProblem& problem, const Shape& shap
   constexpr i64 least_block = 64 * 64, least_k = 256, most_bytes = i64{64} << 20;
   std::vector<i64> list{1};
   if (device.is_cpu() || shape.m * shape.n < least_block) return list;
-  const i64 groups = std::max<i64>(1, shape.groups(problem)), units = i64(device.units());
+  const i64 groups = std::max<i64>(1, problem.blocks(shape.m, shape.n)), units = i64(device.units());
   for (const i64 parts : {i64{2}, i64{3}, i64{4}, i64{5}, units / groups, 2 * units / groups})
     if (parts > 1 && problem.product.k.extent / parts >= least_k && partial_bytes(problem, parts) <= most_bytes)
       list.push_back(parts);
@@ -181,7 +165,7 @@ double unit_seconds(const Product& product, const Blocks& rates, double operatio
 
 double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
   const Product& product = problem.product;
-  const i64 groups = shape.groups(problem) * shape.parts.count, units = i64(device.units());
+  const i64 groups = problem.blocks(shape.m, shape.n) * shape.parts.count, units = i64(device.units());
   const int launches = shape.parts.count > 1 ? 2 : 1;
   const double operations = arithmetic_of(product.in).operations() *
                             double(shape.m * shape.n * std::min(shape.parts.k_per_group, product.k.extent));
@@ -210,13 +194,12 @@ Best<Shape> best_shape(const ProductProblem& problem, const Configuration& wish,
   for (const Blocks& blocks : blocks_for(problem.product.in)) {
     const Shape whole = shape_of(problem, blocks, wish);
     if (!worth_a_kernel(blocks, whole, problem.product)) continue;
-    if (std::string why = impossible(whole, device); !why.empty()) {
-      best.refusal = why;
-      continue;
-    }
+    best.refusal = impossible(whole, device);
+    if (!best.refusal.empty()) continue;
     for (const i64 parts : possible_parts(problem, whole, wish.at("split"), device)) {
       Shape shape = whole;
-      split_shape(problem, parts, shape);
+      shape.parts = split(problem.product.k.extent, parts, shape.step);
+      if (shape.parts.count > 1) shape.vector_c = 1;  // partial sums are stored one by one
       best.offer(shape, (parts > 1 ? split_penalty : 1) * predicted_seconds(problem, shape, device));
     }
   }
@@ -246,18 +229,16 @@ Configuration resolved(Configuration values, const Shape& shape) {
 
 Launches launch_tile(const ProductProblem& problem, const Shape& shape, const Configuration& values,
                      const DeviceModel& device) {
-  const Product& product = problem.product;
-  ProductLaunch main(problem, "tile", "tile", shape.group());
+  ProductLaunch main("matmul/tile", problem, shape.group());
   main.launch.kernel.resident = unsigned(values.at("resident"));
   jit::Defines& defines = main.defines();
   defines.set("BLOCK_M", shape.m).set("BLOCK_N", shape.n).set("TILE_M", shape.tile_m).set("TILE_N", shape.tile_n);
   defines.set("STEP_K", shape.step).set("STRIP", shape.strip).set("BUFFERS", shape.buffers);
   defines.set("VECTOR_A", shape.vector_a).set("VECTOR_B", shape.vector_b).set("VECTOR_C", shape.vector_c);
   defines.set("ASYNC", values.at("async")).set("BAND", values.at("band"));
-  write_orientation(product, defines);
-  main.params.blocks_m = ceil_div(product.m.extent, shape.m);
-  main.params.blocks_n = ceil_div(product.n.extent, shape.n);
-  return in_parts(std::move(main), problem, shape.parts, shape.groups(problem), device);
+  main.define_orientation();
+  main.set_blocks(shape.m, shape.n);
+  return in_parts(std::move(main), shape.parts, problem.blocks(shape.m, shape.n), device);
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {

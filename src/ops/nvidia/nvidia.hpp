@@ -4,6 +4,7 @@
 #include <axisloom/device.hpp>
 
 #include <charconv>
+#include <string>
 #include <string_view>
 
 namespace axisloom::ops {
@@ -15,6 +16,11 @@ inline int compute_capability(const DeviceInfo& device) {
   int capability = 0;
   if (text.starts_with(prefix)) std::from_chars(text.data() + prefix.size(), text.data() + text.size(), capability);
   return capability;
+}
+
+/// A device as refusals name it: "sm_80", or that it is none of NVIDIA's.
+inline std::string card_name(const DeviceInfo& device) {
+  return device.architecture.empty() ? "no NVIDIA card" : device.architecture;
 }
 
 }  // namespace axisloom::ops

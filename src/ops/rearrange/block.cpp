@@ -18,8 +18,8 @@ constexpr double unmasked_pieces = 2.6;
 constexpr i64 page = 4096;          // bytes of each row that a tile reads: rows of two tiles share no page
 constexpr i64 groups_per_unit = 8;  // at least, where the array is large enough: idle cores cost more
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"lines_in",
        0,
        {0, 1, 2, 4, 8, 16, 32, 64, 128},
@@ -30,7 +30,6 @@ const std::vector<Tunable>& tunables() {
       {"run", 4, {0, 2, 4, 8, 16, 32}, "lines", "prefetched together of a row of the input, a run ahead; 0: none"},
       stream_tunable(),
   };
-  return list;
 }
 
 // A tile is written in runs of two lines at least, and reads no more than 32 rows at a time where it can: so many the
@@ -82,25 +81,29 @@ Configuration resolved(Configuration values, const core::Move& move, const TileA
   return values;
 }
 
+Launches launch_block(const MoveProblem& problem, const TileAxes& axes, const Configuration& values) {
+  const core::Move& move = problem.move;
+  const i64 line_elements = line / move.element, lines_in = values.at("lines_in"), lines_out = values.at("lines_out");
+  MoveLaunch launch("rearrange/block", problem);
+  launch.walk_tiles(axes, {lines_in * line_elements, lines_out * line_elements, values.at("order") == 1});
+  launch.define_tail(!move.tail || axes.has(move.tail->inner) ? -1 : move.tail->inner);
+  launch.define_element();
+  launch.params.tile_i = lines_in * line_elements;
+  launch.defines()
+      .set("LINES_O", lines_out)
+      .set("RUN", std::min(values.at("run"), lines_in))
+      .set("STREAM", streams(move, values));
+  return launch.done(launch.params.work);
+}
+
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const core::Move move = widened(problem.move);
+  const MoveProblem wide = problem.as(widened(problem.move));
+  const core::Move& move = wide.move;
   const std::optional<TileAxes> axes = tile_axes(move);
   if (!axes) return refuse(no_tile_axes);
   if (!tail_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
   const Configuration values = resolved(wish, move, *axes, device);
-  const auto launches = [move, axes = *axes, values, index_bits = problem.index_bits] {
-    const i64 line_elements = line / move.element, lines_in = values.at("lines_in"), lines_out = values.at("lines_out");
-    MoveLaunch launch("block", move);
-    write_tile_walk(move, axes, {lines_in * line_elements, lines_out * line_elements, values.at("order") == 1},
-                    index_bits, launch.params, launch.defines());
-    const auto place = [&](int tail_axis) { return axes.has(tail_axis) ? -1 : tail_axis; };
-    write_tail(move.tail, place, launch.params, launch.defines());
-    launch.params.tile_i = lines_in * line_elements;
-    launch.defines().set("LINES_O", lines_out).set("RUN", std::min(values.at("run"), lines_in));
-    launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-    launch.defines().set("STREAM", streams(move, values));
-    return launch.done(launch.params.work);
-  };
+  const auto launches = [wide, axes = *axes, values] { return launch_block(wide, axes, values); };
   return {.seconds = predicted_seconds(move, *axes, values.at("lines_out"), device),
           .configuration = values,
           .launches = launches};

@@ -15,6 +15,9 @@ namespace axisloom::ops {
 struct MoveProblem {
   core::Move move;
   int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
+
+  /// The same as another move, whose offsets may need 64 bits.
+  MoveProblem as(core::Move other) const;
 };
 std::string to_string(const MoveProblem& problem);
 std::string shape_class(const MoveProblem& problem);
@@ -39,15 +42,27 @@ bool tail_fits_tiles(const core::Move& move, const TileAxes& axes);
 /// Whether the fastest axis of the output is contiguous on both sides.
 bool keeps_fastest_axis(const core::Move& move);
 
+/// Bytes of all elements, on one side.
+double bytes_of(const core::Move& move);
 /// Bytes, up to `limit`, of the widest access that starts, lengths and tail of a move allow which keeps its fastest
 /// axis.
 i64 packet_bytes(const core::Move& move, i64 limit);
-/// The same move counted in packets of `bytes`.
-core::Move in_packets(core::Move move, i64 bytes);
+/// The same move counted in larger or smaller elements, of `bytes`. Its fastest axis is kept.
+core::Move counted_in(core::Move move, i64 bytes);
 /// A fastest axis that is kept makes larger elements, where starts allow it and no tail of channels has its place.
 core::Move widened(const core::Move& move);
-/// The same move counted in pieces of `bytes`, or in its elements where these are smaller. Its fastest axis is kept.
-core::Move in_pieces(core::Move move, i64 bytes);
+
+/// Lanes that lie side by side on one side, pixel after pixel, and along which the other side has a run each.
+struct Pixels {
+  int lanes = 0;       // the axis that lies interleaved
+  int along = 0;       // the axis from pixel to pixel
+  i64 pitch = 0;       // elements from pixel to pixel
+  bool split = false;  // lanes lie together in the input (else in the output)
+};
+/// The first that a kernel `takes`.
+std::optional<Pixels> pixel_axes(const core::Move& move, bool (*takes)(const core::Move&, const Pixels&));
+/// Blocks of channels keep their tail among the lanes, filled where they are put together and skipped where not.
+bool tail_fits_pixels(const core::Move& move, const Pixels& pixels);
 
 /// From how many bytes moved on a CPU kernel stores past the cache, and whether this move is that large.
 Tunable stream_tunable();

@@ -6,6 +6,11 @@
 
 namespace axisloom::ops {
 
+MoveProblem MoveProblem::as(core::Move other) const {
+  const int bits = core::fits_32_bits(other) ? index_bits : 64;
+  return {std::move(other), bits};
+}
+
 std::optional<TileAxes> tile_axes(const core::Move& move) {
   TileAxes found{-1, -1};
   i64 in_extent = 0, out_extent = 0;
@@ -20,14 +25,16 @@ std::optional<TileAxes> tile_axes(const core::Move& move) {
 
 bool tail_fits_tiles(const core::Move& move, const TileAxes& axes) {
   if (!move.tail) return true;
-  if (move.tail->outer == axes.in || move.tail->outer == axes.out) return false;
-  if (move.tail->inner == axes.in) return !move.tail->fill;
-  if (move.tail->inner == axes.out) return move.tail->fill;
-  return true;
+  if (axes.has(move.tail->outer)) return false;
+  return !axes.has(move.tail->inner) || move.tail->fill == (move.tail->inner == axes.out);
 }
 
 bool keeps_fastest_axis(const core::Move& move) {
   return !move.axes.empty() && move.axes.back().in == 1 && move.axes.back().out == 1;
+}
+
+double bytes_of(const core::Move& move) {
+  return double(move.count() * move.element);
 }
 
 i64 packet_bytes(const core::Move& move, i64 limit) {
@@ -42,40 +49,49 @@ i64 packet_bytes(const core::Move& move, i64 limit) {
   return std::max(bytes, move.element);
 }
 
-core::Move in_packets(core::Move move, i64 bytes) {
-  const i64 factor = bytes / move.element;
-  if (factor == 1) return move;
-  const int fastest = int(move.axes.size()) - 1;
-  for (int d = 0; d < fastest; ++d) {
-    move.axes[d].in /= factor;
-    move.axes[d].out /= factor;
+core::Move counted_in(core::Move move, i64 bytes) {
+  if (bytes == move.element) return move;
+  if (move.axes.empty()) move.axes.push_back({1, 1, 1});
+  const auto scale = [bytes, element = move.element](i64& count) { count = count * element / bytes; };
+  for (core::Loop& axis : move.axes) {
+    scale(axis.in);
+    scale(axis.out);
   }
-  move.axes.back().extent /= factor;
-  move.in_offset /= factor;
-  move.out_offset /= factor;
-  if (move.tail && move.tail->inner == fastest) move.tail->count /= factor;
+  core::Loop& fastest = move.axes.back();
+  scale(fastest.extent);
+  fastest.in = fastest.out = 1;
+  scale(move.in_offset);
+  scale(move.out_offset);
+  if (move.tail && move.tail->inner + 1 == int(move.axes.size())) scale(move.tail->count);
   move.element = bytes;
   return move;
 }
 
 core::Move widened(const core::Move& move) {
   if (!keeps_fastest_axis(move) || move.tail) return move;
-  core::Move wide = in_packets(move, packet_bytes(move, 16));
+  core::Move wide = counted_in(move, packet_bytes(move, 16));
   core::drop_single_steps(wide.axes);
   return wide;
 }
 
-core::Move in_pieces(core::Move move, i64 bytes) {
-  const i64 pieces = move.element / bytes;
-  if (pieces <= 1) return move;
-  if (move.axes.empty()) move.axes.push_back({1, 1, 1});
-  for (core::Loop& axis : move.axes) axis.in *= pieces, axis.out *= pieces;
-  move.axes.back() = {move.axes.back().extent * pieces, 1, 1};
-  move.in_offset *= pieces;
-  move.out_offset *= pieces;
-  if (move.tail && move.tail->inner + 1 == int(move.axes.size())) move.tail->count *= pieces;
-  move.element = bytes;
-  return move;
+std::optional<Pixels> pixel_axes(const core::Move& move, bool (*takes)(const core::Move&, const Pixels&)) {
+  const int count = int(move.axes.size());
+  for (int lanes = 0; lanes < count; ++lanes) {
+    const core::Loop& l = move.axes[lanes];
+    for (int along = 0; along < count && l.extent > 1; ++along) {
+      const core::Loop& n = move.axes[along];
+      const bool split = l.in == 1 && n.in >= l.extent && n.out == 1;
+      const bool joined = l.out == 1 && n.out == l.extent && n.in == 1;
+      const Pixels pixels{lanes, along, split ? n.in : n.out, split};
+      if ((split || joined) && takes(move, pixels)) return pixels;
+    }
+  }
+  return std::nullopt;
+}
+
+bool tail_fits_pixels(const core::Move& move, const Pixels& pixels) {
+  return !move.tail ||
+         (move.tail->inner == pixels.lanes && move.tail->outer != pixels.along && move.tail->fill != pixels.split);
 }
 
 Tunable stream_tunable() {

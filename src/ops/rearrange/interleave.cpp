@@ -14,8 +14,8 @@ constexpr std::array<i64, 4> lane_counts = {2, 3, 4, 8};  // others are rare, an
 constexpr i64 max_element = 4;                            // bytes: items pick elements out of words
 constexpr i64 packet = 16;                                // bytes
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items",
        0,
        {0, 64, 128, 256},
@@ -24,35 +24,11 @@ const std::vector<Tunable>& tunables() {
        "4123 "
        "GB/s with 256, 4163 with 128, 4159 with 64"},
   };
-  return list;
 }
 
-struct Pixels {
-  int lanes = 0;       // axis of 2, 3, 4 or 8 elements
-  int along = 0;       // the axis from pixel to pixel
-  i64 pitch = 0;       // elements from pixel to pixel
-  bool split = false;  // lanes lie together in the input (else in the output)
-};
-
-std::optional<Pixels> pixel_axes(const core::Move& move) {
-  const int count = int(move.axes.size());
-  for (int lanes = 0; lanes < count; ++lanes) {
-    const core::Loop& l = move.axes[lanes];
-    if (std::find(lane_counts.begin(), lane_counts.end(), l.extent) == lane_counts.end()) continue;
-    for (int along = 0; along < count; ++along) {
-      const core::Loop& n = move.axes[along];
-      if (along == lanes) continue;
-      if (l.in == 1 && n.in >= l.extent && n.in <= max_pitch && n.out == 1) return Pixels{lanes, along, n.in, true};
-      if (l.out == 1 && n.out == l.extent && n.in == 1) return Pixels{lanes, along, n.out, false};
-    }
-  }
-  return std::nullopt;
-}
-
-/// Blocks of channels keep their tail among the lanes, filled where they are put together and skipped where not.
-bool tail_fits(const core::Move& move, const Pixels& pixels) {
-  return !move.tail ||
-         (move.tail->inner == pixels.lanes && move.tail->outer != pixels.along && move.tail->fill != pixels.split);
+bool takes(const core::Move& move, const Pixels& pixels) {
+  return std::ranges::find(lane_counts, move.axes[pixels.lanes].extent) != lane_counts.end() &&
+         pixels.pitch <= max_pitch;
 }
 
 /// Whether pixels and lanes begin with a packet everywhere.
@@ -65,8 +41,7 @@ bool in_packets(core::Move move, const Pixels& pixels) {
   return lanes_are && aligned(!pixels.split);
 }
 
-i64 items_of(const core::Move& move, const Pixels& pixels, const Configuration& values) {
-  if (const i64 items = values.at("items"); items > 0) return items;
+i64 fitting_items(const core::Move& move, const Pixels& pixels) {
   const i64 extent = move.axes[pixels.along].extent;
   const auto taken = [&](i64 items) {
     const i64 segment = items * packet / move.element;
@@ -88,38 +63,31 @@ double predicted_seconds(const core::Move& move, const Pixels& pixels, i64 items
   const double gaps = double(pixels.pitch) / double(lanes.extent);
   // Items without a pixel cost half of what the others do, compute units without a group all of it.
   const double idle = std::max(1.0, device.units() * double(segment * lanes.extent) / double(move.count()));
-  const double bytes = idle * double(move.count() * move.element) * (1 + gaps) * (1 + empty) / 2;
+  const double bytes = idle * bytes_of(move) * (1 + gaps) * (1 + empty) / 2;
   return local_memory_seconds(move, bytes, device);
 }
 
 Launches launch_interleave(const MoveProblem& problem, const Pixels& pixels, const Group& group) {
-  const core::Move& move = problem.move;
-  const core::Loop &lanes = move.axes[pixels.lanes], &along = move.axes[pixels.along];
-  const i64 segment = group.items * packet / move.element;
-  MoveLaunch launch("interleave", move, group.items, group.local_bytes);
-  MoveParams& params = launch.params;
-  core::Loops walked = core::without(move.axes, pixels.lanes, pixels.along);
-  walked.push_back(core::over_blocks(along, segment));
-  write_walk(walked, move.tail ? 1 : 0, Ranks::coarse, problem.index_bits, params, launch.defines());
-  write_tail_params(move, problem.index_bits, params);
-  params.extent_i = along.extent;
-  params.in_lane_stride = lanes.in;
-  params.out_lane_stride = lanes.out;
-  launch.defines().set("PITCH", pixels.pitch).set("LANES", lanes.extent).set("SPLIT", pixels.split);
-  launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-  return launch.done(params.work);
+  MoveLaunch launch("rearrange/interleave", problem, group);
+  launch.walk_pixels(pixels, group.items * packet / problem.move.element, Ranks::coarse);
+  launch.define_element();
+  launch.defines()
+      .set("PITCH", pixels.pitch)
+      .set("LANES", problem.move.axes[pixels.lanes].extent)
+      .set("SPLIT", pixels.split);
+  return launch.done(launch.params.work);
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
   if (move.element > max_element)
     return refuse("elements of more than " + std::to_string(max_element) + " bytes gain nothing from it");
-  const std::optional<Pixels> pixels = pixel_axes(move);
+  const std::optional<Pixels> pixels = pixel_axes(move, takes);
   if (!pixels) return refuse("no axis of 2, 3, 4 or 8 elements is interleaved on one side");
-  if (!tail_fits(move, *pixels)) return refuse("the channel tail lies across the lanes");
+  if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
   if (!in_packets(move, *pixels))
     return refuse("pixels or lanes do not begin at a multiple of " + std::to_string(packet) + " bytes");
-  const i64 items = items_of(move, *pixels, wish);
+  const i64 items = value_or(wish, "items", fitting_items(move, *pixels));
   const Group group{items, local_bytes(*pixels, items)};
   Configuration values = wish;
   values["items"] = items;

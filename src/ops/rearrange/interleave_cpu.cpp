@@ -18,8 +18,8 @@ constexpr double split_seconds = 0.015e-9;   // an element and a step that sorts
 constexpr double join_seconds = 0.037e-9;    // and a step that sorts it into its pixel
 constexpr double element_seconds = 0.25e-9;  // one element by itself
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"segment",
        2048,
        {256, 512, 1024, 2048, 4096},
@@ -27,101 +27,66 @@ const std::vector<Tunable>& tunables() {
        "run of the long axis that stays in the first-level cache"},
       stream_tunable(),
   };
-  return list;
 }
 
-struct Interleaved {
-  int lanes = 0;       // the axis that lies interleaved
-  int along = 0;       // the axis from pixel to pixel
-  i64 pitch = 0;       // elements from pixel to pixel
-  bool split = false;  // lanes lie together in the input (else in the output)
-  int steps = 0;       // log2 of a pitch that vectors sort, else 0
-
-  bool thirds(i64 element) const { return split && pitch == 3 && element <= 8; }
-};
-
-std::optional<Interleaved> interleaved_axes(const core::Move& move) {
-  const auto taken = [&](int lanes, int along, i64 pitch, bool split) -> std::optional<Interleaved> {
-    const i64 extent = move.axes[lanes].extent;
-    const auto power = u64(pitch);
-    if (std::has_single_bit(power) && move.element <= 8 && pitch * move.element <= max_pixel)
-      return Interleaved{lanes, along, pitch, split, std::countr_zero(power)};
-    if (pitch == extent && extent <= max_lanes && !move.tail) return Interleaved{lanes, along, pitch, split, 0};
-    return std::nullopt;
-  };
-  const int count = int(move.axes.size());
-  for (int lanes = 0; lanes < count; ++lanes) {
-    const core::Loop& l = move.axes[lanes];
-    if (l.extent < 2) continue;
-    for (int along = 0; along < count; ++along) {
-      const core::Loop& n = move.axes[along];
-      if (along == lanes) continue;
-      std::optional<Interleaved> axes;
-      if (l.in == 1 && n.in >= l.extent && n.out == 1)
-        axes = taken(lanes, along, n.in, true);
-      else if (l.out == 1 && n.out == l.extent && n.in == 1)
-        axes = taken(lanes, along, n.out, false);
-      if (axes) return axes;
-    }
-  }
-  return std::nullopt;
+/// log2 of a pitch that vectors sort, else 0.
+int sorting_steps(i64 pitch, i64 element) {
+  const bool sorted = std::has_single_bit(u64(pitch)) && element <= 8 && pitch * element <= max_pixel;
+  return sorted ? std::countr_zero(u64(pitch)) : 0;
 }
 
-/// Blocks of channels keep their tail among the lanes, filled where they are put together and skipped where not.
-bool tail_fits(const core::Move& move, const Interleaved& axes) {
-  return !move.tail ||
-         (move.tail->inner == axes.lanes && move.tail->outer != axes.along && move.tail->fill != axes.split);
+bool takes(const core::Move& move, const Pixels& pixels) {
+  const i64 lanes = move.axes[pixels.lanes].extent;
+  return sorting_steps(pixels.pitch, move.element) > 0 || (pixels.pitch == lanes && lanes <= max_lanes && !move.tail);
 }
 
-double predicted_seconds(const core::Move& move, const Interleaved& axes, const DeviceModel& device) {
-  const core::Loop &lanes = move.axes[axes.lanes], &along = move.axes[axes.along];
-  const double elements = double(move.count()), gaps = double(axes.pitch) / double(lanes.extent);
-  const i64 width = 64 / move.element, single = axes.steps > 0 ? along.extent % width : 0;
+double predicted_seconds(const core::Move& move, const Pixels& pixels, const DeviceModel& device) {
+  const core::Loop &lanes = move.axes[pixels.lanes], &along = move.axes[pixels.along];
+  const double elements = double(move.count()), gaps = double(pixels.pitch) / double(lanes.extent);
+  const int all_steps = sorting_steps(pixels.pitch, move.element);
+  const i64 width = 64 / move.element, single = all_steps > 0 ? along.extent % width : 0;
   const double scalar = double(single) / double(along.extent);
   // Few lanes of many need few of the later steps.
-  const int steps = std::min<int>(axes.steps, std::bit_width(u64(lanes.extent - 1)) + 1);
-  const double sorted = axes.steps > 0 ? gaps * steps * (axes.split ? split_seconds : join_seconds) : element_seconds;
+  const int steps = std::min<int>(all_steps, std::bit_width(u64(lanes.extent - 1)) + 1);
+  const double sorted = all_steps > 0 ? gaps * steps * (pixels.split ? split_seconds : join_seconds) : element_seconds;
   // Vectors are sorted as fast by a core whose scalar loops are slow.
   const double loop =
       device.on_cores(elements * scalar * element_seconds) + elements * (1 - scalar) * sorted / device.units();
   return std::max(transfer_seconds((1 + gaps) * elements * double(move.element), device), loop);
 }
 
-Launches launch_interleave_cpu(const MoveProblem& problem, const Interleaved& axes, const Configuration& values) {
+Launches launch_interleave_cpu(const MoveProblem& problem, const Pixels& pixels, const Configuration& values) {
   const core::Move& move = problem.move;
-  const core::Loop &lanes = move.axes[axes.lanes], &along = move.axes[axes.along];
-  const i64 segment = values.at("segment");
-  MoveLaunch launch("interleave_cpu", move);
-  MoveParams& params = launch.params;
-  core::Loops walked = core::without(move.axes, axes.lanes, axes.along);
-  walked.push_back(core::over_blocks(along, segment));
+  const i64 segment = values.at("segment"), lanes = move.axes[pixels.lanes].extent;
+  MoveLaunch launch("rearrange/interleave_cpu", problem);
   // Every step shows where there are many short rows: 512 images of 7 x 7 pixels of four floats take two cores of a
   // Xeon 0.024 ms, and 0.041 with two steps too many; 2048 of eight bytes an EPYC 9005 0.094, and 0.105. Pixels that
   // take longer have fewer kernels: of 16 bytes 0.17 ms on the Xeon and of eight floats 0.072 on the EPYC either way.
   constexpr i64 many_lanes = 16, long_pixel = 32;  // lanes, and bytes of a pixel
-  const bool slow = axes.pitch >= many_lanes || axes.pitch * move.element >= long_pixel;
-  const Ranks ranks = slow ? Ranks::coarse : Ranks::fine;
-  write_walk(walked, move.tail ? 1 : 0, ranks, problem.index_bits, params, launch.defines());
-  write_tail_params(move, problem.index_bits, params);
-  params.extent_i = along.extent;
-  params.lanes = lanes.extent;
-  params.in_lane_stride = lanes.in;
-  params.out_lane_stride = lanes.out;
+  const bool slow = pixels.pitch >= many_lanes || pixels.pitch * move.element >= long_pixel;
+  launch.walk_pixels(pixels, segment, slow ? Ranks::coarse : Ranks::fine);
+  launch.params.lanes = lanes;
   // Few lanes of many leave out most of the sorting, but each number of them would be compiled anew.
-  const i64 most = i64(std::bit_ceil(u64(lanes.extent)));
-  launch.defines().set("SEGMENT", segment).set("PITCH", axes.pitch).set("SPLIT", axes.split);
-  launch.defines().set("LANES", std::min(most, axes.pitch)).set("HALVES_STEPS", axes.steps);
-  launch.defines().set("STREAM", streams(move, values)).set("THIRDS", axes.thirds(move.element));
-  launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-  return launch.done(split_into_groups(group_bytes, segment * axes.pitch * move.element, params));
+  const i64 most = i64(std::bit_ceil(u64(lanes)));
+  launch.define_element();
+  launch.defines()
+      .set("SEGMENT", segment)
+      .set("PITCH", pixels.pitch)
+      .set("SPLIT", pixels.split)
+      .set("LANES", std::min(most, pixels.pitch))
+      .set("HALVES_STEPS", sorting_steps(pixels.pitch, move.element))
+      .set("STREAM", streams(move, values))
+      .set("THIRDS", pixels.split && pixels.pitch == 3 && move.element <= 8);
+  return launch.done(launch.split_into_groups(group_bytes, segment * pixels.pitch * move.element));
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const std::optional<Interleaved> axes = interleaved_axes(problem.move);
-  if (!axes) return refuse("no short axis is interleaved on one side");
-  if (!tail_fits(problem.move, *axes)) return refuse("the channel tail lies across the lanes");
-  return {.seconds = predicted_seconds(problem.move, *axes, device), .configuration = wish, .launches = [=, &problem] {
-            return launch_interleave_cpu(problem, *axes, wish);
+  const core::Move& move = problem.move;
+  const std::optional<Pixels> pixels = pixel_axes(move, takes);
+  if (!pixels) return refuse("no short axis is interleaved on one side");
+  if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
+  return {.seconds = predicted_seconds(move, *pixels, device), .configuration = wish, .launches = [=, &problem] {
+            return launch_interleave_cpu(problem, *pixels, wish);
           }};
 }
 

@@ -18,18 +18,19 @@ namespace {
 struct Layout {
   std::string_view name;
   int n, c, h, w;
-  i64 block;  // channels in a block; 0: plain
-  int rank() const { return block == 0 ? 4 : 5; }
+  i64 block;  // channels in a block; 1: plain
+  bool is_blocked() const { return block > 1; }
+  int rank() const { return is_blocked() ? 5 : 4; }
 };
 
 constexpr std::array layouts = {
-    Layout{"NCHW", 0, 1, 2, 3, 0},       Layout{"NHWC", 0, 3, 1, 2, 0},    Layout{"CHWN", 3, 0, 1, 2, 0},
+    Layout{"NCHW", 0, 1, 2, 3, 1},       Layout{"NHWC", 0, 3, 1, 2, 1},    Layout{"CHWN", 3, 0, 1, 2, 1},
     Layout{"NC/4HW4", 0, 1, 2, 3, 4},    Layout{"NC/8HW8", 0, 1, 2, 3, 8}, Layout{"NC/16HW16", 0, 1, 2, 3, 16},
     Layout{"NC/32HW32", 0, 1, 2, 3, 32},
 };
 
 const Layout& layout_of(const std::string& name) {
-  const auto found = std::find_if(layouts.begin(), layouts.end(), [&](const Layout& l) { return l.name == name; });
+  const auto found = std::ranges::find(layouts, name, &Layout::name);
   if (found != layouts.end()) return *found;
   std::string known;
   for (const Layout& layout : layouts) known += (known.empty() ? "" : ", ") + std::string(layout.name);
@@ -48,15 +49,14 @@ Request read(const Operation& op, const View& in) {
                                  std::to_string(request.from.rank()) + " axes");
   const i64 stored = in.shape[request.from.c];
   const i64 block = request.from.block;
-  if (block != 0 && in.shape[4] != block)
+  if (request.from.is_blocked() && in.shape[4] != block)
     throw Error(Errc::usage, "the last axis of " + std::string(request.from.name) + " is " + std::to_string(block) +
                                  " channels, " + to_string(in) + " has " + std::to_string(in.shape[4]));
-  request.channels = block == 0 ? stored : core::checked_mul(stored, block, "the number of channels");
+  request.channels = core::checked_mul(stored, block, "the number of channels");
   for (const auto& [name, value] : op.lengths) {
     if (name != "channels") throw Error(Errc::usage, "relayout has no length '" + name + "'", "it takes channels=C");
     if (op.lengths.size() > 1) throw Error(Errc::usage, "the length of 'channels' is given twice", "give it once");
-    const bool fits = block == 0 ? value == stored : value > (stored - 1) * block && value <= request.channels;
-    if (value < 0 || !fits)
+    if (value < 0 || value <= (stored - 1) * block || value > request.channels)
       throw Error(Errc::usage, "channels=" + std::to_string(value) + " does not fit " + to_string(in) + " in " +
                                    std::string(request.from.name));
     request.channels = value;
@@ -68,14 +68,11 @@ i64 blocks(i64 channels, i64 block) {
   return channels / block + (channels % block != 0 ? 1 : 0);
 }
 
-/// Strides of the blocks of channels and of one channel; a plain layout is cut into blocks of `cut`.
-struct ChannelStrides {
-  i64 outer, inner;
-};
-ChannelStrides channel_strides(const Layout& layout, const View& view, i64 cut) {
-  const i64 stride = view.strides[layout.c];
-  if (layout.block != 0) return {stride, view.strides[4]};
-  return {core::checked_mul(stride, cut, "the stride of a block of channels"), stride};
+/// Elements from a channel to the one so many further on: they make up whole blocks, or lie in one.
+i64 channel_stride(const Layout& layout, const View& view, i64 channels) {
+  const bool inside = channels % layout.block != 0;
+  return core::checked_mul(inside ? channels : channels / layout.block, view.strides[inside ? 4 : layout.c],
+                           "the stride of a block of channels");
 }
 
 }  // namespace
@@ -88,8 +85,8 @@ View relayout_result(const Operation& op, std::span<const View> inputs) {
   shape[to.n] = in.shape[request.from.n];
   shape[to.h] = in.shape[request.from.h];
   shape[to.w] = in.shape[request.from.w];
-  shape[to.c] = to.block == 0 ? request.channels : blocks(request.channels, to.block);
-  if (to.block != 0) shape[4] = to.block;
+  shape[to.c] = blocks(request.channels, to.block);
+  if (to.is_blocked()) shape[4] = to.block;
   return View::contiguous(in.dtype, shape);
 }
 
@@ -101,35 +98,16 @@ core::Move lower_relayout(const Operation& op, std::span<const View> views) {
   const Request request = read(op, in);
   const Layout &from = request.from, &to = request.to;
   core::Move move = move_of(in, out);
-  const auto add = [&](i64 extent, i64 in_stride, i64 out_stride) {
-    move.axes.push_back({extent, in_stride, out_stride});
+  for (const int Layout::*axis : {&Layout::n, &Layout::h, &Layout::w})
+    move.axes.push_back({in.shape[from.*axis], in.strides[from.*axis], out.strides[to.*axis]});
+  const auto add = [&](i64 extent, i64 channels) {
+    move.axes.push_back({extent, channel_stride(from, in, channels), channel_stride(to, out, channels)});
     return int(move.axes.size()) - 1;
   };
-  add(in.shape[from.n], in.strides[from.n], out.strides[to.n]);
-  add(in.shape[from.h], in.strides[from.h], out.strides[to.h]);
-  add(in.shape[from.w], in.strides[from.w], out.strides[to.w]);
-  if (from.block == 0 && to.block == 0) {
-    add(request.channels, in.strides[from.c], out.strides[to.c]);
-    return move;
-  }
-  const i64 coarse = std::max(from.block, to.block);
-  const i64 fine = from.block != 0 && to.block != 0 ? std::min(from.block, to.block) : 1;
-  const ChannelStrides in_c = channel_strides(from, in, coarse), out_c = channel_strides(to, out, coarse);
+  const i64 coarse = std::max(from.block, to.block), fine = std::min(from.block, to.block), ratio = coarse / fine;
   const i64 cells = blocks(request.channels, fine);  // fine blocks, or channels, that exist
-  const i64 ratio = coarse / fine;
-  // A step of one cell: whole fine blocks on the finer side, `fine` channels inside a block on the coarser one.
-  const auto times = [](i64 count, i64 stride) {
-    return core::checked_mul(count, stride, "the stride of a block of channels");
-  };
-  const auto outer = [&](const Layout& side, const ChannelStrides& c) {
-    return side.block == coarse || fine == 1 ? c.outer : times(ratio, c.outer);
-  };
-  const auto cell = [&](const Layout& side, const ChannelStrides& c) {
-    return fine == 1 ? c.inner : side.block == coarse && ratio > 1 ? times(fine, c.inner) : c.outer;
-  };
-  const int a = add(blocks(cells, ratio), outer(from, in_c), outer(to, out_c));
-  const int b = add(ratio, cell(from, in_c), cell(to, out_c));
-  if (fine > 1) add(fine, in_c.inner, out_c.inner);
+  const int a = add(blocks(cells, ratio), coarse), b = add(ratio, fine);
+  if (fine > 1) add(fine, 1);
   const bool into_blocks = to.block == coarse && from.block != coarse;
   if (cells % ratio != 0) move.tail = core::ChannelTail{a, b, cells, into_blocks};
   return move;

@@ -21,22 +21,6 @@ core::BoundPattern bind_pattern(const Operation& op, const View& in) {
   return core::bind(pattern, std::span(&in.shape, 1), op.lengths, allowed);
 }
 
-std::vector<int> given_order(const View& in) {
-  std::vector<int> order(static_cast<std::size_t>(in.rank()));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
-std::vector<int> transpose_order(const View& in) {
-  const int rank = in.rank();
-  if (rank < 2)
-    throw Error(Errc::usage, "transpose exchanges the last two axes, the array has " + std::to_string(rank),
-                "use rearrange for arrays of fewer axes");
-  std::vector<int> order = given_order(in);
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  return order;
-}
-
 std::vector<int> permute_order(const Operation& op, const View& in) {
   const std::string& text = op.arguments.at(0);
   std::vector<int> order = core::parse_axes(text, in);
@@ -48,16 +32,28 @@ std::vector<int> permute_order(const Operation& op, const View& in) {
   return order;
 }
 
+/// Of copy, transpose and permute: the input axis of each output axis.
+std::vector<int> order_of(const Operation& op, const View& in) {
+  if (op.name == "permute") return permute_order(op, in);
+  const int rank = in.rank();
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  if (op.name == "copy") return order;
+  if (rank < 2)
+    throw Error(Errc::usage, "transpose exchanges the last two axes, the array has " + std::to_string(rank),
+                "use rearrange for arrays of fewer axes");
+  std::swap(order[rank - 1], order[rank - 2]);
+  return order;
+}
+
 }  // namespace
 
 core::Move move_of(const View& in, const View& out) {
-  core::Move move;
-  move.element = i64(size_of(in.dtype));
-  move.in_offset = in.offset;
-  move.out_offset = out.offset;
-  move.in_align = in.align;
-  move.out_align = out.align;
-  return move;
+  return {.element = i64(size_of(in.dtype)),
+          .in_offset = in.offset,
+          .out_offset = out.offset,
+          .in_align = in.align,
+          .out_align = out.align};
 }
 
 core::Move permuted(const View& in, const View& out, std::span<const int> order) {
@@ -90,28 +86,12 @@ core::Move lower_rearrange(const Operation& op, std::span<const View> views) {
   return move;
 }
 
-View copy_result(const Operation&, std::span<const View> inputs) {
-  return View::contiguous(inputs[0].dtype, inputs[0].shape);
+View reordered_result(const Operation& op, std::span<const View> inputs) {
+  return permuted_result(inputs[0], order_of(op, inputs[0]));
 }
 
-core::Move lower_copy(const Operation&, std::span<const View> views) {
-  return permuted(views[0], views[1], given_order(views[0]));
-}
-
-View transpose_result(const Operation&, std::span<const View> inputs) {
-  return permuted_result(inputs[0], transpose_order(inputs[0]));
-}
-
-core::Move lower_transpose(const Operation&, std::span<const View> views) {
-  return permuted(views[0], views[1], transpose_order(views[0]));
-}
-
-View permute_result(const Operation& op, std::span<const View> inputs) {
-  return permuted_result(inputs[0], permute_order(op, inputs[0]));
-}
-
-core::Move lower_permute(const Operation& op, std::span<const View> views) {
-  return permuted(views[0], views[1], permute_order(op, views[0]));
+core::Move lower_reordered(const Operation& op, std::span<const View> views) {
+  return permuted(views[0], views[1], order_of(op, views[0]));
 }
 
 }  // namespace axisloom::ops

@@ -11,15 +11,11 @@ namespace axisloom::ops {
 
 // As the registry asks for them. Results throw Error(usage) for arguments, lengths or shapes that do not fit.
 View rearrange_result(const Operation& op, std::span<const View> inputs);  // rearrange and repeat
-View copy_result(const Operation& op, std::span<const View> inputs);
-View transpose_result(const Operation& op, std::span<const View> inputs);
-View permute_result(const Operation& op, std::span<const View> inputs);
+View reordered_result(const Operation& op, std::span<const View> inputs);  // copy, transpose and permute
 View relayout_result(const Operation& op, std::span<const View> inputs);
 
 core::Move lower_rearrange(const Operation& op, std::span<const View> views);
-core::Move lower_copy(const Operation& op, std::span<const View> views);
-core::Move lower_transpose(const Operation& op, std::span<const View> views);
-core::Move lower_permute(const Operation& op, std::span<const View> views);
+core::Move lower_reordered(const Operation& op, std::span<const View> views);
 core::Move lower_relayout(const Operation& op, std::span<const View> views);
 
 /// What comes from two views alone: element size, offsets, alignments; the caller adds the axes.

@@ -10,8 +10,8 @@ namespace {
 
 bool exists(const core::Move& move, const std::vector<i64>& index) {
   if (!move.tail) return true;
-  const auto outer = static_cast<std::size_t>(move.tail->outer), inner = static_cast<std::size_t>(move.tail->inner);
-  return index[outer] * move.axes[inner].extent + index[inner] < move.tail->count;
+  const core::ChannelTail& tail = *move.tail;
+  return index[tail.outer] * move.axes[tail.inner].extent + index[tail.inner] < tail.count;
 }
 
 // Steps the last axis first; false after the last index.
@@ -27,7 +27,6 @@ bool next(const core::Move& move, std::vector<i64>& index) {
 
 void move_on_host(const core::Move& move, const std::byte* in, std::byte* out) {
   if (move.count() == 0) return;
-  const auto size = static_cast<std::size_t>(move.element);
   std::vector<i64> index(move.axes.size(), 0);
   do {
     i64 from = move.in_offset, to = move.out_offset;
@@ -37,9 +36,9 @@ void move_on_host(const core::Move& move, const std::byte* in, std::byte* out) {
     }
     std::byte* const target = out + to * move.element;
     if (exists(move, index)) {
-      std::memcpy(target, in + from * move.element, size);
+      std::memcpy(target, in + from * move.element, move.element);
     } else if (move.tail->fill) {
-      std::memset(target, 0, size);
+      std::memset(target, 0, move.element);
     }
   } while (next(move, index));
 }

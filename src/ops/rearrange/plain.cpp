@@ -35,8 +35,8 @@ double gpu_places_seconds(const core::Move& move, const DeviceModel& device) {
 
 enum Order : i64 { output_order = 0, input_order = 1 };
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
       {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before its first store"},
       {"segment", 1024, {64, 256, 1024, 4096}, "elements", "longest run that a CPU item takes at a time"},
@@ -46,41 +46,27 @@ const std::vector<Tunable>& tunables() {
        "",
        "neighbouring items take neighbours 0 of the output, so that stores coalesce; 1 of the input, so that loads do"},
   };
-  return list;
-}
-
-/// The move with its axes in the order in which it is walked, the fastest last.
-core::Move walked(core::Move move, const Configuration& values) {
-  if (values.at("order") == output_order) return move;
-  core::order_by_input(move.axes);
-  return move;
-}
-
-/// Items of a group: a CPU's is one item, which takes a run of segments.
-i64 items_of(const Configuration& values, const DeviceModel& device) {
-  return device.is_cpu() ? 1 : values.at("items");
 }
 
 // Several elements an item: the GPU's side of the kernel. Returns how many groups there are.
-i64 deal_elements(const core::Move& move, int index_bits, const Configuration& values, MoveLaunch& launch) {
-  const int leading = leading_axes(move);
-  const int padding = write_walk(move.axes, leading, Ranks::fine, index_bits, launch.params, launch.defines());
-  const auto place = [=](int tail_axis) { return tail_axis < leading ? tail_axis : tail_axis + padding; };
-  write_tail(move.tail, place, launch.params, launch.defines());
+i64 deal_elements(const Configuration& values, MoveLaunch& launch) {
+  const core::Move& move = launch.problem.move;
+  const int leading = leading_axes(move), rank = launch.walk(move.axes, leading, Ranks::fine);
+  launch.define_tail(leading == 2 ? 1 : rank - 1);
   launch.defines().set("IN_FLIGHT", values.at("in_flight"));
   return ceil_div(launch.params.work, values.at("items") * values.at("in_flight"));
 }
 
 // A run of segments an item: the CPU's side.
-i64 deal_segments(const core::Move& move, int index_bits, const Configuration& values, MoveLaunch& launch) {
-  const SegmentWalk walk = write_segment_walk(move, values.at("segment"), index_bits, launch.params, launch.defines());
-  return split_into_groups(group_bytes, walk.segment * move.element, launch.params);
+i64 deal_segments(const Configuration& values, MoveLaunch& launch) {
+  const i64 segment = launch.walk_segments(values.at("segment"));
+  return launch.split_into_groups(group_bytes, segment * launch.problem.move.element);
 }
 
 /// Predicted seconds of a move, its axes in the order of the walk.
 double element_seconds(const core::Move& move, const DeviceModel& device) {
   if (move.axes.empty()) return transfer_seconds(0, device);
-  const double arrays = 2 * double(move.count() * move.element);
+  const double arrays = 2 * bytes_of(move);
   const double bytes = strided_bytes(move, false, device) + strided_bytes(move, true, device);
   const double seconds = model::memory_seconds(bytes, arrays, device);
   // Accesses of less than four bytes are bound by their places.
@@ -98,29 +84,31 @@ double element_seconds(const core::Move& move, const DeviceModel& device) {
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  if (problem.move.tail && wish.at("order") == input_order)
-    return refuse("a channel tail is walked in the output's order only");
-  const core::Move move = walked(problem.move, wish);
-  return propose_elements(move, problem.index_bits, wish, element_seconds(move, device), device);
+  MoveProblem walked = problem;
+  if (wish.at("order") == input_order) {
+    if (problem.move.tail) return refuse("a channel tail is walked in the output's order only");
+    core::order_by_input(walked.move.axes);
+  }
+  return propose_elements(walked, wish, element_seconds(walked.move, device), device);
 }
 
 }  // namespace
 
-Proposal propose_elements(const core::Move& move, int index_bits, const Configuration& values, double seconds,
+Proposal propose_elements(const MoveProblem& problem, const Configuration& values, double seconds,
                           const DeviceModel& device) {
-  if (move.axes.size() > MOVE_AXES)
+  const std::size_t axes = problem.move.axes.size();
+  if (axes > MOVE_AXES)
     return refuse("walks at most " + std::to_string(MOVE_AXES) + " axes that cannot be merged, here there are " +
-                  std::to_string(move.axes.size()));
-  const i64 items = items_of(values, device);
+                  std::to_string(axes));
+  Configuration resolved = values;
+  i64& items = resolved["items"];
+  if (device.is_cpu()) items = 1;
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
   const auto launches = [=, cpu = device.is_cpu()] {
-    MoveLaunch launch("plain", move, items);
-    const i64 groups = (cpu ? deal_segments : deal_elements)(move, index_bits, values, launch);
-    launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
-    return launch.done(groups);
+    MoveLaunch launch("rearrange/plain", problem, {resolved.at("items")});
+    launch.define_element();
+    return launch.done((cpu ? deal_segments : deal_elements)(resolved, launch));
   };
-  Configuration resolved = values;
-  resolved["items"] = items;
   return {.group = {items}, .seconds = seconds, .configuration = resolved, .launches = launches};
 }
 

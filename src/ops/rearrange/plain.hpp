@@ -5,8 +5,8 @@
 
 namespace axisloom::ops {
 
-/// plain.kernel over `move`, in `seconds`; `values` as the tunables of "plain".
-Proposal propose_elements(const core::Move& move, int index_bits, const Configuration& values, double seconds,
+/// plain.kernel over a move, in `seconds`; `values` as the tunables of "plain".
+Proposal propose_elements(const MoveProblem& problem, const Configuration& values, double seconds,
                           const DeviceModel& device);
 
 }  // namespace axisloom::ops

@@ -26,7 +26,7 @@ i64 bytes(const Operation& op, std::span<const View> views) {
 /// Whether every element's place in the output is its place in the input.
 bool stays(const core::Move& move) {
   return move.in_offset == move.out_offset && !move.tail &&
-         std::all_of(move.axes.begin(), move.axes.end(), [](const auto& axis) { return axis.in == axis.out; });
+         std::ranges::all_of(move.axes, [](const auto& axis) { return axis.in == axis.out; });
 }
 
 /// `lowered`: in any form; part of a move may have axes of one step, which no candidate expects.

@@ -9,8 +9,8 @@ namespace {
 
 constexpr double cpu_detour = 4;  // a packet of 16 bytes is a quarter of what "rows_cpu" moves at a time
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size"},
       {"in_flight", 4, {1, 2, 4, 8}, "packets", "loads that an item issues before its first store"},
       {"packet",
@@ -20,7 +20,6 @@ const std::vector<Tunable>& tunables() {
        "widest access; the widest that every row's start and length allow is taken"},
       {"segment", 1024, {64, 256, 1024, 4096}, "packets", "longest run of an item where a group is one item"},
   };
-  return list;
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -32,7 +31,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double seconds = transfer_seconds(detour * bytes / access_efficiency(packet, device), device);
   Configuration values = wish;
   values["packet"] = packet;
-  return propose_elements(in_packets(move, packet), problem.index_bits, values, seconds, device);
+  return propose_elements(problem.as(counted_in(move, packet)), values, seconds, device);
 }
 
 }  // namespace

@@ -20,12 +20,11 @@ constexpr double row_seconds = 10e-9;
 // took an EPYC 9005 6.5 ms in all.
 constexpr double ragged_row_seconds = 140e-9, masked_ragged_row_seconds = 30e-9;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"segment", 16384, {4096, 16384, 65536}, "bytes", "longest run that an item takes at a time"},
       stream_tunable(),
   };
-  return list;
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -40,13 +39,10 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const double head = model::has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
   const double heads = ragged ? device.on_cores(elements / run * share * head) : 0;
   const auto launches = [=, &problem] {
-    const core::Move in_rows = in_pieces(problem.move, 1);
-    MoveLaunch launch("rows_cpu", in_rows);
-    const SegmentWalk walk =
-        write_segment_walk(in_rows, wish.at("segment"), core::fits_32_bits(in_rows) ? problem.index_bits : 64,
-                           launch.params, launch.defines());
+    MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));
+    const i64 segment = launch.walk_segments(wish.at("segment"));
     launch.defines().set("STREAM", stream);
-    return launch.done(split_into_groups(group_bytes, walk.segment, launch.params));
+    return launch.done(launch.split_into_groups(group_bytes, segment));
   };
   const double seconds = std::max(transfer_seconds(bytes, device), rows) + heads;
   return {.seconds = seconds, .configuration = wish, .launches = launches};

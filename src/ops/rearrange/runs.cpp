@@ -22,8 +22,8 @@ constexpr double row_seconds = 1.5e-9;      // a row of a step, on either side
 // runs of 3 bytes took 5.2 ms, 3422 x 1276 of 6 bytes 2.3, 142 x 96 x 16 x 16 of 64 bytes 0.46.
 constexpr double far_line_seconds = 4e-9;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"columns",
        32,
        {16, 32, 64, 128},
@@ -39,7 +39,6 @@ const std::vector<Tunable>& tunables() {
       {"ahead", 16, {4, 8, 16, 32, 64}, "rows", "that are fetched before they are read"},
       stream_tunable(),
   };
-  return list;
 }
 
 struct Runs {
@@ -57,7 +56,7 @@ struct Runs {
 /// None where the fastest axis is not kept, or no other two are exchanged.
 std::optional<Runs> runs_of(const core::Move& move) {
   if (move.axes.size() < 3 || !keeps_fastest_axis(move)) return std::nullopt;
-  Runs runs{in_pieces(move, 1), {-1, -1}, move.axes.back().extent * move.element};
+  Runs runs{counted_in(move, 1), {-1, -1}, move.axes.back().extent * move.element};
   core::Move& bytes = runs.move;
   bytes.axes.pop_back();
   int nearest = -1;  // of the axes but the output's, that of the shortest step in the input
@@ -85,20 +84,22 @@ double predicted_seconds(const Runs& runs, const Configuration& values, const De
   return std::max(transfer_seconds(count * (read + run), device), device.on_cores(loops));
 }
 
-Launches launch_runs(const Runs& runs, int index_bits, const Configuration& values, bool stream, double units) {
+Launches launch_runs(const MoveProblem& problem, const Runs& runs, const Configuration& values, double units) {
   const i64 columns = values.at("columns"), row = values.at("row"), most = values.at("group_kib") << 10;
   const i64 share = std::clamp(runs.move.count() / (least_groups * i64(units)), i64{1}, most / runs.run);  // runs
   const i64 tile_o = std::min(runs.out().extent, std::max(share / columns, row / runs.run));
   const i64 tile_i = std::max(columns, share / tile_o / columns * columns);
-  MoveLaunch launch("runs", runs.move);
-  write_tile_walk(runs.move, runs.axes, {tile_i, tile_o, false}, index_bits, launch.params, launch.defines());
+  MoveLaunch launch("rearrange/runs", problem.as(runs.move));
+  launch.walk_tiles(runs.axes, {tile_i, tile_o, false});
   launch.params.tile_i = tile_i;
   launch.params.tile_o = tile_o;
-  launch.defines().set("COLUMNS", columns).set("STAGE_ROW", row).set("AHEAD", values.at("ahead"));
-  launch.defines().set("QUADS", runs.quads() ? runs.run : 0).set("STREAM", stream);
-  launch.defines().set("PIECE", runs.piece() <= 16   ? type_of_bytes(runs.piece())
-                                : runs.piece() == 32 ? "u32x8"
-                                                     : "u32x16");
+  launch.defines()
+      .set("COLUMNS", columns)
+      .set("STAGE_ROW", row)
+      .set("AHEAD", values.at("ahead"))
+      .set("QUADS", runs.quads() ? runs.run : 0)
+      .set("STREAM", streams(problem.move, values))
+      .set("PIECE", runs.piece() <= 16 ? type_of_bytes(runs.piece()) : "u32x" + std::to_string(runs.piece() / 4));
   return launch.done(launch.params.work);
 }
 
@@ -112,10 +113,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         "output");
   if (const i64 most = std::min(longest_run, wish.at("row")); runs->run > most)
     return refuse("runs of " + std::to_string(runs->run) + " bytes are longer than " + std::to_string(most));
-  const int index_bits = core::fits_32_bits(runs->move) ? problem.index_bits : 64;
-  const auto launches = [=, stream = streams(move, wish), units = device.units()] {
-    return launch_runs(*runs, index_bits, wish, stream, units);
-  };
+  const auto launches = [=, &problem, units = device.units()] { return launch_runs(problem, *runs, wish, units); };
   return {.seconds = predicted_seconds(*runs, wish, device), .configuration = wish, .launches = launches};
 }
 

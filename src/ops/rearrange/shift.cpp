@@ -14,8 +14,8 @@ constexpr i64 packet = 16;  // bytes
 // rows of 63, 255 and 1023 bytes took 233, 238 and 182 ps each longer than their bytes. Shorter rows have shorter ends.
 constexpr double edge_bytes = 900, longest_edges = 2 * packet;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
       {"in_flight",
        1,
@@ -24,44 +24,35 @@ const std::vector<Tunable>& tunables() {
        "that an item puts together before its first store; on an H200 1, 2, 4, 8 move 256 MiB from byte 1 to byte 5 at "
        "4066, 4033, 4009 and 3391 GB/s, rows of 1023 bytes at 2892, 2857, 2549 and 2371"},
   };
-  return list;
 }
 
 // The move in bytes, its rows cut into packets; where a row may begin within a packet it has one more.
 core::Move cut_into_packets(const core::Move& move) {
   const bool aligned = core::proven_alignment(move, true, int(move.axes.size()) - 1, packet) >= packet;
-  core::Move cut = in_pieces(move, 1);
+  core::Move cut = counted_in(move, 1);
   const i64 run = cut.axes.back().extent;
   cut.axes.back() = {ceil_div(aligned ? run : run + packet - 1, packet), packet, packet};
   return cut;
-}
-
-/// Whether accesses of 4 bytes do, which already reach 95% of a copy on an H200.
-bool words_do(const core::Move& move) {
-  const int fastest = int(move.axes.size()) - 1;
-  return core::proven_alignment(move, false, fastest, 4) >= 4 && core::proven_alignment(move, true, fastest, 4) >= 4 &&
-         move.axes.back().extent * move.element % 4 == 0;
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const core::Move& move = problem.move;
   if (move.tail) return refuse("moves whole rows, not channel tails");
   if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
-  const core::Move cut = cut_into_packets(move);
-  const double row = double(move.axes.back().extent * move.element), rows = double(move.count() * move.element) / row;
-  const double bytes = rows * (2 * row + edge_bytes * std::min(1.0, row / longest_edges));
-  const i64 items = wish.at("items"), in_flight = wish.at("in_flight");
-  const auto launches = [=, bits = core::fits_32_bits(cut) ? problem.index_bits : 64,
-                         run = move.axes.back().extent * move.element] {
-    MoveLaunch launch("shift", cut, items);
-    write_walk(cut.axes, 0, Ranks::coarse, bits, launch.params, launch.defines());
-    launch.params.extent_i = run;
+  const i64 row = move.axes.back().extent * move.element, bytes = move.count() * move.element;
+  const double edges = edge_bytes * std::min(1.0, double(row) / longest_edges);
+  const auto launches = [=, &problem] {
+    const i64 items = wish.at("items"), in_flight = wish.at("in_flight");
+    MoveLaunch launch("rearrange/shift", problem.as(cut_into_packets(problem.move)), {items});
+    launch.walk(launch.problem.move.axes, 0, Ranks::coarse);
+    launch.params.extent_i = row;
     launch.defines().set("IN_FLIGHT", in_flight);
     return launch.done(ceil_div(launch.params.work, items * in_flight));
   };
-  return {.by_name_only = words_do(move) ? "accesses of 4 bytes are wide enough" : "",
-          .group = {items},
-          .seconds = transfer_seconds(bytes, device),
+  // Accesses of 4 bytes already reach 95% of a copy on an H200.
+  return {.by_name_only = packet_bytes(move, 4) >= 4 ? "accesses of 4 bytes are wide enough" : "",
+          .group = {wish.at("items")},
+          .seconds = transfer_seconds(double(bytes) / double(row) * (2 * double(row) + edges), device),
           .configuration = wish,
           .launches = launches};
 }

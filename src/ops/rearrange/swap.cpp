@@ -6,32 +6,21 @@
 namespace axisloom::ops {
 namespace {
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 64, {32, 64, 128, 256}, "work-items", "group size"},
   };
-  return list;
 }
 
 // The two axes that change places; all others must lie the same on both sides.
 std::optional<TileAxes> mirrored_axes(const core::Move& move) {
-  TileAxes found{-1, -1};
-  for (int d = 0; d < int(move.axes.size()); ++d) {
-    const core::Loop& axis = move.axes[d];
-    if (axis.in == axis.out) continue;
-    if (found.in < 0) {
-      found.in = d;
-    } else if (found.out < 0) {
-      found.out = d;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (found.out < 0 || move.in_offset != move.out_offset) return std::nullopt;
-  const core::Loop& a = move.axes[found.in];
-  const core::Loop& b = move.axes[found.out];
+  std::vector<int> moved;
+  for (int d = 0; d < int(move.axes.size()); ++d)
+    if (move.axes[d].in != move.axes[d].out) moved.push_back(d);
+  if (moved.size() != 2 || move.in_offset != move.out_offset) return std::nullopt;
+  const core::Loop &a = move.axes[moved[0]], &b = move.axes[moved[1]];
   if (a.extent != b.extent || a.in != b.out || a.out != b.in) return std::nullopt;
-  return found;
+  return TileAxes{moved[0], moved[1]};
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -41,17 +30,17 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (!axes) return refuse("in place, only two axes of equal extent and positive stride can be exchanged");
   const i64 items = wish.at("items");
   const auto launches = [&problem, axes = *axes, items] {
-    MoveLaunch launch("swap", problem.move, items);
+    MoveLaunch launch("rearrange/swap", problem, {items});
     core::Loops walked = core::without(problem.move.axes, axes.in, axes.out);
     walked.push_back(problem.move.axes[axes.in]);
     walked.push_back(problem.move.axes[axes.out]);
-    write_walk(walked, 0, Ranks::fine, problem.index_bits, launch.params, launch.defines());
+    launch.walk(walked, 0, Ranks::fine);
     launch.defines().set("ELEMENT", type_of_bytes(problem.move.element));
     launch.launch.buffers.erase(launch.launch.buffers.begin());  // one array
     return launch.done(ceil_div(launch.params.work, items));
   };
   return {.group = {items},
-          .seconds = transfer_seconds(double(2 * move.count() * move.element), device),
+          .seconds = transfer_seconds(2 * bytes_of(move), device),
           .configuration = wish,
           .launches = launches};
 }

@@ -12,8 +12,8 @@ namespace {
 enum Order : i64 { along_rows = 0, down_columns = 1, diagonal = 2 };
 enum Layout : i64 { straight = 0, padded = 1, swizzled = 2 };
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"tile_in",
        0,
        {0, 16, 32, 64, 128, 256, 512, 1024, 2048},
@@ -44,13 +44,12 @@ const std::vector<Tunable>& tunables() {
        "rows",
        "of the tile that an item transposes at a time in its registers; 0: what makes up 16 bytes, at most 4"},
   };
-  return list;
 }
 
 // All that follows from element size, alignment and configuration; in elements unless it says bytes.
 struct Shape {
   i64 tile_i, tile_o, rows, vector_i, vector_o, items, chunks, pitch;
-  i64 local_bytes() const { return tile_i * pitch * 16; }
+  Group group() const { return {items, tile_i * pitch * 16}; }
   i64 loads() const { return tile_i / vector_i * tile_o / rows; }  // of all items together
   i64 stores() const { return tile_i * (tile_o / vector_o); }
 };
@@ -61,13 +60,15 @@ i64 access_bytes(i64 element, i64 proven) {
   return proven >= 4 && element < 4 ? 4 : element;
 }
 
-// Elements per access on the input's and the output's side.
-struct Vectors {
+// What a tile has on the input's and on the output's side.
+struct Sides {
   i64 in, out;
 };
-Vectors vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
-  Vectors vectors{access_bytes(move.element, core::proven_alignment(move, false, axes.in, limit)) / move.element,
-                  access_bytes(move.element, core::proven_alignment(move, true, axes.out, limit)) / move.element};
+
+// Elements per access.
+Sides vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
+  Sides vectors{access_bytes(move.element, core::proven_alignment(move, false, axes.in, limit)) / move.element,
+                access_bytes(move.element, core::proven_alignment(move, true, axes.out, limit)) / move.element};
   // Single elements on one side set the pace: 4 bytes on the other would only be one more kernel.
   if (vectors.in == 1 && vectors.out * move.element < 16) vectors.out = 1;
   if (vectors.out == 1 && vectors.in * move.element < 16) vectors.in = 1;
@@ -97,14 +98,11 @@ i64 fitting_row(i64 extent_bytes) {
 // GB/s on an H200. If all accesses are wide, shorter ones follow short axes: of 64 bytes beside 3136, tiles of 256 x
 // 256 move 556 GB/s there. Beside an axis of at most 32 bytes a long other side grows by what it leaves; where local
 // memory is small, both shrink. Few forms, since each is compiled anew.
-struct TileBytes {
-  i64 in, out;
-};
-TileBytes default_tile_bytes(const core::Move& move, const TileAxes& axes, const Vectors& vectors,
-                             const DeviceModel& device) {
+Sides default_tile_bytes(const core::Move& move, const TileAxes& axes, const Sides& vectors,
+                         const DeviceModel& device) {
   const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   const auto beside = [&](int narrow, int other) { return bytes(narrow) <= 32 && bytes(other) >= 1024; };
-  TileBytes tile_bytes{256, 256};
+  Sides tile_bytes{256, 256};
   if (std::min(vectors.in, vectors.out) * move.element == 16) {
     if (beside(axes.in, axes.out))
       tile_bytes = {32, 2048};
@@ -116,24 +114,19 @@ TileBytes default_tile_bytes(const core::Move& move, const TileAxes& axes, const
   // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
   while (tile_bytes.in * tile_bytes.out < 1024 * std::min<i64>(16, 4 * move.element))
     (tile_bytes.in < tile_bytes.out ? tile_bytes.in : tile_bytes.out) *= 2;
-  while (static_cast<std::size_t>(tile_bytes.in * tile_bytes.out / move.element) > device.local_memory_max)
+  while (std::size_t(tile_bytes.in * tile_bytes.out / move.element) > device.local_memory_max)
     (tile_bytes.in > tile_bytes.out ? tile_bytes.in : tile_bytes.out) /= 2;
   return tile_bytes;
 }
 
 Shape shape_of(const core::Move& move, const TileAxes& axes, const Configuration& values, const DeviceModel& device) {
   const i64 element = move.element;
-  const Vectors vectors = vectors_of(move, axes, values.at("access"));
-  const TileBytes tile_bytes = default_tile_bytes(move, axes, vectors, device);
-  const auto side = [&](const char* name, i64 otherwise) {
-    const i64 bytes = values.at(name);
-    return (bytes == 0 ? otherwise : bytes) / element;
-  };
+  const Sides vectors = vectors_of(move, axes, values.at("access"));
+  const Sides tile_bytes = default_tile_bytes(move, axes, vectors, device);
   Shape shape{};
-  shape.tile_i = side("tile_in", tile_bytes.in);
-  shape.tile_o = side("tile_out", tile_bytes.out);
-  shape.rows = values.at("rows");
-  if (shape.rows == 0) shape.rows = element <= 4 ? 4 : 16 / element;
+  shape.tile_i = value_or(values, "tile_in", tile_bytes.in) / element;
+  shape.tile_o = value_or(values, "tile_out", tile_bytes.out) / element;
+  shape.rows = value_or(values, "rows", element <= 4 ? 4 : 16 / element);
   shape.vector_i = vectors.in;
   shape.vector_o = vectors.out;
   shape.chunks = shape.tile_o * element / 16;
@@ -150,10 +143,8 @@ std::string impossible(const Shape& shape, i64 element) {
   if (element < 4 && shape.rows != 4) return "elements below 4 bytes are transposed four rows at a time";
   if (shape.tile_i < shape.vector_i || shape.chunks == 0 || shape.tile_o % shape.rows != 0 || shape.items == 0)
     return "tile rows shorter than an access";
-  const i64 lanes = std::min<i64>(8, shape.tile_i / shape.vector_i);
   const i64 parts = 16 / (shape.rows * element);
-  if (shape.loads() % shape.items != 0 || shape.stores() % shape.items != 0 || lanes == 0 ||
-      shape.tile_o / shape.rows % parts != 0)
+  if (shape.loads() % shape.items != 0 || shape.stores() % shape.items != 0 || shape.tile_o / shape.rows % parts != 0)
     return "the tile cannot be divided evenly among " + std::to_string(shape.items) + " work-items";
   return {};
 }
@@ -163,17 +154,16 @@ double predicted_seconds(const core::Move& move, const TileAxes& axes, const Sha
   const auto elements = double(move.count());
   const auto run_i = double(std::min(i.extent, shape.tile_i));
   const auto run_o = double(std::min(o.extent, shape.tile_o));
-  const double in =
-      sector_bytes(elements, run_i, 1, move.element, device) / access_efficiency(shape.vector_i * move.element, device);
-  const double out =
-      sector_bytes(elements, run_o, 1, move.element, device) / access_efficiency(shape.vector_o * move.element, device);
+  const double efficiency_i = access_efficiency(shape.vector_i * move.element, device);
+  const double efficiency_o = access_efficiency(shape.vector_o * move.element, device);
+  const double in = sector_bytes(elements, run_i, 1, move.element, device) / efficiency_i;
+  const double out = sector_bytes(elements, run_o, 1, move.element, device) / efficiency_o;
   // A tile that is mostly outside the array still costs its passage through local memory, about half its global
   // traffic.
   const double others = elements / (double(i.extent) * double(o.extent));
   const double tiles = others * double(ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
-  const double width = std::min(access_efficiency(shape.vector_i * move.element, device),
-                                access_efficiency(shape.vector_o * move.element, device));
-  const double passage = tiles * double(shape.tile_i * shape.tile_o * move.element) / width;
+  const double passage =
+      tiles * double(shape.tile_i * shape.tile_o * move.element) / std::min(efficiency_i, efficiency_o);
   const i64 bytes_i = shape.tile_i * move.element;
   const double reading = bytes_i < 64 ? short_reads : row_cost(bytes_i);
   const double rows = (reading + row_cost(shape.tile_o * move.element)) / 2;
@@ -183,16 +173,20 @@ double predicted_seconds(const core::Move& move, const TileAxes& axes, const Sha
 Launches launch_tile(const MoveProblem& problem, const TileAxes& axes, const Shape& shape,
                      const Configuration& values) {
   const core::Move& move = problem.move;
-  MoveLaunch launch("tile", move, shape.items, shape.local_bytes());
-  write_tile_walk(move, axes, {shape.tile_i, shape.tile_o, values.at("order") == down_columns}, problem.index_bits,
-                  launch.params, launch.defines());
-  write_tail_params(move, problem.index_bits, launch.params);
-  launch.defines().set("TAIL_WALKED", move.tail && !axes.has(move.tail->inner));
-  launch.defines().set("TILE_I", shape.tile_i).set("TILE_O", shape.tile_o).set("ROWS", shape.rows);
-  launch.defines().set("VECTOR_I", shape.vector_i).set("VECTOR_O", shape.vector_o);
-  launch.defines().set("LAYOUT", values.at("layout")).set("ORDER", values.at("order"));
-  launch.defines().set("STREAM", values.at("stream"));
-  launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
+  MoveLaunch launch("rearrange/tile", problem, shape.group());
+  launch.walk_tiles(axes, {shape.tile_i, shape.tile_o, values.at("order") == down_columns});
+  launch.write_tail();
+  launch.define_element();
+  launch.defines()
+      .set("TAIL_WALKED", move.tail && !axes.has(move.tail->inner))
+      .set("TILE_I", shape.tile_i)
+      .set("TILE_O", shape.tile_o)
+      .set("ROWS", shape.rows)
+      .set("VECTOR_I", shape.vector_i)
+      .set("VECTOR_O", shape.vector_o)
+      .set("LAYOUT", values.at("layout"))
+      .set("ORDER", values.at("order"))
+      .set("STREAM", values.at("stream"));
   return launch.done(launch.params.work);
 }
 
@@ -208,7 +202,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   values["tile_out"] = shape.tile_o * move.element;
   values["items"] = shape.items;
   values["rows"] = shape.rows;
-  return {.group = {shape.items, shape.local_bytes()},
+  return {.group = shape.group(),
           .seconds = predicted_seconds(move, *axes, shape, device),
           .configuration = values,
           .launches = [=, &problem] { return launch_tile(problem, *axes, shape, values); }};

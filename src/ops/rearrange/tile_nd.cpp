@@ -16,8 +16,8 @@ static_assert(arguments_fit(sizeof(TileNdParams), 2));
 
 constexpr i64 long_row = 128;  // bytes that coalesce without a detour
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"bytes",
        16384,
        {4096, 8192, 16384, 32768},
@@ -38,7 +38,6 @@ const std::vector<Tunable>& tunables() {
        "sooner"},
       {"access", 4, {1, 2, 4}, "bytes", "of an access to smaller elements, where runs begin and end with it"},
   };
-  return list;
 }
 
 /// Bytes of local memory: the tile with its padding; then an offset for each run of the input, and an offset and a
@@ -73,9 +72,7 @@ core::Loops walk_of(const core::Move& move, const TileNd& tile) {
 
 /// Divides numbers below 2^16 by an extent from 2 to 2^16, as the upper half of the product.
 u32 multiplier_of(i64 extent) {
-  constexpr u64 whole = u64{1} << 32;
-  const auto divisor = u64(extent);
-  return u32((whole + divisor - 1) / divisor);
+  return u32(ceil_div(i64{1} << 32, extent));
 }
 
 /// One kind of the tile's axes, as the kernel takes its digits.
@@ -88,16 +85,15 @@ void write_digits(const TileNd& tile, const std::vector<int>& axes, u32* extent,
 }
 
 void write_runs(const core::Move& move, const TileNd& tile, i64 items, TileNdParams& params) {
-  const auto number = [](i64 value) { return u32(value); };
   write_digits(tile, tile.in.runs, params.in_runs_extent, params.in_runs_multiplier);
   write_digits(tile, tile.out.runs, params.out_runs_extent, params.out_runs_multiplier);
   write_digits(tile, tile.out.run, params.out_run_extent, params.out_run_multiplier);
   for (std::size_t d = 0; d < tile.in.runs.size(); ++d) params.in_runs_stride[d] = move.axes[tile.in.runs[d]].in;
   for (std::size_t d = 0; d < tile.out.runs.size(); ++d) params.out_runs_stride[d] = move.axes[tile.out.runs[d]].out;
-  params.in_runs = number(tile.in.count);
-  params.out_runs = number(tile.out.count);
-  params.in_width = number(tile_nd_width(tile.in.run_length / tile.vector, items));
-  params.out_width = number(tile_nd_width(tile.out.run_length / tile.vector, items));
+  params.in_runs = u32(tile.in.count);
+  params.out_runs = u32(tile.out.count);
+  params.in_width = u32(tile_nd_width(tile.in.run_length / tile.vector, items));
+  params.out_width = u32(tile_nd_width(tile.out.run_length / tile.vector, items));
   params.in_width_divider = multiplier_of(params.in_width);
   params.out_width_divider = multiplier_of(params.out_width);
 }
@@ -132,13 +128,10 @@ void write_cuts(const core::Move& move, const TileNd& tile, TileNdParams& params
 }
 
 /// Walked once a tile, so few ranks; the kernel takes its parameters in a structure of its own.
-void write_tile_nd_walk(const core::Move& move, const TileNd& tile, int index_bits, TileNdParams& params,
-                        jit::Defines& defines) {
-  const core::Loops walked = walk_of(move, tile);
-  MoveParams walk{};
-  const int padding = write_walk(walked, 0, Ranks::coarse, index_bits, walk, defines, sizeof(TileNdParams));
-  const int last = padding + int(walked.size()) - 1;
-  defines.set("AXIS_I", last - 1).set("AXIS_O", last);
+void write_tile_nd_walk(const TileNd& tile, MoveLaunch& launch, TileNdParams& params) {
+  const int last = launch.walk(walk_of(launch.problem.move, tile), 0, Ranks::coarse, sizeof(TileNdParams)) - 1;
+  launch.defines().set("AXIS_I", last - 1).set("AXIS_O", last);
+  const MoveParams& walk = launch.params;
   std::copy_n(walk.in_stride, MOVE_AXES, params.in_stride);
   std::copy_n(walk.out_stride, MOVE_AXES, params.out_stride);
   std::copy_n(walk.extent, MOVE_AXES, params.extent);
@@ -152,21 +145,22 @@ i64 tiles_in(const core::Move& move, const TileNd& tile) {
   return tiles;
 }
 
-Launches launch_tile_nd(const MoveProblem& problem, const core::Move& move, const TileNd& tile, const Group& group,
+Launches launch_tile_nd(const MoveProblem& problem, const TileNd& tile, const Group& group,
                         const Configuration& values) {
+  const core::Move& move = problem.move;
   const TileNdPadding padding = tile_nd_padding(tile, move.element, tile_nd_bytes(values) / move.element);
-  MoveLaunch launch("tile_nd", move, group.items, group.local_bytes);
+  MoveLaunch launch("rearrange/tile_nd", problem, group);
   TileNdParams params{};
-  write_tile_nd_walk(move, tile, problem.index_bits, params, launch.defines());
+  write_tile_nd_walk(tile, launch, params);
+  launch.define_element();
   write_runs(move, tile, group.items, params);
   write_places(tile, padding, params);
   write_cuts(move, tile, params);
   launch.defines()
       .set("TILE_ND_BYTES", tile_nd_bytes(values))
       .set("MOST_RUNS", most_tile_nd_runs)
-      .set("VECTOR", tile.vector);
-  launch.defines().set("IN_FLIGHT", tile_nd_in_flight(tile, move.element, values.at("in_flight")));
-  launch.defines().set("ELEMENT", type_of_bytes(move.element)).set("ELEMENT_BYTES", move.element);
+      .set("VECTOR", tile.vector)
+      .set("IN_FLIGHT", tile_nd_in_flight(tile, move.element, values.at("in_flight")));
   launch.launch.kernel.resident = unsigned(values.at("resident") / group.items);
   Launches launches = launch.done(tiles_in(move, tile));
   launches.list[0].params = params_bytes(params);
@@ -181,15 +175,16 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (keeps_fastest_axis(problem.move) && problem.move.axes.back().extent * problem.move.element >= long_row)
     return refuse("rows of " + std::to_string(long_row) + " bytes and more are kept, and coalesce as they are");
   const Group group{wish.at("items"), local_bytes(wish, problem.index_bits)};
-  const core::Move move = widened(problem.move);
+  const MoveProblem wide = problem.as(widened(problem.move));
+  const core::Move& move = wide.move;
   const std::optional<TileNd> tile = chosen_tile_nd(move, wish, device);
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
-  const double bytes = 2 * double(move.count() * move.element) * tile->cost;
+  const double bytes = 2 * bytes_of(move) * tile->cost;
   return {.group = group,
           .seconds = local_memory_seconds(move, bytes, device) + beginning_seconds,
           .configuration = wish,
-          .launches = [=, &problem] { return launch_tile_nd(problem, move, *tile, group, wish); }};
+          .launches = [=] { return launch_tile_nd(wide, *tile, group, wish); }};
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 constexpr i64 sector = 32;  // bytes that a GPU's memory moves at least
 
 bool among(const std::vector<int>& axes, int axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  return std::ranges::find(axes, axis) != axes.end();
 }
 
 /// So many axes of a chain, and a block of the next one.
@@ -128,8 +128,6 @@ class Search {
 
  private:
   const Chain& chain(bool output) const { return output ? out_ : in_; }
-  static TileNd::Side& side(TileNd& tile, bool output) { return output ? tile.out : tile.in; }
-  static const TileNd::Side& side(const TileNd& tile, bool output) { return output ? tile.out : tile.in; }
   i64 extent(int axis) const { return move_.axes[axis].extent; }
 
   void take(const std::vector<int>& axes, const Cut& cut) {
@@ -159,7 +157,7 @@ class Search {
   }
 
   void set_run(bool output) {
-    TileNd::Side& s = side(tile_, output);
+    TileNd::Side& s = tile_.side(output);
     s.run.clear();
     s.cut = -1;
     s.run_length = 1;
@@ -176,7 +174,7 @@ class Search {
   }
 
   void set_runs(bool output) {
-    TileNd::Side& s = side(tile_, output);
+    TileNd::Side& s = tile_.side(output);
     s.runs.clear();
     for (const int axis : chain(!output).axes)
       if (tile_.block[axis] > 1 && !among(s.run, axis)) s.runs.push_back(axis);
@@ -184,7 +182,7 @@ class Search {
 
   /// Largest power of two, up to a sector, that divides the byte address of every run's start on one side.
   i64 alignment(const TileNd& tile, bool output) const {
-    const TileNd::Side& s = side(tile, output);
+    const TileNd::Side& s = tile.side(output);
     i64 starts = sector | chain(output).starts[s.run.size()];
     if (s.cut >= 0) starts |= tile.block[s.cut] * (move_.axes[s.cut].*core::side(output)) * move_.element;
     return starts & -starts;
@@ -196,7 +194,7 @@ class Search {
     const i64 vector = limits_.access / move_.element;
     if (vector < 2) return 1;
     for (const bool output : {false, true}) {
-      const TileNd::Side& s = side(tile, output);
+      const TileNd::Side& s = tile.side(output);
       const i64 run = s.run_length, last = s.cut < 0 ? run : extent(s.cut) * (run / tile.block[s.cut]);
       if (alignment(tile, output) % limits_.access != 0 || run % vector != 0 || last % vector != 0 || run <= vector)
         return 1;
@@ -208,7 +206,7 @@ class Search {
   /// the cache. Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and
   /// those that touch sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
   double overhead(bool output) const {
-    const i64 bytes = side(tile_, output).run_length * move_.element, align = alignment(tile_, output);
+    const i64 bytes = tile_.side(output).run_length * move_.element, align = alignment(tile_, output);
     const i64 touched = align == sector ? ceil_div(bytes, sector) * sector : bytes + sector - align;
     constexpr double shortest = 36, missed = 0.5;  // bytes of a run that takes twice its time; share beyond the cache
     const double half = shortest / double(bytes);
@@ -264,7 +262,7 @@ class Search {
   /// can only be one that both sides cut.
   bool shorten(bool output) {
     const bool shared = shorter_.in.cut == shorter_.out.cut;
-    TileNd::Side& s = side(shorter_, output);
+    TileNd::Side& s = shorter_.side(output);
     if (s.run.size() < 2 || s.runs.size() == most_tile_nd_axes || (s.run.back() == s.cut && !shared)) return false;
     const int axis = s.run.back();
     s.run.pop_back();
@@ -285,23 +283,14 @@ class Search {
 };
 
 /// Places without padding of the first `most` elements in the output's order.
-std::vector<i64> places_of(const TileNd& tile, i64 most) {
-  struct Digit {
-    i64 extent, step, value;
-  };
-  std::vector<Digit> digits;
+std::vector<i64> places_of(const TileNd& tile, std::size_t most) {
+  std::vector<i64> places{0};
   for (const std::vector<int>* const axes : {&tile.out.run, &tile.out.runs})
-    for (const int axis : *axes) digits.push_back({tile.block[axis], tile_nd_place(tile, {}, axis), 0});
-  std::vector<i64> places;
-  for (i64 place = 0; i64(places.size()) < std::min(most, tile.elements());) {
-    places.push_back(place);
-    for (Digit& digit : digits) {
-      place += digit.step;
-      if (++digit.value < digit.extent) break;
-      place -= digit.extent * digit.step;
-      digit.value = 0;
+    for (const int axis : *axes) {
+      const std::size_t before = places.size(), all = std::min(most, before * std::size_t(tile.block[axis]));
+      const i64 step = tile_nd_place(tile, {}, axis);
+      for (std::size_t n = 0; before + n < all; ++n) places.push_back(places[n] + step);
     }
-  }
   return places;
 }
 
@@ -313,9 +302,7 @@ class Conflicts {
  public:
   Conflicts(const TileNd& tile, i64 element, i64 room)
       : vector_(tile.vector),
-        shift_(element == 1   ? 2
-               : element == 2 ? 1
-                              : 0),
+        shift_(std::max(0, 2 - std::countr_zero(u64(element)))),
         lanes_(std::min(banks, 4 * banks / element)),
         places_(places_of(tile, warps * lanes_ * vector_)),
         left_out_(places_.size()),

@@ -24,6 +24,8 @@ struct TileNd {
   };
   std::vector<i64> block;  // of every axis of the move: its indices in a tile; 1: walked by groups
   Side in, out;
+  Side& side(bool output) { return output ? out : in; }
+  const Side& side(bool output) const { return output ? out : in; }
   i64 vector = 1;   // elements of an access
   double cost = 0;  // time relative to copying as many elements
 
