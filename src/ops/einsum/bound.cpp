@@ -51,28 +51,18 @@ struct Steps {
 
 Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
   Steps steps;
-  std::vector<AxisSet> axes;
-  std::vector<std::vector<bool>> members;
-  for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-    std::vector<bool> alone(problem.operands.size());
-    alone[i] = true;
-    const Term& operand = problem.operands[i];
-    const AxisSet kept = operand.axes & axes_left(problem, alone);
+  const std::vector<PathStep> path = contraction_path(problem);
+  const std::vector<AxisSet> axes = axes_on_path(problem, path);
+  std::size_t result = 0;
+  for (const Term& operand : problem.operands) {
+    const AxisSet kept = axes[result++];
     const auto n = double(problem.points(operand.axes & ~kept));
     if (operand.dtype != problem.out.dtype) steps.add(roundoff.stored, roundoff);
     if (kept != operand.axes) steps.add((std::ceil(std::log2(n)) + 40) * roundoff.sums, roundoff);
-    axes.push_back(kept);
-    members.push_back(std::move(alone));
   }
-  for (const PathStep& step : contraction_path(problem)) {
-    const auto left = static_cast<std::size_t>(step.left), right = static_cast<std::size_t>(step.right);
-    std::vector<bool> both = members[left];
-    for (std::size_t i = 0; i < both.size(); ++i) both[i] = both[i] || members[right][i];
-    const AxisSet all = axes[left] | axes[right], kept = all & axes_left(problem, both);
-    const auto k = double(problem.points(all & ~kept));
+  for (const PathStep& step : path) {
+    const auto k = double(problem.points((axes[step.left] | axes[step.right]) & ~axes[result++]));
     steps.add((roundoff.is_complex ? 8 : 2) * k * roundoff.sums, roundoff);
-    axes.push_back(kept);
-    members.push_back(std::move(both));
   }
   return steps;
 }
@@ -84,23 +74,13 @@ double magnitude_at(Dtype dtype, const std::byte* element) {
   return sum;
 }
 
-std::vector<Dense<double>> magnitudes(const Contraction& problem, std::span<const std::byte* const> in) {
-  std::vector<Dense<double>> operands;
-  for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-    const Term& term = problem.operands[i];
-    operands.push_back(
-        dense<double>(problem, term, in[i], [&](const std::byte* at) { return magnitude_at(term.dtype, at); }));
-  }
-  return operands;
-}
-
 /// No number between two steps is larger than this.
-double largest_between_steps(const Contraction& problem, const std::vector<Dense<double>>& operands) {
+double largest_between_steps(const Contraction& problem, const Operands<double>& operands) {
   double largest = 1;
-  for (const Dense<double>& operand : operands)
-    for (const double value : operand.values) largest = std::max(largest, value);
+  for (const std::vector<double>& values : operands.values)
+    for (const double value : values) largest = std::max(largest, value);
   double grown = double(problem.points(problem.all_axes() & ~problem.out.axes));
-  for (std::size_t i = 0; i + 1 < operands.size(); ++i) grown *= largest;
+  for (std::size_t i = 1; i < operands.values.size(); ++i) grown *= largest;
   return grown;
 }
 
@@ -119,7 +99,7 @@ std::vector<double> contraction_bound(const Contraction& problem, std::span<cons
   std::vector<double> bound;
   const bool empty = problem.points(problem.all_axes()) == 0;
   const Steps steps = empty ? Steps{} : steps_of(problem, roundoff);
-  const std::vector<Dense<double>> operands = magnitudes(problem, in);
+  const Operands<double> operands = operands_of<double>(problem, in, magnitude_at);
   const double relative = std::expm1(steps.growth), grown = largest_between_steps(problem, operands);
   const double least = underflow(problem, grown, steps, roundoff);
   // An infinity between two steps may meet another one, or a zero.

@@ -30,11 +30,7 @@ constexpr std::array matmul_options = {Option{"transpose-a", "", "Exchange the l
                                        out_dtype};
 
 i64 bytes_of(const Contraction& problem, const Term& term) {
-  AxisSet moving = 0;
-  for (const int axis : axes_of(term.axes))
-    if (term.strides[axis] != 0) moving |= AxisSet{1} << axis;
-  const auto element = i64(size_of(term.dtype));
-  return core::checked_mul(element, problem.points(moving), "the number of bytes moved");
+  return core::checked_mul(i64(size_of(term.dtype)), problem.points(moving_axes(term)), "the number of bytes moved");
 }
 
 i64 bytes_of(const Contraction& problem) {

@@ -17,6 +17,11 @@ struct ProductStep {
   const Term* addend = nullptr;
 };
 
+/// Where a term begins.
+inline core::Start start_of(const Term& term) {
+  return {term.offset, term.align};
+}
+
 /// Loops over some axes in which arrays lie that are read, written, multiplied and added, those absent standing still;
 /// the fewest, ordered by the output.
 core::Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const Term& out,

@@ -209,6 +209,24 @@ std::vector<int> axes_of(AxisSet set) {
   return axes;
 }
 
+AxisSet moving_axes(const Term& term) {
+  AxisSet moving = 0;
+  for (const int axis : axes_of(term.axes))
+    if (term.strides[axis] != 0) moving |= AxisSet{1} << axis;
+  return moving;
+}
+
+Term dense_term(const Contraction& problem, Dtype dtype, const std::vector<int>& order) {
+  Term term{.dtype = dtype, .strides = std::vector<i64>(problem.extents.size())};
+  i64 stride = 1;
+  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+    term.axes |= AxisSet{1} << *axis;
+    term.strides[*axis] = stride;
+    stride *= problem.extent(*axis);
+  }
+  return term;
+}
+
 std::string names_of(const Contraction& problem, AxisSet set) {
   std::string text;
   for (const int axis : axes_of(set)) text += (text.empty() ? "" : " ") + problem.names[axis];

@@ -6,7 +6,7 @@
 #include <axisloom/array.hpp>
 #include <axisloom/ops.hpp>
 
-#include <cstdint>
+#include <compare>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +35,7 @@ struct Term {
 struct PathStep {
   int left = 0;
   int right = 0;
-  bool operator==(const PathStep&) const = default;
+  auto operator<=>(const PathStep&) const = default;
 };
 
 /// out = activation(alpha * sum over the axes that out lacks of the product of all operands + beta * addend)
@@ -62,6 +62,10 @@ std::vector<int> axes_of(AxisSet set);
 inline bool has(AxisSet set, int axis) {
   return (set >> axis & 1) != 0;
 }
+/// Those along which a term moves.
+AxisSet moving_axes(const Term& term);
+/// An array without gaps over some axes, slowest first.
+Term dense_term(const Contraction& problem, Dtype dtype, const std::vector<int>& order);
 /// "i k" for messages.
 std::string names_of(const Contraction& problem, AxisSet set);
 

@@ -69,18 +69,6 @@ Contraction part_of(const Contraction& whole, const Box& box) {
   return part;
 }
 
-/// A term whose axes lie in that order.
-Term without_gaps(Dtype dtype, const Contraction& problem, const std::vector<int>& order) {
-  Term term{.dtype = dtype, .strides = std::vector<i64>(problem.extents.size())};
-  i64 stride = 1;
-  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
-    term.axes |= AxisSet{1} << *axis;
-    term.strides[*axis] = stride;
-    stride *= problem.extent(*axis);
-  }
-  return term;
-}
-
 /// Collects the slices of one contraction.
 class Slicer {
  public:
@@ -117,7 +105,7 @@ class Slicer {
     part.beta = 0;
     part.addend.reset();
     part.relu = false;
-    part.out = without_gaps(partial_dtype(whole_.out.dtype), part, all.out_order);
+    part.out = dense_term(part, partial_dtype(whole_.out.dtype), all.out_order);
     ranges.back() = in_scratch(part.out, i * all.points(all.out.axes), all.points(all.out.axes));
     add_plan(part, std::move(ranges), options_);
   }
@@ -133,7 +121,7 @@ class Slicer {
     finish.extents.push_back(parts);
     finish.names.emplace_back("slice");
     for (Term* term : terms_of(finish)) term->strides.push_back(0);
-    finish.operands = {without_gaps(partial_dtype(whole_.out.dtype), finish, order)};
+    finish.operands = {dense_term(finish, partial_dtype(whole_.out.dtype), order)};
     finish.common = finish.operands[0].dtype;
     finish.path.reset();
     ranges.erase(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(whole_.operands.size()) - 1);
