@@ -96,7 +96,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   Configuration values = wish;
   values["packet"] = c.elements;
   return {.group = group_of(problem, c, wish.at("items")),
-          .seconds = read_seconds(problem, run.extent, run.in, device),
+          .seconds = read_seconds(problem, run, device),
           .configuration = values,
           .launches = [=, &problem] { return launch_lesson(problem, c, split, values); }};
 }

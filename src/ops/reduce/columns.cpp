@@ -98,7 +98,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   Configuration values = wish;
   values["columns"] = c.columns;
   values["launches"] = launches_of(split);
-  const double read = read_seconds(problem, row.extent, row.in, device) + narrow_seconds(problem, c, device);
+  const double read = read_seconds(problem, row, device) + narrow_seconds(problem, c, device);
   return {.group = tree_group(problem.reduction.recipe, items),
           .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, double(c.groups() * items), device),
           .configuration = values,

@@ -50,7 +50,7 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   const double row = columns < lanes ? few : double(ceil_div(columns, lanes)) * vector_seconds;
   const double finish = double(reduction.outputs()) * double(c.parts) * output_seconds;
   const double loops = device.on_cores(rows * row + finish);
-  return shared_seconds(std::max(read_seconds(problem, columns, column.in, device), loops), c.tasks(), device);
+  return shared_seconds(std::max(read_seconds(problem, column, device), loops), c.tasks(), device);
 }
 
 Launches launch_columns_cpu(const ReduceProblem& problem, const Cut& c, Split split, i64 block) {

@@ -15,10 +15,6 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr Reducer plainly_named[] = {Reducer::sum, Reducer::prod,         Reducer::mean,   Reducer::min,
-                                     Reducer::max, Reducer::argmin,       Reducer::argmax, Reducer::any,
-                                     Reducer::all, Reducer::count_nonzero};
-
 Reducer norm_of(const Operation& op) {
   const std::string_view ord = op.option("ord").value_or("2");
   if (ord == "1") return Reducer::norm_1;
@@ -31,8 +27,8 @@ Reducer reducer_of(const Operation& op) {
   const std::string_view asked = op.name == "reduce" ? std::string_view(op.arguments.at(0)) : std::string_view(op.name);
   if (asked == "norm") return norm_of(op);
   if (op.option("ord")) throw Error(Errc::usage, "only norm has an order ord, not " + std::string(asked));
-  for (const Reducer reducer : plainly_named)
-    if (name(reducer) == asked) return reducer;
+  for (int number = 0; number < int(Reducer::norm_1); ++number)  // norms have an order in their names
+    if (name(Reducer(number)) == asked) return Reducer(number);
   throw Error(Errc::usage, "unknown reduction '" + std::string(asked) + "'",
               "use one of sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm");
 }

@@ -10,10 +10,10 @@
 
 namespace axisloom::ops {
 
-double read_seconds(const ReduceProblem& problem, i64 run, i64 stride, const DeviceModel& device) {
+double read_seconds(const ReduceProblem& problem, const core::Loop& run, const DeviceModel& device) {
   const double elements = double(problem.reduction.outputs()) * double(problem.reduction.count());
-  const i64 step = stride / problem.parts_of_element(), element = problem.element_bytes();
-  const double bytes = sector_bytes(elements, double(run), step, element, device), once = elements * double(element);
+  const i64 step = run.in / problem.parts_of_element(), element = problem.element_bytes();
+  const double bytes = sector_bytes(elements, double(run.extent), step, element, device), once = elements * double(element);
   // Neighbours in a sector belong to outputs that other groups, or cores, reduce at the same time: maxima of 1825622 x
   // 7 halves by rows took an H200 28 us, of 4052620 x 12 bytes 39; by plain two cores of an EPYC 9005 12 and 9 ms.
   double moved = bytes;
@@ -32,8 +32,7 @@ double single_seconds(const ReduceProblem& problem, const DeviceModel& device) {
 
 double single_vector_seconds(const ReduceProblem& problem, const DeviceModel& device) {
   constexpr double begin_seconds = 2e-9, float_seconds = 5e-9;  // their corrections, or not-a-numbers
-  const Dtype value = problem.reduction.recipe.value;
-  const bool floats = value == Dtype::f32 || value == Dtype::f64;
+  const bool floats = problem.reduction.recipe.value_floats();
   return model::vector_times(device) * (begin_seconds + (floats ? float_seconds : 0));
 }
 

@@ -33,13 +33,12 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* mappings[] = {"IDENTITY", "SQUARE", "MAGNITUDE", "NONZERO"};
   static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
                                              "FINISH_ACCUMULATOR"};
-  const bool floats = recipe.value == Dtype::f32 || recipe.value == Dtype::f64;
   defines.set("ELEMENT", scalar_type(recipe.in)).set("IN_FORM", form_of_element(recipe));
   defines.set("ELEMENT_BYTES", i64(size_of(core::component_of(recipe.in))));
   defines.set("ELEMENT_PARTS", core::components_of(recipe.in));
   defines.set("HELD", held_type(recipe));
   defines.set("VALUE", scalar_type(recipe.value)).set("VALUE_PARTS", recipe.components);
-  defines.set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32).set("VALUE_FLOATS", floats);
+  defines.set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32).set("VALUE_FLOATS", recipe.value_floats());
   defines.set("RESULT", scalar_type(recipe.out)).set("OUT_FORM", form_of(recipe.out));
   defines.set("ACCUMULATION", accumulations[int(recipe.accumulation)]);
   defines.set("MAPPING", mappings[int(recipe.mapping)]);

@@ -24,14 +24,14 @@ const std::vector<Tunable>& tunables() {
 /// An element in a loop on a CPU, whose additions wait for each other; rows of 64 floats on two cores of a Xeon. Of
 /// doubles and integers on an EPYC 9005 and an EPYC 7003: sums of 138945 x 4 doubles, maxima of 4052620 x 12 bytes.
 double cpu_element_seconds(const Recipe& recipe) {
-  const bool integers = recipe.value != Dtype::f32 && recipe.value != Dtype::f64;
+  const bool floats = recipe.value_floats();
   switch (recipe.accumulation) {
     case Accumulation::compensated:
       return recipe.value == Dtype::f64 ? 2.2e-9 : 4e-9;
     case Accumulation::place:
-      return integers ? 1e-9 : 3e-9;
+      return floats ? 3e-9 : 1e-9;
     case Accumulation::extreme:
-      return integers ? 0.5e-9 : 2e-9;
+      return floats ? 2e-9 : 0.5e-9;
     default:
       return 1e-9;
   }
@@ -45,7 +45,7 @@ i64 outputs_of(const ReduceProblem& problem, i64 items, const DeviceModel& devic
 double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceModel& device) {
   const Reduction& reduction = problem.reduction;
   const core::Loop& run = reduction.reduced.back();
-  const double count = double(reduction.count()), memory = read_seconds(problem, run.extent, run.in, device);
+  const double count = double(reduction.count()), memory = read_seconds(problem, run, device);
   if (!device.is_cpu()) {
     const double operations = double(reduction.outputs()) * count * element_operations;
     return memory + count * element_latencies * device.latency + operations / (device.i32_rate * device.units());

@@ -44,7 +44,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   if (!problem.portable) return refuse("only order=portable asks for this order of additions");
   const core::Loop& run = problem.reduction.reduced.back();
   return {.group = tree_group(problem.reduction.recipe, items),
-          .seconds = element_loads * read_seconds(problem, run.extent, run.in, device),
+          .seconds = element_loads * read_seconds(problem, run, device),
           .configuration = wish,
           .launches = [=, &problem] { return launch_portable(problem, wish); }};
 }

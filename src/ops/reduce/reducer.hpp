@@ -62,6 +62,8 @@ struct Recipe {
   int u64s() const noexcept;
   /// Whether its kernels read, accumulate or write doubles.
   bool needs_f64() const noexcept;
+  /// Whether floats are accumulated.
+  bool value_floats() const noexcept;
   /// Whether the order of the additions shows in the result.
   bool order_matters() const noexcept;
   /// The same up to its accumulators, each of which is `u64s()` elements of the output.

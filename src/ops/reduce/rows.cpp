@@ -105,7 +105,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const double all_items = double(outputs) * double(c.parts * c.team);
   const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * double(resident_items));
   const double teams = device.launch + rounds * team_latencies * device.latency;
-  const double read = std::max(teams, read_seconds(problem, run.extent, run.in, device));
+  const double read = std::max(teams, read_seconds(problem, run, device));
   return {.group = tree_group(reduction.recipe, items),
           .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, all_items, device),
           .configuration = values,

@@ -91,7 +91,7 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes +
                          own_line_seconds(problem, run.in, device);
   const double loads = contiguous ? 0 : double(reduction.count()) * double(reduction.outputs()) * strided;
-  const double read = read_seconds(problem, run.extent, run.in, device);
+  const double read = read_seconds(problem, run, device);
   const double loops = device.on_cores(pieces + loads);
   return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
