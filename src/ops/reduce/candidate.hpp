@@ -12,8 +12,7 @@ namespace axisloom::ops {
 /// A normalised reduction that has outputs, counted in scalars, and what was decided before a candidate is asked.
 struct ReduceProblem {
   Reduction reduction;
-  int index_bits = 32;    // 64 where an offset might not fit in 32 bits, or when forced
-  bool portable = false;  // the order of the additions has to be the one of all devices
+  int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
 
   i64 scalar_bytes() const;  // of an element, or of a component of a complex one
   i64 element_bytes() const;

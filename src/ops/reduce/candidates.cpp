@@ -42,7 +42,7 @@ std::string shape_class(const ReduceProblem& problem) {
 }
 
 std::string unfit(const ReduceProblem& problem) {
-  if (problem.portable) return own_order;
+  if (problem.reduction.portable) return own_order;
   return problem.reduction.count() == 0 ? "there is nothing to reduce" : "";
 }
 

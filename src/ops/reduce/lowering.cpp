@@ -33,6 +33,14 @@ Reducer reducer_of(const Operation& op) {
               "use one of sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm");
 }
 
+/// Whether one order of additions for all devices was asked for.
+bool asks_for_portable_order(const Operation& op) {
+  const std::string_view order = op.option("order").value_or("fast");
+  if (order != "fast" && order != "portable")
+    throw Error(Errc::usage, "there is no order '" + std::string(order) + "'", "use portable or fast");
+  return order == "portable";
+}
+
 /// Axes in input order, and the shape of the result.
 struct Lowered {
   struct Axis {
@@ -111,6 +119,7 @@ Reduction lower_reduce(const Operation& op, const View& in, const View& out) {
   reduction.in_offset = in.offset;
   reduction.out_offset = out.offset;
   reduction.in_align = in.align;
+  reduction.portable = asks_for_portable_order(op);
   for (const Lowered::Axis& axis : lowered.axes) {
     if (axis.reduced)
       reduction.reduced.push_back({axis.extent, axis.in, 0});
@@ -120,13 +129,6 @@ Reduction lower_reduce(const Operation& op, const View& in, const View& out) {
   }
   reduction.recipe = recipe(reducer_of(op), in.dtype, reduction.count());
   return reduction;
-}
-
-bool asks_for_portable_order(const Operation& op) {
-  const std::string_view order = op.option("order").value_or("fast");
-  if (order != "fast" && order != "portable")
-    throw Error(Errc::usage, "there is no order '" + std::string(order) + "'", "use portable or fast");
-  return order == "portable";
 }
 
 }  // namespace axisloom::ops

@@ -39,6 +39,19 @@ Number number_of(Dtype dtype, const std::byte* element) {
   return {real, core::components_of(dtype) == 2 ? core::number_at(dtype, element, 1) : 0};
 }
 
+/// Calls visit(all, offset in the output) for every output, its elements having been added to a copy of `none`.
+template <class All, class Visit>
+void for_each_output(const Reduction& reduction, const std::byte* in, const All& none, const Visit& visit) {
+  const Dtype dtype = reduction.recipe.in;
+  for_each(reduction.kept, [&](i64 from, i64 to) {
+    All all = none;
+    for_each(reduction.reduced, [&](i64 offset, i64) {
+      all.add(number_of(dtype, in + (reduction.in_offset + from + offset) * i64(size_of(dtype))));
+    });
+    visit(all, reduction.out_offset + to);
+  });
+}
+
 bool is_nan(Number x) {
   return std::isnan(x.real()) || std::isnan(x.imag());
 }
@@ -137,14 +150,9 @@ Number result_of(const Recipe& recipe, const Elements& all) {
 
 void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out) {
   const Recipe& recipe = reduction.recipe;
-  const auto in_size = i64(size_of(recipe.in)), out_size = i64(size_of(recipe.out));
-  for_each(reduction.kept, [&](i64 from, i64 to) {
-    Elements all(recipe.reducer);
-    for_each(reduction.reduced, [&](i64 offset, i64) {
-      all.add(number_of(recipe.in, in + (reduction.in_offset + from + offset) * in_size));
-    });
+  for_each_output(reduction, in, Elements(recipe.reducer), [&](const Elements& all, i64 to) {
     const Number result = result_of(recipe, all);
-    std::byte* const element = out + (reduction.out_offset + to) * out_size;
+    std::byte* const element = out + to * i64(size_of(recipe.out));
     core::store_number(recipe.out, element, result.real());
     if (core::components_of(recipe.out) == 2) core::store_number(recipe.out, element, result.imag(), 1);
   });
@@ -203,19 +211,13 @@ Real bound_of(const Recipe& recipe, const Magnitudes& m) {
 
 std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in) {
   const Recipe& recipe = reduction.recipe;
-  const auto size = i64(size_of(recipe.in));
   const bool moduli = core::components_of(recipe.in) == 2 && recipe.mapping == Mapping::magnitude;
   const bool chosen = recipe.accumulation == Accumulation::extreme || recipe.accumulation == Accumulation::place;
   const bool exact = core::unit_roundoff(recipe.out) == 0 || (chosen && !moduli);
+  if (exact) return std::vector<double>(std::size_t(reduction.outputs()));
   std::vector<double> bounds;
-  for_each(reduction.kept, [&](i64 from, i64) {
-    Magnitudes all;
-    if (!exact)
-      for_each(reduction.reduced, [&](i64 offset, i64) {
-        all.add(number_of(recipe.in, in + (reduction.in_offset + from + offset) * size));
-      });
-    bounds.push_back(exact ? 0 : double(bound_of(recipe, all)));
-  });
+  for_each_output(reduction, in, Magnitudes(),
+                  [&](const Magnitudes& all, i64) { bounds.push_back(double(bound_of(recipe, all))); });
   return bounds;
 }
 

@@ -56,7 +56,7 @@ double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceM
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  if (problem.portable) return refuse(own_order);
+  if (problem.reduction.portable) return refuse(own_order);
   const i64 items = device.is_cpu() ? 1 : wish.at("items");
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
   const i64 per_group = outputs_of(problem, items, device);

@@ -41,7 +41,7 @@ Launches launch_portable(const ReduceProblem& problem, const Configuration& valu
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  if (!problem.portable) return refuse("only order=portable asks for this order of additions");
+  if (!problem.reduction.portable) return refuse("only order=portable asks for this order of additions");
   const core::Loop& run = problem.reduction.reduced.back();
   return {.group = tree_group(problem.reduction.recipe, items),
           .seconds = element_loads * read_seconds(problem, run, device),

@@ -93,12 +93,10 @@ void check_device(const Recipe& recipe, const DeviceInfo& device) {
                 "use another dtype or another device");
 }
 
-ReduceProblem problem_of(const Reduction& reduction, bool portable, IndexWidth width) {
-  ReduceProblem problem;
-  problem.reduction = in_scalars(normalise(reduction));
-  problem.index_bits = index_bits(fits_32_bits(problem.reduction), width, "reduction");
-  problem.portable = portable && reduction.recipe.order_matters() && reduction.count() > 0;  // nothing has no order
-  return problem;
+ReduceProblem problem_of(const Reduction& reduction, IndexWidth width) {
+  Reduction normal = in_scalars(normalise(reduction));
+  if (!normal.recipe.order_matters() || normal.count() == 0) normal.portable = false;  // nothing has no order
+  return {normal, index_bits(fits_32_bits(normal), width, "reduction")};
 }
 
 void check(const PlanOptions& options) {
@@ -108,16 +106,15 @@ void check(const PlanOptions& options) {
 std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
                                     const PlanOptions& options) {
   check(options);
-  const Reduction reduction = lower_reduce(op, views[0], views[1]);
-  return plan_reduction(reduction, asks_for_portable_order(op), {views.begin(), views.end()}, device, options);
+  return plan_reduction(lower_reduce(op, views[0], views[1]), {views.begin(), views.end()}, device, options);
 }
 
 Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
               i64 limit) {
   check(options);
-  const ReduceSlicing slicing{lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), device, options};
-  check_device(slicing.reduction.recipe, device.info());
-  return slice_reduction(slicing, limit);
+  const Reduction reduction = lower_reduce(op, views[0], views[1]);
+  check_device(reduction.recipe, device.info());
+  return slice_reduction(reduction, device, options, limit);
 }
 
 /// `own`: what is an operation's own, its name and texts.
@@ -136,13 +133,13 @@ OpEntry entry_of(OpEntry own) {
 }  // namespace
 
 ReduceProblem reduce_problem(const Operation& op, std::span<const View> views, IndexWidth width) {
-  return problem_of(lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), width);
+  return problem_of(lower_reduce(op, views[0], views[1]), width);
 }
 
-std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, bool portable, std::vector<View> views,
-                                         const Device& device, const PlanOptions& options) {
+std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
+                                         const PlanOptions& options) {
   auto plan = empty_plan(std::move(views), device, options);
-  const ReduceProblem problem = problem_of(reduction, portable, options.index);
+  const ReduceProblem problem = problem_of(reduction, options.index);
   check_device(problem.reduction.recipe, device.info());
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = reduction.bytes_moved();

@@ -77,6 +77,7 @@ bool is_chosen(const Row& row) {
   return row.accumulation == Accumulation::extreme || row.accumulation == Accumulation::place;
 }
 
+/// Of sums, means and products.
 void set_sum(Recipe& r, i64 count) {
   const bool mean = r.finish == Finish::mean;
   r.out = is_inexact(r.in) ? r.in : mean ? Dtype::f64 : widest_integer(r.in);

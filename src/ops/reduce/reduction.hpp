@@ -17,7 +17,8 @@ struct Reduction {
   core::Loops reduced = {};
   i64 in_offset = 0;
   i64 out_offset = 0;
-  i64 in_align = 256;  // of the start of the input's buffer, bytes
+  i64 in_align = 256;     // of the start of the input's buffer, bytes
+  bool portable = false;  // the order of the additions has to be the one of all devices
 
   i64 outputs() const;        // product of the kept extents
   i64 count() const;          // product of the reduced extents: elements that make one output

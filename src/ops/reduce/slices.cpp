@@ -103,13 +103,14 @@ struct Gathered {
 /// Collects the slices of one reduction.
 class Slicer {
  public:
-  Slicer(const ReduceSlicing& slicing, i64 limit)
-      : slicing_(slicing),
+  Slicer(const Reduction& reduction, const Device& device, const PlanOptions& options, i64 limit)
+      : device_(device),
+        options_(options),
         limit_(limit),
-        whole_(normalise(slicing.reduction)),
+        whole_(normalise(reduction)),
         nest_(nest_of(whole_)),
         element_(nest_.arrays[input].element),
-        in_order_(slicing.portable && whole_.recipe.order_matters()) {
+        in_order_(whole_.portable && whole_.recipe.order_matters()) {
     if (in_order_)
       add_in_order();
     else
@@ -182,12 +183,16 @@ class Slicer {
 
   void add_finished(const Box& box) {
     Reduction part = part_of(whole_, box);
+    const Slice::Range from = take(input, box, part.in_offset, part.in_align);
+    add_results(box, part, from);
+  }
+
+  /// The results of a box from its elements, which lie in `from`.
+  void add_results(const Box& box, Reduction& part, const Slice::Range& from) {
     View out;
     const Slice::Range to = take_output(box, part, out);
-    const Slice::Range from = take(input, box, part.in_offset, part.in_align);
     const View in = bytes_of(part.recipe.in, from, part.in_align);
-    slices_.list.push_back(
-        {{from, to}, plan_reduction(part, slicing_.portable, {in, out}, slicing_.device, slicing_.options)});
+    slices_.list.push_back({{from, to}, plan_reduction(part, {in, out}, device_, options_)});
   }
 
   /// A box of the input without its gaps, the loops in the order in which they lie in memory. In the portable order, in
@@ -226,11 +231,7 @@ class Slicer {
       for (core::Loop& axis : *axes) axis.in = dense[d++];
     part.in_offset = 0;
     part.in_align = core::host_alignment;
-    View out;
-    const Slice::Range to = take_output(box, part, out);
-    const View in = bytes_of(part.recipe.in, from, part.in_align);
-    slices_.list.push_back(
-        {{from, to}, plan_reduction(part, slicing_.portable, {in, out}, slicing_.device, slicing_.options)});
+    add_results(box, part, from);
   }
 
   /// `box`: within `all`, from whose corner it counts.
@@ -249,10 +250,10 @@ class Slicer {
     from.offset += whole_.in_offset;
     from.align = whole_.in_align;
     const Slice::Range range = take(input, place, from.offset, from.align);
-    PlanOptions options = slicing_.options;  // what is forced are candidates of reductions
+    PlanOptions options = options_;  // what is forced are candidates of reductions
     options.candidate.clear();
     options.configuration.clear();
-    auto plan = entry("copy").plan(copy(), std::array{from, into}, slicing_.device, options);
+    auto plan = entry("copy").plan(copy(), std::array{from, into}, device_, options);
     plan->report.candidate.clear();  // the reduction's is the one to report
     slices_.list.push_back({{range, to}, std::move(plan)});
   }
@@ -270,9 +271,9 @@ class Slicer {
     const Slice::Range from = take(input, box, part.in_offset, part.in_align);
     const View in = bytes_of(part.recipe.in, from, part.in_align);
     const View out = bytes_of(Dtype::u64, to, i64(sizeof(u64)));
-    auto plan = plan_reduction(part, false, {in, out}, slicing_.device, slicing_.options);
+    auto plan = plan_reduction(part, {in, out}, device_, options_);
     if (part.recipe.accumulation == Accumulation::place)
-      add_launch(*plan, places_launch(whole_, part, box, slicing_.device.info()));
+      add_launch(*plan, places_launch(whole_, part, box, device_.info()));
     slices_.list.push_back({{from, to}, std::move(plan)});
   }
 
@@ -281,13 +282,12 @@ class Slicer {
     Reduction whole = part_of(whole_, box);
     View out;
     const Slice::Range to = take_output(box, whole, out);
-    auto plan = empty_plan({bytes_of(Dtype::u64, from, i64(sizeof(u64))), out}, slicing_.device, slicing_.options);
+    auto plan = empty_plan({bytes_of(Dtype::u64, from, i64(sizeof(u64))), out}, device_, options_);
     const Reduction scalars = in_scalars(whole);
-    const bool narrow = fits_32_bits(scalars) && slicing_.options.index != IndexWidth::bits64 &&
+    const bool narrow = fits_32_bits(scalars) && options_.index != IndexWidth::bits64 &&
                         from.bytes <= std::numeric_limits<i32>::max();
-    const ReduceProblem problem{scalars, narrow ? 32 : 64, false};
-    const i64 items = slicing_.device.info().kind == Kind::cpu ? 1 : gpu_items;
-    add_launch(*plan, fold_launch(problem, parts, "FROM_SLICES", input, items));
+    const i64 items = device_.info().kind == Kind::cpu ? 1 : gpu_items;
+    add_launch(*plan, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items));
     slices_.list.push_back({{from, to}, std::move(plan)});
   }
 
@@ -300,7 +300,8 @@ class Slicer {
     append(plan, more, std::array{Place{0, 0}, Place{1, 0}}, 0);
   }
 
-  const ReduceSlicing& slicing_;
+  const Device& device_;
+  const PlanOptions& options_;
   i64 limit_;
   Reduction whole_;
   SlicedNest nest_;
@@ -311,8 +312,8 @@ class Slicer {
 
 }  // namespace
 
-Slices slice_reduction(const ReduceSlicing& slicing, i64 limit) {
-  return Slicer(slicing, limit).take();
+Slices slice_reduction(const Reduction& reduction, const Device& device, const PlanOptions& options, i64 limit) {
+  return Slicer(reduction, device, options, limit).take();
 }
 
 }  // namespace axisloom::ops
