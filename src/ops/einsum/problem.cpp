@@ -92,6 +92,11 @@ std::string dot_pattern(std::span<const View> operands) {
   return "k, k ->";
 }
 
+std::string pattern_of(const Operation& op, std::span<const View> operands) {
+  if (op.name == "einsum") return op.arguments.at(0);
+  return op.name == "matmul" ? matmul_pattern(op, operands) : dot_pattern(operands);
+}
+
 core::BoundPattern bind_operands(const Operation& op, std::span<const View> operands) {
   if (operands.size() > most_einsum_operands)
     throw Error(Errc::unsupported,
@@ -100,12 +105,7 @@ core::BoundPattern bind_operands(const Operation& op, std::span<const View> oper
                 "do it in parts");
   std::vector<Dims> shapes;
   for (const View& operand : operands) shapes.push_back(operand.shape);
-  core::Pattern pattern;
-  if (op.name == "einsum")
-    pattern = core::parse_einsum(op.arguments.at(0), shapes);
-  else
-    pattern = core::parse_einsum(op.name == "matmul" ? matmul_pattern(op, operands) : dot_pattern(operands), shapes);
-  return core::bind(pattern, shapes, op.lengths, core::OneSided::left, core::Broadcast::yes);
+  return core::bind(core::parse_einsum(pattern_of(op, operands), shapes), shapes, op.lengths, core::OneSided::left, core::Broadcast::yes);
 }
 
 void check_factors(const Operation& op, Dtype out) {
@@ -175,16 +175,6 @@ Term term_of(const View& view, const core::BoundPattern& bound, const std::vecto
     }
   }
   return term;
-}
-
-/// The addend in the shape of the result.
-View broadcast_to(const View& addend, const View& result) {
-  View view = addend;
-  view.shape = result.shape;
-  view.strides = Dims::filled(result.rank(), 0);
-  for (int i = 1; i <= addend.rank(); ++i)
-    if (from_the_end(addend.shape, i) != 1) view.strides[result.rank() - i] = from_the_end(addend.strides, i);
-  return view;
 }
 
 }  // namespace
@@ -263,7 +253,8 @@ Contraction contraction_of(const Operation& op, std::span<const View> views) {
     for (const int axis : composition)
       if (const int number = numbers[axis]; number >= 0) problem.out_order.push_back(number);
   if (op.option("beta")) {
-    problem.addend = term_of(broadcast_to(inputs.back(), views.back()), bound, bound.output, numbers, count);
+    const View& addend = inputs.back();
+    problem.addend = term_of(addend, bound, {bound.output.end() - addend.rank(), bound.output.end()}, numbers, count);
     problem.addend->axes = problem.out.axes;
   }
   return problem;

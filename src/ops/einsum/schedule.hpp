@@ -17,6 +17,15 @@ struct Source {
   int block = -1;  // number that Schedule::block gave
 };
 
+/// A piece of memory that is in use in the steps first ... last.
+struct Lifetime {
+  i64 bytes = 0;
+  int first = 0, last = -1;
+};
+/// Where each piece begins, a multiple of workspace_alignment: the largest are placed first, each as low as the pieces
+/// that live with it allow.
+std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks);
+
 /// Collects steps, then places the blocks so that those in use at the same time do not overlap.
 class Schedule {
  public:
@@ -36,17 +45,8 @@ class Schedule {
     std::vector<Source> sources;
     std::string text;
   };
-  std::vector<i64> block_bytes_;
+  std::vector<Lifetime> blocks_;
   std::vector<Step> steps_;
 };
-
-/// A piece of memory that is in use in the steps first ... last.
-struct Lifetime {
-  i64 bytes = 0;
-  int first = 0, last = -1;
-};
-/// Where each piece begins, a multiple of workspace_alignment: the largest are placed first, each as low as the pieces
-/// that live with it allow.
-std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks);
 
 }  // namespace axisloom::ops

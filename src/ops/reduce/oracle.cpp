@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <complex>
-#include <functional>
 
 namespace axisloom::ops {
 namespace {
@@ -15,23 +14,12 @@ using Real = long double;
 using Number = std::complex<Real>;
 
 /// Calls visit(offset of the input, offset of the output) for every index of the axes, the last one fastest.
-void for_each(const core::Loops& axes, const std::function<void(i64, i64)>& visit) {
-  std::vector<i64> index(axes.size(), 0);
-  for (const core::Loop& axis : axes)
-    if (axis.extent == 0) return;
-  for (bool more = true; more;) {
-    u64 in = 0, out = 0;  // an input without elements has any strides, by which these may wrap round
-    for (std::size_t d = 0; d < axes.size(); ++d) {
-      in += u64(index[d]) * u64(axes[d].in);
-      out += u64(index[d]) * u64(axes[d].out);
-    }
-    visit(i64(in), i64(out));
-    more = false;
-    for (std::size_t d = axes.size(); d-- > 0 && !more;) {
-      more = ++index[d] < axes[d].extent;
-      if (!more) index[d] = 0;
-    }
-  }
+template <class Visit>
+void for_each(core::Nest axes, const Visit& visit, u64 in = 0, u64 out = 0) {
+  if (axes.empty()) return visit(i64(in), i64(out));
+  // Strides of an input without elements may be any, by which its offsets wrap round.
+  for (i64 i = 0; i < axes[0].extent; ++i, in += u64(axes[0].in), out += u64(axes[0].out))
+    for_each(axes.subspan(1), visit, in, out);
 }
 
 Number number_of(Dtype dtype, const std::byte* element) {
@@ -43,11 +31,15 @@ Number number_of(Dtype dtype, const std::byte* element) {
 template <class All, class Visit>
 void for_each_output(const Reduction& reduction, const std::byte* in, const All& none, const Visit& visit) {
   const Dtype dtype = reduction.recipe.in;
+  const auto size = i64(size_of(dtype));
+  const bool nothing = reduction.count() == 0;
+  if (reduction.outputs() == 0) return;
   for_each(reduction.kept, [&](i64 from, i64 to) {
     All all = none;
-    for_each(reduction.reduced, [&](i64 offset, i64) {
-      all.add(number_of(dtype, in + (reduction.in_offset + from + offset) * i64(size_of(dtype))));
-    });
+    const auto add = [&](i64 offset, i64) {
+      all.add(number_of(dtype, in + (reduction.in_offset + from + offset) * size));
+    };
+    if (!nothing) for_each(reduction.reduced, add);
     visit(all, reduction.out_offset + to);
   });
 }
