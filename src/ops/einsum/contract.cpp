@@ -1,7 +1,6 @@
 // Follows the path of a contraction and has each step planned by the operation that does it.
 #include "ops/einsum/contract.hpp"
 
-#include "core/checked.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "ops/einsum/lowering.hpp"
@@ -15,7 +14,6 @@
 
 #include <axisloom/error.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>

@@ -1,7 +1,6 @@
 // Which axes of two arrays become m, n, k and batch of their product.
 #include "ops/einsum/lowering.hpp"
 
-#include "core/checked.hpp"
 #include "core/integers.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // One step of a contraction, the product of two arrays, as a batched product of strided matrices.
 #pragma once
 
-#include "core/integers.hpp"
 #include "ops/einsum/problem.hpp"
 #include "ops/matmul/product.hpp"
 

@@ -11,7 +11,6 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

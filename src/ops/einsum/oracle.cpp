@@ -5,7 +5,6 @@
 #include "core/number.hpp"
 #include "ops/einsum/dense.hpp"
 
-#include <cmath>
 
 namespace axisloom::ops {
 namespace {

@@ -113,7 +113,6 @@ Number result_of(const Recipe& recipe, const Elements& all) {
     case Reducer::prod:
       return integers ? Number(wrapped(recipe.out, all.wrapped_product)) : all.product;
     case Reducer::mean:
-      if (core::components_of(recipe.in) == 1) return all.real.value() / n;
       // A quotient of complex numbers, in NumPy as here: what is not finite in one part is NaN in the other.
       return {(all.real.value() + all.imag.value() * 0) / n, (all.imag.value() - all.real.value() * 0) / n};
     case Reducer::min:

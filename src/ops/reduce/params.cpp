@@ -46,15 +46,6 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   defines.set("SMALLEST", recipe.smallest);
 }
 
-void write_axis(const core::Loop& axis, std::size_t d, int index_bits, ReduceParams& params) {
-  const core::Divider divider = core::divider(u64(axis.extent), index_bits);
-  params.in_stride[d] = axis.in;
-  params.out_stride[d] = axis.out;
-  params.extent[d] = axis.extent;
-  params.multiplier[d] = divider.multiplier;
-  params.shift[d] = divider.shift;
-}
-
 std::size_t rank_class(std::size_t rank) {
   return rank <= 1 ? 1 : rank <= 3 ? 3 : 0;
 }
@@ -62,24 +53,27 @@ std::size_t rank_class(std::size_t rank) {
 /// The axes of a walk, those of extent 1 that pad it to its class in front.
 void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParams& params, jit::Defines& defines) {
   std::size_t kept_rank = rank_class(kept.size()), reduced_rank = rank_class(reduced.size());
-  if (kept_rank == 0 || reduced_rank == 0) {
+  const bool compiled_in = kept_rank != 0 && reduced_rank != 0;
+  defines.set("KEPT_RANK", compiled_in ? i64(kept_rank) : 0).set("REDUCED_RANK", compiled_in ? i64(reduced_rank) : 0);
+  if (!compiled_in) {
     kept_rank = std::max<std::size_t>(1, kept.size());
     reduced_rank = std::max<std::size_t>(1, reduced.size());
-    defines.set("KEPT_RANK", 0).set("REDUCED_RANK", 0);
-  } else {
-    defines.set("KEPT_RANK", i64(kept_rank));
-    defines.set("REDUCED_RANK", i64(reduced_rank));
   }
   if (kept_rank + reduced_rank > REDUCE_AXES) throw_too_many_axes(kept.size() + reduced.size() + 1);
   params.kept_rank = i32(kept_rank);
   params.reduced_rank = i32(reduced_rank);
-  const auto write = [&](core::Nest axes, std::size_t begin, std::size_t rank) {
-    const std::size_t padding = rank - axes.size();
-    for (std::size_t d = 0; d < rank; ++d)
-      write_axis(d < padding ? core::Loop{} : axes[d - padding], begin + d, index_bits, params);
-  };
-  write(kept, 0, kept_rank);
-  write(reduced, kept_rank, reduced_rank);
+  core::Loops walk(kept_rank - kept.size());
+  walk.insert(walk.end(), kept.begin(), kept.end());
+  walk.resize(kept_rank + reduced_rank - reduced.size());
+  walk.insert(walk.end(), reduced.begin(), reduced.end());
+  for (std::size_t d = 0; d < walk.size(); ++d) {
+    const core::Divider divider = core::divider(u64(walk[d].extent), index_bits);
+    params.in_stride[d] = walk[d].in;
+    params.out_stride[d] = walk[d].out;
+    params.extent[d] = walk[d].extent;
+    params.multiplier[d] = divider.multiplier;
+    params.shift[d] = divider.shift;
+  }
 }
 
 constexpr i64 u64_bytes = 8;  // of an accumulator

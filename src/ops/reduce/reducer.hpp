@@ -6,9 +6,6 @@
 #include <axisloom/array.hpp>
 
 #include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace axisloom::ops {

@@ -100,6 +100,12 @@ struct Gathered {
   i64 elements = 0;
 };
 
+/// Bytes of an array, or of the scratch memory, as a view of the plan of a slice.
+struct Bytes {
+  Slice::Range range;
+  View view;
+};
+
 /// Collects the slices of one reduction.
 class Slicer {
  public:
@@ -126,8 +132,11 @@ class Slicer {
     const i64 bytes = part_of(whole_, block.box).outputs() * nest_.partial_bytes;
     if (parts * bytes >= gathered(block.box).elements * element_) return add_gathered(block.box);
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, parts * bytes);
-    for (i64 i = 0; i < parts; ++i) add_part(block.parts[i], {scratch_array, i * bytes, bytes});
-    add_fold(block.box, parts, {scratch_array, 0, parts * bytes});
+    const auto accumulators = [&](i64 first, i64 count) {
+      return bytes_of(Dtype::u64, {scratch_array, first * bytes, count * bytes}, i64(sizeof(u64)));
+    };
+    for (i64 i = 0; i < parts; ++i) add_part(block.parts[i], accumulators(i, 1));
+    add_fold(block.box, parts, accumulators(0, parts));
   }
 
   /// Outputs whole, in the portable order of additions: as many at a time as have elements for one buffer.
@@ -159,10 +168,10 @@ class Slicer {
     }
   }
 
-  View bytes_of(Dtype dtype, const Slice::Range& range, i64 align) const {
-    View view = View::contiguous(dtype, {range.bytes / i64(size_of(dtype))});
-    view.align = align;
-    return view;
+  static Bytes bytes_of(Dtype dtype, const Slice::Range& range, i64 align) {
+    Bytes bytes{range, View::contiguous(dtype, {range.bytes / i64(size_of(dtype))})};
+    bytes.view.align = align;
+    return bytes;
   }
 
   /// The bytes of the input or output that a part needs, from which its offset counts henceforth.
@@ -174,25 +183,31 @@ class Slicer {
     return rebase(int(array), offset, align, touched, nest_.arrays[array].element);
   }
 
-  Slice::Range take_output(const Box& box, Reduction& part, View& view) const {
+  Bytes take_input(const Box& box, Reduction& part) const {
+    const Slice::Range range = take(input, box, part.in_offset, part.in_align);
+    return bytes_of(part.recipe.in, range, part.in_align);
+  }
+
+  Bytes take_output(const Box& box, Reduction& part) const {
     i64 align = 1;  // results are stored one by one
     const Slice::Range range = take(output, box, part.out_offset, align);
-    view = bytes_of(part.recipe.out, range, align);
-    return range;
+    return bytes_of(part.recipe.out, range, align);
+  }
+
+  void add_slice(const Bytes& from, const Bytes& to, std::shared_ptr<PlanImpl> plan) {
+    slices_.list.push_back({{from.range, to.range}, std::move(plan)});
   }
 
   void add_finished(const Box& box) {
     Reduction part = part_of(whole_, box);
-    const Slice::Range from = take(input, box, part.in_offset, part.in_align);
+    const Bytes from = take_input(box, part);
     add_results(box, part, from);
   }
 
   /// The results of a box from its elements, which lie in `from`.
-  void add_results(const Box& box, Reduction& part, const Slice::Range& from) {
-    View out;
-    const Slice::Range to = take_output(box, part, out);
-    const View in = bytes_of(part.recipe.in, from, part.in_align);
-    slices_.list.push_back({{from, to}, plan_reduction(part, {in, out}, device_, options_)});
+  void add_results(const Box& box, Reduction& part, const Bytes& from) {
+    const Bytes to = take_output(box, part);
+    add_slice(from, to, plan_reduction(part, {from.view, to.view}, device_, options_));
   }
 
   /// A box of the input without its gaps, the loops in the order in which they lie in memory. In the portable order, in
@@ -217,13 +232,14 @@ class Slicer {
   void add_gathered(const Box& box) {
     const Gathered layout = gathered(box);
     const std::vector<i64>& dense = layout.strides;
-    const Slice::Range from{scratch_array, 0, layout.elements * element_};
-    slices_.scratch_bytes = std::max(slices_.scratch_bytes, from.bytes);
+    const Bytes from =
+        bytes_of(whole_.recipe.in, {scratch_array, 0, layout.elements * element_}, core::host_alignment);
+    slices_.scratch_bytes = std::max(slices_.scratch_bytes, from.range.bytes);
     SlicedNest moves{{}, std::vector<bool>(box.size()), {nest_.arrays[input], nest_.arrays[input]}, 0};
     moves.arrays[1].strides = dense;
     for (std::size_t loop = 0; loop < box.size(); ++loop)
       moves.extents.push_back(dense[loop] == 0 ? 1 : box[loop].extent);
-    for (const Block& block : cut(moves, limit_)) add_move(box, block.box, dense, from);
+    for (const Block& block : cut(moves, limit_)) add_move(box, block.box, dense, from.range);
 
     Reduction part = part_of(whole_, box);
     std::size_t d = 0;
@@ -259,7 +275,7 @@ class Slicer {
   }
 
   /// Accumulators of a part side by side, in the order of the kept axes.
-  void add_part(const Box& box, const Slice::Range& to) {
+  void add_part(const Box& box, const Bytes& to) {
     Reduction part = part_of(whole_, box);
     part.recipe = part.recipe.unfinished();
     part.out_offset = 0;
@@ -268,36 +284,31 @@ class Slicer {
       axis->out = stride;
       stride *= axis->extent;
     }
-    const Slice::Range from = take(input, box, part.in_offset, part.in_align);
-    const View in = bytes_of(part.recipe.in, from, part.in_align);
-    const View out = bytes_of(Dtype::u64, to, i64(sizeof(u64)));
-    auto plan = plan_reduction(part, {in, out}, device_, options_);
-    if (part.recipe.accumulation == Accumulation::place)
-      add_launch(*plan, places_launch(whole_, part, box, device_.info()));
-    slices_.list.push_back({{from, to}, std::move(plan)});
+    const Bytes from = take_input(box, part);
+    const auto plan = plan_reduction(part, {from.view, to.view}, device_, options_);
+    if (part.recipe.accumulation == Accumulation::place) {
+      const auto places = plan_of(from, to, places_launch(whole_, part, box, device_.info()));
+      append(*plan, *places, std::array{Place{0, 0}, Place{1, 0}}, 0);
+    }
+    add_slice(from, to, plan);
   }
 
   /// The results of a box from its parts' accumulators.
-  void add_fold(const Box& box, i64 parts, const Slice::Range& from) {
+  void add_fold(const Box& box, i64 parts, const Bytes& from) {
     Reduction whole = part_of(whole_, box);
-    View out;
-    const Slice::Range to = take_output(box, whole, out);
-    auto plan = empty_plan({bytes_of(Dtype::u64, from, i64(sizeof(u64))), out}, device_, options_);
+    const Bytes to = take_output(box, whole);
     const Reduction scalars = in_scalars(whole);
     const bool narrow = fits_32_bits(scalars) && options_.index != IndexWidth::bits64 &&
-                        from.bytes <= std::numeric_limits<i32>::max();
+                        from.range.bytes <= std::numeric_limits<i32>::max();
     const i64 items = device_.info().kind == Kind::cpu ? 1 : gpu_items;
-    add_launch(*plan, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items));
-    slices_.list.push_back({{from, to}, std::move(plan)});
+    add_slice(from, to, plan_of(from, to, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items)));
   }
 
-  static void add_launch(PlanImpl& plan, Launch launch) {
-    PlanImpl more;
-    more.device = plan.device;
-    more.checked = plan.checked;
-    more.launches.push_back(std::move(launch));
-    compile(more);
-    append(plan, more, std::array{Place{0, 0}, Place{1, 0}}, 0);
+  std::shared_ptr<PlanImpl> plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
+    auto plan = empty_plan({from.view, to.view}, device_, options_);
+    plan->launches.push_back(std::move(launch));
+    compile(*plan);
+    return plan;
   }
 
   const Device& device_;
