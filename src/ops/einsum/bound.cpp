@@ -53,7 +53,7 @@ Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
   Steps steps;
   const std::vector<PathStep> path = contraction_path(problem);
   const std::vector<AxisSet> axes = axes_on_path(problem, path);
-  std::size_t result = 0;
+  size_t result = 0;
   for (const Term& operand : problem.operands) {
     const AxisSet kept = axes[result++];
     const auto n = double(problem.points(operand.axes & ~kept));
@@ -80,7 +80,7 @@ double largest_between_steps(const Contraction& problem, const Operands<double>&
   for (const std::vector<double>& values : operands.values)
     for (const double value : values) largest = std::max(largest, value);
   double grown = double(problem.points(problem.all_axes() & ~problem.out.axes));
-  for (std::size_t i = 1; i < operands.values.size(); ++i) grown *= largest;
+  for (size_t i = 1; i < operands.values.size(); ++i) grown *= largest;
   return grown;
 }
 
@@ -95,7 +95,7 @@ double underflow(const Contraction& problem, double grown, const Steps& steps, c
 std::vector<double> contraction_bound(const Contraction& problem, std::span<const std::byte* const> in) {
   const Dtype dtype = problem.out.dtype;
   const Roundoff roundoff = roundoff_of(dtype);
-  if (roundoff.stored == 0) return std::vector<double>(static_cast<std::size_t>(problem.points(problem.out.axes)), 0.0);
+  if (roundoff.stored == 0) return std::vector<double>(problem.points(problem.out.axes));
   std::vector<double> bound;
   const bool empty = problem.points(problem.all_axes()) == 0;
   const Steps steps = empty ? Steps{} : steps_of(problem, roundoff);
@@ -105,7 +105,7 @@ std::vector<double> contraction_bound(const Contraction& problem, std::span<cons
   // An infinity between two steps may meet another one, or a zero.
   const bool may_overflow = steps.stored > 1 && grown > core::float_format(dtype)->largest();
   const bool scaled = problem.alpha != 1 || problem.addend;
-  const auto size = i64(size_of(dtype));
+  const i64 size = size_of(dtype);
   for_each_sum(problem, operands, [&](double sum, i64, i64 addend) {
     // See OpEntry::bound: the order of products decides.
     if (!std::isfinite(sum) || may_overflow) return bound.push_back(HUGE_VAL);

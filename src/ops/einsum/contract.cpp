@@ -48,7 +48,7 @@ bool multiplies_into(Dtype in, Dtype out) {
 
 std::string count_text(double operations) {
   constexpr const char* units[] = {"", "k", "M", "G", "T", "P"};
-  std::size_t unit = 0;
+  size_t unit = 0;
   for (; operations >= 1000 && unit + 1 < std::size(units); ++unit) operations /= 1000;
   char text[32];
   std::snprintf(text, sizeof text, "%.3g %sFLOP", operations, units[unit]);
@@ -91,14 +91,13 @@ class Contractor {
   bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu || work_ != problem_.out.dtype; }
 
   Array new_array(Dtype dtype, const std::vector<int>& order) {
-    Array array{dense_term(problem_, dtype, order), {workspace_view, -1}};
-    const i64 elements = problem_.points(array.term.axes), element = i64(size_of(dtype));
+    const Term term = dense_term(problem_, dtype, order);
+    const i64 elements = problem_.points(term.axes), element = size_of(dtype);
     if (elements > max_bytes / element)
       throw Error(Errc::unsupported,
                   "an array between the steps of an einsum has more than " + std::to_string(max_bytes) + " bytes",
                   "do it in parts");
-    array.source.block = schedule_.block(elements * element);
-    return array;
+    return {term, schedule_.block(elements * element)};
   }
 
   std::vector<int> order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
@@ -221,7 +220,7 @@ class Contractor {
   }
 
   void narrow(Term& term, Dtype wide) const {
-    const auto times = i64(size_of(wide) / size_of(work_));
+    const i64 times = size_of(wide) / size_of(work_);
     term.dtype = work_;
     for (i64& stride : term.strides) stride *= times;
   }
@@ -258,7 +257,7 @@ class Contractor {
   void follow(const std::vector<PathStep>& path) {
     const std::vector<AxisSet> kept = axes_on_path(problem_, path);
     if (arrays_.size() == 1) return finish(arrays_.front(), kept.front());
-    for (std::size_t i = 0; i < arrays_.size(); ++i)
+    for (size_t i = 0; i < arrays_.size(); ++i)
       if (kept[i] != arrays_[i].term.axes) arrays_[i] = summed(arrays_[i], kept[i]);
     for (const PathStep& step : path)
       arrays_.push_back(multiply(arrays_[step.left], arrays_[step.right], kept[arrays_.size()], step == path.back()));

@@ -18,7 +18,7 @@ void for_each_point(const Contraction& problem, std::span<const int> axes, const
   if (axes.empty()) return visit();
   const int axis = axes.front();
   const auto move = [&](i64 steps) {
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] += steps * strides[i][axis];
+    for (size_t i = 0; i < places.size(); ++i) places[i] += steps * strides[i][axis];
   };
   for (i64 step = 0; step < problem.extent(axis); ++step, move(1))
     for_each_point(problem, axes.subspan(1), strides, places, visit);
@@ -53,13 +53,13 @@ Operands<T> operands_of(const Contraction& problem, std::span<const std::byte* c
 template <class T, class Visit>
 void for_each_sum(const Contraction& problem, const Operands<T>& operands, const Visit& visit) {
   if (problem.points(problem.out.axes) == 0) return;
-  const std::size_t count = operands.values.size();
+  const size_t count = operands.values.size();
   std::vector<int> summed = axes_of(problem.all_axes() & ~problem.out.axes);
   std::vector<i64> steps(count);  // along the last of these, whose sum is a plain loop
   i64 row = 1;
   if (!summed.empty()) {
     row = problem.extent(summed.back());
-    for (std::size_t i = 0; i < count; ++i) steps[i] = operands.strides[i][summed.back()];
+    for (size_t i = 0; i < count; ++i) steps[i] = operands.strides[i][summed.back()];
     summed.pop_back();
   }
   const Term& addend = problem.addend ? *problem.addend : problem.out;
@@ -74,7 +74,7 @@ void for_each_sum(const Contraction& problem, const Operands<T>& operands, const
       T here = sum;
       for (i64 k = 0; k < row; ++k) {
         T product = operands.values[0][at[0] + k * steps[0]];
-        for (std::size_t i = 1; i < count; ++i) product = product * operands.values[i][at[i] + k * steps[i]];
+        for (size_t i = 1; i < count; ++i) product = product * operands.values[i][at[i] + k * steps[i]];
         here = here + product;
       }
       sum = here;

@@ -30,7 +30,7 @@ constexpr std::array matmul_options = {Option{"transpose-a", "", "Exchange the l
                                        out_dtype};
 
 i64 bytes_of(const Contraction& problem, const Term& term) {
-  return core::checked_mul(i64(size_of(term.dtype)), problem.points(moving_axes(term)), "the number of bytes moved");
+  return core::checked_mul(size_of(term.dtype), problem.points(moving_axes(term)), "the number of bytes moved");
 }
 
 i64 bytes_of(const Contraction& problem) {

@@ -30,7 +30,7 @@ std::vector<int> by_stride(const Term& term, AxisSet axes) {
 /// Whether a term walks these axes, slowest first, as one loop.
 bool is_one_loop(const Contraction& problem, const Term& term, const std::vector<int>& order) {
   const auto loop = [&](int axis) { return Loop{problem.extent(axis), term.strides[axis]}; };
-  for (std::size_t i = 1; i < order.size(); ++i)
+  for (size_t i = 1; i < order.size(); ++i)
     if (!core::continues(loop(order[i - 1]), loop(order[i]))) return false;
   return true;
 }

@@ -80,21 +80,21 @@ void write_steps(const Map& map, jit::Defines& defines) {
 void split_into_groups(const DeviceModel& device, i64 rows, ProductParams& params, Launch& launch) {
   if (!device.is_cpu()) {
     params.work = rows * params.n;
-    launch.geometry.items = unsigned(gpu_items);
-    launch.geometry.groups = u64(ceil_div(params.work, gpu_items));
+    launch.geometry.items = gpu_items;
+    launch.geometry.groups = ceil_div(params.work, gpu_items);
   } else {
     params.blocks_n = ceil_div(params.n, segment);
     params.work = rows * params.blocks_n;
     params.per_group = std::max<i64>(1, group_elements / std::min(params.n, segment));
     launch.geometry.items = 1;
-    launch.geometry.groups = u64(ceil_div(params.work, params.per_group));
+    launch.geometry.groups = ceil_div(params.work, params.per_group);
     launch.kernel.defines.set("SEGMENT", segment);
   }
   launch.kernel.items = launch.geometry.items;
 }
 
 std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
-  const auto from = i64(size_of(map.in)), to = i64(size_of(map.out));
+  const i64 from = size_of(map.in), to = size_of(map.out);
   std::vector<LaunchBuffer> buffers{{0, map.a.offset, from}};
   int view = 1;
   if (map.multiplies) buffers.push_back({view++, map.b.offset, from});

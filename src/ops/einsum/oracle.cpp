@@ -66,7 +66,7 @@ void write(Dtype dtype, std::byte* element, Integer number, bool relu) {
 template <class T>
 void contract(const Contraction& problem, std::span<const std::byte* const> in, std::byte* out) {
   const Dtype dtype = problem.out.dtype;
-  const auto size = i64(size_of(dtype));
+  const i64 size = size_of(dtype);
   for_each_sum(problem, operands_of<T>(problem, in, read<T>), [&](T sum, i64 to, i64 addend) {
     if (problem.alpha != 1) sum = factor<T>(problem.alpha) * sum;
     if (problem.addend && problem.beta != 0)

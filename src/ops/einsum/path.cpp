@@ -78,11 +78,11 @@ class OpenArrays {
 class Search {
  public:
   explicit Search(const Contraction& problem)
-      : sizes_(problem), count_(problem.operands.size()), best_(std::size_t{1} << count_) {
+      : sizes_(problem), count_(problem.operands.size()), best_(size_t{1} << count_) {
     std::vector<AxisSet> united(best_.size());  // axes of all operands of a subset
-    for (std::size_t set = 1; set < united.size(); ++set)
+    for (size_t set = 1; set < united.size(); ++set)
       united[set] = united[set & (set - 1)] | problem.operands[std::countr_zero(set)].axes;
-    for (std::size_t set = 1; set < best_.size(); ++set) {
+    for (size_t set = 1; set < best_.size(); ++set) {
       best_[set].axes = united[set] & (problem.out.axes | united[best_.size() - 1 - set]);
       if (!std::has_single_bit(set)) split(set);
     }
@@ -96,14 +96,14 @@ class Search {
   struct Best {
     AxisSet axes = 0;
     double cost = 0;
-    std::size_t left = 0;
+    size_t left = 0;
   };
 
-  void split(std::size_t set) {
+  void split(size_t set) {
     Best& best = best_[set];
     best.cost = std::numeric_limits<double>::infinity();
-    const std::size_t first = set & (~set + 1);  // the left part has it, or each split would come twice
-    for (std::size_t left = (set - 1) & set; left != 0; left = (left - 1) & set) {
+    const size_t first = set & (~set + 1);  // the left part has it, or each split would come twice
+    for (size_t left = (set - 1) & set; left != 0; left = (left - 1) & set) {
       if ((left & first) == 0) continue;
       const Best &a = best_[left], &b = best_[set & ~left];
       const double cost = a.cost + b.cost + sizes_.step(a.axes, b.axes, best.axes);
@@ -112,7 +112,7 @@ class Search {
   }
 
   // Number of the array that a subset becomes.
-  int follow(std::size_t set) {
+  int follow(size_t set) {
     if (std::has_single_bit(set)) return std::countr_zero(set);
     const int left = follow(best_[set].left);
     const int right = follow(set & ~best_[set].left);
@@ -121,7 +121,7 @@ class Search {
   }
 
   Sizes sizes_;
-  std::size_t count_;
+  size_t count_;
   std::vector<Best> best_;
   std::vector<PathStep> path_;
 };
@@ -138,7 +138,7 @@ class Greedy {
 
   std::vector<PathStep> path() {
     std::vector<PathStep> path;
-    const std::size_t operands = arrays_.axes().size();
+    const size_t operands = arrays_.axes().size();
     std::vector<bool> gone(2 * operands);
     while (path.size() + 1 < operands) {
       const PathStep step = candidates_.top().second;
@@ -188,7 +188,7 @@ double path_cost(const Contraction& problem, const std::vector<PathStep>& path) 
   const Sizes sizes(problem);
   const std::vector<AxisSet> axes = axes_on_path(problem, path);
   double cost = 0;
-  std::size_t result = problem.operands.size();
+  size_t result = problem.operands.size();
   for (const PathStep& step : path) cost += sizes.step(axes[step.left], axes[step.right], axes[result++]);
   return cost;
 }
@@ -199,7 +199,7 @@ double path_operations(const Contraction& problem, const std::vector<PathStep>& 
   const int addition = core::components_of(dtype), both = arithmetic_of(dtype).operations();
   const std::vector<AxisSet> axes = axes_on_path(problem, path);
   double count = 0;
-  for (std::size_t i = 0; i < problem.operands.size(); ++i)
+  for (size_t i = 0; i < problem.operands.size(); ++i)
     if (const AxisSet all = problem.operands[i].axes; axes[i] != all) count += addition * sizes.points(all);
   for (const PathStep& step : path) count += both * sizes.points(axes[step.left] | axes[step.right]);
   return count;

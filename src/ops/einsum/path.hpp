@@ -12,7 +12,7 @@ namespace axisloom::ops {
 /// moved plus arithmetic operations in the bytes that memory moves meanwhile. It knows no device: one pattern and shape
 /// has one order, on every device. A problem that has an order keeps it.
 std::vector<PathStep> contraction_path(const Contraction& problem);
-inline constexpr std::size_t most_searched = 8;
+inline constexpr size_t most_searched = 8;
 
 /// The axes of each array on the way: of an operand without those that it has alone, which are summed before anything
 /// else, then of each product those that the output has or that are still to be multiplied.

@@ -57,7 +57,7 @@ Dtype result_dtype(const Operation& op, std::span<const View> operands) {
 }
 
 std::span<const View> operands_of(const Operation& op, std::span<const View> inputs) {
-  return inputs.first(static_cast<std::size_t>(count_inputs(op) - (op.option("beta") ? 1 : 0)));
+  return inputs.first(count_inputs(op) - (op.option("beta") ? 1 : 0));
 }
 
 i64 from_the_end(const Dims& shape, int axis) {
@@ -159,13 +159,13 @@ std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem)
 
 /// The strides of an array along its numbered axes. An axis that the array repeats by having length 1 is none of it.
 Term term_of(const View& view, const core::BoundPattern& bound, const std::vector<std::vector<int>>& side,
-             const std::vector<int>& numbers, std::size_t count) {
+             const std::vector<int>& numbers, size_t count) {
   Term term{.dtype = view.dtype, .strides = std::vector<i64>(count), .offset = view.offset, .align = view.align};
   Dims strides = view.strides;
   for (int i = 0; i < view.rank(); ++i)
     if (view.shape[i] == 1) strides[i] = 0;
   const std::vector<i64> elementary = core::elementary_strides(bound, side, strides);
-  for (std::size_t i = 0; i < side.size(); ++i) {
+  for (size_t i = 0; i < side.size(); ++i) {
     if (view.shape[int(i)] == 1) continue;
     for (const int axis : side[i]) {
       const int number = numbers[axis];
@@ -245,8 +245,8 @@ Contraction contraction_of(const Operation& op, std::span<const View> views) {
   problem.beta = number_option(op, "beta", 0);
   problem.relu = relu_option(op);
   const std::vector<int> numbers = numbered(bound, problem);
-  const std::size_t count = problem.extents.size();
-  for (std::size_t i = 0; i < operands.size(); ++i)
+  const size_t count = problem.extents.size();
+  for (size_t i = 0; i < operands.size(); ++i)
     problem.operands.push_back(term_of(operands[i], bound, bound.inputs[i], numbers, count));
   problem.out = term_of(views.back(), bound, bound.output, numbers, count);
   for (const auto& composition : bound.output)

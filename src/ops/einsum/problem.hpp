@@ -17,7 +17,7 @@ namespace axisloom::ops {
 /// A set of axes, a bit each.
 using AxisSet = u64;
 inline constexpr int most_einsum_axes = 64;
-inline constexpr std::size_t most_einsum_operands = 1024;
+inline constexpr size_t most_einsum_operands = 1024;
 
 /// An array of a contraction. Its axes stay a set with names until a step is lowered to core::Loops: what is summed and
 /// kept differs from step to step, and so does what merges. It has only axes along which it is longer than 1; a stride

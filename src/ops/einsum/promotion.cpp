@@ -14,10 +14,10 @@ using core::NumberKind;
 /// up to those of f64.
 bool holds(Dtype dtype, Dtype other) {
   const NumberKind kind = core::kind_of(dtype), other_kind = core::kind_of(other);
-  const std::size_t bytes = size_of(dtype), other_bytes = size_of(other);
+  const size_t bytes = size_of(dtype), other_bytes = size_of(other);
   if (dtype == other || other == Dtype::boolean) return true;
   if (kind == NumberKind::complex) return holds(core::component_of(dtype), core::component_of(other));
-  if (kind == NumberKind::floating && other_kind < kind) return bytes >= std::min<std::size_t>(8, 2 * other_bytes);
+  if (kind == NumberKind::floating && other_kind < kind) return bytes >= std::min<size_t>(8, 2 * other_bytes);
   return other_kind <= kind && bytes > other_bytes;
 }
 

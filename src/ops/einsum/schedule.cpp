@@ -23,29 +23,29 @@ bool live_together(const Lifetime& a, const Lifetime& b) {
 }  // namespace
 
 std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks) {
-  std::vector<std::size_t> order(blocks.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<size_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
   std::vector<i64> begins(blocks.size());
-  std::vector<std::size_t> placed;  // by where they begin
-  for (const std::size_t block : order) {
+  std::vector<size_t> placed;  // by where they begin
+  for (const size_t block : order) {
     i64 begin = 0;
-    for (const std::size_t other : placed) {
+    for (const size_t other : placed) {
       if (!live_together(blocks[block], blocks[other])) continue;
       if (begin + blocks[block].bytes <= begins[other]) break;
       begin = std::max(begin, rounded_up(core::checked_add(begins[other], blocks[other].bytes, "a workspace")));
     }
     begins[block] = begin;
-    const auto later = [&](std::size_t a, std::size_t b) { return begins[a] < begins[b]; };
+    const auto later = [&](size_t a, size_t b) { return begins[a] < begins[b]; };
     placed.insert(std::upper_bound(placed.begin(), placed.end(), block, later), block);
   }
   return begins;
 }
 
-int Schedule::block(i64 bytes) {
+Source Schedule::block(i64 bytes) {
   blocks_.push_back({.bytes = bytes});
-  return int(blocks_.size()) - 1;
+  return {workspace_view, int(blocks_.size()) - 1};
 }
 
 void Schedule::add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text) {
@@ -66,9 +66,9 @@ void Schedule::finish(PlanImpl& plan) const {
     blocks.push_back({i64(steps_[step].part->report.workspace_bytes), step, step});
   const std::vector<i64> begins = place_blocks(blocks);
   PlanReport& report = plan.report;
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    report.workspace_bytes = std::max(report.workspace_bytes, static_cast<std::size_t>(begins[i] + blocks[i].bytes));
-  for (std::size_t s = 0; s < steps_.size(); ++s) {
+  for (size_t i = 0; i < blocks.size(); ++i)
+    report.workspace_bytes = std::max(report.workspace_bytes, size_t(begins[i] + blocks[i].bytes));
+  for (size_t s = 0; s < steps_.size(); ++s) {
     std::vector<Place> places;
     for (const Source& source : steps_[s].sources)
       places.push_back({source.view, source.view == workspace_view ? begins[source.block] : 0});

@@ -29,7 +29,7 @@ std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks);
 class Schedule {
  public:
   /// A new block, in use from the first step that names it to the last.
-  int block(i64 bytes);
+  Source block(i64 bytes);
   /// A step that is done after those before; `sources` one per view of `part`.
   void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text);
   /// Adds all launches to `plan`, and fills workspace_bytes, expected_seconds and steps of its report.

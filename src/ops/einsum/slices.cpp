@@ -30,14 +30,14 @@ Dtype partial_dtype(Dtype out) {
 SlicedNest nest_of(const Contraction& problem) {
   SlicedNest nest;
   nest.extents = problem.extents;
-  for (std::size_t d = 0; d < problem.extents.size(); ++d) nest.reduced.push_back(!has(problem.out.axes, int(d)));
+  for (size_t d = 0; d < problem.extents.size(); ++d) nest.reduced.push_back(!has(problem.out.axes, int(d)));
   const auto add = [&](const Term& term, bool result) {
     nest.arrays.push_back({i64(size_of(term.dtype)), term.strides, 1, result});
   };
   for (const Term& operand : problem.operands) add(operand, false);
   if (problem.addend) add(*problem.addend, true);
   add(problem.out, true);
-  nest.partial_bytes = i64(size_of(partial_dtype(problem.out.dtype)));
+  nest.partial_bytes = size_of(partial_dtype(problem.out.dtype));
   return nest;
 }
 
@@ -54,13 +54,13 @@ std::vector<Term*> terms_of(Contraction& problem) {
 Contraction part_of(const Contraction& whole, const Box& box) {
   Contraction part = whole;
   AxisSet left = 0;
-  for (std::size_t d = 0; d < box.size(); ++d) {
+  for (size_t d = 0; d < box.size(); ++d) {
     part.extents[d] = box[d].extent;
     if (box[d].extent != 1) left |= AxisSet{1} << d;
   }
   for (Term* term : terms_of(part)) {
     term->axes &= left;
-    for (std::size_t d = 0; d < box.size(); ++d) {
+    for (size_t d = 0; d < box.size(); ++d) {
       term->offset += box[d].begin * term->strides[d];
       if (box[d].extent == 1) term->strides[d] = 0;
     }
@@ -92,7 +92,7 @@ class Slicer {
       return add_plan(part, ranges_of(part, block.box), options_);
     }
     const Contraction all = part_of(whole_, block.box);
-    for (std::size_t i = 0; i < block.parts.size(); ++i) add_part(all, block.parts[i], i64(i));
+    for (size_t i = 0; i < block.parts.size(); ++i) add_part(all, block.parts[i], i64(i));
     add_finish(all, block);
   }
 
@@ -124,7 +124,7 @@ class Slicer {
     finish.operands = {dense_term(finish, partial_dtype(whole_.out.dtype), order)};
     finish.common = finish.operands[0].dtype;
     finish.path.reset();
-    ranges.erase(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(whole_.operands.size()) - 1);
+    ranges.erase(ranges.begin(), ranges.begin() + whole_.operands.size() - 1);
     ranges.front() = in_scratch(finish.operands[0], 0, finish.points(finish.operands[0].axes));
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, ranges.front().bytes);
     add_plan(finish, std::move(ranges), finishing_);
@@ -135,19 +135,18 @@ class Slicer {
     std::vector<Slice::Range> ranges;
     Contraction origin = whole_;
     const std::vector<Term*> terms = terms_of(part), origins = terms_of(origin);
-    const auto inputs = int(terms.size()) - 1;
-    for (int i = 0; i <= inputs; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      Bounds touched = bounds_in(nest_, box, nest_.arrays[at]);
-      if (touched.low != touched.high) touched.low += origins[at]->offset, touched.high += origins[at]->offset;
-      ranges.push_back(rebase(i, terms[at]->offset, terms[at]->align, touched, nest_.arrays[at].element));
+    for (int i = 0; i < int(terms.size()); ++i) {
+      const SlicedArray& array = nest_.arrays[i];
+      Bounds touched = bounds_in(nest_, box, array);
+      if (touched.low != touched.high) touched.low += origins[i]->offset, touched.high += origins[i]->offset;
+      ranges.push_back(rebase(i, terms[i]->offset, terms[i]->align, touched, array.element));
     }
     return ranges;
   }
 
   static Slice::Range in_scratch(Term& term, i64 begin, i64 count) {
     term.offset = begin;
-    return rebase(scratch_array, term.offset, term.align, {begin, begin + count}, i64(size_of(term.dtype)));
+    return rebase(scratch_array, term.offset, term.align, {begin, begin + count}, size_of(term.dtype));
   }
 
   void add_plan(Contraction& part, std::vector<Slice::Range> ranges, const PlanOptions& options) {

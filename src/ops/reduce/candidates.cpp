@@ -19,11 +19,11 @@ const Candidates<ReduceProblem>& reduce_candidates() {
 }
 
 i64 ReduceProblem::scalar_bytes() const {
-  return i64(size_of(core::component_of(reduction.recipe.in)));
+  return size_of(core::component_of(reduction.recipe.in));
 }
 
 i64 ReduceProblem::element_bytes() const {
-  return i64(size_of(reduction.recipe.in));
+  return size_of(reduction.recipe.in);
 }
 
 int ReduceProblem::parts_of_element() const {

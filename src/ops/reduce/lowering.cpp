@@ -55,7 +55,7 @@ core::BoundPattern bind_pattern(const Operation& op, const View& in) {
 /// What a pattern would say of the shorthands' axes.
 core::BoundPattern bind_axes(const Operation& op, const View& in) {
   core::BoundPattern bound;
-  bound.removed.resize(std::size_t(in.rank()));
+  bound.removed.resize(in.rank());
   std::iota(bound.removed.begin(), bound.removed.end(), 0);
   if (const auto given = op.option("axes")) bound.removed = core::parse_axes(*given, in);
   bound.inputs.resize(1);
@@ -103,7 +103,7 @@ Reduction lower_reduce(const Operation& op, const View& in, const View& out) {
   reduction.out_offset = out.offset;
   reduction.in_align = in.align;
   reduction.portable = asks_for_portable_order(op);
-  for (std::size_t i = 0; i < bound.axes.size(); ++i) {
+  for (size_t i = 0; i < bound.axes.size(); ++i) {
     core::Loops& loops = is_reduced(bound, int(i)) ? reduction.reduced : reduction.kept;
     loops.push_back({bound.axes[i].extent, in_strides[i], out_strides[i]});
   }

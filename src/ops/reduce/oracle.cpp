@@ -27,23 +27,6 @@ Number number_of(Dtype dtype, const std::byte* element) {
   return {real, core::components_of(dtype) == 2 ? core::number_at(dtype, element, 1) : 0};
 }
 
-/// Calls visit(all, offset in the output) for every output, its elements having been added to a copy of `none`.
-template <class All, class Visit>
-void for_each_output(const Reduction& reduction, const std::byte* in, const All& none, const Visit& visit) {
-  const Dtype dtype = reduction.recipe.in;
-  const auto size = i64(size_of(dtype));
-  const bool nothing = reduction.count() == 0;
-  if (reduction.outputs() == 0) return;
-  for_each(reduction.kept, [&](i64 from, i64 to) {
-    All all = none;
-    const auto add = [&](i64 offset, i64) {
-      all.add(number_of(dtype, in + (reduction.in_offset + from + offset) * size));
-    };
-    if (!nothing) for_each(reduction.reduced, add);
-    visit(all, reduction.out_offset + to);
-  });
-}
-
 bool is_nan(Number x) {
   return std::isnan(x.real()) || std::isnan(x.imag());
 }
@@ -74,6 +57,7 @@ class Elements {
     wrapped_product *= as_integer(x.real());
     product = {product.real() * x.real() - product.imag() * x.imag(),
                product.real() * x.imag() + product.imag() * x.real()};
+    growth *= std::max<Real>(1, modulus);
     largest_modulus = std::isnan(modulus) || modulus > largest_modulus ? modulus : largest_modulus;
     if (x.real() != 0 || x.imag() != 0) ++nonzero;
     if (count == 0 || preferred(x, extreme)) extreme = x, place = count;
@@ -84,6 +68,7 @@ class Elements {
   Sum real, imag, moduli, squares;
   u64 wrapped_sum = 0, wrapped_product = 1;
   Number product = 1, extreme = 0;
+  Real growth = 1;  // all factors above 1 multiplied: no partial product is larger
   Real largest_modulus = 0;
 
  private:
@@ -99,6 +84,23 @@ class Elements {
 
   bool smallest_;
 };
+
+/// Calls visit(elements, offset in the output) for every output.
+template <class Visit>
+void for_each_output(const Reduction& reduction, const std::byte* in, const Visit& visit) {
+  const Dtype dtype = reduction.recipe.in;
+  const i64 size = size_of(dtype);
+  const bool nothing = reduction.count() == 0;
+  if (reduction.outputs() == 0) return;
+  for_each(reduction.kept, [&](i64 from, i64 to) {
+    Elements all(reduction.recipe.reducer);
+    const auto add = [&](i64 offset, i64) {
+      all.add(number_of(dtype, in + (reduction.in_offset + from + offset) * size));
+    };
+    if (!nothing) for_each(reduction.reduced, add);
+    visit(all, reduction.out_offset + to);
+  });
+}
 
 Real wrapped(Dtype out, u64 bits) {
   return out == Dtype::u64 ? Real(bits) : Real(i64(bits));
@@ -141,7 +143,7 @@ Number result_of(const Recipe& recipe, const Elements& all) {
 
 void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out) {
   const Recipe& recipe = reduction.recipe;
-  for_each_output(reduction, in, Elements(recipe.reducer), [&](const Elements& all, i64 to) {
+  for_each_output(reduction, in, [&](const Elements& all, i64 to) {
     const Number result = result_of(recipe, all);
     std::byte* const element = out + to * i64(size_of(recipe.out));
     core::store_number(recipe.out, element, result.real());
@@ -157,45 +159,29 @@ const core::FloatFormat& format_of(Dtype dtype) {
   return format != nullptr ? *format : *core::float_format(Dtype::f64);
 }
 
-/// What a bound is made of, for one output.
-struct Magnitudes {
-  Real count = 0, moduli = 0, squares = 0, product = 1;
-  Real growth = 1;  // all factors above 1 multiplied: no partial product is larger
-  Real sum = 0, largest = 0;
-  void add(Number x) {
-    const Real modulus = std::hypot(x.real(), x.imag());
-    count += 1;
-    moduli += modulus;
-    squares += modulus * modulus;
-    product *= modulus;
-    growth *= std::max<Real>(1, modulus);
-    sum += x.real();
-    largest = std::max(largest, modulus);
-  }
-};
-
-Real bound_of(const Recipe& recipe, const Magnitudes& m) {
+Real bound_of(const Recipe& recipe, const Elements& all) {
   const Real u = core::unit_roundoff(recipe.out), infinite = HUGE_VALL;
   const core::FloatFormat &value = format_of(recipe.value), &out = format_of(recipe.out);
-  if (!std::isfinite(m.moduli)) return 0;  // infinities and NaNs come out as they are in any order
-  const Real terms = std::ceil(std::log2(std::max<Real>(m.count, 1))) + 40;
+  const Real count = all.count, moduli = all.moduli.sum, squares = all.squares.sum, product = std::abs(all.product);
+  if (!std::isfinite(moduli)) return 0;  // infinities and NaNs come out as they are in any order
+  const Real terms = std::ceil(std::log2(std::max<Real>(count, 1))) + 40;
   if (recipe.accumulation == Accumulation::product) {
-    if (m.growth >= value.largest()) return infinite;
-    const Real tiny = 2 * m.count * value.least() * m.growth + out.least();
-    const Real error = (3 * m.count + 2) * u * m.product + tiny;
-    return m.product + error >= out.largest() ? infinite : error;
+    if (all.growth >= value.largest()) return infinite;
+    const Real tiny = 2 * count * value.least() * all.growth + out.least();
+    const Real error = (3 * count + 2) * u * product + tiny;
+    return product + error >= out.largest() ? infinite : error;
   }
-  if (recipe.reducer == Reducer::norm_inf) return 4 * u * m.largest + out.least();
+  if (recipe.reducer == Reducer::norm_inf) return 4 * u * all.largest_modulus + out.least();
   if (recipe.reducer == Reducer::norm_2) {
-    if (m.squares * 1.01L >= value.largest()) return infinite;
-    const Real error = (terms + 4) * core::unit_roundoff(recipe.value) * m.squares + m.count * value.least();
-    const Real root = std::sqrt(m.squares), least = std::sqrt(std::max<Real>(0, m.squares - error));
+    if (squares * 1.01L >= value.largest()) return infinite;
+    const Real error = (terms + 4) * core::unit_roundoff(recipe.value) * squares + count * value.least();
+    const Real root = std::sqrt(squares), least = std::sqrt(std::max<Real>(0, squares - error));
     return root - least + 4 * u * root + out.least();  // the root is steeper below than above
   }
-  if (m.moduli * 1.01L >= value.largest()) return infinite;
-  const Real error = terms * u * m.moduli + out.least();
-  if (recipe.finish == Finish::mean) return error / m.count + out.least();
-  return m.moduli + error >= out.largest() && std::abs(m.sum) + error >= out.largest() ? infinite : error;
+  if (moduli * 1.01L >= value.largest()) return infinite;
+  const Real error = terms * u * moduli + out.least();
+  if (recipe.finish == Finish::mean) return error / count + out.least();
+  return moduli + error >= out.largest() && std::abs(all.real.sum) + error >= out.largest() ? infinite : error;
 }
 
 }  // namespace
@@ -205,10 +191,10 @@ std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in
   const bool moduli = core::components_of(recipe.in) == 2 && recipe.mapping == Mapping::magnitude;
   const bool chosen = recipe.accumulation == Accumulation::extreme || recipe.accumulation == Accumulation::place;
   const bool exact = core::unit_roundoff(recipe.out) == 0 || (chosen && !moduli);
-  if (exact) return std::vector<double>(std::size_t(reduction.outputs()));
+  if (exact) return std::vector<double>(reduction.outputs());
   std::vector<double> bounds;
-  for_each_output(reduction, in, Magnitudes(),
-                  [&](const Magnitudes& all, i64) { bounds.push_back(double(bound_of(recipe, all))); });
+  for_each_output(reduction, in,
+                  [&](const Elements& all, i64) { bounds.push_back(double(bound_of(recipe, all))); });
   return bounds;
 }
 

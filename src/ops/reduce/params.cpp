@@ -34,7 +34,7 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
                                              "FINISH_ACCUMULATOR"};
   defines.set("ELEMENT", scalar_type(recipe.in)).set("IN_FORM", form_of_element(recipe));
-  defines.set("ELEMENT_BYTES", i64(size_of(core::component_of(recipe.in))));
+  defines.set("ELEMENT_BYTES", size_of(core::component_of(recipe.in)));
   defines.set("ELEMENT_PARTS", core::components_of(recipe.in));
   defines.set("HELD", held_type(recipe));
   defines.set("VALUE", scalar_type(recipe.value)).set("VALUE_PARTS", recipe.components);
@@ -46,27 +46,27 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   defines.set("SMALLEST", recipe.smallest);
 }
 
-std::size_t rank_class(std::size_t rank) {
+size_t rank_class(size_t rank) {
   return rank <= 1 ? 1 : rank <= 3 ? 3 : 0;
 }
 
 /// The axes of a walk, those of extent 1 that pad it to its class in front.
 void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParams& params, jit::Defines& defines) {
-  std::size_t kept_rank = rank_class(kept.size()), reduced_rank = rank_class(reduced.size());
+  size_t kept_rank = rank_class(kept.size()), reduced_rank = rank_class(reduced.size());
   const bool compiled_in = kept_rank != 0 && reduced_rank != 0;
   defines.set("KEPT_RANK", compiled_in ? i64(kept_rank) : 0).set("REDUCED_RANK", compiled_in ? i64(reduced_rank) : 0);
   if (!compiled_in) {
-    kept_rank = std::max<std::size_t>(1, kept.size());
-    reduced_rank = std::max<std::size_t>(1, reduced.size());
+    kept_rank = std::max<size_t>(1, kept.size());
+    reduced_rank = std::max<size_t>(1, reduced.size());
   }
   if (kept_rank + reduced_rank > REDUCE_AXES) throw_too_many_axes(kept.size() + reduced.size() + 1);
-  params.kept_rank = i32(kept_rank);
-  params.reduced_rank = i32(reduced_rank);
+  params.kept_rank = kept_rank;
+  params.reduced_rank = reduced_rank;
   core::Loops walk(kept_rank - kept.size());
   walk.insert(walk.end(), kept.begin(), kept.end());
   walk.resize(kept_rank + reduced_rank - reduced.size());
   walk.insert(walk.end(), reduced.begin(), reduced.end());
-  for (std::size_t d = 0; d < walk.size(); ++d) {
+  for (size_t d = 0; d < walk.size(); ++d) {
     const core::Divider divider = core::divider(u64(walk[d].extent), index_bits);
     params.in_stride[d] = walk[d].in;
     params.out_stride[d] = walk[d].out;
@@ -89,20 +89,20 @@ LaunchBuffer result_of(const ReduceProblem& problem) {
 
 }  // namespace
 
-void throw_too_many_axes(std::size_t axes) {
+void throw_too_many_axes(size_t axes) {
   throw Error(Errc::unsupported,
               "the reduction walks " + std::to_string(axes) + " axes that cannot be merged, and kernels walk at most " +
                   std::to_string(REDUCE_AXES),
               "do it in two steps, each of which splits fewer axes");
 }
 
-ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, std::size_t kept,
+ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, size_t kept,
                            const Group& group) {
   const Reduction& reduction = problem.reduction;
   launch.kernel.file = "reduce/" + kernel + ".kernel";
   launch.kernel.kernel = kernel;
-  launch.kernel.items = launch.geometry.items = unsigned(group.items);
-  launch.geometry.local_bytes = std::size_t(group.local_bytes);
+  launch.kernel.items = launch.geometry.items = group.items;
+  launch.geometry.local_bytes = group.local_bytes;
   define_recipe(reduction.recipe, defines());
   const core::Nest outer = core::Nest(reduction.reduced).first(reduction.reduced.size() - 1);
   write_walk(std::span(reduction.kept).first(kept), outer, problem.index_bits, params, defines());
@@ -114,11 +114,11 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
   params.runs = params.count == 0 ? 0 : core::count(outer);
   params.pieces = params.parts = params.part_pieces = params.part_rows = params.per_group = 1;
   params.tasks = params.outputs;
-  defines().set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", i64(sizeof(ReduceParams)));
+  defines().set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", sizeof(ReduceParams));
 }
 
 Launch ReduceLaunch::done(i64 groups) {
-  launch.geometry.groups = u64(groups);
+  launch.geometry.groups = groups;
   launch.params = params_bytes(params);
   return std::move(launch);
 }
@@ -166,11 +166,11 @@ Launches with_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups,
   if (split != Split::two_launches) buffers.push_back(result_of(problem));
   if (split != Split::none) {
     buffers.push_back({workspace_view, 0, u64_bytes});
-    launches.workspace_bytes = std::size_t(main.params.outputs * parts * problem.reduction.recipe.u64s() * u64_bytes);
+    launches.workspace_bytes = main.params.outputs * parts * problem.reduction.recipe.u64s() * u64_bytes;
   }
   if (split == Split::one_launch) {
     buffers.push_back({tickets_view, 0, sizeof(u32)});
-    launches.tickets = int(tickets);
+    launches.tickets = tickets;
   }
   launches.list.push_back(main.done(groups));
   if (split == Split::two_launches)

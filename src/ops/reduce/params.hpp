@@ -11,7 +11,7 @@ namespace axisloom::ops {
 static_assert(arguments_fit(sizeof(ReduceParams), 4));
 
 /// Refuses a reduction over more axes than REDUCE_AXES has room for.
-[[noreturn]] void throw_too_many_axes(std::size_t axes);
+[[noreturn]] void throw_too_many_axes(size_t axes);
 
 /// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the first `kept` of
 /// the kept axes and over the reduced ones but the last, which is the run.
@@ -19,7 +19,7 @@ struct ReduceLaunch {
   Launch launch;
   ReduceParams params{};
 
-  ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, std::size_t kept, const Group& group = {});
+  ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, size_t kept, const Group& group = {});
   jit::Defines& defines() { return launch.kernel.defines; }
   /// Completes it, with parameters as they are.
   Launch done(i64 groups);

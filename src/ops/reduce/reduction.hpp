@@ -41,7 +41,7 @@ Reduction in_scalars(const Reduction& reduction);
 bool fits_32_bits(const Reduction& reduction);
 
 /// Largest power of two, up to 64 bytes, that divides the byte address of every start of a run along one of the loops.
-i64 proven_alignment(const Reduction& reduction, std::size_t run);
+i64 proven_alignment(const Reduction& reduction, size_t run);
 
 /// "f32 sum of 1024x{4096}, in {4096,1}", the reduced extents in braces; for messages and stores.
 std::string to_string(const Reduction& reduction);

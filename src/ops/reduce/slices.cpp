@@ -31,7 +31,7 @@ namespace {
 
 #include "ops/reduce/places.params.h"
 
-constexpr std::size_t input = 0, output = 1;  // among the nest's arrays, as among the views
+constexpr size_t input = 0, output = 1;  // among the nest's arrays, as among the views
 constexpr i64 gpu_items = 256;                // of a group that folds, or numbers places
 
 /// Loops over the kept axes, then the reduced ones.
@@ -39,8 +39,8 @@ SlicedNest nest_of(const Reduction& reduction) {
   const Recipe& recipe = reduction.recipe;
   SlicedNest nest;
   nest.arrays.resize(2);
-  nest.arrays[input].element = i64(size_of(recipe.in));
-  nest.arrays[output].element = i64(size_of(recipe.out));
+  nest.arrays[input].element = size_of(recipe.in);
+  nest.arrays[output].element = size_of(recipe.out);
   nest.arrays[output].result = true;
   nest.partial_bytes = recipe.u64s() * i64(sizeof(u64));
   for (const core::Loop& axis : reduction.loops()) {
@@ -54,7 +54,7 @@ SlicedNest nest_of(const Reduction& reduction) {
 
 Reduction part_of(const Reduction& whole, const Box& box) {
   Reduction part = whole;
-  std::size_t d = 0;
+  size_t d = 0;
   for (auto* axes : {&part.kept, &part.reduced}) {
     for (core::Loop& axis : *axes) {
       part.in_offset += box[d].begin * axis.in;
@@ -72,9 +72,9 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
   if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes(whole.reduced.size());
   PlaceParams params{};
   std::fill_n(params.extent, PLACE_AXES, 1);
-  std::size_t to = PLACE_AXES;
+  size_t to = PLACE_AXES;
   i64 step = 1;
-  for (std::size_t d = whole.reduced.size(); d-- > 0;) {
+  for (size_t d = whole.reduced.size(); d-- > 0;) {
     params.extent[--to] = part.reduced[d].extent;
     params.step[to] = step;
     params.begin += box[whole.kept.size() + d].begin * step;
@@ -86,9 +86,9 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
   Launch launch;
   launch.kernel.file = "reduce/places.kernel";
   launch.kernel.kernel = "places";
-  launch.kernel.items = launch.geometry.items = unsigned(cpu ? 1 : gpu_items);
-  launch.kernel.defines.set("AXL_PARAMS_SIZE", i64(sizeof(PlaceParams)));
-  launch.geometry.groups = u64(ceil_div(params.outputs, params.per_group));
+  launch.kernel.items = launch.geometry.items = cpu ? 1 : gpu_items;
+  launch.kernel.defines.set("AXL_PARAMS_SIZE", sizeof(PlaceParams));
+  launch.geometry.groups = ceil_div(params.outputs, params.per_group);
   launch.buffers = {{output, 0, 8}};
   launch.params = params_bytes(params);
   return launch;
@@ -142,7 +142,7 @@ class Slicer {
   /// Outputs whole, in the portable order of additions: as many at a time as have elements for one buffer.
   void add_in_order() {
     Box all, one;  // outputs
-    for (std::size_t d = 0; d < nest_.extents.size(); ++d) {
+    for (size_t d = 0; d < nest_.extents.size(); ++d) {
       all.push_back({0, nest_.extents[d]});
       one.push_back({0, nest_.reduced[d] ? nest_.extents[d] : 1});
     }
@@ -155,12 +155,12 @@ class Slicer {
                   "use order=fast, or a device with larger buffers");
     SlicedNest nest = nest_;  // over outputs with all of their elements
     nest.arrays[input] = {elements * element_, gathered(all).strides, 1, false};
-    for (std::size_t d = 0; d < nest.extents.size(); ++d) {
+    for (size_t d = 0; d < nest.extents.size(); ++d) {
       if (nest.reduced[d]) nest.extents[d] = 1;
       nest.arrays[input].strides[d] /= elements;
     }
     for (Block& block : cut(nest, limit_)) {
-      for (std::size_t d = 0; d < nest.extents.size(); ++d)
+      for (size_t d = 0; d < nest.extents.size(); ++d)
         if (nest.reduced[d]) block.box[d] = one[d];
       const Bounds touched = bounds_in(nest_, block.box, nest_.arrays[input]);
       const bool fits = (touched.high - touched.low) * element_ <= limit_;
@@ -175,7 +175,7 @@ class Slicer {
   }
 
   /// The bytes of the input or output that a part needs, from which its offset counts henceforth.
-  Slice::Range take(std::size_t array, const Box& box, i64& offset, i64& align) const {
+  Slice::Range take(size_t array, const Box& box, i64& offset, i64& align) const {
     Bounds touched = bounds_in(nest_, box, nest_.arrays[array]);
     const i64 origin = array == input ? whole_.in_offset : whole_.out_offset;
     touched.low += origin;
@@ -214,12 +214,12 @@ class Slicer {
   /// which it shows what a run is, those over the elements of an output are innermost, and stay apart as they were.
   Gathered gathered(const Box& box) const {
     const std::vector<i64>& strides = nest_.arrays[input].strides;
-    const auto rank = [&](std::size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
-    std::vector<std::size_t> order(box.size());
-    std::iota(order.rbegin(), order.rend(), std::size_t{0});  // of equals the last is the fastest
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    const auto rank = [&](size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
+    std::vector<size_t> order(box.size());
+    std::iota(order.rbegin(), order.rend(), size_t{0});  // of equals the last is the fastest
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
     Gathered layout{std::vector<i64>(box.size()), 1};
-    for (const std::size_t d : order) {
+    for (const size_t d : order) {
       if (strides[d] == 0) continue;
       const i64 gap = in_order_ && nest_.reduced[d] ? 1 : 0;
       layout.strides[d] = layout.elements;
@@ -237,12 +237,12 @@ class Slicer {
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, from.range.bytes);
     SlicedNest moves{{}, std::vector<bool>(box.size()), {nest_.arrays[input], nest_.arrays[input]}, 0};
     moves.arrays[1].strides = dense;
-    for (std::size_t loop = 0; loop < box.size(); ++loop)
+    for (size_t loop = 0; loop < box.size(); ++loop)
       moves.extents.push_back(dense[loop] == 0 ? 1 : box[loop].extent);
     for (const Block& block : cut(moves, limit_)) add_move(box, block.box, dense, from.range);
 
     Reduction part = part_of(whole_, box);
-    std::size_t d = 0;
+    size_t d = 0;
     for (auto* axes : {&part.kept, &part.reduced})
       for (core::Loop& axis : *axes) axis.in = dense[d++];
     part.in_offset = 0;
@@ -254,7 +254,7 @@ class Slicer {
   void add_move(const Box& all, const Box& box, const std::vector<i64>& dense, const Slice::Range& to) {
     View from = View::contiguous(whole_.recipe.in, {}), into = from;
     Box place = all;
-    for (std::size_t d = 0; d < box.size(); ++d) {
+    for (size_t d = 0; d < box.size(); ++d) {
       place[d] = {all[d].begin + box[d].begin, box[d].extent};
       from.shape.push_back(box[d].extent);
       from.strides.push_back(nest_.arrays[input].strides[d]);
