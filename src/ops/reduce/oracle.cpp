@@ -48,7 +48,7 @@ class Elements {
   explicit Elements(Reducer reducer) : smallest_(reducer == Reducer::min || reducer == Reducer::argmin) {}
 
   void add(Number x) {
-    const Real modulus = std::hypot(x.real(), x.imag());
+    const Real modulus = x.imag() == 0 ? std::abs(x.real()) : std::hypot(x.real(), x.imag());
     real.add(x.real());
     imag.add(x.imag());
     moduli.add(modulus);
