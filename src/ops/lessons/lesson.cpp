@@ -29,13 +29,12 @@ const std::vector<Tunable>& tunables() {
 }
 
 std::string refusal(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const Reduction& reduction = problem.reduction;
   if (std::string why = unfit(problem); !why.empty()) return why;
-  if (!reduction.kept.empty() || reduction.reduced.size() != 1 || !is_contiguous(problem))
+  if (!problem.kept.empty() || problem.reduced.size() != 1 || !is_contiguous(problem))
     return "the lesson is about one contiguous array";
   if (wish.at("style") == shuffled && device.platform != "NVIDIA CUDA")
     return "shuffles between the items of a warp are NVIDIA's";
-  const bool counts = reduction.recipe.accumulation == Accumulation::total && reduction.recipe.u64s() == 1;
+  const bool counts = problem.recipe.accumulation == Accumulation::total && problem.recipe.u64s() == 1;
   if (wish.at("style") == atomic && !counts)
     return "only sums of integers are the same in any order, as atomic ones are";
   if (wish.at("launches") == 1 && !device.device_scope_order)
@@ -66,12 +65,12 @@ struct Cut {
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
   constexpr i64 most_bytes = 16;  // of a packet
   const i64 elements = std::min(values.at("packet"), std::max<i64>(1, most_bytes / problem.element_bytes()));
-  return {elements, ceil_div(problem.reduction.count(), values.at("items") * elements * values.at("loads"))};
+  return {elements, ceil_div(problem.count(), values.at("items") * elements * values.at("loads"))};
 }
 
 /// A lane of a packet has a tree of its own.
 Group group_of(const ReduceProblem& problem, const Cut& c, i64 items) {
-  return {items, tree_group(problem.reduction.recipe, items * c.elements).local_bytes};
+  return {items, tree_group(problem.recipe, items * c.elements).local_bytes};
 }
 
 Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
@@ -79,8 +78,8 @@ Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, 
   const i64 scalars = c.elements * problem.parts_of_element(), style = values.at("style");
   ReduceLaunch main("lesson", problem, 0, group_of(problem, c, values.at("items")));
   main.launch.kernel.file = "lessons/lesson.kernel";
-  const std::size_t run = problem.reduction.loops().size() - 1;
-  const bool wide = scalars > 1 && proven_alignment(problem.reduction, run) >= scalars * problem.scalar_bytes();
+  const std::size_t run = problem.loops().size() - 1;
+  const bool wide = scalars > 1 && proven_alignment(problem, run) >= scalars * problem.scalar_bytes();
   main.defines().set("STYLE", names[style]).set("LOADS", values.at("loads"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide);
   main.params.parts = c.parts();
@@ -90,7 +89,7 @@ Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, 
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = refusal(problem, wish, device); !why.empty()) return refuse(std::move(why));
-  const core::Loop& run = problem.reduction.reduced.back();
+  const core::Loop& run = problem.reduced.back();
   const Cut c = cut(problem, wish);
   const Split split = c.groups == 1 ? Split::none : split_of(c.parts(), 1, wish.at("launches"), device);
   Configuration values = wish;

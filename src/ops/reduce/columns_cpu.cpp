@@ -32,9 +32,8 @@ struct Cut {
 };
 
 Cut cut(const ReduceProblem& problem, i64 block) {
-  const Reduction& reduction = problem.reduction;
-  const i64 columns = reduction.kept.back().extent, rows = reduction.count();
-  const i64 outers = reduction.outputs() / columns, blocks = ceil_div(columns, block);
+  const i64 columns = problem.kept.back().extent, rows = problem.count();
+  const i64 outers = problem.outputs() / columns, blocks = ceil_div(columns, block);
   const i64 parts = ceil_div(wanted_tasks, outers * blocks);
   const i64 least = ceil_div(least_elements, std::min(columns, block));
   const i64 per_part = std::clamp(ceil_div(rows, parts), std::min(least, most_rows), most_rows);
@@ -42,23 +41,21 @@ Cut cut(const ReduceProblem& problem, i64 block) {
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
-  const Reduction& reduction = problem.reduction;
-  const core::Loop& column = reduction.kept.back();
+  const core::Loop& column = problem.kept.back();
   const i64 columns = column.extent, lanes = lanes_of(problem);
-  const double rows = double(reduction.count()) * double(c.outers);
+  const double rows = double(problem.count()) * double(c.outers);
   const double few = double(columns) * single_seconds(problem, device) + single_vector_seconds(problem, device);
   const double row = columns < lanes ? few : double(ceil_div(columns, lanes)) * vector_seconds;
-  const double finish = double(reduction.outputs()) * double(c.parts) * output_seconds;
+  const double finish = double(problem.outputs()) * double(c.parts) * output_seconds;
   const double loops = device.on_cores(rows * row + finish);
   return shared_seconds(std::max(read_seconds(problem, column, device), loops), c.tasks(), device);
 }
 
 Launches launch_columns_cpu(const ReduceProblem& problem, const Cut& c, Split split, i64 block) {
-  const Reduction& reduction = problem.reduction;
-  ReduceLaunch main("columns_cpu", problem, reduction.kept.size() - 1);
+  ReduceLaunch main("columns_cpu", problem, problem.kept.size() - 1);
   ReduceParams& params = main.params;
-  params.columns = reduction.kept.back().extent;
-  params.column_stride = reduction.kept.back().out;
+  params.columns = problem.kept.back().extent;
+  params.column_stride = problem.kept.back().out;
   params.column_blocks = c.blocks;
   params.parts = c.parts;
   params.part_rows = c.per_part;

@@ -11,7 +11,7 @@
 namespace axisloom::ops {
 
 double read_seconds(const ReduceProblem& problem, const core::Loop& run, const DeviceModel& device) {
-  const double elements = double(problem.reduction.outputs()) * double(problem.reduction.count());
+  const double elements = double(problem.outputs()) * double(problem.count());
   const i64 step = run.in / problem.parts_of_element(), element = problem.element_bytes();
   const double bytes = sector_bytes(elements, double(run.extent), step, element, device), once = elements * double(element);
   // Neighbours in a sector belong to outputs that other groups, or cores, reduce at the same time: maxima of 1825622 x
@@ -26,13 +26,13 @@ double read_seconds(const ReduceProblem& problem, const core::Loop& run, const D
 // 138945 x 4 doubles 0.9. By columns_cpu, whose vectors these do not fill, rows of them took 5.6, 11.5 and 8.8 ns.
 double single_seconds(const ReduceProblem& problem, const DeviceModel& device) {
   constexpr double load_seconds = 0.4e-9, convert_seconds = 0.5e-9;
-  const bool converts = core::is_small_float(problem.reduction.recipe.in);
+  const bool converts = core::is_small_float(problem.recipe.in);
   return model::vector_times(device) * (load_seconds + (converts ? convert_seconds : 0));
 }
 
 double single_vector_seconds(const ReduceProblem& problem, const DeviceModel& device) {
   constexpr double begin_seconds = 2e-9, float_seconds = 5e-9;  // their corrections, or not-a-numbers
-  const bool floats = problem.reduction.recipe.value_floats();
+  const bool floats = problem.recipe.value_floats();
   return model::vector_times(device) * (begin_seconds + (floats ? float_seconds : 0));
 }
 
@@ -40,7 +40,7 @@ double own_line_seconds(const ReduceProblem& problem, i64 stride, const DeviceMo
   // Two cores of an EPYC 9005: 1746240 x 9 integers and 229806 x 26 doubles, by columns, beyond its cache.
   constexpr double cached_seconds = 1e-9, far_seconds = 4e-9;
   if (2 * double(std::abs(stride) * problem.scalar_bytes()) < device.sector) return 0;
-  const i64 elements = problem.reduction.outputs() * problem.reduction.count();
+  const i64 elements = problem.outputs() * problem.count();
   return double(elements * problem.element_bytes()) > device.cache ? far_seconds : cached_seconds;
 }
 
@@ -56,7 +56,7 @@ double gpu_kernel_seconds(const ReduceProblem& problem, double read, bool in_par
   // 1.9, maxima of 1825622 x 7 halves 2.0, of 4052620 x 12 bytes 0.5 and 1.1.
   constexpr double cpu_element_seconds = 1.5e-9;
   if (!device.is_cpu()) return read + (in_parts ? part_seconds : 0);
-  const double elements = double(problem.reduction.outputs()) * double(problem.reduction.count());
+  const double elements = double(problem.outputs()) * double(problem.count());
   const double loops = elements * cpu_element_seconds * model::vector_times(device) + items * cpu_item_seconds;
   return std::max(read, device.on_cores(loops)) + part_seconds;
 }

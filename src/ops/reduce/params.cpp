@@ -79,12 +79,12 @@ void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParam
 constexpr i64 u64_bytes = 8;  // of an accumulator
 
 LaunchBuffer input_of(const ReduceProblem& problem) {
-  return {0, problem.reduction.in_offset, problem.scalar_bytes()};
+  return {0, problem.in_offset, problem.scalar_bytes()};
 }
 
 LaunchBuffer result_of(const ReduceProblem& problem) {
-  const Recipe& recipe = problem.reduction.recipe;
-  return {1, problem.reduction.out_offset, i64(size_of(core::component_of(recipe.out)))};
+  const Recipe& recipe = problem.recipe;
+  return {1, problem.out_offset, i64(size_of(core::component_of(recipe.out)))};
 }
 
 }  // namespace
@@ -98,19 +98,18 @@ void throw_too_many_axes(size_t axes) {
 
 ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, size_t kept,
                            const Group& group) {
-  const Reduction& reduction = problem.reduction;
   launch.kernel.file = "reduce/" + kernel + ".kernel";
   launch.kernel.kernel = kernel;
   launch.kernel.items = launch.geometry.items = group.items;
   launch.geometry.local_bytes = group.local_bytes;
-  define_recipe(reduction.recipe, defines());
-  const core::Nest outer = core::Nest(reduction.reduced).first(reduction.reduced.size() - 1);
-  write_walk(std::span(reduction.kept).first(kept), outer, problem.index_bits, params, defines());
-  params.outputs = reduction.outputs();
-  params.count = reduction.count();
-  params.run = reduction.reduced.back().extent;
-  params.run_stride = reduction.reduced.back().in;
-  params.reach = core::reach(reduction.loops(), &core::Loop::in).high + problem.parts_of_element();
+  define_recipe(problem.recipe, defines());
+  const core::Nest outer = core::Nest(problem.reduced).first(problem.reduced.size() - 1);
+  write_walk(std::span(problem.kept).first(kept), outer, problem.index_bits, params, defines());
+  params.outputs = problem.outputs();
+  params.count = problem.count();
+  params.run = problem.reduced.back().extent;
+  params.run_stride = problem.reduced.back().in;
+  params.reach = core::reach(problem.loops(), &core::Loop::in).high + problem.parts_of_element();
   params.runs = params.count == 0 ? 0 : core::count(outer);
   params.pieces = params.parts = params.part_pieces = params.part_rows = params.per_group = 1;
   params.tasks = params.outputs;
@@ -145,10 +144,9 @@ Group tree_group(const Recipe& recipe, i64 items) {
 // Few parts are taken by one item, so that neighbours read neighbouring outputs.
 Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, int from, i64 items) {
   constexpr i64 few_parts = 32, cpu_outputs = 64;  // of a CPU's group: long enough against its start
-  const Reduction& reduction = problem.reduction;
   const i64 team = parts <= few_parts ? 1 : items;
-  const Group group = team > 1 ? tree_group(reduction.recipe, items) : Group{items};
-  ReduceLaunch fold("fold", problem, reduction.kept.size(), group);
+  const Group group = team > 1 ? tree_group(problem.recipe, items) : Group{items};
+  ReduceLaunch fold("fold", problem, problem.kept.size(), group);
   fold.params.parts = parts;
   fold.params.per_group = items == 1 ? cpu_outputs : items / team;
   fold.defines().set("SPLIT", split).set("TEAM", team);
@@ -166,7 +164,7 @@ Launches with_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups,
   if (split != Split::two_launches) buffers.push_back(result_of(problem));
   if (split != Split::none) {
     buffers.push_back({workspace_view, 0, u64_bytes});
-    launches.workspace_bytes = main.params.outputs * parts * problem.reduction.recipe.u64s() * u64_bytes;
+    launches.workspace_bytes = main.params.outputs * parts * problem.recipe.u64s() * u64_bytes;
   }
   if (split == Split::one_launch) {
     buffers.push_back({tickets_view, 0, sizeof(u32)});

@@ -39,30 +39,29 @@ double cpu_element_seconds(const Recipe& recipe) {
 
 /// Outputs of a group.
 i64 outputs_of(const ReduceProblem& problem, i64 items, const DeviceModel& device) {
-  return device.is_cpu() ? std::max<i64>(1, group_elements / std::max<i64>(1, problem.reduction.count())) : items;
+  return device.is_cpu() ? std::max<i64>(1, group_elements / std::max<i64>(1, problem.count())) : items;
 }
 
 double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceModel& device) {
-  const Reduction& reduction = problem.reduction;
-  const core::Loop& run = reduction.reduced.back();
-  const double count = double(reduction.count()), memory = read_seconds(problem, run, device);
+  const core::Loop& run = problem.reduced.back();
+  const double count = double(problem.count()), memory = read_seconds(problem, run, device);
   if (!device.is_cpu()) {
-    const double operations = double(reduction.outputs()) * count * element_operations;
+    const double operations = double(problem.outputs()) * count * element_operations;
     return memory + count * element_latencies * device.latency + operations / (device.i32_rate * device.units());
   }
-  const double element = cpu_element_seconds(reduction.recipe) + own_line_seconds(problem, run.in, device);
-  const double loops = double(reduction.outputs()) * (count * element + cpu_output_seconds);
+  const double element = cpu_element_seconds(problem.recipe) + own_line_seconds(problem, run.in, device);
+  const double loops = double(problem.outputs()) * (count * element + cpu_output_seconds);
   return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  if (problem.reduction.portable) return refuse(own_order);
+  if (problem.portable) return refuse(own_order);
   const i64 items = device.is_cpu() ? 1 : wish.at("items");
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
   const i64 per_group = outputs_of(problem, items, device);
-  const i64 groups = ceil_div(problem.reduction.outputs(), per_group);
+  const i64 groups = ceil_div(problem.outputs(), per_group);
   const auto launches = [=, &problem] {
-    ReduceLaunch main("plain", problem, problem.reduction.kept.size(), {items});
+    ReduceLaunch main("plain", problem, problem.kept.size(), {items});
     main.params.per_group = per_group;
     return without_parts(std::move(main), problem, groups);
   };

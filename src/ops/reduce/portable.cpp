@@ -26,7 +26,7 @@ const std::vector<Tunable>& tunables() {
 }
 
 Launches launch_portable(const ReduceProblem& problem, const Configuration& values) {
-  ReduceLaunch main("rows", problem, problem.reduction.kept.size(), tree_group(problem.reduction.recipe, items));
+  ReduceLaunch main("rows", problem, problem.kept.size(), tree_group(problem.recipe, items));
   ReduceParams& params = main.params;
   params.piece = std::min(piece, params.run);
   params.pieces = ceil_div(params.run, params.piece);
@@ -41,9 +41,9 @@ Launches launch_portable(const ReduceProblem& problem, const Configuration& valu
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  if (!problem.reduction.portable) return refuse("only order=portable asks for this order of additions");
-  const core::Loop& run = problem.reduction.reduced.back();
-  return {.group = tree_group(problem.reduction.recipe, items),
+  if (!problem.portable) return refuse("only order=portable asks for this order of additions");
+  const core::Loop& run = problem.reduced.back();
+  return {.group = tree_group(problem.recipe, items),
           .seconds = element_loads * read_seconds(problem, run, device),
           .configuration = wish,
           .launches = [=, &problem] { return launch_portable(problem, wish); }};

@@ -140,10 +140,10 @@ std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, std::vector
                                          const PlanOptions& options) {
   auto plan = empty_plan(std::move(views), device, options);
   const ReduceProblem problem = problem_of(reduction, options.index);
-  check_device(problem.reduction.recipe, device.info());
+  check_device(problem.recipe, device.info());
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = reduction.bytes_moved();
-  if (problem.reduction.outputs() == 0) return plan;
+  if (problem.outputs() == 0) return plan;
   complete(*plan, request("reduce", "reduction", reduce_candidates(), problem), options);
   return plan;
 }

@@ -58,12 +58,11 @@ i64 team_of(i64 count, i64 elements, bool many, const Configuration& values) {
 }
 
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
-  const Reduction& reduction = problem.reduction;
-  const i64 count = reduction.count(), run = reduction.reduced.back().extent, runs = count / run;
+  const i64 count = problem.count(), run = problem.reduced.back().extent, runs = count / run;
   const i64 elements = scalars_of(problem) / problem.parts_of_element(), sums = std::min<i64>(4, elements);
   Cut c{};
-  c.team = team_of(count, elements, reduction.outputs() > values.at("parts"), values);
-  const i64 wanted = std::min(ceil_div(values.at("parts"), reduction.outputs()),
+  c.team = team_of(count, elements, problem.outputs() > values.at("parts"), values);
+  const i64 wanted = std::min(ceil_div(values.at("parts"), problem.outputs()),
                               ceil_div(count * problem.element_bytes(), least_bytes));
   const i64 parts = std::max(wanted, ceil_div(count, most_additions * c.team * sums));
   const i64 round = c.team * elements;
@@ -75,9 +74,8 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
 }
 
 Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  const Reduction& reduction = problem.reduction;
   const i64 items = values.at("items"), scalars = scalars_of(problem);
-  ReduceLaunch main("rows", problem, reduction.kept.size(), tree_group(reduction.recipe, items));
+  ReduceLaunch main("rows", problem, problem.kept.size(), tree_group(problem.recipe, items));
   ReduceParams& params = main.params;
   params.piece = c.piece;
   params.pieces = c.pieces;
@@ -85,7 +83,7 @@ Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, co
   params.part_pieces = c.per_part;
   params.tasks = params.outputs * c.parts;
   const bool wide =
-      scalars > 1 && proven_alignment(reduction, reduction.loops().size() - 1) >= scalars * problem.scalar_bytes();
+      scalars > 1 && proven_alignment(problem, problem.loops().size() - 1) >= scalars * problem.scalar_bytes();
   main.launch.kernel.resident = std::max<i64>(1, resident_items / items);
   main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide);
@@ -94,9 +92,8 @@ Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, co
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
-  const Reduction& reduction = problem.reduction;
-  const core::Loop& run = reduction.reduced.back();
-  const i64 items = wish.at("items"), outputs = reduction.outputs();
+  const core::Loop& run = problem.reduced.back();
+  const i64 items = wish.at("items"), outputs = problem.outputs();
   const Cut c = cut(problem, wish);
   const i64 launches = c.team == items ? wish.at("launches") : 2;  // only whole groups take tickets
   const Split split = split_of(c.parts, outputs, launches, device);
@@ -106,7 +103,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * double(resident_items));
   const double teams = device.launch + rounds * team_latencies * device.latency;
   const double read = std::max(teams, read_seconds(problem, run, device));
-  return {.group = tree_group(reduction.recipe, items),
+  return {.group = tree_group(problem.recipe, items),
           .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, all_items, device),
           .configuration = values,
           .launches = [=, &problem] { return launch_rows(problem, c, split, values); }};
