@@ -56,12 +56,12 @@ Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
   size_t result = 0;
   for (const Term& operand : problem.operands) {
     const AxisSet kept = axes[result++];
-    const auto n = double(problem.points(operand.axes & ~kept));
+    const double n = problem.points(operand.axes & ~kept);
     if (operand.dtype != problem.out.dtype) steps.add(roundoff.stored, roundoff);
     if (kept != operand.axes) steps.add((std::ceil(std::log2(n)) + 40) * roundoff.sums, roundoff);
   }
   for (const PathStep& step : path) {
-    const auto k = double(problem.points((axes[step.left] | axes[step.right]) & ~axes[result++]));
+    const double k = problem.points((axes[step.left] | axes[step.right]) & ~axes[result++]);
     steps.add((roundoff.is_complex ? 8 : 2) * k * roundoff.sums, roundoff);
   }
   return steps;
@@ -79,7 +79,7 @@ double largest_between_steps(const Contraction& problem, const Operands<double>&
   double largest = 1;
   for (const std::vector<double>& values : operands.values)
     for (const double value : values) largest = std::max(largest, value);
-  double grown = double(problem.points(problem.all_axes() & ~problem.out.axes));
+  double grown = problem.points(problem.all_axes() & ~problem.out.axes);
   for (size_t i = 1; i < operands.values.size(); ++i) grown *= largest;
   return grown;
 }

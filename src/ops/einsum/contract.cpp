@@ -235,7 +235,7 @@ class Contractor {
     }
     add_operation({"reduce", {how, pattern + " -> ..."}}, from, to, kept, walked,
                   how + " " + names_of(from) + " -> " + names_of(to) + "  reduce/",
-                  "  " + count_text(double(problem_.points(from.term.axes))));
+                  "  " + count_text(problem_.points(from.term.axes)));
   }
 
   /// The result from one array, the axes that are not kept being summed.

@@ -39,18 +39,18 @@ Product product_of(const Map& map) {
 bool fits_32_bits(const Map& map) {
   constexpr auto most = double(std::numeric_limits<i32>::max());
   double points = gpu_items;
-  for (const Loop& loop : map.batch) points *= double(loop.extent);
+  for (const Loop& loop : map.batch) points *= loop.extent;
   const auto fits = [&](core::Operand operand) { return core::reach_beyond(map.batch, operand, 0) < most; };
   return points < most && fits(&Loop::in) && fits(&Loop::other) && fits(&Loop::out) && fits(&Loop::addend);
 }
 
 double bytes_moved(const Map& map) {
   const auto bytes = [&](Dtype dtype, core::Operand operand) {
-    return double(size_of(dtype)) * double(core::distinct(map.batch, operand));
+    return double(size_of(dtype)) * core::distinct(map.batch, operand);
   };
   const double read = bytes(map.in, &Loop::in) + (map.multiplies ? bytes(map.in, &Loop::other) : 0) +
                       (map.d ? bytes(map.out, &Loop::addend) : 0);
-  return read + double(size_of(map.out)) * double(core::count(map.batch));
+  return read + double(size_of(map.out)) * core::count(map.batch);
 }
 
 void write_from(const Map& map, jit::Defines& defines) {

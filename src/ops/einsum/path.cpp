@@ -22,10 +22,10 @@ constexpr double operations_per_byte = 13;
 /// Sizes as floating-point numbers: an order that cannot be done may still be weighed.
 class Sizes {
  public:
-  explicit Sizes(const Contraction& problem) : problem_(problem), element_(double(size_of(problem.out.dtype))) {}
+  explicit Sizes(const Contraction& problem) : problem_(problem), element_(size_of(problem.out.dtype)) {}
   double points(AxisSet axes) const {
     double product = 1;
-    for (const int axis : axes_of(axes)) product *= double(problem_.extent(axis));
+    for (const int axis : axes_of(axes)) product *= problem_.extent(axis);
     return product;
   }
   double bytes(AxisSet axes) const { return element_ * points(axes); }

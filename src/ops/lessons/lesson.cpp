@@ -51,7 +51,7 @@ Launches around_counter(ReduceLaunch main, const ReduceProblem& problem, i64 gro
   clear.launch.kernel.kernel = "clear";
   clear.launch.buffers = {{workspace_view, 0, 8}};
   main.params.parts = 1;
-  Launches all = with_parts(std::move(main), problem, groups, Split::two_launches, 0);
+  Launches all = main.with_parts(groups, Split::two_launches, 0);
   all.list.insert(all.list.begin(), clear.done(1));
   return all;
 }
@@ -84,7 +84,7 @@ Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, 
   main.defines().set("SCALARS", scalars).set("WIDE", wide);
   main.params.parts = c.parts();
   if (style == atomic) return around_counter(std::move(main), problem, c.groups);
-  return with_parts(std::move(main), problem, c.groups, split, 1);
+  return main.with_parts(c.groups, split, 1);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {

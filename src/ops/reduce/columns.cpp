@@ -68,7 +68,7 @@ double narrow_seconds(const ReduceProblem& problem, const Cut& c, const DeviceMo
   // Sums of 138945 x 4 doubles on an H200, whose 4.4 MB are read in 1 us, take 8.6 us without the launch; by rows 6.4.
   constexpr double parts_seconds = 5e-6;
   if (device.is_cpu()) return 0;
-  const double bytes = double(problem.outputs() * problem.count() * problem.element_bytes());
+  const double bytes = problem.elements() * problem.element_bytes();
   const double share = packets_are_wide(problem, c.scalars) ? 1 : access_efficiency(problem.scalar_bytes(), device);
   return (c.parts > 1 ? parts_seconds : 0) + memory_seconds(bytes, device) * (1 / share - 1);
 }
@@ -83,7 +83,7 @@ Launches launch_columns(const ReduceProblem& problem, const Cut& c, Split split,
   params.part_rows = c.per_part;
   main.defines().set("COLUMNS", c.columns).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", c.scalars).set("WIDE", packets_are_wide(problem, c.scalars));
-  return with_parts(std::move(main), problem, c.groups(), split, c.outers * c.blocks);
+  return main.with_parts(c.groups(), split, c.outers * c.blocks);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -97,7 +97,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   values["launches"] = launches_of(split);
   const double read = read_seconds(problem, row, device) + narrow_seconds(problem, c, device);
   return {.group = tree_group(problem.recipe, items),
-          .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, double(c.groups() * items), device),
+          .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, c.groups() * items, device),
           .configuration = values,
           .launches = [=, &problem] { return launch_columns(problem, c, split, values); }};
 }

@@ -43,10 +43,10 @@ Cut cut(const ReduceProblem& problem, i64 block) {
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
   const core::Loop& column = problem.kept.back();
   const i64 columns = column.extent, lanes = lanes_of(problem);
-  const double rows = double(problem.count()) * double(c.outers);
-  const double few = double(columns) * single_seconds(problem, device) + single_vector_seconds(problem, device);
-  const double row = columns < lanes ? few : double(ceil_div(columns, lanes)) * vector_seconds;
-  const double finish = double(problem.outputs()) * double(c.parts) * output_seconds;
+  const double rows = double(problem.count()) * c.outers;
+  const double few = columns * single_seconds(problem, device) + single_vector_seconds(problem, device);
+  const double row = columns < lanes ? few : ceil_div(columns, lanes) * vector_seconds;
+  const double finish = double(problem.outputs()) * c.parts * output_seconds;
   const double loops = device.on_cores(rows * row + finish);
   return shared_seconds(std::max(read_seconds(problem, column, device), loops), c.tasks(), device);
 }
@@ -62,7 +62,7 @@ Launches launch_columns_cpu(const ReduceProblem& problem, const Cut& c, Split sp
   params.tasks = c.tasks();
   params.per_group = std::max<i64>(1, least_elements / (std::min(params.columns, block) * c.per_part));
   main.defines().set("BLOCK", block + vector_lanes);  // the last block of a row may have a vector more
-  return with_parts(std::move(main), problem, ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
+  return main.with_parts(ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -194,7 +194,7 @@ std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in
   if (exact) return std::vector<double>(reduction.outputs());
   std::vector<double> bounds;
   for_each_output(reduction, in,
-                  [&](const Elements& all, i64) { bounds.push_back(double(bound_of(recipe, all))); });
+                  [&](const Elements& all, i64) { bounds.push_back(bound_of(recipe, all)); });
   return bounds;
 }
 

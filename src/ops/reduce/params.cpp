@@ -97,7 +97,8 @@ void throw_too_many_axes(size_t axes) {
 }
 
 ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, size_t kept,
-                           const Group& group) {
+                           const Group& group)
+    : problem(problem) {
   launch.kernel.file = "reduce/" + kernel + ".kernel";
   launch.kernel.kernel = kernel;
   launch.kernel.items = launch.geometry.items = group.items;
@@ -154,33 +155,31 @@ Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, i
   return fold.done(ceil_div(fold.params.outputs, fold.params.per_group));
 }
 
-Launches with_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups, Split split, i64 tickets) {
+Launches ReduceLaunch::with_parts(i64 groups, Split split, i64 tickets) {
   static constexpr const char* names[] = {"IN_ONE", "ONE_LAUNCH", "TWO_LAUNCHES"};
-  const i64 parts = main.params.parts, items = main.launch.geometry.items;
-  std::vector<LaunchBuffer>& buffers = main.launch.buffers;
+  const i64 items = launch.geometry.items;
+  std::vector<LaunchBuffer>& buffers = launch.buffers;
   Launches launches;
-  main.defines().set("SPLIT", names[int(split)]);
+  defines().set("SPLIT", names[int(split)]);
   buffers = {input_of(problem)};
   if (split != Split::two_launches) buffers.push_back(result_of(problem));
   if (split != Split::none) {
     buffers.push_back({workspace_view, 0, u64_bytes});
-    launches.workspace_bytes = main.params.outputs * parts * problem.recipe.u64s() * u64_bytes;
+    launches.workspace_bytes = params.outputs * params.parts * problem.recipe.u64s() * u64_bytes;
   }
   if (split == Split::one_launch) {
     buffers.push_back({tickets_view, 0, sizeof(u32)});
     launches.tickets = tickets;
   }
-  launches.list.push_back(main.done(groups));
+  launches.list.push_back(done(groups));
   if (split == Split::two_launches)
-    launches.list.push_back(fold_launch(problem, parts, names[int(split)], workspace_view, items));
+    launches.list.push_back(fold_launch(problem, params.parts, names[int(split)], workspace_view, items));
   return launches;
 }
 
-Launches without_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups) {
-  main.launch.buffers = {input_of(problem), result_of(problem)};
-  Launches launches;
-  launches.list.push_back(main.done(groups));
-  return launches;
+Launches ReduceLaunch::without_parts(i64 groups) {
+  launch.buffers = {input_of(problem), result_of(problem)};
+  return {.list = {done(groups)}};
 }
 
 }  // namespace axisloom::ops

@@ -13,9 +13,13 @@ static_assert(arguments_fit(sizeof(ReduceParams), 4));
 /// Refuses a reduction over more axes than REDUCE_AXES has room for.
 [[noreturn]] void throw_too_many_axes(size_t axes);
 
+/// How the parts of an output come together; see parts.h.
+enum class Split { none, one_launch, two_launches };
+
 /// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the first `kept` of
 /// the kept axes and over the reduced ones but the last, which is the run.
 struct ReduceLaunch {
+  const ReduceProblem& problem;
   Launch launch;
   ReduceParams params{};
 
@@ -23,10 +27,12 @@ struct ReduceLaunch {
   jit::Defines& defines() { return launch.kernel.defines; }
   /// Completes it, with parameters as they are.
   Launch done(i64 groups);
+  /// Completes it where tasks may be parts: its buffers, then the second launch where there is one, and the workspace.
+  /// `tickets`: how many it takes where there is one launch.
+  Launches with_parts(i64 groups, Split split, i64 tickets);
+  /// Completes it where tasks are outputs.
+  Launches without_parts(i64 groups);
 };
-
-/// How the parts of an output come together; see parts.h.
-enum class Split { none, one_launch, two_launches };
 
 /// One launch where groups can be ordered, there are tickets enough, and `launches` (a tunable) is 1; none for one
 /// part.
@@ -37,13 +43,6 @@ Tunable launches_tunable();
 inline i64 launches_of(Split split) {
   return split == Split::two_launches ? 2 : 1;
 }
-
-/// Completes the launch of a kernel whose tasks may be parts: its buffers, then the second launch where there is one,
-/// and the workspace. `tickets`: how many it takes where there is one launch.
-Launches with_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups, Split split, i64 tickets);
-
-/// Completes the launch of a kernel whose tasks are outputs.
-Launches without_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups);
 
 /// The kernel `fold`, which brings `parts` accumulators of each output together. `split`: TWO_LAUNCHES or FROM_SLICES,
 /// see parts.h; they lie in the plan's view `from`, or its workspace.

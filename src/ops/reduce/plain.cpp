@@ -44,13 +44,13 @@ i64 outputs_of(const ReduceProblem& problem, i64 items, const DeviceModel& devic
 
 double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceModel& device) {
   const core::Loop& run = problem.reduced.back();
-  const double count = double(problem.count()), memory = read_seconds(problem, run, device);
+  const double count = problem.count(), memory = read_seconds(problem, run, device);
   if (!device.is_cpu()) {
-    const double operations = double(problem.outputs()) * count * element_operations;
+    const double operations = problem.elements() * element_operations;
     return memory + count * element_latencies * device.latency + operations / (device.i32_rate * device.units());
   }
   const double element = cpu_element_seconds(problem.recipe) + own_line_seconds(problem, run.in, device);
-  const double loops = double(problem.outputs()) * (count * element + cpu_output_seconds);
+  const double loops = problem.outputs() * (count * element + cpu_output_seconds);
   return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
 }
 
@@ -63,7 +63,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const auto launches = [=, &problem] {
     ReduceLaunch main("plain", problem, problem.kept.size(), {items});
     main.params.per_group = per_group;
-    return without_parts(std::move(main), problem, groups);
+    return main.without_parts(groups);
   };
   return {.group = {items},
           .seconds = predicted_seconds(problem, groups, device),

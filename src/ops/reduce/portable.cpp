@@ -37,7 +37,7 @@ Launches launch_portable(const ReduceProblem& problem, const Configuration& valu
   main.defines().set("TEAM", items).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", problem.parts_of_element()).set("WIDE", 0);
   const Split split = params.parts == 1 ? Split::none : Split::two_launches;  // not every device has the one launch
-  return with_parts(std::move(main), problem, params.tasks, split, 0);
+  return main.with_parts(params.tasks, split, 0);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -82,7 +82,7 @@ i64 bytes(const Operation& op, std::span<const View> views) {
 double operations(const Operation& op, std::span<const View> views) {
   const Reduction reduction = lower_reduce(op, views[0], views[1]);
   const double squared = reduction.recipe.mapping == Mapping::square ? 2 : 1;
-  return squared * reduction.recipe.components * double(reduction.outputs()) * double(reduction.count());
+  return squared * reduction.recipe.components * reduction.elements();
 }
 
 void check_device(const Recipe& recipe, const DeviceInfo& device) {

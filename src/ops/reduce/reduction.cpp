@@ -25,6 +25,10 @@ i64 Reduction::count() const {
   return core::count(reduced);
 }
 
+double Reduction::elements() const {
+  return double(outputs()) * count();
+}
+
 Loops Reduction::loops() const {
   Loops all = kept;
   all.insert(all.end(), reduced.begin(), reduced.end());

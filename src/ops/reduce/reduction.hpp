@@ -22,6 +22,7 @@ struct Reduction {
 
   i64 outputs() const;        // product of the kept extents
   i64 count() const;          // product of the reduced extents: elements that make one output
+  double elements() const;    // of all outputs; in floating point, which does not overflow
   core::Loops loops() const;  // those that are kept, then the reduced ones
   /// Bytes read plus bytes written, each element once.
   i64 bytes_moved() const;

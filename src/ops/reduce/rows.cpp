@@ -87,7 +87,7 @@ Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, co
   main.launch.kernel.resident = std::max<i64>(1, resident_items / items);
   main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide);
-  return with_parts(std::move(main), problem, ceil_div(params.tasks, items / c.team), split, params.outputs);
+  return main.with_parts(ceil_div(params.tasks, items / c.team), split, params.outputs);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -99,8 +99,8 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const Split split = split_of(c.parts, outputs, launches, device);
   Configuration values = wish;
   values["launches"] = launches_of(split);
-  const double all_items = double(outputs) * double(c.parts * c.team);
-  const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * double(resident_items));
+  const double all_items = double(outputs) * (c.parts * c.team);
+  const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * resident_items);
   const double teams = device.launch + rounds * team_latencies * device.latency;
   const double read = std::max(teams, read_seconds(problem, run, device));
   return {.group = tree_group(problem.recipe, items),

@@ -85,10 +85,10 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   const core::Loop& run = problem.reduced.back();
   const i64 tasks = problem.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
-  const double pieces = double(tasks) * double(c.per_part) * (piece_seconds + (whole ? 0 : rest_seconds));
+  const double pieces = double(tasks) * c.per_part * (piece_seconds + (whole ? 0 : rest_seconds));
   const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes +
                          own_line_seconds(problem, run.in, device);
-  const double loads = contiguous ? 0 : double(problem.count()) * double(problem.outputs()) * strided;
+  const double loads = contiguous ? 0 : problem.elements() * strided;
   const double read = read_seconds(problem, run, device);
   const double loops = device.on_cores(pieces + loads);
   return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
@@ -106,7 +106,7 @@ Launches launch_rows_cpu(const ReduceProblem& problem, const Cut& c, Split split
   const auto [chains, ranges] = width(problem, values.at("ranges"));
   main.defines().set("CHAINS", chains).set("RANGES", ranges).set("CONTIGUOUS", is_contiguous(problem));
   main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
-  return with_parts(std::move(main), problem, ceil_div(params.tasks, params.per_group), split, params.outputs);
+  return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
