@@ -181,7 +181,8 @@ Term term_of(const View& view, const core::BoundPattern& bound, const std::vecto
 
 i64 Contraction::points(AxisSet axes) const {
   const std::vector<int> list = axes_of(axes);
-  if (std::any_of(list.begin(), list.end(), [&](int axis) { return extent(axis) == 0; })) return 0;
+  for (const int axis : list)
+    if (extent(axis) == 0) return 0;
   i64 product = 1;
   for (const int axis : list) product = core::checked_mul(product, extent(axis), "the number of products of an einsum");
   return product;

@@ -87,11 +87,8 @@ class Slicer {
 
  private:
   void add(const Block& block) {
-    if (block.parts.size() == 1) {
-      Contraction part = part_of(whole_, block.box);
-      return add_plan(part, ranges_of(part, block.box), options_);
-    }
-    const Contraction all = part_of(whole_, block.box);
+    Contraction all = part_of(whole_, block.box);
+    if (block.parts.size() == 1) return add_plan(all, ranges_of(all, block.box), options_);
     for (size_t i = 0; i < block.parts.size(); ++i) add_part(all, block.parts[i], i64(i));
     add_finish(all, block);
   }

@@ -43,8 +43,8 @@ std::string refusal(const ReduceProblem& problem, const Configuration& wish, con
 }
 
 /// The launches around a counter that all items add to: one to clear it, one to turn it into the result.
-Launches around_counter(ReduceLaunch main, const ReduceProblem& problem, i64 groups) {
-  ReduceLaunch clear("lesson", problem, 0, {main.launch.geometry.items});
+Launches around_counter(ReduceLaunch main, i64 groups) {
+  ReduceLaunch clear("lesson", main.problem, 0, {main.launch.geometry.items});
   clear.defines() = main.defines();
   clear.defines().set("SPLIT", "TWO_LAUNCHES");
   clear.launch.kernel.file = main.launch.kernel.file;
@@ -83,7 +83,7 @@ Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, 
   main.defines().set("STYLE", names[style]).set("LOADS", values.at("loads"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide);
   main.params.parts = c.parts();
-  if (style == atomic) return around_counter(std::move(main), problem, c.groups);
+  if (style == atomic) return around_counter(std::move(main), c.groups);
   return main.with_parts(c.groups, split, 1);
 }
 

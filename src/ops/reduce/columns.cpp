@@ -36,10 +36,11 @@ const std::vector<Tunable>& tunables() {
   return list;
 }
 
-/// How a reduction is cut: packets of a block, blocks of columns, parts of the rows, rows of a part. By shape alone.
+/// How a reduction is cut: packets of a block, blocks of a row, blocks of all rows that become outputs, parts of the
+/// rows, rows of a part. By shape alone.
 struct Cut {
-  i64 scalars, columns, outers, blocks, parts, per_part;
-  i64 groups() const { return outers * parts * blocks; }
+  i64 scalars, columns, blocks, strips, parts, per_part;
+  i64 groups() const { return strips * parts; }
 };
 
 /// Whether every packet of every row is aligned and whole.
@@ -54,10 +55,10 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   c.scalars = std::min<i64>(4, 16 / problem.scalar_bytes());
   const i64 packets = ceil_div(row * problem.parts_of_element(), c.scalars);
   c.columns = packets > 16 ? values.at("columns") : packets > 4 && packets_are_wide(problem, c.scalars) ? 8 : 4;
-  c.outers = problem.outputs() / row;
   c.blocks = ceil_div(packets, c.columns);
+  c.strips = problem.outputs() / row * c.blocks;
   const i64 slices = values.at("items") / c.columns;
-  const i64 parts = ceil_div(values.at("parts"), c.outers * c.blocks);
+  const i64 parts = ceil_div(values.at("parts"), c.strips);
   c.per_part = std::clamp(ceil_div(rows, parts), slices * least_rows, slices * most_rows);
   c.parts = ceil_div(rows, c.per_part);
   return c;
@@ -76,14 +77,12 @@ double narrow_seconds(const ReduceProblem& problem, const Cut& c, const DeviceMo
 Launches launch_columns(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
   ReduceLaunch main("columns", problem, problem.kept.size() - 1, tree_group(problem.recipe, values.at("items")));
   ReduceParams& params = main.params;
-  params.columns = problem.kept.back().extent;
-  params.column_stride = problem.kept.back().out;
   params.column_blocks = c.blocks;
   params.parts = c.parts;
   params.part_rows = c.per_part;
   main.defines().set("COLUMNS", c.columns).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", c.scalars).set("WIDE", packets_are_wide(problem, c.scalars));
-  return main.with_parts(c.groups(), split, c.outers * c.blocks);
+  return main.with_parts(c.groups(), split, c.strips);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -91,7 +90,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const core::Loop& row = problem.kept.back();
   const i64 items = wish.at("items");
   const Cut c = cut(problem, wish);
-  const Split split = split_of(c.parts, c.outers * c.blocks, wish.at("launches"), device);
+  const Split split = split_of(c.parts, c.strips, wish.at("launches"), device);
   Configuration values = wish;
   values["columns"] = c.columns;
   values["launches"] = launches_of(split);

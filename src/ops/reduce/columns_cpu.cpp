@@ -54,8 +54,6 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
 Launches launch_columns_cpu(const ReduceProblem& problem, const Cut& c, Split split, i64 block) {
   ReduceLaunch main("columns_cpu", problem, problem.kept.size() - 1);
   ReduceParams& params = main.params;
-  params.columns = problem.kept.back().extent;
-  params.column_stride = problem.kept.back().out;
   params.column_blocks = c.blocks;
   params.parts = c.parts;
   params.part_rows = c.per_part;

@@ -114,6 +114,10 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
   params.runs = params.count == 0 ? 0 : core::count(outer);
   params.pieces = params.parts = params.part_pieces = params.part_rows = params.per_group = 1;
   params.tasks = params.outputs;
+  if (kept < problem.kept.size()) {
+    params.columns = problem.kept[kept].extent;
+    params.column_stride = problem.kept[kept].out;
+  }
   defines().set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", sizeof(ReduceParams));
 }
 

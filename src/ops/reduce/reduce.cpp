@@ -10,14 +10,13 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace axisloom::ops {
 namespace {
 
-constexpr std::array arguments = {
-    Argument{"op", "sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero or norm"},
-    Argument{
+constexpr Argument arguments[] = {
+    {"op", "sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero or norm"},
+    {
         "pattern",
         "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
 
@@ -26,9 +25,9 @@ constexpr Option order_option = {"order", "ORDER",
 constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1 (default: all)"};
 constexpr Option keepdims_option = {"keepdims", "", "keep the reduced axes, with length 1"};
 constexpr Option ord_option = {"ord", "N", "order of the norm: 1, 2 or inf (default: 2)"};
-constexpr std::array reduce_options = {ord_option, order_option};
-constexpr std::array shorthand_options = {axes_option, keepdims_option, order_option};
-constexpr std::array norm_options = {axes_option, keepdims_option, order_option, ord_option};
+constexpr Option reduce_options[] = {ord_option, order_option};
+constexpr Option shorthand_options[] = {axes_option, keepdims_option, order_option};
+constexpr Option norm_options[] = {axes_option, keepdims_option, order_option, ord_option};
 
 struct Shorthand {
   std::string_view name, summary, examples;
@@ -36,25 +35,25 @@ struct Shorthand {
   std::span<const Option> options = shorthand_options;
 };
 
-constexpr std::array shorthands = {
-    Shorthand{"sum", "Add elements up; integers become 64 bits wide.",
+constexpr Shorthand shorthands[] = {
+    {"sum", "Add elements up; integers become 64 bits wide.",
               "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify", true},
-    Shorthand{"prod", "Multiply elements; integers become 64 bits wide.",
+    {"prod", "Multiply elements; integers become 64 bits wide.",
               "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy"},
-    Shorthand{"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy",
+    {"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy",
               true},
-    Shorthand{"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy",
+    {"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy",
               true},
-    Shorthand{"max", "Largest element; NaN if there is one.",
+    {"max", "Largest element; NaN if there is one.",
               "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true},
-    Shorthand{"argmin", "Index of the first smallest element, counted over the reduced axes in order.",
+    {"argmin", "Index of the first smallest element, counted over the reduced axes in order.",
               "axisloom argmin --axes -1 in.npy -o nearest.npy", true},
-    Shorthand{"argmax", "Index of the first largest element, counted over the reduced axes in order.",
+    {"argmax", "Index of the first largest element, counted over the reduced axes in order.",
               "axisloom argmax --axes -1 in.npy -o labels.npy", true},
-    Shorthand{"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
-    Shorthand{"all", "Whether no element is zero.", "axisloom all mask.npy"},
-    Shorthand{"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},
-    Shorthand{"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
+    {"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
+    {"all", "Whether no element is zero.", "axisloom all mask.npy"},
+    {"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},
+    {"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
 };
 
 View result(const Operation& op, std::span<const View> inputs) {
