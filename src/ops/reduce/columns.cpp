@@ -90,10 +90,9 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const core::Loop& row = problem.kept.back();
   const i64 items = wish.at("items");
   const Cut c = cut(problem, wish);
-  const Split split = split_of(c.parts, c.strips, wish.at("launches"), device);
   Configuration values = wish;
   values["columns"] = c.columns;
-  values["launches"] = launches_of(split);
+  const Split split = split_of(c.parts, c.strips, values, device);
   const double read = read_seconds(problem, row, device) + narrow_seconds(problem, c, device);
   return {.group = tree_group(problem.recipe, items),
           .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, c.groups() * items, device),

@@ -67,9 +67,8 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   if (std::string why = unfit_for_columns(problem); !why.empty()) return refuse(std::move(why));
   const i64 block = wish.at("block");
   const Cut c = cut(problem, block);
-  const Split split = split_of(c.parts, c.outers * c.blocks, wish.at("launches"), device);
   Configuration values = wish;
-  values["launches"] = launches_of(split);
+  const Split split = split_of(c.parts, c.outers * c.blocks, values, device);
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
             return launch_columns_cpu(problem, c, split, block);
           }};

@@ -133,6 +133,12 @@ Split split_of(i64 parts, i64 tickets, i64 launches, const DeviceModel& device) 
   return ordered ? Split::one_launch : Split::two_launches;
 }
 
+Split split_of(i64 parts, i64 tickets, Configuration& values, const DeviceModel& device) {
+  const Split split = split_of(parts, tickets, values.at("launches"), device);
+  values["launches"] = split == Split::two_launches ? 2 : 1;
+  return split;
+}
+
 Tunable launches_tunable() {
   return {"launches",
           1,

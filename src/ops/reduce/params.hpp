@@ -17,7 +17,8 @@ static_assert(arguments_fit(sizeof(ReduceParams), 4));
 enum class Split { none, one_launch, two_launches };
 
 /// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the first `kept` of
-/// the kept axes and over the reduced ones but the last, which is the run.
+/// the kept axes and over the reduced ones but the last, which is the run. A kept axis behind those, the columns, is left
+/// to the kernel.
 struct ReduceLaunch {
   const ReduceProblem& problem;
   Launch launch;
@@ -39,10 +40,8 @@ struct ReduceLaunch {
 Split split_of(i64 parts, i64 tickets, i64 launches, const DeviceModel& device);
 /// Says on which of the two ways an output's parts come together.
 Tunable launches_tunable();
-/// Its value for a split.
-inline i64 launches_of(Split split) {
-  return split == Split::two_launches ? 2 : 1;
-}
+/// The same by that tunable, whose value becomes what was decided.
+Split split_of(i64 parts, i64 tickets, Configuration& values, const DeviceModel& device);
 
 /// The kernel `fold`, which brings `parts` accumulators of each output together. `split`: TWO_LAUNCHES or FROM_SLICES,
 /// see parts.h; they lie in the plan's view `from`, or its workspace.

@@ -5,12 +5,11 @@
 
 #include <axisloom/array.hpp>
 
-#include <cstdint>
 #include <string_view>
 
 namespace axisloom::ops {
 
-enum class Reducer : std::uint8_t {
+enum class Reducer {
   sum,
   prod,
   mean,
@@ -30,7 +29,7 @@ enum class Reducer : std::uint8_t {
 std::string_view name(Reducer reducer) noexcept;
 
 /// How values are taken together. A kernel is compiled for one of these; see accumulate.h.
-enum class Accumulation : std::uint8_t {
+enum class Accumulation {
   total,        // an exact integer sum, wrapping round
   compensated,  // a running sum and its correction
   product,
@@ -39,8 +38,8 @@ enum class Accumulation : std::uint8_t {
 };
 
 /// What is done to each element before it is accumulated, and to the accumulated value at the end.
-enum class Mapping : std::uint8_t { identity, square, magnitude, nonzero };
-enum class Finish : std::uint8_t { value, mean, root, place, accumulator };  // words: the accumulator itself, unrounded
+enum class Mapping { identity, square, magnitude, nonzero };
+enum class Finish { value, mean, root, place, accumulator };  // words: the accumulator itself, unrounded
 
 /// A reduction of one dtype, in the terms of the kernels.
 struct Recipe {

@@ -95,10 +95,9 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const core::Loop& run = problem.reduced.back();
   const i64 items = wish.at("items"), outputs = problem.outputs();
   const Cut c = cut(problem, wish);
-  const i64 launches = c.team == items ? wish.at("launches") : 2;  // only whole groups take tickets
-  const Split split = split_of(c.parts, outputs, launches, device);
   Configuration values = wish;
-  values["launches"] = launches_of(split);
+  if (c.team != items) values["launches"] = 2;  // only whole groups take tickets
+  const Split split = split_of(c.parts, outputs, values, device);
   const double all_items = double(outputs) * (c.parts * c.team);
   const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * resident_items);
   const double teams = device.launch + rounds * team_latencies * device.latency;

@@ -115,8 +115,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   values["piece"] = piece_bytes(problem, wish.at("piece"));
   values["ranges"] = width(problem, wish.at("ranges")).ranges;
   const Cut c = cut(problem, values.at("piece"));
-  const Split split = split_of(c.parts, problem.outputs(), wish.at("launches"), device);
-  values["launches"] = launches_of(split);
+  const Split split = split_of(c.parts, problem.outputs(), values, device);
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
             return launch_rows_cpu(problem, c, split, values);
           }};
