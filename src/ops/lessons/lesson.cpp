@@ -44,7 +44,7 @@ std::string refusal(const ReduceProblem& problem, const Configuration& wish, con
 
 /// The launches around a counter that all items add to: one to clear it, one to turn it into the result.
 Launches around_counter(ReduceLaunch main, i64 groups) {
-  ReduceLaunch clear("lesson", main.problem, 0, {main.launch.geometry.items});
+  ReduceLaunch clear("lesson", main.problem, {main.launch.geometry.items});
   clear.defines() = main.defines();
   clear.defines().set("SPLIT", "TWO_LAUNCHES");
   clear.launch.kernel.file = main.launch.kernel.file;
@@ -76,7 +76,7 @@ Group group_of(const ReduceProblem& problem, const Cut& c, i64 items) {
 Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
   static constexpr const char* names[] = {"INTERLEAVED", "SEQUENTIAL", "UNROLLED", "SHUFFLED", "ATOMIC"};
   const i64 scalars = c.elements * problem.parts_of_element(), style = values.at("style");
-  ReduceLaunch main("lesson", problem, 0, group_of(problem, c, values.at("items")));
+  ReduceLaunch main("lesson", problem, group_of(problem, c, values.at("items")));
   main.launch.kernel.file = "lessons/lesson.kernel";
   const std::size_t run = problem.loops().size() - 1;
   const bool wide = scalars > 1 && proven_alignment(problem, run) >= scalars * problem.scalar_bytes();

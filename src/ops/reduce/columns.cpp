@@ -75,7 +75,7 @@ double narrow_seconds(const ReduceProblem& problem, const Cut& c, const DeviceMo
 }
 
 Launches launch_columns(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  ReduceLaunch main("columns", problem, problem.kept.size() - 1, tree_group(problem.recipe, values.at("items")));
+  ReduceLaunch main("columns", problem, tree_group(problem.recipe, values.at("items")), true);
   ReduceParams& params = main.params;
   params.column_blocks = c.blocks;
   params.parts = c.parts;

@@ -52,7 +52,7 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
 }
 
 Launches launch_columns_cpu(const ReduceProblem& problem, const Cut& c, Split split, i64 block) {
-  ReduceLaunch main("columns_cpu", problem, problem.kept.size() - 1);
+  ReduceLaunch main("columns_cpu", problem, {}, true);
   ReduceParams& params = main.params;
   params.column_blocks = c.blocks;
   params.parts = c.parts;

@@ -96,8 +96,7 @@ void throw_too_many_axes(size_t axes) {
               "do it in two steps, each of which splits fewer axes");
 }
 
-ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, size_t kept,
-                           const Group& group)
+ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group, bool columns)
     : problem(problem) {
   launch.kernel.file = "reduce/" + kernel + ".kernel";
   launch.kernel.kernel = kernel;
@@ -105,7 +104,7 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
   launch.geometry.local_bytes = group.local_bytes;
   define_recipe(problem.recipe, defines());
   const core::Nest outer = core::Nest(problem.reduced).first(problem.reduced.size() - 1);
-  write_walk(std::span(problem.kept).first(kept), outer, problem.index_bits, params, defines());
+  write_walk(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params, defines());
   params.outputs = problem.outputs();
   params.count = problem.count();
   params.run = problem.reduced.back().extent;
@@ -114,9 +113,9 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
   params.runs = params.count == 0 ? 0 : core::count(outer);
   params.pieces = params.parts = params.part_pieces = params.part_rows = params.per_group = 1;
   params.tasks = params.outputs;
-  if (kept < problem.kept.size()) {
-    params.columns = problem.kept[kept].extent;
-    params.column_stride = problem.kept[kept].out;
+  if (columns) {
+    params.columns = problem.kept.back().extent;
+    params.column_stride = problem.kept.back().out;
   }
   defines().set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", sizeof(ReduceParams));
 }
@@ -157,7 +156,7 @@ Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, i
   constexpr i64 few_parts = 32, cpu_outputs = 64;  // of a CPU's group: long enough against its start
   const i64 team = parts <= few_parts ? 1 : items;
   const Group group = team > 1 ? tree_group(problem.recipe, items) : Group{items};
-  ReduceLaunch fold("fold", problem, problem.kept.size(), group);
+  ReduceLaunch fold("fold", problem, group);
   fold.params.parts = parts;
   fold.params.per_group = items == 1 ? cpu_outputs : items / team;
   fold.defines().set("SPLIT", split).set("TEAM", team);

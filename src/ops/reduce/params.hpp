@@ -16,15 +16,14 @@ static_assert(arguments_fit(sizeof(ReduceParams), 4));
 /// How the parts of an output come together; see parts.h.
 enum class Split { none, one_launch, two_launches };
 
-/// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the first `kept` of
-/// the kept axes and over the reduced ones but the last, which is the run. A kept axis behind those, the columns, is left
-/// to the kernel.
+/// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the kept axes, of
+/// which the last may be left to the kernel as its columns, and over the reduced ones but the last, which is the run.
 struct ReduceLaunch {
   const ReduceProblem& problem;
   Launch launch;
   ReduceParams params{};
 
-  ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, size_t kept, const Group& group = {});
+  ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group = {}, bool columns = false);
   jit::Defines& defines() { return launch.kernel.defines; }
   /// Completes it, with parameters as they are.
   Launch done(i64 groups);

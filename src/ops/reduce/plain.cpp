@@ -61,7 +61,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const i64 per_group = outputs_of(problem, items, device);
   const i64 groups = ceil_div(problem.outputs(), per_group);
   const auto launches = [=, &problem] {
-    ReduceLaunch main("plain", problem, problem.kept.size(), {items});
+    ReduceLaunch main("plain", problem, {items});
     main.params.per_group = per_group;
     return main.without_parts(groups);
   };

@@ -26,7 +26,7 @@ const std::vector<Tunable>& tunables() {
 }
 
 Launches launch_portable(const ReduceProblem& problem, const Configuration& values) {
-  ReduceLaunch main("rows", problem, problem.kept.size(), tree_group(problem.recipe, items));
+  ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
   ReduceParams& params = main.params;
   params.piece = std::min(piece, params.run);
   params.pieces = ceil_div(params.run, params.piece);

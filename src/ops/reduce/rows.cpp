@@ -75,7 +75,7 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
 
 Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
   const i64 items = values.at("items"), scalars = scalars_of(problem);
-  ReduceLaunch main("rows", problem, problem.kept.size(), tree_group(problem.recipe, items));
+  ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
   ReduceParams& params = main.params;
   params.piece = c.piece;
   params.pieces = c.pieces;

@@ -95,7 +95,7 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
 }
 
 Launches launch_rows_cpu(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  ReduceLaunch main("rows_cpu", problem, problem.kept.size());
+  ReduceLaunch main("rows_cpu", problem);
   ReduceParams& params = main.params;
   params.pieces = c.pieces;
   params.piece = c.piece;
