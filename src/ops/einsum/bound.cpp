@@ -30,12 +30,11 @@ struct Roundoff {
   bool is_complex = false;
 };
 
+/// Of a dtype that rounds.
 Roundoff roundoff_of(Dtype dtype) {
   const double stored = core::unit_roundoff(dtype);
-  const core::FloatFormat* const format = core::float_format(dtype);
-  const double least = format != nullptr ? double(format->least()) : 0;
-  return {core::is_small_float(dtype) ? core::unit_roundoff(Dtype::f32) : stored, stored, least,
-          core::components_of(dtype) == 2};
+  return {core::is_small_float(dtype) ? core::unit_roundoff(Dtype::f32) : stored, stored,
+          double(core::float_format(dtype)->least()), core::components_of(dtype) == 2};
 }
 
 /// What is collected on the way through the steps.
@@ -94,8 +93,8 @@ double underflow(const Contraction& problem, double grown, const Steps& steps, c
 
 std::vector<double> contraction_bound(const Contraction& problem, std::span<const std::byte* const> in) {
   const Dtype dtype = problem.out.dtype;
+  if (core::unit_roundoff(dtype) == 0) return std::vector<double>(problem.points(problem.out.axes));
   const Roundoff roundoff = roundoff_of(dtype);
-  if (roundoff.stored == 0) return std::vector<double>(problem.points(problem.out.axes));
   std::vector<double> bound;
   const bool empty = problem.points(problem.all_axes()) == 0;
   const Steps steps = empty ? Steps{} : steps_of(problem, roundoff);

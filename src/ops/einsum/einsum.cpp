@@ -9,7 +9,6 @@
 #include "ops/matmul/candidate.hpp"
 #include "planner/registry.hpp"
 
-
 namespace axisloom::ops {
 namespace {
 
@@ -22,11 +21,11 @@ constexpr Option activation{"activation", "NAME", "relu: negative results become
 constexpr Option out_dtype{"out-dtype", "DTYPE", "Dtype of the result, no narrower than that of the inputs"};
 constexpr Option options[] = {alpha, beta, activation, out_dtype};
 constexpr Option matmul_options[] = {{"transpose-a", "", "Exchange the last two axes of the first array"},
-                                       {"transpose-b", "", "Exchange the last two axes of the second array"},
-                                       alpha,
-                                       beta,
-                                       activation,
-                                       out_dtype};
+                                     {"transpose-b", "", "Exchange the last two axes of the second array"},
+                                     alpha,
+                                     beta,
+                                     activation,
+                                     out_dtype};
 
 i64 bytes_of(const Contraction& problem, const Term& term) {
   return core::checked_mul(size_of(term.dtype), problem.points(moving_axes(term)), "the number of bytes moved");

@@ -5,7 +5,6 @@
 #include "core/number.hpp"
 #include "ops/einsum/dense.hpp"
 
-
 namespace axisloom::ops {
 namespace {
 

@@ -105,7 +105,8 @@ core::BoundPattern bind_operands(const Operation& op, std::span<const View> oper
                 "do it in parts");
   std::vector<Dims> shapes;
   for (const View& operand : operands) shapes.push_back(operand.shape);
-  return core::bind(core::parse_einsum(pattern_of(op, operands), shapes), shapes, op.lengths, core::OneSided::left, core::Broadcast::yes);
+  return core::bind(core::parse_einsum(pattern_of(op, operands), shapes), shapes, op.lengths, core::OneSided::left,
+                    core::Broadcast::yes);
 }
 
 void check_factors(const Operation& op, Dtype out) {

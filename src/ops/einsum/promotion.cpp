@@ -10,8 +10,8 @@ namespace {
 
 using core::NumberKind;
 
-/// Whether a dtype has all values of another; of a float, one near each of an integer's, which takes twice as many bytes,
-/// up to those of f64.
+/// Whether a dtype has all values of another; of a float, one near each of an integer's, which takes twice as many
+/// bytes, up to those of f64.
 bool holds(Dtype dtype, Dtype other) {
   const NumberKind kind = core::kind_of(dtype), other_kind = core::kind_of(other);
   const size_t bytes = size_of(dtype), other_bytes = size_of(other);

@@ -25,8 +25,7 @@ bool live_together(const Lifetime& a, const Lifetime& b) {
 std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks) {
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
   std::vector<i64> begins(blocks.size());
   std::vector<size_t> placed;  // by where they begin
   for (const size_t block : order) {

@@ -26,28 +26,27 @@ Dtype partial_dtype(Dtype out) {
   return core::is_small_float(out) ? Dtype::f32 : out;
 }
 
+/// The arrays in the order of the views.
+template <class Problem>
+auto terms_of(Problem& problem) {
+  std::vector<decltype(&problem.out)> terms;
+  for (auto& operand : problem.operands) terms.push_back(&operand);
+  if (problem.addend) terms.push_back(&*problem.addend);
+  terms.push_back(&problem.out);
+  return terms;
+}
+
 /// Loops over the problem's axes, and its arrays in the order of the views.
 SlicedNest nest_of(const Contraction& problem) {
   SlicedNest nest;
   nest.extents = problem.extents;
   for (size_t d = 0; d < problem.extents.size(); ++d) nest.reduced.push_back(!has(problem.out.axes, int(d)));
-  const auto add = [&](const Term& term, bool result) {
-    nest.arrays.push_back({i64(size_of(term.dtype)), term.strides, 1, result});
-  };
-  for (const Term& operand : problem.operands) add(operand, false);
-  if (problem.addend) add(*problem.addend, true);
-  add(problem.out, true);
+  for (const Term* term : terms_of(problem)) {
+    const bool result = nest.arrays.size() >= problem.operands.size();
+    nest.arrays.push_back({i64(size_of(term->dtype)), term->strides, 1, result});
+  }
   nest.partial_bytes = size_of(partial_dtype(problem.out.dtype));
   return nest;
-}
-
-/// The arrays in the order of the views.
-std::vector<Term*> terms_of(Contraction& problem) {
-  std::vector<Term*> terms;
-  for (Term& operand : problem.operands) terms.push_back(&operand);
-  if (problem.addend) terms.push_back(&*problem.addend);
-  terms.push_back(&problem.out);
-  return terms;
 }
 
 /// The problem within a box. Axes of which it leaves a single step are no axes of the part.
@@ -130,8 +129,8 @@ class Slicer {
   /// The bytes of every array that a part needs, from which the terms' offsets count henceforth.
   std::vector<Slice::Range> ranges_of(Contraction& part, const Box& box) const {
     std::vector<Slice::Range> ranges;
-    Contraction origin = whole_;
-    const std::vector<Term*> terms = terms_of(part), origins = terms_of(origin);
+    const auto terms = terms_of(part);
+    const auto origins = terms_of(whole_);
     for (int i = 0; i < int(terms.size()); ++i) {
       const SlicedArray& array = nest_.arrays[i];
       Bounds touched = bounds_in(nest_, box, array);

@@ -75,8 +75,8 @@ core::BoundPattern bind(const Operation& op, const View& in) {
 }
 
 void require_result(Reducer reducer, const core::BoundPattern& bound, const View& in) {
-  const bool empty = std::any_of(bound.removed.begin(), bound.removed.end(),
-                                 [&](int axis) { return bound.axes[axis].extent == 0; });
+  const bool empty =
+      std::any_of(bound.removed.begin(), bound.removed.end(), [&](int axis) { return bound.axes[axis].extent == 0; });
   if (empty && !has_identity(reducer))
     throw Error(Errc::usage,
                 "the " + std::string(name(reducer)) + " of no elements is not defined, " + to_string(in) +

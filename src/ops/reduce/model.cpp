@@ -55,7 +55,8 @@ double gpu_kernel_seconds(const ReduceProblem& problem, double read, bool in_par
   // 1.9, maxima of 1825622 x 7 halves 2.0, of 4052620 x 12 bytes 0.5 and 1.1.
   constexpr double cpu_element_seconds = 1.5e-9;
   if (!device.is_cpu()) return read + (in_parts ? part_seconds : 0);
-  const double loops = problem.elements() * cpu_element_seconds * model::vector_times(device) + items * cpu_item_seconds;
+  const double loops =
+      problem.elements() * cpu_element_seconds * model::vector_times(device) + items * cpu_item_seconds;
   return std::max(read, device.on_cores(loops)) + part_seconds;
 }
 

@@ -193,8 +193,7 @@ std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in
   const bool exact = core::unit_roundoff(recipe.out) == 0 || (chosen && !moduli);
   if (exact) return std::vector<double>(reduction.outputs());
   std::vector<double> bounds;
-  for_each_output(reduction, in,
-                  [&](const Elements& all, i64) { bounds.push_back(bound_of(recipe, all)); });
+  for_each_output(reduction, in, [&](const Elements& all, i64) { bounds.push_back(bound_of(recipe, all)); });
   return bounds;
 }
 

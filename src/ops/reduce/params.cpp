@@ -104,7 +104,8 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
   launch.geometry.local_bytes = group.local_bytes;
   define_recipe(problem.recipe, defines());
   const core::Nest outer = core::Nest(problem.reduced).first(problem.reduced.size() - 1);
-  write_walk(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params, defines());
+  write_walk(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params,
+             defines());
   params.outputs = problem.outputs();
   params.count = problem.count();
   params.run = problem.reduced.back().extent;

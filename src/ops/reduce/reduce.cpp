@@ -16,9 +16,8 @@ namespace {
 
 constexpr Argument arguments[] = {
     {"op", "sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero or norm"},
-    {
-        "pattern",
-        "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
+    {"pattern",
+     "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
 
 constexpr Option order_option = {"order", "ORDER",
                                  "order of additions: fast, or portable (the same bits on every device)"};
@@ -37,19 +36,17 @@ struct Shorthand {
 
 constexpr Shorthand shorthands[] = {
     {"sum", "Add elements up; integers become 64 bits wide.",
-              "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify", true},
+     "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify", true},
     {"prod", "Multiply elements; integers become 64 bits wide.",
-              "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy"},
-    {"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy",
-              true},
-    {"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy",
-              true},
+     "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy"},
+    {"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy", true},
+    {"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy", true},
     {"max", "Largest element; NaN if there is one.",
-              "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true},
+     "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true},
     {"argmin", "Index of the first smallest element, counted over the reduced axes in order.",
-              "axisloom argmin --axes -1 in.npy -o nearest.npy", true},
+     "axisloom argmin --axes -1 in.npy -o nearest.npy", true},
     {"argmax", "Index of the first largest element, counted over the reduced axes in order.",
-              "axisloom argmax --axes -1 in.npy -o labels.npy", true},
+     "axisloom argmax --axes -1 in.npy -o labels.npy", true},
     {"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
     {"all", "Whether no element is zero.", "axisloom all mask.npy"},
     {"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},

@@ -9,21 +9,7 @@
 
 namespace axisloom::ops {
 
-enum class Reducer {
-  sum,
-  prod,
-  mean,
-  min,
-  max,
-  argmin,
-  argmax,
-  any,
-  all,
-  count_nonzero,
-  norm_1,
-  norm_2,
-  norm_inf
-};
+enum class Reducer { sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm_1, norm_2, norm_inf };
 
 /// Name as in messages: "sum", "norm (ord 2)".
 std::string_view name(Reducer reducer) noexcept;

@@ -62,8 +62,8 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   const i64 elements = scalars_of(problem) / problem.parts_of_element(), sums = std::min<i64>(4, elements);
   Cut c{};
   c.team = team_of(count, elements, problem.outputs() > values.at("parts"), values);
-  const i64 wanted = std::min(ceil_div(values.at("parts"), problem.outputs()),
-                              ceil_div(count * problem.element_bytes(), least_bytes));
+  const i64 wanted =
+      std::min(ceil_div(values.at("parts"), problem.outputs()), ceil_div(count * problem.element_bytes(), least_bytes));
   const i64 parts = std::max(wanted, ceil_div(count, most_additions * c.team * sums));
   const i64 round = c.team * elements;
   c.piece = ceil_div(ceil_div(run, ceil_div(parts, runs)), round) * round;

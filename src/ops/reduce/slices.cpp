@@ -32,7 +32,7 @@ namespace {
 #include "ops/reduce/places.params.h"
 
 constexpr size_t input = 0, output = 1;  // among the nest's arrays, as among the views
-constexpr i64 gpu_items = 256;                // of a group that folds, or numbers places
+constexpr i64 gpu_items = 256;           // of a group that folds, or numbers places
 
 /// Loops over the kept axes, then the reduced ones.
 SlicedNest nest_of(const Reduction& reduction) {
@@ -232,13 +232,11 @@ class Slicer {
   void add_gathered(const Box& box) {
     const Gathered layout = gathered(box);
     const std::vector<i64>& dense = layout.strides;
-    const Bytes from =
-        bytes_of(whole_.recipe.in, {scratch_array, 0, layout.elements * element_}, core::host_alignment);
+    const Bytes from = bytes_of(whole_.recipe.in, {scratch_array, 0, layout.elements * element_}, core::host_alignment);
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, from.range.bytes);
     SlicedNest moves{{}, std::vector<bool>(box.size()), {nest_.arrays[input], nest_.arrays[input]}, 0};
     moves.arrays[1].strides = dense;
-    for (size_t loop = 0; loop < box.size(); ++loop)
-      moves.extents.push_back(dense[loop] == 0 ? 1 : box[loop].extent);
+    for (size_t loop = 0; loop < box.size(); ++loop) moves.extents.push_back(dense[loop] == 0 ? 1 : box[loop].extent);
     for (const Block& block : cut(moves, limit_)) add_move(box, block.box, dense, from.range);
 
     Reduction part = part_of(whole_, box);
@@ -301,7 +299,8 @@ class Slicer {
     const bool narrow = fits_32_bits(scalars) && options_.index != IndexWidth::bits64 &&
                         from.range.bytes <= std::numeric_limits<i32>::max();
     const i64 items = device_.info().kind == Kind::cpu ? 1 : gpu_items;
-    add_slice(from, to, plan_of(from, to, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items)));
+    add_slice(from, to,
+              plan_of(from, to, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items)));
   }
 
   std::shared_ptr<PlanImpl> plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
