@@ -119,15 +119,13 @@ LoweredProduct lower_product(const Contraction& problem, const ProductStep& step
     std::swap(rows, columns);
     for (Loops* loops : {&rows, &columns, &batch, &summed}) swap_sides(*loops);
   }
-  const Loop n = take_columns(columns), m = take_longest(rows), k = summed.empty() ? Loop{} : summed[0];
+  Product& product = lowered.product;
+  product.m = take_longest(rows);
+  product.n = take_columns(columns);
+  if (!summed.empty()) product.k = summed[0];
   for (const Loops* rest : {&rows, &columns}) batch.insert(batch.end(), rest->begin(), rest->end());
   core::merge(batch);
   core::order_by_output(batch);
-
-  Product& product = lowered.product;
-  product.m = m;
-  product.n = n;
-  product.k = k;
   product.batch = std::move(batch);
   product.a = start_of(lowered.swapped ? step.right : step.left);
   product.b = start_of(lowered.swapped ? step.left : step.right);
