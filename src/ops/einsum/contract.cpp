@@ -8,7 +8,6 @@
 #include "ops/einsum/path.hpp"
 #include "ops/einsum/schedule.hpp"
 #include "ops/matmul/params.hpp"
-#include "ops/reduce/reducer.hpp"
 #include "planner/choose.hpp"
 #include "planner/registry.hpp"
 
@@ -31,6 +30,12 @@ struct Array {
 
 bool is_integer(Dtype dtype) {
   return core::float_format(dtype) == nullptr;
+}
+
+/// The dtype of a sum as reduce gives it.
+Dtype sum_dtype(Dtype dtype) {
+  if (!is_integer(dtype)) return dtype;
+  return core::kind_of(dtype) == core::NumberKind::unsigned_integer ? Dtype::u64 : Dtype::i64;
 }
 
 /// The dtype of results between the steps: that of the output, but sums of f32 are not rounded to 16 bits before the
@@ -209,7 +214,7 @@ class Contractor {
     const bool is_any = work_ == Dtype::boolean;
     const bool direct = given.term.dtype == work_ || (is_integer(given.term.dtype) && is_integer(work_));
     const Array array = direct ? given : converted(given, work_);
-    const Dtype wide = is_any ? Dtype::boolean : result_dtype(Reducer::sum, array.term.dtype);
+    const Dtype wide = is_any ? Dtype::boolean : sum_dtype(array.term.dtype);
     const bool fits = into && size_of(wide) == size_of(work_);
     Array result = fits ? *into : new_array(wide, order_of(array.term, kept));
     result.term.dtype = wide;

@@ -36,7 +36,6 @@ class Schedule {
   void finish(PlanImpl& plan) const;
 
   const PlanImpl& last() const { return *steps_.back().part; }
-  bool empty() const { return steps_.empty(); }
 
  private:
   struct Step {

@@ -44,7 +44,7 @@ double own_line_seconds(const ReduceProblem& problem, i64 stride, const DeviceMo
 }
 
 double shared_seconds(double seconds, i64 tasks, const DeviceModel& device) {
-  return seconds * std::max(1.0, device.units() / std::max<i64>(1, tasks));
+  return seconds * std::max(1.0, device.units() / tasks);
 }
 
 double gpu_kernel_seconds(const ReduceProblem& problem, double read, bool in_parts, double items,

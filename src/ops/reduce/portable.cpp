@@ -30,8 +30,7 @@ Launches launch_portable(const ReduceProblem& problem, const Configuration& valu
   ReduceParams& params = main.params;
   params.piece = std::min(piece, params.run);
   params.pieces = ceil_div(params.run, params.piece);
-  if (params.run < piece)
-    params.part_pieces = std::max<i64>(1, std::min(piece / params.run, most_additions / ceil_div(params.run, items)));
+  params.part_pieces = std::max<i64>(1, std::min(piece / params.run, most_additions / ceil_div(params.run, items)));
   params.parts = ceil_div(params.pieces * params.runs, params.part_pieces);
   params.tasks = params.outputs * params.parts;
   main.defines().set("TEAM", items).set("IN_FLIGHT", values.at("in_flight"));

@@ -10,6 +10,7 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace axisloom::ops {
 namespace {
@@ -34,23 +35,25 @@ struct Shorthand {
   std::span<const Option> options = shorthand_options;
 };
 
-constexpr Shorthand shorthands[] = {
-    {"sum", "Add elements up; integers become 64 bits wide.",
-     "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify", true},
-    {"prod", "Multiply elements; integers become 64 bits wide.",
-     "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy"},
-    {"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy", true},
-    {"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy", true},
-    {"max", "Largest element; NaN if there is one.",
-     "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true},
-    {"argmin", "Index of the first smallest element, counted over the reduced axes in order.",
-     "axisloom argmin --axes -1 in.npy -o nearest.npy", true},
-    {"argmax", "Index of the first largest element, counted over the reduced axes in order.",
-     "axisloom argmax --axes -1 in.npy -o labels.npy", true},
-    {"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
-    {"all", "Whether no element is zero.", "axisloom all mask.npy"},
-    {"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},
-    {"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
+constexpr std::array shorthands = {
+    Shorthand{"sum", "Add elements up; integers become 64 bits wide.",
+              "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify", true},
+    Shorthand{"prod", "Multiply elements; integers become 64 bits wide.",
+              "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy"},
+    Shorthand{"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy",
+              true},
+    Shorthand{"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy",
+              true},
+    Shorthand{"max", "Largest element; NaN if there is one.",
+              "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true},
+    Shorthand{"argmin", "Index of the first smallest element, counted over the reduced axes in order.",
+              "axisloom argmin --axes -1 in.npy -o nearest.npy", true},
+    Shorthand{"argmax", "Index of the first largest element, counted over the reduced axes in order.",
+              "axisloom argmax --axes -1 in.npy -o labels.npy", true},
+    Shorthand{"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
+    Shorthand{"all", "Whether no element is zero.", "axisloom all mask.npy"},
+    Shorthand{"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},
+    Shorthand{"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
 };
 
 View result(const Operation& op, std::span<const View> inputs) {

@@ -84,7 +84,7 @@ Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, co
   params.tasks = params.outputs * c.parts;
   const bool wide =
       scalars > 1 && proven_alignment(problem, problem.loops().size() - 1) >= scalars * problem.scalar_bytes();
-  main.launch.kernel.resident = std::max<i64>(1, resident_items / items);
+  main.launch.kernel.resident = resident_items / items;
   main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide);
   return main.with_parts(ceil_div(params.tasks, items / c.team), split, params.outputs);

@@ -73,10 +73,10 @@ Cut cut(const ReduceProblem& problem, i64 bytes) {
   const i64 most_elements = most_additions * lanes_of(problem) * few_chains;
   const i64 piece = std::min(bytes / problem.element_bytes(), most_elements);
   const i64 run = problem.reduced.back().extent;
-  const i64 pieces = std::max<i64>(1, ceil_div(run, piece));
-  const i64 all = pieces * std::max<i64>(1, problem.count() / std::max<i64>(1, run));
+  const i64 pieces = ceil_div(run, piece);
+  const i64 all = pieces * (problem.count() / run);
   const i64 wanted = std::min(ceil_div(problem.count(), piece), std::max<i64>(1, most_parts / problem.outputs()));
-  const i64 parts = std::clamp<i64>(std::max(wanted, ceil_div(all, most_pieces)), 1, all);
+  const i64 parts = std::min(std::max(wanted, ceil_div(all, most_pieces)), all);
   const i64 per_part = ceil_div(all, parts);
   return {piece, pieces, ceil_div(all, per_part), per_part};
 }
@@ -102,7 +102,7 @@ Launches launch_rows_cpu(const ReduceProblem& problem, const Cut& c, Split split
   params.parts = c.parts;
   params.part_pieces = c.per_part;
   params.tasks = params.outputs * c.parts;
-  params.per_group = std::max<i64>(1, c.piece / std::max<i64>(1, params.count / c.parts));
+  params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
   const auto [chains, ranges] = width(problem, values.at("ranges"));
   main.defines().set("CHAINS", chains).set("RANGES", ranges).set("CONTIGUOUS", is_contiguous(problem));
   main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
