@@ -90,6 +90,14 @@ TEST(EinsumPath, OfManyOperandsMultipliesEachOnce) {
   EXPECT_LE(path_operations(problem, path), 19 * 2 * 64.0);
 }
 
+/// The axes of the output and of the operands that are not in a set.
+AxisSet axes_left(const Contraction& problem, const std::vector<bool>& in_set) {
+  AxisSet left = problem.out.axes;
+  for (std::size_t i = 0; i < problem.operands.size(); ++i)
+    if (!in_set[i]) left |= problem.operands[i].axes;
+  return left;
+}
+
 /// The pair that shrinks the arrays most, found by looking at all of them at every step.
 std::vector<PathStep> slow_greedy_path(const Contraction& problem) {
   struct Open {

@@ -30,12 +30,11 @@ struct Roundoff {
   bool is_complex = false;
 };
 
+/// Of a dtype that rounds.
 Roundoff roundoff_of(Dtype dtype) {
   const double stored = core::unit_roundoff(dtype);
-  const core::FloatFormat* const format = core::float_format(dtype);
-  const double least = format != nullptr ? double(format->least()) : 0;
-  return {core::is_small_float(dtype) ? core::unit_roundoff(Dtype::f32) : stored, stored, least,
-          core::components_of(dtype) == 2};
+  return {core::is_small_float(dtype) ? core::unit_roundoff(Dtype::f32) : stored, stored,
+          double(core::float_format(dtype)->least()), core::components_of(dtype) == 2};
 }
 
 /// What is collected on the way through the steps.
@@ -51,28 +50,18 @@ struct Steps {
 
 Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
   Steps steps;
-  std::vector<AxisSet> axes;
-  std::vector<std::vector<bool>> members;
-  for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-    std::vector<bool> alone(problem.operands.size());
-    alone[i] = true;
-    const Term& operand = problem.operands[i];
-    const AxisSet kept = operand.axes & axes_left(problem, alone);
-    const auto n = double(problem.points(operand.axes & ~kept));
+  const std::vector<PathStep> path = contraction_path(problem);
+  const std::vector<AxisSet> axes = axes_on_path(problem, path);
+  size_t result = 0;
+  for (const Term& operand : problem.operands) {
+    const AxisSet kept = axes[result++];
+    const double n = problem.points(operand.axes & ~kept);
     if (operand.dtype != problem.out.dtype) steps.add(roundoff.stored, roundoff);
     if (kept != operand.axes) steps.add((std::ceil(std::log2(n)) + 40) * roundoff.sums, roundoff);
-    axes.push_back(kept);
-    members.push_back(std::move(alone));
   }
-  for (const PathStep& step : contraction_path(problem)) {
-    const auto left = static_cast<std::size_t>(step.left), right = static_cast<std::size_t>(step.right);
-    std::vector<bool> both = members[left];
-    for (std::size_t i = 0; i < both.size(); ++i) both[i] = both[i] || members[right][i];
-    const AxisSet all = axes[left] | axes[right], kept = all & axes_left(problem, both);
-    const auto k = double(problem.points(all & ~kept));
+  for (const PathStep& step : path) {
+    const double k = problem.points((axes[step.left] | axes[step.right]) & ~axes[result++]);
     steps.add((roundoff.is_complex ? 8 : 2) * k * roundoff.sums, roundoff);
-    axes.push_back(kept);
-    members.push_back(std::move(both));
   }
   return steps;
 }
@@ -84,23 +73,13 @@ double magnitude_at(Dtype dtype, const std::byte* element) {
   return sum;
 }
 
-std::vector<Dense<double>> magnitudes(const Contraction& problem, std::span<const std::byte* const> in) {
-  std::vector<Dense<double>> operands;
-  for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-    const Term& term = problem.operands[i];
-    operands.push_back(
-        dense<double>(problem, term, in[i], [&](const std::byte* at) { return magnitude_at(term.dtype, at); }));
-  }
-  return operands;
-}
-
 /// No number between two steps is larger than this.
-double largest_between_steps(const Contraction& problem, const std::vector<Dense<double>>& operands) {
+double largest_between_steps(const Contraction& problem, const Operands<double>& operands) {
   double largest = 1;
-  for (const Dense<double>& operand : operands)
-    for (const double value : operand.values) largest = std::max(largest, value);
-  double grown = double(problem.points(problem.all_axes() & ~problem.out.axes));
-  for (std::size_t i = 0; i + 1 < operands.size(); ++i) grown *= largest;
+  for (const std::vector<double>& values : operands.values)
+    for (const double value : values) largest = std::max(largest, value);
+  double grown = problem.points(problem.all_axes() & ~problem.out.axes);
+  for (size_t i = 1; i < operands.values.size(); ++i) grown *= largest;
   return grown;
 }
 
@@ -114,18 +93,18 @@ double underflow(const Contraction& problem, double grown, const Steps& steps, c
 
 std::vector<double> contraction_bound(const Contraction& problem, std::span<const std::byte* const> in) {
   const Dtype dtype = problem.out.dtype;
+  if (core::unit_roundoff(dtype) == 0) return std::vector<double>(problem.points(problem.out.axes));
   const Roundoff roundoff = roundoff_of(dtype);
-  if (roundoff.stored == 0) return std::vector<double>(static_cast<std::size_t>(problem.points(problem.out.axes)), 0.0);
   std::vector<double> bound;
   const bool empty = problem.points(problem.all_axes()) == 0;
   const Steps steps = empty ? Steps{} : steps_of(problem, roundoff);
-  const std::vector<Dense<double>> operands = magnitudes(problem, in);
+  const Operands<double> operands = operands_of<double>(problem, in, magnitude_at);
   const double relative = std::expm1(steps.growth), grown = largest_between_steps(problem, operands);
   const double least = underflow(problem, grown, steps, roundoff);
   // An infinity between two steps may meet another one, or a zero.
   const bool may_overflow = steps.stored > 1 && grown > core::float_format(dtype)->largest();
   const bool scaled = problem.alpha != 1 || problem.addend;
-  const auto size = i64(size_of(dtype));
+  const i64 size = size_of(dtype);
   for_each_sum(problem, operands, [&](double sum, i64, i64 addend) {
     // See OpEntry::bound: the order of products decides.
     if (!std::isfinite(sum) || may_overflow) return bound.push_back(HUGE_VAL);

@@ -1,7 +1,6 @@
 // Follows the path of a contraction and has each step planned by the operation that does it.
 #include "ops/einsum/contract.hpp"
 
-#include "core/checked.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "ops/einsum/lowering.hpp"
@@ -14,7 +13,6 @@
 
 #include <axisloom/error.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
@@ -31,14 +29,13 @@ struct Array {
 };
 
 bool is_integer(Dtype dtype) {
-  return core::kind_of(dtype) == core::NumberKind::unsigned_integer ||
-         core::kind_of(dtype) == core::NumberKind::signed_integer || dtype == Dtype::boolean;
+  return core::float_format(dtype) == nullptr;
 }
 
 /// The dtype of a sum as reduce gives it.
 Dtype sum_dtype(Dtype dtype) {
-  if (dtype == Dtype::boolean || core::kind_of(dtype) == core::NumberKind::signed_integer) return Dtype::i64;
-  return core::kind_of(dtype) == core::NumberKind::unsigned_integer ? Dtype::u64 : dtype;
+  if (!is_integer(dtype)) return dtype;
+  return core::kind_of(dtype) == core::NumberKind::unsigned_integer ? Dtype::u64 : Dtype::i64;
 }
 
 /// The dtype of results between the steps: that of the output, but sums of f32 are not rounded to 16 bits before the
@@ -56,7 +53,7 @@ bool multiplies_into(Dtype in, Dtype out) {
 
 std::string count_text(double operations) {
   constexpr const char* units[] = {"", "k", "M", "G", "T", "P"};
-  std::size_t unit = 0;
+  size_t unit = 0;
   for (; operations >= 1000 && unit + 1 < std::size(units); ++unit) operations /= 1000;
   char text[32];
   std::snprintf(text, sizeof text, "%.3g %sFLOP", operations, units[unit]);
@@ -67,9 +64,10 @@ class Contractor {
  public:
   Contractor(const Contraction& problem, PlanImpl& plan, const PlanOptions& options)
       : problem_(problem), plan_(plan), options_(options), work_(work_dtype(problem)) {
-    for (std::size_t i = 0; i < problem.operands.size(); ++i)
-      arrays_.push_back({problem.operands[i], {.view = int(i)}});
-    target_ = {problem.out, {.view = int(plan.views.size()) - 1}};
+    int view = 0;
+    for (const Term& operand : problem.operands) arrays_.push_back({operand, {.view = view++}});
+    if (problem.addend) addend_ = {*problem.addend, {.view = view++}};
+    target_ = {problem.out, {.view = view}};
     // Copies, sums and conversions are not what a forced candidate is meant for.
     helpers_.checked = options.checked;
     if (options.index == IndexWidth::bits64) helpers_.index = IndexWidth::bits64;
@@ -79,10 +77,8 @@ class Contractor {
     if (problem_.points(problem_.out.axes) == 0) return;
     if (problem_.points(problem_.all_axes()) == 0)
       add_nothing();
-    else if (arrays_.size() == 1)
-      finish(arrays_.front(), kept_of(0));
     else
-      multiply_all();
+      follow(contraction_path(problem_));
     schedule_.finish(plan_);
     require_forced();
     if (plan_.report.candidate == "none") plan_.report.candidate = schedule_.last().report.candidate;
@@ -100,52 +96,48 @@ class Contractor {
   bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu || work_ != problem_.out.dtype; }
 
   Array new_array(Dtype dtype, const std::vector<int>& order) {
-    Array array{{.dtype = dtype, .strides = std::vector<i64>(problem_.extents.size())}, {workspace_view, -1}};
-    i64 stride = 1;
-    for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
-      array.term.axes |= AxisSet{1} << *axis;
-      array.term.strides[*axis] = stride;
-      stride = core::checked_mul(stride, problem_.extent(*axis), "the size of an array between the steps of an einsum");
-    }
-    const auto element = i64(size_of(dtype));
-    if (stride > max_bytes / element)
+    const Term term = dense_term(problem_, dtype, order);
+    const i64 elements = problem_.points(term.axes), element = size_of(dtype);
+    if (elements > max_bytes / element)
       throw Error(Errc::unsupported,
                   "an array between the steps of an einsum has more than " + std::to_string(max_bytes) + " bytes",
                   "do it in parts");
-    array.source.block = schedule_.block(stride * element);
-    return array;
+    return {term, schedule_.block(elements * element)};
   }
 
   std::vector<int> order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
 
-  void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text) {
+  std::string names_of(const Array& array) const { return ops::names_of(problem_, array.term.axes); }
+
+  /// `arrays`: one per view of `part`.
+  void add(std::shared_ptr<PlanImpl> part, const std::vector<Array>& arrays, std::string text) {
+    std::vector<Source> sources;
+    for (const Array& array : arrays) sources.push_back(array.source);
     schedule_.add(std::move(part), std::move(sources), std::move(text));
   }
 
-  /// Views of two arrays with as few axes as walk them; `kept` are walked in both, `reduced` in the input alone.
-  std::pair<View, View> views_of(const Term& in, const Term& out, const core::Loops& kept,
-                                 const core::Loops& reduced) const {
-    View from{.dtype = in.dtype, .shape = {}, .strides = {}, .offset = in.offset, .align = in.align};
-    View to{.dtype = out.dtype, .shape = {}, .strides = {}, .offset = out.offset, .align = out.align};
-    for (const core::Loop& loop : kept) {
-      from.shape.push_back(loop.extent);
-      from.strides.push_back(loop.in);
-      to.shape.push_back(loop.extent);
-      to.strides.push_back(loop.out);
+  /// An array on which a part is done, as a view with as few axes as walk it.
+  static View view_of(const Term& term, const core::Loops& loops, core::Operand operand) {
+    View view{.dtype = term.dtype, .shape = {}, .strides = {}, .offset = term.offset, .align = term.align};
+    for (const core::Loop& loop : loops) {
+      view.shape.push_back(loop.extent);
+      view.strides.push_back(loop.*operand);
     }
-    for (const core::Loop& loop : reduced) {
-      from.shape.push_back(loop.extent);
-      from.strides.push_back(loop.in);
-    }
-    return {from, to};
+    return view;
+  }
+
+  /// An operation on one array. `walked`: its axes, those of the result first.
+  void add_operation(const Operation& op, const Array& from, const Array& to, const core::Loops& kept,
+                     const core::Loops& walked, const std::string& text, const std::string& cost) {
+    const std::array views = {view_of(from.term, walked, &core::Loop::in), view_of(to.term, kept, &core::Loop::out)};
+    auto part = entry(op.name).plan(op, views, plan_.device, helpers_);
+    const std::string variant = part->report.candidate;
+    add(std::move(part), {from, to}, text + variant + cost);
   }
 
   void move(const Array& from, const Array& to) {
-    const auto [in, out] = views_of(from.term, to.term, loops_over(problem_, to.term.axes, from.term, to.term), {});
-    const std::array views = {in, out};
-    auto part = entry("copy").plan(copy(), views, plan_.device, helpers_);
-    const std::string how = part->report.candidate;
-    add(std::move(part), {from.source, to.source}, "copy " + names_of(problem_, to.term.axes) + "  rearrange/" + how);
+    const core::Loops loops = loops_over(problem_, to.term.axes, from.term, to.term);
+    add_operation(copy(), from, to, loops, loops, "copy " + names_of(to) + "  rearrange/", "");
   }
 
   Array copied(const Array& array, const std::vector<int>& order) {
@@ -162,9 +154,7 @@ class Contractor {
 
   /// The axis with the smallest steps; -1: there is none.
   static int fastest_axis(const Term& term) {
-    AxisSet moving = 0;
-    for (const int axis : axes_of(term.axes))
-      if (term.strides[axis] != 0) moving |= AxisSet{1} << axis;
+    const AxisSet moving = moving_axes(term);
     return moving == 0 ? -1 : result_order(term, term, moving).back();
   }
 
@@ -181,30 +171,32 @@ class Contractor {
     const Array other = factor ? ordered(*factor, to.term) : from;
     const Term* const addend = addend_if(last);
     Map map;
-    map.from = from.term.dtype;
-    map.to = to.term.dtype;
     map.multiplies = factor != nullptr;
-    map.adds = addend != nullptr;
-    map.loops = loops_over(problem_, to.term.axes, from.term, to.term, &other.term, addend);
-    map.in_offset = from.term.offset;
-    map.other_offset = other.term.offset;
-    map.out_offset = to.term.offset;
-    if (addend) map.addend_offset = addend->offset;
-    if (last) map.alpha = problem_.alpha, map.beta = problem_.beta, map.relu = problem_.relu;
-    std::vector<Source> sources{from.source};
-    if (factor) sources.push_back(other.source);
-    if (addend) sources.push_back(addend_source());
-    sources.push_back(to.source);
-    add(plan_map(map, plan_.device, helpers_), std::move(sources), map_text(from, factor, to));
+    map.in = from.term.dtype;
+    map.out = to.term.dtype;
+    map.batch = loops_over(problem_, to.term.axes, from.term, to.term, &other.term, addend);
+    map.a = start_of(from.term);
+    map.b = start_of(other.term);
+    map.c = start_of(to.term);
+    if (addend) map.d = start_of(*addend);
+    if (last) set_epilogue(map);
+    std::vector<Array> arrays{from};
+    if (factor) arrays.push_back(other);
+    if (addend) arrays.push_back(addend_);
+    arrays.push_back(to);
+    add(plan_map(map, plan_.device, helpers_), arrays, map_text(from, factor, to));
   }
 
   std::string map_text(const Array& from, const Array* factor, const Array& to) const {
-    const std::string names = names_of(problem_, to.term.axes);
-    if (factor)
-      return "multiply " + names_of(problem_, from.term.axes) + ", " + names_of(problem_, factor->term.axes) + " -> " +
-             names;
-    return (from.term.dtype == to.term.dtype && scales() ? "scale " : "convert ") + names + " to " +
+    if (factor) return "multiply " + names_of(from) + ", " + names_of(*factor) + " -> " + names_of(to);
+    return (from.term.dtype == to.term.dtype && scales() ? "scale " : "convert ") + names_of(to) + " to " +
            std::string(name(to.term.dtype));
+  }
+
+  void set_epilogue(Product& product) const {
+    product.alpha = problem_.alpha;
+    product.beta = problem_.beta;
+    product.relu = problem_.relu;
   }
 
   Array converted(const Array& array, Dtype dtype) {
@@ -214,8 +206,7 @@ class Contractor {
     return to;
   }
 
-  const Term* addend_if(bool last) const { return last && problem_.addend ? &*problem_.addend : nullptr; }
-  Source addend_source() const { return {.view = int(plan_.views.size()) - 2}; }
+  const Term* addend_if(bool last) const { return last && problem_.addend ? &addend_.term : nullptr; }
 
   /// The array summed over all axes but `kept`, in the work dtype. Sums of integers are 64 bits wide: their low part is
   /// the sum that wraps round.
@@ -234,31 +225,22 @@ class Contractor {
   }
 
   void narrow(Term& term, Dtype wide) const {
-    const auto times = i64(size_of(wide) / size_of(work_));
+    const i64 times = size_of(wide) / size_of(work_);
     term.dtype = work_;
     for (i64& stride : term.strides) stride *= times;
   }
 
   void reduce(const Array& from, const Array& to, const std::string& how) {
     const core::Loops kept = loops_over(problem_, to.term.axes, from.term, to.term);
-    const core::Loops reduced = loops_over(problem_, from.term.axes & ~to.term.axes, from.term, to.term);
-    std::string left, right;
-    for (std::size_t i = 0; i < kept.size(); ++i) right += " k" + std::to_string(i);
-    for (std::size_t i = 0; i < reduced.size(); ++i) left += " r" + std::to_string(i);
-    const auto [in, out] = views_of(from.term, to.term, kept, reduced);
-    const std::array views = {in, out};
-    auto part = entry("reduce").plan({"reduce", {how, right + left + " ->" + right}}, views, plan_.device, helpers_);
-    const std::string variant = part->report.candidate;
-    add(std::move(part), {from.source, to.source},
-        how + " " + names_of(problem_, from.term.axes) + " -> " + names_of(problem_, to.term.axes) + "  reduce/" +
-            variant + "  " + count_text(double(problem_.points(from.term.axes))));
-  }
-
-  /// Axes that operand i has alone, and the output has not, are summed before anything else.
-  AxisSet kept_of(std::size_t i) const {
-    std::vector<bool> alone(arrays_.size());
-    alone[i] = true;
-    return problem_.operands[i].axes & axes_left(problem_, alone);
+    core::Loops walked = kept;
+    std::string pattern = "...";
+    for (const core::Loop& loop : loops_over(problem_, from.term.axes & ~to.term.axes, from.term, to.term)) {
+      walked.push_back(loop);
+      pattern += " r" + std::to_string(walked.size());
+    }
+    add_operation({"reduce", {how, pattern + " -> ..."}}, from, to, kept, walked,
+                  how + " " + names_of(from) + " -> " + names_of(to) + "  reduce/",
+                  "  " + count_text(problem_.points(from.term.axes)));
   }
 
   /// The result from one array, the axes that are not kept being summed.
@@ -276,20 +258,14 @@ class Contractor {
       move(whole, target_);
   }
 
-  void multiply_all() {
-    for (std::size_t i = 0; i < problem_.operands.size(); ++i)
-      if (const AxisSet kept = kept_of(i); kept != arrays_[i].term.axes) arrays_[i] = summed(arrays_[i], kept);
-    std::vector<std::vector<bool>> members(arrays_.size(), std::vector<bool>(arrays_.size()));
-    for (std::size_t i = 0; i < arrays_.size(); ++i) members[i][i] = true;
-    const std::vector<PathStep> path = contraction_path(problem_);
-    for (std::size_t s = 0; s < path.size(); ++s) {
-      const auto left = static_cast<std::size_t>(path[s].left), right = static_cast<std::size_t>(path[s].right);
-      std::vector<bool> both = members[left];
-      for (std::size_t i = 0; i < both.size(); ++i) both[i] = both[i] || members[right][i];
-      const AxisSet axes = (arrays_[left].term.axes | arrays_[right].term.axes) & axes_left(problem_, both);
-      arrays_.push_back(multiply(arrays_[left], arrays_[right], axes, s + 1 == path.size()));
-      members.push_back(std::move(both));
-    }
+  /// Axes that an operand has alone, and the output has not, are summed before anything else.
+  void follow(const std::vector<PathStep>& path) {
+    const std::vector<AxisSet> kept = axes_on_path(problem_, path);
+    if (arrays_.size() == 1) return finish(arrays_.front(), kept.front());
+    for (size_t i = 0; i < arrays_.size(); ++i)
+      if (kept[i] != arrays_[i].term.axes) arrays_[i] = summed(arrays_[i], kept[i]);
+    for (const PathStep& step : path)
+      arrays_.push_back(multiply(arrays_[step.left], arrays_[step.right], kept[arrays_.size()], step == path.back()));
   }
 
   /// Whether a step is inner products of columns, whose kernels would read memory out of order: the products as an
@@ -331,42 +307,30 @@ class Contractor {
 
   void add_product(const Array& left, const Array& right, const Array& result, bool last) {
     LoweredProduct lowered = lower_product(problem_, {left.term, right.term, result.term, addend_if(last)});
-    if (last) {
-      lowered.product.alpha = problem_.alpha;
-      lowered.product.beta = problem_.beta;
-      lowered.product.relu = problem_.relu;
-    }
+    if (last) set_epilogue(lowered.product);
     const Array &a = lowered.swapped ? right : left, &b = lowered.swapped ? left : right;
     const double operations =
         arithmetic_of(left.term.dtype).operations() * double(problem_.points(left.term.axes | right.term.axes));
-    const std::string text = names_of(problem_, left.term.axes) + ", " + names_of(problem_, right.term.axes) + " -> " +
-                             names_of(problem_, result.term.axes);
-    add_product_step(lowered.product, a, b, result, text, operations, last);
+    add_product_step(lowered.product, a, b, result, names_of(left) + ", " + names_of(right), operations, last);
   }
 
-  void add_product_step(Product& product, const Array& a, const Array& b, const Array& c, const std::string& text,
+  void add_product_step(Product& product, const Array& a, const Array& b, const Array& c, const std::string& factors,
                         double operations, bool last) {
     product.in = a.term.dtype;
     product.out = c.term.dtype;
-    std::vector<Source> sources{a.source, b.source};
-    std::vector<View> views{view_of(a.term), view_of(b.term)};
-    if (product.d) {
-      sources.push_back(addend_source());
-      views.push_back(view_of(*problem_.addend));
+    std::vector<Array> arrays{a, b};
+    if (product.d) arrays.push_back(addend_);
+    arrays.push_back(c);
+    std::vector<View> views;
+    // A product knows its arrays by strides of its own: what is left for the view is the buffer.
+    for (const Array& array : arrays) {
+      views.push_back(View::contiguous(array.term.dtype, {0}));
+      views.back().align = array.term.align;
     }
-    sources.push_back(c.source);
-    views.push_back(view_of(c.term));
     auto part = plan_product(product, std::move(views), plan_.device, last ? options_ : helpers_);
     report_product(part->report);
-    add(std::move(part), std::move(sources),
-        text + "  matmul/" + plan_.report.candidate + "  " + count_text(operations));
-  }
-
-  /// A product knows its arrays by strides of its own: what is left for the view is the buffer.
-  static View view_of(const Term& term) {
-    View view = View::contiguous(term.dtype, {0});
-    view.align = term.align;
-    return view;
+    add(std::move(part), arrays,
+        factors + " -> " + names_of(c) + "  matmul/" + plan_.report.candidate + "  " + count_text(operations));
   }
 
   /// What is decided about the last product stands for the plan: it is the one that writes the result.
@@ -382,17 +346,15 @@ class Contractor {
   /// A sum over no elements: zeros, and what is added to them.
   void add_nothing() {
     Product product;
-    product.k = {.extent = 0};
-    product.alpha = problem_.alpha;
-    product.beta = problem_.beta;
-    product.relu = problem_.relu;
-    const Term nothing{.strides = std::vector<i64>(problem_.extents.size())};
+    product.k.extent = 0;
+    set_epilogue(product);
+    const Term nothing = dense_term(problem_, work_, {});
     product.batch = loops_over(problem_, target_.term.axes, nothing, target_.term, nullptr, addend_if(true));
-    product.c = {target_.term.offset, target_.term.align};
-    if (problem_.addend) product.d = {problem_.addend->offset, problem_.addend->align};
+    product.c = start_of(target_.term);
+    if (problem_.addend) product.d = start_of(addend_.term);
     Array none = arrays_.front();
     none.term.dtype = work_;  // nothing of it is read
-    add_product_step(product, none, none, target_, "nothing -> " + names_of(problem_, target_.term.axes), 0, true);
+    add_product_step(product, none, none, target_, "nothing", 0, true);
   }
 
   const Contraction& problem_;
@@ -401,7 +363,7 @@ class Contractor {
   PlanOptions helpers_;
   Dtype work_;
   std::vector<Array> arrays_;
-  Array target_;
+  Array addend_, target_;
   Schedule schedule_;
 };
 

@@ -9,100 +9,78 @@
 
 namespace axisloom::ops {
 
-/// An operand's values with the strides by which the loops find them.
-template <class T>
-struct Dense {
-  std::vector<T> values;
-  std::vector<i64> strides;  // by axis of the contraction
-};
+using Strides = std::vector<std::vector<i64>>;  // of several arrays, by axis of the contraction
 
-/// Calls visit(offset) with the element offset in a term of every point of `axes`, the last axis fastest.
+/// Calls visit() at every point of `axes`, the last one fastest, while `places` holds the arrays' offsets there.
 template <class Visit>
-void for_each_point(const Contraction& problem, const Term& term, const std::vector<int>& axes, const Visit& visit) {
-  for (const int axis : axes)
-    if (problem.extent(axis) == 0) return;  // strides of no elements may be any
-  const auto walk = [&](const auto& self, std::size_t depth, i64 offset) -> void {
-    if (depth == axes.size()) return visit(offset);
-    const int axis = axes[depth];
-    for (i64 i = 0; i < problem.extent(axis); ++i) self(self, depth + 1, offset + i * term.strides[axis]);
+void for_each_point(const Contraction& problem, std::span<const int> axes, const Strides& strides,
+                    std::vector<i64>& places, const Visit& visit) {
+  if (axes.empty()) return visit();
+  const int axis = axes.front();
+  const auto move = [&](i64 steps) {
+    for (size_t i = 0; i < places.size(); ++i) places[i] += steps * strides[i][axis];
   };
-  walk(walk, 0, term.offset);
+  for (i64 step = 0; step < problem.extent(axis); ++step, move(1))
+    for_each_point(problem, axes.subspan(1), strides, places, visit);
+  move(-problem.extent(axis));
 }
 
-/// The values of a term by `value_at(address)`.
-template <class T, class ValueAt>
-Dense<T> dense(const Contraction& problem, const Term& term, const std::byte* start, const ValueAt& value_at) {
-  Dense<T> copy{{}, std::vector<i64>(problem.extents.size())};
-  const std::vector<int> axes = axes_of(term.axes);
-  i64 stride = 1;
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    copy.strides[*axis] = stride;
-    stride *= problem.extent(*axis);
-  }
-  const auto size = i64(size_of(term.dtype));
-  for_each_point(problem, term, axes, [&](i64 offset) { copy.values.push_back(value_at(start + offset * size)); });
-  return copy;
-}
-
-/// One sum of products: over `axes`, beginning at the given places of the operands.
+/// The values of all operands, with the strides by which the loops find them.
 template <class T>
-class SumOfProducts {
- public:
-  SumOfProducts(const Contraction& problem, const std::vector<Dense<T>>& operands, std::vector<int> axes)
-      : problem_(problem), operands_(operands), axes_(std::move(axes)) {}
-
-  T at(const std::vector<i64>& places) const {
-    T sum{};
-    add(0, places, sum);
-    return sum;
-  }
-
- private:
-  void add(std::size_t depth, const std::vector<i64>& places, T& sum) const {
-    if (depth == axes_.size()) return add_product(places, sum);
-    const auto axis = static_cast<std::size_t>(axes_[depth]);
-    if (depth + 1 == axes_.size() && operands_.size() == 2) return add_row(axis, places, sum);
-    std::vector<i64> here = places;
-    for (i64 i = 0; i < problem_.extents[axis]; ++i) {
-      add(depth + 1, here, sum);
-      for (std::size_t o = 0; o < here.size(); ++o) here[o] += operands_[o].strides[axis];
-    }
-  }
-  void add_product(const std::vector<i64>& places, T& sum) const {
-    T product = value(0, places[0]);
-    for (std::size_t o = 1; o < operands_.size(); ++o) product = product * value(o, places[o]);
-    sum = sum + product;
-  }
-  void add_row(std::size_t axis, const std::vector<i64>& places, T& sum) const {
-    const i64 step_0 = operands_[0].strides[axis], step_1 = operands_[1].strides[axis];
-    for (i64 i = 0; i < problem_.extents[axis]; ++i)
-      sum = sum + value(0, places[0] + i * step_0) * value(1, places[1] + i * step_1);
-  }
-  const T& value(std::size_t operand, i64 place) const { return operands_[operand].values[place]; }
-
-  const Contraction& problem_;
-  const std::vector<Dense<T>>& operands_;
-  std::vector<int> axes_;
+struct Operands {
+  std::vector<std::vector<T>> values;
+  Strides strides;
 };
+
+/// Values are value_at(dtype, address); `in` are the starts of the buffers.
+template <class T, class ValueAt>
+Operands<T> operands_of(const Contraction& problem, std::span<const std::byte* const> in, const ValueAt& value_at) {
+  Operands<T> operands;
+  for (const Term& term : problem.operands) {
+    const std::byte* const start = in[operands.values.size()];
+    const std::vector<int> axes = axes_of(term.axes);
+    operands.strides.push_back(dense_term(problem, term.dtype, axes).strides);
+    std::vector<T>& values = operands.values.emplace_back();
+    if (problem.points(term.axes) == 0) continue;  // strides of no elements may be any
+    std::vector<i64> place{term.offset};
+    for_each_point(problem, axes, {term.strides}, place,
+                   [&] { values.push_back(value_at(term.dtype, start + place[0] * i64(size_of(term.dtype)))); });
+  }
+  return operands;
+}
 
 /// Calls visit(sum, offset in the output, offset in the addend) for every element of the output, in row-major order.
 template <class T, class Visit>
-void for_each_sum(const Contraction& problem, const std::vector<Dense<T>>& operands, const Visit& visit) {
-  const SumOfProducts<T> sums(problem, operands, axes_of(problem.all_axes() & ~problem.out.axes));
-  std::vector<i64> places(operands.size());
-  const auto walk = [&](const auto& self, std::size_t depth, i64 out, i64 addend) -> void {
-    if (depth == problem.out_order.size()) return visit(sums.at(places), out, addend);
-    const auto axis = static_cast<std::size_t>(problem.out_order[depth]);
-    const std::vector<i64> before = places;
-    for (i64 i = 0; i < problem.extents[axis]; ++i) {
-      self(self, depth + 1, out + i * problem.out.strides[axis],
-           problem.addend ? addend + i * problem.addend->strides[axis] : 0);
-      for (std::size_t o = 0; o < places.size(); ++o) places[o] += operands[o].strides[axis];
-    }
-    places = before;
-  };
-  if (problem.points(problem.out.axes) != 0)
-    walk(walk, 0, problem.out.offset, problem.addend ? problem.addend->offset : 0);
+void for_each_sum(const Contraction& problem, const Operands<T>& operands, const Visit& visit) {
+  if (problem.points(problem.out.axes) == 0) return;
+  const size_t count = operands.values.size();
+  std::vector<int> summed = axes_of(problem.all_axes() & ~problem.out.axes);
+  std::vector<i64> steps(count);  // along the last of these, whose sum is a plain loop
+  i64 row = 1;
+  if (!summed.empty()) {
+    row = problem.extent(summed.back());
+    for (size_t i = 0; i < count; ++i) steps[i] = operands.strides[i][summed.back()];
+    summed.pop_back();
+  }
+  const Term& addend = problem.addend ? *problem.addend : problem.out;
+  Strides strides = operands.strides;
+  strides.insert(strides.end(), {problem.out.strides, addend.strides});
+  std::vector<i64> places(count);
+  places.insert(places.end(), {problem.out.offset, addend.offset});
+  for_each_point(problem, problem.out_order, strides, places, [&] {
+    T sum{};
+    std::vector<i64> at(places.begin(), places.end() - 2);
+    for_each_point(problem, summed, operands.strides, at, [&] {
+      T here = sum;
+      for (i64 k = 0; k < row; ++k) {
+        T product = operands.values[0][at[0] + k * steps[0]];
+        for (size_t i = 1; i < count; ++i) product = product * operands.values[i][at[i] + k * steps[i]];
+        here = here + product;
+      }
+      sum = here;
+    });
+    visit(sum, places[count], places[count + 1]);
+  });
 }
 
 }  // namespace axisloom::ops

@@ -9,32 +9,26 @@
 #include "ops/matmul/candidate.hpp"
 #include "planner/registry.hpp"
 
-#include <array>
-
 namespace axisloom::ops {
 namespace {
 
-constexpr std::array pattern_arguments = {
-    Argument{"pattern", "axes of each array and of the result, such as \"i k, k j -> i j\" or ik,kj->ij"}};
+constexpr Argument pattern_arguments[] = {
+    {"pattern", "axes of each array and of the result, such as \"i k, k j -> i j\" or ik,kj->ij"}};
 
 constexpr Option alpha{"alpha", "X", "Multiply the result by X"};
 constexpr Option beta{"beta", "X", "Add X times one more input, which is broadcast to the result"};
 constexpr Option activation{"activation", "NAME", "relu: negative results become 0"};
 constexpr Option out_dtype{"out-dtype", "DTYPE", "Dtype of the result, no narrower than that of the inputs"};
-constexpr std::array options = {alpha, beta, activation, out_dtype};
-constexpr std::array matmul_options = {Option{"transpose-a", "", "Exchange the last two axes of the first array"},
-                                       Option{"transpose-b", "", "Exchange the last two axes of the second array"},
-                                       alpha,
-                                       beta,
-                                       activation,
-                                       out_dtype};
+constexpr Option options[] = {alpha, beta, activation, out_dtype};
+constexpr Option matmul_options[] = {{"transpose-a", "", "Exchange the last two axes of the first array"},
+                                     {"transpose-b", "", "Exchange the last two axes of the second array"},
+                                     alpha,
+                                     beta,
+                                     activation,
+                                     out_dtype};
 
 i64 bytes_of(const Contraction& problem, const Term& term) {
-  AxisSet moving = 0;
-  for (const int axis : axes_of(term.axes))
-    if (term.strides[axis] != 0) moving |= AxisSet{1} << axis;
-  const auto element = i64(size_of(term.dtype));
-  return core::checked_mul(element, problem.points(moving), "the number of bytes moved");
+  return core::checked_mul(size_of(term.dtype), problem.points(moving_axes(term)), "the number of bytes moved");
 }
 
 i64 bytes_of(const Contraction& problem) {

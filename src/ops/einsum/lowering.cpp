@@ -1,7 +1,6 @@
 // Which axes of two arrays become m, n, k and batch of their product.
 #include "ops/einsum/lowering.hpp"
 
-#include "core/checked.hpp"
 #include "core/integers.hpp"
 
 #include <algorithm>
@@ -16,14 +15,6 @@ namespace {
 using core::Loop;
 using core::Loops;
 
-i64 magnitude(i64 stride) {
-  return std::abs(stride);
-}
-
-i64 stride_of(const Term& term, int axis) {
-  return term.strides[axis];
-}
-
 Loops loops_over(const Contraction& problem, const ProductStep& step, AxisSet axes) {
   return loops_over(problem, axes, step.left, step.out, &step.right, step.addend);
 }
@@ -32,56 +23,55 @@ Loops loops_over(const Contraction& problem, const ProductStep& step, AxisSet ax
 std::vector<int> by_stride(const Term& term, AxisSet axes) {
   std::vector<int> order = axes_of(axes);
   std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return magnitude(stride_of(term, a)) > magnitude(stride_of(term, b)); });
+                   [&](int a, int b) { return std::abs(term.strides[a]) > std::abs(term.strides[b]); });
   return order;
 }
 
 /// Whether a term walks these axes, slowest first, as one loop.
 bool is_one_loop(const Contraction& problem, const Term& term, const std::vector<int>& order) {
-  const auto loop = [&](int axis) { return Loop{problem.extent(axis), stride_of(term, axis)}; };
-  for (std::size_t i = 1; i < order.size(); ++i)
+  const auto loop = [&](int axis) { return Loop{problem.extent(axis), term.strides[axis]}; };
+  for (size_t i = 1; i < order.size(); ++i)
     if (!core::continues(loop(order[i - 1]), loop(order[i]))) return false;
   return true;
 }
 
 /// A copy's axes, slowest first, with the summed ones together in their order and the fastest axis kept where it is.
 std::vector<int> order_of_copy(const Term& term, const std::vector<int>& summed) {
-  AxisSet summed_set = 0;
-  for (const int axis : summed) summed_set |= AxisSet{1} << axis;
-  std::vector<int> order = by_stride(term, term.axes & ~summed_set);
-  const bool ends_summed = has(summed_set, by_stride(term, term.axes).back());
+  std::vector<int> order = by_stride(term, term.axes);
+  const auto is_summed = [&](int axis) { return std::find(summed.begin(), summed.end(), axis) != summed.end(); };
+  const bool ends_summed = is_summed(order.back());
+  std::erase_if(order, is_summed);
   order.insert(ends_summed || order.empty() ? order.end() : order.end() - 1, summed.begin(), summed.end());
   return order;
 }
 
-/// The loop that becomes n (or m): of those with room for vectors the one with the output's smallest steps, else the
-/// longest. It is taken out of the list.
-Loop take_columns(Loops& loops) {
-  static constexpr i64 a_vector = 16;
+/// The loop that ranks first, taken out of the list; a single step where there is none.
+template <class Rank>
+Loop take_first(Loops& loops, const Rank& rank) {
   if (loops.empty()) return {};
-  const auto rank = [](const Loop& loop) {
-    const i64 room = std::min(loop.extent, a_vector);
-    return std::tuple(-room, magnitude(loop.out), -loop.extent);
-  };
-  const auto best =
+  const auto first =
       std::min_element(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) { return rank(a) < rank(b); });
-  const Loop taken = *best;
-  loops.erase(best);
+  const Loop taken = *first;
+  loops.erase(first);
   return taken;
 }
 
+/// What becomes n: of the loops with room for vectors the one with the output's smallest steps, else the longest.
+Loop take_columns(Loops& loops) {
+  static constexpr i64 a_vector = 16;
+  return take_first(loops, [](const Loop& loop) {
+    const i64 room = std::min(loop.extent, a_vector);
+    return std::tuple(-room, std::abs(loop.out), -loop.extent);
+  });
+}
+
 Loop take_longest(Loops& loops) {
-  if (loops.empty()) return {};
-  const auto best =
-      std::max_element(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return a.extent < b.extent; });
-  const Loop taken = *best;
-  loops.erase(best);
-  return taken;
+  return take_first(loops, [](const Loop& loop) { return -loop.extent; });
 }
 
 i64 smallest_step(const Loops& loops) {
   i64 least = std::numeric_limits<i64>::max();
-  for (const Loop& loop : loops) least = std::min(least, magnitude(loop.out));
+  for (const Loop& loop : loops) least = std::min(least, std::abs(loop.out));
   return least;
 }
 
@@ -96,8 +86,8 @@ Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const
                  const Term* addend) {
   Loops loops;
   for (const int axis : axes_of(axes))
-    loops.push_back({problem.extent(axis), stride_of(in, axis), stride_of(out, axis),
-                     other ? stride_of(*other, axis) : 0, addend ? stride_of(*addend, axis) : 0});
+    loops.push_back({problem.extent(axis), in.strides[axis], out.strides[axis], other ? other->strides[axis] : 0,
+                     addend ? addend->strides[axis] : 0});
   core::merge(loops);
   core::order_by_output(loops);
   return loops;
@@ -129,21 +119,18 @@ LoweredProduct lower_product(const Contraction& problem, const ProductStep& step
     std::swap(rows, columns);
     for (Loops* loops : {&rows, &columns, &batch, &summed}) swap_sides(*loops);
   }
-  const Loop n = take_columns(columns), m = take_longest(rows), k = summed.empty() ? Loop{} : summed[0];
+  Product& product = lowered.product;
+  product.m = take_longest(rows);
+  product.n = take_columns(columns);
+  if (!summed.empty()) product.k = summed[0];
   for (const Loops* rest : {&rows, &columns}) batch.insert(batch.end(), rest->begin(), rest->end());
   core::merge(batch);
   core::order_by_output(batch);
-
-  const auto start = [](const Term& term) { return core::Start{term.offset, term.align}; };
-  Product& product = lowered.product;
-  product.m = m;
-  product.n = n;
-  product.k = k;
   product.batch = std::move(batch);
-  product.a = start(lowered.swapped ? step.right : step.left);
-  product.b = start(lowered.swapped ? step.left : step.right);
-  product.c = start(step.out);
-  if (step.addend) product.d = start(*step.addend);
+  product.a = start_of(lowered.swapped ? step.right : step.left);
+  product.b = start_of(lowered.swapped ? step.left : step.right);
+  product.c = start_of(step.out);
+  if (step.addend) product.d = start_of(*step.addend);
   return lowered;
 }
 

@@ -1,7 +1,6 @@
 // One step of a contraction, the product of two arrays, as a batched product of strided matrices.
 #pragma once
 
-#include "core/integers.hpp"
 #include "ops/einsum/problem.hpp"
 #include "ops/matmul/product.hpp"
 
@@ -16,6 +15,11 @@ struct ProductStep {
   const Term& out;
   const Term* addend = nullptr;
 };
+
+/// Where a term begins.
+inline core::Start start_of(const Term& term) {
+  return {term.offset, term.align};
+}
 
 /// Loops over some axes in which arrays lie that are read, written, multiplied and added, those absent standing still;
 /// the fewest, ordered by the output.

@@ -11,7 +11,6 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -25,55 +24,47 @@ constexpr i64 segment = 1024;            // elements that a CPU item takes at a 
 constexpr i64 group_elements = 1 << 15;  // of a CPU group: long against its start, short against a core's share
 constexpr i64 gpu_items = 256;
 
-/// The product that shares the map's walk, arithmetic and epilogue: rows of n elements over a batch, and no sums.
+/// The product that shares the map's walk, arithmetic and epilogue: rows of n elements over a batch.
 Product product_of(const Map& map) {
-  Product product;
-  product.in = product.out = map.to;
-  product.batch = map.loops;
-  if (!product.batch.empty()) {
-    product.n = product.batch.back();
+  Product product = map;
+  product.in = map.out;
+  if (!map.batch.empty()) {
+    product.n = map.batch.back();
     product.batch.pop_back();
   }
   product.k.extent = 0;
-  product.a.offset = map.in_offset;
-  product.b.offset = map.other_offset;
-  product.c.offset = map.out_offset;
-  if (map.adds) product.d = {.offset = map.addend_offset};
-  product.alpha = map.alpha;
-  product.beta = map.beta;
-  product.relu = map.relu;
   return product;
 }
 
 bool fits_32_bits(const Map& map) {
   constexpr auto most = double(std::numeric_limits<i32>::max());
   double points = gpu_items;
-  for (const Loop& loop : map.loops) points *= double(loop.extent);
-  const auto fits = [&](core::Operand operand) { return core::reach_beyond(map.loops, operand, 0) < most; };
+  for (const Loop& loop : map.batch) points *= loop.extent;
+  const auto fits = [&](core::Operand operand) { return core::reach_beyond(map.batch, operand, 0) < most; };
   return points < most && fits(&Loop::in) && fits(&Loop::other) && fits(&Loop::out) && fits(&Loop::addend);
 }
 
 double bytes_moved(const Map& map) {
   const auto bytes = [&](Dtype dtype, core::Operand operand) {
-    return double(size_of(dtype)) * double(core::distinct(map.loops, operand));
+    return double(size_of(dtype)) * core::distinct(map.batch, operand);
   };
-  const double read = bytes(map.from, &Loop::in) + (map.multiplies ? bytes(map.from, &Loop::other) : 0) +
-                      (map.adds ? bytes(map.to, &Loop::addend) : 0);
-  return read + double(size_of(map.to)) * double(core::count(map.loops));
+  const double read = bytes(map.in, &Loop::in) + (map.multiplies ? bytes(map.in, &Loop::other) : 0) +
+                      (map.d ? bytes(map.out, &Loop::addend) : 0);
+  return read + double(size_of(map.out)) * core::count(map.batch);
 }
 
 void write_from(const Map& map, jit::Defines& defines) {
-  const bool is_complex = core::components_of(map.from) == 2;
-  defines.set("FROM", memory_type(map.from)).set("FROM_COMPLEX", is_complex);
-  defines.set("FROM_FORM", core::is_small_float(map.from) ? "FORM" + form_suffix(map.from)
-                           : map.from == Dtype::boolean   ? "FORM_BOOL"
-                                                          : "FORM_CAST");
+  const bool is_complex = core::components_of(map.in) == 2;
+  defines.set("FROM", memory_type(map.in)).set("FROM_COMPLEX", is_complex);
+  defines.set("FROM_FORM", core::is_small_float(map.in) ? "FORM" + form_suffix(map.in)
+                           : map.in == Dtype::boolean   ? "FORM_BOOL"
+                                                        : "FORM_CAST");
 }
 
 /// Steps along a row are constants where they are 0 or 1 and the row is long enough for vectors.
 void write_steps(const Map& map, jit::Defines& defines) {
   constexpr i64 long_row = 64;
-  const Loop row = map.loops.empty() ? Loop{} : map.loops.back();
+  const Loop row = map.batch.empty() ? Loop{} : map.batch.back();
   const auto set = [&](const char* name, bool present, i64 stride) {
     const bool constant = !present || (row.extent >= long_row && (stride == 0 || stride == 1));
     defines.set(name, constant ? std::to_string(present ? stride : 0) : "GIVEN");
@@ -81,7 +72,7 @@ void write_steps(const Map& map, jit::Defines& defines) {
   set("STEP_X", true, row.in);
   set("STEP_Y", map.multiplies, row.other);
   set("STEP_C", true, row.out);
-  set("STEP_D", map.adds, row.addend);
+  set("STEP_D", map.d.has_value(), row.addend);
   defines.set("MULTIPLY", map.multiplies);
 }
 
@@ -89,39 +80,39 @@ void write_steps(const Map& map, jit::Defines& defines) {
 void split_into_groups(const DeviceModel& device, i64 rows, ProductParams& params, Launch& launch) {
   if (!device.is_cpu()) {
     params.work = rows * params.n;
-    launch.geometry.items = unsigned(gpu_items);
-    launch.geometry.groups = u64(ceil_div(params.work, gpu_items));
+    launch.geometry.items = gpu_items;
+    launch.geometry.groups = ceil_div(params.work, gpu_items);
   } else {
     params.blocks_n = ceil_div(params.n, segment);
     params.work = rows * params.blocks_n;
     params.per_group = std::max<i64>(1, group_elements / std::min(params.n, segment));
     launch.geometry.items = 1;
-    launch.geometry.groups = u64(ceil_div(params.work, params.per_group));
+    launch.geometry.groups = ceil_div(params.work, params.per_group);
     launch.kernel.defines.set("SEGMENT", segment);
   }
   launch.kernel.items = launch.geometry.items;
 }
 
 std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
-  const auto from = i64(size_of(map.from)), to = i64(size_of(map.to));
-  std::vector<LaunchBuffer> buffers{{0, map.in_offset, from}};
+  const i64 from = size_of(map.in), to = size_of(map.out);
+  std::vector<LaunchBuffer> buffers{{0, map.a.offset, from}};
   int view = 1;
-  if (map.multiplies) buffers.push_back({view++, map.other_offset, from});
-  if (map.adds && reads_addend) buffers.push_back({view, map.addend_offset, to});
-  buffers.push_back({view + int(map.adds), map.out_offset, to});
+  if (map.multiplies) buffers.push_back({view++, map.b.offset, from});
+  if (reads_addend) buffers.push_back({view, map.d->offset, to});
+  buffers.push_back({view + (map.d ? 1 : 0), map.c.offset, to});
   return buffers;
 }
 
 }  // namespace
 
 std::shared_ptr<PlanImpl> plan_map(const Map& map, const Device& device, const PlanOptions& options) {
-  for (const Dtype dtype : {map.from, map.to})
+  for (const Dtype dtype : {map.in, map.out})
     if (core::component_of(dtype) == Dtype::f64 && !device.info().f64)
       throw Error(Errc::unsupported, "the device has no f64, which " + std::string(name(dtype)) + " needs",
                   "use f32 or c64, or another device");
-  if (map.loops.size() > max_rank)
+  if (map.batch.size() > max_rank)
     throw Error(Errc::unsupported,
-                "arrays are multiplied or converted over " + std::to_string(map.loops.size()) +
+                "arrays are multiplied or converted over " + std::to_string(map.batch.size()) +
                     " axes that cannot be merged, and kernels walk at most " + std::to_string(max_rank),
                 "rearrange the arrays first");
   const bool wide = options.index == IndexWidth::bits64 || !fits_32_bits(map);

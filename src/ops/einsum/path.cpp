@@ -4,14 +4,13 @@
 #include "core/number.hpp"
 #include "ops/matmul/params.hpp"
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <queue>
-#include <tuple>
+#include <utility>
 
 namespace axisloom::ops {
 namespace {
@@ -23,10 +22,10 @@ constexpr double operations_per_byte = 13;
 /// Sizes as floating-point numbers: an order that cannot be done may still be weighed.
 class Sizes {
  public:
-  explicit Sizes(const Contraction& problem) : problem_(problem), element_(double(size_of(problem.out.dtype))) {}
+  explicit Sizes(const Contraction& problem) : problem_(problem), element_(size_of(problem.out.dtype)) {}
   double points(AxisSet axes) const {
     double product = 1;
-    for (const int axis : axes_of(axes)) product *= double(problem_.extent(axis));
+    for (const int axis : axes_of(axes)) product *= problem_.extent(axis);
     return product;
   }
   double bytes(AxisSet axes) const { return element_ * points(axes); }
@@ -39,52 +38,56 @@ class Sizes {
   double element_;
 };
 
-/// What is known while a path is followed: which operands each array stands for, and the axes that it has.
-struct Intermediate {
-  std::vector<bool> operands;
-  AxisSet axes = 0;
-};
-
-std::vector<Intermediate> arrays_of(const Contraction& problem) {
-  std::vector<Intermediate> arrays;
-  for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-    std::vector<bool> alone(problem.operands.size());
-    alone[i] = true;
-    const AxisSet axes = problem.operands[i].axes & axes_left(problem, alone);
-    arrays.push_back({std::move(alone), axes});
+/// The arrays that are still to be multiplied, and the axes of all that have been.
+class OpenArrays {
+ public:
+  explicit OpenArrays(const Contraction& problem) {
+    count(problem.out.axes, 1);
+    for (const Term& operand : problem.operands) count(operand.axes, 1);
+    for (const Term& operand : problem.operands) axes_.push_back(kept(operand.axes));
   }
-  return arrays;
-}
 
-Intermediate joined(const Contraction& problem, const Intermediate& left, const Intermediate& right) {
-  Intermediate result = left;
-  for (std::size_t i = 0; i < right.operands.size(); ++i)
-    if (right.operands[i]) result.operands[i] = true;
-  result.axes = (left.axes | right.axes) & axes_left(problem, result.operands);
-  return result;
-}
+  const std::vector<AxisSet>& axes() const { return axes_; }
 
-std::vector<bool> members(std::size_t set, std::size_t count) {
-  std::vector<bool> in_set(count);
-  for (std::size_t i = 0; i < count; ++i) in_set[i] = (set >> i & 1) != 0;
-  return in_set;
-}
+  /// Of an array, or of the product of two, the axes that another open one or the output has.
+  AxisSet kept(AxisSet left, AxisSet right = 0) const {
+    AxisSet set = 0;
+    for (const int axis : axes_of(left | right))
+      if (arrays_with_[axis] > has(left, axis) + has(right, axis)) set |= AxisSet{1} << axis;
+    return set;
+  }
+
+  void multiply(const PathStep& step) {
+    const AxisSet left = axes_[step.left], right = axes_[step.right];
+    axes_.push_back(kept(left, right));
+    count(left, -1);
+    count(right, -1);
+    count(axes_.back(), 1);
+  }
+
+ private:
+  void count(AxisSet axes, int by) {
+    for (const int axis : axes_of(axes)) arrays_with_[axis] += by;
+  }
+
+  std::vector<AxisSet> axes_;
+  std::array<int, most_einsum_axes> arrays_with_{};  // each axis, the output among them
+};
 
 /// Every way of splitting every subset, smaller subsets first.
 class Search {
  public:
-  explicit Search(const Contraction& problem) : sizes_(problem), count_(problem.operands.size()) {
-    const std::vector<Intermediate> arrays = arrays_of(problem);
-    best_.resize(std::size_t{1} << count_);
-    for (std::size_t set = 1; set < best_.size(); ++set) {
-      for (std::size_t i = 0; i < count_; ++i)
-        if ((set >> i & 1) != 0) best_[set].axes |= arrays[i].axes;
-      best_[set].axes &= axes_left(problem, members(set, count_));
-      if ((set & (set - 1)) != 0) split(set);
+  explicit Search(const Contraction& problem)
+      : sizes_(problem), count_(problem.operands.size()), best_(size_t{1} << count_) {
+    std::vector<AxisSet> united(best_.size());  // axes of all operands of a subset
+    for (size_t set = 1; set < united.size(); ++set)
+      united[set] = united[set & (set - 1)] | problem.operands[std::countr_zero(set)].axes;
+    for (size_t set = 1; set < best_.size(); ++set) {
+      best_[set].axes = united[set] & (problem.out.axes | united[best_.size() - 1 - set]);
+      if (!std::has_single_bit(set)) split(set);
     }
   }
   std::vector<PathStep> path() {
-    next_ = int(count_);
     follow(best_.size() - 1);
     return std::move(path_);
   }
@@ -93,14 +96,14 @@ class Search {
   struct Best {
     AxisSet axes = 0;
     double cost = 0;
-    std::size_t left = 0;
+    size_t left = 0;
   };
 
-  void split(std::size_t set) {
+  void split(size_t set) {
     Best& best = best_[set];
     best.cost = std::numeric_limits<double>::infinity();
-    const std::size_t first = set & (~set + 1);  // the left part has it, or each split would come twice
-    for (std::size_t left = (set - 1) & set; left != 0; left = (left - 1) & set) {
+    const size_t first = set & (~set + 1);  // the left part has it, or each split would come twice
+    for (size_t left = (set - 1) & set; left != 0; left = (left - 1) & set) {
       if ((left & first) == 0) continue;
       const Best &a = best_[left], &b = best_[set & ~left];
       const double cost = a.cost + b.cost + sizes_.step(a.axes, b.axes, best.axes);
@@ -109,32 +112,18 @@ class Search {
   }
 
   // Number of the array that a subset becomes.
-  int follow(std::size_t set) {
-    if ((set & (set - 1)) == 0) {
-      int number = 0;
-      while ((set >> number & 1) == 0) ++number;
-      return number;
-    }
+  int follow(size_t set) {
+    if (std::has_single_bit(set)) return std::countr_zero(set);
     const int left = follow(best_[set].left);
     const int right = follow(set & ~best_[set].left);
     path_.push_back({left, right});
-    return next_++;
+    return int(count_ + path_.size()) - 1;
   }
 
   Sizes sizes_;
-  std::size_t count_;
+  size_t count_;
   std::vector<Best> best_;
   std::vector<PathStep> path_;
-  int next_ = 0;
-};
-
-/// What two arrays would become, and what that grows by.
-struct PossibleStep {
-  double growth = 0;
-  PathStep step;
-  bool operator>(const PossibleStep& other) const {
-    return std::tie(growth, step.left, step.right) > std::tie(other.growth, other.step.left, other.step.right);
-  }
 };
 
 /// Takes the pair whose product is smallest against the two, again and again; of equals the first. What a pair grows by
@@ -142,79 +131,46 @@ struct PossibleStep {
 /// keep an axis that it has. So each pair is looked at once.
 class Greedy {
  public:
-  explicit Greedy(const Contraction& problem) : problem_(problem), sizes_(problem), arrays_(arrays_of(problem)) {
-    for (const Intermediate& array : arrays_) count(array.axes, 1);
+  explicit Greedy(const Contraction& problem) : sizes_(problem), arrays_(problem) {
     for (int right = 1; right < size(); ++right)
       for (int left = 0; left < right; ++left) consider(left, right);
   }
 
   std::vector<PathStep> path() {
-    std::vector<bool> gone(2 * arrays_.size());
-    while (path_.size() + 1 < problem_.operands.size()) {
-      const PathStep step = candidates_.top().step;
+    std::vector<PathStep> path;
+    const size_t operands = arrays_.axes().size();
+    std::vector<bool> gone(2 * operands);
+    while (path.size() + 1 < operands) {
+      const PathStep step = candidates_.top().second;
       candidates_.pop();
-      const auto left = static_cast<std::size_t>(step.left), right = static_cast<std::size_t>(step.right);
-      if (gone[left] || gone[right]) continue;
-      gone[left] = gone[right] = true;
-      arrays_.push_back(joined(problem_, arrays_[left], arrays_[right]));
-      count(arrays_[left].axes, -1);
-      count(arrays_[right].axes, -1);
-      count(arrays_.back().axes, 1);
-      path_.push_back(step);
+      if (gone[step.left] || gone[step.right]) continue;
+      gone[step.left] = gone[step.right] = true;
+      arrays_.multiply(step);
+      path.push_back(step);
       for (int other = 0; other + 1 < size(); ++other)
         if (!gone[other]) consider(other, size() - 1);
     }
-    return std::move(path_);
+    return path;
   }
 
  private:
-  int size() const { return int(arrays_.size()); }
-  AxisSet axes(int number) const { return arrays_[number].axes; }
-
-  void count(AxisSet axes, int by) {
-    for (const int axis : axes_of(axes)) arrays_with_[axis] += by;
-  }
+  int size() const { return int(arrays_.axes().size()); }
 
   void consider(int left, int right) {
-    const AxisSet both = axes(left) | axes(right);
-    AxisSet kept = both & problem_.out.axes;
-    for (const int axis : axes_of(both & ~problem_.out.axes)) {
-      const int here = (has(axes(left), axis) ? 1 : 0) + (has(axes(right), axis) ? 1 : 0);
-      if (arrays_with_[axis] > here) kept |= AxisSet{1} << axis;
-    }
-    const double growth = sizes_.bytes(kept) - sizes_.bytes(axes(left)) - sizes_.bytes(axes(right));
+    const AxisSet a = arrays_.axes()[left], b = arrays_.axes()[right];
+    const double growth = sizes_.bytes(arrays_.kept(a, b)) - sizes_.bytes(a) - sizes_.bytes(b);
     // Of what is too large to be counted no order is better than another.
     candidates_.push({std::isnan(growth) ? std::numeric_limits<double>::infinity() : growth, {left, right}});
   }
 
-  const Contraction& problem_;
+  using Candidate = std::pair<double, PathStep>;  // what the arrays grow by, and of equals the first
+
   Sizes sizes_;
-  std::vector<Intermediate> arrays_;
-  std::array<int, most_einsum_axes> arrays_with_{};  // each axis, of those that are not yet multiplied
-  std::priority_queue<PossibleStep, std::vector<PossibleStep>, std::greater<>> candidates_;
-  std::vector<PathStep> path_;
+  OpenArrays arrays_;
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates_;
 };
 
-/// Calls visit(left, right, result), sets of axes, for each step.
-template <class Visit>
-void walk_path(const Contraction& problem, const std::vector<PathStep>& path, const Visit& visit) {
-  std::vector<Intermediate> arrays = arrays_of(problem);
-  for (const PathStep& step : path) {
-    const Intermediate &left = arrays[step.left], &right = arrays[step.right];
-    Intermediate result = joined(problem, left, right);
-    visit(left.axes, right.axes, result.axes);
-    arrays.push_back(std::move(result));
-  }
-}
-
 }  // namespace
-
-AxisSet axes_left(const Contraction& problem, const std::vector<bool>& in_set) {
-  AxisSet left = problem.out.axes;
-  for (std::size_t i = 0; i < problem.operands.size(); ++i)
-    if (!in_set[i]) left |= problem.operands[i].axes;
-  return left;
-}
 
 std::vector<PathStep> contraction_path(const Contraction& problem) {
   if (problem.path) return *problem.path;
@@ -222,11 +178,18 @@ std::vector<PathStep> contraction_path(const Contraction& problem) {
   return problem.operands.size() <= most_searched ? Search(problem).path() : Greedy(problem).path();
 }
 
+std::vector<AxisSet> axes_on_path(const Contraction& problem, const std::vector<PathStep>& path) {
+  OpenArrays arrays(problem);
+  for (const PathStep& step : path) arrays.multiply(step);
+  return arrays.axes();
+}
+
 double path_cost(const Contraction& problem, const std::vector<PathStep>& path) {
   const Sizes sizes(problem);
+  const std::vector<AxisSet> axes = axes_on_path(problem, path);
   double cost = 0;
-  walk_path(problem, path,
-            [&](AxisSet left, AxisSet right, AxisSet result) { cost += sizes.step(left, right, result); });
+  size_t result = problem.operands.size();
+  for (const PathStep& step : path) cost += sizes.step(axes[step.left], axes[step.right], axes[result++]);
   return cost;
 }
 
@@ -234,14 +197,11 @@ double path_operations(const Contraction& problem, const std::vector<PathStep>& 
   const Sizes sizes(problem);
   const Dtype dtype = problem.operands.front().dtype;
   const int addition = core::components_of(dtype), both = arithmetic_of(dtype).operations();
+  const std::vector<AxisSet> axes = axes_on_path(problem, path);
   double count = 0;
-  for (const Term& operand : problem.operands) {
-    AxisSet others = problem.out.axes;
-    for (const Term& other : problem.operands)
-      if (&other != &operand) others |= other.axes;
-    if ((operand.axes & ~others) != 0) count += addition * sizes.points(operand.axes);
-  }
-  walk_path(problem, path, [&](AxisSet left, AxisSet right, AxisSet) { count += both * sizes.points(left | right); });
+  for (size_t i = 0; i < problem.operands.size(); ++i)
+    if (const AxisSet all = problem.operands[i].axes; axes[i] != all) count += addition * sizes.points(all);
+  for (const PathStep& step : path) count += both * sizes.points(axes[step.left] | axes[step.right]);
   return count;
 }
 

@@ -7,16 +7,16 @@
 
 namespace axisloom::ops {
 
-/// Which axes are left of a set of operands when everything else is still to come: those of the output and those that
-/// other operands have.
-AxisSet axes_left(const Contraction& problem, const std::vector<bool>& in_set);
-
 /// The cheapest order. Up to most_searched operands every order is searched (dynamic programming over subsets); beyond,
 /// the pair that shrinks the arrays most comes first, which takes n^2 log n steps for n operands. The cost is bytes
 /// moved plus arithmetic operations in the bytes that memory moves meanwhile. It knows no device: one pattern and shape
 /// has one order, on every device. A problem that has an order keeps it.
 std::vector<PathStep> contraction_path(const Contraction& problem);
-inline constexpr std::size_t most_searched = 8;
+inline constexpr size_t most_searched = 8;
+
+/// The axes of each array on the way: of an operand without those that it has alone, which are summed before anything
+/// else, then of each product those that the output has or that are still to be multiplied.
+std::vector<AxisSet> axes_on_path(const Contraction& problem, const std::vector<PathStep>& path);
 
 /// Cost of a path, in bytes as above; for tests and reports.
 double path_cost(const Contraction& problem, const std::vector<PathStep>& path);

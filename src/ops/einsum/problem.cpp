@@ -57,7 +57,7 @@ Dtype result_dtype(const Operation& op, std::span<const View> operands) {
 }
 
 std::span<const View> operands_of(const Operation& op, std::span<const View> inputs) {
-  return inputs.first(static_cast<std::size_t>(count_inputs(op) - (op.option("beta") ? 1 : 0)));
+  return inputs.first(count_inputs(op) - (op.option("beta") ? 1 : 0));
 }
 
 i64 from_the_end(const Dims& shape, int axis) {
@@ -92,6 +92,11 @@ std::string dot_pattern(std::span<const View> operands) {
   return "k, k ->";
 }
 
+std::string pattern_of(const Operation& op, std::span<const View> operands) {
+  if (op.name == "einsum") return op.arguments.at(0);
+  return op.name == "matmul" ? matmul_pattern(op, operands) : dot_pattern(operands);
+}
+
 core::BoundPattern bind_operands(const Operation& op, std::span<const View> operands) {
   if (operands.size() > most_einsum_operands)
     throw Error(Errc::unsupported,
@@ -100,12 +105,8 @@ core::BoundPattern bind_operands(const Operation& op, std::span<const View> oper
                 "do it in parts");
   std::vector<Dims> shapes;
   for (const View& operand : operands) shapes.push_back(operand.shape);
-  core::Pattern pattern;
-  if (op.name == "einsum")
-    pattern = core::parse_einsum(op.arguments.at(0), shapes);
-  else
-    pattern = core::parse_einsum(op.name == "matmul" ? matmul_pattern(op, operands) : dot_pattern(operands), shapes);
-  return core::bind(pattern, shapes, op.lengths, core::OneSided::left, core::Broadcast::yes);
+  return core::bind(core::parse_einsum(pattern_of(op, operands), shapes), shapes, op.lengths, core::OneSided::left,
+                    core::Broadcast::yes);
 }
 
 void check_factors(const Operation& op, Dtype out) {
@@ -159,13 +160,13 @@ std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem)
 
 /// The strides of an array along its numbered axes. An axis that the array repeats by having length 1 is none of it.
 Term term_of(const View& view, const core::BoundPattern& bound, const std::vector<std::vector<int>>& side,
-             const std::vector<int>& numbers, std::size_t count) {
+             const std::vector<int>& numbers, size_t count) {
   Term term{.dtype = view.dtype, .strides = std::vector<i64>(count), .offset = view.offset, .align = view.align};
   Dims strides = view.strides;
   for (int i = 0; i < view.rank(); ++i)
     if (view.shape[i] == 1) strides[i] = 0;
   const std::vector<i64> elementary = core::elementary_strides(bound, side, strides);
-  for (std::size_t i = 0; i < side.size(); ++i) {
+  for (size_t i = 0; i < side.size(); ++i) {
     if (view.shape[int(i)] == 1) continue;
     for (const int axis : side[i]) {
       const int number = numbers[axis];
@@ -177,21 +178,12 @@ Term term_of(const View& view, const core::BoundPattern& bound, const std::vecto
   return term;
 }
 
-/// The addend in the shape of the result.
-View broadcast_to(const View& addend, const View& result) {
-  View view = addend;
-  view.shape = result.shape;
-  view.strides = Dims::filled(result.rank(), 0);
-  for (int i = 1; i <= addend.rank(); ++i)
-    if (from_the_end(addend.shape, i) != 1) view.strides[result.rank() - i] = from_the_end(addend.strides, i);
-  return view;
-}
-
 }  // namespace
 
 i64 Contraction::points(AxisSet axes) const {
   const std::vector<int> list = axes_of(axes);
-  if (std::any_of(list.begin(), list.end(), [&](int axis) { return extent(axis) == 0; })) return 0;
+  for (const int axis : list)
+    if (extent(axis) == 0) return 0;
   i64 product = 1;
   for (const int axis : list) product = core::checked_mul(product, extent(axis), "the number of products of an einsum");
   return product;
@@ -207,6 +199,24 @@ std::vector<int> axes_of(AxisSet set) {
   std::vector<int> axes;
   for (; set != 0; set &= set - 1) axes.push_back(std::countr_zero(set));
   return axes;
+}
+
+AxisSet moving_axes(const Term& term) {
+  AxisSet moving = 0;
+  for (const int axis : axes_of(term.axes))
+    if (term.strides[axis] != 0) moving |= AxisSet{1} << axis;
+  return moving;
+}
+
+Term dense_term(const Contraction& problem, Dtype dtype, const std::vector<int>& order) {
+  Term term{.dtype = dtype, .strides = std::vector<i64>(problem.extents.size())};
+  i64 stride = 1;
+  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+    term.axes |= AxisSet{1} << *axis;
+    term.strides[*axis] = stride;
+    stride *= problem.extent(*axis);
+  }
+  return term;
 }
 
 std::string names_of(const Contraction& problem, AxisSet set) {
@@ -237,15 +247,16 @@ Contraction contraction_of(const Operation& op, std::span<const View> views) {
   problem.beta = number_option(op, "beta", 0);
   problem.relu = relu_option(op);
   const std::vector<int> numbers = numbered(bound, problem);
-  const std::size_t count = problem.extents.size();
-  for (std::size_t i = 0; i < operands.size(); ++i)
+  const size_t count = problem.extents.size();
+  for (size_t i = 0; i < operands.size(); ++i)
     problem.operands.push_back(term_of(operands[i], bound, bound.inputs[i], numbers, count));
   problem.out = term_of(views.back(), bound, bound.output, numbers, count);
   for (const auto& composition : bound.output)
     for (const int axis : composition)
       if (const int number = numbers[axis]; number >= 0) problem.out_order.push_back(number);
   if (op.option("beta")) {
-    problem.addend = term_of(broadcast_to(inputs.back(), views.back()), bound, bound.output, numbers, count);
+    const View& addend = inputs.back();
+    problem.addend = term_of(addend, bound, {bound.output.end() - addend.rank(), bound.output.end()}, numbers, count);
     problem.addend->axes = problem.out.axes;
   }
   return problem;

@@ -6,7 +6,7 @@
 #include <axisloom/array.hpp>
 #include <axisloom/ops.hpp>
 
-#include <cstdint>
+#include <compare>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +17,7 @@ namespace axisloom::ops {
 /// A set of axes, a bit each.
 using AxisSet = u64;
 inline constexpr int most_einsum_axes = 64;
-inline constexpr std::size_t most_einsum_operands = 1024;
+inline constexpr size_t most_einsum_operands = 1024;
 
 /// An array of a contraction. Its axes stay a set with names until a step is lowered to core::Loops: what is summed and
 /// kept differs from step to step, and so does what merges. It has only axes along which it is longer than 1; a stride
@@ -35,7 +35,7 @@ struct Term {
 struct PathStep {
   int left = 0;
   int right = 0;
-  bool operator==(const PathStep&) const = default;
+  auto operator<=>(const PathStep&) const = default;
 };
 
 /// out = activation(alpha * sum over the axes that out lacks of the product of all operands + beta * addend)
@@ -62,6 +62,10 @@ std::vector<int> axes_of(AxisSet set);
 inline bool has(AxisSet set, int axis) {
   return (set >> axis & 1) != 0;
 }
+/// Those along which a term moves.
+AxisSet moving_axes(const Term& term);
+/// An array without gaps over some axes, slowest first.
+Term dense_term(const Contraction& problem, Dtype dtype, const std::vector<int>& order);
 /// "i k" for messages.
 std::string names_of(const Contraction& problem, AxisSet set);
 

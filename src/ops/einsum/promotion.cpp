@@ -10,42 +10,23 @@ namespace {
 
 using core::NumberKind;
 
-Dtype signed_of(std::size_t bytes) {
-  return bytes == 1 ? Dtype::i8 : bytes == 2 ? Dtype::i16 : bytes == 4 ? Dtype::i32 : Dtype::i64;
-}
-
-Dtype integers(Dtype a, Dtype b) {
-  if (core::kind_of(a) == core::kind_of(b)) return size_of(a) >= size_of(b) ? a : b;
-  const bool a_signed = core::kind_of(a) == NumberKind::signed_integer;
-  const std::size_t with_sign = size_of(a_signed ? a : b), without = size_of(a_signed ? b : a);
-  if (with_sign > without) return signed_of(with_sign);
-  return without == 8 ? Dtype::f64 : signed_of(2 * without);
-}
-
-/// The smallest float that has a value near each of an integer's: at least twice as wide, up to f64.
-std::size_t float_bytes(Dtype dtype) {
-  if (core::kind_of(dtype) == NumberKind::floating) return size_of(dtype);
-  return std::min<std::size_t>(8, 2 * size_of(dtype));
-}
-
-Dtype floats(Dtype a, Dtype b) {
-  const std::size_t bytes = std::max(float_bytes(a), float_bytes(b));
-  if (bytes == 8) return Dtype::f64;
-  const bool a_small = core::is_small_float(a), b_small = core::is_small_float(b);
-  if (bytes == 4 || (a_small && b_small && a != b)) return Dtype::f32;
-  return a_small ? a : b;
+/// Whether a dtype has all values of another; of a float, one near each of an integer's, which takes twice as many
+/// bytes, up to those of f64.
+bool holds(Dtype dtype, Dtype other) {
+  const NumberKind kind = core::kind_of(dtype), other_kind = core::kind_of(other);
+  const size_t bytes = size_of(dtype), other_bytes = size_of(other);
+  if (dtype == other || other == Dtype::boolean) return true;
+  if (kind == NumberKind::complex) return holds(core::component_of(dtype), core::component_of(other));
+  if (kind == NumberKind::floating && other_kind < kind) return bytes >= std::min<size_t>(8, 2 * other_bytes);
+  return other_kind <= kind && bytes > other_bytes;
 }
 
 }  // namespace
 
 Dtype promoted(Dtype a, Dtype b) {
-  if (a == b || b == Dtype::boolean) return a;
-  if (a == Dtype::boolean) return b;
-  const NumberKind kind_a = core::kind_of(a), kind_b = core::kind_of(b);
-  if (kind_a == NumberKind::complex || kind_b == NumberKind::complex)
-    return promoted(core::component_of(a), core::component_of(b)) == Dtype::f64 ? Dtype::c128 : Dtype::c64;
-  if (kind_a == NumberKind::floating || kind_b == NumberKind::floating) return floats(a, b);
-  return integers(a, b);
+  if (a == b) return a;
+  const auto dtypes = all_dtypes();  // the smallest first, and of equals integers before floats before complex numbers
+  return *std::find_if(dtypes.begin(), dtypes.end(), [&](Dtype dtype) { return holds(dtype, a) && holds(dtype, b); });
 }
 
 }  // namespace axisloom::ops

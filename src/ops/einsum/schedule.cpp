@@ -20,62 +20,58 @@ bool live_together(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-void extend(Lifetime& block, int step) {
-  if (block.last < 0) block.first = step;
-  block.last = step;
-}
-
 }  // namespace
 
 std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks) {
-  std::vector<std::size_t> order(blocks.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  std::vector<size_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
   std::vector<i64> begins(blocks.size());
-  std::vector<std::size_t> placed;  // by where they begin
-  for (const std::size_t block : order) {
+  std::vector<size_t> placed;  // by where they begin
+  for (const size_t block : order) {
     i64 begin = 0;
-    for (const std::size_t other : placed) {
+    for (const size_t other : placed) {
       if (!live_together(blocks[block], blocks[other])) continue;
       if (begin + blocks[block].bytes <= begins[other]) break;
       begin = std::max(begin, rounded_up(core::checked_add(begins[other], blocks[other].bytes, "a workspace")));
     }
     begins[block] = begin;
-    const auto later = [&](std::size_t a, std::size_t b) { return begins[a] < begins[b]; };
+    const auto later = [&](size_t a, size_t b) { return begins[a] < begins[b]; };
     placed.insert(std::upper_bound(placed.begin(), placed.end(), block, later), block);
   }
   return begins;
 }
 
-int Schedule::block(i64 bytes) {
-  block_bytes_.push_back(bytes);
-  return int(block_bytes_.size()) - 1;
+Source Schedule::block(i64 bytes) {
+  blocks_.push_back({.bytes = bytes});
+  return {workspace_view, int(blocks_.size()) - 1};
 }
 
 void Schedule::add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text) {
+  const int step = int(steps_.size());
+  for (const Source& source : sources) {
+    if (source.view != workspace_view) continue;
+    Lifetime& block = blocks_[source.block];
+    if (block.last < 0) block.first = step;
+    block.last = step;
+  }
   steps_.push_back({std::move(part), std::move(sources), std::move(text)});
 }
 
 void Schedule::finish(PlanImpl& plan) const {
-  std::vector<Lifetime> blocks;
-  for (const i64 bytes : block_bytes_) blocks.push_back({.bytes = bytes});
-  for (std::size_t s = 0; s < steps_.size(); ++s) {
-    const int step = int(s);
-    for (const Source& source : steps_[s].sources)
-      if (source.view == workspace_view) extend(blocks[source.block], step);
-    // Behind the arrays, the memory that the step itself works with.
-    blocks.push_back({i64(steps_[s].part->report.workspace_bytes), step, step});
-  }
+  std::vector<Lifetime> blocks = blocks_;
+  // Behind the arrays, the memory that each step itself works with.
+  for (int step = 0; step < int(steps_.size()); ++step)
+    blocks.push_back({i64(steps_[step].part->report.workspace_bytes), step, step});
   const std::vector<i64> begins = place_blocks(blocks);
   PlanReport& report = plan.report;
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    report.workspace_bytes = std::max(report.workspace_bytes, static_cast<std::size_t>(begins[i] + blocks[i].bytes));
-  for (std::size_t s = 0; s < steps_.size(); ++s) {
+  for (size_t i = 0; i < blocks.size(); ++i)
+    report.workspace_bytes = std::max(report.workspace_bytes, size_t(begins[i] + blocks[i].bytes));
+  for (size_t s = 0; s < steps_.size(); ++s) {
     std::vector<Place> places;
     for (const Source& source : steps_[s].sources)
       places.push_back({source.view, source.view == workspace_view ? begins[source.block] : 0});
-    append(plan, *steps_[s].part, places, begins[block_bytes_.size() + s]);
+    append(plan, *steps_[s].part, places, begins[blocks_.size() + s]);
     report.expected_seconds += steps_[s].part->report.expected_seconds;
     report.steps.push_back(std::to_string(s + 1) + ": " + steps_[s].text);
   }

@@ -4,7 +4,6 @@
 #include "core/integers.hpp"
 #include "planner/plan_impl.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,29 +16,6 @@ struct Source {
   int block = -1;  // number that Schedule::block gave
 };
 
-/// Collects steps, then places the blocks so that those in use at the same time do not overlap.
-class Schedule {
- public:
-  /// A new block, in use from the first step that names it to the last.
-  int block(i64 bytes);
-  /// A step that is done after those before; `sources` one per view of `part`.
-  void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text);
-  /// Adds all launches to `plan`, and fills workspace_bytes, expected_seconds and steps of its report.
-  void finish(PlanImpl& plan) const;
-
-  const PlanImpl& last() const { return *steps_.back().part; }
-  bool empty() const { return steps_.empty(); }
-
- private:
-  struct Step {
-    std::shared_ptr<PlanImpl> part;
-    std::vector<Source> sources;
-    std::string text;
-  };
-  std::vector<i64> block_bytes_;
-  std::vector<Step> steps_;
-};
-
 /// A piece of memory that is in use in the steps first ... last.
 struct Lifetime {
   i64 bytes = 0;
@@ -48,5 +24,27 @@ struct Lifetime {
 /// Where each piece begins, a multiple of workspace_alignment: the largest are placed first, each as low as the pieces
 /// that live with it allow.
 std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks);
+
+/// Collects steps, then places the blocks so that those in use at the same time do not overlap.
+class Schedule {
+ public:
+  /// A new block, in use from the first step that names it to the last.
+  Source block(i64 bytes);
+  /// A step that is done after those before; `sources` one per view of `part`.
+  void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text);
+  /// Adds all launches to `plan`, and fills workspace_bytes, expected_seconds and steps of its report.
+  void finish(PlanImpl& plan) const;
+
+  const PlanImpl& last() const { return *steps_.back().part; }
+
+ private:
+  struct Step {
+    std::shared_ptr<PlanImpl> part;
+    std::vector<Source> sources;
+    std::string text;
+  };
+  std::vector<Lifetime> blocks_;
+  std::vector<Step> steps_;
+};
 
 }  // namespace axisloom::ops

@@ -26,59 +26,46 @@ Dtype partial_dtype(Dtype out) {
   return core::is_small_float(out) ? Dtype::f32 : out;
 }
 
+/// The arrays in the order of the views.
+template <class Problem>
+auto terms_of(Problem& problem) {
+  std::vector<decltype(&problem.out)> terms;
+  for (auto& operand : problem.operands) terms.push_back(&operand);
+  if (problem.addend) terms.push_back(&*problem.addend);
+  terms.push_back(&problem.out);
+  return terms;
+}
+
 /// Loops over the problem's axes, and its arrays in the order of the views.
 SlicedNest nest_of(const Contraction& problem) {
   SlicedNest nest;
   nest.extents = problem.extents;
-  for (std::size_t d = 0; d < problem.extents.size(); ++d) nest.reduced.push_back(!has(problem.out.axes, int(d)));
-  const auto add = [&](const Term& term, bool result) {
-    nest.arrays.push_back({i64(size_of(term.dtype)), term.strides, 1, result});
-  };
-  for (const Term& operand : problem.operands) add(operand, false);
-  if (problem.addend) add(*problem.addend, true);
-  add(problem.out, true);
-  nest.partial_bytes = i64(size_of(partial_dtype(problem.out.dtype)));
+  for (size_t d = 0; d < problem.extents.size(); ++d) nest.reduced.push_back(!has(problem.out.axes, int(d)));
+  for (const Term* term : terms_of(problem)) {
+    const bool result = nest.arrays.size() >= problem.operands.size();
+    nest.arrays.push_back({i64(size_of(term->dtype)), term->strides, 1, result});
+  }
+  nest.partial_bytes = size_of(partial_dtype(problem.out.dtype));
   return nest;
-}
-
-/// The arrays in the order of the views.
-std::vector<Term*> terms_of(Contraction& problem) {
-  std::vector<Term*> terms;
-  for (Term& operand : problem.operands) terms.push_back(&operand);
-  if (problem.addend) terms.push_back(&*problem.addend);
-  terms.push_back(&problem.out);
-  return terms;
 }
 
 /// The problem within a box. Axes of which it leaves a single step are no axes of the part.
 Contraction part_of(const Contraction& whole, const Box& box) {
   Contraction part = whole;
   AxisSet left = 0;
-  for (std::size_t d = 0; d < box.size(); ++d) {
+  for (size_t d = 0; d < box.size(); ++d) {
     part.extents[d] = box[d].extent;
     if (box[d].extent != 1) left |= AxisSet{1} << d;
   }
   for (Term* term : terms_of(part)) {
     term->axes &= left;
-    for (std::size_t d = 0; d < box.size(); ++d) {
+    for (size_t d = 0; d < box.size(); ++d) {
       term->offset += box[d].begin * term->strides[d];
       if (box[d].extent == 1) term->strides[d] = 0;
     }
   }
   std::erase_if(part.out_order, [&](int axis) { return !has(left, axis); });
   return part;
-}
-
-/// A term whose axes lie in that order.
-Term without_gaps(Dtype dtype, const Contraction& problem, const std::vector<int>& order) {
-  Term term{.dtype = dtype, .strides = std::vector<i64>(problem.extents.size())};
-  i64 stride = 1;
-  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
-    term.axes |= AxisSet{1} << *axis;
-    term.strides[*axis] = stride;
-    stride *= problem.extent(*axis);
-  }
-  return term;
 }
 
 /// Collects the slices of one contraction.
@@ -99,12 +86,9 @@ class Slicer {
 
  private:
   void add(const Block& block) {
-    if (block.parts.size() == 1) {
-      Contraction part = part_of(whole_, block.box);
-      return add_plan(part, ranges_of(part, block.box), options_);
-    }
-    const Contraction all = part_of(whole_, block.box);
-    for (std::size_t i = 0; i < block.parts.size(); ++i) add_part(all, block.parts[i], i64(i));
+    Contraction all = part_of(whole_, block.box);
+    if (block.parts.size() == 1) return add_plan(all, ranges_of(all, block.box), options_);
+    for (size_t i = 0; i < block.parts.size(); ++i) add_part(all, block.parts[i], i64(i));
     add_finish(all, block);
   }
 
@@ -117,7 +101,7 @@ class Slicer {
     part.beta = 0;
     part.addend.reset();
     part.relu = false;
-    part.out = without_gaps(partial_dtype(whole_.out.dtype), part, all.out_order);
+    part.out = dense_term(part, partial_dtype(whole_.out.dtype), all.out_order);
     ranges.back() = in_scratch(part.out, i * all.points(all.out.axes), all.points(all.out.axes));
     add_plan(part, std::move(ranges), options_);
   }
@@ -133,10 +117,10 @@ class Slicer {
     finish.extents.push_back(parts);
     finish.names.emplace_back("slice");
     for (Term* term : terms_of(finish)) term->strides.push_back(0);
-    finish.operands = {without_gaps(partial_dtype(whole_.out.dtype), finish, order)};
+    finish.operands = {dense_term(finish, partial_dtype(whole_.out.dtype), order)};
     finish.common = finish.operands[0].dtype;
     finish.path.reset();
-    ranges.erase(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(whole_.operands.size()) - 1);
+    ranges.erase(ranges.begin(), ranges.begin() + whole_.operands.size() - 1);
     ranges.front() = in_scratch(finish.operands[0], 0, finish.points(finish.operands[0].axes));
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, ranges.front().bytes);
     add_plan(finish, std::move(ranges), finishing_);
@@ -145,21 +129,20 @@ class Slicer {
   /// The bytes of every array that a part needs, from which the terms' offsets count henceforth.
   std::vector<Slice::Range> ranges_of(Contraction& part, const Box& box) const {
     std::vector<Slice::Range> ranges;
-    Contraction origin = whole_;
-    const std::vector<Term*> terms = terms_of(part), origins = terms_of(origin);
-    const auto inputs = int(terms.size()) - 1;
-    for (int i = 0; i <= inputs; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      Bounds touched = bounds_in(nest_, box, nest_.arrays[at]);
-      if (touched.low != touched.high) touched.low += origins[at]->offset, touched.high += origins[at]->offset;
-      ranges.push_back(rebase(i, terms[at]->offset, terms[at]->align, touched, nest_.arrays[at].element));
+    const auto terms = terms_of(part);
+    const auto origins = terms_of(whole_);
+    for (int i = 0; i < int(terms.size()); ++i) {
+      const SlicedArray& array = nest_.arrays[i];
+      Bounds touched = bounds_in(nest_, box, array);
+      if (touched.low != touched.high) touched.low += origins[i]->offset, touched.high += origins[i]->offset;
+      ranges.push_back(rebase(i, terms[i]->offset, terms[i]->align, touched, array.element));
     }
     return ranges;
   }
 
   static Slice::Range in_scratch(Term& term, i64 begin, i64 count) {
     term.offset = begin;
-    return rebase(scratch_array, term.offset, term.align, {begin, begin + count}, i64(size_of(term.dtype)));
+    return rebase(scratch_array, term.offset, term.align, {begin, begin + count}, size_of(term.dtype));
   }
 
   void add_plan(Contraction& part, std::vector<Slice::Range> ranges, const PlanOptions& options) {

@@ -10,16 +10,13 @@
 namespace axisloom::ops {
 
 /// A normalised reduction that has outputs, counted in scalars, and what was decided before a candidate is asked.
-struct ReduceProblem {
-  Reduction reduction;
-  int index_bits = 32;    // 64 where an offset might not fit in 32 bits, or when forced
-  bool portable = false;  // the order of the additions has to be the one of all devices
+struct ReduceProblem : Reduction {
+  int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
 
   i64 scalar_bytes() const;  // of an element, or of a component of a complex one
   i64 element_bytes() const;
   int parts_of_element() const;  // 2 for complex ones
 };
-std::string to_string(const ReduceProblem& problem);
 std::string shape_class(const ReduceProblem& problem);
 
 using ReduceCandidate = Candidate<ReduceProblem>;

@@ -19,35 +19,30 @@ const Candidates<ReduceProblem>& reduce_candidates() {
 }
 
 i64 ReduceProblem::scalar_bytes() const {
-  return i64(size_of(core::component_of(reduction.recipe.in)));
+  return size_of(core::component_of(recipe.in));
 }
 
 i64 ReduceProblem::element_bytes() const {
-  return i64(size_of(reduction.recipe.in));
+  return size_of(recipe.in);
 }
 
 int ReduceProblem::parts_of_element() const {
-  return core::components_of(reduction.recipe.in);
-}
-
-std::string to_string(const ReduceProblem& problem) {
-  return to_string(problem.reduction);
+  return core::components_of(recipe.in);
 }
 
 std::string shape_class(const ReduceProblem& problem) {
   constexpr i64 large_bytes = 64 << 20;  // moved, from which tuned values are kept apart: beyond most caches
-  const Reduction& reduction = problem.reduction;
-  return std::string(name(reduction.recipe.in)) + " " + std::string(name(reduction.recipe.reducer)) +
-         (reduction.kept.empty() ? " whole " : " axes ") + (reduction.bytes_moved() >= large_bytes ? "large" : "small");
+  return std::string(name(problem.recipe.in)) + " " + std::string(name(problem.recipe.reducer)) +
+         (problem.kept.empty() ? " whole " : " axes ") + (problem.bytes_moved() >= large_bytes ? "large" : "small");
 }
 
 std::string unfit(const ReduceProblem& problem) {
   if (problem.portable) return own_order;
-  return problem.reduction.count() == 0 ? "there is nothing to reduce" : "";
+  return problem.count() == 0 ? "there is nothing to reduce" : "";
 }
 
 bool keeps_fastest(const ReduceProblem& problem) {
-  const core::Loops& kept = problem.reduction.kept;
+  const core::Loops& kept = problem.kept;
   return !kept.empty() && kept.back().in == problem.parts_of_element();
 }
 
@@ -61,7 +56,7 @@ i64 lanes_of(const ReduceProblem& problem) {
 }
 
 bool is_contiguous(const ReduceProblem& problem) {
-  return problem.reduction.reduced.back().in == problem.parts_of_element();
+  return problem.reduced.back().in == problem.parts_of_element();
 }
 
 }  // namespace axisloom::ops

@@ -36,30 +36,29 @@ const std::vector<Tunable>& tunables() {
   return list;
 }
 
-/// How a reduction is cut: packets of a block, blocks of columns, parts of the rows, rows of a part. By shape alone.
+/// How a reduction is cut: packets of a block, blocks of a row, blocks of all rows that become outputs, parts of the
+/// rows, rows of a part. By shape alone.
 struct Cut {
-  i64 scalars, columns, outers, blocks, parts, per_part;
-  i64 groups() const { return outers * parts * blocks; }
+  i64 scalars, columns, blocks, strips, parts, per_part;
+  i64 groups() const { return strips * parts; }
 };
 
 /// Whether every packet of every row is aligned and whole.
 bool packets_are_wide(const ReduceProblem& problem, i64 scalars) {
-  const Reduction& reduction = problem.reduction;
-  return reduction.kept.back().extent * problem.parts_of_element() % scalars == 0 &&
-         proven_alignment(reduction, reduction.kept.size() - 1) >= scalars * problem.scalar_bytes();
+  return problem.kept.back().extent * problem.parts_of_element() % scalars == 0 &&
+         proven_alignment(problem, problem.kept.size() - 1) >= scalars * problem.scalar_bytes();
 }
 
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
-  const Reduction& reduction = problem.reduction;
-  const i64 row = reduction.kept.back().extent, rows = reduction.count();
+  const i64 row = problem.kept.back().extent, rows = problem.count();
   Cut c{};
   c.scalars = std::min<i64>(4, 16 / problem.scalar_bytes());
   const i64 packets = ceil_div(row * problem.parts_of_element(), c.scalars);
   c.columns = packets > 16 ? values.at("columns") : packets > 4 && packets_are_wide(problem, c.scalars) ? 8 : 4;
-  c.outers = reduction.outputs() / row;
   c.blocks = ceil_div(packets, c.columns);
+  c.strips = problem.outputs() / row * c.blocks;
   const i64 slices = values.at("items") / c.columns;
-  const i64 parts = ceil_div(values.at("parts"), c.outers * c.blocks);
+  const i64 parts = ceil_div(values.at("parts"), c.strips);
   c.per_part = std::clamp(ceil_div(rows, parts), slices * least_rows, slices * most_rows);
   c.parts = ceil_div(rows, c.per_part);
   return c;
@@ -70,37 +69,33 @@ double narrow_seconds(const ReduceProblem& problem, const Cut& c, const DeviceMo
   // Sums of 138945 x 4 doubles on an H200, whose 4.4 MB are read in 1 us, take 8.6 us without the launch; by rows 6.4.
   constexpr double parts_seconds = 5e-6;
   if (device.is_cpu()) return 0;
-  const double bytes = double(problem.reduction.outputs() * problem.reduction.count() * problem.element_bytes());
+  const double bytes = problem.elements() * problem.element_bytes();
   const double share = packets_are_wide(problem, c.scalars) ? 1 : access_efficiency(problem.scalar_bytes(), device);
   return (c.parts > 1 ? parts_seconds : 0) + memory_seconds(bytes, device) * (1 / share - 1);
 }
 
 Launches launch_columns(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  const Reduction& reduction = problem.reduction;
-  ReduceLaunch main("columns", problem, reduction.kept.size() - 1, tree_group(reduction.recipe, values.at("items")));
+  ReduceLaunch main("columns", problem, tree_group(problem.recipe, values.at("items")), true);
   ReduceParams& params = main.params;
-  params.columns = reduction.kept.back().extent;
-  params.column_stride = reduction.kept.back().out;
   params.column_blocks = c.blocks;
   params.parts = c.parts;
   params.part_rows = c.per_part;
   main.defines().set("COLUMNS", c.columns).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", c.scalars).set("WIDE", packets_are_wide(problem, c.scalars));
-  return with_parts(std::move(main), problem, c.groups(), split, c.outers * c.blocks);
+  return main.with_parts(c.groups(), split, c.strips);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit_for_columns(problem); !why.empty()) return refuse(std::move(why));
-  const core::Loop& row = problem.reduction.kept.back();
+  const core::Loop& row = problem.kept.back();
   const i64 items = wish.at("items");
   const Cut c = cut(problem, wish);
-  const Split split = split_of(c.parts, c.outers * c.blocks, wish.at("launches"), device);
   Configuration values = wish;
   values["columns"] = c.columns;
-  values["launches"] = launches_of(split);
-  const double read = read_seconds(problem, row.extent, row.in, device) + narrow_seconds(problem, c, device);
-  return {.group = tree_group(problem.reduction.recipe, items),
-          .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, double(c.groups() * items), device),
+  const Split split = split_of(c.parts, c.strips, values, device);
+  const double read = read_seconds(problem, row, device) + narrow_seconds(problem, c, device);
+  return {.group = tree_group(problem.recipe, items),
+          .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, c.groups() * items, device),
           .configuration = values,
           .launches = [=, &problem] { return launch_columns(problem, c, split, values); }};
 }

@@ -32,9 +32,8 @@ struct Cut {
 };
 
 Cut cut(const ReduceProblem& problem, i64 block) {
-  const Reduction& reduction = problem.reduction;
-  const i64 columns = reduction.kept.back().extent, rows = reduction.count();
-  const i64 outers = reduction.outputs() / columns, blocks = ceil_div(columns, block);
+  const i64 columns = problem.kept.back().extent, rows = problem.count();
+  const i64 outers = problem.outputs() / columns, blocks = ceil_div(columns, block);
   const i64 parts = ceil_div(wanted_tasks, outers * blocks);
   const i64 least = ceil_div(least_elements, std::min(columns, block));
   const i64 per_part = std::clamp(ceil_div(rows, parts), std::min(least, most_rows), most_rows);
@@ -42,39 +41,34 @@ Cut cut(const ReduceProblem& problem, i64 block) {
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
-  const Reduction& reduction = problem.reduction;
-  const core::Loop& column = reduction.kept.back();
+  const core::Loop& column = problem.kept.back();
   const i64 columns = column.extent, lanes = lanes_of(problem);
-  const double rows = double(reduction.count()) * double(c.outers);
-  const double few = double(columns) * single_seconds(problem, device) + single_vector_seconds(problem, device);
-  const double row = columns < lanes ? few : double(ceil_div(columns, lanes)) * vector_seconds;
-  const double finish = double(reduction.outputs()) * double(c.parts) * output_seconds;
+  const double rows = double(problem.count()) * c.outers;
+  const double few = columns * single_seconds(problem, device) + single_vector_seconds(problem, device);
+  const double row = columns < lanes ? few : ceil_div(columns, lanes) * vector_seconds;
+  const double finish = double(problem.outputs()) * c.parts * output_seconds;
   const double loops = device.on_cores(rows * row + finish);
-  return shared_seconds(std::max(read_seconds(problem, columns, column.in, device), loops), c.tasks(), device);
+  return shared_seconds(std::max(read_seconds(problem, column, device), loops), c.tasks(), device);
 }
 
 Launches launch_columns_cpu(const ReduceProblem& problem, const Cut& c, Split split, i64 block) {
-  const Reduction& reduction = problem.reduction;
-  ReduceLaunch main("columns_cpu", problem, reduction.kept.size() - 1);
+  ReduceLaunch main("columns_cpu", problem, {}, true);
   ReduceParams& params = main.params;
-  params.columns = reduction.kept.back().extent;
-  params.column_stride = reduction.kept.back().out;
   params.column_blocks = c.blocks;
   params.parts = c.parts;
   params.part_rows = c.per_part;
   params.tasks = c.tasks();
   params.per_group = std::max<i64>(1, least_elements / (std::min(params.columns, block) * c.per_part));
   main.defines().set("BLOCK", block + vector_lanes);  // the last block of a row may have a vector more
-  return with_parts(std::move(main), problem, ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
+  return main.with_parts(ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit_for_columns(problem); !why.empty()) return refuse(std::move(why));
   const i64 block = wish.at("block");
   const Cut c = cut(problem, block);
-  const Split split = split_of(c.parts, c.outers * c.blocks, wish.at("launches"), device);
   Configuration values = wish;
-  values["launches"] = launches_of(split);
+  const Split split = split_of(c.parts, c.outers * c.blocks, values, device);
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
             return launch_columns_cpu(problem, c, split, block);
           }};

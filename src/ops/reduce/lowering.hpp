@@ -14,7 +14,4 @@ View reduce_result(const Operation& op, const View& in);
 /// The reduction, not yet normalised. `out` has the shape that the result has.
 Reduction lower_reduce(const Operation& op, const View& in, const View& out);
 
-/// Whether one order of additions for all devices was asked for: order=portable.
-bool asks_for_portable_order(const Operation& op);
-
 }  // namespace axisloom::ops

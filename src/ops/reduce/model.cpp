@@ -10,14 +10,14 @@
 
 namespace axisloom::ops {
 
-double read_seconds(const ReduceProblem& problem, i64 run, i64 stride, const DeviceModel& device) {
-  const double elements = double(problem.reduction.outputs()) * double(problem.reduction.count());
-  const i64 step = stride / problem.parts_of_element(), element = problem.element_bytes();
-  const double bytes = sector_bytes(elements, double(run), step, element, device), once = elements * double(element);
+double read_seconds(const ReduceProblem& problem, const core::Loop& run, const DeviceModel& device) {
+  const double elements = problem.elements();
+  const i64 step = run.in / problem.parts_of_element(), element = problem.element_bytes();
+  const double bytes = sector_bytes(elements, run.extent, step, element, device), once = elements * element;
   // Neighbours in a sector belong to outputs that other groups, or cores, reduce at the same time: maxima of 1825622 x
   // 7 halves by rows took an H200 28 us, of 4052620 x 12 bytes 39; by plain two cores of an EPYC 9005 12 and 9 ms.
   double moved = bytes;
-  if (step > 1 && keeps_fastest(problem) && double(step * element) < device.sector)
+  if (step > 1 && keeps_fastest(problem) && step * element < device.sector)
     moved = device.is_cpu() ? std::max(once, bytes / device.units()) : model::cached_again(bytes, once);
   return device.launch + model::memory_seconds(moved, once, device);
 }
@@ -26,27 +26,25 @@ double read_seconds(const ReduceProblem& problem, i64 run, i64 stride, const Dev
 // 138945 x 4 doubles 0.9. By columns_cpu, whose vectors these do not fill, rows of them took 5.6, 11.5 and 8.8 ns.
 double single_seconds(const ReduceProblem& problem, const DeviceModel& device) {
   constexpr double load_seconds = 0.4e-9, convert_seconds = 0.5e-9;
-  const bool converts = core::is_small_float(problem.reduction.recipe.in);
+  const bool converts = core::is_small_float(problem.recipe.in);
   return model::vector_times(device) * (load_seconds + (converts ? convert_seconds : 0));
 }
 
 double single_vector_seconds(const ReduceProblem& problem, const DeviceModel& device) {
   constexpr double begin_seconds = 2e-9, float_seconds = 5e-9;  // their corrections, or not-a-numbers
-  const Dtype value = problem.reduction.recipe.value;
-  const bool floats = value == Dtype::f32 || value == Dtype::f64;
+  const bool floats = problem.recipe.value_floats();
   return model::vector_times(device) * (begin_seconds + (floats ? float_seconds : 0));
 }
 
 double own_line_seconds(const ReduceProblem& problem, i64 stride, const DeviceModel& device) {
   // Two cores of an EPYC 9005: 1746240 x 9 integers and 229806 x 26 doubles, by columns, beyond its cache.
   constexpr double cached_seconds = 1e-9, far_seconds = 4e-9;
-  if (2 * double(std::abs(stride) * problem.scalar_bytes()) < device.sector) return 0;
-  const i64 elements = problem.reduction.outputs() * problem.reduction.count();
-  return double(elements * problem.element_bytes()) > device.cache ? far_seconds : cached_seconds;
+  if (2 * std::abs(stride) * problem.scalar_bytes() < device.sector) return 0;
+  return problem.elements() * problem.element_bytes() > device.cache ? far_seconds : cached_seconds;
 }
 
 double shared_seconds(double seconds, i64 tasks, const DeviceModel& device) {
-  return seconds * std::max(1.0, device.units() / double(std::max<i64>(1, tasks)));
+  return seconds * std::max(1.0, device.units() / tasks);
 }
 
 double gpu_kernel_seconds(const ReduceProblem& problem, double read, bool in_parts, double items,
@@ -57,8 +55,8 @@ double gpu_kernel_seconds(const ReduceProblem& problem, double read, bool in_par
   // 1.9, maxima of 1825622 x 7 halves 2.0, of 4052620 x 12 bytes 0.5 and 1.1.
   constexpr double cpu_element_seconds = 1.5e-9;
   if (!device.is_cpu()) return read + (in_parts ? part_seconds : 0);
-  const double elements = double(problem.reduction.outputs()) * double(problem.reduction.count());
-  const double loops = elements * cpu_element_seconds * model::vector_times(device) + items * cpu_item_seconds;
+  const double loops =
+      problem.elements() * cpu_element_seconds * model::vector_times(device) + items * cpu_item_seconds;
   return std::max(read, device.on_cores(loops)) + part_seconds;
 }
 

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <complex>
-#include <functional>
 
 namespace axisloom::ops {
 namespace {
@@ -15,23 +14,12 @@ using Real = long double;
 using Number = std::complex<Real>;
 
 /// Calls visit(offset of the input, offset of the output) for every index of the axes, the last one fastest.
-void for_each(const core::Loops& axes, const std::function<void(i64, i64)>& visit) {
-  std::vector<i64> index(axes.size(), 0);
-  for (const core::Loop& axis : axes)
-    if (axis.extent == 0) return;
-  for (bool more = true; more;) {
-    u64 in = 0, out = 0;  // an input without elements has any strides, by which these may wrap round
-    for (std::size_t d = 0; d < axes.size(); ++d) {
-      in += u64(index[d]) * u64(axes[d].in);
-      out += u64(index[d]) * u64(axes[d].out);
-    }
-    visit(i64(in), i64(out));
-    more = false;
-    for (std::size_t d = axes.size(); d-- > 0 && !more;) {
-      more = ++index[d] < axes[d].extent;
-      if (!more) index[d] = 0;
-    }
-  }
+template <class Visit>
+void for_each(core::Nest axes, const Visit& visit, u64 in = 0, u64 out = 0) {
+  if (axes.empty()) return visit(i64(in), i64(out));
+  // Strides of an input without elements may be any, by which its offsets wrap round.
+  for (i64 i = 0; i < axes[0].extent; ++i, in += u64(axes[0].in), out += u64(axes[0].out))
+    for_each(axes.subspan(1), visit, in, out);
 }
 
 Number number_of(Dtype dtype, const std::byte* element) {
@@ -60,7 +48,7 @@ class Elements {
   explicit Elements(Reducer reducer) : smallest_(reducer == Reducer::min || reducer == Reducer::argmin) {}
 
   void add(Number x) {
-    const Real modulus = std::hypot(x.real(), x.imag());
+    const Real modulus = x.imag() == 0 ? std::abs(x.real()) : std::hypot(x.real(), x.imag());
     real.add(x.real());
     imag.add(x.imag());
     moduli.add(modulus);
@@ -69,6 +57,7 @@ class Elements {
     wrapped_product *= as_integer(x.real());
     product = {product.real() * x.real() - product.imag() * x.imag(),
                product.real() * x.imag() + product.imag() * x.real()};
+    growth *= std::max<Real>(1, modulus);
     largest_modulus = std::isnan(modulus) || modulus > largest_modulus ? modulus : largest_modulus;
     if (x.real() != 0 || x.imag() != 0) ++nonzero;
     if (count == 0 || preferred(x, extreme)) extreme = x, place = count;
@@ -79,6 +68,7 @@ class Elements {
   Sum real, imag, moduli, squares;
   u64 wrapped_sum = 0, wrapped_product = 1;
   Number product = 1, extreme = 0;
+  Real growth = 1;  // all factors above 1 multiplied: no partial product is larger
   Real largest_modulus = 0;
 
  private:
@@ -95,6 +85,23 @@ class Elements {
   bool smallest_;
 };
 
+/// Calls visit(elements, offset in the output) for every output.
+template <class Visit>
+void for_each_output(const Reduction& reduction, const std::byte* in, const Visit& visit) {
+  const Dtype dtype = reduction.recipe.in;
+  const i64 size = size_of(dtype);
+  const bool nothing = reduction.count() == 0;
+  if (reduction.outputs() == 0) return;
+  for_each(reduction.kept, [&](i64 from, i64 to) {
+    Elements all(reduction.recipe.reducer);
+    const auto add = [&](i64 offset, i64) {
+      all.add(number_of(dtype, in + (reduction.in_offset + from + offset) * size));
+    };
+    if (!nothing) for_each(reduction.reduced, add);
+    visit(all, reduction.out_offset + to);
+  });
+}
+
 Real wrapped(Dtype out, u64 bits) {
   return out == Dtype::u64 ? Real(bits) : Real(i64(bits));
 }
@@ -108,7 +115,6 @@ Number result_of(const Recipe& recipe, const Elements& all) {
     case Reducer::prod:
       return integers ? Number(wrapped(recipe.out, all.wrapped_product)) : all.product;
     case Reducer::mean:
-      if (core::components_of(recipe.in) == 1) return all.real.value() / n;
       // A quotient of complex numbers, in NumPy as here: what is not finite in one part is NaN in the other.
       return {(all.real.value() + all.imag.value() * 0) / n, (all.imag.value() - all.real.value() * 0) / n};
     case Reducer::min:
@@ -137,14 +143,9 @@ Number result_of(const Recipe& recipe, const Elements& all) {
 
 void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out) {
   const Recipe& recipe = reduction.recipe;
-  const auto in_size = i64(size_of(recipe.in)), out_size = i64(size_of(recipe.out));
-  for_each(reduction.kept, [&](i64 from, i64 to) {
-    Elements all(recipe.reducer);
-    for_each(reduction.reduced, [&](i64 offset, i64) {
-      all.add(number_of(recipe.in, in + (reduction.in_offset + from + offset) * in_size));
-    });
+  for_each_output(reduction, in, [&](const Elements& all, i64 to) {
     const Number result = result_of(recipe, all);
-    std::byte* const element = out + (reduction.out_offset + to) * out_size;
+    std::byte* const element = out + to * i64(size_of(recipe.out));
     core::store_number(recipe.out, element, result.real());
     if (core::components_of(recipe.out) == 2) core::store_number(recipe.out, element, result.imag(), 1);
   });
@@ -158,64 +159,41 @@ const core::FloatFormat& format_of(Dtype dtype) {
   return format != nullptr ? *format : *core::float_format(Dtype::f64);
 }
 
-/// What a bound is made of, for one output.
-struct Magnitudes {
-  Real count = 0, moduli = 0, squares = 0, product = 1;
-  Real growth = 1;  // all factors above 1 multiplied: no partial product is larger
-  Real sum = 0, largest = 0;
-  void add(Number x) {
-    const Real modulus = std::hypot(x.real(), x.imag());
-    count += 1;
-    moduli += modulus;
-    squares += modulus * modulus;
-    product *= modulus;
-    growth *= std::max<Real>(1, modulus);
-    sum += x.real();
-    largest = std::max(largest, modulus);
-  }
-};
-
-Real bound_of(const Recipe& recipe, const Magnitudes& m) {
+Real bound_of(const Recipe& recipe, const Elements& all) {
   const Real u = core::unit_roundoff(recipe.out), infinite = HUGE_VALL;
   const core::FloatFormat &value = format_of(recipe.value), &out = format_of(recipe.out);
-  if (!std::isfinite(m.moduli)) return 0;  // infinities and NaNs come out as they are in any order
-  const Real terms = std::ceil(std::log2(std::max<Real>(m.count, 1))) + 40;
+  const Real count = all.count, moduli = all.moduli.sum, squares = all.squares.sum, product = std::abs(all.product);
+  if (!std::isfinite(moduli)) return 0;  // infinities and NaNs come out as they are in any order
+  const Real terms = std::ceil(std::log2(std::max<Real>(count, 1))) + 40;
   if (recipe.accumulation == Accumulation::product) {
-    if (m.growth >= value.largest()) return infinite;
-    const Real tiny = 2 * m.count * value.least() * m.growth + out.least();
-    const Real error = (3 * m.count + 2) * u * m.product + tiny;
-    return m.product + error >= out.largest() ? infinite : error;
+    if (all.growth >= value.largest()) return infinite;
+    const Real tiny = 2 * count * value.least() * all.growth + out.least();
+    const Real error = (3 * count + 2) * u * product + tiny;
+    return product + error >= out.largest() ? infinite : error;
   }
-  if (recipe.reducer == Reducer::norm_inf) return 4 * u * m.largest + out.least();
+  if (recipe.reducer == Reducer::norm_inf) return 4 * u * all.largest_modulus + out.least();
   if (recipe.reducer == Reducer::norm_2) {
-    if (m.squares * 1.01L >= value.largest()) return infinite;
-    const Real error = (terms + 4) * core::unit_roundoff(recipe.value) * m.squares + m.count * value.least();
-    const Real root = std::sqrt(m.squares), least = std::sqrt(std::max<Real>(0, m.squares - error));
+    if (squares * 1.01L >= value.largest()) return infinite;
+    const Real error = (terms + 4) * core::unit_roundoff(recipe.value) * squares + count * value.least();
+    const Real root = std::sqrt(squares), least = std::sqrt(std::max<Real>(0, squares - error));
     return root - least + 4 * u * root + out.least();  // the root is steeper below than above
   }
-  if (m.moduli * 1.01L >= value.largest()) return infinite;
-  const Real error = terms * u * m.moduli + out.least();
-  if (recipe.finish == Finish::mean) return error / m.count + out.least();
-  return m.moduli + error >= out.largest() && std::abs(m.sum) + error >= out.largest() ? infinite : error;
+  if (moduli * 1.01L >= value.largest()) return infinite;
+  const Real error = terms * u * moduli + out.least();
+  if (recipe.finish == Finish::mean) return error / count + out.least();
+  return moduli + error >= out.largest() && std::abs(all.real.sum) + error >= out.largest() ? infinite : error;
 }
 
 }  // namespace
 
 std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in) {
   const Recipe& recipe = reduction.recipe;
-  const auto size = i64(size_of(recipe.in));
   const bool moduli = core::components_of(recipe.in) == 2 && recipe.mapping == Mapping::magnitude;
   const bool chosen = recipe.accumulation == Accumulation::extreme || recipe.accumulation == Accumulation::place;
   const bool exact = core::unit_roundoff(recipe.out) == 0 || (chosen && !moduli);
+  if (exact) return std::vector<double>(reduction.outputs());
   std::vector<double> bounds;
-  for_each(reduction.kept, [&](i64 from, i64) {
-    Magnitudes all;
-    if (!exact)
-      for_each(reduction.reduced, [&](i64 offset, i64) {
-        all.add(number_of(recipe.in, in + (reduction.in_offset + from + offset) * size));
-      });
-    bounds.push_back(exact ? 0 : double(bound_of(recipe, all)));
-  });
+  for_each_output(reduction, in, [&](const Elements& all, i64) { bounds.push_back(bound_of(recipe, all)); });
   return bounds;
 }
 

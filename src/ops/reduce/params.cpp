@@ -33,13 +33,12 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* mappings[] = {"IDENTITY", "SQUARE", "MAGNITUDE", "NONZERO"};
   static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
                                              "FINISH_ACCUMULATOR"};
-  const bool floats = recipe.value == Dtype::f32 || recipe.value == Dtype::f64;
   defines.set("ELEMENT", scalar_type(recipe.in)).set("IN_FORM", form_of_element(recipe));
-  defines.set("ELEMENT_BYTES", i64(size_of(core::component_of(recipe.in))));
+  defines.set("ELEMENT_BYTES", size_of(core::component_of(recipe.in)));
   defines.set("ELEMENT_PARTS", core::components_of(recipe.in));
   defines.set("HELD", held_type(recipe));
   defines.set("VALUE", scalar_type(recipe.value)).set("VALUE_PARTS", recipe.components);
-  defines.set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32).set("VALUE_FLOATS", floats);
+  defines.set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32).set("VALUE_FLOATS", recipe.value_floats());
   defines.set("RESULT", scalar_type(recipe.out)).set("OUT_FORM", form_of(recipe.out));
   defines.set("ACCUMULATION", accumulations[int(recipe.accumulation)]);
   defines.set("MAPPING", mappings[int(recipe.mapping)]);
@@ -47,85 +46,83 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   defines.set("SMALLEST", recipe.smallest);
 }
 
-void write_axis(const core::Loop& axis, std::size_t d, int index_bits, ReduceParams& params) {
-  const core::Divider divider = core::divider(u64(axis.extent), index_bits);
-  params.in_stride[d] = axis.in;
-  params.out_stride[d] = axis.out;
-  params.extent[d] = axis.extent;
-  params.multiplier[d] = divider.multiplier;
-  params.shift[d] = divider.shift;
-}
-
-std::size_t rank_class(std::size_t rank) {
+size_t rank_class(size_t rank) {
   return rank <= 1 ? 1 : rank <= 3 ? 3 : 0;
 }
 
 /// The axes of a walk, those of extent 1 that pad it to its class in front.
 void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParams& params, jit::Defines& defines) {
-  std::size_t kept_rank = rank_class(kept.size()), reduced_rank = rank_class(reduced.size());
-  if (kept_rank == 0 || reduced_rank == 0) {
-    kept_rank = std::max<std::size_t>(1, kept.size());
-    reduced_rank = std::max<std::size_t>(1, reduced.size());
-    defines.set("KEPT_RANK", 0).set("REDUCED_RANK", 0);
-  } else {
-    defines.set("KEPT_RANK", i64(kept_rank));
-    defines.set("REDUCED_RANK", i64(reduced_rank));
+  size_t kept_rank = rank_class(kept.size()), reduced_rank = rank_class(reduced.size());
+  const bool compiled_in = kept_rank != 0 && reduced_rank != 0;
+  defines.set("KEPT_RANK", compiled_in ? i64(kept_rank) : 0).set("REDUCED_RANK", compiled_in ? i64(reduced_rank) : 0);
+  if (!compiled_in) {
+    kept_rank = std::max<size_t>(1, kept.size());
+    reduced_rank = std::max<size_t>(1, reduced.size());
   }
   if (kept_rank + reduced_rank > REDUCE_AXES) throw_too_many_axes(kept.size() + reduced.size() + 1);
-  params.kept_rank = i32(kept_rank);
-  params.reduced_rank = i32(reduced_rank);
-  const auto write = [&](core::Nest axes, std::size_t begin, std::size_t rank) {
-    const std::size_t padding = rank - axes.size();
-    for (std::size_t d = 0; d < rank; ++d)
-      write_axis(d < padding ? core::Loop{} : axes[d - padding], begin + d, index_bits, params);
-  };
-  write(kept, 0, kept_rank);
-  write(reduced, kept_rank, reduced_rank);
+  params.kept_rank = kept_rank;
+  params.reduced_rank = reduced_rank;
+  core::Loops walk(kept_rank - kept.size());
+  walk.insert(walk.end(), kept.begin(), kept.end());
+  walk.resize(kept_rank + reduced_rank - reduced.size());
+  walk.insert(walk.end(), reduced.begin(), reduced.end());
+  for (size_t d = 0; d < walk.size(); ++d) {
+    const core::Divider divider = core::divider(u64(walk[d].extent), index_bits);
+    params.in_stride[d] = walk[d].in;
+    params.out_stride[d] = walk[d].out;
+    params.extent[d] = walk[d].extent;
+    params.multiplier[d] = divider.multiplier;
+    params.shift[d] = divider.shift;
+  }
 }
 
 constexpr i64 u64_bytes = 8;  // of an accumulator
 
 LaunchBuffer input_of(const ReduceProblem& problem) {
-  return {0, problem.reduction.in_offset, problem.scalar_bytes()};
+  return {0, problem.in_offset, problem.scalar_bytes()};
 }
 
 LaunchBuffer result_of(const ReduceProblem& problem) {
-  const Recipe& recipe = problem.reduction.recipe;
-  return {1, problem.reduction.out_offset, i64(size_of(core::component_of(recipe.out)))};
+  const Recipe& recipe = problem.recipe;
+  return {1, problem.out_offset, i64(size_of(core::component_of(recipe.out)))};
 }
 
 }  // namespace
 
-void throw_too_many_axes(std::size_t axes) {
+void throw_too_many_axes(size_t axes) {
   throw Error(Errc::unsupported,
               "the reduction walks " + std::to_string(axes) + " axes that cannot be merged, and kernels walk at most " +
                   std::to_string(REDUCE_AXES),
               "do it in two steps, each of which splits fewer axes");
 }
 
-ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, std::size_t kept,
-                           const Group& group) {
-  const Reduction& reduction = problem.reduction;
+ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group, bool columns)
+    : problem(problem) {
   launch.kernel.file = "reduce/" + kernel + ".kernel";
   launch.kernel.kernel = kernel;
-  launch.kernel.items = launch.geometry.items = unsigned(group.items);
-  launch.geometry.local_bytes = std::size_t(group.local_bytes);
-  define_recipe(reduction.recipe, defines());
-  const core::Nest outer = core::Nest(reduction.reduced).first(reduction.reduced.size() - 1);
-  write_walk(std::span(reduction.kept).first(kept), outer, problem.index_bits, params, defines());
-  params.outputs = reduction.outputs();
-  params.count = reduction.count();
-  params.run = reduction.reduced.back().extent;
-  params.run_stride = reduction.reduced.back().in;
-  params.reach = core::reach(reduction.loops(), &core::Loop::in).high + problem.parts_of_element();
+  launch.kernel.items = launch.geometry.items = group.items;
+  launch.geometry.local_bytes = group.local_bytes;
+  define_recipe(problem.recipe, defines());
+  const core::Nest outer = core::Nest(problem.reduced).first(problem.reduced.size() - 1);
+  write_walk(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params,
+             defines());
+  params.outputs = problem.outputs();
+  params.count = problem.count();
+  params.run = problem.reduced.back().extent;
+  params.run_stride = problem.reduced.back().in;
+  params.reach = core::reach(problem.loops(), &core::Loop::in).high + problem.parts_of_element();
   params.runs = params.count == 0 ? 0 : core::count(outer);
   params.pieces = params.parts = params.part_pieces = params.part_rows = params.per_group = 1;
   params.tasks = params.outputs;
-  defines().set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", i64(sizeof(ReduceParams)));
+  if (columns) {
+    params.columns = problem.kept.back().extent;
+    params.column_stride = problem.kept.back().out;
+  }
+  defines().set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", sizeof(ReduceParams));
 }
 
 Launch ReduceLaunch::done(i64 groups) {
-  launch.geometry.groups = u64(groups);
+  launch.geometry.groups = groups;
   launch.params = params_bytes(params);
   return std::move(launch);
 }
@@ -134,6 +131,12 @@ Split split_of(i64 parts, i64 tickets, i64 launches, const DeviceModel& device) 
   if (parts == 1) return Split::none;
   const bool ordered = device.device_scope_order && tickets <= most_tickets && launches == 1;
   return ordered ? Split::one_launch : Split::two_launches;
+}
+
+Split split_of(i64 parts, i64 tickets, Configuration& values, const DeviceModel& device) {
+  const Split split = split_of(parts, tickets, values.at("launches"), device);
+  values["launches"] = split == Split::two_launches ? 2 : 1;
+  return split;
 }
 
 Tunable launches_tunable() {
@@ -152,10 +155,9 @@ Group tree_group(const Recipe& recipe, i64 items) {
 // Few parts are taken by one item, so that neighbours read neighbouring outputs.
 Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, int from, i64 items) {
   constexpr i64 few_parts = 32, cpu_outputs = 64;  // of a CPU's group: long enough against its start
-  const Reduction& reduction = problem.reduction;
   const i64 team = parts <= few_parts ? 1 : items;
-  const Group group = team > 1 ? tree_group(reduction.recipe, items) : Group{items};
-  ReduceLaunch fold("fold", problem, reduction.kept.size(), group);
+  const Group group = team > 1 ? tree_group(problem.recipe, items) : Group{items};
+  ReduceLaunch fold("fold", problem, group);
   fold.params.parts = parts;
   fold.params.per_group = items == 1 ? cpu_outputs : items / team;
   fold.defines().set("SPLIT", split).set("TEAM", team);
@@ -163,33 +165,31 @@ Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, i
   return fold.done(ceil_div(fold.params.outputs, fold.params.per_group));
 }
 
-Launches with_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups, Split split, i64 tickets) {
+Launches ReduceLaunch::with_parts(i64 groups, Split split, i64 tickets) {
   static constexpr const char* names[] = {"IN_ONE", "ONE_LAUNCH", "TWO_LAUNCHES"};
-  const i64 parts = main.params.parts, items = main.launch.geometry.items;
-  std::vector<LaunchBuffer>& buffers = main.launch.buffers;
+  const i64 items = launch.geometry.items;
+  std::vector<LaunchBuffer>& buffers = launch.buffers;
   Launches launches;
-  main.defines().set("SPLIT", names[int(split)]);
+  defines().set("SPLIT", names[int(split)]);
   buffers = {input_of(problem)};
   if (split != Split::two_launches) buffers.push_back(result_of(problem));
   if (split != Split::none) {
     buffers.push_back({workspace_view, 0, u64_bytes});
-    launches.workspace_bytes = std::size_t(main.params.outputs * parts * problem.reduction.recipe.u64s() * u64_bytes);
+    launches.workspace_bytes = params.outputs * params.parts * problem.recipe.u64s() * u64_bytes;
   }
   if (split == Split::one_launch) {
     buffers.push_back({tickets_view, 0, sizeof(u32)});
-    launches.tickets = int(tickets);
+    launches.tickets = tickets;
   }
-  launches.list.push_back(main.done(groups));
+  launches.list.push_back(done(groups));
   if (split == Split::two_launches)
-    launches.list.push_back(fold_launch(problem, parts, names[int(split)], workspace_view, items));
+    launches.list.push_back(fold_launch(problem, params.parts, names[int(split)], workspace_view, items));
   return launches;
 }
 
-Launches without_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups) {
-  main.launch.buffers = {input_of(problem), result_of(problem)};
-  Launches launches;
-  launches.list.push_back(main.done(groups));
-  return launches;
+Launches ReduceLaunch::without_parts(i64 groups) {
+  launch.buffers = {input_of(problem), result_of(problem)};
+  return {.list = {done(groups)}};
 }
 
 }  // namespace axisloom::ops

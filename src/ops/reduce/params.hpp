@@ -11,39 +11,36 @@ namespace axisloom::ops {
 static_assert(arguments_fit(sizeof(ReduceParams), 4));
 
 /// Refuses a reduction over more axes than REDUCE_AXES has room for.
-[[noreturn]] void throw_too_many_axes(std::size_t axes);
-
-/// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the first `kept` of
-/// the kept axes and over the reduced ones but the last, which is the run.
-struct ReduceLaunch {
-  Launch launch;
-  ReduceParams params{};
-
-  ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, std::size_t kept, const Group& group = {});
-  jit::Defines& defines() { return launch.kernel.defines; }
-  /// Completes it, with parameters as they are.
-  Launch done(i64 groups);
-};
+[[noreturn]] void throw_too_many_axes(size_t axes);
 
 /// How the parts of an output come together; see parts.h.
 enum class Split { none, one_launch, two_launches };
+
+/// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the kept axes, of
+/// which the last may be left to the kernel as its columns, and over the reduced ones but the last, which is the run.
+struct ReduceLaunch {
+  const ReduceProblem& problem;
+  Launch launch;
+  ReduceParams params{};
+
+  ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group = {}, bool columns = false);
+  jit::Defines& defines() { return launch.kernel.defines; }
+  /// Completes it, with parameters as they are.
+  Launch done(i64 groups);
+  /// Completes it where tasks may be parts: its buffers, then the second launch where there is one, and the workspace.
+  /// `tickets`: how many it takes where there is one launch.
+  Launches with_parts(i64 groups, Split split, i64 tickets);
+  /// Completes it where tasks are outputs.
+  Launches without_parts(i64 groups);
+};
 
 /// One launch where groups can be ordered, there are tickets enough, and `launches` (a tunable) is 1; none for one
 /// part.
 Split split_of(i64 parts, i64 tickets, i64 launches, const DeviceModel& device);
 /// Says on which of the two ways an output's parts come together.
 Tunable launches_tunable();
-/// Its value for a split.
-inline i64 launches_of(Split split) {
-  return split == Split::two_launches ? 2 : 1;
-}
-
-/// Completes the launch of a kernel whose tasks may be parts: its buffers, then the second launch where there is one,
-/// and the workspace. `tickets`: how many it takes where there is one launch.
-Launches with_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups, Split split, i64 tickets);
-
-/// Completes the launch of a kernel whose tasks are outputs.
-Launches without_parts(ReduceLaunch main, const ReduceProblem& problem, i64 groups);
+/// The same by that tunable, whose value becomes what was decided.
+Split split_of(i64 parts, i64 tickets, Configuration& values, const DeviceModel& device);
 
 /// The kernel `fold`, which brings `parts` accumulators of each output together. `split`: TWO_LAUNCHES or FROM_SLICES,
 /// see parts.h; they lie in the plan's view `from`, or its workspace.

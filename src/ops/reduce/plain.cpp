@@ -24,14 +24,14 @@ const std::vector<Tunable>& tunables() {
 /// An element in a loop on a CPU, whose additions wait for each other; rows of 64 floats on two cores of a Xeon. Of
 /// doubles and integers on an EPYC 9005 and an EPYC 7003: sums of 138945 x 4 doubles, maxima of 4052620 x 12 bytes.
 double cpu_element_seconds(const Recipe& recipe) {
-  const bool integers = recipe.value != Dtype::f32 && recipe.value != Dtype::f64;
+  const bool floats = recipe.value_floats();
   switch (recipe.accumulation) {
     case Accumulation::compensated:
       return recipe.value == Dtype::f64 ? 2.2e-9 : 4e-9;
     case Accumulation::place:
-      return integers ? 1e-9 : 3e-9;
+      return floats ? 3e-9 : 1e-9;
     case Accumulation::extreme:
-      return integers ? 0.5e-9 : 2e-9;
+      return floats ? 2e-9 : 0.5e-9;
     default:
       return 1e-9;
   }
@@ -39,19 +39,18 @@ double cpu_element_seconds(const Recipe& recipe) {
 
 /// Outputs of a group.
 i64 outputs_of(const ReduceProblem& problem, i64 items, const DeviceModel& device) {
-  return device.is_cpu() ? std::max<i64>(1, group_elements / std::max<i64>(1, problem.reduction.count())) : items;
+  return device.is_cpu() ? std::max<i64>(1, group_elements / std::max<i64>(1, problem.count())) : items;
 }
 
 double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceModel& device) {
-  const Reduction& reduction = problem.reduction;
-  const core::Loop& run = reduction.reduced.back();
-  const double count = double(reduction.count()), memory = read_seconds(problem, run.extent, run.in, device);
+  const core::Loop& run = problem.reduced.back();
+  const double count = problem.count(), memory = read_seconds(problem, run, device);
   if (!device.is_cpu()) {
-    const double operations = double(reduction.outputs()) * count * element_operations;
+    const double operations = problem.elements() * element_operations;
     return memory + count * element_latencies * device.latency + operations / (device.i32_rate * device.units());
   }
-  const double element = cpu_element_seconds(reduction.recipe) + own_line_seconds(problem, run.in, device);
-  const double loops = double(reduction.outputs()) * (count * element + cpu_output_seconds);
+  const double element = cpu_element_seconds(problem.recipe) + own_line_seconds(problem, run.in, device);
+  const double loops = problem.outputs() * (count * element + cpu_output_seconds);
   return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
 }
 
@@ -60,11 +59,11 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const i64 items = device.is_cpu() ? 1 : wish.at("items");
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
   const i64 per_group = outputs_of(problem, items, device);
-  const i64 groups = ceil_div(problem.reduction.outputs(), per_group);
+  const i64 groups = ceil_div(problem.outputs(), per_group);
   const auto launches = [=, &problem] {
-    ReduceLaunch main("plain", problem, problem.reduction.kept.size(), {items});
+    ReduceLaunch main("plain", problem, {items});
     main.params.per_group = per_group;
-    return without_parts(std::move(main), problem, groups);
+    return main.without_parts(groups);
   };
   return {.group = {items},
           .seconds = predicted_seconds(problem, groups, device),

@@ -26,25 +26,24 @@ const std::vector<Tunable>& tunables() {
 }
 
 Launches launch_portable(const ReduceProblem& problem, const Configuration& values) {
-  ReduceLaunch main("rows", problem, problem.reduction.kept.size(), tree_group(problem.reduction.recipe, items));
+  ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
   ReduceParams& params = main.params;
   params.piece = std::min(piece, params.run);
   params.pieces = ceil_div(params.run, params.piece);
-  if (params.run < piece)
-    params.part_pieces = std::max<i64>(1, std::min(piece / params.run, most_additions / ceil_div(params.run, items)));
+  params.part_pieces = std::max<i64>(1, std::min(piece / params.run, most_additions / ceil_div(params.run, items)));
   params.parts = ceil_div(params.pieces * params.runs, params.part_pieces);
   params.tasks = params.outputs * params.parts;
   main.defines().set("TEAM", items).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", problem.parts_of_element()).set("WIDE", 0);
   const Split split = params.parts == 1 ? Split::none : Split::two_launches;  // not every device has the one launch
-  return with_parts(std::move(main), problem, params.tasks, split, 0);
+  return main.with_parts(params.tasks, split, 0);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (!problem.portable) return refuse("only order=portable asks for this order of additions");
-  const core::Loop& run = problem.reduction.reduced.back();
-  return {.group = tree_group(problem.reduction.recipe, items),
-          .seconds = element_loads * read_seconds(problem, run.extent, run.in, device),
+  const core::Loop& run = problem.reduced.back();
+  return {.group = tree_group(problem.recipe, items),
+          .seconds = element_loads * read_seconds(problem, run, device),
           .configuration = wish,
           .launches = [=, &problem] { return launch_portable(problem, wish); }};
 }

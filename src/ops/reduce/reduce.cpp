@@ -15,20 +15,19 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::array arguments = {
-    Argument{"op", "sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero or norm"},
-    Argument{
-        "pattern",
-        "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
+constexpr Argument arguments[] = {
+    {"op", "sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero or norm"},
+    {"pattern",
+     "einops pattern; an axis that is missing on the right is reduced, such as \"b c (h 2) (w 2) -> b c h w\""}};
 
 constexpr Option order_option = {"order", "ORDER",
                                  "order of additions: fast, or portable (the same bits on every device)"};
 constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1 (default: all)"};
 constexpr Option keepdims_option = {"keepdims", "", "keep the reduced axes, with length 1"};
 constexpr Option ord_option = {"ord", "N", "order of the norm: 1, 2 or inf (default: 2)"};
-constexpr std::array reduce_options = {ord_option, order_option};
-constexpr std::array shorthand_options = {axes_option, keepdims_option, order_option};
-constexpr std::array norm_options = {axes_option, keepdims_option, order_option, ord_option};
+constexpr Option reduce_options[] = {ord_option, order_option};
+constexpr Option shorthand_options[] = {axes_option, keepdims_option, order_option};
+constexpr Option norm_options[] = {axes_option, keepdims_option, order_option, ord_option};
 
 struct Shorthand {
   std::string_view name, summary, examples;
@@ -82,7 +81,7 @@ i64 bytes(const Operation& op, std::span<const View> views) {
 double operations(const Operation& op, std::span<const View> views) {
   const Reduction reduction = lower_reduce(op, views[0], views[1]);
   const double squared = reduction.recipe.mapping == Mapping::square ? 2 : 1;
-  return squared * reduction.recipe.components * double(reduction.outputs()) * double(reduction.count());
+  return squared * reduction.recipe.components * reduction.elements();
 }
 
 void check_device(const Recipe& recipe, const DeviceInfo& device) {
@@ -93,12 +92,10 @@ void check_device(const Recipe& recipe, const DeviceInfo& device) {
                 "use another dtype or another device");
 }
 
-ReduceProblem problem_of(const Reduction& reduction, bool portable, IndexWidth width) {
-  ReduceProblem problem;
-  problem.reduction = in_scalars(normalise(reduction));
-  problem.index_bits = index_bits(fits_32_bits(problem.reduction), width, "reduction");
-  problem.portable = portable && reduction.recipe.order_matters() && reduction.count() > 0;  // nothing has no order
-  return problem;
+ReduceProblem problem_of(const Reduction& reduction, IndexWidth width) {
+  Reduction normal = in_scalars(normalise(reduction));
+  if (!normal.recipe.order_matters() || normal.count() == 0) normal.portable = false;  // nothing has no order
+  return {normal, index_bits(fits_32_bits(normal), width, "reduction")};
 }
 
 void check(const PlanOptions& options) {
@@ -108,16 +105,15 @@ void check(const PlanOptions& options) {
 std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
                                     const PlanOptions& options) {
   check(options);
-  const Reduction reduction = lower_reduce(op, views[0], views[1]);
-  return plan_reduction(reduction, asks_for_portable_order(op), {views.begin(), views.end()}, device, options);
+  return plan_reduction(lower_reduce(op, views[0], views[1]), {views.begin(), views.end()}, device, options);
 }
 
 Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
               i64 limit) {
   check(options);
-  const ReduceSlicing slicing{lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), device, options};
-  check_device(slicing.reduction.recipe, device.info());
-  return slice_reduction(slicing, limit);
+  const Reduction reduction = lower_reduce(op, views[0], views[1]);
+  check_device(reduction.recipe, device.info());
+  return slice_reduction(reduction, device, options, limit);
 }
 
 /// `own`: what is an operation's own, its name and texts.
@@ -136,17 +132,17 @@ OpEntry entry_of(OpEntry own) {
 }  // namespace
 
 ReduceProblem reduce_problem(const Operation& op, std::span<const View> views, IndexWidth width) {
-  return problem_of(lower_reduce(op, views[0], views[1]), asks_for_portable_order(op), width);
+  return problem_of(lower_reduce(op, views[0], views[1]), width);
 }
 
-std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, bool portable, std::vector<View> views,
-                                         const Device& device, const PlanOptions& options) {
+std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
+                                         const PlanOptions& options) {
   auto plan = empty_plan(std::move(views), device, options);
-  const ReduceProblem problem = problem_of(reduction, portable, options.index);
-  check_device(problem.reduction.recipe, device.info());
+  const ReduceProblem problem = problem_of(reduction, options.index);
+  check_device(problem.recipe, device.info());
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.bytes_moved = reduction.bytes_moved();
-  if (problem.reduction.outputs() == 0) return plan;
+  if (problem.outputs() == 0) return plan;
   complete(*plan, request("reduce", "reduction", reduce_candidates(), problem), options);
   return plan;
 }

@@ -11,8 +11,8 @@ ReduceProblem reduce_problem(const Operation& op, std::span<const View> views,
                              IndexWidth width = IndexWidth::automatic);
 
 /// A plan of a reduction, whose views are the input and the output; the reduction's own offsets and strides say what is
-/// read and written. `portable`: in the one order of additions of all devices. Throws as plans do.
-std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, bool portable, std::vector<View> views,
-                                         const Device& device, const PlanOptions& options);
+/// read and written. Throws as plans do.
+std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
+                                         const PlanOptions& options);
 
 }  // namespace axisloom::ops

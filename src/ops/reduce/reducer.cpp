@@ -6,38 +6,6 @@
 
 namespace axisloom::ops {
 
-std::string_view name(Reducer reducer) noexcept {
-  switch (reducer) {
-    case Reducer::sum:
-      return "sum";
-    case Reducer::prod:
-      return "prod";
-    case Reducer::mean:
-      return "mean";
-    case Reducer::min:
-      return "min";
-    case Reducer::max:
-      return "max";
-    case Reducer::argmin:
-      return "argmin";
-    case Reducer::argmax:
-      return "argmax";
-    case Reducer::any:
-      return "any";
-    case Reducer::all:
-      return "all";
-    case Reducer::count_nonzero:
-      return "count_nonzero";
-    case Reducer::norm_1:
-      return "norm (ord 1)";
-    case Reducer::norm_2:
-      return "norm (ord 2)";
-    case Reducer::norm_inf:
-      return "norm (ord inf)";
-  }
-  return "";
-}
-
 namespace {
 
 using core::component_of;
@@ -76,46 +44,91 @@ bool sum_fits(Dtype in, i64 count) {
   return !is_inexact(in) && bits <= 32 && count <= i64{1} << (63 - bits);
 }
 
+/// A reduction of floats, in the order of the enumeration; integers are added and multiplied as such.
+struct Row {
+  std::string_view name;
+  Accumulation accumulation;
+  Mapping mapping = Mapping::identity;
+  Finish finish = Finish::value;
+  bool smallest = false;
+};
+
+constexpr Row table[] = {
+    {"sum", Accumulation::compensated},
+    {"prod", Accumulation::product},
+    {"mean", Accumulation::compensated, Mapping::identity, Finish::mean},
+    {"min", Accumulation::extreme, Mapping::identity, Finish::value, true},
+    {"max", Accumulation::extreme},
+    {"argmin", Accumulation::place, Mapping::identity, Finish::place, true},
+    {"argmax", Accumulation::place, Mapping::identity, Finish::place},
+    {"any", Accumulation::extreme, Mapping::nonzero},
+    {"all", Accumulation::extreme, Mapping::nonzero, Finish::value, true},
+    {"count_nonzero", Accumulation::total, Mapping::nonzero},
+    {"norm (ord 1)", Accumulation::compensated, Mapping::magnitude},
+    {"norm (ord 2)", Accumulation::compensated, Mapping::square, Finish::root},
+    {"norm (ord inf)", Accumulation::extreme, Mapping::magnitude},
+};
+
+const Row& row(Reducer reducer) {
+  return table[int(reducer)];
+}
+
+bool is_chosen(const Row& row) {
+  return row.accumulation == Accumulation::extreme || row.accumulation == Accumulation::place;
+}
+
+/// Of sums, means and products.
+void set_sum(Recipe& r, i64 count) {
+  const bool mean = r.finish == Finish::mean;
+  r.out = is_inexact(r.in) ? r.in : mean ? Dtype::f64 : widest_integer(r.in);
+  r.value = floating_value(r.in);
+  if (is_inexact(r.in) || (mean && !sum_fits(r.in, count))) return;
+  if (r.accumulation == Accumulation::compensated) r.accumulation = Accumulation::total;
+  r.value = widest_integer(r.in);
+}
+
+/// Of complex numbers that compare alike, NaNs among them, the first is the result: so its place has to be known.
+void set_chosen(Recipe& r) {
+  const bool place = r.finish == Finish::place;
+  if (r.components == 2) r.accumulation = Accumulation::place;
+  r.out = place ? Dtype::i64 : r.in;
+  r.value = place ? wide_enough(compared_value(r.in)) : compared_value(r.in);
+}
+
+void set_nonzero(Recipe& r) {
+  const bool counts = r.accumulation == Accumulation::total;
+  r.out = counts ? Dtype::i64 : Dtype::boolean;
+  r.value = counts ? Dtype::i64 : Dtype::u8;
+  r.components = 1;
+}
+
+void set_norm(Recipe& r) {
+  r.out = is_inexact(r.in) ? component_of(r.in) : Dtype::f64;
+  r.value = floating_value(r.in);
+  r.components = 1;
+}
+
 }  // namespace
 
+std::string_view name(Reducer reducer) noexcept {
+  return row(reducer).name;
+}
+
 Dtype result_dtype(Reducer reducer, Dtype in) noexcept {
-  switch (reducer) {
-    case Reducer::sum:
-    case Reducer::prod:
-      return is_inexact(in) ? in : widest_integer(in);
-    case Reducer::mean:
-      return is_inexact(in) ? in : Dtype::f64;
-    case Reducer::min:
-    case Reducer::max:
-      return in;
-    case Reducer::any:
-    case Reducer::all:
-      return Dtype::boolean;
-    case Reducer::argmin:
-    case Reducer::argmax:
-    case Reducer::count_nonzero:
-      return Dtype::i64;
-    case Reducer::norm_1:
-    case Reducer::norm_2:
-    case Reducer::norm_inf:
-      return is_inexact(in) ? component_of(in) : Dtype::f64;
-  }
-  return in;
+  return recipe(reducer, in, 1).out;
 }
 
 bool has_identity(Reducer reducer) noexcept {
-  return reducer != Reducer::min && reducer != Reducer::max && reducer != Reducer::argmin &&
-         reducer != Reducer::argmax && reducer != Reducer::norm_inf;
+  return !is_chosen(row(reducer)) || row(reducer).mapping == Mapping::nonzero;
 }
 
 bool Recipe::needs_f64() const noexcept {
-  return value == Dtype::f64 || out == Dtype::f64 || core::component_of(in) == Dtype::f64;
+  return value == Dtype::f64 || out == Dtype::f64 || component_of(in) == Dtype::f64;
 }
 
 int Recipe::u64s() const noexcept {
-  const bool second = accumulation == Accumulation::compensated || accumulation == Accumulation::place;
   if (accumulation == Accumulation::place) return components + 1;
-  return components * (second ? 2 : 1);
+  return components * (accumulation == Accumulation::compensated ? 2 : 1);
 }
 
 Recipe Recipe::unfinished() const noexcept {
@@ -130,99 +143,30 @@ int Recipe::out_scalars() const noexcept {
 }
 
 bool Recipe::order_matters() const noexcept {
-  return accumulation == Accumulation::compensated ||
-         (accumulation == Accumulation::product && (value == Dtype::f32 || value == Dtype::f64));
+  return accumulation == Accumulation::compensated || (accumulation == Accumulation::product && value_floats());
 }
 
-namespace {
-
-void set_sum(Recipe& r, bool mean, i64 count) {
-  r.accumulation = Accumulation::compensated;
-  r.finish = mean ? Finish::mean : Finish::value;
-  r.value = floating_value(r.in);
-  if (is_inexact(r.in) || (mean && !sum_fits(r.in, count))) return;
-  r.accumulation = Accumulation::total;
-  r.value = widest_integer(r.in);
+bool Recipe::value_floats() const noexcept {
+  return is_inexact(value);
 }
-
-void set_product(Recipe& r) {
-  r.accumulation = Accumulation::product;
-  r.value = is_inexact(r.in) ? floating_value(r.in) : widest_integer(r.in);
-}
-
-/// Of complex numbers that compare alike, NaNs among them, the first is the result: so its place has to be known.
-void set_extreme(Recipe& r, bool smallest, bool place) {
-  r.accumulation = place || r.components == 2 ? Accumulation::place : Accumulation::extreme;
-  r.finish = place ? Finish::place : Finish::value;
-  r.value = place ? wide_enough(compared_value(r.in)) : compared_value(r.in);
-  r.smallest = smallest;
-}
-
-void set_nonzero(Recipe& r, Accumulation accumulation, Dtype value, bool smallest) {
-  r.accumulation = accumulation;
-  r.mapping = Mapping::nonzero;
-  r.value = value;
-  r.smallest = smallest;
-  r.components = 1;
-}
-
-void set_norm(Recipe& r, Accumulation accumulation, Mapping mapping, Finish finish) {
-  r.accumulation = accumulation;
-  r.mapping = mapping;
-  r.finish = finish;
-  r.value = floating_value(r.in);
-  r.components = 1;
-}
-
-}  // namespace
 
 Recipe recipe(Reducer reducer, Dtype in, i64 count) {
-  Recipe r;
-  r.reducer = reducer;
-  r.in = in;
-  r.out = result_dtype(reducer, in);
-  r.components = core::components_of(in);
-  switch (reducer) {
-    case Reducer::sum:
-      set_sum(r, false, count);
-      break;
-    case Reducer::mean:
-      set_sum(r, true, count);
-      break;
-    case Reducer::prod:
-      set_product(r);
-      break;
-    case Reducer::min:
-      set_extreme(r, true, false);
-      break;
-    case Reducer::max:
-      set_extreme(r, false, false);
-      break;
-    case Reducer::argmin:
-      set_extreme(r, true, true);
-      break;
-    case Reducer::argmax:
-      set_extreme(r, false, true);
-      break;
-    case Reducer::any:
-      set_nonzero(r, Accumulation::extreme, Dtype::u8, false);
-      break;
-    case Reducer::all:
-      set_nonzero(r, Accumulation::extreme, Dtype::u8, true);
-      break;
-    case Reducer::count_nonzero:
-      set_nonzero(r, Accumulation::total, Dtype::i64, false);
-      break;
-    case Reducer::norm_1:
-      set_norm(r, Accumulation::compensated, Mapping::magnitude, Finish::value);
-      break;
-    case Reducer::norm_2:
-      set_norm(r, Accumulation::compensated, Mapping::square, Finish::root);
-      break;
-    case Reducer::norm_inf:
-      set_norm(r, Accumulation::extreme, Mapping::magnitude, Finish::value);
-      break;
-  }
+  const Row& as = row(reducer);
+  Recipe r{.reducer = reducer,
+           .in = in,
+           .components = core::components_of(in),
+           .accumulation = as.accumulation,
+           .mapping = as.mapping,
+           .finish = as.finish,
+           .smallest = as.smallest};
+  if (as.mapping == Mapping::nonzero)
+    set_nonzero(r);
+  else if (as.mapping != Mapping::identity)
+    set_norm(r);
+  else if (is_chosen(as))
+    set_chosen(r);
+  else
+    set_sum(r, count);
   return r;
 }
 

@@ -5,35 +5,17 @@
 
 #include <axisloom/array.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace axisloom::ops {
 
-enum class Reducer : std::uint8_t {
-  sum,
-  prod,
-  mean,
-  min,
-  max,
-  argmin,
-  argmax,
-  any,
-  all,
-  count_nonzero,
-  norm_1,
-  norm_2,
-  norm_inf
-};
+enum class Reducer { sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm_1, norm_2, norm_inf };
 
 /// Name as in messages: "sum", "norm (ord 2)".
 std::string_view name(Reducer reducer) noexcept;
 
 /// How values are taken together. A kernel is compiled for one of these; see accumulate.h.
-enum class Accumulation : std::uint8_t {
+enum class Accumulation {
   total,        // an exact integer sum, wrapping round
   compensated,  // a running sum and its correction
   product,
@@ -42,8 +24,8 @@ enum class Accumulation : std::uint8_t {
 };
 
 /// What is done to each element before it is accumulated, and to the accumulated value at the end.
-enum class Mapping : std::uint8_t { identity, square, magnitude, nonzero };
-enum class Finish : std::uint8_t { value, mean, root, place, accumulator };  // words: the accumulator itself, unrounded
+enum class Mapping { identity, square, magnitude, nonzero };
+enum class Finish { value, mean, root, place, accumulator };  // words: the accumulator itself, unrounded
 
 /// A reduction of one dtype, in the terms of the kernels.
 struct Recipe {
@@ -62,6 +44,8 @@ struct Recipe {
   int u64s() const noexcept;
   /// Whether its kernels read, accumulate or write doubles.
   bool needs_f64() const noexcept;
+  /// Whether floats are accumulated.
+  bool value_floats() const noexcept;
   /// Whether the order of the additions shows in the result.
   bool order_matters() const noexcept;
   /// The same up to its accumulators, each of which is `u64s()` elements of the output.

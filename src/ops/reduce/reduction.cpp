@@ -25,6 +25,10 @@ i64 Reduction::count() const {
   return core::count(reduced);
 }
 
+double Reduction::elements() const {
+  return double(outputs()) * count();
+}
+
 Loops Reduction::loops() const {
   Loops all = kept;
   all.insert(all.end(), reduced.begin(), reduced.end());
@@ -32,11 +36,11 @@ Loops Reduction::loops() const {
 }
 
 i64 Reduction::bytes_moved() const {
-  const i64 written = core::checked_mul(outputs(), i64(size_of(recipe.out)), count_name);
+  const i64 written = core::checked_mul(outputs(), size_of(recipe.out), count_name);
   if (outputs() == 0 || count() == 0) return written;
   const Bounds bounds = core::reach(loops(), &Loop::in);
   const i64 read = std::min(core::distinct(loops(), &Loop::in), bounds.high - bounds.low + 1);
-  return core::checked_add(written, core::checked_mul(read, i64(size_of(recipe.in)), count_name), count_name);
+  return core::checked_add(written, core::checked_mul(read, size_of(recipe.in), count_name), count_name);
 }
 
 Reduction normalise(const Reduction& reduction) {
@@ -87,11 +91,11 @@ bool fits_32_bits(const Reduction& reduction) {
          core::fits_32_bits(reduction.loops(), &Loop::out, reduction.out_offset);
 }
 
-i64 proven_alignment(const Reduction& reduction, std::size_t run) {
+i64 proven_alignment(const Reduction& reduction, size_t run) {
   constexpr i64 widest = 64;
   return core::proven_alignment(core::without(reduction.loops(), int(run)), &Loop::in,
                                 {reduction.in_offset, reduction.in_align},
-                                i64(size_of(core::component_of(reduction.recipe.in))), widest);
+                                size_of(core::component_of(reduction.recipe.in)), widest);
 }
 
 std::string to_string(const Reduction& reduction) {

@@ -17,10 +17,12 @@ struct Reduction {
   core::Loops reduced = {};
   i64 in_offset = 0;
   i64 out_offset = 0;
-  i64 in_align = 256;  // of the start of the input's buffer, bytes
+  i64 in_align = 256;     // of the start of the input's buffer, bytes
+  bool portable = false;  // the order of the additions has to be the one of all devices
 
   i64 outputs() const;        // product of the kept extents
   i64 count() const;          // product of the reduced extents: elements that make one output
+  double elements() const;    // of all outputs; in floating point, which does not overflow
   core::Loops loops() const;  // those that are kept, then the reduced ones
   /// Bytes read plus bytes written, each element once.
   i64 bytes_moved() const;
@@ -40,7 +42,7 @@ Reduction in_scalars(const Reduction& reduction);
 bool fits_32_bits(const Reduction& reduction);
 
 /// Largest power of two, up to 64 bytes, that divides the byte address of every start of a run along one of the loops.
-i64 proven_alignment(const Reduction& reduction, std::size_t run);
+i64 proven_alignment(const Reduction& reduction, size_t run);
 
 /// "f32 sum of 1024x{4096}, in {4096,1}", the reduced extents in braces; for messages and stores.
 std::string to_string(const Reduction& reduction);

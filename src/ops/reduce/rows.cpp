@@ -58,13 +58,12 @@ i64 team_of(i64 count, i64 elements, bool many, const Configuration& values) {
 }
 
 Cut cut(const ReduceProblem& problem, const Configuration& values) {
-  const Reduction& reduction = problem.reduction;
-  const i64 count = reduction.count(), run = reduction.reduced.back().extent, runs = count / run;
+  const i64 count = problem.count(), run = problem.reduced.back().extent, runs = count / run;
   const i64 elements = scalars_of(problem) / problem.parts_of_element(), sums = std::min<i64>(4, elements);
   Cut c{};
-  c.team = team_of(count, elements, reduction.outputs() > values.at("parts"), values);
-  const i64 wanted = std::min(ceil_div(values.at("parts"), reduction.outputs()),
-                              ceil_div(count * problem.element_bytes(), least_bytes));
+  c.team = team_of(count, elements, problem.outputs() > values.at("parts"), values);
+  const i64 wanted =
+      std::min(ceil_div(values.at("parts"), problem.outputs()), ceil_div(count * problem.element_bytes(), least_bytes));
   const i64 parts = std::max(wanted, ceil_div(count, most_additions * c.team * sums));
   const i64 round = c.team * elements;
   c.piece = ceil_div(ceil_div(run, ceil_div(parts, runs)), round) * round;
@@ -75,9 +74,8 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
 }
 
 Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  const Reduction& reduction = problem.reduction;
   const i64 items = values.at("items"), scalars = scalars_of(problem);
-  ReduceLaunch main("rows", problem, reduction.kept.size(), tree_group(reduction.recipe, items));
+  ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
   ReduceParams& params = main.params;
   params.piece = c.piece;
   params.pieces = c.pieces;
@@ -85,28 +83,26 @@ Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, co
   params.part_pieces = c.per_part;
   params.tasks = params.outputs * c.parts;
   const bool wide =
-      scalars > 1 && proven_alignment(reduction, reduction.loops().size() - 1) >= scalars * problem.scalar_bytes();
-  main.launch.kernel.resident = unsigned(std::max<i64>(1, resident_items / items));
+      scalars > 1 && proven_alignment(problem, problem.loops().size() - 1) >= scalars * problem.scalar_bytes();
+  main.launch.kernel.resident = resident_items / items;
   main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
   main.defines().set("SCALARS", scalars).set("WIDE", wide);
-  return with_parts(std::move(main), problem, ceil_div(params.tasks, items / c.team), split, params.outputs);
+  return main.with_parts(ceil_div(params.tasks, items / c.team), split, params.outputs);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
-  const Reduction& reduction = problem.reduction;
-  const core::Loop& run = reduction.reduced.back();
-  const i64 items = wish.at("items"), outputs = reduction.outputs();
+  const core::Loop& run = problem.reduced.back();
+  const i64 items = wish.at("items"), outputs = problem.outputs();
   const Cut c = cut(problem, wish);
-  const i64 launches = c.team == items ? wish.at("launches") : 2;  // only whole groups take tickets
-  const Split split = split_of(c.parts, outputs, launches, device);
   Configuration values = wish;
-  values["launches"] = launches_of(split);
-  const double all_items = double(outputs) * double(c.parts * c.team);
-  const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * double(resident_items));
+  if (c.team != items) values["launches"] = 2;  // only whole groups take tickets
+  const Split split = split_of(c.parts, outputs, values, device);
+  const double all_items = double(outputs) * (c.parts * c.team);
+  const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * resident_items);
   const double teams = device.launch + rounds * team_latencies * device.latency;
-  const double read = std::max(teams, read_seconds(problem, run.extent, run.in, device));
-  return {.group = tree_group(reduction.recipe, items),
+  const double read = std::max(teams, read_seconds(problem, run, device));
+  return {.group = tree_group(problem.recipe, items),
           .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, all_items, device),
           .configuration = values,
           .launches = [=, &problem] { return launch_rows(problem, c, split, values); }};

@@ -49,8 +49,8 @@ struct Width {
 /// which has to see its elements in order.
 Width width(const ReduceProblem& problem, i64 ranges) {
   constexpr i64 registers = 16, register_bytes = 64, long_bytes = 32768;
-  const Recipe& recipe = problem.reduction.recipe;
-  if (problem.reduction.reduced.back().extent * problem.element_bytes() < long_bytes) return {few_chains, few_chains};
+  const Recipe& recipe = problem.recipe;
+  if (problem.reduced.back().extent * problem.element_bytes() < long_bytes) return {few_chains, few_chains};
   const i64 vectors = ceil_div(lanes_of(problem) * i64(size_of(recipe.value)), register_bytes);
   const i64 chains = many_chains * vectors * recipe.u64s() <= registers ? many_chains : few_chains;
   return {chains, recipe.accumulation == Accumulation::place ? chains : ranges};
@@ -63,52 +63,50 @@ struct Cut {
 
 /// Bytes of a piece: `most`, or less where the tasks would be too few.
 i64 piece_bytes(const ReduceProblem& problem, i64 most) {
-  const i64 all = problem.reduction.outputs() * problem.reduction.count() * problem.element_bytes();
+  const i64 all = problem.outputs() * problem.count() * problem.element_bytes();
   if (all <= most) return most;
   const auto even = i64(std::bit_floor(u64(all / wanted_tasks)));
   return std::min(most, std::max(least_piece, even));
 }
 
 Cut cut(const ReduceProblem& problem, i64 bytes) {
-  const Reduction& reduction = problem.reduction;
   const i64 most_elements = most_additions * lanes_of(problem) * few_chains;
   const i64 piece = std::min(bytes / problem.element_bytes(), most_elements);
-  const i64 run = reduction.reduced.back().extent;
-  const i64 pieces = std::max<i64>(1, ceil_div(run, piece));
-  const i64 all = pieces * std::max<i64>(1, reduction.count() / std::max<i64>(1, run));
-  const i64 wanted = std::min(ceil_div(reduction.count(), piece), std::max<i64>(1, most_parts / reduction.outputs()));
-  const i64 parts = std::clamp<i64>(std::max(wanted, ceil_div(all, most_pieces)), 1, all);
+  const i64 run = problem.reduced.back().extent;
+  const i64 pieces = ceil_div(run, piece);
+  const i64 all = pieces * (problem.count() / run);
+  const i64 wanted = std::min(ceil_div(problem.count(), piece), std::max<i64>(1, most_parts / problem.outputs()));
+  const i64 parts = std::min(std::max(wanted, ceil_div(all, most_pieces)), all);
   const i64 per_part = ceil_div(all, parts);
   return {piece, pieces, ceil_div(all, per_part), per_part};
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
-  const Reduction& reduction = problem.reduction;
-  const core::Loop& run = reduction.reduced.back();
-  const i64 tasks = reduction.outputs() * c.parts;
+  const core::Loop& run = problem.reduced.back();
+  const i64 tasks = problem.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
-  const double pieces = double(tasks) * double(c.per_part) * (piece_seconds + (whole ? 0 : rest_seconds));
+  const double pieces = double(tasks) * c.per_part * (piece_seconds + (whole ? 0 : rest_seconds));
   const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes +
                          own_line_seconds(problem, run.in, device);
-  const double loads = contiguous ? 0 : double(reduction.count()) * double(reduction.outputs()) * strided;
-  const double read = read_seconds(problem, run.extent, run.in, device);
+  const double loads = contiguous ? 0 : problem.elements() * strided;
+  const double read = read_seconds(problem, run, device);
   const double loops = device.on_cores(pieces + loads);
   return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
 
 Launches launch_rows_cpu(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  ReduceLaunch main("rows_cpu", problem, problem.reduction.kept.size());
+  ReduceLaunch main("rows_cpu", problem);
   ReduceParams& params = main.params;
   params.pieces = c.pieces;
   params.piece = c.piece;
   params.parts = c.parts;
   params.part_pieces = c.per_part;
   params.tasks = params.outputs * c.parts;
-  params.per_group = std::max<i64>(1, c.piece / std::max<i64>(1, params.count / c.parts));
+  params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
   const auto [chains, ranges] = width(problem, values.at("ranges"));
   main.defines().set("CHAINS", chains).set("RANGES", ranges).set("CONTIGUOUS", is_contiguous(problem));
   main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
-  return with_parts(std::move(main), problem, ceil_div(params.tasks, params.per_group), split, params.outputs);
+  return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -117,8 +115,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   values["piece"] = piece_bytes(problem, wish.at("piece"));
   values["ranges"] = width(problem, wish.at("ranges")).ranges;
   const Cut c = cut(problem, values.at("piece"));
-  const Split split = split_of(c.parts, problem.reduction.outputs(), wish.at("launches"), device);
-  values["launches"] = launches_of(split);
+  const Split split = split_of(c.parts, problem.outputs(), values, device);
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
             return launch_rows_cpu(problem, c, split, values);
           }};

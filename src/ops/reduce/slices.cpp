@@ -31,16 +31,16 @@ namespace {
 
 #include "ops/reduce/places.params.h"
 
-constexpr std::size_t input = 0, output = 1;  // among the nest's arrays, as among the views
-constexpr i64 gpu_items = 256;                // of a group that folds, or numbers places
+constexpr size_t input = 0, output = 1;  // among the nest's arrays, as among the views
+constexpr i64 gpu_items = 256;           // of a group that folds, or numbers places
 
 /// Loops over the kept axes, then the reduced ones.
 SlicedNest nest_of(const Reduction& reduction) {
   const Recipe& recipe = reduction.recipe;
   SlicedNest nest;
   nest.arrays.resize(2);
-  nest.arrays[input].element = i64(size_of(recipe.in));
-  nest.arrays[output].element = i64(size_of(recipe.out));
+  nest.arrays[input].element = size_of(recipe.in);
+  nest.arrays[output].element = size_of(recipe.out);
   nest.arrays[output].result = true;
   nest.partial_bytes = recipe.u64s() * i64(sizeof(u64));
   for (const core::Loop& axis : reduction.loops()) {
@@ -54,7 +54,7 @@ SlicedNest nest_of(const Reduction& reduction) {
 
 Reduction part_of(const Reduction& whole, const Box& box) {
   Reduction part = whole;
-  std::size_t d = 0;
+  size_t d = 0;
   for (auto* axes : {&part.kept, &part.reduced}) {
     for (core::Loop& axis : *axes) {
       part.in_offset += box[d].begin * axis.in;
@@ -72,9 +72,9 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
   if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes(whole.reduced.size());
   PlaceParams params{};
   std::fill_n(params.extent, PLACE_AXES, 1);
-  std::size_t to = PLACE_AXES;
+  size_t to = PLACE_AXES;
   i64 step = 1;
-  for (std::size_t d = whole.reduced.size(); d-- > 0;) {
+  for (size_t d = whole.reduced.size(); d-- > 0;) {
     params.extent[--to] = part.reduced[d].extent;
     params.step[to] = step;
     params.begin += box[whole.kept.size() + d].begin * step;
@@ -86,9 +86,9 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
   Launch launch;
   launch.kernel.file = "reduce/places.kernel";
   launch.kernel.kernel = "places";
-  launch.kernel.items = launch.geometry.items = unsigned(cpu ? 1 : gpu_items);
-  launch.kernel.defines.set("AXL_PARAMS_SIZE", i64(sizeof(PlaceParams)));
-  launch.geometry.groups = u64(ceil_div(params.outputs, params.per_group));
+  launch.kernel.items = launch.geometry.items = cpu ? 1 : gpu_items;
+  launch.kernel.defines.set("AXL_PARAMS_SIZE", sizeof(PlaceParams));
+  launch.geometry.groups = ceil_div(params.outputs, params.per_group);
   launch.buffers = {{output, 0, 8}};
   launch.params = params_bytes(params);
   return launch;
@@ -100,16 +100,23 @@ struct Gathered {
   i64 elements = 0;
 };
 
+/// Bytes of an array, or of the scratch memory, as a view of the plan of a slice.
+struct Bytes {
+  Slice::Range range;
+  View view;
+};
+
 /// Collects the slices of one reduction.
 class Slicer {
  public:
-  Slicer(const ReduceSlicing& slicing, i64 limit)
-      : slicing_(slicing),
+  Slicer(const Reduction& reduction, const Device& device, const PlanOptions& options, i64 limit)
+      : device_(device),
+        options_(options),
         limit_(limit),
-        whole_(normalise(slicing.reduction)),
+        whole_(normalise(reduction)),
         nest_(nest_of(whole_)),
         element_(nest_.arrays[input].element),
-        in_order_(slicing.portable && whole_.recipe.order_matters()) {
+        in_order_(whole_.portable && whole_.recipe.order_matters()) {
     if (in_order_)
       add_in_order();
     else
@@ -125,14 +132,17 @@ class Slicer {
     const i64 bytes = part_of(whole_, block.box).outputs() * nest_.partial_bytes;
     if (parts * bytes >= gathered(block.box).elements * element_) return add_gathered(block.box);
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, parts * bytes);
-    for (i64 i = 0; i < parts; ++i) add_part(block.parts[i], {scratch_array, i * bytes, bytes});
-    add_fold(block.box, parts, {scratch_array, 0, parts * bytes});
+    const auto accumulators = [&](i64 first, i64 count) {
+      return bytes_of(Dtype::u64, {scratch_array, first * bytes, count * bytes}, i64(sizeof(u64)));
+    };
+    for (i64 i = 0; i < parts; ++i) add_part(block.parts[i], accumulators(i, 1));
+    add_fold(block.box, parts, accumulators(0, parts));
   }
 
   /// Outputs whole, in the portable order of additions: as many at a time as have elements for one buffer.
   void add_in_order() {
     Box all, one;  // outputs
-    for (std::size_t d = 0; d < nest_.extents.size(); ++d) {
+    for (size_t d = 0; d < nest_.extents.size(); ++d) {
       all.push_back({0, nest_.extents[d]});
       one.push_back({0, nest_.reduced[d] ? nest_.extents[d] : 1});
     }
@@ -145,12 +155,12 @@ class Slicer {
                   "use order=fast, or a device with larger buffers");
     SlicedNest nest = nest_;  // over outputs with all of their elements
     nest.arrays[input] = {elements * element_, gathered(all).strides, 1, false};
-    for (std::size_t d = 0; d < nest.extents.size(); ++d) {
+    for (size_t d = 0; d < nest.extents.size(); ++d) {
       if (nest.reduced[d]) nest.extents[d] = 1;
       nest.arrays[input].strides[d] /= elements;
     }
     for (Block& block : cut(nest, limit_)) {
-      for (std::size_t d = 0; d < nest.extents.size(); ++d)
+      for (size_t d = 0; d < nest.extents.size(); ++d)
         if (nest.reduced[d]) block.box[d] = one[d];
       const Bounds touched = bounds_in(nest_, block.box, nest_.arrays[input]);
       const bool fits = (touched.high - touched.low) * element_ <= limit_;
@@ -158,14 +168,14 @@ class Slicer {
     }
   }
 
-  View bytes_of(Dtype dtype, const Slice::Range& range, i64 align) const {
-    View view = View::contiguous(dtype, {range.bytes / i64(size_of(dtype))});
-    view.align = align;
-    return view;
+  static Bytes bytes_of(Dtype dtype, const Slice::Range& range, i64 align) {
+    Bytes bytes{range, View::contiguous(dtype, {range.bytes / i64(size_of(dtype))})};
+    bytes.view.align = align;
+    return bytes;
   }
 
   /// The bytes of the input or output that a part needs, from which its offset counts henceforth.
-  Slice::Range take(std::size_t array, const Box& box, i64& offset, i64& align) const {
+  Slice::Range take(size_t array, const Box& box, i64& offset, i64& align) const {
     Bounds touched = bounds_in(nest_, box, nest_.arrays[array]);
     const i64 origin = array == input ? whole_.in_offset : whole_.out_offset;
     touched.low += origin;
@@ -173,33 +183,43 @@ class Slicer {
     return rebase(int(array), offset, align, touched, nest_.arrays[array].element);
   }
 
-  Slice::Range take_output(const Box& box, Reduction& part, View& view) const {
+  Bytes take_input(const Box& box, Reduction& part) const {
+    const Slice::Range range = take(input, box, part.in_offset, part.in_align);
+    return bytes_of(part.recipe.in, range, part.in_align);
+  }
+
+  Bytes take_output(const Box& box, Reduction& part) const {
     i64 align = 1;  // results are stored one by one
     const Slice::Range range = take(output, box, part.out_offset, align);
-    view = bytes_of(part.recipe.out, range, align);
-    return range;
+    return bytes_of(part.recipe.out, range, align);
+  }
+
+  void add_slice(const Bytes& from, const Bytes& to, std::shared_ptr<PlanImpl> plan) {
+    slices_.list.push_back({{from.range, to.range}, std::move(plan)});
   }
 
   void add_finished(const Box& box) {
     Reduction part = part_of(whole_, box);
-    View out;
-    const Slice::Range to = take_output(box, part, out);
-    const Slice::Range from = take(input, box, part.in_offset, part.in_align);
-    const View in = bytes_of(part.recipe.in, from, part.in_align);
-    slices_.list.push_back(
-        {{from, to}, plan_reduction(part, slicing_.portable, {in, out}, slicing_.device, slicing_.options)});
+    const Bytes from = take_input(box, part);
+    add_results(box, part, from);
+  }
+
+  /// The results of a box from its elements, which lie in `from`.
+  void add_results(const Box& box, Reduction& part, const Bytes& from) {
+    const Bytes to = take_output(box, part);
+    add_slice(from, to, plan_reduction(part, {from.view, to.view}, device_, options_));
   }
 
   /// A box of the input without its gaps, the loops in the order in which they lie in memory. In the portable order, in
   /// which it shows what a run is, those over the elements of an output are innermost, and stay apart as they were.
   Gathered gathered(const Box& box) const {
     const std::vector<i64>& strides = nest_.arrays[input].strides;
-    const auto rank = [&](std::size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
-    std::vector<std::size_t> order(box.size());
-    std::iota(order.rbegin(), order.rend(), std::size_t{0});  // of equals the last is the fastest
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    const auto rank = [&](size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
+    std::vector<size_t> order(box.size());
+    std::iota(order.rbegin(), order.rend(), size_t{0});  // of equals the last is the fastest
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
     Gathered layout{std::vector<i64>(box.size()), 1};
-    for (const std::size_t d : order) {
+    for (const size_t d : order) {
       if (strides[d] == 0) continue;
       const i64 gap = in_order_ && nest_.reduced[d] ? 1 : 0;
       layout.strides[d] = layout.elements;
@@ -212,32 +232,27 @@ class Slicer {
   void add_gathered(const Box& box) {
     const Gathered layout = gathered(box);
     const std::vector<i64>& dense = layout.strides;
-    const Slice::Range from{scratch_array, 0, layout.elements * element_};
-    slices_.scratch_bytes = std::max(slices_.scratch_bytes, from.bytes);
+    const Bytes from = bytes_of(whole_.recipe.in, {scratch_array, 0, layout.elements * element_}, core::host_alignment);
+    slices_.scratch_bytes = std::max(slices_.scratch_bytes, from.range.bytes);
     SlicedNest moves{{}, std::vector<bool>(box.size()), {nest_.arrays[input], nest_.arrays[input]}, 0};
     moves.arrays[1].strides = dense;
-    for (std::size_t loop = 0; loop < box.size(); ++loop)
-      moves.extents.push_back(dense[loop] == 0 ? 1 : box[loop].extent);
-    for (const Block& block : cut(moves, limit_)) add_move(box, block.box, dense, from);
+    for (size_t loop = 0; loop < box.size(); ++loop) moves.extents.push_back(dense[loop] == 0 ? 1 : box[loop].extent);
+    for (const Block& block : cut(moves, limit_)) add_move(box, block.box, dense, from.range);
 
     Reduction part = part_of(whole_, box);
-    std::size_t d = 0;
+    size_t d = 0;
     for (auto* axes : {&part.kept, &part.reduced})
       for (core::Loop& axis : *axes) axis.in = dense[d++];
     part.in_offset = 0;
     part.in_align = core::host_alignment;
-    View out;
-    const Slice::Range to = take_output(box, part, out);
-    const View in = bytes_of(part.recipe.in, from, part.in_align);
-    slices_.list.push_back(
-        {{from, to}, plan_reduction(part, slicing_.portable, {in, out}, slicing_.device, slicing_.options)});
+    add_results(box, part, from);
   }
 
   /// `box`: within `all`, from whose corner it counts.
   void add_move(const Box& all, const Box& box, const std::vector<i64>& dense, const Slice::Range& to) {
     View from = View::contiguous(whole_.recipe.in, {}), into = from;
     Box place = all;
-    for (std::size_t d = 0; d < box.size(); ++d) {
+    for (size_t d = 0; d < box.size(); ++d) {
       place[d] = {all[d].begin + box[d].begin, box[d].extent};
       from.shape.push_back(box[d].extent);
       from.strides.push_back(nest_.arrays[input].strides[d]);
@@ -249,16 +264,16 @@ class Slicer {
     from.offset += whole_.in_offset;
     from.align = whole_.in_align;
     const Slice::Range range = take(input, place, from.offset, from.align);
-    PlanOptions options = slicing_.options;  // what is forced are candidates of reductions
+    PlanOptions options = options_;  // what is forced are candidates of reductions
     options.candidate.clear();
     options.configuration.clear();
-    auto plan = entry("copy").plan(copy(), std::array{from, into}, slicing_.device, options);
+    auto plan = entry("copy").plan(copy(), std::array{from, into}, device_, options);
     plan->report.candidate.clear();  // the reduction's is the one to report
     slices_.list.push_back({{range, to}, std::move(plan)});
   }
 
   /// Accumulators of a part side by side, in the order of the kept axes.
-  void add_part(const Box& box, const Slice::Range& to) {
+  void add_part(const Box& box, const Bytes& to) {
     Reduction part = part_of(whole_, box);
     part.recipe = part.recipe.unfinished();
     part.out_offset = 0;
@@ -267,40 +282,36 @@ class Slicer {
       axis->out = stride;
       stride *= axis->extent;
     }
-    const Slice::Range from = take(input, box, part.in_offset, part.in_align);
-    const View in = bytes_of(part.recipe.in, from, part.in_align);
-    const View out = bytes_of(Dtype::u64, to, i64(sizeof(u64)));
-    auto plan = plan_reduction(part, false, {in, out}, slicing_.device, slicing_.options);
-    if (part.recipe.accumulation == Accumulation::place)
-      add_launch(*plan, places_launch(whole_, part, box, slicing_.device.info()));
-    slices_.list.push_back({{from, to}, std::move(plan)});
+    const Bytes from = take_input(box, part);
+    const auto plan = plan_reduction(part, {from.view, to.view}, device_, options_);
+    if (part.recipe.accumulation == Accumulation::place) {
+      const auto places = plan_of(from, to, places_launch(whole_, part, box, device_.info()));
+      append(*plan, *places, std::array{Place{0, 0}, Place{1, 0}}, 0);
+    }
+    add_slice(from, to, plan);
   }
 
   /// The results of a box from its parts' accumulators.
-  void add_fold(const Box& box, i64 parts, const Slice::Range& from) {
+  void add_fold(const Box& box, i64 parts, const Bytes& from) {
     Reduction whole = part_of(whole_, box);
-    View out;
-    const Slice::Range to = take_output(box, whole, out);
-    auto plan = empty_plan({bytes_of(Dtype::u64, from, i64(sizeof(u64))), out}, slicing_.device, slicing_.options);
+    const Bytes to = take_output(box, whole);
     const Reduction scalars = in_scalars(whole);
-    const bool narrow = fits_32_bits(scalars) && slicing_.options.index != IndexWidth::bits64 &&
-                        from.bytes <= std::numeric_limits<i32>::max();
-    const ReduceProblem problem{scalars, narrow ? 32 : 64, false};
-    const i64 items = slicing_.device.info().kind == Kind::cpu ? 1 : gpu_items;
-    add_launch(*plan, fold_launch(problem, parts, "FROM_SLICES", input, items));
-    slices_.list.push_back({{from, to}, std::move(plan)});
+    const bool narrow = fits_32_bits(scalars) && options_.index != IndexWidth::bits64 &&
+                        from.range.bytes <= std::numeric_limits<i32>::max();
+    const i64 items = device_.info().kind == Kind::cpu ? 1 : gpu_items;
+    add_slice(from, to,
+              plan_of(from, to, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items)));
   }
 
-  static void add_launch(PlanImpl& plan, Launch launch) {
-    PlanImpl more;
-    more.device = plan.device;
-    more.checked = plan.checked;
-    more.launches.push_back(std::move(launch));
-    compile(more);
-    append(plan, more, std::array{Place{0, 0}, Place{1, 0}}, 0);
+  std::shared_ptr<PlanImpl> plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
+    auto plan = empty_plan({from.view, to.view}, device_, options_);
+    plan->launches.push_back(std::move(launch));
+    compile(*plan);
+    return plan;
   }
 
-  const ReduceSlicing& slicing_;
+  const Device& device_;
+  const PlanOptions& options_;
   i64 limit_;
   Reduction whole_;
   SlicedNest nest_;
@@ -311,8 +322,8 @@ class Slicer {
 
 }  // namespace
 
-Slices slice_reduction(const ReduceSlicing& slicing, i64 limit) {
-  return Slicer(slicing, limit).take();
+Slices slice_reduction(const Reduction& reduction, const Device& device, const PlanOptions& options, i64 limit) {
+  return Slicer(reduction, device, options, limit).take();
 }
 
 }  // namespace axisloom::ops

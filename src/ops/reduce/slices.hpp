@@ -8,17 +8,9 @@
 
 namespace axisloom::ops {
 
-/// What is to be sliced, and what its plans are made for.
-struct ReduceSlicing {
-  Reduction reduction;  // not yet normalised
-  bool portable = false;
-  const Device& device;
-  const PlanOptions& options;
-};
-
-/// See OpEntry::slices. Where cutting the axes that are kept is not enough, the scratch memory holds accumulators of
-/// slices, or the elements of some outputs side by side. Throws Error(out_of_memory) for what cannot be cut: the
-/// elements of one output in the portable order.
-Slices slice_reduction(const ReduceSlicing& slicing, i64 limit);
+/// See OpEntry::slices. The reduction need not be normalised. Where cutting the axes that are kept is not enough, the
+/// scratch memory holds accumulators of slices, or the elements of some outputs side by side. Throws
+/// Error(out_of_memory) for what cannot be cut: the elements of one output in the portable order.
+Slices slice_reduction(const Reduction& reduction, const Device& device, const PlanOptions& options, i64 limit);
 
 }  // namespace axisloom::ops
