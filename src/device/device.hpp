@@ -141,6 +141,18 @@ class Queue {
 
   /// The plans' own: workspaces of runs that were given none.
   Scratch scratch;
+
+ protected:
+  /// Runs `calls`. When one fails, what was queued before has finished when the error goes on, also on a lost device.
+  template <typename Calls>
+  auto or_drained(Calls&& calls) {
+    try {
+      return calls();
+    } catch (...) {
+      drain();
+      throw;
+    }
+  }
 };
 
 /// What to build: full source text, or a binary of an earlier build; options are the runtime's own.

@@ -5,7 +5,7 @@ namespace axisloom::device::cuda {
 
 Context::Context(std::shared_ptr<const DriverApi> api, Card card, CUcontext borrowed)
     : api_(std::move(api)), card_(std::move(card)), context_(borrowed), retained_(borrowed == nullptr) {
-  if (retained_) call(api_->cuDevicePrimaryCtxRetain, &context_, card_.device);
+  if (retained_) call(&DriverApi::cuDevicePrimaryCtxRetain, &context_, card_.device);
 }
 
 Context::~Context() {
@@ -41,7 +41,7 @@ CUevent Context::take_event(bool timing) {
   }
   events.free.reserve(events.created + 1);
   CUevent event = nullptr;
-  call(api_->cuEventCreate, &event, timing ? 0 : kEventDisableTiming);
+  call(&DriverApi::cuEventCreate, &event, timing ? 0 : kEventDisableTiming);
   ++events.created;
   return event;
 }

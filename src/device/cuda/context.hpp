@@ -26,7 +26,7 @@ class Context : core::NotCopied {
   class Scope : core::NotCopied {
    public:
     explicit Scope(const Context& context) : api_(*context.api_) {
-      context.call(api_.cuCtxPushCurrent_v2, context.get());
+      context.call(&DriverApi::cuCtxPushCurrent_v2, context.get());
     }
     ~Scope() {
       CUcontext popped = nullptr;
@@ -55,9 +55,16 @@ class Context : core::NotCopied {
     return Scope(*this);
   }
 
+  /// Calls a function of the driver.
   template <typename Signature, typename... Args>
-  void call(const EntryPoint<Signature>& entry, Args... args) const {
-    check(entry(args...), entry.name);
+  void call(EntryPoint<Signature> DriverApi::*function, Args... args) const {
+    call_for({}, function, args...);
+  }
+  /// The same; `doing` says in an error what the call was for.
+  template <typename Signature, typename... Args>
+  void call_for(std::string_view doing, EntryPoint<Signature> DriverApi::*function, Args... args) const {
+    const auto& entry = (*api_).*function;
+    check(entry(args...), entry.name, doing);
   }
   /// Throws what an unsuccessful result means; `doing` says what the call was for. A loss is remembered.
   void check(CUresult result, const char* call, std::string_view doing = {}) const;

@@ -96,7 +96,7 @@ std::string kernel_module_version() {
 
 DriverLibrary open_driver() {
   const std::string names[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"};
-  DynamicLibrary library(names);
+  const DynamicLibrary library(names);
   DriverLibrary found;
   found.status.name = "CUDA driver";
   found.status.tried = library.tried();
@@ -121,7 +121,6 @@ DriverLibrary open_driver() {
     found.status.remedy = "install a newer NVIDIA driver: this one lacks functions that are needed";
     return found;
   }
-  library.keep_loaded();
   found.status.found = true;
   found.api = std::move(api);
   return found;

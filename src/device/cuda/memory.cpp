@@ -51,8 +51,7 @@ SharedBuffer allocate_staging_memory(const SharedContext& context, size_t bytes)
   if (bytes == 0) return buffer;
   const std::string doing = in_words("allocating ", bytes, " bytes of page-locked host memory");
   void* host = nullptr;
-  const auto& entry = context->api().cuMemHostAlloc;
-  context->check(entry(&host, bytes, kMemHostAllocPortable), entry.name, doing);
+  context->call_for(doing, &DriverApi::cuMemHostAlloc, &host, bytes, kMemHostAllocPortable);
   buffer->hold(reinterpret_cast<CUdeviceptr>(host));
   return buffer;
 }

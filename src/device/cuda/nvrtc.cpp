@@ -75,12 +75,11 @@ std::vector<fs::path> python_prefixes() {
 void load_builtins(const std::string& nvrtc, const Version& version) {
   const std::string name = in_words("libnvrtc-builtins.so.", version.major, ".", version.minor);
   const std::string file = (fs::path(nvrtc).parent_path() / name).string();
-  DynamicLibrary builtins(std::span(&file, 1));
-  builtins.keep_loaded();
+  DynamicLibrary(std::span(&file, 1));
 }
 
 /// The library with its version and architectures; null with a reason in `why` when it is not usable.
-std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) {
+std::shared_ptr<const Nvrtc> examine(const DynamicLibrary& library, std::string& why) {
   auto nvrtc = std::make_shared<Nvrtc>();
   std::vector<std::string> missing;
 #define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc->api.name.function, missing);
@@ -104,7 +103,6 @@ std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) 
   std::ranges::sort(nvrtc->architectures);
   nvrtc->path = library.path();
   load_builtins(nvrtc->path, nvrtc->version);
-  library.keep_loaded();
   return nvrtc;
 }
 
@@ -151,7 +149,7 @@ NvrtcSearch find_nvrtc(std::span<const std::string> candidates) {
   for (const std::string& candidate : candidates) {
     std::error_code error;
     if (candidate.starts_with('/') && seen.contains(fs::canonical(candidate, error))) continue;
-    DynamicLibrary library(std::span(&candidate, 1));
+    const DynamicLibrary library(std::span(&candidate, 1));
     const auto& tried = library.tried();
     search.status.tried.insert(search.status.tried.end(), tried.begin(), tried.end());
     if (!library) continue;

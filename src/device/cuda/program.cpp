@@ -56,14 +56,12 @@ Kernel::Kernel(const Context& context, CUfunction function, std::string name)
 
 int Kernel::attribute(int which) const {
   int value = 0;
-  const auto& entry = context_.api().cuFuncGetAttribute;
-  context_.check(entry(&value, which, function_), entry.name, name_);
+  context_.call_for(name_, &DriverApi::cuFuncGetAttribute, &value, which, function_);
   return value;
 }
 
 void Kernel::raise(int which, int value) const {
-  const auto& entry = context_.api().cuFuncSetAttribute;
-  context_.check(entry(function_, which, value), entry.name, name_);
+  context_.call_for(name_, &DriverApi::cuFuncSetAttribute, function_, which, value);
 }
 
 KernelAttributes Kernel::attributes() const {
@@ -144,13 +142,13 @@ void CudaProgram::load_kernels() {
   const DriverApi& api = context_->api();
   if (!api.cuModuleGetFunctionCount || !api.cuModuleEnumerateFunctions || !api.cuFuncGetName || !api.cuFuncLoad) return;
   unsigned count = 0;
-  context_->call(api.cuModuleGetFunctionCount, &count, module_);
+  context_->call(&DriverApi::cuModuleGetFunctionCount, &count, module_);
   std::vector<CUfunction> functions(count);
-  if (count > 0) context_->call(api.cuModuleEnumerateFunctions, functions.data(), count, module_);
+  if (count > 0) context_->call(&DriverApi::cuModuleEnumerateFunctions, functions.data(), count, module_);
   for (CUfunction function : functions) {
     const char* name = nullptr;
-    context_->call(api.cuFuncGetName, &name, function);
-    context_->call(api.cuFuncLoad, function);
+    context_->call(&DriverApi::cuFuncGetName, &name, function);
+    context_->call(&DriverApi::cuFuncLoad, function);
     kernel(name);
   }
 }
@@ -159,8 +157,8 @@ Kernel& CudaProgram::kernel(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;
   CUfunction function = nullptr;
-  const auto& entry = context_->api().cuModuleGetFunction;
-  context_->check(entry(&function, module_, name.c_str()), entry.name, "looking for kernel " + name + " in " + name_);
+  context_->call_for("looking for kernel " + name + " in " + name_, &DriverApi::cuModuleGetFunction, &function, module_,
+                     name.c_str());
   return kernels_.try_emplace(name, *context_, function, name).first->second;
 }
 

@@ -114,7 +114,7 @@ SharedDevice CudaRuntime::open(int index) {
   if (index < 0 || index >= cards)
     throw Error(Errc::no_device, in_words("there is no CUDA device ", index, "; the driver shows ", cards),
                 "check CUDA_VISIBLE_DEVICES");
-  return std::make_shared<CudaDevice>(driver_.api, describe(index), nvrtc_());
+  return open_device(driver_.api, describe(index), nvrtc_());
 }
 
 SharedDevice CudaRuntime::borrow(CUcontext context) {
@@ -130,7 +130,7 @@ SharedDevice CudaRuntime::borrow(CUcontext context) {
   if (result != kSuccess) throw driver_error(api, result, api.cuCtxGetDevice.name, {}, {});
   for (int ordinal = 0; ordinal < cards; ++ordinal) {
     if (Card card = describe(ordinal); card.device == device)
-      return std::make_shared<CudaDevice>(driver_.api, std::move(card), nvrtc_(), context);
+      return open_device(driver_.api, std::move(card), nvrtc_(), context);
   }
   throw Error(Errc::no_device, "the borrowed CUcontext is of a device that the driver does not show");
 }

@@ -22,7 +22,7 @@ class Handle {
   }
   // In a forked child the runtime's threads are gone and a release could wait for them forever.
   ~Handle() {
-    if (object_ && !forked()) (cl().*Release).function(object_);
+    if (object_ && !forked()) (cl().*Release)(object_);
   }
 
   Object get() const noexcept { return object_; }
@@ -70,12 +70,20 @@ class Context {
   }
 
  private:
-  void require_usable() const;
+  void require_usable() const {
+    require_same_process();
+    if (!lost()) return;
+    throw Error(Errc::device_lost, {.message = "the device was lost in an earlier call",
+                                    .device = info_.label(),
+                                    .remedy = "open the device again; its buffers and queues are gone"});
+  }
 
   DeviceHandle device_;
   ContextHandle context_;
   DeviceInfo info_;
   std::atomic<bool> lost_{false};
 };
+
+using SharedContext = std::shared_ptr<Context>;
 
 }  // namespace axisloom::device::opencl

@@ -32,7 +32,7 @@ std::string build_log(const Context& context, cl_program program) {
 
 cl_int compile(const Context& context, cl_program program, const std::string& options) {
   const cl_device_id device = context.device();
-  return cl().clBuildProgram.function(program, 1, &device, options.c_str(), nullptr, nullptr);
+  return cl().clBuildProgram(program, 1, &device, options.c_str(), nullptr, nullptr);
 }
 
 std::string_view text_of(const std::vector<std::byte>& bytes) {
@@ -51,7 +51,7 @@ int number_before(std::string_view text, std::string_view unit) {
 
 }  // namespace
 
-std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& context, const BuildRequest& request) {
+SharedProgram build_program(const SharedContext& context, const BuildRequest& request) {
   require_pocl_folder(context->info(), "compile " + request.name);
   const char* const source = request.source.c_str();
   const size_t length = request.source.size();
@@ -84,8 +84,8 @@ std::string with_resident_groups(std::string_view ptx, unsigned groups) {
   return text;
 }
 
-std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& context, const BuildRequest& request,
-                                            std::span<const std::byte> binary) {
+SharedProgram load_program(const SharedContext& context, const BuildRequest& request,
+                           std::span<const std::byte> binary) {
   if (binary.empty()) return nullptr;
   require_pocl_folder(context->info(), "load " + request.name);
   const auto& entry = cl().clCreateProgramWithBinary;
@@ -96,7 +96,7 @@ std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& cont
   cl_int code = CL_SUCCESS;
   const char* failed = entry.name;
   const unsigned char* list[] = {bytes};
-  ProgramHandle program(entry.function(context->get(), 1, &device, &length, list, &status, &code));
+  ProgramHandle program(entry(context->get(), 1, &device, &length, list, &status, &code));
   if (code == CL_SUCCESS) code = status;
   if (code == CL_SUCCESS) {
     failed = cl().clBuildProgram.name;
@@ -151,7 +151,7 @@ KernelProgram::Lease::Lease(KernelProgram& program, const std::string& kernel) :
   }
   const auto& entry = cl().clCreateKernel;
   cl_int code = CL_SUCCESS;
-  KernelHandle handle(entry.function(program.program_.get(), kernel.c_str(), &code));
+  KernelHandle handle(entry(program.program_.get(), kernel.c_str(), &code));
   if (code != CL_SUCCESS)
     throw call_error(entry.name, code, {.message = "cannot use kernel \"" + kernel + "\" of " + program.name_});
   const auto arguments = query<cl_uint>(cl().clGetKernelInfo, handle.get(), CL_KERNEL_NUM_ARGS);

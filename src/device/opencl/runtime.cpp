@@ -3,6 +3,7 @@
 #include "device/opencl/device.hpp"
 #include "device/opencl/icd.hpp"
 #include "device/opencl/pocl.hpp"
+#include "device/process.hpp"
 
 #include <algorithm>
 
@@ -12,27 +13,24 @@ namespace opencl {
 
 namespace {
 
-std::vector<cl_platform_id> platforms() {
-  const auto& entry = cl().clGetPlatformIDs;
+/// What a clGet...IDs function lists; `none` is its code for an empty list, `from` are the arguments before the count.
+template <typename Id, typename Signature, typename... From>
+std::vector<Id> list_ids(cl_int none, const EntryPoint<Signature>& entry, From... from) {
   cl_uint count = 0;
-  const cl_int code = entry.function(0, nullptr, &count);
-  if (code == CL_PLATFORM_NOT_FOUND_KHR) return {};
-  if (code != CL_SUCCESS) throw call_error(entry.name, code);
-  std::vector<cl_platform_id> list(count);
-  if (count) call(entry, count, list.data(), nullptr);
+  const cl_int code = entry(from..., 0, nullptr, &count);
+  if (code == none) return {};
+  check(entry, code);
+  std::vector<Id> list(count);
+  if (count) call(entry, from..., count, list.data(), nullptr);
   return list;
 }
 
+std::vector<cl_platform_id> platforms() {
+  return list_ids<cl_platform_id>(CL_PLATFORM_NOT_FOUND_KHR, cl().clGetPlatformIDs);
+}
+
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
-  const auto& entry = cl().clGetDeviceIDs;
-  constexpr cl_device_type every = CL_DEVICE_TYPE_ALL;
-  cl_uint count = 0;
-  const cl_int code = entry.function(platform, every, 0, nullptr, &count);
-  if (code == CL_DEVICE_NOT_FOUND) return {};
-  if (code != CL_SUCCESS) throw call_error(entry.name, code);
-  std::vector<cl_device_id> list(count);
-  if (count) call(entry, platform, every, count, list.data(), nullptr);
-  return list;
+  return list_ids<cl_device_id>(CL_DEVICE_NOT_FOUND, cl().clGetDeviceIDs, platform, cl_device_type{CL_DEVICE_TYPE_ALL});
 }
 
 // Every device in the order that gives them their numbers; a platform that fails is left out and reported.

@@ -1,7 +1,7 @@
 // One function of a library that is opened at run time.
 #pragma once
 
-namespace axisloom::device::cuda {
+namespace axisloom::device {
 
 /// A function with the name that errors give it; `function` is null where the library has none.
 template <typename Signature>
@@ -16,4 +16,4 @@ struct EntryPoint {
   }
 };
 
-}  // namespace axisloom::device::cuda
+}  // namespace axisloom::device
