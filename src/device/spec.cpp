@@ -42,8 +42,7 @@ std::string_view name(Kind kind) noexcept {
 }
 
 std::string DeviceInfo::spec() const {
-  const std::string prefix(axisloom::name(api));
-  return index < 0 ? prefix : device::in_words(prefix, ":", index);
+  return index < 0 ? std::string(axisloom::name(api)) : device::in_words(axisloom::name(api), ":", index);
 }
 
 std::string DeviceInfo::label() const {
@@ -71,7 +70,7 @@ std::string lower(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw Error(Errc::usage, "device \"" + std::string(text) + "\" cannot be read: " + why,
+  throw Error(Errc::usage, in_words("device \"", text, "\" cannot be read: ", why),
               "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME");
 }
 
@@ -84,7 +83,7 @@ int parse_index(std::string_view text, std::string_view digits) {
   int index = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
   if (error != std::errc() || end != digits.data() + digits.size() || index < 0)
-    refuse(text, "\"" + std::string(digits) + "\" is not a device number");
+    refuse(text, in_words("\"", digits, "\" is not a device number"));
   return index;
 }
 

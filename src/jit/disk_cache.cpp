@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A temporary file as old as this was left by a process that died while writing it.
-constexpr auto abandoned_after = std::chrono::hours(1);
+constexpr std::chrono::hours abandoned_after(1);
 
 std::string last_error() {
   return std::generic_category().message(errno);
@@ -41,11 +41,6 @@ std::optional<u64> parse_bytes(std::string_view text) {
   return value << shift;
 }
 
-i64 now() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
-}
-
 bool exists(const core::Descriptor& folder, const std::string& name) {
   return ::faccessat(folder.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -58,18 +53,15 @@ DiskCacheSettings DiskCacheSettings::from_environment() {
     settings.why = "the program has rights that its caller lacks, and the caller chooses the folders";
     return settings;
   }
-  if (const char* bytes = std::getenv("AXISLOOM_CACHE_BYTES"); bytes != nullptr && bytes[0] != '\0') {
-    if (const auto limit = parse_bytes(bytes)) {
+  if (const std::string bytes = device::environment("AXISLOOM_CACHE_BYTES"); !bytes.empty()) {
+    if (const auto limit = parse_bytes(bytes))
       settings.limit = *limit;
-    } else {
-      settings.warning =
-          "AXISLOOM_CACHE_BYTES is not a number of bytes such as 256M, and is ignored: " + std::string(bytes);
-    }
+    else
+      settings.warning = "AXISLOOM_CACHE_BYTES is not a number of bytes such as 256M, and is ignored: " + bytes;
   }
-  const char* folder = std::getenv("AXISLOOM_CACHE_DIR");
-  if (folder != nullptr && folder[0] != '\0') {
+  if (const std::string folder = device::environment("AXISLOOM_CACHE_DIR"); !folder.empty()) {
     settings.named = true;
-    if (std::string_view(folder) == "off") {
+    if (folder == "off") {
       settings.why = "AXISLOOM_CACHE_DIR is off";
     } else {
       std::error_code error;
@@ -162,9 +154,9 @@ void DiskCache::make_room() {
     unlink(entry.name);
     total -= entry.bytes;
   }
-  const i64 abandoned = now() - std::chrono::nanoseconds(abandoned_after).count();
+  const std::chrono::nanoseconds abandoned = std::chrono::system_clock::now().time_since_epoch() - abandoned_after;
   for (const Entry& temporary : files(is_temporary_name)) {
-    if (temporary.used < abandoned) unlink(temporary.name);
+    if (temporary.used < abandoned.count()) unlink(temporary.name);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "device/environment.hpp"
+#include "device/words.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -82,7 +83,7 @@ std::optional<std::string_view> find_embedded(std::string_view name) {
 }
 
 void throw_not_embedded(std::string_view name) {
-  throw Error(Errc::file, "no source named \"" + std::string(name) + "\" is embedded in the library",
+  throw Error(Errc::file, device::in_words("no source named \"", name, "\" is embedded in the library"),
               "configure the build again, so that new files are found");
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/integers.hpp"
+#include "device/words.hpp"
 #include "jit/disk_cache.hpp"
 #include "jit/entry_file.hpp"
 #include "jit/jit.hpp"
@@ -67,7 +68,7 @@ std::shared_ptr<DevicePrograms> programs_of(device::Device& device) {
 /// Every part with its length before it, so that no two requests spell the same.
 std::string key_of(const device::BuildRequest& request, const std::string& variant, const std::string& identity) {
   std::string parts;
-  const auto add = [&parts](const std::string& part) { parts += std::to_string(part.size()) + ":" + part; };
+  const auto add = [&parts](const std::string& part) { parts += device::in_words(part.size(), ":", part); };
   add(std::to_string(cache_format));
   add(request.source);
   add(std::to_string(request.options.size()));
@@ -109,7 +110,7 @@ void save(const device::Program& program, const std::string& key) {
     const std::vector<std::byte> binary = program.binary();
     if (!binary.empty() && disk->store(key, binary)) ++shared().counters.stored;
   } catch (const Error& error) {
-    device::log(std::string("a compiled program could not be stored: ") + error.what());
+    device::log(device::in_words("a compiled program could not be stored: ", error.what()));
   }
 }
 
@@ -159,8 +160,8 @@ ProgramPtr remembered(DevicePrograms& programs, const std::string& name, const M
 /// What tells specialisations apart. Their texts would do, but take ten times as long to put together as the rest of a
 /// plan takes.
 std::string name_of(const Specialisation& what, const std::string& variant) {
-  return what.file + " " + what.kernel + " " + variant + " " + std::to_string(what.resident) +
-         (what.checked ? " checked" : "") + (what.contract ? " contract" : "") + "\n" + what.defines.text();
+  return device::in_words(what.file, " ", what.kernel, " ", variant, " ", what.resident, what.checked ? " checked" : "",
+                          what.contract ? " contract" : "", "\n", what.defines.text());
 }
 
 device::BuildRequest request_for(const Specialisation& what, const DeviceInfo& compiler) {

@@ -18,17 +18,9 @@ namespace {
 
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 
-/// Folders below `parent` whose name starts with `prefix`.
-std::vector<fs::path> folders(const fs::path& parent, std::string_view prefix) {
-  std::vector<fs::path> found = core::entries_of(parent, prefix, "");
-  std::erase_if(found, [](const fs::path& entry) {
-    std::error_code ignored;
-    return !fs::is_directory(entry, ignored);
-  });
-  return found;
-}
-
+/// Adds those that a folder has, unless it begins wherever the program happens to run.
 void add_files(std::vector<std::string>& to, const fs::path& folder) {
+  if (!folder.is_absolute()) return;
   for (const char* name : kNames) {
     std::error_code ignored;
     if (fs::exists(folder / name, ignored)) to.push_back((folder / name).string());
@@ -43,7 +35,7 @@ void add_toolkit(std::vector<std::string>& to, const fs::path& root) {
 /// The pip packages of NVIDIA in one Python installation, or below ~/.local.
 void add_python(std::vector<std::string>& to, const fs::path& prefix) {
   for (const char* lib : {"lib", "lib64", "local/lib"}) {
-    for (const fs::path& python : folders(prefix / lib, "python3")) {
+    for (const fs::path& python : core::entries_of(prefix / lib, "python3", "")) {
       for (const char* packages : {"site-packages", "dist-packages"}) {
         add_files(to, python / packages / "nvidia/cu13/lib");
         add_files(to, python / packages / "nvidia/cuda_nvrtc/lib");
@@ -73,8 +65,7 @@ std::vector<fs::path> python_prefixes() {
 /// Loads the part of NVRTC that it opens itself, by name alone, when it first compiles: the loader does not look for it
 /// where a Python package has put both.
 void load_builtins(const std::string& nvrtc, const Version& version) {
-  const std::string name = in_words("libnvrtc-builtins.so.", version.major, ".", version.minor);
-  const std::string file = (fs::path(nvrtc).parent_path() / name).string();
+  const std::string file = (fs::path(nvrtc).parent_path() / ("libnvrtc-builtins.so." + version.text())).string();
   DynamicLibrary(std::span(&file, 1));
 }
 
@@ -107,7 +98,7 @@ std::shared_ptr<const Nvrtc> examine(const DynamicLibrary& library, std::string&
 }
 
 std::string install_remedy(const std::string& major) {
-  return "install NVRTC" + (major.empty() ? std::string() : " " + major) +
+  return "install NVRTC" + (major.empty() ? "" : " " + major) +
          ": the package cuda-nvrtc of the CUDA toolkit, 'pip install nvidia-cuda-nvrtc" +
          (major == "12" || major == "11" ? "-cu" + major : "") + "', or 'conda install cuda-nvrtc'; or set CUDA_PATH";
 }
@@ -126,17 +117,14 @@ std::string capability_text(int capability) {
 
 std::vector<std::string> nvrtc_candidates() {
   std::vector<std::string> all(std::begin(kNames), std::end(kNames));
-  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
-    if (const std::string root = environment_path(variable); !root.empty()) add_toolkit(all, root);
-  }
-  for (const fs::path& root : folders("/usr/local", "cuda")) add_toolkit(all, root);
-  if (const std::string conda = environment_path("CONDA_PREFIX"); !conda.empty()) {
-    add_files(all, fs::path(conda) / "lib");
-    add_python(all, conda);
-  }
-  if (const std::string venv = environment_path("VIRTUAL_ENV"); !venv.empty()) add_python(all, venv);
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) add_toolkit(all, environment(variable));
+  for (const fs::path& root : core::entries_of("/usr/local", "cuda", "")) add_toolkit(all, root);
+  const fs::path conda = environment("CONDA_PREFIX");
+  add_files(all, conda / "lib");
+  add_python(all, conda);
+  add_python(all, environment("VIRTUAL_ENV"));
   for (const fs::path& prefix : python_prefixes()) add_python(all, prefix);
-  if (const std::string home = environment_path("HOME"); !home.empty()) add_python(all, fs::path(home) / ".local");
+  add_python(all, fs::path(environment("HOME")) / ".local");
   std::set<std::string> seen;
   std::erase_if(all, [&](const std::string& path) { return !seen.insert(path).second; });
   return all;
@@ -144,31 +132,32 @@ std::vector<std::string> nvrtc_candidates() {
 
 NvrtcSearch find_nvrtc(std::span<const std::string> candidates) {
   NvrtcSearch search;
-  search.status.name = "NVRTC";
+  RuntimeStatus& status = search.status;
+  status.name = "NVRTC";
   std::set<fs::path> seen;
   for (const std::string& candidate : candidates) {
     std::error_code error;
     if (candidate.starts_with('/') && seen.contains(fs::canonical(candidate, error))) continue;
     const DynamicLibrary library(std::span(&candidate, 1));
     const auto& tried = library.tried();
-    search.status.tried.insert(search.status.tried.end(), tried.begin(), tried.end());
+    status.tried.insert(status.tried.end(), tried.begin(), tried.end());
     if (!library) continue;
     const fs::path file = fs::canonical(library.path(), error);
     if (!seen.insert(error ? fs::path(library.path()) : file).second) continue;
     std::string why;
     if (auto nvrtc = examine(library, why)) {
-      search.status.facts.emplace_back("NVRTC " + nvrtc->version.text(), nvrtc->path);
+      status.facts.emplace_back("NVRTC " + nvrtc->version.text(), nvrtc->path);
       search.found.push_back(std::move(nvrtc));
     } else {
-      search.status.facts.emplace_back("unusable", library.path() + " " + why);
+      status.facts.emplace_back("unusable", library.path() + " " + why);
     }
   }
   std::ranges::stable_sort(search.found, [](const auto& a, const auto& b) { return a->version > b->version; });
-  search.status.found = !search.found.empty();
-  if (search.status.found)
-    search.status.library = search.found.front()->path;
+  status.found = !search.found.empty();
+  if (status.found)
+    status.library = search.found.front()->path;
   else
-    search.status.remedy = install_remedy("");
+    status.remedy = install_remedy("");
   return search;
 }
 

@@ -125,7 +125,7 @@ std::shared_ptr<CudaProgram> CudaProgram::load(const SharedContext& context, con
   if (result != kSuccess) {
     program->module_ = nullptr;
     if (classify(result) != Errc::device) context->check(result, api.cuModuleLoadDataEx.name, "loading " + name);
-    rejected = result_name(api, result) + (log[0] ? std::string(": ") + log.data() : "");
+    rejected = result_name(api, result) + (log[0] ? in_words(": ", log.data()) : "");
     return nullptr;
   }
   program->load_kernels();

@@ -35,11 +35,9 @@ CudaRuntime& the_runtime() {
 
 /// Starts the driver. Tried again after a failure: a card may have become available.
 void CudaRuntime::require_started() {
-  if (!driver_.api) {
-    std::string tried;
-    for (const std::string& place : driver_.status.tried) tried += (tried.empty() ? "" : "; ") + place;
-    throw Error(Errc::no_device, "the CUDA driver was not found: " + tried, driver_.status.remedy);
-  }
+  if (!driver_.api)
+    throw Error(Errc::no_device, "the CUDA driver was not found: " + joined(driver_.status.tried, "; "),
+                driver_.status.remedy);
   if (started_) return;
   remember_process();
   call(*driver_.api, driver_.api->cuInit, 0U);
@@ -98,7 +96,7 @@ std::vector<DeviceInfo> CudaRuntime::devices() {
     const int cards = count();
     for (int ordinal = 0; ordinal < cards; ++ordinal) found.push_back(describe(ordinal).info);
   } catch (const Error& error) {
-    if (error.parts().native != kNoDevice) log(std::string("CUDA: ") + error.what());
+    if (error.parts().native != kNoDevice) log(in_words("CUDA: ", error.what()));
   }
   return found;
 }

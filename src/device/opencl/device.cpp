@@ -14,7 +14,7 @@ namespace {
 
 // The runtime that calls this knows no exceptions.
 void CL_CALLBACK report(const char* text, const void*, size_t, void*) noexcept try {
-  log(std::string("OpenCL: ") + (text ? text : ""));
+  log(in_words("OpenCL: ", text ? text : ""));
 } catch (...) {
 }
 

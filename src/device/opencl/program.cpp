@@ -15,10 +15,9 @@ namespace {
 constexpr std::string_view nvidia_verbose = "-cl-nv-verbose";
 
 std::string joined_options(const Context& context, const BuildRequest& request) {
-  std::string text;
-  for (const std::string& option : request.options) text += (text.empty() ? "" : " ") + option;
-  if (is_nvidia(context.info())) text += (text.empty() ? "" : " ") + std::string(nvidia_verbose);
-  return text;
+  std::vector<std::string> options = request.options;
+  if (is_nvidia(context.info())) options.emplace_back(nvidia_verbose);
+  return joined(options, " ");
 }
 
 std::string build_log(const Context& context, cl_program program) {
@@ -26,7 +25,7 @@ std::string build_log(const Context& context, cl_program program) {
     return query_text(cl().clGetProgramBuildInfo, program, context.device(), CL_PROGRAM_BUILD_LOG);
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;
-    return std::string("(the build log cannot be read: ") + error.what() + ")";
+    return in_words("(the build log cannot be read: ", error.what(), ")");
   }
 }
 
@@ -53,11 +52,9 @@ int number_before(std::string_view text, std::string_view unit) {
 
 SharedProgram build_program(const SharedContext& context, const BuildRequest& request) {
   require_pocl_folder(context->info(), "compile " + request.name);
-  const char* const source = request.source.c_str();
+  const char* source = request.source.c_str();
   const size_t length = request.source.size();
-  const char* const* const sources = &source;
-  ProgramHandle program(
-      create(cl().clCreateProgramWithSource, context->get(), 1, const_cast<const char**>(sources), &length));
+  ProgramHandle program(create(cl().clCreateProgramWithSource, context->get(), 1, &source, &length));
   const cl_int code = compile(*context, program.get(), joined_options(*context, request));
   if (code == CL_BUILD_PROGRAM_FAILURE)
     throw call_error(cl().clBuildProgram.name, code,
@@ -165,7 +162,7 @@ KernelProgram::Lease::~Lease() {
 
 KernelAttributes attributes_from_log(std::string_view log, std::string_view kernel) {
   KernelAttributes result;
-  const std::string entry = "entry function '" + std::string(kernel) + "'";
+  const std::string entry = in_words("entry function '", kernel, "'");
   const size_t begin = log.find(entry);
   if (begin == std::string_view::npos) return result;
   const size_t end = log.find("entry function '", begin + entry.size());

@@ -42,7 +42,7 @@ std::vector<cl_device_id> device_ids() {
       const std::vector<cl_device_id> some = devices_of(platform);
       all.insert(all.end(), some.begin(), some.end());
     } catch (const Error& error) {
-      log(std::string("an OpenCL platform is left out: ") + error.what());
+      log(in_words("an OpenCL platform is left out: ", error.what()));
     }
   }
   if (!all.empty()) remember_process();
@@ -81,7 +81,7 @@ void add_platforms(RuntimeStatus& status) {
 void add_workarounds(RuntimeStatus& status, const DeviceInfo& info) {
   for (const Workaround& workaround : workarounds(info))
     status.facts.emplace_back("worked around on " + info.label(),
-                              std::string(workaround.why) + " (" + std::string(workaround.option) + ")");
+                              in_words(workaround.why, " (", workaround.option, ")"));
 }
 
 class OpenclRuntime final : public Runtime {
@@ -93,9 +93,16 @@ class OpenclRuntime final : public Runtime {
     std::vector<DeviceInfo> infos;
     try {
       const std::vector<cl_device_id> ids = device_ids();
-      for (size_t i = 0; i < ids.size(); ++i) add(infos, ids[i], int(i));
+      for (size_t i = 0; i < ids.size(); ++i) {
+        // A device that cannot be described keeps its number, so that the others keep theirs.
+        try {
+          infos.push_back(describe(ids[i], int(i)));
+        } catch (const Error& error) {
+          log(in_words("opencl:", i, " is left out: ", error.what()));
+        }
+      }
     } catch (const Error& error) {
-      log(std::string("OpenCL is left out: ") + error.what());
+      log(in_words("OpenCL is left out: ", error.what()));
     }
     return infos;
   }
@@ -130,16 +137,6 @@ class OpenclRuntime final : public Runtime {
     }
     if (!status.found && status.remedy.empty()) status.remedy = missing_remedy(search);
     return {std::move(status)};
-  }
-
- private:
-  // A device that cannot be described keeps its number, so that the others keep theirs.
-  static void add(std::vector<DeviceInfo>& infos, cl_device_id id, int index) {
-    try {
-      infos.push_back(describe(id, index));
-    } catch (const Error& error) {
-      log(in_words("opencl:", index, " is left out: ", error.what()));
-    }
   }
 };
 
