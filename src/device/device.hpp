@@ -218,7 +218,6 @@ struct RuntimeStatus {
 class Runtime {
  public:
   virtual ~Runtime() = default;
-  virtual Api api() const noexcept = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
   virtual SharedDevice open(int index) = 0;
   virtual std::vector<RuntimeStatus> status() = 0;

@@ -11,7 +11,7 @@ struct EntryPoint {
 
   explicit operator bool() const noexcept { return function != nullptr; }
   template <typename... Args>
-  auto operator()(Args... args) const {
+  auto operator()(Args&&... args) const {
     return function(args...);
   }
 };

@@ -178,7 +178,7 @@ std::vector<DiskCache::Entry> DiskCache::entries() const {
 
 u64 DiskCache::clear() {
   u64 removed = 0;
-  for (const Entry& entry : entries()) removed += unlink(entry.name) ? 1 : 0;
+  for (const Entry& entry : entries()) removed += unlink(entry.name);
   return removed;
 }
 

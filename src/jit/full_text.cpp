@@ -118,17 +118,12 @@ class Expansion {
   std::vector<Constant> constants_;  // those declared in it, whether or not an #if around them holds
 };
 
-std::string_view require(const Sources& sources, const std::string& file) {
-  if (const auto text = sources(file)) return *text;
-  throw_not_embedded(file);
-}
-
 /// A kernel file behind its prelude.
 Expansion expanded(const std::string& file, Api api, const Sources& sources) {
   const std::string prelude = in_words("dialect/on_", name(api), ".h");
   Expansion expansion(sources, folder_of(file));
-  expansion.append(prelude, require(sources, prelude));
-  expansion.append(file, require(sources, file));
+  expansion.append(prelude, required(sources(prelude), prelude));
+  expansion.append(file, required(sources(file), file));
   return expansion;
 }
 

@@ -2,7 +2,6 @@
 #include "jit/program_cache.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <future>
 #include <mutex>
 
@@ -25,21 +24,22 @@ struct DevicePrograms {
   std::map<std::string, std::shared_future<ProgramPtr>> by_name;
 };
 
-struct Counters {
-  std::atomic<u64> memory_hits{0}, disk_hits{0}, compiles{0}, damaged{0}, stored{0};
-};
-
 struct Shared {
   std::mutex mutex;
   std::shared_ptr<DiskCache> disk;  // made when first needed
   std::vector<std::weak_ptr<DevicePrograms>> devices;
-  Counters counters;
+  CacheStats stats;
 };
 
 /// Never destroyed: threads may still ask while the process ends.
 Shared& shared() {
   static Shared& instance = *new Shared;
   return instance;
+}
+
+void count(u64 CacheStats::*what) {
+  const std::lock_guard lock(shared().mutex);
+  ++(shared().stats.*what);
 }
 
 std::shared_ptr<DiskCache> disk_cache() {
@@ -93,12 +93,12 @@ ProgramPtr from_disk(device::Device& device, const device::BuildRequest& request
   const DiskCache::Lookup found = disk->read(key);
   if (found.outcome == DiskCache::Outcome::hit) {
     if (ProgramPtr program = load(device, request, found.payload)) {
-      ++shared().counters.disk_hits;
+      count(&CacheStats::disk_hits);
       return program;
     }
     disk->remove(key);
   }
-  if (found.outcome != DiskCache::Outcome::missing) ++shared().counters.damaged;
+  if (found.outcome != DiskCache::Outcome::missing) count(&CacheStats::damaged);
   return nullptr;
 }
 
@@ -108,7 +108,7 @@ void save(const device::Program& program, const std::string& key) {
   if (!disk->usable()) return;
   try {
     const std::vector<std::byte> binary = program.binary();
-    if (!binary.empty() && disk->store(key, binary)) ++shared().counters.stored;
+    if (!binary.empty() && disk->store(key, binary)) count(&CacheStats::stored);
   } catch (const Error& error) {
     device::log(device::in_words("a compiled program could not be stored: ", error.what()));
   }
@@ -117,7 +117,7 @@ void save(const device::Program& program, const std::string& key) {
 ProgramPtr load_or_build(device::Device& device, const device::BuildRequest& request, const std::string& key,
                          const Finish& finish) {
   if (ProgramPtr program = from_disk(device, request, key)) return program;
-  ++shared().counters.compiles;
+  count(&CacheStats::compiles);
   ProgramPtr program = device.build(request);
   if (finish) finish(*program);
   save(*program, key);
@@ -139,7 +139,7 @@ ProgramPtr remembered(DevicePrograms& programs, const std::string& name, const M
   }
   if (known.valid()) {
     ProgramPtr program = known.get();
-    ++shared().counters.memory_hits;
+    count(&CacheStats::memory_hits);
     return program;
   }
   try {
@@ -192,9 +192,10 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what, const Laun
     return load_or_build(device, request, key_of(request, variant, programs->identity), rehearsed ? finish : Finish{});
   });
 }
+
 CacheStats cache_stats() {
-  const Counters& counters = shared().counters;
-  return {counters.memory_hits, counters.disk_hits, counters.compiles, counters.damaged, counters.stored};
+  const std::lock_guard lock(shared().mutex);
+  return shared().stats;
 }
 
 std::string cache_path() {

@@ -33,14 +33,14 @@ SharedBuffer allocate_memory(const SharedContext& context, size_t bytes) {
   const DriverApi& api = context->api();
   CUdeviceptr address = 0;
   const CUresult result = api.cuMemAlloc_v2(&address, bytes);
+  std::string doing = "allocating device memory";
   if (result == kOutOfMemory) {
-    std::string doing = in_words("allocating ", bytes, " bytes of device memory");
+    doing = in_words("allocating ", bytes, " bytes of device memory");
     size_t free = 0, total = 0;
     if (api.cuMemGetInfo_v2(&free, &total) == kSuccess)
       doing += in_words(", of which ", free, " of ", total, " bytes are free");
-    context->check(result, api.cuMemAlloc_v2.name, doing);
   }
-  context->check(result, api.cuMemAlloc_v2.name, "allocating device memory");
+  context->check(result, api.cuMemAlloc_v2.name, doing);
   buffer->hold(address);
   return buffer;
 }

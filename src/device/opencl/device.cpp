@@ -28,7 +28,7 @@ class OpenclDevice final : public Device {
  public:
   explicit OpenclDevice(SharedContext context) : context_(std::move(context)) {}
 
-  const DeviceInfo& info() const noexcept override { return std::as_const(*context_).info(); }
+  const DeviceInfo& info() const noexcept override { return context_->info; }
   bool lost() const noexcept override { return context_->lost(); }
   std::string build_identity() const override {
     return context_->guarded([&] { return opencl::build_identity(context_->device()); });
@@ -64,10 +64,10 @@ class OpenclDevice final : public Device {
 };
 
 SharedDevice make_device(ContextHandle handle, DeviceHandle id, int index) {
-  DeviceInfo info = describe(id.get(), index);
+  DeviceInfo info = describe(id, index);
   auto context = std::make_shared<Context>(std::move(handle), std::move(id), std::move(info));
   context->guarded([&] {
-    DeviceInfo& known = context->info();
+    DeviceInfo& known = context->info;
     if (!known.unified_memory || works_in_place(context)) return;
     known.unified_memory = false;
     known.base_alignment = reported_alignment(context->device());

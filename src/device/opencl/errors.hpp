@@ -21,14 +21,14 @@ void check(const EntryPoint<Signature>& entry, cl_int code) {
 
 /// Calls a function that returns its status.
 template <typename Signature, typename... Args>
-void call(const EntryPoint<Signature>& entry, Args... args) {
+void call(const EntryPoint<Signature>& entry, const Args&... args) {
   require_same_process();
   check(entry, entry(args...));
 }
 
 /// Calls a function that returns a new object, and its status through the last argument.
 template <typename Signature, typename... Args>
-auto create(const EntryPoint<Signature>& entry, Args... args) {
+auto create(const EntryPoint<Signature>& entry, const Args&... args) {
   require_same_process();
   cl_int code = CL_SUCCESS;
   auto object = entry(args..., &code);
@@ -38,7 +38,7 @@ auto create(const EntryPoint<Signature>& entry, Args... args) {
 
 /// One value from a clGet...Info function; `from` are the arguments before the size.
 template <typename Value, typename Signature, typename... From>
-Value query(const EntryPoint<Signature>& entry, From... from) {
+Value query(const EntryPoint<Signature>& entry, const From&... from) {
   Value value{};
   call(entry, from..., sizeof(Value), &value, nullptr);
   return value;
@@ -46,7 +46,7 @@ Value query(const EntryPoint<Signature>& entry, From... from) {
 
 /// As query, for what older devices do not know.
 template <typename Value, typename Signature, typename... From>
-Value query_or(Value fallback, const EntryPoint<Signature>& entry, From... from) {
+Value query_or(Value fallback, const EntryPoint<Signature>& entry, const From&... from) {
   require_same_process();
   Value value{};
   const cl_int code = entry(from..., sizeof(Value), &value, nullptr);
@@ -55,7 +55,7 @@ Value query_or(Value fallback, const EntryPoint<Signature>& entry, From... from)
 
 /// A list of values from a clGet...Info function.
 template <typename Value, typename Signature, typename... From>
-std::vector<Value> query_list(const EntryPoint<Signature>& entry, From... from) {
+std::vector<Value> query_list(const EntryPoint<Signature>& entry, const From&... from) {
   size_t bytes = 0;
   call(entry, from..., size_t{0}, nullptr, &bytes);
   std::vector<Value> values(bytes / sizeof(Value));
@@ -65,7 +65,7 @@ std::vector<Value> query_list(const EntryPoint<Signature>& entry, From... from) 
 
 /// Text from a clGet...Info function, without the closing zero and surrounding spaces.
 template <typename Signature, typename... From>
-std::string query_text(const EntryPoint<Signature>& entry, From... from) {
+std::string query_text(const EntryPoint<Signature>& entry, const From&... from) {
   const std::vector<char> chars = query_list<char>(entry, from...);
   std::string text(chars.begin(), chars.end());
   text.erase(std::min(text.find('\0'), text.size()));

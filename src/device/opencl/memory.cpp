@@ -27,17 +27,17 @@ size_t alignment_of(const void* address) {
 }
 
 [[noreturn]] void refuse_allocation(const Context& context, const char* name, cl_int code, size_t bytes) {
-  const bool too_large = bytes > context.info().max_allocation;
+  const bool too_large = bytes > context.info.max_allocation;
   throw call_error(name, code,
                    {.message = in_words("cannot allocate ", bytes, " bytes; the device's largest buffer ",
-                                        "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is ", context.info().max_allocation,
-                                        " bytes and its memory ", context.info().global_memory, " bytes"),
+                                        "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is ", context.info.max_allocation,
+                                        " bytes and its memory ", context.info.global_memory, " bytes"),
                     .remedy = too_large ? "split the array over several buffers" : "free other buffers first"});
 }
 
 // NVIDIA's driver grants any size, even 2^64 - 1 bytes, and fails only when the buffer is used.
 void require_within_limit(const Context& context, size_t bytes) {
-  if (bytes <= context.info().max_allocation) return;
+  if (bytes <= context.info.max_allocation) return;
   refuse_allocation(context, cl().clCreateBuffer.name, CL_INVALID_BUFFER_SIZE, bytes);
 }
 
@@ -60,7 +60,7 @@ SharedBuffer allocate_in_place(const SharedContext& context, size_t bytes) {
   std::unique_ptr<void, decltype(&std::free)> host(core::allocate_host(at_least_one(bytes)), std::free);
   if (!host) refuse_allocation(*context, cl().clCreateBuffer.name, CL_OUT_OF_HOST_MEMORY, bytes);
   MemoryHandle memory = create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host.get());
-  call(cl().clSetMemObjectDestructorCallback, memory.get(), free_host_memory, host.get());
+  call(cl().clSetMemObjectDestructorCallback, memory, free_host_memory, host.get());
   void* const address = host.release();
   return std::make_shared<MemoryObject>(
       context, std::move(memory),
@@ -84,7 +84,7 @@ MemoryObject::~MemoryObject() {
   // The runtime frees the memory after the unmap, and that waits for every use; should it fail, there is nothing to
   // repair, but the uses must still be over.
   const auto count = cl_uint(waits_.size());
-  const cl_int code = cl().clEnqueueUnmapMemObject(unmap_queue_.get(), memory_.get(), traits_.host, count,
+  const cl_int code = cl().clEnqueueUnmapMemObject(unmap_queue_, memory_, traits_.host, count,
                                                    count ? waits_.data() : nullptr, nullptr);
   if (code != CL_SUCCESS && count) cl().clWaitForEvents(count, waits_.data());
 }
@@ -92,11 +92,11 @@ MemoryObject::~MemoryObject() {
 Location MemoryObject::location() const noexcept {
   if (traits_.location) return *traits_.location;
   if (traits_.host) return {nullptr, reinterpret_cast<std::uintptr_t>(traits_.host)};
-  return {memory_.get(), 0};
+  return {memory_, 0};
 }
 
 void MemoryObject::map() {
-  traits_.host = map_all(unmap_queue_.get(), memory_.get(), at_least_one(traits_.bytes));
+  traits_.host = map_all(unmap_queue_, memory_, at_least_one(traits_.bytes));
   traits_.alignment = alignment_of(traits_.host);
   traits_.mapped = true;
 }
@@ -116,14 +116,14 @@ void MemoryObject::keep_mapped_until(SharedEvent event) {
 }
 
 SharedBuffer allocate_memory(const SharedContext& context, size_t bytes) {
-  if (context->info().unified_memory) return allocate_in_place(context, bytes);
+  if (context->info.unified_memory) return allocate_in_place(context, bytes);
   return std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE, bytes, nullptr),
-      MemoryObject::Traits{.bytes = bytes, .alignment = context->info().base_alignment});
+      MemoryObject::Traits{.bytes = bytes, .alignment = context->info.base_alignment});
 }
 
 SharedBuffer allocate_staging_memory(const SharedContext& context, size_t bytes) {
-  if (context->info().unified_memory) return allocate_in_place(context, bytes);
+  if (context->info.unified_memory) return allocate_in_place(context, bytes);
   auto staging = std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr),
       MemoryObject::Traits{.bytes = bytes}, create_queue(*context));
@@ -132,7 +132,7 @@ SharedBuffer allocate_staging_memory(const SharedContext& context, size_t bytes)
 }
 
 SharedBuffer wrap_memory(const SharedContext& context, void* host, size_t bytes) {
-  if (!context->info().unified_memory) return nullptr;
+  if (!context->info.unified_memory) return nullptr;
   if (!host && bytes) throw Error(Errc::usage, in_words("cannot wrap ", bytes, " bytes at a null address"));
   const cl_mem_flags in_place = bytes ? CL_MEM_USE_HOST_PTR : 0;
   return std::make_shared<MemoryObject>(
@@ -160,7 +160,7 @@ SharedBuffer borrow_memory(const SharedContext& context, cl_mem memory, size_t b
   if (query<cl_mem_flags>(info, memory, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR) {
     auto* const host = query<void*>(info, memory, CL_MEM_HOST_PTR);
     traits.location = {nullptr, reinterpret_cast<std::uintptr_t>(host)};
-    if (context->info().unified_memory) {
+    if (context->info.unified_memory) {
       traits.host = host;
       traits.alignment = alignment_of(host);
     }
@@ -176,12 +176,12 @@ bool works_in_place(const SharedContext& context) {
   auto* const host = static_cast<unsigned char*>(buffer->host());
   std::memset(host, 0, bytes);
   const QueueHandle queue = create_queue(*context);
-  call(cl().clEnqueueFillBuffer, queue.get(), memory, &mark, sizeof mark, size_t{0}, bytes, 0, nullptr, nullptr);
-  call(cl().clFinish, queue.get());
+  call(cl().clEnqueueFillBuffer, queue, memory, &mark, sizeof mark, size_t{0}, bytes, 0, nullptr, nullptr);
+  call(cl().clFinish, queue);
   const bool seen_without_map = std::all_of(host, host + bytes, [](unsigned char c) { return c == mark; });
-  void* const mapped = map_all(queue.get(), memory, bytes);
-  call(cl().clEnqueueUnmapMemObject, queue.get(), memory, mapped, 0, nullptr, nullptr);
-  call(cl().clFinish, queue.get());
+  void* const mapped = map_all(queue, memory, bytes);
+  call(cl().clEnqueueUnmapMemObject, queue, memory, mapped, 0, nullptr, nullptr);
+  call(cl().clFinish, queue);
   return seen_without_map && mapped == host;
 }
 

@@ -25,10 +25,10 @@ class MemoryObject final : public Buffer {
   size_t bytes() const noexcept override { return traits_.bytes; }
   size_t alignment() const noexcept override { return traits_.alignment; }
   void* host() const noexcept override { return traits_.host; }
-  void* native() const noexcept override { return memory_.get(); }
+  void* native() const noexcept override { return memory_; }
   Location location() const noexcept override;
 
-  cl_mem get() const noexcept { return memory_.get(); }
+  cl_mem get() const noexcept { return memory_; }
   bool mapped() const noexcept { return traits_.mapped; }
   /// From now on it is host memory, until it goes.
   void map();

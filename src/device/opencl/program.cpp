@@ -16,7 +16,7 @@ constexpr std::string_view nvidia_verbose = "-cl-nv-verbose";
 
 std::string joined_options(const Context& context, const BuildRequest& request) {
   std::vector<std::string> options = request.options;
-  if (is_nvidia(context.info())) options.emplace_back(nvidia_verbose);
+  if (is_nvidia(context.info)) options.emplace_back(nvidia_verbose);
   return joined(options, " ");
 }
 
@@ -51,19 +51,19 @@ int number_before(std::string_view text, std::string_view unit) {
 }  // namespace
 
 SharedProgram build_program(const SharedContext& context, const BuildRequest& request) {
-  require_pocl_folder(context->info(), "compile " + request.name);
+  require_pocl_folder(context->info, "compile " + request.name);
   const char* source = request.source.c_str();
   const size_t length = request.source.size();
   ProgramHandle program(create(cl().clCreateProgramWithSource, context->get(), 1, &source, &length));
-  const cl_int code = compile(*context, program.get(), joined_options(*context, request));
-  if (code == CL_BUILD_PROGRAM_FAILURE)
-    throw call_error(cl().clBuildProgram.name, code,
-                     {.message = "cannot compile " + request.name + ":\n" + build_log(*context, program.get()) + "\n"});
-  if (code != CL_SUCCESS)
-    throw call_error(cl().clBuildProgram.name, code, {.message = "cannot compile " + request.name});
-  std::string log = build_log(*context, program.get());
+  const cl_int code = compile(*context, program, joined_options(*context, request));
+  if (code != CL_SUCCESS) {
+    std::string message = "cannot compile " + request.name;
+    if (code == CL_BUILD_PROGRAM_FAILURE) message += ":\n" + build_log(*context, program) + "\n";
+    throw call_error(cl().clBuildProgram.name, code, {.message = std::move(message)});
+  }
+  std::string log = build_log(*context, program);
   auto built = std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
-  if (request.resident == 0 || !is_nvidia(context->info())) return built;
+  if (request.resident == 0 || !is_nvidia(context->info)) return built;
   const std::string fitted = with_resident_groups(text_of(built->binary()), request.resident);
   const auto loaded = load_program(context, request, std::as_bytes(std::span(fitted)));
   return loaded ? loaded : built;
@@ -84,7 +84,7 @@ std::string with_resident_groups(std::string_view ptx, unsigned groups) {
 SharedProgram load_program(const SharedContext& context, const BuildRequest& request,
                            std::span<const std::byte> binary) {
   if (binary.empty()) return nullptr;
-  require_pocl_folder(context->info(), "load " + request.name);
+  require_pocl_folder(context->info, "load " + request.name);
   const auto& entry = cl().clCreateProgramWithBinary;
   const cl_device_id device = context->device();
   const auto* const bytes = reinterpret_cast<const unsigned char*>(binary.data());
@@ -97,10 +97,10 @@ SharedProgram load_program(const SharedContext& context, const BuildRequest& req
   if (code == CL_SUCCESS) code = status;
   if (code == CL_SUCCESS) {
     failed = cl().clBuildProgram.name;
-    code = compile(*context, program.get(), joined_options(*context, request));
+    code = compile(*context, program, joined_options(*context, request));
   }
   if (code == CL_SUCCESS) {
-    std::string log = build_log(*context, program.get());
+    std::string log = build_log(*context, program);
     return std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
   }
   // Whatever speaks of the binary is a rejection; only a lack of memory or device is the caller's concern.
@@ -111,15 +111,14 @@ SharedProgram load_program(const SharedContext& context, const BuildRequest& req
 std::vector<std::byte> KernelProgram::binary() const {
   return context_->guarded([&] {
     // A borrowed context may have several devices; a program then has a place for each, filled or not.
-    const auto devices = query_list<cl_device_id>(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_DEVICES);
-    const auto sizes = query_list<size_t>(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_BINARY_SIZES);
+    const auto devices = query_list<cl_device_id>(cl().clGetProgramInfo, program_, CL_PROGRAM_DEVICES);
+    const auto sizes = query_list<size_t>(cl().clGetProgramInfo, program_, CL_PROGRAM_BINARY_SIZES);
     const auto mine = size_t(std::ranges::find(devices, context_->device()) - devices.begin());
     std::vector<std::byte> bytes(mine < sizes.size() ? sizes[mine] : 0);
     if (bytes.empty()) return bytes;
     std::vector<void*> places(sizes.size(), nullptr);
     places[mine] = bytes.data();
-    call(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_BINARIES, places.size() * sizeof(void*), places.data(),
-         nullptr);
+    call(cl().clGetProgramInfo, program_, CL_PROGRAM_BINARIES, places.size() * sizeof(void*), places.data(), nullptr);
     return bytes;
   });
 }
@@ -148,10 +147,10 @@ KernelProgram::Lease::Lease(KernelProgram& program, const std::string& kernel) :
   }
   const auto& entry = cl().clCreateKernel;
   cl_int code = CL_SUCCESS;
-  KernelHandle handle(entry(program.program_.get(), kernel.c_str(), &code));
+  KernelHandle handle(entry(program.program_, kernel.c_str(), &code));
   if (code != CL_SUCCESS)
     throw call_error(entry.name, code, {.message = "cannot use kernel \"" + kernel + "\" of " + program.name_});
-  const auto arguments = query<cl_uint>(cl().clGetKernelInfo, handle.get(), CL_KERNEL_NUM_ARGS);
+  const auto arguments = query<cl_uint>(cl().clGetKernelInfo, handle, CL_KERNEL_NUM_ARGS);
   kernel_.push_back({std::move(handle), arguments});
 }
 

@@ -31,7 +31,7 @@ class KernelProgram final : public Program {
    public:
     Lease(KernelProgram& program, const std::string& kernel);
     ~Lease();
-    cl_kernel get() const noexcept { return kernel_.front().handle.get(); }
+    cl_kernel get() const noexcept { return kernel_.front().handle; }
     unsigned arguments() const noexcept { return kernel_.front().arguments; }
 
    private:

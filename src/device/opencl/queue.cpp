@@ -50,10 +50,10 @@ struct QueueCore {
   void drain() noexcept {
     if (forked()) return;
     const Functions& runtime = cl();
-    if (runtime.clFinish(handle.get()) == CL_SUCCESS) return;
+    if (runtime.clFinish(handle) == CL_SUCCESS) return;
     // A runtime that cannot finish a queue may yet be able to wait for its last command.
     cl_event last = nullptr;
-    if (runtime.clEnqueueMarkerWithWaitList(handle.get(), 0, nullptr, &last) != CL_SUCCESS) return;
+    if (runtime.clEnqueueMarkerWithWaitList(handle, 0, nullptr, &last) != CL_SUCCESS) return;
     const EventHandle owner(last);
     runtime.clWaitForEvents(1, &last);
   }
@@ -69,7 +69,7 @@ class CommandEvent final : public Event {
     try {
       queue_->context->guarded([&] {
         const auto& entry = cl().clWaitForEvents;
-        const cl_event event = event_.get();
+        const cl_event event = event_;
         const cl_int code = entry(1, &event);
         if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) status();
         check(entry, code);
@@ -87,28 +87,28 @@ class CommandEvent final : public Event {
     });
   }
 
-  double seconds() override { return seconds_between(event_.get(), CL_PROFILING_COMMAND_START); }
+  double seconds() override { return seconds_between(event_, CL_PROFILING_COMMAND_START); }
 
   double seconds_since(Event& earlier) override {
     return seconds_between(static_cast<cl_event>(earlier.native()), CL_PROFILING_COMMAND_END);
   }
 
-  void* native() const noexcept override { return event_.get(); }
+  void* native() const noexcept override { return event_; }
 
-  cl_event get() const noexcept { return event_.get(); }
+  cl_event get() const noexcept { return event_; }
   const QueueCore& queue() const noexcept { return *queue_; }
 
   /// Hands the command to the device: a poll, or a command of another queue that waits for it, could else wait forever.
   void flush() {
     if (flushed_.load(std::memory_order_acquire)) return;
-    call(cl().clFlush, queue_->handle.get());
+    call(cl().clFlush, queue_->handle);
     flushed_.store(true, std::memory_order_release);
   }
 
  private:
   // Negative when the command failed: the code is then that of the command, whatever the call that waited says.
   cl_int status() const {
-    const auto status = query<cl_int>(cl().clGetEventInfo, event_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS);
+    const auto status = query<cl_int>(cl().clGetEventInfo, event_, CL_EVENT_COMMAND_EXECUTION_STATUS);
     if (status < 0) throw call_error(cl().clWaitForEvents.name, status, {.message = "a queued command failed"});
     return status;
   }
@@ -121,7 +121,7 @@ class CommandEvent final : public Event {
         return query<cl_ulong>(cl().clGetEventProfilingInfo, event, what);
       };
       const cl_ulong start = at(from, from_what);
-      const cl_ulong end = at(event_.get(), CL_PROFILING_COMMAND_END);
+      const cl_ulong end = at(event_, CL_PROFILING_COMMAND_END);
       return end > start ? double(end - start) * 1e-9 : 0.0;
     });
   }
@@ -212,22 +212,22 @@ class CommandQueue final : public Queue {
   }
 
   void flush() override {
-    core_->context->guarded([&] { call(cl().clFlush, core_->handle.get()); });
+    core_->context->guarded([&] { call(cl().clFlush, core_->handle); });
   }
 
   void finish() override {
-    or_drained([&] { core_->context->guarded([&] { call(cl().clFinish, core_->handle.get()); }); });
+    or_drained([&] { core_->context->guarded([&] { call(cl().clFinish, core_->handle); }); });
   }
 
   void drain() noexcept override { core_->drain(); }
-  void* native() const noexcept override { return core_->handle.get(); }
+  void* native() const noexcept override { return core_->handle; }
 
  private:
   MemoryObject& own(Buffer& buffer) const {
     auto* const memory = dynamic_cast<MemoryObject*>(&buffer);
     if (memory && memory->context().get() == core_->context->get()) return *memory;
     throw Error(Errc::usage, {.message = "a buffer belongs to another device or context than the queue",
-                              .device = core_->context->info().label(),
+                              .device = core_->context->info.label(),
                               .remedy = "allocate it from the device of the queue"});
   }
 
@@ -247,7 +247,7 @@ class CommandQueue final : public Queue {
       if (!event || event->queue().context->get() != core_->context->get())
         throw Error(Errc::usage, "an event to wait for belongs to another device or context than the queue",
                     "wait for it on the host before queueing");
-      if (event->queue().handle.get() != core_->handle.get()) event->flush();
+      if (event->queue().handle != core_->handle) event->flush();
       list.push_back(event->get());
     }
     return list;
@@ -255,11 +255,11 @@ class CommandQueue final : public Queue {
 
   /// Calls a clEnqueue function: `args` are its arguments between the queue and the wait list.
   template <typename Signature, typename... Args>
-  SharedEvent enqueue(const EntryPoint<Signature>& entry, Waits waits, Args... args) {
+  SharedEvent enqueue(const EntryPoint<Signature>& entry, Waits waits, const Args&... args) {
     const std::vector<cl_event> list = native_waits(waits);
     auto made = std::make_shared<CommandEvent>(core_);
     cl_event event = nullptr;
-    call(entry, core_->handle.get(), args..., cl_uint(list.size()), list.empty() ? nullptr : list.data(), &event);
+    call(entry, core_->handle, args..., cl_uint(list.size()), list.empty() ? nullptr : list.data(), &event);
     made->queued(EventHandle(event));
     return made;
   }

@@ -15,7 +15,7 @@ namespace {
 
 /// What a clGet...IDs function lists; `none` is its code for an empty list, `from` are the arguments before the count.
 template <typename Id, typename Signature, typename... From>
-std::vector<Id> list_ids(cl_int none, const EntryPoint<Signature>& entry, From... from) {
+std::vector<Id> list_ids(cl_int none, const EntryPoint<Signature>& entry, const From&... from) {
   cl_uint count = 0;
   const cl_int code = entry(from..., 0, nullptr, &count);
   if (code == none) return {};
@@ -86,8 +86,6 @@ void add_workarounds(RuntimeStatus& status, const DeviceInfo& info) {
 
 class OpenclRuntime final : public Runtime {
  public:
-  Api api() const noexcept override { return Api::opencl; }
-
   std::vector<DeviceInfo> devices() override {
     const Starting alone;
     std::vector<DeviceInfo> infos;
