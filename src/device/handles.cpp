@@ -33,6 +33,14 @@ std::vector<device::SharedEvent> impls_of(std::span<const Event> events) {
   return impls;
 }
 
+template <typename Borrow>
+Device borrowed(Borrow borrow) {
+  device::require_same_process();
+  Device device(borrow());
+  device::remember_process();
+  return device;
+}
+
 }  // namespace
 
 void Event::wait() const {
@@ -69,17 +77,11 @@ Device Device::open(std::string_view spec) {
 }
 
 Device Device::borrow_opencl(void* context, void* id) {
-  device::require_same_process();
-  Device borrowed(device::borrow_opencl(context, id));
-  device::remember_process();
-  return borrowed;
+  return borrowed([&] { return device::borrow_opencl(context, id); });
 }
 
 Device Device::borrow_cuda(void* context) {
-  device::require_same_process();
-  Device borrowed(device::borrow_cuda(context));
-  device::remember_process();
-  return borrowed;
+  return borrowed([&] { return device::borrow_cuda(context); });
 }
 
 const DeviceInfo& Device::info() const {

@@ -79,14 +79,6 @@ bool is_number(std::string_view text) {
   return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string_view::npos;
 }
 
-int parse_index(std::string_view text, std::string_view digits) {
-  int index = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  if (error != std::errc() || end != digits.data() + digits.size() || index < 0)
-    refuse(text, in_words("\"", digits, "\" is not a device number"));
-  return index;
-}
-
 bool matches(const Spec& spec, const DeviceInfo& info) {
   switch (spec.which) {
     case Spec::Which::automatic:
@@ -130,11 +122,14 @@ Spec parse_spec(std::string_view text) {
   spec.api = *api;
   if (!has_tail) return spec;
   if (tail.empty()) refuse(text, "nothing follows the colon");
-  if (spec.api != Api::opencl || is_number(tail)) {
-    spec.index = parse_index(text, tail);
-  } else {
+  if (spec.api == Api::opencl && !is_number(tail)) {
     spec.name = tail;
+    return spec;
   }
+  const char* const tail_end = tail.data() + tail.size();
+  const auto [end, error] = std::from_chars(tail.data(), tail_end, spec.index.emplace());
+  if (error != std::errc() || end != tail_end || *spec.index < 0)
+    refuse(text, in_words("\"", tail, "\" is not a device number"));
   return spec;
 }
 

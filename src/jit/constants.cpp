@@ -21,16 +21,12 @@ std::optional<std::string_view> arguments_of(std::string_view text, std::string_
   return text.substr(1);
 }
 
-/// Calls visit(word, position) for each word of "A B C" until it returns true; whether it did.
-template <class Visit>
-bool any_word(std::string_view words, Visit visit) {
-  for (i64 position = 0;; ++position) {
-    words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
-    if (words.empty()) return false;
-    const std::string_view word = words.substr(0, words.find(' '));
-    if (visit(word, position)) return true;
-    words.remove_prefix(word.size());
-  }
+/// The words of "A B C".
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (text = trimmed(text); !text.empty(); text = trimmed(text.substr(words.back().size())))
+    words.push_back(text.substr(0, text.find(' ')));
+  return words;
 }
 
 bool is_whole(std::string_view token) {
@@ -69,8 +65,7 @@ bool is_kind(std::string_view kind) {
 }
 
 bool holds(std::string_view kind, std::string_view token) {
-  if (const auto words = arguments_of(kind, "one_of"))
-    return any_word(*words, [&](std::string_view word, i64) { return word == token; });
+  if (const auto words = arguments_of(kind, "one_of")) return std::ranges::count(words_of(*words), token) > 0;
   return simple_kind(kind)->holds(token);
 }
 
@@ -92,11 +87,9 @@ std::string place(const Constant& constant) {
 
 /// Words of a one_of stand for their positions; numbers among them are what they are.
 void number_words(const Constant& constant, Defines& defines) {
-  const auto words = arguments_of(constant.kind, "one_of");
-  any_word(words.value_or(""), [&](std::string_view word, i64 position) {
-    if (!is_whole(word)) defines.set(word, position);
-    return false;
-  });
+  const auto words = words_of(arguments_of(constant.kind, "one_of").value_or(""));
+  for (size_t i = 0; i < words.size(); ++i)
+    if (!is_whole(words[i])) defines.set(words[i], i64(i));
 }
 
 }  // namespace

@@ -41,10 +41,6 @@ std::optional<u64> parse_bytes(std::string_view text) {
   return value << shift;
 }
 
-bool exists(const core::Descriptor& folder, const std::string& name) {
-  return ::faccessat(folder.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 }  // namespace
 
 DiskCacheSettings DiskCacheSettings::from_environment() {
@@ -107,7 +103,7 @@ void DiskCache::complain(const std::string& what) {
 DiskCache::Lookup DiskCache::read(const std::string& key) {
   if (!usable()) return {};
   const EntryFile file(folder_, entry_name(key));
-  if (!file.ours()) return {};
+  if (!file.ours) return {};
   if (auto program = file.program(key)) {
     file.touch();
     return {Outcome::hit, *std::move(program)};
@@ -119,7 +115,8 @@ DiskCache::Lookup DiskCache::read(const std::string& key) {
 bool DiskCache::store(const std::string& key, std::span<const std::byte> payload) {
   if (!usable() || entry_bytes(payload) > settings_.limit) return false;
   const std::string name = entry_name(key), temporary = temporary_name(key);
-  if (exists(folder_, name) && !EntryFile(folder_, name).ours()) {
+  const bool exists = ::faccessat(folder_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  if (exists && !EntryFile(folder_, name).ours) {
     complain("a compiled program could not be stored: " + (settings_.folder / name).string() +
              " is not Axisloom's, or others can write to it, and is left alone");
     return false;
@@ -142,7 +139,7 @@ bool DiskCache::unlink(const std::string& name) const {
 }
 
 void DiskCache::remove(const std::string& key) {
-  if (usable() && EntryFile(folder_, entry_name(key)).ours()) unlink(entry_name(key));
+  if (usable() && EntryFile(folder_, entry_name(key)).ours) unlink(entry_name(key));
 }
 
 void DiskCache::make_room() {
@@ -166,7 +163,7 @@ std::vector<DiskCache::Entry> DiskCache::files(bool (*named)(std::string_view)) 
   for (std::string& name : core::names_in(folder_)) {
     if (!named(name)) continue;
     const EntryFile file(folder_, name);
-    if (file.ours()) files.push_back({std::move(name), file.bytes(), file.changed()});
+    if (file.ours) files.push_back({std::move(name), file.bytes, file.changed});
   }
   std::ranges::sort(files, {}, [](const Entry& file) { return std::pair(file.used, file.name); });
   return files;

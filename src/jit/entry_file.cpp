@@ -104,20 +104,20 @@ EntryFile::EntryFile(const core::Descriptor& folder, const std::string& name)
     : descriptor_(::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)) {
   struct stat status {};
   if (!descriptor_ || ::fstat(descriptor_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  bytes_ = u64(status.st_size);
-  changed_ = i64(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+  bytes = u64(status.st_size);
+  changed = i64(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
   const bool trusted = (status.st_uid == ::geteuid() || status.st_uid == 0) && (status.st_mode & 022) == 0;
   std::array<char, entry_magic.size()> start{};
-  const size_t there = std::min<u64>(start.size(), bytes_);
-  ours_ = trusted && transfer(::read, descriptor_, std::span(start).first(there)) &&
-          std::memcmp(start.data(), entry_magic.data(), there) == 0;
+  const size_t there = std::min<u64>(start.size(), bytes);
+  ours = trusted && transfer(::read, descriptor_, std::span(start).first(there)) &&
+         std::memcmp(start.data(), entry_magic.data(), there) == 0;
 }
 
 std::optional<std::vector<std::byte>> EntryFile::program(const std::string& key) const {
   Header header{};
-  if (!ours_ || bytes_ < sizeof header || ::lseek(descriptor_.get(), 0, SEEK_SET) != 0 ||
+  if (!ours || bytes < sizeof header || ::lseek(descriptor_.get(), 0, SEEK_SET) != 0 ||
       !transfer(::read, descriptor_, std::as_writable_bytes(std::span(&header, 1))) ||
-      header.length != bytes_ - sizeof header)
+      header.length != bytes - sizeof header)
     return std::nullopt;
   std::vector<std::byte> program(header.length);
   if (!transfer(::read, descriptor_, std::span(program)) || header != header_of(key, program)) return std::nullopt;

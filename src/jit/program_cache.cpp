@@ -164,13 +164,6 @@ std::string name_of(const Specialisation& what, const std::string& variant) {
                           what.contract ? " contract" : "", "\n", what.defines.text());
 }
 
-device::BuildRequest request_for(const Specialisation& what, const DeviceInfo& compiler) {
-  return {.name = what.file.substr(0, what.file.rfind('.')),
-          .source = full_text(what, compiler.api),
-          .options = build_options(compiler, what.contract, what.checked),
-          .resident = what.resident};
-}
-
 }  // namespace
 
 ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, const std::string& variant,
@@ -184,10 +177,13 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what, const Laun
   const DeviceInfo& compiler = device.compiled_for();
   const bool rehearsed = rehearses(compiler, what.items);
   std::string variant = std::to_string(what.items);
-  if (rehearsed) variant += "x" + std::to_string(rehearsal_groups(form.groups));
+  if (rehearsed) variant += device::in_words("x", rehearsal_groups(form.groups));
   const auto programs = programs_of(device);
   return remembered(*programs, name_of(what, variant), [&] {
-    const device::BuildRequest request = request_for(what, compiler);
+    const device::BuildRequest request{.name = what.file.substr(0, what.file.rfind('.')),
+                                       .source = full_text(what, compiler.api),
+                                       .options = build_options(compiler, what.contract, what.checked),
+                                       .resident = what.resident};
     const Finish finish = [&](device::Program& program) { rehearse(device, program, what, form); };
     return load_or_build(device, request, key_of(request, variant, programs->identity), rehearsed ? finish : Finish{});
   });

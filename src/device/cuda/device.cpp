@@ -14,7 +14,7 @@ class CudaDevice final : public Device {
  public:
   CudaDevice(SharedContext context, const NvrtcSearch& search) : context_(std::move(context)), search_(search) {}
 
-  const DeviceInfo& info() const noexcept override { return context_->info(); }
+  const DeviceInfo& info() const noexcept override { return context_->card.info; }
   bool lost() const noexcept override { return context_->lost(); }
   std::string build_identity() const override {
     const DeviceInfo& about = info();
@@ -39,7 +39,7 @@ class CudaDevice final : public Device {
   SharedProgram build(const BuildRequest& request) override {
     context_->require_usable();
     try {
-      const Card& card = context_->card();
+      const Card& card = context_->card;
       const std::shared_ptr<const Nvrtc> compiler = choose_nvrtc(search_, card.driver);
       const std::string architecture = target_architecture(*compiler, card.capability);
       std::string messages;

@@ -22,7 +22,7 @@ CUdeviceptr CudaBuffer::part(size_t offset, size_t bytes) const {
   if (offset > bytes_ || bytes > bytes_ - offset)
     throw Error(Errc::usage, {.message = in_words(bytes, " bytes at offset ", offset, " do not lie within a buffer of ",
                                                   bytes_, " bytes"),
-                              .device = context_->info().label()});
+                              .device = context_->card.info.label()});
   return address_ + offset;
 }
 
@@ -30,7 +30,7 @@ SharedBuffer allocate_memory(const SharedContext& context, size_t bytes) {
   const auto scope = context->enter();
   auto buffer = std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::device, 0, bytes);
   if (bytes == 0) return buffer;
-  const DriverApi& api = context->api();
+  const DriverApi& api = *context->api;
   CUdeviceptr address = 0;
   const CUresult result = api.cuMemAlloc_v2(&address, bytes);
   std::string doing = "allocating device memory";

@@ -69,32 +69,24 @@ void load_builtins(const std::string& nvrtc, const Version& version) {
   DynamicLibrary(std::span(&file, 1));
 }
 
-/// The library with its version and architectures; null with a reason in `why` when it is not usable.
-std::shared_ptr<const Nvrtc> examine(const DynamicLibrary& library, std::string& why) {
-  auto nvrtc = std::make_shared<Nvrtc>();
+/// Fills in what a library is. Why it is not usable; empty when it is.
+std::string examine(const DynamicLibrary& library, Nvrtc& nvrtc) {
   std::vector<std::string> missing;
-#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc->api.name.function, missing);
+#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc.api.name.function, missing);
   AXISLOOM_NVRTC(AXISLOOM_REQUIRE)
 #undef AXISLOOM_REQUIRE
-  if (!missing.empty()) {
-    why = "lacks " + missing.front();
-    return nullptr;
-  }
+  if (!missing.empty()) return "lacks " + missing.front();
   int count = 0;
-  if (nvrtc->api.nvrtcVersion(&nvrtc->version.major, &nvrtc->version.minor) != kNvrtcSuccess ||
-      nvrtc->api.nvrtcGetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0) {
-    why = "does not report its version and architectures";
-    return nullptr;
-  }
-  nvrtc->architectures.resize(size_t(count));
-  if (nvrtc->api.nvrtcGetSupportedArchs(nvrtc->architectures.data()) != kNvrtcSuccess) {
-    why = "does not report its architectures";
-    return nullptr;
-  }
-  std::ranges::sort(nvrtc->architectures);
-  nvrtc->path = library.path();
-  load_builtins(nvrtc->path, nvrtc->version);
-  return nvrtc;
+  if (nvrtc.api.nvrtcVersion(&nvrtc.version.major, &nvrtc.version.minor) != kNvrtcSuccess ||
+      nvrtc.api.nvrtcGetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0)
+    return "does not report its version and architectures";
+  nvrtc.architectures.resize(size_t(count));
+  if (nvrtc.api.nvrtcGetSupportedArchs(nvrtc.architectures.data()) != kNvrtcSuccess)
+    return "does not report its architectures";
+  std::ranges::sort(nvrtc.architectures);
+  nvrtc.path = library.path();
+  load_builtins(nvrtc.path, nvrtc.version);
+  return {};
 }
 
 std::string install_remedy(const std::string& major) {
@@ -144,8 +136,9 @@ NvrtcSearch find_nvrtc(std::span<const std::string> candidates) {
     if (!library) continue;
     const fs::path file = fs::canonical(library.path(), error);
     if (!seen.insert(error ? fs::path(library.path()) : file).second) continue;
-    std::string why;
-    if (auto nvrtc = examine(library, why)) {
+    auto nvrtc = std::make_shared<Nvrtc>();
+    const std::string why = examine(library, *nvrtc);
+    if (why.empty()) {
       status.facts.emplace_back("NVRTC " + nvrtc->version.text(), nvrtc->path);
       search.found.push_back(std::move(nvrtc));
     } else {

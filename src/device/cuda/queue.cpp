@@ -21,11 +21,6 @@ u64 next_number() {
   return ++last;
 }
 
-/// Handles that stand for a default stream of whatever context is current: legacy (0 and 1) and per thread (2).
-bool is_default_stream(CUstream stream) {
-  return reinterpret_cast<std::uintptr_t>(stream) <= 2;
-}
-
 /// The arguments as the driver takes them: a list of addresses of values.
 class ArgumentList {
  public:
@@ -70,6 +65,7 @@ class EventHandle : core::NotCopied {
       : context_(std::move(context)), timing_(timing), event_(context_->take_event(timing)) {}
   ~EventHandle() { context_->give_event(event_, timing_); }
 
+  void record(CUstream stream) const { context_->call(&DriverApi::cuEventRecord, event_, stream); }
   CUevent get() const noexcept { return event_; }
   const Context& context() const noexcept { return *context_; }
 
@@ -98,7 +94,7 @@ class CudaEvent final : public Event {
 
   bool done() override {
     const auto scope = context().enter();
-    const auto& entry = context().api().cuEventQuery;
+    const auto& entry = context().api->cuEventQuery;
     const CUresult result = entry(end_.get());
     if (result == kNotReady) return false;
     context().check(result, entry.name);
@@ -114,10 +110,10 @@ class CudaEvent final : public Event {
   void* native() const noexcept override { return end_.get(); }
 
   void record_start(CUstream stream) {
-    if (start_) context().call(&DriverApi::cuEventRecord, start_->get(), stream);
+    if (start_) start_->record(stream);
   }
 
-  void record_end(CUstream stream) { context().call(&DriverApi::cuEventRecord, end_.get(), stream); }
+  void record_end(CUstream stream) { end_.record(stream); }
 
   CUevent end() const noexcept { return end_.get(); }
   u64 queue() const noexcept { return queue_; }
@@ -144,22 +140,21 @@ class CudaEvent final : public Event {
 class CudaQueue final : public Queue {
  public:
   /// A new stream that does not synchronise with the legacy default stream.
-  CudaQueue(SharedContext context, bool timing)
-      : context_(std::move(context)), number_(next_number()), timing_(timing), owned_(true) {
+  CudaQueue(SharedContext context, bool timing) : context_(std::move(context)), timing_(timing), owned_(true) {
     const auto scope = context_->enter();
     context_->call(&DriverApi::cuStreamCreate, &stream_, kStreamNonBlocking);
   }
 
   /// The caller's stream; null is the legacy default stream.
-  CudaQueue(SharedContext context, CUstream borrowed)
-      : context_(std::move(context)), number_(next_number()), stream_(borrowed) {
+  CudaQueue(SharedContext context, CUstream borrowed) : context_(std::move(context)), stream_(borrowed) {
     const auto scope = context_->enter();
-    if (is_default_stream(borrowed)) return;
+    // Handles that stand for a default stream of whatever context is current: legacy (0 and 1) and per thread (2).
+    if (reinterpret_cast<std::uintptr_t>(borrowed) <= 2) return;
     CUcontext its_context = nullptr;
     context_->call(&DriverApi::cuStreamGetCtx, borrowed, &its_context);
     if (its_context != context_->get())
       throw Error(Errc::usage,
-                  {.message = "the borrowed stream belongs to another context", .device = context_->info().label()});
+                  {.message = "the borrowed stream belongs to another context", .device = context_->card.info.label()});
   }
 
   ~CudaQueue() override {
@@ -169,7 +164,7 @@ class CudaQueue final : public Queue {
 
   SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry, std::span<const Arg> args,
                      Waits waits) override {
-    require_geometry(geometry, kernel, context_->card());
+    require_geometry(geometry, kernel, context_->card);
     auto& own_program = own<CudaProgram>(program, *context_, "program");
     return command(waits, [&] {
       Kernel& found = own_program.kernel(kernel);
@@ -198,7 +193,7 @@ class CudaQueue final : public Queue {
     const CUdeviceptr target = part(to, to_offset, bytes);
     if (bytes > 0 && source < target + bytes && target < source + bytes)
       throw Error(Errc::overlap,
-                  {.message = "source and target of a copy share memory", .device = context_->info().label()});
+                  {.message = "source and target of a copy share memory", .device = context_->card.info.label()});
     return command(waits, [&] {
       if (bytes > 0) context_->call(&DriverApi::cuMemcpyAsync, target, source, bytes, stream_);
     });
@@ -254,7 +249,7 @@ class CudaQueue final : public Queue {
   }
 
   void start(Kernel& kernel, const Geometry& geometry, std::span<const Arg> args) {
-    const DriverApi& api = context_->api();
+    const DriverApi& api = *context_->api;
     ArgumentList list(args, *context_);
     const auto groups = unsigned(geometry.groups);
     const auto local_bytes = unsigned(geometry.local_bytes);
@@ -282,7 +277,7 @@ class CudaQueue final : public Queue {
   }
 
   SharedContext context_;
-  u64 number_;
+  u64 number_ = next_number();
   bool timing_ = false;
   bool owned_ = false;
   CUstream stream_ = nullptr;

@@ -60,12 +60,6 @@ unsigned nvidia_capability(cl_device_id device) {
          get_or<cl_uint>(0, device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV);
 }
 
-// NVIDIA's OpenCL reports 48 KiB wherever it is asked and accepts more where the hardware has it: tried on 9.0 only.
-size_t local_memory_max(unsigned capability, size_t reported) {
-  constexpr size_t accepted_on_9_0 = 200 * 1024;
-  return capability == 90 ? std::max(reported, accepted_on_9_0) : reported;
-}
-
 bool orders_across_device(cl_device_id device, int version) {
   if (version < 300) return false;
   constexpr cl_device_atomic_capabilities wanted = CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
@@ -135,7 +129,9 @@ DeviceInfo describe(cl_device_id device, int index) {
   if (is_nvidia(info)) {
     const unsigned capability = nvidia_capability(device);
     if (capability) info.architecture = in_words("sm_", capability);
-    info.local_memory_max = local_memory_max(capability, info.local_memory);
+    // 48 KiB is reported wherever it is asked, and more is accepted where the hardware has it: tried on 9.0 only.
+    constexpr size_t accepted_on_9_0 = 200 * 1024;
+    if (capability == 90) info.local_memory_max = std::max(info.local_memory, accepted_on_9_0);
   } else {
     info.architecture = pocl_architecture(info.api_version);
   }

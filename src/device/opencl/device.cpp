@@ -82,8 +82,7 @@ SharedDevice open_device(cl_device_id id, int index) {
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(platform),
                                               0};
   DeviceHandle device = retain<DeviceHandle>(cl().clRetainDevice, id);
-  const cl_device_id devices[] = {id};
-  ContextHandle context(create(cl().clCreateContext, &properties[0], 1, &devices[0], &report, nullptr));
+  ContextHandle context(create(cl().clCreateContext, &properties[0], 1, &id, &report, nullptr));
   return make_device(std::move(context), std::move(device), index);
 }
 

@@ -87,13 +87,12 @@ SharedProgram load_program(const SharedContext& context, const BuildRequest& req
   require_pocl_folder(context->info, "load " + request.name);
   const auto& entry = cl().clCreateProgramWithBinary;
   const cl_device_id device = context->device();
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
   const size_t length = binary.size();
   cl_int status = CL_SUCCESS;
   cl_int code = CL_SUCCESS;
   const char* failed = entry.name;
-  const unsigned char* list[] = {bytes};
-  ProgramHandle program(entry(context->get(), 1, &device, &length, list, &status, &code));
+  ProgramHandle program(entry(context->get(), 1, &device, &length, &bytes, &status, &code));
   if (code == CL_SUCCESS) code = status;
   if (code == CL_SUCCESS) {
     failed = cl().clBuildProgram.name;

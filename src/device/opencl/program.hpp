@@ -23,7 +23,6 @@ class KernelProgram final : public Program {
   std::vector<std::byte> binary() const override;
 
   const Context& context() const noexcept { return *context_; }
-  const std::string& name() const noexcept { return name_; }
   KernelAttributes attributes(const std::string& kernel);
 
   /// A kernel object for one thread alone: setting arguments from two threads at once crashes runtimes.

@@ -133,7 +133,8 @@ class CommandEvent final : public Event {
 
 class CommandQueue final : public Queue {
  public:
-  explicit CommandQueue(std::shared_ptr<QueueCore> core) : core_(std::move(core)) {}
+  CommandQueue(const SharedContext& context, QueueHandle handle, bool timing)
+      : core_(std::make_shared<QueueCore>(QueueCore{context, std::move(handle), timing})) {}
 
   SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry, std::span<const Arg> args,
                      Waits waits) override {
@@ -307,7 +308,7 @@ class CommandQueue final : public Queue {
 SharedQueue create_queue(const SharedContext& context, bool timing) {
   const cl_command_queue_properties properties = timing ? CL_QUEUE_PROFILING_ENABLE : 0;
   QueueHandle handle(create(cl().clCreateCommandQueue, context->get(), context->device(), properties));
-  return std::make_shared<CommandQueue>(std::make_shared<QueueCore>(QueueCore{context, std::move(handle), timing}));
+  return std::make_shared<CommandQueue>(context, std::move(handle), timing);
 }
 
 SharedQueue borrow_queue(const SharedContext& context, cl_command_queue queue) {
@@ -326,7 +327,7 @@ SharedQueue borrow_queue(const SharedContext& context, cl_command_queue queue) {
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) refuse("its commands may run out of order");
   const bool timing = properties & CL_QUEUE_PROFILING_ENABLE;
   QueueHandle handle = retain<QueueHandle>(cl().clRetainCommandQueue, queue);
-  return std::make_shared<CommandQueue>(std::make_shared<QueueCore>(QueueCore{context, std::move(handle), timing}));
+  return std::make_shared<CommandQueue>(context, std::move(handle), timing);
 }
 
 }  // namespace axisloom::device::opencl
