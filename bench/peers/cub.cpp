@@ -24,8 +24,7 @@ CubFunction* cub() {
     std::error_code failed;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
     if (!failed) files.push_back((program.parent_path() / file_name).string());
-    static device::DynamicLibrary library(files);
-    library.keep_loaded();
+    const device::DynamicLibrary library(files);
     CubFunction* function = nullptr;
     library.find("axisloom_cub", function);
     return function;

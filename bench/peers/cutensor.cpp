@@ -24,8 +24,7 @@ const Opened& opened() {
   constexpr const char *variable = "AXISLOOM_CUTENSOR", *name = "libcutensor.so.2";
   static const Opened& found = [&]() -> const Opened& {
     // It needs cuBLASLt, which the loader alone finds only where the toolkit is on its path.
-    static device::DynamicLibrary needed(cuda_library_files("", {"libcublasLt.so.13", "libcublasLt.so.12"}));
-    needed.keep_loaded();
+    device::DynamicLibrary(cuda_library_files("", {"libcublasLt.so.13", "libcublasLt.so.12"}));
     return open_library<Opened>(cuda_library_files(variable, {name}), name, variable,
                                 [](Opened& loaded, std::vector<std::string>& missing) {
 #define AXISLOOM_ENTRY(result, name, parameters) loaded.library.require(#name, loaded.api.name, missing);

@@ -37,7 +37,6 @@ const Opened& open_library(const std::vector<std::string>& files, const std::str
   opened->library = device::DynamicLibrary(files);
   std::vector<std::string> missing;
   bind(*opened, missing);
-  opened->library.keep_loaded();
   if (!missing.empty()) opened->obstacle = library_obstacle(opened->library, missing, names, variable);
   return *opened;
 }

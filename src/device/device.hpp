@@ -141,6 +141,18 @@ class Queue {
 
   /// The plans' own: workspaces of runs that were given none.
   Scratch scratch;
+
+ protected:
+  /// Runs `calls`. When one fails, what was queued before has finished when the error goes on, also on a lost device.
+  template <typename Calls>
+  auto or_drained(Calls&& calls) {
+    try {
+      return calls();
+    } catch (...) {
+      drain();
+      throw;
+    }
+  }
 };
 
 /// What to build: full source text, or a binary of an earlier build; options are the runtime's own.
@@ -206,7 +218,6 @@ struct RuntimeStatus {
 class Runtime {
  public:
   virtual ~Runtime() = default;
-  virtual Api api() const noexcept = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
   virtual SharedDevice open(int index) = 0;
   virtual std::vector<RuntimeStatus> status() = 0;

@@ -7,16 +7,15 @@
 
 namespace axisloom::device {
 
-/// RAII around dlopen: opens the first file of a list that loads, and remembers what it tried.
+/// Opens the first file of a list that loads, and remembers what it tried. It stays loaded for the rest of the process:
+/// drivers run threads and exit handlers of their own, and leave registrations in libraries that stay (LLVM's options),
+/// so that loading them again would end the process.
 class DynamicLibrary {
  public:
   DynamicLibrary() = default;
   /// `candidates`: file names (searched for by the loader) or absolute paths, best first. A relative path would open
   /// whatever lies in the folder that the program happens to run in, so it is refused.
   explicit DynamicLibrary(std::span<const std::string> candidates);
-  ~DynamicLibrary();
-  DynamicLibrary(DynamicLibrary&& other) noexcept;
-  DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   /// Path of the file that was opened, as the loader resolved it; empty when none was.
@@ -36,14 +35,10 @@ class DynamicLibrary {
     if (!find(name, function)) missing.emplace_back(name);
   }
 
-  /// Keeps the library loaded for the rest of the process: drivers run threads and exit handlers of their own.
-  void keep_loaded() noexcept { keep_ = true; }
-
  private:
   void* symbol(const char* name) const;
 
   void* handle_ = nullptr;
-  bool keep_ = false;
   std::string path_;
   std::vector<std::string> tried_;
 };

@@ -1,6 +1,7 @@
 // The public handles: each forwards to the backend interface's object that it holds, and says so when it holds none.
 #include "device/device.hpp"
 #include "device/process.hpp"
+#include "device/words.hpp"
 
 namespace axisloom {
 
@@ -9,7 +10,7 @@ namespace {
 template <typename Impl>
 Impl& require(const std::shared_ptr<Impl>& impl, const char* what, const char* remedy) {
   device::require_same_process();
-  if (!impl) throw Error(Errc::usage, std::string("this ") + what + " is empty", remedy);
+  if (!impl) throw Error(Errc::usage, device::in_words("this ", what, " is empty"), remedy);
   return *impl;
 }
 
@@ -30,6 +31,14 @@ std::vector<device::SharedEvent> impls_of(std::span<const Event> events) {
     if (event.impl()) impls.push_back(event.impl());
   }
   return impls;
+}
+
+template <typename Borrow>
+Device borrowed(Borrow borrow) {
+  device::require_same_process();
+  Device device(borrow());
+  device::remember_process();
+  return device;
 }
 
 }  // namespace
@@ -68,17 +77,11 @@ Device Device::open(std::string_view spec) {
 }
 
 Device Device::borrow_opencl(void* context, void* id) {
-  device::require_same_process();
-  Device borrowed(device::borrow_opencl(context, id));
-  device::remember_process();
-  return borrowed;
+  return borrowed([&] { return device::borrow_opencl(context, id); });
 }
 
 Device Device::borrow_cuda(void* context) {
-  device::require_same_process();
-  Device borrowed(device::borrow_cuda(context));
-  device::remember_process();
-  return borrowed;
+  return borrowed([&] { return device::borrow_cuda(context); });
 }
 
 const DeviceInfo& Device::info() const {

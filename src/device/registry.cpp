@@ -3,6 +3,7 @@
 
 #include "device/environment.hpp"
 #include "device/process.hpp"
+#include "device/words.hpp"
 
 #include <map>
 
@@ -23,17 +24,11 @@ std::vector<DeviceInfo> enumerate() {
   return all;
 }
 
-std::string join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 // What each runtime that was asked looked for, and what each advises.
 [[noreturn]] void refuse_none(std::string_view text, const Spec& spec, std::span<const DeviceInfo> present) {
   ErrorParts parts;
   parts.message = text.empty() || text == "auto" ? "there is no OpenCL or CUDA device"
-                                                 : "there is no device \"" + std::string(text) + "\"";
+                                                 : in_words("there is no device \"", text, "\"");
   if (!present.empty()) {
     parts.message += "; present:";
     for (const DeviceInfo& info : present) parts.message += " " + info.label();
@@ -43,7 +38,7 @@ std::string join(const std::vector<std::string>& parts) {
     if (spec.which == Spec::Which::api && spec.api != api) continue;
     for (const RuntimeStatus& status : runtime_of(api).status()) {
       if (status.remedy.empty()) continue;
-      parts.message += "; " + status.name + ": looked for " + join(status.tried);
+      parts.message += "; " + status.name + ": looked for " + joined(status.tried, ", ");
       parts.remedy += (parts.remedy.empty() ? "" : "; or ") + status.remedy;
     }
   }

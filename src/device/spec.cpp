@@ -42,8 +42,7 @@ std::string_view name(Kind kind) noexcept {
 }
 
 std::string DeviceInfo::spec() const {
-  const std::string prefix(axisloom::name(api));
-  return index < 0 ? prefix : device::in_words(prefix, ":", index);
+  return index < 0 ? std::string(axisloom::name(api)) : device::in_words(axisloom::name(api), ":", index);
 }
 
 std::string DeviceInfo::label() const {
@@ -71,21 +70,13 @@ std::string lower(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw Error(Errc::usage, "device \"" + std::string(text) + "\" cannot be read: " + why,
+  throw Error(Errc::usage, in_words("device \"", text, "\" cannot be read: ", why),
               "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME");
 }
 
 bool is_number(std::string_view text) {
   const size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
   return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string_view::npos;
-}
-
-int parse_index(std::string_view text, std::string_view digits) {
-  int index = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  if (error != std::errc() || end != digits.data() + digits.size() || index < 0)
-    refuse(text, "\"" + std::string(digits) + "\" is not a device number");
-  return index;
 }
 
 bool matches(const Spec& spec, const DeviceInfo& info) {
@@ -131,11 +122,14 @@ Spec parse_spec(std::string_view text) {
   spec.api = *api;
   if (!has_tail) return spec;
   if (tail.empty()) refuse(text, "nothing follows the colon");
-  if (spec.api != Api::opencl || is_number(tail)) {
-    spec.index = parse_index(text, tail);
-  } else {
+  if (spec.api == Api::opencl && !is_number(tail)) {
     spec.name = tail;
+    return spec;
   }
+  const char* const tail_end = tail.data() + tail.size();
+  const auto [end, error] = std::from_chars(tail.data(), tail_end, spec.index.emplace());
+  if (error != std::errc() || end != tail_end || *spec.index < 0)
+    refuse(text, in_words("\"", tail, "\" is not a device number"));
   return spec;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace axisloom::device {
 
@@ -18,6 +19,12 @@ std::string in_words(const Parts&... parts) {
   };
   (add(parts), ...);
   return text;
+}
+
+inline std::string joined(const std::vector<std::string>& texts, const char* separator) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : separator) + text;
+  return all;
 }
 
 }  // namespace axisloom::device

@@ -2,11 +2,11 @@
 // site, to axl_watch_global or axl_watch_local.
 
 // A site is the line of the access shifted by 12, plus an ordinal below 4096 that tells apart the accesses of one line;
-// CUDA's compiler cannot count, and its ordinal is 0.
-#if defined(AXL_CUDA)
-#define AXL_SITE ((u32)__LINE__ << 12)
-#else
+// where the compiler cannot count, as NVRTC, it is 0.
+#if defined(__COUNTER__)
 #define AXL_SITE (((u32)__LINE__ << 12) | ((u32)__COUNTER__ & 4095u))
+#else
+#define AXL_SITE ((u32)__LINE__ << 12)
 #endif
 
 #define AXL_STORE 1u

@@ -9,7 +9,7 @@ namespace {
 
 /// Major version in "OpenCL 3.0 ..." or "NVRTC 13.0"; 0 when there is none.
 int major_version(std::string_view text) {
-  const std::size_t digit = text.find_first_of("0123456789");
+  const size_t digit = text.find_first_of("0123456789");
   int major = 0;
   if (digit != std::string_view::npos) std::from_chars(text.data() + digit, text.data() + text.size(), major);
   return major;

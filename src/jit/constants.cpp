@@ -5,11 +5,13 @@
 #include <array>
 
 #include "core/text.hpp"
+#include "device/words.hpp"
 
 namespace axisloom::jit {
 namespace {
 
 using core::trimmed;
+using device::in_words;
 
 /// What stands in the brackets of "word(...)"; empty where `text` is no such thing.
 std::optional<std::string_view> arguments_of(std::string_view text, std::string_view word) {
@@ -19,16 +21,12 @@ std::optional<std::string_view> arguments_of(std::string_view text, std::string_
   return text.substr(1);
 }
 
-/// Calls visit(word, position) for each word of "A B C" until it returns true; whether it did.
-template <class Visit>
-bool any_word(std::string_view words, Visit visit) {
-  for (i64 position = 0;; ++position) {
-    words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
-    if (words.empty()) return false;
-    const std::string_view word = words.substr(0, words.find(' '));
-    if (visit(word, position)) return true;
-    words.remove_prefix(word.size());
-  }
+/// The words of "A B C".
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (text = trimmed(text); !text.empty(); text = trimmed(text.substr(words.back().size())))
+    words.push_back(text.substr(0, text.find(' ')));
+  return words;
 }
 
 bool is_whole(std::string_view token) {
@@ -39,7 +37,7 @@ bool is_whole(std::string_view token) {
 bool is_type(std::string_view token) {
   static constexpr std::array scalars = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"};
   static constexpr std::array lanes = {"2", "3", "4", "8", "16"};
-  const std::size_t x = token.find('x');
+  const size_t x = token.find('x');
   return std::ranges::find(scalars, token.substr(0, x)) != scalars.end() &&
          (x == token.npos || std::ranges::find(lanes, token.substr(x + 1)) != lanes.end());
 }
@@ -67,18 +65,17 @@ bool is_kind(std::string_view kind) {
 }
 
 bool holds(std::string_view kind, std::string_view token) {
-  if (const auto words = arguments_of(kind, "one_of"))
-    return any_word(*words, [&](std::string_view word, i64) { return word == token; });
+  if (const auto words = arguments_of(kind, "one_of")) return std::ranges::count(words_of(*words), token) > 0;
   return simple_kind(kind)->holds(token);
 }
 
 std::string meaning(std::string_view kind) {
-  if (const auto words = arguments_of(kind, "one_of")) return "one of " + std::string(*words);
-  return std::string(simple_kind(kind)->meaning);
+  const auto words = arguments_of(kind, "one_of");
+  return words ? in_words("one of ", *words) : std::string(simple_kind(kind)->meaning);
 }
 
 std::string place(const Constant& constant) {
-  return constant.file + ", line " + std::to_string(constant.line);
+  return in_words(constant.file, ", line ", constant.line);
 }
 
 /// The host and the kernel disagree.
@@ -90,29 +87,27 @@ std::string place(const Constant& constant) {
 
 /// Words of a one_of stand for their positions; numbers among them are what they are.
 void number_words(const Constant& constant, Defines& defines) {
-  const auto words = arguments_of(constant.kind, "one_of");
-  any_word(words.value_or(""), [&](std::string_view word, i64 position) {
-    if (!is_whole(word)) defines.set(word, position);
-    return false;
-  });
+  const auto words = words_of(arguments_of(constant.kind, "one_of").value_or(""));
+  for (size_t i = 0; i < words.size(); ++i)
+    if (!is_whole(words[i])) defines.set(words[i], i64(i));
 }
 
 }  // namespace
 
-std::optional<Constant> declared_on(std::string_view text, const std::string& file, std::size_t line) {
+std::optional<Constant> declared_on(std::string_view text, const std::string& file, size_t line) {
   constexpr std::string_view word = "CONSTANT";
   if (!text.starts_with("CONSTANT(")) return std::nullopt;
-  Constant constant{.name = {}, .kind = {}, .otherwise = {}, .file = file, .line = line};
+  Constant constant{{}, {}, {}, file, line};
   const auto arguments = arguments_of(trimmed(text.substr(0, text.find("//"))), word);
-  const std::size_t first = arguments.value_or("").find(',');
+  const size_t first = arguments.value_or("").find(',');
   if (!arguments || first == arguments->npos)
     throw Error(Errc::file, place(constant) + " is neither CONSTANT(NAME, KIND) nor CONSTANT(NAME, KIND, DEFAULT)");
-  const std::size_t second = arguments->find(',', first + 1);
+  const size_t second = arguments->find(',', first + 1);
   constant.name = arguments->substr(0, first);
   constant.kind = trimmed(arguments->substr(first + 1, second - first - 1));
   if (second != arguments->npos) constant.otherwise = trimmed(arguments->substr(second + 1));
   if (!is_kind(constant.kind))
-    throw Error(Errc::file, place(constant) + ": \"" + std::string(constant.kind) + "\" is no kind of constant",
+    throw Error(Errc::file, in_words(place(constant), ": \"", constant.kind, "\" is no kind of constant"),
                 "flag, count, size, number, type, one_of(A B ...) or like(NAME)");
   return constant;
 }
@@ -121,14 +116,13 @@ void sort_and_resolve(std::vector<Constant>& declared) {
   std::ranges::sort(declared, {}, &Constant::name);
   const auto twice = std::ranges::adjacent_find(declared, {}, &Constant::name);
   if (twice != declared.end())
-    throw Error(Errc::file,
-                place(twice[0]) + ", and " + place(twice[1]) + ", both declare " + std::string(twice->name));
+    throw Error(Errc::file, in_words(place(twice[0]), ", and ", place(twice[1]), ", both declare ", twice->name));
   for (Constant& constant : declared) {
     const auto model = arguments_of(constant.kind, "like");
     if (!model) continue;
     const auto at = std::ranges::lower_bound(declared, *model, {}, &Constant::name);
     if (at == declared.end() || at->name != *model || at->kind.starts_with("like("))
-      throw Error(Errc::file, place(constant) + ": no constant " + std::string(*model) + " has a kind of its own");
+      throw Error(Errc::file, in_words(place(constant), ": no constant ", *model, " has a kind of its own"));
     constant.kind = at->kind;
   }
 }

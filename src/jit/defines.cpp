@@ -4,6 +4,7 @@
 
 #include "core/integers.hpp"
 #include "core/text.hpp"
+#include "device/words.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -18,8 +19,8 @@ bool is_identifier(std::string_view name) {
 /// A literal that means the same number wherever it is expanded; the lowest one cannot be written as a literal.
 std::string literal(i64 value) {
   if (value >= 0) return std::to_string(value);
-  if (value == std::numeric_limits<i64>::min()) return "(" + std::to_string(value + 1) + "-1)";
-  return "(" + std::to_string(value) + ")";
+  const bool lowest = value == std::numeric_limits<i64>::min();
+  return device::in_words("(", lowest ? value + 1 : value, lowest ? "-1)" : ")");
 }
 
 auto place_of(auto& values, std::string_view name) {
@@ -34,7 +35,7 @@ Defines& Defines::set(std::string_view name, i64 value) {
 
 Defines& Defines::set(std::string_view name, std::string_view token) {
   const auto refuse = [&](const std::string& before, const std::string& after) {
-    throw Error(Errc::usage, before + std::string(name) + after);
+    throw Error(Errc::usage, device::in_words(before, name, after));
   };
   if (!is_identifier(name)) refuse("\"", "\" cannot be the name of a kernel constant");
   if (token.find_first_of("\n\r\\") != token.npos)
@@ -43,7 +44,7 @@ Defines& Defines::set(std::string_view name, std::string_view token) {
   if (at == values_.end() || at->first != name)
     values_.emplace(at, name, token);
   else if (at->second != token)
-    refuse("the kernel constant ", " is " + at->second + " and cannot become " + std::string(token));
+    refuse("the kernel constant ", device::in_words(" is ", at->second, " and cannot become ", token));
   return *this;
 }
 
@@ -54,7 +55,7 @@ const std::string* Defines::find(std::string_view name) const {
 
 std::string Defines::text() const {
   std::string text;
-  for (const auto& [name, value] : values_) text.append("#define ").append(name).append(" ").append(value).append("\n");
+  for (const auto& [name, value] : values_) text += device::in_words("#define ", name, " ", value, "\n");
   return text;
 }
 

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A temporary file as old as this was left by a process that died while writing it.
-constexpr auto abandoned_after = std::chrono::hours(1);
+constexpr std::chrono::hours abandoned_after(1);
 
 std::string last_error() {
   return std::generic_category().message(errno);
@@ -41,15 +41,6 @@ std::optional<u64> parse_bytes(std::string_view text) {
   return value << shift;
 }
 
-i64 now() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
-}
-
-bool exists(const core::Descriptor& folder, const std::string& name) {
-  return ::faccessat(folder.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 }  // namespace
 
 DiskCacheSettings DiskCacheSettings::from_environment() {
@@ -58,18 +49,15 @@ DiskCacheSettings DiskCacheSettings::from_environment() {
     settings.why = "the program has rights that its caller lacks, and the caller chooses the folders";
     return settings;
   }
-  if (const char* bytes = std::getenv("AXISLOOM_CACHE_BYTES"); bytes != nullptr && bytes[0] != '\0') {
-    if (const auto limit = parse_bytes(bytes)) {
+  if (const std::string bytes = device::environment("AXISLOOM_CACHE_BYTES"); !bytes.empty()) {
+    if (const auto limit = parse_bytes(bytes))
       settings.limit = *limit;
-    } else {
-      settings.warning =
-          "AXISLOOM_CACHE_BYTES is not a number of bytes such as 256M, and is ignored: " + std::string(bytes);
-    }
+    else
+      settings.warning = "AXISLOOM_CACHE_BYTES is not a number of bytes such as 256M, and is ignored: " + bytes;
   }
-  const char* folder = std::getenv("AXISLOOM_CACHE_DIR");
-  if (folder != nullptr && folder[0] != '\0') {
+  if (const std::string folder = device::environment("AXISLOOM_CACHE_DIR"); !folder.empty()) {
     settings.named = true;
-    if (std::string_view(folder) == "off") {
+    if (folder == "off") {
       settings.why = "AXISLOOM_CACHE_DIR is off";
     } else {
       std::error_code error;
@@ -115,7 +103,7 @@ void DiskCache::complain(const std::string& what) {
 DiskCache::Lookup DiskCache::read(const std::string& key) {
   if (!usable()) return {};
   const EntryFile file(folder_, entry_name(key));
-  if (!file.ours()) return {};
+  if (!file.ours) return {};
   if (auto program = file.program(key)) {
     file.touch();
     return {Outcome::hit, *std::move(program)};
@@ -127,7 +115,8 @@ DiskCache::Lookup DiskCache::read(const std::string& key) {
 bool DiskCache::store(const std::string& key, std::span<const std::byte> payload) {
   if (!usable() || entry_bytes(payload) > settings_.limit) return false;
   const std::string name = entry_name(key), temporary = temporary_name(key);
-  if (exists(folder_, name) && !EntryFile(folder_, name).ours()) {
+  const bool exists = ::faccessat(folder_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  if (exists && !EntryFile(folder_, name).ours) {
     complain("a compiled program could not be stored: " + (settings_.folder / name).string() +
              " is not Axisloom's, or others can write to it, and is left alone");
     return false;
@@ -150,7 +139,7 @@ bool DiskCache::unlink(const std::string& name) const {
 }
 
 void DiskCache::remove(const std::string& key) {
-  if (usable() && EntryFile(folder_, entry_name(key)).ours()) unlink(entry_name(key));
+  if (usable() && EntryFile(folder_, entry_name(key)).ours) unlink(entry_name(key));
 }
 
 void DiskCache::make_room() {
@@ -162,9 +151,9 @@ void DiskCache::make_room() {
     unlink(entry.name);
     total -= entry.bytes;
   }
-  const i64 abandoned = now() - std::chrono::nanoseconds(abandoned_after).count();
+  const std::chrono::nanoseconds abandoned = std::chrono::system_clock::now().time_since_epoch() - abandoned_after;
   for (const Entry& temporary : files(is_temporary_name)) {
-    if (temporary.used < abandoned) unlink(temporary.name);
+    if (temporary.used < abandoned.count()) unlink(temporary.name);
   }
 }
 
@@ -174,7 +163,7 @@ std::vector<DiskCache::Entry> DiskCache::files(bool (*named)(std::string_view)) 
   for (std::string& name : core::names_in(folder_)) {
     if (!named(name)) continue;
     const EntryFile file(folder_, name);
-    if (file.ours()) files.push_back({std::move(name), file.bytes(), file.changed()});
+    if (file.ours) files.push_back({std::move(name), file.bytes, file.changed});
   }
   std::ranges::sort(files, {}, [](const Entry& file) { return std::pair(file.used, file.name); });
   return files;
@@ -186,7 +175,7 @@ std::vector<DiskCache::Entry> DiskCache::entries() const {
 
 u64 DiskCache::clear() {
   u64 removed = 0;
-  for (const Entry& entry : entries()) removed += unlink(entry.name) ? 1 : 0;
+  for (const Entry& entry : entries()) removed += unlink(entry.name);
   return removed;
 }
 

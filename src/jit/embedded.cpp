@@ -8,6 +8,7 @@
 #include <set>
 
 #include "device/environment.hpp"
+#include "device/words.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -81,14 +82,14 @@ std::optional<std::string_view> find_embedded(std::string_view name) {
   return at->text;
 }
 
-void throw_not_embedded(std::string_view name) {
-  throw Error(Errc::file, "no source named \"" + std::string(name) + "\" is embedded in the library",
+std::string_view required(std::optional<std::string_view> text, std::string_view name) {
+  if (text) return *text;
+  throw Error(Errc::file, device::in_words("no source named \"", name, "\" is embedded in the library"),
               "configure the build again, so that new files are found");
 }
 
 std::string_view embedded(std::string_view file) {
-  if (const auto text = find_embedded(file)) return *text;
-  throw_not_embedded(file);
+  return required(find_embedded(file), file);
 }
 
 std::vector<std::string_view> embedded_files() {

@@ -21,7 +21,8 @@ std::span<const EmbeddedFile> embedded_table();
 
 /// As `embedded`, but empty where there is no such file.
 std::optional<std::string_view> find_embedded(std::string_view name);
-[[noreturn]] void throw_not_embedded(std::string_view name);
+/// The text that was found by that name; Error(file) where there is none.
+std::string_view required(std::optional<std::string_view> text, std::string_view name);
 
 /// The same names looked up in a source tree, for development: a kernel edited there is used without building the
 /// library again. The text stays valid for the life of the process.

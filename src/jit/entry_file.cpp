@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "core/integers.hpp"
+#include "device/words.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -20,51 +21,45 @@ namespace {
 
 constexpr std::string_view entry_suffix = ".axl";
 constexpr std::string_view temporary_suffix = ".tmp";
-constexpr std::size_t key_digits = 64;
-constexpr std::size_t random_digits = 16;
+constexpr size_t key_digits = 64;
+constexpr size_t random_digits = 16;
+
+using Digits = std::array<char, key_digits>;
 
 struct Header {
   std::array<char, 8> magic;
   u64 format;
   u64 length;  // of the program, bytes
-  std::array<char, key_digits> key;
-  std::array<char, 64> digest;  // SHA-256 of the program
+  Digits key;
+  Digits digest;  // SHA-256 of the program
+  bool operator==(const Header&) const = default;
 };
 static_assert(sizeof(Header) == 152 && std::is_trivially_copyable_v<Header>);
 
 constexpr std::array<char, 8> entry_magic = {'A', 'X', 'L', 'P', 'R', 'O', 'G', '\n'};
 
-bool are_digits(std::string_view text, std::size_t count) {
+bool are_digits(std::string_view text, size_t count) {
   return text.size() == count && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-template <std::size_t count>
-std::array<char, count> to_array(const std::string& text) {
-  std::array<char, count> copy{};
-  std::copy_n(text.begin(), std::min(count, text.size()), copy.begin());
+Digits digits_of(const std::string& text) {
+  Digits copy{};
+  std::copy_n(text.begin(), std::min(copy.size(), text.size()), copy.begin());
   return copy;
 }
 
-bool read_all(int file, void* to, std::size_t bytes) {
-  auto* at = static_cast<std::byte*>(to);
-  while (bytes > 0) {
-    const ssize_t got = ::read(file, at, bytes);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
+Header header_of(const std::string& key, std::span<const std::byte> program) {
+  return {entry_magic, cache_format, program.size(), digits_of(key), digits_of(sha256(program))};
 }
 
-bool write_all(int file, const void* from, std::size_t bytes) {
-  const auto* at = static_cast<const std::byte*>(from);
-  while (bytes > 0) {
-    const ssize_t put = ::write(file, at, bytes);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    at += put;
-    bytes -= static_cast<std::size_t>(put);
+/// Calls ::read or ::write until all bytes are through.
+template <typename Pointer, typename Byte>
+bool transfer(ssize_t (*some)(int, Pointer, size_t), const core::Descriptor& file, std::span<Byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = some(file.get(), bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    bytes = bytes.subspan(size_t(done));
   }
   return true;
 }
@@ -80,7 +75,7 @@ bool within_file_size_limit(u64 bytes) {
 }  // namespace
 
 std::string entry_name(const std::string& key) {
-  return key + std::string(entry_suffix);
+  return device::in_words(key, entry_suffix);
 }
 
 std::string temporary_name(const std::string& key) {
@@ -91,7 +86,7 @@ std::string temporary_name(const std::string& key) {
     digit = "0123456789abcdef"[bits & 15];
     bits >>= 4;
   }
-  return key + "." + random + std::string(temporary_suffix);
+  return device::in_words(key, ".", random, temporary_suffix);
 }
 
 bool is_entry_name(std::string_view name) {
@@ -109,26 +104,23 @@ EntryFile::EntryFile(const core::Descriptor& folder, const std::string& name)
     : descriptor_(::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)) {
   struct stat status {};
   if (!descriptor_ || ::fstat(descriptor_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  bytes_ = u64(status.st_size);
-  changed_ = i64(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+  bytes = u64(status.st_size);
+  changed = i64(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
   const bool trusted = (status.st_uid == ::geteuid() || status.st_uid == 0) && (status.st_mode & 022) == 0;
   std::array<char, entry_magic.size()> start{};
-  const std::size_t there = std::min<u64>(start.size(), bytes_);
-  ours_ = trusted && read_all(descriptor_.get(), start.data(), there) &&
-          std::equal(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(there), entry_magic.begin());
+  const size_t there = std::min<u64>(start.size(), bytes);
+  ours = trusted && transfer(::read, descriptor_, std::span(start).first(there)) &&
+         std::memcmp(start.data(), entry_magic.data(), there) == 0;
 }
 
 std::optional<std::vector<std::byte>> EntryFile::program(const std::string& key) const {
   Header header{};
-  if (!ours_ || bytes_ < sizeof header || ::lseek(descriptor_.get(), 0, SEEK_SET) != 0 ||
-      !read_all(descriptor_.get(), &header, sizeof header))
-    return std::nullopt;
-  if (header.format != cache_format || header.key != to_array<key_digits>(key) ||
-      header.length != bytes_ - sizeof header)
+  if (!ours || bytes < sizeof header || ::lseek(descriptor_.get(), 0, SEEK_SET) != 0 ||
+      !transfer(::read, descriptor_, std::as_writable_bytes(std::span(&header, 1))) ||
+      header.length != bytes - sizeof header)
     return std::nullopt;
   std::vector<std::byte> program(header.length);
-  if (!read_all(descriptor_.get(), program.data(), program.size())) return std::nullopt;
-  if (header.digest != to_array<64>(sha256(program))) return std::nullopt;
+  if (!transfer(::read, descriptor_, std::span(program)) || header != header_of(key, program)) return std::nullopt;
   return program;
 }
 
@@ -142,15 +134,13 @@ u64 entry_bytes(std::span<const std::byte> program) noexcept {
 
 bool write_entry(const core::Descriptor& folder, const std::string& name, const std::string& key,
                  std::span<const std::byte> program) {
-  const Header header{entry_magic, cache_format, program.size(), to_array<key_digits>(key),
-                      to_array<64>(sha256(program))};
+  const Header header = header_of(key, program);
   if (!within_file_size_limit(entry_bytes(program))) return false;
   core::Descriptor file(
       ::openat(folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return false;
   // No fsync: an entry that a power failure tears is found by its digest.
-  if (write_all(file.get(), &header, sizeof header) && write_all(file.get(), program.data(), program.size()) &&
-      file.close())
+  if (transfer(::write, file, std::as_bytes(std::span(&header, 1))) && transfer(::write, file, program) && file.close())
     return true;
   const int reason = errno;
   ::unlinkat(folder.get(), name.c_str(), 0);

@@ -35,9 +35,9 @@ class EntryFile {
  public:
   EntryFile(const core::Descriptor& folder, const std::string& name);
   /// Trusted owner and mode, and the header's first bytes: all of them, or as many as the file has.
-  bool ours() const noexcept { return ours_; }
-  u64 bytes() const noexcept { return bytes_; }
-  i64 changed() const noexcept { return changed_; }  // nanoseconds of the system clock
+  bool ours = false;
+  u64 bytes = 0;
+  i64 changed = 0;  // nanoseconds of the system clock
   /// The program, when the file is whole and of this key.
   std::optional<std::vector<std::byte>> program(const std::string& key) const;
   /// Makes this the entry used last.
@@ -45,9 +45,6 @@ class EntryFile {
 
  private:
   core::Descriptor descriptor_;
-  bool ours_ = false;
-  u64 bytes_ = 0;
-  i64 changed_ = 0;
 };
 
 /// The bytes of an entry.

@@ -10,7 +10,7 @@ std::optional<std::filesystem::path> user_folder(const char* variable, const cha
   if (const std::string base = device::environment_path(variable); !base.empty()) return path(base) / "axisloom";
   const std::string home = device::environment_path("HOME");
   if (home.empty()) return std::nullopt;
-  return path(home) / (std::string(fallback) + "/axisloom");
+  return path(home) / fallback / "axisloom";
 }
 
 }  // namespace axisloom::jit

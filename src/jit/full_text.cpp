@@ -1,12 +1,15 @@
 // The full text of a specialised kernel: constants, prelude and kernel, with every include replaced by its file.
 #include "jit/full_text.hpp"
 
-#include <array>
 #include <filesystem>
 #include <set>
 
+#include "device/words.hpp"
+
 namespace axisloom::jit {
 namespace {
+
+using device::in_words;
 
 std::string folder_of(const std::string& file) {
   return file.substr(0, file.rfind('/') + 1);
@@ -30,7 +33,7 @@ std::optional<std::string_view> directive(std::string_view line, std::string_vie
 std::optional<std::string> included_name(std::string_view line) {
   const auto rest = directive(line, "include");
   if (!rest || !rest->starts_with('"')) return std::nullopt;
-  const std::size_t end = rest->find('"', 1);
+  const size_t end = rest->find('"', 1);
   if (end == std::string_view::npos) return std::nullopt;
   return std::string(rest->substr(1, end - 1));
 }
@@ -42,10 +45,10 @@ bool is_pragma_once(std::string_view line) {
 }
 
 /// KERNEL's brace opens AXL_BEGIN as well. It is put there, so that no kernel can lack it.
-bool opens_kernel(const std::string& file, std::size_t number, std::string_view line) {
+bool opens_kernel(const std::string& file, size_t number, std::string_view line) {
   if (!line.starts_with("KERNEL(")) return false;
   if (line.ends_with(") {")) return true;
-  throw Error(Errc::file, file + " declares a kernel on line " + std::to_string(number) + " that goes on in the next",
+  throw Error(Errc::file, in_words(file, " declares a kernel on line ", number, " that goes on in the next"),
               "write KERNEL, its arguments and the brace on one line");
 }
 
@@ -59,8 +62,8 @@ class Expansion {
   void append(const std::string& included, std::string_view text) {
     const std::string& file = *seen_.insert(included).first;
     mark(file, 1);
-    for (std::size_t number = 1; !text.empty(); ++number) {
-      const std::size_t end = text.find('\n');
+    for (size_t number = 1; !text.empty(); ++number) {
+      const size_t end = text.find('\n');
       append_line(file, number, text.substr(0, end));
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
@@ -79,45 +82,34 @@ class Expansion {
     std::string_view text;
   };
 
-  void append_line(const std::string& file, std::size_t number, std::string_view line) {
-    if (!without_leading_blanks(line).starts_with('#')) {
-      const auto constant = declared_on(line, file, number);
-      if (constant) constants_.push_back(*constant);
-      if (!constant) text_ += line;
+  void append_line(const std::string& file, size_t number, std::string_view line) {
+    if (const auto name = included_name(line)) {
+      const Found found = find(*name, file, number);
+      if (!seen_.contains(found.file)) {
+        append(found.file, found.text);
+        mark(file, number + 1);
+        return;
+      }
+    } else if (const auto constant = declared_on(line, file, number)) {
+      constants_.push_back(*constant);
+    } else if (!is_pragma_once(line)) {
+      text_ += line;
       if (opens_kernel(file, number, line)) text_ += " AXL_BEGIN";
-      text_ += '\n';
-      return;
     }
-    const auto name = included_name(line);
-    if (!name) {
-      if (!is_pragma_once(line)) text_ += line;
-      text_ += '\n';
-      return;
-    }
-    const Found found = find(*name, file, number);
-    if (seen_.contains(found.file)) {
-      text_ += '\n';
-      return;
-    }
-    append(found.file, found.text);
-    mark(file, number + 1);
+    text_ += '\n';
   }
 
-  Found find(const std::string& name, const std::string& includer, std::size_t number) const {
-    const std::array<std::string, 4> folders = {folder_of(includer), kernel_folder_, "dialect/", ""};
-    for (const std::string& folder : folders) {
+  Found find(const std::string& name, const std::string& includer, size_t number) const {
+    for (const std::string& folder : {folder_of(includer), kernel_folder_, std::string("dialect/"), std::string()}) {
       const std::string file = std::filesystem::path(folder + name).lexically_normal().generic_string();
       if (const auto text = sources_(file)) return {file, *text};
     }
-    throw Error(Errc::file,
-                includer + " includes \"" + name + "\" on line " + std::to_string(number) + ", which is not embedded",
+    throw Error(Errc::file, in_words(includer, " includes \"", name, "\" on line ", number, ", which is not embedded"),
                 "place it beside the kernel or in the dialect's folder, with a name that ends in .h");
   }
 
   /// Lets compiler messages name the file that the next line comes from.
-  void mark(const std::string& file, std::size_t line) {
-    text_ += "#line " + std::to_string(line) + " \"" + file + "\"\n";
-  }
+  void mark(const std::string& file, size_t line) { text_ += in_words("#line ", line, " \"", file, "\"\n"); }
 
   const Sources& sources_;
   std::string kernel_folder_;
@@ -126,17 +118,12 @@ class Expansion {
   std::vector<Constant> constants_;  // those declared in it, whether or not an #if around them holds
 };
 
-std::string_view require(const Sources& sources, const std::string& file) {
-  if (const auto text = sources(file)) return *text;
-  throw_not_embedded(file);
-}
-
 /// A kernel file behind its prelude.
 Expansion expanded(const std::string& file, Api api, const Sources& sources) {
-  const std::string prelude = "dialect/on_" + std::string(name(api)) + ".h";
+  const std::string prelude = in_words("dialect/on_", name(api), ".h");
   Expansion expansion(sources, folder_of(file));
-  expansion.append(prelude, require(sources, prelude));
-  expansion.append(file, require(sources, file));
+  expansion.append(prelude, required(sources(prelude), prelude));
+  expansion.append(file, required(sources(file), file));
   return expansion;
 }
 

@@ -2,11 +2,11 @@
 #include "jit/program_cache.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <future>
 #include <mutex>
 
 #include "core/integers.hpp"
+#include "device/words.hpp"
 #include "jit/disk_cache.hpp"
 #include "jit/entry_file.hpp"
 #include "jit/jit.hpp"
@@ -24,21 +24,22 @@ struct DevicePrograms {
   std::map<std::string, std::shared_future<ProgramPtr>> by_name;
 };
 
-struct Counters {
-  std::atomic<u64> memory_hits{0}, disk_hits{0}, compiles{0}, damaged{0}, stored{0};
-};
-
 struct Shared {
   std::mutex mutex;
   std::shared_ptr<DiskCache> disk;  // made when first needed
   std::vector<std::weak_ptr<DevicePrograms>> devices;
-  Counters counters;
+  CacheStats stats;
 };
 
 /// Never destroyed: threads may still ask while the process ends.
 Shared& shared() {
   static Shared& instance = *new Shared;
   return instance;
+}
+
+void count(u64 CacheStats::*what) {
+  const std::lock_guard lock(shared().mutex);
+  ++(shared().stats.*what);
 }
 
 std::shared_ptr<DiskCache> disk_cache() {
@@ -67,7 +68,7 @@ std::shared_ptr<DevicePrograms> programs_of(device::Device& device) {
 /// Every part with its length before it, so that no two requests spell the same.
 std::string key_of(const device::BuildRequest& request, const std::string& variant, const std::string& identity) {
   std::string parts;
-  const auto add = [&parts](const std::string& part) { parts += std::to_string(part.size()) + ":" + part; };
+  const auto add = [&parts](const std::string& part) { parts += device::in_words(part.size(), ":", part); };
   add(std::to_string(cache_format));
   add(request.source);
   add(std::to_string(request.options.size()));
@@ -92,12 +93,12 @@ ProgramPtr from_disk(device::Device& device, const device::BuildRequest& request
   const DiskCache::Lookup found = disk->read(key);
   if (found.outcome == DiskCache::Outcome::hit) {
     if (ProgramPtr program = load(device, request, found.payload)) {
-      ++shared().counters.disk_hits;
+      count(&CacheStats::disk_hits);
       return program;
     }
     disk->remove(key);
   }
-  if (found.outcome != DiskCache::Outcome::missing) ++shared().counters.damaged;
+  if (found.outcome != DiskCache::Outcome::missing) count(&CacheStats::damaged);
   return nullptr;
 }
 
@@ -107,16 +108,16 @@ void save(const device::Program& program, const std::string& key) {
   if (!disk->usable()) return;
   try {
     const std::vector<std::byte> binary = program.binary();
-    if (!binary.empty() && disk->store(key, binary)) ++shared().counters.stored;
+    if (!binary.empty() && disk->store(key, binary)) count(&CacheStats::stored);
   } catch (const Error& error) {
-    device::log(std::string("a compiled program could not be stored: ") + error.what());
+    device::log(device::in_words("a compiled program could not be stored: ", error.what()));
   }
 }
 
 ProgramPtr load_or_build(device::Device& device, const device::BuildRequest& request, const std::string& key,
                          const Finish& finish) {
   if (ProgramPtr program = from_disk(device, request, key)) return program;
-  ++shared().counters.compiles;
+  count(&CacheStats::compiles);
   ProgramPtr program = device.build(request);
   if (finish) finish(*program);
   save(*program, key);
@@ -138,7 +139,7 @@ ProgramPtr remembered(DevicePrograms& programs, const std::string& name, const M
   }
   if (known.valid()) {
     ProgramPtr program = known.get();
-    ++shared().counters.memory_hits;
+    count(&CacheStats::memory_hits);
     return program;
   }
   try {
@@ -159,15 +160,8 @@ ProgramPtr remembered(DevicePrograms& programs, const std::string& name, const M
 /// What tells specialisations apart. Their texts would do, but take ten times as long to put together as the rest of a
 /// plan takes.
 std::string name_of(const Specialisation& what, const std::string& variant) {
-  return what.file + " " + what.kernel + " " + variant + " " + std::to_string(what.resident) +
-         (what.checked ? " checked" : "") + (what.contract ? " contract" : "") + "\n" + what.defines.text();
-}
-
-device::BuildRequest request_for(const Specialisation& what, const DeviceInfo& compiler) {
-  return {.name = what.file.substr(0, what.file.rfind('.')),
-          .source = full_text(what, compiler.api),
-          .options = build_options(compiler, what.contract, what.checked),
-          .resident = what.resident};
+  return device::in_words(what.file, " ", what.kernel, " ", variant, " ", what.resident, what.checked ? " checked" : "",
+                          what.contract ? " contract" : "", "\n", what.defines.text());
 }
 
 }  // namespace
@@ -183,17 +177,21 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what, const Laun
   const DeviceInfo& compiler = device.compiled_for();
   const bool rehearsed = rehearses(compiler, what.items);
   std::string variant = std::to_string(what.items);
-  if (rehearsed) variant += "x" + std::to_string(rehearsal_groups(form.groups));
+  if (rehearsed) variant += device::in_words("x", rehearsal_groups(form.groups));
   const auto programs = programs_of(device);
   return remembered(*programs, name_of(what, variant), [&] {
-    const device::BuildRequest request = request_for(what, compiler);
+    const device::BuildRequest request{.name = what.file.substr(0, what.file.rfind('.')),
+                                       .source = full_text(what, compiler.api),
+                                       .options = build_options(compiler, what.contract, what.checked),
+                                       .resident = what.resident};
     const Finish finish = [&](device::Program& program) { rehearse(device, program, what, form); };
     return load_or_build(device, request, key_of(request, variant, programs->identity), rehearsed ? finish : Finish{});
   });
 }
+
 CacheStats cache_stats() {
-  const Counters& counters = shared().counters;
-  return {counters.memory_hits, counters.disk_hits, counters.compiles, counters.damaged, counters.stored};
+  const std::lock_guard lock(shared().mutex);
+  return shared().stats;
 }
 
 std::string cache_path() {

@@ -28,7 +28,7 @@ void rehearse(device::Device& device, device::Program& program, const Specialisa
   const i64 nothing = 0;  // an offset, or a length where accesses are checked
   const std::vector<std::byte> params(form.params_bytes);
   std::vector<device::Arg> args;
-  for (std::size_t i = 0; i < form.buffers; ++i) {
+  for (size_t i = 0; i < form.buffers; ++i) {
     args.push_back(device::Arg::bytes(&no_buffer, sizeof no_buffer));
     args.push_back(device::Arg::bytes(&nothing, sizeof nothing));
     if (what.checked) args.push_back(device::Arg::bytes(&nothing, sizeof nothing));

@@ -10,7 +10,7 @@
 namespace axisloom::jit {
 namespace {
 
-constexpr std::size_t block_bytes = 64;
+constexpr size_t block_bytes = 64;
 
 constexpr std::array<u32, 64> round_constants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -29,10 +29,10 @@ constexpr State initial_state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 
 std::array<u32, 64> schedule(const std::byte* block) {
   std::array<u32, 64> w{};
-  for (std::size_t i = 0; i < 16; ++i) {
-    for (std::size_t j = 0; j < 4; ++j) w[i] = w[i] << 8 | std::to_integer<u32>(block[4 * i + j]);
+  for (size_t i = 0; i < 16; ++i) {
+    for (size_t j = 0; j < 4; ++j) w[i] = w[i] << 8 | std::to_integer<u32>(block[4 * i + j]);
   }
-  for (std::size_t i = 16; i < 64; ++i) {
+  for (size_t i = 16; i < 64; ++i) {
     const u32 s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
     const u32 s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
     w[i] = w[i - 16] + s0 + w[i - 7] + s1;
@@ -43,7 +43,7 @@ std::array<u32, 64> schedule(const std::byte* block) {
 void compress(State& state, const std::byte* block) {
   const auto w = schedule(block);
   auto [a, b, c, d, e, f, g, h] = state;
-  for (std::size_t i = 0; i < 64; ++i) {
+  for (size_t i = 0; i < 64; ++i) {
     const u32 s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
     const u32 t1 = h + s1 + ((e & f) ^ (~e & g)) + round_constants[i] + w[i];
     const u32 s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
@@ -58,7 +58,7 @@ void compress(State& state, const std::byte* block) {
     a = t1 + t2;
   }
   const State worked = {a, b, c, d, e, f, g, h};
-  for (std::size_t i = 0; i < state.size(); ++i) state[i] += worked[i];
+  for (size_t i = 0; i < state.size(); ++i) state[i] += worked[i];
 }
 
 /// The rest of the message, a 1 bit, zeros, and the length in bits: one block or two.
@@ -66,18 +66,18 @@ void compress_tail(State& state, std::span<const std::byte> rest, u64 total_byte
   std::array<std::byte, 2 * block_bytes> tail{};
   std::copy(rest.begin(), rest.end(), tail.begin());
   tail[rest.size()] = std::byte{0x80};
-  const std::size_t used = rest.size() + 1 + sizeof(total_bytes) <= block_bytes ? block_bytes : 2 * block_bytes;
+  const size_t used = rest.size() + 1 + sizeof(total_bytes) <= block_bytes ? block_bytes : 2 * block_bytes;
   const u64 bits = total_bytes * 8;
-  for (std::size_t i = 0; i < sizeof(bits); ++i) tail[used - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
-  for (std::size_t at = 0; at < used; at += block_bytes) compress(state, tail.data() + at);
+  for (size_t i = 0; i < sizeof(bits); ++i) tail[used - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
+  for (size_t at = 0; at < used; at += block_bytes) compress(state, tail.data() + at);
 }
 
 }  // namespace
 
 std::string sha256(std::span<const std::byte> data) {
   State state = initial_state;
-  const std::size_t whole = data.size() / block_bytes * block_bytes;
-  for (std::size_t at = 0; at < whole; at += block_bytes) compress(state, data.data() + at);
+  const size_t whole = data.size() / block_bytes * block_bytes;
+  for (size_t at = 0; at < whole; at += block_bytes) compress(state, data.data() + at);
   compress_tail(state, data.subspan(whole), data.size());
 
   std::string digits;

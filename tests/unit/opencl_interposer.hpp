@@ -209,9 +209,9 @@ class Interposer {
     }
   };
 
-  template <auto Member, typename Pointer>
-  static void swap_entry(device::opencl::Entry<Pointer>& entry, bool in) {
-    using ThisHook = Hook<Member, Pointer>;
+  template <auto Member, typename Signature>
+  static void swap_entry(device::EntryPoint<Signature>& entry, bool in) {
+    using ThisHook = Hook<Member, Signature*>;
     if (in) ThisHook::original = entry.function;
     entry.function = in ? &ThisHook::run : ThisHook::original;
   }

@@ -37,16 +37,9 @@ class Compilation : core::NotCopied {
 
   std::vector<std::byte> result(bool machine_code) {
     size_t size = 0;
-    if (machine_code)
-      call(api_.nvrtcGetCUBINSize, program_, &size);
-    else
-      call(api_.nvrtcGetPTXSize, program_, &size);
+    call(machine_code ? api_.nvrtcGetCUBINSize : api_.nvrtcGetPTXSize, program_, &size);
     std::vector<std::byte> bytes(size);
-    char* to = reinterpret_cast<char*>(bytes.data());
-    if (machine_code)
-      call(api_.nvrtcGetCUBIN, program_, to);
-    else
-      call(api_.nvrtcGetPTX, program_, to);
+    call(machine_code ? api_.nvrtcGetCUBIN : api_.nvrtcGetPTX, program_, reinterpret_cast<char*>(bytes.data()));
     return bytes;
   }
 
@@ -80,7 +73,7 @@ Architecture parse(std::string_view text) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), parsed.number);
   const std::string_view suffix(end, rest.data() + rest.size());
   if (error != std::errc() || parsed.number <= 0 || !(suffix.empty() || suffix == "a" || suffix == "f"))
-    throw Error(Errc::usage, "'" + std::string(text) + "' is not a CUDA architecture",
+    throw Error(Errc::usage, in_words("'", text, "' is not a CUDA architecture"),
                 "write sm_90, sm_90a or compute_90, say");
   return parsed;
 }
@@ -93,20 +86,19 @@ std::vector<std::byte> compile_cuda(const Nvrtc& nvrtc, const BuildRequest& requ
   if (!std::ranges::binary_search(nvrtc.architectures, wanted.number)) {
     std::string all;
     for (int known : nvrtc.architectures) all += in_words(" sm_", known);
-    throw Error(
-        Errc::unsupported,
-        "NVRTC " + nvrtc.version.text() + " does not compile for " + std::string(architecture) + ", only for" + all,
-        "install an NVRTC that knows it, or choose another architecture");
+    throw Error(Errc::unsupported,
+                in_words("NVRTC ", nvrtc.version.text(), " does not compile for ", architecture, ", only for", all),
+                "install an NVRTC that knows it, or choose another architecture");
   }
   std::vector<std::string> options = request.options;
-  options.push_back("--gpu-architecture=" + std::string(architecture));
+  options.push_back(in_words("--gpu-architecture=", architecture));
   Compilation compilation(nvrtc, request);
   const nvrtcResult result = compilation.run(options);
   const std::string messages = compilation.log();
   if (log) *log = messages;
   if (result != kNvrtcSuccess)
     compilation.fail(result, "nvrtcCompileProgram",
-                     messages.empty() ? "does not compile for " + std::string(architecture) : messages);
+                     messages.empty() ? in_words("does not compile for ", architecture) : messages);
   return compilation.result(wanted.machine_code);
 }
 

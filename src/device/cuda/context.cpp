@@ -4,8 +4,8 @@
 namespace axisloom::device::cuda {
 
 Context::Context(std::shared_ptr<const DriverApi> api, Card card, CUcontext borrowed)
-    : api_(std::move(api)), card_(std::move(card)), context_(borrowed), retained_(borrowed == nullptr) {
-  if (retained_) call(api_->cuDevicePrimaryCtxRetain, &context_, card_.device);
+    : api(std::move(api)), card(std::move(card)), context_(borrowed), retained_(borrowed == nullptr) {
+  if (retained_) call(&DriverApi::cuDevicePrimaryCtxRetain, &context_, card.device);
 }
 
 Context::~Context() {
@@ -14,21 +14,21 @@ Context::~Context() {
       for (CUevent event : events.free) api.cuEventDestroy_v2(event);
     }
   });
-  if (retained_ && !forked()) api_->cuDevicePrimaryCtxRelease_v2(card_.device);
+  if (retained_ && !forked()) api->cuDevicePrimaryCtxRelease_v2(card.device);
 }
 
 void Context::require_usable() const {
   require_same_process();
   if (!lost()) return;
   throw Error(Errc::device_lost, {.message = "the device was lost in an earlier call",
-                                  .device = info().label(),
+                                  .device = card.info.label(),
                                   .remedy = "restart the process: a lost CUDA context cannot be used again"});
 }
 
 void Context::check(CUresult result, const char* call, std::string_view doing) const {
   if (result == kSuccess) return;
   if (classify(result) == Errc::device_lost) lost_ = true;
-  throw driver_error(*api_, result, call, doing, info().label());
+  throw driver_error(*api, result, call, doing, card.info.label());
 }
 
 CUevent Context::take_event(bool timing) {
@@ -41,7 +41,7 @@ CUevent Context::take_event(bool timing) {
   }
   events.free.reserve(events.created + 1);
   CUevent event = nullptr;
-  call(api_->cuEventCreate, &event, timing ? 0 : kEventDisableTiming);
+  call(&DriverApi::cuEventCreate, &event, timing ? 0 : kEventDisableTiming);
   ++events.created;
   return event;
 }

@@ -22,11 +22,14 @@ struct Card {
 
 class Context : core::NotCopied {
  public:
+  const std::shared_ptr<const DriverApi> api;
+  const Card card;
+
   /// Makes the context current for the calling thread until it goes, and whatever was current before it again then.
   class Scope : core::NotCopied {
    public:
-    explicit Scope(const Context& context) : api_(*context.api_) {
-      context.call(api_.cuCtxPushCurrent_v2, context.get());
+    explicit Scope(const Context& context) : api_(*context.api) {
+      context.call(&DriverApi::cuCtxPushCurrent_v2, context.get());
     }
     ~Scope() {
       CUcontext popped = nullptr;
@@ -42,9 +45,6 @@ class Context : core::NotCopied {
   ~Context();
 
   CUcontext get() const noexcept { return context_; }
-  const DriverApi& api() const noexcept { return *api_; }
-  const Card& card() const noexcept { return card_; }
-  const DeviceInfo& info() const noexcept { return card_.info; }
   bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   /// Throws at once after a fork or a loss.
@@ -55,9 +55,16 @@ class Context : core::NotCopied {
     return Scope(*this);
   }
 
+  /// Calls a function of the driver.
   template <typename Signature, typename... Args>
-  void call(const EntryPoint<Signature>& entry, Args... args) const {
-    check(entry(args...), entry.name);
+  void call(EntryPoint<Signature> DriverApi::*function, Args... args) const {
+    call_for({}, function, args...);
+  }
+  /// The same; `doing` says in an error what the call was for.
+  template <typename Signature, typename... Args>
+  void call_for(std::string_view doing, EntryPoint<Signature> DriverApi::*function, Args... args) const {
+    const auto& entry = (*api).*function;
+    check(entry(args...), entry.name, doing);
   }
   /// Throws what an unsuccessful result means; `doing` says what the call was for. A loss is remembered.
   void check(CUresult result, const char* call, std::string_view doing = {}) const;
@@ -67,9 +74,9 @@ class Context : core::NotCopied {
   void release(Calls&& calls) const noexcept {
     if (forked()) return;
     CUcontext popped = nullptr;
-    if (api_->cuCtxPushCurrent_v2(context_) != kSuccess) return;
-    calls(*api_);
-    api_->cuCtxPopCurrent_v2(&popped);
+    if (api->cuCtxPushCurrent_v2(context_) != kSuccess) return;
+    calls(*api);
+    api->cuCtxPopCurrent_v2(&popped);
   }
 
   /// Events are kept for reuse, so that a launch creates and destroys none. The context must be current.
@@ -82,8 +89,6 @@ class Context : core::NotCopied {
     size_t created = 0;
   };
 
-  std::shared_ptr<const DriverApi> api_;
-  Card card_;
   CUcontext context_ = nullptr;
   bool retained_ = false;
   mutable std::atomic<bool> lost_{false};
@@ -99,7 +104,7 @@ Mine& own(Base& object, const Context& context, const char* what) {
   auto* mine = dynamic_cast<Mine*>(&object);
   if (!mine || mine->context().get() != context.get())
     throw Error(Errc::usage, {.message = std::string("the ") + what + " belongs to another device or context",
-                              .device = context.info().label()});
+                              .device = context.card.info.label()});
   return *mine;
 }
 

@@ -96,15 +96,16 @@ std::string kernel_module_version() {
 
 DriverLibrary open_driver() {
   const std::string names[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"};
-  DynamicLibrary library(names);
+  const DynamicLibrary library(names);
   DriverLibrary found;
-  found.status.name = "CUDA driver";
-  found.status.tried = library.tried();
-  found.status.library = library.path();
+  RuntimeStatus& status = found.status;
+  status.name = "CUDA driver";
+  status.tried = library.tried();
+  status.library = library.path();
   if (std::string module = kernel_module_version(); !module.empty())
-    found.status.facts.emplace_back("kernel module", std::move(module));
+    status.facts.emplace_back("kernel module", std::move(module));
   if (!library) {
-    found.status.remedy = kDriverRemedy;
+    status.remedy = kDriverRemedy;
     return found;
   }
   auto api = std::make_shared<DriverApi>();
@@ -115,14 +116,11 @@ DriverLibrary open_driver() {
 #undef AXISLOOM_REQUIRE
 #undef AXISLOOM_FIND
   if (!missing.empty()) {
-    std::string all;
-    for (const std::string& name : missing) all += (all.empty() ? "" : ", ") + name;
-    found.status.facts.emplace_back("missing functions", all);
-    found.status.remedy = "install a newer NVIDIA driver: this one lacks functions that are needed";
+    status.facts.emplace_back("missing functions", joined(missing, ", "));
+    status.remedy = "install a newer NVIDIA driver: this one lacks functions that are needed";
     return found;
   }
-  library.keep_loaded();
-  found.status.found = true;
+  status.found = true;
   found.api = std::move(api);
   return found;
 }
@@ -145,7 +143,7 @@ Error driver_error(const DriverApi& api, CUresult result, const char* call, std:
   message += (doing.empty() ? "" : ": ") + result_name(api, result);
   const char* text = nullptr;
   if (api.cuGetErrorString && api.cuGetErrorString(result, &text) == kSuccess && text)
-    message += std::string(" (") + text + ")";
+    message += in_words(" (", text, ")");
   return Error(
       classify(result),
       {.message = std::move(message), .device = device, .call = call, .native = result, .remedy = remedy_for(result)});

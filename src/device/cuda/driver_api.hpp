@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/integers.hpp"
-#include "device/cuda/entry_point.hpp"
 #include "device/device.hpp"
+#include "device/entry_point.hpp"
 #include "device/words.hpp"
 
 #include <cstddef>

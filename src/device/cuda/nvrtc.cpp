@@ -18,17 +18,9 @@ namespace {
 
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 
-/// Folders below `parent` whose name starts with `prefix`.
-std::vector<fs::path> folders(const fs::path& parent, std::string_view prefix) {
-  std::vector<fs::path> found = core::entries_of(parent, prefix, "");
-  std::erase_if(found, [](const fs::path& entry) {
-    std::error_code ignored;
-    return !fs::is_directory(entry, ignored);
-  });
-  return found;
-}
-
+/// Adds those that a folder has, unless it begins wherever the program happens to run.
 void add_files(std::vector<std::string>& to, const fs::path& folder) {
+  if (!folder.is_absolute()) return;
   for (const char* name : kNames) {
     std::error_code ignored;
     if (fs::exists(folder / name, ignored)) to.push_back((folder / name).string());
@@ -43,7 +35,7 @@ void add_toolkit(std::vector<std::string>& to, const fs::path& root) {
 /// The pip packages of NVIDIA in one Python installation, or below ~/.local.
 void add_python(std::vector<std::string>& to, const fs::path& prefix) {
   for (const char* lib : {"lib", "lib64", "local/lib"}) {
-    for (const fs::path& python : folders(prefix / lib, "python3")) {
+    for (const fs::path& python : core::entries_of(prefix / lib, "python3", "")) {
       for (const char* packages : {"site-packages", "dist-packages"}) {
         add_files(to, python / packages / "nvidia/cu13/lib");
         add_files(to, python / packages / "nvidia/cuda_nvrtc/lib");
@@ -73,43 +65,32 @@ std::vector<fs::path> python_prefixes() {
 /// Loads the part of NVRTC that it opens itself, by name alone, when it first compiles: the loader does not look for it
 /// where a Python package has put both.
 void load_builtins(const std::string& nvrtc, const Version& version) {
-  const std::string name = in_words("libnvrtc-builtins.so.", version.major, ".", version.minor);
-  const std::string file = (fs::path(nvrtc).parent_path() / name).string();
-  DynamicLibrary builtins(std::span(&file, 1));
-  builtins.keep_loaded();
+  const std::string file = (fs::path(nvrtc).parent_path() / ("libnvrtc-builtins.so." + version.text())).string();
+  DynamicLibrary(std::span(&file, 1));
 }
 
-/// The library with its version and architectures; null with a reason in `why` when it is not usable.
-std::shared_ptr<const Nvrtc> examine(DynamicLibrary& library, std::string& why) {
-  auto nvrtc = std::make_shared<Nvrtc>();
+/// Fills in what a library is. Why it is not usable; empty when it is.
+std::string examine(const DynamicLibrary& library, Nvrtc& nvrtc) {
   std::vector<std::string> missing;
-#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc->api.name.function, missing);
+#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc.api.name.function, missing);
   AXISLOOM_NVRTC(AXISLOOM_REQUIRE)
 #undef AXISLOOM_REQUIRE
-  if (!missing.empty()) {
-    why = "lacks " + missing.front();
-    return nullptr;
-  }
+  if (!missing.empty()) return "lacks " + missing.front();
   int count = 0;
-  if (nvrtc->api.nvrtcVersion(&nvrtc->version.major, &nvrtc->version.minor) != kNvrtcSuccess ||
-      nvrtc->api.nvrtcGetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0) {
-    why = "does not report its version and architectures";
-    return nullptr;
-  }
-  nvrtc->architectures.resize(size_t(count));
-  if (nvrtc->api.nvrtcGetSupportedArchs(nvrtc->architectures.data()) != kNvrtcSuccess) {
-    why = "does not report its architectures";
-    return nullptr;
-  }
-  std::ranges::sort(nvrtc->architectures);
-  nvrtc->path = library.path();
-  load_builtins(nvrtc->path, nvrtc->version);
-  library.keep_loaded();
-  return nvrtc;
+  if (nvrtc.api.nvrtcVersion(&nvrtc.version.major, &nvrtc.version.minor) != kNvrtcSuccess ||
+      nvrtc.api.nvrtcGetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0)
+    return "does not report its version and architectures";
+  nvrtc.architectures.resize(size_t(count));
+  if (nvrtc.api.nvrtcGetSupportedArchs(nvrtc.architectures.data()) != kNvrtcSuccess)
+    return "does not report its architectures";
+  std::ranges::sort(nvrtc.architectures);
+  nvrtc.path = library.path();
+  load_builtins(nvrtc.path, nvrtc.version);
+  return {};
 }
 
 std::string install_remedy(const std::string& major) {
-  return "install NVRTC" + (major.empty() ? std::string() : " " + major) +
+  return "install NVRTC" + (major.empty() ? "" : " " + major) +
          ": the package cuda-nvrtc of the CUDA toolkit, 'pip install nvidia-cuda-nvrtc" +
          (major == "12" || major == "11" ? "-cu" + major : "") + "', or 'conda install cuda-nvrtc'; or set CUDA_PATH";
 }
@@ -128,17 +109,14 @@ std::string capability_text(int capability) {
 
 std::vector<std::string> nvrtc_candidates() {
   std::vector<std::string> all(std::begin(kNames), std::end(kNames));
-  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
-    if (const std::string root = environment_path(variable); !root.empty()) add_toolkit(all, root);
-  }
-  for (const fs::path& root : folders("/usr/local", "cuda")) add_toolkit(all, root);
-  if (const std::string conda = environment_path("CONDA_PREFIX"); !conda.empty()) {
-    add_files(all, fs::path(conda) / "lib");
-    add_python(all, conda);
-  }
-  if (const std::string venv = environment_path("VIRTUAL_ENV"); !venv.empty()) add_python(all, venv);
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) add_toolkit(all, environment(variable));
+  for (const fs::path& root : core::entries_of("/usr/local", "cuda", "")) add_toolkit(all, root);
+  const fs::path conda = environment("CONDA_PREFIX");
+  add_files(all, conda / "lib");
+  add_python(all, conda);
+  add_python(all, environment("VIRTUAL_ENV"));
   for (const fs::path& prefix : python_prefixes()) add_python(all, prefix);
-  if (const std::string home = environment_path("HOME"); !home.empty()) add_python(all, fs::path(home) / ".local");
+  add_python(all, fs::path(environment("HOME")) / ".local");
   std::set<std::string> seen;
   std::erase_if(all, [&](const std::string& path) { return !seen.insert(path).second; });
   return all;
@@ -146,31 +124,33 @@ std::vector<std::string> nvrtc_candidates() {
 
 NvrtcSearch find_nvrtc(std::span<const std::string> candidates) {
   NvrtcSearch search;
-  search.status.name = "NVRTC";
+  RuntimeStatus& status = search.status;
+  status.name = "NVRTC";
   std::set<fs::path> seen;
   for (const std::string& candidate : candidates) {
     std::error_code error;
     if (candidate.starts_with('/') && seen.contains(fs::canonical(candidate, error))) continue;
-    DynamicLibrary library(std::span(&candidate, 1));
+    const DynamicLibrary library(std::span(&candidate, 1));
     const auto& tried = library.tried();
-    search.status.tried.insert(search.status.tried.end(), tried.begin(), tried.end());
+    status.tried.insert(status.tried.end(), tried.begin(), tried.end());
     if (!library) continue;
     const fs::path file = fs::canonical(library.path(), error);
     if (!seen.insert(error ? fs::path(library.path()) : file).second) continue;
-    std::string why;
-    if (auto nvrtc = examine(library, why)) {
-      search.status.facts.emplace_back("NVRTC " + nvrtc->version.text(), nvrtc->path);
+    auto nvrtc = std::make_shared<Nvrtc>();
+    const std::string why = examine(library, *nvrtc);
+    if (why.empty()) {
+      status.facts.emplace_back("NVRTC " + nvrtc->version.text(), nvrtc->path);
       search.found.push_back(std::move(nvrtc));
     } else {
-      search.status.facts.emplace_back("unusable", library.path() + " " + why);
+      status.facts.emplace_back("unusable", library.path() + " " + why);
     }
   }
   std::ranges::stable_sort(search.found, [](const auto& a, const auto& b) { return a->version > b->version; });
-  search.status.found = !search.found.empty();
-  if (search.status.found)
-    search.status.library = search.found.front()->path;
+  status.found = !search.found.empty();
+  if (status.found)
+    status.library = search.found.front()->path;
   else
-    search.status.remedy = install_remedy("");
+    status.remedy = install_remedy("");
   return search;
 }
 

@@ -1,7 +1,7 @@
 // The few entry points of NVRTC, the run-time compiler of CUDA, declared without any CUDA header.
 #pragma once
 
-#include "device/cuda/entry_point.hpp"
+#include "device/entry_point.hpp"
 
 #include <cstddef>
 

@@ -27,14 +27,11 @@ bool complete(std::span<const std::byte> binary) {
                         "ELF"))
     return text.find(".version") != std::string_view::npos;
   if (binary.size() < kElfHeader) return false;
-  const auto fits = [&](u64 offset, u64 count, u64 size) {
-    return offset <= binary.size() && count * size <= binary.size() - offset;
+  const auto fits = [&](size_t offset_at, size_t count_at, size_t size_at) {
+    const auto offset = field<u64>(binary, offset_at), count = u64{field<std::uint16_t>(binary, count_at)};
+    return offset <= binary.size() && count * field<std::uint16_t>(binary, size_at) <= binary.size() - offset;
   };
-  const bool segments =
-      fits(field<u64>(binary, 32), field<std::uint16_t>(binary, 56), field<std::uint16_t>(binary, 54));
-  const bool sections =
-      fits(field<u64>(binary, 40), field<std::uint16_t>(binary, 60), field<std::uint16_t>(binary, 58));
-  return segments && sections;
+  return fits(32, 56, 54) && fits(40, 60, 58);  // segments, sections
 }
 
 }  // namespace
@@ -42,7 +39,7 @@ bool complete(std::span<const std::byte> binary) {
 Kernel::Kernel(const Context& context, CUfunction function, std::string name)
     : context_(context), function_(function), name_(std::move(name)) {
   static_local_ = size_t(attribute(kFuncSharedSizeBytes));
-  const DriverApi& api = context_.api();
+  const DriverApi& api = *context_.api;
   if (!api.cuFuncGetParamInfo) return;
   argument_sizes_.emplace();
   for (;;) {
@@ -56,14 +53,12 @@ Kernel::Kernel(const Context& context, CUfunction function, std::string name)
 
 int Kernel::attribute(int which) const {
   int value = 0;
-  const auto& entry = context_.api().cuFuncGetAttribute;
-  context_.check(entry(&value, which, function_), entry.name, name_);
+  context_.call_for(name_, &DriverApi::cuFuncGetAttribute, &value, which, function_);
   return value;
 }
 
 void Kernel::raise(int which, int value) const {
-  const auto& entry = context_.api().cuFuncSetAttribute;
-  context_.check(entry(function_, which, value), entry.name, name_);
+  context_.call_for(name_, &DriverApi::cuFuncSetAttribute, function_, which, value);
 }
 
 KernelAttributes Kernel::attributes() const {
@@ -76,7 +71,7 @@ KernelAttributes Kernel::attributes() const {
 void Kernel::require_arguments(std::span<const Arg> args) const {
   if (!argument_sizes_) return;
   const auto refuse = [&](const std::string& what) {
-    throw Error(Errc::usage, {.message = "kernel " + name_ + " " + what, .device = context_.info().label()});
+    throw Error(Errc::usage, {.message = "kernel " + name_ + " " + what, .device = context_.card.info.label()});
   };
   if (args.size() != argument_sizes_->size())
     refuse(in_words("takes ", argument_sizes_->size(), " arguments, not ", args.size()));
@@ -88,7 +83,7 @@ void Kernel::require_arguments(std::span<const Arg> args) const {
 }
 
 void Kernel::allow(size_t local_bytes, unsigned cluster) {
-  const DeviceInfo& info = context_.info();
+  const DeviceInfo& info = context_.card.info;
   if (static_local_ > info.local_memory_max || local_bytes > info.local_memory_max - static_local_)
     throw Error(Errc::unsupported,
                 {.message = in_words("kernel ", name_, " asks for ", local_bytes, " and declares ", static_local_,
@@ -122,12 +117,12 @@ std::shared_ptr<CudaProgram> CudaProgram::load(const SharedContext& context, con
   int options[] = {kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
   const auto scope = context->enter();
-  const DriverApi& api = context->api();
+  const DriverApi& api = *context->api;
   const CUresult result = api.cuModuleLoadDataEx(&program->module_, image.data(), 2, options, values);
   if (result != kSuccess) {
     program->module_ = nullptr;
     if (classify(result) != Errc::device) context->check(result, api.cuModuleLoadDataEx.name, "loading " + name);
-    rejected = result_name(api, result) + (log[0] ? std::string(": ") + log.data() : "");
+    rejected = result_name(api, result) + (log[0] ? in_words(": ", log.data()) : "");
     return nullptr;
   }
   program->load_kernels();
@@ -141,16 +136,16 @@ CudaProgram::~CudaProgram() {
 
 /// Drivers load kernels lazily; now is the time, since a launch must not (it may be under capture into a graph).
 void CudaProgram::load_kernels() {
-  const DriverApi& api = context_->api();
+  const DriverApi& api = *context_->api;
   if (!api.cuModuleGetFunctionCount || !api.cuModuleEnumerateFunctions || !api.cuFuncGetName || !api.cuFuncLoad) return;
   unsigned count = 0;
-  context_->call(api.cuModuleGetFunctionCount, &count, module_);
+  context_->call(&DriverApi::cuModuleGetFunctionCount, &count, module_);
   std::vector<CUfunction> functions(count);
-  if (count > 0) context_->call(api.cuModuleEnumerateFunctions, functions.data(), count, module_);
+  if (count > 0) context_->call(&DriverApi::cuModuleEnumerateFunctions, functions.data(), count, module_);
   for (CUfunction function : functions) {
     const char* name = nullptr;
-    context_->call(api.cuFuncGetName, &name, function);
-    context_->call(api.cuFuncLoad, function);
+    context_->call(&DriverApi::cuFuncGetName, &name, function);
+    context_->call(&DriverApi::cuFuncLoad, function);
     kernel(name);
   }
 }
@@ -159,8 +154,8 @@ Kernel& CudaProgram::kernel(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;
   CUfunction function = nullptr;
-  const auto& entry = context_->api().cuModuleGetFunction;
-  context_->check(entry(&function, module_, name.c_str()), entry.name, "looking for kernel " + name + " in " + name_);
+  context_->call_for("looking for kernel " + name + " in " + name_, &DriverApi::cuModuleGetFunction, &function, module_,
+                     name.c_str());
   return kernels_.try_emplace(name, *context_, function, name).first->second;
 }
 

@@ -1,6 +1,9 @@
 // Commands on a stream. Nothing here allocates device memory or waits, so a stream under capture can be used.
 #include "device/cuda/queue.hpp"
 
+#include "core/not_copied.hpp"
+#include "device/cuda/memory.hpp"
+#include "device/cuda/program.hpp"
 #include "device/cuda/tensor_map.hpp"
 
 #include <algorithm>
@@ -16,11 +19,6 @@ constexpr u64 kMaxGroups = std::numeric_limits<i32>::max();
 u64 next_number() {
   static std::atomic<u64> last{0};
   return ++last;
-}
-
-/// Handles that stand for a default stream of whatever context is current: legacy (0 and 1) and per thread (2).
-bool is_default_stream(CUstream stream) {
-  return reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
 
 /// The arguments as the driver takes them: a list of addresses of values.
@@ -60,199 +58,240 @@ void require_geometry(const Geometry& geometry, const std::string& kernel, const
            in_words("asks for ", geometry.groups, " groups, not a multiple of its clusters of ", geometry.cluster));
 }
 
+/// A CUevent from the context's store, given back when it goes.
+class EventHandle : core::NotCopied {
+ public:
+  EventHandle(SharedContext context, bool timing)
+      : context_(std::move(context)), timing_(timing), event_(context_->take_event(timing)) {}
+  ~EventHandle() { context_->give_event(event_, timing_); }
+
+  void record(CUstream stream) const { context_->call(&DriverApi::cuEventRecord, event_, stream); }
+  CUevent get() const noexcept { return event_; }
+  const Context& context() const noexcept { return *context_; }
+
+ private:
+  SharedContext context_;
+  bool timing_;
+  CUevent event_;
+};
+
+class CudaEvent final : public Event {
+ public:
+  /// For a command of the queue of that number; with timing there is an event before the command too.
+  CudaEvent(const SharedContext& context, bool timing, u64 queue) : end_(context, timing), queue_(queue) {
+    if (timing) start_.emplace(context, timing);
+  }
+
+  void wait() override {
+    try {
+      const auto scope = context().enter();
+      context().call(&DriverApi::cuEventSynchronize, end_.get());
+    } catch (...) {  // the caller may free the memory of commands that are still under way
+      context().release([&](const DriverApi& api) { api.cuEventSynchronize(end_.get()); });
+      throw;
+    }
+  }
+
+  bool done() override {
+    const auto scope = context().enter();
+    const auto& entry = context().api->cuEventQuery;
+    const CUresult result = entry(end_.get());
+    if (result == kNotReady) return false;
+    context().check(result, entry.name);
+    return true;
+  }
+
+  double seconds() override { return seconds_from(start_ ? start_->get() : nullptr); }
+
+  double seconds_since(Event& earlier) override {
+    return seconds_from(start_ ? static_cast<CUevent>(earlier.native()) : nullptr);
+  }
+
+  void* native() const noexcept override { return end_.get(); }
+
+  void record_start(CUstream stream) {
+    if (start_) start_->record(stream);
+  }
+
+  void record_end(CUstream stream) { end_.record(stream); }
+
+  CUevent end() const noexcept { return end_.get(); }
+  u64 queue() const noexcept { return queue_; }
+  const Context& context() const noexcept { return end_.context(); }
+
+ private:
+  double seconds_from(CUevent begin) {
+    context().require_usable();
+    if (begin == nullptr)
+      throw Error(Errc::usage, "the event has no times: its queue was made without timing",
+                  "make the queue with timing");
+    wait();
+    const auto scope = context().enter();
+    float milliseconds = 0;
+    context().call(&DriverApi::cuEventElapsedTime, &milliseconds, begin, end_.get());
+    return double(milliseconds) * 1e-3;
+  }
+
+  EventHandle end_;
+  std::optional<EventHandle> start_;
+  u64 queue_;
+};
+
+class CudaQueue final : public Queue {
+ public:
+  /// A new stream that does not synchronise with the legacy default stream.
+  CudaQueue(SharedContext context, bool timing) : context_(std::move(context)), timing_(timing), owned_(true) {
+    const auto scope = context_->enter();
+    context_->call(&DriverApi::cuStreamCreate, &stream_, kStreamNonBlocking);
+  }
+
+  /// The caller's stream; null is the legacy default stream.
+  CudaQueue(SharedContext context, CUstream borrowed) : context_(std::move(context)), stream_(borrowed) {
+    const auto scope = context_->enter();
+    // Handles that stand for a default stream of whatever context is current: legacy (0 and 1) and per thread (2).
+    if (reinterpret_cast<std::uintptr_t>(borrowed) <= 2) return;
+    CUcontext its_context = nullptr;
+    context_->call(&DriverApi::cuStreamGetCtx, borrowed, &its_context);
+    if (its_context != context_->get())
+      throw Error(Errc::usage,
+                  {.message = "the borrowed stream belongs to another context", .device = context_->card.info.label()});
+  }
+
+  ~CudaQueue() override {
+    if (!owned_) return;
+    context_->release([&](const DriverApi& api) { api.cuStreamDestroy_v2(stream_); });
+  }
+
+  SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry, std::span<const Arg> args,
+                     Waits waits) override {
+    require_geometry(geometry, kernel, context_->card);
+    auto& own_program = own<CudaProgram>(program, *context_, "program");
+    return command(waits, [&] {
+      Kernel& found = own_program.kernel(kernel);
+      found.require_arguments(args);
+      found.allow(geometry.local_bytes, geometry.cluster);
+      if (geometry.groups > 0) start(found, geometry, args);
+    });
+  }
+
+  SharedEvent write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) override {
+    const CUdeviceptr address = part(to, offset, from.size());
+    return command(waits, [&] {
+      if (!from.empty()) context_->call(&DriverApi::cuMemcpyHtoDAsync_v2, address, from.data(), from.size(), stream_);
+    });
+  }
+
+  SharedEvent read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) override {
+    const CUdeviceptr address = part(from, offset, to.size());
+    return command(waits, [&] {
+      if (!to.empty()) context_->call(&DriverApi::cuMemcpyDtoHAsync_v2, to.data(), address, to.size(), stream_);
+    });
+  }
+
+  SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) override {
+    const CUdeviceptr source = part(from, from_offset, bytes);
+    const CUdeviceptr target = part(to, to_offset, bytes);
+    if (bytes > 0 && source < target + bytes && target < source + bytes)
+      throw Error(Errc::overlap,
+                  {.message = "source and target of a copy share memory", .device = context_->card.info.label()});
+    return command(waits, [&] {
+      if (bytes > 0) context_->call(&DriverApi::cuMemcpyAsync, target, source, bytes, stream_);
+    });
+  }
+
+  SharedEvent fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) override {
+    const CUdeviceptr address = part(to, offset, bytes);
+    return command(waits, [&] {
+      if (bytes > 0) context_->call(&DriverApi::cuMemsetD8Async, address, std::to_integer<u8>(value), bytes, stream_);
+    });
+  }
+
+  /// The driver submits commands as they are queued.
+  void flush() override { context_->require_usable(); }
+
+  void finish() override {
+    or_drained([&] {
+      const auto scope = context_->enter();
+      context_->call(&DriverApi::cuStreamSynchronize, stream_);
+    });
+  }
+
+  void drain() noexcept override {
+    context_->release([&](const DriverApi& api) { api.cuStreamSynchronize(stream_); });
+  }
+
+  void* native() const noexcept override { return stream_; }
+
+ private:
+  template <typename Enqueue>
+  SharedEvent command(Waits waits, Enqueue&& enqueue) {
+    const auto scope = context_->enter();
+    const auto event = std::make_shared<CudaEvent>(context_, timing_, number_);
+    const std::lock_guard lock(mutex_);
+    for (const SharedEvent& wait : waits) {
+      if (wait) wait_for(*wait);
+    }
+    event->record_start(stream_);
+    enqueue();
+    or_drained([&] { event->record_end(stream_); });
+    return event;
+  }
+
+  void wait_for(Event& event) {
+    auto& command = own<CudaEvent>(event, *context_, "event to wait for");
+    // A stream is ordered already; and one under capture may not wait for an event from before the capture.
+    if (command.queue() == number_) return;
+    context_->call(&DriverApi::cuStreamWaitEvent, stream_, command.end(), 0U);
+  }
+
+  CUdeviceptr part(Buffer& buffer, size_t offset, size_t bytes) const {
+    return own<CudaBuffer>(buffer, *context_, "buffer").part(offset, bytes);
+  }
+
+  void start(Kernel& kernel, const Geometry& geometry, std::span<const Arg> args) {
+    const DriverApi& api = *context_->api;
+    ArgumentList list(args, *context_);
+    const auto groups = unsigned(geometry.groups);
+    const auto local_bytes = unsigned(geometry.local_bytes);
+    const auto check = [&](CUresult result, const char* call) {
+      if (result == kSuccess) return;
+      context_->check(result, call,
+                      in_words("launching ", kernel.name(), " with ", groups, " groups of ", geometry.items, ", ",
+                               local_bytes, " bytes of local memory and clusters of ", geometry.cluster));
+    };
+    if (geometry.cluster <= 1) {
+      const auto& launch = api.cuLaunchKernel;
+      check(launch(kernel.get(), groups, 1U, 1U, geometry.items, 1U, 1U, local_bytes, stream_, list.get(), nullptr),
+            launch.name);
+      return;
+    }
+    CUlaunchAttribute cluster{.id = kLaunchAttributeClusterDimension, .cluster = {geometry.cluster, 1, 1}};
+    const CUlaunchConfig config{.grid_x = groups,
+                                .block_x = geometry.items,
+                                .shared_bytes = local_bytes,
+                                .stream = stream_,
+                                .attributes = &cluster,
+                                .attribute_count = 1};
+    const auto& launch = api.cuLaunchKernelEx;
+    check(launch(&config, kernel.get(), list.get(), nullptr), launch.name);
+  }
+
+  SharedContext context_;
+  u64 number_ = next_number();
+  bool timing_ = false;
+  bool owned_ = false;
+  CUstream stream_ = nullptr;
+  std::mutex mutex_;  // keeps a command together with its waits and events
+};
+
 }  // namespace
 
-CudaEvent::CudaEvent(const SharedContext& context, bool timing, u64 queue) : end_(context, timing), queue_(queue) {
-  if (timing) start_.emplace(context, timing);
+SharedQueue create_queue(const SharedContext& context, bool timing) {
+  return std::make_shared<CudaQueue>(context, timing);
 }
 
-void CudaEvent::record_start(CUstream stream) {
-  if (start_) context().call(context().api().cuEventRecord, start_->get(), stream);
-}
-
-void CudaEvent::record_end(CUstream stream) {
-  context().call(context().api().cuEventRecord, end_.get(), stream);
-}
-
-void CudaEvent::wait() {
-  try {
-    const auto scope = context().enter();
-    context().call(context().api().cuEventSynchronize, end_.get());
-  } catch (...) {  // the caller may free the memory of commands that are still under way
-    context().release([&](const DriverApi& api) { api.cuEventSynchronize(end_.get()); });
-    throw;
-  }
-}
-
-bool CudaEvent::done() {
-  const auto scope = context().enter();
-  const auto& entry = context().api().cuEventQuery;
-  const CUresult result = entry(end_.get());
-  if (result == kNotReady) return false;
-  context().check(result, entry.name);
-  return true;
-}
-
-double CudaEvent::seconds() {
-  return seconds_from(start_ ? start_->get() : nullptr);
-}
-
-double CudaEvent::seconds_since(Event& earlier) {
-  return seconds_from(start_ ? static_cast<CUevent>(earlier.native()) : nullptr);
-}
-
-double CudaEvent::seconds_from(CUevent begin) {
-  context().require_usable();
-  if (begin == nullptr)
-    throw Error(Errc::usage, "the event has no times: its queue was made without timing", "make the queue with timing");
-  wait();
-  const auto scope = context().enter();
-  float milliseconds = 0;
-  context().call(context().api().cuEventElapsedTime, &milliseconds, begin, end_.get());
-  return double(milliseconds) * 1e-3;
-}
-
-CudaQueue::CudaQueue(SharedContext context, bool timing)
-    : context_(std::move(context)), number_(next_number()), timing_(timing), owned_(true) {
-  const auto scope = context_->enter();
-  context_->call(context_->api().cuStreamCreate, &stream_, kStreamNonBlocking);
-}
-
-CudaQueue::CudaQueue(SharedContext context, CUstream borrowed)
-    : context_(std::move(context)), number_(next_number()), stream_(borrowed) {
-  const auto scope = context_->enter();
-  if (is_default_stream(borrowed)) return;
-  CUcontext its_context = nullptr;
-  context_->call(context_->api().cuStreamGetCtx, borrowed, &its_context);
-  if (its_context != context_->get())
-    throw Error(Errc::usage,
-                {.message = "the borrowed stream belongs to another context", .device = context_->info().label()});
-}
-
-CudaQueue::~CudaQueue() {
-  if (!owned_) return;
-  context_->release([&](const DriverApi& api) { api.cuStreamDestroy_v2(stream_); });
-}
-
-template <typename Enqueue>
-SharedEvent CudaQueue::command(Waits waits, Enqueue&& enqueue) {
-  const auto scope = context_->enter();
-  const auto event = std::make_shared<CudaEvent>(context_, timing_, number_);
-  const std::lock_guard lock(mutex_);
-  for (const SharedEvent& wait : waits) {
-    if (wait) wait_for(*wait);
-  }
-  event->record_start(stream_);
-  enqueue();
-  try {
-    event->record_end(stream_);
-  } catch (...) {
-    drain();
-    throw;
-  }
-  return event;
-}
-
-void CudaQueue::wait_for(Event& event) {
-  auto& command = own<CudaEvent>(event, *context_, "event to wait for");
-  // A stream is ordered already; and one under capture may not wait for an event from before the capture.
-  if (command.queue() == number_) return;
-  context_->call(context_->api().cuStreamWaitEvent, stream_, command.end(), 0U);
-}
-
-SharedEvent CudaQueue::launch(Program& program, const std::string& kernel, const Geometry& geometry,
-                              std::span<const Arg> args, Waits waits) {
-  require_geometry(geometry, kernel, context_->card());
-  auto& own_program = own<CudaProgram>(program, *context_, "program");
-  return command(waits, [&] {
-    Kernel& found = own_program.kernel(kernel);
-    found.require_arguments(args);
-    found.allow(geometry.local_bytes, geometry.cluster);
-    if (geometry.groups > 0) start(found, geometry, args);
-  });
-}
-
-void CudaQueue::start(Kernel& kernel, const Geometry& geometry, std::span<const Arg> args) {
-  const DriverApi& api = context_->api();
-  ArgumentList list(args, *context_);
-  const auto groups = unsigned(geometry.groups);
-  const auto local_bytes = unsigned(geometry.local_bytes);
-  const auto doing = [&] {
-    return in_words("launching ", kernel.name(), " with ", groups, " groups of ", geometry.items, ", ", local_bytes,
-                    " bytes of local memory and clusters of ", geometry.cluster);
-  };
-  CUresult result = kSuccess;
-  if (geometry.cluster <= 1) {
-    result = api.cuLaunchKernel(kernel.get(), groups, 1U, 1U, geometry.items, 1U, 1U, local_bytes, stream_, list.get(),
-                                nullptr);
-    if (result != kSuccess) context_->check(result, api.cuLaunchKernel.name, doing());
-    return;
-  }
-  CUlaunchAttribute cluster{.id = kLaunchAttributeClusterDimension, .cluster = {geometry.cluster, 1, 1}};
-  const CUlaunchConfig config{.grid_x = groups,
-                              .block_x = geometry.items,
-                              .shared_bytes = local_bytes,
-                              .stream = stream_,
-                              .attributes = &cluster,
-                              .attribute_count = 1};
-  result = api.cuLaunchKernelEx(&config, kernel.get(), list.get(), nullptr);
-  if (result != kSuccess) context_->check(result, api.cuLaunchKernelEx.name, doing());
-}
-
-SharedEvent CudaQueue::write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) {
-  auto& buffer = own<CudaBuffer>(to, *context_, "buffer");
-  const CUdeviceptr address = buffer.part(offset, from.size());
-  return command(waits, [&] {
-    if (from.empty()) return;
-    context_->call(context_->api().cuMemcpyHtoDAsync_v2, address, from.data(), from.size(), stream_);
-  });
-}
-
-SharedEvent CudaQueue::read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) {
-  auto& buffer = own<CudaBuffer>(from, *context_, "buffer");
-  const CUdeviceptr address = buffer.part(offset, to.size());
-  return command(waits, [&] {
-    if (to.empty()) return;
-    context_->call(context_->api().cuMemcpyDtoHAsync_v2, to.data(), address, to.size(), stream_);
-  });
-}
-
-SharedEvent CudaQueue::copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) {
-  const CUdeviceptr source = own<CudaBuffer>(from, *context_, "buffer").part(from_offset, bytes);
-  const CUdeviceptr target = own<CudaBuffer>(to, *context_, "buffer").part(to_offset, bytes);
-  if (bytes > 0 && source < target + bytes && target < source + bytes)
-    throw Error(Errc::overlap,
-                {.message = "source and target of a copy share memory", .device = context_->info().label()});
-  return command(waits, [&] {
-    if (bytes > 0) context_->call(context_->api().cuMemcpyAsync, target, source, bytes, stream_);
-  });
-}
-
-SharedEvent CudaQueue::fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) {
-  const CUdeviceptr address = own<CudaBuffer>(to, *context_, "buffer").part(offset, bytes);
-  return command(waits, [&] {
-    if (bytes == 0) return;
-    context_->call(context_->api().cuMemsetD8Async, address, std::to_integer<unsigned char>(value), bytes, stream_);
-  });
-}
-
-/// The driver submits commands as they are queued.
-void CudaQueue::flush() {
-  context_->require_usable();
-}
-
-void CudaQueue::finish() {
-  try {
-    const auto scope = context_->enter();
-    context_->call(context_->api().cuStreamSynchronize, stream_);
-  } catch (...) {
-    drain();
-    throw;
-  }
-}
-
-void CudaQueue::drain() noexcept {
-  context_->release([&](const DriverApi& api) { api.cuStreamSynchronize(stream_); });
+SharedQueue borrow_queue(const SharedContext& context, CUstream stream) {
+  return std::make_shared<CudaQueue>(context, stream);
 }
 
 }  // namespace axisloom::device::cuda

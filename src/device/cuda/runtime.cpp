@@ -35,11 +35,9 @@ CudaRuntime& the_runtime() {
 
 /// Starts the driver. Tried again after a failure: a card may have become available.
 void CudaRuntime::require_started() {
-  if (!driver_.api) {
-    std::string tried;
-    for (const std::string& place : driver_.status.tried) tried += (tried.empty() ? "" : "; ") + place;
-    throw Error(Errc::no_device, "the CUDA driver was not found: " + tried, driver_.status.remedy);
-  }
+  if (!driver_.api)
+    throw Error(Errc::no_device, "the CUDA driver was not found: " + joined(driver_.status.tried, "; "),
+                driver_.status.remedy);
   if (started_) return;
   remember_process();
   call(*driver_.api, driver_.api->cuInit, 0U);
@@ -98,7 +96,7 @@ std::vector<DeviceInfo> CudaRuntime::devices() {
     const int cards = count();
     for (int ordinal = 0; ordinal < cards; ++ordinal) found.push_back(describe(ordinal).info);
   } catch (const Error& error) {
-    if (error.parts().native != kNoDevice) log(std::string("CUDA: ") + error.what());
+    if (error.parts().native != kNoDevice) log(in_words("CUDA: ", error.what()));
   }
   return found;
 }
@@ -114,7 +112,7 @@ SharedDevice CudaRuntime::open(int index) {
   if (index < 0 || index >= cards)
     throw Error(Errc::no_device, in_words("there is no CUDA device ", index, "; the driver shows ", cards),
                 "check CUDA_VISIBLE_DEVICES");
-  return std::make_shared<CudaDevice>(driver_.api, describe(index), nvrtc_());
+  return open_device(driver_.api, describe(index), nvrtc_());
 }
 
 SharedDevice CudaRuntime::borrow(CUcontext context) {
@@ -130,7 +128,7 @@ SharedDevice CudaRuntime::borrow(CUcontext context) {
   if (result != kSuccess) throw driver_error(api, result, api.cuCtxGetDevice.name, {}, {});
   for (int ordinal = 0; ordinal < cards; ++ordinal) {
     if (Card card = describe(ordinal); card.device == device)
-      return std::make_shared<CudaDevice>(driver_.api, std::move(card), nvrtc_(), context);
+      return open_device(driver_.api, std::move(card), nvrtc_(), context);
   }
   throw Error(Errc::no_device, "the borrowed CUcontext is of a device that the driver does not show");
 }

@@ -14,7 +14,6 @@ class CudaRuntime final : public Runtime {
   CudaRuntime(DriverLibrary driver, std::function<const NvrtcSearch&()> nvrtc)
       : driver_(std::move(driver)), nvrtc_(std::move(nvrtc)) {}
 
-  Api api() const noexcept override { return Api::cuda; }
   std::vector<DeviceInfo> devices() override;
   SharedDevice open(int index) override;
   std::vector<RuntimeStatus> status() override;

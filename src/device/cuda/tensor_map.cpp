@@ -33,10 +33,10 @@ std::string text_of(const TensorMap& map) {
 }  // namespace
 
 CUtensorMap encode(const Context& context, CUdeviceptr buffer, const TensorMap& map) {
-  const auto& entry = context.api().cuTensorMapEncodeTiled;
+  const auto& entry = context.api->cuTensorMapEncodeTiled;
   if (!entry)
     throw Error(Errc::unsupported, {.message = "the driver has no tensor maps",
-                                    .device = context.info().label(),
+                                    .device = context.card.info.label(),
                                     .remedy = "install a driver for CUDA 12.0 or later"});
   constexpr u32 kRank = 3;
   constexpr u32 kSteps[kRank] = {1, 1, 1};

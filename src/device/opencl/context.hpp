@@ -22,10 +22,10 @@ class Handle {
   }
   // In a forked child the runtime's threads are gone and a release could wait for them forever.
   ~Handle() {
-    if (object_ && !forked()) (cl().*Release).function(object_);
+    if (object_ && !forked()) (cl().*Release)(object_);
   }
 
-  Object get() const noexcept { return object_; }
+  operator Object() const noexcept { return object_; }
 
  private:
   Object object_ = nullptr;
@@ -48,13 +48,13 @@ Owner retain(const Entry& entry, Object object) {
 
 class Context {
  public:
-  Context(ContextHandle context, DeviceHandle device, DeviceInfo info)
-      : device_(std::move(device)), context_(std::move(context)), info_(std::move(info)) {}
+  DeviceInfo info;
 
-  cl_context get() const noexcept { return context_.get(); }
-  cl_device_id device() const noexcept { return device_.get(); }
-  const DeviceInfo& info() const noexcept { return info_; }
-  DeviceInfo& info() noexcept { return info_; }
+  Context(ContextHandle context, DeviceHandle device, DeviceInfo info)
+      : info(std::move(info)), device_(std::move(device)), context_(std::move(context)) {}
+
+  cl_context get() const noexcept { return context_; }
+  cl_device_id device() const noexcept { return device_; }
   bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   /// Runs calls to OpenCL: refuses at once after a fork or a loss, names the device in errors, and remembers a loss.
@@ -65,17 +65,24 @@ class Context {
       return calls();
     } catch (const Error& error) {
       if (error.code() == Errc::device_lost) lost_ = true;
-      throw error.with({.device = info_.label()});
+      throw error.with({.device = info.label()});
     }
   }
 
  private:
-  void require_usable() const;
+  void require_usable() const {
+    require_same_process();
+    if (!lost()) return;
+    throw Error(Errc::device_lost, {.message = "the device was lost in an earlier call",
+                                    .device = info.label(),
+                                    .remedy = "open the device again; its buffers and queues are gone"});
+  }
 
   DeviceHandle device_;
   ContextHandle context_;
-  DeviceInfo info_;
   std::atomic<bool> lost_{false};
 };
+
+using SharedContext = std::shared_ptr<Context>;
 
 }  // namespace axisloom::device::opencl

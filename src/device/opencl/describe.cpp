@@ -54,20 +54,10 @@ std::string pocl_architecture(const std::string& device_version) {
   return at == std::string::npos ? "" : device_version.substr(at + mark.size());
 }
 
-struct Capability {
-  unsigned major = 0;
-  unsigned minor = 0;
-};
-
-Capability nvidia_capability(cl_device_id device) {
-  return {get_or<cl_uint>(0, device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV),
-          get_or<cl_uint>(0, device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV)};
-}
-
-// NVIDIA's OpenCL reports 48 KiB wherever it is asked and accepts more where the hardware has it: tried on 9.0 only.
-size_t local_memory_max(const Capability& capability, size_t reported) {
-  constexpr size_t accepted_on_9_0 = 200 * 1024;
-  return capability.major == 9 && capability.minor == 0 ? std::max(reported, accepted_on_9_0) : reported;
+// 90 for 9.0; 0 where the driver does not say.
+unsigned nvidia_capability(cl_device_id device) {
+  return 10 * get_or<cl_uint>(0, device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) +
+         get_or<cl_uint>(0, device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV);
 }
 
 bool orders_across_device(cl_device_id device, int version) {
@@ -137,9 +127,11 @@ DeviceInfo describe(cl_device_id device, int index) {
   describe_sizes(info, device);
   describe_features(info, device);
   if (is_nvidia(info)) {
-    const Capability capability = nvidia_capability(device);
-    if (capability.major) info.architecture = in_words("sm_", capability.major, capability.minor);
-    info.local_memory_max = local_memory_max(capability, info.local_memory);
+    const unsigned capability = nvidia_capability(device);
+    if (capability) info.architecture = in_words("sm_", capability);
+    // 48 KiB is reported wherever it is asked, and more is accepted where the hardware has it: tried on 9.0 only.
+    constexpr size_t accepted_on_9_0 = 200 * 1024;
+    if (capability == 90) info.local_memory_max = std::max(info.local_memory, accepted_on_9_0);
   } else {
     info.architecture = pocl_architecture(info.api_version);
   }
@@ -150,12 +142,9 @@ std::string build_identity(cl_device_id device) {
   const DeviceInfo info = describe(device, -1);
   const auto platform = get<cl_platform_id>(device, CL_DEVICE_PLATFORM);
   const std::string platform_version = query_text(cl().clGetPlatformInfo, platform, CL_PLATFORM_VERSION);
-  std::string identity = "OpenCL";
-  for (const std::string& part : {info.platform, platform_version, info.vendor, info.name, info.api_version,
-                                  info.driver, info.compiler, info.architecture}) {
-    identity += "|" + part;
-  }
-  return identity;
+  return joined({"OpenCL", info.platform, platform_version, info.vendor, info.name, info.api_version, info.driver,
+                 info.compiler, info.architecture},
+                "|");
 }
 
 }  // namespace axisloom::device::opencl

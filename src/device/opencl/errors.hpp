@@ -14,44 +14,48 @@ Errc classify(std::string_view call, cl_int code) noexcept;
 /// The error for a failed call; `parts` may bring a message, to which call and code are added, and a remedy.
 Error call_error(const char* call, cl_int code, ErrorParts parts = {});
 
-/// Calls a function that returns its status.
-template <typename Pointer, typename... Args>
-void call(const Entry<Pointer>& entry, Args... args) {
-  require_same_process();
-  const cl_int code = entry.function(args...);
+template <typename Signature>
+void check(const EntryPoint<Signature>& entry, cl_int code) {
   if (code != CL_SUCCESS) throw call_error(entry.name, code);
 }
 
+/// Calls a function that returns its status.
+template <typename Signature, typename... Args>
+void call(const EntryPoint<Signature>& entry, const Args&... args) {
+  require_same_process();
+  check(entry, entry(args...));
+}
+
 /// Calls a function that returns a new object, and its status through the last argument.
-template <typename Pointer, typename... Args>
-auto create(const Entry<Pointer>& entry, Args... args) {
+template <typename Signature, typename... Args>
+auto create(const EntryPoint<Signature>& entry, const Args&... args) {
   require_same_process();
   cl_int code = CL_SUCCESS;
-  auto object = entry.function(args..., &code);
-  if (code != CL_SUCCESS) throw call_error(entry.name, code);
+  auto object = entry(args..., &code);
+  check(entry, code);
   return object;
 }
 
 /// One value from a clGet...Info function; `from` are the arguments before the size.
-template <typename Value, typename Pointer, typename... From>
-Value query(const Entry<Pointer>& entry, From... from) {
+template <typename Value, typename Signature, typename... From>
+Value query(const EntryPoint<Signature>& entry, const From&... from) {
   Value value{};
   call(entry, from..., sizeof(Value), &value, nullptr);
   return value;
 }
 
 /// As query, for what older devices do not know.
-template <typename Value, typename Pointer, typename... From>
-Value query_or(Value fallback, const Entry<Pointer>& entry, From... from) {
+template <typename Value, typename Signature, typename... From>
+Value query_or(Value fallback, const EntryPoint<Signature>& entry, const From&... from) {
   require_same_process();
   Value value{};
-  const cl_int code = entry.function(from..., sizeof(Value), &value, nullptr);
+  const cl_int code = entry(from..., sizeof(Value), &value, nullptr);
   return code == CL_SUCCESS ? value : fallback;
 }
 
 /// A list of values from a clGet...Info function.
-template <typename Value, typename Pointer, typename... From>
-std::vector<Value> query_list(const Entry<Pointer>& entry, From... from) {
+template <typename Value, typename Signature, typename... From>
+std::vector<Value> query_list(const EntryPoint<Signature>& entry, const From&... from) {
   size_t bytes = 0;
   call(entry, from..., size_t{0}, nullptr, &bytes);
   std::vector<Value> values(bytes / sizeof(Value));
@@ -60,8 +64,8 @@ std::vector<Value> query_list(const Entry<Pointer>& entry, From... from) {
 }
 
 /// Text from a clGet...Info function, without the closing zero and surrounding spaces.
-template <typename Pointer, typename... From>
-std::string query_text(const Entry<Pointer>& entry, From... from) {
+template <typename Signature, typename... From>
+std::string query_text(const EntryPoint<Signature>& entry, const From&... from) {
   const std::vector<char> chars = query_list<char>(entry, from...);
   std::string text(chars.begin(), chars.end());
   text.erase(std::min(text.find('\0'), text.size()));

@@ -10,7 +10,6 @@ namespace {
 Library* load() {
   // Leaked: handles with static lifetime still release their objects while the process ends.
   auto* library = new Library{DynamicLibrary(library_candidates()), {}, {}};
-  library->file.keep_loaded();
   if (!library->file) return library;
 #define AXISLOOM_OPENCL_LOAD(name) library->file.require(#name, library->functions.name.function, library->missing);
   AXISLOOM_OPENCL_FUNCTIONS(AXISLOOM_OPENCL_LOAD)

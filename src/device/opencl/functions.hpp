@@ -12,6 +12,7 @@
 #include <CL/cl_ext.h>
 
 #include "device/dynamic_library.hpp"
+#include "device/entry_point.hpp"
 
 namespace axisloom::device::opencl {
 
@@ -61,15 +62,8 @@ namespace axisloom::device::opencl {
   X(clFlush)                          \
   X(clFinish)
 
-/// One entry point with its name, so that an error can never name the wrong call.
-template <typename Pointer>
-struct Entry {
-  Pointer function;
-  const char* name;
-};
-
 struct Functions {
-#define AXISLOOM_OPENCL_ENTRY(name) Entry<decltype(&::name)> name{nullptr, #name};
+#define AXISLOOM_OPENCL_ENTRY(name) EntryPoint<decltype(::name)> name{#name};
   AXISLOOM_OPENCL_FUNCTIONS(AXISLOOM_OPENCL_ENTRY)
 #undef AXISLOOM_OPENCL_ENTRY
 };

@@ -19,9 +19,8 @@ void try_library(IcdFile& file) {
     file.why = "names no library";
     return;
   }
-  const std::string candidates[] = {file.library};
-  const DynamicLibrary library(candidates);
-  file.opens = static_cast<bool>(library);
+  const DynamicLibrary library(std::span(&file.library, 1));
+  file.opens = bool(library);
   if (!file.opens) file.why = library.tried().front();
 }
 
@@ -29,16 +28,10 @@ IcdFile read_icd(const fs::path& path) {
   IcdFile file;
   file.path = path.string();
   std::ifstream stream(path);
-  if (!std::getline(stream, file.library)) file.library.clear();
+  std::getline(stream, file.library);
   file.library.erase(file.library.find_last_not_of(" \t\r\n") + 1);
   try_library(file);
   return file;
-}
-
-std::vector<IcdFile> read_folder(const fs::path& folder) {
-  std::vector<IcdFile> files;
-  for (const fs::path& path : core::entries_of(folder, "", ".icd")) files.push_back(read_icd(path));
-  return files;
 }
 
 }  // namespace
@@ -48,7 +41,7 @@ IcdSearch find_icd_files() {
   IcdSearch search{variable.empty() ? "/etc/OpenCL/vendors" : variable, {}};
   std::error_code error;
   if (fs::is_directory(search.place, error)) {
-    search.files = read_folder(search.place);
+    for (const fs::path& path : core::entries_of(search.place, "", ".icd")) search.files.push_back(read_icd(path));
   } else if (search.place.ends_with(".icd")) {
     // A bare name means the file of that name in the default folder.
     const fs::path path = search.place;

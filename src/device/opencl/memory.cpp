@@ -2,7 +2,6 @@
 #include "device/opencl/memory.hpp"
 
 #include "core/host_memory.hpp"
-#include "core/not_copied.hpp"
 #include "device/opencl/describe.hpp"
 
 #include <algorithm>
@@ -28,17 +27,17 @@ size_t alignment_of(const void* address) {
 }
 
 [[noreturn]] void refuse_allocation(const Context& context, const char* name, cl_int code, size_t bytes) {
-  const bool too_large = bytes > context.info().max_allocation;
+  const bool too_large = bytes > context.info.max_allocation;
   throw call_error(name, code,
                    {.message = in_words("cannot allocate ", bytes, " bytes; the device's largest buffer ",
-                                        "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is ", context.info().max_allocation,
-                                        " bytes and its memory ", context.info().global_memory, " bytes"),
+                                        "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is ", context.info.max_allocation,
+                                        " bytes and its memory ", context.info.global_memory, " bytes"),
                     .remedy = too_large ? "split the array over several buffers" : "free other buffers first"});
 }
 
 // NVIDIA's driver grants any size, even 2^64 - 1 bytes, and fails only when the buffer is used.
 void require_within_limit(const Context& context, size_t bytes) {
-  if (bytes <= context.info().max_allocation) return;
+  if (bytes <= context.info.max_allocation) return;
   refuse_allocation(context, cl().clCreateBuffer.name, CL_INVALID_BUFFER_SIZE, bytes);
 }
 
@@ -46,7 +45,7 @@ MemoryHandle create_buffer(const Context& context, cl_mem_flags flags, size_t by
   require_within_limit(context, bytes);
   const auto& entry = cl().clCreateBuffer;
   cl_int code = CL_SUCCESS;
-  MemoryHandle memory(entry.function(context.get(), flags, at_least_one(bytes), host, &code));
+  MemoryHandle memory(entry(context.get(), flags, at_least_one(bytes), host, &code));
   if (code != CL_SUCCESS) refuse_allocation(context, entry.name, code, bytes);
   return memory;
 }
@@ -55,20 +54,14 @@ void CL_CALLBACK free_host_memory(cl_mem, void* host) {
   std::free(host);
 }
 
-struct HostMemory : private core::NotCopied {
-  explicit HostMemory(size_t bytes) : address(core::allocate_host(bytes)) {}
-  ~HostMemory() { std::free(address); }
-  void* address;
-};
-
 // The memory is freed by the runtime's callback, since commands may still use it when our last handle goes.
-std::shared_ptr<MemoryObject> allocate_in_place(const SharedContext& context, size_t bytes) {
+SharedBuffer allocate_in_place(const SharedContext& context, size_t bytes) {
   require_within_limit(*context, bytes);
-  HostMemory host(at_least_one(bytes));
-  if (!host.address) refuse_allocation(*context, cl().clCreateBuffer.name, CL_OUT_OF_HOST_MEMORY, bytes);
-  MemoryHandle memory = create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host.address);
-  call(cl().clSetMemObjectDestructorCallback, memory.get(), free_host_memory, host.address);
-  void* const address = std::exchange(host.address, nullptr);
+  std::unique_ptr<void, decltype(&std::free)> host(core::allocate_host(at_least_one(bytes)), std::free);
+  if (!host) refuse_allocation(*context, cl().clCreateBuffer.name, CL_OUT_OF_HOST_MEMORY, bytes);
+  MemoryHandle memory = create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host.get());
+  call(cl().clSetMemObjectDestructorCallback, memory, free_host_memory, host.get());
+  void* const address = host.release();
   return std::make_shared<MemoryObject>(
       context, std::move(memory),
       MemoryObject::Traits{.bytes = bytes, .alignment = core::host_alignment, .host = address});
@@ -77,10 +70,6 @@ std::shared_ptr<MemoryObject> allocate_in_place(const SharedContext& context, si
 void* map_all(cl_command_queue queue, cl_mem memory, size_t bytes) {
   return create(cl().clEnqueueMapBuffer, queue, memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, size_t{0}, bytes, 0,
                 nullptr, nullptr);
-}
-
-void unmap(cl_command_queue queue, cl_mem memory, void* host) {
-  call(cl().clEnqueueUnmapMemObject, queue, memory, host, 0, nullptr, nullptr);
 }
 
 QueueHandle create_queue(const Context& context) {
@@ -95,19 +84,19 @@ MemoryObject::~MemoryObject() {
   // The runtime frees the memory after the unmap, and that waits for every use; should it fail, there is nothing to
   // repair, but the uses must still be over.
   const auto count = cl_uint(waits_.size());
-  const cl_int code = cl().clEnqueueUnmapMemObject.function(unmap_queue_.get(), memory_.get(), traits_.host, count,
-                                                            count ? waits_.data() : nullptr, nullptr);
-  if (code != CL_SUCCESS && count) cl().clWaitForEvents.function(count, waits_.data());
+  const cl_int code = cl().clEnqueueUnmapMemObject(unmap_queue_, memory_, traits_.host, count,
+                                                   count ? waits_.data() : nullptr, nullptr);
+  if (code != CL_SUCCESS && count) cl().clWaitForEvents(count, waits_.data());
 }
 
 Location MemoryObject::location() const noexcept {
   if (traits_.location) return *traits_.location;
   if (traits_.host) return {nullptr, reinterpret_cast<std::uintptr_t>(traits_.host)};
-  return {memory_.get(), 0};
+  return {memory_, 0};
 }
 
 void MemoryObject::map() {
-  traits_.host = map_all(unmap_queue_.get(), memory_.get(), at_least_one(traits_.bytes));
+  traits_.host = map_all(unmap_queue_, memory_, at_least_one(traits_.bytes));
   traits_.alignment = alignment_of(traits_.host);
   traits_.mapped = true;
 }
@@ -126,15 +115,15 @@ void MemoryObject::keep_mapped_until(SharedEvent event) {
   for (const SharedEvent& use : uses_) waits_.push_back(static_cast<cl_event>(use->native()));
 }
 
-std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, size_t bytes) {
-  if (context->info().unified_memory) return allocate_in_place(context, bytes);
+SharedBuffer allocate_memory(const SharedContext& context, size_t bytes) {
+  if (context->info.unified_memory) return allocate_in_place(context, bytes);
   return std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE, bytes, nullptr),
-      MemoryObject::Traits{.bytes = bytes, .alignment = context->info().base_alignment});
+      MemoryObject::Traits{.bytes = bytes, .alignment = context->info.base_alignment});
 }
 
-std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, size_t bytes) {
-  if (context->info().unified_memory) return allocate_in_place(context, bytes);
+SharedBuffer allocate_staging_memory(const SharedContext& context, size_t bytes) {
+  if (context->info.unified_memory) return allocate_in_place(context, bytes);
   auto staging = std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr),
       MemoryObject::Traits{.bytes = bytes}, create_queue(*context));
@@ -142,40 +131,36 @@ std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& conte
   return staging;
 }
 
-std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, size_t bytes) {
-  if (!context->info().unified_memory) return nullptr;
+SharedBuffer wrap_memory(const SharedContext& context, void* host, size_t bytes) {
+  if (!context->info.unified_memory) return nullptr;
   if (!host && bytes) throw Error(Errc::usage, in_words("cannot wrap ", bytes, " bytes at a null address"));
-  if (bytes == 0)
-    return std::make_shared<MemoryObject>(context, create_buffer(*context, CL_MEM_READ_WRITE, 0, nullptr),
-                                          MemoryObject::Traits{.alignment = alignment_of(host), .host = host});
+  const cl_mem_flags in_place = bytes ? CL_MEM_USE_HOST_PTR : 0;
   return std::make_shared<MemoryObject>(
-      context, create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host),
+      context, create_buffer(*context, CL_MEM_READ_WRITE | in_place, bytes, bytes ? host : nullptr),
       MemoryObject::Traits{.bytes = bytes, .alignment = alignment_of(host), .host = host});
 }
 
-std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, size_t bytes) {
+SharedBuffer borrow_memory(const SharedContext& context, cl_mem memory, size_t bytes) {
   const auto refuse = [](const std::string& why) { throw Error(Errc::usage, "cannot borrow this cl_mem: " + why); };
   if (!memory) refuse("it is null");
-  const auto get = [&]<typename Value>(Value value, cl_mem_info what) {
-    const auto& entry = cl().clGetMemObjectInfo;
-    const cl_int code = entry.function(memory, what, sizeof value, &value, nullptr);
-    if (code == CL_INVALID_MEM_OBJECT) refuse("it is none");
-    if (code != CL_SUCCESS) throw call_error(entry.name, code);
-    return value;
-  };
-  if (get(cl_mem_object_type{0}, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER) refuse("it is not a buffer");
-  if (get(cl_context{}, CL_MEM_CONTEXT) != context->get()) refuse("it belongs to another context");
-  const size_t size = get(size_t{0}, CL_MEM_SIZE);
+  const auto& info = cl().clGetMemObjectInfo;
+  cl_mem_object_type type = 0;
+  const cl_int code = info(memory, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  if (code == CL_INVALID_MEM_OBJECT) refuse("it is none");
+  check(info, code);
+  if (type != CL_MEM_OBJECT_BUFFER) refuse("it is not a buffer");
+  if (query<cl_context>(info, memory, CL_MEM_CONTEXT) != context->get()) refuse("it belongs to another context");
+  const auto size = query<size_t>(info, memory, CL_MEM_SIZE);
   if (size < bytes) refuse(in_words("it holds ", size, " bytes, fewer than the ", bytes, " named"));
   MemoryObject::Traits traits{.bytes = bytes};
-  const size_t begin = get(size_t{0}, CL_MEM_OFFSET);
-  if (const auto whole = get(cl_mem{}, CL_MEM_ASSOCIATED_MEMOBJECT)) traits.location = {whole, begin};
+  const auto begin = query<size_t>(info, memory, CL_MEM_OFFSET);
+  if (const auto whole = query<cl_mem>(info, memory, CL_MEM_ASSOCIATED_MEMOBJECT)) traits.location = {whole, begin};
   // Host memory used in place is aligned as its address is, a sub-buffer as its offset is.
   traits.alignment = std::min(alignment_of(begin), reported_alignment(context->device()));
-  if (get(cl_mem_flags{0}, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR) {
-    void* const host = get(static_cast<void*>(nullptr), CL_MEM_HOST_PTR);
+  if (query<cl_mem_flags>(info, memory, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR) {
+    auto* const host = query<void*>(info, memory, CL_MEM_HOST_PTR);
     traits.location = {nullptr, reinterpret_cast<std::uintptr_t>(host)};
-    if (context->info().unified_memory) {
+    if (context->info.unified_memory) {
       traits.host = host;
       traits.alignment = alignment_of(host);
     }
@@ -186,16 +171,17 @@ std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem
 bool works_in_place(const SharedContext& context) {
   constexpr size_t bytes = core::host_alignment;
   constexpr unsigned char mark = 0xa5;
-  const std::shared_ptr<MemoryObject> memory = allocate_in_place(context, bytes);
-  auto* const host = static_cast<unsigned char*>(memory->host());
+  const SharedBuffer buffer = allocate_in_place(context, bytes);
+  auto* const memory = static_cast<cl_mem>(buffer->native());
+  auto* const host = static_cast<unsigned char*>(buffer->host());
   std::memset(host, 0, bytes);
   const QueueHandle queue = create_queue(*context);
-  call(cl().clEnqueueFillBuffer, queue.get(), memory->get(), &mark, sizeof mark, size_t{0}, bytes, 0, nullptr, nullptr);
-  call(cl().clFinish, queue.get());
+  call(cl().clEnqueueFillBuffer, queue, memory, &mark, sizeof mark, size_t{0}, bytes, 0, nullptr, nullptr);
+  call(cl().clFinish, queue);
   const bool seen_without_map = std::all_of(host, host + bytes, [](unsigned char c) { return c == mark; });
-  void* const mapped = map_all(queue.get(), memory->get(), bytes);
-  unmap(queue.get(), memory->get(), mapped);
-  call(cl().clFinish, queue.get());
+  void* const mapped = map_all(queue, memory, bytes);
+  call(cl().clEnqueueUnmapMemObject, queue, memory, mapped, 0, nullptr, nullptr);
+  call(cl().clFinish, queue);
   return seen_without_map && mapped == host;
 }
 

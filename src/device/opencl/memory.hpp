@@ -7,8 +7,6 @@
 
 namespace axisloom::device::opencl {
 
-using SharedContext = std::shared_ptr<Context>;
-
 class MemoryObject final : public Buffer {
  public:
   struct Traits {
@@ -27,10 +25,10 @@ class MemoryObject final : public Buffer {
   size_t bytes() const noexcept override { return traits_.bytes; }
   size_t alignment() const noexcept override { return traits_.alignment; }
   void* host() const noexcept override { return traits_.host; }
-  void* native() const noexcept override { return memory_.get(); }
+  void* native() const noexcept override { return memory_; }
   Location location() const noexcept override;
 
-  cl_mem get() const noexcept { return memory_.get(); }
+  cl_mem get() const noexcept { return memory_; }
   bool mapped() const noexcept { return traits_.mapped; }
   /// From now on it is host memory, until it goes.
   void map();
@@ -49,11 +47,11 @@ class MemoryObject final : public Buffer {
   std::vector<cl_event> waits_;  // of the uses, ready for the destructor, which must not allocate
 };
 
-std::shared_ptr<MemoryObject> allocate_memory(const SharedContext& context, size_t bytes);
-std::shared_ptr<MemoryObject> allocate_staging_memory(const SharedContext& context, size_t bytes);
+SharedBuffer allocate_memory(const SharedContext& context, size_t bytes);
+SharedBuffer allocate_staging_memory(const SharedContext& context, size_t bytes);
 /// Null on devices that cannot use host memory in place.
-std::shared_ptr<MemoryObject> wrap_memory(const SharedContext& context, void* host, size_t bytes);
-std::shared_ptr<MemoryObject> borrow_memory(const SharedContext& context, cl_mem memory, size_t bytes);
+SharedBuffer wrap_memory(const SharedContext& context, void* host, size_t bytes);
+SharedBuffer borrow_memory(const SharedContext& context, cl_mem memory, size_t bytes);
 
 /// Whether the runtime works directly on host memory that it is given; tried out, since OpenCL lets it keep a copy.
 bool works_in_place(const SharedContext& context);

@@ -23,11 +23,6 @@ namespace {
 /// while they are linked.
 constexpr u64 room_for_a_program = 4 << 20;
 
-const char* variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value && *value ? value : nullptr;
-}
-
 /// Bytes that may be written to a file of this folder.
 u64 room_in(const core::Descriptor& folder) {
   u64 room = UINT64_MAX;
@@ -47,7 +42,7 @@ std::string pocl_folder() {
   if (const char* const chosen = std::getenv("POCL_CACHE_DIR")) return chosen;
   const char* const switched = std::getenv("POCL_KERNEL_CACHE");
   const std::string name = switched && *switched != '1' ? "/pocl/uncached" : "/pocl/kcache";
-  if (const char* const cache = variable("XDG_CACHE_HOME")) return cache + name;
+  if (const char* const cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return cache + name;
   if (const char* const home = std::getenv("HOME")) return std::string(home) + "/.cache" + name;
   return "/tmp" + name;
 }

@@ -15,10 +15,9 @@ namespace {
 constexpr std::string_view nvidia_verbose = "-cl-nv-verbose";
 
 std::string joined_options(const Context& context, const BuildRequest& request) {
-  std::string text;
-  for (const std::string& option : request.options) text += (text.empty() ? "" : " ") + option;
-  if (is_nvidia(context.info())) text += (text.empty() ? "" : " ") + std::string(nvidia_verbose);
-  return text;
+  std::vector<std::string> options = request.options;
+  if (is_nvidia(context.info)) options.emplace_back(nvidia_verbose);
+  return joined(options, " ");
 }
 
 std::string build_log(const Context& context, cl_program program) {
@@ -26,13 +25,13 @@ std::string build_log(const Context& context, cl_program program) {
     return query_text(cl().clGetProgramBuildInfo, program, context.device(), CL_PROGRAM_BUILD_LOG);
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;
-    return std::string("(the build log cannot be read: ") + error.what() + ")";
+    return in_words("(the build log cannot be read: ", error.what(), ")");
   }
 }
 
 cl_int compile(const Context& context, cl_program program, const std::string& options) {
   const cl_device_id device = context.device();
-  return cl().clBuildProgram.function(program, 1, &device, options.c_str(), nullptr, nullptr);
+  return cl().clBuildProgram(program, 1, &device, options.c_str(), nullptr, nullptr);
 }
 
 std::string_view text_of(const std::vector<std::byte>& bytes) {
@@ -51,22 +50,20 @@ int number_before(std::string_view text, std::string_view unit) {
 
 }  // namespace
 
-std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& context, const BuildRequest& request) {
-  require_pocl_folder(context->info(), "compile " + request.name);
-  const char* const source = request.source.c_str();
+SharedProgram build_program(const SharedContext& context, const BuildRequest& request) {
+  require_pocl_folder(context->info, "compile " + request.name);
+  const char* source = request.source.c_str();
   const size_t length = request.source.size();
-  const char* const* const sources = &source;
-  ProgramHandle program(
-      create(cl().clCreateProgramWithSource, context->get(), 1, const_cast<const char**>(sources), &length));
-  const cl_int code = compile(*context, program.get(), joined_options(*context, request));
-  if (code == CL_BUILD_PROGRAM_FAILURE)
-    throw call_error(cl().clBuildProgram.name, code,
-                     {.message = "cannot compile " + request.name + ":\n" + build_log(*context, program.get()) + "\n"});
-  if (code != CL_SUCCESS)
-    throw call_error(cl().clBuildProgram.name, code, {.message = "cannot compile " + request.name});
-  std::string log = build_log(*context, program.get());
+  ProgramHandle program(create(cl().clCreateProgramWithSource, context->get(), 1, &source, &length));
+  const cl_int code = compile(*context, program, joined_options(*context, request));
+  if (code != CL_SUCCESS) {
+    std::string message = "cannot compile " + request.name;
+    if (code == CL_BUILD_PROGRAM_FAILURE) message += ":\n" + build_log(*context, program) + "\n";
+    throw call_error(cl().clBuildProgram.name, code, {.message = std::move(message)});
+  }
+  std::string log = build_log(*context, program);
   auto built = std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
-  if (request.resident == 0 || !is_nvidia(context->info())) return built;
+  if (request.resident == 0 || !is_nvidia(context->info)) return built;
   const std::string fitted = with_resident_groups(text_of(built->binary()), request.resident);
   const auto loaded = load_program(context, request, std::as_bytes(std::span(fitted)));
   return loaded ? loaded : built;
@@ -84,26 +81,25 @@ std::string with_resident_groups(std::string_view ptx, unsigned groups) {
   return text;
 }
 
-std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& context, const BuildRequest& request,
-                                            std::span<const std::byte> binary) {
+SharedProgram load_program(const SharedContext& context, const BuildRequest& request,
+                           std::span<const std::byte> binary) {
   if (binary.empty()) return nullptr;
-  require_pocl_folder(context->info(), "load " + request.name);
+  require_pocl_folder(context->info, "load " + request.name);
   const auto& entry = cl().clCreateProgramWithBinary;
   const cl_device_id device = context->device();
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
   const size_t length = binary.size();
   cl_int status = CL_SUCCESS;
   cl_int code = CL_SUCCESS;
   const char* failed = entry.name;
-  const unsigned char* list[] = {bytes};
-  ProgramHandle program(entry.function(context->get(), 1, &device, &length, list, &status, &code));
+  ProgramHandle program(entry(context->get(), 1, &device, &length, &bytes, &status, &code));
   if (code == CL_SUCCESS) code = status;
   if (code == CL_SUCCESS) {
     failed = cl().clBuildProgram.name;
-    code = compile(*context, program.get(), joined_options(*context, request));
+    code = compile(*context, program, joined_options(*context, request));
   }
   if (code == CL_SUCCESS) {
-    std::string log = build_log(*context, program.get());
+    std::string log = build_log(*context, program);
     return std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
   }
   // Whatever speaks of the binary is a rejection; only a lack of memory or device is the caller's concern.
@@ -114,15 +110,14 @@ std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& cont
 std::vector<std::byte> KernelProgram::binary() const {
   return context_->guarded([&] {
     // A borrowed context may have several devices; a program then has a place for each, filled or not.
-    const auto devices = query_list<cl_device_id>(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_DEVICES);
-    const auto sizes = query_list<size_t>(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_BINARY_SIZES);
+    const auto devices = query_list<cl_device_id>(cl().clGetProgramInfo, program_, CL_PROGRAM_DEVICES);
+    const auto sizes = query_list<size_t>(cl().clGetProgramInfo, program_, CL_PROGRAM_BINARY_SIZES);
     const auto mine = size_t(std::ranges::find(devices, context_->device()) - devices.begin());
     std::vector<std::byte> bytes(mine < sizes.size() ? sizes[mine] : 0);
     if (bytes.empty()) return bytes;
     std::vector<void*> places(sizes.size(), nullptr);
     places[mine] = bytes.data();
-    call(cl().clGetProgramInfo, program_.get(), CL_PROGRAM_BINARIES, places.size() * sizeof(void*), places.data(),
-         nullptr);
+    call(cl().clGetProgramInfo, program_, CL_PROGRAM_BINARIES, places.size() * sizeof(void*), places.data(), nullptr);
     return bytes;
   });
 }
@@ -151,10 +146,10 @@ KernelProgram::Lease::Lease(KernelProgram& program, const std::string& kernel) :
   }
   const auto& entry = cl().clCreateKernel;
   cl_int code = CL_SUCCESS;
-  KernelHandle handle(entry.function(program.program_.get(), kernel.c_str(), &code));
+  KernelHandle handle(entry(program.program_, kernel.c_str(), &code));
   if (code != CL_SUCCESS)
     throw call_error(entry.name, code, {.message = "cannot use kernel \"" + kernel + "\" of " + program.name_});
-  const auto arguments = query<cl_uint>(cl().clGetKernelInfo, handle.get(), CL_KERNEL_NUM_ARGS);
+  const auto arguments = query<cl_uint>(cl().clGetKernelInfo, handle, CL_KERNEL_NUM_ARGS);
   kernel_.push_back({std::move(handle), arguments});
 }
 
@@ -165,7 +160,7 @@ KernelProgram::Lease::~Lease() {
 
 KernelAttributes attributes_from_log(std::string_view log, std::string_view kernel) {
   KernelAttributes result;
-  const std::string entry = "entry function '" + std::string(kernel) + "'";
+  const std::string entry = in_words("entry function '", kernel, "'");
   const size_t begin = log.find(entry);
   if (begin == std::string_view::npos) return result;
   const size_t end = log.find("entry function '", begin + entry.size());

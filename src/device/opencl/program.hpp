@@ -18,12 +18,11 @@ class KernelProgram final : public Program {
   using Pool = std::list<Kernel>;  // nodes move between lists without allocating
 
  public:
-  KernelProgram(std::shared_ptr<Context> context, ProgramHandle program, std::string name, std::string log)
+  KernelProgram(SharedContext context, ProgramHandle program, std::string name, std::string log)
       : context_(std::move(context)), program_(std::move(program)), name_(std::move(name)), log_(std::move(log)) {}
   std::vector<std::byte> binary() const override;
 
   const Context& context() const noexcept { return *context_; }
-  const std::string& name() const noexcept { return name_; }
   KernelAttributes attributes(const std::string& kernel);
 
   /// A kernel object for one thread alone: setting arguments from two threads at once crashes runtimes.
@@ -31,7 +30,7 @@ class KernelProgram final : public Program {
    public:
     Lease(KernelProgram& program, const std::string& kernel);
     ~Lease();
-    cl_kernel get() const noexcept { return kernel_.front().handle.get(); }
+    cl_kernel get() const noexcept { return kernel_.front().handle; }
     unsigned arguments() const noexcept { return kernel_.front().arguments; }
 
    private:
@@ -41,7 +40,7 @@ class KernelProgram final : public Program {
   };
 
  private:
-  std::shared_ptr<Context> context_;
+  SharedContext context_;
   ProgramHandle program_;
   std::string name_;
   std::string log_;
@@ -50,14 +49,14 @@ class KernelProgram final : public Program {
 };
 
 /// Compiles; a compiler error is Error(device) whose message is the build log.
-std::shared_ptr<KernelProgram> build_program(const std::shared_ptr<Context>& context, const BuildRequest& request);
+SharedProgram build_program(const SharedContext& context, const BuildRequest& request);
 /// PTX in which every kernel of a required group size asks for registers such that `groups` groups fit a compute unit:
 /// the second argument of CUDA's __launch_bounds__. Left to itself NVIDIA's assembler gives kernels too few
 /// registers for their loads in flight (docs/design/reduce.md).
 std::string with_resident_groups(std::string_view ptx, unsigned groups);
 /// Null when the runtime rejects the binary.
-std::shared_ptr<KernelProgram> load_program(const std::shared_ptr<Context>& context, const BuildRequest& request,
-                                            std::span<const std::byte> binary);
+SharedProgram load_program(const SharedContext& context, const BuildRequest& request,
+                           std::span<const std::byte> binary);
 
 /// Registers and spills of a kernel as NVIDIA's verbose build log gives them; -1 where it does not.
 KernelAttributes attributes_from_log(std::string_view log, std::string_view kernel);

@@ -3,6 +3,7 @@
 #include "device/opencl/device.hpp"
 #include "device/opencl/icd.hpp"
 #include "device/opencl/pocl.hpp"
+#include "device/process.hpp"
 
 #include <algorithm>
 
@@ -12,27 +13,24 @@ namespace opencl {
 
 namespace {
 
-std::vector<cl_platform_id> platforms() {
-  const auto& entry = cl().clGetPlatformIDs;
+/// What a clGet...IDs function lists; `none` is its code for an empty list, `from` are the arguments before the count.
+template <typename Id, typename Signature, typename... From>
+std::vector<Id> list_ids(cl_int none, const EntryPoint<Signature>& entry, const From&... from) {
   cl_uint count = 0;
-  const cl_int code = entry.function(0, nullptr, &count);
-  if (code == CL_PLATFORM_NOT_FOUND_KHR) return {};
-  if (code != CL_SUCCESS) throw call_error(entry.name, code);
-  std::vector<cl_platform_id> list(count);
-  if (count) call(entry, count, list.data(), nullptr);
+  const cl_int code = entry(from..., 0, nullptr, &count);
+  if (code == none) return {};
+  check(entry, code);
+  std::vector<Id> list(count);
+  if (count) call(entry, from..., count, list.data(), nullptr);
   return list;
 }
 
+std::vector<cl_platform_id> platforms() {
+  return list_ids<cl_platform_id>(CL_PLATFORM_NOT_FOUND_KHR, cl().clGetPlatformIDs);
+}
+
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
-  const auto& entry = cl().clGetDeviceIDs;
-  constexpr cl_device_type every = CL_DEVICE_TYPE_ALL;
-  cl_uint count = 0;
-  const cl_int code = entry.function(platform, every, 0, nullptr, &count);
-  if (code == CL_DEVICE_NOT_FOUND) return {};
-  if (code != CL_SUCCESS) throw call_error(entry.name, code);
-  std::vector<cl_device_id> list(count);
-  if (count) call(entry, platform, every, count, list.data(), nullptr);
-  return list;
+  return list_ids<cl_device_id>(CL_DEVICE_NOT_FOUND, cl().clGetDeviceIDs, platform, cl_device_type{CL_DEVICE_TYPE_ALL});
 }
 
 // Every device in the order that gives them their numbers; a platform that fails is left out and reported.
@@ -44,7 +42,7 @@ std::vector<cl_device_id> device_ids() {
       const std::vector<cl_device_id> some = devices_of(platform);
       all.insert(all.end(), some.begin(), some.end());
     } catch (const Error& error) {
-      log(std::string("an OpenCL platform is left out: ") + error.what());
+      log(in_words("an OpenCL platform is left out: ", error.what()));
     }
   }
   if (!all.empty()) remember_process();
@@ -83,21 +81,26 @@ void add_platforms(RuntimeStatus& status) {
 void add_workarounds(RuntimeStatus& status, const DeviceInfo& info) {
   for (const Workaround& workaround : workarounds(info))
     status.facts.emplace_back("worked around on " + info.label(),
-                              std::string(workaround.why) + " (" + std::string(workaround.option) + ")");
+                              in_words(workaround.why, " (", workaround.option, ")"));
 }
 
 class OpenclRuntime final : public Runtime {
  public:
-  Api api() const noexcept override { return Api::opencl; }
-
   std::vector<DeviceInfo> devices() override {
     const Starting alone;
     std::vector<DeviceInfo> infos;
     try {
       const std::vector<cl_device_id> ids = device_ids();
-      for (size_t i = 0; i < ids.size(); ++i) add(infos, ids[i], int(i));
+      for (size_t i = 0; i < ids.size(); ++i) {
+        // A device that cannot be described keeps its number, so that the others keep theirs.
+        try {
+          infos.push_back(describe(ids[i], int(i)));
+        } catch (const Error& error) {
+          log(in_words("opencl:", i, " is left out: ", error.what()));
+        }
+      }
     } catch (const Error& error) {
-      log(std::string("OpenCL is left out: ") + error.what());
+      log(in_words("OpenCL is left out: ", error.what()));
     }
     return infos;
   }
@@ -132,16 +135,6 @@ class OpenclRuntime final : public Runtime {
     }
     if (!status.found && status.remedy.empty()) status.remedy = missing_remedy(search);
     return {std::move(status)};
-  }
-
- private:
-  // A device that cannot be described keeps its number, so that the others keep theirs.
-  static void add(std::vector<DeviceInfo>& infos, cl_device_id id, int index) {
-    try {
-      infos.push_back(describe(id, index));
-    } catch (const Error& error) {
-      log(in_words("opencl:", index, " is left out: ", error.what()));
-    }
   }
 };
 

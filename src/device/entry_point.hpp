@@ -1,7 +1,7 @@
 // One function of a library that is opened at run time.
 #pragma once
 
-namespace axisloom::device::cuda {
+namespace axisloom::device {
 
 /// A function with the name that errors give it; `function` is null where the library has none.
 template <typename Signature>
@@ -11,9 +11,9 @@ struct EntryPoint {
 
   explicit operator bool() const noexcept { return function != nullptr; }
   template <typename... Args>
-  auto operator()(Args... args) const {
+  auto operator()(Args&&... args) const {
     return function(args...);
   }
 };
 
-}  // namespace axisloom::device::cuda
+}  // namespace axisloom::device
