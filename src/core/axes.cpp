@@ -34,7 +34,7 @@ std::vector<int> parse_axes(std::string_view text, const View& view) {
                   view.rank() == 0
                       ? "it has no axes"
                       : "axes go from " + std::to_string(-view.rank()) + " to " + std::to_string(view.rank() - 1));
-    if (std::find(axes.begin(), axes.end(), axis) != axes.end())
+    if (std::ranges::find(axes, axis) != axes.end())
       throw Error(Errc::usage, "axis " + std::to_string(given) + " is named twice in '" + std::string(text) + "'");
     axes.push_back(axis);
   }

@@ -37,25 +37,25 @@ class Binder {
     check_operands();
     check_sides();
     std::vector<int> ellipses;
-    for (std::size_t i = 0; i < shapes_.size(); ++i) ellipses.push_back(count_ellipsis_axes(i));
+    for (size_t i = 0; i < shapes_.size(); ++i) ellipses.push_back(count_ellipsis_axes(i));
     check_ellipsis_kept();
-    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    for (size_t i = 0; i < shapes_.size(); ++i) {
       const int ellipsis_axes = ellipses[i];
       bound_.inputs.push_back(expand(pattern_.inputs[i], ellipsis_axes));
       input_columns_.push_back(columns(pattern_.inputs[i], ellipsis_axes));
     }
-    const std::size_t known_from_left = bound_.axes.size();
+    const size_t known_from_left = bound_.axes.size();
     bound_.output = expand(pattern_.output, ellipsis_axes_);
     apply_lengths();
     infer_from_shapes();
     check_diagonals();
-    for (std::size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(int(i));
+    for (size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(int(i));
     list_removed(known_from_left);
     return std::move(bound_);
   }
 
  private:
-  [[noreturn]] void fail(int column, std::size_t length, const std::string& message, const std::string& remedy) const {
+  [[noreturn]] void fail(int column, size_t length, const std::string& message, const std::string& remedy) const {
     throw fault(pattern_.text, column, int(length), message, remedy);
   }
 
@@ -88,7 +88,7 @@ class Binder {
   void check_present(std::span<const Side> sides, std::span<const Side> others, const char* where,
                      const std::string& remedy) const {
     const std::set<std::string_view> names = names_in(others);
-    const bool matched = std::any_of(others.begin(), others.end(), [](const Side& s) { return s.has_ellipsis(); });
+    const bool matched = std::ranges::any_of(others, [](const Side& s) { return s.has_ellipsis(); });
     for (const Side& side : sides)
       for (const Group& group : side.groups) {
         for (const Axis& axis : group.axes) {
@@ -104,7 +104,7 @@ class Binder {
   }
 
   // Number of axes that the ellipsis of an input stands for; the same for all inputs that have one.
-  int count_ellipsis_axes(std::size_t input) {
+  int count_ellipsis_axes(size_t input) {
     const Side& side = pattern_.inputs[input];
     const int rank = shapes_[input].size();
     const int written = int(side.groups.size()) - (side.has_ellipsis() ? 1 : 0);
@@ -129,8 +129,8 @@ class Binder {
   void check_ellipsis_kept() const {
     if (!broadcast_ || ellipsis_axes_ == 0 || pattern_.output.has_ellipsis()) return;
     const auto has = [](const Side& side) { return side.has_ellipsis(); };
-    const Side& side = *std::find_if(pattern_.inputs.begin(), pattern_.inputs.end(), has);
-    const auto group = std::find_if(side.groups.begin(), side.groups.end(), [](const Group& g) { return g.ellipsis; });
+    const Side& side = *std::ranges::find_if(pattern_.inputs, has);
+    const auto group = std::ranges::find_if(side.groups, [](const Group& g) { return g.ellipsis; });
     fail(group->column, 3, "the ellipsis stands for " + std::to_string(ellipsis_axes_) + " axes, but not on the right",
          "write '...' on the right too, or name the axes to sum over them");
   }
@@ -148,7 +148,7 @@ class Binder {
       for (int i = ellipsis_axes_ - ellipsis_axes; i < ellipsis_axes_; ++i)
         unnamed.push_back(axis_index({.name = ".." + std::to_string(i), .column = group.column}));
       if (group.composed) {
-        composition.insert(composition.begin() + static_cast<std::ptrdiff_t>(group.at), unnamed.begin(), unnamed.end());
+        composition.insert(composition.begin() + i64(group.at), unnamed.begin(), unnamed.end());
         compositions.push_back(std::move(composition));
       } else {
         for (const int axis : unnamed) compositions.push_back({axis});
@@ -161,7 +161,7 @@ class Binder {
   static std::vector<int> columns(const Side& side, int ellipsis_axes) {
     std::vector<int> result;
     for (const Group& group : side.groups)
-      result.insert(result.end(), group.ellipsis && !group.composed ? static_cast<std::size_t>(ellipsis_axes) : 1,
+      result.insert(result.end(), group.ellipsis && !group.composed ? size_t(ellipsis_axes) : 1,
                     group.column);
     return result;
   }
@@ -197,20 +197,20 @@ class Binder {
 
   // An axis of an array, and how many of its elementary axes have no length yet.
   struct Place {
-    std::size_t input, axis, open;
+    size_t input, axis, open;
   };
 
   // A name on several inputs may become known only through the second: an array's axis is looked at once but one of its
   // lengths are known, and again whenever one of them is learnt.
   void infer_from_shapes() {
     std::vector<Place> places;
-    std::vector<std::vector<std::size_t>> places_of(bound_.axes.size());
-    std::queue<std::size_t> ready;
-    const auto get_ready = [&](std::size_t place) {
+    std::vector<std::vector<size_t>> places_of(bound_.axes.size());
+    std::queue<size_t> ready;
+    const auto get_ready = [&](size_t place) {
       if (places[place].open <= 1) ready.push(place);
     };
-    for (std::size_t i = 0; i < bound_.inputs.size(); ++i)
-      for (std::size_t k = 0; k < bound_.inputs[i].size(); ++k) {
+    for (size_t i = 0; i < bound_.inputs.size(); ++i)
+      for (size_t k = 0; k < bound_.inputs[i].size(); ++k) {
         places.push_back({i, k, 0});
         for (const int axis : bound_.inputs[i][k]) {
           places_of[axis].push_back(places.size() - 1);
@@ -224,7 +224,7 @@ class Binder {
       const int learnt = infer(bound_.inputs[place.input][place.axis], input_columns_[place.input][place.axis],
                                shapes_[place.input][int(place.axis)]);
       if (learnt < 0) continue;
-      for (const std::size_t other : places_of[learnt]) {
+      for (const size_t other : places_of[learnt]) {
         if (was_open) --places[other].open;
         get_ready(other);
       }
@@ -295,10 +295,10 @@ class Binder {
 
   // Only several operands are broadcast against each other: the axes of a diagonal have one length.
   void check_diagonals() const {
-    for (std::size_t i = 0; i < bound_.inputs.size(); ++i) {
+    for (size_t i = 0; i < bound_.inputs.size(); ++i) {
       const auto& input = bound_.inputs[i];
-      for (std::size_t k = 0; k < input.size(); ++k) {
-        const auto first = static_cast<std::size_t>(std::find(input.begin(), input.end(), input[k]) - input.begin());
+      for (size_t k = 0; k < input.size(); ++k) {
+        const auto first = size_t(std::ranges::find(input, input[k]) - input.begin());
         const i64 extent = shapes_[i][int(k)], other = shapes_[i][int(first)];
         if (input[k].size() == 1 && extent != other)
           fail(input_columns_[i][k], 1,
@@ -315,11 +315,11 @@ class Binder {
     bound_.added.push_back(index);
   }
 
-  void list_removed(std::size_t from_left) {
+  void list_removed(size_t from_left) {
     std::vector<bool> kept(bound_.axes.size(), false);
     for (const Composition& composition : bound_.output)
       for (const int axis : composition) kept[axis] = true;
-    for (std::size_t i = 0; i < from_left; ++i)
+    for (size_t i = 0; i < from_left; ++i)
       if (!kept[i]) bound_.removed.push_back(int(i));
   }
 
@@ -359,11 +359,11 @@ Dims output_shape(const BoundPattern& bound) {
 
 std::vector<i64> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
                                     const Dims& strides) {
-  if (side.size() != static_cast<std::size_t>(strides.size()))
+  if (side.size() != size_t(strides.size()))
     throw Error(Errc::usage, "the pattern has " + std::to_string(side.size()) + " axes, but there are " +
                                  std::to_string(strides.size()) + " strides");
   std::vector<i64> result(bound.axes.size(), 0);
-  for (std::size_t i = 0; i < side.size(); ++i) {
+  for (size_t i = 0; i < side.size(); ++i) {
     i64 stride = strides[int(i)];
     for (auto axis = side[i].rbegin(); axis != side[i].rend();) {
       i64& sum = result[*axis];

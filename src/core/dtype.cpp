@@ -15,7 +15,7 @@ using core::NumberKind;
 struct DtypeRow {
   Dtype dtype;
   std::string_view name, numpy_name;
-  std::size_t size;
+  size_t size;
   NumberKind kind;
   Dtype component;
   FloatFormat format = {};  // of a component
@@ -43,20 +43,20 @@ constexpr std::array<DtypeRow, 15> table{{
 }};
 
 constexpr bool table_follows_enumeration() {
-  for (std::size_t i = 0; i < table.size(); ++i)
-    if (static_cast<std::size_t>(table[i].dtype) != i) return false;
+  for (size_t i = 0; i < table.size(); ++i)
+    if (size_t(table[i].dtype) != i) return false;
   return true;
 }
 static_assert(table_follows_enumeration());
 
 constexpr auto dtypes = [] {
   std::array<Dtype, table.size()> all{};
-  for (std::size_t i = 0; i < table.size(); ++i) all[i] = table[i].dtype;
+  for (size_t i = 0; i < table.size(); ++i) all[i] = table[i].dtype;
   return all;
 }();
 
 const DtypeRow& row(Dtype dtype) {
-  const auto number = static_cast<std::size_t>(dtype);
+  const auto number = size_t(dtype);
   if (number >= table.size())
     throw Error(Errc::usage, "there is no dtype " + std::to_string(number), "use one of the enumeration's values");
   return table[number];
@@ -68,7 +68,7 @@ std::span<const Dtype> all_dtypes() noexcept {
   return dtypes;
 }
 
-std::size_t size_of(Dtype dtype) {
+size_t size_of(Dtype dtype) {
   return row(dtype).size;
 }
 
@@ -87,7 +87,7 @@ namespace {
 
 /// These ask nothing of their caller: what is no dtype is refused before, by whoever takes it from outside.
 const DtypeRow& known(Dtype dtype) noexcept {
-  return table[std::min(static_cast<std::size_t>(dtype), table.size() - 1)];
+  return table[std::min(size_t(dtype), table.size() - 1)];
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ void insert_tail_axis(Move& move, const Loop& outer, const Loop& inner) {
   axes.push_back(outer);
   axes.push_back(inner);
   order_by_output(axes);
-  tail.outer = int(std::find(axes.begin(), axes.end(), outer) - axes.begin());
+  tail.outer = int(std::ranges::find(axes, outer) - axes.begin());
   tail.inner = int(std::find(axes.rbegin(), axes.rend(), inner).base() - axes.begin()) - 1;
 }
 

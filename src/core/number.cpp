@@ -35,8 +35,8 @@ long double decode(const FloatFormat& format, std::uint16_t bits) {
 
 std::uint16_t encode(const FloatFormat& format, long double number) {
   const std::uint16_t sign = std::signbit(number) ? 0x8000 : 0;
-  const auto infinity = static_cast<std::uint16_t>(format.top() << format.fraction_bits);
-  if (std::isnan(number)) return static_cast<std::uint16_t>(sign | infinity | (1 << (format.fraction_bits - 1)));
+  const auto infinity = std::uint16_t(format.top() << format.fraction_bits);
+  if (std::isnan(number)) return std::uint16_t(sign | infinity | (1 << (format.fraction_bits - 1)));
   if (std::isinf(number)) return sign | infinity;
   const long double magnitude = std::fabs(number);
   if (magnitude == 0) return sign;
@@ -46,7 +46,7 @@ std::uint16_t encode(const FloatFormat& format, long double number) {
       u32(std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent)));  // the mode is nearest even
   // Adding lets a carry out of the fraction run into the exponent, up to infinity.
   const u32 field = u32(exponent + format.bias() - 1) << format.fraction_bits;
-  return static_cast<std::uint16_t>(sign | std::min<u32>(field + units, infinity));
+  return std::uint16_t(sign | std::min<u32>(field + units, infinity));
 }
 
 template <class T>
@@ -98,8 +98,8 @@ int components_of(Dtype dtype) noexcept {
 }
 
 long double number_at(Dtype dtype, const std::byte* element, int component) {
-  const std::size_t size = size_of(component_of(dtype));
-  const std::byte* const at = element + std::size_t(component) * size;
+  const size_t size = size_of(component_of(dtype));
+  const std::byte* const at = element + size_t(component) * size;
   if (const FloatFormat* const format = float_format(dtype))
     return size == 8 ? read<double>(at) : size == 4 ? read<float>(at) : decode(*format, read<std::uint16_t>(at));
   u64 bits = 0;
@@ -111,8 +111,8 @@ long double number_at(Dtype dtype, const std::byte* element, int component) {
 }
 
 void store_number(Dtype dtype, std::byte* element, long double number, int component) {
-  const std::size_t size = size_of(component_of(dtype));
-  std::byte* const at = element + std::size_t(component) * size;
+  const size_t size = size_of(component_of(dtype));
+  std::byte* const at = element + size_t(component) * size;
   if (const FloatFormat* const format = float_format(dtype))
     return size == 8   ? write(at, double(number))
            : size == 4 ? write(at, float(number))

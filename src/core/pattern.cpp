@@ -26,7 +26,7 @@ struct Spelling {
 /// Parses one side of a pattern: text[begin, end).
 class SideParser {
  public:
-  SideParser(std::string_view text, std::size_t begin, std::size_t end, Spelling spelling = {})
+  SideParser(std::string_view text, size_t begin, size_t end, Spelling spelling = {})
       : text_(text), at_(begin), end_(end), spelling_(spelling) {}
 
   Side parse() {
@@ -49,7 +49,7 @@ class SideParser {
   }
 
  private:
-  [[noreturn]] void fail(std::size_t column, std::size_t length, const std::string& message,
+  [[noreturn]] void fail(size_t column, size_t length, const std::string& message,
                          const std::string& remedy) const {
     throw fault(text_, int(column), int(length), message, remedy);
   }
@@ -69,27 +69,27 @@ class SideParser {
   }
 
   void word() {
-    const std::size_t begin = at_;
+    const size_t begin = at_;
     at_ = end_of_word();
     const std::string_view token = text_.substr(begin, at_ - begin);
     if (!in_group_) group_ = Group{.column = int(begin)};
     if (token.find('.') != std::string_view::npos)
       add_ellipsis(token, begin);
-    else if (std::all_of(token.begin(), token.end(), is_digit))
+    else if (std::ranges::all_of(token, is_digit))
       add_anonymous(token, begin);
     else
       add_named(token, begin);
     if (!in_group_) side_.groups.push_back(std::move(group_));
   }
 
-  std::size_t end_of_word() const {
-    std::size_t last = at_ + 1;
+  size_t end_of_word() const {
+    size_t last = at_ + 1;
     if (spelling_.letters && is_letter(text_[at_])) return last;
     while (last < end_ && is_word(text_[last]) && !(spelling_.letters && is_letter(text_[last]))) ++last;
     return last;
   }
 
-  void add_ellipsis(std::string_view token, std::size_t column) {
+  void add_ellipsis(std::string_view token, size_t column) {
     if (token != ellipsis)
       fail(column, token.size(), "dots are allowed only in an ellipsis '...' that is separated by spaces",
            "write '...', or remove the dots");
@@ -99,7 +99,7 @@ class SideParser {
     group_.at = group_.axes.size();
   }
 
-  void add_anonymous(std::string_view token, std::size_t column) {
+  void add_anonymous(std::string_view token, size_t column) {
     Axis axis{.column = int(column)};
     const auto [last, error] = std::from_chars(token.data(), token.data() + token.size(), axis.length);
     if (error != std::errc()) fail(column, token.size(), "the length does not fit in 63 bits", "give a smaller one");
@@ -107,7 +107,7 @@ class SideParser {
     if (axis.length > 1) group_.axes.push_back(std::move(axis));
   }
 
-  void add_named(std::string_view token, std::size_t column) {
+  void add_named(std::string_view token, size_t column) {
     if (is_digit(token.front()))
       fail(column, token.size(), "a name cannot start with a digit", "put a letter first, or a space after the number");
     if (token.front() == '_' || token.back() == '_')
@@ -119,8 +119,8 @@ class SideParser {
   }
 
   std::string_view text_;
-  std::size_t at_;
-  std::size_t end_;
+  size_t at_;
+  size_t end_;
   Spelling spelling_;
   Side side_;
   Group group_;
@@ -129,18 +129,18 @@ class SideParser {
   std::set<std::string_view> names_;
 };
 
-std::size_t find_arrow(std::string_view text) {
-  const std::size_t first = text.find(arrow);
+size_t find_arrow(std::string_view text) {
+  const size_t first = text.find(arrow);
   if (first == std::string_view::npos)
     throw fault(text, 0, 0, "the pattern has no '->'", "write the axes of the input, '->', and those of the output");
-  const std::size_t second = text.find(arrow, first + arrow.size());
+  const size_t second = text.find(arrow, first + arrow.size());
   if (second != std::string_view::npos)
     throw fault(text, int(second), int(arrow.size()), "the pattern has a second '->'", "do one step at a time");
   return first;
 }
 
 const Group* ellipsis_of(const Side& side) {
-  const auto found = std::find_if(side.groups.begin(), side.groups.end(), [](const Group& g) { return g.ellipsis; });
+  const auto found = std::ranges::find_if(side.groups, [](const Group& g) { return g.ellipsis; });
   return found == side.groups.end() ? nullptr : &*found;
 }
 
@@ -160,36 +160,36 @@ void check_ellipses(const Pattern& pattern) {
                 "add '...' on the left, or name the axes");
 }
 
-std::vector<Side> parse_inputs(std::string_view text, std::size_t arrow_at, Spelling spelling) {
+std::vector<Side> parse_inputs(std::string_view text, size_t arrow_at, Spelling spelling) {
   std::vector<Side> inputs;
   for (const std::string_view part : comma_separated(text.substr(0, arrow_at))) {
-    const auto begin = std::size_t(part.data() - text.data());
+    const auto begin = size_t(part.data() - text.data());
     inputs.push_back(SideParser(text, begin, begin + part.size(), spelling).parse());
   }
   return inputs;
 }
 
-std::size_t letters_in(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_letter));
+size_t letters_in(std::string_view text) {
+  return size_t(std::ranges::count_if(text, is_letter));
 }
 
 /// Whether a pattern of einsum is spelled as NumPy does, a letter an axis.
 bool is_compact(std::string_view text, std::span<const Dims> shapes) {
-  const std::size_t middle = std::min(text.find(arrow), text.size());
+  const size_t middle = std::min(text.find(arrow), text.size());
   std::vector<std::string_view> sides = comma_separated(text.substr(0, middle));
   std::ranges::transform(sides, sides.begin(), trimmed);
   bool names = false, letters = false;  // an operand that is one name of a 1-d array; one that can only be letters
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    const std::size_t count = letters_in(sides[i]);
+  for (size_t i = 0; i < sides.size(); ++i) {
+    const size_t count = letters_in(sides[i]);
     if (count == 0 || sides[i].size() == 1) continue;  // both readings are the same
     const bool one_axis = i < shapes.size() && shapes[i].size() == 1 && count == sides[i].size();
     (one_axis ? names : letters) = true;
   }
   if (middle < text.size()) sides.push_back(trimmed(text.substr(middle + arrow.size())));
   const auto plain = [](std::string_view side) {
-    return std::all_of(side.begin(), side.end(), [](char c) { return is_letter(c) || c == '.'; });
+    return std::ranges::all_of(side, [](char c) { return is_letter(c) || c == '.'; });
   };
-  return std::all_of(sides.begin(), sides.end(), plain) && (letters || !names || middle == text.size());
+  return std::ranges::all_of(sides, plain) && (letters || !names || middle == text.size());
 }
 
 /// The ellipsis, then every letter that stands once in all the operands, in the order of their codes.
@@ -201,7 +201,7 @@ Side implicit_output(const std::vector<Side>& inputs) {
       axes.insert(axes.end(), group.axes.begin(), group.axes.end());
       if (group.ellipsis && output.groups.empty()) output.groups.push_back(group);
     }
-  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.name < b.name; });
+  std::ranges::sort(axes, [](const Axis& a, const Axis& b) { return a.name < b.name; });
   for (auto axis = axes.begin(); axis != axes.end();) {
     const auto next = std::find_if(axis, axes.end(), [&](const Axis& other) { return other.name != axis->name; });
     if (next - axis == 1) output.groups.push_back(Group{.axes = {*axis}, .column = axis->column});
@@ -219,17 +219,16 @@ bool Side::has_ellipsis() const {
 Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy) {
   std::string shown(text);
   // One text column per byte and one line, or the carets would point elsewhere.
-  std::replace_if(
-      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::ranges::replace_if(shown, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   std::string lines = message + "\n  " + shown;
   if (length > 0)
-    lines += "\n  " + std::string(static_cast<std::size_t>(column), ' ') +
-             std::string(static_cast<std::size_t>(length), '^');
+    lines += "\n  " + std::string(size_t(column), ' ') +
+             std::string(size_t(length), '^');
   return Error(Errc::usage, lines, remedy);
 }
 
 Pattern parse(std::string_view text) {
-  const std::size_t middle = find_arrow(text);
+  const size_t middle = find_arrow(text);
   Pattern pattern{.text = std::string(text), .inputs = parse_inputs(text, middle, {}), .output = {}};
   pattern.output = SideParser(text, middle + arrow.size(), text.size()).parse();
   check_ellipses(pattern);
@@ -239,7 +238,7 @@ Pattern parse(std::string_view text) {
 Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes) {
   const bool letters = is_compact(text, shapes);
   const bool implicit = letters && text.find(arrow) == std::string_view::npos;
-  const std::size_t middle = implicit ? text.size() : find_arrow(text);
+  const size_t middle = implicit ? text.size() : find_arrow(text);
   Pattern pattern{.text = std::string(text),
                   .inputs = parse_inputs(text, middle, {.repeats = true, .letters = letters}),
                   .output = {}};
@@ -250,7 +249,7 @@ Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes) {
 }
 
 int count_operands(std::string_view text) {
-  return 1 + int(std::count(text.begin(), text.end(), ','));
+  return 1 + int(std::ranges::count(text, ','));
 }
 
 }  // namespace axisloom::core

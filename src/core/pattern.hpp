@@ -24,7 +24,7 @@ struct Axis {
 struct Group {
   std::vector<Axis> axes = {};
   bool ellipsis = false;  // "..." or "(...)"; then axes before/after it in a composition are kept in order around `at`
-  std::size_t at = 0;     // position of the ellipsis among `axes`
+  size_t at = 0;     // position of the ellipsis among `axes`
   bool composed = false;  // written in parentheses
   int column = 0;
 };

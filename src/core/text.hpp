@@ -23,7 +23,7 @@ constexpr std::string_view trimmed(std::string_view text) {
 /// What stands between commas; one part, perhaps empty, where there are none.
 inline std::vector<std::string_view> comma_separated(std::string_view text) {
   std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size(); begin += parts.back().size() + 1)
+  for (size_t begin = 0; begin <= text.size(); begin += parts.back().size() + 1)
     parts.push_back(text.substr(begin, text.find(',', begin) - begin));
   return parts;
 }

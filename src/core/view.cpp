@@ -11,7 +11,7 @@ namespace axisloom {
 namespace {
 
 bool is_dtype(Dtype dtype) {
-  return static_cast<std::size_t>(dtype) < all_dtypes().size();
+  return size_t(dtype) < all_dtypes().size();
 }
 
 std::string text_of(Dtype dtype) {

@@ -34,7 +34,7 @@ bool begins_jpeg(std::string_view head) {
 }
 bool begins_pnm(std::string_view head) {
   return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7' &&
-         (head[2] == '#' || std::isspace(static_cast<unsigned char>(head[2])));
+         (head[2] == '#' || std::isspace(u8(head[2])));
 }
 
 std::span<const Codec> codecs() {

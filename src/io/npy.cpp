@@ -20,7 +20,7 @@ struct TextRange {
 
 TextRange header_text(const InputFile& file) {
   const std::string head = file.head(12);
-  const auto byte = [&](size_t i) { return size_t(static_cast<unsigned char>(head[i])); };
+  const auto byte = [&](size_t i) { return size_t(u8(head[i])); };
   if (head.size() < 10) fail(file.path(), "header", fmt::format("the file ends after {} bytes", head.size()));
   const size_t major = byte(6);
   if (major < 1 || major > 3 || byte(7) != 0)

@@ -108,7 +108,7 @@ void OutputFile::open_hidden() {
 void OutputFile::take_over(const struct stat& old) {
   mode_t mode = old.st_mode & 0777;
   const bool owned = ::fchown(fd_.get(), old.st_uid, old.st_gid) == 0;
-  const bool grouped = owned || ::fchown(fd_.get(), static_cast<uid_t>(-1), old.st_gid) == 0;
+  const bool grouped = owned || ::fchown(fd_.get(), uid_t(-1), old.st_gid) == 0;
   if (!grouped) mode = (mode & ~mode_t{070}) | (mode & 07) << 3;  // what one group may, another need not
   static_cast<void>(::fchmod(fd_.get(), mode));
 }

@@ -74,11 +74,11 @@ class Calibration {
     CalibrateParams params;
   };
 
-  Kernel kernel(const std::string& name, jit::Defines defines, i64 groups, CalibrateParams params, std::size_t buffers,
+  Kernel kernel(const std::string& name, jit::Defines defines, i64 groups, CalibrateParams params, size_t buffers,
                 bool alone = false) {
     const i64 items = cpu_ || alone ? 1 : gpu_items;
     std::string upper = name;
-    for (char& c : upper) c = char(std::toupper(static_cast<unsigned char>(c)));
+    for (char& c : upper) c = char(std::toupper(u8(c)));
     defines.set("PROPERTY", upper).set("AXL_PARAMS_SIZE", i64(sizeof params));
     const jit::Specialisation what{"model/calibrate.kernel", name, defines, unsigned(items), false, true};
     const device::Geometry geometry{u64(groups), unsigned(items), 0, 1};
@@ -98,7 +98,7 @@ class Calibration {
 
   /// Median seconds of what `once` does, which returns its own. The first time is not counted.
   double median(const std::function<double()>& once) const {
-    constexpr std::size_t least_runs = 5, most_runs = 2000;
+    constexpr size_t least_runs = 5, most_runs = 2000;
     once();
     std::vector<double> times;
     const double end = now() + options_.seconds;
@@ -123,7 +123,7 @@ class Calibration {
     if (options_.found) options_.found(*figure, value);
   }
 
-  std::size_t array_bytes() const {
+  size_t array_bytes() const {
     const DeviceInfo& info = device_.info();
     return std::min({options_.largest / (cpu_ ? 4 : 1), info.max_allocation, info.global_memory / 8}) / 4096 * 4096;
   }
@@ -143,7 +143,7 @@ class Calibration {
   }
 
   /// Bytes per second, read plus written, of `bytes` copied in packets of `packet`.
-  double copy_rate(const Buffers& arrays, std::size_t bytes, const char* type, i64 packet) {
+  double copy_rate(const Buffers& arrays, size_t bytes, const char* type, i64 packet) {
     CalibrateParams params{};
     params.count = i64(bytes) / packet;
     params.per_group = cpu_ ? cpu_group_bytes / packet : gpu_items * gpu_in_flight;
@@ -154,25 +154,25 @@ class Calibration {
   }
 
   void measure_copies() {
-    const std::size_t bytes = array_bytes();
+    const size_t bytes = array_bytes();
     const Buffers arrays{device_.allocate(bytes), device_.allocate(bytes)};
     for (const Buffer& array : arrays) queue_.impl()->fill(*array.impl(), 0, bytes, std::byte{1}, {})->wait();
     const char* const widest = cpu_ ? "u32x16" : "u32x4";
     const double whole = copy_rate(arrays, bytes, widest, cpu_ ? 64 : 16);
     found(&DeviceModel::copy_rate, whole);
-    const auto cached = std::min(std::size_t(known_.cache) / 4, bytes) / 4096 * 4096;
+    const auto cached = std::min(size_t(known_.cache) / 4, bytes) / 4096 * 4096;
     if (cached > 0)
       found(&DeviceModel::cached_rate, std::max(whole, copy_rate(arrays, cached, widest, cpu_ ? 64 : 16)));
   }
 
   /// A walk through all places of an array, in an order that nothing can foresee (Sattolo's shuffle: one cycle).
   void measure_latency() {
-    const std::size_t bytes = std::min(array_bytes(), std::max(std::size_t(4 * known_.cache), std::size_t{64} << 20));
+    const size_t bytes = std::min(array_bytes(), std::max(size_t(4 * known_.cache), size_t{64} << 20));
     std::vector<u32> places(bytes / sizeof(u32) / chase_step), next(bytes / sizeof(u32));
     std::iota(places.begin(), places.end(), 0u);
     std::mt19937_64 random(1);
-    for (std::size_t i = places.size() - 1; i > 0; --i) std::swap(places[i], places[random() % i]);
-    for (std::size_t i = 0; i < places.size(); ++i) next[i * chase_step] = u32(places[i] * chase_step);
+    for (size_t i = places.size() - 1; i > 0; --i) std::swap(places[i], places[random() % i]);
+    for (size_t i = 0; i < places.size(); ++i) next[i * chase_step] = u32(places[i] * chase_step);
     const Buffers arrays{device_.allocate(bytes), device_.allocate(4096)};
     queue_.impl()->fill(*arrays[1].impl(), 0, 4096, std::byte{0}, {})->wait();
     queue_.write(arrays[0], 0, std::as_bytes(std::span(next).first(bytes / sizeof(u32)))).wait();
@@ -190,7 +190,7 @@ class Calibration {
       defines.set("NUMBER", lanes == 1 ? scalar : scalar + "x" + std::to_string(lanes)).set("CHAINS", chains);
       CalibrateParams params{};
       params.count = cpu_ ? 100'000 : 4'000;
-      const auto numbers = std::size_t(groups * items * lanes);
+      const auto numbers = size_t(groups * items * lanes);
       const Buffers array{device_.allocate(numbers * 8)};
       queue_.impl()->fill(*array[0].impl(), 0, array[0].bytes(), std::byte{0}, {})->wait();
       const double operations = 2.0 * chains * double(params.count) * double(numbers);
@@ -206,8 +206,8 @@ class Calibration {
   void measure_scalar() {
     constexpr i64 elements = 4096, rounds = 256;  // of a core, in its second-level cache; long against a launch
     const auto groups = i64(known_.units());
-    const Buffers arrays{device_.allocate(std::size_t(groups * elements * scalar_stride * 4)),
-                         device_.allocate(std::size_t(groups * elements * 4))};
+    const Buffers arrays{device_.allocate(size_t(groups * elements * scalar_stride * 4)),
+                         device_.allocate(size_t(groups * elements * 4))};
     CalibrateParams params{};
     params.per_group = elements;
     params.stride = scalar_stride;

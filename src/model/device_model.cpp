@@ -54,8 +54,8 @@ std::string maker_of(const DeviceInfo& device) {
 /// The processor in what PoCL reports, "cpu-x86_64-pc-linux-gnu-skylake-avx512": what follows the host's triple.
 std::string without_triple(const std::string& architecture) {
   constexpr std::string_view system = "-linux-";
-  const std::size_t at = architecture.find(system);
-  const std::size_t end = at == std::string::npos ? at : architecture.find('-', at + system.size());
+  const size_t at = architecture.find(system);
+  const size_t end = at == std::string::npos ? at : architecture.find('-', at + system.size());
   return end == std::string::npos ? architecture : architecture.substr(end + 1);
 }
 

@@ -24,7 +24,7 @@ struct Member {
   Value DeviceInfo::*place;
 };
 
-constexpr std::array<Member<std::size_t>, 7> sizes{{{"max_group", &DeviceInfo::max_group},
+constexpr std::array<Member<size_t>, 7> sizes{{{"max_group", &DeviceInfo::max_group},
                                                     {"local_memory", &DeviceInfo::local_memory},
                                                     {"local_memory_max", &DeviceInfo::local_memory_max},
                                                     {"global_memory", &DeviceInfo::global_memory},
@@ -71,7 +71,7 @@ class ProfileReader {
     info.vendor = get<std::string>("vendor");
     info.architecture = get<std::string>("architecture");
     info.compute_units = unsigned(sourced<i64>("limits", "compute_units"));
-    for (const auto& [key, place] : sizes) info.*place = std::size_t(sourced<i64>("limits", key));
+    for (const auto& [key, place] : sizes) info.*place = size_t(sourced<i64>("limits", key));
     for (const auto& [key, place] : features) info.*place = sourced<bool>("features", key);
   }
   [[noreturn]] void refuse(const std::string& why) const {
@@ -143,7 +143,7 @@ class ProfiledDevice : public device::ForwardingDevice {
 
  private:
   void require_room(const DeviceInfo& host, const Profile& profile) const {
-    const auto require = [&](const char* what, std::size_t wanted, std::size_t granted) {
+    const auto require = [&](const char* what, size_t wanted, size_t granted) {
       if (wanted <= granted) return;
       throw Error(Errc::unsupported,
                   {.message = "the profile " + profile.name + " has " + what + " of " + std::to_string(wanted) +

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Far above any measurement; what is larger was not written by a tuner, and is not worth the memory.
-constexpr std::size_t max_line_bytes = 64 << 10;
+constexpr size_t max_line_bytes = 64 << 10;
 constexpr u64 max_file_bytes = 64 << 20;
 
 /// Why a line is skipped; caught by Store::add.
@@ -178,8 +178,8 @@ Kept& kept() {
 }  // namespace
 
 void Store::add(std::string_view file, std::string_view text) {
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;

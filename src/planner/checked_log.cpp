@@ -9,7 +9,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::size_t log_words = 128;
+constexpr size_t log_words = 128;
 
 i64 wide(u32 low, u32 high) {
   return i64(u64{high} << 32 | low);

@@ -65,9 +65,9 @@ std::string refusals(std::span<const CandidateReport> reports, const PlanOptions
 }  // namespace
 
 std::string beyond_limits(const DeviceInfo& device, const Group& group) {
-  if (static_cast<std::size_t>(group.items) > device.max_group)
+  if (size_t(group.items) > device.max_group)
     return "groups of " + std::to_string(group.items) + " exceed the device's " + std::to_string(device.max_group);
-  if (static_cast<std::size_t>(group.local_bytes) > device.local_memory_max)
+  if (size_t(group.local_bytes) > device.local_memory_max)
     return "needs " + std::to_string(group.local_bytes) + " bytes of local memory, the device has " +
            std::to_string(device.local_memory_max);
   return {};
@@ -84,7 +84,7 @@ Choice choose(const Request& request, const DeviceModel& device, const model::St
               const PlanOptions& options, std::vector<CandidateReport>& reports) {
   reports.reserve(request.candidates.size());
   std::optional<Choice> best;
-  for (std::size_t i = 0; i < request.candidates.size(); ++i) {
+  for (size_t i = 0; i < request.candidates.size(); ++i) {
     const CandidateInfo& info = request.candidates[i];
     Choice choice{&info, refuse(refused_unasked(info, device, options)), {}};
     Proposal& proposal = choice.proposal;

@@ -27,7 +27,7 @@ class Staged {
  public:
   /// `keep`: the present contents matter, as those of an output with gaps do.
   Staged(const Device& device, const Queue& queue, std::span<std::byte> host, bool keep) : queue_(queue), host_(host) {
-    const std::size_t bytes = std::max<std::size_t>(1, host.size());
+    const size_t bytes = std::max<size_t>(1, host.size());
     if (device.info().unified_memory && !host.empty()) {
       buffer_ = device.wrap(host.data(), bytes);
       in_place_ = true;
@@ -66,7 +66,7 @@ void run_slice(const Plan& plan, const Device& device, std::span<const std::span
 }
 
 /// Whether a device can hold arrays of these sizes and a workspace at the same time.
-bool fits(const DeviceInfo& device, std::span<const i64> arrays, std::size_t workspace) {
+bool fits(const DeviceInfo& device, std::span<const i64> arrays, size_t workspace) {
   const auto limit = i64(device.max_allocation);
   i64 all = i64(workspace);
   if (all > limit) return false;
@@ -84,7 +84,7 @@ bool fits(const DeviceInfo& device, const ops::Slice& slice) {
   return fits(device, sizes, slice.plan->report.workspace_bytes);
 }
 
-bool fits(const DeviceInfo& device, std::span<const std::span<std::byte>> memory, std::size_t workspace) {
+bool fits(const DeviceInfo& device, std::span<const std::span<std::byte>> memory, size_t workspace) {
   std::vector<i64> sizes;
   for (const std::span<std::byte>& part : memory) sizes.push_back(i64(part.size()));
   return fits(device, sizes, workspace);
@@ -96,7 +96,7 @@ ops::Slices slices_for(const Operation& op, std::span<const View> views, const D
   ops::check_output(views.back(), result_view(op, views.first(views.size() - 1)));
   for (auto limit = i64(device.info().max_allocation);; limit /= 2) {
     ops::Slices slices = ops::entry(op.name).slices(op, views, device, options, limit);
-    if (std::all_of(slices.list.begin(), slices.list.end(),
+    if (std::ranges::all_of(slices.list,
                     [&](const ops::Slice& slice) { return fits(device.info(), slice); }))
       return slices;
   }
@@ -108,8 +108,8 @@ ops::Slices slices_for(const Operation& op, std::span<const View> views, const D
 class Scratch {
  public:
   explicit Scratch(i64 bytes)
-      : bytes_(static_cast<std::size_t>(bytes)),
-        start_(static_cast<std::byte*>(core::allocate_host(std::max<std::size_t>(1, bytes_))), std::free) {
+      : bytes_(size_t(bytes)),
+        start_(static_cast<std::byte*>(core::allocate_host(std::max<size_t>(1, bytes_))), std::free) {
     if (!start_)
       throw Error(Errc::out_of_memory,
                   "the host cannot allocate " + std::to_string(bytes) + " bytes for partial results",
@@ -118,7 +118,7 @@ class Scratch {
   std::span<std::byte> span() const { return {start_.get(), bytes_}; }
 
  private:
-  std::size_t bytes_;
+  size_t bytes_;
   std::unique_ptr<std::byte, void (*)(void*)> start_;
 };
 
@@ -130,11 +130,11 @@ PlanReport run_in_slices(const Operation& op, std::span<const View> views, std::
     std::vector<std::span<std::byte>> parts;
     for (const ops::Slice::Range& range : slice.ranges) {
       const std::span<std::byte> whole = range.array == ops::scratch_array ? scratch.span() : memory[range.array];
-      parts.push_back(whole.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.bytes)));
+      parts.push_back(whole.subspan(size_t(range.begin), size_t(range.bytes)));
     }
     run_slice(Plan(slice.plan), device, parts);
   }
-  const auto told = std::find_if(slices.list.begin(), slices.list.end(),
+  const auto told = std::ranges::find_if(slices.list,
                                  [](const ops::Slice& slice) { return !slice.plan->report.candidate.empty(); });
   PlanReport report = told->plan->report;  // steps between slices have no candidate
   report.op = to_string(op);
@@ -152,7 +152,7 @@ std::vector<View> complete_views(const Operation& op, std::span<const View> view
   if (all.size() + 1 == memory.size()) all.push_back(result_view(op, views));
   if (all.size() != memory.size())
     throw Error(Errc::usage, to_string(op) + " needs a view for each array, the output's may be left out");
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (size_t i = 0; i < all.size(); ++i) {
     // Arrays that are not used in place lie in buffers that the device aligns.
     all[i].align = alignment_of(memory[i].data(), all[i].align);
     if (!device.unified_memory) all[i].align = std::min(all[i].align, i64(device.base_alignment));

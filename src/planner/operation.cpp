@@ -25,7 +25,7 @@ std::string to_string(const Operation& op) {
 
 std::optional<std::string_view> Operation::option(std::string_view option_name) const {
   const auto found =
-      std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.first == option_name; });
+      std::ranges::find_if(options, [&](const auto& o) { return o.first == option_name; });
   if (found == options.end()) return std::nullopt;
   return found->second;
 }

@@ -15,16 +15,16 @@ namespace ops {
 namespace {
 
 /// "f32[3,4], f32[4,5] -> f32[3,5]"; the output may not be known yet.
-std::string shapes_text(std::span<const View> views, std::size_t inputs) {
+std::string shapes_text(std::span<const View> views, size_t inputs) {
   std::string text;
-  for (std::size_t i = 0; i < views.size(); ++i)
+  for (size_t i = 0; i < views.size(); ++i)
     text += (i == 0 ? "" : i == inputs ? " -> " : ", ") + to_string(views[i]);
   return text;
 }
 
 /// How many of the views are inputs, as far as the operation lets itself be asked.
-std::size_t inputs_among(const Operation& op, std::span<const View> views) try {
-  return std::min(views.size(), static_cast<std::size_t>(entry(op.name).inputs(op)));
+size_t inputs_among(const Operation& op, std::span<const View> views) try {
+  return std::min(views.size(), size_t(entry(op.name).inputs(op)));
 } catch (const std::exception&) {
   return views.size();
 }
@@ -42,9 +42,9 @@ void check_words(const Operation& op, const OpEntry& entry) {
 void check_options(const Operation& op, const OpEntry& entry) {
   for (const auto& given : op.options) {
     const std::string &name = given.first, &value = given.second;
-    if (std::count_if(op.options.begin(), op.options.end(), [&](const auto& o) { return o.first == name; }) > 1)
+    if (std::ranges::count_if(op.options, [&](const auto& o) { return o.first == name; }) > 1)
       throw Error(Errc::usage, "option '" + name + "' is given twice", "give it once");
-    const auto known = std::find_if(entry.options.begin(), entry.options.end(),
+    const auto known = std::ranges::find_if(entry.options,
                                     [&](const Option& option) { return option.name == name; });
     if (known == entry.options.end()) {
       std::string names;
@@ -128,7 +128,7 @@ Plan plan(const Operation& op, std::span<const View> views, const Device& device
     const ops::OpEntry& entry = ops::entry(op.name);
     ops::check_words(op, entry);
     ops::check_options(op, entry);
-    const auto inputs = static_cast<std::size_t>(entry.inputs(op));
+    const auto inputs = size_t(entry.inputs(op));
     if (views.size() != inputs && views.size() != inputs + 1)
       throw Error(Errc::usage, "takes " + std::to_string(inputs) + " inputs and at most one output view");
     for (const View& input : views.first(inputs)) validate(input, "input");
@@ -140,8 +140,8 @@ Plan plan(const Operation& op, std::span<const View> views, const Device& device
     std::shared_ptr<PlanImpl> made = entry.plan(op, all, device, options);
     PlanReport& report = made->report;
     if (made->tickets > 0) {
-      const std::size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;
-      report.workspace_bytes = tickets_begin + static_cast<std::size_t>(made->tickets) * sizeof(u32);
+      const size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;
+      report.workspace_bytes = tickets_begin + size_t(made->tickets) * sizeof(u32);
     }
     report.op = to_string(op);
     report.shapes = ops::shapes_text(all, inputs);
@@ -161,7 +161,7 @@ View result_view(const Operation& op, std::span<const View> inputs) {
     const ops::OpEntry& entry = ops::entry(op.name);
     ops::check_words(op, entry);
     ops::check_options(op, entry);
-    if (const int takes = entry.inputs(op); inputs.size() != static_cast<std::size_t>(takes))
+    if (const int takes = entry.inputs(op); inputs.size() != size_t(takes))
       throw Error(Errc::usage, "takes " + std::to_string(takes) + (takes == 1 ? " input" : " inputs"));
     for (const View& view : inputs) validate(view, "input");
     return entry.result(op, inputs);

@@ -11,7 +11,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::size_t most_plans = 512;  // a plan is some kilobytes
+constexpr size_t most_plans = 512;  // a plan is some kilobytes
 
 std::string key_of(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
   std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(device.impl().get())) + "|" + to_string(op);

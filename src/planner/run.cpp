@@ -21,11 +21,11 @@ namespace {
                      .remedy = std::move(remedy)});
 }
 
-std::string role(const PlanImpl& plan, std::size_t i) {
+std::string role(const PlanImpl& plan, size_t i) {
   return i + 1 == plan.views.size() ? "the output buffer" : "input buffer " + std::to_string(i);
 }
 
-void check_buffer(const PlanImpl& plan, std::size_t i, const Buffer& buffer) {
+void check_buffer(const PlanImpl& plan, size_t i, const Buffer& buffer) {
   const View& view = plan.views[i];
   const Bounds bounds = view.bounds();
   const auto size = i64(size_of(view.dtype));
@@ -37,7 +37,7 @@ void check_buffer(const PlanImpl& plan, std::size_t i, const Buffer& buffer) {
                std::to_string(bounds.low) + " to " + std::to_string(bounds.high - 1) + " of " + std::to_string(size) +
                " bytes");
   // OpenCL promises no more than the widest access for what a device allocates, and no kernel asks for more.
-  const std::size_t needed = std::min(static_cast<std::size_t>(view.align), widest_access);
+  const size_t needed = std::min(size_t(view.align), widest_access);
   if (buffer.impl()->alignment() < needed)
     refuse(plan, Errc::usage,
            role(plan, i) + " is aligned to " + std::to_string(buffer.impl()->alignment()) +
@@ -60,7 +60,7 @@ core::Overlap shared(const View& a, const Buffer& a_buffer, const View& b, const
 
 void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
   const View& out = plan.views.back();
-  for (std::size_t i = 0; i + 1 < buffers.size(); ++i) {
+  for (size_t i = 0; i + 1 < buffers.size(); ++i) {
     if (!buffers[i] || !buffers.back()) continue;
     if (plan.in_place) {
       if (buffers[i].impl()->location() != buffers.back().impl()->location())
@@ -79,7 +79,7 @@ void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
 }
 
 void check_workspace(const PlanImpl& plan, std::span<const Buffer> buffers, const Buffer& workspace) {
-  const std::size_t bytes = plan.report.workspace_bytes;
+  const size_t bytes = plan.report.workspace_bytes;
   if (bytes == 0 || !workspace) return;
   constexpr const char* remedy = "give a buffer of PlanReport::workspace_bytes as Device::allocate makes them, or none";
   if (workspace.bytes() < bytes)
@@ -91,7 +91,7 @@ void check_workspace(const PlanImpl& plan, std::span<const Buffer> buffers, cons
            "needs a workspace that is aligned to " + std::to_string(widest_access) + " bytes, got one aligned to " +
                std::to_string(workspace.impl()->alignment()),
            remedy);
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
     if (!buffers[i] || !meet(buffers[i], workspace)) continue;
     const View used = View::contiguous(Dtype::u8, {i64(bytes)});
     if (shared(plan.views[i], buffers[i], used, workspace) != core::Overlap::no)
@@ -116,7 +116,7 @@ class Binding {
       device::Buffer& buffer = own ? bound(buffers, argument.view) : workspace.buffer(argument.view);
       const i64 offset = argument.offset + (own ? 0 : workspace.begin(argument.view) / argument.element);
       if (argument.map) {
-        map(buffer, *argument.map, static_cast<std::size_t>(offset * argument.element));
+        map(buffer, *argument.map, size_t(offset * argument.element));
         continue;
       }
       args_.push_back(device::Arg::of(buffer));
@@ -133,7 +133,7 @@ class Binding {
     numbers_.push_back(value);
     args_.push_back(device::Arg::bytes(&numbers_.back(), sizeof(i64)));
   }
-  void map(device::Buffer& buffer, device::TensorMap map, std::size_t begin) {
+  void map(device::Buffer& buffer, device::TensorMap map, size_t begin) {
     map.begin = begin;
     maps_.push_back(map);
     args_.push_back(device::Arg::of(buffer, maps_.back()));
@@ -150,7 +150,7 @@ Event queue_launches(const PlanImpl& plan, device::Queue& queue, std::span<const
                      std::vector<std::shared_ptr<device::Event>>& waits) {
   Event last;
   try {
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    for (size_t i = 0; i < plan.launches.size(); ++i) {
       const Launch& launch = plan.launches[i];
       const Binding binding(launch, buffers, memory, log);
       last = Event(queue.launch(*plan.programs[i], launch.kernel.kernel, launch.geometry, binding.args(), waits));
@@ -171,7 +171,7 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
   if (buffers.size() != plan.views.size())
     refuse(plan, Errc::usage,
            "needs " + std::to_string(plan.views.size()) + " buffers, got " + std::to_string(buffers.size()));
-  for (std::size_t i = 0; i < buffers.size(); ++i) check_buffer(plan, i, buffers[i]);
+  for (size_t i = 0; i < buffers.size(); ++i) check_buffer(plan, i, buffers[i]);
   if (!plan.launches.empty() && !buffers.back()) refuse(plan, Errc::usage, "the output buffer is empty");
   check_overlap(plan, buffers);
   check_workspace(plan, buffers, workspace);
