@@ -5,13 +5,13 @@
 
 #include "core/checked.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 
 namespace axisloom {
 namespace {
 
 [[noreturn]] void throw_rank_too_high() {
-  throw Error(Errc::usage, "an array can have at most " + std::to_string(max_rank) + " axes",
-              "merge neighbouring axes first");
+  throw Error(Errc::usage, concat("an array can have at most ", max_rank, " axes"), "merge neighbouring axes first");
 }
 
 // An empty array has the strides that it would have with one element along its empty axes, as in NumPy.
@@ -69,7 +69,7 @@ i64 element_count(const Dims& shape) {
 
 std::string to_string(const Dims& dims) {
   std::string text = "[";
-  for (const i64 value : dims) text += (text.size() > 1 ? "," : "") + std::to_string(value);
+  for (const i64 value : dims) text += concat(text.size() > 1 ? "," : "", value);
   return text + "]";
 }
 

@@ -1,5 +1,6 @@
 // The element types: one table.
 #include "core/number.hpp"
+#include "core/text.hpp"
 
 #include <axisloom/array.hpp>
 #include <axisloom/error.hpp>
@@ -58,7 +59,7 @@ constexpr auto dtypes = [] {
 const DtypeRow& row(Dtype dtype) {
   const auto number = size_t(dtype);
   if (number >= table.size())
-    throw Error(Errc::usage, "there is no dtype " + std::to_string(number), "use one of the enumeration's values");
+    throw Error(Errc::usage, concat("there is no dtype ", number), "use one of the enumeration's values");
   return table[number];
 }
 

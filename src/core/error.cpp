@@ -1,4 +1,6 @@
 // How an error's parts become one message, and what each code means to the command line.
+#include "core/text.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <utility>
@@ -11,7 +13,7 @@ std::string circumstances(const ErrorParts& parts) {
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (!parts.shapes.empty()) add(parts.shapes);
   if (!parts.device.empty()) add("on " + parts.device);
-  if (!parts.call.empty()) add(parts.call + " failed" + (parts.native ? " with " + std::to_string(parts.native) : ""));
+  if (!parts.call.empty()) add(parts.call + " failed" + (parts.native ? concat(" with ", parts.native) : ""));
   return text;
 }
 
@@ -24,10 +26,6 @@ std::string compose(const ErrorParts& parts) {
     text += multi_line ? "\n(" + details + ")" : " (" + details + ")";
   if (!parts.remedy.empty()) text += (multi_line ? "\n" : "; ") + parts.remedy;
   return text;
-}
-
-std::string first_given(const std::string& own, const std::string& other) {
-  return own.empty() ? other : own;
 }
 
 }  // namespace
@@ -81,14 +79,11 @@ Error::Error(Errc code, std::string message, std::string remedy)
     : Error(code, ErrorParts{.message = std::move(message), .remedy = std::move(remedy)}) {}
 
 Error Error::with(const ErrorParts& context) const {
-  ErrorParts merged;
-  merged.message = first_given(parts_.message, context.message);
-  merged.op = first_given(parts_.op, context.op);
-  merged.shapes = first_given(parts_.shapes, context.shapes);
-  merged.device = first_given(parts_.device, context.device);
-  merged.call = first_given(parts_.call, context.call);
-  merged.native = parts_.native != 0 ? parts_.native : context.native;
-  merged.remedy = first_given(parts_.remedy, context.remedy);
+  ErrorParts merged = parts_;
+  for (const auto part : {&ErrorParts::message, &ErrorParts::op, &ErrorParts::shapes, &ErrorParts::device,
+                          &ErrorParts::call, &ErrorParts::remedy})
+    if ((merged.*part).empty()) merged.*part = context.*part;
+  if (merged.native == 0) merged.native = context.native;
   return Error(code_, std::move(merged));
 }
 

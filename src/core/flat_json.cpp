@@ -1,6 +1,8 @@
 // Walks a JSON text by the calls of its parser.
 #include "core/flat_json.hpp"
 
+#include "core/text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <limits>
@@ -57,7 +59,7 @@ class Flattener {
   bool open(bool is_list) {
     if (levels_.empty() && is_list) throw std::invalid_argument("not a JSON object");
     if (int(levels_.size()) == most_levels_)
-      throw std::invalid_argument("nested deeper than " + std::to_string(most_levels_) + " levels");
+      throw std::invalid_argument(concat("nested deeper than ", most_levels_, " levels"));
     std::string prefix;
     if (!levels_.empty()) {
       prefix = path();

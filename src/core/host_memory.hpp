@@ -1,7 +1,7 @@
 // Host memory for arrays: aligned for the widest access, and on huge pages when it is large.
 #pragma once
 
-#include <cstddef>
+#include "core/integers.hpp"
 
 namespace axisloom::core {
 

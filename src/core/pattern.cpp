@@ -49,8 +49,7 @@ class SideParser {
   }
 
  private:
-  [[noreturn]] void fail(size_t column, size_t length, const std::string& message,
-                         const std::string& remedy) const {
+  [[noreturn]] void fail(size_t column, size_t length, const std::string& message, const std::string& remedy) const {
     throw fault(text_, int(column), int(length), message, remedy);
   }
 
@@ -113,7 +112,7 @@ class SideParser {
     if (token.front() == '_' || token.back() == '_')
       fail(column, token.size(), "a name cannot start or end with an underscore", "use it only within a name");
     if (!spelling_.repeats && !names_.insert(token).second)
-      fail(column, token.size(), "the name '" + std::string(token) + "' appears twice on one side",
+      fail(column, token.size(), concat("the name '", token, "' appears twice on one side"),
            "give each axis its own name");
     group_.axes.push_back(Axis{.name = std::string(token), .column = int(column)});
   }
@@ -139,22 +138,17 @@ size_t find_arrow(std::string_view text) {
   return first;
 }
 
-const Group* ellipsis_of(const Side& side) {
-  const auto found = std::ranges::find_if(side.groups, [](const Group& g) { return g.ellipsis; });
-  return found == side.groups.end() ? nullptr : &*found;
-}
-
 void check_ellipses(const Pattern& pattern) {
   bool on_the_left = false;
   for (const Side& input : pattern.inputs) {
-    const Group* group = ellipsis_of(input);
+    const Group* group = input.ellipsis();
     if (!group) continue;
     on_the_left = true;
     if (group->composed)
       throw fault(pattern.text, group->column, 1, "an ellipsis on the left cannot be in parentheses",
                   "write '...' alone");
   }
-  const Group* group = ellipsis_of(pattern.output);
+  const Group* group = pattern.output.ellipsis();
   if (group && !on_the_left)
     throw fault(pattern.text, group->column, 1, "the ellipsis on the right has no counterpart on the left",
                 "add '...' on the left, or name the axes");
@@ -212,18 +206,18 @@ Side implicit_output(const std::vector<Side>& inputs) {
 
 }  // namespace
 
-bool Side::has_ellipsis() const {
-  return ellipsis_of(*this) != nullptr;
+const Group* Side::ellipsis() const {
+  const auto found = std::ranges::find(groups, true, &Group::ellipsis);
+  return found == groups.end() ? nullptr : &*found;
 }
 
 Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy) {
   std::string shown(text);
   // One text column per byte and one line, or the carets would point elsewhere.
-  std::ranges::replace_if(shown, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::ranges::replace_if(
+      shown, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   std::string lines = message + "\n  " + shown;
-  if (length > 0)
-    lines += "\n  " + std::string(size_t(column), ' ') +
-             std::string(size_t(length), '^');
+  if (length > 0) lines += "\n  " + std::string(size_t(column), ' ') + std::string(size_t(length), '^');
   return Error(Errc::usage, lines, remedy);
 }
 

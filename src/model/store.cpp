@@ -16,6 +16,7 @@
 #include "core/flat_json.hpp"
 #include "core/folder.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "jit/environment.hpp"
 #include "jit/jit.hpp"
@@ -38,7 +39,7 @@ struct Unusable {
 class LineReader {
  public:
   explicit LineReader(std::string_view text) {
-    if (text.size() > max_line_bytes) throw Unusable{"longer than " + std::to_string(max_line_bytes) + " bytes"};
+    if (text.size() > max_line_bytes) throw Unusable{concat("longer than ", max_line_bytes, " bytes")};
     try {
       members_ = core::flat_json(text);
     } catch (const std::invalid_argument& unreadable) {
@@ -47,8 +48,31 @@ class LineReader {
   }
 
   bool has_figures() const { return members_.contains("model"); }
-  FiguresLine figures(const std::string& place) const;
-  Measurement measurement(const std::string& place) const;
+  FiguresLine figures(const std::string& place) const {
+    FiguresLine line;
+    read_environment(place, line);
+    if (!is_object("model")) throw Unusable{"\"model\" is not an object"};
+    bool any = false;
+    for (const Figure& figure : model::figures()) {
+      double& value = line.model.*figure.place;
+      value = positive(concat("model.", figure.name), 0);
+      any |= value > 0;
+    }
+    if (!any) throw Unusable{"\"model\" holds no figure"};
+    return line;
+  }
+
+  Measurement measurement(const std::string& place) const {
+    Measurement line;
+    read_environment(place, line);
+    line.candidate = text("candidate");
+    if (line.candidate.empty()) throw Unusable{"neither \"candidate\" nor \"model\" is given"};
+    line.problem = text("problem");
+    line.shape_class = text("shape_class");
+    line.values = configuration();
+    line.seconds = positive("seconds", std::numeric_limits<double>::infinity());
+    return line;
+  }
 
  private:
   std::string text(const std::string& name) const {
@@ -70,57 +94,28 @@ class LineReader {
     if (!(number > 0) || !std::isfinite(number)) throw Unusable{"\"" + name + "\" is not a positive number"};
     return number;
   }
-  Configuration configuration() const;
-  void read_environment(const std::string& place, Line& line) const;
+  Configuration configuration() const {
+    constexpr std::string_view prefix = "values.";
+    if (!is_object("values")) throw Unusable{"\"values\" is not an object"};
+    Configuration values;
+    for (const auto& [path, value] : members_) {
+      if (!path.starts_with(prefix)) continue;
+      const auto* const whole = std::get_if<i64>(&value);
+      if (!whole) throw Unusable{"\"" + path + "\" is not an integer"};
+      values[path.substr(prefix.size())] = *whole;
+    }
+    return values;
+  }
+
+  void read_environment(const std::string& place, Line& line) const {
+    line.place = place;
+    line.device = text("device");
+    line.family = text("family");
+    if (line.device.empty() && line.family.empty()) throw Unusable{"neither \"device\" nor \"family\" is given"};
+  }
 
   core::FlatJson members_;
 };
-
-Configuration LineReader::configuration() const {
-  constexpr std::string_view prefix = "values.";
-  if (!is_object("values")) throw Unusable{"\"values\" is not an object"};
-  Configuration values;
-  for (const auto& [path, value] : members_) {
-    if (!path.starts_with(prefix)) continue;
-    const auto* const whole = std::get_if<i64>(&value);
-    if (!whole) throw Unusable{"\"" + path + "\" is not an integer"};
-    values[path.substr(prefix.size())] = *whole;
-  }
-  return values;
-}
-
-void LineReader::read_environment(const std::string& place, Line& line) const {
-  line.place = place;
-  line.device = text("device");
-  line.family = text("family");
-  if (line.device.empty() && line.family.empty()) throw Unusable{"neither \"device\" nor \"family\" is given"};
-}
-
-FiguresLine LineReader::figures(const std::string& place) const {
-  FiguresLine line;
-  read_environment(place, line);
-  if (!is_object("model")) throw Unusable{"\"model\" is not an object"};
-  bool any = false;
-  for (const Figure& figure : model::figures()) {
-    double& value = line.model.*figure.place;
-    value = positive("model." + std::string(figure.name), 0);
-    any |= value > 0;
-  }
-  if (!any) throw Unusable{"\"model\" holds no figure"};
-  return line;
-}
-
-Measurement LineReader::measurement(const std::string& place) const {
-  Measurement line;
-  read_environment(place, line);
-  line.candidate = text("candidate");
-  if (line.candidate.empty()) throw Unusable{"neither \"candidate\" nor \"model\" is given"};
-  line.problem = text("problem");
-  line.shape_class = text("shape_class");
-  line.values = configuration();
-  line.seconds = positive("seconds", std::numeric_limits<double>::infinity());
-  return line;
-}
 
 /// What tells one state of a folder from another.
 struct Stamp {
@@ -184,7 +179,7 @@ void Store::add(std::string_view file, std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
 
-    const std::string place = std::string(file) + ":" + std::to_string(number);
+    const std::string place = concat(file, ":", number);
     try {
       const LineReader read(line);
       if (read.has_figures())

@@ -65,9 +65,7 @@ struct Proposal {
 inline constexpr const char* single_items = "groups of one item are for CPUs";
 
 inline Proposal refuse(std::string reason) {
-  Proposal proposal;
-  proposal.refusal = std::move(reason);
-  return proposal;
+  return {.refusal = std::move(reason)};
 }
 
 /// A way of doing an operation. `propose` is a pure function: the problem, the values wished for each tunable (0 where

@@ -4,6 +4,7 @@
 
 #include "core/integers.hpp"
 #include "core/overlap.hpp"
+#include "core/text.hpp"
 #include "planner/checked_log.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
@@ -17,8 +18,7 @@ namespace {
 /// "f32[3,4], f32[4,5] -> f32[3,5]"; the output may not be known yet.
 std::string shapes_text(std::span<const View> views, size_t inputs) {
   std::string text;
-  for (size_t i = 0; i < views.size(); ++i)
-    text += (i == 0 ? "" : i == inputs ? " -> " : ", ") + to_string(views[i]);
+  for (size_t i = 0; i < views.size(); ++i) text += (i == 0 ? "" : i == inputs ? " -> " : ", ") + to_string(views[i]);
   return text;
 }
 
@@ -32,7 +32,7 @@ size_t inputs_among(const Operation& op, std::span<const View> views) try {
 void check_words(const Operation& op, const OpEntry& entry) {
   if (op.arguments.size() != entry.arguments.size()) {
     std::string names;
-    for (const Argument& argument : entry.arguments) names += " <" + std::string(argument.name) + ">";
+    for (const Argument& argument : entry.arguments) names += concat(" <", argument.name, ">");
     throw Error(Errc::usage, "wrong number of arguments", "write " + op.name + names);
   }
   if (!entry.lengths && !op.lengths.empty())
@@ -40,21 +40,27 @@ void check_words(const Operation& op, const OpEntry& entry) {
 }
 
 void check_options(const Operation& op, const OpEntry& entry) {
-  for (const auto& given : op.options) {
-    const std::string &name = given.first, &value = given.second;
-    if (std::ranges::count_if(op.options, [&](const auto& o) { return o.first == name; }) > 1)
+  for (const auto& [name, value] : op.options) {
+    if (std::ranges::count(op.options, name, &Options::value_type::first) > 1)
       throw Error(Errc::usage, "option '" + name + "' is given twice", "give it once");
-    const auto known = std::ranges::find_if(entry.options,
-                                    [&](const Option& option) { return option.name == name; });
+    const auto known = std::ranges::find(entry.options, name, &Option::name);
     if (known == entry.options.end()) {
       std::string names;
-      for (const Option& option : entry.options) names += (names.empty() ? "" : ", ") + std::string(option.name);
+      for (const Option& option : entry.options) names += concat(names.empty() ? "" : ", ", option.name);
       throw Error(Errc::usage, "has no option '" + name + "'",
                   names.empty() ? "it takes no options" : "its options are " + names);
     }
     if (known->value.empty() != value.empty())
       throw Error(Errc::usage, "option '" + name + (value.empty() ? "' needs a value" : "' takes no value"));
   }
+}
+
+/// The entry of an operation whose arguments and options are as it wants them.
+const OpEntry& checked_entry(const Operation& op) {
+  const OpEntry& found = entry(op.name);
+  check_words(op, found);
+  check_options(op, found);
+  return found;
 }
 
 // Adds what is known about the operation to an error on its way out.
@@ -125,12 +131,10 @@ const Device& Plan::device() const {
 Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
   return ops::in_context(op, views, &device, [&] {
     device.info();  // an empty one is refused here
-    const ops::OpEntry& entry = ops::entry(op.name);
-    ops::check_words(op, entry);
-    ops::check_options(op, entry);
+    const ops::OpEntry& entry = ops::checked_entry(op);
     const auto inputs = size_t(entry.inputs(op));
     if (views.size() != inputs && views.size() != inputs + 1)
-      throw Error(Errc::usage, "takes " + std::to_string(inputs) + " inputs and at most one output view");
+      throw Error(Errc::usage, concat("takes ", inputs, " inputs and at most one output view"));
     for (const View& input : views.first(inputs)) validate(input, "input");
     const View result = entry.result(op, views.first(inputs));
     std::vector<View> all(views.begin(), views.end());
@@ -158,11 +162,9 @@ std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& d
 
 View result_view(const Operation& op, std::span<const View> inputs) {
   return ops::in_context(op, inputs, nullptr, [&] {
-    const ops::OpEntry& entry = ops::entry(op.name);
-    ops::check_words(op, entry);
-    ops::check_options(op, entry);
+    const ops::OpEntry& entry = ops::checked_entry(op);
     if (const int takes = entry.inputs(op); inputs.size() != size_t(takes))
-      throw Error(Errc::usage, "takes " + std::to_string(takes) + (takes == 1 ? " input" : " inputs"));
+      throw Error(Errc::usage, concat("takes ", takes, takes == 1 ? " input" : " inputs"));
     for (const View& view : inputs) validate(view, "input");
     return entry.result(op, inputs);
   });

@@ -4,6 +4,7 @@
 
 #include "core/integers.hpp"
 #include "core/overlap.hpp"
+#include "core/text.hpp"
 #include "planner/checked_log.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/workspace.hpp"
@@ -13,7 +14,7 @@
 namespace axisloom {
 namespace {
 
-[[noreturn]] void refuse(const PlanImpl& plan, Errc code, std::string message, std::string remedy = {}) {
+[[noreturn]] void refuse(const PlanImpl& plan, std::string message, std::string remedy = {}, Errc code = Errc::usage) {
   throw Error(code, {.message = std::move(message),
                      .op = plan.report.op,
                      .shapes = plan.report.shapes,
@@ -22,7 +23,7 @@ namespace {
 }
 
 std::string role(const PlanImpl& plan, size_t i) {
-  return i + 1 == plan.views.size() ? "the output buffer" : "input buffer " + std::to_string(i);
+  return i + 1 == plan.views.size() ? "the output buffer" : concat("input buffer ", i);
 }
 
 void check_buffer(const PlanImpl& plan, size_t i, const Buffer& buffer) {
@@ -30,19 +31,16 @@ void check_buffer(const PlanImpl& plan, size_t i, const Buffer& buffer) {
   const Bounds bounds = view.bounds();
   const auto size = i64(size_of(view.dtype));
   if (bounds.low == bounds.high) return;
-  if (!buffer) refuse(plan, Errc::usage, role(plan, i) + " is empty");
+  if (!buffer) refuse(plan, role(plan, i) + " is empty");
   if (bounds.low < 0 || bounds.high * size > i64(buffer.bytes()))
-    refuse(plan, Errc::usage,
-           role(plan, i) + " has " + std::to_string(buffer.bytes()) + " bytes, its view touches elements " +
-               std::to_string(bounds.low) + " to " + std::to_string(bounds.high - 1) + " of " + std::to_string(size) +
-               " bytes");
+    refuse(plan, concat(role(plan, i), " has ", buffer.bytes(), " bytes, its view touches elements ", bounds.low,
+                        " to ", bounds.high - 1, " of ", size, " bytes"));
   // OpenCL promises no more than the widest access for what a device allocates, and no kernel asks for more.
   const size_t needed = std::min(size_t(view.align), widest_access);
   if (buffer.impl()->alignment() < needed)
-    refuse(plan, Errc::usage,
-           role(plan, i) + " is aligned to " + std::to_string(buffer.impl()->alignment()) +
-               " bytes, its view was planned with " + std::to_string(view.align) + " and needs " +
-               std::to_string(needed),
+    refuse(plan,
+           concat(role(plan, i), " is aligned to ", buffer.impl()->alignment(), " bytes, its view was planned with ",
+                  view.align, " and needs ", needed),
            "plan with View::align of the buffer");
 }
 
@@ -64,17 +62,17 @@ void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
     if (!buffers[i] || !buffers.back()) continue;
     if (plan.in_place) {
       if (buffers[i].impl()->location() != buffers.back().impl()->location())
-        refuse(plan, Errc::usage, "planned in place, but input and output are different buffers",
+        refuse(plan, "planned in place, but input and output are different buffers",
                "give the same buffer twice, or plan without in_place");
       continue;
     }
     const core::Overlap overlap = shared(plan.views[i], buffers[i], out, buffers.back());
     if (overlap == core::Overlap::no) continue;
-    refuse(plan, Errc::overlap,
+    refuse(plan,
            overlap == core::Overlap::yes
                ? "output and input share memory"
                : "whether output and input share memory could not be decided within the work limit",
-           "give an output of its own, or plan a square transpose with in_place");
+           "give an output of its own, or plan a square transpose with in_place", Errc::overlap);
   }
 }
 
@@ -83,19 +81,17 @@ void check_workspace(const PlanImpl& plan, std::span<const Buffer> buffers, cons
   if (bytes == 0 || !workspace) return;
   constexpr const char* remedy = "give a buffer of PlanReport::workspace_bytes as Device::allocate makes them, or none";
   if (workspace.bytes() < bytes)
-    refuse(plan, Errc::usage,
-           "needs a workspace of " + std::to_string(bytes) + " bytes, got " + std::to_string(workspace.bytes()),
-           remedy);
+    refuse(plan, concat("needs a workspace of ", bytes, " bytes, got ", workspace.bytes()), remedy);
   if (workspace.impl()->alignment() < widest_access)
-    refuse(plan, Errc::usage,
-           "needs a workspace that is aligned to " + std::to_string(widest_access) + " bytes, got one aligned to " +
-               std::to_string(workspace.impl()->alignment()),
+    refuse(plan,
+           concat("needs a workspace that is aligned to ", widest_access, " bytes, got one aligned to ",
+                  workspace.impl()->alignment()),
            remedy);
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (!buffers[i] || !meet(buffers[i], workspace)) continue;
     const View used = View::contiguous(Dtype::u8, {i64(bytes)});
     if (shared(plan.views[i], buffers[i], used, workspace) != core::Overlap::no)
-      refuse(plan, Errc::overlap, "the workspace and " + role(plan, i) + " share memory", remedy);
+      refuse(plan, "the workspace and " + role(plan, i) + " share memory", remedy, Errc::overlap);
   }
 }
 
@@ -169,13 +165,12 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
                 std::span<const Event> wait) const {
   const PlanImpl& plan = ops::impl_of(*this);
   if (buffers.size() != plan.views.size())
-    refuse(plan, Errc::usage,
-           "needs " + std::to_string(plan.views.size()) + " buffers, got " + std::to_string(buffers.size()));
+    refuse(plan, concat("needs ", plan.views.size(), " buffers, got ", buffers.size()));
   for (size_t i = 0; i < buffers.size(); ++i) check_buffer(plan, i, buffers[i]);
-  if (!plan.launches.empty() && !buffers.back()) refuse(plan, Errc::usage, "the output buffer is empty");
+  if (!plan.launches.empty() && !buffers.back()) refuse(plan, "the output buffer is empty");
   check_overlap(plan, buffers);
   check_workspace(plan, buffers, workspace);
-  if (!queue.impl()) refuse(plan, Errc::usage, "the queue is empty", "make it with Device::queue or borrow_queue");
+  if (!queue.impl()) refuse(plan, "the queue is empty", "make it with Device::queue or borrow_queue");
 
   std::vector<std::shared_ptr<device::Event>> waits;
   for (const Event& event : wait)

@@ -2,6 +2,7 @@
 #include "planner/slices.hpp"
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -108,8 +109,8 @@ class Cutter {
 
   [[noreturn]] void refuse() const {
     throw Error(Errc::out_of_memory,
-                "an array cannot be cut into parts of at most " + std::to_string(limit_) +
-                    " bytes, which is what fits into a buffer of the device",
+                concat("an array cannot be cut into parts of at most ", limit_,
+                       " bytes, which is what fits into a buffer of the device"),
                 "use a device with larger allocations");
   }
 

@@ -21,8 +21,7 @@ Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& giv
     if (plan.tickets == 0) return;
     tickets_begin_ = i64(bytes - tickets_bytes(plan));
     std::vector<std::shared_ptr<device::Event>> cleared(1);  // nothing may fail once the fill is queued
-    cleared[0] = queue.impl()->fill(*memory_, size_t(tickets_begin_), tickets_bytes(plan),
-                                    std::byte{0}, waits);
+    cleared[0] = queue.impl()->fill(*memory_, size_t(tickets_begin_), tickets_bytes(plan), std::byte{0}, waits);
     waits.swap(cleared);
     tickets_ = memory_;
     return;
