@@ -3,7 +3,6 @@
 #include <png.h>
 
 #include <algorithm>
-#include <bit>
 #include <csetjmp>
 #include <cstring>
 
@@ -61,7 +60,7 @@ struct PngReader : Escape, private core::NotCopied {
   bool begin_rows(int* passes) {
     if (setjmp(escape) != 0) return false;
     png_set_expand(png);
-    if (std::endian::native == std::endian::little) png_set_swap(png);
+    png_set_swap(png);
     *passes = png_set_interlace_handling(png);
     png_read_update_info(png, info);
     return true;
@@ -100,7 +99,7 @@ struct PngWriter : Escape, private core::NotCopied {
     png_set_IHDR(png, info, png_uint_32(layout.width), png_uint_32(layout.height), layout.dtype == Dtype::u8 ? 8 : 16,
                  colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
-    if (layout.dtype == Dtype::u16 && std::endian::native == std::endian::little) png_set_swap(png);
+    if (layout.dtype == Dtype::u16) png_set_swap(png);
     return true;
   }
 

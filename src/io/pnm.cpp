@@ -1,6 +1,5 @@
 // Netpbm images: P1 to P6 are read, P5 and P6 written. Samples are scaled from 0..maxval to the whole range of u8
 // (maxval up to 255) or u16, and bitmaps become 0 (black) and 255 (white), so that all formats agree on brightness.
-#include <bit>
 #include <cstring>
 
 #include "io/codec.hpp"
@@ -24,10 +23,10 @@ class PnmReader {
     if (!bytes) fail(path_, "size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
     const auto height = size_t(layout_.height);
     const size_t samples = size_t(*bytes) / size_of(layout_.dtype);
-    if (type_ == 1) need(samples, layout_);
-    if (type_ == 2 || type_ == 3) need(2 * samples - 1, layout_);
-    if (type_ == 4) need(height * ((size_t(layout_.width) + 7) / 8), layout_);
-    if (type_ >= 5) need(size_t(*bytes), layout_);
+    if (type_ == 1) need(samples);
+    if (type_ == 2 || type_ == 3) need(2 * samples - 1);
+    if (type_ == 4) need(height * ((size_t(layout_.width) + 7) / 8));
+    if (type_ >= 5) need(size_t(*bytes));
 
     HostArray array = allocate_image(path_, layout_);
     if (type_ == 1) plain_bits(array.span());
@@ -79,11 +78,11 @@ class PnmReader {
     return value;
   }
 
-  void need(size_t bytes, const ImageLayout& layout) const {
+  void need(size_t bytes) const {
     if (bytes > left())
       fail(path_, "size",
-           fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout.width,
-                       layout.height, bytes, left()),
+           fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout_.width,
+                       layout_.height, bytes, left()),
            "the file is cut short or its header is wrong: write it again");
   }
 
@@ -134,7 +133,7 @@ class PnmReader {
   void raw_samples(std::span<std::byte> out) {
     const size_t size = size_of(layout_.dtype);
     if (stream_.read(out) < out.size()) fail_at("sample", "no more");
-    if (size == 2 && std::endian::native == std::endian::little) swap_samples(out);
+    if (size == 2) swap_samples(out);
     if (maxval_ == 255 || maxval_ == 65535) return;
     for (size_t i = 0; i < out.size() / size; ++i) {
       std::uint16_t value = 0;
@@ -191,7 +190,7 @@ void write_pnm(OutputFile& file, const HostArray& array) {
   std::vector<std::byte> row(layout.row_bytes());
   for (i64 y = 0; y < layout.height; ++y) {
     reader.next(row.data(), layout.width * layout.channels);
-    if (layout.dtype == Dtype::u16 && std::endian::native == std::endian::little) swap_samples(row);
+    if (layout.dtype == Dtype::u16) swap_samples(row);
     file.write(row);
   }
 }

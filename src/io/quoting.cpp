@@ -57,7 +57,10 @@ std::string escaped(std::string_view text, std::string_view kept) {
     const Character character = first_of(text);
     const std::string_view bytes = text.substr(0, std::max<size_t>(1, character.bytes));
     const bool safe = character.bytes > 0 && (!steers(character.code) || kept.find(text[0]) != std::string_view::npos);
-    safe ? static_cast<void>(out += bytes) : append_escaped(out, bytes);
+    if (safe)
+      out += bytes;
+    else
+      append_escaped(out, bytes);
     text.remove_prefix(bytes.size());
   }
   return out;
@@ -78,7 +81,10 @@ std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text.substr(0, kLongest)) {
     const bool plain = std::isprint(u8(c)) != 0 && c != '\\';
-    plain ? static_cast<void>(out += c) : append_escaped(out, {&c, 1});
+    if (plain)
+      out += c;
+    else
+      append_escaped(out, {&c, 1});
   }
   return out + (text.size() > kLongest ? "...'" : "'");
 }
