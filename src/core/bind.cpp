@@ -38,10 +38,7 @@ class Binder {
     std::vector<int> ellipses;
     for (size_t i = 0; i < shapes_.size(); ++i) ellipses.push_back(count_ellipsis_axes(i));
     check_ellipsis_kept();
-    for (size_t i = 0; i < shapes_.size(); ++i) {
-      bound_.inputs.push_back(expand(pattern_.inputs[i], ellipses[i]));
-      input_columns_.push_back(columns(pattern_.inputs[i], ellipses[i]));
-    }
+    for (size_t i = 0; i < shapes_.size(); ++i) bound_.inputs.push_back(expand(pattern_.inputs[i], ellipses[i]));
     const size_t known_from_left = bound_.axes.size();
     bound_.output = expand(pattern_.output, ellipsis_axes_);
     apply_lengths();
@@ -132,32 +129,22 @@ class Binder {
 
   BoundSide expand(const Side& side, int ellipsis_axes) {
     BoundSide compositions;
+    std::vector<int>& columns = columns_.emplace_back();
     for (const Group& group : side.groups) {
       Composition composition;
       for (const Axis& axis : group.axes) composition.push_back(axis_index(axis));
-      if (!group.ellipsis) {
-        compositions.push_back(std::move(composition));
-        continue;
-      }
       Composition unnamed;
-      for (int i = ellipsis_axes_ - ellipsis_axes; i < ellipsis_axes_; ++i)
+      for (int i = ellipsis_axes_ - (group.ellipsis ? ellipsis_axes : 0); i < ellipsis_axes_; ++i)
         unnamed.push_back(axis_index({.name = concat("..", i), .column = group.column}));
-      if (group.composed) {
+      if (group.ellipsis && !group.composed) {
+        for (const int axis : unnamed) compositions.push_back({axis});
+      } else {
         composition.insert(composition.begin() + i64(group.at), unnamed.begin(), unnamed.end());
         compositions.push_back(std::move(composition));
-      } else {
-        for (const int axis : unnamed) compositions.push_back({axis});
       }
+      columns.resize(compositions.size(), group.column);
     }
     return compositions;
-  }
-
-  // Where each axis of an array stands in the pattern.
-  static std::vector<int> columns(const Side& side, int ellipsis_axes) {
-    std::vector<int> result;
-    for (const Group& group : side.groups)
-      result.insert(result.end(), group.ellipsis && !group.composed ? size_t(ellipsis_axes) : 1, group.column);
-    return result;
   }
 
   int axis_index(const Axis& axis) {
@@ -211,7 +198,7 @@ class Binder {
     for (; !ready.empty(); ready.pop()) {
       const Place& place = places[ready.front()];
       const bool was_open = place.open > 0;
-      const int learnt = infer(bound_.inputs[place.input][place.axis], input_columns_[place.input][place.axis],
+      const int learnt = infer(bound_.inputs[place.input][place.axis], columns_[place.input][place.axis],
                                shapes_[place.input][int(place.axis)]);
       if (learnt < 0) continue;
       for (const size_t other : places_of[learnt]) {
@@ -283,8 +270,7 @@ class Binder {
         const auto first = size_t(std::ranges::find(input, input[k]) - input.begin());
         const i64 extent = shapes_[i][int(k)], other = shapes_[i][int(first)];
         if (input[k].size() == 1 && extent != other)
-          fail(input_columns_[i][k], 1,
-               concat(text_of(input[k][0]), " has length ", extent, " here, and ", other, " before"),
+          fail(columns_[i][k], 1, concat(text_of(input[k][0]), " has length ", extent, " here, and ", other, " before"),
                "a diagonal needs axes of equal length");
       }
     }
@@ -312,10 +298,10 @@ class Binder {
   OneSided allowed_;
   bool broadcast_;
   BoundPattern bound_;
-  std::vector<std::vector<int>> input_columns_;
-  std::vector<Axis> written_;           // where each of bound_.axes stands first
-  std::map<std::string, int> numbers_;  // the index there by name
-  std::vector<bool> given_;             // whether its extent was given as a length
+  std::vector<std::vector<int>> columns_;  // where the axes of each array stand in the pattern
+  std::vector<Axis> written_;              // where each of bound_.axes stands first
+  std::map<std::string, int> numbers_;     // the index there by name
+  std::vector<bool> given_;                // whether its extent was given as a length
   int ellipsis_axes_ = 0;
   bool has_ellipsis_ = false;
 };

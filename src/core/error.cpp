@@ -31,43 +31,45 @@ std::string compose(const ErrorParts& parts) {
 }  // namespace
 
 std::string_view name(Errc code) noexcept {
+  using enum Errc;
   switch (code) {
-    case Errc::usage:
+    case usage:
       return "usage";
-    case Errc::overlap:
+    case overlap:
       return "overlap";
-    case Errc::unsupported:
+    case unsupported:
       return "unsupported";
-    case Errc::no_device:
+    case no_device:
       return "no_device";
-    case Errc::file:
+    case file:
       return "file";
-    case Errc::out_of_memory:
+    case out_of_memory:
       return "out_of_memory";
-    case Errc::device:
+    case device:
       return "device";
-    case Errc::device_lost:
+    case device_lost:
       return "device_lost";
-    case Errc::after_fork:
+    case after_fork:
       return "after_fork";
   }
   return "unknown";
 }
 
 int exit_code(Errc code) noexcept {
+  using enum Errc;
   switch (code) {
-    case Errc::usage:
-    case Errc::overlap:
+    case usage:
+    case overlap:
       return 2;
-    case Errc::no_device:
+    case no_device:
       return 3;
-    case Errc::file:
+    case file:
       return 4;
-    case Errc::unsupported:
-    case Errc::out_of_memory:
-    case Errc::device:
-    case Errc::device_lost:
-    case Errc::after_fork:
+    case unsupported:
+    case out_of_memory:
+    case device:
+    case device_lost:
+    case after_fork:
       return 5;
   }
   return 5;

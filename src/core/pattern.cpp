@@ -26,7 +26,7 @@ struct Spelling {
 /// Parses one side of a pattern: text[begin, end).
 class SideParser {
  public:
-  SideParser(std::string_view text, size_t begin, size_t end, Spelling spelling = {})
+  SideParser(std::string_view text, size_t begin, size_t end, Spelling spelling)
       : text_(text), at_(begin), end_(end), spelling_(spelling) {}
 
   Side parse() {
@@ -39,29 +39,33 @@ class SideParser {
       else if (is_word(c))
         word();
       else if (c != ' ')
-        fail(at_, 1, "the pattern has a character that is not allowed there",
+        fail(here(), "the pattern has a character that is not allowed there",
              "use names of ASCII letters, digits and underscores, numbers, spaces, parentheses and '...'");
       else
         ++at_;
     }
-    if (in_group_) fail(group_.column, 1, "the parenthesis is never closed", "add ')'");
+    if (in_group_) throw fault(text_, group_.column, 1, "the parenthesis is never closed", "add ')'");
     return std::move(side_);
   }
 
  private:
-  [[noreturn]] void fail(size_t column, size_t length, const std::string& message, const std::string& remedy) const {
-    throw fault(text_, int(column), int(length), message, remedy);
+  int column_of(std::string_view token) const { return int(token.data() - text_.data()); }
+
+  [[noreturn]] void fail(std::string_view token, const std::string& message, const std::string& remedy) const {
+    throw fault(text_, column_of(token), int(token.size()), message, remedy);
   }
 
+  std::string_view here() const { return text_.substr(at_, 1); }
+
   void open() {
-    if (in_group_) fail(at_, 1, "parentheses cannot be nested", "compose axes on one level: (a b c)");
+    if (in_group_) fail(here(), "parentheses cannot be nested", "compose axes on one level: (a b c)");
     group_ = Group{.composed = true, .column = int(at_)};
     in_group_ = true;
     ++at_;
   }
 
   void close() {
-    if (!in_group_) fail(at_, 1, "the parenthesis was never opened", "remove it, or add '('");
+    if (!in_group_) fail(here(), "the parenthesis was never opened", "remove it, or add '('");
     side_.groups.push_back(std::move(group_));
     in_group_ = false;
     ++at_;
@@ -73,11 +77,11 @@ class SideParser {
     const std::string_view token = text_.substr(begin, at_ - begin);
     if (!in_group_) group_ = Group{.column = int(begin)};
     if (token.find('.') != std::string_view::npos)
-      add_ellipsis(token, begin);
+      add_ellipsis(token);
     else if (std::ranges::all_of(token, is_digit))
-      add_anonymous(token, begin);
+      add_anonymous(token);
     else
-      add_named(token, begin);
+      add_named(token);
     if (!in_group_) side_.groups.push_back(std::move(group_));
   }
 
@@ -88,33 +92,32 @@ class SideParser {
     return last;
   }
 
-  void add_ellipsis(std::string_view token, size_t column) {
+  void add_ellipsis(std::string_view token) {
     if (token != ellipsis)
-      fail(column, token.size(), "dots are allowed only in an ellipsis '...' that is separated by spaces",
+      fail(token, "dots are allowed only in an ellipsis '...' that is separated by spaces",
            "write '...', or remove the dots");
-    if (has_ellipsis_) fail(column, token.size(), "an array has only one ellipsis", "name the other axes");
+    if (has_ellipsis_) fail(token, "an array has only one ellipsis", "name the other axes");
     has_ellipsis_ = true;
     group_.ellipsis = true;
     group_.at = group_.axes.size();
   }
 
-  void add_anonymous(std::string_view token, size_t column) {
-    Axis axis{.column = int(column)};
+  void add_anonymous(std::string_view token) {
+    Axis axis{.column = column_of(token)};
     const auto [last, error] = std::from_chars(token.data(), token.data() + token.size(), axis.length);
-    if (error != std::errc()) fail(column, token.size(), "the length does not fit in 63 bits", "give a smaller one");
-    if (axis.length == 0) fail(column, token.size(), "an anonymous length must be positive", "give 1 or more");
+    if (error != std::errc()) fail(token, "the length does not fit in 63 bits", "give a smaller one");
+    if (axis.length == 0) fail(token, "an anonymous length must be positive", "give 1 or more");
     if (axis.length > 1) group_.axes.push_back(std::move(axis));
   }
 
-  void add_named(std::string_view token, size_t column) {
+  void add_named(std::string_view token) {
     if (is_digit(token.front()))
-      fail(column, token.size(), "a name cannot start with a digit", "put a letter first, or a space after the number");
+      fail(token, "a name cannot start with a digit", "put a letter first, or a space after the number");
     if (token.front() == '_' || token.back() == '_')
-      fail(column, token.size(), "a name cannot start or end with an underscore", "use it only within a name");
+      fail(token, "a name cannot start or end with an underscore", "use it only within a name");
     if (!spelling_.repeats && !names_.insert(token).second)
-      fail(column, token.size(), concat("the name '", token, "' appears twice on one side"),
-           "give each axis its own name");
-    group_.axes.push_back(Axis{.name = std::string(token), .column = int(column)});
+      fail(token, concat("the name '", token, "' appears twice on one side"), "give each axis its own name");
+    group_.axes.push_back(Axis{.name = std::string(token), .column = column_of(token)});
   }
 
   std::string_view text_;
@@ -204,6 +207,18 @@ Side implicit_output(const std::vector<Side>& inputs) {
   return output;
 }
 
+/// `spelling` is that of the inputs; on the right no name stands twice.
+Pattern parse_as(Spelling spelling, std::string_view text) {
+  const bool implicit = spelling.letters && text.find(arrow) == std::string_view::npos;
+  const size_t middle = implicit ? text.size() : find_arrow(text);
+  Pattern pattern{.text = std::string(text), .inputs = parse_inputs(text, middle, spelling), .output = {}};
+  spelling.repeats = false;
+  pattern.output = implicit ? implicit_output(pattern.inputs)
+                            : SideParser(text, middle + arrow.size(), text.size(), spelling).parse();
+  check_ellipses(pattern);
+  return pattern;
+}
+
 }  // namespace
 
 const Group* Side::ellipsis() const {
@@ -222,24 +237,11 @@ Error fault(std::string_view text, int column, int length, const std::string& me
 }
 
 Pattern parse(std::string_view text) {
-  const size_t middle = find_arrow(text);
-  Pattern pattern{.text = std::string(text), .inputs = parse_inputs(text, middle, {}), .output = {}};
-  pattern.output = SideParser(text, middle + arrow.size(), text.size()).parse();
-  check_ellipses(pattern);
-  return pattern;
+  return parse_as({}, text);
 }
 
 Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes) {
-  const bool letters = is_compact(text, shapes);
-  const bool implicit = letters && text.find(arrow) == std::string_view::npos;
-  const size_t middle = implicit ? text.size() : find_arrow(text);
-  Pattern pattern{.text = std::string(text),
-                  .inputs = parse_inputs(text, middle, {.repeats = true, .letters = letters}),
-                  .output = {}};
-  pattern.output = implicit ? implicit_output(pattern.inputs)
-                            : SideParser(text, middle + arrow.size(), text.size(), {.letters = letters}).parse();
-  check_ellipses(pattern);
-  return pattern;
+  return parse_as({.repeats = true, .letters = is_compact(text, shapes)}, text);
 }
 
 int count_operands(std::string_view text) {

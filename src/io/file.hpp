@@ -56,6 +56,10 @@ class InputFile {
   InputFile(int fd, std::string name);
 
   const std::string& path() const { return path_; }
+  /// Throws Error(file) about a field of this file.
+  [[noreturn]] void fail(std::string_view field, std::string_view what, std::string remedy = {}) const {
+    io::fail(path_, field, what, std::move(remedy));
+  }
   size_t size() const { return size_; }
   void read_at(size_t offset, std::span<std::byte> out) const;
   /// As read_at, for callbacks called from C: 0, or an errno value. Reads less than asked for only at the file's end.

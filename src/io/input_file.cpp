@@ -71,26 +71,26 @@ InputFile::InputFile(int fd, std::string name) : path_(std::move(name)), fd_(::f
 
 void InputFile::begin() {
   struct stat status {};
-  if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(path_, "open", system_message());
+  if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail("open", system_message());
   if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) return keep_pipe();
   if (!S_ISREG(status.st_mode))
-    fail(path_, "open", S_ISDIR(status.st_mode) ? "is a folder" : "is a device, not a file or a pipe");
+    fail("open", S_ISDIR(status.st_mode) ? "is a folder" : "is a device, not a file or a pipe");
   const auto end = size_t(status.st_size);
   size_ = end - std::min(start_, end);
 }
 
 void InputFile::keep_pipe() {
   Descriptor kept(open_nameless());
-  if (!kept) fail(path_, "read", fmt::format("cannot be kept: {}", system_message()));
+  if (!kept) fail("read", fmt::format("cannot be kept: {}", system_message()));
   std::vector<std::byte> piece(size_t{1} << 18);
   start_ = 0;
   while (const ssize_t got = read_some(fd_.get(), piece)) {
-    if (got < 0) fail(path_, "read", system_message());
+    if (got < 0) fail("read", system_message());
     const auto bytes = size_t(got);
     for (size_t done = 0; done < bytes;) {
       const ssize_t wrote = uninterrupted([&] { return ::write(kept.get(), piece.data() + done, bytes - done); });
       if (wrote <= 0)
-        fail(path_, "read",
+        fail("read",
              fmt::format("{} bytes of it cannot be kept: {}", size_ + bytes, system_message(wrote < 0 ? errno : EIO)),
              "free some space in TMPDIR, or set it to a folder with more");
       done += size_t(wrote);
@@ -113,15 +113,15 @@ int InputFile::try_read_at(size_t offset, std::span<std::byte> out, size_t& got)
 
 void InputFile::read_at(size_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
-    fail(path_, "length", fmt::format("{} bytes needed from byte {}, but the file has {}", out.size(), offset, size_));
+    fail("length", fmt::format("{} bytes needed from byte {}, but the file has {}", out.size(), offset, size_));
   size_t got = 0;
-  if (const int error = try_read_at(offset, out, got)) fail(path_, "read", system_message(error));
-  if (got < out.size()) fail(path_, "length", "the file became shorter while it was read");
+  if (const int error = try_read_at(offset, out, got)) fail("read", system_message(error));
+  if (got < out.size()) fail("length", "the file became shorter while it was read");
 }
 
 std::string InputFile::text(size_t limit) const {
   if (size_ > limit)
-    fail(path_, "length", fmt::format("{} bytes are more than such a document has ({} at most)", size_, limit));
+    fail("length", fmt::format("{} bytes are more than such a document has ({} at most)", size_, limit));
   return head(size_);
 }
 
@@ -191,7 +191,7 @@ size_t InputStream::read_past_block(std::span<std::byte> out) noexcept {
 }
 
 void InputStream::require_good() const {
-  if (error_ != 0) fail(file_.path(), "read", system_message(error_));
+  if (error_ != 0) file_.fail("read", system_message(error_));
 }
 
 }  // namespace axisloom::io

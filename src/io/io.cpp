@@ -39,11 +39,11 @@ bool begins_pnm(std::string_view head) {
 
 std::span<const Codec> codecs() {
   static const Codec table[] = {
-      {{"npy", {".npy"}, true, true}, read_npy, write_npy, check_npy, begins_npy},
-      {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_raw, nullptr, nullptr},
-      {{"png", {".png"}, true, true}, read_png, write_png, check_png, begins_png},
-      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
-      {{"jpeg", {".jpg", ".jpeg"}, true, false}, read_jpeg, nullptr, nullptr, begins_jpeg},
+      {{"npy", {".npy"}, true}, read_npy, write_npy, check_npy, begins_npy},
+      {{"raw", {".raw", ".bin"}, true}, read_raw, write_raw, nullptr, nullptr},
+      {{"png", {".png"}, true}, read_png, write_png, check_png, begins_png},
+      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
+      {{"jpeg", {".jpg", ".jpeg"}, false}, read_jpeg, nullptr, nullptr, begins_jpeg},
   };
   return table;
 }
@@ -87,16 +87,17 @@ const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
   const Codec* found = codec_of_content(head);
   const Codec* claimed = wanted.empty() ? codec_of_extension(extension_of(file.path())) : &codec_named(wanted);
   if (!claimed && !found)
-    fail(file.path(), "format", "neither the extension nor the content tells it",
-         fmt::format("give a format, or one of the extensions {}", known_extensions(false)));
+    file.fail("format", "neither the extension nor the content tells it",
+              fmt::format("give a format, or one of the extensions {}", known_extensions(false)));
   if (!claimed) return *found;
   if (claimed->begins && !claimed->begins(head)) {
     const std::string content = head.empty() ? "the file is empty"
                                 : found      ? fmt::format("the content is {}", found->format.name)
                                              : fmt::format("the content starts with {}", in_quotes(head));
-    fail(file.path(), "format",
-         fmt::format("{} by {}, but {}", claimed->format.name, wanted.empty() ? "its extension" : "request", content),
-         found ? fmt::format("read it as {}", found->format.name) : "");
+    file.fail(
+        "format",
+        fmt::format("{} by {}, but {}", claimed->format.name, wanted.empty() ? "its extension" : "request", content),
+        found ? fmt::format("read it as {}", found->format.name) : "");
   }
   return *claimed;
 }

@@ -124,7 +124,7 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
   const auto require = [&](bool good, const char* field) {
     if (good) return;
     reader.stream.require_good();
-    fail(file.path(), field, printable(reader.message));
+    file.fail(field, printable(reader.message));
   };
   require(reader.read_header(), "header");
 
@@ -132,15 +132,14 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
   const i64 width = png_get_image_width(reader.png, reader.info);
   const size_t packed_row = png_get_rowbytes(reader.png, reader.info);
   if (packed_row * size_t(height) / kDeflateRatio > file.size())
-    fail(file.path(), "size",
-         fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, file.size()));
+    file.fail("size", fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, file.size()));
   int passes = 0;
   require(reader.begin_rows(&passes), "header");
   const int depth = png_get_bit_depth(reader.png, reader.info);
   const ImageLayout layout{height, width, png_get_channels(reader.png, reader.info),
                            depth == 16 ? Dtype::u16 : Dtype::u8};
   if (png_get_rowbytes(reader.png, reader.info) != layout.row_bytes())
-    fail(file.path(), "header", fmt::format("{} channels of {} bits", layout.channels, depth));
+    file.fail("header", fmt::format("{} channels of {} bits", layout.channels, depth));
   HostArray array = allocate_image(file.path(), layout);
   require(reader.read_rows(array.memory.get(), layout.row_bytes(), height, passes), "image data");
   return array;

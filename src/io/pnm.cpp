@@ -15,12 +15,12 @@ bool is_space(int c) {
 
 class PnmReader {
  public:
-  explicit PnmReader(const InputFile& file) : file_(file), path_(file.path()), stream_(file) {}
+  explicit PnmReader(const InputFile& file) : file_(file), stream_(file) {}
 
   HostArray image() {
     header();
     const std::optional<i64> bytes = checked_bytes({layout_.height, layout_.width, layout_.channels}, layout_.dtype);
-    if (!bytes) fail(path_, "size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
+    if (!bytes) file_.fail("size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
     const auto height = size_t(layout_.height);
     const size_t samples = size_t(*bytes) / size_of(layout_.dtype);
     if (type_ == 1) need(samples);
@@ -28,15 +28,15 @@ class PnmReader {
     if (type_ == 4) need(height * ((size_t(layout_.width) + 7) / 8));
     if (type_ >= 5) need(size_t(*bytes));
 
-    HostArray array = allocate_image(path_, layout_);
+    HostArray array = allocate_image(file_.path(), layout_);
     if (type_ == 1) plain_bits(array.span());
     if (type_ == 2 || type_ == 3) plain_samples(array.span());
     if (type_ == 4) raw_bits(array.span());
     if (type_ >= 5) raw_samples(array.span());
     skip_space();
     if (peek() >= 0)
-      fail(path_, "length", fmt::format("{} more bytes after the image", left()),
-           "files of several images are not read: split it");
+      file_.fail("length", fmt::format("{} more bytes after the image", left()),
+                 "files of several images are not read: split it");
     stream_.require_good();
     return array;
   }
@@ -53,8 +53,8 @@ class PnmReader {
   /// Says where in the file something is wrong, unless it cannot be read there.
   [[noreturn]] void fail_at(std::string_view field, std::string_view what) {
     stream_.require_good();
-    if (peek() < 0) fail(path_, field, "the file ends before it");
-    fail(path_, field, fmt::format("{} at byte {}", what, stream_.position()));
+    if (peek() < 0) file_.fail(field, "the file ends before it");
+    file_.fail(field, fmt::format("{} at byte {}", what, stream_.position()));
   }
 
   void skip_space() {
@@ -73,17 +73,17 @@ class PnmReader {
     i64 value = 0;
     for (; peek() >= '0' && peek() <= '9'; step()) {
       value = value * 10 + (peek() - '0');
-      if (value > most) fail(path_, field, fmt::format("more than {}", most));
+      if (value > most) file_.fail(field, fmt::format("more than {}", most));
     }
     return value;
   }
 
   void need(size_t bytes) const {
     if (bytes > left())
-      fail(path_, "size",
-           fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout_.width,
-                       layout_.height, bytes, left()),
-           "the file is cut short or its header is wrong: write it again");
+      file_.fail("size",
+                 fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header",
+                             layout_.width, layout_.height, bytes, left()),
+                 "the file is cut short or its header is wrong: write it again");
   }
 
   void header() {
@@ -91,13 +91,13 @@ class PnmReader {
     char magic[2];  // the caller has seen that they are there
     stream_.read(std::as_writable_bytes(std::span(magic)));
     type_ = magic[1] - '0';
-    if (type_ == 7) fail(path_, "format", "P7 (PAM) is not supported", "convert it to PNG");
+    if (type_ == 7) file_.fail("format", "P7 (PAM) is not supported", "convert it to PNG");
     layout_.width = number("width", kMaxSide);
     layout_.height = number("height", kMaxSide);
-    if (layout_.width == 0 || layout_.height == 0) fail(path_, "size", "an image without pixels");
+    if (layout_.width == 0 || layout_.height == 0) file_.fail("size", "an image without pixels");
     layout_.channels = type_ == 3 || type_ == 6 ? 3 : 1;
     if (type_ != 1 && type_ != 4) maxval_ = number("maxval", 65535);
-    if (maxval_ == 0) fail(path_, "maxval", "0");
+    if (maxval_ == 0) file_.fail("maxval", "0");
     layout_.dtype = maxval_ > 255 ? Dtype::u16 : Dtype::u8;
     if (!is_space(peek())) fail_at("header", "no white space after it,");
     step();
@@ -147,7 +147,7 @@ class PnmReader {
   }
 
   void store(std::span<std::byte> out, size_t sample, i64 value) const {
-    if (value > maxval_) fail(path_, "sample", fmt::format("{} is above maxval {}", value, maxval_));
+    if (value > maxval_) file_.fail("sample", fmt::format("{} is above maxval {}", value, maxval_));
     if (layout_.dtype == Dtype::u8) {
       out[sample] = std::byte((value * 255 + maxval_ / 2) / maxval_);
     } else {
@@ -157,7 +157,6 @@ class PnmReader {
   }
 
   const InputFile& file_;
-  const std::string& path_;
   InputStream stream_;
   int type_ = 0;  // 1 to 6
   i64 maxval_ = 1;

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -70,7 +69,7 @@ class Calibration {
   /// A kernel ready to be launched again and again.
   struct Kernel {
     std::string name;
-    std::shared_ptr<device::Program> program;
+    device::SharedProgram program;
     device::Geometry geometry;
     CalibrateParams params;
   };
@@ -86,7 +85,7 @@ class Calibration {
     return {name, jit::obtain(*device_.impl(), what, {u64(groups), buffers, sizeof params}), geometry, params};
   }
 
-  std::shared_ptr<device::Event> launch(const Kernel& kernel, const Buffers& buffers) {
+  device::SharedEvent launch(const Kernel& kernel, const Buffers& buffers) {
     const i64 no_offset = 0;
     std::vector<device::Arg> args;
     for (const Buffer& buffer : buffers) {
@@ -133,7 +132,6 @@ class Calibration {
   void measure_launch() {
     const Buffers one{device_.allocate(4096)};
     const Kernel nothing = kernel("nothing", {}, 1, {}, 1);
-    empty_seconds_ = seconds(nothing, one);
     std::swap(queue_, untimed_);
     found(&DeviceModel::launch, median([&] {
       const double start = now();
@@ -143,27 +141,31 @@ class Calibration {
     std::swap(queue_, untimed_);
   }
 
-  /// Bytes per second, read plus written, of `bytes` copied in packets of `packet`.
-  double copy_rate(const Buffers& arrays, size_t bytes, const char* type, i64 packet) {
+  Buffer filled(size_t bytes, std::byte value) {
+    Buffer array = device_.allocate(bytes);
+    queue_.impl()->fill(*array.impl(), 0, bytes, value, {})->wait();
+    return array;
+  }
+
+  /// Bytes per second, read plus written, of `bytes` copied in the widest packets.
+  double copy_rate(const Buffers& arrays, size_t bytes) {
+    const i64 packet = cpu_ ? 64 : 16;
     CalibrateParams params{};
     params.count = i64(bytes) / packet;
     params.per_group = cpu_ ? cpu_group_bytes / packet : gpu_items * gpu_in_flight;
     jit::Defines defines;
-    defines.set("PACKET", type);
+    defines.set("PACKET", cpu_ ? "u32x16" : "u32x4");
     return 2 * double(bytes) /
            seconds(kernel("copy", defines, ceil_div(params.count, params.per_group), params, 2), arrays);
   }
 
   void measure_copies() {
     const size_t bytes = array_bytes();
-    const Buffers arrays{device_.allocate(bytes), device_.allocate(bytes)};
-    for (const Buffer& array : arrays) queue_.impl()->fill(*array.impl(), 0, bytes, std::byte{1}, {})->wait();
-    const char* const widest = cpu_ ? "u32x16" : "u32x4";
-    const double whole = copy_rate(arrays, bytes, widest, cpu_ ? 64 : 16);
+    const Buffers arrays{filled(bytes, std::byte{1}), filled(bytes, std::byte{1})};
+    const double whole = copy_rate(arrays, bytes);
     found(&DeviceModel::copy_rate, whole);
     const auto cached = std::min(size_t(known_.cache) / 4, bytes) / 4096 * 4096;
-    if (cached > 0)
-      found(&DeviceModel::cached_rate, std::max(whole, copy_rate(arrays, cached, widest, cpu_ ? 64 : 16)));
+    if (cached > 0) found(&DeviceModel::cached_rate, std::max(whole, copy_rate(arrays, cached)));
   }
 
   /// A walk through all places of an array, in an order that nothing can foresee (Sattolo's shuffle: one cycle).
@@ -174,8 +176,7 @@ class Calibration {
     std::mt19937_64 random(1);
     for (size_t i = places.size() - 1; i > 0; --i) std::swap(places[i], places[random() % i]);
     for (size_t i = 0; i < places.size(); ++i) next[i * chase_step] = u32(places[i] * chase_step);
-    const Buffers arrays{device_.allocate(bytes), device_.allocate(4096)};
-    queue_.impl()->fill(*arrays[1].impl(), 0, 4096, std::byte{0}, {})->wait();
+    const Buffers arrays{device_.allocate(bytes), filled(4096, std::byte{0})};
     queue_.write(arrays[0], 0, std::as_bytes(std::span(next).first(bytes / sizeof(u32)))).wait();
     CalibrateParams params{};
     params.count = 10'000;
@@ -192,8 +193,7 @@ class Calibration {
       CalibrateParams params{};
       params.count = cpu_ ? 100'000 : 4'000;
       const auto numbers = size_t(groups * items * lanes);
-      const Buffers array{device_.allocate(numbers * 8)};
-      queue_.impl()->fill(*array[0].impl(), 0, array[0].bytes(), std::byte{0}, {})->wait();
+      const Buffers array{filled(numbers * 8, std::byte{0})};
       const double operations = 2.0 * chains * double(params.count) * double(numbers);
       return operations / seconds(kernel("multiply", defines, groups, params, 1), array) / known_.units();
     };
@@ -221,7 +221,6 @@ class Calibration {
   CalibrateOptions options_;
   Queue queue_, untimed_;
   bool cpu_;
-  double empty_seconds_ = 0;  // of a kernel that does nothing, by the device's clock
   DeviceModel measured_, known_;
 };
 
@@ -253,7 +252,7 @@ std::filesystem::path remember(const DeviceModel& measured) {
       openat(opened.descriptor.get(), "devices.jsonl", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   const bool written = file && write(file.get(), line.data(), line.size()) == ssize_t(line.size()) && file.close();
   if (!written)
-    throw Error(Errc::file, path.string() + " cannot be written: " + std::strerror(errno),
+    throw Error(Errc::file, path.string() + " cannot be written: " + core::system_message(),
                 "free some space, or set XDG_DATA_HOME to another folder");
   return path;
 }

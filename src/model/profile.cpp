@@ -119,7 +119,7 @@ class ProfileReader {
 
 class ProfiledDevice : public device::ForwardingDevice {
  public:
-  ProfiledDevice(std::shared_ptr<device::Device> real, const Profile& profile)
+  ProfiledDevice(device::SharedDevice real, const Profile& profile)
       : ForwardingDevice(std::move(real)), compiled_for_(real_->compiled_for()) {
     const DeviceInfo host = info_;
     info_ = profile.model;
@@ -189,7 +189,7 @@ const Profile& profile_named(std::string_view name) {
   throw Error(Errc::usage, concat("there is no profile \"", name, "\""), "use one of " + known);
 }
 
-std::shared_ptr<device::Device> profiled(std::shared_ptr<device::Device> real, const Profile& profile) {
+device::SharedDevice profiled(device::SharedDevice real, const Profile& profile) {
   return std::make_shared<ProfiledDevice>(std::move(real), profile);
 }
 

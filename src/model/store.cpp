@@ -137,7 +137,7 @@ std::vector<Stamp> stamps_of(const fs::path& folder) {
   return stamps;
 }
 
-std::shared_ptr<const Store> read_user_store(const std::vector<Stamp>& stamps) {
+SharedStore read_user_store(const std::vector<Stamp>& stamps) {
   auto store = std::make_shared<Store>();
   for (const Stamp& stamp : stamps) {
     std::ifstream in(stamp.path, std::ios::binary);
@@ -150,7 +150,7 @@ std::shared_ptr<const Store> read_user_store(const std::vector<Stamp>& stamps) {
   return store;
 }
 
-std::shared_ptr<const Store> read_shipped_store() {
+SharedStore read_shipped_store() {
   auto store = std::make_shared<Store>();
   for (const std::string_view file : jit::embedded_files()) {
     if (file.starts_with("tuning/") && file.ends_with(".jsonl")) store->add(file, jit::embedded(file));
@@ -161,8 +161,8 @@ std::shared_ptr<const Store> read_shipped_store() {
 struct Kept {
   std::mutex mutex;
   std::vector<Stamp> stamps;
-  std::shared_ptr<const Store> user;
-  std::shared_ptr<const Store> shipped;
+  SharedStore user;
+  SharedStore shipped;
 };
 
 Kept& kept() {
@@ -201,7 +201,7 @@ Store::Found Store::find_figures(std::string_view device, std::string_view wante
   return {last(device, &Line::device), last(wanted_family, &Line::family)};
 }
 
-std::shared_ptr<const Store> user_store() {
+SharedStore user_store() {
   const auto folder = jit::user_folder("XDG_DATA_HOME", ".local/share");
   std::vector<Stamp> stamps = folder ? stamps_of(*folder) : std::vector<Stamp>{};
   {
@@ -209,19 +209,19 @@ std::shared_ptr<const Store> user_store() {
     if (kept().user && kept().stamps == stamps) return kept().user;
   }
   // Read without the lock, since what is wrong with a line goes to the user's log callback.
-  std::shared_ptr<const Store> read = read_user_store(stamps);
+  SharedStore read = read_user_store(stamps);
   const std::lock_guard lock(kept().mutex);
   kept().stamps = std::move(stamps);
   kept().user = read;
   return read;
 }
 
-std::shared_ptr<const Store> shipped_store() {
+SharedStore shipped_store() {
   {
     const std::lock_guard lock(kept().mutex);
     if (kept().shipped) return kept().shipped;
   }
-  std::shared_ptr<const Store> read = read_shipped_store();
+  SharedStore read = read_shipped_store();
   const std::lock_guard lock(kept().mutex);
   kept().shipped = read;
   return read;

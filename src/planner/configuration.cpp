@@ -15,16 +15,13 @@
 namespace axisloom::ops {
 namespace {
 
-const Tunable* find(std::span<const Tunable> tunables, std::string_view name) {
-  const auto at = std::ranges::find(tunables, name, &Tunable::name);
-  return at == tunables.end() ? nullptr : &*at;
-}
+using model::Measurement;
 
 /// Why a configuration cannot be used; empty when it can.
 std::string fault_of(const Configuration& values, std::span<const Tunable> tunables) {
   for (const auto& [name, value] : values) {
-    const Tunable* tunable = find(tunables, name);
-    if (tunable == nullptr) return "there is no tunable \"" + name + "\"";
+    const auto tunable = std::ranges::find(tunables, name, &Tunable::name);
+    if (tunable == tunables.end()) return "there is no tunable \"" + name + "\"";
     if (!tunable->allows(value)) return concat(name, "=", value, " is not allowed");
   }
   return {};
@@ -50,16 +47,16 @@ struct Match {
   const char* source;
   std::string model::Line::*device;
   const std::string& this_device;
-  std::string model::Measurement::*problem;
+  std::string Measurement::*problem;
   const std::string& this_problem;
 
-  bool matches(const model::Measurement& line) const {
+  bool matches(const Measurement& line) const {
     return line.*device == this_device && line.*problem == this_problem && !this_device.empty() &&
            !this_problem.empty();
   }
 };
 
-bool is_usable(const model::Measurement& line, std::span<const Tunable> tunables) {
+bool is_usable(const Measurement& line, std::span<const Tunable> tunables) {
   const std::string fault = fault_of(line.values, tunables);
   if (!fault.empty() && !line.reported->test_and_set()) {
     device::log(line.place + " is skipped: " + fault + " for " + line.candidate);
@@ -69,13 +66,13 @@ bool is_usable(const model::Measurement& line, std::span<const Tunable> tunables
 
 /// The fastest line of each problem, ties to the later one; of several problems, whose times cannot be compared, the
 /// one whose line comes last.
-const model::Measurement* best_of(const std::vector<const model::Measurement*>& lines) {
-  std::map<std::string_view, const model::Measurement*> fastest;
-  for (const model::Measurement* line : lines) {
-    const model::Measurement*& best = fastest[line->problem];
+const Measurement* best_of(const std::vector<const Measurement*>& lines) {
+  std::map<std::string_view, const Measurement*> fastest;
+  for (const Measurement* line : lines) {
+    const Measurement*& best = fastest[line->problem];
     if (best == nullptr || line->seconds <= best->seconds) best = line;
   }
-  const model::Measurement* last = nullptr;
+  const Measurement* last = nullptr;
   for (const auto& [problem, line] : fastest) {
     if (last == nullptr || line > last) last = line;
   }
@@ -85,7 +82,6 @@ const model::Measurement* best_of(const std::vector<const model::Measurement*>& 
 std::optional<Found> find_in(const model::Store& store, const Key& key, std::span<const Tunable> tunables,
                              const DeviceInfo& device) {
   if (store.measurements.empty()) return std::nullopt;
-  using model::Measurement;
   const std::string family = model::family(device);
   const Match closest_first[] = {
       {"exact", &Measurement::device, device.name, &Measurement::problem, key.problem},

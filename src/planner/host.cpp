@@ -24,11 +24,13 @@ i64 alignment_of(const void* address, i64 limit) {
   return bits == 0 ? limit : std::min<i64>(limit, i64{1} << std::countr_zero(bits));
 }
 
-/// Bytes of host memory that a device can reach for the length of one run.
+using HostMemory = std::span<std::byte>;  // of an array
+
+/// Bytes of host memory that a device can reach for the length of one run. An output's present contents matter, too: it
+/// may have gaps.
 class Staged {
  public:
-  /// `keep`: the present contents matter, as those of an output with gaps do.
-  Staged(const Device& device, const Queue& queue, std::span<std::byte> host, bool keep) : queue_(queue), host_(host) {
+  Staged(const Device& device, const Queue& queue, HostMemory host) : queue_(queue), host_(host) {
     const size_t bytes = std::max<size_t>(1, host.size());
     if (device.info().unified_memory && !host.empty()) {
       buffer_ = device.wrap(host.data(), bytes);
@@ -36,7 +38,7 @@ class Staged {
       return;
     }
     buffer_ = device.allocate(bytes);
-    if (keep && !host.empty()) queue_.write(buffer_, 0, host);
+    if (!host.empty()) queue_.write(buffer_, 0, host);
   }
   const Buffer& buffer() const { return buffer_; }
   void fetch() const {
@@ -45,17 +47,17 @@ class Staged {
 
  private:
   Queue queue_;
-  std::span<std::byte> host_;
+  HostMemory host_;
   Buffer buffer_;
   bool in_place_ = false;
 };
 
 /// Synchronous, whatever happens: the memory is not in use any more when this returns, or throws.
-void run_slice(const Plan& plan, const Device& device, std::span<const std::span<std::byte>> memory) {
+void run_slice(const Plan& plan, const Device& device, std::span<const HostMemory> memory) {
   const Queue queue = device.queue();
   std::vector<Staged> staged;
   try {
-    for (const std::span<std::byte>& part : memory) staged.emplace_back(device, queue, part, true);
+    for (const HostMemory part : memory) staged.emplace_back(device, queue, part);
     std::vector<Buffer> buffers;
     for (const Staged& stage : staged) buffers.push_back(stage.buffer());
     plan.run(queue, buffers);
@@ -81,15 +83,14 @@ bool fits(const DeviceInfo& device, const ops::Slice& slice) {
   return fits(device, sizes);
 }
 
-bool fits(const DeviceInfo& device, std::span<const std::span<std::byte>> memory, size_t workspace) {
+bool fits(const DeviceInfo& device, std::span<const HostMemory> memory, size_t workspace) {
   std::vector<size_t> sizes{workspace};
-  for (const std::span<std::byte>& part : memory) sizes.push_back(part.size());
+  for (const HostMemory part : memory) sizes.push_back(part.size());
   return fits(device, sizes);
 }
 
 /// The largest slices that the device can hold, with what they work with: half as large as long as these do not fit.
-ops::Slices slices_for(const Operation& op, std::span<const View> views, const Device& device,
-                       const PlanOptions& options) try {
+ops::Slices slices_for(const Operation& op, Views views, const Device& device, const PlanOptions& options) try {
   ops::check_output(views.back(), result_view(op, views.first(views.size() - 1)));
   for (auto limit = i64(device.info().max_allocation);; limit /= 2) {
     ops::Slices slices = ops::entry(op.name).slices(op, views, device, options, limit);
@@ -110,12 +111,12 @@ std::shared_ptr<std::byte> allocate_scratch(i64 bytes) {
   return memory;
 }
 
-PlanReport run_in_slices(const Operation& op, std::span<const View> views, std::span<const std::span<std::byte>> memory,
-                         const Device& device, const PlanOptions& options) {
+PlanReport run_in_slices(const Operation& op, Views views, std::span<const HostMemory> memory, const Device& device,
+                         const PlanOptions& options) {
   const ops::Slices slices = slices_for(op, views, device, options);
   const std::shared_ptr<std::byte> scratch = allocate_scratch(slices.scratch_bytes);
   for (const ops::Slice& slice : slices.list) {
-    std::vector<std::span<std::byte>> parts;
+    std::vector<HostMemory> parts;
     for (const ops::Slice::Range& range : slice.ranges) {
       std::byte* const start = range.array == ops::scratch_array ? scratch.get() : memory[range.array].data();
       parts.emplace_back(start + range.begin, size_t(range.bytes));
@@ -134,8 +135,8 @@ PlanReport run_in_slices(const Operation& op, std::span<const View> views, std::
 }
 
 /// The views with the alignment that their memory really has, and the output's view added when it is missing.
-std::vector<View> complete_views(const Operation& op, std::span<const View> views,
-                                 std::span<const std::span<std::byte>> memory, const DeviceInfo& device) {
+std::vector<View> complete_views(const Operation& op, Views views, std::span<const HostMemory> memory,
+                                 const DeviceInfo& device) {
   std::vector<View> all(views.begin(), views.end());
   if (all.size() + 1 == memory.size()) all.push_back(result_view(op, views));
   if (all.size() != memory.size())
@@ -157,9 +158,9 @@ std::vector<View> complete_views(const Operation& op, std::span<const View> view
 
 }  // namespace
 
-PlanReport run_on_host(const Operation& op, std::span<const View> views, std::span<const std::span<const std::byte>> in,
+PlanReport run_on_host(const Operation& op, Views views, std::span<const std::span<const std::byte>> in,
                        std::span<std::byte> out, const Device& device, const PlanOptions& options) {
-  std::vector<std::span<std::byte>> memory;
+  std::vector<HostMemory> memory;
   for (std::span<const std::byte> part : in)  // inputs are only read: the kernels declare them so
     memory.emplace_back(const_cast<std::byte*>(part.data()), part.size());
   memory.push_back(out);

@@ -16,14 +16,14 @@ namespace ops {
 namespace {
 
 /// "f32[3,4], f32[4,5] -> f32[3,5]"; the output may not be known yet.
-std::string shapes_text(std::span<const View> views, size_t inputs) {
+std::string shapes_text(Views views, size_t inputs) {
   std::string text;
   for (size_t i = 0; i < views.size(); ++i) text += (i == 0 ? "" : i == inputs ? " -> " : ", ") + to_string(views[i]);
   return text;
 }
 
 /// How many of the views are inputs, as far as the operation lets itself be asked.
-size_t inputs_among(const Operation& op, std::span<const View> views) try {
+size_t inputs_among(const Operation& op, Views views) try {
   return std::min(views.size(), size_t(entry(op.name).inputs(op)));
 } catch (const std::exception&) {
   return views.size();
@@ -65,7 +65,7 @@ const OpEntry& checked_entry(const Operation& op) {
 
 // Adds what is known about the operation to an error on its way out.
 template <class Body>
-auto in_context(const Operation& op, std::span<const View> views, const Device* device, Body&& body) {
+auto in_context(const Operation& op, Views views, const Device* device, Body&& body) {
   try {
     return body();
   } catch (const Error& error) {
@@ -121,14 +121,14 @@ void compile(PlanImpl& plan) {
 const PlanReport& Plan::report() const {
   return ops::impl_of(*this).report;
 }
-std::span<const View> Plan::views() const {
+Views Plan::views() const {
   return ops::impl_of(*this).views;
 }
 const Device& Plan::device() const {
   return ops::impl_of(*this).device;
 }
 
-Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+Plan plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   return ops::in_context(op, views, &device, [&] {
     device.info();  // an empty one is refused here
     const ops::OpEntry& entry = ops::checked_entry(op);
@@ -160,7 +160,7 @@ std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& d
   return plans;
 }
 
-View result_view(const Operation& op, std::span<const View> inputs) {
+View result_view(const Operation& op, Views inputs) {
   return ops::in_context(op, inputs, nullptr, [&] {
     const ops::OpEntry& entry = ops::checked_entry(op);
     if (const int takes = entry.inputs(op); inputs.size() != size_t(takes))

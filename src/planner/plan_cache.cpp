@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t most_plans = 512;  // a plan is some kilobytes
 
-std::string key_of(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+std::string key_of(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   std::string key = concat(reinterpret_cast<std::uintptr_t>(device.impl().get()), "|", to_string(op));
   for (const View& view : views)
     key += concat("|", name(view.dtype), to_string(view.shape), to_string(view.strides), "+", view.offset, "@",
@@ -61,7 +61,7 @@ class PlanCache {
 
 }  // namespace
 
-Plan cached_plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+Plan cached_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   // Never destroyed: plans hold devices, whose runtimes may already be gone when static objects are.
   static PlanCache& cache = *new PlanCache;
   const std::string key = key_of(op, views, device, options);

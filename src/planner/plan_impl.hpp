@@ -13,6 +13,8 @@
 
 namespace axisloom {
 
+using Views = std::span<const View>;
+
 // Buffers of a launch that are none of the plan's views.
 inline constexpr int workspace_view = -1;  // the run's workspace, its contents undefined at the start
 inline constexpr int tickets_view = -2;    // u32 slots for the ticket words: 0 before a run, and again after it
@@ -47,13 +49,15 @@ struct PlanImpl {
   std::vector<View> views;
   PlanReport report;
   std::vector<Launch> launches;
-  std::vector<std::shared_ptr<device::Program>> programs;  // one per launch
-  int tickets = 0;                                         // slots of tickets_view that the launches use
-  bool in_place = false;                                   // output and input are the very same bytes
-  bool checked = false;  // every access is checked; run then waits and throws on a violation
+  std::vector<device::SharedProgram> programs;  // one per launch
+  int tickets = 0;                              // slots of tickets_view that the launches use
+  bool in_place = false;                        // output and input are the very same bytes
+  bool checked = false;                         // every access is checked; run then waits and throws on a violation
 };
 
 namespace ops {
+
+using Events = std::vector<device::SharedEvent>;
 
 /// What a plan holds; Error(usage) for an empty one.
 const PlanImpl& impl_of(const Plan& plan);

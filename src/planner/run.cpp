@@ -14,6 +14,9 @@
 namespace axisloom {
 namespace {
 
+using Buffers = std::span<const Buffer>;
+using core::Overlap;
+
 [[noreturn]] void refuse(const PlanImpl& plan, std::string message, std::string remedy = {}, Errc code = Errc::usage) {
   throw Error(code, {.message = std::move(message),
                      .op = plan.report.op,
@@ -51,12 +54,12 @@ bool meet(const Buffer& a, const Buffer& b) {
          second.begin < first.begin + a.bytes();
 }
 
-core::Overlap shared(const View& a, const Buffer& a_buffer, const View& b, const Buffer& b_buffer) {
-  if (!meet(a_buffer, b_buffer)) return core::Overlap::no;
+Overlap shared(const View& a, const Buffer& a_buffer, const View& b, const Buffer& b_buffer) {
+  if (!meet(a_buffer, b_buffer)) return Overlap::no;
   return core::shares_memory(a, a_buffer.impl()->location().begin, b, b_buffer.impl()->location().begin);
 }
 
-void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
+void check_overlap(const PlanImpl& plan, Buffers buffers) {
   const View& out = plan.views.back();
   for (size_t i = 0; i + 1 < buffers.size(); ++i) {
     if (!buffers[i] || !buffers.back()) continue;
@@ -66,17 +69,16 @@ void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
                "give the same buffer twice, or plan without in_place");
       continue;
     }
-    const core::Overlap overlap = shared(plan.views[i], buffers[i], out, buffers.back());
-    if (overlap == core::Overlap::no) continue;
+    const Overlap overlap = shared(plan.views[i], buffers[i], out, buffers.back());
+    if (overlap == Overlap::no) continue;
     refuse(plan,
-           overlap == core::Overlap::yes
-               ? "output and input share memory"
-               : "whether output and input share memory could not be decided within the work limit",
+           overlap == Overlap::yes ? "output and input share memory"
+                                   : "whether output and input share memory could not be decided within the work limit",
            "give an output of its own, or plan a square transpose with in_place", Errc::overlap);
   }
 }
 
-void check_workspace(const PlanImpl& plan, std::span<const Buffer> buffers, const Buffer& workspace) {
+void check_workspace(const PlanImpl& plan, Buffers buffers, const Buffer& workspace) {
   const size_t bytes = plan.report.workspace_bytes;
   if (bytes == 0 || !workspace) return;
   constexpr const char* remedy = "give a buffer of PlanReport::workspace_bytes as Device::allocate makes them, or none";
@@ -90,13 +92,13 @@ void check_workspace(const PlanImpl& plan, std::span<const Buffer> buffers, cons
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (!buffers[i] || !meet(buffers[i], workspace)) continue;
     const View used = View::contiguous(Dtype::u8, {i64(bytes)});
-    if (shared(plan.views[i], buffers[i], used, workspace) != core::Overlap::no)
+    if (shared(plan.views[i], buffers[i], used, workspace) != Overlap::no)
       refuse(plan, "the workspace and " + role(plan, i) + " share memory", remedy, Errc::overlap);
   }
 }
 
 // An array without elements may come without a buffer; its kernel gets the output's, of which it reads nothing.
-device::Buffer& bound(std::span<const Buffer> buffers, int view) {
+device::Buffer& bound(Buffers buffers, int view) {
   const Buffer& given = buffers[view];
   return given ? *given.impl() : *buffers.back().impl();
 }
@@ -104,7 +106,7 @@ device::Buffer& bound(std::span<const Buffer> buffers, int view) {
 // The arguments of one launch, with the storage that their addresses point into.
 class Binding {
  public:
-  Binding(const Launch& launch, std::span<const Buffer> buffers, const ops::Workspace& workspace, const Buffer* log) {
+  Binding(const Launch& launch, Buffers buffers, const ops::Workspace& workspace, const Buffer* log) {
     numbers_.reserve(2 * launch.buffers.size());
     maps_.reserve(launch.buffers.size());
     for (const LaunchBuffer& argument : launch.buffers) {
@@ -141,9 +143,8 @@ class Binding {
 
 // Queues the launches one after the other. When one fails, those before it have finished when the error goes on, since
 // the caller may free the arrays then.
-Event queue_launches(const PlanImpl& plan, device::Queue& queue, std::span<const Buffer> buffers,
-                     const ops::Workspace& memory, const Buffer* log,
-                     std::vector<std::shared_ptr<device::Event>>& waits) {
+Event queue_launches(const PlanImpl& plan, device::Queue& queue, Buffers buffers, const ops::Workspace& memory,
+                     const Buffer* log, ops::Events& waits) {
   Event last;
   try {
     for (size_t i = 0; i < plan.launches.size(); ++i) {
@@ -161,8 +162,7 @@ Event queue_launches(const PlanImpl& plan, device::Queue& queue, std::span<const
 
 }  // namespace
 
-Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace,
-                std::span<const Event> wait) const {
+Event Plan::run(const Queue& queue, Buffers buffers, const Buffer& workspace, std::span<const Event> wait) const {
   const PlanImpl& plan = ops::impl_of(*this);
   if (buffers.size() != plan.views.size())
     refuse(plan, concat("needs ", plan.views.size(), " buffers, got ", buffers.size()));
@@ -172,7 +172,7 @@ Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffe
   check_workspace(plan, buffers, workspace);
   if (!queue.impl()) refuse(plan, "the queue is empty", "make it with Device::queue or borrow_queue");
 
-  std::vector<std::shared_ptr<device::Event>> waits;
+  ops::Events waits;
   for (const Event& event : wait)
     if (event.impl()) waits.push_back(event.impl());
   ops::Workspace memory(plan, queue, workspace, waits);

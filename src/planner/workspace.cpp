@@ -12,15 +12,14 @@ size_t tickets_bytes(const PlanImpl& plan) {
 
 }  // namespace
 
-Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given,
-                     std::vector<std::shared_ptr<device::Event>>& waits) {
+Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given, Events& waits) {
   const size_t bytes = plan.report.workspace_bytes;  // the tickets stand at its end
   if (bytes == 0) return;
   if (given) {
     memory_ = given.impl();
     if (plan.tickets == 0) return;
     tickets_begin_ = i64(bytes - tickets_bytes(plan));
-    std::vector<std::shared_ptr<device::Event>> cleared(1);  // nothing may fail once the fill is queued
+    Events cleared(1);  // nothing may fail once the fill is queued
     cleared[0] = queue.impl()->fill(*memory_, size_t(tickets_begin_), tickets_bytes(plan), std::byte{0}, waits);
     waits.swap(cleared);
     tickets_ = memory_;

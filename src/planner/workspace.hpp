@@ -15,8 +15,7 @@ namespace axisloom::ops {
 class Workspace : core::NotCopied {
  public:
   /// `given` is empty, or fits the plan and is no array of the run. What this queues first goes into `waits`.
-  Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given,
-            std::vector<std::shared_ptr<device::Event>>& waits);
+  Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given, Events& waits);
   ~Workspace();
 
   /// The buffer of workspace_view or tickets_view, and at which byte it begins.
@@ -31,7 +30,7 @@ class Workspace : core::NotCopied {
   device::HeldLines lines_;
   std::unique_lock<std::mutex> lock_;
   device::Scratch* scratch_ = nullptr;
-  std::shared_ptr<device::Buffer> memory_, tickets_;
+  device::SharedBuffer memory_, tickets_;
   i64 tickets_begin_ = 0;
   bool queued_ = false;
 };
