@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
 
 namespace axisloom::core {
 namespace {

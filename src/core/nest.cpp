@@ -46,7 +46,7 @@ void order(Loops& loops, std::initializer_list<Operand> operands) {
 }  // namespace
 
 i64 count(Nest nest) {
-  if (std::ranges::any_of(nest, [](const Loop& loop) { return loop.extent == 0; })) return 0;
+  if (std::ranges::count(nest, 0, &Loop::extent) > 0) return 0;
   i64 product = 1;
   for (const Loop& loop : nest) product = checked_mul(product, loop.extent, count_name);
   return product;

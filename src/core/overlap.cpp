@@ -2,12 +2,12 @@
 #include "core/overlap.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "core/checked.hpp"
-#include "core/integers.hpp"
 
 namespace axisloom::core {
 namespace {
@@ -63,7 +63,7 @@ class Search {
 
   // Terms of equal coefficient act as one.
   void simplify() {
-    std::ranges::sort(terms_, [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+    std::ranges::sort(terms_, std::greater{}, &Term::coefficient);
     std::vector<Term> merged;
     for (const Term& term : terms_) {
       if (!merged.empty() && merged.back().coefficient == term.coefficient)
@@ -152,7 +152,7 @@ Overlap overlaps_itself(const View& view, i64 work) {
     if (view.strides[i] == 0) return Overlap::yes;
     axes.push_back({absolute(view.strides[i]), Wide(view.shape[i]) - 1});
   }
-  std::ranges::sort(axes, [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+  std::ranges::sort(axes, std::greater{}, &Term::coefficient);
   // Two indices of one address differ first along some axis i, by d >= 1, and by anything along those after it:
   // stride_i * (d - 1) + sum of stride_k * (d_k + bound_k) = sum of stride_k * bound_k - stride_i.
   for (size_t i = 0; i < axes.size(); ++i) {

@@ -198,7 +198,7 @@ Side implicit_output(const std::vector<Side>& inputs) {
       axes.insert(axes.end(), group.axes.begin(), group.axes.end());
       if (group.ellipsis && output.groups.empty()) output.groups.push_back(group);
     }
-  std::ranges::sort(axes, [](const Axis& a, const Axis& b) { return a.name < b.name; });
+  std::ranges::sort(axes, {}, &Axis::name);
   for (auto axis = axes.begin(); axis != axes.end();) {
     const auto next = std::find_if(axis, axes.end(), [&](const Axis& other) { return other.name != axis->name; });
     if (next - axis == 1) output.groups.push_back(Group{.axes = {*axis}, .column = axis->column});

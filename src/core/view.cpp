@@ -1,7 +1,6 @@
 // Views: how an array lies in a buffer, which offsets it touches, and which views are refused.
 #include <axisloom/array.hpp>
 
-#include <algorithm>
 #include <bit>
 
 #include "core/checked.hpp"

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <system_error>
 
 #include "io/file.hpp"
 

@@ -17,28 +17,28 @@ namespace {
 constexpr png_uint_32 kMaxSide = 1 << 20;
 constexpr size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
 
-/// Where libpng's callbacks leave their error. Functions that call libpng set `escape` and hold nothing that needs a
-/// destructor, since libpng leaves them by longjmp.
-struct Escape {
+/// What libpng works with, and where its callbacks leave their error. Functions that call libpng set `escape` and hold
+/// nothing that needs a destructor, since libpng leaves them by longjmp.
+struct PngState {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
   std::jmp_buf escape;
   char message[200] = {};
 };
 
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
-  auto* state = static_cast<Escape*>(png_get_error_ptr(png));
+  auto* state = static_cast<PngState*>(png_get_error_ptr(png));
   std::strncpy(state->message, message, sizeof(state->message) - 1);
   std::longjmp(state->escape, 1);
 }
 
 void on_warning(png_structp, png_const_charp) {}
 
-struct PngReader : Escape, private core::NotCopied {
-  png_structp png = nullptr;
-  png_infop info = nullptr;
+struct PngReader : PngState, private core::NotCopied {
   InputStream stream;
 
   explicit PngReader(const InputFile& file) : stream(file) {
-    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning);
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<PngState*>(this), on_error, on_warning);
     if (png) info = png_create_info_struct(png);
     if (info) png_set_read_fn(png, this, supply);
   }
@@ -77,12 +77,9 @@ struct PngReader : Escape, private core::NotCopied {
   }
 };
 
-struct PngWriter : Escape, private core::NotCopied {
-  png_structp png = nullptr;
-  png_infop info = nullptr;
-
+struct PngWriter : PngState, private core::NotCopied {
   explicit PngWriter(OutputFile& file) {
-    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning);
+    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, static_cast<PngState*>(this), on_error, on_warning);
     if (png) info = png_create_info_struct(png);
     if (info) png_set_write_fn(png, &file, accept, [](png_structp) {});
   }

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
@@ -49,10 +48,9 @@ class Calibration {
         options_(options),
         queue_(device.queue(true)),
         untimed_(device.queue()),
-        cpu_(device.info().kind == Kind::cpu) {
-    measured_.DeviceInfo::operator=(device.info());
-    known_ = model_of(device.info());
-  }
+        cpu_(device.info().kind == Kind::cpu),
+        measured_{device.info()},
+        known_(model_of(device.info())) {}
 
   DeviceModel run() {
     measure_launch();
@@ -153,10 +151,9 @@ class Calibration {
     CalibrateParams params{};
     params.count = i64(bytes) / packet;
     params.per_group = cpu_ ? cpu_group_bytes / packet : gpu_items * gpu_in_flight;
-    jit::Defines defines;
-    defines.set("PACKET", cpu_ ? "u32x16" : "u32x4");
-    return 2 * double(bytes) /
-           seconds(kernel("copy", defines, ceil_div(params.count, params.per_group), params, 2), arrays);
+    const Kernel copy = kernel("copy", jit::Defines().set("PACKET", cpu_ ? "u32x16" : "u32x4"),
+                               ceil_div(params.count, params.per_group), params, 2);
+    return 2 * double(bytes) / seconds(copy, arrays);
   }
 
   void measure_copies() {

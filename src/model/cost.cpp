@@ -1,8 +1,6 @@
 // Predicted costs of what kernels have in common.
 #include "model/cost.hpp"
 
-#include "core/integers.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

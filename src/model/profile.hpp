@@ -5,7 +5,6 @@
 #include "device/device.hpp"
 #include "model/device_model.hpp"
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>

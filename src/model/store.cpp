@@ -150,7 +150,7 @@ SharedStore read_user_store(const std::vector<Stamp>& stamps) {
   return store;
 }
 
-SharedStore read_shipped_store() {
+SharedStore read_shipped_store(const std::vector<Stamp>&) {
   auto store = std::make_shared<Store>();
   for (const std::string_view file : jit::embedded_files()) {
     if (file.starts_with("tuning/") && file.ends_with(".jsonl")) store->add(file, jit::embedded(file));
@@ -158,16 +158,32 @@ SharedStore read_shipped_store() {
   return store;
 }
 
+/// A store that was read, and the state of its files then.
 struct Kept {
   std::mutex mutex;
   std::vector<Stamp> stamps;
-  SharedStore user;
-  SharedStore shipped;
+  SharedStore store;
+};
+struct AllKept {
+  Kept user, shipped;
 };
 
-Kept& kept() {
-  static Kept& instance = *new Kept;
+AllKept& kept() {
+  static AllKept& instance = *new AllKept;
   return instance;
+}
+
+/// The store, read again when its files are not what they were.
+SharedStore current(Kept& kept, const std::vector<Stamp>& stamps, SharedStore (*read)(const std::vector<Stamp>&)) {
+  {
+    const std::lock_guard lock(kept.mutex);
+    if (kept.store && kept.stamps == stamps) return kept.store;
+  }
+  // Read without the lock, since what is wrong with a line goes to the user's log callback.
+  SharedStore fresh = read(stamps);
+  const std::lock_guard lock(kept.mutex);
+  kept.stamps = stamps;
+  return kept.store = std::move(fresh);
 }
 
 }  // namespace
@@ -203,35 +219,18 @@ Store::Found Store::find_figures(std::string_view device, std::string_view wante
 
 SharedStore user_store() {
   const auto folder = jit::user_folder("XDG_DATA_HOME", ".local/share");
-  std::vector<Stamp> stamps = folder ? stamps_of(*folder) : std::vector<Stamp>{};
-  {
-    const std::lock_guard lock(kept().mutex);
-    if (kept().user && kept().stamps == stamps) return kept().user;
-  }
-  // Read without the lock, since what is wrong with a line goes to the user's log callback.
-  SharedStore read = read_user_store(stamps);
-  const std::lock_guard lock(kept().mutex);
-  kept().stamps = std::move(stamps);
-  kept().user = read;
-  return read;
+  return current(kept().user, folder ? stamps_of(*folder) : std::vector<Stamp>{}, read_user_store);
 }
 
 SharedStore shipped_store() {
-  {
-    const std::lock_guard lock(kept().mutex);
-    if (kept().shipped) return kept().shipped;
-  }
-  SharedStore read = read_shipped_store();
-  const std::lock_guard lock(kept().mutex);
-  kept().shipped = read;
-  return read;
+  return current(kept().shipped, {}, read_shipped_store);
 }
 
 void reset_stores() {
-  const std::lock_guard lock(kept().mutex);
-  kept().stamps.clear();
-  kept().user = nullptr;
-  kept().shipped = nullptr;
+  for (Kept* const one : {&kept().user, &kept().shipped}) {
+    const std::lock_guard lock(one->mutex);
+    one->store = nullptr;
+  }
 }
 
 }  // namespace axisloom::model

@@ -2,15 +2,12 @@
 #include "planner/configuration.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 
-#include "core/integers.hpp"
 #include "core/text.hpp"
 #include "device/device.hpp"
 #include "model/device_model.hpp"
-#include "model/store.hpp"
 
 namespace axisloom::ops {
 namespace {
@@ -116,14 +113,9 @@ Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo
     throw Error(Errc::usage, "the configuration asked for does not fit " + key.candidate + ": " + fault,
                 allowed(tunables));
   }
-  Found found;
-  if (auto user = find_in(*stores.user, key, tunables, device))
-    found = std::move(*user);
-  else if (auto shipped = find_in(*stores.shipped, key, tunables, device))
-    found = std::move(*shipped);
-  else
-    found.source = "default";
-
+  std::optional<Found> stored = find_in(*stores.user, key, tunables, device);
+  if (!stored) stored = find_in(*stores.shipped, key, tunables, device);
+  Found found = std::move(stored).value_or(Found{{}, "default"});
   for (const Tunable& tunable : tunables)
     found.values.try_emplace(std::string(tunable.name), default_of(tunable, device));
   for (const auto& [name, value] : forced) found.values[name] = value;

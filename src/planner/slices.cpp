@@ -1,7 +1,6 @@
 // Halves loops until what is left of every array lies within one buffer.
 #include "planner/slices.hpp"
 
-#include "core/integers.hpp"
 #include "core/text.hpp"
 
 #include <axisloom/error.hpp>
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace axisloom::ops {

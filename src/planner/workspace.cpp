@@ -1,8 +1,6 @@
 // Workspaces: the caller's own, or the queue's, which grows and stays.
 #include "planner/workspace.hpp"
 
-#include "core/integers.hpp"
-
 namespace axisloom::ops {
 namespace {
 

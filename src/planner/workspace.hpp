@@ -6,7 +6,6 @@
 #include "planner/plan_impl.hpp"
 
 #include <mutex>
-#include <optional>
 
 namespace axisloom::ops {
 
