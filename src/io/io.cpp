@@ -39,11 +39,11 @@ bool begins_pnm(std::string_view head) {
 
 std::span<const Codec> codecs() {
   static const Codec table[] = {
-      {{"npy", {".npy"}, true}, read_npy, write_npy, check_npy, begins_npy},
-      {{"raw", {".raw", ".bin"}, true}, read_raw, write_raw, nullptr, nullptr},
-      {{"png", {".png"}, true}, read_png, write_png, check_png, begins_png},
-      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
-      {{"jpeg", {".jpg", ".jpeg"}, false}, read_jpeg, nullptr, nullptr, begins_jpeg},
+      {{"npy", {".npy"}, true, true}, read_npy, write_npy, check_npy, begins_npy},
+      {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_raw, nullptr, nullptr},
+      {{"png", {".png"}, true, true}, read_png, write_png, check_png, begins_png},
+      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
+      {{"jpeg", {".jpg", ".jpeg"}, true, false}, read_jpeg, nullptr, nullptr, begins_jpeg},
   };
   return table;
 }

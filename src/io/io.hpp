@@ -56,11 +56,11 @@ void check_writable(const std::string& path, const View& view, std::string_view 
 /// What the machine, or the container that the program is in, has of memory, in bytes.
 size_t memory_of_machine();
 
-/// Formats that can be read, and those that can be written, with their extensions, for help texts.
+/// Formats that can be read and written, with their extensions, for help texts.
 struct Format {
   std::string_view name;
   std::vector<std::string_view> extensions;
-  bool writes;
+  bool reads, writes;
 };
 std::span<const Format> formats();
 
