@@ -122,7 +122,7 @@ void SharedMemory::reserve(size_t bytes) {
 Worker::Worker() {
   std::array<int, 2> sockets{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail_system("socketpair");
-  socket_.reset(sockets[0]);
+  socket_ = io::Descriptor(sockets[0]);
   const io::Descriptor its_socket(sockets[1]);
   const timeval patience{patience_seconds, 0};
   setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

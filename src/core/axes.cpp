@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
 
 namespace axisloom::core {
 namespace {
@@ -17,7 +16,7 @@ int parse_axis(std::string_view text, std::string_view all) {
   int axis = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), axis);
   if (error != std::errc{} || end != text.data() + text.size())
-    throw Error(Errc::usage, "'" + std::string(all) + "' is not a list of axes", "write axes such as 2,0,1");
+    throw Error(Errc::usage, concat("'", all, "' is not a list of axes"), "write axes such as 2,0,1");
   return axis;
 }
 
@@ -30,12 +29,10 @@ std::vector<int> parse_axes(std::string_view text, const View& view) {
     const int given = parse_axis(part, text);
     const int axis = given < 0 ? given + view.rank() : given;
     if (axis < 0 || axis >= view.rank())
-      throw Error(Errc::usage, "axis " + std::to_string(given) + " is out of range for " + to_string(view),
-                  view.rank() == 0
-                      ? "it has no axes"
-                      : "axes go from " + std::to_string(-view.rank()) + " to " + std::to_string(view.rank() - 1));
-    if (std::find(axes.begin(), axes.end(), axis) != axes.end())
-      throw Error(Errc::usage, "axis " + std::to_string(given) + " is named twice in '" + std::string(text) + "'");
+      throw Error(Errc::usage, concat("axis ", given, " is out of range for ", to_string(view)),
+                  view.rank() == 0 ? "it has no axes" : concat("axes go from ", -view.rank(), " to ", view.rank() - 1));
+    if (std::ranges::find(axes, axis) != axes.end())
+      throw Error(Errc::usage, concat("axis ", given, " is named twice in '", text, "'"));
     axes.push_back(axis);
   }
   return axes;

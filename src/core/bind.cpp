@@ -7,13 +7,12 @@
 #include "core/checked.hpp"
 #include "core/integers.hpp"
 #include "core/pattern.hpp"
+#include "core/text.hpp"
 
 namespace axisloom::core {
 namespace {
 
 constexpr i64 unknown = -1;
-
-using Composition = std::vector<int>;  // indices into BoundPattern::axes, slowest first
 
 std::set<std::string_view> names_in(std::span<const Side> sides) {
   std::set<std::string_view> names;
@@ -37,37 +36,32 @@ class Binder {
     check_operands();
     check_sides();
     std::vector<int> ellipses;
-    for (std::size_t i = 0; i < shapes_.size(); ++i) ellipses.push_back(count_ellipsis_axes(i));
+    for (size_t i = 0; i < shapes_.size(); ++i) ellipses.push_back(count_ellipsis_axes(i));
     check_ellipsis_kept();
-    for (std::size_t i = 0; i < shapes_.size(); ++i) {
-      const int ellipsis_axes = ellipses[i];
-      bound_.inputs.push_back(expand(pattern_.inputs[i], ellipsis_axes));
-      input_columns_.push_back(columns(pattern_.inputs[i], ellipsis_axes));
-    }
-    const std::size_t known_from_left = bound_.axes.size();
+    for (size_t i = 0; i < shapes_.size(); ++i) bound_.inputs.push_back(expand(pattern_.inputs[i], ellipses[i]));
+    const size_t known_from_left = bound_.axes.size();
     bound_.output = expand(pattern_.output, ellipsis_axes_);
     apply_lengths();
     infer_from_shapes();
     check_diagonals();
-    for (std::size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(int(i));
+    for (size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(int(i));
     list_removed(known_from_left);
     return std::move(bound_);
   }
 
  private:
-  [[noreturn]] void fail(int column, std::size_t length, const std::string& message, const std::string& remedy) const {
+  [[noreturn]] void fail(int column, size_t length, const std::string& message, const std::string& remedy) const {
     throw fault(pattern_.text, column, int(length), message, remedy);
   }
 
   [[noreturn]] void fail_at(const Axis& axis, const std::string& message, const std::string& remedy) const {
-    fail(axis.column, axis.name.empty() ? std::to_string(axis.length).size() : axis.name.size(), message, remedy);
+    const std::string text = axis.name.empty() ? std::to_string(axis.length) : axis.name;
+    fail(axis.column, text.starts_with("..") ? 1 : text.size(), message, remedy);
   }
 
   void check_operands() const {
     if (pattern_.inputs.size() != shapes_.size())
-      fail(0, 0,
-           "the pattern is for " + std::to_string(pattern_.inputs.size()) + " arrays, but " +
-               std::to_string(shapes_.size()) + " given",
+      fail(0, 0, concat("the pattern is for ", pattern_.inputs.size(), " arrays, but ", shapes_.size(), " given"),
            "separate the arrays of a pattern by commas");
   }
 
@@ -88,37 +82,37 @@ class Binder {
   void check_present(std::span<const Side> sides, std::span<const Side> others, const char* where,
                      const std::string& remedy) const {
     const std::set<std::string_view> names = names_in(others);
-    const bool matched = std::any_of(others.begin(), others.end(), [](const Side& s) { return s.has_ellipsis(); });
+    const bool matched = std::ranges::any_of(others, &Side::ellipsis);
     for (const Side& side : sides)
       for (const Group& group : side.groups) {
         for (const Axis& axis : group.axes) {
           if (axis.name.empty())
-            fail_at(axis, "an anonymous length other than 1 has no counterpart on the " + std::string(where),
+            fail_at(axis, concat("an anonymous length other than 1 has no counterpart on the ", where),
                     "give the axis a name on both sides");
           if (!names.contains(axis.name))
             fail_at(axis, "the axis '" + axis.name + "' does not appear on the " + where, remedy);
         }
         if (group.ellipsis && !matched)
-          fail(group.column, 1, "the ellipsis does not appear on the " + std::string(where), "write it on both sides");
+          fail(group.column, 1, concat("the ellipsis does not appear on the ", where), "write it on both sides");
       }
   }
 
   // Number of axes that the ellipsis of an input stands for; the same for all inputs that have one.
-  int count_ellipsis_axes(std::size_t input) {
+  int count_ellipsis_axes(size_t input) {
     const Side& side = pattern_.inputs[input];
     const int rank = shapes_[input].size();
-    const int written = int(side.groups.size()) - (side.has_ellipsis() ? 1 : 0);
+    const bool open = side.ellipsis();
+    const int written = int(side.groups.size()) - open;
     const int column = side.groups.empty() ? 0 : side.groups.front().column;
-    if (side.has_ellipsis() ? rank < written : rank != written)
+    if (open ? rank < written : rank != written)
       fail(column, side.groups.empty() ? 0 : 1,
-           "the pattern has " + std::to_string(written) + (side.has_ellipsis() ? " or more" : "") +
-               " axes, but the array has " + std::to_string(rank) + ": " + to_string(shapes_[input]),
+           concat("the pattern has ", written, open ? " or more" : "", " axes, but the array has ", rank, ": ",
+                  to_string(shapes_[input])),
            "write one axis, composition or 1 per axis of the array, or '...' for some of them");
-    if (!side.has_ellipsis()) return 0;
+    if (!open) return 0;
     if (has_ellipsis_ && !broadcast_ && rank - written != ellipsis_axes_)
       fail(column, 1,
-           "the ellipsis stands for " + std::to_string(rank - written) + " axes here and for " +
-               std::to_string(ellipsis_axes_) + " before",
+           concat("the ellipsis stands for ", rank - written, " axes here and for ", ellipsis_axes_, " before"),
            "give the arrays the same number of unnamed axes");
     has_ellipsis_ = true;
     ellipsis_axes_ = std::max(ellipsis_axes_, rank - written);
@@ -127,43 +121,30 @@ class Binder {
 
   // Unnamed axes are never summed over where they are broadcast: NumPy refuses it too.
   void check_ellipsis_kept() const {
-    if (!broadcast_ || ellipsis_axes_ == 0 || pattern_.output.has_ellipsis()) return;
-    const auto has = [](const Side& side) { return side.has_ellipsis(); };
-    const Side& side = *std::find_if(pattern_.inputs.begin(), pattern_.inputs.end(), has);
-    const auto group = std::find_if(side.groups.begin(), side.groups.end(), [](const Group& g) { return g.ellipsis; });
-    fail(group->column, 3, "the ellipsis stands for " + std::to_string(ellipsis_axes_) + " axes, but not on the right",
+    if (!broadcast_ || ellipsis_axes_ == 0 || pattern_.output.ellipsis()) return;
+    const Side& side = *std::ranges::find_if(pattern_.inputs, &Side::ellipsis);
+    fail(side.ellipsis()->column, 3, concat("the ellipsis stands for ", ellipsis_axes_, " axes, but not on the right"),
          "write '...' on the right too, or name the axes to sum over them");
   }
 
-  std::vector<Composition> expand(const Side& side, int ellipsis_axes) {
-    std::vector<Composition> compositions;
+  BoundSide expand(const Side& side, int ellipsis_axes) {
+    BoundSide compositions;
+    std::vector<int>& columns = columns_.emplace_back();
     for (const Group& group : side.groups) {
       Composition composition;
       for (const Axis& axis : group.axes) composition.push_back(axis_index(axis));
-      if (!group.ellipsis) {
-        compositions.push_back(std::move(composition));
-        continue;
-      }
       Composition unnamed;
-      for (int i = ellipsis_axes_ - ellipsis_axes; i < ellipsis_axes_; ++i)
-        unnamed.push_back(axis_index({.name = ".." + std::to_string(i), .column = group.column}));
-      if (group.composed) {
-        composition.insert(composition.begin() + static_cast<std::ptrdiff_t>(group.at), unnamed.begin(), unnamed.end());
-        compositions.push_back(std::move(composition));
-      } else {
+      for (int i = ellipsis_axes_ - (group.ellipsis ? ellipsis_axes : 0); i < ellipsis_axes_; ++i)
+        unnamed.push_back(axis_index({.name = concat("..", i), .column = group.column}));
+      if (group.ellipsis && !group.composed) {
         for (const int axis : unnamed) compositions.push_back({axis});
+      } else {
+        composition.insert(composition.begin() + i64(group.at), unnamed.begin(), unnamed.end());
+        compositions.push_back(std::move(composition));
       }
+      columns.resize(compositions.size(), group.column);
     }
     return compositions;
-  }
-
-  // Where each axis of an array stands in the pattern.
-  static std::vector<int> columns(const Side& side, int ellipsis_axes) {
-    std::vector<int> result;
-    for (const Group& group : side.groups)
-      result.insert(result.end(), group.ellipsis && !group.composed ? static_cast<std::size_t>(ellipsis_axes) : 1,
-                    group.column);
-    return result;
   }
 
   int axis_index(const Axis& axis) {
@@ -175,21 +156,17 @@ class Binder {
     return next;
   }
 
-  int index_of(const std::string& name) const {
-    const auto found = numbers_.find(name);
-    return found == numbers_.end() ? -1 : found->second;
-  }
-
   void apply_lengths() {
     given_.resize(bound_.axes.size());
     for (const auto& [name, length] : lengths_) {
-      const int index = name.empty() || name.front() == '.' ? -1 : index_of(name);
-      if (index < 0)
+      const auto found = numbers_.find(name);
+      if (found == numbers_.end() || name.starts_with('.'))
         fail(0, 0, "the pattern has no axis '" + name + "', but a length is given for it", "remove that length");
+      const int index = found->second;
       const Axis& axis = written_[index];
       if (given_[index]) fail_at(axis, "the length of '" + name + "' is given twice", "give it once");
       if (length < 0)
-        fail_at(axis, "the length of '" + name + "' is given as " + std::to_string(length), "give a positive length");
+        fail_at(axis, concat("the length of '", name, "' is given as ", length), "give a positive length");
       extent_of(index) = length;
       given_[index] = true;
     }
@@ -197,20 +174,20 @@ class Binder {
 
   // An axis of an array, and how many of its elementary axes have no length yet.
   struct Place {
-    std::size_t input, axis, open;
+    size_t input, axis, open;
   };
 
   // A name on several inputs may become known only through the second: an array's axis is looked at once but one of its
   // lengths are known, and again whenever one of them is learnt.
   void infer_from_shapes() {
     std::vector<Place> places;
-    std::vector<std::vector<std::size_t>> places_of(bound_.axes.size());
-    std::queue<std::size_t> ready;
-    const auto get_ready = [&](std::size_t place) {
+    std::vector<std::vector<size_t>> places_of(bound_.axes.size());
+    std::queue<size_t> ready;
+    const auto get_ready = [&](size_t place) {
       if (places[place].open <= 1) ready.push(place);
     };
-    for (std::size_t i = 0; i < bound_.inputs.size(); ++i)
-      for (std::size_t k = 0; k < bound_.inputs[i].size(); ++k) {
+    for (size_t i = 0; i < bound_.inputs.size(); ++i)
+      for (size_t k = 0; k < bound_.inputs[i].size(); ++k) {
         places.push_back({i, k, 0});
         for (const int axis : bound_.inputs[i][k]) {
           places_of[axis].push_back(places.size() - 1);
@@ -221,15 +198,15 @@ class Binder {
     for (; !ready.empty(); ready.pop()) {
       const Place& place = places[ready.front()];
       const bool was_open = place.open > 0;
-      const int learnt = infer(bound_.inputs[place.input][place.axis], input_columns_[place.input][place.axis],
+      const int learnt = infer(bound_.inputs[place.input][place.axis], columns_[place.input][place.axis],
                                shapes_[place.input][int(place.axis)]);
       if (learnt < 0) continue;
-      for (const std::size_t other : places_of[learnt]) {
+      for (const size_t other : places_of[learnt]) {
         if (was_open) --places[other].open;
         get_ready(other);
       }
     }
-    for (const auto& input : bound_.inputs)
+    for (const BoundSide& input : bound_.inputs)
       for (const Composition& composition : input) check_inferred(composition);
   }
 
@@ -246,15 +223,15 @@ class Binder {
         product = checked_mul(product, extent_of(axis), "the product of the lengths of a composed axis");
     }
     if (open.size() > 1) return -1;
-    const std::string has = "the array has length " + std::to_string(extent) + " here, ";
+    const std::string has = concat("the array has length ", extent, " here, ");
     if (open.empty()) {
       if (product != extent)
-        fail(column, 1, has + "but the pattern and the given lengths say " + std::to_string(product),
+        fail(column, 1, concat(has, "but the pattern and the given lengths say ", product),
              "give lengths whose product is that of the array");
       return -1;
     }
     if (product == 0 || extent % product != 0)
-      fail(column, 1, has + "which cannot be divided into parts of " + std::to_string(product),
+      fail(column, 1, concat(has, "which cannot be divided into parts of ", product),
            "give lengths that divide that of the array");
     extent_of(open.front()) = extent / product;
     return open.front();
@@ -273,37 +250,27 @@ class Binder {
     i64& known = extent_of(axis);
     if (extent == 1 || extent == known) return false;
     if (known != 1)
-      fail(column, 1,
-           text_of(axis) + " has length " + std::to_string(extent) + " here, and " + std::to_string(known) +
-               " elsewhere",
+      fail(column, 1, concat(text_of(axis), " has length ", extent, " here, and ", known, " elsewhere"),
            "give arrays whose lengths agree, or are 1");
     known = extent;
     return true;
   }
 
-  [[noreturn]] void fail_at_index(int index, const std::string& message, const std::string& remedy) const {
-    const Axis& axis = written_[index];
-    if (axis.name.starts_with("..")) fail(axis.column, 1, message, remedy);
-    fail_at(axis, message, remedy);
-  }
-
   void check_inferred(const Composition& composition) const {
     for (const int axis : composition)
       if (bound_.axes[axis].extent == unknown)
-        fail_at_index(axis, "a composed axis has more than one unknown length", "give all of its lengths but one");
+        fail_at(written_[axis], "a composed axis has more than one unknown length", "give all of its lengths but one");
   }
 
   // Only several operands are broadcast against each other: the axes of a diagonal have one length.
   void check_diagonals() const {
-    for (std::size_t i = 0; i < bound_.inputs.size(); ++i) {
+    for (size_t i = 0; i < bound_.inputs.size(); ++i) {
       const auto& input = bound_.inputs[i];
-      for (std::size_t k = 0; k < input.size(); ++k) {
-        const auto first = static_cast<std::size_t>(std::find(input.begin(), input.end(), input[k]) - input.begin());
+      for (size_t k = 0; k < input.size(); ++k) {
+        const auto first = size_t(std::ranges::find(input, input[k]) - input.begin());
         const i64 extent = shapes_[i][int(k)], other = shapes_[i][int(first)];
         if (input[k].size() == 1 && extent != other)
-          fail(input_columns_[i][k], 1,
-               text_of(input[k][0]) + " has length " + std::to_string(extent) + " here, and " + std::to_string(other) +
-                   " before",
+          fail(columns_[i][k], 1, concat(text_of(input[k][0]), " has length ", extent, " here, and ", other, " before"),
                "a diagonal needs axes of equal length");
       }
     }
@@ -311,15 +278,15 @@ class Binder {
 
   void add_to_output(int index) {
     if (extent_of(index) == unknown)
-      fail_at_index(index, "the new axis '" + written_[index].name + "' has no length", "give its length");
+      fail_at(written_[index], "the new axis '" + written_[index].name + "' has no length", "give its length");
     bound_.added.push_back(index);
   }
 
-  void list_removed(std::size_t from_left) {
+  void list_removed(size_t from_left) {
     std::vector<bool> kept(bound_.axes.size(), false);
     for (const Composition& composition : bound_.output)
       for (const int axis : composition) kept[axis] = true;
-    for (std::size_t i = 0; i < from_left; ++i)
+    for (size_t i = 0; i < from_left; ++i)
       if (!kept[i]) bound_.removed.push_back(int(i));
   }
 
@@ -331,10 +298,10 @@ class Binder {
   OneSided allowed_;
   bool broadcast_;
   BoundPattern bound_;
-  std::vector<std::vector<int>> input_columns_;
-  std::vector<Axis> written_;           // where each of bound_.axes stands first
-  std::map<std::string, int> numbers_;  // the index there by name
-  std::vector<bool> given_;             // whether its extent was given as a length
+  std::vector<std::vector<int>> columns_;  // where the axes of each array stand in the pattern
+  std::vector<Axis> written_;              // where each of bound_.axes stands first
+  std::map<std::string, int> numbers_;     // the index there by name
+  std::vector<bool> given_;                // whether its extent was given as a length
   int ellipsis_axes_ = 0;
   bool has_ellipsis_ = false;
 };
@@ -357,13 +324,12 @@ Dims output_shape(const BoundPattern& bound) {
   return shape;
 }
 
-std::vector<i64> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
-                                    const Dims& strides) {
-  if (side.size() != static_cast<std::size_t>(strides.size()))
-    throw Error(Errc::usage, "the pattern has " + std::to_string(side.size()) + " axes, but there are " +
-                                 std::to_string(strides.size()) + " strides");
+std::vector<i64> elementary_strides(const BoundPattern& bound, const BoundSide& side, const Dims& strides) {
+  if (side.size() != size_t(strides.size()))
+    throw Error(Errc::usage,
+                concat("the pattern has ", side.size(), " axes, but there are ", strides.size(), " strides"));
   std::vector<i64> result(bound.axes.size(), 0);
-  for (std::size_t i = 0; i < side.size(); ++i) {
+  for (size_t i = 0; i < side.size(); ++i) {
     i64 stride = strides[int(i)];
     for (auto axis = side[i].rbegin(); axis != side[i].rend();) {
       i64& sum = result[*axis];

@@ -5,13 +5,13 @@
 
 #include "core/checked.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 
 namespace axisloom {
 namespace {
 
 [[noreturn]] void throw_rank_too_high() {
-  throw Error(Errc::usage, "an array can have at most " + std::to_string(max_rank) + " axes",
-              "merge neighbouring axes first");
+  throw Error(Errc::usage, concat("an array can have at most ", max_rank, " axes"), "merge neighbouring axes first");
 }
 
 // An empty array has the strides that it would have with one element along its empty axes, as in NumPy.
@@ -61,7 +61,7 @@ i64 element_count(const Dims& shape) {
     if (extent < 0)
       throw Error(Errc::usage, "the shape " + to_string(shape) + " has a negative extent", "give extents of 0 or more");
   // Before the product: an array with an empty axis is empty however long the others are.
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;
   i64 count = 1;
   for (const i64 extent : shape) count = core::checked_mul(count, extent, "the number of elements of a shape");
   return count;
@@ -69,7 +69,7 @@ i64 element_count(const Dims& shape) {
 
 std::string to_string(const Dims& dims) {
   std::string text = "[";
-  for (const i64 value : dims) text += (text.size() > 1 ? "," : "") + std::to_string(value);
+  for (const i64 value : dims) text += concat(text.size() > 1 ? "," : "", value);
   return text + "]";
 }
 

@@ -1,5 +1,6 @@
 // The element types: one table.
 #include "core/number.hpp"
+#include "core/text.hpp"
 
 #include <axisloom/array.hpp>
 #include <axisloom/error.hpp>
@@ -11,54 +12,55 @@ namespace {
 
 using core::FloatFormat;
 using core::NumberKind;
+using enum NumberKind;
 
 struct DtypeRow {
   Dtype dtype;
   std::string_view name, numpy_name;
-  std::size_t size;
+  size_t size;
   NumberKind kind;
-  Dtype component;
-  FloatFormat format = {};  // of a component
+  FloatFormat format = {};              // of a component
+  std::optional<Dtype> component = {};  // where it is not the dtype itself
 };
 
 constexpr FloatFormat half{5, 10}, brain{8, 7}, single{8, 23}, twice{11, 52};
 
 /// All that is to be known of an element type; who asks for its properties need not name it.
 constexpr std::array<DtypeRow, 15> table{{
-    {Dtype::u8, "u8", "uint8", 1, NumberKind::unsigned_integer, Dtype::u8},
-    {Dtype::i8, "i8", "int8", 1, NumberKind::signed_integer, Dtype::i8},
-    {Dtype::boolean, "bool", "bool", 1, NumberKind::boolean, Dtype::boolean},
-    {Dtype::u16, "u16", "uint16", 2, NumberKind::unsigned_integer, Dtype::u16},
-    {Dtype::i16, "i16", "int16", 2, NumberKind::signed_integer, Dtype::i16},
-    {Dtype::f16, "f16", "float16", 2, NumberKind::floating, Dtype::f16, half},
-    {Dtype::bf16, "bf16", "bfloat16", 2, NumberKind::floating, Dtype::bf16, brain},
-    {Dtype::u32, "u32", "uint32", 4, NumberKind::unsigned_integer, Dtype::u32},
-    {Dtype::i32, "i32", "int32", 4, NumberKind::signed_integer, Dtype::i32},
-    {Dtype::f32, "f32", "float32", 4, NumberKind::floating, Dtype::f32, single},
-    {Dtype::u64, "u64", "uint64", 8, NumberKind::unsigned_integer, Dtype::u64},
-    {Dtype::i64, "i64", "int64", 8, NumberKind::signed_integer, Dtype::i64},
-    {Dtype::f64, "f64", "float64", 8, NumberKind::floating, Dtype::f64, twice},
-    {Dtype::c64, "c64", "complex64", 8, NumberKind::complex, Dtype::f32, single},
-    {Dtype::c128, "c128", "complex128", 16, NumberKind::complex, Dtype::f64, twice},
+    {Dtype::u8, "u8", "uint8", 1, unsigned_integer},
+    {Dtype::i8, "i8", "int8", 1, signed_integer},
+    {Dtype::boolean, "bool", "bool", 1, boolean},
+    {Dtype::u16, "u16", "uint16", 2, unsigned_integer},
+    {Dtype::i16, "i16", "int16", 2, signed_integer},
+    {Dtype::f16, "f16", "float16", 2, floating, half},
+    {Dtype::bf16, "bf16", "bfloat16", 2, floating, brain},
+    {Dtype::u32, "u32", "uint32", 4, unsigned_integer},
+    {Dtype::i32, "i32", "int32", 4, signed_integer},
+    {Dtype::f32, "f32", "float32", 4, floating, single},
+    {Dtype::u64, "u64", "uint64", 8, unsigned_integer},
+    {Dtype::i64, "i64", "int64", 8, signed_integer},
+    {Dtype::f64, "f64", "float64", 8, floating, twice},
+    {Dtype::c64, "c64", "complex64", 8, complex, single, Dtype::f32},
+    {Dtype::c128, "c128", "complex128", 16, complex, twice, Dtype::f64},
 }};
 
 constexpr bool table_follows_enumeration() {
-  for (std::size_t i = 0; i < table.size(); ++i)
-    if (static_cast<std::size_t>(table[i].dtype) != i) return false;
+  for (size_t i = 0; i < table.size(); ++i)
+    if (size_t(table[i].dtype) != i) return false;
   return true;
 }
 static_assert(table_follows_enumeration());
 
 constexpr auto dtypes = [] {
   std::array<Dtype, table.size()> all{};
-  for (std::size_t i = 0; i < table.size(); ++i) all[i] = table[i].dtype;
+  for (size_t i = 0; i < table.size(); ++i) all[i] = table[i].dtype;
   return all;
 }();
 
 const DtypeRow& row(Dtype dtype) {
-  const auto number = static_cast<std::size_t>(dtype);
+  const auto number = size_t(dtype);
   if (number >= table.size())
-    throw Error(Errc::usage, "there is no dtype " + std::to_string(number), "use one of the enumeration's values");
+    throw Error(Errc::usage, concat("there is no dtype ", number), "use one of the enumeration's values");
   return table[number];
 }
 
@@ -68,7 +70,7 @@ std::span<const Dtype> all_dtypes() noexcept {
   return dtypes;
 }
 
-std::size_t size_of(Dtype dtype) {
+size_t size_of(Dtype dtype) {
   return row(dtype).size;
 }
 
@@ -87,7 +89,7 @@ namespace {
 
 /// These ask nothing of their caller: what is no dtype is refused before, by whoever takes it from outside.
 const DtypeRow& known(Dtype dtype) noexcept {
-  return table[std::min(static_cast<std::size_t>(dtype), table.size() - 1)];
+  return table[std::min(size_t(dtype), table.size() - 1)];
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ NumberKind kind_of(Dtype dtype) noexcept {
 }
 
 Dtype component_of(Dtype dtype) noexcept {
-  return known(dtype).component;
+  return known(dtype).component.value_or(dtype);
 }
 
 const FloatFormat* float_format(Dtype dtype) noexcept {

@@ -1,4 +1,6 @@
 // How an error's parts become one message, and what each code means to the command line.
+#include "core/text.hpp"
+
 #include <axisloom/error.hpp>
 
 #include <utility>
@@ -11,7 +13,7 @@ std::string circumstances(const ErrorParts& parts) {
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (!parts.shapes.empty()) add(parts.shapes);
   if (!parts.device.empty()) add("on " + parts.device);
-  if (!parts.call.empty()) add(parts.call + " failed" + (parts.native ? " with " + std::to_string(parts.native) : ""));
+  if (!parts.call.empty()) add(parts.call + " failed" + (parts.native ? concat(" with ", parts.native) : ""));
   return text;
 }
 
@@ -26,50 +28,48 @@ std::string compose(const ErrorParts& parts) {
   return text;
 }
 
-std::string first_given(const std::string& own, const std::string& other) {
-  return own.empty() ? other : own;
-}
-
 }  // namespace
 
 std::string_view name(Errc code) noexcept {
+  using enum Errc;
   switch (code) {
-    case Errc::usage:
+    case usage:
       return "usage";
-    case Errc::overlap:
+    case overlap:
       return "overlap";
-    case Errc::unsupported:
+    case unsupported:
       return "unsupported";
-    case Errc::no_device:
+    case no_device:
       return "no_device";
-    case Errc::file:
+    case file:
       return "file";
-    case Errc::out_of_memory:
+    case out_of_memory:
       return "out_of_memory";
-    case Errc::device:
+    case device:
       return "device";
-    case Errc::device_lost:
+    case device_lost:
       return "device_lost";
-    case Errc::after_fork:
+    case after_fork:
       return "after_fork";
   }
   return "unknown";
 }
 
 int exit_code(Errc code) noexcept {
+  using enum Errc;
   switch (code) {
-    case Errc::usage:
-    case Errc::overlap:
+    case usage:
+    case overlap:
       return 2;
-    case Errc::no_device:
+    case no_device:
       return 3;
-    case Errc::file:
+    case file:
       return 4;
-    case Errc::unsupported:
-    case Errc::out_of_memory:
-    case Errc::device:
-    case Errc::device_lost:
-    case Errc::after_fork:
+    case unsupported:
+    case out_of_memory:
+    case device:
+    case device_lost:
+    case after_fork:
       return 5;
   }
   return 5;
@@ -81,14 +81,11 @@ Error::Error(Errc code, std::string message, std::string remedy)
     : Error(code, ErrorParts{.message = std::move(message), .remedy = std::move(remedy)}) {}
 
 Error Error::with(const ErrorParts& context) const {
-  ErrorParts merged;
-  merged.message = first_given(parts_.message, context.message);
-  merged.op = first_given(parts_.op, context.op);
-  merged.shapes = first_given(parts_.shapes, context.shapes);
-  merged.device = first_given(parts_.device, context.device);
-  merged.call = first_given(parts_.call, context.call);
-  merged.native = parts_.native != 0 ? parts_.native : context.native;
-  merged.remedy = first_given(parts_.remedy, context.remedy);
+  ErrorParts merged = parts_;
+  for (const auto part : {&ErrorParts::message, &ErrorParts::op, &ErrorParts::shapes, &ErrorParts::device,
+                          &ErrorParts::call, &ErrorParts::remedy})
+    if ((merged.*part).empty()) merged.*part = context.*part;
+  if (merged.native == 0) merged.native = context.native;
   return Error(code_, std::move(merged));
 }
 

@@ -1,6 +1,8 @@
 // Walks a JSON text by the calls of its parser.
 #include "core/flat_json.hpp"
 
+#include "core/text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <limits>
@@ -26,15 +28,15 @@ class Flattener {
   bool number_float(double value, const std::string&) { return take(value); }
   bool string(std::string& value) { return take(std::move(value)); }
   bool binary(nlohmann::json::binary_t&) { return take({}); }
-  bool start_object(std::size_t) { return open(false); }
-  bool start_array(std::size_t) { return open(true); }
+  bool start_object(size_t) { return open(false); }
+  bool start_array(size_t) { return open(true); }
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
     levels_.back().key = std::move(name);
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) { return false; }
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) { return false; }
 
   FlatJson values;
 
@@ -42,7 +44,7 @@ class Flattener {
   struct Level {
     std::string prefix, key;
     bool is_list = false;
-    std::size_t next = 0;
+    size_t next = 0;
   };
 
   std::string path() {
@@ -57,7 +59,7 @@ class Flattener {
   bool open(bool is_list) {
     if (levels_.empty() && is_list) throw std::invalid_argument("not a JSON object");
     if (int(levels_.size()) == most_levels_)
-      throw std::invalid_argument("nested deeper than " + std::to_string(most_levels_) + " levels");
+      throw std::invalid_argument(concat("nested deeper than ", most_levels_, " levels"));
     std::string prefix;
     if (!levels_.empty()) {
       prefix = path();

@@ -7,17 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <new>
 #include <system_error>
 
 namespace axisloom::core {
 namespace {
-
-std::string errno_text() {
-  return std::generic_category().message(errno);
-}
 
 /// False, with errno set, when one cannot be made.
 bool make_folders(const std::filesystem::path& folder) {
@@ -38,7 +33,7 @@ struct CloseFolder {
 
 std::string intruders_at(const std::filesystem::path& path, bool may_be_sticky) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return path.string() + ": " + errno_text();
+  if (::lstat(path.c_str(), &status) != 0) return path.string() + ": " + system_message();
   if (status.st_uid != ::geteuid() && status.st_uid != 0) return path.string() + " belongs to another user";
   const bool open_to_others = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   if (!open_to_others || (may_be_sticky && (status.st_mode & S_ISVTX) != 0)) return {};
@@ -46,6 +41,10 @@ std::string intruders_at(const std::filesystem::path& path, bool may_be_sticky) 
 }
 
 }  // namespace
+
+std::string system_message(int error) {
+  return std::generic_category().message(error);
+}
 
 Descriptor::~Descriptor() {
   close();
@@ -70,13 +69,13 @@ std::string intruders(const std::filesystem::path& folder) {
 }
 
 OpenedFolder open_folder(const std::filesystem::path& folder, bool guarded) {
-  if (!make_folders(folder)) return {{}, "it cannot be created: " + errno_text()};
+  if (!make_folders(folder)) return {{}, "it cannot be created: " + system_message()};
   if (guarded) {
     if (std::string found = intruders(folder); !found.empty()) return {{}, std::move(found)};
   }
   Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!descriptor) return {{}, errno == ENOTDIR ? "it is not a folder" : errno_text()};
-  if (::faccessat(descriptor.get(), ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0) return {{}, errno_text()};
+  if (!descriptor) return {{}, errno == ENOTDIR ? "it is not a folder" : system_message()};
+  if (::faccessat(descriptor.get(), ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0) return {{}, system_message()};
   return {std::move(descriptor), {}};
 }
 

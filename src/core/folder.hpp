@@ -1,6 +1,7 @@
 // Folders: what is in them; and creating, opening and checking the user's own before anything in them is trusted.
 #pragma once
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace axisloom::core {
+
+/// The system's words for an errno value.
+std::string system_message(int error = errno);
 
 /// Owns a file descriptor; -1: none.
 class Descriptor {

@@ -7,10 +7,10 @@
 
 namespace axisloom::core {
 
-void* allocate_host(std::size_t bytes) noexcept {
-  constexpr std::size_t huge_page = std::size_t{2} << 20;
-  const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : host_alignment;
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+void* allocate_host(size_t bytes) noexcept {
+  constexpr size_t huge_page = size_t{2} << 20;
+  const size_t alignment = bytes >= 2 * huge_page ? huge_page : host_alignment;
+  const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   if (rounded < bytes) return nullptr;
   void* const memory = std::aligned_alloc(alignment, rounded);
   // Advice only: a system without huge pages refuses it, and the memory is as good as any other.

@@ -1,16 +1,16 @@
 // Host memory for arrays: aligned for the widest access, and on huge pages when it is large.
 #pragma once
 
-#include <cstddef>
+#include "core/integers.hpp"
 
 namespace axisloom::core {
 
 /// Bytes to which allocate_host aligns: the widest vector that a kernel accesses, twice over.
-inline constexpr std::size_t host_alignment = 256;
+inline constexpr size_t host_alignment = 256;
 
 /// Uninitialised memory, to be given back by std::free; null when there is none. Large blocks ask for huge pages: a
 /// transpose touches a new page with every row, and on small pages address translation takes half of its time
 /// (docs/design/rearrange.md).
-void* allocate_host(std::size_t bytes) noexcept;
+void* allocate_host(size_t bytes) noexcept;
 
 }  // namespace axisloom::core

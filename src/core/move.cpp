@@ -2,6 +2,7 @@
 #include "core/move.hpp"
 
 #include "core/checked.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,7 @@ constexpr const char* count_name = "the number of elements of a move";
 
 void check(const Move& move) {
   for (const Loop& axis : move.axes)
-    if (axis.extent < 0) throw Error(Errc::usage, "a move has the negative extent " + std::to_string(axis.extent));
+    if (axis.extent < 0) throw Error(Errc::usage, concat("a move has the negative extent ", axis.extent));
   if (!move.tail) return;
   const auto exists = [&move](int index) { return index >= 0 && index < int(move.axes.size()); };
   if (!exists(move.tail->outer) || !exists(move.tail->inner) || move.tail->outer == move.tail->inner)
@@ -103,13 +104,8 @@ void insert_tail_axis(Move& move, const Loop& outer, const Loop& inner) {
   axes.push_back(outer);
   axes.push_back(inner);
   order_by_output(axes);
-  tail.outer = int(std::find(axes.begin(), axes.end(), outer) - axes.begin());
+  tail.outer = int(std::ranges::find(axes, outer) - axes.begin());
   tail.inner = int(std::find(axes.rbegin(), axes.rend(), inner).base() - axes.begin()) - 1;
-}
-
-std::string signed_offset(i64 offset) {
-  if (offset == 0) return "";
-  return (offset > 0 ? "+" : "") + std::to_string(offset);
 }
 
 }  // namespace
@@ -170,12 +166,12 @@ bool fits_32_bits(const Move& move) {
 
 std::string to_string(const Move& move) {
   std::string text = move.axes.empty() ? "1" : joined(move.axes, &Loop::extent, "x");
-  text += " of " + std::to_string(move.element) + (move.element == 1 ? " byte" : " bytes");
-  text += ", in {" + joined(move.axes, &Loop::in) + "}" + signed_offset(move.in_offset);
-  text += ", out {" + joined(move.axes, &Loop::out) + "}" + signed_offset(move.out_offset);
+  text += concat(" of ", move.element, move.element == 1 ? " byte" : " bytes");
+  text += ", in {" + joined(move.axes, &Loop::in) + "}" + offset_text(move.in_offset);
+  text += ", out {" + joined(move.axes, &Loop::out) + "}" + offset_text(move.out_offset);
   if (move.tail)
-    text += ", axes " + std::to_string(move.tail->outer) + " and " + std::to_string(move.tail->inner) + " to " +
-            std::to_string(move.tail->count) + (move.tail->fill ? ", the rest zero" : ", the rest left out");
+    text += concat(", axes ", move.tail->outer, " and ", move.tail->inner, " to ", move.tail->count,
+                   move.tail->fill ? ", the rest zero" : ", the rest left out");
   return text;
 }
 

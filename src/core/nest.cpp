@@ -2,6 +2,7 @@
 #include "core/nest.hpp"
 
 #include "core/checked.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -23,11 +24,11 @@ u64 magnitude(i64 value) {
 }
 
 bool merge_one_pair(Loops& loops, bool neighbours_only) {
-  for (std::size_t i = 0; i < loops.size(); ++i) {
-    for (std::size_t k = 0; k < loops.size(); ++k) {
+  for (size_t i = 0; i < loops.size(); ++i) {
+    for (size_t k = 0; k < loops.size(); ++k) {
       if (i == k || (neighbours_only && k != i + 1) || !continues(loops[i], loops[k])) continue;
       loops[k].extent = checked_mul(loops[i].extent, loops[k].extent, count_name);
-      loops.erase(loops.begin() + std::ptrdiff_t(i));
+      loops.erase(loops.begin() + i64(i));
       return true;
     }
   }
@@ -35,7 +36,7 @@ bool merge_one_pair(Loops& loops, bool neighbours_only) {
 }
 
 void order(Loops& loops, std::initializer_list<Operand> operands) {
-  std::stable_sort(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) {
+  std::ranges::stable_sort(loops, [&](const Loop& a, const Loop& b) {
     for (const Operand x : operands)
       if (magnitude(a.*x) != magnitude(b.*x)) return magnitude(a.*x) > magnitude(b.*x);
     return false;
@@ -45,7 +46,7 @@ void order(Loops& loops, std::initializer_list<Operand> operands) {
 }  // namespace
 
 i64 count(Nest nest) {
-  if (std::any_of(nest.begin(), nest.end(), [](const Loop& loop) { return loop.extent == 0; })) return 0;
+  if (std::ranges::count(nest, 0, &Loop::extent) > 0) return 0;
   i64 product = 1;
   for (const Loop& loop : nest) product = checked_mul(product, loop.extent, count_name);
   return product;
@@ -79,7 +80,7 @@ bool fits_32_bits(Nest nest, Operand operand, i64 start) {
     const Bounds bounds = reach(nest, operand, from);
     return fits(bounds.low) && fits(bounds.high);
   };
-  return std::all_of(nest.begin(), nest.end(), [&](const Loop& loop) { return fits(loop.*operand); }) && reaches(0) &&
+  return std::ranges::all_of(nest, [&](const Loop& loop) { return fits(loop.*operand); }) && reaches(0) &&
          reaches(start);
 }
 
@@ -142,7 +143,7 @@ void order_by_input(Loops& loops) {
 
 std::string joined(Nest nest, i64 Loop::*member, const char* separator) {
   std::string text;
-  for (const Loop& loop : nest) text += (text.empty() ? "" : separator) + std::to_string(loop.*member);
+  for (const Loop& loop : nest) text += concat(text.empty() ? "" : separator, loop.*member);
   return text;
 }
 

@@ -15,6 +15,8 @@
 namespace axisloom::core {
 namespace {
 
+using enum NumberKind;
+
 static_assert(std::numeric_limits<long double>::digits >= 64, "64-bit integers are exact in long double");
 static_assert(std::endian::native == std::endian::little, "an integer's first bytes are taken to be its low ones");
 
@@ -35,8 +37,8 @@ long double decode(const FloatFormat& format, std::uint16_t bits) {
 
 std::uint16_t encode(const FloatFormat& format, long double number) {
   const std::uint16_t sign = std::signbit(number) ? 0x8000 : 0;
-  const auto infinity = static_cast<std::uint16_t>(format.top() << format.fraction_bits);
-  if (std::isnan(number)) return static_cast<std::uint16_t>(sign | infinity | (1 << (format.fraction_bits - 1)));
+  const auto infinity = std::uint16_t(format.top() << format.fraction_bits);
+  if (std::isnan(number)) return std::uint16_t(sign | infinity | (1 << (format.fraction_bits - 1)));
   if (std::isinf(number)) return sign | infinity;
   const long double magnitude = std::fabs(number);
   if (magnitude == 0) return sign;
@@ -46,7 +48,7 @@ std::uint16_t encode(const FloatFormat& format, long double number) {
       u32(std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent)));  // the mode is nearest even
   // Adding lets a carry out of the fraction run into the exponent, up to infinity.
   const u32 field = u32(exponent + format.bias() - 1) << format.fraction_bits;
-  return static_cast<std::uint16_t>(sign | std::min<u32>(field + units, infinity));
+  return std::uint16_t(sign | std::min<u32>(field + units, infinity));
 }
 
 template <class T>
@@ -94,45 +96,45 @@ double unit_roundoff(Dtype dtype) noexcept {
 }
 
 int components_of(Dtype dtype) noexcept {
-  return kind_of(dtype) == NumberKind::complex ? 2 : 1;
+  return kind_of(dtype) == complex ? 2 : 1;
 }
 
 long double number_at(Dtype dtype, const std::byte* element, int component) {
-  const std::size_t size = size_of(component_of(dtype));
-  const std::byte* const at = element + std::size_t(component) * size;
+  const size_t size = size_of(component_of(dtype));
+  const std::byte* const at = element + size_t(component) * size;
   if (const FloatFormat* const format = float_format(dtype))
     return size == 8 ? read<double>(at) : size == 4 ? read<float>(at) : decode(*format, read<std::uint16_t>(at));
   u64 bits = 0;
   std::memcpy(&bits, at, size);
-  if (kind_of(dtype) == NumberKind::boolean) return bits != 0 ? 1 : 0;
+  if (kind_of(dtype) == boolean) return bits != 0 ? 1 : 0;
   const auto unused = unsigned(64 - 8 * size);
-  if (kind_of(dtype) == NumberKind::signed_integer) return i64(bits << unused) >> unused;
+  if (kind_of(dtype) == signed_integer) return i64(bits << unused) >> unused;
   return bits;
 }
 
 void store_number(Dtype dtype, std::byte* element, long double number, int component) {
-  const std::size_t size = size_of(component_of(dtype));
-  std::byte* const at = element + std::size_t(component) * size;
+  const size_t size = size_of(component_of(dtype));
+  std::byte* const at = element + size_t(component) * size;
   if (const FloatFormat* const format = float_format(dtype))
     return size == 8   ? write(at, double(number))
            : size == 4 ? write(at, float(number))
                        : write(at, encode(*format, number));
   const NumberKind kind = kind_of(dtype);
-  const u64 bits = kind == NumberKind::boolean ? number != 0 : number < 0 ? u64(i64(number)) : u64(number);
+  const u64 bits = kind == boolean ? number != 0 : number < 0 ? u64(i64(number)) : u64(number);
   std::memcpy(at, &bits, size);
 }
 
 std::string number_text(Dtype dtype, const std::byte* element) {
   switch (kind_of(dtype)) {
-    case NumberKind::boolean:
+    case boolean:
       return number_at(dtype, element) != 0 ? "true" : "false";
-    case NumberKind::unsigned_integer:
+    case unsigned_integer:
       return digits(u64(number_at(dtype, element)));
-    case NumberKind::signed_integer:
+    case signed_integer:
       return digits(i64(number_at(dtype, element)));
-    case NumberKind::floating:
+    case floating:
       return component_text(dtype, element, 0);
-    case NumberKind::complex:
+    case complex:
       break;
   }
   const std::string imaginary = component_text(dtype, element, 1);

@@ -2,12 +2,12 @@
 #include "core/overlap.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "core/checked.hpp"
-#include "core/integers.hpp"
 
 namespace axisloom::core {
 namespace {
@@ -40,7 +40,7 @@ class Search {
   Search(std::vector<Term> terms, i64& work) : terms_(std::move(terms)), work_(work) {
     simplify();
     rest_.resize(terms_.size() + 1);
-    for (std::size_t i = terms_.size(); i-- > 0;) {
+    for (size_t i = terms_.size(); i-- > 0;) {
       const Term& term = terms_[i];
       const Rest& after = rest_[i + 1];
       rest_[i].sum = after.sum + term.coefficient * term.bound;
@@ -63,7 +63,7 @@ class Search {
 
   // Terms of equal coefficient act as one.
   void simplify() {
-    std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+    std::ranges::sort(terms_, std::greater{}, &Term::coefficient);
     std::vector<Term> merged;
     for (const Term& term : terms_) {
       if (!merged.empty() && merged.back().coefficient == term.coefficient)
@@ -74,7 +74,7 @@ class Search {
     terms_ = std::move(merged);
   }
 
-  Overlap solve(std::size_t first, Wide target) {
+  Overlap solve(size_t first, Wide target) {
     const Rest& rest = rest_[first];
     if (target < 0 || target > rest.sum) return Overlap::no;
     if (target == 0) return Overlap::yes;
@@ -114,7 +114,7 @@ struct ByteRange {
 /// would not fit in 127.
 ByteRange bytes_of(const View& view) {
   const Bounds bounds = view.bounds();
-  const auto size = static_cast<Wide>(size_of(view.dtype));
+  const auto size = Wide(size_of(view.dtype));
   const ByteRange range{bounds.low * size, bounds.high * size - 1};
   if (range.last - range.first >= std::numeric_limits<i64>::max())
     throw_too_large("the number of bytes that a view spans");
@@ -122,10 +122,10 @@ ByteRange bytes_of(const View& view) {
 }
 
 void add_terms(std::vector<Term>& terms, const View& view) {
-  const auto size = static_cast<Wide>(size_of(view.dtype));
+  const auto size = Wide(size_of(view.dtype));
   for (int i = 0; i < view.rank(); ++i)
     if (view.shape[i] > 1 && view.strides[i] != 0)
-      terms.push_back({absolute(view.strides[i]) * size, static_cast<Wide>(view.shape[i]) - 1});
+      terms.push_back({absolute(view.strides[i]) * size, Wide(view.shape[i]) - 1});
   if (size > 1) terms.push_back({1, size - 1});
 }
 
@@ -135,7 +135,7 @@ Overlap shares_memory(const View& a, u64 a_start, const View& b, u64 b_start, i6
   if (a.count() == 0 || b.count() == 0) return Overlap::no;
   const ByteRange range_a = bytes_of(a);
   const ByteRange range_b = bytes_of(b);
-  const Wide distance = static_cast<Wide>(b_start) - static_cast<Wide>(a_start);
+  const Wide distance = Wide(b_start) - Wide(a_start);
   // Counted upwards from the first byte of a and downwards from the last byte of b, every term is positive.
   std::vector<Term> terms;
   add_terms(terms, a);
@@ -150,16 +150,16 @@ Overlap overlaps_itself(const View& view, i64 work) {
   for (int i = 0; i < view.rank(); ++i) {
     if (view.shape[i] <= 1) continue;
     if (view.strides[i] == 0) return Overlap::yes;
-    axes.push_back({absolute(view.strides[i]), static_cast<Wide>(view.shape[i]) - 1});
+    axes.push_back({absolute(view.strides[i]), Wide(view.shape[i]) - 1});
   }
-  std::sort(axes.begin(), axes.end(), [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+  std::ranges::sort(axes, std::greater{}, &Term::coefficient);
   // Two indices of one address differ first along some axis i, by d >= 1, and by anything along those after it:
   // stride_i * (d - 1) + sum of stride_k * (d_k + bound_k) = sum of stride_k * bound_k - stride_i.
-  for (std::size_t i = 0; i < axes.size(); ++i) {
+  for (size_t i = 0; i < axes.size(); ++i) {
     std::vector<Term> terms;
     if (axes[i].bound > 1) terms.push_back({axes[i].coefficient, axes[i].bound - 1});
     Wide target = -axes[i].coefficient;
-    for (std::size_t k = i + 1; k < axes.size(); ++k) {
+    for (size_t k = i + 1; k < axes.size(); ++k) {
       terms.push_back({axes[k].coefficient, 2 * axes[k].bound});
       target += axes[k].coefficient * axes[k].bound;
     }

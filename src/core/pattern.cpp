@@ -26,7 +26,7 @@ struct Spelling {
 /// Parses one side of a pattern: text[begin, end).
 class SideParser {
  public:
-  SideParser(std::string_view text, std::size_t begin, std::size_t end, Spelling spelling = {})
+  SideParser(std::string_view text, size_t begin, size_t end, Spelling spelling)
       : text_(text), at_(begin), end_(end), spelling_(spelling) {}
 
   Side parse() {
@@ -39,88 +39,90 @@ class SideParser {
       else if (is_word(c))
         word();
       else if (c != ' ')
-        fail(at_, 1, "the pattern has a character that is not allowed there",
+        fail(here(), "the pattern has a character that is not allowed there",
              "use names of ASCII letters, digits and underscores, numbers, spaces, parentheses and '...'");
       else
         ++at_;
     }
-    if (in_group_) fail(group_.column, 1, "the parenthesis is never closed", "add ')'");
+    if (in_group_) throw fault(text_, group_.column, 1, "the parenthesis is never closed", "add ')'");
     return std::move(side_);
   }
 
  private:
-  [[noreturn]] void fail(std::size_t column, std::size_t length, const std::string& message,
-                         const std::string& remedy) const {
-    throw fault(text_, int(column), int(length), message, remedy);
+  int column_of(std::string_view token) const { return int(token.data() - text_.data()); }
+
+  [[noreturn]] void fail(std::string_view token, const std::string& message, const std::string& remedy) const {
+    throw fault(text_, column_of(token), int(token.size()), message, remedy);
   }
 
+  std::string_view here() const { return text_.substr(at_, 1); }
+
   void open() {
-    if (in_group_) fail(at_, 1, "parentheses cannot be nested", "compose axes on one level: (a b c)");
+    if (in_group_) fail(here(), "parentheses cannot be nested", "compose axes on one level: (a b c)");
     group_ = Group{.composed = true, .column = int(at_)};
     in_group_ = true;
     ++at_;
   }
 
   void close() {
-    if (!in_group_) fail(at_, 1, "the parenthesis was never opened", "remove it, or add '('");
+    if (!in_group_) fail(here(), "the parenthesis was never opened", "remove it, or add '('");
     side_.groups.push_back(std::move(group_));
     in_group_ = false;
     ++at_;
   }
 
   void word() {
-    const std::size_t begin = at_;
+    const size_t begin = at_;
     at_ = end_of_word();
     const std::string_view token = text_.substr(begin, at_ - begin);
     if (!in_group_) group_ = Group{.column = int(begin)};
     if (token.find('.') != std::string_view::npos)
-      add_ellipsis(token, begin);
-    else if (std::all_of(token.begin(), token.end(), is_digit))
-      add_anonymous(token, begin);
+      add_ellipsis(token);
+    else if (std::ranges::all_of(token, is_digit))
+      add_anonymous(token);
     else
-      add_named(token, begin);
+      add_named(token);
     if (!in_group_) side_.groups.push_back(std::move(group_));
   }
 
-  std::size_t end_of_word() const {
-    std::size_t last = at_ + 1;
+  size_t end_of_word() const {
+    size_t last = at_ + 1;
     if (spelling_.letters && is_letter(text_[at_])) return last;
     while (last < end_ && is_word(text_[last]) && !(spelling_.letters && is_letter(text_[last]))) ++last;
     return last;
   }
 
-  void add_ellipsis(std::string_view token, std::size_t column) {
+  void add_ellipsis(std::string_view token) {
     if (token != ellipsis)
-      fail(column, token.size(), "dots are allowed only in an ellipsis '...' that is separated by spaces",
+      fail(token, "dots are allowed only in an ellipsis '...' that is separated by spaces",
            "write '...', or remove the dots");
-    if (has_ellipsis_) fail(column, token.size(), "an array has only one ellipsis", "name the other axes");
+    if (has_ellipsis_) fail(token, "an array has only one ellipsis", "name the other axes");
     has_ellipsis_ = true;
     group_.ellipsis = true;
     group_.at = group_.axes.size();
   }
 
-  void add_anonymous(std::string_view token, std::size_t column) {
-    Axis axis{.column = int(column)};
+  void add_anonymous(std::string_view token) {
+    Axis axis{.column = column_of(token)};
     const auto [last, error] = std::from_chars(token.data(), token.data() + token.size(), axis.length);
-    if (error != std::errc()) fail(column, token.size(), "the length does not fit in 63 bits", "give a smaller one");
-    if (axis.length == 0) fail(column, token.size(), "an anonymous length must be positive", "give 1 or more");
+    if (error != std::errc()) fail(token, "the length does not fit in 63 bits", "give a smaller one");
+    if (axis.length == 0) fail(token, "an anonymous length must be positive", "give 1 or more");
     if (axis.length > 1) group_.axes.push_back(std::move(axis));
   }
 
-  void add_named(std::string_view token, std::size_t column) {
+  void add_named(std::string_view token) {
     if (is_digit(token.front()))
-      fail(column, token.size(), "a name cannot start with a digit", "put a letter first, or a space after the number");
+      fail(token, "a name cannot start with a digit", "put a letter first, or a space after the number");
     if (token.front() == '_' || token.back() == '_')
-      fail(column, token.size(), "a name cannot start or end with an underscore", "use it only within a name");
+      fail(token, "a name cannot start or end with an underscore", "use it only within a name");
     if (!spelling_.repeats && !names_.insert(token).second)
-      fail(column, token.size(), "the name '" + std::string(token) + "' appears twice on one side",
-           "give each axis its own name");
-    group_.axes.push_back(Axis{.name = std::string(token), .column = int(column)});
+      fail(token, concat("the name '", token, "' appears twice on one side"), "give each axis its own name");
+    group_.axes.push_back(Axis{.name = std::string(token), .column = column_of(token)});
   }
 
   std::string_view text_;
-  std::size_t at_;
-  std::size_t end_;
+  size_t at_;
+  size_t end_;
   Spelling spelling_;
   Side side_;
   Group group_;
@@ -129,67 +131,62 @@ class SideParser {
   std::set<std::string_view> names_;
 };
 
-std::size_t find_arrow(std::string_view text) {
-  const std::size_t first = text.find(arrow);
+size_t find_arrow(std::string_view text) {
+  const size_t first = text.find(arrow);
   if (first == std::string_view::npos)
     throw fault(text, 0, 0, "the pattern has no '->'", "write the axes of the input, '->', and those of the output");
-  const std::size_t second = text.find(arrow, first + arrow.size());
+  const size_t second = text.find(arrow, first + arrow.size());
   if (second != std::string_view::npos)
     throw fault(text, int(second), int(arrow.size()), "the pattern has a second '->'", "do one step at a time");
   return first;
 }
 
-const Group* ellipsis_of(const Side& side) {
-  const auto found = std::find_if(side.groups.begin(), side.groups.end(), [](const Group& g) { return g.ellipsis; });
-  return found == side.groups.end() ? nullptr : &*found;
-}
-
 void check_ellipses(const Pattern& pattern) {
   bool on_the_left = false;
   for (const Side& input : pattern.inputs) {
-    const Group* group = ellipsis_of(input);
+    const Group* group = input.ellipsis();
     if (!group) continue;
     on_the_left = true;
     if (group->composed)
       throw fault(pattern.text, group->column, 1, "an ellipsis on the left cannot be in parentheses",
                   "write '...' alone");
   }
-  const Group* group = ellipsis_of(pattern.output);
+  const Group* group = pattern.output.ellipsis();
   if (group && !on_the_left)
     throw fault(pattern.text, group->column, 1, "the ellipsis on the right has no counterpart on the left",
                 "add '...' on the left, or name the axes");
 }
 
-std::vector<Side> parse_inputs(std::string_view text, std::size_t arrow_at, Spelling spelling) {
+std::vector<Side> parse_inputs(std::string_view text, size_t arrow_at, Spelling spelling) {
   std::vector<Side> inputs;
   for (const std::string_view part : comma_separated(text.substr(0, arrow_at))) {
-    const auto begin = std::size_t(part.data() - text.data());
+    const auto begin = size_t(part.data() - text.data());
     inputs.push_back(SideParser(text, begin, begin + part.size(), spelling).parse());
   }
   return inputs;
 }
 
-std::size_t letters_in(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_letter));
+size_t letters_in(std::string_view text) {
+  return size_t(std::ranges::count_if(text, is_letter));
 }
 
 /// Whether a pattern of einsum is spelled as NumPy does, a letter an axis.
 bool is_compact(std::string_view text, std::span<const Dims> shapes) {
-  const std::size_t middle = std::min(text.find(arrow), text.size());
+  const size_t middle = std::min(text.find(arrow), text.size());
   std::vector<std::string_view> sides = comma_separated(text.substr(0, middle));
   std::ranges::transform(sides, sides.begin(), trimmed);
   bool names = false, letters = false;  // an operand that is one name of a 1-d array; one that can only be letters
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    const std::size_t count = letters_in(sides[i]);
+  for (size_t i = 0; i < sides.size(); ++i) {
+    const size_t count = letters_in(sides[i]);
     if (count == 0 || sides[i].size() == 1) continue;  // both readings are the same
     const bool one_axis = i < shapes.size() && shapes[i].size() == 1 && count == sides[i].size();
     (one_axis ? names : letters) = true;
   }
   if (middle < text.size()) sides.push_back(trimmed(text.substr(middle + arrow.size())));
   const auto plain = [](std::string_view side) {
-    return std::all_of(side.begin(), side.end(), [](char c) { return is_letter(c) || c == '.'; });
+    return std::ranges::all_of(side, [](char c) { return is_letter(c) || c == '.'; });
   };
-  return std::all_of(sides.begin(), sides.end(), plain) && (letters || !names || middle == text.size());
+  return std::ranges::all_of(sides, plain) && (letters || !names || middle == text.size());
 }
 
 /// The ellipsis, then every letter that stands once in all the operands, in the order of their codes.
@@ -201,7 +198,7 @@ Side implicit_output(const std::vector<Side>& inputs) {
       axes.insert(axes.end(), group.axes.begin(), group.axes.end());
       if (group.ellipsis && output.groups.empty()) output.groups.push_back(group);
     }
-  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.name < b.name; });
+  std::ranges::sort(axes, {}, &Axis::name);
   for (auto axis = axes.begin(); axis != axes.end();) {
     const auto next = std::find_if(axis, axes.end(), [&](const Axis& other) { return other.name != axis->name; });
     if (next - axis == 1) output.groups.push_back(Group{.axes = {*axis}, .column = axis->column});
@@ -210,47 +207,45 @@ Side implicit_output(const std::vector<Side>& inputs) {
   return output;
 }
 
+/// `spelling` is that of the inputs; on the right no name stands twice.
+Pattern parse_as(Spelling spelling, std::string_view text) {
+  const bool implicit = spelling.letters && text.find(arrow) == std::string_view::npos;
+  const size_t middle = implicit ? text.size() : find_arrow(text);
+  Pattern pattern{.text = std::string(text), .inputs = parse_inputs(text, middle, spelling), .output = {}};
+  spelling.repeats = false;
+  pattern.output = implicit ? implicit_output(pattern.inputs)
+                            : SideParser(text, middle + arrow.size(), text.size(), spelling).parse();
+  check_ellipses(pattern);
+  return pattern;
+}
+
 }  // namespace
 
-bool Side::has_ellipsis() const {
-  return ellipsis_of(*this) != nullptr;
+const Group* Side::ellipsis() const {
+  const auto found = std::ranges::find(groups, true, &Group::ellipsis);
+  return found == groups.end() ? nullptr : &*found;
 }
 
 Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy) {
   std::string shown(text);
   // One text column per byte and one line, or the carets would point elsewhere.
-  std::replace_if(
-      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::ranges::replace_if(
+      shown, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   std::string lines = message + "\n  " + shown;
-  if (length > 0)
-    lines += "\n  " + std::string(static_cast<std::size_t>(column), ' ') +
-             std::string(static_cast<std::size_t>(length), '^');
+  if (length > 0) lines += "\n  " + std::string(size_t(column), ' ') + std::string(size_t(length), '^');
   return Error(Errc::usage, lines, remedy);
 }
 
 Pattern parse(std::string_view text) {
-  const std::size_t middle = find_arrow(text);
-  Pattern pattern{.text = std::string(text), .inputs = parse_inputs(text, middle, {}), .output = {}};
-  pattern.output = SideParser(text, middle + arrow.size(), text.size()).parse();
-  check_ellipses(pattern);
-  return pattern;
+  return parse_as({}, text);
 }
 
 Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes) {
-  const bool letters = is_compact(text, shapes);
-  const bool implicit = letters && text.find(arrow) == std::string_view::npos;
-  const std::size_t middle = implicit ? text.size() : find_arrow(text);
-  Pattern pattern{.text = std::string(text),
-                  .inputs = parse_inputs(text, middle, {.repeats = true, .letters = letters}),
-                  .output = {}};
-  pattern.output = implicit ? implicit_output(pattern.inputs)
-                            : SideParser(text, middle + arrow.size(), text.size(), {.letters = letters}).parse();
-  check_ellipses(pattern);
-  return pattern;
+  return parse_as({.repeats = true, .letters = is_compact(text, shapes)}, text);
 }
 
 int count_operands(std::string_view text) {
-  return 1 + int(std::count(text.begin(), text.end(), ','));
+  return 1 + int(std::ranges::count(text, ','));
 }
 
 }  // namespace axisloom::core

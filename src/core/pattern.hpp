@@ -24,14 +24,14 @@ struct Axis {
 struct Group {
   std::vector<Axis> axes = {};
   bool ellipsis = false;  // "..." or "(...)"; then axes before/after it in a composition are kept in order around `at`
-  std::size_t at = 0;     // position of the ellipsis among `axes`
+  size_t at = 0;          // position of the ellipsis among `axes`
   bool composed = false;  // written in parentheses
   int column = 0;
 };
 
 struct Side {
   std::vector<Group> groups;
-  bool has_ellipsis() const;
+  const Group* ellipsis() const;  // the group that has one; null where none has
 };
 
 /// "a, b -> c": one side per operand and one for the result.
@@ -67,11 +67,15 @@ struct BoundAxis {
   i64 extent = 0;
 };
 
-/// A pattern with every length known. Sides list, per axis of the array, indices into `axes`, slowest first.
+/// The elementary axes of an array's axis, slowest first: indices into BoundPattern::axes.
+using Composition = std::vector<int>;
+using BoundSide = std::vector<Composition>;  // by axis of the array
+
+/// A pattern with every length known.
 struct BoundPattern {
   std::vector<BoundAxis> axes;
-  std::vector<std::vector<std::vector<int>>> inputs;
-  std::vector<std::vector<int>> output;
+  std::vector<BoundSide> inputs;
+  BoundSide output;
   /// Axes on the right only (repeat), and on the left only (reduce, einsum).
   std::vector<int> added;
   std::vector<int> removed;
@@ -94,7 +98,6 @@ Dims output_shape(const BoundPattern& bound);
 
 /// Strides of the elementary axes that `side` uses, indexed as BoundPattern::axes (0 for those it lacks): a composed
 /// axis (a b) of stride s gives b the stride s and a the stride s * extent(b). An axis that stands twice gets the sum.
-std::vector<i64> elementary_strides(const BoundPattern& bound, const std::vector<std::vector<int>>& side,
-                                    const Dims& strides);
+std::vector<i64> elementary_strides(const BoundPattern& bound, const BoundSide& side, const Dims& strides);
 
 }  // namespace axisloom::core

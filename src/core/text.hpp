@@ -1,11 +1,36 @@
 // Small questions about text. Not <cctype>: its answers depend on the locale.
 #pragma once
 
+#include "core/integers.hpp"
+
 #include <algorithm>
+#include <concepts>
+#include <string>
 #include <string_view>
 #include <vector>
 
-namespace axisloom::core {
+namespace axisloom {
+
+/// The parts one after the other: text and characters as they are, numbers in decimal.
+template <class... Parts>
+std::string concat(const Parts&... parts) {
+  std::string text;
+  const auto add = [&text]<class Part>(const Part& part) {
+    if constexpr (std::integral<Part> && !std::same_as<Part, char>)
+      text += std::to_string(part);
+    else
+      text += part;
+  };
+  (add(parts), ...);
+  return text;
+}
+
+/// "+3", "-3"; nothing for 0.
+inline std::string offset_text(i64 offset) {
+  return offset == 0 ? "" : concat(offset > 0 ? "+" : "", offset);
+}
+
+namespace core {
 
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -23,9 +48,10 @@ constexpr std::string_view trimmed(std::string_view text) {
 /// What stands between commas; one part, perhaps empty, where there are none.
 inline std::vector<std::string_view> comma_separated(std::string_view text) {
   std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size(); begin += parts.back().size() + 1)
+  for (size_t begin = 0; begin <= text.size(); begin += parts.back().size() + 1)
     parts.push_back(text.substr(begin, text.find(',', begin) - begin));
   return parts;
 }
 
-}  // namespace axisloom::core
+}  // namespace core
+}  // namespace axisloom

@@ -37,7 +37,8 @@ HostArray allocate_image(const std::string& path, const ImageLayout& layout);
 /// The layout of an array to be written as an image; refuses dtypes and shapes that images do not have.
 ImageLayout image_layout(const std::string& path, const View& view);
 
-/// Turns the bytes of 2-byte samples between the machine's order and the big-endian order of image files.
+/// Turns the bytes of 2-byte samples between the order of image files, which is big-endian, and the machine's, which
+/// is little-endian (core/number.cpp relies on it too).
 void swap_samples(std::span<std::byte> samples);
 
 }  // namespace axisloom::io

@@ -6,8 +6,10 @@
 #include <axisloom/error.hpp>
 
 #include <cerrno>
+#include <functional>
 #include <utility>
 
+#include "core/folder.hpp"
 #include "core/integers.hpp"
 #include "core/not_copied.hpp"
 #include "io/hidden_name.hpp"
@@ -21,11 +23,10 @@
 
 namespace axisloom::io {
 
+using core::Descriptor, core::system_message;
+
 /// Throws Error(file): "<path>: <field>: <what>".
 [[noreturn]] void fail(const std::string& path, std::string_view field, std::string_view what, std::string remedy = {});
-
-/// The system's words for an errno value.
-std::string system_message(int error);
 
 /// Product of the extents times the element size, in bytes; nothing when an extent is negative or 63 bits do not hold
 /// it. Extents beside a 0 count too, so that strides computed from the shape cannot overflow.
@@ -35,20 +36,6 @@ std::optional<i64> checked_bytes(const Dims& shape, Dtype dtype);
 /// much memory in all: the system would promise it, and end the program when it is written.
 HostArray allocate_for(const std::string& path, const View& view);
 
-/// A file descriptor that closes itself.
-class Descriptor : core::NotCopied {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor();
-
-  int get() const { return fd_; }
-  void reset(int fd);
-  int release();
-
- private:
-  int fd_;
-};
-
 /// Repeats a system call that a signal has interrupted.
 template <class Call>
 auto uninterrupted(const Call& call) {
@@ -56,6 +43,9 @@ auto uninterrupted(const Call& call) {
   while (result < 0 && errno == EINTR) result = call();
   return result;
 }
+
+/// Waits until a pipe can be read (POLLIN) or written (POLLOUT).
+void wait_for(int fd, short event) noexcept;
 
 /// A regular file, or what a pipe delivers until its end: that is kept in a file without a name, in TMPDIR or, where no
 /// such file can be made there, in memory.
@@ -66,6 +56,10 @@ class InputFile {
   InputFile(int fd, std::string name);
 
   const std::string& path() const { return path_; }
+  /// Throws Error(file) about a field of this file.
+  [[noreturn]] void fail(std::string_view field, std::string_view what, std::string remedy = {}) const {
+    io::fail(path_, field, what, std::move(remedy));
+  }
   size_t size() const { return size_; }
   void read_at(size_t offset, std::span<std::byte> out) const;
   /// As read_at, for callbacks called from C: 0, or an errno value. Reads less than asked for only at the file's end.
@@ -151,6 +145,8 @@ class OutputFile : core::NotCopied {
   bool flush() noexcept;
   bool write_through(const std::byte* data, size_t size) noexcept;
   [[noreturn]] void fail_write(int error) const;
+  /// Tries hidden names until `make` takes one; false, with errno set, where it takes none.
+  bool take_hidden(const std::function<bool(const char* name)>& make);
 
   std::string path_;
   std::string target_;  // `path_` with symbolic links followed; empty when writing directly

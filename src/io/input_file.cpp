@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <system_error>
 
 #include "io/file.hpp"
 
@@ -16,10 +15,6 @@ namespace axisloom::io {
 
 void fail(const std::string& path, std::string_view field, std::string_view what, std::string remedy) {
   throw Error(Errc::file, fmt::format("{}: {}: {}", printable(path), field, what), std::move(remedy));
-}
-
-std::string system_message(int error) {
-  return std::generic_category().message(error);
 }
 
 std::optional<i64> checked_bytes(const Dims& shape, Dtype dtype) {
@@ -33,29 +28,17 @@ std::optional<i64> checked_bytes(const Dims& shape, Dtype dtype) {
   return empty ? 0 : product;
 }
 
-Descriptor::~Descriptor() {
-  reset(-1);
-}
-
-void Descriptor::reset(int fd) {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = fd;
-}
-
-int Descriptor::release() {
-  return std::exchange(fd_, -1);
+void wait_for(int fd, short event) noexcept {
+  pollfd ready{fd, event, 0};
+  static_cast<void>(::poll(&ready, 1, -1));
 }
 
 namespace {
 
-std::string temporary_folder() {
-  const char* const named = std::getenv("TMPDIR");
-  return named != nullptr && named[0] != '\0' ? named : "/tmp";
-}
-
 /// A file without a name: in TMPDIR, where there may be more room than memory has, else in memory.
 int open_nameless() {
-  const std::string folder = temporary_folder();
+  const char* const named = std::getenv("TMPDIR");
+  const std::string folder = named != nullptr && named[0] != '\0' ? named : "/tmp";
   constexpr int kFlags = O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC;  // O_EXCL: nobody can give it a name
   const int fd = uninterrupted([&] { return ::open(folder.c_str(), kFlags, 0600); });
   return fd >= 0 ? fd : ::memfd_create("axisloom-input", MFD_CLOEXEC);
@@ -66,8 +49,7 @@ ssize_t read_some(int fd, std::span<std::byte> room) {
   while (true) {
     const ssize_t got = uninterrupted([&] { return ::read(fd, room.data(), room.size()); });
     if (got >= 0 || errno != EAGAIN) return got;
-    pollfd ready{fd, POLLIN, 0};  // a pipe that its owner set not to wait
-    static_cast<void>(::poll(&ready, 1, -1));
+    wait_for(fd, POLLIN);  // a pipe that its owner set not to wait
   }
 }
 
@@ -82,39 +64,39 @@ InputFile::InputFile(std::string path)
 InputFile::InputFile(int fd, std::string name) : path_(std::move(name)), fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)) {
   const off_t here = ::lseek(fd, 0, SEEK_CUR);
   if (here > 0) start_ = size_t(here);
-  if (fd_.get() < 0) errno = EBADF;
+  if (!fd_) errno = EBADF;
   begin();
 }
 
 void InputFile::begin() {
   struct stat status {};
-  if (fd_.get() < 0 || ::fstat(fd_.get(), &status) != 0) fail(path_, "open", system_message(errno));
+  if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail("open", system_message());
   if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) return keep_pipe();
   if (!S_ISREG(status.st_mode))
-    fail(path_, "open", S_ISDIR(status.st_mode) ? "is a folder" : "is a device, not a file or a pipe");
+    fail("open", S_ISDIR(status.st_mode) ? "is a folder" : "is a device, not a file or a pipe");
   const auto end = size_t(status.st_size);
   size_ = end - std::min(start_, end);
 }
 
 void InputFile::keep_pipe() {
   Descriptor kept(open_nameless());
-  if (kept.get() < 0) fail(path_, "read", fmt::format("cannot be kept: {}", system_message(errno)));
+  if (!kept) fail("read", fmt::format("cannot be kept: {}", system_message()));
   std::vector<std::byte> piece(size_t{1} << 18);
   start_ = 0;
   while (const ssize_t got = read_some(fd_.get(), piece)) {
-    if (got < 0) fail(path_, "read", system_message(errno));
+    if (got < 0) fail("read", system_message());
     const auto bytes = size_t(got);
     for (size_t done = 0; done < bytes;) {
       const ssize_t wrote = uninterrupted([&] { return ::write(kept.get(), piece.data() + done, bytes - done); });
       if (wrote <= 0)
-        fail(path_, "read",
+        fail("read",
              fmt::format("{} bytes of it cannot be kept: {}", size_ + bytes, system_message(wrote < 0 ? errno : EIO)),
              "free some space in TMPDIR, or set it to a folder with more");
       done += size_t(wrote);
     }
     size_ += bytes;
   }
-  fd_.reset(kept.release());
+  fd_ = std::move(kept);
 }
 
 int InputFile::try_read_at(size_t offset, std::span<std::byte> out, size_t& got) const noexcept {
@@ -130,15 +112,15 @@ int InputFile::try_read_at(size_t offset, std::span<std::byte> out, size_t& got)
 
 void InputFile::read_at(size_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
-    fail(path_, "length", fmt::format("{} bytes needed from byte {}, but the file has {}", out.size(), offset, size_));
+    fail("length", fmt::format("{} bytes needed from byte {}, but the file has {}", out.size(), offset, size_));
   size_t got = 0;
-  if (const int error = try_read_at(offset, out, got)) fail(path_, "read", system_message(error));
-  if (got < out.size()) fail(path_, "length", "the file became shorter while it was read");
+  if (const int error = try_read_at(offset, out, got)) fail("read", system_message(error));
+  if (got < out.size()) fail("length", "the file became shorter while it was read");
 }
 
 std::string InputFile::text(size_t limit) const {
   if (size_ > limit)
-    fail(path_, "length", fmt::format("{} bytes are more than such a document has ({} at most)", size_, limit));
+    fail("length", fmt::format("{} bytes are more than such a document has ({} at most)", size_, limit));
   return head(size_);
 }
 
@@ -208,7 +190,7 @@ size_t InputStream::read_past_block(std::span<std::byte> out) noexcept {
 }
 
 void InputStream::require_good() const {
-  if (error_ != 0) fail(file_.path(), "read", system_message(error_));
+  if (error_ != 0) file_.fail("read", system_message(error_));
 }
 
 }  // namespace axisloom::io

@@ -34,7 +34,7 @@ bool begins_jpeg(std::string_view head) {
 }
 bool begins_pnm(std::string_view head) {
   return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7' &&
-         (head[2] == '#' || std::isspace(static_cast<unsigned char>(head[2])));
+         (head[2] == '#' || std::isspace(u8(head[2])));
 }
 
 std::span<const Codec> codecs() {
@@ -87,16 +87,17 @@ const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
   const Codec* found = codec_of_content(head);
   const Codec* claimed = wanted.empty() ? codec_of_extension(extension_of(file.path())) : &codec_named(wanted);
   if (!claimed && !found)
-    fail(file.path(), "format", "neither the extension nor the content tells it",
-         fmt::format("give a format, or one of the extensions {}", known_extensions(false)));
+    file.fail("format", "neither the extension nor the content tells it",
+              fmt::format("give a format, or one of the extensions {}", known_extensions(false)));
   if (!claimed) return *found;
   if (claimed->begins && !claimed->begins(head)) {
     const std::string content = head.empty() ? "the file is empty"
                                 : found      ? fmt::format("the content is {}", found->format.name)
                                              : fmt::format("the content starts with {}", in_quotes(head));
-    fail(file.path(), "format",
-         fmt::format("{} by {}, but {}", claimed->format.name, wanted.empty() ? "its extension" : "request", content),
-         found ? fmt::format("read it as {}", found->format.name) : "");
+    file.fail(
+        "format",
+        fmt::format("{} by {}, but {}", claimed->format.name, wanted.empty() ? "its extension" : "request", content),
+        found ? fmt::format("read it as {}", found->format.name) : "");
   }
   return *claimed;
 }

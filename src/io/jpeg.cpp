@@ -129,15 +129,14 @@ size_t blocks_of(const jpeg_decompress_struct& info) {
 /// Refuses what is not converted, and sizes that the file cannot hold: Huffman coding takes a bit a block at least.
 void check_header(const InputFile& file, const jpeg_decompress_struct& info) {
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK)
-    fail(file.path(), "colours", "CMYK, which has no exact counterpart in RGB", "convert the image to RGB");
+    file.fail("colours", "CMYK, which has no exact counterpart in RGB", "convert the image to RGB");
   if (info.num_components != 1 && info.num_components != 3)
-    fail(file.path(), "colours", fmt::format("{} components", info.num_components), "convert the image to RGB");
+    file.fail("colours", fmt::format("{} components", info.num_components), "convert the image to RGB");
   if (info.arith_code)
-    fail(file.path(), "coding", "arithmetic coding is not supported", "convert it with jpegtran to Huffman coding");
+    file.fail("coding", "arithmetic coding is not supported", "convert it with jpegtran to Huffman coding");
   if (blocks_of(info) / 8 > file.size())
-    fail(file.path(), "size",
-         fmt::format("{} x {} pixels cannot be in a file of {} bytes", info.image_width, info.image_height,
-                     file.size()));
+    file.fail("size", fmt::format("{} x {} pixels cannot be in a file of {} bytes", info.image_width, info.image_height,
+                                  file.size()));
 }
 
 }  // namespace
@@ -147,7 +146,7 @@ HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
   const auto require = [&](bool good, const char* field) {
     if (good) return;
     reader.stream.require_good();
-    fail(file.path(), field, printable(reader.message));
+    file.fail(field, printable(reader.message));
   };
   require(reader.read_header(), "header");
   check_header(file, reader.info);

@@ -1,6 +1,7 @@
 // NumPy's .npy files, versions 1 to 3 (format: numpy.lib.format, NEP 1).
 #include <algorithm>
 
+#include "core/number.hpp"
 #include "io/codec.hpp"
 #include "io/npy_header.hpp"
 
@@ -20,27 +21,25 @@ struct TextRange {
 
 TextRange header_text(const InputFile& file) {
   const std::string head = file.head(12);
-  const auto byte = [&](size_t i) { return size_t(static_cast<unsigned char>(head[i])); };
-  if (head.size() < 10) fail(file.path(), "header", fmt::format("the file ends after {} bytes", head.size()));
+  const auto byte = [&](size_t i) { return size_t(u8(head[i])); };
+  if (head.size() < 10) file.fail("header", fmt::format("the file ends after {} bytes", head.size()));
   const size_t major = byte(6);
   if (major < 1 || major > 3 || byte(7) != 0)
-    fail(file.path(), "version", fmt::format("{}.{} is not known", major, byte(7)), "save it as version 1.0 to 3.0");
+    file.fail("version", fmt::format("{}.{} is not known", major, byte(7)), "save it as version 1.0 to 3.0");
   TextRange text{10, byte(8) | byte(9) << 8};
   if (major >= 2) {
-    if (head.size() < 12) fail(file.path(), "header", fmt::format("the file ends after {} bytes", head.size()));
+    if (head.size() < 12) file.fail("header", fmt::format("the file ends after {} bytes", head.size()));
     text = {12, text.length | byte(10) << 16 | byte(11) << 24};
   }
   if (text.length > file.size() - text.begin)
-    fail(file.path(), "header length",
-         fmt::format("{} bytes claimed, but the file has {} in all", text.length, file.size()));
+    file.fail("header length", fmt::format("{} bytes claimed, but the file has {} in all", text.length, file.size()));
   if (text.length > kLongestHeader)
-    fail(file.path(), "header length", fmt::format("{} bytes, more than {}", text.length, kLongestHeader));
+    file.fail("header length", fmt::format("{} bytes, more than {}", text.length, kLongestHeader));
   return text;
 }
 
 void swap_bytes(HostArray& array) {
-  const bool complex = array.view.dtype == Dtype::c64 || array.view.dtype == Dtype::c128;
-  const size_t part = size_of(array.view.dtype) / (complex ? 2 : 1);
+  const size_t part = size_of(core::component_of(array.view.dtype));
   const std::span<std::byte> bytes = array.span();
   for (size_t i = 0; i < bytes.size(); i += part) std::ranges::reverse(bytes.subspan(i, part));
 }
@@ -63,12 +62,12 @@ HostArray read_npy(const InputFile& file, const ReadOptions& options) {
 
   const size_t start = range.begin + range.length;
   const std::optional<i64> bytes = checked_bytes(header.shape, header.dtype);
-  if (!bytes) fail(file.path(), "shape", fmt::format("{} is more than any memory holds", to_string(header.shape)));
+  if (!bytes) file.fail("shape", fmt::format("{} is more than any memory holds", to_string(header.shape)));
   if (size_t(*bytes) > file.size() - start)
-    fail(file.path(), "shape",
-         fmt::format("{}{} needs {} bytes, but the file has {} after its header", name(header.dtype),
-                     to_string(header.shape), *bytes, file.size() - start),
-         "the file is cut short or its header is wrong: write it again");
+    file.fail("shape",
+              fmt::format("{}{} needs {} bytes, but the file has {} after its header", name(header.dtype),
+                          to_string(header.shape), *bytes, file.size() - start),
+              "the file is cut short or its header is wrong: write it again");
   View view = View::contiguous(header.dtype, header.shape);
   if (header.fortran) view.strides = fortran_strides(header.shape);
   if (!header.swapped) return file.load(view, start, options.map_from);

@@ -1,7 +1,6 @@
 // Parsing and formatting of .npy headers.
 #include "io/npy_header.hpp"
 
-#include <bit>
 #include <charconv>
 
 #include "io/file.hpp"
@@ -9,8 +8,6 @@
 namespace axisloom::io {
 
 namespace {
-
-constexpr bool kLittle = std::endian::native == std::endian::little;
 
 struct TypeCode {
   char kind;
@@ -165,7 +162,7 @@ class LiteralReader {
       if (code != fmt::format("{}{}", type.kind, type.bytes)) continue;
       if (order == '|' && type.bytes > 1) fail(path_, "descr", fmt::format("{} lacks a byte order", in_quotes(whole)));
       header.dtype = type.dtype;
-      header.swapped = type.bytes > 1 && order == (kLittle ? '>' : '<');
+      header.swapped = type.bytes > 1 && order == '>';
       return;
     }
     fail(path_, "descr", fmt::format("dtype {} is not supported", in_quotes(whole)),
@@ -185,10 +182,8 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& path) {
 
 std::string npy_descr(Dtype dtype) {
   for (const TypeCode& type : kTypeCodes) {
-    if (type.dtype == dtype)
-      return fmt::format("{}{}{}", type.bytes == 1 ? '|' : kLittle ? '<' : '>', type.kind, type.bytes);
+    if (type.dtype == dtype) return fmt::format("{}{}{}", type.bytes == 1 ? '|' : '<', type.kind, type.bytes);
   }
-
   return {};
 }
 

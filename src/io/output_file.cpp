@@ -57,9 +57,9 @@ OutputFile::OutputFile(std::string path, Naming naming) : path_(std::move(path))
   pending_.reserve(kPending);
   struct stat status {};
   const bool exists = ::stat(path_.c_str(), &status) == 0;
-  if (!exists && errno != ENOENT) fail(path_, "write", system_message(errno));
+  if (!exists && errno != ENOENT) fail(path_, "write", system_message());
   if (exists && S_ISDIR(status.st_mode)) fail(path_, "write", "is a folder", "name a file");
-  if (exists && ::access(path_.c_str(), W_OK) != 0) fail(path_, "write", system_message(errno));
+  if (exists && ::access(path_.c_str(), W_OK) != 0) fail(path_, "write", system_message());
   if (exists && !S_ISREG(status.st_mode)) return;
   target_ = followed(path_);
   if (exists && !same_file(status, target_)) {  // a descriptor's file that has lost its name
@@ -72,7 +72,7 @@ OutputFile::OutputFile(std::string path, Naming naming) : path_(std::move(path))
 
 OutputFile::OutputFile(int fd, std::string name) : path_(std::move(name)), fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)) {
   pending_.reserve(kPending);
-  if (fd_.get() < 0) fail_write(errno);
+  if (!fd_) fail_write(errno);
 }
 
 OutputFile::~OutputFile() = default;
@@ -82,41 +82,47 @@ void OutputFile::open_beside(Naming naming) {
   if (target.filename().empty()) fail(path_, "write", "names no file");
   if (naming == Naming::none) {
     const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
-    fd_.reset(uninterrupted([&] { return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666); }));
-    nameless_ = fd_.get() >= 0 && ::access(door_of(fd_.get()).c_str(), F_OK) == 0;
+    fd_ = Descriptor(uninterrupted([&] { return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666); }));
+    nameless_ = fd_ && ::access(door_of(fd_.get()).c_str(), F_OK) == 0;
     if (nameless_) return;
   }
   open_hidden();
 }
 
-void OutputFile::open_hidden() {
+bool OutputFile::take_hidden(const std::function<bool(const char* name)>& make) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     hidden_.choose(target_);
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    fd_.reset(uninterrupted([&] { return ::open(hidden_.get(), kFlags, 0666); }));
-    if (fd_.get() >= 0) return;
-    const int error = errno;
-    hidden_.forget();
-    errno = error;
-    if (error != EEXIST) break;
+    if (make(hidden_.get())) return true;
+    hidden_.forget();  // which leaves errno alone
+    if (errno != EEXIST) break;
   }
-  fail(path_, "write", fmt::format("no file can be created in its folder: {}", system_message(errno)),
-       "choose a folder that exists and is writable");
+  return false;
+}
+
+void OutputFile::open_hidden() {
+  const bool made = take_hidden([&](const char* name) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    fd_ = Descriptor(uninterrupted([&] { return ::open(name, kFlags, 0666); }));
+    return bool(fd_);
+  });
+  if (!made)
+    fail(path_, "write", fmt::format("no file can be created in its folder: {}", system_message()),
+         "choose a folder that exists and is writable");
 }
 
 // What is refused stays as the system made it: some file systems know no owners, and few users may give files away.
 void OutputFile::take_over(const struct stat& old) {
   mode_t mode = old.st_mode & 0777;
   const bool owned = ::fchown(fd_.get(), old.st_uid, old.st_gid) == 0;
-  const bool grouped = owned || ::fchown(fd_.get(), static_cast<uid_t>(-1), old.st_gid) == 0;
+  const bool grouped = owned || ::fchown(fd_.get(), uid_t(-1), old.st_gid) == 0;
   if (!grouped) mode = (mode & ~mode_t{070}) | (mode & 07) << 3;  // what one group may, another need not
   static_cast<void>(::fchmod(fd_.get(), mode));
 }
 
 bool OutputFile::write_through(const std::byte* data, size_t size) noexcept {
-  if (fd_.get() < 0) {  // a pipe waits here for its reader, as late as can be
-    fd_.reset(uninterrupted([&] { return ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC); }));
-    if (fd_.get() < 0) error_ = errno;
+  if (!fd_) {  // a pipe waits here for its reader, as late as can be
+    fd_ = Descriptor(uninterrupted([&] { return ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC); }));
+    if (!fd_) error_ = errno;
   }
   while (size > 0 && error_ == 0) {
     const ssize_t done = uninterrupted([&] { return ::write(fd_.get(), data, size); });
@@ -124,8 +130,7 @@ bool OutputFile::write_through(const std::byte* data, size_t size) noexcept {
       data += done;
       size -= size_t(done);
     } else if (done < 0 && errno == EAGAIN) {  // a pipe that its owner set not to wait
-      pollfd ready{fd_.get(), POLLOUT, 0};
-      static_cast<void>(::poll(&ready, 1, -1));
+      wait_for(fd_.get(), POLLOUT);
     } else {
       error_ = done < 0 ? errno : EIO;
     }
@@ -158,15 +163,15 @@ void OutputFile::write(std::string_view text) {
 void OutputFile::commit() {
   if (error_ != 0 || !flush()) fail_write(error_);
   if (direct()) {
-    if (::close(fd_.release()) != 0 && errno != EINTR) fail_write(errno);
+    if (!fd_.close() && errno != EINTR) fail_write(errno);
     return;
   }
   if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0 && !means_no_disk(errno)) fail_write(errno);
   const Descriptor folder = folder_of(target_);  // what needs memory comes first: with its name the file is finished
   give_name();
   // Lets the new name survive a loss of power. Where that fails the old file would come back whole.
-  if (folder.get() >= 0) static_cast<void>(uninterrupted([&] { return ::fsync(folder.get()); }));
-  fd_.reset(-1);
+  if (folder) static_cast<void>(uninterrupted([&] { return ::fsync(folder.get()); }));
+  fd_.close();
 }
 
 // A link to a file without a name never replaces another file, so it is made beside, under a name that is held by the
@@ -178,15 +183,8 @@ void OutputFile::give_name() {
       return ::linkat(AT_FDCWD, door.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
     };
     if (linked(target_.c_str())) return;
-    for (int attempt = 0; errno == EEXIST && attempt < kAttempts; ++attempt) {
-      hidden_.choose(target_);
-      nameless_ = !linked(hidden_.get());
-      if (!nameless_) break;
-      const int error = errno;
-      hidden_.forget();
-      errno = error;
-    }
-    if (nameless_) fail_write(errno);
+    if (errno != EEXIST || !take_hidden(linked)) fail_write(errno);
+    nameless_ = false;
   }
   if (::rename(hidden_.get(), target_.c_str()) != 0) fail_write(errno);
   hidden_.forget();

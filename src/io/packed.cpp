@@ -39,29 +39,19 @@ void gather(std::byte* out, const std::byte* in, i64 stride, i64 count, size_t s
 PackedReader::PackedReader(const HostArray& array)
     : memory_(array.memory), element_(size_of(array.view.dtype)), position_(array.view.offset) {
   const View& view = array.view;
-  for (int axis = 0; axis < view.rank(); ++axis) {
-    if (view.shape[axis] == 1) continue;
-    const int last = shape_.size() - 1;
-    if (last >= 0 && strides_[last] == view.strides[axis] * view.shape[axis]) {
-      shape_[last] *= view.shape[axis];
-      strides_[last] = view.strides[axis];
-    } else {
-      shape_.push_back(view.shape[axis]);
-      strides_.push_back(view.strides[axis]);
-    }
-  }
-  if (shape_.empty()) {
-    shape_.push_back(1);
-    strides_.push_back(1);
-  }
-  index_ = Dims::filled(shape_.size(), 0);
+  for (int axis = 0; axis < view.rank(); ++axis)
+    axes_.push_back({.extent = view.shape[axis], .in = view.strides[axis]});
+  core::drop_single_steps(axes_);
+  core::merge(axes_, true);
+  if (axes_.empty()) axes_.push_back({.in = 1});
+  index_.resize(axes_.size());
 }
 
 void PackedReader::next(std::byte* out, i64 elements) {
   const auto size = i64(element_);
   while (elements > 0) {
-    const i64 run = std::min(elements, shape_.back() - index_.back());
-    gather(out, memory_.get() + position_ * size, strides_.back(), run, element_);
+    const i64 run = std::min(elements, axes_.back().extent - index_.back());
+    gather(out, memory_.get() + position_ * size, axes_.back().in, run, element_);
     out += run * size;
     elements -= run;
     advance(run);
@@ -69,11 +59,11 @@ void PackedReader::next(std::byte* out, i64 elements) {
 }
 
 void PackedReader::advance(i64 run) {
-  int axis = shape_.size() - 1;
+  size_t axis = axes_.size() - 1;
   index_[axis] += run;
-  position_ += run * strides_[axis];
-  while (axis > 0 && index_[axis] == shape_[axis]) {
-    position_ += strides_[axis - 1] - index_[axis] * strides_[axis];
+  position_ += run * axes_[axis].in;
+  while (axis > 0 && index_[axis] == axes_[axis].extent) {
+    position_ += axes_[axis - 1].in - index_[axis] * axes_[axis].in;
     index_[axis] = 0;
     index_[--axis] += 1;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/integers.hpp"
+#include "core/nest.hpp"
 #include "io/io.hpp"
 
 namespace axisloom::io {
@@ -17,11 +18,10 @@ class PackedReader {
   void advance(i64 run);
 
   std::shared_ptr<std::byte> memory_;
-  size_t element_;  // bytes
-  Dims shape_;      // neighbouring axes merged, never empty
-  Dims strides_;
-  Dims index_;
-  i64 position_;  // element offset of `index_`
+  size_t element_;          // bytes
+  core::Loops axes_;        // with `in` as stride; neighbours merged, never empty
+  std::vector<i64> index_;  // on each
+  i64 position_;            // element offset of `index_`
 };
 
 }  // namespace axisloom::io

@@ -3,7 +3,6 @@
 #include <png.h>
 
 #include <algorithm>
-#include <bit>
 #include <csetjmp>
 #include <cstring>
 
@@ -18,28 +17,28 @@ namespace {
 constexpr png_uint_32 kMaxSide = 1 << 20;
 constexpr size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
 
-/// Where libpng's callbacks leave their error. Functions that call libpng set `escape` and hold nothing that needs a
-/// destructor, since libpng leaves them by longjmp.
-struct Escape {
+/// What libpng works with, and where its callbacks leave their error. Functions that call libpng set `escape` and hold
+/// nothing that needs a destructor, since libpng leaves them by longjmp.
+struct PngState {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
   std::jmp_buf escape;
   char message[200] = {};
 };
 
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
-  auto* state = static_cast<Escape*>(png_get_error_ptr(png));
+  auto* state = static_cast<PngState*>(png_get_error_ptr(png));
   std::strncpy(state->message, message, sizeof(state->message) - 1);
   std::longjmp(state->escape, 1);
 }
 
 void on_warning(png_structp, png_const_charp) {}
 
-struct PngReader : Escape, private core::NotCopied {
-  png_structp png = nullptr;
-  png_infop info = nullptr;
+struct PngReader : PngState, private core::NotCopied {
   InputStream stream;
 
   explicit PngReader(const InputFile& file) : stream(file) {
-    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning);
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<PngState*>(this), on_error, on_warning);
     if (png) info = png_create_info_struct(png);
     if (info) png_set_read_fn(png, this, supply);
   }
@@ -61,7 +60,7 @@ struct PngReader : Escape, private core::NotCopied {
   bool begin_rows(int* passes) {
     if (setjmp(escape) != 0) return false;
     png_set_expand(png);
-    if (std::endian::native == std::endian::little) png_set_swap(png);
+    png_set_swap(png);
     *passes = png_set_interlace_handling(png);
     png_read_update_info(png, info);
     return true;
@@ -78,12 +77,9 @@ struct PngReader : Escape, private core::NotCopied {
   }
 };
 
-struct PngWriter : Escape, private core::NotCopied {
-  png_structp png = nullptr;
-  png_infop info = nullptr;
-
+struct PngWriter : PngState, private core::NotCopied {
   explicit PngWriter(OutputFile& file) {
-    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning);
+    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, static_cast<PngState*>(this), on_error, on_warning);
     if (png) info = png_create_info_struct(png);
     if (info) png_set_write_fn(png, &file, accept, [](png_structp) {});
   }
@@ -100,7 +96,7 @@ struct PngWriter : Escape, private core::NotCopied {
     png_set_IHDR(png, info, png_uint_32(layout.width), png_uint_32(layout.height), layout.dtype == Dtype::u8 ? 8 : 16,
                  colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
-    if (layout.dtype == Dtype::u16 && std::endian::native == std::endian::little) png_set_swap(png);
+    if (layout.dtype == Dtype::u16) png_set_swap(png);
     return true;
   }
 
@@ -125,7 +121,7 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
   const auto require = [&](bool good, const char* field) {
     if (good) return;
     reader.stream.require_good();
-    fail(file.path(), field, printable(reader.message));
+    file.fail(field, printable(reader.message));
   };
   require(reader.read_header(), "header");
 
@@ -133,15 +129,14 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
   const i64 width = png_get_image_width(reader.png, reader.info);
   const size_t packed_row = png_get_rowbytes(reader.png, reader.info);
   if (packed_row * size_t(height) / kDeflateRatio > file.size())
-    fail(file.path(), "size",
-         fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, file.size()));
+    file.fail("size", fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, file.size()));
   int passes = 0;
   require(reader.begin_rows(&passes), "header");
   const int depth = png_get_bit_depth(reader.png, reader.info);
   const ImageLayout layout{height, width, png_get_channels(reader.png, reader.info),
                            depth == 16 ? Dtype::u16 : Dtype::u8};
   if (png_get_rowbytes(reader.png, reader.info) != layout.row_bytes())
-    fail(file.path(), "header", fmt::format("{} channels of {} bits", layout.channels, depth));
+    file.fail("header", fmt::format("{} channels of {} bits", layout.channels, depth));
   HostArray array = allocate_image(file.path(), layout);
   require(reader.read_rows(array.memory.get(), layout.row_bytes(), height, passes), "image data");
   return array;

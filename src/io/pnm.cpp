@@ -1,6 +1,5 @@
 // Netpbm images: P1 to P6 are read, P5 and P6 written. Samples are scaled from 0..maxval to the whole range of u8
 // (maxval up to 255) or u16, and bitmaps become 0 (black) and 255 (white), so that all formats agree on brightness.
-#include <bit>
 #include <cstring>
 
 #include "io/codec.hpp"
@@ -16,28 +15,28 @@ bool is_space(int c) {
 
 class PnmReader {
  public:
-  explicit PnmReader(const InputFile& file) : file_(file), path_(file.path()), stream_(file) {}
+  explicit PnmReader(const InputFile& file) : file_(file), stream_(file) {}
 
   HostArray image() {
     header();
     const std::optional<i64> bytes = checked_bytes({layout_.height, layout_.width, layout_.channels}, layout_.dtype);
-    if (!bytes) fail(path_, "size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
+    if (!bytes) file_.fail("size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
     const auto height = size_t(layout_.height);
     const size_t samples = size_t(*bytes) / size_of(layout_.dtype);
-    if (type_ == 1) need(samples, layout_);
-    if (type_ == 2 || type_ == 3) need(2 * samples - 1, layout_);
-    if (type_ == 4) need(height * ((size_t(layout_.width) + 7) / 8), layout_);
-    if (type_ >= 5) need(size_t(*bytes), layout_);
+    if (type_ == 1) need(samples);
+    if (type_ == 2 || type_ == 3) need(2 * samples - 1);
+    if (type_ == 4) need(height * ((size_t(layout_.width) + 7) / 8));
+    if (type_ >= 5) need(size_t(*bytes));
 
-    HostArray array = allocate_image(path_, layout_);
+    HostArray array = allocate_image(file_.path(), layout_);
     if (type_ == 1) plain_bits(array.span());
     if (type_ == 2 || type_ == 3) plain_samples(array.span());
     if (type_ == 4) raw_bits(array.span());
     if (type_ >= 5) raw_samples(array.span());
     skip_space();
     if (peek() >= 0)
-      fail(path_, "length", fmt::format("{} more bytes after the image", left()),
-           "files of several images are not read: split it");
+      file_.fail("length", fmt::format("{} more bytes after the image", left()),
+                 "files of several images are not read: split it");
     stream_.require_good();
     return array;
   }
@@ -54,8 +53,8 @@ class PnmReader {
   /// Says where in the file something is wrong, unless it cannot be read there.
   [[noreturn]] void fail_at(std::string_view field, std::string_view what) {
     stream_.require_good();
-    if (peek() < 0) fail(path_, field, "the file ends before it");
-    fail(path_, field, fmt::format("{} at byte {}", what, stream_.position()));
+    if (peek() < 0) file_.fail(field, "the file ends before it");
+    file_.fail(field, fmt::format("{} at byte {}", what, stream_.position()));
   }
 
   void skip_space() {
@@ -74,17 +73,17 @@ class PnmReader {
     i64 value = 0;
     for (; peek() >= '0' && peek() <= '9'; step()) {
       value = value * 10 + (peek() - '0');
-      if (value > most) fail(path_, field, fmt::format("more than {}", most));
+      if (value > most) file_.fail(field, fmt::format("more than {}", most));
     }
     return value;
   }
 
-  void need(size_t bytes, const ImageLayout& layout) const {
+  void need(size_t bytes) const {
     if (bytes > left())
-      fail(path_, "size",
-           fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header", layout.width,
-                       layout.height, bytes, left()),
-           "the file is cut short or its header is wrong: write it again");
+      file_.fail("size",
+                 fmt::format("{} x {} pixels need at least {} bytes, but the file has {} after its header",
+                             layout_.width, layout_.height, bytes, left()),
+                 "the file is cut short or its header is wrong: write it again");
   }
 
   void header() {
@@ -92,13 +91,13 @@ class PnmReader {
     char magic[2];  // the caller has seen that they are there
     stream_.read(std::as_writable_bytes(std::span(magic)));
     type_ = magic[1] - '0';
-    if (type_ == 7) fail(path_, "format", "P7 (PAM) is not supported", "convert it to PNG");
+    if (type_ == 7) file_.fail("format", "P7 (PAM) is not supported", "convert it to PNG");
     layout_.width = number("width", kMaxSide);
     layout_.height = number("height", kMaxSide);
-    if (layout_.width == 0 || layout_.height == 0) fail(path_, "size", "an image without pixels");
+    if (layout_.width == 0 || layout_.height == 0) file_.fail("size", "an image without pixels");
     layout_.channels = type_ == 3 || type_ == 6 ? 3 : 1;
     if (type_ != 1 && type_ != 4) maxval_ = number("maxval", 65535);
-    if (maxval_ == 0) fail(path_, "maxval", "0");
+    if (maxval_ == 0) file_.fail("maxval", "0");
     layout_.dtype = maxval_ > 255 ? Dtype::u16 : Dtype::u8;
     if (!is_space(peek())) fail_at("header", "no white space after it,");
     step();
@@ -134,7 +133,7 @@ class PnmReader {
   void raw_samples(std::span<std::byte> out) {
     const size_t size = size_of(layout_.dtype);
     if (stream_.read(out) < out.size()) fail_at("sample", "no more");
-    if (size == 2 && std::endian::native == std::endian::little) swap_samples(out);
+    if (size == 2) swap_samples(out);
     if (maxval_ == 255 || maxval_ == 65535) return;
     for (size_t i = 0; i < out.size() / size; ++i) {
       std::uint16_t value = 0;
@@ -148,7 +147,7 @@ class PnmReader {
   }
 
   void store(std::span<std::byte> out, size_t sample, i64 value) const {
-    if (value > maxval_) fail(path_, "sample", fmt::format("{} is above maxval {}", value, maxval_));
+    if (value > maxval_) file_.fail("sample", fmt::format("{} is above maxval {}", value, maxval_));
     if (layout_.dtype == Dtype::u8) {
       out[sample] = std::byte((value * 255 + maxval_ / 2) / maxval_);
     } else {
@@ -158,7 +157,6 @@ class PnmReader {
   }
 
   const InputFile& file_;
-  const std::string& path_;
   InputStream stream_;
   int type_ = 0;  // 1 to 6
   i64 maxval_ = 1;
@@ -191,7 +189,7 @@ void write_pnm(OutputFile& file, const HostArray& array) {
   std::vector<std::byte> row(layout.row_bytes());
   for (i64 y = 0; y < layout.height; ++y) {
     reader.next(row.data(), layout.width * layout.channels);
-    if (layout.dtype == Dtype::u16 && std::endian::native == std::endian::little) swap_samples(row);
+    if (layout.dtype == Dtype::u16) swap_samples(row);
     file.write(row);
   }
 }

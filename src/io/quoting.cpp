@@ -11,7 +11,7 @@ namespace axisloom::io {
 namespace {
 
 unsigned byte_at(std::string_view text, size_t at) {
-  return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
+  return at < text.size() ? u8(text[at]) : 0;
 }
 
 /// Bytes of the character at the start of `text`, and what it is; no bytes where it is no shortest form of UTF-8.
@@ -45,7 +45,7 @@ bool steers(u32 code) {
 void append_escaped(std::string& out, std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (const char c : bytes) {
-    const auto value = static_cast<unsigned char>(c);
+    const auto value = u8(c);
     out += {'\\', 'x', kDigits[value >> 4], kDigits[value & 15]};
   }
 }
@@ -57,7 +57,10 @@ std::string escaped(std::string_view text, std::string_view kept) {
     const Character character = first_of(text);
     const std::string_view bytes = text.substr(0, std::max<size_t>(1, character.bytes));
     const bool safe = character.bytes > 0 && (!steers(character.code) || kept.find(text[0]) != std::string_view::npos);
-    safe ? static_cast<void>(out += bytes) : append_escaped(out, bytes);
+    if (safe)
+      out += bytes;
+    else
+      append_escaped(out, bytes);
     text.remove_prefix(bytes.size());
   }
   return out;
@@ -77,8 +80,11 @@ std::string in_quotes(std::string_view text) {
   constexpr size_t kLongest = 60;
   std::string out = "'";
   for (const char c : text.substr(0, kLongest)) {
-    const bool plain = std::isprint(static_cast<unsigned char>(c)) != 0 && c != '\\';
-    plain ? static_cast<void>(out += c) : append_escaped(out, {&c, 1});
+    const bool plain = std::isprint(u8(c)) != 0 && c != '\\';
+    if (plain)
+      out += c;
+    else
+      append_escaped(out, {&c, 1});
   }
   return out + (text.size() > kLongest ? "...'" : "'");
 }

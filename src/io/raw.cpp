@@ -16,7 +16,7 @@ HostArray read_raw(const InputFile& file, const ReadOptions& options) {
   Dims shape = options.shape;
   if (shape.empty()) {
     if (size % element != 0)
-      fail(file.path(), "length", fmt::format("{} bytes are not a whole number of {}", size, name(dtype)));
+      file.fail("length", fmt::format("{} bytes are not a whole number of {}", size, name(dtype)));
     shape = {size / element};
   }
   const std::optional<i64> bytes = checked_bytes(shape, dtype);
@@ -24,9 +24,9 @@ HostArray read_raw(const InputFile& file, const ReadOptions& options) {
     throw Error(Errc::usage,
                 fmt::format("{}: shape {} is negative or too large", printable(file.path()), to_string(shape)));
   if (*bytes != size)
-    fail(file.path(), "length",
-         fmt::format("{}{} needs {} bytes, but the file has {}", name(dtype), to_string(shape), *bytes, size),
-         "give the shape and dtype the file was written with");
+    file.fail("length",
+              fmt::format("{}{} needs {} bytes, but the file has {}", name(dtype), to_string(shape), *bytes, size),
+              "give the shape and dtype the file was written with");
   return file.load(View::contiguous(dtype, shape), 0, options.map_from);
 }
 

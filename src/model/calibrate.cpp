@@ -3,6 +3,7 @@
 
 #include "core/folder.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "jit/environment.hpp"
 #include "jit/jit.hpp"
@@ -15,8 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
@@ -49,10 +48,9 @@ class Calibration {
         options_(options),
         queue_(device.queue(true)),
         untimed_(device.queue()),
-        cpu_(device.info().kind == Kind::cpu) {
-    measured_.DeviceInfo::operator=(device.info());
-    known_ = model_of(device.info());
-  }
+        cpu_(device.info().kind == Kind::cpu),
+        measured_{device.info()},
+        known_(model_of(device.info())) {}
 
   DeviceModel run() {
     measure_launch();
@@ -69,23 +67,23 @@ class Calibration {
   /// A kernel ready to be launched again and again.
   struct Kernel {
     std::string name;
-    std::shared_ptr<device::Program> program;
+    device::SharedProgram program;
     device::Geometry geometry;
     CalibrateParams params;
   };
 
-  Kernel kernel(const std::string& name, jit::Defines defines, i64 groups, CalibrateParams params, std::size_t buffers,
+  Kernel kernel(const std::string& name, jit::Defines defines, i64 groups, CalibrateParams params, size_t buffers,
                 bool alone = false) {
     const i64 items = cpu_ || alone ? 1 : gpu_items;
     std::string upper = name;
-    for (char& c : upper) c = char(std::toupper(static_cast<unsigned char>(c)));
+    for (char& c : upper) c = char(std::toupper(u8(c)));
     defines.set("PROPERTY", upper).set("AXL_PARAMS_SIZE", i64(sizeof params));
     const jit::Specialisation what{"model/calibrate.kernel", name, defines, unsigned(items), false, true};
     const device::Geometry geometry{u64(groups), unsigned(items), 0, 1};
     return {name, jit::obtain(*device_.impl(), what, {u64(groups), buffers, sizeof params}), geometry, params};
   }
 
-  std::shared_ptr<device::Event> launch(const Kernel& kernel, const Buffers& buffers) {
+  device::SharedEvent launch(const Kernel& kernel, const Buffers& buffers) {
     const i64 no_offset = 0;
     std::vector<device::Arg> args;
     for (const Buffer& buffer : buffers) {
@@ -98,7 +96,7 @@ class Calibration {
 
   /// Median seconds of what `once` does, which returns its own. The first time is not counted.
   double median(const std::function<double()>& once) const {
-    constexpr std::size_t least_runs = 5, most_runs = 2000;
+    constexpr size_t least_runs = 5, most_runs = 2000;
     once();
     std::vector<double> times;
     const double end = now() + options_.seconds;
@@ -123,7 +121,7 @@ class Calibration {
     if (options_.found) options_.found(*figure, value);
   }
 
-  std::size_t array_bytes() const {
+  size_t array_bytes() const {
     const DeviceInfo& info = device_.info();
     return std::min({options_.largest / (cpu_ ? 4 : 1), info.max_allocation, info.global_memory / 8}) / 4096 * 4096;
   }
@@ -132,7 +130,6 @@ class Calibration {
   void measure_launch() {
     const Buffers one{device_.allocate(4096)};
     const Kernel nothing = kernel("nothing", {}, 1, {}, 1);
-    empty_seconds_ = seconds(nothing, one);
     std::swap(queue_, untimed_);
     found(&DeviceModel::launch, median([&] {
       const double start = now();
@@ -142,39 +139,41 @@ class Calibration {
     std::swap(queue_, untimed_);
   }
 
-  /// Bytes per second, read plus written, of `bytes` copied in packets of `packet`.
-  double copy_rate(const Buffers& arrays, std::size_t bytes, const char* type, i64 packet) {
+  Buffer filled(size_t bytes, std::byte value) {
+    Buffer array = device_.allocate(bytes);
+    queue_.impl()->fill(*array.impl(), 0, bytes, value, {})->wait();
+    return array;
+  }
+
+  /// Bytes per second, read plus written, of `bytes` copied in the widest packets.
+  double copy_rate(const Buffers& arrays, size_t bytes) {
+    const i64 packet = cpu_ ? 64 : 16;
     CalibrateParams params{};
     params.count = i64(bytes) / packet;
     params.per_group = cpu_ ? cpu_group_bytes / packet : gpu_items * gpu_in_flight;
-    jit::Defines defines;
-    defines.set("PACKET", type);
-    return 2 * double(bytes) /
-           seconds(kernel("copy", defines, ceil_div(params.count, params.per_group), params, 2), arrays);
+    const Kernel copy = kernel("copy", jit::Defines().set("PACKET", cpu_ ? "u32x16" : "u32x4"),
+                               ceil_div(params.count, params.per_group), params, 2);
+    return 2 * double(bytes) / seconds(copy, arrays);
   }
 
   void measure_copies() {
-    const std::size_t bytes = array_bytes();
-    const Buffers arrays{device_.allocate(bytes), device_.allocate(bytes)};
-    for (const Buffer& array : arrays) queue_.impl()->fill(*array.impl(), 0, bytes, std::byte{1}, {})->wait();
-    const char* const widest = cpu_ ? "u32x16" : "u32x4";
-    const double whole = copy_rate(arrays, bytes, widest, cpu_ ? 64 : 16);
+    const size_t bytes = array_bytes();
+    const Buffers arrays{filled(bytes, std::byte{1}), filled(bytes, std::byte{1})};
+    const double whole = copy_rate(arrays, bytes);
     found(&DeviceModel::copy_rate, whole);
-    const auto cached = std::min(std::size_t(known_.cache) / 4, bytes) / 4096 * 4096;
-    if (cached > 0)
-      found(&DeviceModel::cached_rate, std::max(whole, copy_rate(arrays, cached, widest, cpu_ ? 64 : 16)));
+    const auto cached = std::min(size_t(known_.cache) / 4, bytes) / 4096 * 4096;
+    if (cached > 0) found(&DeviceModel::cached_rate, std::max(whole, copy_rate(arrays, cached)));
   }
 
   /// A walk through all places of an array, in an order that nothing can foresee (Sattolo's shuffle: one cycle).
   void measure_latency() {
-    const std::size_t bytes = std::min(array_bytes(), std::max(std::size_t(4 * known_.cache), std::size_t{64} << 20));
+    const size_t bytes = std::min(array_bytes(), std::max(size_t(4 * known_.cache), size_t{64} << 20));
     std::vector<u32> places(bytes / sizeof(u32) / chase_step), next(bytes / sizeof(u32));
     std::iota(places.begin(), places.end(), 0u);
     std::mt19937_64 random(1);
-    for (std::size_t i = places.size() - 1; i > 0; --i) std::swap(places[i], places[random() % i]);
-    for (std::size_t i = 0; i < places.size(); ++i) next[i * chase_step] = u32(places[i] * chase_step);
-    const Buffers arrays{device_.allocate(bytes), device_.allocate(4096)};
-    queue_.impl()->fill(*arrays[1].impl(), 0, 4096, std::byte{0}, {})->wait();
+    for (size_t i = places.size() - 1; i > 0; --i) std::swap(places[i], places[random() % i]);
+    for (size_t i = 0; i < places.size(); ++i) next[i * chase_step] = u32(places[i] * chase_step);
+    const Buffers arrays{device_.allocate(bytes), filled(4096, std::byte{0})};
     queue_.write(arrays[0], 0, std::as_bytes(std::span(next).first(bytes / sizeof(u32)))).wait();
     CalibrateParams params{};
     params.count = 10'000;
@@ -187,12 +186,11 @@ class Calibration {
     const i64 groups = i64(known_.units()) * (cpu_ ? 4 : 8), items = cpu_ ? 1 : gpu_items;
     const auto rate = [&](const std::string& scalar, i64 lanes) {
       jit::Defines defines;
-      defines.set("NUMBER", lanes == 1 ? scalar : scalar + "x" + std::to_string(lanes)).set("CHAINS", chains);
+      defines.set("NUMBER", lanes == 1 ? scalar : concat(scalar, "x", lanes)).set("CHAINS", chains);
       CalibrateParams params{};
       params.count = cpu_ ? 100'000 : 4'000;
-      const auto numbers = std::size_t(groups * items * lanes);
-      const Buffers array{device_.allocate(numbers * 8)};
-      queue_.impl()->fill(*array[0].impl(), 0, array[0].bytes(), std::byte{0}, {})->wait();
+      const auto numbers = size_t(groups * items * lanes);
+      const Buffers array{filled(numbers * 8, std::byte{0})};
       const double operations = 2.0 * chains * double(params.count) * double(numbers);
       return operations / seconds(kernel("multiply", defines, groups, params, 1), array) / known_.units();
     };
@@ -206,8 +204,8 @@ class Calibration {
   void measure_scalar() {
     constexpr i64 elements = 4096, rounds = 256;  // of a core, in its second-level cache; long against a launch
     const auto groups = i64(known_.units());
-    const Buffers arrays{device_.allocate(std::size_t(groups * elements * scalar_stride * 4)),
-                         device_.allocate(std::size_t(groups * elements * 4))};
+    const Buffers arrays{device_.allocate(size_t(groups * elements * scalar_stride * 4)),
+                         device_.allocate(size_t(groups * elements * 4))};
     CalibrateParams params{};
     params.per_group = elements;
     params.stride = scalar_stride;
@@ -220,7 +218,6 @@ class Calibration {
   CalibrateOptions options_;
   Queue queue_, untimed_;
   bool cpu_;
-  double empty_seconds_ = 0;  // of a kernel that does nothing, by the device's clock
   DeviceModel measured_, known_;
 };
 
@@ -252,7 +249,7 @@ std::filesystem::path remember(const DeviceModel& measured) {
       openat(opened.descriptor.get(), "devices.jsonl", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   const bool written = file && write(file.get(), line.data(), line.size()) == ssize_t(line.size()) && file.close();
   if (!written)
-    throw Error(Errc::file, path.string() + " cannot be written: " + std::strerror(errno),
+    throw Error(Errc::file, path.string() + " cannot be written: " + core::system_message(),
                 "free some space, or set XDG_DATA_HOME to another folder");
   return path;
 }

@@ -11,7 +11,7 @@
 namespace axisloom::model {
 
 struct CalibrateOptions {
-  std::size_t largest = std::size_t{1} << 30;        // bytes of an array; a CPU's are at most a quarter of it
+  size_t largest = size_t{1} << 30;                  // bytes of an array; a CPU's are at most a quarter of it
   double seconds = 0.2;                              // that each kernel is run for
   std::function<void(const Figure&, double)> found;  // is told of each figure as it is measured; may be empty
 };

@@ -1,8 +1,6 @@
 // Predicted costs of what kernels have in common.
 #include "model/cost.hpp"
 
-#include "core/integers.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -46,7 +44,7 @@ double strided_bytes(const core::Move& move, bool output, const DeviceModel& dev
   const double far_bytes = device.is_cpu() ? 0 : device.cache / 4;
   const auto elements = double(move.count());
   double between = 1;  // elements taken before the walk steps along the axis looked at
-  for (std::size_t d = move.axes.size(); d-- > 0;) {
+  for (size_t d = move.axes.size(); d-- > 0;) {
     const core::Loop& axis = move.axes[d];
     const i64 stride = std::abs(axis.*core::side(output));
     if (double(stride * move.element) < device.sector && axis.extent > 1) {

@@ -5,37 +5,35 @@
 #include "model/store.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <utility>
 
 namespace axisloom::model {
 namespace {
 
-constexpr std::array all_figures = {
-    Figure{"copy_rate", "B/s", "of a large contiguous copy, read plus written", &DeviceModel::copy_rate, true},
-    Figure{"cached_rate", "B/s", "the same within the last-level cache", &DeviceModel::cached_rate, true},
-    Figure{"cache", "B", "of the last-level cache", &DeviceModel::cache, true},
-    Figure{"near_cache", "B", "of the cache that the groups on a compute unit share", &DeviceModel::near_cache},
-    Figure{"sector", "B", "the least that memory moves", &DeviceModel::sector},
-    Figure{"launch", "s", "one launch of an empty kernel, call to completion", &DeviceModel::launch},
-    Figure{"latency", "s", "from a load to what depends on it", &DeviceModel::latency},
-    Figure{"access_1", "", "share of copy_rate that accesses of 1 byte an item reach", &DeviceModel::access_1},
-    Figure{"access_2", "", "of 2 bytes", &DeviceModel::access_2},
-    Figure{"access_4", "", "of 4 bytes", &DeviceModel::access_4},
-    Figure{"access_8", "", "of 8 bytes", &DeviceModel::access_8},
-    Figure{"f32_rate", "1/s", "operations of a compute unit, two for a multiplication with its addition",
-           &DeviceModel::f32_rate},
-    Figure{"f64_rate", "1/s", "the same of f64", &DeviceModel::f64_rate},
-    Figure{"i32_rate", "1/s", "of 32-bit integers", &DeviceModel::i32_rate},
-    Figure{"i64_rate", "1/s", "of 64-bit integers", &DeviceModel::i64_rate},
-    Figure{"tensor_16_rate", "1/s", "of 16-bit floats on its tensor cores; 0: it has none",
-           &DeviceModel::tensor_16_rate},
-    Figure{"tensor_64_rate", "1/s", "of f64 on its tensor cores; 0: they do not take it", &DeviceModel::tensor_64_rate},
-    Figure{"lanes", "items", "that take one instruction: a warp, or a CPU's vector of f32", &DeviceModel::lanes},
-    Figure{"banks", "", "of local memory, 4 bytes each", &DeviceModel::banks},
-    Figure{"core", "", "time of a CPU core's scalar loop; 1: a core of the Xeon that the candidates were measured on",
-           &DeviceModel::core},
+constexpr Figure all_figures[] = {
+    {"copy_rate", "B/s", "of a large contiguous copy, read plus written", &DeviceModel::copy_rate, true},
+    {"cached_rate", "B/s", "the same within the last-level cache", &DeviceModel::cached_rate, true},
+    {"cache", "B", "of the last-level cache", &DeviceModel::cache, true},
+    {"near_cache", "B", "of the cache that the groups on a compute unit share", &DeviceModel::near_cache},
+    {"sector", "B", "the least that memory moves", &DeviceModel::sector},
+    {"launch", "s", "one launch of an empty kernel, call to completion", &DeviceModel::launch},
+    {"latency", "s", "from a load to what depends on it", &DeviceModel::latency},
+    {"access_1", "", "share of copy_rate that accesses of 1 byte an item reach", &DeviceModel::access_1},
+    {"access_2", "", "of 2 bytes", &DeviceModel::access_2},
+    {"access_4", "", "of 4 bytes", &DeviceModel::access_4},
+    {"access_8", "", "of 8 bytes", &DeviceModel::access_8},
+    {"f32_rate", "1/s", "operations of a compute unit, two for a multiplication with its addition",
+     &DeviceModel::f32_rate},
+    {"f64_rate", "1/s", "the same of f64", &DeviceModel::f64_rate},
+    {"i32_rate", "1/s", "of 32-bit integers", &DeviceModel::i32_rate},
+    {"i64_rate", "1/s", "of 64-bit integers", &DeviceModel::i64_rate},
+    {"tensor_16_rate", "1/s", "of 16-bit floats on its tensor cores; 0: it has none", &DeviceModel::tensor_16_rate},
+    {"tensor_64_rate", "1/s", "of f64 on its tensor cores; 0: they do not take it", &DeviceModel::tensor_64_rate},
+    {"lanes", "items", "that take one instruction: a warp, or a CPU's vector of f32", &DeviceModel::lanes},
+    {"banks", "", "of local memory, 4 bytes each", &DeviceModel::banks},
+    {"core", "", "time of a CPU core's scalar loop; 1: a core of the Xeon that the candidates were measured on",
+     &DeviceModel::core},
 };
 
 std::string lower_case(std::string text) {
@@ -54,8 +52,8 @@ std::string maker_of(const DeviceInfo& device) {
 /// The processor in what PoCL reports, "cpu-x86_64-pc-linux-gnu-skylake-avx512": what follows the host's triple.
 std::string without_triple(const std::string& architecture) {
   constexpr std::string_view system = "-linux-";
-  const std::size_t at = architecture.find(system);
-  const std::size_t end = at == std::string::npos ? at : architecture.find('-', at + system.size());
+  const size_t at = architecture.find(system);
+  const size_t end = at == std::string::npos ? at : architecture.find('-', at + system.size());
   return end == std::string::npos ? architecture : architecture.substr(end + 1);
 }
 

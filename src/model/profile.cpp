@@ -3,13 +3,13 @@
 
 #include "core/flat_json.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "device/forwarding.hpp"
 #include "jit/jit.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -24,23 +24,20 @@ struct Member {
   Value DeviceInfo::*place;
 };
 
-constexpr std::array<Member<std::size_t>, 7> sizes{{{"max_group", &DeviceInfo::max_group},
-                                                    {"local_memory", &DeviceInfo::local_memory},
-                                                    {"local_memory_max", &DeviceInfo::local_memory_max},
-                                                    {"global_memory", &DeviceInfo::global_memory},
-                                                    {"max_allocation", &DeviceInfo::max_allocation},
-                                                    {"base_alignment", &DeviceInfo::base_alignment},
-                                                    {"last_level_cache", &DeviceInfo::last_level_cache}}};
+constexpr Member<size_t> sizes[] = {{"max_group", &DeviceInfo::max_group},
+                                    {"local_memory", &DeviceInfo::local_memory},
+                                    {"local_memory_max", &DeviceInfo::local_memory_max},
+                                    {"global_memory", &DeviceInfo::global_memory},
+                                    {"max_allocation", &DeviceInfo::max_allocation},
+                                    {"base_alignment", &DeviceInfo::base_alignment},
+                                    {"last_level_cache", &DeviceInfo::last_level_cache}};
 
-constexpr std::array<Member<bool>, 6> features{{{"unified_memory", &DeviceInfo::unified_memory},
-                                                {"f64", &DeviceInfo::f64},
-                                                {"f16", &DeviceInfo::f16},
-                                                {"atomics_64", &DeviceInfo::atomics_64},
-                                                {"byte_stores", &DeviceInfo::byte_stores},
-                                                {"device_scope_order", &DeviceInfo::device_scope_order}}};
-
-constexpr std::array<std::pair<const char*, Kind>, 3> kinds{
-    {{"cpu", Kind::cpu}, {"gpu", Kind::gpu}, {"other", Kind::other}}};
+constexpr Member<bool> features[] = {{"unified_memory", &DeviceInfo::unified_memory},
+                                     {"f64", &DeviceInfo::f64},
+                                     {"f16", &DeviceInfo::f16},
+                                     {"atomics_64", &DeviceInfo::atomics_64},
+                                     {"byte_stores", &DeviceInfo::byte_stores},
+                                     {"device_scope_order", &DeviceInfo::device_scope_order}};
 
 constexpr std::string_view folder = "tuning/devices/", ending = ".json", generic = "generic-";
 
@@ -50,7 +47,7 @@ class ProfileReader {
     try {
       values_ = core::flat_json(text);
     } catch (const std::invalid_argument& unreadable) {
-      refuse(std::string("is ") + unreadable.what());
+      refuse(concat("is ", unreadable.what()));
     }
   }
 
@@ -60,7 +57,7 @@ class ProfileReader {
     model.kind = kind();
     if (!name_.starts_with(generic)) read_device(model);
     for (const Figure& figure : figures())
-      if (values_.contains("model." + std::string(figure.name))) model.*figure.place = positive(figure.name);
+      if (values_.contains(concat("model.", figure.name))) model.*figure.place = positive(figure.name);
     if (!name_.starts_with(generic)) profile.family = family(model);
     return profile;
   }
@@ -71,7 +68,7 @@ class ProfileReader {
     info.vendor = get<std::string>("vendor");
     info.architecture = get<std::string>("architecture");
     info.compute_units = unsigned(sourced<i64>("limits", "compute_units"));
-    for (const auto& [key, place] : sizes) info.*place = std::size_t(sourced<i64>("limits", key));
+    for (const auto& [key, place] : sizes) info.*place = size_t(sourced<i64>("limits", key));
     for (const auto& [key, place] : features) info.*place = sourced<bool>("features", key);
   }
   [[noreturn]] void refuse(const std::string& why) const {
@@ -90,13 +87,13 @@ class ProfileReader {
   }
   Kind kind() const {
     const std::string word = get<std::string>("kind");
-    for (const auto& [known, kind] : kinds)
-      if (word == known) return kind;
+    for (const Kind kind : {Kind::cpu, Kind::gpu, Kind::other})
+      if (word == name(kind)) return kind;
     refuse("is of no known kind: \"" + word + "\"");
   }
   /// The path of a value whose source is named and explained.
   std::string explained(std::string_view group, std::string_view key) const {
-    const std::string path = std::string(group) + "." + std::string(key);
+    const std::string path = concat(group, ".", key);
     if (!values_.contains("sources." + get<std::string>(path + ".source")))
       refuse("does not say where \"" + path + "\" comes from");
     return path + ".value";
@@ -105,7 +102,7 @@ class ProfileReader {
   Value sourced(std::string_view group, std::string_view key) const {
     const Value value = get<Value>(explained(group, key));
     if constexpr (std::is_same_v<Value, i64>)
-      if (value < 0) refuse("has a negative \"" + std::string(key) + "\"");
+      if (value < 0) refuse(concat("has a negative \"", key, "\""));
     return value;
   }
   double positive(std::string_view figure) const {
@@ -122,7 +119,7 @@ class ProfileReader {
 
 class ProfiledDevice : public device::ForwardingDevice {
  public:
-  ProfiledDevice(std::shared_ptr<device::Device> real, const Profile& profile)
+  ProfiledDevice(device::SharedDevice real, const Profile& profile)
       : ForwardingDevice(std::move(real)), compiled_for_(real_->compiled_for()) {
     const DeviceInfo host = info_;
     info_ = profile.model;
@@ -143,13 +140,12 @@ class ProfiledDevice : public device::ForwardingDevice {
 
  private:
   void require_room(const DeviceInfo& host, const Profile& profile) const {
-    const auto require = [&](const char* what, std::size_t wanted, std::size_t granted) {
+    const auto require = [&](const char* what, size_t wanted, size_t granted) {
       if (wanted <= granted) return;
-      throw Error(Errc::unsupported,
-                  {.message = "the profile " + profile.name + " has " + what + " of " + std::to_string(wanted) +
-                              ", this device grants " + std::to_string(granted),
-                   .device = host.label(),
-                   .remedy = "run the profile on another device, PoCL's for one"});
+      throw Error(Errc::unsupported, {.message = concat("the profile ", profile.name, " has ", what, " of ", wanted,
+                                                        ", this device grants ", granted),
+                                      .device = host.label(),
+                                      .remedy = "run the profile on another device, PoCL's for one"});
     };
     require("groups", info_.max_group, host.max_group);
     require("local memory", info_.local_memory_max, host.local_memory_max);
@@ -190,10 +186,10 @@ const Profile& profile_named(std::string_view name) {
     if (profile.name == name) return profile;
     known += (known.empty() ? "" : ", ") + profile.name;
   }
-  throw Error(Errc::usage, "there is no profile \"" + std::string(name) + "\"", "use one of " + known);
+  throw Error(Errc::usage, concat("there is no profile \"", name, "\""), "use one of " + known);
 }
 
-std::shared_ptr<device::Device> profiled(std::shared_ptr<device::Device> real, const Profile& profile) {
+device::SharedDevice profiled(device::SharedDevice real, const Profile& profile) {
   return std::make_shared<ProfiledDevice>(std::move(real), profile);
 }
 

@@ -5,7 +5,6 @@
 #include "device/device.hpp"
 #include "model/device_model.hpp"
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,7 +36,7 @@ const Profile& profile_named(std::string_view name);
 /// A device that plans are made for as for the profile's, and whose kernels are compiled for `real` and run there. It
 /// claims no feature that `real` lacks. Kernels that are written for one vendor's instructions refuse: its platform is
 /// "profile NAME". Throws Error(unsupported) where `real` grants smaller groups or less local memory.
-std::shared_ptr<device::Device> profiled(std::shared_ptr<device::Device> real, const Profile& profile);
+device::SharedDevice profiled(device::SharedDevice real, const Profile& profile);
 Device profiled_device(const Device& real, std::string_view name);
 
 }  // namespace axisloom::model

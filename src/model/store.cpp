@@ -16,6 +16,7 @@
 #include "core/flat_json.hpp"
 #include "core/folder.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "jit/environment.hpp"
 #include "jit/jit.hpp"
@@ -26,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Far above any measurement; what is larger was not written by a tuner, and is not worth the memory.
-constexpr std::size_t max_line_bytes = 64 << 10;
+constexpr size_t max_line_bytes = 64 << 10;
 constexpr u64 max_file_bytes = 64 << 20;
 
 /// Why a line is skipped; caught by Store::add.
@@ -38,7 +39,7 @@ struct Unusable {
 class LineReader {
  public:
   explicit LineReader(std::string_view text) {
-    if (text.size() > max_line_bytes) throw Unusable{"longer than " + std::to_string(max_line_bytes) + " bytes"};
+    if (text.size() > max_line_bytes) throw Unusable{concat("longer than ", max_line_bytes, " bytes")};
     try {
       members_ = core::flat_json(text);
     } catch (const std::invalid_argument& unreadable) {
@@ -47,8 +48,31 @@ class LineReader {
   }
 
   bool has_figures() const { return members_.contains("model"); }
-  FiguresLine figures(const std::string& place) const;
-  Measurement measurement(const std::string& place) const;
+  FiguresLine figures(const std::string& place) const {
+    FiguresLine line;
+    read_environment(place, line);
+    if (!is_object("model")) throw Unusable{"\"model\" is not an object"};
+    bool any = false;
+    for (const Figure& figure : model::figures()) {
+      double& value = line.model.*figure.place;
+      value = positive(concat("model.", figure.name), 0);
+      any |= value > 0;
+    }
+    if (!any) throw Unusable{"\"model\" holds no figure"};
+    return line;
+  }
+
+  Measurement measurement(const std::string& place) const {
+    Measurement line;
+    read_environment(place, line);
+    line.candidate = text("candidate");
+    if (line.candidate.empty()) throw Unusable{"neither \"candidate\" nor \"model\" is given"};
+    line.problem = text("problem");
+    line.shape_class = text("shape_class");
+    line.values = configuration();
+    line.seconds = positive("seconds", std::numeric_limits<double>::infinity());
+    return line;
+  }
 
  private:
   std::string text(const std::string& name) const {
@@ -70,57 +94,28 @@ class LineReader {
     if (!(number > 0) || !std::isfinite(number)) throw Unusable{"\"" + name + "\" is not a positive number"};
     return number;
   }
-  Configuration configuration() const;
-  void read_environment(const std::string& place, Line& line) const;
+  Configuration configuration() const {
+    constexpr std::string_view prefix = "values.";
+    if (!is_object("values")) throw Unusable{"\"values\" is not an object"};
+    Configuration values;
+    for (const auto& [path, value] : members_) {
+      if (!path.starts_with(prefix)) continue;
+      const auto* const whole = std::get_if<i64>(&value);
+      if (!whole) throw Unusable{"\"" + path + "\" is not an integer"};
+      values[path.substr(prefix.size())] = *whole;
+    }
+    return values;
+  }
+
+  void read_environment(const std::string& place, Line& line) const {
+    line.place = place;
+    line.device = text("device");
+    line.family = text("family");
+    if (line.device.empty() && line.family.empty()) throw Unusable{"neither \"device\" nor \"family\" is given"};
+  }
 
   core::FlatJson members_;
 };
-
-Configuration LineReader::configuration() const {
-  constexpr std::string_view prefix = "values.";
-  if (!is_object("values")) throw Unusable{"\"values\" is not an object"};
-  Configuration values;
-  for (const auto& [path, value] : members_) {
-    if (!path.starts_with(prefix)) continue;
-    const auto* const whole = std::get_if<i64>(&value);
-    if (!whole) throw Unusable{"\"" + path + "\" is not an integer"};
-    values[path.substr(prefix.size())] = *whole;
-  }
-  return values;
-}
-
-void LineReader::read_environment(const std::string& place, Line& line) const {
-  line.place = place;
-  line.device = text("device");
-  line.family = text("family");
-  if (line.device.empty() && line.family.empty()) throw Unusable{"neither \"device\" nor \"family\" is given"};
-}
-
-FiguresLine LineReader::figures(const std::string& place) const {
-  FiguresLine line;
-  read_environment(place, line);
-  if (!is_object("model")) throw Unusable{"\"model\" is not an object"};
-  bool any = false;
-  for (const Figure& figure : model::figures()) {
-    double& value = line.model.*figure.place;
-    value = positive("model." + std::string(figure.name), 0);
-    any |= value > 0;
-  }
-  if (!any) throw Unusable{"\"model\" holds no figure"};
-  return line;
-}
-
-Measurement LineReader::measurement(const std::string& place) const {
-  Measurement line;
-  read_environment(place, line);
-  line.candidate = text("candidate");
-  if (line.candidate.empty()) throw Unusable{"neither \"candidate\" nor \"model\" is given"};
-  line.problem = text("problem");
-  line.shape_class = text("shape_class");
-  line.values = configuration();
-  line.seconds = positive("seconds", std::numeric_limits<double>::infinity());
-  return line;
-}
 
 /// What tells one state of a folder from another.
 struct Stamp {
@@ -142,7 +137,7 @@ std::vector<Stamp> stamps_of(const fs::path& folder) {
   return stamps;
 }
 
-std::shared_ptr<const Store> read_user_store(const std::vector<Stamp>& stamps) {
+SharedStore read_user_store(const std::vector<Stamp>& stamps) {
   auto store = std::make_shared<Store>();
   for (const Stamp& stamp : stamps) {
     std::ifstream in(stamp.path, std::ios::binary);
@@ -155,7 +150,7 @@ std::shared_ptr<const Store> read_user_store(const std::vector<Stamp>& stamps) {
   return store;
 }
 
-std::shared_ptr<const Store> read_shipped_store() {
+SharedStore read_shipped_store(const std::vector<Stamp>&) {
   auto store = std::make_shared<Store>();
   for (const std::string_view file : jit::embedded_files()) {
     if (file.starts_with("tuning/") && file.ends_with(".jsonl")) store->add(file, jit::embedded(file));
@@ -163,28 +158,44 @@ std::shared_ptr<const Store> read_shipped_store() {
   return store;
 }
 
+/// A store that was read, and the state of its files then.
 struct Kept {
   std::mutex mutex;
   std::vector<Stamp> stamps;
-  std::shared_ptr<const Store> user;
-  std::shared_ptr<const Store> shipped;
+  SharedStore store;
+};
+struct AllKept {
+  Kept user, shipped;
 };
 
-Kept& kept() {
-  static Kept& instance = *new Kept;
+AllKept& kept() {
+  static AllKept& instance = *new AllKept;
   return instance;
+}
+
+/// The store, read again when its files are not what they were.
+SharedStore current(Kept& kept, const std::vector<Stamp>& stamps, SharedStore (*read)(const std::vector<Stamp>&)) {
+  {
+    const std::lock_guard lock(kept.mutex);
+    if (kept.store && kept.stamps == stamps) return kept.store;
+  }
+  // Read without the lock, since what is wrong with a line goes to the user's log callback.
+  SharedStore fresh = read(stamps);
+  const std::lock_guard lock(kept.mutex);
+  kept.stamps = stamps;
+  return kept.store = std::move(fresh);
 }
 
 }  // namespace
 
 void Store::add(std::string_view file, std::string_view text) {
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
 
-    const std::string place = std::string(file) + ":" + std::to_string(number);
+    const std::string place = concat(file, ":", number);
     try {
       const LineReader read(line);
       if (read.has_figures())
@@ -206,37 +217,20 @@ Store::Found Store::find_figures(std::string_view device, std::string_view wante
   return {last(device, &Line::device), last(wanted_family, &Line::family)};
 }
 
-std::shared_ptr<const Store> user_store() {
+SharedStore user_store() {
   const auto folder = jit::user_folder("XDG_DATA_HOME", ".local/share");
-  std::vector<Stamp> stamps = folder ? stamps_of(*folder) : std::vector<Stamp>{};
-  {
-    const std::lock_guard lock(kept().mutex);
-    if (kept().user && kept().stamps == stamps) return kept().user;
-  }
-  // Read without the lock, since what is wrong with a line goes to the user's log callback.
-  std::shared_ptr<const Store> read = read_user_store(stamps);
-  const std::lock_guard lock(kept().mutex);
-  kept().stamps = std::move(stamps);
-  kept().user = read;
-  return read;
+  return current(kept().user, folder ? stamps_of(*folder) : std::vector<Stamp>{}, read_user_store);
 }
 
-std::shared_ptr<const Store> shipped_store() {
-  {
-    const std::lock_guard lock(kept().mutex);
-    if (kept().shipped) return kept().shipped;
-  }
-  std::shared_ptr<const Store> read = read_shipped_store();
-  const std::lock_guard lock(kept().mutex);
-  kept().shipped = read;
-  return read;
+SharedStore shipped_store() {
+  return current(kept().shipped, {}, read_shipped_store);
 }
 
 void reset_stores() {
-  const std::lock_guard lock(kept().mutex);
-  kept().stamps.clear();
-  kept().user = nullptr;
-  kept().shipped = nullptr;
+  for (Kept* const one : {&kept().user, &kept().shipped}) {
+    const std::lock_guard lock(one->mutex);
+    one->store = nullptr;
+  }
 }
 
 }  // namespace axisloom::model

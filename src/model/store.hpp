@@ -56,12 +56,14 @@ struct Store {
   Found find_figures(std::string_view device, std::string_view family) const;
 };
 
+using SharedStore = std::shared_ptr<const Store>;
+
 /// The user's store ($XDG_DATA_HOME/axisloom, else ~/.local/share/axisloom, every *.jsonl), read again when a file of
 /// it has changed; and the store that travels inside the library. Neither is ever null.
-std::shared_ptr<const Store> user_store();
-std::shared_ptr<const Store> shipped_store();
+SharedStore user_store();
+SharedStore shipped_store();
 struct Stores {
-  std::shared_ptr<const Store> user, shipped;
+  SharedStore user, shipped;
 };
 inline Stores stores() {
   return {user_store(), shipped_store()};

@@ -40,7 +40,7 @@ struct CandidateInfo {
 /// The launches of a plan, in order, and what they share.
 struct Launches {
   std::vector<Launch> list;
-  std::size_t workspace_bytes = 0;
+  size_t workspace_bytes = 0;
   int tickets = 0;  // slots of tickets_view
 };
 
@@ -75,9 +75,7 @@ struct Proposal {
 inline constexpr const char* single_items = "groups of one item are for CPUs";
 
 inline Proposal refuse(std::string reason) {
-  Proposal proposal;
-  proposal.refusal = std::move(reason);
-  return proposal;
+  return {.refusal = std::move(reason)};
 }
 
 /// A way of doing an operation. `propose` is a pure function: the problem, the values wished for each tunable (0 where
@@ -98,8 +96,8 @@ class Candidates {
   std::span<const CandidateInfo> infos() const { return infos_; }
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
-  std::size_t size() const { return list_.size(); }
-  const Candidate<Problem>& operator[](std::size_t i) const { return list_[i]; }
+  size_t size() const { return list_.size(); }
+  const Candidate<Problem>& operator[](size_t i) const { return list_[i]; }
 
  private:
   std::vector<Candidate<Problem>> list_;

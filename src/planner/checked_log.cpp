@@ -2,6 +2,7 @@
 #include "planner/checked_log.hpp"
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "device/device.hpp"
 
 #include <array>
@@ -9,7 +10,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::size_t log_words = 128;
+constexpr size_t log_words = 128;
 
 i64 wide(u32 low, u32 high) {
   return i64(u64{high} << 32 | low);
@@ -31,11 +32,9 @@ void CheckedLog::require_clean(const std::string& what) const {
     throw;
   }
   if (log[0] == 0) return;
-  throw Error(Errc::device,
-              what + ": " + std::to_string(log[0]) + " accesses out of bounds or misaligned; the first at site " +
-                  std::to_string(log[1]) + ", item " + std::to_string(log[2]) + " of group " + std::to_string(log[3]) +
-                  ": element " + std::to_string(wide(log[4], log[5])) + " of " + std::to_string(wide(log[6], log[7])) +
-                  ", " + std::to_string(log[8]) + " bytes, kind " + std::to_string(log[9]));
+  throw Error(Errc::device, concat(what, ": ", log[0], " accesses out of bounds or misaligned; the first at site ",
+                                   log[1], ", item ", log[2], " of group ", log[3], ": element ", wide(log[4], log[5]),
+                                   " of ", wide(log[6], log[7]), ", ", log[8], " bytes, kind ", log[9]));
 }
 
 }  // namespace axisloom::ops

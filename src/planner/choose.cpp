@@ -2,6 +2,7 @@
 #include "planner/choose.hpp"
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "planner/configuration.hpp"
 
 #include <axisloom/error.hpp>
@@ -38,8 +39,7 @@ std::string refused_unasked(const CandidateInfo& info, const DeviceInfo& device,
   if (forced) return {};
   if (!info.chosen_on.contains(device.kind)) return "runs here only when it is asked for by name";
   for (const auto& [name, value] : options.configuration)
-    if (!has_tunable(info, name, value))
-      return "does not have a tunable " + name + " that accepts " + std::to_string(value);
+    if (!has_tunable(info, name, value)) return concat("does not have a tunable ", name, " that accepts ", value);
   return {};
 }
 
@@ -55,27 +55,26 @@ std::string refusals(std::span<const CandidateReport> reports, const PlanOptions
 
 [[noreturn]] void throw_refused(const Request& request, const std::string& why, const PlanOptions& options) {
   if (options.in_place)
-    throw Error(Errc::usage, "this " + std::string(request.noun) + " cannot be done in place" + why,
+    throw Error(Errc::usage, concat("this ", request.noun, " cannot be done in place", why),
                 "give an output of its own");
   const bool open = options.candidate.empty() && options.configuration.empty();
-  throw Error(Errc::unsupported, "no candidate can do this " + std::string(request.noun) + why,
+  throw Error(Errc::unsupported, concat("no candidate can do this ", request.noun, why),
               open ? "do it in two steps, or on another device" : "do not force candidate or configuration");
 }
 
 }  // namespace
 
 std::string beyond_limits(const DeviceInfo& device, const Group& group) {
-  if (static_cast<std::size_t>(group.items) > device.max_group)
-    return "groups of " + std::to_string(group.items) + " exceed the device's " + std::to_string(device.max_group);
-  if (static_cast<std::size_t>(group.local_bytes) > device.local_memory_max)
-    return "needs " + std::to_string(group.local_bytes) + " bytes of local memory, the device has " +
-           std::to_string(device.local_memory_max);
+  if (size_t(group.items) > device.max_group)
+    return concat("groups of ", group.items, " exceed the device's ", device.max_group);
+  if (size_t(group.local_bytes) > device.local_memory_max)
+    return concat("needs ", group.local_bytes, " bytes of local memory, the device has ", device.local_memory_max);
   return {};
 }
 
 int index_bits(bool fits, IndexWidth wanted, std::string_view noun) {
   if (wanted == IndexWidth::bits32 && !fits)
-    throw Error(Errc::usage, "32-bit indices cannot address every element of this " + std::string(noun),
+    throw Error(Errc::usage, concat("32-bit indices cannot address every element of this ", noun),
                 "do not force an index width");
   return fits && wanted != IndexWidth::bits64 ? 32 : 64;
 }
@@ -84,13 +83,12 @@ Choice choose(const Request& request, const DeviceModel& device, const model::St
               const PlanOptions& options, std::vector<CandidateReport>& reports) {
   reports.reserve(request.candidates.size());
   std::optional<Choice> best;
-  for (std::size_t i = 0; i < request.candidates.size(); ++i) {
+  for (size_t i = 0; i < request.candidates.size(); ++i) {
     const CandidateInfo& info = request.candidates[i];
     Choice choice{&info, refuse(refused_unasked(info, device, options)), {}};
     Proposal& proposal = choice.proposal;
     if (proposal.refusal.empty()) {
-      const Key key{std::string(request.operation) + "/" + std::string(info.name), request.problem,
-                    request.shape_class};
+      const Key key{concat(request.operation, "/", info.name), request.problem, request.shape_class};
       Found wish = lookup(key, info.tunables, device, options.configuration, stores);
       choice.configuration_source = std::move(wish.source);
       proposal = request.propose(i, wish.values, device);

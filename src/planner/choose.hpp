@@ -21,14 +21,14 @@ struct Request {
   std::string problem;         // its name in the stores, exact
   std::string shape_class;     // and coarse
   std::span<const CandidateInfo> candidates;
-  std::function<Proposal(std::size_t candidate, const Configuration& wish, const DeviceModel& device)> propose;
+  std::function<Proposal(size_t candidate, const Configuration& wish, const DeviceModel& device)> propose;
 };
 
 /// The request that asks `candidates` about `problem`, which has to outlive it.
 template <class Problem>
 Request request(std::string_view operation, std::string_view noun, const Candidates<Problem>& candidates,
                 const Problem& problem) {
-  const auto propose = [&](std::size_t candidate, const Configuration& wish, const DeviceModel& device) {
+  const auto propose = [&](size_t candidate, const Configuration& wish, const DeviceModel& device) {
     return candidates[candidate].propose(problem, wish, device);
   };
   return {operation, noun, to_string(problem), shape_class(problem), candidates.infos(), propose};

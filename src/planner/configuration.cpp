@@ -2,36 +2,24 @@
 #include "planner/configuration.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 
-#include "core/integers.hpp"
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "model/device_model.hpp"
-#include "model/store.hpp"
 
 namespace axisloom::ops {
 namespace {
 
-/// How a line can match, the closest first.
-enum class Match { exact, shape_class, device_family };
-constexpr std::array<std::pair<Match, const char*>, 3> matches = {
-    {{Match::exact, "exact"}, {Match::shape_class, "shape class"}, {Match::device_family, "device family"}}};
-
-const Tunable* find(std::span<const Tunable> tunables, std::string_view name) {
-  const auto at = std::ranges::find(tunables, name, &Tunable::name);
-  return at == tunables.end() ? nullptr : &*at;
-}
+using model::Measurement;
 
 /// Why a configuration cannot be used; empty when it can.
 std::string fault_of(const Configuration& values, std::span<const Tunable> tunables) {
   for (const auto& [name, value] : values) {
-    const Tunable* tunable = find(tunables, name);
-    if (tunable == nullptr) return "there is no tunable \"" + name + "\"";
-    if (tunable->allows(value)) continue;
-    return name + "=" + std::to_string(value) + " is not allowed";
+    const auto tunable = std::ranges::find(tunables, name, &Tunable::name);
+    if (tunable == tunables.end()) return "there is no tunable \"" + name + "\"";
+    if (!tunable->allows(value)) return concat(name, "=", value, " is not allowed");
   }
   return {};
 }
@@ -41,35 +29,31 @@ std::string allowed(std::span<const Tunable> tunables) {
   std::string text = tunables.empty() ? "this candidate has no tunables" : "allowed are";
   for (const Tunable& tunable : tunables) {
     text += &tunable == tunables.data() ? " " : "; ";
-    text += std::string(tunable.name) + " in";
+    text += concat(tunable.name, " in");
     if (tunable.range) {
-      text += " " + std::to_string(tunable.values.front()) + " to " + std::to_string(tunable.values.back());
+      text += concat(" ", tunable.values.front(), " to ", tunable.values.back());
       continue;
     }
-    for (const i64 value : tunable.values) text += " " + std::to_string(value);
+    for (const i64 value : tunable.values) text += concat(" ", value);
   }
   return text;
 }
 
-bool same(const std::string& wanted, const std::string& found) {
-  return !wanted.empty() && wanted == found;
-}
+/// What a line has to say of device and problem; nothing matches where that is not known.
+struct Match {
+  const char* source;
+  std::string model::Line::*device;
+  const std::string& this_device;
+  std::string Measurement::*problem;
+  const std::string& this_problem;
 
-bool is_match(const model::Measurement& line, Match match, const Key& key, const DeviceInfo& device,
-              const std::string& device_family) {
-  if (line.candidate != key.candidate) return false;
-  switch (match) {
-    case Match::exact:
-      return same(device.name, line.device) && same(key.problem, line.problem);
-    case Match::shape_class:
-      return same(device.name, line.device) && same(key.shape_class, line.shape_class);
-    case Match::device_family:
-      return same(device_family, line.family) && same(key.shape_class, line.shape_class);
+  bool matches(const Measurement& line) const {
+    return line.*device == this_device && line.*problem == this_problem && !this_device.empty() &&
+           !this_problem.empty();
   }
-  return false;
-}
+};
 
-bool is_usable(const model::Measurement& line, std::span<const Tunable> tunables) {
+bool is_usable(const Measurement& line, std::span<const Tunable> tunables) {
   const std::string fault = fault_of(line.values, tunables);
   if (!fault.empty() && !line.reported->test_and_set()) {
     device::log(line.place + " is skipped: " + fault + " for " + line.candidate);
@@ -79,13 +63,13 @@ bool is_usable(const model::Measurement& line, std::span<const Tunable> tunables
 
 /// The fastest line of each problem, ties to the later one; of several problems, whose times cannot be compared, the
 /// one whose line comes last.
-const model::Measurement* best_of(const std::vector<const model::Measurement*>& lines) {
-  std::map<std::string_view, const model::Measurement*> fastest;
-  for (const model::Measurement* line : lines) {
-    const model::Measurement*& best = fastest[line->problem];
+const Measurement* best_of(const std::vector<const Measurement*>& lines) {
+  std::map<std::string_view, const Measurement*> fastest;
+  for (const Measurement* line : lines) {
+    const Measurement*& best = fastest[line->problem];
     if (best == nullptr || line->seconds <= best->seconds) best = line;
   }
-  const model::Measurement* last = nullptr;
+  const Measurement* last = nullptr;
   for (const auto& [problem, line] : fastest) {
     if (last == nullptr || line > last) last = line;
   }
@@ -95,13 +79,16 @@ const model::Measurement* best_of(const std::vector<const model::Measurement*>& 
 std::optional<Found> find_in(const model::Store& store, const Key& key, std::span<const Tunable> tunables,
                              const DeviceInfo& device) {
   if (store.measurements.empty()) return std::nullopt;
-  const std::string device_family = model::family(device);
-  for (const auto& [match, source] : matches) {
-    std::vector<const model::Measurement*> lines;
-    for (const model::Measurement& line : store.measurements) {
-      if (is_match(line, match, key, device, device_family) && is_usable(line, tunables)) lines.push_back(&line);
-    }
-    if (const model::Measurement* best = best_of(lines)) return Found{best->values, source};
+  const std::string family = model::family(device);
+  const Match closest_first[] = {
+      {"exact", &Measurement::device, device.name, &Measurement::problem, key.problem},
+      {"shape class", &Measurement::device, device.name, &Measurement::shape_class, key.shape_class},
+      {"device family", &Measurement::family, family, &Measurement::shape_class, key.shape_class}};
+  for (const Match& match : closest_first) {
+    std::vector<const Measurement*> lines;
+    for (const Measurement& line : store.measurements)
+      if (line.candidate == key.candidate && match.matches(line) && is_usable(line, tunables)) lines.push_back(&line);
+    if (const Measurement* best = best_of(lines)) return Found{best->values, match.source};
   }
   return std::nullopt;
 }
@@ -126,14 +113,9 @@ Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo
     throw Error(Errc::usage, "the configuration asked for does not fit " + key.candidate + ": " + fault,
                 allowed(tunables));
   }
-  Found found;
-  if (auto user = find_in(*stores.user, key, tunables, device))
-    found = std::move(*user);
-  else if (auto shipped = find_in(*stores.shipped, key, tunables, device))
-    found = std::move(*shipped);
-  else
-    found.source = "default";
-
+  std::optional<Found> stored = find_in(*stores.user, key, tunables, device);
+  if (!stored) stored = find_in(*stores.shipped, key, tunables, device);
+  Found found = std::move(stored).value_or(Found{{}, "default"});
   for (const Tunable& tunable : tunables)
     found.values.try_emplace(std::string(tunable.name), default_of(tunable, device));
   for (const auto& [name, value] : forced) found.values[name] = value;
@@ -143,8 +125,7 @@ Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo
 
 std::string to_string(const Configuration& configuration) {
   std::string text;
-  for (const auto& [name, value] : configuration)
-    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(value);
+  for (const auto& [name, value] : configuration) text += concat(text.empty() ? "" : " ", name, "=", value);
   return text;
 }
 

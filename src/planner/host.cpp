@@ -5,6 +5,7 @@
 
 #include "core/host_memory.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "planner/plan_cache.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
@@ -13,6 +14,7 @@
 #include <bit>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 
 namespace axisloom {
 namespace {
@@ -22,19 +24,21 @@ i64 alignment_of(const void* address, i64 limit) {
   return bits == 0 ? limit : std::min<i64>(limit, i64{1} << std::countr_zero(bits));
 }
 
-/// Bytes of host memory that a device can reach for the length of one run.
+using HostMemory = std::span<std::byte>;  // of an array
+
+/// Bytes of host memory that a device can reach for the length of one run. An output's present contents matter, too: it
+/// may have gaps.
 class Staged {
  public:
-  /// `keep`: the present contents matter, as those of an output with gaps do.
-  Staged(const Device& device, const Queue& queue, std::span<std::byte> host, bool keep) : queue_(queue), host_(host) {
-    const std::size_t bytes = std::max<std::size_t>(1, host.size());
+  Staged(const Device& device, const Queue& queue, HostMemory host) : queue_(queue), host_(host) {
+    const size_t bytes = std::max<size_t>(1, host.size());
     if (device.info().unified_memory && !host.empty()) {
       buffer_ = device.wrap(host.data(), bytes);
       in_place_ = true;
       return;
     }
     buffer_ = device.allocate(bytes);
-    if (keep && !host.empty()) queue_.write(buffer_, 0, host);
+    if (!host.empty()) queue_.write(buffer_, 0, host);
   }
   const Buffer& buffer() const { return buffer_; }
   void fetch() const {
@@ -43,17 +47,17 @@ class Staged {
 
  private:
   Queue queue_;
-  std::span<std::byte> host_;
+  HostMemory host_;
   Buffer buffer_;
   bool in_place_ = false;
 };
 
 /// Synchronous, whatever happens: the memory is not in use any more when this returns, or throws.
-void run_slice(const Plan& plan, const Device& device, std::span<const std::span<std::byte>> memory) {
+void run_slice(const Plan& plan, const Device& device, std::span<const HostMemory> memory) {
   const Queue queue = device.queue();
   std::vector<Staged> staged;
   try {
-    for (const std::span<std::byte>& part : memory) staged.emplace_back(device, queue, part, true);
+    for (const HostMemory part : memory) staged.emplace_back(device, queue, part);
     std::vector<Buffer> buffers;
     for (const Staged& stage : staged) buffers.push_back(stage.buffer());
     plan.run(queue, buffers);
@@ -65,39 +69,32 @@ void run_slice(const Plan& plan, const Device& device, std::span<const std::span
   }
 }
 
-/// Whether a device can hold arrays of these sizes and a workspace at the same time.
-bool fits(const DeviceInfo& device, std::span<const i64> arrays, std::size_t workspace) {
-  const auto limit = i64(device.max_allocation);
-  i64 all = i64(workspace);
-  if (all > limit) return false;
-  for (const i64 bytes : arrays) {
-    if (bytes > limit) return false;
-    all += bytes;
-  }
+/// Whether a device can hold buffers of these sizes at the same time.
+bool fits(const DeviceInfo& device, const std::vector<size_t>& sizes) {
+  if (std::ranges::max(sizes) > device.max_allocation) return false;
   // Memory of its own holds more than these: the driver's share, and what other programs have.
-  return device.unified_memory || all <= i64(device.global_memory / 8 * 7);
+  return device.unified_memory ||
+         std::accumulate(sizes.begin(), sizes.end(), size_t{0}) <= device.global_memory / 8 * 7;
 }
 
 bool fits(const DeviceInfo& device, const ops::Slice& slice) {
-  std::vector<i64> sizes;
-  for (const ops::Slice::Range& range : slice.ranges) sizes.push_back(range.bytes);
-  return fits(device, sizes, slice.plan->report.workspace_bytes);
+  std::vector<size_t> sizes{slice.plan->report.workspace_bytes};
+  for (const ops::Slice::Range& range : slice.ranges) sizes.push_back(size_t(range.bytes));
+  return fits(device, sizes);
 }
 
-bool fits(const DeviceInfo& device, std::span<const std::span<std::byte>> memory, std::size_t workspace) {
-  std::vector<i64> sizes;
-  for (const std::span<std::byte>& part : memory) sizes.push_back(i64(part.size()));
-  return fits(device, sizes, workspace);
+bool fits(const DeviceInfo& device, std::span<const HostMemory> memory, size_t workspace) {
+  std::vector<size_t> sizes{workspace};
+  for (const HostMemory part : memory) sizes.push_back(part.size());
+  return fits(device, sizes);
 }
 
 /// The largest slices that the device can hold, with what they work with: half as large as long as these do not fit.
-ops::Slices slices_for(const Operation& op, std::span<const View> views, const Device& device,
-                       const PlanOptions& options) try {
+ops::Slices slices_for(const Operation& op, Views views, const Device& device, const PlanOptions& options) try {
   ops::check_output(views.back(), result_view(op, views.first(views.size() - 1)));
   for (auto limit = i64(device.info().max_allocation);; limit /= 2) {
     ops::Slices slices = ops::entry(op.name).slices(op, views, device, options, limit);
-    if (std::all_of(slices.list.begin(), slices.list.end(),
-                    [&](const ops::Slice& slice) { return fits(device.info(), slice); }))
+    if (std::ranges::all_of(slices.list, [&](const ops::Slice& slice) { return fits(device.info(), slice); }))
       return slices;
   }
 } catch (const Error& error) {
@@ -105,37 +102,29 @@ ops::Slices slices_for(const Operation& op, std::span<const View> views, const D
 }
 
 /// Host memory for what slices hand on to each other.
-class Scratch {
- public:
-  explicit Scratch(i64 bytes)
-      : bytes_(static_cast<std::size_t>(bytes)),
-        start_(static_cast<std::byte*>(core::allocate_host(std::max<std::size_t>(1, bytes_))), std::free) {
-    if (!start_)
-      throw Error(Errc::out_of_memory,
-                  "the host cannot allocate " + std::to_string(bytes) + " bytes for partial results",
-                  "free memory, or do it in parts");
-  }
-  std::span<std::byte> span() const { return {start_.get(), bytes_}; }
+std::shared_ptr<std::byte> allocate_scratch(i64 bytes) {
+  std::shared_ptr<std::byte> memory(static_cast<std::byte*>(core::allocate_host(std::max<size_t>(1, size_t(bytes)))),
+                                    std::free);
+  if (!memory)
+    throw Error(Errc::out_of_memory, concat("the host cannot allocate ", bytes, " bytes for partial results"),
+                "free memory, or do it in parts");
+  return memory;
+}
 
- private:
-  std::size_t bytes_;
-  std::unique_ptr<std::byte, void (*)(void*)> start_;
-};
-
-PlanReport run_in_slices(const Operation& op, std::span<const View> views, std::span<const std::span<std::byte>> memory,
-                         const Device& device, const PlanOptions& options) {
+PlanReport run_in_slices(const Operation& op, Views views, std::span<const HostMemory> memory, const Device& device,
+                         const PlanOptions& options) {
   const ops::Slices slices = slices_for(op, views, device, options);
-  const Scratch scratch(slices.scratch_bytes);
+  const std::shared_ptr<std::byte> scratch = allocate_scratch(slices.scratch_bytes);
   for (const ops::Slice& slice : slices.list) {
-    std::vector<std::span<std::byte>> parts;
+    std::vector<HostMemory> parts;
     for (const ops::Slice::Range& range : slice.ranges) {
-      const std::span<std::byte> whole = range.array == ops::scratch_array ? scratch.span() : memory[range.array];
-      parts.push_back(whole.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.bytes)));
+      std::byte* const start = range.array == ops::scratch_array ? scratch.get() : memory[range.array].data();
+      parts.emplace_back(start + range.begin, size_t(range.bytes));
     }
     run_slice(Plan(slice.plan), device, parts);
   }
-  const auto told = std::find_if(slices.list.begin(), slices.list.end(),
-                                 [](const ops::Slice& slice) { return !slice.plan->report.candidate.empty(); });
+  const auto told =
+      std::ranges::find_if(slices.list, [](const ops::Slice& slice) { return !slice.plan->report.candidate.empty(); });
   PlanReport report = told->plan->report;  // steps between slices have no candidate
   report.op = to_string(op);
   report.device = device.info().label();
@@ -146,13 +135,13 @@ PlanReport run_in_slices(const Operation& op, std::span<const View> views, std::
 }
 
 /// The views with the alignment that their memory really has, and the output's view added when it is missing.
-std::vector<View> complete_views(const Operation& op, std::span<const View> views,
-                                 std::span<const std::span<std::byte>> memory, const DeviceInfo& device) {
+std::vector<View> complete_views(const Operation& op, Views views, std::span<const HostMemory> memory,
+                                 const DeviceInfo& device) {
   std::vector<View> all(views.begin(), views.end());
   if (all.size() + 1 == memory.size()) all.push_back(result_view(op, views));
   if (all.size() != memory.size())
     throw Error(Errc::usage, to_string(op) + " needs a view for each array, the output's may be left out");
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (size_t i = 0; i < all.size(); ++i) {
     // Arrays that are not used in place lie in buffers that the device aligns.
     all[i].align = alignment_of(memory[i].data(), all[i].align);
     if (!device.unified_memory) all[i].align = std::min(all[i].align, i64(device.base_alignment));
@@ -160,18 +149,18 @@ std::vector<View> complete_views(const Operation& op, std::span<const View> view
     const Bounds bounds = all[i].bounds();
     const auto size = i64(size_of(all[i].dtype));
     if (bounds.low < 0 || bounds.high * size > i64(memory[i].size()))
-      throw Error(Errc::usage, {.message = "an array of " + std::to_string(memory[i].size()) + " bytes does not hold " +
-                                           to_string(all[i]),
-                                .op = to_string(op)});
+      throw Error(Errc::usage,
+                  {.message = concat("an array of ", memory[i].size(), " bytes does not hold ", to_string(all[i])),
+                   .op = to_string(op)});
   }
   return all;
 }
 
 }  // namespace
 
-PlanReport run_on_host(const Operation& op, std::span<const View> views, std::span<const std::span<const std::byte>> in,
+PlanReport run_on_host(const Operation& op, Views views, std::span<const std::span<const std::byte>> in,
                        std::span<std::byte> out, const Device& device, const PlanOptions& options) {
-  std::vector<std::span<std::byte>> memory;
+  std::vector<HostMemory> memory;
   for (std::span<const std::byte> part : in)  // inputs are only read: the kernels declare them so
     memory.emplace_back(const_cast<std::byte*>(part.data()), part.size());
   memory.push_back(out);

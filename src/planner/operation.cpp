@@ -1,6 +1,8 @@
 // Operations as values, and their text as it would be typed.
 #include <axisloom/ops.hpp>
 
+#include "core/text.hpp"
+
 #include <algorithm>
 
 namespace axisloom {
@@ -18,14 +20,13 @@ std::string quoted(const std::string& word) {
 std::string to_string(const Operation& op) {
   std::string text = op.name;
   for (const std::string& word : op.arguments) text += ' ' + quoted(word);
-  for (const auto& [name, length] : op.lengths) text += ' ' + name + '=' + std::to_string(length);
+  for (const auto& [name, length] : op.lengths) text += concat(' ', name, '=', length);
   for (const auto& [name, value] : op.options) text += " --" + name + (value.empty() ? "" : ' ' + quoted(value));
   return text;
 }
 
 std::optional<std::string_view> Operation::option(std::string_view option_name) const {
-  const auto found =
-      std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.first == option_name; });
+  const auto found = std::ranges::find(options, option_name, &Options::value_type::first);
   if (found == options.end()) return std::nullopt;
   return found->second;
 }

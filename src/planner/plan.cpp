@@ -4,6 +4,7 @@
 
 #include "core/integers.hpp"
 #include "core/overlap.hpp"
+#include "core/text.hpp"
 #include "planner/checked_log.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
@@ -15,16 +16,15 @@ namespace ops {
 namespace {
 
 /// "f32[3,4], f32[4,5] -> f32[3,5]"; the output may not be known yet.
-std::string shapes_text(std::span<const View> views, std::size_t inputs) {
+std::string shapes_text(Views views, size_t inputs) {
   std::string text;
-  for (std::size_t i = 0; i < views.size(); ++i)
-    text += (i == 0 ? "" : i == inputs ? " -> " : ", ") + to_string(views[i]);
+  for (size_t i = 0; i < views.size(); ++i) text += (i == 0 ? "" : i == inputs ? " -> " : ", ") + to_string(views[i]);
   return text;
 }
 
 /// How many of the views are inputs, as far as the operation lets itself be asked.
-std::size_t inputs_among(const Operation& op, std::span<const View> views) try {
-  return std::min(views.size(), static_cast<std::size_t>(entry(op.name).inputs(op)));
+size_t inputs_among(const Operation& op, Views views) try {
+  return std::min(views.size(), size_t(entry(op.name).inputs(op)));
 } catch (const std::exception&) {
   return views.size();
 }
@@ -32,7 +32,7 @@ std::size_t inputs_among(const Operation& op, std::span<const View> views) try {
 void check_words(const Operation& op, const OpEntry& entry) {
   if (op.arguments.size() != entry.arguments.size()) {
     std::string names;
-    for (const Argument& argument : entry.arguments) names += " <" + std::string(argument.name) + ">";
+    for (const Argument& argument : entry.arguments) names += concat(" <", argument.name, ">");
     throw Error(Errc::usage, "wrong number of arguments", "write " + op.name + names);
   }
   if (!entry.lengths && !op.lengths.empty())
@@ -40,15 +40,13 @@ void check_words(const Operation& op, const OpEntry& entry) {
 }
 
 void check_options(const Operation& op, const OpEntry& entry) {
-  for (const auto& given : op.options) {
-    const std::string &name = given.first, &value = given.second;
-    if (std::count_if(op.options.begin(), op.options.end(), [&](const auto& o) { return o.first == name; }) > 1)
+  for (const auto& [name, value] : op.options) {
+    if (std::ranges::count(op.options, name, &Options::value_type::first) > 1)
       throw Error(Errc::usage, "option '" + name + "' is given twice", "give it once");
-    const auto known = std::find_if(entry.options.begin(), entry.options.end(),
-                                    [&](const Option& option) { return option.name == name; });
+    const auto known = std::ranges::find(entry.options, name, &Option::name);
     if (known == entry.options.end()) {
       std::string names;
-      for (const Option& option : entry.options) names += (names.empty() ? "" : ", ") + std::string(option.name);
+      for (const Option& option : entry.options) names += concat(names.empty() ? "" : ", ", option.name);
       throw Error(Errc::usage, "has no option '" + name + "'",
                   names.empty() ? "it takes no options" : "its options are " + names);
     }
@@ -57,9 +55,17 @@ void check_options(const Operation& op, const OpEntry& entry) {
   }
 }
 
+/// The entry of an operation whose arguments and options are as it wants them.
+const OpEntry& checked_entry(const Operation& op) {
+  const OpEntry& found = entry(op.name);
+  check_words(op, found);
+  check_options(op, found);
+  return found;
+}
+
 // Adds what is known about the operation to an error on its way out.
 template <class Body>
-auto in_context(const Operation& op, std::span<const View> views, const Device* device, Body&& body) {
+auto in_context(const Operation& op, Views views, const Device* device, Body&& body) {
   try {
     return body();
   } catch (const Error& error) {
@@ -115,22 +121,20 @@ void compile(PlanImpl& plan) {
 const PlanReport& Plan::report() const {
   return ops::impl_of(*this).report;
 }
-std::span<const View> Plan::views() const {
+Views Plan::views() const {
   return ops::impl_of(*this).views;
 }
 const Device& Plan::device() const {
   return ops::impl_of(*this).device;
 }
 
-Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+Plan plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   return ops::in_context(op, views, &device, [&] {
     device.info();  // an empty one is refused here
-    const ops::OpEntry& entry = ops::entry(op.name);
-    ops::check_words(op, entry);
-    ops::check_options(op, entry);
-    const auto inputs = static_cast<std::size_t>(entry.inputs(op));
+    const ops::OpEntry& entry = ops::checked_entry(op);
+    const auto inputs = size_t(entry.inputs(op));
     if (views.size() != inputs && views.size() != inputs + 1)
-      throw Error(Errc::usage, "takes " + std::to_string(inputs) + " inputs and at most one output view");
+      throw Error(Errc::usage, concat("takes ", inputs, " inputs and at most one output view"));
     for (const View& input : views.first(inputs)) validate(input, "input");
     const View result = entry.result(op, views.first(inputs));
     std::vector<View> all(views.begin(), views.end());
@@ -140,8 +144,8 @@ Plan plan(const Operation& op, std::span<const View> views, const Device& device
     std::shared_ptr<PlanImpl> made = entry.plan(op, all, device, options);
     PlanReport& report = made->report;
     if (made->tickets > 0) {
-      const std::size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;
-      report.workspace_bytes = tickets_begin + static_cast<std::size_t>(made->tickets) * sizeof(u32);
+      const size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;
+      report.workspace_bytes = tickets_begin + size_t(made->tickets) * sizeof(u32);
     }
     report.op = to_string(op);
     report.shapes = ops::shapes_text(all, inputs);
@@ -156,13 +160,11 @@ std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& d
   return plans;
 }
 
-View result_view(const Operation& op, std::span<const View> inputs) {
+View result_view(const Operation& op, Views inputs) {
   return ops::in_context(op, inputs, nullptr, [&] {
-    const ops::OpEntry& entry = ops::entry(op.name);
-    ops::check_words(op, entry);
-    ops::check_options(op, entry);
-    if (const int takes = entry.inputs(op); inputs.size() != static_cast<std::size_t>(takes))
-      throw Error(Errc::usage, "takes " + std::to_string(takes) + (takes == 1 ? " input" : " inputs"));
+    const ops::OpEntry& entry = ops::checked_entry(op);
+    if (const int takes = entry.inputs(op); inputs.size() != size_t(takes))
+      throw Error(Errc::usage, concat("takes ", takes, takes == 1 ? " input" : " inputs"));
     for (const View& view : inputs) validate(view, "input");
     return entry.result(op, inputs);
   });

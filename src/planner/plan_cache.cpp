@@ -1,6 +1,7 @@
 // A bounded cache of plans; those of lost devices go first, then the one longest unused.
 #include "planner/plan_cache.hpp"
 
+#include "core/text.hpp"
 #include "planner/configuration.hpp"
 #include "planner/plan_impl.hpp"
 
@@ -11,15 +12,15 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr std::size_t most_plans = 512;  // a plan is some kilobytes
+constexpr size_t most_plans = 512;  // a plan is some kilobytes
 
-std::string key_of(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
-  std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(device.impl().get())) + "|" + to_string(op);
+std::string key_of(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
+  std::string key = concat(reinterpret_cast<std::uintptr_t>(device.impl().get()), "|", to_string(op));
   for (const View& view : views)
-    key += "|" + std::string(name(view.dtype)) + to_string(view.shape) + to_string(view.strides) + "+" +
-           std::to_string(view.offset) + "@" + std::to_string(view.align);
-  return key + "|" + options.candidate + "|" + ops::to_string(options.configuration) + "|" +
-         std::to_string(int(options.index)) + (options.checked ? "c" : "") + (options.in_place ? "i" : "");
+    key += concat("|", name(view.dtype), to_string(view.shape), to_string(view.strides), "+", view.offset, "@",
+                  view.align);
+  return concat(key, "|", options.candidate, "|", ops::to_string(options.configuration), "|", int(options.index),
+                options.checked ? "c" : "", options.in_place ? "i" : "");
 }
 
 class PlanCache {
@@ -60,7 +61,7 @@ class PlanCache {
 
 }  // namespace
 
-Plan cached_plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options) {
+Plan cached_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   // Never destroyed: plans hold devices, whose runtimes may already be gone when static objects are.
   static PlanCache& cache = *new PlanCache;
   const std::string key = key_of(op, views, device, options);

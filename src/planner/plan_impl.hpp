@@ -13,16 +13,18 @@
 
 namespace axisloom {
 
+using Views = std::span<const View>;
+
 // Buffers of a launch that are none of the plan's views.
 inline constexpr int workspace_view = -1;  // the run's workspace, its contents undefined at the start
 inline constexpr int tickets_view = -2;    // u32 slots for the ticket words: 0 before a run, and again after it
 inline constexpr int most_tickets = 1024;  // of one plan
-inline constexpr std::size_t workspace_alignment = 256;  // of what a plan keeps apart within its workspace
-inline constexpr std::size_t widest_access = 128;        // bytes of the widest aligned access of a kernel
+inline constexpr size_t workspace_alignment = 256;  // of what a plan keeps apart within its workspace
+inline constexpr size_t widest_access = 128;        // bytes of the widest aligned access of a kernel
 
 /// Whether a kernel's arguments stay within what all runtimes take, OpenCL promising 1,024 bytes: the parameters;
 /// pointer, offset and, where accesses are watched, one number for each buffer; and then the log.
-constexpr bool arguments_fit(std::size_t params_bytes, std::size_t buffers) {
+constexpr bool arguments_fit(size_t params_bytes, size_t buffers) {
   return params_bytes + 24 * buffers + 8 <= 1000;
 }
 
@@ -47,13 +49,15 @@ struct PlanImpl {
   std::vector<View> views;
   PlanReport report;
   std::vector<Launch> launches;
-  std::vector<std::shared_ptr<device::Program>> programs;  // one per launch
-  int tickets = 0;                                         // slots of tickets_view that the launches use
-  bool in_place = false;                                   // output and input are the very same bytes
-  bool checked = false;  // every access is checked; run then waits and throws on a violation
+  std::vector<device::SharedProgram> programs;  // one per launch
+  int tickets = 0;                              // slots of tickets_view that the launches use
+  bool in_place = false;                        // output and input are the very same bytes
+  bool checked = false;                         // every access is checked; run then waits and throws on a violation
 };
 
 namespace ops {
+
+using Events = std::vector<device::SharedEvent>;
 
 /// What a plan holds; Error(usage) for an empty one.
 const PlanImpl& impl_of(const Plan& plan);

@@ -4,6 +4,7 @@
 
 #include "core/integers.hpp"
 #include "core/overlap.hpp"
+#include "core/text.hpp"
 #include "planner/checked_log.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/workspace.hpp"
@@ -13,7 +14,10 @@
 namespace axisloom {
 namespace {
 
-[[noreturn]] void refuse(const PlanImpl& plan, Errc code, std::string message, std::string remedy = {}) {
+using Buffers = std::span<const Buffer>;
+using core::Overlap;
+
+[[noreturn]] void refuse(const PlanImpl& plan, std::string message, std::string remedy = {}, Errc code = Errc::usage) {
   throw Error(code, {.message = std::move(message),
                      .op = plan.report.op,
                      .shapes = plan.report.shapes,
@@ -21,28 +25,25 @@ namespace {
                      .remedy = std::move(remedy)});
 }
 
-std::string role(const PlanImpl& plan, std::size_t i) {
-  return i + 1 == plan.views.size() ? "the output buffer" : "input buffer " + std::to_string(i);
+std::string role(const PlanImpl& plan, size_t i) {
+  return i + 1 == plan.views.size() ? "the output buffer" : concat("input buffer ", i);
 }
 
-void check_buffer(const PlanImpl& plan, std::size_t i, const Buffer& buffer) {
+void check_buffer(const PlanImpl& plan, size_t i, const Buffer& buffer) {
   const View& view = plan.views[i];
   const Bounds bounds = view.bounds();
   const auto size = i64(size_of(view.dtype));
   if (bounds.low == bounds.high) return;
-  if (!buffer) refuse(plan, Errc::usage, role(plan, i) + " is empty");
+  if (!buffer) refuse(plan, role(plan, i) + " is empty");
   if (bounds.low < 0 || bounds.high * size > i64(buffer.bytes()))
-    refuse(plan, Errc::usage,
-           role(plan, i) + " has " + std::to_string(buffer.bytes()) + " bytes, its view touches elements " +
-               std::to_string(bounds.low) + " to " + std::to_string(bounds.high - 1) + " of " + std::to_string(size) +
-               " bytes");
+    refuse(plan, concat(role(plan, i), " has ", buffer.bytes(), " bytes, its view touches elements ", bounds.low,
+                        " to ", bounds.high - 1, " of ", size, " bytes"));
   // OpenCL promises no more than the widest access for what a device allocates, and no kernel asks for more.
-  const std::size_t needed = std::min(static_cast<std::size_t>(view.align), widest_access);
+  const size_t needed = std::min(size_t(view.align), widest_access);
   if (buffer.impl()->alignment() < needed)
-    refuse(plan, Errc::usage,
-           role(plan, i) + " is aligned to " + std::to_string(buffer.impl()->alignment()) +
-               " bytes, its view was planned with " + std::to_string(view.align) + " and needs " +
-               std::to_string(needed),
+    refuse(plan,
+           concat(role(plan, i), " is aligned to ", buffer.impl()->alignment(), " bytes, its view was planned with ",
+                  view.align, " and needs ", needed),
            "plan with View::align of the buffer");
 }
 
@@ -53,54 +54,51 @@ bool meet(const Buffer& a, const Buffer& b) {
          second.begin < first.begin + a.bytes();
 }
 
-core::Overlap shared(const View& a, const Buffer& a_buffer, const View& b, const Buffer& b_buffer) {
-  if (!meet(a_buffer, b_buffer)) return core::Overlap::no;
+Overlap shared(const View& a, const Buffer& a_buffer, const View& b, const Buffer& b_buffer) {
+  if (!meet(a_buffer, b_buffer)) return Overlap::no;
   return core::shares_memory(a, a_buffer.impl()->location().begin, b, b_buffer.impl()->location().begin);
 }
 
-void check_overlap(const PlanImpl& plan, std::span<const Buffer> buffers) {
+void check_overlap(const PlanImpl& plan, Buffers buffers) {
   const View& out = plan.views.back();
-  for (std::size_t i = 0; i + 1 < buffers.size(); ++i) {
+  for (size_t i = 0; i + 1 < buffers.size(); ++i) {
     if (!buffers[i] || !buffers.back()) continue;
     if (plan.in_place) {
       if (buffers[i].impl()->location() != buffers.back().impl()->location())
-        refuse(plan, Errc::usage, "planned in place, but input and output are different buffers",
+        refuse(plan, "planned in place, but input and output are different buffers",
                "give the same buffer twice, or plan without in_place");
       continue;
     }
-    const core::Overlap overlap = shared(plan.views[i], buffers[i], out, buffers.back());
-    if (overlap == core::Overlap::no) continue;
-    refuse(plan, Errc::overlap,
-           overlap == core::Overlap::yes
-               ? "output and input share memory"
-               : "whether output and input share memory could not be decided within the work limit",
-           "give an output of its own, or plan a square transpose with in_place");
+    const Overlap overlap = shared(plan.views[i], buffers[i], out, buffers.back());
+    if (overlap == Overlap::no) continue;
+    refuse(plan,
+           overlap == Overlap::yes ? "output and input share memory"
+                                   : "whether output and input share memory could not be decided within the work limit",
+           "give an output of its own, or plan a square transpose with in_place", Errc::overlap);
   }
 }
 
-void check_workspace(const PlanImpl& plan, std::span<const Buffer> buffers, const Buffer& workspace) {
-  const std::size_t bytes = plan.report.workspace_bytes;
+void check_workspace(const PlanImpl& plan, Buffers buffers, const Buffer& workspace) {
+  const size_t bytes = plan.report.workspace_bytes;
   if (bytes == 0 || !workspace) return;
   constexpr const char* remedy = "give a buffer of PlanReport::workspace_bytes as Device::allocate makes them, or none";
   if (workspace.bytes() < bytes)
-    refuse(plan, Errc::usage,
-           "needs a workspace of " + std::to_string(bytes) + " bytes, got " + std::to_string(workspace.bytes()),
-           remedy);
+    refuse(plan, concat("needs a workspace of ", bytes, " bytes, got ", workspace.bytes()), remedy);
   if (workspace.impl()->alignment() < widest_access)
-    refuse(plan, Errc::usage,
-           "needs a workspace that is aligned to " + std::to_string(widest_access) + " bytes, got one aligned to " +
-               std::to_string(workspace.impl()->alignment()),
+    refuse(plan,
+           concat("needs a workspace that is aligned to ", widest_access, " bytes, got one aligned to ",
+                  workspace.impl()->alignment()),
            remedy);
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
     if (!buffers[i] || !meet(buffers[i], workspace)) continue;
     const View used = View::contiguous(Dtype::u8, {i64(bytes)});
-    if (shared(plan.views[i], buffers[i], used, workspace) != core::Overlap::no)
-      refuse(plan, Errc::overlap, "the workspace and " + role(plan, i) + " share memory", remedy);
+    if (shared(plan.views[i], buffers[i], used, workspace) != Overlap::no)
+      refuse(plan, "the workspace and " + role(plan, i) + " share memory", remedy, Errc::overlap);
   }
 }
 
 // An array without elements may come without a buffer; its kernel gets the output's, of which it reads nothing.
-device::Buffer& bound(std::span<const Buffer> buffers, int view) {
+device::Buffer& bound(Buffers buffers, int view) {
   const Buffer& given = buffers[view];
   return given ? *given.impl() : *buffers.back().impl();
 }
@@ -108,7 +106,7 @@ device::Buffer& bound(std::span<const Buffer> buffers, int view) {
 // The arguments of one launch, with the storage that their addresses point into.
 class Binding {
  public:
-  Binding(const Launch& launch, std::span<const Buffer> buffers, const ops::Workspace& workspace, const Buffer* log) {
+  Binding(const Launch& launch, Buffers buffers, const ops::Workspace& workspace, const Buffer* log) {
     numbers_.reserve(2 * launch.buffers.size());
     maps_.reserve(launch.buffers.size());
     for (const LaunchBuffer& argument : launch.buffers) {
@@ -116,7 +114,7 @@ class Binding {
       device::Buffer& buffer = own ? bound(buffers, argument.view) : workspace.buffer(argument.view);
       const i64 offset = argument.offset + (own ? 0 : workspace.begin(argument.view) / argument.element);
       if (argument.map) {
-        map(buffer, *argument.map, static_cast<std::size_t>(offset * argument.element));
+        map(buffer, *argument.map, size_t(offset * argument.element));
         continue;
       }
       args_.push_back(device::Arg::of(buffer));
@@ -133,7 +131,7 @@ class Binding {
     numbers_.push_back(value);
     args_.push_back(device::Arg::bytes(&numbers_.back(), sizeof(i64)));
   }
-  void map(device::Buffer& buffer, device::TensorMap map, std::size_t begin) {
+  void map(device::Buffer& buffer, device::TensorMap map, size_t begin) {
     map.begin = begin;
     maps_.push_back(map);
     args_.push_back(device::Arg::of(buffer, maps_.back()));
@@ -145,12 +143,11 @@ class Binding {
 
 // Queues the launches one after the other. When one fails, those before it have finished when the error goes on, since
 // the caller may free the arrays then.
-Event queue_launches(const PlanImpl& plan, device::Queue& queue, std::span<const Buffer> buffers,
-                     const ops::Workspace& memory, const Buffer* log,
-                     std::vector<std::shared_ptr<device::Event>>& waits) {
+Event queue_launches(const PlanImpl& plan, device::Queue& queue, Buffers buffers, const ops::Workspace& memory,
+                     const Buffer* log, ops::Events& waits) {
   Event last;
   try {
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    for (size_t i = 0; i < plan.launches.size(); ++i) {
       const Launch& launch = plan.launches[i];
       const Binding binding(launch, buffers, memory, log);
       last = Event(queue.launch(*plan.programs[i], launch.kernel.kernel, launch.geometry, binding.args(), waits));
@@ -165,19 +162,17 @@ Event queue_launches(const PlanImpl& plan, device::Queue& queue, std::span<const
 
 }  // namespace
 
-Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace,
-                std::span<const Event> wait) const {
+Event Plan::run(const Queue& queue, Buffers buffers, const Buffer& workspace, std::span<const Event> wait) const {
   const PlanImpl& plan = ops::impl_of(*this);
   if (buffers.size() != plan.views.size())
-    refuse(plan, Errc::usage,
-           "needs " + std::to_string(plan.views.size()) + " buffers, got " + std::to_string(buffers.size()));
-  for (std::size_t i = 0; i < buffers.size(); ++i) check_buffer(plan, i, buffers[i]);
-  if (!plan.launches.empty() && !buffers.back()) refuse(plan, Errc::usage, "the output buffer is empty");
+    refuse(plan, concat("needs ", plan.views.size(), " buffers, got ", buffers.size()));
+  for (size_t i = 0; i < buffers.size(); ++i) check_buffer(plan, i, buffers[i]);
+  if (!plan.launches.empty() && !buffers.back()) refuse(plan, "the output buffer is empty");
   check_overlap(plan, buffers);
   check_workspace(plan, buffers, workspace);
-  if (!queue.impl()) refuse(plan, Errc::usage, "the queue is empty", "make it with Device::queue or borrow_queue");
+  if (!queue.impl()) refuse(plan, "the queue is empty", "make it with Device::queue or borrow_queue");
 
-  std::vector<std::shared_ptr<device::Event>> waits;
+  ops::Events waits;
   for (const Event& event : wait)
     if (event.impl()) waits.push_back(event.impl());
   ops::Workspace memory(plan, queue, workspace, waits);

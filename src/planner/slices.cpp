@@ -1,14 +1,13 @@
 // Halves loops until what is left of every array lies within one buffer.
 #include "planner/slices.hpp"
 
-#include "core/integers.hpp"
+#include "core/text.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace axisloom::ops {
@@ -49,13 +48,13 @@ class Cutter {
     parts.push_back(box);
   }
 
-  void cut_halves(const Box& box, std::size_t loop, std::vector<Block>& blocks) {
+  void cut_halves(const Box& box, size_t loop, std::vector<Block>& blocks) {
     const auto [first, second] = halves(box, loop);
     cut_block(first, blocks);
     cut_block(second, blocks);
   }
 
-  static std::pair<Box, Box> halves(const Box& box, std::size_t loop) {
+  static std::pair<Box, Box> halves(const Box& box, size_t loop) {
     Box first = box, second = box;
     first[loop].extent = box[loop].extent / 2;
     second[loop].begin += first[loop].extent;
@@ -75,32 +74,32 @@ class Cutter {
   /// What only the reduced, or only the kept, loops reach over.
   i64 bytes(const Box& box, const SlicedArray& array, bool reduced) const {
     i64 elements = array.span;
-    for (std::size_t d = 0; d < box.size(); ++d)
+    for (size_t d = 0; d < box.size(); ++d)
       if (nest_.reduced[d] == reduced) elements += reach(box[d], array.strides[d]);
     return elements * array.element;
   }
 
   /// The loop whose halving brings an array's bounds together most.
-  std::optional<std::size_t> furthest(const Box& box, const SlicedArray& array, bool reduced) const {
-    std::optional<std::size_t> best;
+  std::optional<size_t> furthest(const Box& box, const SlicedArray& array, bool reduced) const {
+    std::optional<size_t> best;
     i64 most = 0;
-    for (std::size_t d = 0; d < box.size(); ++d) {
+    for (size_t d = 0; d < box.size(); ++d) {
       const i64 length = reach(box[d], array.strides[d]);
       if (nest_.reduced[d] == reduced && length > most) best = d, most = length;
     }
     return best;
   }
 
-  bool partials_fit(const Box& box, std::size_t parts) const {
+  bool partials_fit(const Box& box, size_t parts) const {
     i64 room = limit_ / nest_.partial_bytes / i64(parts);
-    for (std::size_t d = 0; d < box.size(); ++d)
+    for (size_t d = 0; d < box.size(); ++d)
       if (!nest_.reduced[d]) room /= std::max<i64>(1, box[d].extent);
     return room > 0;
   }
 
-  std::size_t longest_kept(const Box& box) const {
-    std::optional<std::size_t> best;
-    for (std::size_t d = 0; d < box.size(); ++d)
+  size_t longest_kept(const Box& box) const {
+    std::optional<size_t> best;
+    for (size_t d = 0; d < box.size(); ++d)
       if (!nest_.reduced[d] && box[d].extent > (best ? box[*best].extent : 1)) best = d;
     if (!best) refuse();
     return *best;
@@ -108,8 +107,8 @@ class Cutter {
 
   [[noreturn]] void refuse() const {
     throw Error(Errc::out_of_memory,
-                "an array cannot be cut into parts of at most " + std::to_string(limit_) +
-                    " bytes, which is what fits into a buffer of the device",
+                concat("an array cannot be cut into parts of at most ", limit_,
+                       " bytes, which is what fits into a buffer of the device"),
                 "use a device with larger allocations");
   }
 
@@ -121,7 +120,7 @@ class Cutter {
 
 Bounds bounds_in(const SlicedNest& nest, const Box& box, const SlicedArray& array) {
   Bounds bounds{0, array.span};
-  for (std::size_t d = 0; d < box.size(); ++d) {
+  for (size_t d = 0; d < box.size(); ++d) {
     const i64 stride = array.strides[d];
     const bool matters = !nest.reduced[d] || !array.result;
     if (box[d].extent == 0 && matters) return {};

@@ -1,28 +1,24 @@
 // Workspaces: the caller's own, or the queue's, which grows and stays.
 #include "planner/workspace.hpp"
 
-#include "core/integers.hpp"
-
 namespace axisloom::ops {
 namespace {
 
-std::size_t tickets_bytes(const PlanImpl& plan) {
-  return static_cast<std::size_t>(plan.tickets) * sizeof(u32);
+size_t tickets_bytes(const PlanImpl& plan) {
+  return size_t(plan.tickets) * sizeof(u32);
 }
 
 }  // namespace
 
-Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given,
-                     std::vector<std::shared_ptr<device::Event>>& waits) {
-  const std::size_t bytes = plan.report.workspace_bytes;  // the tickets stand at its end
+Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given, Events& waits) {
+  const size_t bytes = plan.report.workspace_bytes;  // the tickets stand at its end
   if (bytes == 0) return;
   if (given) {
     memory_ = given.impl();
     if (plan.tickets == 0) return;
     tickets_begin_ = i64(bytes - tickets_bytes(plan));
-    std::vector<std::shared_ptr<device::Event>> cleared(1);  // nothing may fail once the fill is queued
-    cleared[0] = queue.impl()->fill(*memory_, static_cast<std::size_t>(tickets_begin_), tickets_bytes(plan),
-                                    std::byte{0}, waits);
+    Events cleared(1);  // nothing may fail once the fill is queued
+    cleared[0] = queue.impl()->fill(*memory_, size_t(tickets_begin_), tickets_bytes(plan), std::byte{0}, waits);
     waits.swap(cleared);
     tickets_ = memory_;
     return;

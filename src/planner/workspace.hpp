@@ -2,23 +2,20 @@
 #pragma once
 
 #include "core/integers.hpp"
+#include "core/not_copied.hpp"
 #include "planner/plan_impl.hpp"
 
 #include <mutex>
-#include <optional>
 
 namespace axisloom::ops {
 
 /// Workspace and tickets of one run, from the caller's buffer or else from the queue's scratch memory. The latter stays
 /// locked until all launches of the run are queued: the queue then keeps them apart from those of the next run.
-class Workspace {
+class Workspace : core::NotCopied {
  public:
   /// `given` is empty, or fits the plan and is no array of the run. What this queues first goes into `waits`.
-  Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given,
-            std::vector<std::shared_ptr<device::Event>>& waits);
+  Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given, Events& waits);
   ~Workspace();
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
 
   /// The buffer of workspace_view or tickets_view, and at which byte it begins.
   device::Buffer& buffer(int view) const;
@@ -32,7 +29,7 @@ class Workspace {
   device::HeldLines lines_;
   std::unique_lock<std::mutex> lock_;
   device::Scratch* scratch_ = nullptr;
-  std::shared_ptr<device::Buffer> memory_, tickets_;
+  device::SharedBuffer memory_, tickets_;
   i64 tickets_begin_ = 0;
   bool queued_ = false;
 };
