@@ -7,6 +7,7 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace axisloom {
@@ -16,13 +17,19 @@ template <class... Parts>
 std::string concat(const Parts&... parts) {
   std::string text;
   const auto add = [&text]<class Part>(const Part& part) {
-    if constexpr (std::integral<Part> && !std::same_as<Part, char>)
+    if constexpr (std::is_arithmetic_v<Part> && !std::same_as<Part, char>)
       text += std::to_string(part);
     else
       text += part;
   };
   (add(parts), ...);
   return text;
+}
+
+inline std::string joined(const std::vector<std::string>& texts, const char* separator) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : separator) + text;
+  return all;
 }
 
 /// "+3", "-3"; nothing for 0.

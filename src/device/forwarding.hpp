@@ -1,8 +1,8 @@
 // A device that passes every call on to another one: those that describe or limit a device differently derive from it.
 #pragma once
 
+#include "core/text.hpp"
 #include "device/device.hpp"
-#include "device/words.hpp"
 
 namespace axisloom::device {
 
@@ -47,7 +47,7 @@ class SmallBuffers : public ForwardingDevice {
   virtual void require(size_t bytes) {
     if (bytes > info_.max_allocation)
       throw Error(Errc::out_of_memory,
-                  in_words("a buffer of ", bytes, " bytes exceeds the largest, ", info_.max_allocation));
+                  concat("a buffer of ", bytes, " bytes exceeds the largest, ", info_.max_allocation));
   }
 };
 

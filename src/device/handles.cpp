@@ -1,7 +1,7 @@
 // The public handles: each forwards to the backend interface's object that it holds, and says so when it holds none.
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "device/process.hpp"
-#include "device/words.hpp"
 
 namespace axisloom {
 
@@ -10,7 +10,7 @@ namespace {
 template <typename Impl>
 Impl& require(const std::shared_ptr<Impl>& impl, const char* what, const char* remedy) {
   device::require_same_process();
-  if (!impl) throw Error(Errc::usage, device::in_words("this ", what, " is empty"), remedy);
+  if (!impl) throw Error(Errc::usage, concat("this ", what, " is empty"), remedy);
   return *impl;
 }
 

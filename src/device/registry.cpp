@@ -1,9 +1,9 @@
 // The devices of this process: enumeration over the runtimes, and one shared open device for each piece of hardware.
 #include "device/registry.hpp"
 
+#include "core/text.hpp"
 #include "device/environment.hpp"
 #include "device/process.hpp"
-#include "device/words.hpp"
 
 #include <map>
 
@@ -28,7 +28,7 @@ std::vector<DeviceInfo> enumerate() {
 [[noreturn]] void refuse_none(std::string_view text, const Spec& spec, std::span<const DeviceInfo> present) {
   ErrorParts parts;
   parts.message = text.empty() || text == "auto" ? "there is no OpenCL or CUDA device"
-                                                 : in_words("there is no device \"", text, "\"");
+                                                 : concat("there is no device \"", text, "\"");
   if (!present.empty()) {
     parts.message += "; present:";
     for (const DeviceInfo& info : present) parts.message += " " + info.label();

@@ -1,7 +1,7 @@
 // The device grammar, and the choice of a device by it.
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "device/registry.hpp"
-#include "device/words.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -42,7 +42,7 @@ std::string_view name(Kind kind) noexcept {
 }
 
 std::string DeviceInfo::spec() const {
-  return index < 0 ? std::string(axisloom::name(api)) : device::in_words(axisloom::name(api), ":", index);
+  return index < 0 ? std::string(axisloom::name(api)) : concat(axisloom::name(api), ":", index);
 }
 
 std::string DeviceInfo::label() const {
@@ -58,7 +58,7 @@ Runtime& runtime_of(Api api) {
     case Api::cuda:
       return cuda_runtime();
   }
-  throw Error(Errc::unsupported, in_words("there is no runtime ", int(api)));
+  throw Error(Errc::unsupported, concat("there is no runtime ", int(api)));
 }
 
 namespace {
@@ -70,7 +70,7 @@ std::string lower(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw Error(Errc::usage, in_words("device \"", text, "\" cannot be read: ", why),
+  throw Error(Errc::usage, concat("device \"", text, "\" cannot be read: ", why),
               "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME");
 }
 
@@ -129,7 +129,7 @@ Spec parse_spec(std::string_view text) {
   const char* const tail_end = tail.data() + tail.size();
   const auto [end, error] = std::from_chars(tail.data(), tail_end, spec.index.emplace());
   if (error != std::errc() || end != tail_end || *spec.index < 0)
-    refuse(text, in_words("\"", tail, "\" is not a device number"));
+    refuse(text, concat("\"", tail, "\" is not a device number"));
   return spec;
 }
 

@@ -5,13 +5,11 @@
 #include <array>
 
 #include "core/text.hpp"
-#include "device/words.hpp"
 
 namespace axisloom::jit {
 namespace {
 
 using core::trimmed;
-using device::in_words;
 
 /// What stands in the brackets of "word(...)"; empty where `text` is no such thing.
 std::optional<std::string_view> arguments_of(std::string_view text, std::string_view word) {
@@ -71,11 +69,11 @@ bool holds(std::string_view kind, std::string_view token) {
 
 std::string meaning(std::string_view kind) {
   const auto words = arguments_of(kind, "one_of");
-  return words ? in_words("one of ", *words) : std::string(simple_kind(kind)->meaning);
+  return words ? concat("one of ", *words) : std::string(simple_kind(kind)->meaning);
 }
 
 std::string place(const Constant& constant) {
-  return in_words(constant.file, ", line ", constant.line);
+  return concat(constant.file, ", line ", constant.line);
 }
 
 /// The host and the kernel disagree.
@@ -107,7 +105,7 @@ std::optional<Constant> declared_on(std::string_view text, const std::string& fi
   constant.kind = trimmed(arguments->substr(first + 1, second - first - 1));
   if (second != arguments->npos) constant.otherwise = trimmed(arguments->substr(second + 1));
   if (!is_kind(constant.kind))
-    throw Error(Errc::file, in_words(place(constant), ": \"", constant.kind, "\" is no kind of constant"),
+    throw Error(Errc::file, concat(place(constant), ": \"", constant.kind, "\" is no kind of constant"),
                 "flag, count, size, number, type, one_of(A B ...) or like(NAME)");
   return constant;
 }
@@ -116,13 +114,13 @@ void sort_and_resolve(std::vector<Constant>& declared) {
   std::ranges::sort(declared, {}, &Constant::name);
   const auto twice = std::ranges::adjacent_find(declared, {}, &Constant::name);
   if (twice != declared.end())
-    throw Error(Errc::file, in_words(place(twice[0]), ", and ", place(twice[1]), ", both declare ", twice->name));
+    throw Error(Errc::file, concat(place(twice[0]), ", and ", place(twice[1]), ", both declare ", twice->name));
   for (Constant& constant : declared) {
     const auto model = arguments_of(constant.kind, "like");
     if (!model) continue;
     const auto at = std::ranges::lower_bound(declared, *model, {}, &Constant::name);
     if (at == declared.end() || at->name != *model || at->kind.starts_with("like("))
-      throw Error(Errc::file, in_words(place(constant), ": no constant ", *model, " has a kind of its own"));
+      throw Error(Errc::file, concat(place(constant), ": no constant ", *model, " has a kind of its own"));
     constant.kind = at->kind;
   }
 }

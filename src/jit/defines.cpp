@@ -4,7 +4,6 @@
 
 #include "core/integers.hpp"
 #include "core/text.hpp"
-#include "device/words.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -20,7 +19,7 @@ bool is_identifier(std::string_view name) {
 std::string literal(i64 value) {
   if (value >= 0) return std::to_string(value);
   const bool lowest = value == std::numeric_limits<i64>::min();
-  return device::in_words("(", lowest ? value + 1 : value, lowest ? "-1)" : ")");
+  return concat("(", lowest ? value + 1 : value, lowest ? "-1)" : ")");
 }
 
 auto place_of(auto& values, std::string_view name) {
@@ -35,7 +34,7 @@ Defines& Defines::set(std::string_view name, i64 value) {
 
 Defines& Defines::set(std::string_view name, std::string_view token) {
   const auto refuse = [&](const std::string& before, const std::string& after) {
-    throw Error(Errc::usage, device::in_words(before, name, after));
+    throw Error(Errc::usage, concat(before, name, after));
   };
   if (!is_identifier(name)) refuse("\"", "\" cannot be the name of a kernel constant");
   if (token.find_first_of("\n\r\\") != token.npos)
@@ -44,7 +43,7 @@ Defines& Defines::set(std::string_view name, std::string_view token) {
   if (at == values_.end() || at->first != name)
     values_.emplace(at, name, token);
   else if (at->second != token)
-    refuse("the kernel constant ", device::in_words(" is ", at->second, " and cannot become ", token));
+    refuse("the kernel constant ", concat(" is ", at->second, " and cannot become ", token));
   return *this;
 }
 
@@ -55,7 +54,7 @@ const std::string* Defines::find(std::string_view name) const {
 
 std::string Defines::text() const {
   std::string text;
-  for (const auto& [name, value] : values_) text += device::in_words("#define ", name, " ", value, "\n");
+  for (const auto& [name, value] : values_) text += concat("#define ", name, " ", value, "\n");
   return text;
 }
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <set>
 
+#include "core/text.hpp"
 #include "device/environment.hpp"
-#include "device/words.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -84,7 +84,7 @@ std::optional<std::string_view> find_embedded(std::string_view name) {
 
 std::string_view required(std::optional<std::string_view> text, std::string_view name) {
   if (text) return *text;
-  throw Error(Errc::file, device::in_words("no source named \"", name, "\" is embedded in the library"),
+  throw Error(Errc::file, concat("no source named \"", name, "\" is embedded in the library"),
               "configure the build again, so that new files are found");
 }
 

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "core/integers.hpp"
-#include "device/words.hpp"
+#include "core/text.hpp"
 #include "jit/jit.hpp"
 
 namespace axisloom::jit {
@@ -75,7 +75,7 @@ bool within_file_size_limit(u64 bytes) {
 }  // namespace
 
 std::string entry_name(const std::string& key) {
-  return device::in_words(key, entry_suffix);
+  return concat(key, entry_suffix);
 }
 
 std::string temporary_name(const std::string& key) {
@@ -86,7 +86,7 @@ std::string temporary_name(const std::string& key) {
     digit = "0123456789abcdef"[bits & 15];
     bits >>= 4;
   }
-  return device::in_words(key, ".", random, temporary_suffix);
+  return concat(key, ".", random, temporary_suffix);
 }
 
 bool is_entry_name(std::string_view name) {

@@ -4,12 +4,10 @@
 #include <filesystem>
 #include <set>
 
-#include "device/words.hpp"
+#include "core/text.hpp"
 
 namespace axisloom::jit {
 namespace {
-
-using device::in_words;
 
 std::string folder_of(const std::string& file) {
   return file.substr(0, file.rfind('/') + 1);
@@ -48,7 +46,7 @@ bool is_pragma_once(std::string_view line) {
 bool opens_kernel(const std::string& file, size_t number, std::string_view line) {
   if (!line.starts_with("KERNEL(")) return false;
   if (line.ends_with(") {")) return true;
-  throw Error(Errc::file, in_words(file, " declares a kernel on line ", number, " that goes on in the next"),
+  throw Error(Errc::file, concat(file, " declares a kernel on line ", number, " that goes on in the next"),
               "write KERNEL, its arguments and the brace on one line");
 }
 
@@ -104,12 +102,12 @@ class Expansion {
       const std::string file = std::filesystem::path(folder + name).lexically_normal().generic_string();
       if (const auto text = sources_(file)) return {file, *text};
     }
-    throw Error(Errc::file, in_words(includer, " includes \"", name, "\" on line ", number, ", which is not embedded"),
+    throw Error(Errc::file, concat(includer, " includes \"", name, "\" on line ", number, ", which is not embedded"),
                 "place it beside the kernel or in the dialect's folder, with a name that ends in .h");
   }
 
   /// Lets compiler messages name the file that the next line comes from.
-  void mark(const std::string& file, size_t line) { text_ += in_words("#line ", line, " \"", file, "\"\n"); }
+  void mark(const std::string& file, size_t line) { text_ += concat("#line ", line, " \"", file, "\"\n"); }
 
   const Sources& sources_;
   std::string kernel_folder_;
@@ -120,7 +118,7 @@ class Expansion {
 
 /// A kernel file behind its prelude.
 Expansion expanded(const std::string& file, Api api, const Sources& sources) {
-  const std::string prelude = in_words("dialect/on_", name(api), ".h");
+  const std::string prelude = concat("dialect/on_", name(api), ".h");
   Expansion expansion(sources, folder_of(file));
   expansion.append(prelude, required(sources(prelude), prelude));
   expansion.append(file, required(sources(file), file));

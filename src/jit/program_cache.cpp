@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "core/integers.hpp"
-#include "device/words.hpp"
+#include "core/text.hpp"
 #include "jit/disk_cache.hpp"
 #include "jit/entry_file.hpp"
 #include "jit/jit.hpp"
@@ -68,7 +68,7 @@ std::shared_ptr<DevicePrograms> programs_of(device::Device& device) {
 /// Every part with its length before it, so that no two requests spell the same.
 std::string key_of(const device::BuildRequest& request, const std::string& variant, const std::string& identity) {
   std::string parts;
-  const auto add = [&parts](const std::string& part) { parts += device::in_words(part.size(), ":", part); };
+  const auto add = [&parts](const std::string& part) { parts += concat(part.size(), ":", part); };
   add(std::to_string(cache_format));
   add(request.source);
   add(std::to_string(request.options.size()));
@@ -110,7 +110,7 @@ void save(const device::Program& program, const std::string& key) {
     const std::vector<std::byte> binary = program.binary();
     if (!binary.empty() && disk->store(key, binary)) count(&CacheStats::stored);
   } catch (const Error& error) {
-    device::log(device::in_words("a compiled program could not be stored: ", error.what()));
+    device::log(concat("a compiled program could not be stored: ", error.what()));
   }
 }
 
@@ -160,8 +160,8 @@ ProgramPtr remembered(DevicePrograms& programs, const std::string& name, const M
 /// What tells specialisations apart. Their texts would do, but take ten times as long to put together as the rest of a
 /// plan takes.
 std::string name_of(const Specialisation& what, const std::string& variant) {
-  return device::in_words(what.file, " ", what.kernel, " ", variant, " ", what.resident, what.checked ? " checked" : "",
-                          what.contract ? " contract" : "", "\n", what.defines.text());
+  return concat(what.file, " ", what.kernel, " ", variant, " ", what.resident, what.checked ? " checked" : "",
+                what.contract ? " contract" : "", "\n", what.defines.text());
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what, const Laun
   const DeviceInfo& compiler = device.compiled_for();
   const bool rehearsed = rehearses(compiler, what.items);
   std::string variant = std::to_string(what.items);
-  if (rehearsed) variant += device::in_words("x", rehearsal_groups(form.groups));
+  if (rehearsed) variant += concat("x", rehearsal_groups(form.groups));
   const auto programs = programs_of(device);
   return remembered(*programs, name_of(what, variant), [&] {
     const device::BuildRequest request{.name = what.file.substr(0, what.file.rfind('.')),

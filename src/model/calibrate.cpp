@@ -53,9 +53,9 @@ class Calibration {
         known_(model_of(device.info())) {}
 
   DeviceModel run() {
-    measure_launch();
     measure_copies();
     measure_latency();
+    measure_launch();  // on a device that is awake
     measure_arithmetic();
     if (cpu_) measure_scalar();
     return measured_;

@@ -52,7 +52,7 @@ class Compilation : core::NotCopied {
   template <typename Signature, typename... Args>
   void call(const EntryPoint<Signature>& entry, Args... args) const {
     const nvrtcResult result = entry(args...);
-    if (result != kNvrtcSuccess) fail(result, entry.name, in_words("NVRTC failed with result ", result));
+    if (result != kNvrtcSuccess) fail(result, entry.name, concat("NVRTC failed with result ", result));
   }
 
   const NvrtcApi& api_;
@@ -73,7 +73,7 @@ Architecture parse(std::string_view text) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), parsed.number);
   const std::string_view suffix(end, rest.data() + rest.size());
   if (error != std::errc() || parsed.number <= 0 || !(suffix.empty() || suffix == "a" || suffix == "f"))
-    throw Error(Errc::usage, in_words("'", text, "' is not a CUDA architecture"),
+    throw Error(Errc::usage, concat("'", text, "' is not a CUDA architecture"),
                 "write sm_90, sm_90a or compute_90, say");
   return parsed;
 }
@@ -85,20 +85,20 @@ std::vector<std::byte> compile_cuda(const Nvrtc& nvrtc, const BuildRequest& requ
   const Architecture wanted = parse(architecture);
   if (!std::ranges::binary_search(nvrtc.architectures, wanted.number)) {
     std::string all;
-    for (int known : nvrtc.architectures) all += in_words(" sm_", known);
+    for (int known : nvrtc.architectures) all += concat(" sm_", known);
     throw Error(Errc::unsupported,
-                in_words("NVRTC ", nvrtc.version.text(), " does not compile for ", architecture, ", only for", all),
+                concat("NVRTC ", nvrtc.version.text(), " does not compile for ", architecture, ", only for", all),
                 "install an NVRTC that knows it, or choose another architecture");
   }
   std::vector<std::string> options = request.options;
-  options.push_back(in_words("--gpu-architecture=", architecture));
+  options.push_back(concat("--gpu-architecture=", architecture));
   Compilation compilation(nvrtc, request);
   const nvrtcResult result = compilation.run(options);
   const std::string messages = compilation.log();
   if (log) *log = messages;
   if (result != kNvrtcSuccess)
     compilation.fail(result, "nvrtcCompileProgram",
-                     messages.empty() ? in_words("does not compile for ", architecture) : messages);
+                     messages.empty() ? concat("does not compile for ", architecture) : messages);
   return compilation.result(wanted.machine_code);
 }
 

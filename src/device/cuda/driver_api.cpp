@@ -129,7 +129,7 @@ std::string result_name(const DriverApi& api, CUresult result) {
   const char* name = nullptr;
   if (api.cuGetErrorName && api.cuGetErrorName(result, &name) == kSuccess && name) return name;
   if (const Result* entry = known(result)) return entry->name;
-  return in_words("CUDA error ", result);
+  return concat("CUDA error ", result);
 }
 
 Errc classify(CUresult result) {
@@ -143,7 +143,7 @@ Error driver_error(const DriverApi& api, CUresult result, const char* call, std:
   message += (doing.empty() ? "" : ": ") + result_name(api, result);
   const char* text = nullptr;
   if (api.cuGetErrorString && api.cuGetErrorString(result, &text) == kSuccess && text)
-    message += in_words(" (", text, ")");
+    message += concat(" (", text, ")");
   return Error(
       classify(result),
       {.message = std::move(message), .device = device, .call = call, .native = result, .remedy = remedy_for(result)});

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "device/entry_point.hpp"
-#include "device/words.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -147,7 +147,7 @@ struct Version {
   int minor = 0;
 
   static Version of_driver(int number) { return {number / 1000, number % 1000 / 10}; }
-  std::string text() const { return in_words(major, ".", minor); }
+  std::string text() const { return concat(major, ".", minor); }
   auto operator<=>(const Version&) const = default;
 };
 

@@ -20,8 +20,8 @@ size_t CudaBuffer::alignment() const noexcept {
 
 CUdeviceptr CudaBuffer::part(size_t offset, size_t bytes) const {
   if (offset > bytes_ || bytes > bytes_ - offset)
-    throw Error(Errc::usage, {.message = in_words(bytes, " bytes at offset ", offset, " do not lie within a buffer of ",
-                                                  bytes_, " bytes"),
+    throw Error(Errc::usage, {.message = concat(bytes, " bytes at offset ", offset, " do not lie within a buffer of ",
+                                                bytes_, " bytes"),
                               .device = context_->card.info.label()});
   return address_ + offset;
 }
@@ -35,10 +35,10 @@ SharedBuffer allocate_memory(const SharedContext& context, size_t bytes) {
   const CUresult result = api.cuMemAlloc_v2(&address, bytes);
   std::string doing = "allocating device memory";
   if (result == kOutOfMemory) {
-    doing = in_words("allocating ", bytes, " bytes of device memory");
+    doing = concat("allocating ", bytes, " bytes of device memory");
     size_t free = 0, total = 0;
     if (api.cuMemGetInfo_v2(&free, &total) == kSuccess)
-      doing += in_words(", of which ", free, " of ", total, " bytes are free");
+      doing += concat(", of which ", free, " of ", total, " bytes are free");
   }
   context->check(result, api.cuMemAlloc_v2.name, doing);
   buffer->hold(address);
@@ -49,7 +49,7 @@ SharedBuffer allocate_staging_memory(const SharedContext& context, size_t bytes)
   const auto scope = context->enter();
   auto buffer = std::make_shared<CudaBuffer>(context, CudaBuffer::Owner::staging, 0, bytes);
   if (bytes == 0) return buffer;
-  const std::string doing = in_words("allocating ", bytes, " bytes of page-locked host memory");
+  const std::string doing = concat("allocating ", bytes, " bytes of page-locked host memory");
   void* host = nullptr;
   context->call_for(doing, &DriverApi::cuMemHostAlloc, &host, bytes, kMemHostAllocPortable);
   buffer->hold(reinterpret_cast<CUdeviceptr>(host));

@@ -102,7 +102,7 @@ std::string versions(const NvrtcSearch& search) {
 }
 
 std::string capability_text(int capability) {
-  return in_words(capability / 10, ".", capability % 10);
+  return concat(capability / 10, ".", capability % 10);
 }
 
 }  // namespace
@@ -186,10 +186,10 @@ std::string target_architecture(const Nvrtc& nvrtc, int capability) {
                 "install an older NVRTC, or use the card through OpenCL (device opencl)");
   }
   const int best = *std::prev(above);
-  if (best != capability) return in_words("compute_", best);
+  if (best != capability) return concat("compute_", best);
   // With `a` the instructions of exactly this architecture are there (wgmma, bulk copies); NVRTC 12.0 was the first.
   const bool specific = capability >= 90 && nvrtc.version >= Version{12, 0};
-  return in_words("sm_", capability, specific ? "a" : "");
+  return concat("sm_", capability, specific ? "a" : "");
 }
 
 }  // namespace axisloom::device::cuda

@@ -74,11 +74,11 @@ void Kernel::require_arguments(std::span<const Arg> args) const {
     throw Error(Errc::usage, {.message = "kernel " + name_ + " " + what, .device = context_.card.info.label()});
   };
   if (args.size() != argument_sizes_->size())
-    refuse(in_words("takes ", argument_sizes_->size(), " arguments, not ", args.size()));
+    refuse(concat("takes ", argument_sizes_->size(), " arguments, not ", args.size()));
   for (size_t i = 0; i < args.size(); ++i) {
     const size_t given = args[i].map ? sizeof(CUtensorMap) : args[i].buffer ? sizeof(CUdeviceptr) : args[i].size;
     const size_t taken = (*argument_sizes_)[i];
-    if (given != taken) refuse(in_words("takes ", taken, " bytes as argument ", i, ", not ", given));
+    if (given != taken) refuse(concat("takes ", taken, " bytes as argument ", i, ", not ", given));
   }
 }
 
@@ -86,8 +86,8 @@ void Kernel::allow(size_t local_bytes, unsigned cluster) {
   const DeviceInfo& info = context_.card.info;
   if (static_local_ > info.local_memory_max || local_bytes > info.local_memory_max - static_local_)
     throw Error(Errc::unsupported,
-                {.message = in_words("kernel ", name_, " asks for ", local_bytes, " and declares ", static_local_,
-                                     " bytes of local memory; a group can have ", info.local_memory_max),
+                {.message = concat("kernel ", name_, " asks for ", local_bytes, " and declares ", static_local_,
+                                   " bytes of local memory; a group can have ", info.local_memory_max),
                  .device = info.label()});
   const bool more_local = local_bytes + static_local_ > info.local_memory;
   const bool more_cluster = cluster > kPortableCluster;
@@ -122,7 +122,7 @@ std::shared_ptr<CudaProgram> CudaProgram::load(const SharedContext& context, con
   if (result != kSuccess) {
     program->module_ = nullptr;
     if (classify(result) != Errc::device) context->check(result, api.cuModuleLoadDataEx.name, "loading " + name);
-    rejected = result_name(api, result) + (log[0] ? in_words(": ", log.data()) : "");
+    rejected = result_name(api, result) + (log[0] ? concat(": ", log.data()) : "");
     return nullptr;
   }
   program->load_kernels();

@@ -47,15 +47,15 @@ void require_geometry(const Geometry& geometry, const std::string& kernel, const
     throw Error(code, {.message = "kernel " + kernel + " " + what, .device = card.info.label()});
   };
   if (geometry.groups > kMaxGroups)
-    refuse(Errc::unsupported, in_words("asks for ", geometry.groups, " groups; CUDA launches at most ", kMaxGroups));
+    refuse(Errc::unsupported, concat("asks for ", geometry.groups, " groups; CUDA launches at most ", kMaxGroups));
   if (geometry.items == 0 || geometry.items > card.info.max_group)
     refuse(Errc::unsupported,
-           in_words("asks for groups of ", geometry.items, " work-items; the device has 1 to ", card.info.max_group));
+           concat("asks for groups of ", geometry.items, " work-items; the device has 1 to ", card.info.max_group));
   if (geometry.cluster <= 1) return;
   if (!card.clusters) refuse(Errc::unsupported, "asks for clusters, which the device does not have");
   if (geometry.groups % geometry.cluster != 0)
     refuse(Errc::usage,
-           in_words("asks for ", geometry.groups, " groups, not a multiple of its clusters of ", geometry.cluster));
+           concat("asks for ", geometry.groups, " groups, not a multiple of its clusters of ", geometry.cluster));
 }
 
 /// A CUevent from the context's store, given back when it goes.
@@ -256,8 +256,8 @@ class CudaQueue final : public Queue {
     const auto check = [&](CUresult result, const char* call) {
       if (result == kSuccess) return;
       context_->check(result, call,
-                      in_words("launching ", kernel.name(), " with ", groups, " groups of ", geometry.items, ", ",
-                               local_bytes, " bytes of local memory and clusters of ", geometry.cluster));
+                      concat("launching ", kernel.name(), " with ", groups, " groups of ", geometry.items, ", ",
+                             local_bytes, " bytes of local memory and clusters of ", geometry.cluster));
     };
     if (geometry.cluster <= 1) {
       const auto& launch = api.cuLaunchKernel;

@@ -75,7 +75,7 @@ Card CudaRuntime::describe(int ordinal) const {
   info.platform = "NVIDIA CUDA";
   info.driver = card.driver.text();
   info.api_version = "CUDA " + info.driver;
-  info.architecture = in_words("sm_", card.capability);
+  info.architecture = concat("sm_", card.capability);
   info.compute_units = unsigned(attribute(kMultiprocessorCount));
   info.max_group = size_t(attribute(kMaxThreadsPerBlock));
   info.local_memory = size_t(attribute(kMaxSharedMemoryPerBlock));
@@ -96,7 +96,7 @@ std::vector<DeviceInfo> CudaRuntime::devices() {
     const int cards = count();
     for (int ordinal = 0; ordinal < cards; ++ordinal) found.push_back(describe(ordinal).info);
   } catch (const Error& error) {
-    if (error.parts().native != kNoDevice) log(in_words("CUDA: ", error.what()));
+    if (error.parts().native != kNoDevice) log(concat("CUDA: ", error.what()));
   }
   return found;
 }
@@ -110,7 +110,7 @@ SharedDevice CudaRuntime::open(int index) {
     throw Error(Errc::no_device, error.parts());
   }
   if (index < 0 || index >= cards)
-    throw Error(Errc::no_device, in_words("there is no CUDA device ", index, "; the driver shows ", cards),
+    throw Error(Errc::no_device, concat("there is no CUDA device ", index, "; the driver shows ", cards),
                 "check CUDA_VISIBLE_DEVICES");
   return open_device(driver_.api, describe(index), nvrtc_());
 }

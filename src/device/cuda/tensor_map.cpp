@@ -16,18 +16,18 @@ int type_of_bytes(size_t element) {
     case 8:
       return kTensorU64;
     default:
-      throw Error(Errc::usage, in_words("tensor maps have no elements of ", element, " bytes"));
+      throw Error(Errc::usage, concat("tensor maps have no elements of ", element, " bytes"));
   }
 }
 
 std::string text_of(const TensorMap& map) {
   const auto list = [](const auto& numbers) {
     std::string text;
-    for (const auto number : numbers) text += in_words(text.empty() ? "" : " x ", number);
+    for (const auto number : numbers) text += concat(text.empty() ? "" : " x ", number);
     return text;
   };
-  return in_words("mapping ", list(map.extent), " elements of ", map.element, " bytes, pitches ", list(map.pitch),
-                  ", in boxes of ", list(map.box));
+  return concat("mapping ", list(map.extent), " elements of ", map.element, " bytes, pitches ", list(map.pitch),
+                ", in boxes of ", list(map.box));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ DeviceInfo describe(cl_device_id device, int index) {
   describe_features(info, device);
   if (is_nvidia(info)) {
     const unsigned capability = nvidia_capability(device);
-    if (capability) info.architecture = in_words("sm_", capability);
+    if (capability) info.architecture = concat("sm_", capability);
     // 48 KiB is reported wherever it is asked, and more is accepted where the hardware has it: tried on 9.0 only.
     constexpr size_t accepted_on_9_0 = 200 * 1024;
     if (capability == 90) info.local_memory_max = std::max(info.local_memory, accepted_on_9_0);

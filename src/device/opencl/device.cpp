@@ -14,7 +14,7 @@ namespace {
 
 // The runtime that calls this knows no exceptions.
 void CL_CALLBACK report(const char* text, const void*, size_t, void*) noexcept try {
-  log(in_words("OpenCL: ", text ? text : ""));
+  log(concat("OpenCL: ", text ? text : ""));
 } catch (...) {
 }
 

@@ -1,9 +1,9 @@
 // Checked calls: every OpenCL call goes through here and fails as an Error that names the call and the code.
 #pragma once
 
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "device/opencl/functions.hpp"
-#include "device/words.hpp"
 
 namespace axisloom::device::opencl {
 

@@ -29,9 +29,9 @@ size_t alignment_of(const void* address) {
 [[noreturn]] void refuse_allocation(const Context& context, const char* name, cl_int code, size_t bytes) {
   const bool too_large = bytes > context.info.max_allocation;
   throw call_error(name, code,
-                   {.message = in_words("cannot allocate ", bytes, " bytes; the device's largest buffer ",
-                                        "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is ", context.info.max_allocation,
-                                        " bytes and its memory ", context.info.global_memory, " bytes"),
+                   {.message = concat("cannot allocate ", bytes, " bytes; the device's largest buffer ",
+                                      "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is ", context.info.max_allocation,
+                                      " bytes and its memory ", context.info.global_memory, " bytes"),
                     .remedy = too_large ? "split the array over several buffers" : "free other buffers first"});
 }
 
@@ -133,7 +133,7 @@ SharedBuffer allocate_staging_memory(const SharedContext& context, size_t bytes)
 
 SharedBuffer wrap_memory(const SharedContext& context, void* host, size_t bytes) {
   if (!context->info.unified_memory) return nullptr;
-  if (!host && bytes) throw Error(Errc::usage, in_words("cannot wrap ", bytes, " bytes at a null address"));
+  if (!host && bytes) throw Error(Errc::usage, concat("cannot wrap ", bytes, " bytes at a null address"));
   const cl_mem_flags in_place = bytes ? CL_MEM_USE_HOST_PTR : 0;
   return std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE | in_place, bytes, bytes ? host : nullptr),
@@ -151,7 +151,7 @@ SharedBuffer borrow_memory(const SharedContext& context, cl_mem memory, size_t b
   if (type != CL_MEM_OBJECT_BUFFER) refuse("it is not a buffer");
   if (query<cl_context>(info, memory, CL_MEM_CONTEXT) != context->get()) refuse("it belongs to another context");
   const auto size = query<size_t>(info, memory, CL_MEM_SIZE);
-  if (size < bytes) refuse(in_words("it holds ", size, " bytes, fewer than the ", bytes, " named"));
+  if (size < bytes) refuse(concat("it holds ", size, " bytes, fewer than the ", bytes, " named"));
   MemoryObject::Traits traits{.bytes = bytes};
   const auto begin = query<size_t>(info, memory, CL_MEM_OFFSET);
   if (const auto whole = query<cl_mem>(info, memory, CL_MEM_ASSOCIATED_MEMOBJECT)) traits.location = {whole, begin};

@@ -5,7 +5,7 @@
 
 #include "core/folder.hpp"
 #include "core/integers.hpp"
-#include "device/words.hpp"
+#include "core/text.hpp"
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -52,7 +52,7 @@ std::string pocl_folder_fault() {
   if (!folder.descriptor) return folder.fault;
   const u64 room = room_in(folder.descriptor);
   if (room >= room_for_a_program) return {};
-  return in_words("it has room for ", room, " bytes, and a program may take ", room_for_a_program);
+  return concat("it has room for ", room, " bytes, and a program may take ", room_for_a_program);
 }
 
 void require_pocl_folder(const DeviceInfo& device, const std::string& task) {

@@ -25,7 +25,7 @@ std::string build_log(const Context& context, cl_program program) {
     return query_text(cl().clGetProgramBuildInfo, program, context.device(), CL_PROGRAM_BUILD_LOG);
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;
-    return in_words("(the build log cannot be read: ", error.what(), ")");
+    return concat("(the build log cannot be read: ", error.what(), ")");
   }
 }
 
@@ -75,7 +75,7 @@ std::string with_resident_groups(std::string_view ptx, unsigned groups) {
   for (size_t at = 0; at < ptx.size();) {
     const size_t end = std::min(ptx.find('\n', at + 1), ptx.size());
     text += ptx.substr(at, end - at);
-    if (ptx.substr(at).starts_with(group_size)) text += in_words("\n.minnctapersm ", groups);
+    if (ptx.substr(at).starts_with(group_size)) text += concat("\n.minnctapersm ", groups);
     at = end;
   }
   return text;
@@ -160,7 +160,7 @@ KernelProgram::Lease::~Lease() {
 
 KernelAttributes attributes_from_log(std::string_view log, std::string_view kernel) {
   KernelAttributes result;
-  const std::string entry = in_words("entry function '", kernel, "'");
+  const std::string entry = concat("entry function '", kernel, "'");
   const size_t begin = log.find(entry);
   if (begin == std::string_view::npos) return result;
   const size_t end = log.find("entry function '", begin + entry.size());

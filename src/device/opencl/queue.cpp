@@ -14,8 +14,8 @@ namespace {
 
 void require_range(const char* what, const Buffer& buffer, size_t offset, size_t bytes) {
   if (offset <= buffer.bytes() && bytes <= buffer.bytes() - offset) return;
-  throw Error(Errc::usage, in_words(what, " of ", bytes, " bytes at offset ", offset, " exceeds the buffer of ",
-                                    buffer.bytes(), " bytes"));
+  throw Error(Errc::usage, concat(what, " of ", bytes, " bytes at offset ", offset, " exceeds the buffer of ",
+                                  buffer.bytes(), " bytes"));
 }
 
 size_t global_size(const Geometry& geometry, const std::string& kernel) {
@@ -284,8 +284,8 @@ class CommandQueue final : public Queue {
 
   void set_arguments(const KernelProgram::Lease& kernel, const std::string& name, std::span<const Arg> args) const {
     if (args.size() != kernel.arguments())
-      throw Error(Errc::usage, in_words("kernel \"", name, "\" takes ", kernel.arguments(), " arguments and was given ",
-                                        args.size()));
+      throw Error(Errc::usage,
+                  concat("kernel \"", name, "\" takes ", kernel.arguments(), " arguments and was given ", args.size()));
     const auto& entry = cl().clSetKernelArg;
     for (size_t i = 0; i < args.size(); ++i) {
       if (args[i].map)
@@ -295,8 +295,8 @@ class CommandQueue final : public Queue {
       const cl_int code = entry(kernel.get(), cl_uint(i), size, memory ? &memory : args[i].data);
       if (code == CL_SUCCESS) continue;
       throw call_error(entry.name, code,
-                       {.message = in_words("argument ", i, " of kernel \"", name, "\", given ",
-                                            memory ? "a buffer" : in_words(size, " bytes by value"), ", was refused")});
+                       {.message = concat("argument ", i, " of kernel \"", name, "\", given ",
+                                          memory ? "a buffer" : concat(size, " bytes by value"), ", was refused")});
     }
   }
 

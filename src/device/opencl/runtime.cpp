@@ -42,7 +42,7 @@ std::vector<cl_device_id> device_ids() {
       const std::vector<cl_device_id> some = devices_of(platform);
       all.insert(all.end(), some.begin(), some.end());
     } catch (const Error& error) {
-      log(in_words("an OpenCL platform is left out: ", error.what()));
+      log(concat("an OpenCL platform is left out: ", error.what()));
     }
   }
   if (!all.empty()) remember_process();
@@ -67,7 +67,7 @@ void add_platforms(RuntimeStatus& status) {
   for (const cl_platform_id platform : platforms()) {
     const std::string name = query_text(cl().clGetPlatformInfo, platform, CL_PLATFORM_NAME);
     const std::string version = query_text(cl().clGetPlatformInfo, platform, CL_PLATFORM_VERSION);
-    status.facts.emplace_back("platform", in_words(name, ", ", version, ", ", devices_of(platform).size(), " devices"));
+    status.facts.emplace_back("platform", concat(name, ", ", version, ", ", devices_of(platform).size(), " devices"));
     if (name != pocl_platform) continue;
     const std::string fault = pocl_folder_fault();
     status.facts.emplace_back("PoCL keeps programs in",
@@ -80,8 +80,7 @@ void add_platforms(RuntimeStatus& status) {
 
 void add_workarounds(RuntimeStatus& status, const DeviceInfo& info) {
   for (const Workaround& workaround : workarounds(info))
-    status.facts.emplace_back("worked around on " + info.label(),
-                              in_words(workaround.why, " (", workaround.option, ")"));
+    status.facts.emplace_back("worked around on " + info.label(), concat(workaround.why, " (", workaround.option, ")"));
 }
 
 class OpenclRuntime final : public Runtime {
@@ -96,11 +95,11 @@ class OpenclRuntime final : public Runtime {
         try {
           infos.push_back(describe(ids[i], int(i)));
         } catch (const Error& error) {
-          log(in_words("opencl:", i, " is left out: ", error.what()));
+          log(concat("opencl:", i, " is left out: ", error.what()));
         }
       }
     } catch (const Error& error) {
-      log(in_words("OpenCL is left out: ", error.what()));
+      log(concat("OpenCL is left out: ", error.what()));
     }
     return infos;
   }
@@ -110,7 +109,7 @@ class OpenclRuntime final : public Runtime {
     const std::vector<cl_device_id> ids = device_ids();
     if (index < 0 || size_t(index) >= ids.size())
       throw Error(Errc::no_device,
-                  in_words("there is no device opencl:", index, "; OpenCL shows ", ids.size(), " devices"));
+                  concat("there is no device opencl:", index, "; OpenCL shows ", ids.size(), " devices"));
     return open_device(ids[size_t(index)], index);
   }
 
