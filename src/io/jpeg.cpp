@@ -1,5 +1,7 @@
 // JPEG reading through libjpeg: grey to h w, colour to RGB. Data that are lost or damaged are an error, never grey.
 
+#include <cstdio>  // before jpeglib.h, which needs its types
+
 #include <jerror.h>
 #include <jpeglib.h>
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <mutex>
 
 #include "core/integers.hpp"
