@@ -199,7 +199,7 @@ bool takes_part(const PeerEntry& entry, const Settings& settings) {
 }
 
 std::vector<CaseResult> compete(Workload& workload, const std::string& label,
-                                std::vector<std::unique_ptr<Contestant>> contestants, CacheFlusher& flusher,
+                                const std::vector<std::unique_ptr<Contestant>>& contestants, CacheFlusher& flusher,
                                 const Settings& settings, const Progress& progress) {
   CaseResult checked = described(workload, label);
   std::vector<Contestant*> running;
@@ -253,7 +253,7 @@ std::vector<CaseResult> timed_case(const Job& job, const Device& device, Team& t
     if (peer.role == Role::ours)
       add_others_of_ours(settings.every_candidate ? every_other(workload) : job.also, workload, contestants, missing);
   }
-  auto results = compete(workload, job.label, std::move(contestants), flusher, settings, progress);
+  auto results = compete(workload, job.label, contestants, flusher, settings, progress);
   for (CaseResult& result : results) result.entries.insert(result.entries.end(), missing.begin(), missing.end());
   return results;
 }

@@ -73,7 +73,7 @@ bool takes_part(const PeerEntry& entry, const Settings& settings);
 /// bytes before each, so that an element that is never written is wrong at least once. One result for each state of the
 /// cache that is measured: a single one when the arrays are larger than it.
 std::vector<CaseResult> compete(Workload& workload, const std::string& label,
-                                std::vector<std::unique_ptr<Contestant>> contestants, CacheFlusher& flusher,
+                                const std::vector<std::unique_ptr<Contestant>>& contestants, CacheFlusher& flusher,
                                 const Settings& settings, const Progress& progress);
 
 /// One case with everybody who may take part. Where the case itself fails, its result says so: only Error(usage), of a

@@ -260,7 +260,7 @@ Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, con
   warm.cache = CacheChoice::warm;  // as lessons measure; with large arrays it makes no difference
   CacheFlusher flusher(device, team);
   CaseResult result =
-      std::move(compete(workload, std::string(lesson.title), std::move(contestants), flusher, warm, progress).front());
+      std::move(compete(workload, std::string(lesson.title), contestants, flusher, warm, progress).front());
   for (size_t i = 0; i < running.size(); ++i) running[i]->entry = std::move(result.entries[first_rung + i]);
   result.entries.resize(first_rung);
   result.entries.insert(result.entries.end(), missing.begin(), missing.end());

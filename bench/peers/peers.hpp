@@ -99,7 +99,8 @@ struct OfReals {
 /// make(float()) where the dtype is f32, else make(double()).
 template <class Make>
 Offer with_real(Dtype dtype, const Make& make) {
-  return dtype == Dtype::f32 ? make(float()) : make(double());
+  if (dtype == Dtype::f32) return make(float());
+  return make(double());
 }
 
 }  // namespace axisloom::bench

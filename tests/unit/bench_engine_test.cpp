@@ -19,6 +19,7 @@
 #include <random>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace axisloom::bench {
 namespace {
@@ -284,7 +285,7 @@ class BenchCompetition : public BenchEngine {
     settings.rules = rules;
     settings.cache = cache;
     CacheFlusher flusher(device_, team_, cache_bytes);
-    return compete(*workload_, "label", std::move(contestants_), flusher, settings, [](const std::string&) {});
+    return compete(*workload_, "label", std::exchange(contestants_, {}), flusher, settings, [](const std::string&) {});
   }
   CaseResult result() { return results(CacheChoice::warm).front(); }
 
