@@ -228,8 +228,7 @@ TEST_F(BenchJudge, APeerThatIsWrongIsCalledWrong) {
     std::vector<std::unique_ptr<Contestant>> both;
     both.push_back(make_ours(workload, "axisloom", {}));
     both.push_back(std::make_unique<Liar>(workload, "liar", "zeros", Role::peer));
-    const CaseResult result =
-        compete(workload, text, both, smaller_cache, settings, [](const std::string&) {}).front();
+    const CaseResult result = compete(workload, text, both, smaller_cache, settings, [](const std::string&) {}).front();
     EXPECT_EQ(result.entries[0].status, Status::right) << text << result.entries[0].reason;
     EXPECT_EQ(result.entries[1].status, Status::wrong) << text;
     EXPECT_FALSE(result.entries[1].call);

@@ -233,6 +233,7 @@ Launches launch_tile(const ProductProblem& problem, const Shape& shape, const Co
   main.launch.kernel.resident = unsigned(values.at("resident"));
   jit::Defines& defines = main.defines();
   defines.set("BLOCK_M", shape.m).set("BLOCK_N", shape.n).set("TILE_M", shape.tile_m).set("TILE_N", shape.tile_n);
+  defines.set("ELEMENT_BYTES", size_of(problem.product.in));
   defines.set("STEP_K", shape.step).set("STRIP", shape.strip).set("BUFFERS", shape.buffers);
   defines.set("VECTOR_A", shape.vector_a).set("VECTOR_B", shape.vector_b).set("VECTOR_C", shape.vector_c);
   defines.set("ASYNC", values.at("async")).set("BAND", values.at("band"));

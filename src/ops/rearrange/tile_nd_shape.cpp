@@ -203,14 +203,16 @@ class Search {
   }
 
   /// Cost of a run relative to as many bytes of a long one. Of the sectors at its ends, neighbouring tiles find half in
-  /// the cache. Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and
-  /// those that touch sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
+  /// the cache; a run of less than a sector costs as much as a whole one (8 of 32 bytes each, of 103 MB, took an H200
+  /// 58 us). Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and those that touch
+  /// sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
   double overhead(bool output) const {
-    const i64 bytes = tile_.side(output).run_length * move_.element, align = alignment(tile_, output);
+    const i64 run = tile_.side(output).run_length * move_.element, bytes = std::max(run, sector);
+    const i64 align = alignment(tile_, output);
     const i64 touched = align == sector ? ceil_div(bytes, sector) * sector : bytes + sector - align;
     constexpr double shortest = 36, missed = 0.5;  // bytes of a run that takes twice its time; share beyond the cache
     const double half = shortest / double(bytes);
-    return (1 + half * half) * (1 + missed * double(touched - bytes) / double(bytes));
+    return (1 + half * half) * (double(bytes) + missed * double(touched - bytes)) / double(run);
   }
 
   /// Indices of the tiles along an axis that is cut, relative to those of the array.
