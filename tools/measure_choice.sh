@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures every candidate on the quick cases of every suite and on the drawn ones, and files the times for the test of the
+# Measures every candidate on the quick cases of every suite (WHOLE=1: on all its cases) and on the drawn ones, and files the times for the test of the
 # choice. Run it twice: of each candidate the better time stays.
 # Usage: tools/measure_choice.sh NAME PROFILE [DEVICE [PROGRAM [SUITE...]]]
 #   NAME is the file of docs/results/choice; PROFILE names the device's file in tuning/devices; DEVICE is cpu when it is not given
 #   DOCUMENTS: a folder for what the bench writes, a temporary one when it is not set
 #   MIN_TIME: seconds that each candidate runs at least; 0.02 when it is not set
-# Takes about ten minutes on two cores.
+# Takes about ten minutes on two cores; whole suites took four on an H200.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ documents="${DOCUMENTS:-$(mktemp -d)}"
 
 for suite in "$@"; do
   options=(--quick)
-  [[ $suite == drawn ]] && options=()
+  [[ $suite == drawn || -n "${WHOLE:-}" ]] && options=()
   "$program" bench rearrange --suite "$suite" "${options[@]}" --device "$device" --candidate all --peers none --cache warm \
     --min-time "${MIN_TIME:-0.02}" -o "$documents/$suite.json"
 done

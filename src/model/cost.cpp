@@ -48,7 +48,11 @@ double strided_bytes(const core::Move& move, bool output, const DeviceModel& dev
     const core::Loop& axis = move.axes[d];
     const i64 stride = std::abs(axis.*core::side(output));
     if (double(stride * move.element) < device.sector && axis.extent > 1) {
-      if (between * device.sector > device.near_cache) break;
+      if (between * device.sector > device.near_cache) {
+        if (between * device.sector > far_bytes) break;
+        const double shared = std::min(double(axis.extent), device.sector / double(stride * move.element));
+        return cached_again(elements * device.sector, elements / std::max(1.0, shared) * device.sector);
+      }
       const double together = contiguous_run(move, output);
       const double run = stride == 1 ? together : double(axis.extent);
       const double bytes = sector_bytes(elements, run, stride == 0 ? 1 : stride, move.element, device);
