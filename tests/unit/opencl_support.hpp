@@ -31,8 +31,7 @@ class PrivatePoclCache {
 
 inline const PrivatePoclCache private_pocl_cache;
 
-/// The OpenCL device that the tests use: the one that AXISLOOM_DEVICE names, else the first.
-inline int test_index() {
+inline int find_test_index() {
   const char* const text = std::getenv("AXISLOOM_DEVICE");
   const device::Spec spec = device::parse_spec(text && *text ? text : "auto");
   if (spec.which != device::Spec::Which::api || spec.api != Api::opencl) return 0;
@@ -40,6 +39,13 @@ inline int test_index() {
   const DeviceInfo* const chosen = device::select(spec, present);
   if (chosen == nullptr) throw Error(Errc::no_device, std::string("there is no device ") + text);
   return chosen->index;
+}
+
+/// The OpenCL device that the tests use: the one that AXISLOOM_DEVICE names, else the first. It is looked for once,
+/// since tests make the search fail.
+inline int test_index() {
+  static const int index = find_test_index();
+  return index;
 }
 
 inline std::string test_spec() {

@@ -158,7 +158,7 @@ std::string impossible(const Shape& shape, i64 element) {
 
 /// Where an axis is shorter than an access, elements come or go one by one, in bytes that could have been copied
 /// meanwhile: with 8 channels of 32 instead of 3 of as many pixels a move of 103 MB took an H200 137 us, not 68.
-double edge_bytes(const core::Move& move, bool single, const DeviceModel& device) {
+double single_element_bytes(const core::Move& move, bool single, const DeviceModel& device) {
   return single ? 2 * bytes_of(move) / access_efficiency(move.element, device) : 0;
 }
 
@@ -178,8 +178,8 @@ double predicted_seconds(const core::Move& move, const TileAxes& axes, const Sha
   const i64 bytes_i = shape.tile_i * move.element;
   const double reading = bytes_i < 64 ? short_reads : row_cost(bytes_i);
   const double rows = (reading + row_cost(shape.tile_o * move.element)) / 2;
-  const double edges = edge_bytes(move, i.extent < shape.vector_i || o.extent < shape.vector_o, device);
-  return local_memory_seconds(move, rows * std::max(in + out, passage) + edges, device);
+  const double singles = single_element_bytes(move, i.extent < shape.vector_i || o.extent < shape.vector_o, device);
+  return local_memory_seconds(move, rows * std::max(in + out, passage) + singles, device);
 }
 
 Launches launch_tile(const MoveProblem& problem, const TileAxes& axes, const Shape& shape,
