@@ -28,8 +28,7 @@ std::string kernel_of(const Json& rung) {
 
 std::string note_of(const Json& entry, const std::string& usual_case) {
   const std::string state = text_at(entry, "status");
-  if (state == "absent") return "refused: " + entry.value("reason", "");
-  if (state != "right") return state + ": " + entry.value("reason", "");
+  if (state != "right") return (state == "absent" ? "refused" : state) + ": " + entry.value("reason", "");
   std::string note = entry.contains("candidate") ? kernel_of(entry) : entry.value("how", "");
   const std::string its_case = entry.value("case", "");
   if (!its_case.empty() && its_case != usual_case) note += "; the case is " + its_case;

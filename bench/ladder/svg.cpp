@@ -20,10 +20,7 @@ constexpr const char* style =
     "@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}.quiet{fill:#9198a1}"
     ".rung{fill:#4493f8}.peer{fill:#ab7df8}.reference{fill:#656c76}.ceiling{stroke:#f85149}}";
 
-const char* class_of(Row::Kind kind) {
-  static constexpr const char* classes[] = {"rung", "reference", "peer"};
-  return classes[int(kind)];
-}
+constexpr const char* classes[] = {"rung", "reference", "peer"};  // by Row::Kind
 
 std::string text_at(double x, double y, const char* kind, const std::string& text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, kind, escaped_html(text));
@@ -40,9 +37,9 @@ std::string bar(const Row& row, const Climbed& climbed, double y, double bars_at
   std::string text = fmt::format("<g><title>{}</title>\n", escaped_html(row.name + ": " + told));
   text += text_at(margin, y + 13.5, "label", row.name);
   if (!row.rate || most <= 0) return text + text_at(bars_at, y + 13.5, "quiet", row.note) + "</g>\n";
-  const double width = std::max(1.0, std::clamp(*row.rate / most, 0.0, 1.0) * bar_room);
+  const double width = std::max(1.0, *row.rate / most * bar_room);
   text += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"/>\n", bars_at, y,
-                      width, bar_height, class_of(row.kind));
+                      width, bar_height, classes[int(row.kind)]);
   return text + text_at(bars_at + width + 8, y + 13.5, "value", value_of(row, climbed.unit)) + "</g>\n";
 }
 

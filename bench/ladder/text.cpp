@@ -58,8 +58,8 @@ std::string bars_of(const Climbed& climbed) {
       text += fmt::format("{:<{}}  {}\n", row.name, widest, row.state == "absent" ? "refused" : row.state);
       continue;
     }
-    const auto length = size_t(std::lround(std::max(0.0, *row.rate / most) * bar_columns));
-    const std::string bar(std::max<size_t>(1, length), row.kind == Row::Kind::rung ? '#' : '-');
+    const i64 length = std::lround(*row.rate / most * bar_columns);
+    const std::string bar(std::max<i64>(1, length), row.kind == Row::Kind::rung ? '#' : '-');
     text += fmt::format("{:<{}}  {} {} {}\n", row.name, widest, bar, short_number(*row.rate), climbed.unit);
   }
   return text;
