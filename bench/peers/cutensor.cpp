@@ -22,7 +22,7 @@ namespace {
 const Api& functions() {
   static const auto opened = [] {
     // It needs cuBLASLt, which the loader alone finds only where the toolkit is on its path.
-    device::DynamicLibrary(cuda_library_files("", {"libcublasLt.so.13", "libcublasLt.so.12"}));
+    const device::DynamicLibrary needed(cuda_library_files("", {"libcublasLt.so.13", "libcublasLt.so.12"}));
     return open_library<Api>(cuda_library_files, "AXISLOOM_CUTENSOR", {"libcutensor.so.2"},
                              [](OpenedLibrary<Api>& library) {
 #define AXISLOOM_ENTRY(result, name, parameters) library.require(#name, library.api.name);

@@ -145,7 +145,7 @@ std::string Worker::receive_line() {
     if (got <= 0) fail("the Python worker has ended");
     received_.append(part.data(), got);
   }
-  const std::string line = received_.substr(0, end);
+  std::string line = received_.substr(0, end);
   received_.erase(0, end + 1);
   return line;
 }
@@ -158,7 +158,7 @@ nlohmann::json Worker::ask(const nlohmann::json& request) {
     if (part <= 0) fail("the Python worker has ended");
     sent += part;
   }
-  const nlohmann::json reply = nlohmann::json::parse(receive_line(), nullptr, false);
+  nlohmann::json reply = nlohmann::json::parse(receive_line(), nullptr, false);
   if (!reply.is_object()) fail("the Python worker gave no sensible answer");
   if (reply.contains("error")) fail(reply["error"].get<std::string>());
   return reply;
