@@ -6,8 +6,6 @@
 
 #include "core/not_copied.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,18 +70,6 @@ class Contestant : core::NotCopied {
 struct Offer {
   std::unique_ptr<Contestant> contestant;
   std::string reason;
-
-  static Offer absent(std::string why) { return {nullptr, std::move(why)}; }
-  /// A contestant that may find out while it prepares that its library refuses the job.
-  template <class Call, class... Arguments>
-  static Offer unless_refused(Arguments&&... arguments) {
-    try {
-      return {std::make_unique<Call>(std::forward<Arguments>(arguments)...), {}};
-    } catch (const Error& error) {
-      if (error.code() != Errc::unsupported) throw;
-      return absent(error.parts().message);
-    }
-  }
 };
 
 }  // namespace axisloom::bench

@@ -8,7 +8,6 @@
 #include <axisloom/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,16 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of a product the shapes of both operands, where a comma stands between them; of anything else one shape.
-std::vector<Dims> shapes_in(std::string_view text, std::string_view op) {
-  if (op != "matmul") return {harness::parse_shape(text)};
-  std::vector<Dims> shapes;
-  for (std::string_view shape : harness::split(text, ",")) shapes.push_back(harness::parse_shape(shape));
-  return shapes;
+/// With the last two axes in each other's place.
+Dims exchanged(Dims dims) {
+  if (dims.size() >= 2) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+  return dims;
 }
 
-void exchange_last_two(Dims& dims) {
-  if (dims.size() >= 2) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+std::string_view chosen(const std::string& by_user, std::string_view usual) {
+  return by_user.empty() ? usual : by_user;
 }
 
 std::string_view default_shape(const Lesson& lesson, Size size, const DeviceInfo& device) {
@@ -36,41 +33,26 @@ std::string_view default_shape(const Lesson& lesson, Size size, const DeviceInfo
   return device.kind == Kind::cpu ? lesson.shapes.large_on_cpu : lesson.shapes.large_on_gpu;
 }
 
-/// Strides of a contiguous array of the shape with its last two axes exchanged, in the order of the shape's own axes.
-Dims transposed_strides(Dims shape) {
-  exchange_last_two(shape);
-  Dims strides = contiguous_strides(shape);
-  exchange_last_two(strides);
-  return strides;
-}
-
 /// A rung on its way: its case, what it forces, and what became of it.
 struct Step {
   const Rung* rung = nullptr;
   std::string text;
   PlanOptions options;
-  std::unique_ptr<Contestant> contestant;
+  UniqueContestant contestant;
   Entry entry;
 };
 
 /// The cases of a lesson, prepared when first asked for.
-class Workloads {
- public:
-  Workloads(const Device& device, Team& team, const Settings& settings)
-      : device_(device), team_(team), settings_(settings) {}
-  Workload& of(const std::string& text) {
-    auto& workload = made_[text];
-    if (!workload)
-      workload =
-          std::make_unique<Workload>(harness::parse_case(text), device_, team_, settings_.seed, settings_.strength);
-    return *workload;
-  }
+struct Workloads {
+  const Device& device;
+  Team& team;
+  const Settings& settings;
+  std::map<std::string, Workload> made = {};
 
- private:
-  const Device& device_;
-  Team& team_;
-  const Settings& settings_;
-  std::map<std::string, std::unique_ptr<Workload>> made_;
+  Workload& of(const std::string& text) {
+    return made.try_emplace(text, harness::parse_case(text), device, team, settings.seed, settings.strength)
+        .first->second;
+  }
 };
 
 /// What the candidate itself said, out of a message that lists all.
@@ -81,27 +63,24 @@ std::string reason_of(const Error& error, std::string_view candidate) {
   return candidate.empty() || at == std::string::npos ? message : message.substr(at + mark.size());
 }
 
-/// Plans the rung; one that the device or the job does not allow has its reason in its entry.
-void prepare(Step& step, Workloads& workloads) {
-  step.entry.name = step.rung->name;
-  step.entry.role = Role::ours;
-  try {
-    step.contestant = make_ours(workloads.of(step.text), step.entry.name, step.options);
-  } catch (const Error& error) {
-    if (error.code() == Errc::device_lost) throw;
-    step.entry.status = error.code() == Errc::unsupported ? Status::absent : Status::failed;
-    step.entry.reason = reason_of(error, step.rung->candidate);
-  }
-}
-
+/// Plans the rungs; one that the device or the job does not allow has its reason in its entry.
 std::vector<Step> steps_of(const Lesson& lesson, const Choice& choice, const DeviceInfo& device, Dtype dtype,
                            Workloads& workloads) {
   std::vector<Step> steps;
   for (const Rung& rung : lesson.rungs) {
-    Step step{&rung, case_text(lesson, choice, device, rung.change), {}, {}, {}};
-    step.options = options_of(rung, lesson.op, i64(size_of(dtype)));
-    prepare(step, workloads);
-    steps.push_back(std::move(step));
+    auto& [its_rung, text, options, contestant, entry] = steps.emplace_back();
+    its_rung = &rung;
+    text = case_text(lesson, choice, device, rung.change);
+    options = options_of(rung, lesson.op, size_of(dtype));
+    entry.name = rung.name;
+    entry.role = Role::ours;
+    try {
+      contestant = make_ours(workloads.of(text), entry.name, options);
+    } catch (const Error& error) {
+      if (error.code() == Errc::device_lost) throw;
+      entry.status = error.code() == Errc::unsupported ? Status::absent : Status::failed;
+      entry.reason = reason_of(error, rung.candidate);
+    }
   }
   return steps;
 }
@@ -142,15 +121,14 @@ Json rung_json(const Step& step, const Step* before, const CaseResult& result, c
   json.erase("rank");
   json["case"] = step.text;
   json["candidate"] = step.options.candidate;
-  json["configuration"] = Json::object();
-  for (const auto& [name, value] : step.options.configuration) json["configuration"][name] = value;
+  json["configuration"] = step.options.configuration;
   json["sentence"] = sentence(*step.rung, device);
   write_speed_up(json, step, before, result.clock);
   return json;
 }
 
 Json climbed_json(const Lesson& lesson, const CaseResult& result, const std::vector<Step>& steps,
-                  const std::vector<Entry>& beside, const DeviceInfo& device) {
+                  const DeviceInfo& device) {
   Json json{{"title", lesson.title},
             {"case", result.text},
             {"op", result.op},
@@ -165,32 +143,26 @@ Json climbed_json(const Lesson& lesson, const CaseResult& result, const std::vec
   json["rungs"] = Json::array();
   for (const Step& step : steps) json["rungs"].push_back(rung_json(step, step_before(step, steps), result, device));
   json["beside"] = Json::array();
-  for (const Entry& entry : beside) json["beside"].push_back(json_of(entry, result.reference_role));
+  for (const Entry& entry : result.entries) json["beside"].push_back(json_of(entry, result.reference_role));
   return json;
 }
 
 /// The reference that shares refer to, first, and the ladder's peers; those that cannot take part go to `missing`.
-std::vector<std::unique_ptr<Contestant>> others(const Ladder& ladder, Workload& workload, Session& session,
-                                                const Settings& settings, std::vector<Entry>& missing) {
-  std::vector<std::unique_ptr<Contestant>> found;
+std::vector<UniqueContestant> others(const Ladder& ladder, Workload& workload, Session& session,
+                                     const Settings& settings, std::vector<Entry>& missing) {
+  std::vector<UniqueContestant> found;
   for (const PeerEntry& peer : peer_table()) {
     const bool shown = std::ranges::find(ladder.peers, peer.name) != ladder.peers.end();
     const bool wanted = is_reference(peer.role) ? found.empty() : shown && takes_part(peer, settings);
     if (peer.role == Role::ours || !wanted) continue;
     Offer offer;
-    Entry absent;
-    absent.status = Status::absent;
-    if (const auto failure = failure_of([&] { offer = peer.offer(workload, session); })) {
-      absent.status = Status::failed;
-      offer.reason = *failure;
-    }
-    if (offer.contestant) {
+    const auto failure = failure_of([&] { offer = peer.offer(workload, session); });
+    if (offer.contestant)
       found.push_back(std::move(offer.contestant));
-    } else if (!is_reference(peer.role)) {
-      absent.name = peer.name;
-      absent.reason = offer.reason;
-      missing.push_back(std::move(absent));
-    }
+    else if (!is_reference(peer.role))
+      missing.push_back({.name = std::string(peer.name),
+                         .status = failure ? Status::failed : Status::absent,
+                         .reason = failure.value_or(offer.reason)});
   }
   return found;
 }
@@ -198,39 +170,35 @@ std::vector<std::unique_ptr<Contestant>> others(const Ladder& ladder, Workload& 
 }  // namespace
 
 std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceInfo& device, Change change) {
-  std::vector<Dims> shapes = shapes_in(
-      choice.shape.empty() ? default_shape(lesson, choice.size, device) : std::string_view(choice.shape), lesson.op);
-  if (lesson.op == "matmul" && shapes.size() == 1) {
-    shapes.push_back(shapes.front());
-    exchange_last_two(shapes.back());
-  }
-  const Dtype dtype = harness::parse_dtype(choice.dtype.empty() ? lesson.dtype : std::string_view(choice.dtype));
-  std::string text = fmt::format("{} {} ", change == Change::copy ? "copy" : lesson.op, name(dtype));
-  for (const Dims& shape : shapes) text += (&shape == shapes.data() ? "" : ",") + harness::shape_text(shape);
-  const std::string_view arguments = choice.arguments.empty() ? lesson.arguments : std::string_view(choice.arguments);
+  const bool product = lesson.op == "matmul";  // of two shapes, the second of which may be left out
+  std::vector<Dims> shapes;
+  for (std::string_view shape :
+       harness::split(chosen(choice.shape, default_shape(lesson, choice.size, device)), product ? "," : ""))
+    shapes.push_back(harness::parse_shape(shape));
+  if (product && shapes.size() == 1) shapes.push_back(exchanged(shapes.front()));
+  const Dtype dtype = harness::parse_dtype(chosen(choice.dtype, lesson.dtype));
+  std::string text = fmt::format("{} {} {}", change == Change::copy ? "copy" : lesson.op, name(dtype),
+                                 harness::joined(shapes, ",", harness::shape_text));
+  const std::string_view arguments = chosen(choice.arguments, lesson.arguments);
   if (!arguments.empty() && change != Change::copy) text += fmt::format(" {}", arguments);
   if (change == Change::misaligned) text += " in-offset=1 out-offset=1";
-  if (change == Change::a_along_m && shapes.front().size() >= 2) {
-    const Dims strides = transposed_strides(shapes.front());
-    text += fmt::format(" in-strides={}", fmt::join(strides.begin(), strides.end(), ","));
-  }
+  if (change == Change::a_along_m && shapes.front().size() >= 2)
+    text +=
+        fmt::format(" in-strides={}", harness::joined(exchanged(contiguous_strides(exchanged(shapes.front()))), ","));
   return text;
 }
 
 PlanOptions options_of(const Rung& rung, std::string_view op, i64 element_bytes) {
   PlanOptions options;
   options.candidate = rung.candidate;
-  const auto candidates = ops::entry(op).candidates;
-  const auto info =
-      std::ranges::find_if(candidates, [&](const ops::CandidateInfo& known) { return known.name == rung.candidate; });
   for (const auto& [tunable, wanted, unit] : rung.settings) {
-    i64 value = wanted;
-    if (unit == Unit::elements && info != candidates.end()) {
-      value *= element_bytes;
-      for (const ops::Tunable& known : info->tunables)
-        if (known.name == tunable) value = *(std::upper_bound(known.values.begin() + 1, known.values.end(), value) - 1);
-    }
-    options.configuration[std::string(tunable)] = value;
+    i64& value = options.configuration[std::string(tunable)];
+    value = unit == Unit::elements ? wanted * element_bytes : wanted;
+    for (const ops::CandidateInfo& info : ops::entry(op).candidates)
+      if (info.name == rung.candidate && unit == Unit::elements)
+        for (const ops::Tunable& known : info.tunables)
+          if (known.name == tunable)
+            value = *(std::upper_bound(known.values.begin() + 1, known.values.end(), value) - 1);
   }
   return options;
 }
@@ -244,27 +212,25 @@ Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, con
            Session& session, const Settings& settings, const Progress& progress) {
   progress(fmt::format("{}: preparing", lesson.title));
   const std::string text = case_text(lesson, choice, device.info(), Change::none);
-  Workloads workloads(device, team, settings);
+  Workloads workloads{device, team, settings};
   Workload& workload = workloads.of(text);
-  std::vector<Step> steps = steps_of(lesson, choice, device.info(), workload.in().dtype, workloads);
+  auto steps = steps_of(lesson, choice, device.info(), workload.in().dtype, workloads);
   std::vector<Entry> missing;
-  std::vector<std::unique_ptr<Contestant>> contestants = others(ladder, workload, session, settings, missing);
+  auto contestants = others(ladder, workload, session, settings, missing);
   const size_t first_rung = contestants.size();
-  std::vector<Step*> running;
-  for (Step& step : steps) {
-    if (!step.contestant) continue;
-    contestants.push_back(std::move(step.contestant));
-    running.push_back(&step);
-  }
+  for (Step& step : steps)
+    if (step.contestant) contestants.push_back(std::move(step.contestant));
   Settings warm = settings;
   warm.cache = CacheChoice::warm;  // as lessons measure; with large arrays it makes no difference
   CacheFlusher flusher(device, team);
   CaseResult result =
       std::move(compete(workload, std::string(lesson.title), contestants, flusher, warm, progress).front());
-  for (size_t i = 0; i < running.size(); ++i) running[i]->entry = std::move(result.entries[first_rung + i]);
+  auto entry = result.entries.begin() + first_rung;
+  for (Step& step : steps)
+    if (step.entry.status == Status::right) step.entry = std::move(*entry++);
   result.entries.resize(first_rung);
   result.entries.insert(result.entries.end(), missing.begin(), missing.end());
-  return climbed_json(lesson, result, steps, result.entries, device.info());
+  return climbed_json(lesson, result, steps, device.info());
 }
 
 }  // namespace axisloom::bench::ladder

@@ -28,8 +28,7 @@ std::string kernel_of(const Json& rung) {
 
 std::string note_of(const Json& entry, const std::string& usual_case) {
   const std::string state = text_at(entry, "status");
-  if (state == "absent") return "refused: " + entry.value("reason", "");
-  if (state != "right") return state + ": " + entry.value("reason", "");
+  if (state != "right") return (state == "absent" ? "refused" : state) + ": " + entry.value("reason", "");
   std::string note = entry.contains("candidate") ? kernel_of(entry) : entry.value("how", "");
   const std::string its_case = entry.value("case", "");
   if (!its_case.empty() && its_case != usual_case) note += "; the case is " + its_case;
@@ -55,26 +54,24 @@ Row row_of(const Json& entry, const Json& lesson, Row::Kind kind) {
   row.note = note_of(entry, text_at(lesson, "case"));
   row.sentence = entry.value("sentence", "");
   row.comparison = comparison_of(entry);
-  if (!entry.contains("call")) return row;
-  const std::string clock = text_at(lesson, "clock");
-  row.milliseconds = entry.at(entry.contains(clock) ? clock : "call").at("median_ms").get<double>();
+  const Json* const times = times_of(lesson, entry);
+  if (times == nullptr) return row;
+  row.milliseconds = number_at(*times, "median_ms");
   row.gb_per_second = number_if_any(entry, "gb_per_second");
   row.gflop_per_second = number_if_any(entry, "gflop_per_second");
   row.rate = lesson.at("limit") == "arithmetic" ? row.gflop_per_second : row.gb_per_second;
-  for (const Role role : {Role::copy, Role::read, Role::peak})
-    if (const auto share = number_if_any(entry, fmt::format("share_of_{}", name(role)))) row.share = share;
+  row.share = share_of(entry);
   row.speed_up = number_if_any(entry, "speed_up");
   return row;
 }
 
 Climbed climbed_of(const Json& lesson) {
-  Climbed climbed;
-  climbed.title = text_at(lesson, "title");
-  climbed.case_text = text_at(lesson, "case");
-  climbed.check = text_at(lesson, "check");
-  climbed.clock = text_at(lesson, "clock");
-  climbed.reference = text_at(lesson, "yardstick");
-  climbed.unit = lesson.at("limit") == "arithmetic" ? "GFLOP/s" : "GB/s";
+  Climbed climbed{.title = text_at(lesson, "title"),
+                  .case_text = text_at(lesson, "case"),
+                  .check = text_at(lesson, "check"),
+                  .clock = text_at(lesson, "clock"),
+                  .unit = lesson.at("limit") == "arithmetic" ? "GFLOP/s" : "GB/s",
+                  .reference = text_at(lesson, "yardstick")};
   for (const Json& rung : lesson.at("rungs")) climbed.rows.push_back(row_of(rung, lesson, Row::Kind::rung));
   for (const Json& entry : lesson.at("beside")) {
     const bool reference = entry.at("name") == climbed.reference;
@@ -99,10 +96,9 @@ Json document(std::string_view ladder, const Surroundings& surroundings, const S
 Picture picture_of(const Json& document) try {
   if (document.at("schema") != schema)
     throw Error(Errc::file, "this is not a document of axisloom ladder", "give a file written by axisloom ladder");
-  Picture picture;
-  picture.ladder = text_at(document, "ladder");
-  picture.device = text_at(document.at("environment").at("device"), "name");
-  picture.time = text_at(document.at("before"), "time");
+  Picture picture{.ladder = text_at(document, "ladder"),
+                  .device = text_at(document.at("environment").at("device"), "name"),
+                  .time = text_at(document.at("before"), "time")};
   for (const Json& lesson : document.at("lessons")) picture.lessons.push_back(climbed_of(lesson));
   return picture;
 } catch (const Json::exception& exception) {

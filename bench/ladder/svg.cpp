@@ -20,17 +20,7 @@ constexpr const char* style =
     "@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}.quiet{fill:#9198a1}"
     ".rung{fill:#4493f8}.peer{fill:#ab7df8}.reference{fill:#656c76}.ceiling{stroke:#f85149}}";
 
-const char* class_of(Row::Kind kind) {
-  switch (kind) {
-    case Row::Kind::rung:
-      return "rung";
-    case Row::Kind::reference:
-      return "reference";
-    case Row::Kind::peer:
-      break;
-  }
-  return "peer";
-}
+constexpr const char* classes[] = {"rung", "reference", "peer"};  // by Row::Kind
 
 std::string text_at(double x, double y, const char* kind, const std::string& text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n", x, y, kind, escaped_html(text));
@@ -47,34 +37,32 @@ std::string bar(const Row& row, const Climbed& climbed, double y, double bars_at
   std::string text = fmt::format("<g><title>{}</title>\n", escaped_html(row.name + ": " + told));
   text += text_at(margin, y + 13.5, "label", row.name);
   if (!row.rate || most <= 0) return text + text_at(bars_at, y + 13.5, "quiet", row.note) + "</g>\n";
-  const double width = std::max(1.0, std::clamp(*row.rate / most, 0.0, 1.0) * bar_room);
+  const double width = std::max(1.0, *row.rate / most * bar_room);
   text += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"/>\n", bars_at, y,
-                      width, bar_height, class_of(row.kind));
+                      width, bar_height, classes[int(row.kind)]);
   return text + text_at(bars_at + width + 8, y + 13.5, "value", value_of(row, climbed.unit)) + "</g>\n";
 }
 
-double height_of(const Climbed& climbed) {
-  return lesson_header + double(climbed.rows.size()) * line_height + lesson_footer;
-}
-
-std::string chart(const Climbed& climbed, double top, double bars_at) {
+/// From y on, which becomes the place of what follows.
+std::string chart(const Climbed& climbed, double& y, double bars_at) {
   double most = 0;
   const Row* reference = nullptr;
   for (const Row& row : climbed.rows) {
     most = std::max(most, row.rate.value_or(0));
     if (row.kind == Row::Kind::reference && row.rate) reference = &row;
   }
-  std::string text = text_at(margin, top + 16, "lesson", climbed.title);
-  text += text_at(margin, top + 34, "quiet", climbed.case_text + ", " + climbed.unit);
-  double y = top + lesson_header;
+  std::string text = text_at(margin, y + 16, "lesson", climbed.title);
+  text += text_at(margin, y + 34, "quiet", climbed.case_text + ", " + climbed.unit);
+  y += lesson_header;
+  const double top = y;
   for (const Row& row : climbed.rows) {
     text += bar(row, climbed, y, bars_at, most);
     y += line_height;
   }
-  if (reference == nullptr || most <= 0) return text;
-  const double x = bars_at + *reference->rate / most * bar_room;
-  text += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" class=\"ceiling\"/>\n", x,
-                      top + lesson_header - 4, y);
+  if (reference != nullptr && most > 0)
+    text += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" class=\"ceiling\"/>\n",
+                        bars_at + *reference->rate / most * bar_room, top - 4, y);
+  y += lesson_footer;
   return text;
 }
 
@@ -94,32 +82,26 @@ std::string description(const Picture& picture) {
 std::string svg_of(const nlohmann::ordered_json& document) {
   const Picture picture = picture_of(document);
   size_t widest = 0, longest_note = 0;
-  double height = header + margin;
-  for (const Climbed& climbed : picture.lessons) {
-    height += height_of(climbed);
+  for (const Climbed& climbed : picture.lessons)
     for (const Row& row : climbed.rows) {
       widest = std::max(widest, row.name.size());
       if (!row.rate) longest_note = std::max(longest_note, row.note.size());
     }
-  }
   const std::string title = "axisloom ladder " + picture.ladder;
   const std::string where = fmt::format("{}; {}; dashed: the reference", picture.device, picture.time);
   const double bars_at = margin + double(widest) * letter + 12;
   const double needed = std::max({bars_at + bar_room + value_room, bars_at + double(longest_note) * letter,
                                   margin + double(where.size()) * letter});
-  const double width = needed + margin;
+  std::string charts;
+  double y = header;
+  for (const Climbed& climbed : picture.lessons) charts += chart(climbed, y, bars_at);
   std::string svg = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
       "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-labelledby=\"title desc\">\n"
       "<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n<style>{4}</style>\n",
-      width, height, escaped_html(title), escaped_html(description(picture)), style);
+      needed + margin, y + margin, escaped_html(title), escaped_html(description(picture)), style);
   svg += text_at(margin, 28, "title", title) + text_at(margin, 48, "quiet", where);
-  double top = header;
-  for (const Climbed& climbed : picture.lessons) {
-    svg += chart(climbed, top, bars_at);
-    top += height_of(climbed);
-  }
-  return svg + "</svg>\n";
+  return svg + charts + "</svg>\n";
 }
 
 }  // namespace axisloom::bench::ladder

@@ -24,18 +24,13 @@ harness::Cell plain(const std::optional<double>& value) {
   return value ? harness::Cell(*value, "") : harness::Cell(nullptr, "");
 }
 
-std::vector<harness::Cell> row_cells(const Row& row) {
-  return {row.name,
-          shown(row.milliseconds, [](double value) { return harness::human_seconds(value / 1e3); }),
-          shown(row.rate, short_number),
-          shown(row.share, [](double value) { return fmt::format("{:.1f}%", value * 100); }),
-          shown(row.speed_up, [](double value) { return fmt::format("{:.2f}", value); }),
-          row.note};
-}
-
 std::string table_of(const Climbed& climbed, harness::Format format) {
   harness::Table table({"rung", "time", climbed.unit, "share", "speed-up", "note"});
-  for (const Row& row : climbed.rows) table.add(row_cells(row));
+  for (const Row& row : climbed.rows)
+    table.add({row.name, shown(row.milliseconds, [](double value) { return harness::human_seconds(value / 1e3); }),
+               shown(row.rate, short_number),
+               shown(row.share, [](double value) { return fmt::format("{:.1f}%", value * 100); }),
+               shown(row.speed_up, [](double value) { return fmt::format("{:.2f}", value); }), row.note});
   return table.text(format);
 }
 
@@ -63,8 +58,8 @@ std::string bars_of(const Climbed& climbed) {
       text += fmt::format("{:<{}}  {}\n", row.name, widest, row.state == "absent" ? "refused" : row.state);
       continue;
     }
-    const auto length = size_t(std::lround(std::max(0.0, *row.rate / most) * bar_columns));
-    const std::string bar(std::max<size_t>(1, length), row.kind == Row::Kind::rung ? '#' : '-');
+    const i64 length = std::lround(*row.rate / most * bar_columns);
+    const std::string bar(std::max<i64>(1, length), row.kind == Row::Kind::rung ? '#' : '-');
     text += fmt::format("{:<{}}  {} {} {}\n", row.name, widest, bar, short_number(*row.rate), climbed.unit);
   }
   return text;
@@ -99,26 +94,19 @@ std::string circumstances(const Climbed& climbed) {
                      climbed.check, ceiling);
 }
 
-std::string terminal_text(const Picture& picture) {
+/// For a terminal, or as markdown.
+std::string lessons_text(const Picture& picture, harness::Format format) {
+  const bool markdown = format == harness::Format::md;
   std::string text;
   for (const Climbed& climbed : picture.lessons) {
-    text += fmt::format("{}{}\n\n{}\n{}\n", text.empty() ? "" : "\n", circumstances(climbed),
-                        table_of(climbed, harness::Format::table), bars_of(climbed));
+    text += fmt::format("{}{}\n\n{}\n", text.empty() ? "" : "\n", circumstances(climbed), table_of(climbed, format));
+    if (!markdown) text += bars_of(climbed) + "\n";
     for (const Row& row : climbed.rows)
-      if (!row.sentence.empty()) text += wrapped(row.name + ": " + told(row)) + "\n";
+      if (!row.sentence.empty())
+        text +=
+            markdown ? fmt::format("- `{}`: {}\n", row.name, told(row)) : wrapped(row.name + ": " + told(row)) + "\n";
   }
-  return text;
-}
-
-std::string markdown_text(const Picture& picture) {
-  std::string text;
-  for (const Climbed& climbed : picture.lessons) {
-    text += fmt::format("{}{}\n\n{}\n", text.empty() ? "" : "\n", circumstances(climbed),
-                        table_of(climbed, harness::Format::md));
-    for (const Row& row : climbed.rows)
-      if (!row.sentence.empty()) text += fmt::format("- `{}`: {}\n", row.name, told(row));
-  }
-  return text + fmt::format("\n{}; {}\n", picture.device, picture.time);
+  return markdown ? text + fmt::format("\n{}; {}\n", picture.device, picture.time) : text;
 }
 
 }  // namespace
@@ -130,17 +118,9 @@ std::string short_number(double value) {
 
 std::string text_of(const nlohmann::ordered_json& document, harness::Format format) {
   const Picture picture = picture_of(document);
-  switch (format) {
-    case harness::Format::json:
-      return harness::json_text(document);
-    case harness::Format::csv:
-      return csv_of(picture);
-    case harness::Format::md:
-      return markdown_text(picture);
-    case harness::Format::table:
-      break;
-  }
-  return terminal_text(picture);
+  if (format == harness::Format::json) return harness::json_text(document);
+  if (format == harness::Format::csv) return csv_of(picture);
+  return lessons_text(picture, format);
 }
 
 }  // namespace axisloom::bench::ladder

@@ -28,11 +28,11 @@ struct Row {
 };
 struct Climbed {
   std::string title, case_text, check, clock, unit, reference;
-  std::vector<Row> rows;
+  std::vector<Row> rows = {};
 };
 struct Picture {
   std::string ladder, device, time;
-  std::vector<Climbed> lessons;
+  std::vector<Climbed> lessons = {};
 };
 /// Throws Error(file) when the document is none of a ladder.
 Picture picture_of(const nlohmann::ordered_json& document);

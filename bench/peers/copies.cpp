@@ -14,7 +14,9 @@ namespace {
 class Copy : public Contestant {
  public:
   Copy(Workload& workload, std::string name, std::string how)
-      : Contestant(workload, std::move(name), std::move(how), Role::copy) {}
+      : Contestant(workload, std::move(name), std::move(how), Role::copy) {
+    if (!workload.plain_copy()) refuse("a copy says nothing of this job");
+  }
   Work work() const override { return {2 * double(bytes()), 0}; }
   double written() const override { return double(bytes()); }
   Mistakes judge() override { return workload().judge_move(*workload().plain_copy(), nullptr); }
@@ -22,7 +24,7 @@ class Copy : public Contestant {
  protected:
   size_t bytes() const {
     const core::Move& copy = *workload().plain_copy();
-    return size_t(copy.count() * copy.element);
+    return copy.count() * copy.element;
   }
 };
 
@@ -30,7 +32,9 @@ class Memcpy final : public Copy {
  public:
   Memcpy(Workload& workload, std::string name, unsigned threads)
       : Copy(workload, std::move(name), fmt::format("memcpy by {} thread{}", threads, threads == 1 ? "" : "s")),
-        threads_(threads) {}
+        threads_(threads) {
+    if (workload.host(0) == nullptr || workload.host_out() == nullptr) refuse("the device has memory of its own");
+  }
 
   Timing run() override {
     std::byte* const to = workload().host_out();
@@ -42,10 +46,10 @@ class Memcpy final : public Copy {
       workload().team().run([&](unsigned member) {
         // Cut at pages, so that no two threads write to one line or page.
         constexpr i64 page = 4096;
-        const auto all = i64(bytes());
+        const i64 all = bytes();
         const auto [first, last] = workload().team().share((all + page - 1) / page, member);
         const i64 begin = first * page, end = std::min(last * page, all);
-        if (begin < end) std::memcpy(to + begin, from + begin, size_t(end - begin));
+        if (begin < end) std::memcpy(to + begin, from + begin, end - begin);
       });
     return {now() - start, std::nullopt};
   }
@@ -66,7 +70,9 @@ class DeviceCopy final : public Copy {
   }
 
  public:
-  explicit DeviceCopy(Workload& workload) : Copy(workload, "copy", call_of(workload.device().info().api)) {}
+  explicit DeviceCopy(Workload& workload) : Copy(workload, "copy", call_of(workload.device().info().api)) {
+    if (workload.host_out() != nullptr) refuse("on host memory the copy is memcpy");
+  }
 
   Timing run() override {
     const double start = now();
@@ -78,29 +84,15 @@ class DeviceCopy final : public Copy {
   }
 };
 
-constexpr const char* no_reference = "a copy says nothing of this job";
-
-Offer offer_threads(Workload& workload, std::string name, unsigned threads) {
-  if (!workload.plain_copy()) return Offer::absent(no_reference);
-  if (workload.host(0) == nullptr || workload.host_out() == nullptr)
-    return Offer::absent("the device has memory of its own");
-  return {std::make_unique<Memcpy>(workload, std::move(name), threads), {}};
-}
-
 }  // namespace
 
-Offer offer_memcpy(Workload& workload, Session&) {
-  return offer_threads(workload, "memcpy", workload.team().size());
+UniqueContestant make_memcpy(Workload& workload, Session&, bool one_thread) {
+  return std::make_unique<Memcpy>(workload, one_thread ? "memcpy-1" : "memcpy",
+                                  one_thread ? 1 : workload.team().size());
 }
 
-Offer offer_memcpy_one_thread(Workload& workload, Session&) {
-  return offer_threads(workload, "memcpy-1", 1);
-}
-
-Offer offer_device_copy(Workload& workload, Session&) {
-  if (!workload.plain_copy()) return Offer::absent(no_reference);
-  if (workload.host_out() != nullptr) return Offer::absent("on host memory the copy is memcpy");
-  return {std::make_unique<DeviceCopy>(workload), {}};
+UniqueContestant make_device_copy(Workload& workload, Session&) {
+  return std::make_unique<DeviceCopy>(workload);
 }
 
 }  // namespace axisloom::bench

@@ -15,38 +15,36 @@ struct Times {
   __host__ __device__ long long operator()(long long segment) const { return segment * elements; }
 };
 
-template <class In, class Out>
-int sum(const CubCall& call, void* temp, size_t& temp_bytes, cudaStream_t stream) {
+template <CubKind kind, class In, class Out>
+int reduce(const CubCall& call, void* temp, size_t& temp_bytes, cudaStream_t stream) {
   const In* const in = static_cast<const In*>(call.in);
   Out* const out = static_cast<Out*>(call.out);
-  if (call.segments == 1) return cub::DeviceReduce::Sum(temp, temp_bytes, in, out, call.elements, stream);
+  if (call.segments == 1) {
+    if constexpr (kind == CubKind::sum)
+      return cub::DeviceReduce::Sum(temp, temp_bytes, in, out, call.elements, stream);
+    else
+      return cub::DeviceReduce::Max(temp, temp_bytes, in, out, call.elements, stream);
+  }
   const auto begin = thrust::make_transform_iterator(thrust::make_counting_iterator(0ll), Times{call.elements});
-  return cub::DeviceSegmentedReduce::Sum(temp, temp_bytes, in, out, call.segments, begin, begin + 1, stream);
-}
-
-template <class In>
-int max(const CubCall& call, void* temp, size_t& temp_bytes, cudaStream_t stream) {
-  const In* const in = static_cast<const In*>(call.in);
-  In* const out = static_cast<In*>(call.out);
-  if (call.segments == 1) return cub::DeviceReduce::Max(temp, temp_bytes, in, out, call.elements, stream);
-  const auto begin = thrust::make_transform_iterator(thrust::make_counting_iterator(0ll), Times{call.elements});
-  return cub::DeviceSegmentedReduce::Max(temp, temp_bytes, in, out, call.segments, begin, begin + 1, stream);
+  if constexpr (kind == CubKind::sum)
+    return cub::DeviceSegmentedReduce::Sum(temp, temp_bytes, in, out, call.segments, begin, begin + 1, stream);
+  else
+    return cub::DeviceSegmentedReduce::Max(temp, temp_bytes, in, out, call.segments, begin, begin + 1, stream);
 }
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) int axisloom_cub(const CubCall* call, void* temp,
                                                                    size_t* temp_bytes, void* stream) {
-  auto* const on = static_cast<cudaStream_t>(stream);
+  const auto run = [&](auto* reduction) { return reduction(*call, temp, *temp_bytes, static_cast<cudaStream_t>(stream)); };
   const bool sums = call->kind == CubKind::sum;
   switch (call->number) {
     case CubNumber::u32:
-      return sums ? sum<unsigned, unsigned long long>(*call, temp, *temp_bytes, on)
-                  : max<unsigned>(*call, temp, *temp_bytes, on);
+      return run(sums ? reduce<CubKind::sum, unsigned, unsigned long long> : reduce<CubKind::max, unsigned, unsigned>);
     case CubNumber::f32:
-      return sums ? sum<float, float>(*call, temp, *temp_bytes, on) : max<float>(*call, temp, *temp_bytes, on);
+      return run(sums ? reduce<CubKind::sum, float, float> : reduce<CubKind::max, float, float>);
     case CubNumber::f64:
-      return sums ? sum<double, double>(*call, temp, *temp_bytes, on) : max<double>(*call, temp, *temp_bytes, on);
+      return run(sums ? reduce<CubKind::sum, double, double> : reduce<CubKind::max, double, double>);
   }
   return -1;
 }

@@ -1,54 +1,58 @@
 // Contexts and events by the CUDA driver.
 #include "bench/peers/cuda_call.hpp"
 
-#include "bench/peers/peers.hpp"
+#include "bench/peers/libraries.hpp"
 
 #include <axisloom/error.hpp>
 
 namespace axisloom::bench {
 namespace {
 
-const device::cuda::DriverApi& driver() {
-  static const device::cuda::DriverLibrary library = device::cuda::open_driver();
+const cuda::DriverApi& driver() {
+  static const cuda::DriverLibrary library = cuda::open_driver();
   if (!library.api) throw Error(Errc::unsupported, "the CUDA driver cannot be opened");
   return *library.api;
 }
 
-void require_driver(int code, const char* call) {
-  if (code != 0) throw Error(Errc::device, {.message = "the CUDA driver fails", .call = call, .native = code});
-}
+constexpr Requirement require_driver{"the CUDA driver"};
 
 }  // namespace
 
-CurrentContext::CurrentContext(device::cuda::CUstream stream) {
-  device::cuda::CUcontext context = nullptr;
+void require_cuda(const Workload& workload) {
+  if (workload.device().info().api != Api::cuda) refuse("runs on CUDA devices only");
+}
+
+CurrentContext::CurrentContext(cuda::CUstream stream) {
+  cuda::CUcontext context = nullptr;
   require_driver(driver().cuStreamGetCtx(stream, &context), "cuStreamGetCtx");
   require_driver(driver().cuCtxPushCurrent_v2(context), "cuCtxPushCurrent");
 }
 
 CurrentContext::~CurrentContext() {
-  device::cuda::CUcontext popped = nullptr;
+  cuda::CUcontext popped = nullptr;
   driver().cuCtxPopCurrent_v2(&popped);
 }
 
 CudaCall::CudaCall(Workload& workload, std::string name, std::string how)
     : Contestant(workload, std::move(name), std::move(how), Role::peer) {
   const CurrentContext current(stream());
-  for (device::cuda::CUevent* event : {&begin_, &end_})
+  for (cuda::CUevent* event : {&begin_, &end_}) {
     require_driver(driver().cuEventCreate(event, 0), "cuEventCreate");
+    at_end([event] { driver().cuEventDestroy_v2(*event); });
+  }
 }
 
 CudaCall::~CudaCall() {
   try {
     const CurrentContext current(stream());
-    for (device::cuda::CUevent event : {begin_, end_}) driver().cuEventDestroy_v2(event);
+    for (; !ends_.empty(); ends_.pop_back()) ends_.back()();
   } catch (const Error&) {
-    // A context that is gone has taken its events along.
+    // A context that is gone has taken everything along.
   }
 }
 
-device::cuda::CUstream CudaCall::stream() const {
-  return static_cast<device::cuda::CUstream>(workload().queue().impl()->native());
+cuda::CUstream CudaCall::stream() const {
+  return static_cast<cuda::CUstream>(workload().queue().impl()->native());
 }
 
 Timing CudaCall::run() {

@@ -35,7 +35,7 @@ inline constexpr int most_dimensions = 8;  // CUDNN_DIM_MAX
          void* y))
 
 struct Api {
-#define AXISLOOM_ENTRY(result, name, parameters) result(*name) parameters = nullptr;
+#define AXISLOOM_ENTRY(result, name, parameters) result(*name) parameters;
   AXISLOOM_CUDNN(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
 };

@@ -12,52 +12,34 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <limits>
 
 namespace axisloom::bench::cutensor {
 namespace {
 
-using Opened = OpenedLibrary<Api>;
-
 /// Looked for once.
-const Opened& opened() {
-  constexpr const char *variable = "AXISLOOM_CUTENSOR", *name = "libcutensor.so.2";
-  static const Opened& found = [&]() -> const Opened& {
-    // It needs cuBLASLt, which the loader alone finds only where the toolkit is on its path.
-    device::DynamicLibrary(cuda_library_files("", {"libcublasLt.so.13", "libcublasLt.so.12"}));
-    return open_library<Opened>(cuda_library_files(variable, {name}), name, variable,
-                                [](Opened& loaded, std::vector<std::string>& missing) {
-#define AXISLOOM_ENTRY(result, name, parameters) loaded.library.require(#name, loaded.api.name, missing);
-                                  AXISLOOM_CUTENSOR(AXISLOOM_ENTRY)
-#undef AXISLOOM_ENTRY
-                                  loaded.library.require("CUTENSOR_COMPUTE_DESC_32F", loaded.api.compute_32f, missing);
-                                  loaded.library.require("CUTENSOR_COMPUTE_DESC_64F", loaded.api.compute_64f, missing);
-                                });
-  }();
-  return found;
-}
-
 const Api& functions() {
-  return opened().api;
+  static const auto opened = [] {
+    // It needs cuBLASLt, which the loader alone finds only where the toolkit is on its path.
+    const device::DynamicLibrary needed(cuda_library_files("", {"libcublasLt.so.13", "libcublasLt.so.12"}));
+    return open_library<Api>(cuda_library_files, "AXISLOOM_CUTENSOR", {"libcutensor.so.2"},
+                             [](OpenedLibrary<Api>& library) {
+#define AXISLOOM_ENTRY(result, name, parameters) library.require(#name, library.api.name);
+                               AXISLOOM_CUTENSOR(AXISLOOM_ENTRY)
+#undef AXISLOOM_ENTRY
+                               library.require("CUTENSOR_COMPUTE_DESC_32F", library.api.compute_32f);
+                               library.require("CUTENSOR_COMPUTE_DESC_64F", library.api.compute_64f);
+                             });
+  }();
+  return opened.functions();
 }
 
 void require(Status code, const char* call) {
   if (code == 0) return;
   const char* const text = functions().cutensorGetErrorString(code);
-  if (code == not_supported || code == invalid_value)
-    throw Error(Errc::unsupported, fmt::format("refuses the job: {}: {}", call, text));
+  if (code == not_supported || code == invalid_value) refuse(fmt::format("refuses the job: {}: {}", call, text));
   throw Error(Errc::device, {.message = fmt::format("cuTENSOR fails: {}", text), .call = call, .native = code});
-}
-
-template <class Pointer>
-using Owned = std::unique_ptr<std::remove_pointer_t<Pointer>, Status (*)(Pointer)>;
-
-/// What `create(&pointer)` makes, until it is destroyed.
-template <class Pointer, class Create>
-Owned<Pointer> made(const char* call, Status (*destroy)(Pointer), const Create& create) {
-  Pointer pointer = nullptr;
-  require(create(&pointer), call);
-  return {pointer, destroy};
 }
 
 struct ElementType {
@@ -76,25 +58,12 @@ std::optional<ElementType> element_type(Dtype dtype) {
 }
 
 /// It permutes no integers: they travel as floats of their size.
-std::optional<ElementType> element_type_of_move(Dtype dtype) {
-  if (const auto type = element_type(dtype)) return type;
+ElementType element_type_of_move(Dtype dtype) {
+  if (const auto type = element_type(dtype)) return *type;
   const size_t size = size_of(dtype);
-  if (size == 1) return std::nullopt;
-  return element_type(size == 2 ? Dtype::f16 : size == 4 ? Dtype::f32 : Dtype::f64);
+  if (size == 1) refuse("permutes no elements of 1 byte");
+  return *element_type(size == 2 ? Dtype::f16 : size == 4 ? Dtype::f32 : Dtype::f64);
 }
-
-/// A factor as cuTENSOR reads it: one or, where it is complex, two of f32 or f64.
-class Factor {
- public:
-  explicit Factor(double value, int type = real_32f)
-      : wide_(type == real_64f || type == complex_64f), f64_{value, 0}, f32_{float(value), 0} {}
-  const void* address() const noexcept { return wide_ ? static_cast<const void*>(f64_.data()) : f32_.data(); }
-
- private:
-  bool wide_;
-  std::array<double, 2> f64_;
-  std::array<float, 2> f32_;
-};
 
 enum class Verb { permute, reduce, contract };
 
@@ -106,7 +75,8 @@ struct Job {
   double factor = 1;
 
   const char* call() const {
-    return verb == Verb::permute ? "cutensorPermute" : verb == Verb::reduce ? "cutensorReduce" : "cutensorContract";
+    static constexpr const char* calls[] = {"cutensorPermute", "cutensorReduce", "cutensorContract"};
+    return calls[int(verb)];
   }
 };
 
@@ -115,121 +85,103 @@ struct Way {
   int algo, jit;
   const char* name;
 };
-constexpr std::array ways{Way{algo_default, jit_none, "default"}, Way{algo_default_patient, jit_none, "patient"},
-                          Way{algo_default, jit_default, "JIT"}};
+constexpr Way ways[] = {{algo_default, jit_none, "default"},
+                        {algo_default_patient, jit_none, "patient"},
+                        {algo_default, jit_default, "JIT"}};
 
 class Call final : public CudaCall {
  public:
   Call(Workload& workload, Job job) : CudaCall(workload, "cutensor", job.call()), job_(std::move(job)) {
     const CurrentContext current(stream());
-    const Api& api = functions();
-    handle_ = made<Handle>("cutensorCreate", api.cutensorDestroy, api.cutensorCreate);
+    require(api_.cutensorCreate(&handle_), "cutensorCreate");
+    at_end([destroy = api_.cutensorDestroy, handle = handle_] { destroy(handle); });
     describe_job();
     prepare_factors();
     const char* const plan = choose_plan();
     describe(fmt::format("{} as {}, {} plan, cuTENSOR {}", job_.call(), axisloom::name(job_.type.dtype), plan,
-                         version_text(api.cutensorGetVersion())));
-  }
-  ~Call() override {
-    try {
-      const CurrentContext current(stream());
-      planned_.plan.reset();
-      operation_.reset();
-      tensors_.clear();
-      handle_.reset();
-    } catch (const Error&) {
-      // A context that is gone has taken everything along.
-      static_cast<void>(planned_.plan.release());
-      static_cast<void>(operation_.release());
-      for (auto& tensor : tensors_) static_cast<void>(tensor.release());
-      static_cast<void>(handle_.release());
-    }
+                         version_text(api_.cutensorGetVersion())));
   }
 
  private:
+  struct Tensor {
+    TensorDescriptor descriptor;
+    std::vector<i32> modes;
+  };
   struct Planned {
-    Owned<Plan> plan{nullptr, nullptr};
+    Plan plan = nullptr;
     Buffer workspace;
     u64 workspace_bytes = 0;
   };
 
-  void* in(size_t i) const { return first(workload().buffer(i), workload().in(i).dtype, job_.modes.inputs[i]); }
-  void* out() const { return first(workload().out_buffer(), workload().out().dtype, job_.modes.out); }
-  static void* first(const Buffer& buffer, Dtype dtype, const ModeTensor& tensor) {
-    return address<std::byte>(buffer, tensor.offset * i64(size_of(dtype)));
+  /// What `create` makes, until the end.
+  template <class Pointer, class Create, class... Arguments>
+  Pointer made(const char* call, Status (*destroy)(Pointer), Create* create, const Arguments&... arguments) {
+    Pointer pointer = nullptr;
+    require(create(handle_, &pointer, arguments...), call);
+    at_end([=] { destroy(pointer); });
+    return pointer;
   }
 
-  TensorDescriptor descriptor(const ModeTensor& tensor, const void* address) {
+  void* input(size_t i) const { return address(i, job_.modes.inputs[i].offset); }
+  void* output() const { return address(workload().inputs(), job_.modes.out.offset); }
+
+  Tensor described(const ModeTensor& tensor, const void* address) {
     constexpr std::uintptr_t most = 256;
     const auto bits = reinterpret_cast<std::uintptr_t>(address) | most;
+    std::vector<i32> numbers;
     std::vector<i64> extents, strides;
     for (const Mode& mode : tensor.modes) {
+      numbers.push_back(mode.number);
       extents.push_back(mode.extent);
       strides.push_back(mode.stride);
     }
-    const Api& api = functions();
-    tensors_.push_back(made<TensorDescriptor>(
-        "cutensorCreateTensorDescriptor", api.cutensorDestroyTensorDescriptor, [&](TensorDescriptor* made_here) {
-          return api.cutensorCreateTensorDescriptor(handle_.get(), made_here, u32(extents.size()), extents.data(),
-                                                    strides.data(), job_.type.number, u32(bits & ~(bits - 1)));
-        }));
-    return tensors_.back().get();
+    const TensorDescriptor descriptor = made("cutensorCreateTensorDescriptor", api_.cutensorDestroyTensorDescriptor,
+                                             api_.cutensorCreateTensorDescriptor, u32(numbers.size()), extents.data(),
+                                             strides.data(), job_.type.number, u32(bits & ~(bits - 1)));
+    return {descriptor, std::move(numbers)};
   }
 
   void describe_job() {
-    const Api& api = functions();
-    const auto numbers = [](const ModeTensor& tensor) {
-      std::vector<i32> list;
-      for (const Mode& mode : tensor.modes) list.push_back(mode.number);
-      return list;
+    const auto operation = [&](auto* create, const auto&... arguments) {
+      const ComputeDescriptor compute = job_.type.wide() ? *api_.compute_64f : *api_.compute_32f;
+      operation_ = made("the operation", api_.cutensorDestroyOperationDescriptor, create, arguments..., compute);
     };
-    const TensorDescriptor a = descriptor(job_.modes.inputs[0], in(0));
-    const TensorDescriptor b = job_.verb == Verb::contract ? descriptor(job_.modes.inputs[1], in(1)) : nullptr;
-    const TensorDescriptor c = descriptor(job_.modes.out, out());
-    const auto modes_a = numbers(job_.modes.inputs[0]), modes_b = numbers(job_.modes.inputs.back()),
-               modes_c = numbers(job_.modes.out);
-    const ComputeDescriptor compute = job_.type.wide() ? *api.compute_64f : *api.compute_32f;
-    operation_ = made<OperationDescriptor>(
-        "the operation", api.cutensorDestroyOperationDescriptor, [&](OperationDescriptor* operation) {
-          if (job_.verb == Verb::permute)
-            return api.cutensorCreatePermutation(handle_.get(), operation, a, modes_a.data(), identity, c,
-                                                 modes_c.data(), compute);
-          if (job_.verb == Verb::reduce)
-            return api.cutensorCreateReduction(handle_.get(), operation, a, modes_a.data(), identity, c, modes_c.data(),
-                                               identity, c, modes_c.data(), job_.combine, compute);
-          return api.cutensorCreateContraction(handle_.get(), operation, a, modes_a.data(), identity, b, modes_b.data(),
-                                               identity, c, modes_c.data(), identity, c, modes_c.data(), compute);
-        });
+    const auto [a, modes_a] = described(job_.modes.inputs[0], input(0));
+    const auto [c, modes_c] = described(job_.modes.out, output());
+    if (job_.verb == Verb::permute)
+      return operation(api_.cutensorCreatePermutation, a, modes_a.data(), identity, c, modes_c.data());
+    if (job_.verb == Verb::reduce)
+      return operation(api_.cutensorCreateReduction, a, modes_a.data(), identity, c, modes_c.data(), identity, c,
+                       modes_c.data(), job_.combine);
+    const auto [b, modes_b] = described(job_.modes.inputs[1], input(1));
+    operation(api_.cutensorCreateContraction, a, modes_a.data(), identity, b, modes_b.data(), identity, c,
+              modes_c.data(), identity, c, modes_c.data());
   }
 
   void prepare_factors() {
     int type = -1;
-    require(functions().cutensorOperationDescriptorGetAttribute(handle_.get(), operation_.get(), operation_scalar_type,
-                                                                &type, sizeof type),
-            "cutensorOperationDescriptorGetAttribute");
-    if (type != real_32f && type != complex_32f && type != real_64f && type != complex_64f)
-      throw Error(Errc::unsupported, fmt::format("takes factors of a type that is not known here, {}", type));
-    one_ = Factor(job_.factor, type);
-    zero_ = Factor(0, type);
+    require(
+        api_.cutensorOperationDescriptorGetAttribute(handle_, operation_, operation_scalar_type, &type, sizeof type),
+        "cutensorOperationDescriptorGetAttribute");
+    const bool wide = type == real_64f || type == complex_64f;
+    if (!wide && type != real_32f && type != complex_32f)
+      refuse(fmt::format("takes factors of a type that is not known here, {}", type));
+    one_ = Factor(job_.factor, wide);
+    zero_ = Factor(0, wide);
   }
 
   Planned planned(const Way& way) {
-    const Api& api = functions();
-    const auto preference = made<PlanPreference>(
-        "cutensorCreatePlanPreference", api.cutensorDestroyPlanPreference, [&](PlanPreference* made_here) {
-          return api.cutensorCreatePlanPreference(handle_.get(), made_here, way.algo, way.jit);
-        });
+    const PlanPreference preference = made("cutensorCreatePlanPreference", api_.cutensorDestroyPlanPreference,
+                                           api_.cutensorCreatePlanPreference, way.algo, way.jit);
     u64 most = 0;
-    require(api.cutensorEstimateWorkspaceSize(handle_.get(), operation_.get(), preference.get(), workspace_max, &most),
+    require(api_.cutensorEstimateWorkspaceSize(handle_, operation_, preference, workspace_max, &most),
             "cutensorEstimateWorkspaceSize");
     Planned result;
-    result.plan = made<Plan>("cutensorCreatePlan", api.cutensorDestroyPlan, [&](Plan* plan) {
-      return api.cutensorCreatePlan(handle_.get(), plan, operation_.get(), preference.get(), most);
-    });
-    require(api.cutensorPlanGetAttribute(handle_.get(), result.plan.get(), plan_required_workspace,
-                                         &result.workspace_bytes, sizeof result.workspace_bytes),
+    auto& [plan, workspace, bytes] = result;
+    plan = made("cutensorCreatePlan", api_.cutensorDestroyPlan, api_.cutensorCreatePlan, operation_, preference, most);
+    require(api_.cutensorPlanGetAttribute(handle_, plan, plan_required_workspace, &bytes, sizeof bytes),
             "cutensorPlanGetAttribute");
-    if (result.workspace_bytes > 0) result.workspace = workload().device().allocate(result.workspace_bytes);
+    if (bytes > 0) workspace = workload().device().allocate(bytes);
     return result;
   }
 
@@ -239,7 +191,7 @@ class Call final : public CudaCall {
     Planned best;
     const char* name = nullptr;
     double least = std::numeric_limits<double>::infinity();
-    std::optional<Error> refusal;
+    std::exception_ptr refusal;
     for (const Way& way : ways) try {
         planned_ = planned(way);
         run();  // loads the kernels
@@ -252,81 +204,71 @@ class Call final : public CudaCall {
         }
       } catch (const Error& error) {
         if (error.code() == Errc::device_lost) throw;
-        if (!refusal) refusal = error;
+        if (!refusal) refusal = std::current_exception();
       }
-    if (name == nullptr) throw Error(*refusal);
+    if (name == nullptr) std::rethrow_exception(refusal);
     planned_ = std::move(best);
     return name;
   }
 
   void call() override {
-    const Api& api = functions();
-    void* const workspace = planned_.workspace_bytes > 0 ? address<std::byte>(planned_.workspace, 0) : nullptr;
-    const auto run_it = [&] {
-      switch (job_.verb) {
-        case Verb::permute:
-          return api.cutensorPermute(handle_.get(), planned_.plan.get(), one_.address(), in(0), out(), stream());
-        case Verb::reduce:
-          return api.cutensorReduce(handle_.get(), planned_.plan.get(), one_.address(), in(0), zero_.address(), out(),
-                                    out(), workspace, planned_.workspace_bytes, stream());
-        case Verb::contract:
-          break;
-      }
-      return api.cutensorContract(handle_.get(), planned_.plan.get(), one_.address(), in(0), in(1), zero_.address(),
-                                  out(), out(), workspace, planned_.workspace_bytes, stream());
+    const auto& [plan, workspace, bytes] = planned_;
+    void *const out = output(), *const room = workspace ? workspace.impl()->native() : nullptr;
+    const auto calls = [&](auto* function, const auto&... arguments) {
+      require(function(handle_, planned_.plan, one_.address(), input(0), arguments..., stream()), job_.call());
     };
-    require(run_it(), job_.call());
+    switch (job_.verb) {
+      case Verb::permute:
+        return calls(api_.cutensorPermute, out);
+      case Verb::reduce:
+        return calls(api_.cutensorReduce, zero_.address(), out, out, room, bytes);
+      case Verb::contract:
+        return calls(api_.cutensorContract, input(1), zero_.address(), out, out, room, bytes);
+    }
   }
 
+  const Api& api_ = functions();
   Job job_;
-  Factor one_{1}, zero_{0};
-  Owned<Handle> handle_{nullptr, nullptr};
-  std::vector<Owned<TensorDescriptor>> tensors_;
-  Owned<OperationDescriptor> operation_{nullptr, nullptr};
+  Factor one_{1, false}, zero_{0, false};
+  Handle handle_ = nullptr;
+  OperationDescriptor operation_ = nullptr;
   Planned planned_;
 };
 
-/// A job, or why there is none.
-struct Asked {
-  std::optional<Job> job;
-  const char* why_not = "";
-};
-
-Asked asked_move(const Workload& workload) {
-  if (workload.merged()->tail) return {std::nullopt, "has no call that fills a tail with zeros"};
-  const auto type = element_type_of_move(workload.in().dtype);
-  if (!type) return {std::nullopt, "permutes no elements of 1 byte"};
-  return {Job{Verb::permute, *type, modes_of(*workload.merged())}, ""};
+Job move_job(const Workload& workload) {
+  if (workload.merged()->tail) refuse("has no call that fills a tail with zeros");
+  return {Verb::permute, element_type_of_move(workload.in().dtype), modes_of(*workload.merged())};
 }
 
-Asked asked_reduction(const Workload& workload) {
-  const Reduction& r = *workload.reduction();
+Job reduction_job(const Reduction& r) {
   const auto type = element_type(r.in);
   const bool known = r.kind == "sum" || r.kind == "mean" || r.kind == "min" || r.kind == "max";
-  if (!type || !known || r.in != r.out) return {std::nullopt, "reduces floats, to sums, means, minima and maxima"};
-  Job job{Verb::reduce, *type, modes_of(r)};
-  if (r.kind == "min") job.combine = minimum;
-  if (r.kind == "max") job.combine = maximum;
-  if (r.kind == "mean") job.factor = 1 / double(r.reduced);
-  return {std::move(job), ""};
+  if (!type || !known || r.in != r.out) refuse("reduces floats, to sums, means, minima and maxima");
+  return {.verb = Verb::reduce,
+          .type = *type,
+          .modes = modes_of(r),
+          .combine = r.kind == "min"   ? minimum
+                     : r.kind == "max" ? maximum
+                                       : add,
+          .factor = r.kind == "mean" ? 1 / double(r.reduced) : 1};
 }
 
-Asked asked_contraction(const Workload& workload) {
+Job contraction_job(const Workload& workload) {
   const ops::Contraction contraction = ops::contraction_of(workload.op(), workload.views());
   const auto type = element_type(contraction.common);
   const bool plain = contraction.alpha == 1 && !contraction.addend && !contraction.relu;
   const bool one_type = workload.in().dtype == workload.out().dtype && workload.inputs() == 2 &&
                         workload.in(0).dtype == workload.in(1).dtype;
-  if (!type || !plain || !one_type) return {std::nullopt, "is called for plain products of two arrays of floats"};
-  return {Job{Verb::contract, *type, modes_of(contraction)}, ""};
+  if (!type || !plain || !one_type) refuse("is called for plain products of two arrays of floats");
+  return {Verb::contract, *type, modes_of(contraction)};
 }
 
-Asked asked_of(const Workload& workload) {
+Job job_of(const Workload& workload) {
   const std::string_view known_as = workload.entry().known_as;
-  if (workload.merged()) return asked_move(workload);
-  if (workload.reduction()) return asked_reduction(workload);
-  if (known_as == "matmul" || known_as == "contraction") return asked_contraction(workload);
-  return {std::nullopt, "has no call for this operation"};
+  if (workload.merged()) return move_job(workload);
+  if (workload.reduction()) return reduction_job(*workload.reduction());
+  if (known_as == "matmul" || known_as == "contraction") return contraction_job(workload);
+  refuse("has no call for this operation");
 }
 
 }  // namespace
@@ -334,13 +276,11 @@ Asked asked_of(const Workload& workload) {
 
 namespace axisloom::bench {
 
-Offer offer_cutensor(Workload& workload, Session&) {
-  if (workload.device().info().api != axisloom::Api::cuda) return Offer::absent("runs on CUDA devices only");
-  cutensor::Asked asked = cutensor::asked_of(workload);
-  if (!asked.job) return Offer::absent(asked.why_not);
-  if (asked.job->modes.has_negative_strides()) return Offer::absent("has no negative strides");
-  if (const std::string& why = cutensor::opened().obstacle; !why.empty()) return Offer::absent(why);
-  return Offer::unless_refused<cutensor::Call>(workload, std::move(*asked.job));
+UniqueContestant make_cutensor(Workload& workload, Session&) {
+  require_cuda(workload);
+  cutensor::Job job = cutensor::job_of(workload);
+  if (job.modes.has_negative_strides()) refuse("has no negative strides");
+  return std::make_unique<cutensor::Call>(workload, std::move(job));
 }
 
 }  // namespace axisloom::bench

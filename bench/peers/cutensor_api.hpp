@@ -66,12 +66,12 @@ inline constexpr int operation_scalar_type = 1;  // cutensorOperationDescriptorA
          void* workspace, u64 workspace_bytes, Stream))
 
 struct Api {
-#define AXISLOOM_ENTRY(result, name, parameters) result(*name) parameters = nullptr;
+#define AXISLOOM_ENTRY(result, name, parameters) result(*name) parameters;
   AXISLOOM_CUTENSOR(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
   // CUTENSOR_COMPUTE_DESC_32F and _64F are variables of the library.
-  const ComputeDescriptor* compute_32f = nullptr;
-  const ComputeDescriptor* compute_64f = nullptr;
+  const ComputeDescriptor* compute_32f;
+  const ComputeDescriptor* compute_64f;
 };
 
 }  // namespace axisloom::bench::cutensor

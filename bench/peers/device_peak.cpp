@@ -31,45 +31,46 @@ struct DeviceUnit {
   double operations;  // of a step of a group
 };
 
+jit::Specialisation kernel_of(const std::string& name, jit::Defines& constants) {
+  constants.set("AXL_PARAMS_SIZE", i64(sizeof(PeakParams)));
+  return {fmt::format("bench/{}.kernel", name), name, constants, peak_items, false, true};
+}
+
 DeviceUnit registers(std::string_view number) {
-  DeviceUnit unit{.how = fmt::format("FMA of {} in registers", number),
-                  .kernel = {"bench/peak.kernel", "peak", {}, peak_items, false, true},
-                  .sums = PEAK_CHAINS,
-                  .operations = 2.0 * PEAK_CHAINS * peak_items};
-  unit.kernel.defines.set("NUMBER", std::string(number));
-  if (number.front() != 'u') return unit;
-  unit.how = fmt::format("multiply-add of {} in registers", number);
-  unit.params = {0, 1, 0};
-  return unit;
+  const bool whole = number.front() == 'u';
+  return {.how = fmt::format("{} of {} in registers", whole ? "multiply-add" : "FMA", number),
+          .kernel = kernel_of("peak", jit::Defines().set("NUMBER", number)),
+          .params = whole ? PeakParams{0, 1, 0} : PeakParams{0, 0.5f, 0.5f},
+          .sums = PEAK_CHAINS,
+          .operations = 2.0 * PEAK_CHAINS * peak_items};
+}
+
+jit::Defines tensor_constants(Dtype dtype, bool warpgroup) {
+  return jit::Defines().set("WARPGROUP", warpgroup).set("NUMBER_BF16", dtype == Dtype::bf16);
 }
 
 DeviceUnit tensor_cores(Dtype dtype, int capability) {
   const bool f64 = dtype == Dtype::f64;
   const int depth = f64 && capability < 90 ? 4 : 16;
-  DeviceUnit unit{.how = fmt::format("mma of {} in registers", name(dtype)),
-                  .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
-                  .sums = 4 * TENSOR_CHAINS,
-                  .operations = warps * TENSOR_CHAINS * 2.0 * 16 * 8 * depth};
-  unit.kernel.defines.set("WARPGROUP", 0).set("NUMBER_F64", f64 ? 1 : 0).set("DEPTH", depth);
-  unit.kernel.defines.set("NUMBER_BF16", dtype == Dtype::bf16);
-  return unit;
+  return {.how = fmt::format("mma of {} in registers", name(dtype)),
+          .kernel = kernel_of("tensor_peak", tensor_constants(dtype, false).set("NUMBER_F64", f64).set("DEPTH", depth)),
+          .sums = 4 * TENSOR_CHAINS,
+          .operations = warps * TENSOR_CHAINS * 2.0 * 16 * 8 * depth};
 }
 
 DeviceUnit warpgroups(Dtype dtype) {
   constexpr size_t tiles = (128 + 256) * 64 * 2, alignment = 1024;  // bytes
-  DeviceUnit unit{.how = fmt::format("wgmma of {} in local memory", name(dtype)),
-                  .kernel = {"bench/tensor_peak.kernel", "tensor_peak", {}, peak_items, false, true},
-                  .groups_per_unit = 1,
-                  .local_bytes = tiles + alignment,
-                  .sums = 128,
-                  .operations = 2.0 * 128 * 256 * 64};
-  unit.kernel.defines.set("WARPGROUP", 1).set("PEAK_LOCAL_BYTES", i64{tiles + alignment});
-  unit.kernel.defines.set("NUMBER_BF16", dtype == Dtype::bf16);
-  return unit;
+  constexpr i64 bytes = tiles + alignment;
+  return {.how = fmt::format("wgmma of {} in local memory", name(dtype)),
+          .kernel = kernel_of("tensor_peak", tensor_constants(dtype, true).set("PEAK_LOCAL_BYTES", bytes)),
+          .groups_per_unit = 1,
+          .local_bytes = bytes,
+          .sums = 128,
+          .operations = 2.0 * 128 * 256 * 64};
 }
 
-/// Cards of other capabilities have f64 in tensor cores for compatibility's sake alone.
-DeviceUnit fastest(Dtype dtype, const DeviceInfo& device) {
+/// The fastest. Cards of other capabilities have f64 in tensor cores for compatibility's sake alone.
+DeviceUnit unit_of(Dtype dtype, const DeviceInfo& device) {
   const int capability = device.platform == "NVIDIA CUDA" ? ops::compute_capability(device) : 0;
   const bool sixteen = dtype == Dtype::f16 || dtype == Dtype::bf16;
   if (sixteen && capability == 90 && device.api == Api::cuda) return warpgroups(dtype);
@@ -77,12 +78,6 @@ DeviceUnit fastest(Dtype dtype, const DeviceInfo& device) {
   const bool fast_f64 = capability == 80 || capability == 90 || capability == 100 || capability == 103;
   if ((dtype == Dtype::f64 || dtype == Dtype::c128) && fast_f64) return tensor_cores(Dtype::f64, capability);
   return registers(ops::arithmetic_of(dtype).scalar);
-}
-
-DeviceUnit unit_of(Dtype dtype, const DeviceInfo& device) {
-  DeviceUnit unit = fastest(dtype, device);
-  unit.kernel.defines.set("AXL_PARAMS_SIZE", i64(sizeof(PeakParams)));
-  return unit;
 }
 
 class DevicePeak final : public Contestant {
@@ -134,7 +129,7 @@ jit::Specialisation peak_kernel(Dtype dtype, const DeviceInfo& device) {
   return unit_of(dtype, device).kernel;
 }
 
-std::unique_ptr<Contestant> make_device_peak(Workload& workload) {
+UniqueContestant make_device_peak(Workload& workload) {
   return std::make_unique<DevicePeak>(workload, unit_of(workload.in().dtype, workload.device().info()));
 }
 

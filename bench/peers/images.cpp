@@ -4,6 +4,7 @@
 #include "planner/registry.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string_view>
 
@@ -21,12 +22,12 @@ bool can_be_told(const core::Move& move) {
 
 /// (a) is 1 1 1 a; (a b) is 1 a 1 b; (a b c) is a b 1 c. What is put in has the strides that it has in packed tensors.
 core::Loops filled_up(core::Loops axes) {
-  const auto wrap = [&](size_t at, size_t inner) {
-    const core::Loop& within = axes[inner];
-    axes.insert(axes.begin() + std::ptrdiff_t(at), {1, within.extent * within.in, within.extent * within.out});
+  const auto wrap_last = [&] {
+    const core::Loop& last = axes.back();
+    axes.insert(axes.end() - 1, {1, last.extent * last.in, last.extent * last.out});
   };
-  if (axes.size() == 1) wrap(0, 0);
-  if (axes.size() < image_axes) wrap(axes.size() - 1, axes.size() - 1);
+  if (axes.size() == 1) wrap_last();
+  if (axes.size() < image_axes) wrap_last();
   if (axes.size() < image_axes) {
     core::Loop images{1, 1, 1};
     for (const core::Loop& axis : axes) {
@@ -41,10 +42,10 @@ core::Loops filled_up(core::Loops axes) {
 StridedImages listed(const core::Loops& axes) {
   StridedImages images;
   for (const core::Loop& axis : axes) {
-    images.extents.push_back(int(axis.extent));
+    images.extents.push_back(axis.extent);
     // Of an axis of extent 1 the stride may be one beyond.
-    images.from.push_back(int(std::min(axis.in, most)));
-    images.to.push_back(int(std::min(axis.out, most)));
+    images.from.push_back(std::min(axis.in, most));
+    images.to.push_back(std::min(axis.out, most));
   }
   return images;
 }
@@ -54,7 +55,7 @@ StridedImages listed(const core::Loops& axes) {
 std::optional<StridedImages> strided_images(const core::Move& merged) {
   if (!can_be_told(merged)) return std::nullopt;
   auto by_input = merged.axes;
-  std::ranges::stable_sort(by_input, [](const core::Loop& a, const core::Loop& b) { return a.in > b.in; });
+  std::ranges::stable_sort(by_input, std::greater(), &core::Loop::in);
   // In the order of the output the input may have its channels last, and the other way round. Where both are true the
   // shorter axis is the channels: a picture has more pixels.
   const auto to_planes = filled_up(merged.axes), to_pixels = filled_up(by_input);
@@ -69,31 +70,25 @@ std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const
     return layout == "NC/4HW4" ? 4 : layout == "NC/32HW32" ? 32 : 0;
   };
   const bool to_blocks = block_of(op.arguments[1]) != 0;
-  const std::string& plain = op.arguments[to_blocks ? 0 : 1];
-  BlockedImages images;
-  images.block = block_of(op.arguments[to_blocks ? 1 : 0]);
-  images.to_blocks = to_blocks;
-  images.channels_last = plain == "NHWC";
-  const View& view = views[to_blocks ? 0 : 1];
-  if (images.block == 0 || (plain != "NCHW" && plain != "NHWC") || !views[0].is_contiguous() ||
-      !views[1].is_contiguous() || *std::ranges::max_element(view.shape) > most)
+  const size_t plain = to_blocks ? 0 : 1;
+  const int block = block_of(op.arguments[1 - plain]);
+  const bool channels_last = op.arguments[plain] == "NHWC";
+  const Dims& shape = views[plain].shape;
+  if (block == 0 || (op.arguments[plain] != "NCHW" && !channels_last) || *std::ranges::max_element(shape) > most ||
+      !std::ranges::all_of(views, &View::is_contiguous))
     return std::nullopt;
-  const auto extent = [&](int axis) { return int(view.shape[axis]); };
-  images.n = extent(0);
-  images.c = extent(images.channels_last ? 3 : 1);
-  images.h = extent(images.channels_last ? 1 : 2);
-  images.w = extent(images.channels_last ? 2 : 3);
-  if (images.c % images.block != 0) return std::nullopt;
-  return images;
+  const auto extent = [&](int axis) { return int(shape[axis]); };
+  const int c = extent(channels_last ? 3 : 1), h = extent(channels_last ? 1 : 2), w = extent(channels_last ? 2 : 3);
+  if (c % block != 0) return std::nullopt;
+  return BlockedImages{extent(0), c, h, w, block, to_blocks, channels_last};
 }
 
 std::optional<PaddedBlocks> padded_blocks(const core::Move& merged) {
   if (!merged.tail) return std::nullopt;
   const core::ChannelTail& tail = *merged.tail;
-  const auto axis = [&](int i) { return merged.axes[size_t(i)]; };
+  const auto axis = [&](int i) { return merged.axes[i]; };
   const core::Loop outer = axis(tail.outer), inner = axis(tail.inner);
-  const auto blocked = tail.fill ? &core::Loop::out : &core::Loop::in;
-  const auto plain = tail.fill ? &core::Loop::in : &core::Loop::out;
+  const core::Operand blocked = core::side(tail.fill), plain = core::side(!tail.fill);
   PaddedBlocks images{1, tail.count, 1, inner.extent, tail.fill, 1, inner.*plain, 1};
   if (inner.*blocked != 1 || (outer.extent > 1 && outer.*plain != inner.extent * inner.*plain)) return std::nullopt;
   std::optional<core::Loop> all;  // images

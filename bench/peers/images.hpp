@@ -22,18 +22,17 @@ std::optional<StridedImages> strided_images(const core::Move& merged);
 
 /// A relayout between plain images and those whose channels lie in whole blocks of 4 or 32.
 struct BlockedImages {
-  int n = 1, c = 1, h = 1, w = 1;
-  int block = 4;
-  bool to_blocks = true;       // otherwise from them
-  bool channels_last = false;  // of the plain images: NHWC
+  int n, c, h, w, block;
+  bool to_blocks;      // otherwise from them
+  bool channels_last;  // of the plain images: NHWC
 };
 /// Nothing for other operations, strides and tails of channels. `views`: the input, then the output.
 std::optional<BlockedImages> blocked_images(const Operation& op, std::span<const View> views);
 
 /// A move between plain channels and channels in blocks of which the last is not full: N x C x pixels.
 struct PaddedBlocks {
-  i64 n = 1, c = 1, pixels = 1, block = 4;
-  bool to_blocks = true;                 // otherwise from them
+  i64 n, c, pixels, block;
+  bool to_blocks;                        // otherwise from them
   i64 n_stride, c_stride, pixel_stride;  // of the plain side; the blocked one is dense
 };
 /// Nothing for other moves.

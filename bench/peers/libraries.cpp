@@ -5,26 +5,19 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace axisloom::bench {
-namespace {
 
-std::vector<std::string> named_by(const char* variable) {
+std::vector<std::string> library_files(const char* variable, FileNames names) {
+  std::vector<std::string> files(names.begin(), names.end());
   const char* const named = std::getenv(variable);
-  if (named == nullptr || named[0] == '\0') return {};
-  return {named};
-}
-
-}  // namespace
-
-std::vector<std::string> library_files(const char* variable, std::initializer_list<const char*> names) {
-  std::vector<std::string> files = named_by(variable);
-  files.insert(files.end(), names.begin(), names.end());
+  if (named != nullptr && named[0] != '\0') files.emplace(files.begin(), named);
   return files;
 }
 
-std::vector<std::string> cuda_library_files(const char* variable, std::initializer_list<const char*> names) {
-  std::vector<std::string> files = named_by(variable);
+std::vector<std::string> cuda_library_files(const char* variable, FileNames names) {
+  std::vector<std::string> files = library_files(variable, {});
   for (const char* name : names) {
     files.emplace_back(name);
     if (const char* toolkit = std::getenv("CUDA_PATH")) files.push_back(fmt::format("{}/lib64/{}", toolkit, name));
@@ -38,8 +31,19 @@ std::vector<std::string> cuda_library_files(const char* variable, std::initializ
 std::string library_obstacle(const device::DynamicLibrary& library, const std::vector<std::string>& missing,
                              const std::string& names, const char* variable) {
   if (library) return fmt::format("{} lacks {}", library.path(), fmt::join(missing, ", "));
-  if (!named_by(variable).empty()) return fmt::format("{}: {}", variable, library.tried().front());
+  if (!library_files(variable, {}).empty()) return fmt::format("{}: {}", variable, library.tried().front());
   return fmt::format("{} was not found; {} can name it", names, variable);
+}
+
+std::string alternatives(FileNames names) {
+  std::string text;
+  for (const std::filesystem::path name : names)
+    text += text.empty() ? name.string() : " or " + name.extension().string();
+  return text;
+}
+
+void Requirement::operator()(int code, const char* call) const {
+  if (code != 0) throw Error(Errc::device, {.message = fmt::format("{} fails", library), .call = call, .native = code});
 }
 
 std::string version_text(size_t version) {

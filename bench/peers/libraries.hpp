@@ -1,6 +1,8 @@
 // Where the libraries of peers are looked for, and what they read while they are loaded.
 #pragma once
 
+#include "bench/peers/peers.hpp"
+
 #include "core/not_copied.hpp"
 #include "device/dynamic_library.hpp"
 
@@ -11,35 +13,54 @@
 
 namespace axisloom::bench {
 
+using FileNames = std::initializer_list<const char*>;
+using LibraryFiles = std::vector<std::string>(const char* variable, FileNames names);
 /// Files to try: the one that the environment variable names, if it does, then `names` as the loader finds them.
-std::vector<std::string> library_files(const char* variable, std::initializer_list<const char*> names);
+LibraryFiles library_files;
 /// The same, with the folders of the CUDA toolkit and of NVIDIA's packages behind each name.
-std::vector<std::string> cuda_library_files(const char* variable, std::initializer_list<const char*> names);
+LibraryFiles cuda_library_files;
 
-/// Why a library that was opened from such files cannot be used: "libdnnl.so.3 or libdnnl.so.2 was not found; ...".
+/// Why a library that was opened from such files cannot be used: "libdnnl.so.3 or .2 was not found; ...".
 std::string library_obstacle(const device::DynamicLibrary& library, const std::vector<std::string>& missing,
                              const std::string& names, const char* variable);
+/// "libdnnl.so.3 or .2".
+std::string alternatives(FileNames names);
 
-/// A library with the entry points that are used, and why it cannot be used; empty when it can.
+/// A library with the entry points that are used.
 template <class Api>
 struct OpenedLibrary {
   device::DynamicLibrary library;
   Api api{};
-  std::string obstacle;
+  std::vector<std::string> missing{};
+  std::string obstacle{};  // why it cannot be used; empty when it can
+
+  template <class Function>
+  void require(const std::string& name, Function*& function) {
+    library.require(name.c_str(), function, missing);
+  }
+  /// Refuses where there is an obstacle.
+  const Api& functions() const {
+    if (!obstacle.empty()) refuse(obstacle);
+    return api;
+  }
 };
 
-/// Opens the first of `files`, for the rest of the process, and binds its entry points: bind(opened, missing) adds the
-/// names of those that the library lacks. `names` and `variable` are for the obstacle.
-template <class Opened, class Bind>
-const Opened& open_library(const std::vector<std::string>& files, const std::string& names, const char* variable,
-                           const Bind& bind) {
-  auto* opened = new Opened;
-  opened->library = device::DynamicLibrary(files);
-  std::vector<std::string> missing;
-  bind(*opened, missing);
-  if (!missing.empty()) opened->obstacle = library_obstacle(opened->library, missing, names, variable);
-  return *opened;
+/// Opens the first of a library's files, for the rest of the process, and binds its entry points: bind(opened) requires
+/// them.
+template <class Api, class Bind>
+OpenedLibrary<Api> open_library(LibraryFiles& files, const char* variable, FileNames names, const Bind& bind) {
+  OpenedLibrary<Api> opened{device::DynamicLibrary(files(variable, names))};
+  bind(opened);
+  if (!opened.missing.empty())
+    opened.obstacle = library_obstacle(opened.library, opened.missing, alternatives(names), variable);
+  return opened;
 }
+
+/// require(code, call) throws Error(device) where a call did not answer 0: "cuBLAS fails".
+struct Requirement {
+  const char* library;
+  void operator()(int code, const char* call) const;
+};
 
 /// "13.1.2" of the number 130102, which is how NVIDIA's libraries say it.
 std::string version_text(size_t version);

@@ -10,17 +10,21 @@ void add(ModeTensor& tensor, i32 number, i64 extent, i64 stride) {
   if (extent > 1 && stride != 0) tensor.modes.push_back({number, extent, stride});
 }
 
-void sort_by_stride(ModeProblem& problem) {
-  const auto nearer = [](const Mode& a, const Mode& b) { return a.stride < b.stride; };
-  for (ModeTensor& input : problem.inputs) std::ranges::stable_sort(input.modes, nearer);
-  std::ranges::stable_sort(problem.out.modes, nearer);
+ModeTensor sorted(ModeTensor tensor) {
+  std::ranges::stable_sort(tensor.modes, {}, &Mode::stride);
+  return tensor;
+}
+
+ModeTensor tensor_of(const core::Move& move, core::Operand stride, i64 offset) {
+  ModeTensor tensor{offset, {}};
+  for (size_t i = 0; i < move.axes.size(); ++i) add(tensor, i, move.axes[i].extent, move.axes[i].*stride);
+  return sorted(tensor);
 }
 
 ModeTensor tensor_of(const ops::Contraction& contraction, const ops::Term& term) {
   ModeTensor tensor{term.offset, {}};
-  for (const int axis : ops::axes_of(term.axes))
-    add(tensor, axis, contraction.extent(axis), term.strides[size_t(axis)]);
-  return tensor;
+  for (const int axis : ops::axes_of(term.axes)) add(tensor, axis, contraction.extent(axis), term.strides[axis]);
+  return sorted(tensor);
 }
 
 }  // namespace
@@ -33,32 +37,23 @@ bool ModeProblem::has_negative_strides() const {
 }
 
 ModeProblem modes_of(const core::Move& move) {
-  ModeProblem problem{{{move.in_offset, {}}}, {move.out_offset, {}}};
-  i32 number = 0;
-  for (const core::Loop& axis : move.axes) {
-    add(problem.inputs[0], number, axis.extent, axis.in);
-    add(problem.out, number, axis.extent, axis.out);
-    ++number;
-  }
-  sort_by_stride(problem);
-  return problem;
+  return {{tensor_of(move, &core::Loop::in, move.in_offset)}, tensor_of(move, &core::Loop::out, move.out_offset)};
 }
 
 ModeProblem modes_of(const Reduction& r) {
   enum : i32 { outer, reduced, inner };
-  ModeProblem problem{{{r.in_offset, {}}}, {r.out_offset, {}}};
-  add(problem.inputs[0], inner, r.inner, 1);
-  add(problem.inputs[0], reduced, r.reduced, r.inner);
-  add(problem.inputs[0], outer, r.outer, r.inner * r.reduced);
-  add(problem.out, inner, r.inner, 1);
-  add(problem.out, outer, r.outer, r.inner);
-  return problem;
+  ModeTensor in{r.in_offset, {}}, out{r.out_offset, {}};
+  add(in, inner, r.inner, 1);
+  add(in, reduced, r.reduced, r.inner);
+  add(in, outer, r.outer, r.inner * r.reduced);
+  add(out, inner, r.inner, 1);
+  add(out, outer, r.outer, r.inner);
+  return {{in}, out};
 }
 
 ModeProblem modes_of(const ops::Contraction& contraction) {
   ModeProblem problem{{}, tensor_of(contraction, contraction.out)};
   for (const ops::Term& operand : contraction.operands) problem.inputs.push_back(tensor_of(contraction, operand));
-  sort_by_stride(problem);
   return problem;
 }
 

@@ -13,16 +13,16 @@ namespace axisloom::bench {
 
 /// What has one number has one extent, in whichever array it stands.
 struct Mode {
-  i32 number = 0;
-  i64 extent = 1;
-  i64 stride = 1;  // in elements; negative ones are left to the library to refuse
+  i32 number;
+  i64 extent;
+  i64 stride;  // in elements; negative ones are left to the library to refuse
   bool operator==(const Mode&) const = default;
 };
 
 /// The modes with the smallest strides first. Those of extent 1 are left out, and of inputs those of stride 0: a mode
 /// that an input lacks and the output has repeats its elements.
 struct ModeTensor {
-  i64 offset = 0;  // of the first element, in elements
+  i64 offset;  // of the first element, in elements
   std::vector<Mode> modes;
 };
 

@@ -18,52 +18,44 @@
 namespace axisloom::bench::onednn {
 namespace {
 
-struct Opened : OpenedLibrary<Api> {
-  Engine engine = nullptr;
-  Stream stream = nullptr;
+struct Functions : Api {
+  Engine engine;
+  Stream stream;
 };
 
-void bind(Opened& opened, std::vector<std::string>& missing) {
-  const device::DynamicLibrary& library = opened.library;
-  Api& api = opened.api;
-#define AXISLOOM_ENTRY(result, name, parameters) library.require(#name, api.name, missing);
+void require_all(OpenedLibrary<Functions>& opened) {
+  Functions& api = opened.api;
+#define AXISLOOM_ENTRY(result, name, parameters) opened.require(#name, api.name);
   AXISLOOM_ONEDNN(AXISLOOM_ENTRY)
-#undef AXISLOOM_ENTRY
-  if (library.find("dnnl_memory_desc_create_with_strides", api.dnnl_memory_desc_create_with_strides)) {
-    library.require("dnnl_memory_desc_create_with_tag", api.dnnl_memory_desc_create_with_tag, missing);
-    library.require("dnnl_memory_desc_destroy", api.dnnl_memory_desc_destroy, missing);
+  if (opened.library.find("dnnl_memory_desc_create_with_strides", api.dnnl_memory_desc_create_with_strides)) {
+    AXISLOOM_ENTRY(Status, dnnl_memory_desc_create_with_tag, )
+    AXISLOOM_ENTRY(Status, dnnl_memory_desc_destroy, )
   } else {
-    library.require("dnnl_memory_desc_init_by_strides", api.dnnl_memory_desc_init_by_strides, missing);
-    library.require("dnnl_memory_desc_init_by_tag", api.dnnl_memory_desc_init_by_tag, missing);
+    AXISLOOM_ENTRY(Status, dnnl_memory_desc_init_by_strides, )
+    AXISLOOM_ENTRY(Status, dnnl_memory_desc_init_by_tag, )
   }
-  if (missing.empty() && (api.dnnl_engine_create(&opened.engine, engine_cpu, 0) != 0 ||
-                          api.dnnl_stream_create(&opened.stream, opened.engine, stream_in_order) != 0))
-    opened.obstacle = library.path() + " has no engine for CPUs";
+#undef AXISLOOM_ENTRY
+  if (opened.missing.empty() && (api.dnnl_engine_create(&api.engine, engine_cpu, 0) != 0 ||
+                                 api.dnnl_stream_create(&api.stream, api.engine, stream_in_order) != 0))
+    opened.obstacle = opened.library.path() + " has no engine for CPUs";
 }
 
 /// Looked for once.
-const Opened& opened() {
-  static const Opened& found = []() -> const Opened& {
-    constexpr const char* variable = "AXISLOOM_ONEDNN";
+const Functions& functions() {
+  static const auto opened = [] {
     LoadingVariables variables;
     // After a reorder OpenMP's threads spin for milliseconds, while others have their turn. With this they are still
     // awake when one call follows the other.
     variables.set("GOMP_SPINCOUNT", "10000");
-    return open_library<Opened>(library_files(variable, {"libdnnl.so.3", "libdnnl.so.2"}), "libdnnl.so.3 or .2",
-                                variable, bind);
+    return open_library<Functions>(library_files, "AXISLOOM_ONEDNN", {"libdnnl.so.3", "libdnnl.so.2"}, require_all);
   }();
-  return found;
-}
-
-const Api& functions() {
-  return opened().api;
+  return opened.functions();
 }
 
 void require(Status code, const char* call) {
-  if (code == 0) return;
   if (code == unimplemented || code == invalid_arguments)
-    throw Error(Errc::unsupported, fmt::format("refuses the job: {} answers {}", call, code));
-  throw Error(Errc::device, {.message = "oneDNN fails", .call = call, .native = code});
+    refuse(fmt::format("refuses the job: {} answers {}", call, code));
+  Requirement{"oneDNN"}(code, call);
 }
 
 /// One side of a reorder: strides, or in their place a format tag.
@@ -76,22 +68,19 @@ struct Layout {
 class MemoryDescriptor : core::NotCopied {
  public:
   MemoryDescriptor(const Layout& layout, int type) {
-    const auto rank = int(layout.extents.size());
+    const Api& api = functions();
+    const int rank = layout.extents.size();
     std::array<i64, most_dimensions> extents{}, strides{};
     std::ranges::copy(layout.extents, extents.begin());
     std::ranges::copy(layout.strides, strides.begin());
-    const Api& api = functions();
-    const bool handles = api.dnnl_memory_desc_create_with_strides != nullptr;
-    const auto describe = [&] {
-      if (layout.tag != 0 && handles)
-        return api.dnnl_memory_desc_create_with_tag(&handle_, rank, extents.data(), type, layout.tag);
-      if (layout.tag != 0)
-        return api.dnnl_memory_desc_init_by_tag(structure_.data(), rank, extents.data(), type, layout.tag);
-      if (handles)
-        return api.dnnl_memory_desc_create_with_strides(&handle_, rank, extents.data(), type, strides.data());
-      return api.dnnl_memory_desc_init_by_strides(structure_.data(), rank, extents.data(), type, strides.data());
+    const auto describe = [&](auto* by_tag, auto* by_strides, auto* place) {
+      return layout.tag != 0 ? by_tag(place, rank, extents.data(), type, layout.tag)
+                             : by_strides(place, rank, extents.data(), type, strides.data());
     };
-    require(describe(), "the memory descriptor");
+    require(api.dnnl_memory_desc_create_with_strides != nullptr
+                ? describe(api.dnnl_memory_desc_create_with_tag, api.dnnl_memory_desc_create_with_strides, &handle_)
+                : describe(api.dnnl_memory_desc_init_by_tag, api.dnnl_memory_desc_init_by_strides, structure_.data()),
+            "the memory descriptor");
   }
   ~MemoryDescriptor() {
     if (handle_ != nullptr) functions().dnnl_memory_desc_destroy(handle_);
@@ -108,38 +97,38 @@ class MemoryDescriptor : core::NotCopied {
 class Reorder : core::NotCopied {
  public:
   Reorder(const Layout& from, void* in, const Layout& to, void* out, int type) {
-    const Api& api = functions();
-    const Engine engine = opened().engine;
     const MemoryDescriptor source(from, type), destination(to, type);
+    const Engine engine = api_.engine;
     PrimitiveDescriptor descriptor = nullptr;
-    require(api.dnnl_reorder_primitive_desc_create(&descriptor, source.address(), engine, destination.address(), engine,
-                                                   nullptr),
+    require(api_.dnnl_reorder_primitive_desc_create(&descriptor, source.address(), engine, destination.address(),
+                                                    engine, nullptr),
             "dnnl_reorder_primitive_desc_create");
     const char* implementation = nullptr;
-    if (api.dnnl_primitive_desc_query(descriptor, query_implementation, 0, &implementation) == 0)
+    if (api_.dnnl_primitive_desc_query(descriptor, query_implementation, 0, &implementation) == 0)
       implementation_ = implementation;
-    const Status created = api.dnnl_primitive_create(&primitive_, descriptor);
-    api.dnnl_primitive_desc_destroy(descriptor);
+    const Status created = api_.dnnl_primitive_create(&primitive_, descriptor);
+    api_.dnnl_primitive_desc_destroy(descriptor);
     require(created, "dnnl_primitive_create");
-    api.dnnl_memory_create(&arguments_[0].memory, source.address(), engine, in);
-    api.dnnl_memory_create(&arguments_[1].memory, destination.address(), engine, out);
+    api_.dnnl_memory_create(&arguments_[0].memory, source.address(), engine, in);
+    api_.dnnl_memory_create(&arguments_[1].memory, destination.address(), engine, out);
   }
   ~Reorder() {
     for (const Argument& argument : arguments_)
-      if (argument.memory != nullptr) functions().dnnl_memory_destroy(argument.memory);
-    if (primitive_ != nullptr) functions().dnnl_primitive_destroy(primitive_);
+      if (argument.memory != nullptr) api_.dnnl_memory_destroy(argument.memory);
+    if (primitive_ != nullptr) api_.dnnl_primitive_destroy(primitive_);
   }
 
   const std::string& implementation() const noexcept { return implementation_; }
   void run() const {
-    require(functions().dnnl_primitive_execute(primitive_, opened().stream, int(arguments_.size()), arguments_.data()),
+    require(api_.dnnl_primitive_execute(primitive_, api_.stream, std::size(arguments_), arguments_),
             "dnnl_primitive_execute");
-    require(functions().dnnl_stream_wait(opened().stream), "dnnl_stream_wait");
+    require(api_.dnnl_stream_wait(api_.stream), "dnnl_stream_wait");
   }
 
  private:
+  const Functions& api_ = functions();
   Primitive primitive_ = nullptr;
-  std::array<Argument, 2> arguments_{Argument{argument_from}, Argument{argument_to}};
+  Argument arguments_[2] = {{argument_from}, {argument_to}};
   std::string implementation_;
 };
 
@@ -150,7 +139,7 @@ struct Words {
   const char* name;
 };
 Words words_of(Dtype dtype) {
-  const auto size = i64(size_of(dtype));
+  const i64 size = size_of(dtype);
   if (size == 1) return {type_u8, 1, "u8"};
   if (size == 2) return {type_bf16, 1, "bf16"};
   if (dtype == Dtype::f32) return {type_f32, 1, "f32"};
@@ -158,7 +147,7 @@ Words words_of(Dtype dtype) {
 }
 
 /// One side of a move, its elements' words as one more axis.
-Layout layout_of(const core::Move& move, const Words& words, i64 core::Loop::*stride) {
+Layout layout_of(const core::Move& move, const Words& words, core::Operand stride) {
   Layout layout;
   for (const core::Loop& axis : move.axes) {
     layout.extents.push_back(axis.extent);
@@ -176,37 +165,25 @@ struct Layouts {
   Layout from, to;
 };
 
-/// Channels with a tail of zeros, as the library's own layouts have them. Nothing for other moves with a tail.
-std::optional<Layouts> layouts_with_tail(const core::Move& move, const Words& words) {
+/// Channels with a tail of zeros as the library's own layouts have them.
+Layouts layouts_of(const core::Move& move, const Words& words) {
+  if (!move.tail) return {layout_of(move, words, &core::Loop::in), layout_of(move, words, &core::Loop::out)};
   const auto images = padded_blocks(move);
-  if (!images || words.count > 1) return std::nullopt;
+  const int tag = images ? blocked_channels_tag(functions().dnnl_version()->major, images->block) : 0;
+  if (tag == 0 || words.count > 1) refuse("has no layout with such a tail of zeros");
   const std::vector<i64> extents{images->n, images->c, images->pixels};
-  const Layout plain{extents, {images->n_stride, images->c_stride, images->pixel_stride}};
-  const Layout blocked{extents, {}, blocked_channels_tag(functions().dnnl_version()->major, images->block)};
-  if (blocked.tag == 0) return std::nullopt;
+  const Layout plain{extents, {images->n_stride, images->c_stride, images->pixel_stride}}, blocked{extents, {}, tag};
   return images->to_blocks ? Layouts{plain, blocked} : Layouts{blocked, plain};
 }
 
-std::optional<Layouts> layouts_of(const core::Move& move, const Words& words) {
-  if (move.tail) return layouts_with_tail(move, words);
-  return Layouts{layout_of(move, words, &core::Loop::in), layout_of(move, words, &core::Loop::out)};
-}
-
 const char* threads_of(const Version& version) {
-  switch (version.cpu_runtime) {
-    case 2:
-      return "OpenMP";
-    case 4:
-      return "TBB";
-    default:
-      return "its own threads";
-  }
+  return version.cpu_runtime == 2 ? "OpenMP" : version.cpu_runtime == 4 ? "TBB" : "its own threads";
 }
 
-class Call final : public Contestant {
+class Call final : public HostCall {
  public:
   Call(Workload& workload, const Words& words, const Layouts& layouts)
-      : Contestant(workload, "onednn", {}, Role::peer),
+      : HostCall(workload, "onednn", {}, Role::peer),
         reorder_(layouts.from, workload.move_from(), layouts.to, workload.move_to(), words.type),
         waking_({{side, side}, {side, 1}}, small_.data(), {{side, side}, {1, side}}, awake_.data(), type_f32) {
     const Version& version = *functions().dnnl_version();
@@ -215,14 +192,10 @@ class Call final : public Contestant {
                          version.major, version.minor, version.patch, threads_of(version)));
   }
 
-  Timing run() override {
-    waking_.run();
-    const double start = now();
-    reorder_.run();
-    return {now() - start, std::nullopt};
-  }
-
  private:
+  void prepare() override { waking_.run(); }
+  void call() override { reorder_.run(); }
+
   static constexpr i64 side = 256;
 
   Reorder reorder_;
@@ -236,17 +209,14 @@ class Call final : public Contestant {
 
 namespace axisloom::bench {
 
-Offer offer_onednn(Workload& workload, Session&) {
-  if (workload.host(0) == nullptr || workload.host_out() == nullptr) return Offer::absent("works on host memory only");
+UniqueContestant make_onednn(Workload& workload, Session&) {
+  if (workload.host(0) == nullptr || workload.host_out() == nullptr) refuse("works on host memory only");
   const auto& move = workload.merged();
-  if (!move) return Offer::absent("is called for moves");
+  if (!move) refuse("is called for moves");
   const onednn::Words words = onednn::words_of(workload.in().dtype);
-  if (move->axes.size() + (words.count > 1 ? 1 : 0) > onednn::most_dimensions)
-    return Offer::absent("has at most 12 axes");
-  if (const std::string& why = onednn::opened().obstacle; !why.empty()) return Offer::absent(why);
-  const auto layouts = onednn::layouts_of(*move, words);
-  if (!layouts) return Offer::absent("has no layout with such a tail of zeros");
-  return Offer::unless_refused<onednn::Call>(workload, words, *layouts);
+  if (move->axes.size() + (words.count > 1 ? 1 : 0) > onednn::most_dimensions) refuse("has at most 12 axes");
+  onednn::functions();
+  return std::make_unique<onednn::Call>(workload, words, onednn::layouts_of(*move, words));
 }
 
 }  // namespace axisloom::bench

@@ -58,18 +58,17 @@ struct Version {
   ENTRY(Status, dnnl_primitive_execute, (Primitive, Stream, int count, const Argument*))
 
 struct Api {
-#define AXISLOOM_ENTRY(result, name, parameters) result(*name) parameters = nullptr;
+#define AXISLOOM_ENTRY(result, name, parameters) result(*name) parameters;
   AXISLOOM_ONEDNN(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
   // Of version 2, and of version 3, which are null in the other.
   Status (*dnnl_memory_desc_init_by_strides)(void* descriptor, int rank, const i64* extents, int type,
-                                             const i64* strides) = nullptr;
-  Status (*dnnl_memory_desc_init_by_tag)(void* descriptor, int rank, const i64* extents, int type, int tag) = nullptr;
+                                             const i64* strides);
+  Status (*dnnl_memory_desc_init_by_tag)(void* descriptor, int rank, const i64* extents, int type, int tag);
   Status (*dnnl_memory_desc_create_with_strides)(void** descriptor, int rank, const i64* extents, int type,
-                                                 const i64* strides) = nullptr;
-  Status (*dnnl_memory_desc_create_with_tag)(void** descriptor, int rank, const i64* extents, int type,
-                                             int tag) = nullptr;
-  Status (*dnnl_memory_desc_destroy)(void* descriptor) = nullptr;
+                                                 const i64* strides);
+  Status (*dnnl_memory_desc_create_with_tag)(void** descriptor, int rank, const i64* extents, int type, int tag);
+  Status (*dnnl_memory_desc_destroy)(void* descriptor);
 };
 
 }  // namespace axisloom::bench::onednn

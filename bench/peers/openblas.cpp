@@ -4,42 +4,44 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace axisloom::bench::openblas {
 
 /// The omatcopies are null in versions without.
 template <class Real>
 struct Functions {
-  void (*gemm)(int, int, int, int, int, int, Real, const Real*, int, const Real*, int, Real, Real*, int) = nullptr;
-  void (*gemv)(int, int, int, int, Real, const Real*, int, const Real*, int, Real, Real*, int) = nullptr;
-  void (*omatcopy)(int, int, int, int, Real, const Real*, int, Real*, int) = nullptr;
-  void (*complex_omatcopy)(int, int, int, int, const Real*, const Real*, int, Real*, int) = nullptr;
+  void (*gemm)(int, int, int, int, int, int, Real, const Real*, int, const Real*, int, Real, Real*, int);
+  void (*gemv)(int, int, int, int, Real, const Real*, int, const Real*, int, Real, Real*, int);
+  void (*omatcopy)(int, int, int, int, Real, const Real*, int, Real*, int);
+  void (*complex_omatcopy)(int, int, int, int, const Real*, const Real*, int, Real*, int);
 };
-struct Api : OfReals<Functions> {
-  void (*set_num_threads)(int) = nullptr;
-  char* (*get_config)() = nullptr;
+struct Api : Functions<float>, Functions<double> {
+  void (*set_num_threads)(int);
+  char* (*get_config)();
 };
 
 namespace {
 
-using Opened = OpenedLibrary<Api>;
-
-/// The letter that names have for elements of these: cblas_sgemm.
+/// "cblas_sgemm": functions have a letter for the elements that they take.
 template <class Real>
-char letter_of(bool complex) {
-  return sizeof(Real) == sizeof(float) ? (complex ? 'c' : 's') : (complex ? 'z' : 'd');
+std::string name_of(const char* what, bool complex = false) {
+  const char letter = sizeof(Real) == sizeof(float) ? (complex ? 'c' : 's') : (complex ? 'z' : 'd');
+  return fmt::format("cblas_{}{}", letter, what);
 }
 
 template <class Real>
-void require_all(const device::DynamicLibrary& library, Functions<Real>& functions, std::vector<std::string>& missing) {
-  const auto named = [](const char* what, bool complex = false) {
-    return fmt::format("cblas_{}{}", letter_of<Real>(complex), what);
-  };
-  library.require(named("gemm").c_str(), functions.gemm, missing);
-  library.require(named("gemv").c_str(), functions.gemv, missing);
-  library.find(named("omatcopy").c_str(), functions.omatcopy);
-  library.find(named("omatcopy", true).c_str(), functions.complex_omatcopy);
+void require_reals(OpenedLibrary<Api>& opened) {
+  Functions<Real>& functions = opened.api;
+  opened.require(name_of<Real>("gemm"), functions.gemm);
+  opened.require(name_of<Real>("gemv"), functions.gemv);
+  opened.library.find(name_of<Real>("omatcopy").c_str(), functions.omatcopy);
+  opened.library.find(name_of<Real>("omatcopy", true).c_str(), functions.complex_omatcopy);
+}
+
+void require_all(OpenedLibrary<Api>& opened) {
+  require_reals<float>(opened);
+  require_reals<double>(opened);
+  opened.require("openblas_set_num_threads", opened.api.set_num_threads);
+  opened.require("openblas_get_config", opened.api.get_config);
 }
 
 void set_variables(LoadingVariables& variables) {
@@ -55,149 +57,117 @@ void set_variables(LoadingVariables& variables) {
 }
 
 /// Looked for once.
-const Opened& opened() {
-  static const Opened& found = []() -> const Opened& {
-    constexpr const char *variable = "AXISLOOM_OPENBLAS", *name = "libopenblas.so.0";
+const Api& functions() {
+  static const auto opened = [] {
     LoadingVariables variables;
     set_variables(variables);
-    return open_library<Opened>(
-        library_files(variable, {name}), name, variable, [](Opened& opened, std::vector<std::string>& missing) {
-          require_all(opened.library, opened.api.f32, missing);
-          require_all(opened.library, opened.api.f64, missing);
-          opened.library.require("openblas_set_num_threads", opened.api.set_num_threads, missing);
-          opened.library.require("openblas_get_config", opened.api.get_config, missing);
-        });
+    return open_library<Api>(library_files, "AXISLOOM_OPENBLAS", {"libopenblas.so.0"}, require_all);
   }();
-  return found;
-}
-
-const Api& functions() {
-  return opened().api;
+  return opened.functions();
 }
 
 template <class Real>
-class ProductCall final : public Contestant {
+class ProductCall final : public HostCall {
  public:
-  ProductCall(Workload& workload, const Gemm& gemm)
-      : Contestant(workload, "openblas", described(workload, gemm), Role::peer),
-        gemm_(gemm),
-        product_(*workload.product()) {
-    functions().set_num_threads(int(workload.team().size()));
-  }
-
-  Timing run() override {
-    wake_threads();
-    const double start = now();
-    for (int batch = 0; batch < gemm_.batch; ++batch) multiply(batch);
-    return {now() - start, std::nullopt};
+  ProductCall(Workload& workload, const Gemm& gemm) : HostCall(workload, "openblas", {}, Role::peer), gemm_(gemm) {
+    const int threads = workload.team().size();
+    functions().set_num_threads(threads);
+    describe(fmt::format("{}{}, {} threads, {}", name_of<Real>(by_vector() ? "gemv" : "gemm"),
+                         gemm.batch > 1 ? " one after the other" : "", threads, functions().get_config()));
   }
 
  private:
   static constexpr int side = 96;  // of a product just large enough for all threads
 
-  static bool by_vector(const Product& product) { return product.n == 1 && product.b.row == 1; }
-
-  static std::string described(const Workload& workload, const Gemm& gemm) {
-    return fmt::format("cblas_{}{}{}, {} threads, {}", letter_of<Real>(false),
-                       by_vector(*workload.product()) ? "gemv" : "gemm", gemm.batch > 1 ? " one after the other" : "",
-                       workload.team().size(), functions().get_config());
-  }
+  bool by_vector() const { return gemm_.n == 1 && gemm_.b.pitch == 1; }
 
   /// All threads then wait for the product that counts.
-  void wake_threads() {
+  void prepare() override {
     functions_.gemm(cblas::row_major, cblas::no_trans, cblas::no_trans, side, side, side, 1, small_.data(), side,
                     small_.data(), side, 0, awake_.data(), side);
   }
 
+  void call() override {
+    for (int batch = 0; batch < gemm_.batch; ++batch) multiply(batch);
+  }
+
+  Real* matrix(size_t i, const Stored& stored, int batch) const {
+    return reinterpret_cast<Real*>(workload().host(i)) + stored.offset + batch * stored.batch;
+  }
+
   void multiply(int batch) {
-    const Real* const a = reinterpret_cast<const Real*>(workload().host(0)) + product_.a.at(batch, 0, 0);
-    const Real* const b = reinterpret_cast<const Real*>(workload().host(1)) + product_.b.at(batch, 0, 0);
-    Real* const c = reinterpret_cast<Real*>(workload().host_out()) + product_.c.at(batch, 0, 0);
-    const auto& [m, n, k, batches, a_transposed, b_transposed, lda, ldb, ldc] = gemm_;
-    if (by_vector(product_))
-      functions_.gemv(cblas::row_major, cblas::trans_if(a_transposed), a_transposed ? k : m, a_transposed ? m : k, 1, a,
-                      lda, b, 1, 0, c, int(std::max<i64>(1, product_.c.row)));
+    const auto& [m, n, k, batches, a, b, c] = gemm_;
+    const Real *const a_at = matrix(0, a, batch), *const b_at = matrix(1, b, batch);
+    Real* const c_at = matrix(2, c, batch);
+    if (by_vector())
+      functions_.gemv(cblas::row_major, a.trans(), a.transposed ? k : m, a.transposed ? m : k, 1, a_at, a.pitch, b_at,
+                      1, 0, c_at, c.pitch);
     else
-      functions_.gemm(cblas::row_major, cblas::trans_if(a_transposed), cblas::trans_if(b_transposed), m, n, k, 1, a,
-                      lda, b, ldb, 0, c, ldc);
+      functions_.gemm(cblas::row_major, a.trans(), b.trans(), m, n, k, 1, a_at, a.pitch, b_at, b.pitch, 0, c_at,
+                      c.pitch);
   }
 
   Gemm gemm_;
-  Product product_;
-  const Functions<Real>& functions_ = functions().of<Real>();
+  const Functions<Real>& functions_ = functions();
   std::vector<Real> small_ = std::vector<Real>(side * side, Real{1}), awake_ = small_;
 };
 
+bool is_complex(const Workload& workload) {
+  return workload.in().dtype == Dtype::c64 || workload.in().dtype == Dtype::c128;
+}
+
 /// One matrix of real or complex elements transposed, by the one thread that these functions have.
 template <class Real>
-class TransposeCall final : public Contestant {
+class TransposeCall final : public HostCall {
  public:
-  TransposeCall(Workload& workload, const MatrixTranspose& what, bool complex)
-      : Contestant(
-            workload, "openblas",
-            fmt::format("cblas_{}omatcopy, which has 1 thread, {}", letter_of<Real>(complex), functions().get_config()),
-            Role::peer),
-        what_(what),
-        complex_(complex) {}
-
-  Timing run() override {
-    static constexpr Real one[] = {1, 0};
-    const auto& own = functions().of<Real>();
-    const double start = now();
-    if (complex_)
-      copy(own.complex_omatcopy, one);
-    else
-      copy(own.omatcopy, one[0]);
-    return {now() - start, std::nullopt};
+  TransposeCall(Workload& workload, const MatrixTranspose& what)
+      : HostCall(workload, "openblas",
+                 fmt::format("{}, which has 1 thread, {}", name_of<Real>("omatcopy", is_complex(workload)),
+                             functions().get_config()),
+                 Role::peer),
+        what_(what) {
+    if (complex_ ? functions_.complex_omatcopy == nullptr : functions_.omatcopy == nullptr)
+      refuse("this version has no omatcopy");
   }
 
  private:
-  template <class Function, class One>
-  void copy(Function* function, One one) const {
-    function(cblas::row_major, cblas::trans, int(what_.rows), int(what_.columns), one,
-             reinterpret_cast<const Real*>(workload().move_from()), int(what_.in_pitch),
-             reinterpret_cast<Real*>(workload().move_to()), int(what_.out_pitch));
+  void call() override {
+    static constexpr Real one[] = {1, 0};
+    const auto copy = [&](auto* function, auto factor) {
+      function(cblas::row_major, cblas::trans, what_.rows, what_.columns, factor,
+               reinterpret_cast<const Real*>(workload().move_from()), what_.in_pitch,
+               reinterpret_cast<Real*>(workload().move_to()), what_.out_pitch);
+    };
+    if (complex_)
+      copy(functions_.complex_omatcopy, one);
+    else
+      copy(functions_.omatcopy, 1);
   }
 
+  const Functions<Real>& functions_ = functions();
   MatrixTranspose what_;
-  bool complex_;
+  bool complex_ = is_complex(workload());
 };
-
-template <class Real>
-Offer offer_transpose(Workload& workload, const MatrixTranspose& what, bool complex) {
-  const auto& own = functions().of<Real>();
-  if (complex ? own.complex_omatcopy == nullptr : own.omatcopy == nullptr)
-    return Offer::absent("this version has no omatcopy");
-  return {std::make_unique<TransposeCall<Real>>(workload, what, complex), {}};
-}
-
-Offer offer_transpose(Workload& workload) {
-  const auto what = matrix_transpose(*workload.merged());
-  const Dtype dtype = workload.in().dtype;
-  const bool complex = dtype == Dtype::c64 || dtype == Dtype::c128;
-  if (!what || !fits_int(*what) || (dtype != Dtype::f32 && dtype != Dtype::f64 && !complex))
-    return Offer::absent("transposes matrices of floats of 4 bytes and more");
-  if (const std::string& why = opened().obstacle; !why.empty()) return Offer::absent(why);
-  return with_real(dtype == Dtype::c64 ? Dtype::f32 : dtype,
-                   [&](auto real) { return offer_transpose<decltype(real)>(workload, *what, complex); });
-}
 
 }  // namespace
 }  // namespace axisloom::bench::openblas
 
 namespace axisloom::bench {
 
-Offer offer_openblas(Workload& workload, Session&) {
-  if (workload.host(0) == nullptr) return Offer::absent("works on host memory only");
-  if (workload.merged()) return openblas::offer_transpose(workload);
+UniqueContestant make_openblas(Workload& workload, Session&) {
+  if (workload.host(0) == nullptr) refuse("works on host memory only");
+  const Dtype dtype = workload.in().dtype;
+  const bool real = dtype == Dtype::f32 || dtype == Dtype::f64;
+  if (workload.merged()) {
+    const auto what = matrix_transpose(*workload.merged());
+    if (!what || !fits_int(*what) || (!real && !openblas::is_complex(workload)))
+      refuse("transposes matrices of floats of 4 bytes and more");
+    return make_real<openblas::TransposeCall>(workload, *what);
+  }
   const auto gemm = workload.product() ? gemm_of(*workload.product()) : std::nullopt;
-  if (!gemm) return Offer::absent("multiplies and transposes matrices");
-  const Dtype dtype = workload.product()->in;
-  if (dtype != Dtype::f32 && dtype != Dtype::f64) return Offer::absent("has no product of this dtype");
-  if (const std::string& why = openblas::opened().obstacle; !why.empty()) return Offer::absent(why);
-  return with_real(dtype, [&](auto real) -> Offer {
-    return {std::make_unique<openblas::ProductCall<decltype(real)>>(workload, *gemm), {}};
-  });
+  if (!gemm) refuse("multiplies and transposes matrices");
+  if (!real) refuse("has no product of this dtype");
+  return make_real<openblas::ProductCall>(workload, *gemm);
 }
 
 }  // namespace axisloom::bench

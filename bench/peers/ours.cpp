@@ -19,9 +19,9 @@ std::string described(const Plan& plan) {
 class Ours final : public Contestant {
  public:
   Ours(Workload& workload, std::string name, Plan plan)
-      : Contestant(workload, std::move(name), described(plan), Role::ours), plan_(std::move(plan)) {
-    mark_ = workload.device().allocate(1);
-  }
+      : Contestant(workload, std::move(name), described(plan), Role::ours),
+        plan_(std::move(plan)),
+        mark_(workload.device().allocate(1)) {}
 
   Timing run() override {
     const bool several = plan_.impl()->launches.size() > 1;
@@ -43,13 +43,9 @@ class Ours final : public Contestant {
 
 }  // namespace
 
-std::unique_ptr<Contestant> make_ours(Workload& workload, std::string name, const PlanOptions& options) {
+UniqueContestant make_ours(Workload& workload, std::string name, const PlanOptions& options) {
   return std::make_unique<Ours>(workload, std::move(name),
                                 plan(workload.op(), workload.views(), workload.device(), options));
-}
-
-Offer offer_ours(Workload& workload, Session&) {
-  return {make_ours(workload, "axisloom", workload.options()), {}};
 }
 
 }  // namespace axisloom::bench

@@ -76,22 +76,16 @@ const VectorUnit* unit_for(std::string_view number) {
   return number == "u32" ? unit<u32>() : unit<u64>();
 }
 
-class Peak final : public Contestant {
+class Peak final : public HostCall {
  public:
   Peak(Workload& workload, const VectorUnit& unit, std::string_view number)
-      : Contestant(
+      : HostCall(
             workload, "peak",
             fmt::format("{} multiply-add of {} in registers, {} threads", unit.name, number, workload.team().size()),
             Role::peak),
         unit_(unit),
         steps_(i64(std::ceil(workload.operations() / operations_per_step()))) {}
 
-  Timing run() override {
-    const double start = now();
-    fixed_.assign(workload().team().size(), 0);
-    workload().team().run([&](unsigned member) { fixed_[member] = unit_.iterate(steps_); });
-    return {now() - start, std::nullopt};
-  }
   void spoil(std::byte value) override { fixed_.assign(1, std::to_integer<int>(value)); }
   Work work() const override { return {0, double(steps_) * operations_per_step()}; }
   Mistakes judge() override {
@@ -101,6 +95,10 @@ class Peak final : public Contestant {
   }
 
  private:
+  void call() override {
+    fixed_.assign(workload().team().size(), 0);
+    workload().team().run([&](unsigned member) { fixed_[member] = unit_.iterate(steps_); });
+  }
   double operations_per_step() const { return 2.0 * chains * unit_.lanes * workload().team().size(); }
 
   const VectorUnit& unit_;
@@ -110,15 +108,15 @@ class Peak final : public Contestant {
 
 }  // namespace
 
-Offer offer_peak(Workload& workload, Session&) {
-  if (workload.limit() != Limit::arithmetic) return Offer::absent("arithmetic is not what limits this job");
+UniqueContestant make_peak(Workload& workload, Session&) {
+  if (workload.limit() != Limit::arithmetic) refuse("arithmetic is not what limits this job");
   const Dtype dtype = workload.in().dtype;
-  if (dtype == Dtype::boolean) return Offer::absent("is known of numbers, not of bool");
-  if (workload.host(0) == nullptr) return {make_device_peak(workload), {}};
+  if (dtype == Dtype::boolean) refuse("is known of numbers, not of bool");
+  if (workload.host(0) == nullptr) return make_device_peak(workload);
   const std::string_view number = ops::arithmetic_of(dtype).scalar;
   const VectorUnit* const found = unit_for(number);
-  if (found == nullptr) return Offer::absent("knows no vector unit of this CPU");
-  return {std::make_unique<Peak>(workload, *found, number), {}};
+  if (found == nullptr) refuse("knows no vector unit of this CPU");
+  return std::make_unique<Peak>(workload, *found, number);
 }
 
 }  // namespace axisloom::bench

@@ -2,8 +2,6 @@
 // of reductions, whose results are small, only the former.
 #include "bench/peers/peers.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +25,7 @@ class PythonPeer final : public Contestant {
   double flush_cache(CacheFlusher& shared) override {
     if (workload().device().info().kind == Kind::cpu) return shared.flush();
     const double start = now();  // by its own process: after another's the next launch would be late
-    request("flush", i64(shared.written_bytes()));
+    request("flush", shared.written_bytes());
     return now() - start;
   }
   const std::byte* result() override {
@@ -49,7 +47,7 @@ class PythonPeer final : public Contestant {
   Worker& worker_;
 };
 
-bool contiguous(const core::Move& move, i64 core::Loop::*stride) {
+bool contiguous(const core::Move& move, core::Operand stride) {
   i64 expected = 1;
   for (auto axis = move.axes.rbegin(); axis != move.axes.rend(); ++axis) {
     if ((*axis).*stride != expected) return false;
@@ -58,30 +56,28 @@ bool contiguous(const core::Move& move, i64 core::Loop::*stride) {
   return true;
 }
 
-/// Why a library cannot do arithmetic of this kind in one call; empty when it can.
-std::string arithmetic_obstacle(const Workload& workload, bool into_existing, bool torch) {
+/// Refuses arithmetic that a library does not do in one call.
+void require_arithmetic(const Workload& workload, PythonWay way) {
   const Dtype dtype = workload.in().dtype;
-  if (!workload.reduction() && !workload.product()) return "is not called for this operation";
-  if (workload.reduction() && into_existing) return "differs from a new result by nothing where results are small";
-  if (dtype == Dtype::bf16) return "is not called for bf16";
-  if (!torch) return {};
-  if (dtype == Dtype::u16 || dtype == Dtype::u32 || dtype == Dtype::u64) return "computes with no such integers";
-  if (workload.product() && workload.in().dtype != workload.out().dtype) return "has no product of these dtypes";
-  if (workload.reduction() && workload.reduction()->kind.starts_with("arg") && workload.reduction()->axes.size() > 1 &&
-      workload.reduction()->results() > 1)
-    return "finds positions along one axis only";
-  return {};
+  const auto& reduction = workload.reduction();
+  if (!reduction && !workload.product()) refuse("is not called for this operation");
+  if (reduction && way.into_existing) refuse("differs from a new result by nothing where results are small");
+  if (dtype == Dtype::bf16) refuse("is not called for bf16");
+  if (!way.torch) return;
+  if (dtype == Dtype::u16 || dtype == Dtype::u32 || dtype == Dtype::u64) refuse("computes with no such integers");
+  if (workload.product() && dtype != workload.out().dtype) refuse("has no product of these dtypes");
+  if (reduction && reduction->kind.starts_with("arg") && reduction->axes.size() > 1 && reduction->results() > 1)
+    refuse("finds positions along one axis only");
 }
 
-/// Why a library cannot do the move in one call; empty when it can.
-std::string move_obstacle(const core::Move& move, bool into_existing, bool torch) {
+/// Refuses a move that a library does not do in one call.
+void require_move(const core::Move& move, PythonWay way) {
   const auto negative = [](const core::Loop& axis) { return axis.in < 0; };
-  if (move.tail) return "has no single call that fills a tail with zeros";
-  if (torch && std::ranges::any_of(move.axes, negative)) return "has no negative strides";
-  if (into_existing) return {};
-  if (!contiguous(move, &core::Loop::out)) return "makes contiguous arrays only";
-  if (contiguous(move, &core::Loop::in)) return "would not copy: the array is contiguous already";
-  return {};
+  if (move.tail) refuse("has no single call that fills a tail with zeros");
+  if (way.torch && std::ranges::any_of(move.axes, negative)) refuse("has no negative strides");
+  if (way.into_existing) return;
+  if (!contiguous(move, &core::Loop::out)) refuse("makes contiguous arrays only");
+  if (contiguous(move, &core::Loop::in)) refuse("would not copy: the array is contiguous already");
 }
 
 std::string version(Worker& worker, const char* library) {
@@ -90,47 +86,30 @@ std::string version(Worker& worker, const char* library) {
 }
 
 /// What is called, as its user would write it.
-std::string call_text(const Workload& workload, bool into_existing, bool torch) {
-  if (workload.product()) return into_existing ? "matmul(a, b, out=c)" : "matmul(a, b)";
+std::string call_text(const Workload& workload, PythonWay way) {
+  if (workload.product()) return way.into_existing ? "matmul(a, b, out=c)" : "matmul(a, b)";
   if (workload.reduction()) return workload.reduction()->kind + "(x)";
-  if (torch) return into_existing ? "out.copy_(x.permute())" : "x.permute().contiguous()";
-  return into_existing ? "copyto(out, x.transpose())" : "ascontiguousarray(x.transpose())";
-}
-
-Offer offer_python(Workload& workload, Session& session, const char* library, const char* name) {
-  const bool torch = std::string_view(library) == "torch";
-  const bool into_existing = std::string_view(name).ends_with("-out");
-  const bool on_card = workload.device().info().kind == Kind::gpu;
-  if (!torch && on_card) return Offer::absent("works on host memory only");
-  try {
-    Worker& worker = session.worker();
-    const std::string found = version(worker, library);
-    if (found.empty()) return Offer::absent(fmt::format("python3 has no {}", library));
-    const std::string why = workload.merged() ? move_obstacle(*workload.merged(), into_existing, torch)
-                                              : arithmetic_obstacle(workload, into_existing, torch);
-    if (!why.empty()) return Offer::absent(why);
-    if (on_card && version(worker, "cuda").empty()) return Offer::absent("finds no CUDA device");
-    worker.load(workload);
-    const std::string how = fmt::format("{}, {} {}", call_text(workload, into_existing, torch), library, found);
-    return {std::make_unique<PythonPeer>(workload, worker, name, how), {}};
-  } catch (const Error& error) {
-    return Offer::absent(error.parts().message);
-  }
+  if (way.torch) return way.into_existing ? "out.copy_(x.permute())" : "x.permute().contiguous()";
+  return way.into_existing ? "copyto(out, x.transpose())" : "ascontiguousarray(x.transpose())";
 }
 
 }  // namespace
 
-Offer offer_numpy(Workload& workload, Session& session) {
-  return offer_python(workload, session, "numpy", "numpy");
-}
-Offer offer_numpy_out(Workload& workload, Session& session) {
-  return offer_python(workload, session, "numpy", "numpy-out");
-}
-Offer offer_torch(Workload& workload, Session& session) {
-  return offer_python(workload, session, "torch", "torch");
-}
-Offer offer_torch_out(Workload& workload, Session& session) {
-  return offer_python(workload, session, "torch", "torch-out");
+UniqueContestant make_python(Workload& workload, Session& session, PythonWay way) {
+  const std::string library = way.torch ? "torch" : "numpy";
+  const bool on_card = workload.device().info().kind == Kind::gpu;
+  if (!way.torch && on_card) refuse("works on host memory only");
+  Worker& worker = session.worker();
+  const std::string found = version(worker, library.c_str());
+  if (found.empty()) refuse(fmt::format("python3 has no {}", library));
+  if (workload.merged())
+    require_move(*workload.merged(), way);
+  else
+    require_arithmetic(workload, way);
+  if (on_card && version(worker, "cuda").empty()) refuse("finds no CUDA device");
+  worker.load(workload);
+  return std::make_unique<PythonPeer>(workload, worker, way.into_existing ? library + "-out" : library,
+                                      fmt::format("{}, {} {}", call_text(workload, way), library, found));
 }
 
 }  // namespace axisloom::bench

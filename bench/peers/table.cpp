@@ -1,34 +1,57 @@
 // The table of contestants, and what several adapters need.
 #include "bench/peers/peers.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <algorithm>
 #include <limits>
 
 namespace axisloom::bench {
 namespace {
 
+Offer offer_ours(Workload& workload, Session&) {
+  return {make_ours(workload, "axisloom", workload.options()), {}};
+}
+
+/// Whom `make` makes, unless it refuses.
+template <auto make, auto... options>
+Offer offer(Workload& workload, Session& session) try {
+  return {make(workload, session, options...), {}};
+} catch (const Refusal& refusal) {
+  return {nullptr, refusal.parts().message};
+}
+
 constexpr PeerEntry entries[] = {
     {"axisloom", Role::ours, offer_ours},
-    {"memcpy", Role::copy, offer_memcpy},
-    {"memcpy-1", Role::copy, offer_memcpy_one_thread},
-    {"copy", Role::copy, offer_device_copy},
-    {"read", Role::read, offer_read},
-    {"peak", Role::peak, offer_peak},
-    {"opencv", Role::peer, offer_opencv},
-    {"numpy", Role::peer, offer_numpy},
-    {"numpy-out", Role::peer, offer_numpy_out},
-    {"torch", Role::peer, offer_torch},
-    {"torch-out", Role::peer, offer_torch_out},
-    {"openblas", Role::peer, offer_openblas},
-    {"onednn", Role::peer, offer_onednn},
-    {"cublas", Role::peer, offer_cublas},
-    {"cutensor", Role::peer, offer_cutensor},
-    {"cudnn", Role::peer, offer_cudnn},
-    {"cub", Role::peer, offer_cub},
-    {"clblast", Role::peer, offer_clblast},
+    {"memcpy", Role::copy, offer<make_memcpy, false>},
+    {"memcpy-1", Role::copy, offer<make_memcpy, true>},
+    {"copy", Role::copy, offer<make_device_copy>},
+    {"read", Role::read, offer<make_read>},
+    {"peak", Role::peak, offer<make_peak>},
+    {"opencv", Role::peer, offer<make_opencv>},
+    {"numpy", Role::peer, offer<make_python, PythonWay{}>},
+    {"numpy-out", Role::peer, offer<make_python, PythonWay{.into_existing = true}>},
+    {"torch", Role::peer, offer<make_python, PythonWay{.torch = true}>},
+    {"torch-out", Role::peer, offer<make_python, PythonWay{.torch = true, .into_existing = true}>},
+    {"openblas", Role::peer, offer<make_openblas>},
+    {"onednn", Role::peer, offer<make_onednn>},
+    {"cublas", Role::peer, offer<make_cublas>},
+    {"cutensor", Role::peer, offer<make_cutensor>},
+    {"cudnn", Role::peer, offer<make_cudnn>},
+    {"cub", Role::peer, offer<make_cub>},
+    {"clblast", Role::peer, offer<make_clblast>},
 };
+
+std::optional<Stored> stored(const Matrix& matrix, i64 rows, i64 columns) {
+  const auto& [offset, row, column, batch] = matrix;
+  if ((column == 1 || columns == 1) && (row >= columns || rows == 1))
+    return Stored{false, std::max(row, columns), offset, batch};
+  if ((row == 1 || rows == 1) && (column >= rows || columns == 1))
+    return Stored{true, std::max(column, rows), offset, batch};
+  return std::nullopt;  // neither rows nor columns are contiguous, or they overlap
+}
+
+bool fit_int(std::initializer_list<i64> sizes) {
+  return std::max(sizes) <= std::numeric_limits<int>::max();
+}
 
 }  // namespace
 
@@ -36,8 +59,12 @@ std::span<const PeerEntry> peer_table() {
   return entries;
 }
 
+void refuse(std::string why, std::string remedy) {
+  throw Refusal(Errc::unsupported, std::move(why), std::move(remedy));
+}
+
 Worker& Session::worker() {
-  if (!why_not_.empty()) throw Error(Errc::unsupported, why_not_);
+  if (!why_not_.empty()) refuse(why_not_);
   if (!worker_) try {
       worker_ = std::make_unique<Worker>();
     } catch (const Error& error) {
@@ -49,40 +76,26 @@ Worker& Session::worker() {
 
 std::optional<MatrixTranspose> matrix_transpose(const core::Move& merged) {
   if (merged.axes.size() != 2 || merged.tail) return std::nullopt;
-  const auto& [columns, rows] = std::pair(merged.axes[0], merged.axes[1]);
-  if (columns.in != 1 || rows.out != 1) return std::nullopt;
-  if (rows.in < columns.extent || columns.out < rows.extent) return std::nullopt;
-  return MatrixTranspose{rows.extent, columns.extent, rows.in, columns.out};
+  const core::Loop &columns = merged.axes[0], &rows = merged.axes[1];
+  if (columns.in != 1 || rows.out != 1 || rows.in < columns.extent || columns.out < rows.extent) return std::nullopt;
+  return MatrixTranspose{rows.extent, columns.extent, rows.in, columns.out, merged.in_offset, merged.out_offset};
+}
+
+void require_real_matrices(const Workload& workload) {
+  const Dtype dtype = workload.in().dtype;
+  if ((!workload.merged() && !workload.product()) || (dtype != Dtype::f32 && dtype != Dtype::f64))
+    refuse("is called to transpose and multiply matrices of f32 and f64");
 }
 
 bool fits_int(const MatrixTranspose& transpose) {
-  const auto sizes = {transpose.rows, transpose.columns, transpose.in_pitch, transpose.out_pitch};
-  return std::max(sizes) <= std::numeric_limits<int>::max();
-}
-
-std::optional<Stored> stored(const Matrix& matrix, i64 rows, i64 columns) {
-  if ((matrix.column == 1 || columns == 1) && (matrix.row >= columns || rows == 1))
-    return Stored{false, std::max(matrix.row, columns)};
-  if ((matrix.row == 1 || rows == 1) && (matrix.column >= rows || columns == 1))
-    return Stored{true, std::max(matrix.column, rows)};
-  return std::nullopt;
+  return fit_int({transpose.rows, transpose.columns, transpose.in_pitch, transpose.out_pitch});
 }
 
 std::optional<Gemm> gemm_of(const Product& product) {
-  const auto a = stored(product.a, product.m, product.k), b = stored(product.b, product.k, product.n),
-             c = stored(product.c, product.m, product.n);
-  if (!a || !b || !c || c->transposed) return std::nullopt;
-  for (i64 size : {product.m, product.n, product.k, product.batch, a->pitch, b->pitch, c->pitch})
-    if (size > std::numeric_limits<int>::max()) return std::nullopt;
-  return Gemm{.m = int(product.m),
-              .n = int(product.n),
-              .k = int(product.k),
-              .batch = int(product.batch),
-              .a_transposed = a->transposed,
-              .b_transposed = b->transposed,
-              .lda = int(a->pitch),
-              .ldb = int(b->pitch),
-              .ldc = int(c->pitch)};
+  const auto& [in, out, m, n, k, batch, a_matrix, b_matrix, c_matrix] = product;
+  const auto a = stored(a_matrix, m, k), b = stored(b_matrix, k, n), c = stored(c_matrix, m, n);
+  if (!a || !b || !c || c->transposed || !fit_int({m, n, k, batch, a->pitch, b->pitch, c->pitch})) return std::nullopt;
+  return Gemm{int(m), int(n), int(k), int(batch), *a, *b, *c};
 }
 
 }  // namespace axisloom::bench

@@ -1,9 +1,9 @@
 // Starting the Python process, talking to it, and the memory shared with it.
 #include "bench/peers/worker.hpp"
 
-#include "jit/jit.hpp"
+#include "bench/peers/peers.hpp"
 
-#include <axisloom/error.hpp>
+#include "jit/jit.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ constexpr int patience_seconds = 300;  // for one reply
 constexpr int its_memory_file = 3;     // the worker's own number for the shared memory
 
 [[noreturn]] void fail(const std::string& what) {
-  throw Error(Errc::unsupported, what, "leave its peers out with --peers");
+  refuse(what, "leave its peers out with --peers");
 }
 
 [[noreturn]] void fail_system(const char* what) {
@@ -56,39 +56,30 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-nlohmann::json array_json(const std::string& type, i64 offset) {
-  return {{"type", type}, {"offset", offset}, {"shape", nlohmann::json::array()}, {"strides", nlohmann::json::array()}};
+nlohmann::json array_json(std::string_view type, i64 offset, const std::vector<i64>& shape,
+                          const std::vector<i64>& strides) {
+  return {{"type", type}, {"offset", offset}, {"shape", shape}, {"strides", strides}};
 }
 
-nlohmann::json array_json(const View& view) {
-  nlohmann::json json = array_json(std::string(name(view.dtype)), view.offset);
-  for (i64 extent : view.shape) json["shape"].push_back(extent);
-  for (i64 stride : view.strides) json["strides"].push_back(stride);
-  return json;
-}
-
-/// The arrays as NumPy shall see them. Of a move: an input of the output's shape, its axes merged, and types that only
-/// tell the size of an element.
-struct WorkerArrays {
-  std::vector<nlohmann::json> inputs;
-  nlohmann::json output;
-};
-WorkerArrays arrays_of(const Workload& workload) {
-  WorkerArrays arrays;
+/// The arrays as NumPy shall see them, the output last. Of a move: an input of the output's shape, its axes merged, and
+/// types that only tell the size of an element.
+std::vector<nlohmann::json> arrays_of(const Workload& workload) {
+  std::vector<nlohmann::json> arrays;
   if (!workload.merged()) {
-    for (size_t i = 0; i < workload.inputs(); ++i) arrays.inputs.push_back(array_json(workload.in(i)));
-    arrays.output = array_json(workload.out());
+    const auto list = [](const Dims& dims) { return std::vector<i64>(dims.begin(), dims.end()); };
+    for (const View& view : workload.views())
+      arrays.push_back(array_json(name(view.dtype), view.offset, list(view.shape), list(view.strides)));
     return arrays;
   }
   const core::Move& move = *workload.merged();
-  const std::string type = fmt::format("move{}", move.element);
-  nlohmann::json in = array_json(type, move.in_offset), out = array_json(type, move.out_offset);
+  std::vector<i64> shape, in, out;
   for (const core::Loop& axis : move.axes) {
-    for (nlohmann::json* array : {&in, &out}) (*array)["shape"].push_back(axis.extent);
-    in["strides"].push_back(axis.in);
-    out["strides"].push_back(axis.out);
+    shape.push_back(axis.extent);
+    in.push_back(axis.in);
+    out.push_back(axis.out);
   }
-  return {{in}, out};
+  const std::string type = fmt::format("move{}", move.element);
+  return {array_json(type, move.in_offset, shape, in), array_json(type, move.out_offset, shape, out)};
 }
 
 }  // namespace
@@ -146,30 +137,28 @@ void Worker::start(int its_socket) {
 }
 
 std::string Worker::receive_line() {
-  while (true) {
-    if (const size_t end = received_.find('\n'); end != std::string::npos) {
-      std::string line = received_.substr(0, end);
-      received_.erase(0, end + 1);
-      return line;
-    }
-    std::array<char, 4096> part{};
-    const ssize_t got = recv(socket_.get(), part.data(), part.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
+  size_t end;
+  while ((end = received_.find('\n')) == std::string::npos) {
+    std::array<char, 4096> part;
+    const ssize_t got = io::uninterrupted([&] { return recv(socket_.get(), part.data(), part.size(), 0); });
     if (got < 0 && errno == EAGAIN) fail(fmt::format("the Python worker has not answered for {} s", patience_seconds));
     if (got <= 0) fail("the Python worker has ended");
-    received_.append(part.data(), size_t(got));
+    received_.append(part.data(), got);
   }
+  std::string line = received_.substr(0, end);
+  received_.erase(0, end + 1);
+  return line;
 }
 
 nlohmann::json Worker::ask(const nlohmann::json& request) {
   const std::string line = request.dump() + "\n";
   for (size_t sent = 0; sent < line.size();) {
-    const ssize_t part = send(socket_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
-    if (part < 0 && errno == EINTR) continue;
+    const ssize_t part =
+        io::uninterrupted([&] { return send(socket_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL); });
     if (part <= 0) fail("the Python worker has ended");
-    sent += size_t(part);
+    sent += part;
   }
-  const nlohmann::json reply = nlohmann::json::parse(receive_line(), nullptr, false);
+  nlohmann::json reply = nlohmann::json::parse(receive_line(), nullptr, false);
   if (!reply.is_object()) fail("the Python worker gave no sensible answer");
   if (reply.contains("error")) fail(reply["error"].get<std::string>());
   return reply;
@@ -181,22 +170,21 @@ const nlohmann::json& Worker::facts() {
 }
 
 void Worker::load(const Workload& workload) {
-  const std::string identity =
-      fmt::format("{} {} {}", workload.data(0).seed, workload.device().info().spec(), workload.text());
+  const DeviceInfo& info = workload.device().info();
+  const std::string identity = fmt::format("{} {} {}", workload.data(0).seed, info.spec(), workload.text());
   if (identity == loaded_) return;
   loaded_.clear();
-  const DeviceInfo& info = workload.device().info();
   const int card = info.kind == Kind::gpu ? (info.api == Api::cuda ? info.index : 0) : -1;
   ask({{"do", "begin"}, {"cuda", card}});
-  const WorkerArrays arrays = arrays_of(workload);
-  for (size_t i = 0; i < arrays.inputs.size(); ++i) {
+  const auto arrays = arrays_of(workload);
+  for (size_t i = 0; i + 1 < arrays.size(); ++i) {
     const size_t bytes = workload.buffer(i).bytes();
     memory_.reserve(bytes);
     fill_on_host(workload.team(), workload.data(i), memory().first(bytes));
-    ask({{"do", "input"}, {"array", arrays.inputs[i]}, {"bytes", bytes}});
+    ask({{"do", "input"}, {"array", arrays[i]}, {"bytes", bytes}});
   }
   memory_.reserve(workload.output_bytes());
-  ask({{"do", "output"}, {"array", arrays.output}, {"bytes", workload.output_bytes()}});
+  ask({{"do", "output"}, {"array", arrays.back()}, {"bytes", workload.output_bytes()}});
   loaded_ = identity;
 }
 
