@@ -24,18 +24,18 @@ struct Placement {
 };
 
 struct Case {
-  std::string text;  // the line it came from, without "slow"
   Operation op;
-  std::vector<Dtype> dtypes;      // of the inputs
-  std::vector<Dims> shapes;       // likewise
-  std::vector<Placement> inputs;  // likewise
-  Placement output;
-  PlanOptions options;                // candidate=, config=, index=
-  bool in_place = false;              // the output is the input's buffer
-  bool one_buffer = false;            // all arrays lie in one buffer, in which their offsets count from the same byte
-  std::optional<i64> largest_buffer;  // bytes; arrays of the host, on a device that grants no larger buffer
+  std::vector<Dtype> dtypes;           // of the inputs
+  std::vector<Dims> shapes;            // likewise
+  std::vector<Placement> inputs = {};  // likewise
+  Placement output = {};
+  PlanOptions options = {};                // candidate=, config=, index=
+  bool in_place = false;                   // the output is the input's buffer
+  bool one_buffer = false;                 // all arrays lie in one buffer, in which their offsets count from the same byte
+  std::optional<i64> largest_buffer = {};  // bytes; arrays of the host, on a device that grants no larger buffer
   bool slow = false;
-  std::optional<Errc> expect;  // the error that must come of it
+  std::optional<Errc> expect = {};  // the error that must come of it
+  std::string text = {};            // the line it came from, without "slow"
 };
 
 /// A case is  [slow] OP DTYPE SHAPE ARGUMENT... [NAME=VALUE...] [--FLAG...] [in-place] [one-buffer]  with the

@@ -1,6 +1,8 @@
 // Drawing extents, and choosing who draws an operation.
 #include "harness/draft.hpp"
 
+#include "harness/arguments.hpp"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -25,13 +27,6 @@ const Drawer& drawer_of(const ops::OpEntry& entry) {
                                    {1, draft_reduced_axes}, {3, draft_reduced_pattern}, {7, draft_einsum},
                                    {4, draft_two_matrices}, {1, draft_two_vectors}};  // as ops::Draw
   return all[size_t(entry.draw)];
-}
-
-// Of some axes of an empty array a pattern may make an array that is not empty.
-i64 extents_above_zero(const Dims& shape) {
-  i64 product = 1;
-  for (i64 extent : shape) product *= std::max<i64>(1, extent);
-  return product;
 }
 
 }  // namespace
@@ -66,6 +61,13 @@ Dims Sizes::shape(Random& own, int rank) const {
   return shape;
 }
 
+// Of some axes of an empty array a pattern may make an array that is not empty.
+i64 extents_above_zero(const Dims& shape) {
+  i64 product = 1;
+  for (i64 extent : shape) product *= std::max<i64>(1, extent);
+  return product;
+}
+
 std::vector<const ops::OpEntry*> entries_by_share() {
   std::vector<const ops::OpEntry*> entries;
   for (const ops::OpEntry& entry : ops::registry())
@@ -73,7 +75,7 @@ std::vector<const ops::OpEntry*> entries_by_share() {
   return entries;
 }
 
-Draft draft_of(const ops::OpEntry& entry, Dice& dice) {
+Case draft_of(const ops::OpEntry& entry, Dice& dice) {
   return drawer_of(entry).draw({std::string(entry.name)}, dice);
 }
 
@@ -82,27 +84,57 @@ Dtype random_dtype(Random& random) {
 }
 
 std::vector<int> random_order(Random& random, int count) {
-  auto order = std::vector<int>(size_t(count));
+  std::vector<int> order(size_t(count), 0);
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);
   return order;
 }
 
-std::string grouped(Random& kind, const std::vector<std::string>& names, std::vector<int>& sizes) {
-  std::string text;
-  const auto add = [&](const std::string& axis, int size) {
-    text += (text.empty() ? "" : " ") + axis;
-    sizes.push_back(size);
+std::vector<View> contiguous_views(const Case& draft) {
+  std::vector<View> views;
+  for (size_t i = 0; i < draft.shapes.size(); ++i) views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
+  return views;
+}
+
+std::vector<Axis> axes_of(const Dims& shape) {
+  std::vector<Axis> axes;
+  for (i64 extent : shape) axes.push_back({std::string(1, char('a' + axes.size())), extent});
+  return axes;
+}
+
+Groups grouped(Random& kind, const std::vector<Axis>& axes) {
+  Groups groups;
+  const auto add = [&](const std::string& text, size_t size) {
+    groups.text += (groups.text.empty() ? "" : " ") + text;
+    groups.sizes.push_back(int(size));
   };
-  for (size_t i = 0; i < names.size();) {
+  for (size_t i = 0; i < axes.size();) {
     if (kind.percent(8)) add("1", 0);
-    const size_t end = kind.percent(30) ? std::min(names.size(), i + 2 + (kind.percent(30) ? 1 : 0)) : i + 1;
-    std::string group = names[i];
-    for (size_t k = i + 1; k < end; ++k) group += " " + names[k];
-    add(end - i > 1 ? "(" + group + ")" : group, int(end - i));
-    i = end;
+    const size_t wanted = kind.percent(30) ? kind.percent(30) ? 3 : 2 : 1;
+    const auto group = std::span(axes).subspan(i, std::min(wanted, axes.size() - i));
+    const std::string names = joined(group, " ", &Axis::name);
+    add(group.size() > 1 ? "(" + names + ")" : names, group.size());
+    i += group.size();
   }
-  return text;
+  return groups;
+}
+
+std::string left_side(Dice& dice, std::vector<Axis>& axes, Open open, Case& draft) {
+  const Groups groups = grouped(dice.kind, axes);
+  Dims shape;
+  auto axis = axes.begin();
+  for (int size : groups.sizes) {
+    i64 extent = 1;
+    const int without_length = open == Open::first || dice.kind.percent(50) ? 0 : size - 1;
+    for (int i = 0; i < size; ++i, ++axis) {
+      if (size > 1) axis->extent = std::max<i64>(1, axis->extent);
+      extent *= axis->extent;
+      if (i != without_length) draft.op.lengths.emplace_back(axis->name, axis->extent);
+    }
+    shape.push_back(extent);
+  }
+  draft.shapes = {shape};
+  return groups.text;
 }
 
 }  // namespace axisloom::harness

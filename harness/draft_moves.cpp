@@ -1,7 +1,7 @@
 // Random moves: copies, transposes, permutations, layouts, and patterns with compositions.
 #include "harness/draft.hpp"
 
-#include <fmt/format.h>
+#include "harness/arguments.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,63 +13,24 @@ namespace {
 constexpr std::array<i64, 4> blocks{4, 8, 16, 32};
 constexpr std::array<std::string_view, 3> plain_layouts{"NCHW", "NHWC", "CHWN"};
 
-struct Axis {
-  std::string name;
-  i64 extent;
-};
-
-std::vector<Axis> axes_of(const Dims& shape) {
-  std::vector<Axis> axes;
-  for (i64 extent : shape) axes.push_back({std::string(1, char('a' + axes.size())), extent});
-  return axes;
-}
-
-std::vector<std::string> names_of(const std::vector<Axis>& axes) {
-  std::vector<std::string> names;
-  for (const Axis& axis : axes) names.push_back(axis.name);
-  return names;
-}
-
-/// The left side of a pattern: axes of the array are single ones, products, or 1. Of a product all extents but one are
-/// given as lengths, which cannot be worked out where another is 0.
-std::string left_side(Dice& dice, std::vector<Axis>& axes, Draft& draft) {
-  std::vector<int> sizes;
-  const std::string text = grouped(dice.kind, names_of(axes), sizes);
-  Dims shape;
-  size_t at = 0;
-  for (int size : sizes) {
-    i64 extent = 1;
-    const int open = dice.kind.percent(50) ? 0 : size - 1;
-    for (int i = 0; i < size; ++i, ++at) {
-      if (size > 1) axes[at].extent = std::max<i64>(1, axes[at].extent);
-      extent *= axes[at].extent;
-      if (size > 1 && i != open) draft.op.lengths.emplace_back(axes[at].name, axes[at].extent);
-    }
-    shape.push_back(extent);
-  }
-  draft.shapes = {shape};
-  return text;
-}
-
-Draft draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
-  Draft draft{std::move(op), {random_dtype(dice.kind)}, {}};
+Case draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
+  Case draft{std::move(op), {random_dtype(dice.kind)}, {}};
   Sizes sizes = Sizes::draw(dice.kind);
   const auto fresh = int(dice.kind.between(most_new > 0 ? 1 : 0, most_new));
   if (fresh > 0) sizes.most /= 8;
   std::vector<Axis> axes = axes_of(sizes.shape(dice.own, int(dice.kind.between(1, most_rank))));
   const bool dots = dice.kind.percent(15);  // axes that the pattern does not name, in front
-  std::string left = left_side(dice, axes, draft);
+  std::string left = left_side(dice, axes, Open::either, draft);
   for (int i = 0; i < fresh; ++i) {
     axes.push_back({fmt::format("new{}", i), dice.own.between(1, i == 0 ? 6 : 2)});
     draft.op.lengths.emplace_back(axes.back().name, axes.back().extent);
   }
   dice.kind.shuffle(axes);
-  std::vector<int> ignored;
-  std::string right = grouped(dice.kind, names_of(axes), ignored);
+  std::string right = grouped(dice.kind, axes).text;
   if (dots) {
     Dims shape{dice.own.between(1, 3)};
     for (i64 extent : draft.shapes[0]) shape.push_back(extent);
-    draft.shapes[0] = shape;
+    draft.shapes = {shape};
     left = "... " + left;
     right = dice.kind.percent(50) ? "... " + right : right + " ...";
   }
@@ -79,21 +40,23 @@ Draft draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
 
 }  // namespace
 
-Draft draft_any_array(Operation op, Dice& dice) {
+Case draft_any_array(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
   return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, int(dice.kind.between(0, 6)))}};
 }
 
-Draft draft_matrices(Operation op, Dice& dice) {
+Case draft_matrices(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
   Dims shape = sizes.shape(dice.own, int(dice.kind.between(2, 4)));
   const bool in_place = dice.kind.percent(25);
   const int last = shape.size() - 1;
   if (in_place) shape[last] = shape[last - 1] = std::min(shape[last], shape[last - 1]);
-  return {std::move(op), {random_dtype(dice.kind)}, {shape}, in_place};
+  Case draft{std::move(op), {random_dtype(dice.kind)}, {shape}};
+  draft.in_place = in_place;
+  return draft;
 }
 
-Draft draft_permutation(Operation op, Dice& dice) {
+Case draft_permutation(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
   const auto rank = int(dice.kind.between(1, dice.kind.percent(15) ? 12 : 6));
   std::vector<int> order = random_order(dice.kind, rank);
@@ -103,7 +66,7 @@ Draft draft_permutation(Operation op, Dice& dice) {
   return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
 }
 
-Draft draft_layouts(Operation op, Dice& dice) {
+Case draft_layouts(Operation op, Dice& dice) {
   const i64 n = dice.own.between(1, 3), c = dice.own.between(1, 67), h = dice.own.between(0, 15),
             w = dice.own.between(1, 17), x = dice.kind.one_of(blocks);
   const std::string_view flat = dice.kind.one_of(plain_layouts), other = dice.kind.one_of(plain_layouts);
@@ -112,7 +75,7 @@ Draft draft_layouts(Operation op, Dice& dice) {
   const Dims blocked_shape{n, (c + x - 1) / x, h, w, x};
   const std::vector<Dtype> dtypes{random_dtype(dice.kind)};
   const i64 way = dice.kind.below(5);
-  const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) -> Draft {
+  const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) -> Case {
     op.arguments = {std::string(from), std::string(to)};
     if (from.starts_with("NC/")) op.lengths.emplace_back("channels", c);
     return {op, dtypes, {shape}};
@@ -123,11 +86,11 @@ Draft draft_layouts(Operation op, Dice& dice) {
   return between(blocked, fmt::format("NC/{0}HW{0}", dice.kind.one_of(blocks)), blocked_shape);
 }
 
-Draft draft_pattern(Operation op, Dice& dice) {
+Case draft_pattern(Operation op, Dice& dice) {
   return draft_pattern(std::move(op), dice, 6, 0);
 }
 
-Draft draft_new_axes(Operation op, Dice& dice) {
+Case draft_new_axes(Operation op, Dice& dice) {
   return draft_pattern(std::move(op), dice, 4, 2);
 }
 

@@ -1,12 +1,11 @@
 // Random einsums of up to eight operands, and products of matrices and vectors.
 #include "harness/draft.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
+#include "harness/arguments.hpp"
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace axisloom::harness {
@@ -29,16 +28,14 @@ std::vector<Dtype> product_dtypes(Random& kind, size_t count) {
 }
 
 /// Factors, one more array to add, an activation, a wider result.
-void add_epilogue(Dice& dice, Draft& draft) {
+void add_epilogue(Dice& dice, Case& draft) {
   if (dice.kind.percent(25)) draft.op.options.emplace_back("out-dtype", name(random_dtype(dice.kind)));
   if (dice.kind.percent(25)) draft.op.options.emplace_back("alpha", dice.own.one_of(factors));
   if (dice.kind.percent(15)) draft.op.options.emplace_back("activation", "relu");
   if (!dice.kind.percent(20)) return;
-  std::vector<View> views;
-  for (size_t i = 0; i < draft.shapes.size(); ++i) views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
   View result;
   try {
-    result = result_view(draft.op, views);
+    result = result_view(draft.op, contiguous_views(draft));
   } catch (const Error&) {
     return;  // what cannot be done needs no array to add
   }
@@ -62,10 +59,9 @@ std::vector<Operand> random_operands(Random& kind, int axes) {
 
 /// Some of the axes that operands have, in any order.
 Operand random_result(Random& kind, const std::vector<Operand>& operands) {
-  Operand all, result;
-  for (const Operand& operand : operands) all.insert(all.end(), operand.begin(), operand.end());
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::set<int> all;
+  for (const Operand& operand : operands) all.insert(operand.begin(), operand.end());
+  Operand result;
   for (int axis : all)
     if (kind.percent(45)) result.push_back(axis);
   kind.shuffle(result);
@@ -73,23 +69,20 @@ Operand random_result(Random& kind, const std::vector<Operand>& operands) {
 }
 
 std::string spelled(const Operand& operand, bool letters) {
-  std::vector<std::string> names;
-  for (int axis : operand) names.push_back(letters ? std::string(1, char('a' + axis)) : fmt::format("n{}", axis));
-  return joined(names, letters ? "" : " ");
-}
-
-Dims extents_within(Random& own, const Sizes& sizes, int axes) {
-  return Sizes{sizes.style, std::min(sizes.most, most_terms)}.shape(own, axes);
+  return joined(operand, letters ? "" : " ",
+                [&](int axis) { return letters ? std::string(1, char('a' + axis)) : fmt::format("n{}", axis); });
 }
 
 }  // namespace
 
-Draft draft_einsum(Operation op, Dice& dice) {
+Case draft_einsum(Operation op, Dice& dice) {
   const auto axes = int(dice.kind.between(1, 7));
-  const Dims extents = extents_within(dice.own, Sizes::draw(dice.kind), axes);
+  Sizes sizes = Sizes::draw(dice.kind);
+  sizes.most = std::min(sizes.most, most_terms);
+  const Dims extents = sizes.shape(dice.own, axes);
   const std::vector<Operand> operands = random_operands(dice.kind, axes);
   const bool letters = dice.kind.percent(50), implicit = letters && dice.kind.percent(15);
-  Draft draft{std::move(op), product_dtypes(dice.kind, operands.size()), {}};
+  Case draft{std::move(op), product_dtypes(dice.kind, operands.size()), {}};
   std::string pattern;
   for (const Operand& operand : operands) {
     pattern += (pattern.empty() ? "" : letters ? "," : ", ") + spelled(operand, letters);
@@ -106,11 +99,11 @@ Draft draft_einsum(Operation op, Dice& dice) {
   return draft;
 }
 
-Draft draft_two_matrices(Operation op, Dice& dice) {
+Case draft_two_matrices(Operation op, Dice& dice) {
   Sizes sizes = Sizes::draw(dice.kind);
   sizes.most = std::max<i64>(sizes.most, most_terms);
   const Dims mkn = sizes.shape(dice.own, 3);
-  Draft draft{std::move(op), product_dtypes(dice.kind, 2), {}};
+  Case draft{std::move(op), product_dtypes(dice.kind, 2), {}};
   const bool vector_a = dice.kind.percent(10), vector_b = dice.kind.percent(10);
   const bool transposed_a = !vector_a && dice.kind.percent(30), transposed_b = !vector_b && dice.kind.percent(30);
   Dims a, b;
@@ -130,9 +123,9 @@ Draft draft_two_matrices(Operation op, Dice& dice) {
   return draft;
 }
 
-Draft draft_two_vectors(Operation op, Dice& dice) {
+Case draft_two_vectors(Operation op, Dice& dice) {
   const Dims shape = Sizes::draw(dice.kind).shape(dice.own, 1);
-  Draft draft{std::move(op), product_dtypes(dice.kind, 2), {shape, shape}};
+  Case draft{std::move(op), product_dtypes(dice.kind, 2), {shape, shape}};
   add_epilogue(dice, draft);
   return draft;
 }

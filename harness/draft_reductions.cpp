@@ -1,7 +1,7 @@
 // Random reductions, by axis numbers and by patterns.
 #include "harness/draft.hpp"
 
-#include <fmt/format.h>
+#include "harness/arguments.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,10 +39,10 @@ std::string_view draw_reducer(Random& kind) {
 
 }  // namespace
 
-Draft draft_reduced_axes(Operation op, Dice& dice) {
+Case draft_reduced_axes(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
   const auto rank = int(dice.kind.between(1, 6));
-  Draft draft{std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
+  Case draft{std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
     if (dice.kind.percent(50))
@@ -53,33 +53,17 @@ Draft draft_reduced_axes(Operation op, Dice& dice) {
   return draft;
 }
 
-Draft draft_reduced_pattern(Operation op, Dice& dice) {
+Case draft_reduced_pattern(Operation op, Dice& dice) {
   const std::string reducer(draw_reducer(dice.kind));
   const Sizes sizes = Sizes::draw(dice.kind);
   const auto rank = int(dice.kind.between(1, 6));
-  const Dims extents = sizes.shape(dice.own, rank);
-  Draft draft{std::move(op), {random_dtype(dice.kind)}, {}};
-  std::vector<std::string> names, kept;
-  for (int axis = 0; axis < rank; ++axis) names.emplace_back(1, char('a' + axis));
-  std::vector<int> groups;
-  const std::string left = grouped(dice.kind, names, groups);
-  Dims shape;
-  int at = 0;
-  for (int size : groups) {
-    i64 product = 1;
-    for (int i = 0; i < size; ++i, ++at) {
-      const i64 extent = size > 1 ? std::max<i64>(1, extents[at]) : extents[at];
-      product *= extent;
-      if (i > 0) draft.op.lengths.emplace_back(names[size_t(at)], extent);
-    }
-    shape.push_back(product);
-  }
-  draft.shapes = {shape};
-  for (const std::string& name : names)
-    if (dice.kind.percent(50)) kept.push_back(name);
+  std::vector<Axis> axes = axes_of(sizes.shape(dice.own, rank)), kept;
+  Case draft{std::move(op), {random_dtype(dice.kind)}, {}};
+  const std::string left = left_side(dice, axes, Open::first, draft);
+  for (const Axis& axis : axes)
+    if (dice.kind.percent(50)) kept.push_back(axis);
   dice.kind.shuffle(kept);
-  std::vector<int> ignored;
-  draft.op.arguments = {reducer, left + " -> " + grouped(dice.kind, kept, ignored)};
+  draft.op.arguments = {reducer, left + " -> " + grouped(dice.kind, kept).text};
   add_order(reducer, dice, draft.op);
   return draft;
 }

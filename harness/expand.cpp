@@ -5,10 +5,6 @@
 
 #include "core/checked.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -20,21 +16,20 @@ constexpr std::ptrdiff_t most_braces = 100;  // each is one call deeper
 
 using Bindings = std::map<std::string, std::string, std::less<>>;
 
-[[noreturn]] void refuse(std::string_view brace) {
-  throw Error(Errc::usage, fmt::format("cannot read {{{}}} in a case", brace),
-              "write a list {a,b}, a range {1..70} or {1..9..2}, a named one {c=1..67}, or a use of it {c}, {c/32}");
+[[noreturn]] void refuse_brace(std::string_view brace) {
+  refuse("write a list {a,b}, a range {1..70} or {1..9..2}, a named one {c=1..67}, or a use of it {c}, {c/32}",
+         "cannot read {{{}}} in a case", brace);
 }
 
 i64 number(std::string_view text, std::string_view brace) {
   const auto value = parse_integer(text);
-  if (!value) refuse(brace);
+  if (!value) refuse_brace(brace);
   return *value;
 }
 
 void require_few(u64 cases, std::string_view text) {
-  if (cases <= most_cases_of_line) return;
-  throw Error(Errc::usage, fmt::format("\"{}\" stands for more than {} cases", text, most_cases_of_line),
-              "write fewer to a line");
+  if (cases > most_cases_of_line)
+    refuse("write fewer to a line", "\"{}\" stands for more than {} cases", text, most_cases_of_line);
 }
 
 std::vector<std::string> range(std::string_view text, std::string_view brace) {
@@ -43,7 +38,7 @@ std::vector<std::string> range(std::string_view text, std::string_view brace) {
   const i64 first = number(text.substr(0, dots), brace);
   const i64 last = number(text.substr(dots + 2, step_dots - dots - 2), brace);
   const i64 step = step_dots == std::string_view::npos ? 1 : number(text.substr(step_dots + 2), brace);
-  if (step <= 0 || last < first) refuse(brace);
+  if (step <= 0 || last < first) refuse_brace(brace);
   // Without a sign the distance of any two fits.
   const u64 distance = u64(last) - u64(first);
   const u64 steps = distance / u64(step);
@@ -75,7 +70,7 @@ std::optional<std::string> computed(std::string_view brace, const Bindings& bind
   const i64 left = number(bound->second, brace);
   const auto other = bindings.find(brace.substr(end + 1));
   const i64 right = number(other == bindings.end() ? brace.substr(end + 1) : std::string_view(other->second), brace);
-  if (brace[end] == '/' && right <= 0) refuse(brace);
+  if (brace[end] == '/' && right <= 0) refuse_brace(brace);
   const i64 value = brace[end] == '/'   ? left / right + (left % right > 0 ? 1 : 0)
                     : brace[end] == '*' ? core::checked_mul(left, right, "a product in braces")
                                         : core::checked_add(left, right, "a sum in braces");
@@ -85,7 +80,7 @@ std::optional<std::string> computed(std::string_view brace, const Bindings& bind
 // "c" of "c=1..67"; empty for a brace without a name.
 std::string_view binding_name(std::string_view brace) {
   const size_t equals = brace.find('=');
-  return equals == std::string_view::npos ? std::string_view() : brace.substr(0, equals);
+  return equals == std::string_view::npos ? "" : brace.substr(0, equals);
 }
 
 void expand_into(const std::string& done, std::string_view rest, const Bindings& bindings,
@@ -97,7 +92,7 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
     return;
   }
   const size_t close = rest.find('}', open);
-  if (close == std::string_view::npos) refuse(rest.substr(open + 1));
+  if (close == std::string_view::npos) refuse_brace(rest.substr(open + 1));
   const std::string before = done + std::string(rest.substr(0, open));
   const std::string_view brace = rest.substr(open + 1, close - open - 1);
   const std::string_view after = rest.substr(close + 1);
@@ -114,14 +109,14 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
 
 std::vector<std::string> expand(std::string_view line) {
   if (std::ranges::count(line, '{') > most_braces)
-    throw Error(Errc::usage, fmt::format("a line of more than {} braces", most_braces), "write several lines");
+    refuse("write several lines", "a line of more than {} braces", most_braces);
   std::vector<std::string> lines;
   expand_into("", line, {}, lines);
   if (!line.starts_with("with ")) return lines;
   for (std::string& expanded : lines) {
     const size_t end = expanded.find(": ");
     if (end == std::string::npos)
-      throw Error(Errc::usage, fmt::format("\"{}\" lacks a colon", line), "write with {c=1..9}: and the case");
+      refuse("write with {c=1..9}: and the case", "\"{}\" lacks a colon", line);
     expanded.erase(0, end + 2);
   }
   return lines;

@@ -5,8 +5,6 @@
 
 #include "planner/registry.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <algorithm>
 #include <cstdlib>
 #include <set>

@@ -1,10 +1,7 @@
 // Drawing where the arrays of a random case lie, and spelling it out.
 #include "harness/random_case.hpp"
 
-#include "harness/case.hpp"
 #include "harness/draft.hpp"
-
-#include <axisloom/error.hpp>
 
 #include <fmt/format.h>
 
@@ -57,8 +54,7 @@ Dims apart_strides(Dice& dice, const Dims& shape, i64 element, bool pages) {
   if (dice.kind.percent(50)) std::ranges::sort(order, std::greater<>());
   const bool pads = dice.kind.percent(60);
   i64 stride = dice.kind.percent(80) ? 1 : dice.own.between(2, 3);
-  i64 slower = 1;  // elements of the axes that have no stride yet
-  for (const i64 extent : shape) slower *= std::max<i64>(extent, 1);
+  i64 slower = extents_above_zero(shape);  // elements of the axes that have no stride yet
   for (int axis : order) {
     const i64 extent = std::max<i64>(shape[axis], 1);
     strides[axis] = stride;
@@ -117,8 +113,7 @@ void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
   const i64 way = dice.kind.below(3);
   const bool alike = arrays.size() == 2 && arrays[0].element == arrays[1].element;
   i64 end = 0;  // bytes
-  const i64 largest =
-      std::ranges::max_element(arrays, [](const Array& a, const Array& b) { return a.element < b.element; })->element;
+  const i64 largest = std::ranges::max(arrays, {}, &Array::element).element;
   for (const Array& array : arrays) array.placement->align = std::max(array.placement->align, largest);
   for (size_t i = 0; i < arrays.size(); ++i) {
     const auto& [shape, element, placement] = arrays[i];
@@ -144,24 +139,21 @@ i64 draw_largest_buffer(Random& kind, const std::vector<Array>& arrays) {
   return largest_buffers[size];
 }
 
-Memory draw_memory(Random& kind, const Draft& draft) {
-  const bool one_dtype = std::equal(draft.dtypes.begin() + 1, draft.dtypes.end(), draft.dtypes.begin());
+Memory draw_memory(Random& kind, const Case& c) {
+  const bool one_dtype = std::equal(c.dtypes.begin() + 1, c.dtypes.end(), c.dtypes.begin());
   const i64 draw = kind.below(100);
   if (draw < 8 && one_dtype) return Memory::one_buffer;
   return draw >= 86 ? Memory::slices : Memory::apart;
 }
 
-void place(Dice& dice, const Draft& draft, const View& result, Case& c) {
-  const Memory memory = draft.in_place ? Memory::apart : draw_memory(dice.kind, draft);
+void place(Dice& dice, const View& result, Case& c) {
+  const Memory memory = c.in_place ? Memory::apart : draw_memory(dice.kind, c);
   std::vector<Array> arrays;
   for (size_t i = 0; i < c.shapes.size(); ++i) {
-    c.inputs[i] = draw_placement(dice, c.shapes[i], c.dtypes[i], draft.in_place ? Role::both : Role::input);
+    c.inputs[i] = draw_placement(dice, c.shapes[i], c.dtypes[i], c.in_place ? Role::both : Role::input);
     arrays.push_back({c.shapes[i], i64(size_of(c.dtypes[i])), &c.inputs[i]});
   }
-  if (draft.in_place) {
-    c.in_place = true;
-    return;
-  }
+  if (c.in_place) return;
   c.output = draw_placement(dice, result.shape, result.dtype, Role::output);
   arrays.push_back({result.shape, i64(size_of(result.dtype)), &c.output});
   if (memory == Memory::one_buffer) {
@@ -186,16 +178,10 @@ std::string random_case(u64 seed, i64 index) {
   const i64 number = index % classes_at_a_time + index / (classes_at_a_time * cases_of_class) * classes_at_a_time;
   Dice dice{Random(seed, fmt::format("class {}", number)), Random(seed, fmt::format("case {}", index))};
   const ops::OpEntry& entry = entry_of_class(seed, number);
-  const Draft draft = draft_of(entry, dice);
-  Case c;
-  c.op = draft.op;
-  c.dtypes = draft.dtypes;
-  c.shapes = draft.shapes;
-  c.inputs.resize(draft.shapes.size());
-  std::vector<View> views;
-  for (size_t i = 0; i < draft.shapes.size(); ++i) views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
+  Case c = draft_of(entry, dice);
+  c.inputs.resize(c.shapes.size());
   try {
-    place(dice, draft, entry.result(draft.op, views), c);
+    place(dice, entry.result(c.op, contiguous_views(c)), c);
   } catch (const Error& error) {
     c.expect = error.code();  // a plan has to refuse it likewise
   }

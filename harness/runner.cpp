@@ -2,17 +2,13 @@
 #include "harness/runner.hpp"
 
 #include "harness/arena.hpp"
+#include "harness/arguments.hpp"
 #include "harness/compare.hpp"
 #include "harness/random.hpp"
 
 #include "device/forwarding.hpp"
 #include "io/io.hpp"
 #include "planner/registry.hpp"
-
-#include <axisloom/error.hpp>
-#include <axisloom/plan.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -34,8 +30,7 @@ Bytes random_bytes(Random& random, const ops::OpEntry& entry, Dtype dtype, size_
 // The very view of the input where the shapes agree; else one that a plan has to refuse.
 View view_in_place(const View& input, View result) {
   if (result.shape == input.shape) return input;
-  if (result.count() != input.count())
-    throw Error(Errc::usage, "a result of another size than the input cannot be in place");
+  if (result.count() != input.count()) refuse("", "a result of another size than the input cannot be in place");
   result.offset = input.offset;
   return result;
 }
@@ -55,24 +50,21 @@ struct Stage {
       if (holder[i] < contents.size()) continue;
       contents.push_back(random_bytes(random, entry, views[i].dtype, arenas[holder[i]].buffer().bytes()));
     }
-    for (size_t i = 0; i + 1 < views.size(); ++i) starts.push_back(before(i).data());
-    want = before(views.size() - 1);
+    for (size_t i = 0; i < inputs(); ++i) starts.push_back(before(i).data());
+    want = before(inputs());
     bound = ask_oracle(c.op, views, starts, want.data());
   }
 
   /// Returns what the output's buffer holds after the first run.
   Bytes run(const Plan& plan, int repeat) const {
-    Bytes first(want.size()), got(want.size());
     std::vector<Buffer> buffers;
     for (size_t i = 0; i < views.size(); ++i) buffers.push_back(buffer(i));
     for (size_t i = 0; i < arenas.size(); ++i) queue.write(arenas[i].buffer(), 0, contents[i]).wait();
-    for (int run = 0; run <= repeat; ++run) {
-      queue.write(buffers.back(), 0, before(views.size() - 1)).wait();
+    Bytes first = first_of_runs(repeat, [&](Bytes& output) {
+      queue.write(buffers.back(), 0, output).wait();
       plan.run(queue, buffers).wait();
-      Bytes& bytes = run == 0 ? first : got;
-      queue.read(buffers.back(), 0, bytes).wait();
-      compare(first, bytes, run);
-    }
+      queue.read(buffers.back(), 0, output).wait();
+    });
     require_inputs_unchanged();
     return first;
   }
@@ -80,15 +72,9 @@ struct Stage {
   /// The same by run_on_host.
   Bytes run_on_host(const Operation& op, const Device& device, const PlanOptions& options, int repeat) const {
     std::vector<std::span<const std::byte>> in;
-    for (size_t i = 0; i + 1 < views.size(); ++i) in.emplace_back(before(i));
-    Bytes first;
-    for (int run = 0; run <= repeat; ++run) {
-      Bytes got = before(views.size() - 1);
-      axisloom::run_on_host(op, views, in, got, device, options);
-      compare(first, got, run);
-      if (run == 0) first = std::move(got);
-    }
-    return first;
+    for (size_t i = 0; i < inputs(); ++i) in.emplace_back(before(i));
+    return first_of_runs(
+        repeat, [&](Bytes& output) { axisloom::run_on_host(op, views, in, output, device, options); });
   }
 
   void keep(const std::string& prefix, const Bytes& result) const {
@@ -97,10 +83,11 @@ struct Stage {
       std::copy_n(bytes.begin(), array.bytes, array.memory.get());
       io::write(fmt::format("{}-{}.npy", prefix, name), array);
     };
-    for (size_t i = 0; i + 1 < views.size(); ++i) write(fmt::format("in{}", i + 1), views[i], before(i));
+    for (size_t i = 0; i < inputs(); ++i) write(fmt::format("in{}", i + 1), views[i], before(i));
     write("out", views.back(), result);
   }
 
+  size_t inputs() const { return views.size() - 1; }
   const Bytes& before(size_t array) const { return contents[holder[array]]; }
   const Buffer& buffer(size_t array) const { return arenas[holder[array]].buffer(); }
 
@@ -140,7 +127,7 @@ struct Stage {
   }
 
   void require_inputs_unchanged() const {
-    for (size_t i = 0; i + 1 < views.size(); ++i) {
+    for (size_t i = 0; i < inputs(); ++i) {
       if (holder[i] == holder.back()) continue;  // compared with the output
       Bytes after(before(i).size());
       queue.read(buffer(i), 0, after).wait();
@@ -149,11 +136,21 @@ struct Stage {
     }
   }
 
-  // The first run is held against the oracle, the others, bit for bit, against the first.
-  void compare(const Bytes& first, const Bytes& got, int run) const {
-    const std::string difference =
-        run == 0 ? describe_difference(views.back(), want, got, bound) : describe_difference(views.back(), first, got);
-    if (!difference.empty()) throw Differs{run == 0 ? difference : fmt::format("in run {}: {}", run + 1, difference)};
+  // Each makes of the output's buffer before what it is after. The first is held against the oracle, the others, bit for
+  // bit, against the first.
+  template <class Run>
+  Bytes first_of_runs(int repeat, const Run& run) const {
+    Bytes first;
+    for (int number = 0; number <= repeat; ++number) {
+      Bytes got = before(inputs());
+      run(got);
+      const std::string difference = number == 0 ? describe_difference(views.back(), want, got, bound)
+                                                 : describe_difference(views.back(), first, got);
+      if (!difference.empty())
+        throw Differs{number == 0 ? difference : fmt::format("in run {}: {}", number + 1, difference)};
+      if (number == 0) first = std::move(got);
+    }
+    return first;
   }
 };
 
@@ -169,15 +166,13 @@ bool arrays_meet(const Stage& stage) {
   };
   for_each_byte(stage.views.back(), [&](size_t byte) { written[byte] = true; });
   bool meet = false;
-  for (size_t i = 0; i + 1 < stage.views.size(); ++i)
+  for (size_t i = 0; i < stage.inputs(); ++i)
     for_each_byte(stage.views[i], [&](size_t byte) { meet = meet || written[byte]; });
   return meet;
 }
 
 std::string one_line(const Error& error) {
-  std::string text = error.what();
-  std::ranges::replace(text, '\n', ' ');
-  return fmt::format("{} error: {}", name(error.code()), text);
+  return fmt::format("{} error: {}", name(error.code()), replaced(error.what(), "\n", " "));
 }
 
 // The code, and the message up to where it speaks of this case.
@@ -194,11 +189,8 @@ struct Attempt {
   std::string candidate = {};
 
   PlanOptions options() const {
-    PlanOptions options = c.options;
+    PlanOptions options = plan_options_of(c, settings);
     if (!candidate.empty()) options.candidate = candidate;
-    if (settings.index_64) options.index = IndexWidth::bits64;
-    options.in_place = c.in_place;
-    options.checked = settings.checked;
     return options;
   }
 
@@ -242,9 +234,9 @@ struct Attempt {
         const Bytes result = c.largest_buffer ? run_in_slices() : run_as_planned();
         if (!settings.keep.empty()) stage.keep(settings.keep, result);
       }
-      return {Outcome::Kind::passed, candidate, "", {}};
+      return {Outcome::Kind::passed, candidate};
     } catch (const Differs& differs) {
-      return {Outcome::Kind::failed, candidate, differs.message, {}};
+      return {Outcome::Kind::failed, candidate, differs.message};
     }
   }
 };
@@ -262,7 +254,7 @@ std::vector<std::string> candidates_to_try(const Attempt& free_choice, std::vect
     if (report.accepted)
       accepted.push_back(report.name);
     else
-      outcomes.push_back({Outcome::Kind::refused, report.name, report.reason, {}});
+      outcomes.push_back({Outcome::Kind::refused, report.name, report.reason});
   }
 
   return accepted;
@@ -280,7 +272,7 @@ bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
 
 Outcome expecting(const Case& c, const CheckSettings& settings) {
   const auto failed = [&](const std::string& instead) {
-    return Outcome{Outcome::Kind::failed, "", fmt::format("want a {} error, got {}", name(*c.expect), instead), {}};
+    return Outcome{Outcome::Kind::failed, "", fmt::format("want a {} error, got {}", name(*c.expect), instead)};
   };
   try {
     const Stage stage(c, settings);
@@ -298,6 +290,14 @@ Outcome expecting(const Case& c, const CheckSettings& settings) {
 }
 
 }  // namespace
+
+PlanOptions plan_options_of(const Case& c, const CheckSettings& settings) {
+  PlanOptions options = c.options;
+  if (settings.index_64) options.index = IndexWidth::bits64;
+  options.in_place = c.in_place;
+  options.checked = settings.checked;
+  return options;
+}
 
 std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings) {
   if (c.expect) return {expecting(c, settings)};

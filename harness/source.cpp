@@ -5,19 +5,14 @@
 #include "harness/expand.hpp"
 #include "harness/random_case.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 namespace axisloom::harness {
 
 Part parse_part(std::string_view text) {
   if (text.empty()) return {};
-  const size_t slash = text.find('/');
-  const auto number = parse_integer(text.substr(0, slash));
-  const auto of = slash == std::string_view::npos ? std::nullopt : parse_integer(text.substr(slash + 1));
-  if (!number || !of || *number < 1 || *number > *of)
-    throw Error(Errc::usage, fmt::format("\"{}\" is not a part", text), "write 2/4 for the second of four");
+  const auto parts = split(text, "/");
+  const auto number = parse_integer(parts.front()), of = parse_integer(parts.back());
+  if (parts.size() != 2 || !number || !of || *number < 1 || *number > *of)
+    refuse("write 2/4 for the second of four", "\"{}\" is not a part", text);
   return {*number, *of};
 }
 
@@ -35,8 +30,7 @@ void CaseSource::add_line(const std::string& line) {
       continue;
     }
     if (random->count > i64(most_cases_of_line))
-      throw Error(Errc::usage, fmt::format("\"{}\" stands for more than {} cases", expanded, most_cases_of_line),
-                  "ask for more with --random");
+      refuse("ask for more with --random", "\"{}\" stands for more than {} cases", expanded, most_cases_of_line);
     for (i64 i = 0; i < random->count; ++i)
       cases_.push_back(parse_case((random->slow ? "slow " : "") + random_case(random->seed.value_or(seed_), i)));
   }

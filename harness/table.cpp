@@ -1,9 +1,9 @@
 // Layout of tables: columns as wide as their widest cell, numbers flush right.
 #include "harness/table.hpp"
 
-#include "io/quoting.hpp"
+#include "harness/arguments.hpp"
 
-#include <fmt/format.h>
+#include "io/quoting.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,9 @@ namespace {
 
 // Columns are counted in code points; device names may hold a (R) sign.
 size_t width(std::string_view text) {
-  return size_t(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return size_t(std::ranges::count_if(text, [](char c) { return (u8(c) & 0xC0) != 0x80; }));
 }
+
 
 std::string padded(const std::string& text, size_t to, bool right) {
   const std::string blanks(to - std::min(to, width(text)), ' ');
@@ -22,42 +23,27 @@ std::string padded(const std::string& text, size_t to, bool right) {
 }
 
 std::string escaped_markdown(std::string_view text) {
-  std::string escaped;
-  for (char c : io::printable(text)) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
-  return escaped;
+  return replaced(io::printable(text), "|", "\\|");
 }
 
 // RFC 4180: quotes around a field that needs them, doubled inside.
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+  return "\"" + replaced(text, "\"", "\"\"") + "\"";
 }
 
-std::string raw_text(const nlohmann::ordered_json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_null() ? std::string() : value.dump();
+std::string csv_field_of(const Cell& cell) {
+  if (cell.value.is_null()) return "";
+  return csv_field(cell.value.is_string() ? cell.value.get<std::string>() : cell.value.dump());
 }
 
 }  // namespace
-
-Cell::Cell(std::string_view text) : value(std::string(text)), text(text) {}
-Cell::Cell(bool value) : value(value), text(value ? "yes" : "no") {}
-Cell::Cell(i64 value) : value(value), text(fmt::format("{}", value)) {}
-Cell::Cell(u64 value) : value(value), text(fmt::format("{}", value)) {}
 
 Cell bytes_cell(u64 bytes) {
   return {bytes, human_bytes(bytes)};
 }
 Cell seconds_cell(double seconds) {
   return {seconds, human_seconds(seconds)};
-}
-
-Table::Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
-
-void Table::add(std::vector<Cell> row) {
-  rows_.push_back(std::move(row));
 }
 
 std::string Table::text(Format format) const {
@@ -96,7 +82,14 @@ std::string Table::aligned() const {
 }
 
 std::string Table::markdown() const {
-  std::string text = "|";
+  const auto line = [](const auto& cells, const auto& text_of) {
+    return "| " + joined(cells, " | ", text_of) + " |\n";
+  };
+  std::string text = line(columns_, escaped_markdown);
+  text += "|" + joined(columns_, "", [](const auto&) { return "---|"; }) + "\n";
+  for (const auto& row : rows_) text += line(row, [](const Cell& cell) { return escaped_markdown(cell.text); });
+  return text;
+}|";
   for (const auto& column : columns_) text += " " + escaped_markdown(column) + " |";
   text += "\n|";
   for (size_t i = 0; i < columns_.size(); ++i) text += "---|";
@@ -110,18 +103,13 @@ std::string Table::markdown() const {
 }
 
 std::string Table::csv() const {
-  std::string text;
-  for (size_t i = 0; i < columns_.size(); ++i) text += (i ? "," : "") + csv_field(columns_[i]);
-  text += "\n";
-  for (const auto& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) text += (i ? "," : "") + csv_field(raw_text(row[i].value));
-    text += "\n";
-  }
+  std::string text = joined(columns_, ",", csv_field) + "\n";
+  for (const auto& row : rows_) text += joined(row, ",", csv_field_of) + "\n";
   return text;
 }
 
 std::string Table::json() const {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  auto list = nlohmann::ordered_json::array();
   for (const auto& row : rows_) {
     nlohmann::ordered_json object;
     for (size_t i = 0; i < row.size(); ++i) object[columns_[i]] = row[i].value;
@@ -138,13 +126,10 @@ std::string json_text(const nlohmann::ordered_json& json, int indent) {
 std::string human_bytes(u64 bytes) {
   static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   size_t unit = 0;
-  double value = double(bytes);
-  while (value >= 1024 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
+  auto value = double(bytes);
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
   const bool whole = value == double(u64(value));
-  return whole ? fmt::format("{:.0f} {}", value, units[unit]) : fmt::format("{:.2f} {}", value, units[unit]);
+  return fmt::format("{:.{}f} {}", value, whole ? 0 : 2, units[unit]);
 }
 
 std::string human_seconds(double seconds) {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstddef>
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,14 +20,11 @@ struct Cell {
   nlohmann::ordered_json value;
   std::string text;
 
-  Cell(std::string_view text);
-  Cell(const std::string& text) : Cell(std::string_view(text)) {}
-  Cell(const char* text) : Cell(std::string_view(text)) {}
-  Cell(bool value);
-  Cell(i64 value);
-  Cell(u64 value);
-  Cell(int value) : Cell(i64{value}) {}
-  Cell(unsigned value) : Cell(i64{value}) {}
+  template <std::convertible_to<std::string_view> Text>
+  Cell(const Text& text) : value(std::string(text)), text(text) {}
+  Cell(bool value) : value(value), text(value ? "yes" : "no") {}
+  template <std::integral Number>
+  Cell(Number number) : value(number), text(std::to_string(number)) {}
   /// A number with its own text, such as bytes in MiB or seconds in microseconds.
   Cell(nlohmann::ordered_json value, std::string text) : value(std::move(value)), text(std::move(text)) {}
 };
@@ -37,8 +34,8 @@ Cell seconds_cell(double seconds);
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> columns);
-  void add(std::vector<Cell> row);
+  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   std::string text(Format format) const;
   size_t rows() const noexcept { return rows_.size(); }
 
