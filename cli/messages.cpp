@@ -4,8 +4,6 @@
 #include "io/hidden_name.hpp"
 #include "io/quoting.hpp"
 
-#include <fmt/format.h>
-
 #include <fcntl.h>
 #include <unistd.h>
 

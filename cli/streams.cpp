@@ -2,10 +2,7 @@
 #include "cli/streams.hpp"
 
 #include "cli/messages.hpp"
-
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
+#include "harness/arguments.hpp"
 
 #include <unistd.h>
 
@@ -30,7 +27,7 @@ io::HostArray read_file(const std::string& path, io::ReadOptions options) {
 std::unique_ptr<io::OutputFile> open_output(const std::string& path) {
   if (path != "-") return std::make_unique<io::OutputFile>(path);
   if (isatty(STDOUT_FILENO) == 1)
-    throw Error(Errc::usage, "standard output is a terminal, which cannot show arrays", "name a file, or pipe it on");
+    harness::refuse("name a file, or pipe it on", "standard output is a terminal, which cannot show arrays");
   return std::make_unique<io::OutputFile>(STDOUT_FILENO, "standard output");
 }
 
@@ -39,9 +36,10 @@ std::string format_of_output(const std::string& path, const std::string& asked) 
 }
 
 std::string format_names(bool io::Format::*ability) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const io::Format& format : io::formats())
-    if (format.*ability) names += fmt::format("{}{}", names.empty() ? "" : "|", format.name);
+    if (format.*ability) names.push_back(format.name);
+  return harness::joined(names, "|");|");
   return names;
 }
 

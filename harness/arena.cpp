@@ -5,8 +5,6 @@
 
 #include "device/device.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>

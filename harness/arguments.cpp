@@ -92,7 +92,7 @@ std::optional<std::pair<std::string, i64>> parse_length(std::string_view text) {
   return std::pair{std::string(text.substr(0, equals)), *value};
 }
 
-Configuration parse_configuration(const std::vector<std::string>& texts) {
+Configuration parse_configuration(const Texts& texts) {
   Configuration configuration;
   for (const std::string& text : texts) {
     const auto pair = parse_length(text);
@@ -102,7 +102,7 @@ Configuration parse_configuration(const std::vector<std::string>& texts) {
   return configuration;
 }
 
-Rest split_rest(const std::vector<std::string>& arguments, bool takes_lengths) {
+Rest split_rest(const Texts& arguments, bool takes_lengths) {
   Rest rest;
   for (const std::string& argument : arguments) {
     const auto length = takes_lengths ? parse_length(argument) : std::nullopt;

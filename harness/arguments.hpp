@@ -3,7 +3,6 @@
 
 #include "core/integers.hpp"
 
-#include <axisloom/array.hpp>
 #include <axisloom/error.hpp>
 #include <axisloom/plan.hpp>
 
@@ -17,6 +16,9 @@
 #include <vector>
 
 namespace axisloom::harness {
+
+/// Words, names or lines.
+using Texts = std::vector<std::string>;
 
 /// Throws Error(usage): what to do instead, then what is wrong, as a format and its values.
 template <class... Values>
@@ -61,15 +63,15 @@ IndexWidth parse_index(std::string_view text);
 /// "x=32" with a name of letters, digits and underscores and an integer value; nothing when it is something else.
 std::optional<std::pair<std::string, i64>> parse_length(std::string_view text);
 /// As parse_length, for --config: what does not fit throws Error(usage).
-Configuration parse_configuration(const std::vector<std::string>& texts);
+Configuration parse_configuration(const Texts& texts);
 
 /// What follows an operation's arguments: lengths such as x=32, and files.
 struct Rest {
   Lengths lengths;
-  std::vector<std::string> files;
+  Texts files;
 };
 /// Where no lengths are taken every argument is a file; a file called "x=32" is spelt "./x=32".
-Rest split_rest(const std::vector<std::string>& arguments, bool takes_lengths);
+Rest split_rest(const Texts& arguments, bool takes_lengths);
 
 /// The argument as a POSIX shell must be given it.
 std::string shell_quoted(std::string_view argument);

@@ -1,8 +1,6 @@
 // Reading cases.
 #include "harness/case.hpp"
 
-#include "harness/arguments.hpp"
-
 #include "planner/registry.hpp"
 
 #include <algorithm>
@@ -112,7 +110,7 @@ Case parse_words(std::span<const std::string> words) {
 }
 
 /// Takes "slow" from the front of a line's words; whether it was there.
-bool take_slow(std::vector<std::string>& words) {
+bool take_slow(Texts& words) {
   const bool slow = !words.empty() && words.front() == "slow";
   if (slow) words.erase(words.begin());
   return slow;
@@ -160,8 +158,8 @@ std::string text_of(const Case& c) {
   return text;
 }
 
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> words;
+Texts words_of(std::string_view line) {
+  Texts words;
   char quote = 0;
   bool inside = false;
   for (char c : line) {
@@ -185,7 +183,7 @@ std::vector<std::string> words_of(std::string_view line) {
 }
 
 Case parse_case(std::string_view line) {
-  std::vector<std::string> words = words_of(line);
+  Texts words = words_of(line);
   const bool slow = take_slow(words);
   try {
     Case c = parse_words(words);
@@ -199,7 +197,7 @@ Case parse_case(std::string_view line) {
 }
 
 std::optional<RandomLine> parse_random(std::string_view line) {
-  std::vector<std::string> words = words_of(line);
+  Texts words = words_of(line);
   RandomLine random;
   random.slow = take_slow(words);
   if (words.empty() || words.front() != "random") return std::nullopt;
@@ -219,11 +217,11 @@ std::string_view without_comment(std::string_view line) {
   return line.substr(0, line.find_last_not_of(blanks) + 1);
 }
 
-std::vector<std::string> read_case_lines(const std::string& path) {
+Texts read_case_lines(const std::string& path) {
   std::ifstream file(path);
   if (!file)
     throw Error(Errc::file, fmt::format("cannot open {}: {}", path, std::strerror(errno)), "name a file of cases");
-  std::vector<std::string> lines;
+  Texts lines;
   for (std::string line; std::getline(file, line);)
     if (std::string_view text = without_comment(line); !text.empty()) lines.emplace_back(text);
   if (file.bad()) throw Error(Errc::file, fmt::format("cannot read {}: {}", path, std::strerror(errno)));

@@ -86,17 +86,21 @@ std::vector<double> ask_oracle(const Operation& op, std::span<const View> views,
   return entry.bound ? entry.bound(op, views, in) : std::vector<double>();
 }
 
-OracleResult oracle_result(const Operation& op, std::span<const io::HostArray> inputs, const View& output) {
-  std::vector<View> views;
+std::optional<Difference> difference_from_oracle(const Operation& op, std::span<const io::HostArray> inputs,
+                                                 const io::HostArray& result) {
+  std::vector<View> views = views_of(inputs);
+  views.push_back(result.view);
   std::vector<const std::byte*> starts;
-  for (const io::HostArray& input : inputs) {
-    views.push_back(input.view);
-    starts.push_back(input.memory.get());
-  }
-  views.push_back(output);
-  OracleResult result{io::HostArray::allocate(output), {}};
-  result.bound = ask_oracle(op, views, starts, result.want.memory.get());
-  return result;
+  for (const io::HostArray& input : inputs) starts.push_back(input.memory.get());
+  const io::HostArray want = io::HostArray::allocate(result.view);
+  const std::vector<double> bound = ask_oracle(op, views, starts, want.memory.get());
+  return first_difference(result.view, want.memory.get(), result.memory.get(), bound);
+}
+
+std::vector<View> views_of(std::span<const io::HostArray> arrays) {
+  std::vector<View> views;
+  for (const io::HostArray& array : arrays) views.push_back(array.view);
+  return views;
 }
 
 }  // namespace axisloom::harness

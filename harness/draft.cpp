@@ -1,19 +1,16 @@
 // Drawing extents, and choosing who draws an operation.
 #include "harness/draft.hpp"
 
-#include "harness/arguments.hpp"
-
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace axisloom::harness {
 namespace {
 
 // Most arrays are small, so that a case takes milliseconds; some have several tiles either way, or several groups.
-constexpr std::array<i64, 6> most_elements{1 << 10, 1 << 12, 1 << 12, 1 << 14, 1 << 14, 1 << 17};
-constexpr std::array<i64, 5> tile_sides{16, 32, 64, 128, 256};
-constexpr std::array<i64, 18> primes{2, 3, 5, 7, 11, 13, 17, 31, 37, 61, 67, 127, 131, 251, 257, 509, 521, 1021};
+constexpr i64 most_elements[] = {1 << 10, 1 << 12, 1 << 12, 1 << 14, 1 << 14, 1 << 17};
+constexpr i64 tile_sides[] = {16, 32, 64, 128, 256};
+constexpr i64 primes[] = {2, 3, 5, 7, 11, 13, 17, 31, 37, 61, 67, 127, 131, 251, 257, 509, 521, 1021};
 
 /// How operations are drawn, and how often for once that a sum is.
 struct Drawer {
@@ -32,7 +29,7 @@ const Drawer& drawer_of(const ops::OpEntry& entry) {
 }  // namespace
 
 Sizes Sizes::draw(Random& kind) {
-  constexpr std::array styles{Style::any, Style::any, Style::tiles, Style::odd};
+  constexpr Style styles[] = {Style::any, Style::any, Style::tiles, Style::odd};
   return {kind.one_of(styles), kind.one_of(most_elements)};
 }
 

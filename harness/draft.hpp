@@ -6,9 +6,6 @@
 
 #include "planner/registry.hpp"
 
-#include <string>
-#include <vector>
-
 namespace axisloom::harness {
 
 /// Where choices come from. What decides which kernels are compiled is drawn from `kind`, which the cases of a class

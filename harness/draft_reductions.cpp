@@ -1,16 +1,13 @@
 // Random reductions, by axis numbers and by patterns.
 #include "harness/draft.hpp"
 
-#include "harness/arguments.hpp"
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace axisloom::harness {
 namespace {
 
-constexpr std::array<std::string_view, 3> norm_orders{"1", "2", "inf"};
+constexpr std::string_view norm_orders[] = {"1", "2", "inf"};
 
 bool has_option(const ops::OpEntry& entry, std::string_view name) {
   return std::ranges::any_of(entry.options, [&](const ops::Option& option) { return option.name == name; });
@@ -40,30 +37,32 @@ std::string_view draw_reducer(Random& kind) {
 }  // namespace
 
 Case draft_reduced_axes(Operation op, Dice& dice) {
-  const Sizes sizes = Sizes::draw(dice.kind);
-  const auto rank = int(dice.kind.between(1, 6));
-  Case draft{std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
+  auto& [kind, own] = dice;
+  const Sizes sizes = Sizes::draw(kind);
+  const auto rank = int(kind.between(1, 6));
+  Case draft{std::move(op), {random_dtype(kind)}, {sizes.shape(own, rank)}};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
-    if (dice.kind.percent(50))
-      axes += fmt::format("{}{}", axes.empty() ? "" : ",", dice.own.percent(20) ? axis - rank : axis);
+    if (kind.percent(50))
+      axes += fmt::format("{}{}", axes.empty() ? "" : ",", own.percent(20) ? axis - rank : axis);
   if (!axes.empty()) draft.op.options.emplace_back("axes", axes);
-  if (dice.own.percent(25)) draft.op.options.emplace_back("keepdims", "");
+  if (own.percent(25)) draft.op.options.emplace_back("keepdims", "");
   add_order(draft.op.name, dice, draft.op);
   return draft;
 }
 
 Case draft_reduced_pattern(Operation op, Dice& dice) {
-  const std::string reducer(draw_reducer(dice.kind));
-  const Sizes sizes = Sizes::draw(dice.kind);
-  const auto rank = int(dice.kind.between(1, 6));
-  std::vector<Axis> axes = axes_of(sizes.shape(dice.own, rank)), kept;
-  Case draft{std::move(op), {random_dtype(dice.kind)}, {}};
+  auto& [kind, own] = dice;
+  const std::string reducer(draw_reducer(kind));
+  const Sizes sizes = Sizes::draw(kind);
+  const auto rank = int(kind.between(1, 6));
+  std::vector<Axis> axes = axes_of(sizes.shape(own, rank)), kept;
+  Case draft{std::move(op), {random_dtype(kind)}, {}};
   const std::string left = left_side(dice, axes, Open::first, draft);
   for (const Axis& axis : axes)
-    if (dice.kind.percent(50)) kept.push_back(axis);
-  dice.kind.shuffle(kept);
-  draft.op.arguments = {reducer, left + " -> " + grouped(dice.kind, kept).text};
+    if (kind.percent(50)) kept.push_back(axis);
+  kind.shuffle(kept);
+  draft.op.arguments = {reducer, left + " -> " + grouped(kind, kept).text};
   add_order(reducer, dice, draft.op);
   return draft;
 }

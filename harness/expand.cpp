@@ -1,8 +1,6 @@
 // Expansion from left to right; a bound name is substituted in the rest of the line before that is expanded.
 #include "harness/expand.hpp"
 
-#include "harness/arguments.hpp"
-
 #include "core/checked.hpp"
 
 #include <algorithm>
@@ -32,7 +30,7 @@ void require_few(u64 cases, std::string_view text) {
     refuse("write fewer to a line", "\"{}\" stands for more than {} cases", text, most_cases_of_line);
 }
 
-std::vector<std::string> range(std::string_view text, std::string_view brace) {
+Texts range(std::string_view text, std::string_view brace) {
   const size_t dots = text.find("..");
   const size_t step_dots = text.find("..", dots + 2);
   const i64 first = number(text.substr(0, dots), brace);
@@ -43,13 +41,13 @@ std::vector<std::string> range(std::string_view text, std::string_view brace) {
   const u64 distance = u64(last) - u64(first);
   const u64 steps = distance / u64(step);
   require_few(steps, brace);
-  std::vector<std::string> values;
+  Texts values;
   for (u64 i = 0; i <= steps; ++i) values.push_back(fmt::format("{}", i64(u64(first) + i * u64(step))));
   return values;
 }
 
-std::vector<std::string> list(std::string_view text, std::string_view brace) {
-  std::vector<std::string> values;
+Texts list(std::string_view text, std::string_view brace) {
+  Texts values;
   for (std::string_view item : split(text, text.find(';') == std::string_view::npos ? "," : ";")) {
     if (item.find("..") == std::string_view::npos) {
       values.emplace_back(item);
@@ -84,7 +82,7 @@ std::string_view binding_name(std::string_view brace) {
 }
 
 void expand_into(const std::string& done, std::string_view rest, const Bindings& bindings,
-                 std::vector<std::string>& lines) {
+                 Texts& lines) {
   const size_t open = rest.find('{');
   if (open == std::string_view::npos) {
     lines.push_back(done + std::string(rest));
@@ -107,10 +105,10 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
 
 }  // namespace
 
-std::vector<std::string> expand(std::string_view line) {
+Texts expand(std::string_view line) {
   if (std::ranges::count(line, '{') > most_braces)
     refuse("write several lines", "a line of more than {} braces", most_braces);
-  std::vector<std::string> lines;
+  Texts lines;
   expand_into("", line, {}, lines);
   if (!line.starts_with("with ")) return lines;
   for (std::string& expanded : lines) {

@@ -1,11 +1,9 @@
 // Making a failing case smaller, as long as it fails in the same way.
 #pragma once
 
-#include "harness/case.hpp"
 #include "harness/runner.hpp"
 
 #include <functional>
-#include <vector>
 
 namespace axisloom::harness {
 

@@ -3,10 +3,7 @@
 
 #include "harness/draft.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <functional>
 
 namespace axisloom::harness {
@@ -18,7 +15,7 @@ constexpr i64 classes_at_a_time = 64;
 constexpr i64 page = 4096;
 constexpr i64 most_span = 1 << 20;  // elements between the first and the last of an array
 constexpr i64 most_offset = 37;     // elements; no multiple of any packet
-constexpr std::array<i64, 6> largest_buffers{1000, 4096, 10000, 1 << 15, 1 << 17, 1 << 19};
+constexpr i64 largest_buffers[] = {1000, 4096, 10000, 1 << 15, 1 << 17, 1 << 19};
 constexpr i64 most_slices = 16;  // of the largest array: each is planned, which takes a millisecond
 
 /// Where the arrays of a case lie.
@@ -38,22 +35,21 @@ enum class Role { input, output, both };
 
 // In place strides are above zero, or the move is refused.
 Spread draw_spread(Random& kind, Role role) {
-  Spread spread;
-  spread.strided = kind.percent(55);
-  spread.pages = kind.percent(8);
-  spread.reversed = role != Role::both && kind.percent(30);
-  spread.repeated = role == Role::input && kind.percent(15);
-  spread.windows = role == Role::input && kind.percent(6);
-  return spread;
+  return {.strided = kind.percent(55),
+          .pages = kind.percent(8),
+          .reversed = role != Role::both && kind.percent(30),
+          .repeated = role == Role::input && kind.percent(15),
+          .windows = role == Role::input && kind.percent(6)};
 }
 
 // Strides of an array whose axes lie in some order, with gaps between them: no two elements at one address.
 Dims apart_strides(Dice& dice, const Dims& shape, i64 element, bool pages) {
+  auto& [kind, own] = dice;
   Dims strides = Dims::filled(shape.size(), 0);
-  std::vector<int> order = random_order(dice.own, shape.size());
-  if (dice.kind.percent(50)) std::ranges::sort(order, std::greater<>());
-  const bool pads = dice.kind.percent(60);
-  i64 stride = dice.kind.percent(80) ? 1 : dice.own.between(2, 3);
+  std::vector<int> order = random_order(own, shape.size());
+  if (kind.percent(50)) std::ranges::sort(order, std::greater<>());
+  const bool pads = kind.percent(60);
+  i64 stride = kind.percent(80) ? 1 : own.between(2, 3);
   i64 slower = extents_above_zero(shape);  // elements of the axes that have no stride yet
   for (int axis : order) {
     const i64 extent = std::max<i64>(shape[axis], 1);
@@ -65,7 +61,7 @@ Dims apart_strides(Dice& dice, const Dims& shape, i64 element, bool pages) {
     if (pages && to_page <= most_span / 4 / slower)
       stride = to_page;
     else if (pads && stride < most_span / 4 / slower)
-      stride += dice.own.between(0, 5);
+      stride += own.between(0, 5);
   }
   return strides;
 }
@@ -82,15 +78,16 @@ Dims draw_strides(Dice& dice, const Dims& shape, i64 element, const Spread& spre
 }
 
 Placement draw_placement(Dice& dice, const Dims& shape, Dtype dtype, Role role) {
+  auto& [kind, own] = dice;
   Placement placement;
   const auto element = i64(size_of(dtype));
-  const Spread spread = draw_spread(dice.kind, role);
-  const bool offset = dice.kind.percent(30);
+  const Spread spread = draw_spread(kind, role);
+  const bool offset = kind.percent(30);
   if (spread.strided && shape.size() > 0) placement.strides = draw_strides(dice, shape, element, spread);
-  if (offset) placement.offset = dice.own.between(1, most_offset);
-  if (dice.kind.percent(25)) {
+  if (offset) placement.offset = own.between(1, most_offset);
+  if (kind.percent(25)) {
     placement.align = element;
-    while (placement.align < 64 && dice.kind.percent(60)) placement.align *= 2;
+    while (placement.align < 64 && kind.percent(60)) placement.align *= 2;
   }
   return placement;
 }
@@ -110,7 +107,8 @@ struct Array {
 
 // One after the other; or each element of one beside one of the other; or anywhere, so that they may meet.
 void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
-  const i64 way = dice.kind.below(3);
+  auto& [kind, own] = dice;
+  const i64 way = kind.below(3);
   const bool alike = arrays.size() == 2 && arrays[0].element == arrays[1].element;
   i64 end = 0;  // bytes
   const i64 largest = std::ranges::max(arrays, {}, &Array::element).element;
@@ -122,9 +120,9 @@ void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
       for (i64& stride : *placement->strides) stride *= 2;
       placement->offset = i64(i);
     } else if (way == 1) {
-      placement->offset = (end + element - 1) / element + dice.own.between(0, 5);
+      placement->offset = (end + element - 1) / element + own.between(0, 5);
     } else {
-      placement->offset = dice.own.between(0, 1 + end / element);
+      placement->offset = own.between(0, 1 + end / element);
     }
     end = std::max(end, (placement->offset + span_of(shape, *placement)) * element);
   }
@@ -135,7 +133,7 @@ i64 draw_largest_buffer(Random& kind, const std::vector<Array>& arrays) {
   i64 bytes = 0;
   for (const Array& array : arrays) bytes = std::max(bytes, span_of(array.shape, *array.placement) * array.element);
   size_t size = kind.percent(30) ? 1 : 0;
-  while (size + 1 < largest_buffers.size() && largest_buffers[size] * most_slices < bytes) ++size;
+  while (size + 1 < std::size(largest_buffers) && largest_buffers[size] * most_slices < bytes) ++size;
   return largest_buffers[size];
 }
 

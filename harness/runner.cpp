@@ -2,7 +2,6 @@
 #include "harness/runner.hpp"
 
 #include "harness/arena.hpp"
-#include "harness/arguments.hpp"
 #include "harness/compare.hpp"
 #include "harness/random.hpp"
 
@@ -58,7 +57,7 @@ struct Stage {
   /// Returns what the output's buffer holds after the first run.
   Bytes run(const Plan& plan, int repeat) const {
     std::vector<Buffer> buffers;
-    for (size_t i = 0; i < views.size(); ++i) buffers.push_back(buffer(i));
+    for (size_t arena : holder) buffers.push_back(arenas[arena].buffer());
     for (size_t i = 0; i < arenas.size(); ++i) queue.write(arenas[i].buffer(), 0, contents[i]).wait();
     Bytes first = first_of_runs(repeat, [&](Bytes& output) {
       queue.write(buffers.back(), 0, output).wait();
@@ -89,7 +88,6 @@ struct Stage {
 
   size_t inputs() const { return views.size() - 1; }
   const Bytes& before(size_t array) const { return contents[holder[array]]; }
-  const Buffer& buffer(size_t array) const { return arenas[holder[array]].buffer(); }
 
   Queue queue;
   std::vector<View> views;      // inputs, then the output
@@ -130,7 +128,7 @@ struct Stage {
     for (size_t i = 0; i < inputs(); ++i) {
       if (holder[i] == holder.back()) continue;  // compared with the output
       Bytes after(before(i).size());
-      queue.read(buffer(i), 0, after).wait();
+      queue.read(arenas[holder[i]].buffer(), 0, after).wait();
       const std::string difference = describe_difference(views[i], before(i), after);
       if (!difference.empty()) throw Differs{fmt::format("input {} was changed: {}", i + 1, difference)};
     }
@@ -234,27 +232,27 @@ struct Attempt {
         const Bytes result = c.largest_buffer ? run_in_slices() : run_as_planned();
         if (!settings.keep.empty()) stage.keep(settings.keep, result);
       }
-      return {Outcome::Kind::passed, candidate};
+      return {Outcome::passed, candidate};
     } catch (const Differs& differs) {
-      return {Outcome::Kind::failed, candidate, differs.message};
+      return {Outcome::failed, candidate, differs.message};
     }
   }
 };
 
 // The candidates to force, those that refuse already settled as outcomes.
-std::vector<std::string> candidates_to_try(const Attempt& free_choice, std::vector<Outcome>& outcomes) {
+Texts candidates_to_try(const Attempt& free_choice, std::vector<Outcome>& outcomes) {
   const std::string& wanted = free_choice.settings.candidate;
   if (wanted.empty() || free_choice.c.largest_buffer) return {""};  // slices are planned one by one
   const Plan plan = free_choice.plan();
   const auto& reports = plan.report().candidates;
   if (reports.empty()) return {""};  // nothing to do, so nobody was asked
-  std::vector<std::string> accepted;
+  Texts accepted;
   for (const CandidateReport& report : reports) {
     if (wanted != "all" && report.name != wanted) continue;
     if (report.accepted)
       accepted.push_back(report.name);
     else
-      outcomes.push_back({Outcome::Kind::refused, report.name, report.reason});
+      outcomes.push_back({Outcome::refused, report.name, report.reason});
   }
 
   return accepted;
@@ -272,7 +270,7 @@ bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
 
 Outcome expecting(const Case& c, const CheckSettings& settings) {
   const auto failed = [&](const std::string& instead) {
-    return Outcome{Outcome::Kind::failed, "", fmt::format("want a {} error, got {}", name(*c.expect), instead)};
+    return Outcome{Outcome::failed, "", fmt::format("want a {} error, got {}", name(*c.expect), instead)};
   };
   try {
     const Stage stage(c, settings);
@@ -282,7 +280,7 @@ Outcome expecting(const Case& c, const CheckSettings& settings) {
   } catch (const Error& error) {
     if (error.code() == *c.expect) return {};
     if (is_refusal(error, c, settings.device.info()))
-      return {Outcome::Kind::refused, "", one_line(error), kind_of(error)};
+      return {Outcome::refused, "", one_line(error), kind_of(error)};
     return failed("a " + one_line(error));
   }
 
@@ -311,7 +309,7 @@ std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings) {
     }
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;
-    const auto kind = is_refusal(error, c, settings.device.info()) ? Outcome::Kind::refused : Outcome::Kind::failed;
+    const auto kind = is_refusal(error, c, settings.device.info()) ? Outcome::refused : Outcome::failed;
     outcomes.push_back({kind, candidate, one_line(error), kind_of(error)});
   }
 

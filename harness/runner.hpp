@@ -3,12 +3,8 @@
 
 #include "harness/case.hpp"
 
-#include <axisloom/device.hpp>
-
 #include <map>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace axisloom::harness {
 
@@ -27,7 +23,7 @@ struct CheckSettings {
 };
 
 struct Outcome {
-  enum class Kind { passed, failed, refused } kind = Kind::passed;
+  enum Kind { passed, failed, refused } kind = Kind::passed;
   std::string candidate = {};  // that was forced; empty: as planned
   std::string message = {};    // why it failed or was refused
   std::string error = {};      // the kind of error that it failed with, without numbers and names; empty: by its result

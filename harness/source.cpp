@@ -1,7 +1,6 @@
 // Gathering cases, and taking every K-th.
 #include "harness/source.hpp"
 
-#include "harness/arguments.hpp"
 #include "harness/expand.hpp"
 #include "harness/random_case.hpp"
 

@@ -6,7 +6,6 @@
 #include "io/quoting.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace axisloom::harness {
 namespace {
@@ -89,17 +88,6 @@ std::string Table::markdown() const {
   text += "|" + joined(columns_, "", [](const auto&) { return "---|"; }) + "\n";
   for (const auto& row : rows_) text += line(row, [](const Cell& cell) { return escaped_markdown(cell.text); });
   return text;
-}|";
-  for (const auto& column : columns_) text += " " + escaped_markdown(column) + " |";
-  text += "\n|";
-  for (size_t i = 0; i < columns_.size(); ++i) text += "---|";
-  text += "\n";
-  for (const auto& row : rows_) {
-    text += "|";
-    for (const auto& cell : row) text += " " + escaped_markdown(cell.text) + " |";
-    text += "\n";
-  }
-  return text;
 }
 
 std::string Table::csv() const {
@@ -109,9 +97,9 @@ std::string Table::csv() const {
 }
 
 std::string Table::json() const {
-  auto list = nlohmann::ordered_json::array();
+  auto list = Json::array();
   for (const auto& row : rows_) {
-    nlohmann::ordered_json object;
+    Json object;
     for (size_t i = 0; i < row.size(); ++i) object[columns_[i]] = row[i].value;
     list.push_back(std::move(object));
   }
@@ -119,15 +107,15 @@ std::string Table::json() const {
   return json_text(list);
 }
 
-std::string json_text(const nlohmann::ordered_json& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string human_bytes(u64 bytes) {
-  static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   size_t unit = 0;
   auto value = double(bytes);
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
   const bool whole = value == double(u64(value));
   return fmt::format("{:.{}f} {}", value, whole ? 0 : 2, units[unit]);
 }

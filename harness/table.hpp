@@ -13,11 +13,13 @@
 
 namespace axisloom::harness {
 
+using Json = nlohmann::ordered_json;
+
 enum class Format { table, json, csv, md };
 
 /// One value: as JSON for programs, as text for people.
 struct Cell {
-  nlohmann::ordered_json value;
+  Json value;
   std::string text;
 
   template <std::convertible_to<std::string_view> Text>
@@ -26,7 +28,7 @@ struct Cell {
   template <std::integral Number>
   Cell(Number number) : value(number), text(std::to_string(number)) {}
   /// A number with its own text, such as bytes in MiB or seconds in microseconds.
-  Cell(nlohmann::ordered_json value, std::string text) : value(std::move(value)), text(std::move(text)) {}
+  Cell(Json value, std::string text) : value(std::move(value)), text(std::move(text)) {}
 };
 
 Cell bytes_cell(u64 bytes);
@@ -50,7 +52,7 @@ class Table {
 };
 
 /// A document as programs get it, with a line break at its end; bytes that are no UTF-8 are replaced.
-std::string json_text(const nlohmann::ordered_json& json, int indent = 2);
+std::string json_text(const Json& json, int indent = 2);
 /// "192 KiB", "1.50 GiB"; powers of 1024.
 std::string human_bytes(u64 bytes);
 /// "12.3 us", "1.20 ms", "3.4 s".

@@ -5,7 +5,6 @@
 
 #include "io/io.hpp"
 
-#include <axisloom/device.hpp>
 #include <axisloom/plan.hpp>
 
 #include <filesystem>
