@@ -1,7 +1,6 @@
 // The program's parser: one App, from which help, completions and the man page are all made.
 #pragma once
 
-#include "harness/arguments.hpp"
 #include "harness/table.hpp"
 
 #include <CLI/CLI.hpp>
@@ -18,19 +17,13 @@ using CLI::App, CLI::Option;
 struct Context {
   std::string device = "auto";
   Format format = Format::table;
-  bool format_given = false;
   u64 seed = 1;
-  bool verbose = false;
-  bool quiet = false;
+  bool format_given = false, verbose = false, quiet = false;
   int exit_code = 0;
   const App* command = nullptr;  // the one that was named
 };
 
-inline constexpr int exit_done = 0;
-inline constexpr int exit_differs = 1;
-inline constexpr int exit_usage = 2;
-inline constexpr int exit_no_device = 3;
-inline constexpr int exit_file = 4;
+inline constexpr int exit_differs = 1, exit_usage = 2, exit_no_device = 3;
 
 /// The whole parser. Parsing runs what was asked for; `context` must outlive the parser.
 std::unique_ptr<App> make_app(Context& context);

@@ -17,12 +17,7 @@
 namespace axisloom::cli {
 namespace {
 
-using bench::CacheChoice;
-using bench::CaseResult;
-using bench::Entry;
-using bench::Settings;
-using bench::Status;
-using bench::Strength;
+using bench::CacheChoice, bench::CaseResult, bench::Entry, bench::Settings, bench::Status, bench::Strength;
 
 constexpr std::array all_strengths{Strength::automatic, Strength::full, Strength::indexed, Strength::sampled};
 
@@ -49,19 +44,15 @@ constexpr const char* every_candidate = "all";
 constexpr std::array all_cache_choices{CacheChoice::cold, CacheChoice::warm, CacheChoice::both};
 
 struct BenchOptions {
-  Texts cases;
+  Texts cases, configuration, sweeps;
   bool quick = false;
   std::string cache;  // empty: both, of sweeps warm
   std::string suite = "speed";
   std::string peers = all_peers;
   double min_seconds = 0.5;
   std::string check = "auto";
-  std::string output;
-  std::string candidate;
-  std::string profile;
-  Texts configuration;
+  std::string output, candidate, profile;
   std::string index = "auto";
-  Texts sweeps;
 };
 
 /// The words for values of an enumeration, as take_only takes them.
@@ -80,7 +71,7 @@ Texts peer_names() {
 Texts split_peers(const std::string& text) {
   Texts names;
   const Texts known = peer_names();
-  for (std::string_view name : split(text, ",")) {
+  for (const auto name : split(text, ",")) {
     if (std::ranges::find(known, name) == known.end())
       refuse("all, none, or some of " + joined(known, ", "), "there is no peer \"{}\"", name);
     names.emplace_back(name);
@@ -183,7 +174,7 @@ void refuse_for_sweep(const BenchOptions& options, const Context& context) {
 void run_sweep(const BenchOptions& options, Context& context, const Device& device, Results& results) {
   refuse_for_sweep(options, context);
   std::vector<bench::SweptTunable> tunables;
-  for (const std::string& text : options.sweeps) tunables.push_back(bench::parse_sweep(text));
+  for (const auto& text : options.sweeps) tunables.push_back(bench::parse_sweep(text));
   const Settings settings = settings_of(options, context);
   const auto add = [&](const Json& json) {
     show_progress("");

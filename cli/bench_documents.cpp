@@ -14,10 +14,9 @@ namespace axisloom::cli {
 namespace {
 
 struct CompareOptions {
-  std::string before, after;
+  std::string before, after, output;
   double percent = 2;
   bool force = false;
-  std::string output;
 };
 
 struct ReportOptions {
@@ -40,9 +39,9 @@ void run_compare(const CompareOptions& options, Context& context) {
 std::vector<bench::NamedDocument> load_all(const Texts& files) {
   std::map<std::string, int> uses;
   const auto short_name = [](const std::string& file) { return std::filesystem::path(file).filename().string(); };
-  for (const std::string& file : files) ++uses[short_name(file)];
+  for (const auto& file : files) ++uses[short_name(file)];
   std::vector<bench::NamedDocument> documents;
-  for (const std::string& file : files)
+  for (const auto& file : files)
     documents.push_back({uses[short_name(file)] == 1 ? short_name(file) : file, bench::load_document(file)});
   return documents;
 }
@@ -58,7 +57,7 @@ void run_table(const std::string& file, const Context&) {
 
 void run_standings(const Texts& files, const Context& context) {
   std::vector<bench::Document> documents;
-  for (const std::string& file : files) documents.push_back(bench::load_document(file));
+  for (const auto& file : files) documents.push_back(bench::load_document(file));
   print(bench::standings_of(documents), context);
 }
 

@@ -115,8 +115,8 @@ if [[ $funcstack[1] == _axisloom ]]; then _axisloom "$@"; else compdef _axisloom
 
 std::string fish_option(const std::string& path, const Option& option) {
   std::string line = fmt::format("complete -c axisloom -n {}", quoted("__axisloom_at " + quoted(path)));
-  for (const std::string& name : option.get_snames()) line += " -s " + name;
-  for (const std::string& name : option.get_lnames()) line += " -l " + name;
+  for (const auto& name : option.get_snames()) line += " -s " + name;
+  for (const auto& name : option.get_lnames()) line += " -l " + name;
   if (takes_value(option)) {
     const auto words = choices(option);
     line += takes_path(option) ? " -r -F" : " -x";

@@ -88,13 +88,11 @@ void look_at_all(FindingSink& findings) {
 void advise(std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (finding.state != "failed" || !finding.remedy.empty()) continue;
-    finding.remedy = "update the driver";
     const bool may_be_pocl = finding.subject.starts_with(name(Api::opencl)) ||
                              finding.subject == device::title(Api::opencl) || finding.subject == "devices";
-    if (may_be_pocl)
-      finding.remedy =
-          fmt::format("remove {}, whose files may be damaged, if it is PoCL's device; else update the driver",
-                      device::opencl::pocl_folder());
+    finding.remedy = may_be_pocl ? fmt::format("remove {}, whose files may be damaged, if it is PoCL's device; else update the driver",
+                      device::opencl::pocl_folder())
+                                 : "update the driver";
     distrust_drivers();
   }
 }

@@ -35,7 +35,7 @@ std::string all_from(int pipe) {
     const ssize_t got = ::read(pipe, part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
-    text.append(part.data(), size_t(got));
+    text.append(part.data(), got);
   }
 }
 
@@ -69,7 +69,7 @@ void FindingSink::add(const Finding& finding) {
     text += field + '\0';
   for (size_t at = 0; at < text.size();) {
     const ssize_t put = ::write(pipe_, text.data() + at, text.size() - at);
-    if (put > 0) at += size_t(put);
+    if (put > 0) at += put;
     if (put < 0 && errno != EINTR) return;
   }
 }

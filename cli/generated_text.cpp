@@ -24,8 +24,8 @@ std::vector<Command> all_commands(const App& app) {
 
 Texts spellings(const Option& option) {
   Texts all;
-  for (const std::string& name : option.get_snames()) all.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) all.push_back("--" + name);
+  for (const auto& name : option.get_snames()) all.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) all.push_back("--" + name);
   return all;
 }
 

@@ -6,9 +6,6 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace axisloom::cli {
 namespace {

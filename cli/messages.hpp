@@ -2,14 +2,9 @@
 // signals end it.
 #pragma once
 
+#include "harness/arguments.hpp"
+
 #include "core/not_copied.hpp"
-
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
-#include <string>
-#include <string_view>
 
 namespace axisloom::cli {
 

@@ -7,7 +7,6 @@
 #include "harness/compare.hpp"
 
 #include "core/number.hpp"
-#include "planner/registry.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -24,11 +23,8 @@ struct Job {
   Texts values;  // of the operation's options, in its order
   std::deque<bool> flags;           // likewise
   Texts rest;
-  std::string output;
-  std::string output_format;
+  std::string output, output_format, shape, dtype;
   io::ReadOptions reading;
-  std::string shape;
-  std::string dtype;
   PlanOptions options;
   Texts configuration;
   std::string index = "auto";
@@ -86,7 +82,7 @@ std::vector<HostArray> read_inputs(const Job& job, const Texts& files) {
   if (!job.shape.empty()) reading.shape = parse_shape(job.shape);
   if (!job.dtype.empty()) reading.dtype = parse_dtype(job.dtype);
   std::vector<HostArray> inputs;
-  for (const std::string& file : files) inputs.push_back(read_file(file, reading));
+  for (const auto& file : files) inputs.push_back(read_file(file, reading));
   return inputs;
 }
 
@@ -144,7 +140,7 @@ class Delivery {
 void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   const Rest rest = split_rest(job.rest, entry.lengths);
   const Operation typed = operation(entry, job, rest);
-  if (const auto takes = size_t(entry.inputs(typed)); rest.files.size() != takes)
+  if (const size_t takes = entry.inputs(typed); rest.files.size() != takes)
     refuse(fmt::format("axisloom {} --help", entry.name), "{} takes {} input file{}, {} given", entry.name, takes,
            takes == 1 ? "" : "s", rest.files.size());
   refuse_pointless(job, rest.files, context);

@@ -24,7 +24,7 @@ harness::Table report_table(const PlanReport& report) {
                         "bytes", "workspace_bytes"});
   table.add({report.op, report.shapes, report.device, report.candidate, ops::to_string(report.configuration),
              report.configuration_source, report.index == IndexWidth::bits64 ? 64 : 32,
-             harness::seconds_cell(report.expected_seconds), bytes_cell(u64(report.bytes_moved)),
+             harness::seconds_cell(report.expected_seconds), bytes_cell(report.bytes_moved),
              bytes_cell(report.workspace_bytes)});
   return table;
 }
@@ -39,8 +39,8 @@ void explain(const PlanReport& report, const jit::CacheStats& before) {
       say("  candidate {}: refused, {}", candidate.name, candidate.reason);
   say("  winner {}, {}-bit offsets, expected {} for {}", configuration_text(report),
       report.index == IndexWidth::bits64 ? 64 : 32, human_seconds(report.expected_seconds),
-      human_bytes(u64(report.bytes_moved)));
-  for (const std::string& step : report.steps) say("  step " + step);
+      human_bytes(report.bytes_moved));
+  for (const auto& step : report.steps) say("  step " + step);
   const jit::CacheStats now = jit::cache_stats();
   say("  programs: {} compiled, {} from disk, {} from memory", now.compiles - before.compiles,
       now.disk_hits - before.disk_hits, now.memory_hits - before.memory_hits);

@@ -2,7 +2,6 @@
 #include "cli/streams.hpp"
 
 #include "cli/messages.hpp"
-#include "harness/arguments.hpp"
 
 #include <unistd.h>
 

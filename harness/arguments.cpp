@@ -19,7 +19,7 @@ bool is_name(std::string_view text) {
 
 Dims parse_numbers(std::string_view text, std::string_view separators, const char* what, const char* example) {
   Dims numbers;
-  for (std::string_view part : split(text, separators)) {
+  for (const auto part : split(text, separators)) {
     const auto number = parse_integer(part);
     if (!number) refuse(concat("write it as ", example), "cannot read the {} \"{}\"", what, text);
     numbers.push_back(*number);
@@ -85,16 +85,16 @@ IndexWidth parse_index(std::string_view text) {
 }
 
 std::optional<std::pair<std::string, i64>> parse_length(std::string_view text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string_view::npos || !is_name(text.substr(0, equals))) return std::nullopt;
-  const auto value = parse_integer(text.substr(equals + 1));
+  const std::string_view name = text.substr(0, text.find('='));
+  if (name.size() == text.size() || !is_name(name)) return std::nullopt;
+  const auto value = parse_integer(text.substr(name.size() + 1));
   if (!value) return std::nullopt;
-  return std::pair{std::string(text.substr(0, equals)), *value};
+  return std::pair{std::string(name), *value};
 }
 
 Configuration parse_configuration(const Texts& texts) {
   Configuration configuration;
-  for (const std::string& text : texts) {
+  for (const auto& text : texts) {
     const auto pair = parse_length(text);
     if (!pair) refuse("write it as name=number, for example tile_in=64", "cannot read the configuration \"{}\"", text);
     if (!configuration.emplace(*pair).second) refuse("give it once", "--config gives {} twice", pair->first);
@@ -104,7 +104,7 @@ Configuration parse_configuration(const Texts& texts) {
 
 Rest split_rest(const Texts& arguments, bool takes_lengths) {
   Rest rest;
-  for (const std::string& argument : arguments) {
+  for (const auto& argument : arguments) {
     const auto length = takes_lengths ? parse_length(argument) : std::nullopt;
     if (length)
       rest.lengths.push_back(*length);

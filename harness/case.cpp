@@ -33,7 +33,7 @@ Placement* placement_of(Case& c, std::string_view key) {
   const auto ordinal = parse_integer(array == "in" ? "1" : array.substr(2));
   if (!ordinal) return nullptr;
   if (*ordinal < 1 || *ordinal > i64(c.inputs.size())) refuse("", "\"{}\" names an input that does not exist", key);
-  return &c.inputs[size_t(*ordinal - 1)];
+  return &c.inputs[*ordinal - 1];
 }
 
 bool set_placement(Case& c, std::string_view key, const std::string& value) {
@@ -76,8 +76,8 @@ void set_value(Case& c, const ops::OpEntry& entry, const std::string& token) {
 }
 
 void set_arrays(Case& c, std::string_view dtypes, std::string_view shapes) {
-  for (std::string_view shape : split(shapes, ",")) c.shapes.push_back(parse_shape(shape));
-  for (std::string_view dtype : split(dtypes, ",")) c.dtypes.push_back(parse_dtype(dtype));
+  for (const auto shape : split(shapes, ",")) c.shapes.push_back(parse_shape(shape));
+  for (const auto dtype : split(dtypes, ",")) c.dtypes.push_back(parse_dtype(dtype));
   c.inputs.resize(c.shapes.size());
   if (c.dtypes.size() == 1) c.dtypes.resize(c.shapes.size(), c.dtypes.front());
   if (c.dtypes.size() != c.shapes.size()) refuse("", "{} dtypes for {} arrays", c.dtypes.size(), c.shapes.size());
@@ -89,7 +89,7 @@ Case parse_words(std::span<const std::string> words) {
   Case c;
   c.op.name = entry.name;
   set_arrays(c, words[1], words[2]);
-  for (const std::string& word : words.subspan(3)) {
+  for (const auto& word : words.subspan(3)) {
     const bool has_value = word.find('=') != std::string::npos;
     if (word == "in-place")
       c.in_place = true;
@@ -133,7 +133,7 @@ std::string text_of_arrays(const Case& c) {
 
 std::string text_of_operation(const Operation& op) {
   std::string text;
-  for (const std::string& argument : op.arguments)
+  for (const auto& argument : op.arguments)
     text += argument.find(' ') == std::string::npos ? " " + argument : " \"" + argument + "\"";
   for (const auto& [key, value] : op.lengths) text += fmt::format(" {}={}", key, value);
   for (const auto& [key, value] : op.options)
@@ -163,18 +163,16 @@ Texts words_of(std::string_view line) {
   char quote = 0;
   bool inside = false;
   for (char c : line) {
-    const bool opens = quote == 0 && (c == '"' || c == '\'');
-    const bool blank = quote == 0 && (c == ' ' || c == '\t' || c == '\r');
-    if (blank) {
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\r')) {
       inside = false;
       continue;
     }
     if (!inside) words.emplace_back();
     inside = true;
-    if (opens)
-      quote = c;
-    else if (c == quote)
+    if (c == quote)
       quote = 0;
+    else if (quote == 0 && (c == '"' || c == '\''))
+      quote = c;
     else
       words.back() += c;
   }
@@ -206,7 +204,7 @@ std::optional<RandomLine> parse_random(std::string_view line) {
   if (!count || *count < 0 || words.size() > 3 || (words.size() == 3 && (!seed || seed->first != "seed")))
     refuse("write it as: random 300 seed=7", "cannot read \"{}\"", line);
   random.count = *count;
-  if (seed) random.seed = u64(seed->second);
+  if (seed) random.seed = seed->second;
   return random;
 }
 

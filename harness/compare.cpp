@@ -57,7 +57,7 @@ void for_each_difference(const View& view, const std::byte* want, const std::byt
   const size_t size = size_of(view.dtype);
   size_t ordinal = 0;
   for_each_element(view, [&](const Dims& index, i64 offset) {
-    const size_t at = size_t(offset) * size;
+    const size_t at = offset * size;
     const double allowed = bound.empty() ? 0 : bound[ordinal++];
     if (std::memcmp(want + at, got + at, size) == 0) return true;
     return (!bound.empty() && agree(view.dtype, want + at, got + at, allowed)) || visit(index, offset, allowed);
@@ -68,7 +68,7 @@ std::optional<Difference> first_difference(const View& view, const std::byte* wa
                                            std::span<const double> bound) {
   std::optional<Difference> difference;
   for_each_difference(view, want, got, bound, [&](const Dims& index, i64 offset, double allowed) {
-    const size_t size = size_of(view.dtype), at = size_t(offset) * size;
+    const size_t size = size_of(view.dtype), at = offset * size;
     if (bound.empty())
       difference = Difference{index, hexadecimal(want + at, size), hexadecimal(got + at, size)};
     else

@@ -4,12 +4,8 @@
 #include "io/io.hpp"
 #include "planner/registry.hpp"
 
-#include <cstddef>
 #include <functional>
 #include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace axisloom::harness {
 

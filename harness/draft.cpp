@@ -68,7 +68,7 @@ i64 extents_above_zero(const Dims& shape) {
 std::vector<const ops::OpEntry*> entries_by_share() {
   std::vector<const ops::OpEntry*> entries;
   for (const ops::OpEntry& entry : ops::registry())
-    entries.insert(entries.end(), size_t(drawer_of(entry).share), &entry);
+    entries.insert(entries.end(), drawer_of(entry).share, &entry);
   return entries;
 }
 
@@ -81,7 +81,7 @@ Dtype random_dtype(Random& random) {
 }
 
 std::vector<int> random_order(Random& random, int count) {
-  std::vector<int> order(size_t(count), 0);
+  std::vector<int> order(count);
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);
   return order;
@@ -101,9 +101,9 @@ std::vector<Axis> axes_of(const Dims& shape) {
 
 Groups grouped(Random& kind, const std::vector<Axis>& axes) {
   Groups groups;
-  const auto add = [&](const std::string& text, size_t size) {
+  const auto add = [&](const std::string& text, int size) {
     groups.text += (groups.text.empty() ? "" : " ") + text;
-    groups.sizes.push_back(int(size));
+    groups.sizes.push_back(size);
   };
   for (size_t i = 0; i < axes.size();) {
     if (kind.percent(8)) add("1", 0);

@@ -14,9 +14,9 @@ Case draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
   auto& [kind, own] = dice;
   Case draft{std::move(op), {random_dtype(kind)}, {}};
   Sizes sizes = Sizes::draw(kind);
-  const auto fresh = int(kind.between(most_new > 0 ? 1 : 0, most_new));
+  const int fresh = kind.between(most_new > 0 ? 1 : 0, most_new);
   if (fresh > 0) sizes.most /= 8;
-  std::vector<Axis> axes = axes_of(sizes.shape(own, int(kind.between(1, most_rank))));
+  std::vector<Axis> axes = axes_of(sizes.shape(own, kind.between(1, most_rank)));
   const bool dots = kind.percent(15);  // axes that the pattern does not name, in front
   std::string left = left_side(dice, axes, Open::either, draft);
   for (int i = 0; i < fresh; ++i) {
@@ -40,13 +40,13 @@ Case draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
 
 Case draft_any_array(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
-  return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, int(dice.kind.between(0, 6)))}};
+  return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, dice.kind.between(0, 6))}};
 }
 
 Case draft_matrices(Operation op, Dice& dice) {
   auto& [kind, own] = dice;
   const Sizes sizes = Sizes::draw(kind);
-  Dims shape = sizes.shape(own, int(kind.between(2, 4)));
+  Dims shape = sizes.shape(own, kind.between(2, 4));
   const bool in_place = kind.percent(25);
   const int last = shape.size() - 1;
   if (in_place) shape[last] = shape[last - 1] = std::min(shape[last], shape[last - 1]);
@@ -58,7 +58,7 @@ Case draft_matrices(Operation op, Dice& dice) {
 Case draft_permutation(Operation op, Dice& dice) {
   auto& [kind, own] = dice;
   const Sizes sizes = Sizes::draw(kind);
-  const auto rank = int(kind.between(1, kind.percent(15) ? 12 : 6));
+  const int rank = kind.between(1, kind.percent(15) ? 12 : 6);
   std::vector<int> order = random_order(kind, rank);
   for (int& axis : order)
     if (own.percent(10)) axis -= rank;

@@ -46,10 +46,10 @@ void add_epilogue(Dice& dice, Case& draft) {
 }
 
 std::vector<Operand> random_operands(Random& kind, int axes) {
-  std::vector<Operand> operands(size_t(kind.one_of(operand_counts)));
+  std::vector<Operand> operands(kind.one_of(operand_counts));
   for (Operand& operand : operands) {
     operand = random_order(kind, axes);
-    operand.resize(size_t(kind.between(1, std::min(axes, most_axes_of_an_operand))));
+    operand.resize(kind.between(1, std::min(axes, most_axes_of_an_operand)));
     if (kind.percent(8)) operand.push_back(operand.front());  // a diagonal
   }
   return operands;
@@ -75,7 +75,7 @@ std::string spelled(const Operand& operand, bool letters) {
 
 Case draft_einsum(Operation op, Dice& dice) {
   auto& [kind, own] = dice;
-  const auto axes = int(kind.between(1, 7));
+  const int axes = kind.between(1, 7);
   Sizes sizes = Sizes::draw(kind);
   sizes.most = std::min(sizes.most, most_terms);
   const Dims extents = sizes.shape(own, axes);
@@ -88,8 +88,8 @@ Case draft_einsum(Operation op, Dice& dice) {
     Dims shape;
     for (int axis : operand) shape.push_back(extents[axis]);
     // An axis of length 1 goes with any length; on a diagonal both places have the same.
-    const auto one = int(own.below(shape.size()));
-    if (kind.percent(15) && std::ranges::count(operand, operand[size_t(one)]) == 1) shape[one] = 1;
+    const int one = own.below(shape.size());
+    if (kind.percent(15) && std::ranges::count(operand, operand[one]) == 1) shape[one] = 1;
     draft.shapes.push_back(shape);
   }
   if (!implicit) pattern += (letters ? "->" : " -> ") + spelled(random_result(kind, operands), letters);

@@ -39,7 +39,7 @@ std::string_view draw_reducer(Random& kind) {
 Case draft_reduced_axes(Operation op, Dice& dice) {
   auto& [kind, own] = dice;
   const Sizes sizes = Sizes::draw(kind);
-  const auto rank = int(kind.between(1, 6));
+  const int rank = kind.between(1, 6);
   Case draft{std::move(op), {random_dtype(kind)}, {sizes.shape(own, rank)}};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
@@ -55,7 +55,7 @@ Case draft_reduced_pattern(Operation op, Dice& dice) {
   auto& [kind, own] = dice;
   const std::string reducer(draw_reducer(kind));
   const Sizes sizes = Sizes::draw(kind);
-  const auto rank = int(kind.between(1, 6));
+  const int rank = kind.between(1, 6);
   std::vector<Axis> axes = axes_of(sizes.shape(own, rank)), kept;
   Case draft{std::move(op), {random_dtype(kind)}, {}};
   const std::string left = left_side(dice, axes, Open::first, draft);

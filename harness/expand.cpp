@@ -38,17 +38,17 @@ Texts range(std::string_view text, std::string_view brace) {
   const i64 step = step_dots == std::string_view::npos ? 1 : number(text.substr(step_dots + 2), brace);
   if (step <= 0 || last < first) refuse_brace(brace);
   // Without a sign the distance of any two fits.
-  const u64 distance = u64(last) - u64(first);
-  const u64 steps = distance / u64(step);
+  const u64 distance = u64(last) - first;
+  const u64 steps = distance / step;
   require_few(steps, brace);
   Texts values;
-  for (u64 i = 0; i <= steps; ++i) values.push_back(fmt::format("{}", i64(u64(first) + i * u64(step))));
+  for (u64 i = 0; i <= steps; ++i) values.push_back(fmt::format("{}", i64(first + i * step)));
   return values;
 }
 
 Texts list(std::string_view text, std::string_view brace) {
   Texts values;
-  for (std::string_view item : split(text, text.find(';') == std::string_view::npos ? "," : ";")) {
+  for (const auto item : split(text, text.find(';') == std::string_view::npos ? "," : ";")) {
     if (item.find("..") == std::string_view::npos) {
       values.emplace_back(item);
     } else {
@@ -96,7 +96,7 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
   const std::string_view after = rest.substr(close + 1);
   if (const auto value = computed(brace, bindings)) return expand_into(before + *value, after, bindings, lines);
   const std::string_view name = binding_name(brace);
-  for (const std::string& value : list(name.empty() ? brace : brace.substr(name.size() + 1), brace)) {
+  for (const auto& value : list(name.empty() ? brace : brace.substr(name.size() + 1), brace)) {
     Bindings inner = bindings;
     if (!name.empty()) inner[std::string(name)] = value;
     expand_into(before + value, after, inner, lines);

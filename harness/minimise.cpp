@@ -22,7 +22,7 @@ void add_step(const Case& c, Steps& steps, Change change) {
 
 void leave_out_options(const Case& c, Steps& steps) {
   for (size_t i = 0; i < c.op.options.size(); ++i)
-    add_step(c, steps, [i](Case& other) { other.op.options.erase(other.op.options.begin() + long(i)); });
+    add_step(c, steps, [i](Case& other) { other.op.options.erase(other.op.options.begin() + i); });
   add_step(c, steps, [](Case& other) { other.options = {}; });
   add_step(c, steps, [](Case& other) { other.largest_buffer.reset(); });
 }
@@ -108,9 +108,9 @@ void shrink_extents(const Case& c, Steps& steps) {
   }
 }
 
-}  // namespace
-
-std::vector<Case> simpler_cases(const Case& c) {
+/// The case made one step simpler, in every way there is: without an option, a placement, an axis; with smaller
+/// extents. Some of them may be no cases at all.
+Steps simpler_cases(const Case& c) {
   Steps steps;
   leave_out_options(c, steps);
   leave_out_placements(c, steps);
@@ -118,6 +118,8 @@ std::vector<Case> simpler_cases(const Case& c) {
   shrink_extents(c, steps);
   return steps;
 }
+
+}  // namespace
 
 Case minimise(const Case& c, const std::function<bool(const Case&)>& still_fails, int most_questions) {
   Case smallest = c;

@@ -71,7 +71,7 @@ Dims draw_strides(Dice& dice, const Dims& shape, i64 element, const Spread& spre
   if (spread.reversed)
     for (i64& stride : strides)
       if (dice.own.percent(40)) stride = -stride;
-  i64& some = strides[int(dice.own.below(shape.size()))];
+  i64& some = strides[dice.own.below(shape.size())];
   if (spread.windows) some = dice.own.between(-3, 3);
   if (spread.repeated) some = 0;
   return strides;
@@ -80,7 +80,7 @@ Dims draw_strides(Dice& dice, const Dims& shape, i64 element, const Spread& spre
 Placement draw_placement(Dice& dice, const Dims& shape, Dtype dtype, Role role) {
   auto& [kind, own] = dice;
   Placement placement;
-  const auto element = i64(size_of(dtype));
+  const i64 element = size_of(dtype);
   const Spread spread = draw_spread(kind, role);
   const bool offset = kind.percent(30);
   if (spread.strided && shape.size() > 0) placement.strides = draw_strides(dice, shape, element, spread);
@@ -118,7 +118,7 @@ void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
     if (way == 0 && alike && shape.size() > 0) {
       placement->strides = contiguous_strides(shape);
       for (i64& stride : *placement->strides) stride *= 2;
-      placement->offset = i64(i);
+      placement->offset = i;
     } else if (way == 1) {
       placement->offset = (end + element - 1) / element + own.between(0, 5);
     } else {
@@ -166,8 +166,8 @@ void place(Dice& dice, const View& result, Case& c) {
 const ops::OpEntry& entry_of_class(u64 seed, i64 number) {
   static const std::vector<const ops::OpEntry*> entries = entries_by_share();
   Random random(seed, "order of operations");
-  const std::vector<int> order = random_order(random, int(entries.size()));
-  return *entries[size_t(order[size_t(number) % order.size()])];
+  const std::vector<int> order = random_order(random, entries.size());
+  return *entries[order[number % order.size()]];
 }
 
 }  // namespace

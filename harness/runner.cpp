@@ -6,8 +6,6 @@
 #include "harness/random.hpp"
 
 #include "device/forwarding.hpp"
-#include "io/io.hpp"
-#include "planner/registry.hpp"
 
 #include <algorithm>
 
@@ -156,9 +154,9 @@ struct Stage {
 bool arrays_meet(const Stage& stage) {
   std::vector<bool> written(stage.want.size());
   const auto for_each_byte = [](const View& view, auto&& visit) {
-    const auto size = i64(size_of(view.dtype));
+    const i64 size = size_of(view.dtype);
     for_each_element(view, [&](const Dims&, i64 offset) {
-      for (i64 byte = offset * size; byte < (offset + 1) * size; ++byte) visit(size_t(byte));
+      for (i64 byte = offset * size; byte < (offset + 1) * size; ++byte) visit(byte);
       return true;
     });
   };
@@ -207,7 +205,7 @@ struct Attempt {
   Bytes run_in_slices() const {
     Device& small = (*settings.small)[*c.largest_buffer];
     if (!small)
-      small = Device(std::make_shared<device::SmallBuffers>(settings.device.impl(), size_t(*c.largest_buffer)));
+      small = Device(std::make_shared<device::SmallBuffers>(settings.device.impl(), *c.largest_buffer));
     return stage.run_on_host(c.op, small, options(), settings.repeat);
   }
 
@@ -303,7 +301,7 @@ std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings) {
   std::string candidate;
   try {
     const Stage stage(c, settings);
-    for (const std::string& name : candidates_to_try({c, stage, settings}, outcomes)) {
+    for (const auto& name : candidates_to_try({c, stage, settings}, outcomes)) {
       candidate = name;
       outcomes.push_back(Attempt{c, stage, settings, name}.outcome());
     }

@@ -16,13 +16,13 @@ Part parse_part(std::string_view text) {
 }
 
 CaseSource::CaseSource(const CaseWishes& wishes, u64 seed) : part_(wishes.part), seed_(seed), random_(wishes.random) {
-  for (const std::string& file : wishes.files)
-    for (const std::string& line : read_case_lines(file)) add_line(line);
-  for (const std::string& line : wishes.lines) add_line(line);
+  for (const auto& file : wishes.files)
+    for (const auto& line : read_case_lines(file)) add_line(line);
+  for (const auto& line : wishes.lines) add_line(line);
 }
 
 void CaseSource::add_line(const std::string& line) {
-  for (const std::string& expanded : expand(line)) {
+  for (const auto& expanded : expand(line)) {
     const auto random = parse_random(expanded);
     if (!random) {
       cases_.push_back(parse_case(expanded));
@@ -38,13 +38,13 @@ void CaseSource::add_line(const std::string& line) {
 // Random cases are dealt out by their own numbers, whatever stands before them.
 i64 CaseSource::count() const noexcept {
   const auto share = [&](i64 all) { return (all - part_.number + part_.of) / part_.of; };
-  return share(i64(cases_.size())) + share(random_);
+  return share(cases_.size()) + share(random_);
 }
 
 Case CaseSource::at(i64 i) const {
   const i64 index = i * part_.of + part_.number - 1;
-  const auto given = i64(cases_.size());
-  if (index < given) return cases_[size_t(index)];
+  const i64 given = cases_.size();
+  if (index < given) return cases_[index];
   const i64 mine = (given - part_.number + part_.of) / part_.of;
   return parse_case(random_case(seed_, (i - mine) * part_.of + part_.number - 1));
 }

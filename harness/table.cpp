@@ -1,8 +1,6 @@
 // Layout of tables: columns as wide as their widest cell, numbers flush right.
 #include "harness/table.hpp"
 
-#include "harness/arguments.hpp"
-
 #include "io/quoting.hpp"
 
 #include <algorithm>
@@ -12,12 +10,11 @@ namespace {
 
 // Columns are counted in code points; device names may hold a (R) sign.
 size_t width(std::string_view text) {
-  return size_t(std::ranges::count_if(text, [](char c) { return (u8(c) & 0xC0) != 0x80; }));
+  return std::ranges::count_if(text, [](char c) { return (u8(c) & 0xC0) != 0x80; });
 }
 
-
 std::string padded(const std::string& text, size_t to, bool right) {
-  const std::string blanks(to - std::min(to, width(text)), ' ');
+  const std::string blanks(to - width(text), ' ');
   return right ? blanks + text : text + blanks;
 }
 
@@ -60,23 +57,23 @@ std::string Table::text(Format format) const {
 }
 
 std::string Table::aligned() const {
-  std::vector<size_t> widths;
-  std::vector<bool> right(columns_.size(), true);
-  for (const auto& column : columns_) widths.push_back(width(column));
-  for (const auto& row : rows_)
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width(io::printable(row[i].text)));
-      right[i] = right[i] && row[i].value.is_number();
-    }
+  std::vector<Texts> lines{columns_};
+  for (const auto& row : rows_) {
+    Texts& line = lines.emplace_back();
+    for (const Cell& cell : row) line.push_back(io::printable(cell.text));
+  }
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    size_t widest = 0;
+    for (const Texts& line : lines) widest = std::max(widest, width(line[i]));
+    bool right = !rows_.empty();
+    for (const auto& row : rows_) right = right && row[i].value.is_number();
+    for (Texts& line : lines) line[i] = padded(line[i], widest, right);
+  }
   std::string text;
-  const auto line = [&](auto&& cell_text) {
-    std::string row;
-    for (size_t i = 0; i < columns_.size(); ++i)
-      row += padded(cell_text(i), widths[i], right[i] && !rows_.empty()) + "  ";
-    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
-  };
-  line([&](size_t i) { return columns_[i]; });
-  for (const auto& row : rows_) line([&](size_t i) { return io::printable(row[i].text); });
+  for (const Texts& line : lines) {
+    const std::string whole = joined(line, "  ");
+    text += whole.substr(0, whole.find_last_not_of(' ') + 1) + "\n";
+  }
   return text;
 }
 

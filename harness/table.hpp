@@ -1,15 +1,11 @@
 // Rows of results, printed for people (table, md) or for programs (json, csv).
 #pragma once
 
-#include "core/integers.hpp"
+#include "harness/arguments.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <concepts>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace axisloom::harness {
 
@@ -36,7 +32,7 @@ Cell seconds_cell(double seconds);
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  explicit Table(Texts columns) : columns_(std::move(columns)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   std::string text(Format format) const;
   size_t rows() const noexcept { return rows_.size(); }
@@ -47,7 +43,7 @@ class Table {
   std::string csv() const;
   std::string json() const;
 
-  std::vector<std::string> columns_;
+  Texts columns_;
   std::vector<std::vector<Cell>> rows_;
 };
 

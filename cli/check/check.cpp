@@ -2,9 +2,7 @@
 #include "cli/check/programs.hpp"
 #include "cli/drivers.hpp"
 #include "cli/messages.hpp"
-#include "harness/case.hpp"
 #include "harness/minimise.hpp"
-#include "harness/runner.hpp"
 #include "harness/source.hpp"
 
 #include "device/device.hpp"
@@ -22,15 +20,12 @@ namespace axisloom::cli {
 namespace {
 
 struct CheckOptions {
-  Texts lines;
-  Texts files;
+  Texts lines, files;
   i64 random = 0;
   std::string part;
   std::string index = "auto";
   int max_failures = 20;
-  bool list = false;
-  bool slow = false;
-  bool slow_only = false;
+  bool list = false, slow = false, slow_only = false;
   Programs programs;
   CheckSettings settings;  // but device, seed and index
 };
@@ -138,7 +133,7 @@ class Tally {
     ++seen_[c.op.name];
     for (Dtype dtype : c.dtypes) ++seen_[std::string(name(dtype))];
     const Texts words = words_of(c.text);
-    for (const std::string& word : std::span(words).subspan(3 + c.op.arguments.size())) {
+    for (const auto& word : std::span(words).subspan(3 + c.op.arguments.size())) {
       const std::string key = word.substr(0, word.find('='));
       const bool length = std::ranges::any_of(c.op.lengths, [&](const auto& l) { return l.first == key; });
       if (!length) ++seen_[key == "expect" ? word : key];

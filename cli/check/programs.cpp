@@ -48,7 +48,7 @@ size_t index_below(std::string_view text, size_t count, const char* what) {
   const auto value = parse_integer(text);
   if (!value || *value < 0 || size_t(*value) >= count)
     refuse("", "there is no {} {}", what, text);
-  return size_t(*value);
+  return *value;
 }
 
 void require_words(const Texts& words, size_t count) {
@@ -56,10 +56,10 @@ void require_words(const Texts& words, size_t count) {
 }
 
 void add_buffers(Program& program, const Texts& words) {
-  for (const std::string& word : std::span(words).subspan(1)) {
+  for (const auto& word : std::span(words).subspan(1)) {
     const i64 bytes = integer_of(word);
     if (bytes < 0) refuse("", "a buffer has 0 bytes or more");
-    program.buffers.push_back(size_t(bytes));
+    program.buffers.push_back(bytes);
     program.bytes += program.buffers.back();
   }
 }
@@ -86,7 +86,7 @@ void add_step(Program& program, const Texts& words, std::string_view line) {
   require_words(words, 5);
   ProgramStep step;
   Texts dtypes, shapes;
-  for (std::string_view number : split(words[1], ",")) {
+  for (const auto number : split(words[1], ",")) {
     step.inputs.push_back(index_below(number, program.arrays.size(), "array"));
     const View& view = program.arrays[step.inputs.back()].view;
     dtypes.emplace_back(name(view.dtype));
@@ -121,7 +121,7 @@ void read_program_line(std::vector<Program>& programs, const std::string& line) 
 
 std::vector<Program> read_programs(const std::string& path) {
   std::vector<Program> programs;
-  for (const std::string& line : read_case_lines(path)) {
+  for (const auto& line : read_case_lines(path)) {
     try {
       read_program_line(programs, line);
     } catch (const Error& error) {
@@ -254,7 +254,7 @@ std::string outcome_of(const Program& program, std::span<const std::byte> data, 
 /// use one plan at the same time.
 std::vector<ProgramOutcome> run_programs(const std::vector<Program>& programs, std::span<const std::byte> data,
                                          const CheckSettings& settings, int threads) {
-  const size_t runs = 1 + size_t(settings.repeat);
+  const size_t runs = 1 + settings.repeat;
   std::vector<ProgramOutcome> outcomes(programs.size());
   std::atomic<size_t> next = 0;
   const auto settle = [&](size_t program, size_t run) {

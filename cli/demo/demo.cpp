@@ -3,7 +3,6 @@
 #include "cli/app.hpp"
 #include "cli/demo/card.hpp"
 #include "cli/demo/lessons.hpp"
-#include "cli/demo/show.hpp"
 #include "cli/drivers.hpp"
 #include "cli/messages.hpp"
 #include "cli/streams.hpp"

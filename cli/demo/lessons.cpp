@@ -46,7 +46,7 @@ HostArray scaled_identity() {
 HostArray picture_of_a_word() {
   HostArray mask = square_of_bytes([](i64) { return 0; });
   constexpr int scale = 28;  // three letters of 8 pixels fill seven eighths of the width
-  draw_text(mask, (int(side) - 8 * scale) / 2, (int(side) - 3 * 8 * scale) / 2, scale, 1, "IOU");
+  draw_text(mask, (side - 8 * scale) / 2, (side - 3 * 8 * scale) / 2, scale, 1, "IOU");
   return square_of_floats([&](i64 i) { return values<u8>(mask)[i] == 0 ? light : 0; });
 }
 
@@ -56,7 +56,7 @@ HostArray brightened(const HostArray& picture) {
 
 /// 0 ... 1 as 0 ... 255.
 HostArray as_grey(const HostArray& picture) {
-  return square_of_bytes([&](i64 i) { return u8(std::lround(255 * values<float>(picture)[i])); });
+  return square_of_bytes([&](i64 i) { return std::lround(255 * values<float>(picture)[i]); });
 }
 
 PlanOptions forced(const char* candidate) {
@@ -70,7 +70,7 @@ HostArray numbers(i64 count) {
 }
 
 HostArray sum_on_host(const HostArray& array) {
-  const std::span terms(values<u32>(array), size_t(array.view.count()));
+  const std::span terms(values<u32>(array), array.view.count());
   return filled<u64>(Dtype::u64, {}, [&](i64) { return std::accumulate(terms.begin(), terms.end(), u64{0}); });
 }
 

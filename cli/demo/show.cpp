@@ -6,7 +6,6 @@
 
 #include "device/device.hpp"
 #include "planner/plan_impl.hpp"
-#include "planner/registry.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -37,7 +36,7 @@ Done carry_out(const Operation& op, std::span<const HostArray> inputs, const Dev
                const PlanOptions& options) {
   std::vector<View> views = views_of(inputs);
   views.push_back(result_view(op, views));
-  for (View& view : views) view.align = i64(device.info().base_alignment);
+  for (View& view : views) view.align = device.info().base_alignment;
   const Plan plan = axisloom::plan(op, views, device, options);
   Done done{.result = HostArray::allocate(views.back()), .report = plan.report()};
   if (const auto operations = ops::entry(op.name).operations) done.operations = operations(op, views);
@@ -93,7 +92,7 @@ void Show::save(const HostArray& array, const std::string& file) const {
 void Show::add_row(const char* what, const Done& done, const std::string& file, bool right) {
   right_ = right_ && right;
   table_.add({what, done.report.shapes, done.report.candidate, seconds_cell(done.seconds),
-              rate_cell(double(done.report.bytes_moved), done.seconds), rate_cell(done.operations, done.seconds),
+              rate_cell(done.report.bytes_moved, done.seconds), rate_cell(done.operations, done.seconds),
               right ? "passed" : "DIFFERS", file});
 }
 

@@ -8,9 +8,6 @@
 #include <axisloom/plan.hpp>
 
 #include <filesystem>
-#include <span>
-#include <string>
-#include <utility>
 
 namespace axisloom::cli {
 
