@@ -53,14 +53,11 @@ void refuse_empty_values(App& command) {
 
 void add_common_options(App& command, Context& context, const CommonOptions& which) {
   if (which.device)
-    command
-        .add_option("--device", context.device,
-                    "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
-        ->type_name("SPEC")
+    add_value(command, "--device", context.device, "SPEC", "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
         ->group(common_group);
   if (which.format) add_format(command, context);
   if (which.seed)
-    command.add_option("--seed", context.seed, "Seed of everything random")->type_name("NUMBER")->group(common_group);
+    add_value(command, "--seed", context.seed, "NUMBER", "Seed of everything random")->group(common_group);
   if (which.verbose)
     command.add_flag("-v,--verbose", context.verbose, "Show what was decided, and why")->group(common_group);
   if (which.quiet) command.add_flag("-q,--quiet", context.quiet, "Print errors only")->group(common_group);
@@ -77,9 +74,8 @@ Option* take_only(Option* option, const std::string& words) {
 }
 
 void add_min_seconds(App& command, double& seconds, const std::string& help) {
-  command.add_option("--min-time", seconds, help)
+  add_value(command, "--min-time", seconds, "SECONDS", help)
       ->check(CLI::Range(0.001, 3600.0).description(""))
-      ->type_name("SECONDS")
       ->capture_default_str();
 }
 
@@ -111,7 +107,7 @@ App& add_group(App& above, Context& context, const About& about) {
   return *command;
 }
 
-void add_command(App& above, Context& context, const About& about, std::function<void()> act,
+void add_command(App& above, Context& context, const About& about, std::function<void(Context& context)> act,
                  const std::function<void(App& command)>& declare) {
   App* command = above.add_subcommand(about.name, about.summary);
   if (declare) declare(*command);
@@ -120,7 +116,7 @@ void add_command(App& above, Context& context, const About& about, std::function
   command->final_callback([command, &context, act = std::move(act)] {
     refuse_ignored(*command);
     context.command = command;
-    act();
+    act(context);
   });
 }
 

@@ -1,4 +1,4 @@
-// The program's parser: one App, from which help, completions and the man page are all made.
+// The program's parser: one CLI::App, from which help, completions and the man page are all made.
 #pragma once
 
 #include "harness/table.hpp"
@@ -31,6 +31,12 @@ std::unique_ptr<App> make_app(Context& context);
 /// The option of that name, such as "--keep". CLI11's own search by name ends the process when memory is short.
 Option* option_of(App& command, const std::string& name);
 
+/// Adds an option with a value, for which the word `type` stands in help texts.
+template <class Value>
+Option* add_value(App& command, const std::string& names, Value& value, const std::string& type,
+                  const std::string& help) {
+  return command.add_option(names, value, help)->type_name(type);
+}
 /// Lets an option take these words only, "a|b|c", which then are its type.
 Option* take_only(Option* option, const std::string& words);
 /// Adds --min-time.
@@ -59,14 +65,14 @@ struct About {
 App& add_group(App& above, Context& context, const About& about);
 /// Adds a command with the options that `declare` adds, and then the common ones; `act` is what it does once it is
 /// named, after refuse_ignored().
-void add_command(App& above, Context& context, const About& about, std::function<void()> act,
+void add_command(App& above, Context& context, const About& about, std::function<void(Context& context)> act,
                  const std::function<void(App& command)>& declare = {});
 /// The same by run(options, context) and declare(command, options).
 template <class Options, class Run, class Declare>
 void add_command(App& above, Context& context, const About& about, Run run, const Declare& declare) {
   const auto options = std::make_shared<Options>();
   add_command(
-      above, context, about, [=, &context] { run(*options, context); },
+      above, context, about, [=](Context& shared) { run(*options, shared); },
       [&](App& command) { declare(command, *options); });
 }
 

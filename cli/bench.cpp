@@ -72,7 +72,7 @@ Texts split_peers(const std::string& text) {
   Texts names;
   const Texts known = peer_names();
   for (const auto name : split(text, ",")) {
-    if (std::ranges::find(known, name) == known.end())
+    if (std::ranges::count(known, name) == 0)
       refuse("all, none, or some of " + joined(known, ", "), "there is no peer \"{}\"", name);
     names.emplace_back(name);
   }
@@ -247,10 +247,7 @@ void run_planning(const std::string& wanted, const Context& context) {
 }
 
 void add_bench_options(App& command, BenchOptions& options) {
-  command
-      .add_option("case", options.cases,
-                  "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"")
-      ->type_name("CASE");
+  add_value(command, "case", options.cases, "CASE", "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
   take_only(command.add_option("--suite", options.suite, "Which cases"), joined(bench::suite_names(), "|"))->capture_default_str();
   command.add_flag("--quick", options.quick, "Only the few cases that represent the suite");
   take_only(
@@ -267,29 +264,16 @@ void add_bench_options(App& command, BenchOptions& options) {
   add_min_seconds(command, options.min_seconds, "Minimum seconds that each contestant runs");
   take_only(command.add_option("--check", options.check, "How results are judged"), names_of(all_strengths))
       ->capture_default_str();
-  command
-      .add_option("-o,--output", options.output,
-                  "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
-                  "standard output when none is given")
-      ->type_name("FILE");
-  command
-      .add_option("--candidate", options.candidate,
-                  "Time this candidate of Axisloom's; all: every candidate that takes the job")
-      ->type_name("NAME");
-  command
-      .add_option("--profile", options.profile,
-                  "Plan for this profile of tuning/devices and check the results here; nothing is timed")
-      ->type_name("NAME")
+  add_value(command, "-o,--output", options.output, "FILE", "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
+                  "standard output when none is given");
+  add_value(command, "--candidate", options.candidate, "NAME", "Time this candidate of Axisloom's; all: every candidate that takes the job");
+  add_value(command, "--profile", options.profile, "NAME", "Plan for this profile of tuning/devices and check the results here; nothing is timed")
       ->check(CLI::IsMember(model::profile_names()).description(""));
-  command.add_option("--config", options.configuration, "Force one tunable of the candidate; may be repeated")
-      ->type_name("NAME=VALUE")
+  add_value(command, "--config", options.configuration, "NAME=VALUE", "Force one tunable of the candidate; may be repeated")
       ->allow_extra_args(false);
   take_only(command.add_option("--index", options.index, "Width of offsets inside Axisloom's kernels"),
             "32|64|auto");
-  command
-      .add_option("--sweep", options.sweeps,
-                  "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
-      ->type_name("NAME=V1,V2")
+  add_value(command, "--sweep", options.sweeps, "NAME=V1,V2", "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
       ->allow_extra_args(false);
 }
 
@@ -315,7 +299,7 @@ void add_bench(App& app, Context& context) {
        "Time the planner on the host: problems planned before, and new ones whose kernels are in memory.",
        "axisloom bench planning --device cpu \"f32 1024\"", measuring_options},
       run_planning, [](App& command, std::string& wanted) {
-        command.add_option("case", wanted, "Part of the name of a quick case")->type_name("CASE");
+        add_value(command, "case", wanted, "CASE", "Part of the name of a quick case");
       });
   for (const BenchCommand& what : bench_commands)
     add_command<BenchOptions>(group, context, {what.name, what.summary, examples, measuring_options}, run_bench,

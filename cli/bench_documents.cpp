@@ -63,19 +63,19 @@ void run_standings(const Texts& files, const Context& context) {
 
 template <class Place>
 void add_stored(App& command, const std::string& name, const std::string& type, Place& place) {
-  command.add_option(name, place, "What axisloom bench --format json wrote")->type_name(type)->required();
+  add_value(command, name, place, type, "What axisloom bench --format json wrote")->required();
 }
 
 void add_output_file(App& command, std::string& output) {
-  command.add_option("-o,--output", output, "Output file; standard output when none is given")->type_name("FILE");
+  add_value(command, "-o,--output", output, "FILE", "Output file; standard output when none is given");
 }
 
 void add_compare_options(App& command, CompareOptions& options) {
-  command.add_option("old", options.before, "The older document")->type_name("FILE")->required();
-  command.add_option("new", options.after, "The newer document")->type_name("FILE")->required();
-  command.add_option("--threshold", options.percent, "Percent by which times may differ and still count as the same")
+  add_value(command, "old", options.before, "FILE", "The older document")->required();
+  add_value(command, "new", options.after, "FILE", "The newer document")->required();
+  add_value(command, "--threshold", options.percent, "PERCENT",
+            "Percent by which times may differ and still count as the same")
       ->check(CLI::Range(0.0, 1000.0).description(""))
-      ->type_name("PERCENT")
       ->capture_default_str();
   command.add_flag("--force", options.force, "Compare documents of different devices");
   add_output_file(command, options.output);

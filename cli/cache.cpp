@@ -30,11 +30,11 @@ void add_cache(App& app, Context& context) {
   add_command(group, context,
               {"info", "Where the cache is and how much it holds.", "axisloom cache info --format json",
                {.format = true}},
-              [&context] { show_cache(context); });
+              show_cache);
   add_command(group, context,
               {"clear", "Remove every compiled program; they are built again when needed.", "axisloom cache clear",
                {.quiet = true}},
-              [&context] { clear_cache(context); });
+              clear_cache);
 }
 
 }  // namespace axisloom::cli

@@ -59,7 +59,7 @@ void add_devices(App& app, Context& context) {
   add_command(app, context,
               {"devices", "List the devices that can be used.", "axisloom devices\naxisloom devices --format json",
                {.format = true, .verbose = true}},
-              [&context] { list_devices(context); });
+              list_devices);
 }
 
 }  // namespace axisloom::cli

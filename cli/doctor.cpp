@@ -126,7 +126,7 @@ Table as_table(std::vector<Finding> findings, const Finding& last) {
   return table;
 }
 
-void run(Context& context) {
+void run_doctor(Context& context) {
   arrange_drivers();
   std::vector<Finding> findings = found_by_child(look_at_all);
   advise(findings);
@@ -147,7 +147,7 @@ void add_doctor(App& app, Context& context) {
                "Show which runtimes and devices were found, try each with a small launch, and say what to install.",
                "axisloom doctor\naxisloom doctor --format md",
                {.format = true}},
-              [&context] { run(context); });
+              run_doctor);
 }
 
 }  // namespace axisloom::cli

@@ -50,7 +50,7 @@ bench::Settings ladder_settings(const LadderOptions& options, const Context& con
   bench::Settings settings;
   settings.rules = bench::Rules::with_min_seconds(options.min_seconds);
   settings.seed = context.seed;
-  const auto asks_for = [&](const char* word) { return std::ranges::find(options.peers, word) != options.peers.end(); };
+  const auto asks_for = [&](const char* word) { return std::ranges::count(options.peers, word) > 0; };
   settings.all_peers = asks_for("all");
   const bool none = asks_for("none");
   if ((none || settings.all_peers) && options.peers.size() > 1)
@@ -130,7 +130,7 @@ void show_stored(const StoredOptions& options, const Context& context) {
 void add_output(App& command, std::string& output) {
   constexpr const char* help =
       "Output file, saved with every lesson: a bar chart where it ends in .svg, else .json, .csv, .md, or a table";
-  command.add_option("-o,--output", output, help)->type_name("FILE");
+  add_value(command, "-o,--output", output, "FILE", help);
 }
 
 /// The lessons' own shapes, for help texts.
@@ -153,10 +153,10 @@ void add_ladder_options(App& command, const ladder::Ladder& what, LadderOptions&
                                         : "Shape of the input")
       ->excludes(option_of(command, "--size"))
       ->type_name("SHAPE");
-  command.add_option("--dtype", options.choice.dtype, "Element type")->type_name("DTYPE");
+  add_value(command, "--dtype", options.choice.dtype, "DTYPE", "Element type");
   if (what.name == "relayout") {
-    Option* const from = command.add_option("--from", options.from, "Layout of the input")->type_name("LAYOUT");
-    Option* const to = command.add_option("--to", options.to, "Layout of the output")->type_name("LAYOUT");
+    Option* const from = add_value(command, "--from", options.from, "LAYOUT", "Layout of the input");
+    Option* const to = add_value(command, "--to", options.to, "LAYOUT", "Layout of the output");
     from->needs(to);
     to->needs(from);
   }
@@ -190,7 +190,7 @@ void add_ladder(App& app, Context& context) {
       {"show", "Print or draw a stored JSON document of a ladder.",
        "axisloom ladder show transpose.json -o transpose.svg", {.format = true}},
       show_stored, [](App& command, StoredOptions& options) {
-        command.add_option("file", options.file, "What axisloom ladder wrote as JSON")->type_name("FILE")->required();
+        add_value(command, "file", options.file, "FILE", "What axisloom ladder wrote as JSON")->required();
         add_output(command, options.output);
       });
 }

@@ -75,8 +75,7 @@ int main(int argc, char** argv) {
   try {
     code = run(argc, argv);
   } catch (const std::bad_alloc&) {  // also of the words for another error; these need no memory
-    constexpr std::string_view words = "axisloom: out of host memory\nremedy: use smaller arrays\n";
-    std::fwrite(words.data(), 1, words.size(), stderr);
+    std::fputs("axisloom: out of host memory\nremedy: use smaller arrays\n", stderr);
     code = axisloom::exit_code(axisloom::Errc::out_of_memory);
   }
   leave_drivers();

@@ -60,7 +60,7 @@ PlanOptions plan_options(const OpEntry& entry, const Job& job) {
 bool is_raw(const std::string& file, const std::string& format) {
   if (!format.empty()) return format == "raw";
   const auto raw = std::ranges::find(io::formats(), std::string_view("raw"), &io::Format::name);
-  return std::ranges::find(raw->extensions, io::extension_of(file)) != raw->extensions.end();
+  return std::ranges::count(raw->extensions, io::extension_of(file)) > 0;
 }
 
 /// Refuses options that would have no effect on these files.
@@ -169,24 +169,18 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
 }
 
 void add_job_options(App& command, const OpEntry& entry, Job& job) {
-  command
-      .add_option("-o,--output", job.output,
-                  "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
-                  "writes .npy to "
-                  "standard output; without it a scalar is printed")
-      ->type_name("FILE");
-  command.add_option("--input-format", job.reading.format, "Format of the input, if its name does not show it")
-      ->type_name(format_names(&io::Format::reads));
-  command.add_option("--output-format", job.output_format, "Format of the output, if its name does not show it")
-      ->type_name(format_names(&io::Format::writes));
-  command.add_option("--shape", job.shape, "Shape of a raw input, such as 256x256")->type_name("SHAPE");
-  command.add_option("--dtype", job.dtype, "Element type of a raw input, such as u8 or float32")->type_name("DTYPE");
+  add_value(command, "-o,--output", job.output, "FILE", "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
+            "writes .npy to standard output; without it a scalar is printed");
+  add_value(command, "--input-format", job.reading.format, format_names(&io::Format::reads),
+            "Format of the input, if its name does not show it");
+  add_value(command, "--output-format", job.output_format, format_names(&io::Format::writes),
+            "Format of the output, if its name does not show it");
+  add_value(command, "--shape", job.shape, "SHAPE", "Shape of a raw input, such as 256x256");
+  add_value(command, "--dtype", job.dtype, "DTYPE", "Element type of a raw input, such as u8 or float32");
   command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
   take_only(command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why"),
             joined(entry.candidates, "|", &ops::CandidateInfo::name));
-  command
-      .add_option("--config", job.configuration, "Force one tunable of the candidate, as name=value; may be repeated")
-      ->type_name("NAME=VALUE")
+  add_value(command, "--config", job.configuration, "NAME=VALUE", "Force one tunable of the candidate, as name=value; may be repeated")
       ->allow_extra_args(false);
   take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), "32|64|auto");
 }

@@ -61,16 +61,15 @@ std::string describe_difference(const View& view, std::span<const std::byte> wan
                                 std::span<const double> bound) {
   if (std::equal(want.begin(), want.end(), got.begin())) return {};
   if (const auto difference = first_difference(view, want.data(), got.data(), bound)) return to_string(*difference);
+  const i64 element = size_of(view.dtype);
   std::vector<std::byte> around(want.begin(), want.end());  // what may differ put aside
   for_each_element(view, [&](const Dims&, i64 offset) {
-    const size_t size = size_of(view.dtype), at = offset * size;
-    std::copy_n(got.begin() + at, size, around.begin() + at);
+    std::copy_n(got.begin() + offset * element, element, around.begin() + offset * element);
     return true;
   });
   const auto [w, g] = std::mismatch(around.begin(), around.end(), got.begin());
   if (w == around.end()) return {};
   const auto byte = w - around.begin();
-  const i64 element = size_of(view.dtype);
   const Bounds bounds = view.bounds();
   const char* where = byte < bounds.low * element     ? "before the array"
                       : byte >= bounds.high * element ? "after the array"

@@ -66,8 +66,9 @@ std::optional<std::string> computed(std::string_view brace, const Bindings& bind
   if (bound == bindings.end()) return std::nullopt;
   if (end == std::string_view::npos) return bound->second;
   const i64 left = number(bound->second, brace);
-  const auto other = bindings.find(brace.substr(end + 1));
-  const i64 right = number(other == bindings.end() ? brace.substr(end + 1) : std::string_view(other->second), brace);
+  const std::string_view rest = brace.substr(end + 1);
+  const auto other = bindings.find(rest);
+  const i64 right = number(other == bindings.end() ? rest : other->second, brace);
   if (brace[end] == '/' && right <= 0) refuse_brace(brace);
   const i64 value = brace[end] == '/'   ? left / right + (left % right > 0 ? 1 : 0)
                     : brace[end] == '*' ? core::checked_mul(left, right, "a product in braces")

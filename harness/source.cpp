@@ -36,8 +36,11 @@ void CaseSource::add_line(const std::string& line) {
 }
 
 // Random cases are dealt out by their own numbers, whatever stands before them.
+i64 CaseSource::share(i64 all) const noexcept {
+  return (all - part_.number + part_.of) / part_.of;
+}
+
 i64 CaseSource::count() const noexcept {
-  const auto share = [&](i64 all) { return (all - part_.number + part_.of) / part_.of; };
   return share(cases_.size()) + share(random_);
 }
 
@@ -45,8 +48,7 @@ Case CaseSource::at(i64 i) const {
   const i64 index = i * part_.of + part_.number - 1;
   const i64 given = cases_.size();
   if (index < given) return cases_[index];
-  const i64 mine = (given - part_.number + part_.of) / part_.of;
-  return parse_case(random_case(seed_, (i - mine) * part_.of + part_.number - 1));
+  return parse_case(random_case(seed_, (i - share(given)) * part_.of + part_.number - 1));
 }
 
 }  // namespace axisloom::harness

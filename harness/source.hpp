@@ -30,6 +30,8 @@ class CaseSource {
 
  private:
   void add_line(const std::string& line);
+  /// How many of so many cases belong to the part.
+  i64 share(i64 all) const noexcept;
 
   Part part_;
   u64 seed_;

@@ -205,21 +205,17 @@ void run_check(const CheckOptions& options, Context& context) {
 }
 
 Option* add_count(App& command, const std::string& name, auto& count, const std::string& help) {
-  return command.add_option(name, count, help)->type_name("N")->check(CLI::NonNegativeNumber.description(""));
+  return add_value(command, name, count, "N", help)->check(CLI::NonNegativeNumber.description(""));
 }
 
 void add_check_options(App& command, CheckOptions& options) {
-  command.add_option("case", options.lines, "Cases, each one argument")->type_name("CASE");
-  command.add_option("--cases", options.files, "Files of cases")->type_name("FILE");
+  add_value(command, "case", options.lines, "CASE", "Cases, each one argument");
+  add_value(command, "--cases", options.files, "FILE", "Files of cases");
   add_count(command, "--random", options.random,
             "Number of random cases, drawn from --seed (default: a new seed each time)");
-  command.add_option("--part", options.part, "Run part I of K: every K-th case from the I-th on")->type_name("I/K");
-  command.add_option("--candidate", options.settings.candidate, "Force this candidate; all: force each that accepts, in turn")
-      ->type_name("NAME");
-  command
-      .add_option("--profile", options.settings.profile,
-                   "Plan for this profile of tuning/devices, and run the kernels on this device")
-      ->type_name("NAME")
+  add_value(command, "--part", options.part, "I/K", "Run part I of K: every K-th case from the I-th on");
+  add_value(command, "--candidate", options.settings.candidate, "NAME", "Force this candidate; all: force each that accepts, in turn");
+  add_value(command, "--profile", options.settings.profile, "NAME", "Plan for this profile of tuning/devices, and run the kernels on this device")
       ->check(CLI::IsMember(model::profile_names()).description(""));
   take_only(command.add_option("--index", options.index, "64: force 64-bit offsets"), "64|auto");
   command.add_flag("--checked", options.settings.checked, "Check every access of the kernels against its bounds (slow)");
@@ -227,10 +223,7 @@ void add_check_options(App& command, CheckOptions& options) {
                     "No canaries: each buffer ends with its array, so that a memory checker sees every overrun");
   add_count(command, "--repeat", options.settings.repeat, "Further runs of each case, which must give the same bits")->type_name("R");
   add_count(command, "--max-failures", options.max_failures, "Stop after this many failures; 0: never");
-  command
-      .add_option("--keep", options.settings.keep,
-                   "Write the arrays of case N as DIR/N-in1.npy, ..., DIR/N-out.npy, for other programs to check")
-      ->type_name("DIR")
+  add_value(command, "--keep", options.settings.keep, "DIR", "Write the arrays of case N as DIR/N-in1.npy, ..., DIR/N-out.npy, for other programs to check")
       ->check(CLI::ExistingDirectory.description(""));
   command.add_flag("--slow", options.slow, "Run the lines marked slow too");
   command.add_flag("--slow-only", options.slow_only, "Run the lines marked slow, and no others");

@@ -299,14 +299,12 @@ void write_outcomes(const std::string& folder, const std::vector<Program>& progr
 
 void add_program_options(App& check, Programs& programs) {
   Option* const file =
-      check.add_option("--programs", programs.file, "A file of chained operations, whose results are left in --keep")
-          ->type_name("FILE")
+      add_value(check, "--programs", programs.file, "FILE", "A file of chained operations, whose results are left in --keep")
           ->needs(option_of(check, "--keep"));
   for (const char* of_cases :
        {"case", "--cases", "--random", "--candidate", "--tight", "--max-failures", "--slow", "--list"})
     file->excludes(option_of(check, of_cases));
-  check.add_option("--threads", programs.threads, "Number of programs to run at the same time")
-      ->type_name("T")
+  add_value(check, "--threads", programs.threads, "T", "Number of programs to run at the same time")
       ->needs(file)
       ->check(CLI::PositiveNumber.description(""));
 }

@@ -95,10 +95,8 @@ void add_demo(App& app, Context& context) {
                     "print the times.",
                     "axisloom demo\naxisloom demo photo.jpg -o results --device cpu", measuring_options};
   add_command<DemoOptions>(app, context, about, run_demo, [](App& command, DemoOptions& options) {
-    command.add_option("picture", options.picture, "A .png, .jpg or .pnm file; a test card is drawn when none is given")
-        ->type_name("FILE");
-    command.add_option("-o,--output", options.folder, "Folder for the results")
-        ->type_name("FOLDER")
+    add_value(command, "picture", options.picture, "FILE", "A .png, .jpg or .pnm file; a test card is drawn when none is given");
+    add_value(command, "-o,--output", options.folder, "FOLDER", "Folder for the results")
         ->capture_default_str();
   });
 }
