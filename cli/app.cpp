@@ -32,8 +32,7 @@ void add_format(App& command, Context& context) {
     context.format = Format(std::ranges::find(names, name) - names.begin());
     context.format_given = true;
   };
-  take_only(command.add_option_function<std::string>("--format", choose, "How results are printed"),
-            joined(names, "|"))
+  take_only(command.add_option_function<std::string>("--format", choose, "How results are printed"), joined(names, "|"))
       ->group(common_group);
 }
 
@@ -53,7 +52,8 @@ void refuse_empty_values(App& command) {
 
 void add_common_options(App& command, Context& context, const CommonOptions& which) {
   if (which.device)
-    add_value(command, "--device", context.device, "SPEC", "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
+    add_value(command, "--device", context.device, "SPEC",
+              "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
         ->group(common_group);
   if (which.format) add_format(command, context);
   if (which.seed)
@@ -121,8 +121,8 @@ void add_command(App& above, Context& context, const About& about, std::function
 }
 
 std::unique_ptr<App> make_app(Context& context) {
-  auto app = std::make_unique<App>("Rearranges arrays at the speed of memory, on OpenCL devices and NVIDIA CUDA.",
-                                        "axisloom");
+  auto app =
+      std::make_unique<App>("Rearranges arrays at the speed of memory, on OpenCL devices and NVIDIA CUDA.", "axisloom");
   app->set_help_flag("-h,--help", "Print this help and exit");
   app->set_version_flag("--version", std::string("axisloom ") + AXISLOOM_VERSION, "Print the version and exit");
   app->require_subcommand(0, 1);

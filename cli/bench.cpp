@@ -167,8 +167,7 @@ void refuse_for_sweep(const BenchOptions& options, const Context& context) {
     refuse("name it with --candidate", "--sweep needs the candidate whose tunables it changes");
   if (context.format_given && context.format != Format::json)
     refuse("leave out --format, or give json", "a sweep is printed as lines of JSON only");
-  if (options.peers != all_peers)
-    refuse("leave out --peers", "a sweep times Axisloom and the reference only");
+  if (options.peers != all_peers) refuse("leave out --peers", "a sweep times Axisloom and the reference only");
 }
 
 void run_sweep(const BenchOptions& options, Context& context, const Device& device, Results& results) {
@@ -241,14 +240,15 @@ void run_planning(const std::string& wanted, const Context& context) {
       table.add({job.label, seconds_cell(times.known.median), seconds_cell(times.fresh.median)});
     }
   show_progress("");
-  if (table.rows() == 0)
-    refuse("leave the name out", "no quick case holds \"{}\" in its name", wanted);
+  if (table.rows() == 0) refuse("leave the name out", "no quick case holds \"{}\" in its name", wanted);
   print(table, context);
 }
 
 void add_bench_options(App& command, BenchOptions& options) {
-  add_value(command, "case", options.cases, "CASE", "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
-  take_only(command.add_option("--suite", options.suite, "Which cases"), joined(bench::suite_names(), "|"))->capture_default_str();
+  add_value(command, "case", options.cases, "CASE",
+            "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
+  take_only(command.add_option("--suite", options.suite, "Which cases"), joined(bench::suite_names(), "|"))
+      ->capture_default_str();
   command.add_flag("--quick", options.quick, "Only the few cases that represent the suite");
   take_only(
       command.add_option(
@@ -256,24 +256,26 @@ void add_bench_options(App& command, BenchOptions& options) {
           "How cases that fit into the last-level cache are measured: with the cache emptied before each run, as the "
           "previous runs leave it, or both ways (default: both; for a sweep warm)"),
       names_of(all_cache_choices));
-  command
-      .add_option("--peers", options.peers,
-                  "Peers to time: all, none, or some of " + joined(peer_names(), ", "))
+  command.add_option("--peers", options.peers, "Peers to time: all, none, or some of " + joined(peer_names(), ", "))
       ->type_name("NAMES")
       ->capture_default_str();
   add_min_seconds(command, options.min_seconds, "Minimum seconds that each contestant runs");
   take_only(command.add_option("--check", options.check, "How results are judged"), names_of(all_strengths))
       ->capture_default_str();
-  add_value(command, "-o,--output", options.output, "FILE", "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
-                  "standard output when none is given");
-  add_value(command, "--candidate", options.candidate, "NAME", "Time this candidate of Axisloom's; all: every candidate that takes the job");
-  add_value(command, "--profile", options.profile, "NAME", "Plan for this profile of tuning/devices and check the results here; nothing is timed")
+  add_value(command, "-o,--output", options.output, "FILE",
+            "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
+            "standard output when none is given");
+  add_value(command, "--candidate", options.candidate, "NAME",
+            "Time this candidate of Axisloom's; all: every candidate that takes the job");
+  add_value(command, "--profile", options.profile, "NAME",
+            "Plan for this profile of tuning/devices and check the results here; nothing is timed")
       ->check(CLI::IsMember(model::profile_names()).description(""));
-  add_value(command, "--config", options.configuration, "NAME=VALUE", "Force one tunable of the candidate; may be repeated")
+  add_value(command, "--config", options.configuration, "NAME=VALUE",
+            "Force one tunable of the candidate; may be repeated")
       ->allow_extra_args(false);
-  take_only(command.add_option("--index", options.index, "Width of offsets inside Axisloom's kernels"),
-            "32|64|auto");
-  add_value(command, "--sweep", options.sweeps, "NAME=V1,V2", "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
+  take_only(command.add_option("--index", options.index, "Width of offsets inside Axisloom's kernels"), "32|64|auto");
+  add_value(command, "--sweep", options.sweeps, "NAME=V1,V2",
+            "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
       ->allow_extra_args(false);
 }
 
@@ -295,8 +297,7 @@ void add_bench(App& app, Context& context) {
   add_bench_documents(group, context);
   add_command<std::string>(
       group, context,
-      {"planning",
-       "Time the planner on the host: problems planned before, and new ones whose kernels are in memory.",
+      {"planning", "Time the planner on the host: problems planned before, and new ones whose kernels are in memory.",
        "axisloom bench planning --device cpu \"f32 1024\"", measuring_options},
       run_planning, [](App& command, std::string& wanted) {
         add_value(command, "case", wanted, "CASE", "Part of the name of a quick case");

@@ -91,8 +91,8 @@ void add_report_options(App& command, ReportOptions& options) {
 void add_bench_documents(App& bench, Context& context) {
   add_command<std::string>(
       bench, context,
-      {"table", "Print a stored JSON document as a table for a README.", "axisloom bench table results.json"}, run_table,
-      [](App& command, std::string& file) { add_stored(command, "file", "FILE", file); });
+      {"table", "Print a stored JSON document as a table for a README.", "axisloom bench table results.json"},
+      run_table, [](App& command, std::string& file) { add_stored(command, "file", "FILE", file); });
   add_command<Texts>(
       bench, context,
       {"standings",
@@ -102,16 +102,16 @@ void add_bench_documents(App& bench, Context& context) {
       run_standings, [](App& command, auto& files) { add_stored(command, "files", "FILE...", files); });
   add_command<CompareOptions>(
       bench, context,
-      {"compare", "Say of each case of two JSON documents whether Axisloom is FASTER, SLOWER, the SAME, or UNCLEAR.",
+      {"compare",
+       "Say of each case of two JSON documents whether Axisloom is FASTER, SLOWER, the SAME, or UNCLEAR.",
        "axisloom bench compare old.json new.json\naxisloom bench compare --threshold 5 --format md old.json new.json",
        {.format = true}},
       run_compare, add_compare_options);
-  add_command<ReportOptions>(
-      bench, context,
-      {"report", "Write JSON documents as one HTML page with tables, bar charts and rooflines.",
-       "axisloom bench report results.json -o report.html\n"
-       "axisloom bench report docs/results/h200/*.json -o report.html"},
-      run_report, add_report_options);
+  add_command<ReportOptions>(bench, context,
+                             {"report", "Write JSON documents as one HTML page with tables, bar charts and rooflines.",
+                              "axisloom bench report results.json -o report.html\n"
+                              "axisloom bench report docs/results/h200/*.json -o report.html"},
+                             run_report, add_report_options);
 }
 
 }  // namespace axisloom::cli

@@ -24,15 +24,17 @@ void clear_cache(const Context& context) {
 }  // namespace
 
 void add_cache(App& app, Context& context) {
-  App& group = add_group(app, context,
-                              {"cache", "Show or empty the cache of compiled programs.",
-                               "axisloom cache info\naxisloom cache clear"});
+  App& group = add_group(
+      app, context,
+      {"cache", "Show or empty the cache of compiled programs.", "axisloom cache info\naxisloom cache clear"});
+  add_command(
+      group, context,
+      {"info", "Where the cache is and how much it holds.", "axisloom cache info --format json", {.format = true}},
+      show_cache);
   add_command(group, context,
-              {"info", "Where the cache is and how much it holds.", "axisloom cache info --format json",
-               {.format = true}},
-              show_cache);
-  add_command(group, context,
-              {"clear", "Remove every compiled program; they are built again when needed.", "axisloom cache clear",
+              {"clear",
+               "Remove every compiled program; they are built again when needed.",
+               "axisloom cache clear",
                {.quiet = true}},
               clear_cache);
 }

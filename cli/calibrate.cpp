@@ -24,8 +24,8 @@ void calibrate(bool dry_run, const Context& context) {
   if (dry_run) return;
   const std::string path = model::remember(measured).string();
   if (!context.quiet)
-    say("axisloom: plans for {} now use these figures instead of those of {}: {}", device.info().label(),
-        before.source, path);
+    say("axisloom: plans for {} now use these figures instead of those of {}: {}", device.info().label(), before.source,
+        path);
 }
 
 }  // namespace

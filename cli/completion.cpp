@@ -87,9 +87,9 @@ std::string zsh_command(const App* command) {
 std::string zsh(const App& app) {
   std::string offers;
   for (const auto& [path, command] : all_commands(app))
-    offers += fmt::format("    {})\n      options=({})\n      commands=({}) ;;\n", quoted(path),
-                          joined(typed_options(*command), " ", zsh_options),
-                          joined(subcommands(*command), " ", zsh_command));
+    offers +=
+        fmt::format("    {})\n      options=({})\n      commands=({}) ;;\n", quoted(path),
+                    joined(typed_options(*command), " ", zsh_options), joined(subcommands(*command), " ", zsh_command));
   return fmt::format(R"(#compdef axisloom
 # zsh completion for axisloom; made by `axisloom --completion zsh`
 _axisloom() {{

@@ -24,21 +24,10 @@ Table list(const std::vector<DeviceInfo>& infos, bool every_field) {
                           info.driver,
                           info.compiler};
     if (every_field)
-      row.insert(row.end(), {info.vendor,
-                             info.platform,
-                             info.api_version,
-                             info.architecture,
-                             info.max_group,
-                             bytes_cell(info.local_memory),
-                             bytes_cell(info.local_memory_max),
-                             bytes_cell(info.base_alignment),
-                             bytes_cell(info.last_level_cache),
-                             info.unified_memory,
-                             info.f64,
-                             info.f16,
-                             info.atomics_64,
-                             info.byte_stores,
-                             info.device_scope_order});
+      row.insert(row.end(), {info.vendor, info.platform, info.api_version, info.architecture, info.max_group,
+                             bytes_cell(info.local_memory), bytes_cell(info.local_memory_max),
+                             bytes_cell(info.base_alignment), bytes_cell(info.last_level_cache), info.unified_memory,
+                             info.f64, info.f16, info.atomics_64, info.byte_stores, info.device_scope_order});
     table.add(std::move(row));
   }
   return table;
@@ -57,7 +46,9 @@ void list_devices(Context& context) {
 
 void add_devices(App& app, Context& context) {
   add_command(app, context,
-              {"devices", "List the devices that can be used.", "axisloom devices\naxisloom devices --format json",
+              {"devices",
+               "List the devices that can be used.",
+               "axisloom devices\naxisloom devices --format json",
                {.format = true, .verbose = true}},
               list_devices);
 }

@@ -90,9 +90,11 @@ void advise(std::vector<Finding>& findings) {
     if (finding.state != "failed" || !finding.remedy.empty()) continue;
     const bool may_be_pocl = finding.subject.starts_with(name(Api::opencl)) ||
                              finding.subject == device::title(Api::opencl) || finding.subject == "devices";
-    finding.remedy = may_be_pocl ? fmt::format("remove {}, whose files may be damaged, if it is PoCL's device; else update the driver",
-                      device::opencl::pocl_folder())
-                                 : "update the driver";
+    finding.remedy =
+        may_be_pocl
+            ? fmt::format("remove {}, whose files may be damaged, if it is PoCL's device; else update the driver",
+                          device::opencl::pocl_folder())
+            : "update the driver";
     distrust_drivers();
   }
 }

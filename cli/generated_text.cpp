@@ -34,8 +34,6 @@ Texts choices(const Option& option) {
   const auto words = split(type, "|");
   if (words.size() == 1) return {};
   return {words.begin(), words.end()};
-|");
-  return words.size() == 1 ? Texts() : Texts(words.begin(), words.end());
 }
 
 bool takes_value(const Option& option) {

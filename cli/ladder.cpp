@@ -135,9 +135,8 @@ void add_output(App& command, std::string& output) {
 
 /// The lessons' own shapes, for help texts.
 std::string shapes_of(const ladder::Ladder& what) {
-  return joined(what.lessons, "; ", [](const ladder::Lesson& lesson) {
-    return fmt::format("{} {}", lesson.dtype, lesson.shapes.lesson);
-  });
+  return joined(what.lessons, "; ",
+                [](const ladder::Lesson& lesson) { return fmt::format("{} {}", lesson.dtype, lesson.shapes.lesson); });
 }
 
 void add_ladder_options(App& command, const ladder::Ladder& what, LadderOptions& options) {
@@ -187,8 +186,10 @@ void add_ladder(App& app, Context& context) {
         [&what](App& command, LadderOptions& options) { add_ladder_options(command, what, options); });
   add_command<StoredOptions>(
       group, context,
-      {"show", "Print or draw a stored JSON document of a ladder.",
-       "axisloom ladder show transpose.json -o transpose.svg", {.format = true}},
+      {"show",
+       "Print or draw a stored JSON document of a ladder.",
+       "axisloom ladder show transpose.json -o transpose.svg",
+       {.format = true}},
       show_stored, [](App& command, StoredOptions& options) {
         add_value(command, "file", options.file, "FILE", "What axisloom ladder wrote as JSON")->required();
         add_output(command, options.output);

@@ -20,8 +20,8 @@ using ops::OpEntry;
 
 struct Job {
   Texts arguments;
-  Texts values;  // of the operation's options, in its order
-  std::deque<bool> flags;           // likewise
+  Texts values;            // of the operation's options, in its order
+  std::deque<bool> flags;  // likewise
   Texts rest;
   std::string output, output_format, shape, dtype;
   io::ReadOptions reading;
@@ -45,7 +45,8 @@ void require_tunables(const OpEntry& entry, const PlanOptions& options) {
       for (const ops::Tunable& tunable : candidate.tunables) known.insert(tunable.name);
   for (const auto& [name, value] : options.configuration)
     if (!known.contains(name))
-      refuse(known.empty() ? "leave out --config" : "one of " + joined(known, ", "), "there is no tunable \"{}\"", name);
+      refuse(known.empty() ? "leave out --config" : "one of " + joined(known, ", "), "there is no tunable \"{}\"",
+             name);
 }
 
 PlanOptions plan_options(const OpEntry& entry, const Job& job) {
@@ -169,7 +170,8 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
 }
 
 void add_job_options(App& command, const OpEntry& entry, Job& job) {
-  add_value(command, "-o,--output", job.output, "FILE", "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
+  add_value(command, "-o,--output", job.output, "FILE",
+            "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
             "writes .npy to standard output; without it a scalar is printed");
   add_value(command, "--input-format", job.reading.format, format_names(&io::Format::reads),
             "Format of the input, if its name does not show it");
@@ -180,7 +182,8 @@ void add_job_options(App& command, const OpEntry& entry, Job& job) {
   command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
   take_only(command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why"),
             joined(entry.candidates, "|", &ops::CandidateInfo::name));
-  add_value(command, "--config", job.configuration, "NAME=VALUE", "Force one tunable of the candidate, as name=value; may be repeated")
+  add_value(command, "--config", job.configuration, "NAME=VALUE",
+            "Force one tunable of the candidate, as name=value; may be repeated")
       ->allow_extra_args(false);
   take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), "32|64|auto");
 }

@@ -33,7 +33,8 @@ class Results {
 /// The format asked for, else that of a file's extension, else a table.
 Format format_of_results(const std::string& path, const Context& context);
 
-/// Says that a result is wrong, or that there is none, and what that makes of the exit code: a wrong one counts for more.
+/// Says that a result is wrong, or that there is none, and what that makes of the exit code: a wrong one counts for
+/// more.
 void tell_fault(const std::string& fault, bool wrong, Context& context);
 
 /// Measuring that an interrupt ends early: what there is until then is kept.

@@ -38,8 +38,7 @@ std::string format_names(bool io::Format::*ability) {
   std::vector<std::string_view> names;
   for (const io::Format& format : io::formats())
     if (format.*ability) names.push_back(format.name);
-  return harness::joined(names, "|");|");
-  return names;
+  return harness::joined(names, "|");
 }
 
 }  // namespace axisloom::cli

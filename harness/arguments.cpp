@@ -74,7 +74,8 @@ Dims parse_strides(std::string_view text) {
 
 Dtype parse_dtype(std::string_view text) {
   if (const auto dtype = dtype_of(text)) return *dtype;
-  refuse("one of " + joined(all_dtypes(), ", ", [](Dtype dtype) { return name(dtype); }), "there is no dtype \"{}\"", text);
+  refuse("one of " + joined(all_dtypes(), ", ", [](Dtype dtype) { return name(dtype); }), "there is no dtype \"{}\"",
+         text);
 }
 
 IndexWidth parse_index(std::string_view text) {

@@ -19,9 +19,9 @@ struct Case {
   std::vector<Dims> shapes;            // likewise
   std::vector<Placement> inputs = {};  // likewise
   Placement output = {};
-  PlanOptions options = {};                // candidate=, config=, index=
-  bool in_place = false;                   // the output is the input's buffer
-  bool one_buffer = false;                 // all arrays lie in one buffer, in which their offsets count from the same byte
+  PlanOptions options = {};  // candidate=, config=, index=
+  bool in_place = false;     // the output is the input's buffer
+  bool one_buffer = false;   // all arrays lie in one buffer, in which their offsets count from the same byte
   std::optional<i64> largest_buffer = {};  // bytes; arrays of the host, on a device that grants no larger buffer
   bool slow = false;
   std::optional<Errc> expect = {};  // the error that must come of it

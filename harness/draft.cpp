@@ -67,8 +67,7 @@ i64 extents_above_zero(const Dims& shape) {
 
 std::vector<const ops::OpEntry*> entries_by_share() {
   std::vector<const ops::OpEntry*> entries;
-  for (const ops::OpEntry& entry : ops::registry())
-    entries.insert(entries.end(), drawer_of(entry).share, &entry);
+  for (const ops::OpEntry& entry : ops::registry()) entries.insert(entries.end(), drawer_of(entry).share, &entry);
   return entries;
 }
 

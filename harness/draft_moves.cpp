@@ -68,8 +68,8 @@ Case draft_permutation(Operation op, Dice& dice) {
 
 Case draft_layouts(Operation op, Dice& dice) {
   auto& [kind, own] = dice;
-  const i64 n = own.between(1, 3), c = own.between(1, 67), h = own.between(0, 15),
-            w = own.between(1, 17), x = kind.one_of(blocks);
+  const i64 n = own.between(1, 3), c = own.between(1, 67), h = own.between(0, 15), w = own.between(1, 17),
+            x = kind.one_of(blocks);
   const std::string_view flat = kind.one_of(plain_layouts), other = kind.one_of(plain_layouts);
   const std::string blocked = fmt::format("NC/{0}HW{0}", x);
   const Dims flat_shape = flat == "NCHW" ? Dims{n, c, h, w} : flat == "NHWC" ? Dims{n, h, w, c} : Dims{c, h, w, n};

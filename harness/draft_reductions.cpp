@@ -43,8 +43,7 @@ Case draft_reduced_axes(Operation op, Dice& dice) {
   Case draft{std::move(op), {random_dtype(kind)}, {sizes.shape(own, rank)}};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
-    if (kind.percent(50))
-      axes += fmt::format("{}{}", axes.empty() ? "" : ",", own.percent(20) ? axis - rank : axis);
+    if (kind.percent(50)) axes += fmt::format("{}{}", axes.empty() ? "" : ",", own.percent(20) ? axis - rank : axis);
   if (!axes.empty()) draft.op.options.emplace_back("axes", axes);
   if (own.percent(25)) draft.op.options.emplace_back("keepdims", "");
   add_order(draft.op.name, dice, draft.op);

@@ -82,8 +82,7 @@ std::string_view binding_name(std::string_view brace) {
   return equals == std::string_view::npos ? "" : brace.substr(0, equals);
 }
 
-void expand_into(const std::string& done, std::string_view rest, const Bindings& bindings,
-                 Texts& lines) {
+void expand_into(const std::string& done, std::string_view rest, const Bindings& bindings, Texts& lines) {
   const size_t open = rest.find('{');
   if (open == std::string_view::npos) {
     lines.push_back(done + std::string(rest));
@@ -114,8 +113,7 @@ Texts expand(std::string_view line) {
   if (!line.starts_with("with ")) return lines;
   for (std::string& expanded : lines) {
     const size_t end = expanded.find(": ");
-    if (end == std::string::npos)
-      refuse("write with {c=1..9}: and the case", "\"{}\" lacks a colon", line);
+    if (end == std::string::npos) refuse("write with {c=1..9}: and the case", "\"{}\" lacks a colon", line);
     expanded.erase(0, end + 2);
   }
   return lines;

@@ -70,8 +70,7 @@ struct Stage {
   Bytes run_on_host(const Operation& op, const Device& device, const PlanOptions& options, int repeat) const {
     std::vector<std::span<const std::byte>> in;
     for (size_t i = 0; i < inputs(); ++i) in.emplace_back(before(i));
-    return first_of_runs(
-        repeat, [&](Bytes& output) { axisloom::run_on_host(op, views, in, output, device, options); });
+    return first_of_runs(repeat, [&](Bytes& output) { axisloom::run_on_host(op, views, in, output, device, options); });
   }
 
   void keep(const std::string& prefix, const Bytes& result) const {
@@ -132,8 +131,8 @@ struct Stage {
     }
   }
 
-  // Each makes of the output's buffer before what it is after. The first is held against the oracle, the others, bit for
-  // bit, against the first.
+  // Each makes of the output's buffer before what it is after. The first is held against the oracle, the others, bit
+  // for bit, against the first.
   template <class Run>
   Bytes first_of_runs(int repeat, const Run& run) const {
     Bytes first;
@@ -204,8 +203,7 @@ struct Attempt {
 
   Bytes run_in_slices() const {
     Device& small = (*settings.small)[*c.largest_buffer];
-    if (!small)
-      small = Device(std::make_shared<device::SmallBuffers>(settings.device.impl(), *c.largest_buffer));
+    if (!small) small = Device(std::make_shared<device::SmallBuffers>(settings.device.impl(), *c.largest_buffer));
     return stage.run_on_host(c.op, small, options(), settings.repeat);
   }
 
@@ -277,8 +275,7 @@ Outcome expecting(const Case& c, const CheckSettings& settings) {
     return failed("a wrong result: " + differs.message);
   } catch (const Error& error) {
     if (error.code() == *c.expect) return {};
-    if (is_refusal(error, c, settings.device.info()))
-      return {Outcome::refused, "", one_line(error), kind_of(error)};
+    if (is_refusal(error, c, settings.device.info())) return {Outcome::refused, "", one_line(error), kind_of(error)};
     return failed("a " + one_line(error));
   }
 

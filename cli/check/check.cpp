@@ -104,8 +104,7 @@ class Tally {
     Case like = c;
     like.options.candidate = outcome.candidate.empty() ? c.options.candidate : "";
     like.text = text_of(like);
-    const Case smallest =
-        minimise(like, [&](const Case& simpler) { return fails_alike(simpler, settings_, outcome); });
+    const Case smallest = minimise(like, [&](const Case& simpler) { return fails_alike(simpler, settings_, outcome); });
     if (smallest.text == like.text) return;
     const std::string command = repeat_command(smallest, outcome);
     entry["minimal"] = command;
@@ -161,11 +160,10 @@ class Tally {
                               {"failures", failures_}}));
     if (context_.verbose)
       for (const auto& [word, times] : seen_) say("{:>8} {}", times, word);
-    print(
-        fmt::format("{} passed, {} failed, {} refused; {} cases of seed {}, {} left out, in {:.1f} s on {}, "
-                    "{} compiles, {} programs from disk\n",
-                    passed_, failed_, refused_, cases_, context_.seed, skipped_, seconds.count(), place, compiles,
-                    disk_hits));
+    print(fmt::format(
+        "{} passed, {} failed, {} refused; {} cases of seed {}, {} left out, in {:.1f} s on {}, "
+        "{} compiles, {} programs from disk\n",
+        passed_, failed_, refused_, cases_, context_.seed, skipped_, seconds.count(), place, compiles, disk_hits));
   }
 
   CheckSettings settings_;
@@ -182,8 +180,7 @@ void run_check(const CheckOptions& options, Context& context) {
     refuse("give a case, --cases FILE, or --random N", "there is nothing to check");
   if (context.command->count("--seed") + context.command->get_parent()->count("--seed") == 0)
     context.seed = std::random_device()();  // new every time, and short enough to be typed
-  const CaseSource cases({options.files, options.lines, options.random, parse_part(options.part)},
-                                  context.seed);
+  const CaseSource cases({options.files, options.lines, options.random, parse_part(options.part)}, context.seed);
   if (options.list) {
     for (i64 i = 0; i < cases.count(); ++i) {
       const Case c = cases.at(i);
@@ -214,16 +211,21 @@ void add_check_options(App& command, CheckOptions& options) {
   add_count(command, "--random", options.random,
             "Number of random cases, drawn from --seed (default: a new seed each time)");
   add_value(command, "--part", options.part, "I/K", "Run part I of K: every K-th case from the I-th on");
-  add_value(command, "--candidate", options.settings.candidate, "NAME", "Force this candidate; all: force each that accepts, in turn");
-  add_value(command, "--profile", options.settings.profile, "NAME", "Plan for this profile of tuning/devices, and run the kernels on this device")
+  add_value(command, "--candidate", options.settings.candidate, "NAME",
+            "Force this candidate; all: force each that accepts, in turn");
+  add_value(command, "--profile", options.settings.profile, "NAME",
+            "Plan for this profile of tuning/devices, and run the kernels on this device")
       ->check(CLI::IsMember(model::profile_names()).description(""));
   take_only(command.add_option("--index", options.index, "64: force 64-bit offsets"), "64|auto");
-  command.add_flag("--checked", options.settings.checked, "Check every access of the kernels against its bounds (slow)");
+  command.add_flag("--checked", options.settings.checked,
+                   "Check every access of the kernels against its bounds (slow)");
   command.add_flag("--tight", options.settings.tight,
-                    "No canaries: each buffer ends with its array, so that a memory checker sees every overrun");
-  add_count(command, "--repeat", options.settings.repeat, "Further runs of each case, which must give the same bits")->type_name("R");
+                   "No canaries: each buffer ends with its array, so that a memory checker sees every overrun");
+  add_count(command, "--repeat", options.settings.repeat, "Further runs of each case, which must give the same bits")
+      ->type_name("R");
   add_count(command, "--max-failures", options.max_failures, "Stop after this many failures; 0: never");
-  add_value(command, "--keep", options.settings.keep, "DIR", "Write the arrays of case N as DIR/N-in1.npy, ..., DIR/N-out.npy, for other programs to check")
+  add_value(command, "--keep", options.settings.keep, "DIR",
+            "Write the arrays of case N as DIR/N-in1.npy, ..., DIR/N-out.npy, for other programs to check")
       ->check(CLI::ExistingDirectory.description(""));
   command.add_flag("--slow", options.slow, "Run the lines marked slow too");
   command.add_flag("--slow-only", options.slow_only, "Run the lines marked slow, and no others");

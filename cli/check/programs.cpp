@@ -46,8 +46,7 @@ struct Program {
 
 size_t index_below(std::string_view text, size_t count, const char* what) {
   const auto value = parse_integer(text);
-  if (!value || *value < 0 || size_t(*value) >= count)
-    refuse("", "there is no {} {}", what, text);
+  if (!value || *value < 0 || size_t(*value) >= count) refuse("", "there is no {} {}", what, text);
   return *value;
 }
 
@@ -66,8 +65,8 @@ void add_buffers(Program& program, const Texts& words) {
 
 void add_array(Program& program, const Texts& words) {
   require_words(words, 6);
-  View view{parse_dtype(words[2]), parse_shape(words[3]),
-            words[4] == "-" ? Dims{} : parse_strides(words[4]), integer_of(words[5])};
+  View view{parse_dtype(words[2]), parse_shape(words[3]), words[4] == "-" ? Dims{} : parse_strides(words[4]),
+            integer_of(words[5])};
   program.arrays.push_back({index_below(words[1], program.buffers.size(), "buffer"), view});
 }
 
@@ -94,8 +93,8 @@ void add_step(Program& program, const Texts& words, std::string_view line) {
   }
   if (words[2] != "-") step.output = index_below(words[2], program.arrays.size(), "array");
   step.queue = index_below(words[3], queues_of_a_program, "queue");
-  step.c = parse_case(
-      fmt::format("{} {} {} {}", words[4], joined(dtypes, ","), joined(shapes, ","), after_words(line, 5)));
+  step.c =
+      parse_case(fmt::format("{} {} {} {}", words[4], joined(dtypes, ","), joined(shapes, ","), after_words(line, 5)));
   program.steps.push_back(std::move(step));
 }
 
@@ -141,8 +140,8 @@ class ProgramRun {
     for (Queue& queue : queues_) queue = settings.device.queue();
   }
 
-  /// Makes every plan. Returns whether there is something to run: false when a step without an output got its plan, which
-  /// is the last one.
+  /// Makes every plan. Returns whether there is something to run: false when a step without an output got its plan,
+  /// which is the last one.
   bool plan_steps() {
     for (step_ = 0; *step_ < program_.steps.size(); ++*step_) {
       plans_.push_back(plan_of(program_.steps[*step_]));
@@ -298,9 +297,9 @@ void write_outcomes(const std::string& folder, const std::vector<Program>& progr
 }  // namespace
 
 void add_program_options(App& check, Programs& programs) {
-  Option* const file =
-      add_value(check, "--programs", programs.file, "FILE", "A file of chained operations, whose results are left in --keep")
-          ->needs(option_of(check, "--keep"));
+  Option* const file = add_value(check, "--programs", programs.file, "FILE",
+                                 "A file of chained operations, whose results are left in --keep")
+                           ->needs(option_of(check, "--keep"));
   for (const char* of_cases :
        {"case", "--cases", "--random", "--candidate", "--tight", "--max-failures", "--slow", "--list"})
     file->excludes(option_of(check, of_cases));

@@ -24,9 +24,9 @@ struct DemoOptions {
 
 /// The transpose as textbooks teach it: 16 x 16 items of 4 x 4 bytes each, local memory as it comes, diagonal groups.
 PlanOptions textbook_tile() {
-  return {.candidate = "tile",
-          .configuration = {{"tile_in", 64}, {"tile_out", 64}, {"items", 256},
-                           {"access", 4},   {"layout", 0},    {"order", 2}}};
+  return {
+      .candidate = "tile",
+      .configuration = {{"tile_in", 64}, {"tile_out", 64}, {"items", 256}, {"access", 4}, {"layout", 0}, {"order", 2}}};
 }
 
 // Pictures that are neither grey nor colour do not come out of the readers, so rank tells them apart.
@@ -76,8 +76,7 @@ void run_demo(const DemoOptions& options, Context& context) {
     show_sum(show);
   } else {
     const HostArray picture = read_file(options.picture, {});
-    if (!picture.image)
-      refuse("name a .png, .jpg or .pnm file", "{} is not a picture", io::printable(options.picture));
+    if (!picture.image) refuse("name a .png, .jpg or .pnm file", "{} is not a picture", io::printable(options.picture));
     const std::string name = fs::path(options.picture).stem().string();
     show_picture(show, picture, name);
     if (picture.view.rank() == 3) show_planes(show, picture, name);
@@ -95,9 +94,9 @@ void add_demo(App& app, Context& context) {
                     "print the times.",
                     "axisloom demo\naxisloom demo photo.jpg -o results --device cpu", measuring_options};
   add_command<DemoOptions>(app, context, about, run_demo, [](App& command, DemoOptions& options) {
-    add_value(command, "picture", options.picture, "FILE", "A .png, .jpg or .pnm file; a test card is drawn when none is given");
-    add_value(command, "-o,--output", options.folder, "FOLDER", "Folder for the results")
-        ->capture_default_str();
+    add_value(command, "picture", options.picture, "FILE",
+              "A .png, .jpg or .pnm file; a test card is drawn when none is given");
+    add_value(command, "-o,--output", options.folder, "FOLDER", "Folder for the results")->capture_default_str();
   });
 }
 
