@@ -34,8 +34,8 @@ struct CheckOptions {
 constexpr i64 most_minimised = 3;
 
 bool contains(std::string_view text, std::string_view part) {
-  const auto lower = [](char c) { return std::tolower(u8(c)); };
-  return !std::ranges::search(text, part, {}, lower, lower).empty();
+  const auto alike = [](char a, char b) { return std::tolower(u8(a)) == std::tolower(u8(b)); };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), alike) != text.end();
 }
 
 bool satisfies(const DeviceInfo& info, const device::Spec& spec) {
