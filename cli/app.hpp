@@ -10,7 +10,7 @@
 
 namespace axisloom::cli {
 
-using namespace harness;
+using namespace harness;  // whose words for cases, tables and arguments are the program's too
 using CLI::App, CLI::Option;
 
 /// Options that several subcommands take, and the exit code that the chosen one leaves.

@@ -128,6 +128,7 @@ void tell_faults(const std::vector<CaseResult>& cases, Context& context) {
     }
 }
 
+/// The report of what there is so far is saved with every case that is added.
 void run_suite(const BenchOptions& options, Context& context, const Device& device, Results& results) {
   const Format format = format_of_results(options.output, context);
   bench::Report report;

@@ -106,7 +106,7 @@ Groups grouped(Random& kind, const std::vector<Axis>& axes) {
   };
   for (size_t i = 0; i < axes.size();) {
     if (kind.percent(8)) add("1", 0);
-    const size_t wanted = kind.percent(30) ? kind.percent(30) ? 3 : 2 : 1;
+    const size_t wanted = !kind.percent(30) ? 1 : kind.percent(30) ? 3 : 2;
     const auto group = std::span(axes).subspan(i, std::min(wanted, axes.size() - i));
     const std::string names = joined(group, " ", &Axis::name);
     add(group.size() > 1 ? "(" + names + ")" : names, group.size());

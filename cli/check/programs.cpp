@@ -150,7 +150,7 @@ class ProgramRun {
     return true;
   }
 
-  /// The step that is being planned or queued.
+  /// The step that is being planned or queued, whose an error then is.
   std::optional<size_t> step() const { return step_; }
 
   /// Queues everything, waits once, and returns what the buffers hold.
