@@ -3,13 +3,8 @@
 
 #include "cli/generated_text.hpp"
 #include "cli/messages.hpp"
-#include "harness/arguments.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
-#include <map>
+#include <array>
 #include <set>
 
 namespace axisloom::cli {
@@ -21,110 +16,124 @@ constexpr const char* top_examples =
     "axisloom relayout NCHW NC/32HW32 in.npy -o out.npy --verify\n"
     "axisloom doctor";
 
-void run_top(const CLI::App& app, const std::string& completion, bool man) {
+void run_top(const App& app, const std::string& completion, bool man) {
   if (man || !completion.empty())
-    for (const CLI::Option* option : typed_options(app))
+    for (const Option* option : typed_options(app))
       if (option->count() > 0 && option->get_group() == common_group)
-        throw Error(Errc::usage,
-                    fmt::format("{} takes no {}", man ? "--man" : "--completion", spellings(*option).back()),
-                    "leave it out");
+        refuse("leave it out", "{} takes no {}", man ? "--man" : "--completion", spellings(*option).back());
   if (man) return print(manual_page(app));
   if (!completion.empty()) return print(completion_script(app, completion));
   if (app.get_subcommands().empty()) throw CLI::RequiredError("A subcommand");
 }
 
-void add_format(CLI::App& command, Context& context) {
-  static const std::map<std::string, harness::Format> formats{{"table", harness::Format::table},
-                                                              {"json", harness::Format::json},
-                                                              {"csv", harness::Format::csv},
-                                                              {"md", harness::Format::md}};
-  take_only(command.add_option_function<std::string>(
-                "--format",
-                [&context](const std::string& name) {
-                  context.format = formats.at(name);
-                  context.format_given = true;
-                },
-                "How results are printed"),
-            {"table", "json", "csv", "md"})
+void add_format(App& command, Context& context) {
+  static constexpr std::array<std::string_view, 4> names{"table", "json", "csv", "md"};  // as Format
+  const auto choose = [&context](const std::string& name) {
+    context.format = Format(std::ranges::find(names, name) - names.begin());
+    context.format_given = true;
+  };
+  take_only(command.add_option_function<std::string>("--format", choose, "How results are printed"), joined(names, "|"))
       ->group(common_group);
 }
 
+void set_examples(App& command, const std::string& examples) {
+  command.footer("Examples:\n  " + replaced(examples, "\n", "\n  "));
+}
+
 /// An empty value would be taken for none.
-void refuse_empty_values(CLI::App& command) {
+void refuse_empty_values(App& command) {
   const auto not_empty = [](const std::string& text) { return text.empty() ? "its value is empty" : std::string(); };
-  for (CLI::Option* option : command.get_options())
+  for (Option* option : command.get_options())
     if (!option->get_positional() && takes_value(*option)) option->check(CLI::Validator(not_empty, ""));
-  for (CLI::App* child : command.get_subcommands(nullptr)) refuse_empty_values(*child);
+  for (App* child : command.get_subcommands(nullptr)) refuse_empty_values(*child);
 }
 
 }  // namespace
 
-void add_common_options(CLI::App& command, Context& context, const CommonOptions& which) {
+void add_common_options(App& command, Context& context, const CommonOptions& which) {
   if (which.device)
-    command
-        .add_option("--device", context.device,
-                    "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
-        ->type_name("SPEC")
+    add_value(command, "--device", context.device, "SPEC",
+              "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
         ->group(common_group);
   if (which.format) add_format(command, context);
   if (which.seed)
-    command.add_option("--seed", context.seed, "Seed of everything random")->type_name("NUMBER")->group(common_group);
+    add_value(command, "--seed", context.seed, "NUMBER", "Seed of everything random")->group(common_group);
   if (which.verbose)
     command.add_flag("-v,--verbose", context.verbose, "Show what was decided, and why")->group(common_group);
   if (which.quiet) command.add_flag("-q,--quiet", context.quiet, "Print errors only")->group(common_group);
 }
 
-CLI::Option* option_of(CLI::App& command, const std::string& name) {
-  return command.get_options([&](const CLI::Option* option) { return option->check_name(name); }).at(0);
+Option* option_of(App& command, const std::string& name) {
+  return command.get_options([&](const Option* option) { return option->check_name(name); }).at(0);
 }
 
-CLI::Option* take_only(CLI::Option* option, const std::vector<std::string>& words) {
-  return option->check(CLI::IsMember(words).description(""))->type_name(harness::joined(words, "|"));
+Option* take_only(Option* option, const std::string& words) {
+  const auto parts = split(words, "|");
+  const Texts known(parts.begin(), parts.end());
+  return option->check(CLI::IsMember(known).description(""))->type_name(words);
 }
 
-void refuse_ignored(const CLI::App& command) {
+void add_min_seconds(App& command, double& seconds, const std::string& help) {
+  add_value(command, "--min-time", seconds, "SECONDS", help)
+      ->check(CLI::Range(0.001, 3600.0).description(""))
+      ->capture_default_str();
+}
+
+void print(const Table& table, const Context& context) {
+  print(table.text(context.format));
+}
+
+void refuse_ignored(const App& command) {
   std::set<std::string> given;
-  for (const CLI::Option* option : typed_options(command))
+  for (const Option* option : typed_options(command))
     if (option->count() > 0) given.insert(spellings(*option).back());
-  for (const CLI::App* outer = command.get_parent(); outer != nullptr; outer = outer->get_parent())
-    for (const CLI::Option* option : typed_options(*outer)) {
+  for (const App* outer = command.get_parent(); outer != nullptr; outer = outer->get_parent())
+    for (const Option* option : typed_options(*outer)) {
       const std::string name = spellings(*option).back();
       if (option->count() == 0) continue;
       if (command.get_option_no_throw(name) == nullptr)
-        throw Error(Errc::usage, fmt::format("{} does not take {}", command.get_name(), name), "leave it out");
-      if (!given.insert(name).second) throw Error(Errc::usage, name + " is given twice", "give it once");
+        refuse("leave it out", "{} does not take {}", command.get_name(), name);
+      if (!given.insert(name).second) refuse("give it once", "{} is given twice", name);
     }
   if (given.contains("--verbose") && given.contains("--quiet"))
-    throw Error(Errc::usage, "--verbose and --quiet contradict each other", "leave one of them out");
+    refuse("leave one of them out", "--verbose and --quiet contradict each other");
 }
 
-void set_action(CLI::App& command, std::function<void()> action) {
-  command.final_callback([&command, action = std::move(action)] {
-    refuse_ignored(command);
-    action();
+App& add_group(App& above, Context& context, const About& about) {
+  App* command = above.add_subcommand(about.name, about.summary);
+  command->require_subcommand(1);
+  add_common_options(*command, context, about.common);
+  set_examples(*command, about.examples);
+  return *command;
+}
+
+void add_command(App& above, Context& context, const About& about, std::function<void(Context& context)> act,
+                 const std::function<void(App& command)>& declare) {
+  App* command = above.add_subcommand(about.name, about.summary);
+  if (declare) declare(*command);
+  add_common_options(*command, context, about.common);
+  set_examples(*command, about.examples);
+  command->final_callback([command, &context, act = std::move(act)] {
+    refuse_ignored(*command);
+    context.command = command;
+    act(context);
   });
 }
 
-void set_examples(CLI::App& command, const std::string& examples) {
-  std::string footer = "Examples:\n  ";
-  for (char c : examples) footer += c == '\n' ? std::string("\n  ") : std::string(1, c);
-  command.footer(footer);
-}
-
-std::unique_ptr<CLI::App> make_app(Context& context) {
-  auto app = std::make_unique<CLI::App>("Rearranges arrays at the speed of memory, on OpenCL devices and NVIDIA CUDA.",
-                                        "axisloom");
+std::unique_ptr<App> make_app(Context& context) {
+  auto app =
+      std::make_unique<App>("Rearranges arrays at the speed of memory, on OpenCL devices and NVIDIA CUDA.", "axisloom");
   app->set_help_flag("-h,--help", "Print this help and exit");
   app->set_version_flag("--version", std::string("axisloom ") + AXISLOOM_VERSION, "Print the version and exit");
   app->require_subcommand(0, 1);
   app->get_formatter()->column_width(34);
   set_examples(*app, top_examples);
-  add_common_options(*app, context);
+  add_common_options(*app, context, all_options);
 
   auto completion = std::make_shared<std::string>();
   auto man = std::make_shared<bool>(false);
   take_only(app->add_option("--completion", *completion, "Print the completion script of a shell and exit"),
-            {"bash", "zsh", "fish"});
+            "bash|zsh|fish");
   app->add_flag("--man", *man, "Print the manual page (troff) and exit")->excludes(option_of(*app, "--completion"));
   app->final_callback([parser = app.get(), completion, man] { run_top(*parser, *completion, *man); });
 

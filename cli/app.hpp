@@ -3,61 +3,81 @@
 
 #include "harness/table.hpp"
 
-#include "core/integers.hpp"
-
-#include <axisloom/device.hpp>
-
 #include <CLI/CLI.hpp>
 
 #include <functional>
 #include <memory>
-#include <string>
 
 namespace axisloom::cli {
+
+using namespace harness;  // whose words for cases, tables and arguments are the program's too
+using CLI::App, CLI::Option;
 
 /// Options that several subcommands take, and the exit code that the chosen one leaves.
 struct Context {
   std::string device = "auto";
-  harness::Format format = harness::Format::table;
-  bool format_given = false;
+  Format format = Format::table;
   u64 seed = 1;
-  bool verbose = false;
-  bool quiet = false;
+  bool format_given = false, verbose = false, quiet = false;
   int exit_code = 0;
+  const App* command = nullptr;  // the one that was named
 };
 
-inline constexpr int exit_done = 0;
-inline constexpr int exit_differs = 1;
-inline constexpr int exit_usage = 2;
-inline constexpr int exit_no_device = 3;
-inline constexpr int exit_file = 4;
+inline constexpr int exit_differs = 1, exit_usage = 2, exit_no_device = 3;
 
 /// The whole parser. Parsing runs what was asked for; `context` must outlive the parser.
-std::unique_ptr<CLI::App> make_app(Context& context);
+std::unique_ptr<App> make_app(Context& context);
 
 /// The option of that name, such as "--keep". CLI11's own search by name ends the process when memory is short.
-CLI::Option* option_of(CLI::App& command, const std::string& name);
+Option* option_of(App& command, const std::string& name);
 
-/// Lets an option take these words only, which then are its type.
-CLI::Option* take_only(CLI::Option* option, const std::vector<std::string>& words);
+/// Adds an option with a value, for which the word `type` stands in help texts.
+template <class Value>
+Option* add_value(App& command, const std::string& names, Value& value, const std::string& type,
+                  const std::string& help) {
+  return command.add_option(names, value, help)->type_name(type);
+}
+/// Lets an option take these words only, "a|b|c", which then are its type.
+Option* take_only(Option* option, const std::string& words);
+/// Adds --min-time.
+void add_min_seconds(App& command, double& seconds, const std::string& help);
+
+/// A table in the format that was asked for, on standard output.
+void print(const Table& table, const Context& context);
 
 /// Which of the common options mean something to a command; the others it does not take.
 struct CommonOptions {
   bool device = false, format = false, seed = false, verbose = false, quiet = false;
-
-  static constexpr CommonOptions all() { return {true, true, true, true, true}; }
 };
-void add_common_options(CLI::App& command, Context& context, const CommonOptions& which = CommonOptions::all());
+inline constexpr CommonOptions all_options{true, true, true, true, true};
 inline constexpr CommonOptions measuring_options{.device = true, .format = true, .seed = true, .quiet = true};
+void add_common_options(App& command, Context& context, const CommonOptions& which);
 /// Refuses options before the command's name that it does not take itself: they would be ignored.
-void refuse_ignored(const CLI::App& command);
-/// What a command does once it is named, after refuse_ignored().
-void set_action(CLI::App& command, std::function<void()> action);
-/// Examples below the options: one a line, "what it does" above its command.
-void set_examples(CLI::App& command, const std::string& examples);
+void refuse_ignored(const App& command);
+
+/// What a command is called and does, examples (one a line, "what it does" above its command), and which of the common
+/// options it takes.
+struct About {
+  std::string name, summary, examples;
+  CommonOptions common = {};
+};
+/// Adds a command that has commands of its own, one of which is to be named.
+App& add_group(App& above, Context& context, const About& about);
+/// Adds a command with the options that `declare` adds, and then the common ones; `act` is what it does once it is
+/// named, after refuse_ignored().
+void add_command(App& above, Context& context, const About& about, std::function<void(Context& context)> act,
+                 const std::function<void(App& command)>& declare = {});
+/// The same by run(options, context) and declare(command, options).
+template <class Options, class Run, class Declare>
+void add_command(App& above, Context& context, const About& about, Run run, const Declare& declare) {
+  const auto options = std::make_shared<Options>();
+  add_command(
+      above, context, about, [=](Context& shared) { run(*options, shared); },
+      [&](App& command) { declare(command, *options); });
+}
 
 /// Adds subcommands.
-using Adding = void(CLI::App& app, Context& context);
+using Adding = void(App& app, Context& context);
 Adding add_devices, add_doctor, add_operations, add_demo, add_check, add_bench, add_ladder, add_cache, add_calibrate;
 
 }  // namespace axisloom::cli

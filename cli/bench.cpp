@@ -4,20 +4,11 @@
 #include "bench/planning.hpp"
 #include "bench/report.hpp"
 #include "bench/sweep.hpp"
-#include "cli/app.hpp"
 #include "cli/bench_documents.hpp"
 #include "cli/drivers.hpp"
-#include "cli/messages.hpp"
 #include "cli/results.hpp"
-#include "harness/arguments.hpp"
 
 #include "model/profile.hpp"
-
-#include <axisloom/device.hpp>
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -26,13 +17,7 @@
 namespace axisloom::cli {
 namespace {
 
-using bench::CacheChoice;
-using bench::CaseResult;
-using bench::Entry;
-using bench::Report;
-using bench::Settings;
-using bench::Status;
-using bench::Strength;
+using bench::CacheChoice, bench::CaseResult, bench::Entry, bench::Settings, bench::Status, bench::Strength;
 
 constexpr std::array all_strengths{Strength::automatic, Strength::full, Strength::indexed, Strength::sampled};
 
@@ -59,43 +44,36 @@ constexpr const char* every_candidate = "all";
 constexpr std::array all_cache_choices{CacheChoice::cold, CacheChoice::warm, CacheChoice::both};
 
 struct BenchOptions {
-  std::vector<std::string> cases;
+  Texts cases, configuration, sweeps;
   bool quick = false;
   std::string cache;  // empty: both, of sweeps warm
   std::string suite = "speed";
   std::string peers = all_peers;
   double min_seconds = 0.5;
   std::string check = "auto";
-  std::string output;
-  std::string candidate;
-  std::string profile;
-  std::vector<std::string> configuration;
+  std::string output, candidate, profile;
   std::string index = "auto";
-  std::vector<std::string> sweeps;
 };
 
-/// The words for values of an enumeration.
+/// The words for values of an enumeration, as take_only takes them.
 template <class Values>
-std::vector<std::string> names_of(const Values& values) {
-  std::vector<std::string> names;
-  for (const auto value : values) names.emplace_back(bench::name(value));
-  return names;
+std::string names_of(const Values& values) {
+  return joined(values, "|", [](auto value) { return bench::name(value); });
 }
 
-std::vector<std::string> peer_names() {
-  std::vector<std::string> names;
+Texts peer_names() {
+  Texts names;
   for (const bench::PeerEntry& peer : bench::peer_table())
     if (peer.role == bench::Role::peer) names.emplace_back(peer.name);
   return names;
 }
 
-std::vector<std::string> split_peers(const std::string& text) {
-  std::vector<std::string> names;
-  const std::vector<std::string> known = peer_names();
-  for (std::string_view name : harness::split(text, ",")) {
-    if (std::ranges::find(known, name) == known.end())
-      throw Error(Errc::usage, fmt::format("there is no peer \"{}\"", name),
-                  fmt::format("all, none, or some of {}", fmt::join(known, ", ")));
+Texts split_peers(const std::string& text) {
+  Texts names;
+  const Texts known = peer_names();
+  for (const auto name : split(text, ",")) {
+    if (std::ranges::count(known, name) == 0)
+      refuse("all, none, or some of " + joined(known, ", "), "there is no peer \"{}\"", name);
     names.emplace_back(name);
   }
   return names;
@@ -121,116 +99,86 @@ std::vector<bench::Job> jobs_of(const BenchOptions& options, const Device& devic
   for (bench::Job& job : jobs) {
     if (!options.candidate.empty() && options.candidate != every_candidate)
       job.what.options.candidate = options.candidate;
-    for (const auto& [name, value] : harness::parse_configuration(options.configuration))
+    for (const auto& [name, value] : parse_configuration(options.configuration))
       job.what.options.configuration[name] = value;
-    if (options.index != "auto") job.what.options.index = harness::parse_index(options.index);
+    if (options.index != "auto") job.what.options.index = parse_index(options.index);
   }
   return jobs;
 }
 
 /// Names who could not take part, and where, unless it was everywhere.
 void tell_absent(const std::vector<CaseResult>& cases) {
-  std::map<std::string, std::vector<std::string>>
-      where;  // the cases of "without opencv: has no function for this move"
+  std::map<std::string, Texts> where;  // the cases of "without opencv: has no function for this move"
   for (const CaseResult& result : cases)
     for (const Entry& entry : result.entries)
       if (entry.status == Status::absent && !bench::is_reference(entry.role))
         where[fmt::format("without {}: {}", entry.name, entry.reason)].push_back(result.label);
   for (const auto& [line, labels] : where)
-    say(labels.size() == cases.size() ? line : fmt::format("{} ({})", line, fmt::join(labels, "; ")));
+    say(labels.size() == cases.size() ? line : fmt::format("{} ({})", line, joined(labels, "; ")));
 }
 
-/// Says which of Axisloom's own entries are wrong or failed, and what that leaves: a wrong result counts for more. An
-/// entry that refuses a case is absent.
-int tell_faults(const std::vector<CaseResult>& cases) {
-  int code = exit_done;
+/// Says which of Axisloom's own entries are wrong or failed. An entry that refuses a case is absent.
+void tell_faults(const std::vector<CaseResult>& cases, Context& context) {
   for (const CaseResult& result : cases)
     for (const Entry& entry : result.entries) {
       const bool wrong = entry.status == Status::wrong;
       if (entry.role != bench::Role::ours || (!wrong && entry.status != Status::failed)) continue;
-      say(error_text(
-          fmt::format("{}: {} {}: {}", result.label, entry.name, wrong ? "is wrong" : "failed", entry.reason), ""));
-      if (code != exit_differs) code = wrong ? exit_differs : exit_code(Errc::device);
+      tell_fault(fmt::format("{}: {} {}: {}", result.label, entry.name, wrong ? "is wrong" : "failed", entry.reason),
+                 wrong, context);
     }
-  return code;
 }
 
-Report empty_report(const BenchOptions& options, const Settings& settings, const Device& device,
-                    const bench::CacheFlusher& flusher) {
-  Report report;
-  report.environment = bench::environment(device);
-  report.before = bench::conditions(device);
-  report.settings = settings;
+/// The report of what there is so far is saved with every case that is added.
+void run_suite(const BenchOptions& options, Context& context, const Device& device, Results& results) {
+  const Format format = format_of_results(options.output, context);
+  bench::Report report;
+  report.settings = settings_of(options, context);
   report.suite = options.suite;
   report.quick = options.quick;
-  report.cache_bytes = flusher.cache_bytes();
-  return report;
-}
-
-/// A report of what there is so far, saved with every case that is added.
-class GrowingReport {
- public:
-  GrowingReport(Report report, const BenchOptions& options, const Context& context, Results& results)
-      : report_(std::move(report)),
-        format_(format_of_results(options.output, context.format, context.format_given)),
-        results_(results) {}
-
-  void add(std::vector<CaseResult> cases) {
-    for (CaseResult& result : cases) report_.cases.push_back(std::move(result));
-    report_.after = bench::moment();
-    results_.save(bench::text_of(report_, format_));
-  }
-  void finish(nlohmann::ordered_json conditions) {
-    report_.after = std::move(conditions);
-    results_.finish(bench::text_of(report_, format_));
-  }
-  const std::vector<CaseResult>& cases() const noexcept { return report_.cases; }
-
- private:
-  Report report_;
-  harness::Format format_;
-  Results& results_;
-};
-
-void run_suite(const BenchOptions& options, Context& context, const Device& device, Results& results) {
-  const Settings settings = settings_of(options, context);
   const std::vector<bench::Job> jobs = jobs_of(options, device);
   bench::Team team;
   bench::Session session;
   bench::CacheFlusher flusher(device, team);
-  GrowingReport report(empty_report(options, settings, device, flusher), options, context, results);
+  report.environment = bench::environment(device);
+  report.before = bench::conditions(device);
+  report.cache_bytes = flusher.cache_bytes();
   const auto measure = [&] {
-    for (const bench::Job& job : jobs)
-      report.add(bench::time_case(job, device, team, session, flusher, settings, show_progress_or_stop));
+    for (const bench::Job& job : jobs) {
+      for (CaseResult& result :
+           bench::time_case(job, device, team, session, flusher, report.settings, show_progress_or_stop))
+        report.cases.push_back(std::move(result));
+      report.after = bench::moment();
+      results.save(bench::text_of(report, format));
+    }
   };
   measure_and_finish(measure, [&](bool complete) {
-    if (!complete && report.cases().empty()) return;
+    if (!complete && report.cases.empty()) return;
     if (!context.quiet) {
-      say(fmt::format("on {}", device.info().label()));
-      tell_absent(report.cases());
+      say("on {}", device.info().label());
+      tell_absent(report.cases);
     }
-    report.finish(complete ? bench::conditions(device) : bench::moment());
+    report.after = complete ? bench::conditions(device) : bench::moment();
+    results.finish(bench::text_of(report, format));
   });
-  context.exit_code = tell_faults(report.cases());
+  tell_faults(report.cases, context);
 }
 
 void refuse_for_sweep(const BenchOptions& options, const Context& context) {
   if (options.candidate.empty() || options.candidate == every_candidate)
-    throw Error(Errc::usage, "--sweep needs the candidate whose tunables it changes", "name it with --candidate");
-  if (context.format_given && context.format != harness::Format::json)
-    throw Error(Errc::usage, "a sweep is printed as lines of JSON only", "leave out --format, or give json");
-  if (options.peers != all_peers)
-    throw Error(Errc::usage, "a sweep times Axisloom and the reference only", "leave out --peers");
+    refuse("name it with --candidate", "--sweep needs the candidate whose tunables it changes");
+  if (context.format_given && context.format != Format::json)
+    refuse("leave out --format, or give json", "a sweep is printed as lines of JSON only");
+  if (options.peers != all_peers) refuse("leave out --peers", "a sweep times Axisloom and the reference only");
 }
 
 void run_sweep(const BenchOptions& options, Context& context, const Device& device, Results& results) {
   refuse_for_sweep(options, context);
   std::vector<bench::SweptTunable> tunables;
-  for (const std::string& text : options.sweeps) tunables.push_back(bench::parse_sweep(text));
+  for (const auto& text : options.sweeps) tunables.push_back(bench::parse_sweep(text));
   const Settings settings = settings_of(options, context);
-  const auto add = [&](const nlohmann::ordered_json& json) {
+  const auto add = [&](const Json& json) {
     show_progress("");
-    results.add_line(harness::json_text(json, -1));
+    results.add_line(json_text(json, -1));
   };
   add({{"schema", "axisloom-sweep 1"},
        {"environment", bench::environment(device)},
@@ -253,8 +201,7 @@ void tell_check(const std::string& label, const Entry& entry) {
 /// Results of a profile's plans are judged. They are not timed: what a run takes here says nothing of that device.
 void run_profile(const BenchOptions& options, Context& context, const Device& real) {
   if (!options.sweeps.empty() || !options.output.empty() || !options.cache.empty() || context.format_given)
-    throw Error(Errc::usage, "the cases of a profile are checked and not timed",
-                "leave out --sweep, --output, --cache and --format");
+    refuse("leave out --sweep, --output, --cache and --format", "the cases of a profile are checked and not timed");
   const Device device = model::profiled_device(real, options.profile);
   const Settings settings = settings_of(options, context);
   bench::Team team;
@@ -271,7 +218,7 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
   if (wrong > 0) context.exit_code = exit_differs;
 }
 
-void run(const BenchOptions& options, Context& context) {
+void run_bench(const BenchOptions& options, Context& context) {
   Results results(options.output);
   const Device device = open_device(context.device);
   if (!options.profile.empty())
@@ -283,39 +230,26 @@ void run(const BenchOptions& options, Context& context) {
 }
 
 /// The quick cases of every suite whose labels hold a text.
-void run_planning(const std::string& wanted, Context& context) {
+void run_planning(const std::string& wanted, const Context& context) {
   const Device device = open_device(context.device);
-  harness::Table table({"case", "known", "new"});
+  Table table({"case", "known", "new"});
   for (const BenchCommand& command : bench_commands)
     for (const bench::Job& job : bench::jobs_of({command.suite, true}, device.info())) {
       if (job.label.find(wanted) == std::string::npos) continue;
       show_progress(job.label);
       const bench::PlanningTimes times = bench::time_planning(job, device);
-      table.add({job.label, harness::seconds_cell(times.known.median), harness::seconds_cell(times.fresh.median)});
+      table.add({job.label, seconds_cell(times.known.median), seconds_cell(times.fresh.median)});
     }
   show_progress("");
-  if (table.rows() == 0)
-    throw Error(Errc::usage, fmt::format("no quick case holds \"{}\" in its name", wanted), "leave the name out");
-  print(table.text(context.format));
+  if (table.rows() == 0) refuse("leave the name out", "no quick case holds \"{}\" in its name", wanted);
+  print(table, context);
 }
 
-void add_planning(CLI::App& bench_command, Context& context) {
-  CLI::App* command = bench_command.add_subcommand(
-      "planning", "Time the planner on the host: problems planned before, and new ones whose kernels are in memory.");
-  auto wanted = std::make_shared<std::string>();
-  command->add_option("case", *wanted, "Part of the name of a quick case")->type_name("CASE");
-  add_common_options(*command, context, measuring_options);
-  set_action(*command, [wanted, &context] { run_planning(*wanted, context); });
-  set_examples(*command, "axisloom bench planning --device cpu \"f32 1024\"");
-}
-
-void add_options(CLI::App& command, BenchOptions& options) {
-  const auto suites = bench::suite_names();
-  command
-      .add_option("case", options.cases,
-                  "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"")
-      ->type_name("CASE");
-  take_only(command.add_option("--suite", options.suite, "Which cases"), suites)->capture_default_str();
+void add_bench_options(App& command, BenchOptions& options) {
+  add_value(command, "case", options.cases, "CASE",
+            "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
+  take_only(command.add_option("--suite", options.suite, "Which cases"), joined(bench::suite_names(), "|"))
+      ->capture_default_str();
   command.add_flag("--quick", options.quick, "Only the few cases that represent the suite");
   take_only(
       command.add_option(
@@ -323,62 +257,32 @@ void add_options(CLI::App& command, BenchOptions& options) {
           "How cases that fit into the last-level cache are measured: with the cache emptied before each run, as the "
           "previous runs leave it, or both ways (default: both; for a sweep warm)"),
       names_of(all_cache_choices));
-  command
-      .add_option("--peers", options.peers,
-                  fmt::format("Peers to time: all, none, or some of {}", fmt::join(peer_names(), ", ")))
+  command.add_option("--peers", options.peers, "Peers to time: all, none, or some of " + joined(peer_names(), ", "))
       ->type_name("NAMES")
       ->capture_default_str();
-  command.add_option("--min-time", options.min_seconds, "Minimum seconds that each contestant runs")
-      ->check(CLI::Range(0.001, 3600.0).description(""))
-      ->type_name("SECONDS")
-      ->capture_default_str();
+  add_min_seconds(command, options.min_seconds, "Minimum seconds that each contestant runs");
   take_only(command.add_option("--check", options.check, "How results are judged"), names_of(all_strengths))
       ->capture_default_str();
-  command
-      .add_option("-o,--output", options.output,
-                  "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
-                  "standard output when none is given")
-      ->type_name("FILE");
-  command
-      .add_option("--candidate", options.candidate,
-                  "Time this candidate of Axisloom's; all: every candidate that takes the job")
-      ->type_name("NAME");
-  command
-      .add_option("--profile", options.profile,
-                  "Plan for this profile of tuning/devices and check the results here; nothing is timed")
-      ->type_name("NAME")
+  add_value(command, "-o,--output", options.output, "FILE",
+            "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
+            "standard output when none is given");
+  add_value(command, "--candidate", options.candidate, "NAME",
+            "Time this candidate of Axisloom's; all: every candidate that takes the job");
+  add_value(command, "--profile", options.profile, "NAME",
+            "Plan for this profile of tuning/devices and check the results here; nothing is timed")
       ->check(CLI::IsMember(model::profile_names()).description(""));
-  command.add_option("--config", options.configuration, "Force one tunable of the candidate; may be repeated")
-      ->type_name("NAME=VALUE")
+  add_value(command, "--config", options.configuration, "NAME=VALUE",
+            "Force one tunable of the candidate; may be repeated")
       ->allow_extra_args(false);
-  take_only(command.add_option("--index", options.index, "Width of offsets inside Axisloom's kernels"),
-            {"32", "64", "auto"});
-  command
-      .add_option("--sweep", options.sweeps,
-                  "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
-      ->type_name("NAME=V1,V2")
+  take_only(command.add_option("--index", options.index, "Width of offsets inside Axisloom's kernels"), "32|64|auto");
+  add_value(command, "--sweep", options.sweeps, "NAME=V1,V2",
+            "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
       ->allow_extra_args(false);
 }
 
 }  // namespace
 
-void add_bench(CLI::App& app, Context& context) {
-  CLI::App* bench_command = app.add_subcommand(
-      "bench", "Time Axisloom, a reference and other libraries, checking every result. Without a suite: rearrange.");
-  bench_command->require_subcommand(0, 1);
-  add_common_options(*bench_command, context, measuring_options);
-  add_bench_documents(*bench_command, context);
-  add_planning(*bench_command, context);
-  std::vector<std::pair<CLI::App*, std::shared_ptr<BenchOptions>>> timed;
-  for (const BenchCommand& what : bench_commands) {
-    CLI::App* command = bench_command->add_subcommand(what.name, what.summary);
-    auto options = std::make_shared<BenchOptions>();
-    options->suite = what.suite;
-    add_options(*command, *options);
-    add_common_options(*command, context, measuring_options);
-    set_action(*command, [options, &context] { run(*options, context); });
-    timed.emplace_back(command, options);
-  }
+void add_bench(App& app, Context& context) {
   const std::string examples =
       "axisloom bench rearrange\n"
       "axisloom bench transpose --quick --peers none\n"
@@ -387,12 +291,29 @@ void add_bench(CLI::App& app, Context& context) {
       "axisloom bench matmul \"matmul f32 768x768,768x768 also=local16\"\n"
       "axisloom bench rearrange --device cuda --format json -o results.json \"transpose f32\"\n"
       "axisloom bench rearrange --candidate tile --sweep tile_in=32,64 --sweep tile_out=32,64 \"transpose f32 16384\"";
-  set_examples(*bench_command, examples);
-  for (const auto& [command, options] : timed) set_examples(*command, examples);
-  bench_command->final_callback([=, &context] {
-    if (!bench_command->get_subcommands().empty()) return;
-    refuse_ignored(*bench_command);
-    run(*timed.front().second, context);
+  App& group = add_group(
+      app, context,
+      {"bench", "Time Axisloom, a reference and other libraries, checking every result. Without a suite: rearrange.",
+       examples, measuring_options});
+  add_bench_documents(group, context);
+  add_command<std::string>(
+      group, context,
+      {"planning", "Time the planner on the host: problems planned before, and new ones whose kernels are in memory.",
+       "axisloom bench planning --device cpu \"f32 1024\"", measuring_options},
+      run_planning, [](App& command, std::string& wanted) {
+        add_value(command, "case", wanted, "CASE", "Part of the name of a quick case");
+      });
+  for (const BenchCommand& what : bench_commands)
+    add_command<BenchOptions>(group, context, {what.name, what.summary, examples, measuring_options}, run_bench,
+                              [&](App& command, BenchOptions& options) {
+                                options.suite = what.suite;
+                                add_bench_options(command, options);
+                              });
+  group.require_subcommand(0, 1);
+  group.final_callback([&group, &context] {
+    if (!group.get_subcommands().empty()) return;
+    refuse_ignored(group);
+    run_bench({}, context);
   });
 }
 

@@ -5,12 +5,7 @@
 #include "bench/page.hpp"
 #include "bench/report.hpp"
 #include "bench/standings.hpp"
-#include "cli/messages.hpp"
 #include "cli/results.hpp"
-
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
 
 #include <filesystem>
 #include <map>
@@ -19,14 +14,13 @@ namespace axisloom::cli {
 namespace {
 
 struct CompareOptions {
-  std::string before, after;
+  std::string before, after, output;
   double percent = 2;
   bool force = false;
-  std::string output;
 };
 
 struct ReportOptions {
-  std::vector<std::string> files;
+  Texts files;
   std::string output;
 };
 
@@ -35,94 +29,89 @@ void run_compare(const CompareOptions& options, Context& context) {
   const bench::Document before = bench::load_document(options.before), after = bench::load_document(options.after);
   const bench::Comparison comparison = bench::compared(before, after, options.percent / 100);
   if (!comparison.same_device() && !options.force)
-    throw Error(Errc::usage,
-                fmt::format("{} was measured on {}, and {} on {}", io::printable(options.before), comparison.before,
-                            io::printable(options.after), comparison.after),
-                "compare documents of one device, or force it with --force");
-  const harness::Format format = format_of_results(options.output, context.format, context.format_given);
-  results.finish(bench::text_of(comparison, format));
+    refuse("compare documents of one device, or force it with --force", "{} was measured on {}, and {} on {}",
+           io::printable(options.before), comparison.before, io::printable(options.after), comparison.after);
+  results.finish(bench::text_of(comparison, format_of_results(options.output, context)));
   if (comparison.regression()) context.exit_code = exit_differs;
 }
 
 /// The files' names without folders, or whole where two would be the same.
-std::vector<bench::NamedDocument> load_all(const std::vector<std::string>& files) {
+std::vector<bench::NamedDocument> load_all(const Texts& files) {
   std::map<std::string, int> uses;
   const auto short_name = [](const std::string& file) { return std::filesystem::path(file).filename().string(); };
-  for (const std::string& file : files) ++uses[short_name(file)];
+  for (const auto& file : files) ++uses[short_name(file)];
   std::vector<bench::NamedDocument> documents;
-  for (const std::string& file : files)
+  for (const auto& file : files)
     documents.push_back({uses[short_name(file)] == 1 ? short_name(file) : file, bench::load_document(file)});
   return documents;
 }
 
-void add_table(CLI::App& bench_command) {
-  CLI::App* command = bench_command.add_subcommand("table", "Print a stored JSON document as a table for a README.");
-  auto path = std::make_shared<std::string>();
-  command->add_option("file", *path, "What axisloom bench --format json wrote")->type_name("FILE")->required();
-  set_examples(*command, "axisloom bench table results.json");
-  set_action(*command, [=] { print(bench::markdown_of(bench::load_document(*path))); });
+void run_report(const ReportOptions& options, const Context&) {
+  Results results(options.output);
+  results.finish(bench::page_of(load_all(options.files)));
 }
 
-void add_standings(CLI::App& bench_command, Context& context) {
-  CLI::App* command = bench_command.add_subcommand(
-      "standings",
-      "For each suite and library, count the cases in which it was faster than Axisloom, and name the worst.");
-  auto files = std::make_shared<std::vector<std::string>>();
-  command->add_option("files", *files, "What axisloom bench --format json wrote")->type_name("FILE...")->required();
-  add_common_options(*command, context, {.format = true});
-  set_examples(*command, "axisloom bench standings docs/results/h200/full/*-cuda.json");
-  set_action(*command, [=, &context] {
-    std::vector<bench::Document> documents;
-    for (const std::string& file : *files) documents.push_back(bench::load_document(file));
-    print(bench::standings_of(documents).text(context.format));
-  });
+void run_table(const std::string& file, const Context&) {
+  print(bench::markdown_of(bench::load_document(file)));
 }
 
-void add_compare(CLI::App& bench_command, Context& context) {
-  CLI::App* command = bench_command.add_subcommand(
-      "compare", "Say of each case of two JSON documents whether Axisloom is FASTER, SLOWER, the SAME, or UNCLEAR.");
-  auto options = std::make_shared<CompareOptions>();
-  command->add_option("old", options->before, "The older document")->type_name("FILE")->required();
-  command->add_option("new", options->after, "The newer document")->type_name("FILE")->required();
-  command->add_option("--threshold", options->percent, "Percent by which times may differ and still count as the same")
+void run_standings(const Texts& files, const Context& context) {
+  std::vector<bench::Document> documents;
+  for (const auto& file : files) documents.push_back(bench::load_document(file));
+  print(bench::standings_of(documents), context);
+}
+
+template <class Place>
+void add_stored(App& command, const std::string& name, const std::string& type, Place& place) {
+  add_value(command, name, place, type, "What axisloom bench --format json wrote")->required();
+}
+
+void add_output_file(App& command, std::string& output) {
+  add_value(command, "-o,--output", output, "FILE", "Output file; standard output when none is given");
+}
+
+void add_compare_options(App& command, CompareOptions& options) {
+  add_value(command, "old", options.before, "FILE", "The older document")->required();
+  add_value(command, "new", options.after, "FILE", "The newer document")->required();
+  add_value(command, "--threshold", options.percent, "PERCENT",
+            "Percent by which times may differ and still count as the same")
       ->check(CLI::Range(0.0, 1000.0).description(""))
-      ->type_name("PERCENT")
       ->capture_default_str();
-  command->add_flag("--force", options->force, "Compare documents of different devices");
-  command->add_option("-o,--output", options->output, "Output file; standard output when none is given")
-      ->type_name("FILE");
-  add_common_options(*command, context, {.format = true});
-  set_examples(
-      *command,
-      "axisloom bench compare old.json new.json\naxisloom bench compare --threshold 5 --format md old.json new.json");
-  set_action(*command, [=, &context] { run_compare(*options, context); });
+  command.add_flag("--force", options.force, "Compare documents of different devices");
+  add_output_file(command, options.output);
 }
 
-void add_report(CLI::App& bench_command) {
-  CLI::App* command = bench_command.add_subcommand(
-      "report", "Write JSON documents as one HTML page with tables, bar charts and rooflines.");
-  auto options = std::make_shared<ReportOptions>();
-  command->add_option("files", options->files, "What axisloom bench --format json wrote")
-      ->type_name("FILE...")
-      ->required();
-  command->add_option("-o,--output", options->output, "Output file; standard output when none is given")
-      ->type_name("FILE");
-  set_examples(*command,
-               "axisloom bench report results.json -o report.html\naxisloom bench report docs/results/h200/*.json -o "
-               "report.html");
-  set_action(*command, [=] {
-    Results results(options->output);
-    results.finish(bench::page_of(load_all(options->files)));
-  });
+void add_report_options(App& command, ReportOptions& options) {
+  add_stored(command, "files", "FILE...", options.files);
+  add_output_file(command, options.output);
 }
 
 }  // namespace
 
-void add_bench_documents(CLI::App& bench, Context& context) {
-  add_table(bench);
-  add_standings(bench, context);
-  add_compare(bench, context);
-  add_report(bench);
+void add_bench_documents(App& bench, Context& context) {
+  add_command<std::string>(
+      bench, context,
+      {"table", "Print a stored JSON document as a table for a README.", "axisloom bench table results.json"},
+      run_table, [](App& command, std::string& file) { add_stored(command, "file", "FILE", file); });
+  add_command<Texts>(
+      bench, context,
+      {"standings",
+       "For each suite and library, count the cases in which it was faster than Axisloom, and name the worst.",
+       "axisloom bench standings docs/results/h200/full/*-cuda.json",
+       {.format = true}},
+      run_standings, [](App& command, auto& files) { add_stored(command, "files", "FILE...", files); });
+  add_command<CompareOptions>(
+      bench, context,
+      {"compare",
+       "Say of each case of two JSON documents whether Axisloom is FASTER, SLOWER, the SAME, or UNCLEAR.",
+       "axisloom bench compare old.json new.json\naxisloom bench compare --threshold 5 --format md old.json new.json",
+       {.format = true}},
+      run_compare, add_compare_options);
+  add_command<ReportOptions>(bench, context,
+                             {"report", "Write JSON documents as one HTML page with tables, bar charts and rooflines.",
+                              "axisloom bench report results.json -o report.html\n"
+                              "axisloom bench report docs/results/h200/*.json -o report.html"},
+                             run_report, add_report_options);
 }
 
 }  // namespace axisloom::cli

@@ -6,6 +6,6 @@
 namespace axisloom::cli {
 
 /// Adds them below `bench`. Their callbacks are run by the parser after that of `bench`.
-void add_bench_documents(CLI::App& bench, Context& context);
+void add_bench_documents(App& bench, Context& context);
 
 }  // namespace axisloom::cli

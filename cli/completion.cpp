@@ -1,77 +1,50 @@
 // Completion scripts. All three shells get the same logic: walk the typed words down the tree of subcommands, then
 // offer the values of the option before the cursor, else options, else subcommands, else files.
 #include "cli/generated_text.hpp"
-#include "harness/arguments.hpp"
-
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <functional>
 
 namespace axisloom::cli {
 namespace {
 
-using Visit = std::function<void(const std::string& path, const CLI::App& command)>;
-
-void walk(const CLI::App& command, const std::string& path, const Visit& visit) {
-  visit(path, command);
-  for (const CLI::App* child : subcommands(command)) walk(*child, path + " " + child->get_name(), visit);
-}
-
 // Inside single quotes of a POSIX shell or fish; both take the quote apart and escape it outside.
 std::string quoted(const std::string& text) {
-  std::string result;
-  for (char c : text) result += c == '\'' ? std::string("'\\''") : c == '\n' ? std::string(" ") : std::string(1, c);
-  return "'" + result + "'";
+  return "'" + replaced(replaced(text, "\n", " "), "'", "'\\''") + "'";
 }
 
 std::string first_sentence(const std::string& text) {
   return text.substr(0, text.find_first_of(".\n;"));
 }
 
-std::string case_lines_of_commands(const CLI::App& app) {
+std::string case_lines_of_commands(const App& app) {
   std::string lines;
-  walk(app, app.get_name(), [&](const std::string& path, const CLI::App& command) {
-    for (const CLI::App* child : subcommands(command))
+  for (const auto& [path, command] : all_commands(app))
+    for (const App* child : subcommands(*command))
       lines += fmt::format("      '{0} {1}') command='{0} {1}' ;;\n", path, child->get_name());
-  });
   return lines;
 }
 
-// One line per spelling of each option with a value: `choice` for a list of words, `path` for files, `other` for the
-// rest.
-std::string case_lines_of_values(const CLI::App& app, fmt::string_view choice, const std::string& path_action) {
+// One line per option with a value, for all its spellings: `choice` for a list of words, `path_action` for files.
+std::string case_lines_of_values(const App& app, fmt::string_view choice, const std::string& path_action) {
   std::string lines;
-  walk(app, app.get_name(), [&](const std::string& path, const CLI::App& command) {
-    for (const CLI::Option* option : typed_options(command)) {
+  for (const Command& command : all_commands(app))
+    for (const Option* option : typed_options(*command.app)) {
       if (!takes_value(*option)) continue;
-      std::vector<std::string> patterns;
-      for (const std::string& spelling : spellings(*option)) patterns.push_back(quoted(path + " " + spelling));
+      const auto pattern = [&](const std::string& spelling) { return quoted(command.path + " " + spelling); };
       const auto words = choices(*option);
       std::string action;
-      if (!words.empty()) action = fmt::format(fmt::runtime(choice), fmt::join(words, " "));
-      if (takes_path(*option)) action = path_action;
-      lines += fmt::format("    {}) {}{}return ;;\n", fmt::join(patterns, "|"), action, action.empty() ? "" : "; ");
+      if (!words.empty()) action = fmt::format(fmt::runtime(choice), joined(words, " ")) + "; ";
+      if (takes_path(*option)) action = path_action + "; ";
+      lines += fmt::format("    {}) {}return ;;\n", joined(spellings(*option), "|", pattern), action);
     }
-  });
   return lines;
 }
 
-std::string names(const std::vector<const CLI::App*>& commands) {
-  return harness::joined(commands, " ", [](const CLI::App* command) { return command->get_name(); });
-}
-
-std::string bash(const CLI::App& app) {
+std::string bash(const App& app) {
   std::string offers;
-  walk(app, app.get_name(), [&](const std::string& path, const CLI::App& command) {
-    std::vector<std::string> options;
-    for (const CLI::Option* option : typed_options(command))
-      for (const std::string& spelling : spellings(*option)) options.push_back(spelling);
-    offers += fmt::format("    {}) options='{}'; commands='{}' ;;\n", quoted(path), fmt::join(options, " "),
-                          names(subcommands(command)));
-  });
+  const auto all_spellings = [](const Option* option) { return joined(spellings(*option), " "); };
+  for (const auto& [path, command] : all_commands(app))
+    offers += fmt::format("    {}) options='{}'; commands='{}' ;;\n", quoted(path),
+                          joined(typed_options(*command), " ", all_spellings),
+                          joined(subcommands(*command), " ", &App::get_name));
   return fmt::format(
       R"(# bash completion for axisloom; made by `axisloom --completion bash`
 _axisloom() {{
@@ -102,19 +75,21 @@ std::string zsh_entry(const std::string& name, const std::string& description) {
   return quoted(name + ":" + first_sentence(description));
 }
 
-std::string zsh(const CLI::App& app) {
+std::string zsh_options(const Option* option) {
+  return joined(spellings(*option), " ",
+                [&](const std::string& spelling) { return zsh_entry(spelling, option->get_description()); });
+}
+
+std::string zsh_command(const App* command) {
+  return zsh_entry(command->get_name(), command->get_description());
+}
+
+std::string zsh(const App& app) {
   std::string offers;
-  walk(app, app.get_name(), [&](const std::string& path, const CLI::App& command) {
-    std::vector<std::string> options;
-    std::vector<std::string> commands;
-    for (const CLI::Option* option : typed_options(command))
-      for (const std::string& spelling : spellings(*option))
-        options.push_back(zsh_entry(spelling, option->get_description()));
-    for (const CLI::App* child : subcommands(command))
-      commands.push_back(zsh_entry(child->get_name(), child->get_description()));
-    offers += fmt::format("    {})\n      options=({})\n      commands=({}) ;;\n", quoted(path),
-                          fmt::join(options, " "), fmt::join(commands, " "));
-  });
+  for (const auto& [path, command] : all_commands(app))
+    offers +=
+        fmt::format("    {})\n      options=({})\n      commands=({}) ;;\n", quoted(path),
+                    joined(typed_options(*command), " ", zsh_options), joined(subcommands(*command), " ", zsh_command));
   return fmt::format(R"(#compdef axisloom
 # zsh completion for axisloom; made by `axisloom --completion zsh`
 _axisloom() {{
@@ -138,29 +113,28 @@ if [[ $funcstack[1] == _axisloom ]]; then _axisloom "$@"; else compdef _axisloom
                      case_lines_of_commands(app), case_lines_of_values(app, "compadd -- {}", "_files"), offers);
 }
 
-std::string fish_option(const std::string& path, const CLI::Option& option) {
+std::string fish_option(const std::string& path, const Option& option) {
   std::string line = fmt::format("complete -c axisloom -n {}", quoted("__axisloom_at " + quoted(path)));
-  for (const std::string& name : option.get_snames()) line += " -s " + name;
-  for (const std::string& name : option.get_lnames()) line += " -l " + name;
+  for (const auto& name : option.get_snames()) line += " -s " + name;
+  for (const auto& name : option.get_lnames()) line += " -l " + name;
   if (takes_value(option)) {
     const auto words = choices(option);
     line += takes_path(option) ? " -r -F" : " -x";
-    if (!words.empty()) line += fmt::format(" -a '{}'", fmt::join(words, " "));
+    if (!words.empty()) line += fmt::format(" -a '{}'", joined(words, " "));
   }
   return line + " -d " + quoted(first_sentence(option.get_description())) + "\n";
 }
 
-std::string fish(const CLI::App& app) {
-  std::string commands;
-  std::string lines;
-  walk(app, app.get_name(), [&](const std::string& path, const CLI::App& command) {
-    for (const CLI::App* child : subcommands(command)) {
+std::string fish(const App& app) {
+  std::string commands, lines;
+  for (const auto& [path, command] : all_commands(app)) {
+    for (const App* child : subcommands(*command)) {
       commands += fmt::format("      case '{0} {1}'\n        set command '{0} {1}'\n", path, child->get_name());
       lines += fmt::format("complete -c axisloom -f -n {} -a {} -d {}\n", quoted("__axisloom_at " + quoted(path)),
                            child->get_name(), quoted(first_sentence(child->get_description())));
     }
-    for (const CLI::Option* option : typed_options(command)) lines += fish_option(path, *option);
-  });
+    for (const Option* option : typed_options(*command)) lines += fish_option(path, *option);
+  }
   return fmt::format(R"(# fish completion for axisloom; made by `axisloom --completion fish`
 function __axisloom_at
   set -l command axisloom
@@ -176,11 +150,11 @@ end
 
 }  // namespace
 
-std::string completion_script(const CLI::App& app, std::string_view shell) {
+std::string completion_script(const App& app, std::string_view shell) {
   if (shell == "bash") return bash(app);
   if (shell == "zsh") return zsh(app);
   if (shell == "fish") return fish(app);
-  throw Error(Errc::usage, fmt::format("there is no completion for the shell \"{}\"", shell), "one of bash, zsh, fish");
+  refuse("one of bash, zsh, fish", "there is no completion for the shell \"{}\"", shell);
 }
 
 }  // namespace axisloom::cli

@@ -6,10 +6,6 @@
 
 #include "device/opencl/pocl.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <atomic>

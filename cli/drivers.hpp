@@ -4,9 +4,6 @@
 
 #include <axisloom/device.hpp>
 
-#include <string>
-#include <vector>
-
 namespace axisloom::cli {
 
 /// As Device::open and axisloom::devices, once all is arranged.

@@ -1,15 +1,12 @@
 // Findings through a pipe.
 #include "cli/findings.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
+#include "harness/arguments.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -26,7 +23,7 @@ constexpr const char* announced = "looking";  // the state of what is not yet a 
   try {
     look(sink);
   } catch (const std::exception& error) {
-    sink.add({"axisloom", "failed", error.what(), ""});
+    sink.add({"axisloom", "failed", error.what()});
   }
   ::_exit(0);
 }
@@ -38,25 +35,18 @@ std::string all_from(int pipe) {
     const ssize_t got = ::read(pipe, part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
-    text.append(part.data(), size_t(got));
+    text.append(part.data(), got);
   }
 }
 
 /// Every field ends with a zero.
 std::vector<Finding> parse_findings(const std::string& text) {
   std::vector<Finding> findings;
-  size_t at = 0;
-  const auto next = [&] {
-    const size_t end = std::min(text.find('\0', at), text.size());
-    std::string field = text.substr(at, end - at);
-    at = std::min(end + 1, text.size());
-    return field;
-  };
-  while (at < text.size()) {
-    Finding finding{next(), next(), next(), next()};
-    finding.device = next() == "device";
+  const std::vector<std::string_view> fields = harness::split(text, {"\0", 1});
+  for (size_t i = 0; i + 5 < fields.size(); i += 5) {
     if (!findings.empty() && findings.back().state == announced) findings.pop_back();
-    findings.push_back(std::move(finding));
+    const auto field = [&](size_t number) { return std::string(fields[i + number]); };
+    findings.push_back({field(0), field(1), field(2), field(3), fields[i + 4] == "device"});
   }
   return findings;
 }
@@ -69,21 +59,17 @@ std::string how_it_ended(int status) {
 }  // namespace
 
 void FindingSink::looking_at(const std::string& subject) {
-  send({subject, announced, "", ""});
+  add({subject, announced});
 }
 
 void FindingSink::add(const Finding& finding) {
-  send(finding);
-}
-
-void FindingSink::send(const Finding& finding) {
   std::string text;
   for (const std::string& field :
        {finding.subject, finding.state, finding.detail, finding.remedy, std::string(finding.device ? "device" : "")})
     text += field + '\0';
   for (size_t at = 0; at < text.size();) {
     const ssize_t put = ::write(pipe_, text.data() + at, text.size() - at);
-    if (put > 0) at += size_t(put);
+    if (put > 0) at += put;
     if (put < 0 && errno != EINTR) return;
   }
 }
@@ -102,7 +88,7 @@ std::vector<Finding> found_by_child(const std::function<void(FindingSink&)>& loo
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (findings.empty() || findings.back().state != announced) {
     if (status == 0) return findings;
-    findings.push_back({"drivers", "", "", ""});
+    findings.push_back({"drivers", ""});
   }
   findings.back().state = "failed";
   findings.back().detail = fmt::format("a driver ended the process that tried it ({})", how_it_ended(status));

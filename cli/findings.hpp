@@ -9,10 +9,8 @@ namespace axisloom::cli {
 
 /// One thing that was looked at. `state`: ok, missing, failed, or note.
 struct Finding {
-  std::string subject;
-  std::string state;
-  std::string detail;
-  std::string remedy;
+  std::string subject, state;
+  std::string detail = {}, remedy = {};
   bool device = false;  // a device was tried
 };
 
@@ -25,7 +23,6 @@ class FindingSink {
   void add(const Finding& finding);
 
  private:
-  void send(const Finding& finding);
   int pipe_;
 };
 

@@ -1,40 +1,46 @@
 // Walking the parser.
 #include "cli/generated_text.hpp"
 
-#include "harness/arguments.hpp"
-
 namespace axisloom::cli {
 
-std::vector<const CLI::Option*> typed_options(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return !option->get_positional(); });
+std::vector<const Option*> typed_options(const App& command) {
+  return command.get_options([](const Option* option) { return !option->get_positional(); });
 }
 
-std::vector<const CLI::Option*> positionals(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return option->get_positional(); });
+std::vector<const Option*> positionals(const App& command) {
+  return command.get_options([](const Option* option) { return option->get_positional(); });
 }
 
-std::vector<const CLI::App*> subcommands(const CLI::App& command) {
-  return command.get_subcommands([](const CLI::App* child) { return !child->get_name().empty(); });
+std::vector<const App*> subcommands(const App& command) {
+  return command.get_subcommands([](const App* child) { return !child->get_name().empty(); });
 }
 
-std::vector<std::string> spellings(const CLI::Option& option) {
-  std::vector<std::string> all;
-  for (const std::string& name : option.get_snames()) all.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) all.push_back("--" + name);
+std::vector<Command> all_commands(const App& app) {
+  std::vector<Command> all{{app.get_name(), &app}};
+  for (const App* child : subcommands(app))
+    for (const auto& [path, command] : all_commands(*child)) all.push_back({app.get_name() + " " + path, command});
   return all;
 }
 
-std::vector<std::string> choices(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::vector<std::string_view> words = harness::split(type, "|");
-  return words.size() == 1 ? std::vector<std::string>() : std::vector<std::string>(words.begin(), words.end());
+Texts spellings(const Option& option) {
+  Texts all;
+  for (const auto& name : option.get_snames()) all.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) all.push_back("--" + name);
+  return all;
 }
 
-bool takes_value(const CLI::Option& option) {
+Texts choices(const Option& option) {
+  const std::string type = option.get_type_name();
+  const auto words = split(type, "|");
+  if (words.size() == 1) return {};
+  return {words.begin(), words.end()};
+}
+
+bool takes_value(const Option& option) {
   return option.get_items_expected_max() > 0;
 }
 
-bool takes_path(const CLI::Option& option) {
+bool takes_path(const Option& option) {
   const std::string type = option.get_type_name();
   return type.find("FILE") != std::string::npos || type.find("FOLDER") != std::string::npos;
 }

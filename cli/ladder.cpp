@@ -3,17 +3,8 @@
 #include "bench/environment.hpp"
 #include "bench/ladder/views.hpp"
 #include "bench/peers/peers.hpp"
-#include "cli/app.hpp"
 #include "cli/drivers.hpp"
-#include "cli/messages.hpp"
 #include "cli/results.hpp"
-
-#include "io/file.hpp"
-
-#include <axisloom/device.hpp>
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -26,7 +17,7 @@ struct LadderOptions {
   ladder::Choice choice;
   std::string size = "lesson";
   std::string from, to;
-  std::vector<std::string> peers{"all"};
+  Texts peers{"all"};
   double min_seconds = 0.2;
   std::string output;
 };
@@ -37,41 +28,41 @@ class LadderResults {
   LadderResults(const std::string& path, const Context& context)
       : results_(path),
         chart_(io::extension_of(path) == ".svg"),
-        format_(chart_ ? context.format : format_of_results(path, context.format, context.format_given)) {}
+        format_(chart_ ? context.format : format_of_results(path, context)) {}
 
-  void save(const nlohmann::ordered_json& document) { results_.save(file_text(document)); }
-  void finish(const nlohmann::ordered_json& document) {
+  void save(const Json& document) { results_.save(file_text(document)); }
+  void finish(const Json& document) {
     results_.finish(file_text(document));
     if (chart_) print(ladder::text_of(document, format_));
   }
 
  private:
-  std::string file_text(const nlohmann::ordered_json& document) const {
+  std::string file_text(const Json& document) const {
     return chart_ ? ladder::svg_of(document) : ladder::text_of(document, format_);
   }
 
   Results results_;
   bool chart_;
-  harness::Format format_;
+  Format format_;
 };
 
 bench::Settings ladder_settings(const LadderOptions& options, const Context& context) {
   bench::Settings settings;
   settings.rules = bench::Rules::with_min_seconds(options.min_seconds);
   settings.seed = context.seed;
-  const auto asks_for = [&](const char* word) { return std::ranges::find(options.peers, word) != options.peers.end(); };
+  const auto asks_for = [&](const char* word) { return std::ranges::count(options.peers, word) > 0; };
   settings.all_peers = asks_for("all");
   const bool none = asks_for("none");
   if ((none || settings.all_peers) && options.peers.size() > 1)
-    throw Error(Errc::usage, "all and none cannot be combined with other --peers", "leave out the rest");
+    refuse("leave out the rest", "all and none cannot be combined with other --peers");
   if (!none) settings.peers = options.peers;
   return settings;
 }
 
-void tell_missing_peers(const nlohmann::ordered_json& climbed) {
+void tell_missing_peers(const Json& climbed) {
   for (const auto& entry : climbed["beside"])
     if (entry["status"] == "absent")
-      say(fmt::format("without {}: {}", bench::text_at(entry, "name"), bench::text_at(entry, "reason")));
+      say("without {}: {}", bench::text_at(entry, "name"), bench::text_at(entry, "reason"));
 }
 
 ladder::Choice choice_of(const LadderOptions& options) {
@@ -81,15 +72,14 @@ ladder::Choice choice_of(const LadderOptions& options) {
   return choice;
 }
 
-/// Says which rungs are wrong or failed. A wrong result counts for more.
-void tell_faults(const nlohmann::ordered_json& climbed, Context& context) {
+/// Says which rungs are wrong or failed.
+void tell_faults(const Json& climbed, Context& context) {
   for (const auto& rung : climbed["rungs"]) {
     const bool wrong = rung["status"] == "WRONG";
     if (!wrong && rung["status"] != "failed") continue;
-    say(error_text(fmt::format("{}: {}: {}", bench::text_at(rung, "name"), bench::text_at(rung, "status"),
-                               rung.value("reason", "")),
-                   ""));
-    if (context.exit_code != exit_differs) context.exit_code = wrong ? exit_differs : exit_code(Errc::device);
+    tell_fault(fmt::format("{}: {}: {}", bench::text_at(rung, "name"), bench::text_at(rung, "status"),
+                           rung.value("reason", "")),
+               wrong, context);
   }
 }
 
@@ -100,7 +90,7 @@ void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Contex
   ladder::Surroundings surroundings{bench::environment(device), bench::conditions(device), bench::moment()};
   bench::Team team;
   bench::Session session;
-  auto lessons = nlohmann::ordered_json::array();
+  auto lessons = Json::array();
   const auto document = [&] { return ladder::document(what.name, surroundings, settings, lessons); };
   const auto measure = [&] {
     for (const ladder::Lesson& lesson : what.lessons) {
@@ -114,7 +104,7 @@ void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Contex
     if (!complete && lessons.empty()) return;
     if (complete) surroundings.after = bench::conditions(device);
     if (!context.quiet) {
-      say(fmt::format("on {}", device.info().label()));
+      say("on {}", device.info().label());
       for (const auto& climbed : lessons) tell_missing_peers(climbed);
     }
     results.finish(document());
@@ -122,38 +112,39 @@ void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Contex
   for (const auto& climbed : lessons) tell_faults(climbed, context);
 }
 
-void show_stored(const std::string& path, const std::string& output, const Context& context) {
-  LadderResults results(output, context);
-  const auto document = bench::parse_document(path);
+struct StoredOptions {
+  std::string file, output;
+};
+
+void show_stored(const StoredOptions& options, const Context& context) {
+  LadderResults results(options.output, context);
+  const auto document = bench::parse_document(options.file);
   try {
     results.finish(document);
   } catch (const Error& error) {
     if (error.code() != Errc::file) throw;
-    throw Error(error.code(), io::printable(path) + ": " + error.parts().message, error.parts().remedy);
+    throw Error(error.code(), io::printable(options.file) + ": " + error.parts().message, error.parts().remedy);
   }
 }
 
-void add_output(CLI::App& command, std::string& output) {
-  command
-      .add_option(
-          "-o,--output", output,
-          "Output file, saved with every lesson: a bar chart where it ends in .svg, else .json, .csv, .md, or a table")
-      ->type_name("FILE");
+void add_output(App& command, std::string& output) {
+  constexpr const char* help =
+      "Output file, saved with every lesson: a bar chart where it ends in .svg, else .json, .csv, .md, or a table";
+  add_value(command, "-o,--output", output, "FILE", help);
 }
 
 /// The lessons' own shapes, for help texts.
 std::string shapes_of(const ladder::Ladder& what) {
-  return harness::joined(what.lessons, "; ", [](const ladder::Lesson& lesson) {
-    return fmt::format("{} {}", lesson.dtype, lesson.shapes.lesson);
-  });
+  return joined(what.lessons, "; ",
+                [](const ladder::Lesson& lesson) { return fmt::format("{} {}", lesson.dtype, lesson.shapes.lesson); });
 }
 
-void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& options) {
+void add_ladder_options(App& command, const ladder::Ladder& what, LadderOptions& options) {
   take_only(
       command.add_option("--size", options.size,
                          fmt::format("Sizes of the lessons ({}), or so large that memory and not the launch decides",
                                      shapes_of(what))),
-      {"lesson", "large"})
+      "lesson|large")
       ->capture_default_str();
   command
       .add_option("--shape", options.choice.shape,
@@ -161,52 +152,48 @@ void add_options(CLI::App& command, const ladder::Ladder& what, LadderOptions& o
                                         : "Shape of the input")
       ->excludes(option_of(command, "--size"))
       ->type_name("SHAPE");
-  command.add_option("--dtype", options.choice.dtype, "Element type")->type_name("DTYPE");
+  add_value(command, "--dtype", options.choice.dtype, "DTYPE", "Element type");
   if (what.name == "relayout") {
-    CLI::Option* const from = command.add_option("--from", options.from, "Layout of the input")->type_name("LAYOUT");
-    CLI::Option* const to = command.add_option("--to", options.to, "Layout of the output")->type_name("LAYOUT");
+    Option* const from = add_value(command, "--from", options.from, "LAYOUT", "Layout of the input");
+    Option* const to = add_value(command, "--to", options.to, "LAYOUT", "Layout of the output");
     from->needs(to);
     to->needs(from);
   }
-  if (!what.peers.empty()) {
-    std::vector<std::string> names{"all", "none"};
-    names.insert(names.end(), what.peers.begin(), what.peers.end());
-    take_only(command.add_option("--peers", options.peers, "Peers to show beside the rungs")->delimiter(','), names);
-  }
-  command.add_option("--min-time", options.min_seconds, "Minimum seconds that each rung runs")
-      ->check(CLI::Range(0.001, 3600.0).description(""))
-      ->type_name("SECONDS")
-      ->capture_default_str();
+  if (!what.peers.empty())
+    take_only(command.add_option("--peers", options.peers, "Peers to show beside the rungs")->delimiter(','),
+              "all|none|" + joined(what.peers, "|"));
+  add_min_seconds(command, options.min_seconds, "Minimum seconds that each rung runs");
   add_output(command, options.output);
 }
 
 }  // namespace
 
-void add_ladder(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "ladder", "One job from the textbook's first kernel to the tuned one: each rung timed, checked and explained.");
-  command->require_subcommand(1);
-  add_common_options(*command, context, measuring_options);
-  for (const ladder::Ladder& what : ladder::ladders()) {
-    CLI::App* rungs = command->add_subcommand(std::string(what.name), std::string(what.summary));
-    auto options = std::make_shared<LadderOptions>();
-    add_options(*rungs, what, *options);
-    add_common_options(*rungs, context, measuring_options);
-    set_examples(*rungs, fmt::format("axisloom ladder {0}\naxisloom ladder {0} --size large -o {0}.svg", what.name));
-    set_action(*rungs, [&what, options, &context] { run_ladder(what, *options, context); });
-  }
-  CLI::App* stored = command->add_subcommand("show", "Print or draw a stored JSON document of a ladder.");
-  auto path = std::make_shared<std::string>(), output = std::make_shared<std::string>();
-  stored->add_option("file", *path, "What axisloom ladder wrote as JSON")->type_name("FILE")->required();
-  add_output(*stored, *output);
-  add_common_options(*stored, context, {.format = true});
-  set_examples(*stored, "axisloom ladder show transpose.json -o transpose.svg");
-  set_action(*stored, [path, output, &context] { show_stored(*path, *output, context); });
-  set_examples(*command,
-               "axisloom ladder transpose\n"
-               "axisloom ladder copy --dtype u8 --shape 16777216 -o copy.svg\n"
-               "axisloom ladder relayout --from NCHW --to NHWC --dtype f32\n"
-               "axisloom ladder matmul --peers none --format json -o matmul.json");
+void add_ladder(App& app, Context& context) {
+  App& group = add_group(
+      app, context,
+      {"ladder", "One job from the textbook's first kernel to the tuned one: each rung timed, checked and explained.",
+       "axisloom ladder transpose\n"
+       "axisloom ladder copy --dtype u8 --shape 16777216 -o copy.svg\n"
+       "axisloom ladder relayout --from NCHW --to NHWC --dtype f32\n"
+       "axisloom ladder matmul --peers none --format json -o matmul.json",
+       measuring_options});
+  for (const ladder::Ladder& what : ladder::ladders())
+    add_command<LadderOptions>(
+        group, context,
+        {std::string(what.name), std::string(what.summary),
+         fmt::format("axisloom ladder {0}\naxisloom ladder {0} --size large -o {0}.svg", what.name), measuring_options},
+        [&what](const LadderOptions& options, Context& shared) { run_ladder(what, options, shared); },
+        [&what](App& command, LadderOptions& options) { add_ladder_options(command, what, options); });
+  add_command<StoredOptions>(
+      group, context,
+      {"show",
+       "Print or draw a stored JSON document of a ladder.",
+       "axisloom ladder show transpose.json -o transpose.svg",
+       {.format = true}},
+      show_stored, [](App& command, StoredOptions& options) {
+        add_value(command, "file", options.file, "FILE", "What axisloom ladder wrote as JSON")->required();
+        add_output(command, options.output);
+      });
 }
 
 }  // namespace axisloom::cli

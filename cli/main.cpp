@@ -3,21 +3,16 @@
 #include "cli/drivers.hpp"
 #include "cli/messages.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace axisloom::cli {
 namespace {
 
 // CLI11 takes its arguments last first. A pattern with nothing on its left ("-> h") would be read as an option.
-std::vector<std::string> arguments(int argc, char** argv) {
-  std::vector<std::string> reversed;
+Texts arguments(int argc, char** argv) {
+  Texts reversed;
   for (int i = argc - 1; i > 0; --i) {
     const std::string argument = argv[i];
     reversed.push_back(argument.starts_with("->") ? " " + argument : argument);
@@ -25,8 +20,8 @@ std::vector<std::string> arguments(int argc, char** argv) {
   return reversed;
 }
 
-std::string command_name(const CLI::App& app) {
-  const CLI::App* command = &app;
+std::string command_name(const App& app) {
+  const App* command = &app;
   std::string name = app.get_name();
   while (!command->get_subcommands().empty()) {
     command = command->get_subcommands().front();
@@ -35,7 +30,7 @@ std::string command_name(const CLI::App& app) {
   return name;
 }
 
-int run(CLI::App& app, Context& context, int argc, char** argv) {
+int run(App& app, Context& context, int argc, char** argv) {
   try {
     app.parse(arguments(argc, argv));
   } catch (const CLI::CallForHelp&) {
@@ -64,7 +59,7 @@ int run(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {  // of the standard library: no more threads, say
-    say(error_text(error.what(), ""));
+    say(error_text(error.what()));
     return exit_code(Errc::device);
   }
 }
@@ -80,8 +75,7 @@ int main(int argc, char** argv) {
   try {
     code = run(argc, argv);
   } catch (const std::bad_alloc&) {  // also of the words for another error; these need no memory
-    constexpr std::string_view words = "axisloom: out of host memory\nremedy: use smaller arrays\n";
-    std::fwrite(words.data(), 1, words.size(), stderr);
+    std::fputs("axisloom: out of host memory\nremedy: use smaller arrays\n", stderr);
     code = axisloom::exit_code(axisloom::Errc::out_of_memory);
   }
   leave_drivers();

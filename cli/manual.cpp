@@ -1,48 +1,34 @@
 // The manual page, in troff with the man macros.
 #include "cli/generated_text.hpp"
-#include "harness/arguments.hpp"
-
-#include <fmt/format.h>
 
 namespace axisloom::cli {
 namespace {
 
 // troff reads a backslash anywhere, a dash as a hyphen, and a dot or a quote at the start of a line.
 std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '\\')
-      result += "\\e";
-    else if (c == '-')
-      result += "\\-";
-    else if (c == '\'')
-      result += "\\(aq";
-    else if ((c == '.') && (result.empty() || result.back() == '\n'))
-      result += "\\&.";
-    else
-      result += c;
-  }
-  return result;
+  const auto line = [](std::string_view plain) {
+    const std::string dashes = replaced(replaced(plain, "\\", "\\e"), "-", "\\-");
+    return (plain.starts_with('.') ? "\\&" : "") + replaced(dashes, "'", "\\(aq");
+  };
+  return joined(split(text, "\n"), "\n", line);
 }
 
 // Inside a macro's quoted argument a double quote is written twice.
 std::string argument(std::string_view text) {
-  std::string result;
-  for (char c : escaped(text)) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return "\"" + result + "\"";
+  return "\"" + replaced(escaped(text), "\"", "\"\"") + "\"";
 }
 
-std::string option_text(const CLI::Option& option, const std::string& name) {
+std::string option_text(const Option& option, const std::string& name) {
   std::string text = ".TP\n\\fB" + escaped(name) + "\\fR";
   const std::string type = option.get_type_name();
   if (takes_value(option) && !option.get_positional() && !type.empty()) text += " \\fI" + escaped(type) + "\\fR";
   return text + "\n" + escaped(option.get_description()) + "\n";
 }
 
-std::string synopsis(const CLI::App& command, const std::string& path) {
+std::string synopsis(const App& command, const std::string& path) {
   std::string text = ".B " + escaped(path) + "\n";
   if (!typed_options(command).empty()) text += ".RI [ options ]\n";
-  for (const CLI::Option* option : positionals(command)) {
+  for (const Option* option : positionals(command)) {
     const std::string name = escaped(option->get_name(true));
     text += option->get_required() ? ".I " + name + "\n" : ".RI [ " + name + " ]\n";
   }
@@ -50,51 +36,39 @@ std::string synopsis(const CLI::App& command, const std::string& path) {
   return text + ".br\n";
 }
 
-std::string synopses(const CLI::App& command, const std::string& path) {
-  std::string text = synopsis(command, path);
-  for (const CLI::App* child : subcommands(command)) text += synopses(*child, path + " " + child->get_name());
-  return text;
-}
-
 // Every command takes these; the page explains them once.
-bool is_common(const CLI::Option& option) {
+bool is_common(const Option& option) {
   return option.get_group() == common_group || option.check_lname("help");
 }
 
-std::string options_text(const CLI::App& command) {
+std::string options_text(const App& command) {
   std::string text;
-  for (const CLI::Option* option : positionals(command)) text += option_text(*option, option->get_name(true));
-  for (const CLI::Option* option : typed_options(command))
+  for (const Option* option : positionals(command)) text += option_text(*option, option->get_name(true));
+  for (const Option* option : typed_options(command))
     if (command.get_parent() == nullptr || !is_common(*option))
-      text += option_text(*option, harness::joined(spellings(*option), ", "));
+      text += option_text(*option, joined(spellings(*option), ", "));
   return text;
 }
 
-std::string examples_text(const CLI::App& command) {
-  std::string footer = command.get_footer();
-  return footer.empty() ? footer : ".PP\n.EX\n" + escaped(footer) + "\n.EE\n";
-}
-
-std::string commands_text(const CLI::App& command, const std::string& path) {
-  std::string text;
-  for (const CLI::App* child : subcommands(command)) {
-    const std::string child_path = path.empty() ? child->get_name() : path + " " + child->get_name();
-    text += ".SS " + argument(child_path) + "\n" + escaped(child->get_description()) + "\n" + options_text(*child) +
-            examples_text(*child) + commands_text(*child, child_path);
-  }
-  return text;
+std::string examples_text(const App& command) {
+  return ".PP\n.EX\n" + escaped(command.get_footer()) + "\n.EE\n";
 }
 
 }  // namespace
 
-std::string manual_page(const CLI::App& app) {
+std::string manual_page(const App& app) {
   std::string text = fmt::format(".TH AXISLOOM 1 \"\" {} \"User Commands\"\n", argument(app.version()));
   text += ".SH NAME\naxisloom \\- rearrange arrays at the speed of memory\n";
-  text += ".SH SYNOPSIS\n" + synopses(app, app.get_name());
+  text += ".SH SYNOPSIS\n";
+  for (const auto& [path, command] : all_commands(app)) text += synopsis(*command, path);
   text += ".SH DESCRIPTION\n" + escaped(app.get_description()) +
           "\nResults go to standard output, messages to standard error.\n";
   text += ".SH OPTIONS\nMost commands take these too.\n" + options_text(app);
-  text += ".SH COMMANDS\n" + commands_text(app, "");
+  text += ".SH COMMANDS\n";
+  for (const auto& [path, command] : all_commands(app))
+    if (command != &app)
+      text += ".SS " + argument(path.substr(app.get_name().size() + 1)) + "\n" + escaped(command->get_description()) +
+              "\n" + options_text(*command) + examples_text(*command);
   text += ".SH EXIT STATUS\n";
   constexpr const char* meanings[] = {"done",
                                       "a result differs from what it should be",

@@ -4,8 +4,6 @@
 #include "io/hidden_name.hpp"
 #include "io/quoting.hpp"
 
-#include <fmt/format.h>
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -66,13 +64,13 @@ std::string circumstances(const ErrorParts& parts) {
 
 void print(std::string_view text) {
   const std::string safe = io::printable_lines(text);
-  if (std::fwrite(safe.data(), 1, safe.size(), stdout) != safe.size() && print_error == 0) print_error = errno;
+  if (std::fputs(safe.c_str(), stdout) < 0 && print_error == 0) print_error = errno;
 }
 
 void say(std::string_view line) {
   show_progress("");
   const std::string whole = io::printable_lines(line) + "\n";
-  std::fwrite(whole.data(), 1, whole.size(), stderr);
+  std::fputs(whole.c_str(), stderr);
 }
 
 void show_progress(std::string_view line) {
@@ -80,7 +78,7 @@ void show_progress(std::string_view line) {
   static bool shown = false;
   if (!terminal || (line.empty() && !shown)) return;
   const std::string whole = fmt::format("\r\x1b[K{}", io::printable(line));
-  std::fwrite(whole.data(), 1, whole.size(), stderr);
+  std::fputs(whole.c_str(), stderr);
   std::fflush(stderr);
   shown = !line.empty();
 }

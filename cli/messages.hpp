@@ -2,12 +2,9 @@
 // signals end it.
 #pragma once
 
+#include "harness/arguments.hpp"
+
 #include "core/not_copied.hpp"
-
-#include <axisloom/error.hpp>
-
-#include <string>
-#include <string_view>
 
 namespace axisloom::cli {
 
@@ -15,6 +12,10 @@ namespace axisloom::cli {
 void print(std::string_view text);
 /// A line for stderr.
 void say(std::string_view line);
+template <class Value, class... Values>
+void say(fmt::format_string<Value, Values...> line, Value&& value, Values&&... values) {
+  say(fmt::format(line, std::forward<Value>(value), std::forward<Values>(values)...));
+}
 /// Progress that replaces itself, only where stderr is a terminal; an empty line removes it.
 void show_progress(std::string_view line);
 /// Flushes stdout; throws Error(file) when anything printed did not arrive (a full disk, say).
@@ -23,7 +24,7 @@ void finish_output();
 /// "axisloom: message (shapes, on device, call returned N)" and, on a line of its own, the remedy. A message of several
 /// lines is a pattern with a caret below its fault: the circumstances then go onto its first line.
 std::string error_text(const Error& error);
-std::string error_text(std::string_view message, std::string_view remedy);
+std::string error_text(std::string_view message, std::string_view remedy = {});
 
 /// While it lives, the first interrupt is only noted, so that what is under way can be brought to an end; with its own
 /// end the interrupt takes effect. A second one ends the program at once.

@@ -4,23 +4,12 @@
 #include "cli/messages.hpp"
 #include "cli/report.hpp"
 #include "cli/streams.hpp"
-#include "harness/arguments.hpp"
 #include "harness/compare.hpp"
 
 #include "core/number.hpp"
-#include "io/io.hpp"
-#include "planner/registry.hpp"
-
-#include <axisloom/device.hpp>
-#include <axisloom/error.hpp>
-#include <axisloom/plan.hpp>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <set>
 
 namespace axisloom::cli {
@@ -30,17 +19,14 @@ using io::HostArray;
 using ops::OpEntry;
 
 struct Job {
-  std::vector<std::string> arguments;
-  std::vector<std::string> values;  // of the operation's options, in its order
-  std::deque<bool> flags;           // likewise
-  std::vector<std::string> rest;
-  std::string output;
-  std::string output_format;
+  Texts arguments;
+  Texts values;            // of the operation's options, in its order
+  std::deque<bool> flags;  // likewise
+  Texts rest;
+  std::string output, output_format, shape, dtype;
   io::ReadOptions reading;
-  std::string shape;
-  std::string dtype;
   PlanOptions options;
-  std::vector<std::string> configuration;
+  Texts configuration;
   std::string index = "auto";
   bool verify = false;
 };
@@ -59,56 +45,55 @@ void require_tunables(const OpEntry& entry, const PlanOptions& options) {
       for (const ops::Tunable& tunable : candidate.tunables) known.insert(tunable.name);
   for (const auto& [name, value] : options.configuration)
     if (!known.contains(name))
-      throw Error(Errc::usage, fmt::format("there is no tunable \"{}\"", name),
-                  known.empty() ? "leave out --config" : fmt::format("one of {}", fmt::join(known, ", ")));
+      refuse(known.empty() ? "leave out --config" : "one of " + joined(known, ", "), "there is no tunable \"{}\"",
+             name);
 }
 
 PlanOptions plan_options(const OpEntry& entry, const Job& job) {
   PlanOptions options = job.options;
-  options.configuration = harness::parse_configuration(job.configuration);
+  options.configuration = parse_configuration(job.configuration);
   require_tunables(entry, options);
-  options.index = harness::parse_index(job.index);
+  options.index = parse_index(job.index);
   return options;
 }
 
 /// Only of raw files shape and dtype have to be said.
 bool is_raw(const std::string& file, const std::string& format) {
   if (!format.empty()) return format == "raw";
-  const auto raw = std::ranges::find_if(io::formats(), [](const io::Format& known) { return known.name == "raw"; });
-  return std::ranges::find(raw->extensions, io::extension_of(file)) != raw->extensions.end();
+  const auto raw = std::ranges::find(io::formats(), std::string_view("raw"), &io::Format::name);
+  return std::ranges::count(raw->extensions, io::extension_of(file)) > 0;
 }
 
 /// Refuses options that would have no effect on these files.
-void refuse_pointless(const Job& job, const std::vector<std::string>& files, const Context& context) {
-  const auto refuse = [](const char* what, const char* remedy) { throw Error(Errc::usage, what, remedy); };
+void refuse_pointless(const Job& job, const Texts& files, const Context& context) {
   const auto raw = [&](const std::string& file) { return is_raw(file, job.reading.format); };
   if ((!job.shape.empty() || !job.dtype.empty()) && std::ranges::none_of(files, raw))
-    refuse("--shape and --dtype are for raw files; other formats hold their own",
-           "leave them out, or add --input-format raw");
+    refuse("leave them out, or add --input-format raw",
+           "--shape and --dtype are for raw files; other formats hold their own");
   if (!job.output_format.empty() && job.output.empty())
-    refuse("--output-format is for a file, and no output file is named", "add -o FILE, or leave it out");
+    refuse("add -o FILE, or leave it out", "--output-format is for a file, and no output file is named");
   if (context.format_given && (job.output.empty() || job.output == "-"))
-    refuse("--format prints the plan, but standard output holds the result", "add -o FILE, or leave it out");
+    refuse("add -o FILE, or leave it out", "--format prints the plan, but standard output holds the result");
   if (std::ranges::count(files, "-") > 1)
-    refuse("standard input is named as more than one input file", "name another file for all but one");
+    refuse("name another file for all but one", "standard input is named as more than one input file");
 }
 
-std::vector<HostArray> read_inputs(const Job& job, const std::vector<std::string>& files) {
+std::vector<HostArray> read_inputs(const Job& job, const Texts& files) {
   io::ReadOptions reading = job.reading;
-  if (!job.shape.empty()) reading.shape = harness::parse_shape(job.shape);
-  if (!job.dtype.empty()) reading.dtype = harness::parse_dtype(job.dtype);
+  if (!job.shape.empty()) reading.shape = parse_shape(job.shape);
+  if (!job.dtype.empty()) reading.dtype = parse_dtype(job.dtype);
   std::vector<HostArray> inputs;
-  for (const std::string& file : files) inputs.push_back(read_file(file, reading));
+  for (const auto& file : files) inputs.push_back(read_file(file, reading));
   return inputs;
 }
 
-Operation operation(const OpEntry& entry, const Job& job, const harness::Rest& rest) {
+Operation operation(const OpEntry& entry, const Job& job, const Rest& rest) {
   Operation op{std::string(entry.name), job.arguments, rest.lengths};
   for (size_t i = 0; i < entry.options.size(); ++i) {
     const ops::Option& option = entry.options[i];
     if (!job.flags[i] && job.values[i].empty()) continue;
     if (option.length)
-      op.lengths.emplace_back(option.name, *harness::parse_integer(job.values[i]));
+      op.lengths.emplace_back(option.name, *parse_integer(job.values[i]));
     else
       op.options.emplace_back(option.name, job.values[i]);
   }
@@ -116,15 +101,13 @@ Operation operation(const OpEntry& entry, const Job& job, const harness::Rest& r
 }
 
 bool verified(const Operation& op, std::span<const HostArray> inputs, const HostArray& result, const Context& context) {
-  const harness::OracleResult oracle = harness::oracle_result(op, inputs, result.view);
-  const auto difference =
-      harness::first_difference(result.view, oracle.want.memory.get(), result.memory.get(), oracle.bound);
-  if (difference)
+  if (const auto difference = difference_from_oracle(op, inputs, result)) {
     say(error_text(fmt::format("the result differs from the oracle {}", to_string(*difference)),
                    "report this with the output of --verbose; --candidate names another candidate"));
-  else if (!context.quiet)
-    say("passed");
-  return !difference;
+    return false;
+  }
+  if (!context.quiet) say("passed");
+  return true;
 }
 
 /// Where a result goes: to a file, or, as text, to standard output. What cannot be written is said before any work.
@@ -140,8 +123,8 @@ class Delivery {
   void require(const View& result) const {
     if (file_) return io::check_writable(file_->path(), result, format_);
     if (result.rank() > 0)
-      throw Error(Errc::usage, fmt::format("the result is {}, and no output file is named", to_string(result)),
-                  "add -o FILE, or -o - for .npy on standard output");
+      refuse("add -o FILE, or -o - for .npy on standard output", "the result is {}, and no output file is named",
+             to_string(result));
   }
 
   void deliver(const HostArray& result) {
@@ -155,76 +138,61 @@ class Delivery {
   std::unique_ptr<io::OutputFile> file_;
 };
 
-void run(const OpEntry& entry, const Job& job, Context& context) {
-  const harness::Rest rest = harness::split_rest(job.rest, entry.lengths);
+void run_operation(const OpEntry& entry, const Job& job, Context& context) {
+  const Rest rest = split_rest(job.rest, entry.lengths);
   const Operation typed = operation(entry, job, rest);
-  if (const auto takes = size_t(entry.inputs(typed)); rest.files.size() != takes)
-    throw Error(
-        Errc::usage,
-        fmt::format("{} takes {} input file{}, {} given", entry.name, takes, takes == 1 ? "" : "s", rest.files.size()),
-        fmt::format("axisloom {} --help", entry.name));
+  if (const size_t takes = entry.inputs(typed); rest.files.size() != takes)
+    refuse(fmt::format("axisloom {} --help", entry.name), "{} takes {} input file{}, {} given", entry.name, takes,
+           takes == 1 ? "" : "s", rest.files.size());
   refuse_pointless(job, rest.files, context);
   const PlanOptions options = plan_options(entry, job);
   Delivery delivery(job);
   const std::vector<HostArray> inputs = read_inputs(job, rest.files);
   const Operation op = image_aware(entry, typed, inputs.front());
 
-  std::vector<View> views;
+  std::vector<View> views = views_of(inputs);
   std::vector<std::span<const std::byte>> bytes;
-  for (const HostArray& input : inputs) {
-    views.push_back(input.view);
-    bytes.push_back(input.span());
-  }
+  for (const HostArray& input : inputs) bytes.push_back(input.span());
   const View result_shape = result_view(op, views);
   delivery.require(result_shape);
   const HostArray result = io::allocate_for("the result", result_shape);
   views.push_back(result.view);
 
-  Explanation explanation;
+  const jit::CacheStats before = jit::cache_stats();
   const PlanReport report = run_on_host(op, views, bytes, result.span(), open_device(context.device), options);
-  if (context.verbose) explanation.tell(report);
+  if (context.verbose) explain(report, before);
   if (job.verify && !verified(op, inputs, result, context)) {
     context.exit_code = exit_differs;
     return;
   }
   delivery.deliver(result);
-  if (context.format_given) print(report_table(report).text(context.format));
+  if (context.format_given) print(report_table(report), context);
 }
 
-std::vector<std::string> candidate_names(const OpEntry& entry) {
-  std::vector<std::string> names;
-  for (const ops::CandidateInfo& candidate : entry.candidates) names.emplace_back(candidate.name);
-  return names;
-}
-
-void add_job_options(CLI::App& command, const OpEntry& entry, Job& job) {
-  command
-      .add_option("-o,--output", job.output,
-                  "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
-                  "writes .npy to "
-                  "standard output; without it a scalar is printed")
-      ->type_name("FILE");
-  command.add_option("--input-format", job.reading.format, "Format of the input, if its name does not show it")
-      ->type_name(format_names(&io::Format::reads));
-  command.add_option("--output-format", job.output_format, "Format of the output, if its name does not show it")
-      ->type_name(format_names(&io::Format::writes));
-  command.add_option("--shape", job.shape, "Shape of a raw input, such as 256x256")->type_name("SHAPE");
-  command.add_option("--dtype", job.dtype, "Element type of a raw input, such as u8 or float32")->type_name("DTYPE");
+void add_job_options(App& command, const OpEntry& entry, Job& job) {
+  add_value(command, "-o,--output", job.output, "FILE",
+            "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
+            "writes .npy to standard output; without it a scalar is printed");
+  add_value(command, "--input-format", job.reading.format, format_names(&io::Format::reads),
+            "Format of the input, if its name does not show it");
+  add_value(command, "--output-format", job.output_format, format_names(&io::Format::writes),
+            "Format of the output, if its name does not show it");
+  add_value(command, "--shape", job.shape, "SHAPE", "Shape of a raw input, such as 256x256");
+  add_value(command, "--dtype", job.dtype, "DTYPE", "Element type of a raw input, such as u8 or float32");
   command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
   take_only(command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why"),
-            candidate_names(entry));
-  command
-      .add_option("--config", job.configuration, "Force one tunable of the candidate, as name=value; may be repeated")
-      ->type_name("NAME=VALUE")
+            joined(entry.candidates, "|", &ops::CandidateInfo::name));
+  add_value(command, "--config", job.configuration, "NAME=VALUE",
+            "Force one tunable of the candidate, as name=value; may be repeated")
       ->allow_extra_args(false);
-  take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), {"32", "64", "auto"});
+  take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), "32|64|auto");
 }
 
 std::string fault_of_length(const std::string& text) {
-  return harness::parse_integer(text).value_or(0) > 0 ? "" : fmt::format("{} is not a whole number above 0", text);
+  return parse_integer(text).value_or(0) > 0 ? "" : fmt::format("{} is not a whole number above 0", text);
 }
 
-void add_operation_options(CLI::App& command, const OpEntry& entry, Job& job) {
+void add_operation_options(App& command, const OpEntry& entry, Job& job) {
   job.values.resize(entry.options.size());
   job.flags.resize(entry.options.size());
   for (size_t i = 0; i < entry.options.size(); ++i) {
@@ -234,41 +202,40 @@ void add_operation_options(CLI::App& command, const OpEntry& entry, Job& job) {
       command.add_flag(flag, job.flags[i], help);
       continue;
     }
-    CLI::Option* const added = command.add_option(flag, job.values[i], help);
+    Option* const added = command.add_option(flag, job.values[i], help);
     if (option.length) added->check(CLI::Validator(fault_of_length, ""));
     added->type_name(std::string(option.value));
   }
 }
 
-std::string description(const OpEntry& entry) {
-  return fmt::format("{}{}{}", entry.summary, entry.image.note.empty() ? "" : " ", entry.image.note);
-}
-
-void add_operation(CLI::App& app, Context& context, const OpEntry& entry) {
-  CLI::App* command = app.add_subcommand(std::string(entry.name), description(entry));
-  auto job = std::make_shared<Job>();
-  job->arguments.resize(entry.arguments.size());
+void declare_operation(App& command, const OpEntry& entry, Job& job) {
+  job.arguments.resize(entry.arguments.size());
   for (size_t i = 0; i < entry.arguments.size(); ++i)
-    command->add_option(std::string(entry.arguments[i].name), job->arguments[i], std::string(entry.arguments[i].help))
+    command.add_option(std::string(entry.arguments[i].name), job.arguments[i], std::string(entry.arguments[i].help))
         ->type_name("TEXT")
         ->required();
-  add_operation_options(*command, entry, *job);
-  const std::string files = "the input files (- reads standard input)";
+  add_operation_options(command, entry, job);
+  const std::string files = " input files (- reads standard input)";
   command
-      ->add_option(entry.lengths ? "lengths-and-file" : "file", job->rest,
-                   entry.lengths ? "Lengths of named axes such as x=32, then " + files : "The" + files.substr(3))
+      .add_option(entry.lengths ? "lengths-and-file" : "file", job.rest,
+                  (entry.lengths ? "Lengths of named axes such as x=32, then the" : "The") + files)
       ->type_name("FILE")
       ->required();
-  add_job_options(*command, entry, *job);
-  add_common_options(*command, context, {.device = true, .format = true, .verbose = true, .quiet = true});
-  set_examples(*command, std::string(entry.examples));
-  set_action(*command, [&entry, job, &context] { run(entry, *job, context); });
+  add_job_options(command, entry, job);
 }
 
 }  // namespace
 
-void add_operations(CLI::App& app, Context& context) {
-  for (const OpEntry& entry : ops::registry()) add_operation(app, context, entry);
+void add_operations(App& app, Context& context) {
+  for (const OpEntry& entry : ops::registry()) {
+    const About about{std::string(entry.name),
+                      fmt::format("{}{}{}", entry.summary, entry.image.note.empty() ? "" : " ", entry.image.note),
+                      std::string(entry.examples),
+                      {.device = true, .format = true, .verbose = true, .quiet = true}};
+    add_command<Job>(
+        app, context, about, [&entry](const Job& job, Context& shared) { run_operation(entry, job, shared); },
+        [&entry](App& command, Job& job) { declare_operation(command, entry, job); });
+  }
 }
 
 }  // namespace axisloom::cli

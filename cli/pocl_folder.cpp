@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <string>
 
 namespace axisloom::cli {
 namespace {
@@ -48,7 +47,7 @@ u64 describe_files(const fs::path& folder, std::string& text) {
       bytes += describe_files(path, text);
       continue;
     }
-    bytes += u64(status.st_size);
+    bytes += status.st_size;
     text += fmt::format("{} {} {} {}.{:09} {}.{:09}\n", path.native(), status.st_ino, status.st_size,
                         status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
   }
@@ -119,14 +118,14 @@ void PoclFolder::keep() const {
   std::ofstream(state(place_), std::ios::binary) << digest_of(programs(place_));
 }
 
-bool PoclFolder::clear(const fs::path& cache) {
+void PoclFolder::clear(const fs::path& cache) {
   const fs::path place = cache / "pocl";
   std::error_code error;
-  if (!fs::is_directory(place, error) || !core::intruders(place).empty()) return false;
+  if (!fs::is_directory(place, error) || !core::intruders(place).empty()) return;
   const core::Descriptor mark = mark_of(place);
-  if (!mark || ::flock(mark.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  if (!mark || ::flock(mark.get(), LOCK_EX | LOCK_NB) != 0) return;
   fs::remove(state(place), error);
-  return fs::remove_all(programs(place), error) > 0 && !error;
+  fs::remove_all(programs(place), error);
 }
 
 }  // namespace axisloom::cli

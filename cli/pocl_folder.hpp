@@ -14,9 +14,7 @@
 
 #include "core/folder.hpp"
 
-#include <filesystem>
 #include <optional>
-#include <utility>
 
 namespace axisloom::cli {
 
@@ -28,8 +26,8 @@ class PoclFolder {
   static std::optional<PoclFolder> take();
   /// Notes what is in the folder, unless another process still uses it.
   void keep() const;
-  /// Empties the folder, unless a process uses it; false when there was none, or it was left alone.
-  static bool clear(const std::filesystem::path& cache);
+  /// Empties the folder, unless there is none or a process uses it.
+  static void clear(const std::filesystem::path& cache);
 
  private:
   PoclFolder(std::filesystem::path place, core::Descriptor mark) : place_(std::move(place)), mark_(std::move(mark)) {}

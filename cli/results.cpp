@@ -2,7 +2,6 @@
 #include "cli/results.hpp"
 
 #include <cstdio>
-#include <utility>
 
 namespace axisloom::cli {
 
@@ -38,12 +37,16 @@ void Results::finish_lines() {
   if (!path_.empty()) finish(lines_);
 }
 
-harness::Format format_of_results(const std::string& path, harness::Format asked, bool given) {
-  if (given) return asked;
-  const std::string extension = io::extension_of(path);
-  if (extension == ".json") return harness::Format::json;
-  if (extension == ".csv") return harness::Format::csv;
-  return extension == ".md" ? harness::Format::md : asked;
+Format format_of_results(const std::string& path, const Context& context) {
+  const std::string extension = context.format_given ? "" : io::extension_of(path);
+  if (extension == ".json") return Format::json;
+  if (extension == ".csv") return Format::csv;
+  return extension == ".md" ? Format::md : context.format;
+}
+
+void tell_fault(const std::string& fault, bool wrong, Context& context) {
+  say(error_text(fault));
+  if (context.exit_code != exit_differs) context.exit_code = wrong ? exit_differs : exit_code(Errc::device);
 }
 
 void show_progress_or_stop(const std::string& line) {

@@ -2,13 +2,10 @@
 // output.
 #pragma once
 
+#include "cli/app.hpp"
 #include "cli/messages.hpp"
-#include "harness/table.hpp"
 
 #include "io/file.hpp"
-
-#include <memory>
-#include <string>
 
 namespace axisloom::cli {
 
@@ -34,7 +31,11 @@ class Results {
 };
 
 /// The format asked for, else that of a file's extension, else a table.
-harness::Format format_of_results(const std::string& path, harness::Format asked, bool given);
+Format format_of_results(const std::string& path, const Context& context);
+
+/// Says that a result is wrong, or that there is none, and what that makes of the exit code: a wrong one counts for
+/// more.
+void tell_fault(const std::string& fault, bool wrong, Context& context);
 
 /// Measuring that an interrupt ends early: what there is until then is kept.
 struct Interrupted {};

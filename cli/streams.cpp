@@ -3,10 +3,6 @@
 
 #include "cli/messages.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 #include <unistd.h>
 
 namespace axisloom::cli {
@@ -30,7 +26,7 @@ io::HostArray read_file(const std::string& path, io::ReadOptions options) {
 std::unique_ptr<io::OutputFile> open_output(const std::string& path) {
   if (path != "-") return std::make_unique<io::OutputFile>(path);
   if (isatty(STDOUT_FILENO) == 1)
-    throw Error(Errc::usage, "standard output is a terminal, which cannot show arrays", "name a file, or pipe it on");
+    harness::refuse("name a file, or pipe it on", "standard output is a terminal, which cannot show arrays");
   return std::make_unique<io::OutputFile>(STDOUT_FILENO, "standard output");
 }
 
@@ -39,10 +35,10 @@ std::string format_of_output(const std::string& path, const std::string& asked) 
 }
 
 std::string format_names(bool io::Format::*ability) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const io::Format& format : io::formats())
-    if (format.*ability) names += fmt::format("{}{}", names.empty() ? "" : "|", format.name);
-  return names;
+    if (format.*ability) names.push_back(format.name);
+  return harness::joined(names, "|");
 }
 
 }  // namespace axisloom::cli

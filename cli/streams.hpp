@@ -2,10 +2,6 @@
 #pragma once
 
 #include "io/file.hpp"
-#include "io/io.hpp"
-
-#include <memory>
-#include <string>
 
 namespace axisloom::cli {
 

@@ -5,10 +5,6 @@
 
 #include "device/device.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 
@@ -33,11 +29,11 @@ Place::Place(Dtype dtype, const Dims& shape, const Placement& placement, i64 can
   if (view.strides.size() != shape.size())
     throw Error(Errc::usage,
                 to_string(view.strides) + " does not have one stride for each axis of " + to_string(shape));
-  const auto element = i64(size_of(dtype));
+  const i64 element = size_of(dtype);
   const Bounds bounds = view.bounds();
   const i64 canary = canaries / element;
   view.offset = canary + placement.offset - bounds.low;
-  bytes = size_t((2 * canary + placement.offset + bounds.high - bounds.low) * element);
+  bytes = (2 * canary + placement.offset + bounds.high - bounds.low) * element;
 }
 
 std::vector<View> views_of(const Case& c, i64 canaries) {
@@ -65,16 +61,15 @@ std::string describe_difference(const View& view, std::span<const std::byte> wan
                                 std::span<const double> bound) {
   if (std::equal(want.begin(), want.end(), got.begin())) return {};
   if (const auto difference = first_difference(view, want.data(), got.data(), bound)) return to_string(*difference);
+  const i64 element = size_of(view.dtype);
   std::vector<std::byte> around(want.begin(), want.end());  // what may differ put aside
   for_each_element(view, [&](const Dims&, i64 offset) {
-    const size_t size = size_of(view.dtype), at = size_t(offset) * size;
-    std::copy_n(got.begin() + std::ptrdiff_t(at), size, around.begin() + std::ptrdiff_t(at));
+    std::copy_n(got.begin() + offset * element, element, around.begin() + offset * element);
     return true;
   });
   const auto [w, g] = std::mismatch(around.begin(), around.end(), got.begin());
   if (w == around.end()) return {};
   const auto byte = w - around.begin();
-  const auto element = i64(size_of(view.dtype));
   const Bounds bounds = view.bounds();
   const char* where = byte < bounds.low * element     ? "before the array"
                       : byte >= bounds.high * element ? "after the array"

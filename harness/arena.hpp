@@ -3,15 +3,7 @@
 
 #include "harness/case.hpp"
 
-#include "core/integers.hpp"
-
-#include <axisloom/array.hpp>
-#include <axisloom/device.hpp>
-
-#include <cstddef>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace axisloom::harness {
 

@@ -1,28 +1,27 @@
 // Parsing by std::from_chars: no locale, no exceptions of its own, and every leftover character is noticed.
 #include "harness/arguments.hpp"
 
-#include <axisloom/error.hpp>
+#include "core/text.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 
 namespace axisloom::harness {
 namespace {
 
+bool is_alphanumeric(char c) {
+  return core::is_letter(c) || core::is_digit(c);
+}
+
 bool is_name(std::string_view text) {
-  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::ranges::all_of(text, word);
+  const auto word = [](char c) { return is_alphanumeric(c) || c == '_'; };
+  return !text.empty() && !core::is_digit(text.front()) && std::ranges::all_of(text, word);
 }
 
 Dims parse_numbers(std::string_view text, std::string_view separators, const char* what, const char* example) {
   Dims numbers;
-  for (std::string_view part : split(text, separators)) {
+  for (const auto part : split(text, separators)) {
     const auto number = parse_integer(part);
-    if (!number)
-      throw Error(Errc::usage, fmt::format("cannot read the {} \"{}\"", what, text),
-                  fmt::format("write it as {}", example));
+    if (!number) refuse(concat("write it as ", example), "cannot read the {} \"{}\"", what, text);
     numbers.push_back(*number);
   }
   return numbers;
@@ -41,18 +40,27 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   }
 }
 
+std::string replaced(std::string_view text, std::string_view characters, std::string_view by) {
+  return joined(split(text, characters), by);
+}
+
 std::optional<i64> parse_integer(std::string_view text) {
   i64 value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), value);
+  if (error != std::errc() || end != text.end()) return std::nullopt;
   return value;
+}
+
+i64 integer_of(std::string_view text) {
+  if (const auto value = parse_integer(text)) return *value;
+  refuse("", "\"{}\" is not a number", text);
 }
 
 Dims parse_shape(std::string_view text) {
   if (text == "scalar") return {};
   Dims shape = parse_numbers(text, "x,", "shape", "256x256, or as scalar for a single element");
   if (std::ranges::any_of(shape, [](i64 extent) { return extent < 0; }))
-    throw Error(Errc::usage, fmt::format("the shape \"{}\" has a negative extent", text), "give extents of 0 or more");
+    refuse("give extents of 0 or more", "the shape \"{}\" has a negative extent", text);
   return shape;
 }
 
@@ -66,41 +74,38 @@ Dims parse_strides(std::string_view text) {
 
 Dtype parse_dtype(std::string_view text) {
   if (const auto dtype = dtype_of(text)) return *dtype;
-  throw Error(Errc::usage, fmt::format("there is no dtype \"{}\"", text),
-              "one of " + joined(all_dtypes(), ", ", [](Dtype dtype) { return name(dtype); }));
+  refuse("one of " + joined(all_dtypes(), ", ", [](Dtype dtype) { return name(dtype); }), "there is no dtype \"{}\"",
+         text);
 }
 
 IndexWidth parse_index(std::string_view text) {
   if (text == "32") return IndexWidth::bits32;
   if (text == "64") return IndexWidth::bits64;
   if (text == "auto" || text.empty()) return IndexWidth::automatic;
-  throw Error(Errc::usage, fmt::format("there is no index width \"{}\"", text), "one of 32, 64, auto");
+  refuse("one of 32, 64, auto", "there is no index width \"{}\"", text);
 }
 
 std::optional<std::pair<std::string, i64>> parse_length(std::string_view text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string_view::npos || !is_name(text.substr(0, equals))) return std::nullopt;
-  const auto value = parse_integer(text.substr(equals + 1));
+  const std::string_view name = text.substr(0, text.find('='));
+  if (name.size() == text.size() || !is_name(name)) return std::nullopt;
+  const auto value = parse_integer(text.substr(name.size() + 1));
   if (!value) return std::nullopt;
-  return std::pair{std::string(text.substr(0, equals)), *value};
+  return std::pair{std::string(name), *value};
 }
 
-Configuration parse_configuration(const std::vector<std::string>& texts) {
+Configuration parse_configuration(const Texts& texts) {
   Configuration configuration;
-  for (const std::string& text : texts) {
+  for (const auto& text : texts) {
     const auto pair = parse_length(text);
-    if (!pair)
-      throw Error(Errc::usage, fmt::format("cannot read the configuration \"{}\"", text),
-                  "write it as name=number, for example tile_in=64");
-    if (!configuration.emplace(*pair).second)
-      throw Error(Errc::usage, fmt::format("--config gives {} twice", pair->first), "give it once");
+    if (!pair) refuse("write it as name=number, for example tile_in=64", "cannot read the configuration \"{}\"", text);
+    if (!configuration.emplace(*pair).second) refuse("give it once", "--config gives {} twice", pair->first);
   }
   return configuration;
 }
 
-Rest split_rest(const std::vector<std::string>& arguments, bool takes_lengths) {
+Rest split_rest(const Texts& arguments, bool takes_lengths) {
   Rest rest;
-  for (const std::string& argument : arguments) {
+  for (const auto& argument : arguments) {
     const auto length = takes_lengths ? parse_length(argument) : std::nullopt;
     if (length)
       rest.lengths.push_back(*length);
@@ -112,13 +117,10 @@ Rest split_rest(const std::vector<std::string>& arguments, bool takes_lengths) {
 
 std::string shell_quoted(std::string_view argument) {
   const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
+    return is_alphanumeric(c) || std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
   };
   if (!argument.empty() && std::ranges::all_of(argument, plain)) return std::string(argument);
-  std::string quoted = "'";
-  for (char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+  return "'" + replaced(argument, "'", "'\\''") + "'";
 }
 
 }  // namespace axisloom::harness

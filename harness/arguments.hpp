@@ -3,8 +3,7 @@
 
 #include "core/integers.hpp"
 
-#include <axisloom/array.hpp>
-#include <axisloom/ops.hpp>
+#include <axisloom/error.hpp>
 #include <axisloom/plan.hpp>
 
 #include <fmt/format.h>
@@ -18,6 +17,15 @@
 
 namespace axisloom::harness {
 
+/// Words, names or lines.
+using Texts = std::vector<std::string>;
+
+/// Throws Error(usage): what to do instead, then what is wrong, as a format and its values.
+template <class... Values>
+[[noreturn]] void refuse(const std::string& remedy, fmt::format_string<Values...> message, Values&&... values) {
+  throw Error(Errc::usage, fmt::format(message, std::forward<Values>(values)...), remedy);
+}
+
 /// What stands between the separators, each a single character; they must not outlive `text`.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators);
 
@@ -25,13 +33,21 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 template <class Range, class Shown = std::identity>
 std::string joined(const Range& range, std::string_view separator, const Shown& shown = {}) {
   std::string text;
-  for (const auto& element : range)
-    text += fmt::format("{}{}", text.empty() ? "" : separator, std::invoke(shown, element));
+  std::string_view between;
+  for (const auto& element : range) {
+    text += fmt::format("{}{}", between, std::invoke(shown, element));
+    between = separator;
+  }
   return text;
 }
 
+/// The text with something else in the place of each of these characters.
+std::string replaced(std::string_view text, std::string_view characters, std::string_view by);
+
 /// The whole of `text` as a decimal number, or nothing.
 std::optional<i64> parse_integer(std::string_view text);
+/// The same, which throws Error(usage) instead.
+i64 integer_of(std::string_view text);
 
 /// "256x256", "256,256" or "scalar". Throws Error(usage).
 Dims parse_shape(std::string_view text);
@@ -47,15 +63,15 @@ IndexWidth parse_index(std::string_view text);
 /// "x=32" with a name of letters, digits and underscores and an integer value; nothing when it is something else.
 std::optional<std::pair<std::string, i64>> parse_length(std::string_view text);
 /// As parse_length, for --config: what does not fit throws Error(usage).
-Configuration parse_configuration(const std::vector<std::string>& texts);
+Configuration parse_configuration(const Texts& texts);
 
 /// What follows an operation's arguments: lengths such as x=32, and files.
 struct Rest {
   Lengths lengths;
-  std::vector<std::string> files;
+  Texts files;
 };
 /// Where no lengths are taken every argument is a file; a file called "x=32" is spelt "./x=32".
-Rest split_rest(const std::vector<std::string>& arguments, bool takes_lengths);
+Rest split_rest(const Texts& arguments, bool takes_lengths);
 
 /// The argument as a POSIX shell must be given it.
 std::string shell_quoted(std::string_view argument);

@@ -1,17 +1,7 @@
 // Cases: one line of text each, naming an operation, the arrays it is done on, and what is special about them.
 #pragma once
 
-#include "core/integers.hpp"
-
-#include <axisloom/array.hpp>
-#include <axisloom/error.hpp>
-#include <axisloom/ops.hpp>
-#include <axisloom/plan.hpp>
-
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "harness/arguments.hpp"
 
 namespace axisloom::harness {
 
@@ -24,18 +14,18 @@ struct Placement {
 };
 
 struct Case {
-  std::string text;  // the line it came from, without "slow"
   Operation op;
-  std::vector<Dtype> dtypes;      // of the inputs
-  std::vector<Dims> shapes;       // likewise
-  std::vector<Placement> inputs;  // likewise
-  Placement output;
-  PlanOptions options;                // candidate=, config=, index=
-  bool in_place = false;              // the output is the input's buffer
-  bool one_buffer = false;            // all arrays lie in one buffer, in which their offsets count from the same byte
-  std::optional<i64> largest_buffer;  // bytes; arrays of the host, on a device that grants no larger buffer
+  std::vector<Dtype> dtypes;           // of the inputs
+  std::vector<Dims> shapes;            // likewise
+  std::vector<Placement> inputs = {};  // likewise
+  Placement output = {};
+  PlanOptions options = {};  // candidate=, config=, index=
+  bool in_place = false;     // the output is the input's buffer
+  bool one_buffer = false;   // all arrays lie in one buffer, in which their offsets count from the same byte
+  std::optional<i64> largest_buffer = {};  // bytes; arrays of the host, on a device that grants no larger buffer
   bool slow = false;
-  std::optional<Errc> expect;  // the error that must come of it
+  std::optional<Errc> expect = {};  // the error that must come of it
+  std::string text = {};            // the line it came from, without "slow"
 };
 
 /// A case is  [slow] OP DTYPE SHAPE ARGUMENT... [NAME=VALUE...] [--FLAG...] [in-place] [one-buffer]  with the
@@ -62,9 +52,9 @@ std::optional<RandomLine> parse_random(std::string_view line);
 /// What stands before a '#', without blanks around it.
 std::string_view without_comment(std::string_view line);
 /// The lines of a case file, without comments and empty ones. Throws Error(file).
-std::vector<std::string> read_case_lines(const std::string& path);
+Texts read_case_lines(const std::string& path);
 
 /// Words of a line; double or single quotes hold one together.
-std::vector<std::string> words_of(std::string_view line);
+Texts words_of(std::string_view line);
 
 }  // namespace axisloom::harness

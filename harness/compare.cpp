@@ -57,7 +57,7 @@ void for_each_difference(const View& view, const std::byte* want, const std::byt
   const size_t size = size_of(view.dtype);
   size_t ordinal = 0;
   for_each_element(view, [&](const Dims& index, i64 offset) {
-    const size_t at = size_t(offset) * size;
+    const size_t at = offset * size;
     const double allowed = bound.empty() ? 0 : bound[ordinal++];
     if (std::memcmp(want + at, got + at, size) == 0) return true;
     return (!bound.empty() && agree(view.dtype, want + at, got + at, allowed)) || visit(index, offset, allowed);
@@ -68,7 +68,7 @@ std::optional<Difference> first_difference(const View& view, const std::byte* wa
                                            std::span<const double> bound) {
   std::optional<Difference> difference;
   for_each_difference(view, want, got, bound, [&](const Dims& index, i64 offset, double allowed) {
-    const size_t size = size_of(view.dtype), at = size_t(offset) * size;
+    const size_t size = size_of(view.dtype), at = offset * size;
     if (bound.empty())
       difference = Difference{index, hexadecimal(want + at, size), hexadecimal(got + at, size)};
     else
@@ -86,17 +86,21 @@ std::vector<double> ask_oracle(const Operation& op, std::span<const View> views,
   return entry.bound ? entry.bound(op, views, in) : std::vector<double>();
 }
 
-OracleResult oracle_result(const Operation& op, std::span<const io::HostArray> inputs, const View& output) {
-  std::vector<View> views;
+std::optional<Difference> difference_from_oracle(const Operation& op, std::span<const io::HostArray> inputs,
+                                                 const io::HostArray& result) {
+  std::vector<View> views = views_of(inputs);
+  views.push_back(result.view);
   std::vector<const std::byte*> starts;
-  for (const io::HostArray& input : inputs) {
-    views.push_back(input.view);
-    starts.push_back(input.memory.get());
-  }
-  views.push_back(output);
-  OracleResult result{io::HostArray::allocate(output), {}};
-  result.bound = ask_oracle(op, views, starts, result.want.memory.get());
-  return result;
+  for (const io::HostArray& input : inputs) starts.push_back(input.memory.get());
+  const io::HostArray want = io::HostArray::allocate(result.view);
+  const std::vector<double> bound = ask_oracle(op, views, starts, want.memory.get());
+  return first_difference(result.view, want.memory.get(), result.memory.get(), bound);
+}
+
+std::vector<View> views_of(std::span<const io::HostArray> arrays) {
+  std::vector<View> views;
+  for (const io::HostArray& array : arrays) views.push_back(array.view);
+  return views;
 }
 
 }  // namespace axisloom::harness

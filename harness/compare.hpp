@@ -4,14 +4,8 @@
 #include "io/io.hpp"
 #include "planner/registry.hpp"
 
-#include <axisloom/array.hpp>
-
-#include <cstddef>
 #include <functional>
 #include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace axisloom::harness {
 
@@ -44,11 +38,10 @@ std::optional<Difference> first_difference(const View& view, const std::byte* wa
 std::vector<double> ask_oracle(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in,
                                std::byte* want);
 
-/// What the operation's oracle makes of the inputs, in memory laid out as `output`, and the bound that comes with it.
-struct OracleResult {
-  io::HostArray want;
-  std::vector<double> bound;
-};
-OracleResult oracle_result(const Operation& op, std::span<const io::HostArray> inputs, const View& output);
+/// Where a result first differs from what the operation's oracle makes of the inputs, by more than its bound allows.
+std::optional<Difference> difference_from_oracle(const Operation& op, std::span<const io::HostArray> inputs,
+                                                 const io::HostArray& result);
+
+std::vector<View> views_of(std::span<const io::HostArray> arrays);
 
 }  // namespace axisloom::harness

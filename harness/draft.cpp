@@ -2,16 +2,15 @@
 #include "harness/draft.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace axisloom::harness {
 namespace {
 
 // Most arrays are small, so that a case takes milliseconds; some have several tiles either way, or several groups.
-constexpr std::array<i64, 6> most_elements{1 << 10, 1 << 12, 1 << 12, 1 << 14, 1 << 14, 1 << 17};
-constexpr std::array<i64, 5> tile_sides{16, 32, 64, 128, 256};
-constexpr std::array<i64, 18> primes{2, 3, 5, 7, 11, 13, 17, 31, 37, 61, 67, 127, 131, 251, 257, 509, 521, 1021};
+constexpr i64 most_elements[] = {1 << 10, 1 << 12, 1 << 12, 1 << 14, 1 << 14, 1 << 17};
+constexpr i64 tile_sides[] = {16, 32, 64, 128, 256};
+constexpr i64 primes[] = {2, 3, 5, 7, 11, 13, 17, 31, 37, 61, 67, 127, 131, 251, 257, 509, 521, 1021};
 
 /// How operations are drawn, and how often for once that a sum is.
 struct Drawer {
@@ -27,17 +26,10 @@ const Drawer& drawer_of(const ops::OpEntry& entry) {
   return all[size_t(entry.draw)];
 }
 
-// Of some axes of an empty array a pattern may make an array that is not empty.
-i64 extents_above_zero(const Dims& shape) {
-  i64 product = 1;
-  for (i64 extent : shape) product *= std::max<i64>(1, extent);
-  return product;
-}
-
 }  // namespace
 
 Sizes Sizes::draw(Random& kind) {
-  constexpr std::array styles{Style::any, Style::any, Style::tiles, Style::odd};
+  constexpr Style styles[] = {Style::any, Style::any, Style::tiles, Style::odd};
   return {kind.one_of(styles), kind.one_of(most_elements)};
 }
 
@@ -66,14 +58,20 @@ Dims Sizes::shape(Random& own, int rank) const {
   return shape;
 }
 
+// Of some axes of an empty array a pattern may make an array that is not empty.
+i64 extents_above_zero(const Dims& shape) {
+  i64 product = 1;
+  for (i64 extent : shape) product *= std::max<i64>(1, extent);
+  return product;
+}
+
 std::vector<const ops::OpEntry*> entries_by_share() {
   std::vector<const ops::OpEntry*> entries;
-  for (const ops::OpEntry& entry : ops::registry())
-    entries.insert(entries.end(), size_t(drawer_of(entry).share), &entry);
+  for (const ops::OpEntry& entry : ops::registry()) entries.insert(entries.end(), drawer_of(entry).share, &entry);
   return entries;
 }
 
-Draft draft_of(const ops::OpEntry& entry, Dice& dice) {
+Case draft_of(const ops::OpEntry& entry, Dice& dice) {
   return drawer_of(entry).draw({std::string(entry.name)}, dice);
 }
 
@@ -82,27 +80,57 @@ Dtype random_dtype(Random& random) {
 }
 
 std::vector<int> random_order(Random& random, int count) {
-  auto order = std::vector<int>(size_t(count));
+  std::vector<int> order(count);
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);
   return order;
 }
 
-std::string grouped(Random& kind, const std::vector<std::string>& names, std::vector<int>& sizes) {
-  std::string text;
-  const auto add = [&](const std::string& axis, int size) {
-    text += (text.empty() ? "" : " ") + axis;
-    sizes.push_back(size);
+std::vector<View> contiguous_views(const Case& draft) {
+  std::vector<View> views;
+  for (size_t i = 0; i < draft.shapes.size(); ++i) views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
+  return views;
+}
+
+std::vector<Axis> axes_of(const Dims& shape) {
+  std::vector<Axis> axes;
+  for (i64 extent : shape) axes.push_back({std::string(1, char('a' + axes.size())), extent});
+  return axes;
+}
+
+Groups grouped(Random& kind, const std::vector<Axis>& axes) {
+  Groups groups;
+  const auto add = [&](const std::string& text, int size) {
+    groups.text += (groups.text.empty() ? "" : " ") + text;
+    groups.sizes.push_back(size);
   };
-  for (size_t i = 0; i < names.size();) {
+  for (size_t i = 0; i < axes.size();) {
     if (kind.percent(8)) add("1", 0);
-    const size_t end = kind.percent(30) ? std::min(names.size(), i + 2 + (kind.percent(30) ? 1 : 0)) : i + 1;
-    std::string group = names[i];
-    for (size_t k = i + 1; k < end; ++k) group += " " + names[k];
-    add(end - i > 1 ? "(" + group + ")" : group, int(end - i));
-    i = end;
+    const size_t wanted = !kind.percent(30) ? 1 : kind.percent(30) ? 3 : 2;
+    const auto group = std::span(axes).subspan(i, std::min(wanted, axes.size() - i));
+    const std::string names = joined(group, " ", &Axis::name);
+    add(group.size() > 1 ? "(" + names + ")" : names, group.size());
+    i += group.size();
   }
-  return text;
+  return groups;
+}
+
+std::string left_side(Dice& dice, std::vector<Axis>& axes, Open open, Case& draft) {
+  const Groups groups = grouped(dice.kind, axes);
+  Dims shape;
+  auto axis = axes.begin();
+  for (int size : groups.sizes) {
+    i64 extent = 1;
+    const int without_length = open == Open::first || dice.kind.percent(50) ? 0 : size - 1;
+    for (int i = 0; i < size; ++i, ++axis) {
+      if (size > 1) axis->extent = std::max<i64>(1, axis->extent);
+      extent *= axis->extent;
+      if (i != without_length) draft.op.lengths.emplace_back(axis->name, axis->extent);
+    }
+    shape.push_back(extent);
+  }
+  draft.shapes = {shape};
+  return groups.text;
 }
 
 }  // namespace axisloom::harness

@@ -1,15 +1,10 @@
 // What random cases are made of: an operation and the arrays that it is done on, drawn for any entry of the registry.
 #pragma once
 
+#include "harness/case.hpp"
 #include "harness/random.hpp"
 
 #include "planner/registry.hpp"
-
-#include <axisloom/array.hpp>
-#include <axisloom/ops.hpp>
-
-#include <string>
-#include <vector>
 
 namespace axisloom::harness {
 
@@ -30,27 +25,44 @@ struct Sizes {
   Dims shape(Random& own, int rank) const;
 };
 
-struct Draft {
-  Operation op;
-  std::vector<Dtype> dtypes;  // of the inputs
-  std::vector<Dims> shapes;   // likewise
-  bool in_place = false;
-};
+/// The product of a shape's extents, of those that are 0 as if they were 1.
+i64 extents_above_zero(const Dims& shape);
 
 /// The entries of the registry that random cases are drawn from, each as often as its share says.
 std::vector<const ops::OpEntry*> entries_by_share();
-Draft draft_of(const ops::OpEntry& entry, Dice& dice);
+/// A case of an operation with its dtypes, shapes and whether it is in place; all else is still to be drawn.
+Case draft_of(const ops::OpEntry& entry, Dice& dice);
 
 // A function for each value of ops::Draw; the operation comes with its name alone.
-using Drawing = Draft(Operation op, Dice& dice);
+using Drawing = Case(Operation op, Dice& dice);
 Drawing draft_any_array, draft_matrices, draft_permutation, draft_layouts, draft_pattern, draft_new_axes,
     draft_reduced_axes, draft_reduced_pattern, draft_einsum, draft_two_matrices, draft_two_vectors;
 
 Dtype random_dtype(Random& random);
 std::vector<int> random_order(Random& random, int count);
+/// Of the inputs.
+std::vector<View> contiguous_views(const Case& draft);
 
-/// "(a b) 1 c": groups of axes in parentheses, with 1s between them; `sizes` gets how many names each group has, 0 for
-/// a 1.
-std::string grouped(Random& kind, const std::vector<std::string>& names, std::vector<int>& sizes);
+/// An axis of a pattern.
+struct Axis {
+  std::string name;
+  i64 extent;
+};
+/// The axes a, b, c ... of a shape.
+std::vector<Axis> axes_of(const Dims& shape);
+
+/// "(a b) 1 c": groups of axes in parentheses, with 1s between them; `sizes`: how many axes each group has, 0 for a 1.
+struct Groups {
+  std::string text;
+  std::vector<int> sizes;
+};
+Groups grouped(Random& kind, const std::vector<Axis>& axes);
+
+/// Which axis of a product has no length of its own in a pattern, to be worked out of the others': the first, or, drawn
+/// anew for each, the first or the last.
+enum class Open { first, either };
+/// The left side of a pattern: axes of the array are single ones, products, or 1. Of a product all extents but one are
+/// given as lengths, which cannot be worked out where another is 0. Draws the draft's shape.
+std::string left_side(Dice& dice, std::vector<Axis>& axes, Open open, Case& draft);
 
 }  // namespace axisloom::harness

@@ -1,77 +1,36 @@
 // Random moves: copies, transposes, permutations, layouts, and patterns with compositions.
 #include "harness/draft.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace axisloom::harness {
 namespace {
 
-constexpr std::array<i64, 4> blocks{4, 8, 16, 32};
-constexpr std::array<std::string_view, 3> plain_layouts{"NCHW", "NHWC", "CHWN"};
+constexpr i64 blocks[] = {4, 8, 16, 32};
+constexpr std::string_view plain_layouts[] = {"NCHW", "NHWC", "CHWN"};
 
-struct Axis {
-  std::string name;
-  i64 extent;
-};
-
-std::vector<Axis> axes_of(const Dims& shape) {
-  std::vector<Axis> axes;
-  for (i64 extent : shape) axes.push_back({std::string(1, char('a' + axes.size())), extent});
-  return axes;
-}
-
-std::vector<std::string> names_of(const std::vector<Axis>& axes) {
-  std::vector<std::string> names;
-  for (const Axis& axis : axes) names.push_back(axis.name);
-  return names;
-}
-
-/// The left side of a pattern: axes of the array are single ones, products, or 1. Of a product all extents but one are
-/// given as lengths, which cannot be worked out where another is 0.
-std::string left_side(Dice& dice, std::vector<Axis>& axes, Draft& draft) {
-  std::vector<int> sizes;
-  const std::string text = grouped(dice.kind, names_of(axes), sizes);
-  Dims shape;
-  size_t at = 0;
-  for (int size : sizes) {
-    i64 extent = 1;
-    const int open = dice.kind.percent(50) ? 0 : size - 1;
-    for (int i = 0; i < size; ++i, ++at) {
-      if (size > 1) axes[at].extent = std::max<i64>(1, axes[at].extent);
-      extent *= axes[at].extent;
-      if (size > 1 && i != open) draft.op.lengths.emplace_back(axes[at].name, axes[at].extent);
-    }
-    shape.push_back(extent);
-  }
-  draft.shapes = {shape};
-  return text;
-}
-
-Draft draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
-  Draft draft{std::move(op), {random_dtype(dice.kind)}, {}};
-  Sizes sizes = Sizes::draw(dice.kind);
-  const auto fresh = int(dice.kind.between(most_new > 0 ? 1 : 0, most_new));
+Case draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
+  auto& [kind, own] = dice;
+  Case draft{std::move(op), {random_dtype(kind)}, {}};
+  Sizes sizes = Sizes::draw(kind);
+  const int fresh = kind.between(most_new > 0 ? 1 : 0, most_new);
   if (fresh > 0) sizes.most /= 8;
-  std::vector<Axis> axes = axes_of(sizes.shape(dice.own, int(dice.kind.between(1, most_rank))));
-  const bool dots = dice.kind.percent(15);  // axes that the pattern does not name, in front
-  std::string left = left_side(dice, axes, draft);
+  std::vector<Axis> axes = axes_of(sizes.shape(own, kind.between(1, most_rank)));
+  const bool dots = kind.percent(15);  // axes that the pattern does not name, in front
+  std::string left = left_side(dice, axes, Open::either, draft);
   for (int i = 0; i < fresh; ++i) {
-    axes.push_back({fmt::format("new{}", i), dice.own.between(1, i == 0 ? 6 : 2)});
+    axes.push_back({fmt::format("new{}", i), own.between(1, i == 0 ? 6 : 2)});
     draft.op.lengths.emplace_back(axes.back().name, axes.back().extent);
   }
-  dice.kind.shuffle(axes);
-  std::vector<int> ignored;
-  std::string right = grouped(dice.kind, names_of(axes), ignored);
+  kind.shuffle(axes);
+  std::string right = grouped(kind, axes).text;
   if (dots) {
-    Dims shape{dice.own.between(1, 3)};
+    Dims shape{own.between(1, 3)};
     for (i64 extent : draft.shapes[0]) shape.push_back(extent);
-    draft.shapes[0] = shape;
+    draft.shapes = {shape};
     left = "... " + left;
-    right = dice.kind.percent(50) ? "... " + right : right + " ...";
+    right = kind.percent(50) ? "... " + right : right + " ...";
   }
   draft.op.arguments = {left + " -> " + right};
   return draft;
@@ -79,55 +38,60 @@ Draft draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
 
 }  // namespace
 
-Draft draft_any_array(Operation op, Dice& dice) {
+Case draft_any_array(Operation op, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
-  return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, int(dice.kind.between(0, 6)))}};
+  return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, dice.kind.between(0, 6))}};
 }
 
-Draft draft_matrices(Operation op, Dice& dice) {
-  const Sizes sizes = Sizes::draw(dice.kind);
-  Dims shape = sizes.shape(dice.own, int(dice.kind.between(2, 4)));
-  const bool in_place = dice.kind.percent(25);
+Case draft_matrices(Operation op, Dice& dice) {
+  auto& [kind, own] = dice;
+  const Sizes sizes = Sizes::draw(kind);
+  Dims shape = sizes.shape(own, kind.between(2, 4));
+  const bool in_place = kind.percent(25);
   const int last = shape.size() - 1;
   if (in_place) shape[last] = shape[last - 1] = std::min(shape[last], shape[last - 1]);
-  return {std::move(op), {random_dtype(dice.kind)}, {shape}, in_place};
+  Case draft{std::move(op), {random_dtype(kind)}, {shape}};
+  draft.in_place = in_place;
+  return draft;
 }
 
-Draft draft_permutation(Operation op, Dice& dice) {
-  const Sizes sizes = Sizes::draw(dice.kind);
-  const auto rank = int(dice.kind.between(1, dice.kind.percent(15) ? 12 : 6));
-  std::vector<int> order = random_order(dice.kind, rank);
+Case draft_permutation(Operation op, Dice& dice) {
+  auto& [kind, own] = dice;
+  const Sizes sizes = Sizes::draw(kind);
+  const int rank = kind.between(1, kind.percent(15) ? 12 : 6);
+  std::vector<int> order = random_order(kind, rank);
   for (int& axis : order)
-    if (dice.own.percent(10)) axis -= rank;
+    if (own.percent(10)) axis -= rank;
   op.arguments = {joined(order, ",")};
-  return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
+  return {std::move(op), {random_dtype(kind)}, {sizes.shape(own, rank)}};
 }
 
-Draft draft_layouts(Operation op, Dice& dice) {
-  const i64 n = dice.own.between(1, 3), c = dice.own.between(1, 67), h = dice.own.between(0, 15),
-            w = dice.own.between(1, 17), x = dice.kind.one_of(blocks);
-  const std::string_view flat = dice.kind.one_of(plain_layouts), other = dice.kind.one_of(plain_layouts);
+Case draft_layouts(Operation op, Dice& dice) {
+  auto& [kind, own] = dice;
+  const i64 n = own.between(1, 3), c = own.between(1, 67), h = own.between(0, 15), w = own.between(1, 17),
+            x = kind.one_of(blocks);
+  const std::string_view flat = kind.one_of(plain_layouts), other = kind.one_of(plain_layouts);
   const std::string blocked = fmt::format("NC/{0}HW{0}", x);
   const Dims flat_shape = flat == "NCHW" ? Dims{n, c, h, w} : flat == "NHWC" ? Dims{n, h, w, c} : Dims{c, h, w, n};
   const Dims blocked_shape{n, (c + x - 1) / x, h, w, x};
-  const std::vector<Dtype> dtypes{random_dtype(dice.kind)};
-  const i64 way = dice.kind.below(5);
-  const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) -> Draft {
+  const std::vector<Dtype> dtypes{random_dtype(kind)};
+  const i64 way = kind.below(5);
+  const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) -> Case {
     op.arguments = {std::string(from), std::string(to)};
     if (from.starts_with("NC/")) op.lengths.emplace_back("channels", c);
     return {op, dtypes, {shape}};
   };
   if (way < 2) return between(flat, blocked, flat_shape);
   if (way < 4) return between(blocked, flat, blocked_shape);
-  if (dice.kind.percent(50)) return between(flat, other, flat_shape);
-  return between(blocked, fmt::format("NC/{0}HW{0}", dice.kind.one_of(blocks)), blocked_shape);
+  if (kind.percent(50)) return between(flat, other, flat_shape);
+  return between(blocked, fmt::format("NC/{0}HW{0}", kind.one_of(blocks)), blocked_shape);
 }
 
-Draft draft_pattern(Operation op, Dice& dice) {
+Case draft_pattern(Operation op, Dice& dice) {
   return draft_pattern(std::move(op), dice, 6, 0);
 }
 
-Draft draft_new_axes(Operation op, Dice& dice) {
+Case draft_new_axes(Operation op, Dice& dice) {
   return draft_pattern(std::move(op), dice, 4, 2);
 }
 

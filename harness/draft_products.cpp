@@ -1,12 +1,8 @@
 // Random einsums of up to eight operands, and products of matrices and vectors.
 #include "harness/draft.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
+#include <set>
 #include <utility>
 
 namespace axisloom::harness {
@@ -14,9 +10,9 @@ namespace {
 
 // The oracle walks every combination of a pattern's axes.
 constexpr i64 most_terms = 1 << 15;
-constexpr std::array<int, 14> operand_counts{1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5, 6, 8};
+constexpr int operand_counts[] = {1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5, 6, 8};
 constexpr int most_axes_of_an_operand = 4;
-constexpr std::array<std::string_view, 6> factors{"1", "2", "-3", "0", "0.5", "-1.25"};
+constexpr std::string_view factors[] = {"1", "2", "-3", "0", "0.5", "-1.25"};
 
 using Operand = std::vector<int>;  // numbers of axes
 
@@ -29,32 +25,31 @@ std::vector<Dtype> product_dtypes(Random& kind, size_t count) {
 }
 
 /// Factors, one more array to add, an activation, a wider result.
-void add_epilogue(Dice& dice, Draft& draft) {
-  if (dice.kind.percent(25)) draft.op.options.emplace_back("out-dtype", name(random_dtype(dice.kind)));
-  if (dice.kind.percent(25)) draft.op.options.emplace_back("alpha", dice.own.one_of(factors));
-  if (dice.kind.percent(15)) draft.op.options.emplace_back("activation", "relu");
-  if (!dice.kind.percent(20)) return;
-  std::vector<View> views;
-  for (size_t i = 0; i < draft.shapes.size(); ++i) views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
+void add_epilogue(Dice& dice, Case& draft) {
+  auto& [kind, own] = dice;
+  if (kind.percent(25)) draft.op.options.emplace_back("out-dtype", name(random_dtype(kind)));
+  if (kind.percent(25)) draft.op.options.emplace_back("alpha", own.one_of(factors));
+  if (kind.percent(15)) draft.op.options.emplace_back("activation", "relu");
+  if (!kind.percent(20)) return;
   View result;
   try {
-    result = result_view(draft.op, views);
+    result = result_view(draft.op, contiguous_views(draft));
   } catch (const Error&) {
     return;  // what cannot be done needs no array to add
   }
   Dims addend;
-  for (int axis = dice.kind.percent(30) && result.rank() > 0 ? 1 : 0; axis < result.rank(); ++axis)
-    addend.push_back(dice.own.percent(20) ? 1 : result.shape[axis]);
+  for (int axis = kind.percent(30) && result.rank() > 0 ? 1 : 0; axis < result.rank(); ++axis)
+    addend.push_back(own.percent(20) ? 1 : result.shape[axis]);
   draft.shapes.push_back(addend);
   draft.dtypes.push_back(result.dtype);
-  draft.op.options.emplace_back("beta", dice.own.one_of(factors));
+  draft.op.options.emplace_back("beta", own.one_of(factors));
 }
 
 std::vector<Operand> random_operands(Random& kind, int axes) {
-  std::vector<Operand> operands(size_t(kind.one_of(operand_counts)));
+  std::vector<Operand> operands(kind.one_of(operand_counts));
   for (Operand& operand : operands) {
     operand = random_order(kind, axes);
-    operand.resize(size_t(kind.between(1, std::min(axes, most_axes_of_an_operand))));
+    operand.resize(kind.between(1, std::min(axes, most_axes_of_an_operand)));
     if (kind.percent(8)) operand.push_back(operand.front());  // a diagonal
   }
   return operands;
@@ -62,10 +57,9 @@ std::vector<Operand> random_operands(Random& kind, int axes) {
 
 /// Some of the axes that operands have, in any order.
 Operand random_result(Random& kind, const std::vector<Operand>& operands) {
-  Operand all, result;
-  for (const Operand& operand : operands) all.insert(all.end(), operand.begin(), operand.end());
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::set<int> all;
+  for (const Operand& operand : operands) all.insert(operand.begin(), operand.end());
+  Operand result;
   for (int axis : all)
     if (kind.percent(45)) result.push_back(axis);
   kind.shuffle(result);
@@ -73,51 +67,50 @@ Operand random_result(Random& kind, const std::vector<Operand>& operands) {
 }
 
 std::string spelled(const Operand& operand, bool letters) {
-  std::vector<std::string> names;
-  for (int axis : operand) names.push_back(letters ? std::string(1, char('a' + axis)) : fmt::format("n{}", axis));
-  return joined(names, letters ? "" : " ");
-}
-
-Dims extents_within(Random& own, const Sizes& sizes, int axes) {
-  return Sizes{sizes.style, std::min(sizes.most, most_terms)}.shape(own, axes);
+  return joined(operand, letters ? "" : " ",
+                [&](int axis) { return letters ? std::string(1, char('a' + axis)) : fmt::format("n{}", axis); });
 }
 
 }  // namespace
 
-Draft draft_einsum(Operation op, Dice& dice) {
-  const auto axes = int(dice.kind.between(1, 7));
-  const Dims extents = extents_within(dice.own, Sizes::draw(dice.kind), axes);
-  const std::vector<Operand> operands = random_operands(dice.kind, axes);
-  const bool letters = dice.kind.percent(50), implicit = letters && dice.kind.percent(15);
-  Draft draft{std::move(op), product_dtypes(dice.kind, operands.size()), {}};
+Case draft_einsum(Operation op, Dice& dice) {
+  auto& [kind, own] = dice;
+  const int axes = kind.between(1, 7);
+  Sizes sizes = Sizes::draw(kind);
+  sizes.most = std::min(sizes.most, most_terms);
+  const Dims extents = sizes.shape(own, axes);
+  const std::vector<Operand> operands = random_operands(kind, axes);
+  const bool letters = kind.percent(50), implicit = letters && kind.percent(15);
+  Case draft{std::move(op), product_dtypes(kind, operands.size()), {}};
   std::string pattern;
   for (const Operand& operand : operands) {
     pattern += (pattern.empty() ? "" : letters ? "," : ", ") + spelled(operand, letters);
     Dims shape;
     for (int axis : operand) shape.push_back(extents[axis]);
     // An axis of length 1 goes with any length; on a diagonal both places have the same.
-    const auto one = int(dice.own.below(shape.size()));
-    if (dice.kind.percent(15) && std::ranges::count(operand, operand[size_t(one)]) == 1) shape[one] = 1;
+    const int one = own.below(shape.size());
+    if (kind.percent(15) && std::ranges::count(operand, operand[one]) == 1) shape[one] = 1;
     draft.shapes.push_back(shape);
   }
-  if (!implicit) pattern += (letters ? "->" : " -> ") + spelled(random_result(dice.kind, operands), letters);
+  if (!implicit) pattern += (letters ? "->" : " -> ") + spelled(random_result(kind, operands), letters);
   draft.op.arguments = {pattern};
   add_epilogue(dice, draft);
   return draft;
 }
 
-Draft draft_two_matrices(Operation op, Dice& dice) {
-  Sizes sizes = Sizes::draw(dice.kind);
+Case draft_two_matrices(Operation op, Dice& dice) {
+  auto& [kind, own] = dice;
+  Sizes sizes = Sizes::draw(kind);
   sizes.most = std::max<i64>(sizes.most, most_terms);
-  const Dims mkn = sizes.shape(dice.own, 3);
-  Draft draft{std::move(op), product_dtypes(dice.kind, 2), {}};
-  const bool vector_a = dice.kind.percent(10), vector_b = dice.kind.percent(10);
-  const bool transposed_a = !vector_a && dice.kind.percent(30), transposed_b = !vector_b && dice.kind.percent(30);
+  const Dims mkn = sizes.shape(own, 3);
+  Case draft{std::move(op), product_dtypes(kind, 2), {}};
+  const bool vector_a = kind.percent(10), vector_b = kind.percent(10);
+  const bool transposed_a = !vector_a && kind.percent(30), transposed_b = !vector_b && kind.percent(30);
   Dims a, b;
-  for (auto batch = dice.kind.below(3); batch > 0; --batch) {  // of different ranks, and broadcast where one is 1
-    const i64 extent = dice.own.between(1, 3);
-    if (!vector_a && (a.size() > 0 || dice.kind.percent(70))) a.push_back(dice.own.percent(25) ? 1 : extent);
-    if (!vector_b && (b.size() > 0 || dice.kind.percent(70))) b.push_back(dice.own.percent(25) ? 1 : extent);
+  for (auto batch = kind.below(3); batch > 0; --batch) {  // of different ranks, and broadcast where one is 1
+    const i64 extent = own.between(1, 3);
+    if (!vector_a && (a.size() > 0 || kind.percent(70))) a.push_back(own.percent(25) ? 1 : extent);
+    if (!vector_b && (b.size() > 0 || kind.percent(70))) b.push_back(own.percent(25) ? 1 : extent);
   }
   if (!vector_a) a.push_back(mkn[transposed_a ? 1 : 0]);
   a.push_back(mkn[transposed_a ? 0 : 1]);
@@ -130,9 +123,9 @@ Draft draft_two_matrices(Operation op, Dice& dice) {
   return draft;
 }
 
-Draft draft_two_vectors(Operation op, Dice& dice) {
+Case draft_two_vectors(Operation op, Dice& dice) {
   const Dims shape = Sizes::draw(dice.kind).shape(dice.own, 1);
-  Draft draft{std::move(op), product_dtypes(dice.kind, 2), {shape, shape}};
+  Case draft{std::move(op), product_dtypes(dice.kind, 2), {shape, shape}};
   add_epilogue(dice, draft);
   return draft;
 }

@@ -1,16 +1,13 @@
 // Random reductions, by axis numbers and by patterns.
 #include "harness/draft.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace axisloom::harness {
 namespace {
 
-constexpr std::array<std::string_view, 3> norm_orders{"1", "2", "inf"};
+constexpr std::string_view norm_orders[] = {"1", "2", "inf"};
 
 bool has_option(const ops::OpEntry& entry, std::string_view name) {
   return std::ranges::any_of(entry.options, [&](const ops::Option& option) { return option.name == name; });
@@ -39,47 +36,32 @@ std::string_view draw_reducer(Random& kind) {
 
 }  // namespace
 
-Draft draft_reduced_axes(Operation op, Dice& dice) {
-  const Sizes sizes = Sizes::draw(dice.kind);
-  const auto rank = int(dice.kind.between(1, 6));
-  Draft draft{std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, rank)}};
+Case draft_reduced_axes(Operation op, Dice& dice) {
+  auto& [kind, own] = dice;
+  const Sizes sizes = Sizes::draw(kind);
+  const int rank = kind.between(1, 6);
+  Case draft{std::move(op), {random_dtype(kind)}, {sizes.shape(own, rank)}};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
-    if (dice.kind.percent(50))
-      axes += fmt::format("{}{}", axes.empty() ? "" : ",", dice.own.percent(20) ? axis - rank : axis);
+    if (kind.percent(50)) axes += fmt::format("{}{}", axes.empty() ? "" : ",", own.percent(20) ? axis - rank : axis);
   if (!axes.empty()) draft.op.options.emplace_back("axes", axes);
-  if (dice.own.percent(25)) draft.op.options.emplace_back("keepdims", "");
+  if (own.percent(25)) draft.op.options.emplace_back("keepdims", "");
   add_order(draft.op.name, dice, draft.op);
   return draft;
 }
 
-Draft draft_reduced_pattern(Operation op, Dice& dice) {
-  const std::string reducer(draw_reducer(dice.kind));
-  const Sizes sizes = Sizes::draw(dice.kind);
-  const auto rank = int(dice.kind.between(1, 6));
-  const Dims extents = sizes.shape(dice.own, rank);
-  Draft draft{std::move(op), {random_dtype(dice.kind)}, {}};
-  std::vector<std::string> names, kept;
-  for (int axis = 0; axis < rank; ++axis) names.emplace_back(1, char('a' + axis));
-  std::vector<int> groups;
-  const std::string left = grouped(dice.kind, names, groups);
-  Dims shape;
-  int at = 0;
-  for (int size : groups) {
-    i64 product = 1;
-    for (int i = 0; i < size; ++i, ++at) {
-      const i64 extent = size > 1 ? std::max<i64>(1, extents[at]) : extents[at];
-      product *= extent;
-      if (i > 0) draft.op.lengths.emplace_back(names[size_t(at)], extent);
-    }
-    shape.push_back(product);
-  }
-  draft.shapes = {shape};
-  for (const std::string& name : names)
-    if (dice.kind.percent(50)) kept.push_back(name);
-  dice.kind.shuffle(kept);
-  std::vector<int> ignored;
-  draft.op.arguments = {reducer, left + " -> " + grouped(dice.kind, kept, ignored)};
+Case draft_reduced_pattern(Operation op, Dice& dice) {
+  auto& [kind, own] = dice;
+  const std::string reducer(draw_reducer(kind));
+  const Sizes sizes = Sizes::draw(kind);
+  const int rank = kind.between(1, 6);
+  std::vector<Axis> axes = axes_of(sizes.shape(own, rank)), kept;
+  Case draft{std::move(op), {random_dtype(kind)}, {}};
+  const std::string left = left_side(dice, axes, Open::first, draft);
+  for (const Axis& axis : axes)
+    if (kind.percent(50)) kept.push_back(axis);
+  kind.shuffle(kept);
+  draft.op.arguments = {reducer, left + " -> " + grouped(kind, kept).text};
   add_order(reducer, dice, draft.op);
   return draft;
 }

@@ -1,13 +1,7 @@
 // Expansion from left to right; a bound name is substituted in the rest of the line before that is expanded.
 #include "harness/expand.hpp"
 
-#include "harness/arguments.hpp"
-
 #include "core/checked.hpp"
-
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
@@ -20,42 +14,41 @@ constexpr std::ptrdiff_t most_braces = 100;  // each is one call deeper
 
 using Bindings = std::map<std::string, std::string, std::less<>>;
 
-[[noreturn]] void refuse(std::string_view brace) {
-  throw Error(Errc::usage, fmt::format("cannot read {{{}}} in a case", brace),
-              "write a list {a,b}, a range {1..70} or {1..9..2}, a named one {c=1..67}, or a use of it {c}, {c/32}");
+[[noreturn]] void refuse_brace(std::string_view brace) {
+  refuse("write a list {a,b}, a range {1..70} or {1..9..2}, a named one {c=1..67}, or a use of it {c}, {c/32}",
+         "cannot read {{{}}} in a case", brace);
 }
 
 i64 number(std::string_view text, std::string_view brace) {
   const auto value = parse_integer(text);
-  if (!value) refuse(brace);
+  if (!value) refuse_brace(brace);
   return *value;
 }
 
 void require_few(u64 cases, std::string_view text) {
-  if (cases <= most_cases_of_line) return;
-  throw Error(Errc::usage, fmt::format("\"{}\" stands for more than {} cases", text, most_cases_of_line),
-              "write fewer to a line");
+  if (cases > most_cases_of_line)
+    refuse("write fewer to a line", "\"{}\" stands for more than {} cases", text, most_cases_of_line);
 }
 
-std::vector<std::string> range(std::string_view text, std::string_view brace) {
+Texts range(std::string_view text, std::string_view brace) {
   const size_t dots = text.find("..");
   const size_t step_dots = text.find("..", dots + 2);
   const i64 first = number(text.substr(0, dots), brace);
   const i64 last = number(text.substr(dots + 2, step_dots - dots - 2), brace);
   const i64 step = step_dots == std::string_view::npos ? 1 : number(text.substr(step_dots + 2), brace);
-  if (step <= 0 || last < first) refuse(brace);
+  if (step <= 0 || last < first) refuse_brace(brace);
   // Without a sign the distance of any two fits.
-  const u64 distance = u64(last) - u64(first);
-  const u64 steps = distance / u64(step);
+  const u64 distance = u64(last) - first;
+  const u64 steps = distance / step;
   require_few(steps, brace);
-  std::vector<std::string> values;
-  for (u64 i = 0; i <= steps; ++i) values.push_back(fmt::format("{}", i64(u64(first) + i * u64(step))));
+  Texts values;
+  for (u64 i = 0; i <= steps; ++i) values.push_back(fmt::format("{}", i64(first + i * step)));
   return values;
 }
 
-std::vector<std::string> list(std::string_view text, std::string_view brace) {
-  std::vector<std::string> values;
-  for (std::string_view item : split(text, text.find(';') == std::string_view::npos ? "," : ";")) {
+Texts list(std::string_view text, std::string_view brace) {
+  Texts values;
+  for (const auto item : split(text, text.find(';') == std::string_view::npos ? "," : ";")) {
     if (item.find("..") == std::string_view::npos) {
       values.emplace_back(item);
     } else {
@@ -73,9 +66,10 @@ std::optional<std::string> computed(std::string_view brace, const Bindings& bind
   if (bound == bindings.end()) return std::nullopt;
   if (end == std::string_view::npos) return bound->second;
   const i64 left = number(bound->second, brace);
-  const auto other = bindings.find(brace.substr(end + 1));
-  const i64 right = number(other == bindings.end() ? brace.substr(end + 1) : std::string_view(other->second), brace);
-  if (brace[end] == '/' && right <= 0) refuse(brace);
+  const std::string_view rest = brace.substr(end + 1);
+  const auto other = bindings.find(rest);
+  const i64 right = number(other == bindings.end() ? rest : other->second, brace);
+  if (brace[end] == '/' && right <= 0) refuse_brace(brace);
   const i64 value = brace[end] == '/'   ? left / right + (left % right > 0 ? 1 : 0)
                     : brace[end] == '*' ? core::checked_mul(left, right, "a product in braces")
                                         : core::checked_add(left, right, "a sum in braces");
@@ -85,11 +79,10 @@ std::optional<std::string> computed(std::string_view brace, const Bindings& bind
 // "c" of "c=1..67"; empty for a brace without a name.
 std::string_view binding_name(std::string_view brace) {
   const size_t equals = brace.find('=');
-  return equals == std::string_view::npos ? std::string_view() : brace.substr(0, equals);
+  return equals == std::string_view::npos ? "" : brace.substr(0, equals);
 }
 
-void expand_into(const std::string& done, std::string_view rest, const Bindings& bindings,
-                 std::vector<std::string>& lines) {
+void expand_into(const std::string& done, std::string_view rest, const Bindings& bindings, Texts& lines) {
   const size_t open = rest.find('{');
   if (open == std::string_view::npos) {
     lines.push_back(done + std::string(rest));
@@ -97,13 +90,13 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
     return;
   }
   const size_t close = rest.find('}', open);
-  if (close == std::string_view::npos) refuse(rest.substr(open + 1));
+  if (close == std::string_view::npos) refuse_brace(rest.substr(open + 1));
   const std::string before = done + std::string(rest.substr(0, open));
   const std::string_view brace = rest.substr(open + 1, close - open - 1);
   const std::string_view after = rest.substr(close + 1);
   if (const auto value = computed(brace, bindings)) return expand_into(before + *value, after, bindings, lines);
   const std::string_view name = binding_name(brace);
-  for (const std::string& value : list(name.empty() ? brace : brace.substr(name.size() + 1), brace)) {
+  for (const auto& value : list(name.empty() ? brace : brace.substr(name.size() + 1), brace)) {
     Bindings inner = bindings;
     if (!name.empty()) inner[std::string(name)] = value;
     expand_into(before + value, after, inner, lines);
@@ -112,16 +105,15 @@ void expand_into(const std::string& done, std::string_view rest, const Bindings&
 
 }  // namespace
 
-std::vector<std::string> expand(std::string_view line) {
+Texts expand(std::string_view line) {
   if (std::ranges::count(line, '{') > most_braces)
-    throw Error(Errc::usage, fmt::format("a line of more than {} braces", most_braces), "write several lines");
-  std::vector<std::string> lines;
+    refuse("write several lines", "a line of more than {} braces", most_braces);
+  Texts lines;
   expand_into("", line, {}, lines);
   if (!line.starts_with("with ")) return lines;
   for (std::string& expanded : lines) {
     const size_t end = expanded.find(": ");
-    if (end == std::string::npos)
-      throw Error(Errc::usage, fmt::format("\"{}\" lacks a colon", line), "write with {c=1..9}: and the case");
+    if (end == std::string::npos) refuse("write with {c=1..9}: and the case", "\"{}\" lacks a colon", line);
     expanded.erase(0, end + 2);
   }
   return lines;

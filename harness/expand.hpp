@@ -1,11 +1,7 @@
 // Lines of case files that stand for many cases: lists, ranges and products in braces.
 #pragma once
 
-#include "core/integers.hpp"
-
-#include <string>
-#include <string_view>
-#include <vector>
+#include "harness/arguments.hpp"
 
 namespace axisloom::harness {
 
@@ -19,6 +15,6 @@ inline constexpr u64 most_cases_of_line = 100'000;
 ///   {c} {c/32} {c*2} {c+x}  its value, its quotient rounded up, and so on
 /// What stands before a colon after "with" only gives names: with {c=1..67}: relayout u8 1x{c/4}x3x5x4 ... channels={c}
 /// Throws Error(usage) for a brace that cannot be read, and for a line of too many cases.
-std::vector<std::string> expand(std::string_view line);
+Texts expand(std::string_view line);
 
 }  // namespace axisloom::harness

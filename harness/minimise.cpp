@@ -1,11 +1,7 @@
 // The steps, the boldest first: what is left out, then axes, then extents.
 #include "harness/minimise.hpp"
 
-#include "harness/arguments.hpp"
-
 #include "planner/registry.hpp"
-
-#include <axisloom/error.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +22,7 @@ void add_step(const Case& c, Steps& steps, Change change) {
 
 void leave_out_options(const Case& c, Steps& steps) {
   for (size_t i = 0; i < c.op.options.size(); ++i)
-    add_step(c, steps, [i](Case& other) { other.op.options.erase(other.op.options.begin() + long(i)); });
+    add_step(c, steps, [i](Case& other) { other.op.options.erase(other.op.options.begin() + i); });
   add_step(c, steps, [](Case& other) { other.options = {}; });
   add_step(c, steps, [](Case& other) { other.largest_buffer.reset(); });
 }
@@ -39,13 +35,14 @@ void leave_out_placements(const Case& c, Steps& steps) {
     for (size_t i = 0; i <= other.inputs.size(); ++i) of(other, i) = {};
   });
   for (size_t i = 0; i <= c.inputs.size(); ++i) {
-    add_step(c, steps, [&](Case& other) { of(other, i) = {}; });
-    add_step(c, steps, [&](Case& other) { of(other, i).strides.reset(); });
-    add_step(c, steps, [&](Case& other) { of(other, i).offset = 0; });
-    add_step(c, steps, [&](Case& other) { of(other, i).align = Placement().align; });
-    add_step(c, steps, [&](Case& other) {
-      if (!of(other, i).strides) return;
-      for (i64& stride : *of(other, i).strides) stride = std::abs(stride);
+    const auto add = [&](auto change) { add_step(c, steps, [&](Case& other) { change(of(other, i)); }); };
+    add([](Placement& placement) { placement = {}; });
+    add([](Placement& placement) { placement.strides.reset(); });
+    add([](Placement& placement) { placement.offset = 0; });
+    add([](Placement& placement) { placement.align = Placement().align; });
+    add([](Placement& placement) {
+      if (!placement.strides) return;
+      for (i64& stride : *placement.strides) stride = std::abs(stride);
     });
   }
 }
@@ -94,26 +91,26 @@ void replace(Case& c, i64 from, i64 to) {
 
 // Lengths that agree shrink together, since a pattern may say that they are one; and each extent by itself.
 void shrink_extents(const Case& c, Steps& steps) {
-  std::set<i64> lengths;
+  std::set<i64, std::greater<>> lengths;
   for (const Dims& shape : c.shapes) lengths.insert(shape.begin(), shape.end());
   for (const auto& [name, length] : c.op.lengths) lengths.insert(length);
-  for (auto length = lengths.rbegin(); length != lengths.rend(); ++length) {
-    if (*length < 2) break;
-    for (i64 smaller : {i64{1}, *length / 2, *length - 1}) {
-      add_step(c, steps, [&](Case& other) { replace(other, *length, smaller); });
+  for (const i64 length : lengths) {
+    if (length < 2) break;
+    for (i64 smaller : {i64{1}, length / 2, length - 1}) {
+      add_step(c, steps, [&](Case& other) { replace(other, length, smaller); });
       for (size_t i = 0; i < c.shapes.size(); ++i)
         for (int axis = 0; axis < c.shapes[i].size(); ++axis)
-          if (c.shapes[i][axis] == *length) add_step(c, steps, [&](Case& other) { other.shapes[i][axis] = smaller; });
+          if (c.shapes[i][axis] == length) add_step(c, steps, [&](Case& other) { other.shapes[i][axis] = smaller; });
       for (size_t i = 0; i < c.op.lengths.size(); ++i)
-        if (c.op.lengths[i].second == *length)
+        if (c.op.lengths[i].second == length)
           add_step(c, steps, [&](Case& other) { other.op.lengths[i].second = smaller; });
     }
   }
 }
 
-}  // namespace
-
-std::vector<Case> simpler_cases(const Case& c) {
+/// The case made one step simpler, in every way there is: without an option, a placement, an axis; with smaller
+/// extents. Some of them may be no cases at all.
+Steps simpler_cases(const Case& c) {
   Steps steps;
   leave_out_options(c, steps);
   leave_out_placements(c, steps);
@@ -121,6 +118,8 @@ std::vector<Case> simpler_cases(const Case& c) {
   shrink_extents(c, steps);
   return steps;
 }
+
+}  // namespace
 
 Case minimise(const Case& c, const std::function<bool(const Case&)>& still_fails, int most_questions) {
   Case smallest = c;
@@ -147,7 +146,7 @@ bool fails_alike(const Case& c, const CheckSettings& settings, const Outcome& fa
   try {
     const std::vector<Outcome> outcomes = run_case(parse_case(c.text), its);
     return std::ranges::any_of(outcomes, [&](const Outcome& outcome) {
-      return outcome.kind == Outcome::Kind::failed && outcome.error == failure.error;
+      return outcome.kind == Outcome::failed && outcome.error == failure.error;
     });
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;

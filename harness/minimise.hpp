@@ -1,17 +1,11 @@
 // Making a failing case smaller, as long as it fails in the same way.
 #pragma once
 
-#include "harness/case.hpp"
 #include "harness/runner.hpp"
 
 #include <functional>
-#include <vector>
 
 namespace axisloom::harness {
-
-/// The case made one step simpler, in every way there is: without an option, a placement, an axis; with smaller
-/// extents. Some of them may be no cases at all.
-std::vector<Case> simpler_cases(const Case& c);
 
 /// The simplest case that `still_fails`, reached by one step at a time; `c` itself when no step keeps it failing. Asks
 /// no more than `most_questions` times.

@@ -21,7 +21,7 @@ Random::Random(u64 seed, std::string_view text) : state_(seed) {
 }
 
 i64 Random::below(i64 count) noexcept {
-  return i64(next() % u64(count));
+  return next() % u64(count);
 }
 
 void Random::fill(std::span<std::byte> bytes) noexcept {

@@ -35,11 +35,11 @@ class Random {
   bool percent(int chance) noexcept { return below(100) < chance; }
   template <class Values>
   const auto& one_of(const Values& values) noexcept {
-    return values[size_t(below(i64(std::size(values))))];
+    return values[below(std::size(values))];
   }
   template <class Values>
   void shuffle(Values& values) noexcept {
-    for (size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[size_t(below(i64(i)))]);
+    for (size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);
   }
   void fill(std::span<std::byte> bytes) noexcept;
   /// Fills with elements that can be added and multiplied without overflow: floats in [-1, 1), else any bits. Half of

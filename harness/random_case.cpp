@@ -1,15 +1,9 @@
 // Drawing where the arrays of a random case lie, and spelling it out.
 #include "harness/random_case.hpp"
 
-#include "harness/case.hpp"
 #include "harness/draft.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <functional>
 
 namespace axisloom::harness {
@@ -21,7 +15,7 @@ constexpr i64 classes_at_a_time = 64;
 constexpr i64 page = 4096;
 constexpr i64 most_span = 1 << 20;  // elements between the first and the last of an array
 constexpr i64 most_offset = 37;     // elements; no multiple of any packet
-constexpr std::array<i64, 6> largest_buffers{1000, 4096, 10000, 1 << 15, 1 << 17, 1 << 19};
+constexpr i64 largest_buffers[] = {1000, 4096, 10000, 1 << 15, 1 << 17, 1 << 19};
 constexpr i64 most_slices = 16;  // of the largest array: each is planned, which takes a millisecond
 
 /// Where the arrays of a case lie.
@@ -41,24 +35,22 @@ enum class Role { input, output, both };
 
 // In place strides are above zero, or the move is refused.
 Spread draw_spread(Random& kind, Role role) {
-  Spread spread;
-  spread.strided = kind.percent(55);
-  spread.pages = kind.percent(8);
-  spread.reversed = role != Role::both && kind.percent(30);
-  spread.repeated = role == Role::input && kind.percent(15);
-  spread.windows = role == Role::input && kind.percent(6);
-  return spread;
+  return {.strided = kind.percent(55),
+          .pages = kind.percent(8),
+          .reversed = role != Role::both && kind.percent(30),
+          .repeated = role == Role::input && kind.percent(15),
+          .windows = role == Role::input && kind.percent(6)};
 }
 
 // Strides of an array whose axes lie in some order, with gaps between them: no two elements at one address.
 Dims apart_strides(Dice& dice, const Dims& shape, i64 element, bool pages) {
+  auto& [kind, own] = dice;
   Dims strides = Dims::filled(shape.size(), 0);
-  std::vector<int> order = random_order(dice.own, shape.size());
-  if (dice.kind.percent(50)) std::ranges::sort(order, std::greater<>());
-  const bool pads = dice.kind.percent(60);
-  i64 stride = dice.kind.percent(80) ? 1 : dice.own.between(2, 3);
-  i64 slower = 1;  // elements of the axes that have no stride yet
-  for (const i64 extent : shape) slower *= std::max<i64>(extent, 1);
+  std::vector<int> order = random_order(own, shape.size());
+  if (kind.percent(50)) std::ranges::sort(order, std::greater<>());
+  const bool pads = kind.percent(60);
+  i64 stride = kind.percent(80) ? 1 : own.between(2, 3);
+  i64 slower = extents_above_zero(shape);  // elements of the axes that have no stride yet
   for (int axis : order) {
     const i64 extent = std::max<i64>(shape[axis], 1);
     strides[axis] = stride;
@@ -69,7 +61,7 @@ Dims apart_strides(Dice& dice, const Dims& shape, i64 element, bool pages) {
     if (pages && to_page <= most_span / 4 / slower)
       stride = to_page;
     else if (pads && stride < most_span / 4 / slower)
-      stride += dice.own.between(0, 5);
+      stride += own.between(0, 5);
   }
   return strides;
 }
@@ -79,22 +71,23 @@ Dims draw_strides(Dice& dice, const Dims& shape, i64 element, const Spread& spre
   if (spread.reversed)
     for (i64& stride : strides)
       if (dice.own.percent(40)) stride = -stride;
-  i64& some = strides[int(dice.own.below(shape.size()))];
+  i64& some = strides[dice.own.below(shape.size())];
   if (spread.windows) some = dice.own.between(-3, 3);
   if (spread.repeated) some = 0;
   return strides;
 }
 
 Placement draw_placement(Dice& dice, const Dims& shape, Dtype dtype, Role role) {
+  auto& [kind, own] = dice;
   Placement placement;
-  const auto element = i64(size_of(dtype));
-  const Spread spread = draw_spread(dice.kind, role);
-  const bool offset = dice.kind.percent(30);
+  const i64 element = size_of(dtype);
+  const Spread spread = draw_spread(kind, role);
+  const bool offset = kind.percent(30);
   if (spread.strided && shape.size() > 0) placement.strides = draw_strides(dice, shape, element, spread);
-  if (offset) placement.offset = dice.own.between(1, most_offset);
-  if (dice.kind.percent(25)) {
+  if (offset) placement.offset = own.between(1, most_offset);
+  if (kind.percent(25)) {
     placement.align = element;
-    while (placement.align < 64 && dice.kind.percent(60)) placement.align *= 2;
+    while (placement.align < 64 && kind.percent(60)) placement.align *= 2;
   }
   return placement;
 }
@@ -114,22 +107,22 @@ struct Array {
 
 // One after the other; or each element of one beside one of the other; or anywhere, so that they may meet.
 void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
-  const i64 way = dice.kind.below(3);
+  auto& [kind, own] = dice;
+  const i64 way = kind.below(3);
   const bool alike = arrays.size() == 2 && arrays[0].element == arrays[1].element;
   i64 end = 0;  // bytes
-  const i64 largest =
-      std::ranges::max_element(arrays, [](const Array& a, const Array& b) { return a.element < b.element; })->element;
+  const i64 largest = std::ranges::max(arrays, {}, &Array::element).element;
   for (const Array& array : arrays) array.placement->align = std::max(array.placement->align, largest);
   for (size_t i = 0; i < arrays.size(); ++i) {
     const auto& [shape, element, placement] = arrays[i];
     if (way == 0 && alike && shape.size() > 0) {
       placement->strides = contiguous_strides(shape);
       for (i64& stride : *placement->strides) stride *= 2;
-      placement->offset = i64(i);
+      placement->offset = i;
     } else if (way == 1) {
-      placement->offset = (end + element - 1) / element + dice.own.between(0, 5);
+      placement->offset = (end + element - 1) / element + own.between(0, 5);
     } else {
-      placement->offset = dice.own.between(0, 1 + end / element);
+      placement->offset = own.between(0, 1 + end / element);
     }
     end = std::max(end, (placement->offset + span_of(shape, *placement)) * element);
   }
@@ -140,28 +133,25 @@ i64 draw_largest_buffer(Random& kind, const std::vector<Array>& arrays) {
   i64 bytes = 0;
   for (const Array& array : arrays) bytes = std::max(bytes, span_of(array.shape, *array.placement) * array.element);
   size_t size = kind.percent(30) ? 1 : 0;
-  while (size + 1 < largest_buffers.size() && largest_buffers[size] * most_slices < bytes) ++size;
+  while (size + 1 < std::size(largest_buffers) && largest_buffers[size] * most_slices < bytes) ++size;
   return largest_buffers[size];
 }
 
-Memory draw_memory(Random& kind, const Draft& draft) {
-  const bool one_dtype = std::equal(draft.dtypes.begin() + 1, draft.dtypes.end(), draft.dtypes.begin());
+Memory draw_memory(Random& kind, const Case& c) {
+  const bool one_dtype = std::equal(c.dtypes.begin() + 1, c.dtypes.end(), c.dtypes.begin());
   const i64 draw = kind.below(100);
   if (draw < 8 && one_dtype) return Memory::one_buffer;
   return draw >= 86 ? Memory::slices : Memory::apart;
 }
 
-void place(Dice& dice, const Draft& draft, const View& result, Case& c) {
-  const Memory memory = draft.in_place ? Memory::apart : draw_memory(dice.kind, draft);
+void place(Dice& dice, const View& result, Case& c) {
+  const Memory memory = c.in_place ? Memory::apart : draw_memory(dice.kind, c);
   std::vector<Array> arrays;
   for (size_t i = 0; i < c.shapes.size(); ++i) {
-    c.inputs[i] = draw_placement(dice, c.shapes[i], c.dtypes[i], draft.in_place ? Role::both : Role::input);
+    c.inputs[i] = draw_placement(dice, c.shapes[i], c.dtypes[i], c.in_place ? Role::both : Role::input);
     arrays.push_back({c.shapes[i], i64(size_of(c.dtypes[i])), &c.inputs[i]});
   }
-  if (draft.in_place) {
-    c.in_place = true;
-    return;
-  }
+  if (c.in_place) return;
   c.output = draw_placement(dice, result.shape, result.dtype, Role::output);
   arrays.push_back({result.shape, i64(size_of(result.dtype)), &c.output});
   if (memory == Memory::one_buffer) {
@@ -176,8 +166,8 @@ void place(Dice& dice, const Draft& draft, const View& result, Case& c) {
 const ops::OpEntry& entry_of_class(u64 seed, i64 number) {
   static const std::vector<const ops::OpEntry*> entries = entries_by_share();
   Random random(seed, "order of operations");
-  const std::vector<int> order = random_order(random, int(entries.size()));
-  return *entries[size_t(order[size_t(number) % order.size()])];
+  const std::vector<int> order = random_order(random, entries.size());
+  return *entries[order[number % order.size()]];
 }
 
 }  // namespace
@@ -186,16 +176,10 @@ std::string random_case(u64 seed, i64 index) {
   const i64 number = index % classes_at_a_time + index / (classes_at_a_time * cases_of_class) * classes_at_a_time;
   Dice dice{Random(seed, fmt::format("class {}", number)), Random(seed, fmt::format("case {}", index))};
   const ops::OpEntry& entry = entry_of_class(seed, number);
-  const Draft draft = draft_of(entry, dice);
-  Case c;
-  c.op = draft.op;
-  c.dtypes = draft.dtypes;
-  c.shapes = draft.shapes;
-  c.inputs.resize(draft.shapes.size());
-  std::vector<View> views;
-  for (size_t i = 0; i < draft.shapes.size(); ++i) views.push_back(View::contiguous(draft.dtypes[i], draft.shapes[i]));
+  Case c = draft_of(entry, dice);
+  c.inputs.resize(c.shapes.size());
   try {
-    place(dice, draft, entry.result(draft.op, views), c);
+    place(dice, entry.result(c.op, contiguous_views(c)), c);
   } catch (const Error& error) {
     c.expect = error.code();  // a plan has to refuse it likewise
   }

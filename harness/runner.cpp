@@ -6,13 +6,6 @@
 #include "harness/random.hpp"
 
 #include "device/forwarding.hpp"
-#include "io/io.hpp"
-#include "planner/registry.hpp"
-
-#include <axisloom/error.hpp>
-#include <axisloom/plan.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -34,8 +27,7 @@ Bytes random_bytes(Random& random, const ops::OpEntry& entry, Dtype dtype, size_
 // The very view of the input where the shapes agree; else one that a plan has to refuse.
 View view_in_place(const View& input, View result) {
   if (result.shape == input.shape) return input;
-  if (result.count() != input.count())
-    throw Error(Errc::usage, "a result of another size than the input cannot be in place");
+  if (result.count() != input.count()) refuse("", "a result of another size than the input cannot be in place");
   result.offset = input.offset;
   return result;
 }
@@ -55,24 +47,21 @@ struct Stage {
       if (holder[i] < contents.size()) continue;
       contents.push_back(random_bytes(random, entry, views[i].dtype, arenas[holder[i]].buffer().bytes()));
     }
-    for (size_t i = 0; i + 1 < views.size(); ++i) starts.push_back(before(i).data());
-    want = before(views.size() - 1);
+    for (size_t i = 0; i < inputs(); ++i) starts.push_back(before(i).data());
+    want = before(inputs());
     bound = ask_oracle(c.op, views, starts, want.data());
   }
 
   /// Returns what the output's buffer holds after the first run.
   Bytes run(const Plan& plan, int repeat) const {
-    Bytes first(want.size()), got(want.size());
     std::vector<Buffer> buffers;
-    for (size_t i = 0; i < views.size(); ++i) buffers.push_back(buffer(i));
+    for (size_t arena : holder) buffers.push_back(arenas[arena].buffer());
     for (size_t i = 0; i < arenas.size(); ++i) queue.write(arenas[i].buffer(), 0, contents[i]).wait();
-    for (int run = 0; run <= repeat; ++run) {
-      queue.write(buffers.back(), 0, before(views.size() - 1)).wait();
+    Bytes first = first_of_runs(repeat, [&](Bytes& output) {
+      queue.write(buffers.back(), 0, output).wait();
       plan.run(queue, buffers).wait();
-      Bytes& bytes = run == 0 ? first : got;
-      queue.read(buffers.back(), 0, bytes).wait();
-      compare(first, bytes, run);
-    }
+      queue.read(buffers.back(), 0, output).wait();
+    });
     require_inputs_unchanged();
     return first;
   }
@@ -80,15 +69,8 @@ struct Stage {
   /// The same by run_on_host.
   Bytes run_on_host(const Operation& op, const Device& device, const PlanOptions& options, int repeat) const {
     std::vector<std::span<const std::byte>> in;
-    for (size_t i = 0; i + 1 < views.size(); ++i) in.emplace_back(before(i));
-    Bytes first;
-    for (int run = 0; run <= repeat; ++run) {
-      Bytes got = before(views.size() - 1);
-      axisloom::run_on_host(op, views, in, got, device, options);
-      compare(first, got, run);
-      if (run == 0) first = std::move(got);
-    }
-    return first;
+    for (size_t i = 0; i < inputs(); ++i) in.emplace_back(before(i));
+    return first_of_runs(repeat, [&](Bytes& output) { axisloom::run_on_host(op, views, in, output, device, options); });
   }
 
   void keep(const std::string& prefix, const Bytes& result) const {
@@ -97,12 +79,12 @@ struct Stage {
       std::copy_n(bytes.begin(), array.bytes, array.memory.get());
       io::write(fmt::format("{}-{}.npy", prefix, name), array);
     };
-    for (size_t i = 0; i + 1 < views.size(); ++i) write(fmt::format("in{}", i + 1), views[i], before(i));
+    for (size_t i = 0; i < inputs(); ++i) write(fmt::format("in{}", i + 1), views[i], before(i));
     write("out", views.back(), result);
   }
 
+  size_t inputs() const { return views.size() - 1; }
   const Bytes& before(size_t array) const { return contents[holder[array]]; }
-  const Buffer& buffer(size_t array) const { return arenas[holder[array]].buffer(); }
 
   Queue queue;
   std::vector<View> views;      // inputs, then the output
@@ -140,20 +122,30 @@ struct Stage {
   }
 
   void require_inputs_unchanged() const {
-    for (size_t i = 0; i + 1 < views.size(); ++i) {
+    for (size_t i = 0; i < inputs(); ++i) {
       if (holder[i] == holder.back()) continue;  // compared with the output
       Bytes after(before(i).size());
-      queue.read(buffer(i), 0, after).wait();
+      queue.read(arenas[holder[i]].buffer(), 0, after).wait();
       const std::string difference = describe_difference(views[i], before(i), after);
       if (!difference.empty()) throw Differs{fmt::format("input {} was changed: {}", i + 1, difference)};
     }
   }
 
-  // The first run is held against the oracle, the others, bit for bit, against the first.
-  void compare(const Bytes& first, const Bytes& got, int run) const {
-    const std::string difference =
-        run == 0 ? describe_difference(views.back(), want, got, bound) : describe_difference(views.back(), first, got);
-    if (!difference.empty()) throw Differs{run == 0 ? difference : fmt::format("in run {}: {}", run + 1, difference)};
+  // Each makes of the output's buffer before what it is after. The first is held against the oracle, the others, bit
+  // for bit, against the first.
+  template <class Run>
+  Bytes first_of_runs(int repeat, const Run& run) const {
+    Bytes first;
+    for (int number = 0; number <= repeat; ++number) {
+      Bytes got = before(inputs());
+      run(got);
+      const std::string difference = number == 0 ? describe_difference(views.back(), want, got, bound)
+                                                 : describe_difference(views.back(), first, got);
+      if (!difference.empty())
+        throw Differs{number == 0 ? difference : fmt::format("in run {}: {}", number + 1, difference)};
+      if (number == 0) first = std::move(got);
+    }
+    return first;
   }
 };
 
@@ -161,23 +153,21 @@ struct Stage {
 bool arrays_meet(const Stage& stage) {
   std::vector<bool> written(stage.want.size());
   const auto for_each_byte = [](const View& view, auto&& visit) {
-    const auto size = i64(size_of(view.dtype));
+    const i64 size = size_of(view.dtype);
     for_each_element(view, [&](const Dims&, i64 offset) {
-      for (i64 byte = offset * size; byte < (offset + 1) * size; ++byte) visit(size_t(byte));
+      for (i64 byte = offset * size; byte < (offset + 1) * size; ++byte) visit(byte);
       return true;
     });
   };
   for_each_byte(stage.views.back(), [&](size_t byte) { written[byte] = true; });
   bool meet = false;
-  for (size_t i = 0; i + 1 < stage.views.size(); ++i)
+  for (size_t i = 0; i < stage.inputs(); ++i)
     for_each_byte(stage.views[i], [&](size_t byte) { meet = meet || written[byte]; });
   return meet;
 }
 
 std::string one_line(const Error& error) {
-  std::string text = error.what();
-  std::ranges::replace(text, '\n', ' ');
-  return fmt::format("{} error: {}", name(error.code()), text);
+  return fmt::format("{} error: {}", name(error.code()), replaced(error.what(), "\n", " "));
 }
 
 // The code, and the message up to where it speaks of this case.
@@ -194,11 +184,8 @@ struct Attempt {
   std::string candidate = {};
 
   PlanOptions options() const {
-    PlanOptions options = c.options;
+    PlanOptions options = plan_options_of(c, settings);
     if (!candidate.empty()) options.candidate = candidate;
-    if (settings.index_64) options.index = IndexWidth::bits64;
-    options.in_place = c.in_place;
-    options.checked = settings.checked;
     return options;
   }
 
@@ -216,8 +203,7 @@ struct Attempt {
 
   Bytes run_in_slices() const {
     Device& small = (*settings.small)[*c.largest_buffer];
-    if (!small)
-      small = Device(std::make_shared<device::SmallBuffers>(settings.device.impl(), size_t(*c.largest_buffer)));
+    if (!small) small = Device(std::make_shared<device::SmallBuffers>(settings.device.impl(), *c.largest_buffer));
     return stage.run_on_host(c.op, small, options(), settings.repeat);
   }
 
@@ -242,27 +228,27 @@ struct Attempt {
         const Bytes result = c.largest_buffer ? run_in_slices() : run_as_planned();
         if (!settings.keep.empty()) stage.keep(settings.keep, result);
       }
-      return {Outcome::Kind::passed, candidate, "", {}};
+      return {Outcome::passed, candidate};
     } catch (const Differs& differs) {
-      return {Outcome::Kind::failed, candidate, differs.message, {}};
+      return {Outcome::failed, candidate, differs.message};
     }
   }
 };
 
 // The candidates to force, those that refuse already settled as outcomes.
-std::vector<std::string> candidates_to_try(const Attempt& free_choice, std::vector<Outcome>& outcomes) {
+Texts candidates_to_try(const Attempt& free_choice, std::vector<Outcome>& outcomes) {
   const std::string& wanted = free_choice.settings.candidate;
   if (wanted.empty() || free_choice.c.largest_buffer) return {""};  // slices are planned one by one
   const Plan plan = free_choice.plan();
   const auto& reports = plan.report().candidates;
   if (reports.empty()) return {""};  // nothing to do, so nobody was asked
-  std::vector<std::string> accepted;
+  Texts accepted;
   for (const CandidateReport& report : reports) {
     if (wanted != "all" && report.name != wanted) continue;
     if (report.accepted)
       accepted.push_back(report.name);
     else
-      outcomes.push_back({Outcome::Kind::refused, report.name, report.reason, {}});
+      outcomes.push_back({Outcome::refused, report.name, report.reason});
   }
 
   return accepted;
@@ -280,7 +266,7 @@ bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
 
 Outcome expecting(const Case& c, const CheckSettings& settings) {
   const auto failed = [&](const std::string& instead) {
-    return Outcome{Outcome::Kind::failed, "", fmt::format("want a {} error, got {}", name(*c.expect), instead), {}};
+    return Outcome{Outcome::failed, "", fmt::format("want a {} error, got {}", name(*c.expect), instead)};
   };
   try {
     const Stage stage(c, settings);
@@ -289,8 +275,7 @@ Outcome expecting(const Case& c, const CheckSettings& settings) {
     return failed("a wrong result: " + differs.message);
   } catch (const Error& error) {
     if (error.code() == *c.expect) return {};
-    if (is_refusal(error, c, settings.device.info()))
-      return {Outcome::Kind::refused, "", one_line(error), kind_of(error)};
+    if (is_refusal(error, c, settings.device.info())) return {Outcome::refused, "", one_line(error), kind_of(error)};
     return failed("a " + one_line(error));
   }
 
@@ -299,19 +284,27 @@ Outcome expecting(const Case& c, const CheckSettings& settings) {
 
 }  // namespace
 
+PlanOptions plan_options_of(const Case& c, const CheckSettings& settings) {
+  PlanOptions options = c.options;
+  if (settings.index_64) options.index = IndexWidth::bits64;
+  options.in_place = c.in_place;
+  options.checked = settings.checked;
+  return options;
+}
+
 std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings) {
   if (c.expect) return {expecting(c, settings)};
   std::vector<Outcome> outcomes;
   std::string candidate;
   try {
     const Stage stage(c, settings);
-    for (const std::string& name : candidates_to_try({c, stage, settings}, outcomes)) {
+    for (const auto& name : candidates_to_try({c, stage, settings}, outcomes)) {
       candidate = name;
       outcomes.push_back(Attempt{c, stage, settings, name}.outcome());
     }
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;
-    const auto kind = is_refusal(error, c, settings.device.info()) ? Outcome::Kind::refused : Outcome::Kind::failed;
+    const auto kind = is_refusal(error, c, settings.device.info()) ? Outcome::refused : Outcome::failed;
     outcomes.push_back({kind, candidate, one_line(error), kind_of(error)});
   }
 

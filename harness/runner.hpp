@@ -3,12 +3,8 @@
 
 #include "harness/case.hpp"
 
-#include <axisloom/device.hpp>
-
 #include <map>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace axisloom::harness {
 
@@ -27,11 +23,14 @@ struct CheckSettings {
 };
 
 struct Outcome {
-  enum class Kind { passed, failed, refused } kind = Kind::passed;
-  std::string candidate;  // that was forced; empty: as planned
-  std::string message;    // why it failed or was refused
-  std::string error;      // the kind of error that it failed with, without numbers and names; empty: by its result
+  enum Kind { passed, failed, refused } kind = Kind::passed;
+  std::string candidate = {};  // that was forced; empty: as planned
+  std::string message = {};    // why it failed or was refused
+  std::string error = {};      // the kind of error that it failed with, without numbers and names; empty: by its result
 };
+
+/// With what a case is planned, before a candidate is forced.
+PlanOptions plan_options_of(const Case& c, const CheckSettings& settings);
 
 /// One outcome per candidate tried. Throws Error(device_lost) only.
 std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings);

@@ -1,59 +1,54 @@
 // Gathering cases, and taking every K-th.
 #include "harness/source.hpp"
 
-#include "harness/arguments.hpp"
 #include "harness/expand.hpp"
 #include "harness/random_case.hpp"
-
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
 
 namespace axisloom::harness {
 
 Part parse_part(std::string_view text) {
   if (text.empty()) return {};
-  const size_t slash = text.find('/');
-  const auto number = parse_integer(text.substr(0, slash));
-  const auto of = slash == std::string_view::npos ? std::nullopt : parse_integer(text.substr(slash + 1));
-  if (!number || !of || *number < 1 || *number > *of)
-    throw Error(Errc::usage, fmt::format("\"{}\" is not a part", text), "write 2/4 for the second of four");
+  const auto parts = split(text, "/");
+  const auto number = parse_integer(parts.front()), of = parse_integer(parts.back());
+  if (parts.size() != 2 || !number || !of || *number < 1 || *number > *of)
+    refuse("write 2/4 for the second of four", "\"{}\" is not a part", text);
   return {*number, *of};
 }
 
 CaseSource::CaseSource(const CaseWishes& wishes, u64 seed) : part_(wishes.part), seed_(seed), random_(wishes.random) {
-  for (const std::string& file : wishes.files)
-    for (const std::string& line : read_case_lines(file)) add_line(line);
-  for (const std::string& line : wishes.lines) add_line(line);
+  for (const auto& file : wishes.files)
+    for (const auto& line : read_case_lines(file)) add_line(line);
+  for (const auto& line : wishes.lines) add_line(line);
 }
 
 void CaseSource::add_line(const std::string& line) {
-  for (const std::string& expanded : expand(line)) {
+  for (const auto& expanded : expand(line)) {
     const auto random = parse_random(expanded);
     if (!random) {
       cases_.push_back(parse_case(expanded));
       continue;
     }
     if (random->count > i64(most_cases_of_line))
-      throw Error(Errc::usage, fmt::format("\"{}\" stands for more than {} cases", expanded, most_cases_of_line),
-                  "ask for more with --random");
+      refuse("ask for more with --random", "\"{}\" stands for more than {} cases", expanded, most_cases_of_line);
     for (i64 i = 0; i < random->count; ++i)
       cases_.push_back(parse_case((random->slow ? "slow " : "") + random_case(random->seed.value_or(seed_), i)));
   }
 }
 
 // Random cases are dealt out by their own numbers, whatever stands before them.
+i64 CaseSource::share(i64 all) const noexcept {
+  return (all - part_.number + part_.of) / part_.of;
+}
+
 i64 CaseSource::count() const noexcept {
-  const auto share = [&](i64 all) { return (all - part_.number + part_.of) / part_.of; };
-  return share(i64(cases_.size())) + share(random_);
+  return share(cases_.size()) + share(random_);
 }
 
 Case CaseSource::at(i64 i) const {
   const i64 index = i * part_.of + part_.number - 1;
-  const auto given = i64(cases_.size());
-  if (index < given) return cases_[size_t(index)];
-  const i64 mine = (given - part_.number + part_.of) / part_.of;
-  return parse_case(random_case(seed_, (i - mine) * part_.of + part_.number - 1));
+  const i64 given = cases_.size();
+  if (index < given) return cases_[index];
+  return parse_case(random_case(seed_, (i - share(given)) * part_.of + part_.number - 1));
 }
 
 }  // namespace axisloom::harness

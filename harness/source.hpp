@@ -3,10 +3,6 @@
 
 #include "harness/case.hpp"
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace axisloom::harness {
 
 /// The number-th of `of` parts, from 1; all cases are part 1 of 1.
@@ -17,8 +13,8 @@ struct Part {
 Part parse_part(std::string_view text);
 
 struct CaseWishes {
-  std::vector<std::string> files;
-  std::vector<std::string> lines;
+  Texts files;
+  Texts lines;
   i64 random = 0;
   Part part;
 };
@@ -34,6 +30,8 @@ class CaseSource {
 
  private:
   void add_line(const std::string& line);
+  /// How many of so many cases belong to the part.
+  i64 share(i64 all) const noexcept;
 
   Part part_;
   u64 seed_;

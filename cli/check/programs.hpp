@@ -2,11 +2,8 @@
 // What the buffers hold at the end is written out for another program to judge: there is no oracle of ours here.
 #pragma once
 
+#include "cli/app.hpp"
 #include "harness/runner.hpp"
-
-#include <CLI/CLI.hpp>
-
-#include <string>
 
 namespace axisloom::cli {
 
@@ -16,7 +13,7 @@ struct Programs {
 };
 
 /// Adds --programs and --threads to `check`, whose own options are there already.
-void add_program_options(CLI::App& check, Programs& programs);
+void add_program_options(App& check, Programs& programs);
 
 /// A file of programs is text; '#' starts a comment. Each program is
 ///   program NAME
@@ -34,6 +31,6 @@ void add_program_options(CLI::App& check, Programs& programs);
 /// Of the settings those of single cases count for nothing: seed, candidate, tight. Prints how many there are of each,
 /// and returns whether none differs. Throws Error(usage) for a file that is not one of programs, Error(file) and
 /// Error(device_lost).
-bool check_programs(const Programs& programs, const harness::CheckSettings& settings);
+bool check_programs(const Programs& programs, const CheckSettings& settings);
 
 }  // namespace axisloom::cli

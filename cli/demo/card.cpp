@@ -1,9 +1,7 @@
 // Built-in glyphs, and the card drawn with them.
 #include "cli/demo/card.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
+#include "harness/arguments.hpp"
 
 #include <algorithm>
 
@@ -32,7 +30,7 @@ constexpr Glyph glyphs[] = {
 
 const Glyph& glyph_of(char letter) {
   const Glyph* const found = std::ranges::find(glyphs, letter, &Glyph::letter);
-  if (found == std::end(glyphs)) throw Error(Errc::usage, fmt::format("there is no glyph for '{}'", letter));
+  if (found == std::end(glyphs)) harness::refuse("", "there is no glyph for '{}'", letter);
   return *found;
 }
 

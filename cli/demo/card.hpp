@@ -4,8 +4,6 @@
 #include "core/integers.hpp"
 #include "io/io.hpp"
 
-#include <string_view>
-
 namespace axisloom::cli {
 
 /// Side of the card in pixels.

@@ -3,17 +3,10 @@
 #include "cli/app.hpp"
 #include "cli/demo/card.hpp"
 #include "cli/demo/lessons.hpp"
-#include "cli/demo/show.hpp"
 #include "cli/drivers.hpp"
 #include "cli/messages.hpp"
 #include "cli/streams.hpp"
 #include "harness/random.hpp"
-
-#include <axisloom/device.hpp>
-#include <axisloom/error.hpp>
-#include <axisloom/plan.hpp>
-
-#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -31,11 +24,9 @@ struct DemoOptions {
 
 /// The transpose as textbooks teach it: 16 x 16 items of 4 x 4 bytes each, local memory as it comes, diagonal groups.
 PlanOptions textbook_tile() {
-  PlanOptions options;
-  options.candidate = "tile";
-  options.configuration = {{"tile_in", 64}, {"tile_out", 64}, {"items", 256},
-                           {"access", 4},   {"layout", 0},    {"order", 2}};
-  return options;
+  return {
+      .candidate = "tile",
+      .configuration = {{"tile_in", 64}, {"tile_out", 64}, {"items", 256}, {"access", 4}, {"layout", 0}, {"order", 2}}};
 }
 
 // Pictures that are neither grey nor colour do not come out of the readers, so rank tells them apart.
@@ -54,7 +45,7 @@ void show_planes(Show& show, const HostArray& picture, const std::string& name) 
 void show_channels(Show& show, u64 seed) {
   constexpr i64 channels = 50;  // not a multiple of 32: the last block has a tail of zeros
   HostArray input = HostArray::allocate(View::contiguous(Dtype::i8, {2, channels, 56, 56}));
-  harness::Random(seed).fill(input.span());
+  Random(seed).fill(input.span());
   const HostArray packed = show.step("NCHW to NC/32HW32", relayout("NCHW", "NC/32HW32"), input, "channels.npy");
   show.step_to("and back", relayout("NC/32HW32", "NCHW", channels), std::span(&packed, 1), input);
 }
@@ -67,7 +58,9 @@ void make_folder(const std::string& folder) {
                 "name another with -o");
 }
 
-void run(const DemoOptions& options, Context& context) {
+void run_demo(const DemoOptions& options, Context& context) {
+  if (!options.picture.empty() && context.command->count("--seed") > 0)
+    refuse("leave out --seed", "nothing is random in a demo of a picture");
   const Device device = open_device(context.device);
   make_folder(options.folder);
   Show show(device, options.folder);
@@ -83,36 +76,27 @@ void run(const DemoOptions& options, Context& context) {
     show_sum(show);
   } else {
     const HostArray picture = read_file(options.picture, {});
-    if (!picture.image)
-      throw Error(Errc::usage, fmt::format("{} is not a picture", io::printable(options.picture)),
-                  "name a .png, .jpg or .pnm file");
+    if (!picture.image) refuse("name a .png, .jpg or .pnm file", "{} is not a picture", io::printable(options.picture));
     const std::string name = fs::path(options.picture).stem().string();
     show_picture(show, picture, name);
     if (picture.view.rank() == 3) show_planes(show, picture, name);
   }
-  if (!context.quiet) say(fmt::format("on {}; files in {}", device.info().label(), options.folder));
-  print(show.table().text(context.format));
+  if (!context.quiet) say("on {}; files in {}", device.info().label(), options.folder);
+  print(show.table(), context);
   if (!show.right()) context.exit_code = exit_differs;
 }
 
 }  // namespace
 
-void add_demo(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("demo",
-                                         "Transpose a picture, take its colours apart, pack channels, multiply "
-                                         "matrices and sum; check and print the times.");
-  auto options = std::make_shared<DemoOptions>();
-  command->add_option("picture", options->picture, "A .png, .jpg or .pnm file; a test card is drawn when none is given")
-      ->type_name("FILE");
-  command->add_option("-o,--output", options->folder, "Folder for the results")
-      ->type_name("FOLDER")
-      ->capture_default_str();
-  add_common_options(*command, context, {.device = true, .format = true, .seed = true, .quiet = true});
-  set_examples(*command, "axisloom demo\naxisloom demo photo.jpg -o results --device cpu");
-  set_action(*command, [command, options, &context] {
-    if (!options->picture.empty() && command->count("--seed") > 0)
-      throw Error(Errc::usage, "nothing is random in a demo of a picture", "leave out --seed");
-    run(*options, context);
+void add_demo(App& app, Context& context) {
+  const About about{"demo",
+                    "Transpose a picture, take its colours apart, pack channels, multiply matrices and sum; check and "
+                    "print the times.",
+                    "axisloom demo\naxisloom demo photo.jpg -o results --device cpu", measuring_options};
+  add_command<DemoOptions>(app, context, about, run_demo, [](App& command, DemoOptions& options) {
+    add_value(command, "picture", options.picture, "FILE",
+              "A .png, .jpg or .pnm file; a test card is drawn when none is given");
+    add_value(command, "-o,--output", options.folder, "FOLDER", "Folder for the results")->capture_default_str();
   });
 }
 

@@ -5,7 +5,7 @@
 
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <numeric>
 
 namespace axisloom::cli {
 namespace {
@@ -15,43 +15,48 @@ using io::HostArray;
 constexpr i64 side = 768;
 constexpr float factor = 1.5f, light = 0.5f;
 
-float* floats(const HostArray& array) {
-  return reinterpret_cast<float*>(array.memory.get());
+template <class Value>
+Value* values(const HostArray& array) {
+  return reinterpret_cast<Value*>(array.memory.get());
 }
 
-HostArray square_of_zeros(Dtype dtype) {
-  HostArray array = HostArray::allocate(View::contiguous(dtype, {side, side}));
-  std::memset(array.memory.get(), 0, array.bytes);
+/// The array whose elements are value_at(number of the element, in order).
+template <class Value, class ValueAt>
+HostArray filled(Dtype dtype, const Dims& shape, const ValueAt& value_at) {
+  HostArray array = HostArray::allocate(View::contiguous(dtype, shape));
+  for (i64 i = 0, count = array.view.count(); i < count; ++i) values<Value>(array)[i] = value_at(i);
   return array;
+}
+
+template <class ValueAt>
+HostArray square_of_floats(const ValueAt& value_at) {
+  return filled<float>(Dtype::f32, {side, side}, value_at);
+}
+
+template <class ValueAt>
+HostArray square_of_bytes(const ValueAt& value_at) {
+  return filled<u8>(Dtype::u8, {side, side}, value_at);
 }
 
 HostArray scaled_identity() {
-  HostArray array = square_of_zeros(Dtype::f32);
-  for (i64 i = 0; i < side; ++i) floats(array)[i * side + i] = factor;
-  return array;
+  return square_of_floats([](i64 i) { return i / side == i % side ? factor : 0; });
 }
 
 /// `light` everywhere but in the letters, which are 0.
 HostArray picture_of_a_word() {
-  HostArray mask = square_of_zeros(Dtype::u8);
+  HostArray mask = square_of_bytes([](i64) { return 0; });
   constexpr int scale = 28;  // three letters of 8 pixels fill seven eighths of the width
-  draw_text(mask, (int(side) - 8 * scale) / 2, (int(side) - 3 * 8 * scale) / 2, scale, 1, "IOU");
-  HostArray picture = square_of_zeros(Dtype::f32);
-  for (i64 i = 0; i < side * side; ++i) floats(picture)[i] = mask.memory.get()[i] == std::byte{0} ? light : 0.0f;
-  return picture;
+  draw_text(mask, (side - 8 * scale) / 2, (side - 3 * 8 * scale) / 2, scale, 1, "IOU");
+  return square_of_floats([&](i64 i) { return values<u8>(mask)[i] == 0 ? light : 0; });
 }
 
 HostArray brightened(const HostArray& picture) {
-  HostArray result = square_of_zeros(Dtype::f32);
-  for (i64 i = 0; i < side * side; ++i) floats(result)[i] = factor * floats(picture)[i];
-  return result;
+  return square_of_floats([&](i64 i) { return factor * values<float>(picture)[i]; });
 }
 
 /// 0 ... 1 as 0 ... 255.
 HostArray as_grey(const HostArray& picture) {
-  HostArray grey = square_of_zeros(Dtype::u8);
-  for (i64 i = 0; i < side * side; ++i) grey.memory.get()[i] = std::byte(std::lround(255 * floats(picture)[i]));
-  return grey;
+  return square_of_bytes([&](i64 i) { return std::lround(255 * values<float>(picture)[i]); });
 }
 
 PlanOptions forced(const char* candidate) {
@@ -61,19 +66,12 @@ PlanOptions forced(const char* candidate) {
 }
 
 HostArray numbers(i64 count) {
-  HostArray array = HostArray::allocate(View::contiguous(Dtype::u32, {count}));
-  auto* const values = reinterpret_cast<u32*>(array.memory.get());
-  for (i64 i = 0; i < count; ++i) values[i] = u32(i * 2654435761);
-  return array;
+  return filled<u32>(Dtype::u32, {count}, [](i64 i) { return u32(i * 2654435761); });
 }
 
 HostArray sum_on_host(const HostArray& array) {
-  const auto* const values = reinterpret_cast<const u32*>(array.memory.get());
-  u64 sum = 0;
-  for (i64 i = 0; i < array.view.count(); ++i) sum += values[i];
-  HostArray result = HostArray::allocate(View::contiguous(Dtype::u64, {}));
-  std::memcpy(result.memory.get(), &sum, sizeof sum);
-  return result;
+  const std::span terms(values<u32>(array), array.view.count());
+  return filled<u64>(Dtype::u64, {}, [&](i64) { return std::accumulate(terms.begin(), terms.end(), u64{0}); });
 }
 
 }  // namespace

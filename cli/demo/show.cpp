@@ -6,9 +6,6 @@
 
 #include "device/device.hpp"
 #include "planner/plan_impl.hpp"
-#include "planner/registry.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -37,10 +34,9 @@ double timed_run(const Plan& plan, const Queue& queue, std::span<const Buffer> b
 
 Done carry_out(const Operation& op, std::span<const HostArray> inputs, const Device& device,
                const PlanOptions& options) {
-  std::vector<View> views;
-  for (const HostArray& input : inputs) views.push_back(input.view);
+  std::vector<View> views = views_of(inputs);
   views.push_back(result_view(op, views));
-  for (View& view : views) view.align = i64(device.info().base_alignment);
+  for (View& view : views) view.align = device.info().base_alignment;
   const Plan plan = axisloom::plan(op, views, device, options);
   Done done{.result = HostArray::allocate(views.back()), .report = plan.report()};
   if (const auto operations = ops::entry(op.name).operations) done.operations = operations(op, views);
@@ -64,7 +60,7 @@ Done carry_out(const Operation& op, std::span<const HostArray> inputs, const Dev
   return done;
 }
 
-harness::Cell rate_cell(double count, double seconds) {
+Cell rate_cell(double count, double seconds) {
   if (count == 0) return "";
   const double rate = count / seconds / 1e9;
   return {rate, fmt::format("{:.2f}", rate)};
@@ -75,9 +71,7 @@ harness::Cell rate_cell(double count, double seconds) {
 HostArray Show::step(const char* what, const Operation& op, const HostArray& input, const std::string& file,
                      const PlanOptions& options) {
   const Done done = carry_out(op, std::span(&input, 1), device_, options);
-  const harness::OracleResult oracle = harness::oracle_result(op, std::span(&input, 1), done.result.view);
-  const std::byte* const want = oracle.want.memory.get();
-  add_row(what, done, file, !harness::first_difference(done.result.view, want, done.result.memory.get(), oracle.bound));
+  add_row(what, done, file, !difference_from_oracle(op, std::span(&input, 1), done.result));
   if (!file.empty()) save(done.result, file);
   return done.result;
 }
@@ -87,7 +81,7 @@ HostArray Show::step_to(const char* what, const Operation& op, std::span<const H
   const Done done = carry_out(op, inputs, device_, options);
   const View& view = done.result.view;
   const bool same_kind = view.dtype == known.view.dtype && view.shape == known.view.shape;
-  add_row(what, done, "", same_kind && !harness::first_difference(view, known.memory.get(), done.result.memory.get()));
+  add_row(what, done, "", same_kind && !first_difference(view, known.memory.get(), done.result.memory.get()));
   return done.result;
 }
 
@@ -97,8 +91,8 @@ void Show::save(const HostArray& array, const std::string& file) const {
 
 void Show::add_row(const char* what, const Done& done, const std::string& file, bool right) {
   right_ = right_ && right;
-  table_.add({what, done.report.shapes, done.report.candidate, harness::seconds_cell(done.seconds),
-              rate_cell(double(done.report.bytes_moved), done.seconds), rate_cell(done.operations, done.seconds),
+  table_.add({what, done.report.shapes, done.report.candidate, seconds_cell(done.seconds),
+              rate_cell(done.report.bytes_moved, done.seconds), rate_cell(done.operations, done.seconds),
               right ? "passed" : "DIFFERS", file});
 }
 

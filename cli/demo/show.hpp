@@ -5,13 +5,9 @@
 
 #include "io/io.hpp"
 
-#include <axisloom/device.hpp>
 #include <axisloom/plan.hpp>
 
 #include <filesystem>
-#include <span>
-#include <string>
-#include <utility>
 
 namespace axisloom::cli {
 
