@@ -4,14 +4,6 @@
 #include "bench/cache.hpp"
 #include "bench/workload.hpp"
 
-#include "core/not_copied.hpp"
-
-#include <axisloom/error.hpp>
-
-#include <memory>
-#include <optional>
-#include <string>
-
 namespace axisloom::bench {
 
 /// Seconds since some fixed moment, by the steady clock.
@@ -67,6 +59,8 @@ class Contestant : core::NotCopied {
   std::string name_, how_;
   Role role_;
 };
+
+using Contestants = std::vector<std::unique_ptr<Contestant>>;
 
 /// A contestant, or the reason why it cannot take part.
 struct Offer {
