@@ -38,7 +38,7 @@ Mistakes indexed_on_host(Team& team, const core::Move& move, const Data& data, c
 /// Each element that the move writes against the same element of `want`.
 Mistakes compared_on_host(Team& team, const core::Move& move, const std::byte* want, const std::byte* out);
 
-/// The same by the kernels of verify.kernel. Fills a buffer with data, from position 0 on.
+/// By kernels of verify.kernel: fills a buffer with data, from position 0 on.
 void fill_on_device(const Device& device, const Queue& queue, const Data& data, const Buffer& buffer);
 /// As indexed_on_host, for a buffer on the device; it does not say where.
 Mistakes indexed_on_device(const Device& device, const Queue& queue, const core::Move& move, const Data& data,
