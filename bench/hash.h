@@ -1,5 +1,5 @@
-// The hash that makes an element of its position, which harness/random.hpp and bench/data.hpp have for the host, and what
-// else the kernels of the data and of the judges share.
+// The hash that makes an element of its position, which harness/random.hpp and bench/data.hpp have for the host, and
+// what else the kernels of the data and of the judges share.
 //
 // Source: the finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
 // OOPSLA 2014).
