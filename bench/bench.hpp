@@ -4,14 +4,6 @@
 #include "bench/engine.hpp"
 #include "bench/suite.hpp"
 
-#include <axisloom/device.hpp>
-
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace axisloom::bench {
 
 class Session;
@@ -46,6 +38,9 @@ struct Entry {
   Work rate = {};                    // bytes and arithmetic operations per second
   std::optional<double> share = {};  // of the rate of the reference in this run
   int rank = 0;                      // among all that do the job and are right; 0: not ranked
+
+  /// Its times by the clock that decides, where it has any.
+  const std::optional<Summary>& by(Clock clock) const { return clock == Clock::device && device ? device : call; }
 };
 
 struct CaseResult {
@@ -72,9 +67,8 @@ bool takes_part(const PeerEntry& entry, const Settings& settings);
 /// Checks, measures and checks again. Every contestant's result is judged twice, its place overwritten with different
 /// bytes before each, so that an element that is never written is wrong at least once. One result for each state of the
 /// cache that is measured: a single one when the arrays are larger than it.
-std::vector<CaseResult> compete(Workload& workload, const std::string& label,
-                                const std::vector<std::unique_ptr<Contestant>>& contestants, CacheFlusher& flusher,
-                                const Settings& settings, const Progress& progress);
+std::vector<CaseResult> compete(Workload& workload, const std::string& label, const Contestants& contestants,
+                                CacheFlusher& flusher, const Settings& settings, const Progress& progress);
 
 /// One case with everybody who may take part. Where the case itself fails, its result says so: only Error(usage), of a
 /// case that cannot be, and Error(device_lost) are thrown.

@@ -3,10 +3,6 @@
 
 #include "bench/contestant.hpp"
 
-#include "device/device.hpp"
-
-#include <axisloom/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,21 +16,15 @@ constexpr size_t mebibyte = size_t{1} << 20;
 /// For devices that do not tell: the largest is that of AMD's MI300, 256 MiB.
 constexpr size_t unknown_cache = 256 * mebibyte;
 
-/// "307200K", as Linux writes the sizes of caches.
-size_t parsed_size(const std::string& text) {
-  size_t value = 0, at = 0;
-  while (at < text.size() && text[at] >= '0' && text[at] <= '9') value = 10 * value + size_t(text[at++] - '0');
-  const char unit = at < text.size() ? text[at] : ' ';
-  return value * (unit == 'K' ? mebibyte / 1024 : unit == 'M' ? mebibyte : 1);
-}
-
 /// The largest cache that the first core reaches.
 size_t cache_of_host() {
   size_t largest = 0;
   for (int index = 0; index < 8; ++index) {
     std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
-    std::string text;
-    if (file >> text) largest = std::max(largest, parsed_size(text));
+    size_t size = 0;  // "307200K"
+    char unit = ' ';
+    file >> size >> unit;
+    largest = std::max(largest, size * (unit == 'K' ? mebibyte / 1024 : unit == 'M' ? mebibyte : 1));
   }
   return largest;
 }
@@ -42,15 +32,7 @@ size_t cache_of_host() {
 }  // namespace
 
 const char* name(Cache cache) noexcept {
-  switch (cache) {
-    case Cache::warm:
-      return "warm";
-    case Cache::cold:
-      return "cold";
-    case Cache::beyond:
-      break;
-  }
-  return "beyond";
+  return std::array{"warm", "cold", "beyond"}[size_t(cache)];
 }
 
 size_t last_level_cache(const DeviceInfo& info) {
@@ -67,10 +49,15 @@ CacheFlusher::CacheFlusher(const Device& device, Team& team, size_t cache_bytes)
 
 double CacheFlusher::flush() {
   const double start = now();
-  if (device_.info().kind == Kind::cpu)
+  if (device_.info().kind == Kind::cpu) {
     write_on_host();
-  else
-    write_on_device();
+  } else {
+    if (!on_device_) {
+      on_device_ = device_.allocate(written_bytes_);
+      queue_ = device_.queue();
+    }
+    queue_.impl()->fill(*on_device_.impl(), 0, written_bytes_, std::byte{0}, {})->wait();
+  }
   return now() - start;
 }
 
@@ -88,14 +75,6 @@ void CacheFlusher::write_on_host() {
     const auto [begin, end] = team_.share(i64(on_host_.size()), member);
     for (i64 at = begin; at < end; at += line) ++on_host_[size_t(at)];
   });
-}
-
-void CacheFlusher::write_on_device() {
-  if (!on_device_) {
-    on_device_ = device_.allocate(written_bytes_);
-    queue_ = device_.queue();
-  }
-  queue_.impl()->fill(*on_device_.impl(), 0, written_bytes_, std::byte{0}, {})->wait();
 }
 
 }  // namespace axisloom::bench

@@ -3,12 +3,7 @@
 
 #include "bench/team.hpp"
 
-#include "core/integers.hpp"
-
 #include <axisloom/device.hpp>
-
-#include <cstddef>
-#include <vector>
 
 namespace axisloom::bench {
 
@@ -36,7 +31,6 @@ class CacheFlusher {
 
  private:
   void write_on_host();
-  void write_on_device();
 
   Device device_;
   Team& team_;

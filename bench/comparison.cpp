@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace axisloom::bench {
 namespace {
 
-constexpr std::string_view ours_name = "axisloom";
+using harness::Cell;
 
 Estimate estimate_of(const Document& times) {
   return {number_at(times, "median_ms") * 1e-3, number_at(times, "low_ms") * 1e-3, number_at(times, "high_ms") * 1e-3};
@@ -25,7 +24,7 @@ struct Figures {
 
 /// Nothing when it has no right result.
 std::optional<Figures> figures_of(const Document& result) {
-  const Document* const ours = find_contestant(result, ours_name);
+  const Document* const ours = find_contestant(result, "axisloom");
   const Document* const times = ours == nullptr ? nullptr : times_of(result, *ours);
   if (times == nullptr) return std::nullopt;
   Figures figures{estimate_of(*times), std::nullopt, share_of(*ours)};
@@ -35,62 +34,51 @@ std::optional<Figures> figures_of(const Document& result) {
   return figures;
 }
 
-bool same_case(const Document& a, const Document& b) {
-  const std::string in_a = cache_of(a), in_b = cache_of(b);
-  // Documents from before warm and cold were told apart were measured without emptying the cache.
-  const bool same_cache = in_a == in_b || (in_a.empty() && in_b != "cold") || (in_b.empty() && in_a != "cold");
-  return a.at("case") == b.at("case") && same_cache;
-}
-
 const Document* find_case(const Document& document, const Document& like) {
-  for (const Document& result : document.at("cases"))
-    if (same_case(result, like)) return &result;
+  const std::string wanted = cache_of(like);
+  for (const Document& result : document.at("cases")) {
+    const std::string cache = cache_of(result);
+    // Documents from before warm and cold were told apart were measured without emptying the cache.
+    const bool same_cache =
+        cache == wanted || (cache.empty() && wanted != "cold") || (wanted.empty() && cache != "cold");
+    if (same_cache && result.at("case") == like.at("case")) return &result;
+  }
   return nullptr;
 }
 
 Change change_of(const Document* before, const Document& after, double threshold) {
   Change change{label_of(after), text_at(after, "case")};
   const auto old_figures = before == nullptr ? std::nullopt : figures_of(*before), new_figures = figures_of(after);
-  const bool on_cpu = after.at("clock") == "call";
   const auto of_share = [](const std::optional<Figures>& figures) { return !figures || figures->in_references; };
-  change.of_share = on_cpu && of_share(old_figures) && of_share(new_figures);
+  change.of_share = after.at("clock") == "call" && of_share(old_figures) && of_share(new_figures);
   const auto shown = [&](const Figures& figures) { return change.of_share ? *figures.share : figures.seconds.median; };
   if (old_figures) change.before = shown(*old_figures);
   if (new_figures) change.after = shown(*new_figures);
-  if (!new_figures) {
-    change.verdict = Verdict::broken;
-  } else if (!old_figures) {
-    change.verdict = Verdict::added;
-  } else {
-    change.ratio = change.of_share ? quotient(*new_figures->in_references, *old_figures->in_references)
-                                   : quotient(new_figures->seconds, old_figures->seconds);
-    change.verdict = judged(*change.ratio, threshold);
-  }
+  change.verdict = new_figures ? Verdict::added : Verdict::broken;
+  if (!old_figures || !new_figures) return change;
+  change.ratio = change.of_share ? quotient(*new_figures->in_references, *old_figures->in_references)
+                                 : quotient(new_figures->seconds, old_figures->seconds);
+  change.verdict = judged(*change.ratio, threshold);
   return change;
 }
 
-harness::Cell figure(const std::optional<double>& value, bool of_share) {
+Cell figure(const std::optional<double>& value, bool of_share) {
   if (!value) return {nullptr, ""};
-  return of_share ? harness::Cell(*value, fmt::format("{:.1f}%", *value * 100)) : harness::seconds_cell(*value);
+  return of_share ? Cell(*value, fmt::format("{:.1f}%", *value * 100)) : harness::seconds_cell(*value);
 }
 
-const char* by(const Change& change) {
-  if (!change.before && !change.after) return "";
-  return change.of_share ? "share" : "seconds";
-}
-
-harness::Cell factor(const std::optional<Estimate>& ratio, double Estimate::*which) {
+Cell factor(const std::optional<Estimate>& ratio, double Estimate::*which) {
   if (!ratio) return {nullptr, ""};
-  return {(*ratio).*which, fmt::format("{:.3f}", (*ratio).*which)};
+  const double value = (*ratio).*which;
+  return {value, fmt::format("{:.3f}", value)};
 }
 
 /// "3 FASTER, 40 SAME".
 std::string tally(const Comparison& comparison) {
   std::string text;
   for (int v = 0; v <= int(Verdict::broken); ++v) {
-    const auto verdict = static_cast<Verdict>(v);
-    const auto count =
-        std::ranges::count_if(comparison.changes, [&](const Change& change) { return change.verdict == verdict; });
+    const auto verdict = Verdict(v);
+    const auto count = std::ranges::count(comparison.changes, verdict, &Change::verdict);
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(verdict));
   }
   return text.empty() ? "no cases" : text;
@@ -99,8 +87,7 @@ std::string tally(const Comparison& comparison) {
 }  // namespace
 
 const char* name(Verdict verdict) noexcept {
-  static constexpr std::array names{"FASTER", "SLOWER", "SAME", "UNCLEAR", "MISSING", "NEW", "BROKEN"};
-  return names[size_t(verdict)];
+  return std::array{"FASTER", "SLOWER", "SAME", "UNCLEAR", "MISSING", "NEW", "BROKEN"}[size_t(verdict)];
 }
 
 Estimate quotient(const Estimate& above, const Estimate& below) {
@@ -138,9 +125,13 @@ Comparison compared(const Document& before, const Document& after, double thresh
 std::string text_of(const Comparison& comparison, harness::Format format) {
   harness::Table table({"case", "verdict", "by", "before", "after", "time_ratio", "low", "high"});
   for (const Change& change : comparison.changes)
-    table.add({change.label, name(change.verdict), by(change), figure(change.before, change.of_share),
-               figure(change.after, change.of_share), factor(change.ratio, &Estimate::median),
-               factor(change.ratio, &Estimate::low), factor(change.ratio, &Estimate::high)});
+    table.add({change.label, name(change.verdict),
+               !change.before && !change.after ? ""
+               : change.of_share               ? "share"
+                                               : "seconds",
+               figure(change.before, change.of_share), figure(change.after, change.of_share),
+               factor(change.ratio, &Estimate::median), factor(change.ratio, &Estimate::low),
+               factor(change.ratio, &Estimate::high)});
   const bool for_people = format == harness::Format::table || format == harness::Format::md;
   return for_people ? fmt::format("{}\n{}; threshold {:g}%\n", table.text(format), tally(comparison),
                                   comparison.threshold * 100)

@@ -4,10 +4,6 @@
 #include "bench/document.hpp"
 #include "harness/table.hpp"
 
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace axisloom::bench {
 
 /// faster, slower: the medians differ by more than the threshold, and the 95% interval of their ratio leaves no doubt

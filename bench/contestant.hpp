@@ -66,6 +66,8 @@ class Contestant : core::NotCopied {
   Role role_;
 };
 
+using Contestants = std::vector<std::unique_ptr<Contestant>>;
+
 /// A contestant, or the reason why it cannot take part.
 struct Offer {
   std::unique_ptr<Contestant> contestant;

@@ -27,13 +27,12 @@ Data Data::of(Dtype dtype, u64 seed) {
 Data Data::numbers(Dtype dtype, u64 seed, int fraction_bits) {
   Data data{i64(size_of(dtype)), seed};
   if (dtype == Dtype::boolean) data.keep = 1;
-  const core::FloatFormat* const format = core::float_format(dtype);
-  if (format == nullptr) return data;
-  const int kept = std::min(fraction_bits, format->fraction_bits);
-  const u64 fraction = ((u64{1} << kept) - 1) << (format->fraction_bits - kept);
-  data.keep = fraction | u64{1} << (format->bits() - 1);
-  data.set = u64(format->bias() - 1) << format->fraction_bits;
-  if (format->bits() == 32) {  // the second component of a c64; of others the upper half is not used
+  const WholeNumbers whole(dtype, fraction_bits);
+  if (!whole.floating) return data;
+  const core::FloatFormat& format = *core::float_format(dtype);
+  data.keep = whole.fraction_mask << whole.fraction_shift | u64{1} << whole.sign_bit;
+  data.set = u64(format.bias() - 1) << format.fraction_bits;
+  if (format.bits() == 32) {  // the second component of a c64; of others the upper half is not used
     data.keep |= data.keep << 32;
     data.set |= data.set << 32;
   }
@@ -64,7 +63,7 @@ WholeNumbers::WholeNumbers(Dtype dtype, int fraction_bits) {
     unit = std::ldexp(1.0, -kept - 1);
     return;
   }
-  is_signed = dtype == Dtype::i8 || dtype == Dtype::i16 || dtype == Dtype::i32 || dtype == Dtype::i64;
+  is_signed = core::kind_of(dtype) == core::NumberKind::signed_integer;
   unused = unsigned(64 - 8 * size_of(dtype));
 }
 

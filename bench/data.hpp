@@ -4,11 +4,8 @@
 #include "bench/team.hpp"
 #include "harness/random.hpp"
 
-#include "core/integers.hpp"
-
 #include <axisloom/array.hpp>
 
-#include <cstddef>
 #include <span>
 
 namespace axisloom::bench {

@@ -6,26 +6,16 @@
 #include "io/file.hpp"
 #include "jit/jit.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
-#include <array>
-
 namespace axisloom::bench {
 namespace {
 
 constexpr std::array reference_roles{Role::copy, Role::read, Role::peak};
 
-const Document& schema() {
-  static const Document parsed = Document::parse(jit::embedded("docs/bench.schema.json"));
-  return parsed;
-}
-
 }  // namespace
 
 std::optional<std::string> fault_of(const Document& document) {
-  return violation(schema(), document);
+  static const Document schema = Document::parse(jit::embedded("docs/bench.schema.json"));
+  return violation(schema, document);
 }
 
 Document parse_document(const std::string& path) {

@@ -5,10 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 namespace axisloom::bench {
 
 using Document = nlohmann::ordered_json;

@@ -4,19 +4,11 @@
 #include "bench/contestant.hpp"
 #include "bench/statistics.hpp"
 
-#include <cstddef>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace axisloom::bench {
 
 /// Which of a run's times decides: that of the device where it has a clock of its own, else that of the call.
 enum class Clock { call, device };
 const char* name(Clock clock) noexcept;
-double seconds(const Timing& timing, Clock clock) noexcept;
 
 struct Rules {
   double min_seconds = 0.5;      // of a contestant's own runs, before its median is believed

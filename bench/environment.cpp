@@ -5,19 +5,16 @@
 
 #include <sys/utsname.h>
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <memory>
 #include <sstream>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace axisloom::bench {
 namespace {
@@ -36,9 +33,8 @@ std::string field(const char* path, std::string_view name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(':');
-    if (!line.starts_with(name) || colon == std::string::npos) continue;
-    const size_t start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? std::string() : line.substr(start);
+    if (line.starts_with(name) && colon != std::string::npos)
+      return line.substr(std::min(line.size(), line.find_first_not_of(" \t", colon + 1)));
   }
   return {};
 }
@@ -60,30 +56,6 @@ Json host() {
   return json;
 }
 
-Json device_json(const DeviceInfo& info) {
-  return {{"spec", info.spec()},
-          {"name", info.name},
-          {"vendor", info.vendor},
-          {"platform", info.platform},
-          {"driver", info.driver},
-          {"api_version", info.api_version},
-          {"compiler", info.compiler},
-          {"architecture", info.architecture},
-          {"compute_units", info.compute_units},
-          {"global_memory", info.global_memory},
-          {"max_allocation", info.max_allocation},
-          {"last_level_cache", info.last_level_cache}};
-}
-
-std::string utc_now() {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm broken_down{};
-  gmtime_r(&seconds, &broken_down);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &broken_down);
-  return text.data();
-}
-
 /// What nvidia-smi says of one card, without its line end; empty when it cannot be asked.
 std::string ask_nvidia_smi(int card, const std::string& fields) {
   const std::string command =
@@ -101,8 +73,7 @@ bool is_nvidia_card(const DeviceInfo& info) {
 
 /// The card's number among NVIDIA's: OpenCL counts other vendors' devices too.
 int card_number(const DeviceInfo& info) {
-  const std::vector<DeviceInfo> present = devices();
-  return int(std::ranges::count_if(present, [&](const DeviceInfo& other) {
+  return int(std::ranges::count_if(devices(), [&](const DeviceInfo& other) {
     return other.api == info.api && other.index < info.index && is_nvidia_card(other);
   }));
 }
@@ -110,14 +81,27 @@ int card_number(const DeviceInfo& info) {
 }  // namespace
 
 Json environment(const Device& device) {
+  const DeviceInfo& info = device.info();
   return {{"axisloom", AXISLOOM_VERSION},
           {"built_with", __VERSION__},
           {"host", host()},
-          {"device", device_json(device.info())}};
+          {"device",
+           {{"spec", info.spec()},
+            {"name", info.name},
+            {"vendor", info.vendor},
+            {"platform", info.platform},
+            {"driver", info.driver},
+            {"api_version", info.api_version},
+            {"compiler", info.compiler},
+            {"architecture", info.architecture},
+            {"compute_units", info.compute_units},
+            {"global_memory", info.global_memory},
+            {"max_allocation", info.max_allocation},
+            {"last_level_cache", info.last_level_cache}}}};
 }
 
 Json moment() {
-  return {{"time", utc_now()}};
+  return {{"time", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))}};
 }
 
 Json conditions(const Device& device) {

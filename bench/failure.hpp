@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <initializer_list>
 #include <new>
 #include <optional>
-#include <string>
 
 namespace axisloom::bench {
 

@@ -4,8 +4,6 @@
 #include "bench/problem.hpp"
 #include "bench/verify.hpp"
 
-#include <cstddef>
-#include <memory>
 #include <string_view>
 
 namespace axisloom::bench {
@@ -18,24 +16,20 @@ class Workload;
 enum class Strength { automatic, full, indexed, sampled };
 const char* name(Strength strength) noexcept;
 
-class Judge {
- public:
-  virtual ~Judge() = default;
-  virtual Strength strength() const = 0;
+struct Judge {
+  Strength strength = Strength::automatic;
   /// Judges what lies in host memory laid out as the output buffer, or in the output buffer when `result` is null.
-  virtual Mistakes judge(const std::byte* result) = 0;
+  std::function<Mistakes(const std::byte* result)> judge = {};
 };
 
 /// The judge of a workload. Throws Error(usage) when its operation cannot be judged so.
-std::unique_ptr<Judge> make_judge(Workload& workload, Strength asked);
+Judge make_judge(Workload& workload, Strength asked);
 
 /// Where a judge works out what must be.
 enum class Where { host, device };
-std::unique_ptr<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction, Where where);
-std::unique_ptr<Judge> make_product_judge(Workload& workload, const Product& product, Where where);
-/// Whether there is such a judge for these dtypes.
-bool can_judge(const Reduction& reduction) noexcept;
-bool can_judge(const Product& product) noexcept;
+/// Nothing where there is no such judge for these dtypes.
+std::optional<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction, Where where);
+std::optional<Judge> make_product_judge(Workload& workload, const Product& product, Where where);
 
 /// How many bits of floats' fractions are random in the inputs of an operation. Of those that add up elements few, so
 /// that every partial sum is exact, in whatever order it is made, and one missing element shows.

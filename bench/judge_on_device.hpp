@@ -7,8 +7,6 @@
 
 #include <axisloom/device.hpp>
 
-#include <vector>
-
 namespace axisloom::bench {
 
 /// What became of the numbers that go into one result, or into one component of a complex one. Sums count modulo 2^64,
@@ -18,7 +16,7 @@ struct Folded {
   i64 best = 0;
   i64 best_at = -1;  // along the reduced axis; -1: none yet
 };
-enum class Fold { sum, least, greatest };
+enum class Fold { sum, least, greatest };  // counted as by FOLD in judge.params.h
 
 /// Adds what became of another part of the numbers.
 void merge(Fold fold, Folded& into, const Folded& part);
@@ -30,12 +28,19 @@ std::vector<Folded> folded_on_device(const Device& device, const Queue& queue, c
 /// Where the elements of a matrix lie in a buffer of hashes, and what they are.
 struct HashedMatrix {
   const Data& data;
-  WholeNumbers numbers;
+  WholeNumbers whole;
   i64 offset, row, column;  // of the first element, and steps
+
+  /// Number: double, or u64 for integers.
+  template <class Number>
+  Number at(i64 r, i64 c) const {
+    return Number(whole(data.bits(u64(offset + r * row + c * column), 0))) * Number(whole.unit);
+  }
 };
-/// rows x width: the product of a matrix of so many rows and a packed one of k x width. Number: double or u64.
-template <class Number>
-std::vector<Number> thin_product_on_device(const Device& device, const Queue& queue, const HashedMatrix& matrix,
-                                           i64 rows, i64 k, i64 width, const std::vector<Number>& packed);
+/// rows x width: the product of a matrix of so many rows and a packed one of k x width. `number`: in which it is made,
+/// "f64" or "u64".
+void thin_product_on_device(const Device& device, const Queue& queue, const HashedMatrix& matrix, i64 rows, i64 k,
+                            i64 width, const char* number, std::span<const std::byte> packed,
+                            std::span<std::byte> result);
 
 }  // namespace axisloom::bench

@@ -31,125 +31,99 @@ void take(Folded& into, i64 value, i64 at) {
     into = {0, value, at};
 }
 
-class ReductionJudge final : public Judge {
- public:
-  ReductionJudge(Workload& workload, const Reduction& reduction, Where where)
-      : workload_(workload), reduction_(reduction), where_(where) {}
+struct ReductionJudge {
+  Workload& workload;
+  Reduction reduction;
+  Where where;
+  Fold fold = fold_of(reduction.kind);
+  WholeNumbers numbers{reduction.in, fraction_bits(reduction.kind, reduction.in)};
+  int components = core::components_of(reduction.in);
+  std::vector<Folded> results = {};  // component beside component
 
-  Strength strength() const override { return Strength::indexed; }
-  Mistakes judge(const std::byte* result) override {
-    if (results_.empty()) results_ = where_ == Where::host ? on_host() : on_device();
+  Mistakes operator()(const std::byte* result) {
+    if (results.empty())
+      results = where == Where::host
+                    ? on_host()
+                    : folded_on_device(workload.device(), workload.queue(), workload.data(0), reduction, fold);
     std::vector<std::byte> fetched;
-    return compared(workload_.output_on_host(result, fetched));
-  }
-
- private:
-  std::vector<Folded> on_device() const {
-    return folded_on_device(workload_.device(), workload_.queue(), workload_.data(0), reduction_,
-                            fold_of(reduction_.kind));
+    const std::byte* const got = workload.output_on_host(result, fetched);
+    return found_by(workload.team(), reduction.results(), [&](i64 begin, i64 end, Mistakes& mine) {
+      for (i64 i = begin; i < end; ++i)
+        if (!right_result(i, got)) mine.note(reduction.out_offset + i);
+    });
   }
 
   std::vector<Folded> on_host() const {
-    const Fold fold = fold_of(reduction_.kind);
-    const auto run = fold == Fold::sum     ? &ReductionJudge::work_out_part<Fold::sum>
-                     : fold == Fold::least ? &ReductionJudge::work_out_part<Fold::least>
-                                           : &ReductionJudge::work_out_part<Fold::greatest>;
-    Team& team = workload_.team();
+    Team& team = workload.team();
     std::vector<std::vector<Folded>> parts(team.size());
     team.run([&](unsigned member) {
-      parts[member].resize(size_t(reduction_.results() * components_));
-      const auto [begin, end] = team.share(reduction_.outer * reduction_.reduced, member);
-      (this->*run)(begin, end, parts[member]);
+      parts[member].resize(size_t(reduction.results() * components));
+      const auto [begin, end] = team.share(reduction.outer * reduction.reduced, member);
+      switch (fold) {
+        case Fold::sum:
+          return add_runs<Fold::sum>(begin, end, parts[member]);
+        case Fold::least:
+          return add_runs<Fold::least>(begin, end, parts[member]);
+        case Fold::greatest:
+          return add_runs<Fold::greatest>(begin, end, parts[member]);
+      }
     });
     for (size_t part = 1; part < parts.size(); ++part)
       for (size_t i = 0; i < parts[0].size(); ++i) merge(fold, parts[0][i], parts[part][i]);
     return std::move(parts[0]);
   }
 
-  Mistakes compared(const std::byte* got) const {
-    return found_by(workload_.team(), reduction_.results(), [&](i64 begin, i64 end, Mistakes& mine) {
-      for (i64 i = begin; i < end; ++i)
-        if (!right_result(i, got)) mine.note(reduction_.out_offset + i);
-    });
-  }
-
-  bool right_result(i64 i, const std::byte* got) const {
-    const auto at = size_t(reduction_.out_offset + i);
-    const std::byte* const element = got + at * size_of(reduction_.out);
-    for (int c = 0; c < components_; ++c)
-      if (!right(results_[size_t(i * components_ + c)], element, c)) return false;
-    return true;
-  }
-
   /// Runs of `inner` elements, one after the other.
-  template <Fold fold>
-  void work_out_part(i64 begin, i64 end, std::vector<Folded>& results) const {
-    const Data data = workload_.data(0);
-    const WholeNumbers number = numbers();
+  template <Fold kind>
+  void add_runs(i64 begin, i64 end, std::vector<Folded>& part) const {
+    const Data data = workload.data(0);
+    const WholeNumbers number = numbers;
     // The second component of a c64 is the upper half of its bits, that of a c128 has bits of its own.
-    const bool in_one = reduction_.in == Dtype::c64;
+    const bool in_one = reduction.in == Dtype::c64;
     for (i64 run = begin; run < end; ++run) {
-      const i64 first = (run / reduction_.reduced) * reduction_.inner, at = run % reduction_.reduced;
-      const auto position = u64(reduction_.in_offset + run * reduction_.inner);
-      for (i64 i = 0; i < reduction_.inner; ++i) {
-        Folded* const into = &results[size_t((first + i) * components_)];
-        const u64 element = position + u64(i);
-        take<fold>(into[0], number(data.bits(element, 0)), at);
-        if (components_ == 2)
-          take<fold>(into[1], number(in_one ? data.bits(element, 0) >> 32 : data.bits(element, 1)), at);
+      const i64 first = run / reduction.reduced * reduction.inner, at = run % reduction.reduced;
+      const auto position = u64(reduction.in_offset + run * reduction.inner);
+      for (i64 i = 0; i < reduction.inner; ++i) {
+        Folded* const into = &part[size_t((first + i) * components)];
+        const u64 element = position + u64(i), bits = data.bits(element, 0);
+        take<kind>(into[0], number(bits), at);
+        if (components == 2) take<kind>(into[1], number(in_one ? bits >> 32 : data.bits(element, 1)), at);
       }
     }
   }
 
-  WholeNumbers numbers() const { return {reduction_.in, fraction_bits(reduction_.kind, reduction_.in)}; }
+  bool right_result(i64 i, const std::byte* got) const {
+    const std::byte* const element = got + size_t(reduction.out_offset + i) * size_of(reduction.out);
+    for (int c = 0; c < components; ++c)
+      if (!right(results[size_t(i * components + c)], element, c)) return false;
+    return true;
+  }
 
   bool right(const Folded& want, const std::byte* got, int component) const {
-    if (reduction_.kind.starts_with("arg")) return integer(got) == u64(want.best_at);
-    const bool sums = fold_of(reduction_.kind) == Fold::sum;
-    if (reduction_.kind != "mean" && core::float_format(reduction_.out) == nullptr)
-      return integer(got) == low_bits(sums ? want.sum : u64(want.best));
-    const long double exact = static_cast<long double>(sums ? i64(want.sum) : want.best) * numbers().unit /
-                              (reduction_.kind == "mean" ? reduction_.reduced : 1);
+    const bool sums = fold == Fold::sum, mean = reduction.kind == "mean", at = reduction.kind.starts_with("arg");
+    const u64 whole = at ? u64(want.best_at) : sums ? want.sum : u64(want.best);
+    if (at || (!mean && core::float_format(reduction.out) == nullptr))  // little endian, as all devices are
+      return std::memcmp(got, &whole, size_of(reduction.out)) == 0;
+    const long double exact = static_cast<long double>(i64(whole)) * numbers.unit / (mean ? reduction.reduced : 1);
     // A sum is rounded once, when it is stored; a mean also when it is divided.
-    const long double allowed = (sums ? 2 : 0) * core::unit_roundoff(reduction_.out) * std::fabs(exact);
-    return std::fabs(core::number_at(reduction_.out, got, component) - exact) <= allowed;
+    const long double allowed = (sums ? 2 : 0) * core::unit_roundoff(reduction.out) * std::fabs(exact);
+    return std::fabs(core::number_at(reduction.out, got, component) - exact) <= allowed;
   }
-
-  u64 low_bits(u64 number) const {
-    const size_t unused = 64 - 8 * size_of(reduction_.out);
-    return number << unused >> unused;
-  }
-  u64 integer(const std::byte* element) const {
-    u64 bits = 0;
-    std::memcpy(&bits, element, size_of(reduction_.out));
-    return bits;
-  }
-
-  Workload& workload_;
-  Reduction reduction_;
-  Where where_;
-  int components_ = core::components_of(reduction_.in);
-  std::vector<Folded> results_;  // component beside component
 };
 
 }  // namespace
 
 void merge(Fold fold, Folded& into, const Folded& part) {
   into.sum += part.sum;
-  if (fold != Fold::sum && part.best_at >= 0 && better(fold, part.best, part.best_at, into))
-    into = {0, part.best, part.best_at};
+  if (fold != Fold::sum && part.best_at >= 0 && better(fold, part.best, part.best_at, into)) into = part;
 }
 
-bool can_judge(const Reduction& reduction) noexcept {
-  const bool sums = reduction.kind == "sum" || reduction.kind == "mean";
+std::optional<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction, Where where) {
   const bool floats = core::float_format(reduction.in) != nullptr;
   // Sums of integers wrap, so their mean is not theirs divided; the order of u64 is not that of i64.
-  if (reduction.in == Dtype::boolean || (reduction.kind == "mean" && !floats)) return false;
-  return sums || reduction.in != Dtype::u64;
-}
-
-std::unique_ptr<Judge> make_reduction_judge(Workload& workload, const Reduction& reduction, Where where) {
-  return std::make_unique<ReductionJudge>(workload, reduction, where);
+  if (reduction.in == Dtype::boolean || (reduction.kind == "mean" && !floats)) return std::nullopt;
+  if (fold_of(reduction.kind) != Fold::sum && reduction.in == Dtype::u64) return std::nullopt;
+  return Judge{Strength::indexed, ReductionJudge{workload, reduction, where}};
 }
 
 }  // namespace axisloom::bench

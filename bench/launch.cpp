@@ -1,8 +1,6 @@
 // Groups, arguments, and the wait.
 #include "bench/launch.hpp"
 
-#include "device/device.hpp"
-
 #include <algorithm>
 
 namespace axisloom::bench {

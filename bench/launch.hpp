@@ -1,14 +1,7 @@
 // Launching the bench's own kernels.
 #pragma once
 
-#include "core/integers.hpp"
 #include "jit/jit.hpp"
-
-#include <axisloom/device.hpp>
-
-#include <cstddef>
-#include <span>
-#include <string>
 
 namespace axisloom::bench {
 

@@ -15,9 +15,6 @@ namespace {
 const char* unit_key(const Document& result) {
   return is_arithmetic(result) ? "gflop_per_second" : "gb_per_second";
 }
-const char* unit_of(const Document& result) {
-  return is_arithmetic(result) ? "GFLOP/s" : "GB/s";
-}
 
 Role role_of(const Document& contestant) {
   for (Role role : {Role::ours, Role::copy, Role::read, Role::peak})
@@ -34,7 +31,7 @@ Bar bar_of(const Document& result, const Document& contestant) {
 }
 
 std::string chart_of(const Document& result, const std::string& id) {
-  BarChart chart{id, label_of(result), unit_of(result), {}, {}};
+  BarChart chart{id, label_of(result), is_arithmetic(result) ? "GFLOP/s" : "GB/s", {}, {}};
   std::string out;
   for (const Document& contestant : result.at("contestants")) {
     if (contestant.contains(unit_key(result)) && times_of(result, contestant) != nullptr)
@@ -67,16 +64,15 @@ std::string time_cells(const Document* times) {
 std::string table_row(const Document& result, const Document& contestant) {
   const bool right = contestant.at("status") == "right";
   const auto share = share_of(contestant);
-  std::string row = fmt::format("<tr class=\"{}\"><th scope=\"row\">{}</th>", text_at(contestant, "role"),
-                                escaped_html(text_at(contestant, "name")));
-  row += time_cells(times_of(result, contestant)) + number_cell(contestant, "gb_per_second") +
-         number_cell(contestant, "gflop_per_second");
-  row += share ? fmt::format("<td class=\"n\">{:.1f}%</td>", *share * 100) : "<td></td>";
-  row += contestant.contains("rank") ? fmt::format("<td class=\"n\">{}</td>", contestant.at("rank").get<int>())
-                                     : "<td></td>";
-  row += fmt::format("<td>{}</td>", escaped_html(text_at(right ? result : contestant, right ? "check" : "status")));
-  return row +
-         fmt::format("<td class=\"how\">{}</td></tr>\n", escaped_html(contestant.value(right ? "how" : "reason", "")));
+  return fmt::format(
+      "<tr class=\"{}\"><th scope=\"row\">{}</th>{}{}{}{}{}<td>{}</td><td class=\"how\">{}</td></tr>\n",
+      text_at(contestant, "role"), escaped_html(text_at(contestant, "name")), time_cells(times_of(result, contestant)),
+      number_cell(contestant, "gb_per_second"), number_cell(contestant, "gflop_per_second"),
+      share ? fmt::format("<td class=\"n\">{:.1f}%</td>", *share * 100) : "<td></td>",
+      contestant.contains("rank") ? fmt::format("<td class=\"n\">{}</td>", contestant.at("rank").get<int>())
+                                  : "<td></td>",
+      escaped_html(text_at(right ? result : contestant, right ? "check" : "status")),
+      escaped_html(contestant.value(right ? "how" : "reason", "")));
 }
 
 /// The heads of columns; a # at the end is of numbers.
@@ -121,13 +117,18 @@ std::string absent_of(const Document& document) {
 }
 
 std::string circumstances_of(const Document& document) {
+  static constexpr std::pair<const char*, const char*> known[] = {{"suite", "/settings/suite"},
+                                                                  {"begun", "/before/time"},
+                                                                  {"ended", "/after/time"},
+                                                                  {"host", "/environment/host/cpu"},
+                                                                  {"system", "/environment/host/system"},
+                                                                  {"device", "/environment/device/name"},
+                                                                  {"API", "/environment/device/api_version"},
+                                                                  {"driver", "/environment/device/driver"},
+                                                                  {"clock of the card", "/before/card/clocks.sm"},
+                                                                  {"axisloom", "/environment/axisloom"}};
   std::string text = "<dl>\n";
-  for (const auto& [words, pointer] :
-       {std::pair("suite", "/settings/suite"), std::pair("begun", "/before/time"), std::pair("ended", "/after/time"),
-        std::pair("host", "/environment/host/cpu"), std::pair("system", "/environment/host/system"),
-        std::pair("device", "/environment/device/name"), std::pair("API", "/environment/device/api_version"),
-        std::pair("driver", "/environment/device/driver"), std::pair("clock of the card", "/before/card/clocks.sm"),
-        std::pair("axisloom", "/environment/axisloom")}) {
+  for (const auto& [words, pointer] : known) {
     const Document::json_pointer at(pointer);
     if (document.contains(at) && document[at].is_string())
       text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", words, escaped_html(document[at].get<std::string>()));
@@ -154,33 +155,27 @@ std::string arithmetic_of(const Document& peak) {
   return how.substr(0, how.find(" in "));
 }
 
-void raise_ceiling(std::vector<Roofline::Ceiling>& ceilings, const std::string& name, double value, bool of_memory) {
-  for (auto& ceiling : ceilings)
-    if (ceiling.name == name) {
-      ceiling.value = std::max(ceiling.value, value);
-      return;
-    }
-  ceilings.push_back({name, value, of_memory});
-}
-
-/// What the references of a case say of the device; of those of memory only where no cache held the arrays.
-void add_ceilings(const Document& result, Roofline& roofline) {
-  const std::string cache = cache_of(result);
+/// The contestants of a case as points. What its references say of the device are ceilings: of memory only where no
+/// cache held the arrays.
+void add_case(const Document& result, Roofline& roofline) {
+  auto& ceilings = roofline.ceilings;
+  const double operations = result.value("operations", 0.0), bytes = number_at(result, "bytes");
   for (const Document& contestant : result.at("contestants")) {
     const Role role = role_of(contestant);
-    if (role == Role::peak && contestant.contains("gflop_per_second"))
-      raise_ceiling(roofline.ceilings, arithmetic_of(contestant), number_at(contestant, "gflop_per_second"), false);
-    if ((role == Role::copy || role == Role::read) && cache != "warm" && contestant.contains("gb_per_second"))
-      raise_ceiling(roofline.ceilings, name(role), number_at(contestant, "gb_per_second"), true);
+    const bool by_memory = role == Role::copy || role == Role::read;
+    const char* const key = by_memory ? "gb_per_second" : "gflop_per_second";
+    if (!contestant.contains(key)) continue;
+    const double rate = number_at(contestant, key);
+    if (is_reference(role)) {
+      if (by_memory && cache_of(result) == "warm") continue;
+      const std::string its_name = by_memory ? name(role) : arithmetic_of(contestant);
+      auto ceiling = std::ranges::find(ceilings, its_name, &Roofline::Ceiling::name);
+      if (ceiling == ceilings.end()) ceiling = ceilings.insert(ceiling, {its_name, 0, by_memory});
+      ceiling->value = std::max(ceiling->value, rate);
+    } else if (operations > 0 && bytes > 0) {
+      roofline.points.push_back({text_at(contestant, "name"), label_of(result), operations / bytes, rate});
+    }
   }
-}
-
-void add_points(const Document& result, Roofline& roofline) {
-  const double operations = result.value("operations", 0.0), bytes = number_at(result, "bytes");
-  for (const Document& contestant : result.at("contestants"))
-    if (operations > 0 && bytes > 0 && !is_reference(role_of(contestant)) && contestant.contains("gflop_per_second"))
-      roofline.points.push_back({text_at(contestant, "name"), label_of(result), operations / bytes,
-                                 number_at(contestant, "gflop_per_second")});
 }
 
 std::string table_of_points(const Roofline& roofline) {
@@ -199,10 +194,7 @@ std::string roofline_of(std::span<const NamedDocument> documents, const std::str
   Roofline roofline{fmt::format("r{}", number), fmt::format("Roofline of {}", device), {}, {}};
   for (const NamedDocument& named : documents)
     for (const Document& result : named.document.at("cases"))
-      if (device_name(named.document) == device) {
-        add_ceilings(result, roofline);
-        add_points(result, roofline);
-      }
+      if (device_name(named.document) == device) add_case(result, roofline);
   if (roofline.points.empty())
     return "<p>No case here does arithmetic: its only ceiling is the reference of its own chart.</p>\n";
   return fmt::format(

@@ -3,9 +3,6 @@
 
 #include "bench/document.hpp"
 
-#include <span>
-#include <string>
-
 namespace axisloom::bench {
 
 struct NamedDocument {

@@ -5,8 +5,6 @@
 #include "harness/arena.hpp"
 #include "planner/plan_cache.hpp"
 
-#include <vector>
-
 namespace axisloom::bench {
 namespace {
 

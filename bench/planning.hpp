@@ -4,8 +4,6 @@
 #include "bench/statistics.hpp"
 #include "bench/suite.hpp"
 
-#include <axisloom/device.hpp>
-
 namespace axisloom::bench {
 
 /// Seconds of a call.

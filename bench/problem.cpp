@@ -6,7 +6,6 @@
 #include "planner/registry.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace axisloom::bench {
 namespace {
@@ -25,35 +24,34 @@ std::vector<bool> reduced_axes(const Operation& op, int rank) {
   return reduced;
 }
 
-/// Appends an axis in front of those that `matrix` already steps through; false when one stride cannot do for all.
-bool add_batch_axis(i64 inner_extent, i64 stride, i64& batch_stride) {
-  if (inner_extent > 1 && stride != batch_stride * inner_extent) return false;
-  if (inner_extent == 1) batch_stride = stride;
-  return true;
-}
-
-/// The strides of an operand's axis at `from_end` axes before its matrix; 0 where it is broadcast.
-i64 batch_stride_of(const View& view, int matrix_axes, int from_end) {
-  const int axis = view.rank() - matrix_axes - 1 - from_end;
-  return axis < 0 || view.shape[axis] == 1 ? 0 : view.strides[axis];
-}
-
 struct Operand {
-  const View* view;
+  const View& view;
   int axes;  // of its matrix: 1 for a vector
-  Matrix* matrix;
+  Matrix& matrix;
 };
 
-bool merge_batches(const View& out, std::span<const Operand> operands, i64& batch) {
-  const Operand& result = operands.back();
-  for (int i = 0; i < out.rank() - result.axes; ++i) {
-    const i64 extent = out.shape[out.rank() - result.axes - 1 - i];
+/// Makes one batch of the axes before the matrices; false when one stride of an operand cannot do for all.
+bool merge_batches(std::span<const Operand> operands, i64& batch) {
+  const auto& [out, out_axes, result] = operands.back();
+  for (int i = 1; i <= out.rank() - out_axes; ++i) {  // axes before the matrix
+    const i64 extent = out.shape[out.rank() - out_axes - i];
     if (extent == 1) continue;
-    for (const Operand& operand : operands)
-      if (!add_batch_axis(batch, batch_stride_of(*operand.view, operand.axes, i), operand.matrix->batch)) return false;
+    for (const auto& [view, axes, matrix] : operands) {
+      const int axis = view.rank() - axes - i;
+      const i64 stride = axis < 0 || view.shape[axis] == 1 ? 0 : view.strides[axis];  // 0 where it is broadcast
+      if (batch == 1)
+        matrix.batch = stride;
+      else if (stride != matrix.batch * batch)
+        return false;
+    }
     batch *= extent;
   }
   return true;
+}
+
+/// The last axes of a view; vectors lack one, and so do their products.
+Matrix matrix_of(const View& view, bool rows, bool columns) {
+  return {view.offset, rows ? view.strides[view.rank() - 1 - columns] : 0, columns ? view.strides.back() : 0, 0};
 }
 
 }  // namespace
@@ -67,9 +65,9 @@ std::optional<Reduction> reduction_of(const Operation& op, std::span<const View>
   const std::vector<bool> reduced = reduced_axes(op, in.rank());
   bool within = false, behind = false;
   for (int axis = 0; axis < in.rank(); ++axis) {
-    if (reduced[size_t(axis)]) reduction.axes.push_back(axis);
-    if (in.shape[axis] == 1) continue;
     const bool goes = reduced[size_t(axis)];
+    if (goes) reduction.axes.push_back(axis);
+    if (in.shape[axis] == 1) continue;
     if (goes && behind) return std::nullopt;
     within = within || goes;
     behind = within && !goes;
@@ -91,24 +89,18 @@ std::optional<Product> product_of(const Operation& op, std::span<const View> vie
     return std::nullopt;
   const View &a = views[0], &b = views[1], &c = views[2];
   if (a.rank() == 0 || b.rank() == 0) return std::nullopt;
-  Product product{a.dtype, c.dtype, 1, 1, a.shape.back(), 1, {}, {}, {}};
-  const bool row = a.rank() == 1, column = b.rank() == 1;  // vectors lack an axis, and so does their result
-  product.a = {a.offset, 0, a.strides.back(), 0};
-  product.b = {b.offset, column ? b.strides[0] : b.strides[b.rank() - 2], column ? 0 : b.strides.back(), 0};
-  product.c.offset = c.offset;
-  if (!row) {
-    product.m = a.shape[a.rank() - 2];
-    product.a.row = a.strides[a.rank() - 2];
-    product.c.row = c.strides[c.rank() - (column ? 1 : 2)];
-  }
-  if (!column) {
-    product.n = b.shape.back();
-    product.c.column = c.strides.back();
-  }
-  const Operand operands[] = {{&a, row ? 1 : 2, &product.a},
-                              {&b, column ? 1 : 2, &product.b},
-                              {&c, (row ? 0 : 1) + (column ? 0 : 1), &product.c}};
-  if (!merge_batches(c, operands, product.batch)) return std::nullopt;
+  const bool rows = a.rank() > 1, columns = b.rank() > 1;
+  Product product{a.dtype,
+                  c.dtype,
+                  rows ? a.shape[a.rank() - 2] : 1,
+                  columns ? b.shape.back() : 1,
+                  a.shape.back(),
+                  1,
+                  matrix_of(a, rows, true),
+                  matrix_of(b, true, columns),
+                  matrix_of(c, rows, columns)};
+  const Operand operands[] = {{a, 1 + rows, product.a}, {b, 1 + columns, product.b}, {c, rows + columns, product.c}};
+  if (!merge_batches(operands, product.batch)) return std::nullopt;
   return product;
 }
 

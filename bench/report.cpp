@@ -1,8 +1,6 @@
 // The printers.
 #include "bench/report.hpp"
 
-#include "bench/document.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 namespace axisloom::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using harness::Cell;
 
 /// To six digits: a file of noise is hard to read and to compare.
 double rounded(double value) {
@@ -21,76 +19,61 @@ double rounded(double value) {
   return digits < 0 ? std::round(value / scale) * scale : std::round(value * scale) / scale;
 }
 
-Json times_json(const Summary& summary) {
+Document times_json(const Summary& summary) {
   return {{"median_ms", rounded(summary.median * 1e3)},
           {"low_ms", rounded(summary.low * 1e3)},
           {"high_ms", rounded(summary.high * 1e3)},
           {"samples", summary.samples}};
 }
 
-i64 integer(double count) {
-  return i64(count);
+Cell number(double value, int digits) {
+  return {rounded(value), fmt::format("{:.{}f}", value, digits)};
 }
 
-std::string name_of(Strength strength) {
-  return name(strength);
+Cell percent(double share) {
+  return {rounded(share), fmt::format("{:.1f}%", share * 100)};
 }
 
-const Summary* deciding(const Entry& entry, Clock clock) {
-  const auto& summary = clock == Clock::device && entry.device ? entry.device : entry.call;
-  return summary ? &*summary : nullptr;
-}
+const Cell nothing{nullptr, ""};
 
-harness::Cell number(double value, const char* format) {
-  return {rounded(value), fmt::format(fmt::runtime(format), value)};
-}
-
-const harness::Cell nothing{nullptr, ""};
-
-std::vector<harness::Cell> row_of(const CaseResult& result, const Entry& entry) {
-  std::vector<harness::Cell> row{result.label, name(result.cache), entry.name};
-  const Summary* times = deciding(entry, result.clock);
-  if (times == nullptr) {
+std::vector<Cell> row_of(const CaseResult& result, const Entry& entry) {
+  std::vector<Cell> row{result.label, name(result.cache), entry.name};
+  const std::optional<Summary>& times = entry.by(result.clock);
+  if (times)
+    row.insert(row.end(), {number(times->median * 1e3, 3), percent(times->width()),
+                           entry.rate.bytes > 0 ? number(entry.rate.bytes / 1e9, 1) : nothing,
+                           entry.rate.operations > 0 ? number(entry.rate.operations / 1e9, 1) : nothing,
+                           entry.share ? percent(*entry.share) : nothing, number(entry.call->median * 1e3, 3),
+                           u64{times->samples}, entry.rank > 0 ? Cell(entry.rank) : nothing});
+  else
     row.insert(row.end(), 8, nothing);
-  } else {
-    row.push_back(number(times->median * 1e3, "{:.3f}"));
-    row.push_back(harness::Cell(rounded(times->width()), fmt::format("{:.1f}%", times->width() * 100)));
-    row.push_back(entry.rate.bytes > 0 ? number(entry.rate.bytes / 1e9, "{:.1f}") : nothing);
-    row.push_back(entry.rate.operations > 0 ? number(entry.rate.operations / 1e9, "{:.1f}") : nothing);
-    row.push_back(entry.share ? harness::Cell(rounded(*entry.share), fmt::format("{:.1f}%", *entry.share * 100))
-                              : nothing);
-    row.push_back(number(entry.call->median * 1e3, "{:.3f}"));
-    row.push_back(u64{times->samples});
-    row.push_back(entry.rank > 0 ? harness::Cell(entry.rank) : nothing);
-  }
-  row.emplace_back(entry.status == Status::right ? name_of(result.strength) : name(entry.status));
-  std::string note = entry.status == Status::right ? entry.how : entry.reason;
-  if (times != nullptr && entry.stop == Stop::time_up) note = "time up; " + note;
-  row.emplace_back(note);
+  const bool right = entry.status == Status::right;
+  row.emplace_back(right ? name(result.strength) : name(entry.status));
+  row.emplace_back((times && entry.stop == Stop::time_up ? "time up; " : "") + (right ? entry.how : entry.reason));
   return row;
 }
 
-Json case_json(const CaseResult& result) {
-  Json json{{"label", result.label},
-            {"case", result.text},
-            {"op", result.op},
-            {"shapes", result.shapes},
-            {"bytes", integer(result.work.bytes)},
-            {"operations", integer(result.work.operations)},
-            {"elements", result.elements},
-            {"limit", name(result.limit)},
-            {"check", name(result.strength)},
-            {"clock", name(result.clock)},
-            {"cache", name(result.cache)},
-            {"checking_ms", rounded(result.checking * 1e3)},
-            {"measuring_ms", rounded(result.measuring * 1e3)},
-            {name(result.reference_role), result.reference}};
-  json["contestants"] = Json::array();
+Document case_json(const CaseResult& result) {
+  Document json{{"label", result.label},
+                {"case", result.text},
+                {"op", result.op},
+                {"shapes", result.shapes},
+                {"bytes", i64(result.work.bytes)},
+                {"operations", i64(result.work.operations)},
+                {"elements", result.elements},
+                {"limit", name(result.limit)},
+                {"check", name(result.strength)},
+                {"clock", name(result.clock)},
+                {"cache", name(result.cache)},
+                {"checking_ms", rounded(result.checking * 1e3)},
+                {"measuring_ms", rounded(result.measuring * 1e3)},
+                {name(result.reference_role), result.reference}};
+  json["contestants"] = Document::array();
   for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.reference_role));
   return json;
 }
 
-Json settings_json(const Report& report) {
+Document settings_json(const Report& report) {
   const Rules& rules = report.settings.rules;
   return {{"suite", report.suite},
           {"quick", report.quick},
@@ -105,57 +88,50 @@ Json settings_json(const Report& report) {
 }
 
 /// Contestants that took part in some case, in the order of the first that has them.
-std::vector<std::string> columns_of(const Json& cases) {
+std::vector<std::string> columns_of(const Document& cases) {
   std::vector<std::string> names;
-  for (const Json& result : cases)
-    for (const Json& entry : result.at("contestants")) {
-      const auto& name = entry.at("name").get_ref<const std::string&>();
-      const bool known = std::ranges::find(names, name) != names.end();
-      if (entry.at("status") != "absent" && !known) names.push_back(name);
-    }
+  for (const Document& result : cases)
+    for (const Document& entry : result.at("contestants"))
+      if (const auto name = text_at(entry, "name");
+          entry.at("status") != "absent" && std::ranges::find(names, name) == names.end())
+        names.push_back(name);
   return names;
 }
 
-std::string rate_text(const Json& result, const Json* entry) {
+std::string rate_text(const Document& result, const Document* entry) {
   if (entry == nullptr || entry->at("status") == "absent") return "";
   if (entry->at("status") != "right") return text_at(*entry, "status");
   const char* const unit = is_arithmetic(result) ? "gflop_per_second" : "gb_per_second";
   if (!entry->contains(unit)) return "";
   const double value = number_at(*entry, unit);
-  const std::string rate = fmt::format(fmt::runtime(value < 100 ? "{:.1f}" : "{:.0f}"), value);
+  const std::string rate = fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
   if (entry->at("role") != "ours") return rate;
   const auto share = share_of(*entry);
   return share ? fmt::format("**{}** ({:.0f}%)", rate, *share * 100) : rate;
 }
 
-/// "GB/s (read + written)" and "GFLOP/s", or both where the cases are of both kinds.
-std::string title_of(const Json& cases) {
-  const bool arithmetic = std::ranges::any_of(cases, is_arithmetic);
-  const bool memory = !std::ranges::all_of(cases, is_arithmetic);
-  if (arithmetic && memory) return "GFLOP/s, or GB/s where it says so";
-  return arithmetic ? "GFLOP/s" : "GB/s (read + written)";
-}
-
 /// What is in brackets, in words.
-std::string bracket_text(const Json& cases) {
+std::string bracket_text(const Document& cases) {
   std::string text;
   for (const auto& [role, words] : {std::pair(Role::copy, "the copy"), std::pair(Role::read, "reading alone"),
                                     std::pair(Role::peak, "arithmetic alone")})
-    if (std::ranges::any_of(cases,
-                            [member = name(role)](const Json& c) { return c.contains(member) && c[member] != ""; }))
+    if (std::ranges::any_of(cases, [member = name(role)](const Document& c) { return c.value(member, "") != ""; }))
       text += (text.empty() ? "share of " : " or ") + std::string(words);
   return text;
 }
 
-std::string markdown_table(const Json& cases) {
+std::string markdown_table(const Document& cases) {
+  const bool arithmetic = std::ranges::any_of(cases, is_arithmetic);
+  const bool mixed = arithmetic && !std::ranges::all_of(cases, is_arithmetic);
   const std::vector<std::string> names = columns_of(cases);
-  std::vector<std::string> titles{title_of(cases)};
-  const bool mixed = titles.front().find("where") != std::string::npos;
+  std::vector<std::string> titles{mixed        ? "GFLOP/s, or GB/s where it says so"
+                                  : arithmetic ? "GFLOP/s"
+                                               : "GB/s (read + written)"};
   titles.insert(titles.end(), names.begin(), names.end());
   harness::Table table(titles);
-  for (const Json& result : cases) {
+  for (const Document& result : cases) {
     const char* const unit = mixed && !is_arithmetic(result) ? " (GB/s)" : "";
-    std::vector<harness::Cell> row{label_of(result) + unit};
+    std::vector<Cell> row{label_of(result) + unit};
     for (const std::string& name : names) row.emplace_back(rate_text(result, find_contestant(result, name)));
     table.add(std::move(row));
   }
@@ -163,11 +139,11 @@ std::string markdown_table(const Json& cases) {
 }
 
 /// What was measured on, as far as the document says.
-std::string circumstances(const Json& document) {
+std::string circumstances(const Document& document) {
   std::string text;
   for (const char* pointer : {"/environment/device/name", "/environment/host/cpu", "/environment/device/api_version",
                               "/before/card/driver_version", "/before/time"}) {
-    const Json::json_pointer at(pointer);
+    const Document::json_pointer at(pointer);
     if (document.contains(at)) text += document[at].get<std::string>() + "; ";
   }
   return text;
@@ -175,8 +151,8 @@ std::string circumstances(const Json& document) {
 
 }  // namespace
 
-Json json_of(const Entry& entry, Role reference) {
-  Json json{{"name", entry.name}, {"role", name(entry.role)}, {"status", name(entry.status)}};
+Document json_of(const Entry& entry, Role reference) {
+  Document json{{"name", entry.name}, {"role", name(entry.role)}, {"status", name(entry.status)}};
   if (!entry.how.empty()) json["how"] = entry.how;
   if (!entry.reason.empty()) json["reason"] = entry.reason;
   if (!entry.call) return json;
@@ -190,13 +166,13 @@ Json json_of(const Entry& entry, Role reference) {
   return json;
 }
 
-Json json_of(const Report& report) {
-  Json json{{"schema", "axisloom-bench 1"},
-            {"environment", report.environment},
-            {"before", report.before},
-            {"after", report.after},
-            {"settings", settings_json(report)}};
-  json["cases"] = Json::array();
+Document json_of(const Report& report) {
+  Document json{{"schema", "axisloom-bench 1"},
+                {"environment", report.environment},
+                {"before", report.before},
+                {"after", report.after},
+                {"settings", settings_json(report)}};
+  json["cases"] = Document::array();
   for (const CaseResult& result : report.cases) json["cases"].push_back(case_json(result));
   return json;
 }
@@ -210,23 +186,15 @@ harness::Table table_of(std::span<const CaseResult> cases) {
   return table;
 }
 
-std::string markdown_of(const Json& document) {
-  const Json& cases = document.at("cases");
+std::string markdown_of(const Document& document) {
+  const Document& cases = document.at("cases");
   return fmt::format("{}\n{}in brackets: {} in the same run. Every result was checked.\n", markdown_table(cases),
                      circumstances(document), bracket_text(cases));
 }
 
 std::string text_of(const Report& report, harness::Format format) {
-  switch (format) {
-    case harness::Format::json:
-      return harness::json_text(json_of(report));
-    case harness::Format::md:
-      return markdown_of(json_of(report));
-    case harness::Format::table:
-    case harness::Format::csv:
-      break;
-  }
-  return table_of(report.cases).text(format);
+  if (format == harness::Format::json) return harness::json_text(json_of(report));
+  return format == harness::Format::md ? markdown_of(json_of(report)) : table_of(report.cases).text(format);
 }
 
 }  // namespace axisloom::bench

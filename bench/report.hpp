@@ -2,21 +2,15 @@
 #pragma once
 
 #include "bench/bench.hpp"
+#include "bench/document.hpp"
 #include "harness/table.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include <cstddef>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace axisloom::bench {
 
 /// A run of the program: the cases of one device.
 struct Report {
-  nlohmann::ordered_json environment = nlohmann::ordered_json::object();
-  nlohmann::ordered_json before = environment, after = environment;  // conditions
+  Document environment = Document::object();
+  Document before = environment, after = environment;  // conditions
   Settings settings;
   std::string suite;
   bool quick = false;      // only the suite's quick cases
@@ -27,13 +21,13 @@ struct Report {
 std::string text_of(const Report& report, harness::Format format);
 
 /// One contestant of a case, as it stands in the JSON document and in sweeps.
-nlohmann::ordered_json json_of(const Entry& entry, Role reference);
-nlohmann::ordered_json json_of(const Report& report);
+Document json_of(const Entry& entry, Role reference);
+Document json_of(const Report& report);
 
 /// A row per contestant of every case.
 harness::Table table_of(std::span<const CaseResult> cases);
 /// From a document as json_of makes it: a row per case and a column per contestant, in GB/s or GFLOP/s, whichever
 /// limits the case; of Axisloom's with its share of the reference.
-std::string markdown_of(const nlohmann::ordered_json& document);
+std::string markdown_of(const Document& document);
 
 }  // namespace axisloom::bench

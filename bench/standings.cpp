@@ -33,8 +33,8 @@ std::vector<Standing> standings_of(const Document& document) {
     const double seconds = median_of(result, *ours);
     for (const Document& entry : result.at("contestants")) {
       if (entry.at("role") != "peer" || entry.at("status") != "right" || seconds <= 0) continue;
-      const auto& name = entry.at("name").get_ref<const std::string&>();
-      auto at = std::ranges::find_if(standings, [&](const Standing& s) { return s.peer == name; });
+      const std::string name = text_at(entry, "name");
+      auto at = std::ranges::find(standings, name, &Standing::peer);
       if (at == standings.end()) at = standings.insert(at, {name, {}});
       at->ratios.push_back({median_of(result, entry) / seconds, label_of(result)});
     }
@@ -49,7 +49,7 @@ harness::Table standings_of(std::span<const Document> documents) {
   for (const Document& document : documents)
     for (Standing& standing : standings_of(document)) {
       std::vector<Ratio>& ratios = standing.ratios;
-      std::ranges::stable_sort(ratios, [](const Ratio& x, const Ratio& y) { return x.value < y.value; });
+      std::ranges::stable_sort(ratios, {}, &Ratio::value);
       const auto behind = std::ranges::count_if(ratios, [](const Ratio& r) { return r.value < 1; });
       const auto text = [](const Ratio& ratio) { return fmt::format("{:.2f}", ratio.value); };
       table.add({text_at(document.at("settings"), "suite"), standing.peer, std::to_string(ratios.size()),

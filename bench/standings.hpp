@@ -4,8 +4,6 @@
 #include "bench/document.hpp"
 #include "harness/table.hpp"
 
-#include <span>
-
 namespace axisloom::bench {
 
 /// A row per suite and peer with a right result in some case: the number of such cases, how many of them the peer was

@@ -11,13 +11,12 @@ size_t interval_rank(size_t n) {
   // From here on the normal limit, rounded down, agrees with the exact rank to within one position.
   if (n > 500) return size_t((samples - 1.96 * std::sqrt(samples)) / 2);
   double probability = std::pow(0.5, samples);  // of exactly `rank` successes
-  double below = 0;
+  double below = probability;                   // of at most so many
   size_t rank = 0;
-  while (rank < n) {
-    below += probability;
-    if (2 * below > 0.05) break;
+  while (rank < n && 2 * below <= 0.05) {
     ++rank;
     probability *= (samples - double(rank) + 1) / double(rank);
+    below += probability;
   }
   return rank;
 }

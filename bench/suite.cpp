@@ -6,26 +6,13 @@
 
 #include "jit/jit.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <regex>
-#include <utility>
 
 namespace axisloom::bench {
 namespace {
 
 constexpr std::string_view folder = "bench/suites/", ending = ".cases";
-
-std::vector<SuiteCase> read_suite(const std::string& suite, std::string_view text) {
-  std::vector<SuiteCase> cases;
-  for (std::string_view line : harness::split(text, "\n"))
-    if (line = harness::without_comment(line); !line.empty())
-      for (SuiteCase& c : read_suite_line(suite, line)) cases.push_back(std::move(c));
-  return cases;
-}
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -39,7 +26,7 @@ Variant variant_of(std::string_view text) {
   for (size_t i = 1; sense && i < parts.size(); i += 2) {
     const auto value = harness::parse_integer(parts[i + 1]);
     sense = value.has_value();
-    if (sense) variant.options.configuration[std::string(parts[i])] = *value;
+    variant.options.configuration[std::string(parts[i])] = value.value_or(0);
   }
   if (!sense)
     throw Error(Errc::usage, fmt::format("cannot read also={}", text), "write it as also=candidate:tunable:value");
@@ -69,8 +56,8 @@ std::vector<SuiteCase> read_suite_line(const std::string& suite, std::string_vie
     if (!std::regex_match(text, parts, grammar))
       throw Error(Errc::usage, fmt::format("cannot read the line of the suite {}: {}", suite, text),
                   "write it as: cpu|gpu|any quick|full \"label\": case");
-    for (const auto& [scale, word] : {std::pair(Scale::cpu, "cpu"), std::pair(Scale::gpu, "gpu")})
-      if (parts[1] == word || parts[1] == "any")
+    for (Scale scale : {Scale::cpu, Scale::gpu})
+      if (parts[1] != (scale == Scale::cpu ? "gpu" : "cpu"))
         cases.push_back({suite, scale, parts[2] == "quick", parts[3].str(), parts[4].str()});
   }
   return cases;
@@ -80,8 +67,9 @@ const std::vector<SuiteCase>& suite_cases() {
   static const std::vector<SuiteCase> all = [] {
     std::vector<SuiteCase> cases;
     for (const std::string& suite : suite_names())
-      for (SuiteCase& c : read_suite(suite, jit::embedded(fmt::format("{}{}{}", folder, suite, ending))))
-        cases.push_back(std::move(c));
+      for (std::string_view line : harness::split(jit::embedded(fmt::format("{}{}{}", folder, suite, ending)), "\n"))
+        if (line = harness::without_comment(line); !line.empty())
+          for (SuiteCase& c : read_suite_line(suite, line)) cases.push_back(std::move(c));
     return cases;
   }();
   return all;

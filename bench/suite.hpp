@@ -8,10 +8,6 @@
 
 #include <axisloom/device.hpp>
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace axisloom::bench {
 
 /// Which devices a case is meant for: arrays large enough for a GPU do not fit beside a CPU's, and take it too long.

@@ -3,11 +3,6 @@
 
 #include "bench/contestant.hpp"
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace axisloom::bench {
 
 /// Text as it may stand in HTML and SVG, between tags and in quoted attributes; what XML does not allow becomes \xHH.
@@ -48,7 +43,5 @@ struct Roofline {
   std::vector<Point> points;  // at least one
 };
 std::string svg_of(const Roofline& roofline);
-/// The contestants of the points, in the order in which the drawing names them.
-std::vector<std::string> series_of(const Roofline& roofline);
 
 }  // namespace axisloom::bench

@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace axisloom::bench {
 namespace {
 
-constexpr double plot_left = 70, plot_top = 16, plot_width = 600, plot_height = 380;
+constexpr double plot_left = 70, plot_top = 16, plot_width = 600, plot_height = 380,
+                 plot_bottom = plot_top + plot_height;
 constexpr double legend_left = plot_left + plot_width + 20, drawing_width = legend_left + 150,
-                 drawing_height = plot_top + plot_height + 54;
+                 drawing_height = plot_bottom + 54;
 
 /// An axis from one power of ten to another.
 struct LogAxis {
@@ -33,19 +33,16 @@ struct Axes {
 };
 
 Axes axes_of(const Roofline& roofline) {
-  double x_least = 1e300, x_most = 0, y_least = 1e300, y_most = 0;
-  for (const auto& point : roofline.points) {
-    x_least = std::min(x_least, point.intensity);
-    x_most = std::max(x_most, point.intensity);
-    y_least = std::min(y_least, point.gflops);
-    y_most = std::max(y_most, point.gflops);
-  }
+  using Point = Roofline::Point;
+  const auto [left, right] = std::ranges::minmax(roofline.points, {}, &Point::intensity);
+  const auto [low, high] = std::ranges::minmax(roofline.points, {}, &Point::gflops);
+  double x_most = right.intensity, y_most = high.gflops;
   for (const auto& ceiling : roofline.ceilings)
     if (!ceiling.of_memory) y_most = std::max(y_most, ceiling.value);
   for (const auto& ceiling : roofline.ceilings)  // the ridges belong to the picture
     if (ceiling.of_memory) x_most = std::max(x_most, std::min(y_most / ceiling.value, 1e4));
-  return {LogAxis::over(x_least, x_most * 1.2, plot_left, plot_width),
-          LogAxis::over(y_least, y_most * 1.2, plot_top + plot_height, -plot_height)};
+  return {LogAxis::over(left.intensity, x_most * 1.2, plot_left, plot_width),
+          LogAxis::over(low.gflops, y_most * 1.2, plot_bottom, -plot_height)};
 }
 
 std::string power_text(int exponent) {
@@ -56,38 +53,37 @@ std::string power_text(int exponent) {
 
 std::string grid_of(const Axes& axes) {
   std::string text;
-  for (int e = axes.x.first; e <= axes.x.last; ++e) {
-    const double x = axes.x.at(std::pow(10.0, e));
-    text += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.0f}v{:.0f}\"/>", x, plot_top, plot_height);
-    text += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>\n", x,
-                        plot_top + plot_height + 18, power_text(e));
-  }
+  for (int e = axes.x.first; e <= axes.x.last; ++e)
+    text += fmt::format(
+        "<path class=\"grid\" d=\"M{0:.1f} {1:.0f}v{2:.0f}\"/>"
+        "<text x=\"{0:.1f}\" y=\"{3:.0f}\" text-anchor=\"middle\">{4}</text>\n",
+        axes.x.at(std::pow(10.0, e)), plot_top, plot_height, plot_bottom + 18, power_text(e));
   for (int e = axes.y.first; e <= axes.y.last; ++e) {
     const double y = axes.y.at(std::pow(10.0, e));
-    text += fmt::format("<path class=\"grid\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>", plot_left, y, plot_width);
-    text += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", plot_left - 6, y + 4,
-                        power_text(e));
+    text += fmt::format(
+        "<path class=\"grid\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>"
+        "<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+        plot_left, y, plot_width, plot_left - 6, y + 4, power_text(e));
   }
-  text += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">operations per byte</text>",
-                      plot_left + plot_width / 2, plot_top + plot_height + 42);
-  return text +
-         fmt::format("<text transform=\"translate(18 {:.0f}) rotate(-90)\" text-anchor=\"middle\">GFLOP/s</text>\n",
-                     plot_top + plot_height / 2);
+  return text + fmt::format(
+                    "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">operations per byte</text>"
+                    "<text transform=\"translate(18 {:.0f}) rotate(-90)\" text-anchor=\"middle\">GFLOP/s</text>\n",
+                    plot_left + plot_width / 2, plot_bottom + 42, plot_top + plot_height / 2);
 }
 
 /// The names of roofs that lie close together stand beside each other.
-std::string roofs_of(const Axes& axes, std::vector<const Roofline::Ceiling*> roofs) {
+std::string roofs_of(const Axes& axes, const std::vector<const Roofline::Ceiling*>& roofs) {
   constexpr double line_height = 15, character_width = 7.8;
-  std::ranges::sort(roofs, [](const auto* a, const auto* b) { return a->value > b->value; });
   std::string text;
   double x = plot_left + 6, above = -line_height;
   for (const auto* roof : roofs) {
     const double y = axes.y.at(roof->value);
     const std::string name = fmt::format("{}: {} GFLOP/s", roof->name, short_number(roof->value));
     if (y - above >= line_height) x = plot_left + 6, above = y;
-    text += fmt::format("<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>", plot_left, y, plot_width);
-    text += fmt::format("<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", x, above - 5,
-                        escaped_html(name));
+    text += fmt::format(
+        "<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>"
+        "<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n",
+        plot_left, y, plot_width, x, above - 5, escaped_html(name));
     x += character_width * double(name.size()) + 14;
   }
   return text;
@@ -101,24 +97,20 @@ std::string slope_of(const Axes& axes, const Roofline::Ceiling& slope, double ro
   const double x1 = axes.x.at(from), y1 = axes.y.at(from * slope.value), x2 = axes.x.at(to),
                y2 = axes.y.at(to * slope.value);
   const double angle = std::atan2(y2 - y1, x2 - x1) * 45 / std::atan(1.0);
-  return fmt::format("<path class=\"ceiling\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>", x1, y1, x2, y2) +
-         fmt::format(
-             "<text class=\"ceiling-name\" transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" dy=\"{}\" "
-             "text-anchor=\"middle\">{}: {} GB/s</text>\n",
-             x1 + 0.3 * (x2 - x1), y1 + 0.3 * (y2 - y1), angle, above ? -6 : 16, escaped_html(slope.name),
-             short_number(slope.value));
+  return fmt::format(
+      "<path class=\"ceiling\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>"
+      "<text class=\"ceiling-name\" transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" dy=\"{}\" "
+      "text-anchor=\"middle\">{}: {} GB/s</text>\n",
+      x1, y1, x2, y2, x1 + 0.3 * (x2 - x1), y1 + 0.3 * (y2 - y1), angle, above ? -6 : 16, escaped_html(slope.name),
+      short_number(slope.value));
 }
 
-std::string ceilings_of(const Roofline& roofline, const Axes& axes) {
+std::string ceilings_of(std::vector<Roofline::Ceiling> ceilings, const Axes& axes) {
+  std::ranges::stable_sort(ceilings, std::greater(), &Roofline::Ceiling::value);
   std::vector<const Roofline::Ceiling*> slopes, roofs;
-  double roof = 0;
-  for (const auto& ceiling : roofline.ceilings) {
-    (ceiling.of_memory ? slopes : roofs).push_back(&ceiling);
-    if (!ceiling.of_memory) roof = std::max(roof, ceiling.value);
-  }
-  if (roof == 0) roof = axes.y.most();
-  std::string text = roofs_of(axes, std::move(roofs));
-  std::ranges::sort(slopes, [](const auto* a, const auto* b) { return a->value > b->value; });
+  for (const auto& ceiling : ceilings) (ceiling.of_memory ? slopes : roofs).push_back(&ceiling);
+  const double roof = roofs.empty() ? axes.y.most() : roofs.front()->value;
+  std::string text = roofs_of(axes, roofs);
   for (const auto* slope : slopes) text += slope_of(axes, *slope, roof, slope == slopes.front());
   return text;
 }
@@ -150,8 +142,7 @@ std::string legend_of(const std::vector<std::string>& series) {
   return text;
 }
 
-}  // namespace
-
+/// The contestants of the points, in the order in which they come.
 std::vector<std::string> series_of(const Roofline& roofline) {
   std::vector<std::string> series;
   for (const auto& point : roofline.points)
@@ -159,17 +150,18 @@ std::vector<std::string> series_of(const Roofline& roofline) {
   return series;
 }
 
+}  // namespace
+
 std::string svg_of(const Roofline& roofline) {
   const Axes axes = axes_of(roofline);
   const std::vector<std::string> series = series_of(roofline);
   std::string text = fmt::format(
-      R"(<svg class="roofline" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-labelledby="{}-t {}-d">)"
-      R"(<title id="{}-t">{}</title><desc id="{}-d">)",
-      drawing_width, drawing_height, roofline.id, roofline.id, roofline.id, escaped_html(roofline.title), roofline.id);
-  text += fmt::format(
-      "{} results of {} contestants below {} measured ceilings; the table below holds the figures.</desc>\n",
-      roofline.points.size(), series.size(), roofline.ceilings.size());
-  text += grid_of(axes) + ceilings_of(roofline, axes);
+      R"(<svg class="roofline" viewBox="0 0 {0:.0f} {1:.0f}" role="img" aria-labelledby="{2}-t {2}-d">)"
+      R"(<title id="{2}-t">{3}</title><desc id="{2}-d">)"
+      "{4} results of {5} contestants below {6} measured ceilings; the table below holds the figures.</desc>\n",
+      drawing_width, drawing_height, roofline.id, escaped_html(roofline.title), roofline.points.size(), series.size(),
+      roofline.ceilings.size());
+  text += grid_of(axes) + ceilings_of(roofline.ceilings, axes);
   for (size_t back = series.size(); back-- > 0;)  // the first series on top of the others
     for (const auto& point : roofline.points)
       if (point.series == series[back])

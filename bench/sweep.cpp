@@ -7,35 +7,21 @@
 
 #include "planner/configuration.hpp"
 
-#include <axisloom/error.hpp>
-
-#include <fmt/format.h>
-
 namespace axisloom::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json values_json(const Configuration& configuration) {
-  Json json = Json::object();
-  for (const auto& [name, value] : configuration) json[name] = value;
-  return json;
-}
-
 /// Axisloom and the reference, where there is one; throws what the plan throws.
-std::vector<std::unique_ptr<Contestant>> contestants_of(Workload& workload, const PlanOptions& options,
-                                                        Session& session) {
-  std::vector<std::unique_ptr<Contestant>> list;
+Contestants contestants_of(Workload& workload, const PlanOptions& options, Session& session) {
+  Contestants list;
   list.push_back(make_ours(workload, "axisloom", options));
   for (const PeerEntry& peer : peer_table()) {
     if (!is_reference(peer.role) || list.size() > 1) continue;
-    Offer offer = peer.offer(workload, session);
-    if (offer.contestant) list.push_back(std::move(offer.contestant));
+    if (Offer offer = peer.offer(workload, session); offer.contestant) list.push_back(std::move(offer.contestant));
   }
   return list;
 }
 
-Json with_result(Json line, const CaseResult& result) {
+Document with_result(Document line, const CaseResult& result) {
   line["check"] = name(result.strength);
   line["cache"] = name(result.cache);
   line["contestant"] = json_of(result.entries.front(), result.reference_role);
@@ -47,18 +33,17 @@ Json with_result(Json line, const CaseResult& result) {
 }  // namespace
 
 SweptTunable parse_sweep(const std::string& text) {
-  const auto refuse = [&] {
+  const std::vector<std::string_view> sides = harness::split(text, "=");
+  SweptTunable tunable{std::string(sides.front()), {}};
+  bool sense = sides.size() == 2 && !tunable.name.empty();
+  for (std::string_view part : harness::split(sides.back(), ",")) {
+    const auto value = harness::parse_integer(part);
+    sense = sense && value;
+    tunable.values.push_back(value.value_or(0));
+  }
+  if (!sense)
     throw Error(Errc::usage, fmt::format("cannot read the sweep \"{}\"", text),
                 "write it as name=value,value, for example tile_in=32,64,128");
-  };
-  const size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos) refuse();
-  SweptTunable tunable{text.substr(0, equals), {}};
-  for (std::string_view part : harness::split(std::string_view(text).substr(equals + 1), ",")) {
-    const auto value = harness::parse_integer(part);
-    if (!value) refuse();
-    tunable.values.push_back(*value);
-  }
   return tunable;
 }
 
@@ -78,16 +63,16 @@ std::vector<Configuration> combinations(const std::vector<SweptTunable>& tunable
 
 void sweep_case(const Job& job, const Device& device, Team& team, CacheFlusher& flusher,
                 const std::vector<SweptTunable>& tunables, const Settings& settings, const Progress& progress,
-                const std::function<void(const Json&)>& emit) {
+                const std::function<void(const Document&)>& emit) {
   Workload workload(job.what, device, team, settings.seed, settings.strength);
   Session session;
   PlanOptions options = workload.options();
   for (const Configuration& configuration : combinations(tunables, workload.options().configuration)) {
     options.configuration = configuration;
-    Json line{{"case", workload.text()},
-              {"candidate", options.candidate},
-              {"values", values_json(configuration)},
-              {"bytes", i64(workload.work().bytes)}};
+    Document line{{"case", workload.text()},
+                  {"candidate", options.candidate},
+                  {"values", configuration},
+                  {"bytes", i64(workload.work().bytes)}};
     const std::string label = fmt::format("{} {}", job.label, ops::to_string(configuration));
     try {
       for (const CaseResult& result :

@@ -3,12 +3,7 @@
 #pragma once
 
 #include "bench/bench.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include <functional>
-#include <string>
-#include <vector>
+#include "bench/document.hpp"
 
 namespace axisloom::bench {
 
@@ -27,6 +22,6 @@ std::vector<Configuration> combinations(const std::vector<SweptTunable>& tunable
 /// "contestant" and "copy" (or "read", "peak") as in the bench document, or with "refused" and the reason.
 void sweep_case(const Job& job, const Device& device, Team& team, CacheFlusher& flusher,
                 const std::vector<SweptTunable>& tunables, const Settings& settings, const Progress& progress,
-                const std::function<void(const nlohmann::ordered_json&)>& emit);
+                const std::function<void(const Document&)>& emit);
 
 }  // namespace axisloom::bench

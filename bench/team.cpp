@@ -4,7 +4,6 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <string>
 #include <system_error>
 #include <utility>
 

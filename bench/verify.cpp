@@ -11,28 +11,10 @@
 namespace axisloom::bench {
 namespace {
 
-/// The tail seen from one row of points, those that differ in the last axis only.
-struct RowTail {
-  bool active = false;
-  i64 base = 0, step = 0, count = 0;
-  bool exists(i64 n) const { return !active || base + n * step < count; }
-};
-
-RowTail row_tail(const core::Move& move, const std::vector<i64>& index) {
-  if (!move.tail) return {};
-  const auto last = int(move.axes.size()) - 1;
+bool exists(const core::Move& move, const std::vector<i64>& index) {
+  if (!move.tail) return true;
   const auto& [outer, inner, count, fill] = *move.tail;
-  const i64 inner_extent = move.axes[size_t(inner)].extent;
-  RowTail row{true, 0, 0, count};
-  if (outer == last)
-    row.step = inner_extent;
-  else
-    row.base += index[size_t(outer)] * inner_extent;
-  if (inner == last)
-    row.step = 1;
-  else
-    row.base += index[size_t(inner)];
-  return row;
+  return index[size_t(outer)] * move.axes[size_t(inner)].extent + index[size_t(inner)] < count;
 }
 
 /// Calls right(from, to, exists) for every point of a move that is written, and counts where it answers false.
@@ -53,52 +35,29 @@ Mistakes count_wrong(Team& team, core::Move move, const Right& right) {
         from += index[d] * axis.in;
         to += index[d] * axis.out;
       }
-      const RowTail tail = row_tail(move, index);
-      for (i64 n = 0; n < last.extent; ++n) {
-        const bool exists = tail.exists(n);
-        if (!exists && !move.tail->fill) continue;
-        const i64 at = to + n * last.out;
-        if (!right(from + n * last.in, at, exists)) mine.note(at);
+      for (i64 n = 0; n < last.extent; ++n, from += last.in, to += last.out) {
+        index.back() = n;
+        const bool there = exists(move, index);
+        if ((there || move.tail->fill) && !right(from, to, there)) mine.note(to);
       }
     }
   });
 }
 
-template <size_t bytes>
-Mistakes indexed_as(Team& team, const core::Move& move, const Data& data, const std::byte* out) {
-  constexpr size_t part = std::min<size_t>(bytes, 8);
-  return count_wrong(team, move, [&](i64 from, i64 to, bool exists) {
-    for (size_t at = 0; at < bytes; at += part) {
-      const auto half = unsigned(at / 8);
-      const u64 want = exists ? data.bits(u64(from), half) : 0;
-      if (std::memcmp(out + size_t(to) * bytes + at, &want, part) != 0) return false;
-    }
-    return true;
-  });
-}
-
-template <size_t bytes>
-Mistakes compared_as(Team& team, const core::Move& move, const std::byte* want, const std::byte* out) {
-  return count_wrong(team, move, [&](i64, i64 to, bool) {
-    const size_t at = size_t(to) * bytes;
-    return std::memcmp(want + at, out + at, bytes) == 0;
-  });
-}
-
-/// Calls the instance of a template for an element size that is known at run time only.
+/// Calls a function with a value of an element's size, which is known at run time only.
 template <class Call>
 Mistakes by_size(i64 element, const Call& call) {
   switch (element) {
     case 1:
-      return call(std::integral_constant<size_t, 1>());
+      return call(u8());
     case 2:
-      return call(std::integral_constant<size_t, 2>());
+      return call(std::uint16_t());
     case 4:
-      return call(std::integral_constant<size_t, 4>());
+      return call(u32());
     case 8:
-      return call(std::integral_constant<size_t, 8>());
+      return call(u64());
     default:
-      return call(std::integral_constant<size_t, 16>());
+      return call(std::array<u64, 2>());
   }
 }
 
@@ -108,15 +67,10 @@ Mistakes found_by(Team& team, i64 count, const std::function<void(i64, i64, Mist
   std::vector<Mistakes> found(team.size());
   team.run([&](unsigned member) {
     const auto [begin, end] = team.share(count, member);
-    Mistakes mine;
-    look(begin, end, mine);
-    found[member] = mine;
+    look(begin, end, found[member]);
   });
   Mistakes all;
-  for (const Mistakes& part : found) {
-    if (all.count == 0) all.first = part.first;
-    all.count += part.count;
-  }
+  for (const Mistakes& part : found) all.add(part);
   return all;
 }
 
@@ -131,7 +85,7 @@ core::Move in_output_order(core::Move move) {
   std::vector<int> order(move.axes.size());
   std::iota(order.begin(), order.end(), 0);
   const auto reach = [&](int axis) { return std::abs(move.axes[size_t(axis)].out); };
-  std::ranges::stable_sort(order, [&](int a, int b) { return reach(a) > reach(b); });
+  std::ranges::stable_sort(order, std::greater(), reach);
   core::Move sorted = move;
   for (size_t to = 0; to < order.size(); ++to) {
     sorted.axes[to] = move.axes[size_t(order[to])];
@@ -142,11 +96,23 @@ core::Move in_output_order(core::Move move) {
 }
 
 Mistakes indexed_on_host(Team& team, const core::Move& move, const Data& data, const std::byte* out) {
-  return by_size(move.element, [&](auto bytes) { return indexed_as<bytes()>(team, move, data, out); });
+  return by_size(move.element, [&](auto element) {
+    return count_wrong(team, move, [&](i64 from, i64 to, bool there) {
+      constexpr size_t bytes = sizeof element;
+      std::array<u64, 2> want{};
+      for (unsigned half = 0; there && half * 8 < bytes; ++half) want[half] = data.bits(u64(from), half);
+      return std::memcmp(out + size_t(to) * bytes, want.data(), bytes) == 0;
+    });
+  });
 }
 
 Mistakes compared_on_host(Team& team, const core::Move& move, const std::byte* want, const std::byte* out) {
-  return by_size(move.element, [&](auto bytes) { return compared_as<bytes()>(team, move, want, out); });
+  return by_size(move.element, [&](auto element) {
+    return count_wrong(team, move, [&](i64, i64 to, bool) {
+      const size_t at = size_t(to) * sizeof element;
+      return std::memcmp(want + at, out + at, sizeof element) == 0;
+    });
+  });
 }
 
 }  // namespace axisloom::bench

@@ -3,15 +3,10 @@
 #pragma once
 
 #include "bench/data.hpp"
-#include "bench/team.hpp"
 
 #include "core/move.hpp"
 
 #include <axisloom/device.hpp>
-
-#include <cstddef>
-#include <functional>
-#include <string>
 
 namespace axisloom::bench {
 
@@ -24,6 +19,10 @@ struct Mistakes {
 
   void note(i64 position) {
     if (count++ == 0) first = position;
+  }
+  void add(const Mistakes& more) {
+    if (count == 0) first = more.first;
+    count += more.count;
   }
 };
 /// What all members of a team find, each in its share of `count` things.
@@ -39,18 +38,10 @@ Mistakes indexed_on_host(Team& team, const core::Move& move, const Data& data, c
 /// Each element that the move writes against the same element of `want`.
 Mistakes compared_on_host(Team& team, const core::Move& move, const std::byte* want, const std::byte* out);
 
-/// The kernels of verify.kernel, for one device.
-class DeviceChecks {
- public:
-  DeviceChecks(const Device& device, const Queue& queue) : device_(device), queue_(queue) {}
-  /// Fills a buffer with data, from position 0 on.
-  void fill(const Data& data, const Buffer& buffer) const;
-  /// As indexed_on_host, for a buffer on the device; it does not say where.
-  Mistakes indexed(const core::Move& move, const Data& data, const Buffer& out) const;
-
- private:
-  Device device_;
-  Queue queue_;
-};
+/// By kernels of verify.kernel: fills a buffer with data, from position 0 on.
+void fill_on_device(const Device& device, const Queue& queue, const Data& data, const Buffer& buffer);
+/// As indexed_on_host, for a buffer on the device; it does not say where.
+Mistakes indexed_on_device(const Device& device, const Queue& queue, const core::Move& move, const Data& data,
+                           const Buffer& out);
 
 }  // namespace axisloom::bench

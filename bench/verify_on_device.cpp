@@ -2,8 +2,6 @@
 #include "bench/launch.hpp"
 #include "bench/verify.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <numeric>
 
 namespace axisloom::bench {
@@ -11,22 +9,13 @@ namespace {
 
 #include "bench/verify.params.h"
 
-VerifyParams params_of(const Data& data) {
-  VerifyParams params{};
-  params.seed = data.seed;
-  params.keep = data.keep;
-  params.set = data.set;
-  params.tail_outer = params.tail_inner = -1;
-  return params;
-}
-
-VerifyParams params_of(const core::Move& move, const Data& data) {
-  const auto axes = i32(move.axes.size());
+VerifyParams params_of(const core::Move& move) {
+  const i32 axes = i32(move.axes.size()), first = VERIFY_AXES - axes;
   if (axes > VERIFY_AXES)
     throw Error(Errc::unsupported, "a move of more than 16 axes cannot be checked on the device",
                 "merge axes in the case");
-  VerifyParams params = params_of(data);
-  const i32 first = VERIFY_AXES - axes;
+  VerifyParams params{};
+  params.tail_outer = params.tail_inner = -1;
   for (i32 d = 0; d < axes; ++d) {
     const core::Loop& axis = move.axes[size_t(d)];
     params.extent[first + d] = axis.extent;
@@ -47,29 +36,32 @@ VerifyParams params_of(const core::Move& move, const Data& data) {
   return params;
 }
 
-void launch(const Device& device, const Queue& queue, const char* kernel, const Data& data, const VerifyParams& params,
+void launch(const Device& device, const Queue& queue, const char* kernel, const Data& data, VerifyParams params,
             std::span<const Buffer> buffers) {
   jit::Defines defines;
   defines.set("ELEMENT_BYTES", data.element);
+  params.seed = data.seed;
+  params.keep = data.keep;
+  params.set = data.set;
   launch_check(device, queue, "verify", kernel, defines, params.points, buffers, std::as_bytes(std::span(&params, 1)));
 }
 
 }  // namespace
 
-void DeviceChecks::fill(const Data& data, const Buffer& buffer) const {
-  VerifyParams params = params_of(data);
+void fill_on_device(const Device& device, const Queue& queue, const Data& data, const Buffer& buffer) {
+  VerifyParams params{};
   params.points = i64(buffer.bytes()) / data.element;
-  const Buffer buffers[] = {buffer};
-  if (params.points > 0) launch(device_, queue_, "fill", data, params, buffers);
+  if (params.points > 0) launch(device, queue, "fill", data, params, {&buffer, 1});
 }
 
-Mistakes DeviceChecks::indexed(const core::Move& move, const Data& data, const Buffer& out) const {
-  const VerifyParams params = params_of(move, data);
+Mistakes indexed_on_device(const Device& device, const Queue& queue, const core::Move& move, const Data& data,
+                           const Buffer& out) {
+  const VerifyParams params = params_of(move);
   if (params.points == 0) return {};
   std::vector<u32> wrong(check_groups(params.points) * check_items);
-  const Buffer buffers[] = {out, device_.allocate(wrong.size() * sizeof wrong[0])};
-  launch(device_, queue_, "verify", data, params, buffers);
-  queue_.read(buffers[1], 0, std::as_writable_bytes(std::span(wrong))).wait();
+  const Buffer buffers[] = {out, device.allocate(wrong.size() * sizeof wrong[0])};
+  launch(device, queue, "verify", data, params, buffers);
+  queue.read(buffers[1], 0, std::as_writable_bytes(std::span(wrong))).wait();
   return {std::accumulate(wrong.begin(), wrong.end(), i64{0}), -1};
 }
 

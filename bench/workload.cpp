@@ -3,8 +3,6 @@
 
 #include "harness/arena.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <algorithm>
 
 namespace axisloom::bench {
@@ -14,21 +12,8 @@ namespace {
 /// 2, products of matrices of 100 rows are above 10.
 constexpr double operations_per_byte = 4;
 
-core::Move copy_of(i64 element, i64 bytes) {
-  core::Move move;
-  move.element = element;
-  move.axes = {{std::max<i64>(1, bytes / element), 1, 1}};
-  return move;
-}
-
 i64 bytes_of(const View& view) {
   return view.bounds().high * i64(size_of(view.dtype));
-}
-
-const std::byte* fetched(const Queue& queue, const Buffer& buffer, size_t bytes, std::vector<std::byte>& memory) {
-  memory.resize(bytes);
-  if (bytes > 0) queue.read(buffer, 0, memory).wait();
-  return memory.data();
 }
 
 }  // namespace
@@ -64,9 +49,10 @@ void Workload::describe() {
   const i64 bytes = move_ ? move_->bytes_moved() : entry().bytes(op_, views_);
   work_ = {double(bytes), entry().operations != nullptr ? entry().operations(op_, views_) : 0};
   // Where Axisloom computes on host memory, whoever reads it is the reference, and no copy has to be made room for.
-  if (move_ || (limit() == Limit::memory && device_.info().kind != Kind::cpu))
-    // In whole packets, so that a few bytes of result do not make it another kind of copy.
-    plain_copy_ = copy_of(i64(size_of(in().dtype)), bytes < 64 ? bytes / 2 : bytes / 32 * 16);
+  if (!move_ && (limit() != Limit::memory || device_.info().kind == Kind::cpu)) return;
+  // In whole packets, so that a few bytes of result do not make it another kind of copy.
+  const i64 element = i64(size_of(in().dtype)), copied = bytes < 64 ? bytes / 2 : bytes / 32 * 16;
+  plain_copy_ = core::Move{.element = element, .axes = {{std::max<i64>(1, copied / element), 1, 1}}};
 }
 
 Limit Workload::limit() const noexcept {
@@ -89,14 +75,14 @@ void Workload::allocate(u64 seed) {
     if (host(i) != nullptr)
       fill_on_host(team_, data_[i], {host(i), buffer(i).bytes()});
     else
-      DeviceChecks(device_, queue_).fill(data_[i], buffer(i));
+      fill_on_device(device_, queue_, data_[i], buffer(i));
   }
 }
 
 Mistakes Workload::judge_move(const core::Move& expected, const std::byte* result) const {
   if (host_out() != nullptr) return indexed_on_host(team_, expected, data_[0], result != nullptr ? result : host_out());
   if (result != nullptr) queue_.write(out_buffer(), 0, {result, output_bytes()}).wait();
-  return DeviceChecks(device_, queue_).indexed(expected, data_[0], out_buffer());
+  return indexed_on_device(device_, queue_, expected, data_[0], out_buffer());
 }
 
 void Workload::spoil_output(std::byte value) const {
@@ -108,13 +94,14 @@ size_t Workload::output_bytes() const {
 }
 
 const std::byte* Workload::output_on_host(const std::byte* result, std::vector<std::byte>& memory) const {
-  if (result == nullptr) result = host_out();
-  return result != nullptr ? result : fetched(queue_, out_buffer(), output_bytes(), memory);
+  return result != nullptr ? result : on_host(inputs(), memory);
 }
 
-const std::byte* Workload::input_on_host(size_t i, std::vector<std::byte>& memory) const {
-  const std::byte* const there = host(i);
-  return there != nullptr ? there : fetched(queue_, buffer(i), buffer(i).bytes(), memory);
+const std::byte* Workload::on_host(size_t i, std::vector<std::byte>& memory) const {
+  if (host(i) != nullptr) return host(i);
+  memory.resize(size_t(bytes_of(views_[i])));
+  if (!memory.empty()) queue_.read(buffer(i), 0, memory).wait();
+  return memory.data();
 }
 
 }  // namespace axisloom::bench

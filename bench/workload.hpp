@@ -2,23 +2,10 @@
 #pragma once
 
 #include "bench/judge.hpp"
-#include "bench/problem.hpp"
-#include "bench/verify.hpp"
 #include "harness/case.hpp"
 
 #include "device/device.hpp"
 #include "planner/registry.hpp"
-
-#include <axisloom/device.hpp>
-#include <axisloom/ops.hpp>
-#include <axisloom/plan.hpp>
-
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace axisloom::bench {
 
@@ -71,9 +58,9 @@ class Workload {
   std::byte* move_from() const noexcept { return host(0) + merged_->in_offset * merged_->element; }
   std::byte* move_to() const noexcept { return host_out() + merged_->out_offset * merged_->element; }
 
-  Strength strength() const noexcept { return judge_->strength(); }
+  Strength strength() const noexcept { return judge_.strength; }
   /// Judges what lies in host memory laid out as the output buffer, or in the output buffer when `result` is null.
-  Mistakes judge(const std::byte* result) { return judge_->judge(result); }
+  Mistakes judge(const std::byte* result) { return judge_.judge(result); }
   /// The same, of a result that must be what a move makes of the first input.
   Mistakes judge_move(const core::Move& expected, const std::byte* result) const;
   /// Overwrites the output buffer.
@@ -81,9 +68,10 @@ class Workload {
 
   /// Bytes of the output's elements and the gaps between them, from the start of the buffer.
   size_t output_bytes() const;
-  /// An array in host memory: where it is, or fetched into `memory`. `result` as of judge().
+  /// An array in host memory: where it is, or fetched into `memory`. The last one is the output.
+  const std::byte* on_host(size_t i, std::vector<std::byte>& memory) const;
+  /// A result: as of judge().
   const std::byte* output_on_host(const std::byte* result, std::vector<std::byte>& memory) const;
-  const std::byte* input_on_host(size_t i, std::vector<std::byte>& memory) const;
 
  private:
   void describe();
@@ -102,7 +90,7 @@ class Workload {
   Queue queue_;
   Team& team_;
   std::vector<Buffer> buffers_;
-  std::unique_ptr<Judge> judge_;
+  Judge judge_;
 };
 
 }  // namespace axisloom::bench

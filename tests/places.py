@@ -20,7 +20,6 @@ NAMES = {
     "bench/ladder": ({"copy", "transpose", "relayout", "sum", "reduce", "matmul"}, "lessons are about operations"),
     "bench/peers": ({"copy", "sum", "mean", "min", "max", "matmul"}, "the reference; names of OpEntry::known_as"),
     "bench/problem.cpp": ({"sum", "mean", "min", "max", "argmin", "argmax", "matmul"}, "names of OpEntry::known_as"),
-    "bench/suite.cpp": ({"any"}, "any scale"),
     "cli/bench.cpp": ({"all", "rearrange", "transpose", "permute", "relayout", "copy", "reduce", "matmul"}, "suites; all peers"),
     "cli/check": ({"repeat"}, "a member of its documents"),
     "cli/demo": ({"transpose", "sum"}, "what it shows"),

@@ -102,22 +102,21 @@ TEST(BenchVerify, EveryDeviceMakesTheSameDataAndJudgesAlike) {
   for (const DeviceInfo& info : devices()) {
     const Device device = Device::open(info.spec());
     const Queue queue = device.queue();
-    const DeviceChecks checks(device, queue);
     for (const char* text : examples) {
       SCOPED_TRACE(info.label() + ": " + text);
       Example e(text);
       const Buffer in = device.allocate(e.input.size());
-      checks.fill(e.data, in);
+      fill_on_device(device, queue, e.data, in);
       std::vector<std::byte> made(e.input.size());
       queue.read(in, 0, made).wait();
       EXPECT_EQ(made, e.input);
 
       const Buffer out = device.allocate(e.output.size());
       queue.write(out, 0, e.output).wait();
-      EXPECT_EQ(checks.indexed(e.move, e.data, out).count, 0);
+      EXPECT_EQ(indexed_on_device(device, queue, e.move, e.data, out).count, 0);
       e.plant_mistake(1);
       queue.write(out, 0, e.output).wait();
-      EXPECT_EQ(checks.indexed(e.move, e.data, out).count, 1);
+      EXPECT_EQ(indexed_on_device(device, queue, e.move, e.data, out).count, 1);
     }
   }
 }
@@ -132,7 +131,7 @@ TEST(BenchVerify, MorePointsThanItemsOfTheLargestGrid) {
   e.output.back() ^= std::byte{1};
   e.output.front() ^= std::byte{1};
   queue.write(out, 0, e.output).wait();
-  EXPECT_EQ(DeviceChecks(device, queue).indexed(e.move, e.data, out).count, 2);
+  EXPECT_EQ(indexed_on_device(device, queue, e.move, e.data, out).count, 2);
 }
 
 TEST(BenchVerify, TheKernelsCompileForCuda) {
