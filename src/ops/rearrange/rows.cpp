@@ -11,8 +11,9 @@ namespace {
 
 constexpr double cpu_detour = 4;  // a packet of 16 bytes is a quarter of what "rows_cpu" moves at a time
 
-/// Cost of scattered rows, relative to long ones. Of permutations of 100 MB and more, which an H200 copies in 99 us,
-/// those of rows of 64 bytes took 141 and 149, of 128 bytes 118, of 192 bytes 113; shorter ones are like those of 64.
+/// Cost of scattered rows, relative to long ones. Of permutations of 220 to 230 MB, which an H200 copies in 103 to 114
+/// us, those of rows of 64 bytes took 141 and 149, of 128 bytes 121 and 126, of 192 bytes 113; shorter ones are
+/// like 64.
 double row_cost(const core::Move& move) {
   constexpr double shortest = 64, longest = 1024, doubled = 36;  // bytes; a row of the last would take twice its time
   const auto row = double(move.axes.back().extent * move.element);

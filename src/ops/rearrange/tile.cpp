@@ -79,7 +79,7 @@ Sides vectors_of(const core::Move& move, const TileAxes& axes, i64 limit) {
 // H200, even where 256 leave a quarter empty (48 x 48 floats: 2961 against 3197 GB/s). Of 64 on one side 51 MB of
 // bytes, NHWC to NCHW and back, took 32 us and a copy takes 28: 1.33, or more of a shorter launch. Rows of 32 bytes are
 // paired with long ones.
-constexpr double short_reads = 1.5;  // rows of 32 bytes: 103 MB of them, NHWC to NCHW, took 73 us, a copy 52
+constexpr double short_reads = 1.5;  // rows of 32 bytes: 103 MB of them, NHWC to NCHW, took 73 us, a copy 54
 
 double row_cost(i64 bytes) {
   return bytes >= 256 || bytes < 64 ? 1 : bytes >= 128 ? 1.15 : 1.4;
@@ -121,7 +121,7 @@ Sides default_tile_bytes(const core::Move& move, const TileAxes& axes, const Sid
 
 /// What an element of a tile that lies outside the array costs, relative to half of one inside: it passes through local
 /// memory all the same. Measured on an H200. Bytes: 762 us for 41 x 9 x 11 x 63 x 45 with the 11 moved last, 69 to 87
-/// for 28 x 28 x 512 (a copy: 52). Two bytes: 95 us for 6 x 632 x 1115 as h w c. Four: 48 x 48 at 2961 of 4065 GB/s.
+/// for 28 x 28 x 512 (a copy: 54). Two bytes: 95 us for 6 x 632 x 1115 as h w c. Four: 48 x 48 at 3197 GB/s.
 double passage_cost(i64 element) {
   return element == 1 ? 2 : element == 2 ? 1.3 : 1;
 }
@@ -157,7 +157,8 @@ std::string impossible(const Shape& shape, i64 element) {
 }
 
 /// Where an axis is shorter than an access, elements come or go one by one, in bytes that could have been copied
-/// meanwhile: with 8 channels of 32 instead of 3 of as many pixels a move of 103 MB took an H200 137 us, not 68.
+/// meanwhile. From blocks of 32 channels an H200 took 137 us for 8 channels of 103 MB, for 3 and 4 of 411 MB 273 and
+/// 306.
 double single_element_bytes(const core::Move& move, bool single, const DeviceModel& device) {
   return single ? 2 * bytes_of(move) / access_efficiency(move.element, device) : 0;
 }
