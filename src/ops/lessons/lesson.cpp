@@ -10,22 +10,6 @@ namespace {
 
 enum Style : i64 { interleaved, sequential, unrolled, shuffled, atomic };
 
-std::vector<Tunable> tunables() {
-  return {{"style",
-           sequential,
-           {interleaved, sequential, unrolled, shuffled, atomic},
-           "",
-           "the tree: 0 interleaved, 1 sequential, 2 unrolled, 3 by shuffles, 4 none but an atomic counter"},
-          {"packet", 4, {1, 2, 4}, "elements", "that an item loads at once, up to 16 bytes; the lesson's uint4"},
-          {"loads", 2, {1, 2, 4, 8}, "packets", "that an item adds on load; the lesson's two"},
-          {"items", 256, {64, 128, 256, 512}, "work-items", "group size; the lesson's 256"},
-          {"launches",
-           2,
-           {1, 2},
-           "launches",
-           "1: the last group to finish adds up; 2: a second launch does, as the host did"}};
-}
-
 std::string refusal(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit(problem); !why.empty()) return why;
   if (!problem.kept.empty() || problem.reduced.size() != 1 || !is_contiguous(problem))
@@ -75,7 +59,7 @@ Launches launch_lesson(const ReduceProblem& problem, const Cut& c, Split split, 
   const i64 scalars = c.elements * problem.parts_of_element(), style = values.at("style");
   ReduceLaunch main("lesson", problem, group_of(problem, c, values.at("items")));
   main.launch.kernel.file = "lessons/lesson.kernel";
-  const std::size_t run = problem.loops().size() - 1;
+  const size_t run = problem.loops().size() - 1;
   const bool wide = scalars > 1 && proven_alignment(problem, run) >= scalars * problem.scalar_bytes();
   main.defines().set("STYLE", names[style]).set("LOADS", values.at("loads")).set("SCALARS", scalars).set("WIDE", wide);
   main.params.parts = c.parts();
@@ -101,7 +85,20 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 ReduceCandidate lesson_reduction() {
   return {{.name = "lesson",
            .summary = "an array's sum as it is taught: local memory, then a second step",
-           .tunables = tunables(),
+           .tunables =
+               {{"style",
+                 sequential,
+                 {interleaved, sequential, unrolled, shuffled, atomic},
+                 "",
+                 "the tree: 0 interleaved, 1 sequential, 2 unrolled, 3 by shuffles, 4 none but an atomic counter"},
+                {"packet", 4, {1, 2, 4}, "elements", "that an item loads at once, up to 16 bytes; the lesson's uint4"},
+                {"loads", 2, {1, 2, 4, 8}, "packets", "that an item adds on load; the lesson's two"},
+                {"items", 256, {64, 128, 256, 512}, "work-items", "group size; the lesson's 256"},
+                {"launches",
+                 2,
+                 {1, 2},
+                 "launches",
+                 "1: the last group to finish adds up; 2: a second launch does, as the host did"}},
            .chosen_on = no_kind},
           propose};
 }

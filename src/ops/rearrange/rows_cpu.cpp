@@ -20,15 +20,8 @@ constexpr double row_seconds = 10e-9;
 // took an EPYC 9005 6.5 ms in all.
 constexpr double ragged_row_seconds = 140e-9, masked_ragged_row_seconds = 30e-9;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"segment", 16384, {4096, 16384, 65536}, "bytes", "longest run that an item takes at a time"},
-      stream_tunable(),
-  };
-}
-
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const core::Move& move = problem.move;
+  const Move& move = problem.move;
   if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
   const double run = double(move.axes.back().extent), elements = double(move.count());
   const double bytes = 2 * sector_bytes(elements, run, 1, move.element, device);
@@ -53,7 +46,11 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 MoveCandidate rows_cpu_move() {
   return {{.name = "rows_cpu",
            .summary = "whole rows by cache lines on a CPU, where the fastest axis is kept",
-           .tunables = tunables(),
+           .tunables =
+               {
+                   {"segment", 16384, {4096, 16384, 65536}, "bytes", "longest run that an item takes at a time"},
+                   stream_tunable(),
+               },
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};
