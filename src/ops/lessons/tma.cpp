@@ -37,7 +37,7 @@ std::string indescribable(const MappedArray& array, i64 element) {
 std::string refusal(const Move& move, i64 side, const DeviceModel& device) {
   if (compute_capability(device) < 90)
     return "tensor maps need compute capability 9.0, the device is " + card_name(device);
-  const std::optional<TileAxes> axes = tile_axes(move);
+  const auto axes = tile_axes(move);
   if (!axes) return no_tile_axes;
   if (move.tail) return "a channel tail is not a box";
   if (move.axes.size() > 3) return "takes at most one axis besides the two that are exchanged";
@@ -99,8 +99,7 @@ MoveCandidate tma_move() {
                     {0, 128, 256, 512},
                     "bytes",
                     "of a tile's rows on either side; 0: 128, 256, 256, 512, 512 for elements of 1 to 16 bytes, so "
-                    "that tiles are "
-                    "16 to 32 KiB"},
+                    "that tiles are 16 to 32 KiB"},
                    {"items", 256, {64, 128, 256, 512}, "work-items", "group size; they only transpose the tile"},
                },
            .runtimes = {Api::cuda},

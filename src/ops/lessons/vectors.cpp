@@ -50,30 +50,7 @@ Shape shape_of(i64 element, const Configuration& values, const DeviceModel& devi
 // Whether every packet of every row begins at a multiple of its own size.
 bool packets_aligned(const Move& move, bool output, const Shape& shape) {
   const i64 bytes = shape.width * shape.element;
-  const int fastest = int(move.axes.size()) - 1;
-  return shape.width != 3 && proven_alignment(move, output, fastest, bytes) >= bytes;
-}
-
-Launches launch_vectors(const MoveProblem& problem, const Shape& shape, bool cpu) {
-  static constexpr const char* ways[] = {"WAY_DIRECT",  "WAY_ASYNC", "WAY_DOUBLE",
-                                         "WAY_STRIDED", "WAY_AHEAD", "WAY_STREAM"};
-  MoveLaunch launch("lessons/vectors", problem.as(counted_in(problem.move, shape.element)), shape.group());
-  const Move& move = launch.problem.move;
-  const i64 segment = launch.walk_segments(shape.segment);
-  const std::string element = type_of_bytes(move.element);
-  const bool out = packets_aligned(move, true, shape);
-  launch.define_element()
-      .set("SEVERAL_RUNS", cpu)
-      .set("WIDTH", shape.width)
-      .set("WAY", ways[shape.way])
-      .set("ACCESSES", shape.accesses)
-      .set("IN_FLIGHT", shape.in_flight)
-      .set("PACKET", shape.width == 1 ? element : concat(element, "x", shape.width))
-      .set("ALIGNED_OUT", out)
-      // Where the first aligned packet of the output is known at run time only, so is the input's alignment.
-      .set("ALIGNED_IN", packets_aligned(move, false, shape) && (out || shape.way != streaming));
-  // A GPU's groups take a run each: a loop around it would only cost registers.
-  return launch.done(launch.split_into_groups(cpu ? group_bytes : 0, segment * move.element));
+  return shape.width != 3 && proven_alignment(move, output, int(move.axes.size()) - 1, bytes) >= bytes;
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -87,11 +64,31 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   Configuration values = wish;
   values["items"] = shape.items;
   values["accesses"] = shape.accesses;
+  const auto launches = [=, &problem, cpu = device.is_cpu()] {
+    static constexpr const char* ways[] = {"WAY_DIRECT",  "WAY_ASYNC", "WAY_DOUBLE",
+                                           "WAY_STRIDED", "WAY_AHEAD", "WAY_STREAM"};
+    MoveLaunch launch("lessons/vectors", problem.as(counted_in(problem.move, shape.element)), shape.group());
+    const i64 segment = launch.walk_segments(shape.segment);
+    const std::string element = type_of_bytes(shape.element);
+    const bool out = packets_aligned(launch.problem.move, true, shape);
+    launch.define_element()
+        .set("SEVERAL_RUNS", cpu)
+        .set("WIDTH", shape.width)
+        .set("WAY", ways[shape.way])
+        .set("ACCESSES", shape.accesses)
+        .set("IN_FLIGHT", shape.in_flight)
+        .set("PACKET", shape.width == 1 ? element : concat(element, "x", shape.width))
+        .set("ALIGNED_OUT", out)
+        // Where the first aligned packet of the output is known at run time only, so is the input's alignment.
+        .set("ALIGNED_IN", packets_aligned(launch.problem.move, false, shape) && (out || shape.way != streaming));
+    // A GPU's groups take a run each: a loop around it would only cost registers.
+    return launch.done(launch.split_into_groups(cpu ? group_bytes : 0, segment * shape.element));
+  };
   const double efficiency = access_efficiency(shape.width * shape.element, device);
   return {.group = shape.group(),
           .seconds = transfer_seconds(2 * bytes_of(move) / efficiency, device),
           .configuration = values,
-          .launches = [=, &problem, cpu = device.is_cpu()] { return launch_vectors(problem, shape, cpu); }};
+          .launches = launches};
 }
 
 }  // namespace
@@ -108,8 +105,7 @@ MoveCandidate vectors_move() {
                 {direct, async, double_buffered, strided, ahead, streaming},
                 "",
                 "0 direct, 1 asynchronous copies through local memory, 2 the same double-buffered, 3 strided ones, 4 "
-                "prefetching "
-                "the next chunk, 5 streaming stores"},
+                "prefetching the next chunk, 5 streaming stores"},
                {"items",
                 0,
                 {0, 1, 32, 64, 128, 256, 512},

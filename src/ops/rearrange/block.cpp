@@ -40,17 +40,17 @@ i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
 double predicted_seconds(const Move& move, const TileAxes& axes, i64 lines_out, const DeviceModel& device) {
   const Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
   const i64 line_elements = line / move.element;
-  const double elements = double(move.count()), others = elements / (double(i.extent) * double(o.extent));
-  const double blocks = others * double(ceil_div(i.extent, line_elements) * ceil_div(o.extent, line_elements));
-  const double partial = o.extent % line_elements == 0 ? 0 : others * double(i.extent) * partial_line_seconds;
-  const double parts = i.extent % line_elements == 0 ? 0 : others * double(o.extent) * part_row_seconds;
-  const double lines = blocks * double(line_elements) * line_seconds * model::vector_times(device);
+  const double elements = move.count(), others = elements / (double(i.extent) * o.extent);
+  const double blocks = others * (ceil_div(i.extent, line_elements) * ceil_div(o.extent, line_elements));
+  const double partial = o.extent % line_elements == 0 ? 0 : others * i.extent * partial_line_seconds;
+  const double parts = i.extent % line_elements == 0 ? 0 : others * o.extent * part_row_seconds;
+  const double lines = blocks * line_elements * line_seconds * model::vector_times(device);
   const double loop = device.on_cores(lines + (partial + parts) * (model::has_masks(device) ? 1 : unmasked_pieces));
   // A tile's rows that do not begin with a line end within one more, which is fetched to be written: 1223 x 2581 pixels
   // of 16 bytes took two cores of an EPYC 9005 3.5 ms, 3563 x 2926 of 4 bytes 3.2, and copies of as much 1.8 and 1.5.
   const bool aligned = proven_alignment(move, true, axes.out, line) >= line;
-  const double bytes = elements * double(move.element);
-  const double row_lines = std::clamp(double(o.extent) / double(line_elements), 1.0, double(lines_out));
+  const double bytes = elements * move.element;
+  const double row_lines = std::clamp(double(o.extent) / line_elements, 1.0, double(lines_out));
   const double fetch = aligned ? 0 : model::memory_seconds(bytes / row_lines, 2 * bytes, device);
   return std::max(transfer_seconds(2 * bytes, device), loop) + fetch;
 }
@@ -69,7 +69,7 @@ Configuration resolved(Configuration values, const Move& move, const TileAxes& a
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const MoveProblem wide = problem.as(widened(problem.move));
   const Move& move = wide.move;
-  const std::optional<TileAxes> axes = tile_axes(move);
+  const auto axes = tile_axes(move);
   if (!axes) return refuse(no_tile_axes);
   if (!tail_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
   const Configuration values = resolved(wish, move, *axes, device);

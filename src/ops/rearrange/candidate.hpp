@@ -34,7 +34,7 @@ int longest_axis(const Move& move, bool output, i64 stride);
 
 /// Elements of an axis in whole blocks.
 inline double in_blocks(i64 extent, i64 block) {
-  return double(ceil_div(extent, block) * block);
+  return ceil_div(extent, block) * block;
 }
 
 /// Axes that the tiled variants work on: `in` is contiguous in the input, `out` in the output; they differ.

@@ -5,19 +5,18 @@
 
 #include <axisloom/error.hpp>
 
-#include <array>
 #include <vector>
 
 namespace axisloom::ops {
 namespace {
 
-constexpr std::array pattern_arguments = {Argument{"pattern", "einops pattern, such as \"n (c x) h w -> n c h w x\""}};
-constexpr std::array axes_arguments = {Argument{"axes", "input axis of each output axis, such as 2,0,1"}};
-constexpr std::array layout_arguments = {
-    Argument{"from", "layout of the input: NCHW, NHWC, CHWN, NC/xHWx with x in 4, 8, 16, 32"},
-    Argument{"to", "layout of the output; the last block of channels is filled up with zeros"}};
-constexpr std::array channels_option = {
-    Option{"channels", "C", "True number of channels, when converting from a blocked layout", true}};
+constexpr Argument pattern_arguments[] = {{"pattern", "einops pattern, such as \"n (c x) h w -> n c h w x\""}};
+constexpr Argument axes_arguments[] = {{"axes", "input axis of each output axis, such as 2,0,1"}};
+constexpr Argument layout_arguments[] = {
+    {"from", "layout of the input: NCHW, NHWC, CHWN, NC/xHWx with x in 4, 8, 16, 32"},
+    {"to", "layout of the output; the last block of channels is filled up with zeros"}};
+constexpr Option channels_option[] = {
+    {"channels", "C", "True number of channels, when converting from a blocked layout", true}};
 
 }  // namespace
 

@@ -36,7 +36,7 @@ bool keeps_fastest_axis(const Move& move) {
 }
 
 double bytes_of(const Move& move) {
-  return double(move.count() * move.element);
+  return move.count() * move.element;
 }
 
 i64 packet_bytes(const Move& move, i64 limit) {

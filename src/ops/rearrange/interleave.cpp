@@ -44,9 +44,9 @@ i64 local_bytes(const Pixels& pixels, i64 items) {
 double predicted_seconds(const Move& move, const Pixels& pixels, i64 items, const DeviceModel& device) {
   const i64 lanes = move.axes[pixels.lanes].extent, along = move.axes[pixels.along].extent;
   const i64 segment = items * packet / move.element;
-  const double empty = in_blocks(along, segment) / double(along), gaps = double(pixels.pitch) / double(lanes);
+  const double empty = in_blocks(along, segment) / along, gaps = double(pixels.pitch) / lanes;
   // Items without a pixel cost half of what the others do, compute units without a group all of it.
-  const double idle = std::max(1.0, device.units() * double(segment * lanes) / double(move.count()));
+  const double idle = std::max(1.0, device.units() * (segment * lanes) / move.count());
   const double bytes = idle * bytes_of(move) * (1 + gaps) * (1 + empty) / 2;
   return local_memory_seconds(move, bytes, device);
 }
@@ -55,7 +55,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const Move& move = problem.move;
   if (move.element > max_element)
     return refuse(concat("elements of more than ", max_element, " bytes gain nothing from it"));
-  const std::optional<Pixels> pixels = pixel_axes(move, takes);
+  const auto pixels = pixel_axes(move, takes);
   if (!pixels) return refuse("no axis of 2, 3, 4 or 8 elements is interleaved on one side");
   if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
   if (!in_packets(move, *pixels))
@@ -91,9 +91,7 @@ MoveCandidate interleave_move() {
                     {0, 64, 128, 256},
                     "work-items",
                     "group size; 0: 256, or 64 where that leaves a quarter less empty. Photos of three bytes a pixel "
-                    "on an H200: "
-                    "4123 "
-                    "GB/s with 256, 4163 with 128, 4159 with 64"},
+                    "on an H200: 4123 GB/s with 256, 4163 with 128, 4159 with 64"},
                }},
           propose};
 }

@@ -31,49 +31,46 @@ bool takes(const Move& move, const Pixels& pixels) {
 
 double predicted_seconds(const Move& move, const Pixels& pixels, const DeviceModel& device) {
   const i64 lanes = move.axes[pixels.lanes].extent, along = move.axes[pixels.along].extent;
-  const double elements = double(move.count()), gaps = double(pixels.pitch) / double(lanes);
+  const double elements = move.count(), gaps = double(pixels.pitch) / lanes;
   const int all_steps = sorting_steps(pixels.pitch, move.element);
-  const double scalar = all_steps > 0 ? double(along % (64 / move.element)) / double(along) : 0;
+  const double scalar = all_steps > 0 ? double(along % (64 / move.element)) / along : 0;
   // Few lanes of many need few of the later steps.
   const int steps = std::min<int>(all_steps, std::bit_width(u64(lanes - 1)) + 1);
   const double sorted = all_steps > 0 ? gaps * steps * (pixels.split ? split_seconds : join_seconds) : element_seconds;
   // Vectors are sorted as fast by a core whose scalar loops are slow.
   const double loop =
       device.on_cores(elements * scalar * element_seconds) + elements * (1 - scalar) * sorted / device.units();
-  return std::max(transfer_seconds((1 + gaps) * elements * double(move.element), device), loop);
-}
-
-Launches launch_interleave_cpu(const MoveProblem& problem, const Pixels& pixels, const Configuration& values) {
-  const Move& move = problem.move;
-  const i64 segment = values.at("segment"), lanes = move.axes[pixels.lanes].extent;
-  MoveLaunch launch("rearrange/interleave_cpu", problem);
-  // Every step shows where there are many short rows: 512 images of 7 x 7 pixels of four floats take two cores of a
-  // Xeon 0.024 ms, and 0.041 with two steps too many; 2048 of eight bytes an EPYC 9005 0.094, and 0.105. Pixels that
-  // take longer have fewer kernels: of 16 bytes 0.17 ms on the Xeon and of eight floats 0.072 on the EPYC either way.
-  constexpr i64 many_lanes = 16, long_pixel = 32;  // lanes, and bytes of a pixel
-  const bool slow = pixels.pitch >= many_lanes || pixels.pitch * move.element >= long_pixel;
-  launch.walk_pixels(pixels, segment, slow ? Ranks::coarse : Ranks::fine);
-  launch.params.lanes = lanes;
-  launch.define_element()
-      .set("SEGMENT", segment)
-      .set("PITCH", pixels.pitch)
-      .set("SPLIT", pixels.split)
-      // Few lanes of many leave out most of the sorting, but each number of them would be compiled anew.
-      .set("LANES", std::min(i64(std::bit_ceil(u64(lanes))), pixels.pitch))
-      .set("HALVES_STEPS", sorting_steps(pixels.pitch, move.element))
-      .set("STREAM", streams(move, values))
-      .set("THIRDS", pixels.split && pixels.pitch == 3 && move.element <= 8);
-  return launch.done(launch.split_into_groups(group_bytes, segment * pixels.pitch * move.element));
+  return std::max(transfer_seconds((1 + gaps) * elements * move.element, device), loop);
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const Move& move = problem.move;
-  const std::optional<Pixels> pixels = pixel_axes(move, takes);
+  const auto pixels = pixel_axes(move, takes);
   if (!pixels) return refuse("no short axis is interleaved on one side");
   if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
-  return {.seconds = predicted_seconds(move, *pixels, device), .configuration = wish, .launches = [=, &problem] {
-            return launch_interleave_cpu(problem, *pixels, wish);
-          }};
+  const auto launches = [=, &problem] {
+    const i64 segment = wish.at("segment"), element = problem.move.element,
+              lanes = problem.move.axes[pixels->lanes].extent;
+    MoveLaunch launch("rearrange/interleave_cpu", problem);
+    // Every step shows where there are many short rows: 512 images of 7 x 7 pixels of four floats take two cores of a
+    // Xeon 0.024 ms, and 0.041 with two steps too many; 2048 of eight bytes an EPYC 9005 0.094, and 0.105. Pixels that
+    // take longer have fewer kernels: of 16 bytes 0.17 ms on the Xeon and of eight floats 0.072 on the EPYC either way.
+    constexpr i64 many_lanes = 16, long_pixel = 32;  // lanes, and bytes of a pixel
+    const bool slow = pixels->pitch >= many_lanes || pixels->pitch * element >= long_pixel;
+    launch.walk_pixels(*pixels, segment, slow ? Ranks::coarse : Ranks::fine);
+    launch.params.lanes = lanes;
+    launch.define_element()
+        .set("SEGMENT", segment)
+        .set("PITCH", pixels->pitch)
+        .set("SPLIT", pixels->split)
+        // Few lanes of many leave out most of the sorting, but each number of them would be compiled anew.
+        .set("LANES", std::min(i64(std::bit_ceil(u64(lanes))), pixels->pitch))
+        .set("HALVES_STEPS", sorting_steps(pixels->pitch, element))
+        .set("STREAM", streams(problem.move, wish))
+        .set("THIRDS", pixels->split && pixels->pitch == 3 && element <= 8);
+    return launch.done(launch.split_into_groups(group_bytes, segment * pixels->pitch * element));
+  };
+  return {.seconds = predicted_seconds(move, *pixels, device), .configuration = wish, .launches = launches};
 }
 
 }  // namespace

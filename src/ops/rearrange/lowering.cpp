@@ -22,19 +22,16 @@ core::BoundPattern bind_pattern(const Operation& op, const View& in) {
   return core::bind(pattern, std::span(&in.shape, 1), op.lengths, allowed);
 }
 
-std::vector<int> permute_order(const Operation& op, const View& in) {
-  const std::string& text = op.arguments.at(0);
-  std::vector<int> order = core::parse_axes(text, in);
-  if (int(order.size()) != in.rank())
-    throw Error(Errc::usage, concat("'", text, "' names ", order.size(), " axes, ", to_string(in), " has ", in.rank()),
-                "name every axis once");
-  return order;
-}
-
 /// Of copy, transpose and permute: the input axis of each output axis.
 std::vector<int> order_of(const Operation& op, const View& in) {
-  if (op.name == "permute") return permute_order(op, in);
   const int rank = in.rank();
+  if (op.name == "permute") {
+    const std::string& text = op.arguments.at(0);
+    std::vector<int> order = core::parse_axes(text, in);
+    if (int(order.size()) == rank) return order;
+    throw Error(Errc::usage, concat("'", text, "' names ", order.size(), " axes, ", to_string(in), " has ", rank),
+                "name every axis once");
+  }
   std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
   if (op.name == "copy") return order;

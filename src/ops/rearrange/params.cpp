@@ -70,12 +70,12 @@ void MoveLaunch::walk_tiles(const TileAxes& axes, const Tiling& tiling) {
   const Move& move = problem.move;
   const Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
   Loops walked = without(move.axes, axes.in, axes.out);
-  const Loop tiles_i = over_blocks(i, tiling.tile_i), tiles_o = over_blocks(o, tiling.tile_o);
-  walked.push_back(tiling.down_columns ? tiles_i : tiles_o);
-  walked.push_back(tiling.down_columns ? tiles_o : tiles_i);
+  walked.push_back(over_blocks(i, tiling.tile_i));
+  walked.push_back(over_blocks(o, tiling.tile_o));
+  if (!tiling.down_columns) std::iter_swap(walked.end() - 2, walked.end() - 1);
   const int leading = move.tail && axes.has(move.tail->inner) ? 1 : leading_axes(move);
   const int last = walk(walked, leading, Ranks::coarse) - 1;
-  defines().set("AXIS_I", tiling.down_columns ? last - 1 : last).set("AXIS_O", tiling.down_columns ? last : last - 1);
+  defines().set("AXIS_I", last - tiling.down_columns).set("AXIS_O", last - !tiling.down_columns);
   params.extent_i = i.extent;
   params.in_stride_i = i.in;
   params.out_stride_i = i.out;
@@ -123,7 +123,7 @@ i64 MoveLaunch::split_into_groups(i64 group_bytes, i64 point_bytes) {
 }
 
 std::string type_of_bytes(i64 bytes) {
-  return bytes == 16 ? "u32x4" : concat("u", 8 * bytes);
+  return bytes < 16 ? concat("u", 8 * bytes) : concat("u32x", bytes / 4);
 }
 
 }  // namespace axisloom::ops

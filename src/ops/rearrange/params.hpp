@@ -92,7 +92,7 @@ int leading_axes(const Move& move);
 /// kernels differ little in where they find them. The order of the other axes stays.
 Move with_tail_in_front(const Move& move);
 
-/// Type of an element or packet of `bytes` in the dialect: u8, u16, u32, u64, u32x4.
+/// Type of an element or packet of `bytes` in the dialect: u8, u16, u32, u64, u32x4, u32x8, u32x16.
 std::string type_of_bytes(i64 bytes);
 
 }  // namespace axisloom::ops

@@ -31,7 +31,7 @@ constexpr double axis_operations = 17, element_operations = 17;
 double gpu_places_seconds(const Move& move, const DeviceModel& device) {
   const double rank = in_blocks(i64(move.axes.size()), 2);
   const double operations = axis_operations * rank + element_operations;
-  return double(move.count()) * operations / (device.i32_rate * device.units());
+  return move.count() * operations / (device.i32_rate * device.units());
 }
 
 enum Order : i64 { output_order = 0, input_order = 1 };
@@ -47,12 +47,12 @@ double element_seconds(const Move& move, const DeviceModel& device) {
   if (!device.is_cpu()) return device.launch + std::max(seconds / share, gpu_places_seconds(move, device));
   const Loop& fastest = move.axes.back();
   const i64 step = std::max(std::abs(fastest.in), std::abs(fastest.out)) * move.element;
-  const double each = cpu_element_seconds + (double(step) > device.sector ? cpu_line_seconds : 0);
+  const double each = cpu_element_seconds + (step > device.sector ? cpu_line_seconds : 0);
   // A row of several lines of memory is waited for: 691200 rows of 320 bytes took two cores of an EPYC 9005 94 ms and
   // of an EPYC 7003 121, 281735 of 196 bytes 16 and 28.
-  const bool waits = arrays > device.cache && fastest.in == 1 && double(fastest.extent * move.element) > device.sector;
-  const double rows = double(move.count()) / double(fastest.extent);
-  const double loops = device.on_cores(double(move.count()) * each + rows * cpu_segment_seconds);
+  const bool waits = arrays > device.cache && fastest.in == 1 && fastest.extent * move.element > device.sector;
+  const double rows = double(move.count()) / fastest.extent;
+  const double loops = device.on_cores(move.count() * each + rows * cpu_segment_seconds);
   return std::max(device.launch + seconds, loops + (waits ? rows * device.latency / device.units() : 0));
 }
 

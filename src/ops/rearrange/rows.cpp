@@ -15,7 +15,7 @@ constexpr double cpu_detour = 4;  // a packet of 16 bytes is a quarter of what "
 /// those of rows of 64 bytes took 141 and 149, of 128 bytes 118, of 192 bytes 113; shorter ones are like those of 64.
 double row_cost(const Move& move) {
   constexpr double shortest = 64, longest = 1024, doubled = 36;  // bytes; a row of the last would take twice its time
-  const auto row = double(move.axes.back().extent * move.element);
+  const double row = move.axes.back().extent * move.element;
   if (row >= longest) return 1;
   const double share = doubled / std::max(shortest, row);
   return 1 + share * share;
@@ -25,7 +25,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const Move& move = problem.move;
   if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
   const i64 packet = packet_bytes(move, wish.at("packet"));
-  const double bytes = 2 * sector_bytes(double(move.count()), double(move.axes.back().extent), 1, move.element, device);
+  const double bytes = 2 * sector_bytes(move.count(), move.axes.back().extent, 1, move.element, device);
   const double detour = device.is_cpu() ? cpu_detour : row_cost(move);
   const double seconds = transfer_seconds(detour * bytes / access_efficiency(packet, device), device);
   Configuration values = wish;

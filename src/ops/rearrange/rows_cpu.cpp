@@ -23,12 +23,12 @@ constexpr double ragged_row_seconds = 140e-9, masked_ragged_row_seconds = 30e-9;
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const Move& move = problem.move;
   if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
-  const double run = double(move.axes.back().extent), elements = double(move.count());
+  const double run = move.axes.back().extent, elements = move.count();
   const double bytes = 2 * sector_bytes(elements, run, 1, move.element, device);
   const double rows = device.on_cores(elements / run * row_seconds);
   const bool stream = streams(move, wish);
   const bool ragged = stream && packet_bytes(move, line) < line;
-  const double share = std::min(1.0, run * double(move.element) / double(line));  // of a head, where rows are shorter
+  const double share = std::min(1.0, run * move.element / line);  // of a head, where rows are shorter
   const double head = model::has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
   const double heads = ragged ? device.on_cores(elements / run * share * head) : 0;
   const auto launches = [=, &problem] {

@@ -55,48 +55,46 @@ std::optional<Runs> runs_of(const Move& move) {
 }
 
 double predicted_seconds(const Runs& runs, const Configuration& values, const DeviceModel& device) {
-  const double count = double(runs.move.count()), run = double(runs.run);
+  const double count = runs.move.count(), run = runs.run;
   const i64 columns = std::min(runs.in().extent, values.at("columns"));
   const i64 step = std::abs(runs.in().in);
-  const double rows_in = count / double(columns);
-  const double rows_out = count / double(std::min(runs.out().extent, values.at("row") / runs.run));
-  const double lines = rows_in * (double(columns * step) / device.sector + 1);
+  const double rows_in = count / columns;
+  const double rows_out = count / std::min(runs.out().extent, values.at("row") / runs.run);
+  const double lines = rows_in * (columns * step / device.sector + 1);
   const double each = runs.quads() ? square_seconds : pieces_seconds;
   const double read = std::clamp(double(step), run, run + device.sector);
   const double loops = count * each + (rows_in + rows_out) * row_seconds + lines * far_line_seconds;
   return std::max(transfer_seconds(count * (read + run), device), device.on_cores(loops));
 }
 
-Launches launch_runs(const MoveProblem& problem, const Runs& runs, const Configuration& values, double units) {
-  const i64 columns = values.at("columns"), row = values.at("row"), most = values.at("group_kib") << 10;
-  const i64 share = std::clamp(runs.move.count() / (least_groups * i64(units)), i64{1}, most / runs.run);  // runs
-  const i64 tile_o = std::min(runs.out().extent, std::max(share / columns, row / runs.run));
-  const i64 tile_i = std::max(columns, share / tile_o / columns * columns);
-  MoveLaunch launch("rearrange/runs", problem.as(runs.move));
-  launch.walk_tiles(runs.axes, {tile_i, tile_o, false});
-  launch.params.tile_i = tile_i;
-  launch.params.tile_o = tile_o;
-  launch.defines()
-      .set("COLUMNS", columns)
-      .set("STAGE_ROW", row)
-      .set("AHEAD", values.at("ahead"))
-      .set("QUADS", runs.quads() ? runs.run : 0)
-      .set("STREAM", streams(problem.move, values))
-      .set("PIECE", runs.piece() <= 16 ? type_of_bytes(runs.piece()) : concat("u32x", runs.piece() / 4));
-  return launch.done();
-}
-
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const Move& move = problem.move;
   if (move.tail) return refuse("takes no channel tail");
-  const std::optional<Runs> runs = runs_of(move);
+  const auto runs = runs_of(move);
   if (!runs || runs->in().in == 0)
     return refuse(
         "no two axes are exchanged such that runs are neighbours along one in the input and along the other in the "
         "output");
   if (const i64 most = std::min(longest_run, wish.at("row")); runs->run > most)
     return refuse(concat("runs of ", runs->run, " bytes are longer than ", most));
-  const auto launches = [=, &problem, units = device.units()] { return launch_runs(problem, *runs, wish, units); };
+  const auto launches = [=, &problem, units = i64(device.units())] {
+    const i64 columns = wish.at("columns"), row = wish.at("row"), most = wish.at("group_kib") << 10;
+    const i64 share = std::clamp(runs->move.count() / (least_groups * units), i64{1}, most / runs->run);  // runs
+    const i64 tile_o = std::min(runs->out().extent, std::max(share / columns, row / runs->run));
+    const i64 tile_i = std::max(columns, share / tile_o / columns * columns);
+    MoveLaunch launch("rearrange/runs", problem.as(runs->move));
+    launch.walk_tiles(runs->axes, {tile_i, tile_o, false});
+    launch.params.tile_i = tile_i;
+    launch.params.tile_o = tile_o;
+    launch.defines()
+        .set("COLUMNS", columns)
+        .set("STAGE_ROW", row)
+        .set("AHEAD", wish.at("ahead"))
+        .set("QUADS", runs->quads() ? runs->run : 0)
+        .set("STREAM", streams(problem.move, wish))
+        .set("PIECE", type_of_bytes(runs->piece()));
+    return launch.done();
+  };
   return {.seconds = predicted_seconds(*runs, wish, device), .configuration = wish, .launches = launches};
 }
 
@@ -112,8 +110,7 @@ MoveCandidate runs_move() {
                     {16, 32, 64, 128},
                     "runs",
                     "taken together of a row of the input; 600 x 512 floats of three channels take a core 277, 266 and "
-                    "271 us with "
-                    "16, 32 and 64"},
+                    "271 us with 16, 32 and 64"},
                    {"row",
                     768,
                     {64, 128, 256, 384, 768, 1536},

@@ -28,7 +28,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (move.tail) return refuse("moves whole rows, not channel tails");
   if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
   const i64 row = move.axes.back().extent * move.element, bytes = move.count() * move.element;
-  const double edges = edge_bytes * std::min(1.0, double(row) / longest_edges);
+  const double edges = edge_bytes * std::min(1.0, row / longest_edges);
   const auto launches = [=, &problem] {
     const i64 items = wish.at("items"), in_flight = wish.at("in_flight");
     MoveLaunch launch("rearrange/shift", problem.as(cut_into_packets(problem.move)), {items});
@@ -40,7 +40,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   // Accesses of 4 bytes already reach 95% of a copy on an H200.
   return {.by_name_only = packet_bytes(move, 4) >= 4 ? "accesses of 4 bytes are wide enough" : "",
           .group = {wish.at("items")},
-          .seconds = transfer_seconds(double(bytes) / double(row) * (2 * double(row) + edges), device),
+          .seconds = transfer_seconds(double(bytes) / row * (2 * row + edges), device),
           .configuration = wish,
           .launches = launches};
 }
@@ -58,8 +58,7 @@ MoveCandidate shift_move() {
                     {1, 2, 4, 8},
                     "packets",
                     "that an item puts together before its first store; on an H200 1, 2, 4, 8 move 256 MiB from byte 1 "
-                    "to byte 5 at "
-                    "4066, 4033, 4009 and 3391 GB/s, rows of 1023 bytes at 2892, 2857, 2549 and 2371"},
+                    "to byte 5 at 4066, 4033, 4009 and 3391 GB/s, rows of 1023 bytes at 2892, 2857, 2549 and 2371"},
                },
            .chosen_on = gpus},
           propose};

@@ -20,7 +20,7 @@ std::optional<TileAxes> mirrored_axes(const Move& move) {
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const Move& move = problem.move;
   if (move.tail) return refuse("takes no channel tail");
-  const std::optional<TileAxes> axes = mirrored_axes(move);
+  const auto axes = mirrored_axes(move);
   if (!axes) return refuse("in place, only two axes of equal extent and positive stride can be exchanged");
   const i64 items = wish.at("items");
   const auto launches = [&move = problem.move, &problem, axes = *axes, items] {

@@ -51,7 +51,7 @@ double row_cost(i64 bytes) {
 
 // The length of a tile's row, in bytes, that costs least along an axis of `extent_bytes`.
 i64 fitting_row(i64 extent_bytes) {
-  const auto cost = [&](i64 row) { return double(ceil_div(extent_bytes, row) * row) * row_cost(row); };
+  const auto cost = [&](i64 row) { return in_blocks(extent_bytes, row) * row_cost(row); };
   i64 best = 256;
   for (const i64 row : {128, 64})
     if (cost(row) < cost(best)) best = row;
@@ -119,36 +119,33 @@ std::string impossible(const Shape& shape, i64 element) {
   return {};
 }
 
-/// Where an axis is shorter than an access, elements come or go one by one, in bytes that could have been copied
-/// meanwhile: with 8 channels of 32 instead of 3 of as many pixels a move of 103 MB took an H200 137 us, not 68.
-double single_element_bytes(const Move& move, bool single, const DeviceModel& device) {
-  return single ? 2 * bytes_of(move) / access_efficiency(move.element, device) : 0;
-}
-
 double predicted_seconds(const Move& move, const TileAxes& axes, const Shape& shape, const DeviceModel& device) {
   const Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
-  const auto elements = double(move.count());
+  const double elements = move.count();
   const double efficiency_i = access_efficiency(shape.vector_i * move.element, device);
   const double efficiency_o = access_efficiency(shape.vector_o * move.element, device);
   const auto sectors = [&](i64 extent, i64 tile) {
-    return sector_bytes(elements, double(std::min(extent, tile)), 1, move.element, device);
+    return sector_bytes(elements, std::min(extent, tile), 1, move.element, device);
   };
   const double traffic =
       sectors(i.extent, shape.tile_i) / efficiency_i + sectors(o.extent, shape.tile_o) / efficiency_o;
-  const double others = elements / (double(i.extent) * double(o.extent));
-  const double tiles = others * double(ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
-  const double passage = passage_cost(move.element) * tiles * double(shape.tile_i * shape.tile_o * move.element) /
+  const double others = elements / (double(i.extent) * o.extent);
+  const double tiles = others * (ceil_div(i.extent, shape.tile_i) * ceil_div(o.extent, shape.tile_o));
+  const double passage = passage_cost(move.element) * tiles * (shape.tile_i * shape.tile_o * move.element) /
                          std::min(efficiency_i, efficiency_o);
   const i64 bytes_i = shape.tile_i * move.element;
   const double reading = bytes_i < 64 ? short_reads : row_cost(bytes_i);
   const double rows = (reading + row_cost(shape.tile_o * move.element)) / 2;
-  const double singles = single_element_bytes(move, i.extent < shape.vector_i || o.extent < shape.vector_o, device);
+  // Where an axis is shorter than an access, elements come or go one by one, in bytes that could have been copied
+  // meanwhile: with 8 channels of 32 instead of 3 of as many pixels a move of 103 MB took an H200 137 us, not 68.
+  const bool single = i.extent < shape.vector_i || o.extent < shape.vector_o;
+  const double singles = single ? 2 * bytes_of(move) / access_efficiency(move.element, device) : 0;
   return local_memory_seconds(move, rows * std::max(traffic, passage) + singles, device);
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const Move& move = problem.move;
-  const std::optional<TileAxes> axes = tile_axes(move);
+  const auto axes = tile_axes(move);
   if (!axes) return refuse(no_tile_axes);
   if (!tail_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
   const Shape shape = shape_of(move, *axes, wish, device);
@@ -194,8 +191,7 @@ MoveCandidate tile_move() {
                 {0, 16, 32, 64, 128, 256, 512, 1024, 2048},
                 "bytes",
                 "row of a tile on the input's side; 0: 256, or 128 or 64 if a short axis leaves fewer of them empty. "
-                "Of floats, "
-                "128 bytes cost 8 to 12% on an H200"},
+                "Of floats, 128 bytes cost 8 to 12% on an H200"},
                {"tile_out", 0, {0, 16, 32, 64, 128, 256, 512, 1024, 2048}, "bytes", "the same on the output's side"},
                {"items",
                 0,

@@ -135,7 +135,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const Group group{wish.at("items"), local_bytes(wish, problem.index_bits)};
   const MoveProblem wide = problem.as(widened(problem.move));
   const Move& move = wide.move;
-  const std::optional<TileNd> tile = chosen_tile_nd(move, wish, device);
+  const auto tile = chosen_tile_nd(move, wish, device);
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
   const double bytes = 2 * bytes_of(move) * tile->cost;
@@ -164,15 +164,13 @@ MoveCandidate tile_nd_move() {
                 {0, 8, 16, 32, 64},
                 "bytes",
                 "that an item asks for before it waits for the first; at least one access; 0: 32, or 16 where words "
-                "are put "
-                "together from smaller elements (1566 against 1253 GB/s on an H200)"},
+                "are put together from smaller elements (1566 against 1253 GB/s on an H200)"},
                {"resident",
                 1536,
                 {0, 768, 1024, 1280, 1536, 2048},
                 "work-items",
                 "of a compute unit, to which registers are fitted; 0: the compiler's own, which waits for the first "
-                "load "
-                "sooner"},
+                "load sooner"},
                {"access", 4, {1, 2, 4}, "bytes", "of an access to smaller elements, where runs begin and end with it"},
            }},
       propose};

@@ -9,6 +9,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace axisloom::ops {
@@ -48,23 +49,21 @@ std::vector<int> chain_axes(const Move& move, bool output) {
 /// Runs of about 32 bytes and upward, in steps of a half and a third; blocks of a cut axis are alike, and as far as
 /// possible such that all runs begin at a sector.
 std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 most_bytes) {
-  std::vector<Cut> cuts;
+  std::set<Cut> cuts;
   const auto extent = [&](size_t k) { return move.axes[chain[k]].extent; };
   for (i64 bytes = 32, next = 48; bytes <= most_bytes; bytes = std::exchange(next, 2 * bytes)) {
     i64 run = move.element;
     size_t whole = 0;
     while (whole < chain.size() && run * extent(whole) <= bytes) run *= extent(whole++);
-    if (whole > 0) cuts.push_back({whole, 1});
+    if (whole > 0) cuts.insert({whole, 1});
     const i64 most = bytes / run;
     if (whole == chain.size() || most < 2) continue;
     const i64 block = ceil_div(extent(whole), ceil_div(extent(whole), most)), step = sector / std::gcd(sector, run);
-    cuts.push_back({whole, block});
+    cuts.insert({whole, block});
     if (const i64 even = ceil_div(block, step) * step; even < extent(whole) && even * run <= most_bytes)
-      cuts.push_back({whole, even});
+      cuts.insert({whole, even});
   }
-  std::ranges::sort(cuts);
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  return cuts;
+  return {cuts.begin(), cuts.end()};
 }
 
 Chain chain_of(const Move& move, bool output, i64 most_bytes) {
@@ -188,13 +187,13 @@ class Search {
     const i64 align = alignment(output);
     const i64 touched = align == sector ? ceil_div(bytes, sector) * sector : bytes + sector - align;
     constexpr double shortest = 36, missed = 0.5;  // bytes of a run that takes twice its time; share beyond the cache
-    const double half = shortest / double(bytes);
-    return (1 + half * half) * (double(bytes) + missed * double(touched - bytes)) / double(run);
+    const double half = shortest / bytes;
+    return (1 + half * half) * (bytes + missed * (touched - bytes)) / run;
   }
 
   /// Indices of the tiles along an axis that is cut, relative to those of the array.
   double sticking_out(int axis) const {
-    return axis < 0 ? 1 : in_blocks(extent(axis), tile_.block[axis]) / double(extent(axis));
+    return axis < 0 ? 1 : in_blocks(extent(axis), tile_.block[axis]) / extent(axis);
   }
 
   /// `loads`, `stores`: iterations, relative to the fewest possible.
@@ -207,11 +206,11 @@ class Search {
     constexpr double full_loads = 2, full_stores = 8;       // iterations that count beside those that are too many
     constexpr double overlap = 4;                           // of the shorter of traffic and passage a quarter shows
     const double load = load_words * loads * (full_loads + loads) / (full_loads + 1);
-    const double store = store_words * stores * (full_stores + stores) / (full_stores + 1) * (2 + double(vector)) / 3;
-    const double passage = outside_ * (load + store) / double(vector * move_.element);
+    const double store = store_words * stores * (full_stores + stores) / (full_stores + 1) * (2 + vector) / 3;
+    const double passage = outside_ * (load + store) / (vector * move_.element);
     // What a group does before its first access, in bytes that it could have moved.
     constexpr double beginning = 1536;
-    const double bytes = double(elements_ * move_.element);
+    const double bytes = elements_ * move_.element;
     return (std::max(traffic_, passage) + std::min(traffic_, passage) / overlap) * (1 + beginning / bytes);
   }
 
@@ -221,7 +220,7 @@ class Search {
     const i64 run = s.run_length / tile_.vector, items = limits_.items, width = tile_nd_width(run, items);
     const i64 in_flight = tile_nd_in_flight(tile_, move_.element, limits_.in_flight);
     const i64 all = ceil_div(run, width) * ceil_div(s.count, items / width * in_flight) * in_flight;
-    return double(all * items) / double(run * s.count);
+    return double(all * items) / (run * s.count);
   }
 
   void settle() {
@@ -303,7 +302,7 @@ class Conflicts {
       for (i64 j = 0; j < vector_ && sum < enough; ++j) sum += rounds_at(pad, rotate, first, j) - 1;
     return sum;
   }
-  double per_access(i64 rounds) const { return double(rounds) / double(warps * vector_); }
+  double per_access(i64 rounds) const { return double(rounds) / (warps * vector_); }
 
  private:
   /// Of element `j` of a warp's accesses.
