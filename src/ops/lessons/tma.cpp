@@ -7,8 +7,6 @@
 #include "ops/nvidia/tensor_map.hpp"
 #include "ops/rearrange/params.hpp"
 
-#include <algorithm>
-
 namespace axisloom::ops {
 namespace {
 

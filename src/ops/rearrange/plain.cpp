@@ -34,14 +34,14 @@ double gpu_places_seconds(const Move& move, const DeviceModel& device) {
   return move.count() * operations / (device.i32_rate * device.units());
 }
 
-enum Order : i64 { output_order = 0, input_order = 1 };
+enum Order : i64 { output_order, input_order };
 
 /// Predicted seconds of a move, its axes in the order of the walk.
 double element_seconds(const Move& move, const DeviceModel& device) {
   if (move.axes.empty()) return transfer_seconds(0, device);
   const double arrays = 2 * bytes_of(move);
   const double bytes = strided_bytes(move, false, device) + strided_bytes(move, true, device);
-  const double seconds = model::memory_seconds(bytes, arrays, device);
+  const double seconds = memory_seconds(bytes, arrays, device);
   // Accesses of less than four bytes are bound by their places.
   const double share = access_efficiency(std::max<i64>(4, move.element), device);
   if (!device.is_cpu()) return device.launch + std::max(seconds / share, gpu_places_seconds(move, device));

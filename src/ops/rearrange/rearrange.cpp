@@ -53,10 +53,10 @@ Slices slices(const Operation& op, Views views, const Device& device, const Plan
   for (Move& part : cut_move(lowered_move(op, views), limit)) {
     const Slice::Range in = rebase(0, part.in_offset, part.in_align, in_bounds(part), part.element);
     const Slice::Range out = rebase(1, part.out_offset, part.out_align, out_bounds(part), part.element);
-    std::vector views{View::contiguous(Dtype::u8, {in.bytes}), View::contiguous(Dtype::u8, {out.bytes})};
-    views[0].align = part.in_align;
-    views[1].align = part.out_align;
-    slices.list.push_back({{in, out}, plan_move(part, std::move(views), device, options)});
+    std::vector buffers{View::contiguous(Dtype::u8, {in.bytes}), View::contiguous(Dtype::u8, {out.bytes})};
+    buffers[0].align = part.in_align;
+    buffers[1].align = part.out_align;
+    slices.list.push_back({{in, out}, plan_move(part, buffers, device, options)});
   }
   return slices;
 }

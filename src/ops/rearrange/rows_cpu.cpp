@@ -29,7 +29,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const bool stream = streams(move, wish);
   const bool ragged = stream && packet_bytes(move, line) < line;
   const double share = std::min(1.0, run * move.element / line);  // of a head, where rows are shorter
-  const double head = model::has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
+  const double head = has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
   const double heads = ragged ? device.on_cores(elements / run * share * head) : 0;
   const auto launches = [=, &problem] {
     MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));

@@ -14,8 +14,10 @@ bool is_tail_axis(const Move& move, size_t axis) {
 /// The loops that may be cut. What the tail's axes reach over stays together.
 SlicedNest nest_of(const Move& move) {
   Move tail_axis = move;
-  SlicedNest nest{.extents = {}, .reduced = std::vector<bool>(move.axes.size()), .arrays = {}};
-  SlicedArray in{.element = move.element, .strides = {}}, out = in;
+  SlicedNest nest;
+  nest.reduced.resize(move.axes.size());
+  SlicedArray in, out;
+  in.element = out.element = move.element;
   out.result = true;
   for (size_t d = 0; d < move.axes.size(); ++d) {
     core::Loop loop;
@@ -34,23 +36,20 @@ SlicedNest nest_of(const Move& move) {
   return nest;
 }
 
-Move part_of(const Move& move, const Box& box) {
-  Move part = move;
-  for (size_t d = 0; d < box.size(); ++d) {
-    if (is_tail_axis(move, d)) continue;
-    part.axes[d].extent = box[d].extent;
-    part.in_offset += box[d].begin * move.axes[d].in;
-    part.out_offset += box[d].begin * move.axes[d].out;
-  }
-  return part;
-}
-
 }  // namespace
 
 std::vector<Move> cut_move(const Move& move, i64 limit) {
   const Move normal = normalise(move);
   std::vector<Move> parts;
-  for (const Block& block : cut(nest_of(normal), limit)) parts.push_back(part_of(normal, block.box));
+  for (const Block& block : cut(nest_of(normal), limit)) {
+    Move& part = parts.emplace_back(normal);
+    for (size_t d = 0; d < block.box.size(); ++d) {
+      if (is_tail_axis(normal, d)) continue;
+      part.axes[d].extent = block.box[d].extent;
+      part.in_offset += block.box[d].begin * normal.axes[d].in;
+      part.out_offset += block.box[d].begin * normal.axes[d].out;
+    }
+  }
   return parts;
 }
 

@@ -10,8 +10,8 @@
 namespace axisloom::ops {
 namespace {
 
-enum Order : i64 { along_rows = 0, down_columns = 1, diagonal = 2 };
-enum Layout : i64 { straight = 0, padded = 1, swizzled = 2 };
+enum Order : i64 { along_rows, down_columns, diagonal };
+enum Layout : i64 { straight, padded, swizzled };
 
 // All that follows from element size, alignment and configuration; in elements unless it says bytes. `pitch`: 16 bytes.
 struct Shape {
@@ -32,11 +32,11 @@ Sides vectors_of(const Move& move, const TileAxes& axes, i64 limit) {
     const i64 proven = proven_alignment(move, output, axis, limit);
     return std::max<i64>(1, (proven >= 16 ? 16 : proven >= 4 ? 4 : 1) / move.element);
   };
-  Sides vectors{elements(false, axes.in), elements(true, axes.out)};
+  i64 in = elements(false, axes.in), out = elements(true, axes.out);
   // Single elements on one side set the pace: 4 bytes on the other would only be one more kernel.
-  if (vectors.in == 1 && vectors.out * move.element < 16) vectors.out = 1;
-  if (vectors.out == 1 && vectors.in * move.element < 16) vectors.in = 1;
-  return vectors;
+  if (in == 1 && out * move.element < 16) out = 1;
+  if (out == 1 && in * move.element < 16) in = 1;
+  return {in, out};
 }
 
 // Cost of a tile's row relative to one of 256 bytes: 128 on both sides cost bytes 6% and floats 8 to 12% on an
@@ -65,21 +65,19 @@ i64 fitting_row(i64 extent_bytes) {
 Sides default_tile_bytes(const Move& move, const TileAxes& axes, const Sides& vectors, const DeviceModel& device) {
   const auto bytes = [&](int axis) { return move.axes[axis].extent * move.element; };
   const auto beside = [&](int narrow, int other) { return bytes(narrow) <= 32 && bytes(other) >= 1024; };
-  Sides tile_bytes{256, 256};
+  i64 in = 256, out = 256;
   if (std::min(vectors.in, vectors.out) * move.element == 16) {
     if (beside(axes.in, axes.out))
-      tile_bytes = {32, 2048};
+      in = 32, out = 2048;
     else if (beside(axes.out, axes.in))
-      tile_bytes = {2048, 32};
+      in = 2048, out = 32;
     else
-      tile_bytes = {fitting_row(bytes(axes.in)), fitting_row(bytes(axes.out))};
+      in = fitting_row(bytes(axes.in)), out = fitting_row(bytes(axes.out));
   }
   // Two warps have something to load, 16 bytes of what is up to 16 bytes of a column.
-  while (tile_bytes.in * tile_bytes.out < 1024 * std::min<i64>(16, 4 * move.element))
-    (tile_bytes.in < tile_bytes.out ? tile_bytes.in : tile_bytes.out) *= 2;
-  while (size_t(tile_bytes.in * tile_bytes.out / move.element) > device.local_memory_max)
-    (tile_bytes.in > tile_bytes.out ? tile_bytes.in : tile_bytes.out) /= 2;
-  return tile_bytes;
+  while (in * out < 1024 * std::min<i64>(16, 4 * move.element)) (in < out ? in : out) *= 2;
+  while (size_t(in * out / move.element) > device.local_memory_max) (in > out ? in : out) /= 2;
+  return {in, out};
 }
 
 /// What an element of a tile that lies outside the array costs, relative to half of one inside: it passes through local

@@ -17,13 +17,9 @@ static_assert(arguments_fit(sizeof(TileNdParams), 2));
 
 constexpr i64 long_row = 128;  // bytes that coalesce without a detour
 
-/// Bytes of local memory: the tile with its padding; then an offset for each run of the input, and an offset and a
-/// place for each of the output.
+/// Bytes of local memory for the tile with its padding.
 i64 tile_nd_bytes(const Configuration& values) {
   return values.at("bytes") * 9 / 8;
-}
-i64 local_bytes(const Configuration& values, int index_bits) {
-  return tile_nd_bytes(values) + most_tile_nd_runs * 3 * index_bits / 8;
 }
 
 /// Small arrays are cut finer, so that each compute unit has a few tiles.
@@ -39,9 +35,8 @@ Loops walk_of(const Move& move, const TileNd& tile) {
   Loops walked;
   for (size_t d = 0; d < move.axes.size(); ++d)
     if (tile.block[d] == 1) walked.push_back(move.axes[d]);
-  const auto tiles_along = [&](int axis) { return axis < 0 ? Loop{} : over_blocks(move.axes[axis], tile.block[axis]); };
-  walked.push_back(tiles_along(tile.in.cut));
-  walked.push_back(tiles_along(tile.out.cut == tile.in.cut ? -1 : tile.out.cut));
+  for (const int axis : {tile.in.cut, tile.out.cut == tile.in.cut ? -1 : tile.out.cut})
+    walked.push_back(axis < 0 ? Loop{} : over_blocks(move.axes[axis], tile.block[axis]));
   return walked;
 }
 
@@ -101,30 +96,6 @@ void write_cuts(const Move& move, const TileNd& tile, TileNdParams& params) {
   params.out_runs_per_i = per(tile.out.count, shared ? -1 : i);
 }
 
-Launches launch_tile_nd(const MoveProblem& problem, const TileNd& tile, const Group& group,
-                        const Configuration& values) {
-  const Move& move = problem.move;
-  const TileNdPadding padding = tile_nd_padding(tile, move.element, tile_nd_bytes(values) / move.element);
-  MoveLaunch launch("rearrange/tile_nd", problem, group);
-  TileNdParams params{};
-  // Walked once a tile, so few ranks.
-  const int last = launch.walk_in(params, walk_of(move, tile), 0, Ranks::coarse) - 1;
-  write_runs(move, tile, group.items, params);
-  write_places(tile, padding, params);
-  write_cuts(move, tile, params);
-  launch.define_element()
-      .set("AXIS_I", last - 1)
-      .set("AXIS_O", last)
-      .set("TILE_ND_BYTES", tile_nd_bytes(values))
-      .set("MOST_RUNS", most_tile_nd_runs)
-      .set("VECTOR", tile.vector)
-      .set("IN_FLIGHT", tile_nd_in_flight(tile, move.element, values.at("in_flight")));
-  launch.launch.kernel.resident = unsigned(values.at("resident") / group.items);
-  Launches launches = launch.done();
-  launches.list[0].params = params_bytes(params);
-  return launches;
-}
-
 // Until a group has its tables and its first tile: moves of 8 to 17 MB took an H200 2 to 5 us more than their bytes do.
 constexpr double beginning_seconds = 3e-6;
 
@@ -132,17 +103,40 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (problem.move.tail) return refuse("takes no channel tail");
   if (keeps_fastest_axis(problem.move) && problem.move.axes.back().extent * problem.move.element >= long_row)
     return refuse(concat("rows of ", long_row, " bytes and more are kept, and coalesce as they are"));
-  const Group group{wish.at("items"), local_bytes(wish, problem.index_bits)};
+  // Behind the tile an offset for each run of the input, and an offset and a place for each of the output.
+  const Group group{wish.at("items"), tile_nd_bytes(wish) + most_tile_nd_runs * 3 * problem.index_bits / 8};
   const MoveProblem wide = problem.as(widened(problem.move));
   const Move& move = wide.move;
   const auto tile = chosen_tile_nd(move, wish, device);
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
+  const auto launches = [=] {
+    const Move& move = wide.move;
+    const TileNdPadding padding = tile_nd_padding(*tile, move.element, tile_nd_bytes(wish) / move.element);
+    MoveLaunch launch("rearrange/tile_nd", wide, group);
+    TileNdParams params{};
+    // Walked once a tile, so few ranks.
+    const int last = launch.walk_in(params, walk_of(move, *tile), 0, Ranks::coarse) - 1;
+    write_runs(move, *tile, group.items, params);
+    write_places(*tile, padding, params);
+    write_cuts(move, *tile, params);
+    launch.define_element()
+        .set("AXIS_I", last - 1)
+        .set("AXIS_O", last)
+        .set("TILE_ND_BYTES", tile_nd_bytes(wish))
+        .set("MOST_RUNS", most_tile_nd_runs)
+        .set("VECTOR", tile->vector)
+        .set("IN_FLIGHT", tile_nd_in_flight(*tile, move.element, wish.at("in_flight")));
+    launch.launch.kernel.resident = unsigned(wish.at("resident") / group.items);
+    Launches launches = launch.done();
+    launches.list[0].params = params_bytes(params);
+    return launches;
+  };
   const double bytes = 2 * bytes_of(move) * tile->cost;
   return {.group = group,
           .seconds = local_memory_seconds(move, bytes, device) + beginning_seconds,
           .configuration = wish,
-          .launches = [=] { return launch_tile_nd(wide, *tile, group, wish); }};
+          .launches = launches};
 }
 
 }  // namespace

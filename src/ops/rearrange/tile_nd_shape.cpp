@@ -107,7 +107,6 @@ class Search {
   }
 
  private:
-  const Chain& chain(bool output) const { return output ? out_ : in_; }
   i64 extent(int axis) const { return move_.axes[axis].extent; }
 
   void take(const std::vector<int>& axes, const Cut& cut) {
@@ -120,25 +119,26 @@ class Search {
 
   /// The tile of the blocks, unless its runs are too many for its tables or it cannot be better than the best.
   void consider() {
-    for (const bool output : {false, true}) set_run(output);
+    set_run(in_, tile_.in);
+    set_run(out_, tile_.out);
     if (tile_.in.count > most_tile_nd_runs || tile_.out.count > most_tile_nd_runs) return;
     traffic_ = (overhead(false) + overhead(true)) / 2;
     outside_ = sticking_out(tile_.in.cut) * (tile_.in.cut == tile_.out.cut ? 1 : sticking_out(tile_.out.cut));
     tile_.vector = vector();
     // Shorter runs have accesses that are no larger, and nobody makes fewer than all.
     if (best_ && cost_of(tile_.vector, 1, 1) >= best_->cost) return;
-    for (const bool output : {false, true}) set_runs(output);
+    set_runs(out_, tile_.in);
+    set_runs(in_, tile_.out);
     settle();
     balance();
     if (!best_ || tile_.cost < best_->cost) best_ = tile_;
   }
 
-  void set_run(bool output) {
-    TileNd::Side& s = tile_.side(output);
+  void set_run(const Chain& own, TileNd::Side& s) {
     s.run.clear();
     s.cut = -1;
     s.run_length = 1;
-    for (const int axis : chain(output).axes) {
+    for (const int axis : own.axes) {
       const i64 taken = tile_.block[axis];
       if (taken == 1) break;
       s.run.push_back(axis);
@@ -150,17 +150,16 @@ class Search {
     s.count = elements_ / s.run_length;
   }
 
-  void set_runs(bool output) {
-    TileNd::Side& s = tile_.side(output);
+  void set_runs(const Chain& other, TileNd::Side& s) {
     s.runs.clear();
-    for (const int axis : chain(!output).axes)
+    for (const int axis : other.axes)
       if (tile_.block[axis] > 1 && !among(s.run, axis)) s.runs.push_back(axis);
   }
 
   /// Largest power of two, up to a sector, that divides the byte address of every run's start on one side.
   i64 alignment(bool output) const {
     const TileNd::Side& s = tile_.side(output);
-    i64 starts = sector | chain(output).starts[s.run.size()];
+    i64 starts = sector | (output ? out_ : in_).starts[s.run.size()];
     if (s.cut >= 0) starts |= tile_.block[s.cut] * (move_.axes[s.cut].*core::side(output)) * move_.element;
     return starts & -starts;
   }
