@@ -22,14 +22,6 @@ i64 tile_nd_bytes(const Configuration& values) {
   return values.at("bytes") * 9 / 8;
 }
 
-/// Small arrays are cut finer, so that each compute unit has a few tiles.
-std::optional<TileNd> chosen_tile_nd(const Move& move, const Configuration& values, const DeviceModel& device) {
-  const i64 share = move.count() * move.element / std::max(1u, 4 * unsigned(device.units()));
-  const i64 largest = values.at("bytes");
-  return tile_nd_of(move, std::clamp<i64>(share, largest / 8, largest), values.at("access"), values.at("items"),
-                    values.at("in_flight"));
-}
-
 /// What groups walk, slowest first: axes that tiles are one index of, then tiles along the two that are cut.
 Loops walk_of(const Move& move, const TileNd& tile) {
   Loops walked;
@@ -107,7 +99,11 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const Group group{wish.at("items"), tile_nd_bytes(wish) + most_tile_nd_runs * 3 * problem.index_bits / 8};
   const MoveProblem wide = problem.as(widened(problem.move));
   const Move& move = wide.move;
-  const auto tile = chosen_tile_nd(move, wish, device);
+  // Small arrays are cut finer, so that each compute unit has a few tiles.
+  const i64 share = move.count() * move.element / std::max(1u, 4 * unsigned(device.units())),
+            largest = wish.at("bytes");
+  const auto tile = tile_nd_of(move, std::clamp<i64>(share, largest / 8, largest), wish.at("access"), group.items,
+                               wish.at("in_flight"));
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
   const auto launches = [=] {
