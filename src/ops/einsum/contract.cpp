@@ -3,6 +3,7 @@
 
 #include "core/integers.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 #include "ops/einsum/lowering.hpp"
 #include "ops/einsum/map.hpp"
 #include "ops/einsum/path.hpp"
@@ -95,22 +96,22 @@ class Contractor {
   /// Whether something is done to what the operands come to before it is the result.
   bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu || work_ != problem_.out.dtype; }
 
-  Array new_array(Dtype dtype, const std::vector<int>& order) {
+  Array new_array(Dtype dtype, const AxisList& order) {
     const Term term = dense_term(problem_, dtype, order);
     const i64 elements = problem_.points(term.axes), element = size_of(dtype);
     if (elements > max_bytes / element)
       throw Error(Errc::unsupported,
-                  "an array between the steps of an einsum has more than " + std::to_string(max_bytes) + " bytes",
+                  concat("an array between the steps of an einsum has more than ", max_bytes, " bytes"),
                   "do it in parts");
     return {term, schedule_.block(elements * element)};
   }
 
-  std::vector<int> order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
+  AxisList order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
 
   std::string names_of(const Array& array) const { return ops::names_of(problem_, array.term.axes); }
 
   /// `arrays`: one per view of `part`.
-  void add(std::shared_ptr<PlanImpl> part, const std::vector<Array>& arrays, std::string text) {
+  void add(SharedPlan part, const std::vector<Array>& arrays, std::string text) {
     std::vector<Source> sources;
     for (const Array& array : arrays) sources.push_back(array.source);
     schedule_.add(std::move(part), std::move(sources), std::move(text));
@@ -140,7 +141,7 @@ class Contractor {
     add_operation(copy(), from, to, loops, loops, "copy " + names_of(to) + "  rearrange/", "");
   }
 
-  Array copied(const Array& array, const std::vector<int>& order) {
+  Array copied(const Array& array, const AxisList& order) {
     Array copy = new_array(array.term.dtype, order);
     move(array, copy);
     return copy;
@@ -188,9 +189,9 @@ class Contractor {
   }
 
   std::string map_text(const Array& from, const Array* factor, const Array& to) const {
-    if (factor) return "multiply " + names_of(from) + ", " + names_of(*factor) + " -> " + names_of(to);
-    return (from.term.dtype == to.term.dtype && scales() ? "scale " : "convert ") + names_of(to) + " to " +
-           std::string(name(to.term.dtype));
+    if (factor) return concat("multiply ", names_of(from), ", ", names_of(*factor), " -> ", names_of(to));
+    const bool scaled = from.term.dtype == to.term.dtype && scales();
+    return concat(scaled ? "scale " : "convert ", names_of(to), " to ", name(to.term.dtype));
   }
 
   void set_epilogue(Product& product) const {
@@ -236,7 +237,7 @@ class Contractor {
     std::string pattern = "...";
     for (const core::Loop& loop : loops_over(problem_, from.term.axes & ~to.term.axes, from.term, to.term)) {
       walked.push_back(loop);
-      pattern += " r" + std::to_string(walked.size());
+      pattern += concat(" r", walked.size());
     }
     add_operation({"reduce", {how, pattern + " -> ..."}}, from, to, kept, walked,
                   how + " " + names_of(from) + " -> " + names_of(to) + "  reduce/",
@@ -259,7 +260,7 @@ class Contractor {
   }
 
   /// Axes that an operand has alone, and the output has not, are summed before anything else.
-  void follow(const std::vector<PathStep>& path) {
+  void follow(const Path& path) {
     const std::vector<AxisSet> kept = axes_on_path(problem_, path);
     if (arrays_.size() == 1) return finish(arrays_.front(), kept.front());
     for (size_t i = 0; i < arrays_.size(); ++i)
@@ -369,7 +370,7 @@ class Contractor {
 
 }  // namespace
 
-std::shared_ptr<PlanImpl> plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
+SharedPlan plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
                                            const PlanOptions& options) {
   if (options.in_place) throw Error(Errc::usage, "cannot be done in place", "give an output of its own");
   auto plan = empty_plan(std::move(views), device, options);

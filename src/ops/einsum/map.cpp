@@ -3,6 +3,7 @@
 
 #include "core/integers.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 #include "model/cost.hpp"
 #include "ops/matmul/params.hpp"
 #include "ops/scalar_type.hpp"
@@ -105,15 +106,15 @@ std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
 
 }  // namespace
 
-std::shared_ptr<PlanImpl> plan_map(const Map& map, const Device& device, const PlanOptions& options) {
+SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& options) {
   for (const Dtype dtype : {map.in, map.out})
     if (core::component_of(dtype) == Dtype::f64 && !device.info().f64)
-      throw Error(Errc::unsupported, "the device has no f64, which " + std::string(name(dtype)) + " needs",
+      throw Error(Errc::unsupported, concat("the device has no f64, which ", name(dtype), " needs"),
                   "use f32 or c64, or another device");
   if (map.batch.size() > max_rank)
     throw Error(Errc::unsupported,
-                "arrays are multiplied or converted over " + std::to_string(map.batch.size()) +
-                    " axes that cannot be merged, and kernels walk at most " + std::to_string(max_rank),
+                concat("arrays are multiplied or converted over ", map.batch.size(),
+                       " axes that cannot be merged, and kernels walk at most ", max_rank),
                 "rearrange the arrays first");
   const bool wide = options.index == IndexWidth::bits64 || !fits_32_bits(map);
   const ProductProblem problem{product_of(map), wide ? 64 : 32};
@@ -129,10 +130,10 @@ std::shared_ptr<PlanImpl> plan_map(const Map& map, const Device& device, const P
   write_from(map, launch.kernel.defines);
   write_steps(map, launch.kernel.defines);
   ProductParams params = params_of(problem);
-  params.a_n = problem.product.n.in;
+  params.a_n = problem.n.in;
   split_into_groups(model, problem.batch_count(), params, launch);
   launch.params = params_bytes(params);
-  launch.buffers = buffers_of(map, adds_d(problem.product));
+  launch.buffers = buffers_of(map, adds_d(problem));
   plan->launches.push_back(std::move(launch));
   compile(*plan);
   return plan;

@@ -42,7 +42,7 @@ Product normalise(const Product& product);
 /// A plan whose views are A, B, [D,] C. `options` as for any plan: forced candidate, configuration, index width,
 /// checked. Fills the report but for op, shapes and device. Throws Error(usage) for what a Product may not be and
 /// Error(unsupported) where the device lacks f64 or a forced candidate does not fit.
-std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View> views, const Device& device,
+SharedPlan plan_product(const Product& product, std::vector<View> views, const Device& device,
                                        const PlanOptions& options);
 
 }  // namespace axisloom::ops

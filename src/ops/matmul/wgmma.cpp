@@ -1,6 +1,7 @@
 // Variant "wgmma": matrices of 16-bit floats by the warpgroups of an H100 or H200, whose tiles the tensor memory
 // accelerator brings.
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "ops/matmul/model.hpp"
 #include "ops/matmul/params.hpp"
 #include "ops/nvidia/nvidia.hpp"
@@ -85,7 +86,7 @@ std::string unfit(const Product& product, const DeviceModel& device) {
   if (compute_capability(device) != 90)
     return "warpgroup products need compute capability 9.0, the device is " + card_name(device);
   if (product.in != Dtype::f16 && product.in != Dtype::bf16)
-    return "warpgroups would not sum " + std::string(name(product.in)) + " as exactly as is promised";
+    return concat("warpgroups would not sum ", name(product.in), " as exactly as is promised");
   if (product.m.extent == 1 || product.k.extent == 0)
     return "for a vector, or for no terms, most of a block would be empty";
   if (std::string why = lies_apart(product); !why.empty()) return why;
@@ -96,13 +97,30 @@ std::string unfit(const Product& product, const DeviceModel& device) {
 }
 
 double predicted_seconds(const ProductProblem& problem, const Blocks& blocks, const DeviceModel& device) {
-  const i64 rounds = ceil_div(problem.blocks(block_m, blocks.n), i64(device.units()));
-  const i64 steps = ceil_div(problem.product.k.extent, step_k);
-  const double block = 2.0 * double(block_m * blocks.n * steps * step_k) / (blocks.efficiency * device.tensor_16_rate);
-  return product_time(start_seconds + double(rounds) * block, bytes_touched(problem), 1, device);
+  const i64 rounds = ceil_div(problem.blocks(block_m, blocks.n), device.units());
+  const i64 steps = ceil_div(problem.k.extent, step_k);
+  const double block = 2.0 * (block_m * blocks.n * steps * step_k) / (blocks.efficiency * device.tensor_16_rate);
+  return product_time(start_seconds + rounds * block, bytes_touched(problem), 1, device);
 }
 
-Best<Blocks> best_blocks(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
+Launches launch_wgmma(const ProductProblem& problem, const Blocks& blocks, i64 band, const DeviceModel& device) {
+  ProductLaunch main("matmul/wgmma", problem, blocks.group());
+  main.launch.kernel.resident = 1;
+  jit::Defines& defines = main.defines();
+  defines.set("BLOCK_M", block_m).set("BLOCK_N", blocks.n).set("STAGES", blocks.stages).set("BAND", band);
+  defines.set("A_ALONG_M", !lies_along_k(problem, of_a)).set("B_ALONG_N", !lies_along_k(problem, of_b));
+  defines.set("PAIRS_C", stores_pairs(problem)).set("LOCAL_BYTES", blocks.group().local_bytes);
+  main.set_blocks(block_m, blocks.n);
+  const auto map = [&](core::Operand operand, i64 block) {
+    return tensor_map(mapped_array(problem, operand), element, lies_along_k(problem, operand) ? block : step_k);
+  };
+  main.launch.buffers[0].map = map(of_a, block_m);
+  main.launch.buffers[1].map = map(of_b, blocks.n);
+  return {{main.into_result(std::min<i64>(problem.blocks(block_m, blocks.n), device.units()))}};
+}
+
+Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  if (std::string why = unfit(problem, device); !why.empty()) return refuse(std::move(why));
   Best<Blocks> best;
   for (Blocks blocks : shapes) {
     if (value_or(wish, "block_n", blocks.n) != blocks.n) continue;
@@ -110,39 +128,13 @@ Best<Blocks> best_blocks(const ProductProblem& problem, const Configuration& wis
     best.refusal = beyond_limits(device, blocks.group());
     if (best.refusal.empty()) best.offer(blocks, predicted_seconds(problem, blocks, device));
   }
-  return best;
-}
-
-Launches launch_wgmma(const ProductProblem& problem, const Blocks& blocks, i64 band, const DeviceModel& device) {
-  const Product& product = problem.product;
-  ProductLaunch main("matmul/wgmma", problem, blocks.group());
-  main.launch.kernel.resident = 1;
-  jit::Defines& defines = main.defines();
-  defines.set("BLOCK_M", block_m).set("BLOCK_N", blocks.n).set("STAGES", blocks.stages).set("BAND", band);
-  defines.set("A_ALONG_M", !lies_along_k(product, of_a)).set("B_ALONG_N", !lies_along_k(product, of_b));
-  defines.set("PAIRS_C", stores_pairs(product)).set("LOCAL_BYTES", blocks.group().local_bytes);
-  main.set_blocks(block_m, blocks.n);
-  const auto map = [&](core::Operand operand, i64 block) {
-    return tensor_map(mapped_array(product, operand), element, lies_along_k(product, operand) ? block : step_k);
-  };
-  main.launch.buffers[0].map = map(of_a, block_m);
-  main.launch.buffers[1].map = map(of_b, blocks.n);
-  return {{main.into_result(std::min(problem.blocks(block_m, blocks.n), i64(device.units())))}};
-}
-
-Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  if (std::string why = unfit(problem.product, device); !why.empty()) return refuse(std::move(why));
-  const Best<Blocks> best = best_blocks(problem, wish, device);
   if (!best.form) return refuse(best.refusal);
   const Blocks& blocks = *best.form;
   const i64 band = wish.at("band");
-  Configuration values = wish;
-  values["block_n"] = blocks.n;
-  values["stages"] = blocks.stages;
-  return {
-      .group = blocks.group(), .seconds = best.seconds, .configuration = values, .launches = [=, &problem, &device] {
-        return launch_wgmma(problem, blocks, band, device);
-      }};
+  return {.group = blocks.group(),
+          .seconds = best.seconds,
+          .configuration = {{"block_n", blocks.n}, {"stages", blocks.stages}, {"band", band}},
+          .launches = [=, &problem, &device] { return launch_wgmma(problem, blocks, band, device); }};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "core/divider.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 #include "ops/scalar_type.hpp"
 
 #include <axisloom/error.hpp>
@@ -91,8 +92,7 @@ LaunchBuffer result_of(const ReduceProblem& problem) {
 
 void throw_too_many_axes(size_t axes) {
   throw Error(Errc::unsupported,
-              "the reduction walks " + std::to_string(axes) + " axes that cannot be merged, and kernels walk at most " +
-                  std::to_string(REDUCE_AXES),
+              concat("the reduction walks ", axes, " axes that cannot be merged, and kernels walk at most ", REDUCE_AXES),
               "do it in two steps, each of which splits fewer axes");
 }
 
@@ -119,6 +119,14 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
     params.column_stride = problem.kept.back().out;
   }
   defines().set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", sizeof(ReduceParams));
+}
+
+void ReduceLaunch::set_pieces(const Pieces& pieces) {
+  params.piece = pieces.piece;
+  params.pieces = pieces.pieces;
+  params.parts = pieces.parts;
+  params.part_pieces = pieces.per_part;
+  params.tasks = params.outputs * pieces.parts;
 }
 
 Launch ReduceLaunch::done(i64 groups) {

@@ -15,10 +15,9 @@ constexpr double cpu_output_seconds = 8e-9;  // finding an output's place by div
 constexpr double element_latencies = 0.16, element_operations = 35;
 constexpr i64 group_elements = 65536;  // a CPU group's work: long against a group's start
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"items", 128, {1, 32, 64, 128, 256}, "work-items", "group size on GPUs; a CPU group is one item"}};
-  return list;
 }
 
 /// An element in a loop on a CPU, whose additions wait for each other; rows of 64 floats on two cores of a Xeon. Of

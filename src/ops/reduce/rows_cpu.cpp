@@ -18,8 +18,8 @@ constexpr i64 least_piece = 131072;   // bytes, where the tasks would be fewer
 constexpr i64 most_parts = 4096;      // of an output: one running sum takes them all
 constexpr i64 most_pieces = 4096;     // of a part, likewise
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
+std::vector<Tunable> tunables() {
+  return {
       {"piece",
        524288,
        {16384, 65536, 131072, 262144, 524288, 1048576},
@@ -37,7 +37,6 @@ const std::vector<Tunable>& tunables() {
        "bytes",
        "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 0.96, 2048 0.93"},
       launches_tunable()};
-  return list;
 }
 
 /// Vectors of running sums, and the ranges of a piece that they take side by side.
@@ -56,11 +55,6 @@ Width width(const ReduceProblem& problem, i64 ranges) {
   return {chains, recipe.accumulation == Accumulation::place ? chains : ranges};
 }
 
-/// How a reduction is cut: elements of a piece, pieces of a run, parts of an output, pieces of a part. By shape alone.
-struct Cut {
-  i64 piece, pieces, parts, per_part;
-};
-
 /// Bytes of a piece: `most`, or less where the tasks would be too few.
 i64 piece_bytes(const ReduceProblem& problem, i64 most) {
   const i64 all = problem.outputs() * problem.count() * problem.element_bytes();
@@ -69,7 +63,8 @@ i64 piece_bytes(const ReduceProblem& problem, i64 most) {
   return std::min(most, std::max(least_piece, even));
 }
 
-Cut cut(const ReduceProblem& problem, i64 bytes) {
+/// How a reduction is cut, by shape alone.
+Pieces cut(const ReduceProblem& problem, i64 bytes) {
   const i64 most_elements = most_additions * lanes_of(problem) * few_chains;
   const i64 piece = std::min(bytes / problem.element_bytes(), most_elements);
   const i64 run = problem.reduced.back().extent;
@@ -81,7 +76,7 @@ Cut cut(const ReduceProblem& problem, i64 bytes) {
   return {piece, pieces, ceil_div(all, per_part), per_part};
 }
 
-double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
+double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const DeviceModel& device) {
   const core::Loop& run = problem.reduced.back();
   const i64 tasks = problem.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
@@ -94,31 +89,24 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
 
-Launches launch_rows_cpu(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  ReduceLaunch main("rows_cpu", problem);
-  ReduceParams& params = main.params;
-  params.pieces = c.pieces;
-  params.piece = c.piece;
-  params.parts = c.parts;
-  params.part_pieces = c.per_part;
-  params.tasks = params.outputs * c.parts;
-  params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
-  const auto [chains, ranges] = width(problem, values.at("ranges"));
-  main.defines().set("CHAINS", chains).set("RANGES", ranges).set("CONTIGUOUS", is_contiguous(problem));
-  main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
-  return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
-}
-
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
+  const Width vectors = width(problem, wish.at("ranges"));
   Configuration values = wish;
   values["piece"] = piece_bytes(problem, wish.at("piece"));
-  values["ranges"] = width(problem, wish.at("ranges")).ranges;
-  const Cut c = cut(problem, values.at("piece"));
+  values["ranges"] = vectors.ranges;
+  const Pieces c = cut(problem, values.at("piece"));
   const Split split = split_of(c.parts, problem.outputs(), values, device);
-  return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
-            return launch_rows_cpu(problem, c, split, values);
-          }};
+  const auto launches = [=, &problem] {
+    ReduceLaunch main("rows_cpu", problem);
+    main.set_pieces(c);
+    ReduceParams& params = main.params;
+    params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
+    main.defines().set("CHAINS", vectors.chains).set("RANGES", vectors.ranges).set("CONTIGUOUS", is_contiguous(problem));
+    main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
+    return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
+  };
+  return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "core/host_memory.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "ops/reduce/params.hpp"
 #include "ops/reduce/reduce.hpp"
 #include "planner/choose.hpp"
@@ -149,9 +150,8 @@ class Slicer {
     const i64 elements = gathered(one).elements;
     if (elements * element_ > limit_)
       throw Error(Errc::out_of_memory,
-                  "the elements of one output, which the portable order takes together, need " +
-                      std::to_string(elements * element_) + " bytes, more than the " + std::to_string(limit_) +
-                      " that fit into a buffer of the device",
+                  concat("the elements of one output, which the portable order takes together, need ",
+                         elements * element_, " bytes, more than the ", limit_, " that fit into a buffer of the device"),
                   "use order=fast, or a device with larger buffers");
     SlicedNest nest = nest_;  // over outputs with all of their elements
     nest.arrays[input] = {elements * element_, gathered(all).strides, 1, false};
@@ -194,7 +194,7 @@ class Slicer {
     return bytes_of(part.recipe.out, range, align);
   }
 
-  void add_slice(const Bytes& from, const Bytes& to, std::shared_ptr<PlanImpl> plan) {
+  void add_slice(const Bytes& from, const Bytes& to, SharedPlan plan) {
     slices_.list.push_back({{from.range, to.range}, std::move(plan)});
   }
 
@@ -217,7 +217,7 @@ class Slicer {
     const auto rank = [&](size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
     std::vector<size_t> order(box.size());
     std::iota(order.rbegin(), order.rend(), size_t{0});  // of equals the last is the fastest
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
     Gathered layout{std::vector<i64>(box.size()), 1};
     for (const size_t d : order) {
       if (strides[d] == 0) continue;
@@ -303,7 +303,7 @@ class Slicer {
               plan_of(from, to, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items)));
   }
 
-  std::shared_ptr<PlanImpl> plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
+  SharedPlan plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
     auto plan = empty_plan({from.view, to.view}, device_, options_);
     plan->launches.push_back(std::move(launch));
     compile(*plan);
