@@ -12,6 +12,6 @@ namespace axisloom::ops {
 /// A forced candidate or configuration is that of the last product, which writes the result and which the report is
 /// about. Throws as plans do.
 SharedPlan plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
-                                           const PlanOptions& options);
+                            const PlanOptions& options);
 
 }  // namespace axisloom::ops

@@ -38,16 +38,14 @@ i64 bytes_of(const Contraction& problem) {
   return sum;
 }
 
-SharedPlan make_plan(const Operation& op, Views views, const Device& device,
-                                    const PlanOptions& options) {
+SharedPlan make_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   const Contraction problem = contraction_of(op, views);
   auto plan = plan_contraction(problem, {views.begin(), views.end()}, device, options);
   plan->report.bytes_moved = bytes_of(problem);
   return plan;
 }
 
-Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options,
-              i64 limit) {
+Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options, i64 limit) {
   return slice_contraction(contraction_of(op, views), device, options, limit);
 }
 

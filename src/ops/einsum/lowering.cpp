@@ -12,9 +12,6 @@
 namespace axisloom::ops {
 namespace {
 
-using core::Loop;
-using core::Loops;
-
 Loops loops_over(const Contraction& problem, const ProductStep& step, AxisSet axes) {
   return loops_over(problem, axes, step.left, step.out, &step.right, step.addend);
 }
@@ -49,8 +46,7 @@ AxisList order_of_copy(const Term& term, const AxisList& summed) {
 template <class Rank>
 Loop take_first(Loops& loops, const Rank& rank) {
   if (loops.empty()) return {};
-  const auto first =
-      std::ranges::min_element(loops, [&](const Loop& a, const Loop& b) { return rank(a) < rank(b); });
+  const auto first = std::ranges::min_element(loops, [&](const Loop& a, const Loop& b) { return rank(a) < rank(b); });
   const Loop taken = *first;
   loops.erase(first);
   return taken;

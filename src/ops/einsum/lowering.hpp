@@ -23,8 +23,8 @@ inline core::Start start_of(const Term& term) {
 
 /// Loops over some axes in which arrays lie that are read, written, multiplied and added, those absent standing still;
 /// the fewest, ordered by the output.
-core::Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const Term& out,
-                       const Term* other = nullptr, const Term* addend = nullptr);
+Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const Term& out, const Term* other = nullptr,
+                 const Term* addend = nullptr);
 
 /// Axes in which an array must lie, slowest first, so that all summed axes are one loop; empty: as it lies.
 struct Orders {

@@ -18,8 +18,6 @@
 namespace axisloom::ops {
 namespace {
 
-using core::Loop;
-
 // As the moves' "plain" has them, whose groups take 128 KiB: of floats as many. Not measured for maps.
 constexpr i64 segment = 1024;            // elements that a CPU item takes at a time
 constexpr i64 group_elements = 1 << 15;  // of a CPU group: long against its start, short against a core's share
@@ -41,12 +39,12 @@ bool fits_32_bits(const Map& map) {
   constexpr auto most = double(std::numeric_limits<i32>::max());
   double points = gpu_items;
   for (const Loop& loop : map.batch) points *= loop.extent;
-  const auto fits = [&](core::Operand operand) { return core::reach_beyond(map.batch, operand, 0) < most; };
+  const auto fits = [&](Operand operand) { return core::reach_beyond(map.batch, operand, 0) < most; };
   return points < most && fits(&Loop::in) && fits(&Loop::other) && fits(&Loop::out) && fits(&Loop::addend);
 }
 
 double bytes_moved(const Map& map) {
-  const auto bytes = [&](Dtype dtype, core::Operand operand) {
+  const auto bytes = [&](Dtype dtype, Operand operand) {
     return double(size_of(dtype)) * core::distinct(map.batch, operand);
   };
   const double read = bytes(map.in, &Loop::in) + (map.multiplies ? bytes(map.in, &Loop::other) : 0) +

@@ -24,8 +24,7 @@ double number_option(const Operation& op, std::string_view name, double otherwis
   double value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc{} || end != text->data() + text->size() || !std::isfinite(value))
-    throw Error(Errc::usage, concat(name, " is '", *text, "', which is not a number"),
-                "give a number such as 0.5");
+    throw Error(Errc::usage, concat(name, " is '", *text, "', which is not a number"), "give a number such as 0.5");
   return value;
 }
 
@@ -51,8 +50,7 @@ Dtype result_dtype(const Operation& op, Views operands) {
   const auto asked = dtype_of(*text);
   if (!asked) throw Error(Errc::usage, concat("there is no dtype '", *text, "'"), "use a name such as f32");
   if (promoted(common, *asked) != *asked)
-    throw Error(Errc::usage,
-                concat(name(*asked), " cannot hold what is computed from ", name(common)),
+    throw Error(Errc::usage, concat(name(*asked), " cannot hold what is computed from ", name(common)),
                 "leave out-dtype out, or give a wider one");
   return *asked;
 }
@@ -74,9 +72,10 @@ std::string matmul_pattern(const Operation& op, Views operands) {
     throw Error(Errc::usage, "an array of one axis cannot be transposed", "leave that option out");
   const i64 k_a = from_the_end(a, transposed_a ? 2 : 1), k_b = from_the_end(b, b.size() > 1 && !transposed_b ? 2 : 1);
   if (k_a != k_b)
-    throw Error(Errc::usage,
-                concat("the rows of the first array have length ", k_a, ", the columns of the second have length ", k_b),
-                "give arrays whose inner lengths agree");
+    throw Error(
+        Errc::usage,
+        concat("the rows of the first array have length ", k_a, ", the columns of the second have length ", k_b),
+        "give arrays whose inner lengths agree");
   const std::string left = a.size() == 1 ? "k" : transposed_a ? "... k m" : "... m k";
   const std::string right = b.size() == 1 ? "k" : transposed_b ? "... n k" : "... k n";
   const bool batch = a.size() > 1 || b.size() > 1;
@@ -120,14 +119,12 @@ void check_factors(const Operation& op, Dtype out) {
 
 void check_relu(const Operation& op, Dtype out) {
   if (relu_option(op) && (out == Dtype::boolean || core::components_of(out) == 2))
-    throw Error(Errc::usage, concat("relu is for real numbers, the result is ", name(out)),
-                "leave the activation out");
+    throw Error(Errc::usage, concat("relu is for real numbers, the result is ", name(out)), "leave the activation out");
 }
 
 void check_addend(const View& addend, const View& result) {
   if (addend.dtype != result.dtype)
-    throw Error(Errc::usage,
-                concat("the array to add is ", name(addend.dtype), ", the result ", name(result.dtype)),
+    throw Error(Errc::usage, concat("the array to add is ", name(addend.dtype), ", the result ", name(result.dtype)),
                 concat("convert it to ", name(result.dtype)));
   bool fits = addend.rank() <= result.rank();
   for (int i = 1; fits && i <= addend.rank(); ++i) {
@@ -150,8 +147,7 @@ AxisList numbered(const core::BoundPattern& bound, Contraction& problem) {
     problem.names.push_back(axis.name.empty() ? std::to_string(axis.extent) : axis.name);
   }
   if (problem.extents.size() > most_einsum_axes)
-    throw Error(Errc::unsupported, concat("an einsum over more than ", most_einsum_axes, " axes"),
-                "do it in parts");
+    throw Error(Errc::unsupported, concat("an einsum over more than ", most_einsum_axes, " axes"), "do it in parts");
   return numbers;
 }
 

@@ -50,8 +50,8 @@ struct Contraction {
   std::vector<Term> operands;
   std::optional<Term> addend;  // has the output's axes, with stride 0 along those where it is broadcast
   Term out;
-  AxisList out_order;  // the output's axes, slowest first
-  Dtype common = Dtype::f32;   // of the operands, promoted
+  AxisList out_order;         // the output's axes, slowest first
+  Dtype common = Dtype::f32;  // of the operands, promoted
   double alpha = 1, beta = 0;
   bool relu = false;
   std::optional<Path> path;  // of a part of a larger problem: the order of products in that

@@ -16,7 +16,7 @@ struct ProductProblem : Product {
   bool swapped = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
 
   i64 batch_count() const;
-  i64 outputs() const;             // elements of C, of the whole batch
+  i64 outputs() const;                      // elements of C, of the whole batch
   i64 blocks(i64 rows, i64 columns) const;  // of so many elements that make up C, of the whole batch
 };
 std::string to_string(const ProductProblem& problem);

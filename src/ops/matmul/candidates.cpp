@@ -33,20 +33,18 @@ i64 ProductProblem::blocks(i64 rows, i64 columns) const {
 }
 
 std::string to_string(const ProductProblem& problem) {
-  const core::Loop &m = problem.m, &n = problem.n, &k = problem.k;
+  const Loop &m = problem.m, &n = problem.n, &k = problem.k;
   const auto matrix = [](i64 rows, i64 columns) { return concat("{", rows, ",", columns, "}"); };
-  std::string text = concat(name(problem.in), " to ", name(problem.out), " ",
-                            core::joined(std::array{m, n, k}, &core::Loop::extent, "x"), " a ", matrix(m.in, k.in),
-                            " b ", matrix(k.other, n.other), " c ", matrix(m.out, n.out));
-  for (const core::Loop& axis : problem.batch) text += concat(" batch ", axis.extent);
+  std::string text =
+      concat(name(problem.in), " to ", name(problem.out), " ", core::joined(std::array{m, n, k}, &Loop::extent, "x"),
+             " a ", matrix(m.in, k.in), " b ", matrix(k.other, n.other), " c ", matrix(m.out, n.out));
+  for (const Loop& axis : problem.batch) text += concat(" batch ", axis.extent);
   return text;
 }
 
 std::string shape_class(const ProductProblem& problem) {
   constexpr i64 large = 256;  // from which tuned values are kept apart: more than a block
-  const auto size = [](const core::Loop& loop) {
-    return loop.extent == 1 ? "1" : loop.extent < large ? "small" : "large";
-  };
+  const auto size = [](const Loop& loop) { return loop.extent == 1 ? "1" : loop.extent < large ? "small" : "large"; };
   return concat(name(problem.in), " ", size(problem.m), " x ", size(problem.n), " x ", size(problem.k));
 }
 

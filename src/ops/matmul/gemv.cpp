@@ -8,20 +8,6 @@
 namespace axisloom::ops {
 namespace {
 
-std::vector<Tunable> tunables() {
-  return {
-      {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
-      {"wide", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "side by side along k; 0: by k"},
-      {"width", 0, {0, 1, 2, 4, 8, 16, 64, 256, 512, 1024}, "sums", "of one item; 0: by orientation and device"},
-      {"part",
-       0,
-       {0, 256, 1024, 4096, 16384, 65536, i64{1} << 40},
-       "elements",
-       "of k that a group takes; 0: by size, to fill the device",
-       true},
-  };
-}
-
 // Estimates, all of them. k's of a group at least, where neighbours lie together along k, and where along n:
 constexpr i64 least_along_k = 4096, least_across_k = 64;
 // k's from which sums are long, and how many items share a long one and a short one:
@@ -107,10 +93,24 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 }  // namespace
 
 ProductCandidate gemv_product() {
-  return {{.name = "gemv",
-           .summary = "a vector and a matrix, or two vectors, read once and in order",
-           .tunables = tunables()},
-          propose};
+  return {
+      {.name = "gemv",
+       .summary = "a vector and a matrix, or two vectors, read once and in order",
+       .tunables =
+           {{"items",
+             256,
+             {1, 32, 64, 128, 256, 512, 1024},
+             "work-items",
+             "group size on GPUs; a CPU group is one item"},
+            {"wide", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "side by side along k; 0: by k"},
+            {"width", 0, {0, 1, 2, 4, 8, 16, 64, 256, 512, 1024}, "sums", "of one item; 0: by orientation and device"},
+            {"part",
+             0,
+             {0, 256, 1024, 4096, 16384, 65536, i64{1} << 40},
+             "elements",
+             "of k that a group takes; 0: by size, to fill the device",
+             true}}},
+      propose};
 }
 
 }  // namespace axisloom::ops

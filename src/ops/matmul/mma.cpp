@@ -15,30 +15,6 @@ namespace {
 
 constexpr i64 warp_items = 32;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"block_m", 0, {0, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
-      {"block_n", 0, {0, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
-      {"warp_m", 0, {0, 16, 32, 64}, "rows", "of C in a warp's registers; 0: by type and size"},
-      {"warp_n", 0, {0, 16, 32, 64}, "columns", "of C in a warp's registers; 0: by type and size"},
-      {"step_k",
-       0,
-       {0, 8, 16, 32, 64},
-       "elements",
-       "of k in a stage of local memory; 0: 64 or 32 of 16 bits, 16 or 8 of f64"},
-      {"stages", 0, {0, 2, 3, 4}, "tiles", "in local memory, all but one under way; 0: 3, or 2 where 3 do not fit"},
-      {"depth",
-       0,
-       {0, 4, 8, 16},
-       "elements",
-       "of k an instruction takes; 0: 16, or as many as a step has; of f64 before sm_90 4"},
-      {"access", 16, {2, 4, 8, 16}, "bytes", "widest piece copied; the widest that alignment allows is taken"},
-      {"band", 8, {1, 2, 4, 8, 16, 32}, "blocks", "rows of blocks that groups walk down before they move along n"},
-      {"resident", 0, {0, 1, 2, 3, 4}, "groups", "of a compute unit that registers are fitted to; 0: by block"},
-      split_tunable(),
-  };
-}
-
 /// What is compiled for a type, and the share of `unit_operations` that it is predicted to reach: measured of blocks of
 /// 128 x 128 with 3 stages, an estimate of others.
 struct Blocks {
@@ -101,8 +77,8 @@ struct Form : Blocks {
     const bool old = element == 8 && compute_capability(device) < 90;
     depth = value_or(wish, "depth", old ? 4 : std::min<i64>(16, step));
     const i64 widest = std::max(element, wish.at("access"));
-    bytes_a = aligned_bytes(problem, &core::Loop::in, widest);
-    bytes_b = aligned_bytes(problem, &core::Loop::other, widest);
+    bytes_a = aligned_bytes(problem, &Loop::in, widest);
+    bytes_b = aligned_bytes(problem, &Loop::other, widest);
     parts = parts_of(problem, problem.blocks(m, n), step, wish.at("split"), device);
     pairs_c = parts.count == 1 && stores_pairs(problem);
   }
@@ -211,8 +187,38 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 }  // namespace
 
 ProductCandidate mma_product() {
-  return {{.name = "mma", .summary = "f64 and 16-bit floats by NVIDIA's tensor cores", .tunables = tunables()},
-          propose};
+  return {
+      {.name = "mma",
+       .summary = "f64 and 16-bit floats by NVIDIA's tensor cores",
+       .tunables =
+           {{"block_m", 0, {0, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
+            {"block_n", 0, {0, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
+            {"warp_m", 0, {0, 16, 32, 64}, "rows", "of C in a warp's registers; 0: by type and size"},
+            {"warp_n", 0, {0, 16, 32, 64}, "columns", "of C in a warp's registers; 0: by type and size"},
+            {"step_k",
+             0,
+             {0, 8, 16, 32, 64},
+             "elements",
+             "of k in a stage of local memory; 0: 64 or 32 of 16 bits, 16 or 8 of f64"},
+            {"stages",
+             0,
+             {0, 2, 3, 4},
+             "tiles",
+             "in local memory, all but one under way; 0: 3, or 2 where 3 do not fit"},
+            {"depth",
+             0,
+             {0, 4, 8, 16},
+             "elements",
+             "of k an instruction takes; 0: 16, or as many as a step has; of f64 before sm_90 4"},
+            {"access", 16, {2, 4, 8, 16}, "bytes", "widest piece copied; the widest that alignment allows is taken"},
+            {"band",
+             8,
+             {1, 2, 4, 8, 16, 32},
+             "blocks",
+             "rows of blocks that groups walk down before they move along n"},
+            {"resident", 0, {0, 1, 2, 3, 4}, "groups", "of a compute unit that registers are fitted to; 0: by block"},
+            split_tunable()}},
+      propose};
 }
 
 }  // namespace axisloom::ops

@@ -18,10 +18,10 @@ double outputs_seconds(const ProductProblem& problem, double operations, const D
 }
 
 double bytes_touched(const ProductProblem& problem) {
-  const core::Loops loops = problem.loops();
-  const auto read = [&](core::Operand operand) { return double(size_of(problem.in)) * core::distinct(loops, operand); };
+  const Loops loops = problem.loops();
+  const auto read = [&](Operand operand) { return double(size_of(problem.in)) * core::distinct(loops, operand); };
   const double written = double(size_of(problem.out)) * problem.outputs();
-  return read(&core::Loop::in) + read(&core::Loop::other) + written * (adds_d(problem) ? 2 : 1);
+  return read(&Loop::in) + read(&Loop::other) + written * (adds_d(problem) ? 2 : 1);
 }
 
 double unit_peak(const Product& product, const DeviceModel& device) {

@@ -22,21 +22,6 @@ constexpr i64 groups_per_unit = 4;
 // (an estimate).
 constexpr i64 most_panels = 64;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"vectors", 0, {0, 1, 2, 3}, "vectors", "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
-      {"block", 512, {64, 128, 256, 512, 1024, 2048}, "KiB", "panels of A that a group takes against one panel of B"},
-      {"slice",
-       384,
-       {128, 256, 384, 512, 1024, 1 << 30},
-       "k's",
-       "that a group takes at a time, so that B's are still in a near cache for the next panel of A. Two cores of a "
-       "Xeon, "
-       "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 1.33 and 1.30, 128 "
-       "1.28 and 1.24"},
-  };
-}
-
 /// The panels of A, or of B.
 struct Panels {
   i64 width;                 // rows of A, columns of B
@@ -47,7 +32,7 @@ struct Panels {
 };
 
 /// Along the operand's rows a group packs short bands of long runs, else panel by panel.
-Panels panels_of(const ProductProblem& problem, const core::Loop& side, core::Operand operand, i64 width) {
+Panels panels_of(const ProductProblem& problem, const Loop& side, Operand operand, i64 width) {
   constexpr i64 band = 16, run_bytes = 6 << 10, long_band = 4096;  // k's, bytes, k's; estimates
   const Arithmetic arithmetic = arithmetic_of(problem.in);
   const i64 count = ceil_div(side.extent, width);
@@ -80,8 +65,8 @@ struct Form {
   Form(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device)
       : problem(problem),
         vectors(value_or(wish, "vectors", arithmetic.is_complex ? 1 : 3)),
-        a(panels_of(problem, problem.m, &core::Loop::in, tile_rows)),
-        b(panels_of(problem, problem.n, &core::Loop::other, lanes * vectors)),
+        a(panels_of(problem, problem.m, &Loop::in, tile_rows)),
+        b(panels_of(problem, problem.n, &Loop::other, lanes * vectors)),
         slice(wish.at("slice")) {
     constexpr i64 whole_scalars = 64;  // those of A are a multiple of it, so that B's begin with a whole vector
     a.scalars = ceil_div(a.scalars, whole_scalars) * whole_scalars;
@@ -99,8 +84,8 @@ struct Form {
 
   double packing_seconds(const DeviceModel& device) const {
     const i64 k = problem.k.extent, m = problem.m.extent, n = problem.n.extent;
-    const i64 put = k * (put_one_by_one(a, m, copies && problem.m.in == 1) +
-                         put_one_by_one(b, n, copies && problem.n.other == 1));
+    const i64 put =
+        k * (put_one_by_one(a, m, copies && problem.m.in == 1) + put_one_by_one(b, n, copies && problem.n.other == 1));
     const i64 converted = core::is_small_float(problem.in) ? (m + n) * k : 0;
     const double each =
         matrix_seconds + std::max(put * arithmetic.parts() * scalar * byte_seconds, converted * convert_seconds);
@@ -108,8 +93,7 @@ struct Form {
   }
 
   double seconds(const DeviceModel& device) const {
-    const double whole =
-        a.count * a.width * b.count * b.width / (double(problem.m.extent) * problem.n.extent);
+    const double whole = a.count * a.width * b.count * b.width / (double(problem.m.extent) * problem.n.extent);
     const double compute = compute_seconds(problem, arithmetic_operations(problem) * whole, efficiency, device);
     return product_time(packing_seconds(device) + compute, bytes_touched(problem) + 2.0 * bytes(), 2, device);
   }
@@ -172,7 +156,26 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 ProductCandidate packed_product() {
   return {{.name = "packed",
            .summary = "packed panels and sums in vector registers on a CPU",
-           .tunables = tunables(),
+           .tunables = {{"vectors",
+                         0,
+                         {0, 1, 2, 3},
+                         "vectors",
+                         "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
+                        {"block",
+                         512,
+                         {64, 128, 256, 512, 1024, 2048},
+                         "KiB",
+                         "panels of A that a group takes against one panel of B"},
+                        {"slice",
+                         384,
+                         {128, 256, 384, 512, 1024, 1 << 30},
+                         "k's",
+                         "that a group takes at a time, so that B's are still in a near cache for the next panel of A. "
+                         "Two cores of a "
+                         "Xeon, "
+                         "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 "
+                         "1.33 and 1.30, 128 "
+                         "1.28 and 1.24"}},
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};

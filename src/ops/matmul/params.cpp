@@ -11,8 +11,6 @@
 namespace axisloom::ops {
 namespace {
 
-using core::Loop;
-
 std::string form(Dtype dtype, const std::string& accumulator) {
   if (core::is_small_float(dtype)) return "FORM" + form_suffix(dtype);
   if (dtype == Dtype::boolean) return "FORM_BOOL";
@@ -32,12 +30,12 @@ int batch_class(size_t axes) {
 }
 
 /// The axis of an array that is not k; of C, n.
-const Loop& side_of(const Product& product, core::Operand operand) {
+const Loop& side_of(const Product& product, Operand operand) {
   return operand == &Loop::in ? product.m : product.n;
 }
 
 /// The axis across which the contiguous runs of an array lie.
-const Loop& rows_of(const Product& product, core::Operand operand) {
+const Loop& rows_of(const Product& product, Operand operand) {
   if (operand == &Loop::out) return product.m;
   const Loop& side = side_of(product, operand);
   return side.*operand == 1 ? product.k : side;
@@ -61,7 +59,7 @@ Arithmetic arithmetic_of(Dtype dtype) {
 
 ProductParams params_of(const ProductProblem& problem) {
   ProductParams params{};
-  core::Loops walk(PRODUCT_AXES - problem.batch.size());
+  Loops walk(PRODUCT_AXES - problem.batch.size());
   walk.insert(walk.end(), problem.batch.begin(), problem.batch.end());
   for (size_t w = 0; w < PRODUCT_AXES; ++w) {
     const Loop& axis = walk[w];
@@ -141,7 +139,7 @@ Launch ProductLaunch::into(const LaunchBuffer& out, i64 groups) {
   return std::move(launch);
 }
 
-bool is_contiguous(const Product& product, core::Operand operand) {
+bool is_contiguous(const Product& product, Operand operand) {
   return side_of(product, operand).*operand == 1 || product.k.*operand == 1;
 }
 
@@ -151,10 +149,10 @@ std::string lies_apart(const Product& product) {
   return {};
 }
 
-i64 aligned_bytes(const Product& product, core::Operand operand, i64 limit) {
+i64 aligned_bytes(const Product& product, Operand operand, i64 limit) {
   const core::Start& start = operand == &Loop::in ? product.a : operand == &Loop::other ? product.b : product.c;
   const i64 element = size_of(operand == &Loop::out ? product.out : product.in);
-  core::Loops steps = product.batch;
+  Loops steps = product.batch;
   steps.push_back(rows_of(product, operand));
   return std::max(element, core::proven_alignment(steps, operand, start, element, limit));
 }

@@ -72,14 +72,11 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 }  // namespace
 
 ProductCandidate plain_product() {
-  return {{.name = "plain",
-           .summary = "one item an output, any strides",
-           .tunables = {{"items",
-                         0,
-                         {0, 1, 32, 64, 128, 256, 512, 1024},
-                         "work-items",
-                         "group size; 0: 256, on a CPU 1"}}},
-          propose};
+  return {
+      {.name = "plain",
+       .summary = "one item an output, any strides",
+       .tunables = {{"items", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size; 0: 256, on a CPU 1"}}},
+      propose};
 }
 
 }  // namespace axisloom::ops

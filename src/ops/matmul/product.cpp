@@ -20,9 +20,6 @@
 namespace axisloom::ops {
 namespace {
 
-using core::Loop;
-using core::Loops;
-
 bool may_become(Dtype in, Dtype out) {
   if (in == out) return true;
   if (in == Dtype::i8 || in == Dtype::u8) return out == Dtype::i32;
@@ -39,20 +36,17 @@ void check_factors(const Product& product) {
   if (product.relu && (boolean || core::components_of(product.in) == 2))
     throw Error(Errc::usage, concat("relu is for real numbers, not for ", name(product.in)));
   if (product.beta != 0 && !product.d)
-    throw Error(Errc::usage, concat("beta is ", product.beta, ", but there is no array to add"),
-                "give D, or beta 0");
+    throw Error(Errc::usage, concat("beta is ", product.beta, ", but there is no array to add"), "give D, or beta 0");
 }
 
 void check(const Product& product, const DeviceInfo& device) {
   if (!may_become(product.in, product.out))
-    throw Error(Errc::usage,
-                concat("a product of ", name(product.in), " cannot become ", name(product.out)));
+    throw Error(Errc::usage, concat("a product of ", name(product.in), " cannot become ", name(product.out)));
   for (const Loop& loop : product.loops())
     if (loop.extent < 0) throw Error(Errc::usage, "a product has a negative extent");
   check_factors(product);
   if (core::component_of(product.in) == Dtype::f64 && !device.f64)
-    throw Error(Errc::unsupported,
-                concat("the device has no f64, which a product of ", name(product.in), " needs"),
+    throw Error(Errc::unsupported, concat("the device has no f64, which a product of ", name(product.in), " needs"),
                 "use f32 or c64, or another device");
 }
 
@@ -80,11 +74,10 @@ bool fits_32_bits(const Product& product) {
   constexpr double overshoot = 512;  // more than the largest block of any variant
   constexpr double most_points = 2e9;
   const Loops loops = product.loops();
-  const auto fits = [&](core::Operand operand) {
+  const auto fits = [&](Operand operand) {
     return core::reach_beyond(loops, operand, overshoot) < std::numeric_limits<i32>::max();
   };
-  const double points =
-      points_of(product.batch) * (product.m.extent + overshoot) * (product.n.extent + overshoot);
+  const double points = points_of(product.batch) * (product.m.extent + overshoot) * (product.n.extent + overshoot);
   return points < most_points && product.k.extent < most_points && fits(&Loop::in) && fits(&Loop::other) &&
          fits(&Loop::out) && fits(&Loop::addend);
 }
@@ -144,7 +137,7 @@ Product normalise(const Product& product) {
 }
 
 SharedPlan plan_product(const Product& product, std::vector<View> views, const Device& device,
-                                       const PlanOptions& options) {
+                        const PlanOptions& options) {
   check(product, device.info());
   auto plan = empty_plan(std::move(views), device, options);
   const Product normal = normalise(product);

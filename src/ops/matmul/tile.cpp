@@ -12,26 +12,6 @@
 namespace axisloom::ops {
 namespace {
 
-std::vector<Tunable> tunables() {
-  return {
-      {"block_m", 0, {0, 16, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
-      {"block_n", 0, {0, 16, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
-      {"tile_m", 0, {0, 1, 2, 4, 8, 16}, "rows", "of C in an item's registers; 0: by type"},
-      {"tile_n", 0, {0, 1, 2, 4, 8, 16}, "columns", "of C in an item's registers; 0: by type"},
-      {"step_k", 0, {0, 4, 8, 16, 32}, "elements", "of k in local memory at a time; 0: by type"},
-      {"buffers", 2, {1, 2}, "tiles", "in local memory: with 2 one barrier a step is enough"},
-      {"access", 16, {1, 2, 4, 8, 16}, "bytes", "widest global access; the widest that alignment allows is taken"},
-      {"band", 8, {1, 2, 4, 8, 16, 32}, "blocks", "rows of blocks that groups walk down before they move along n"},
-      {"resident",
-       2,
-       {0, 1, 2, 3, 4},
-       "groups",
-       "of a compute unit that NVIDIA's compilers fit registers to; 0: they are not told"},
-      {"async", 0, {0, 1}, "", "1: tiles by asynchronous copies; both operands then lie along m and n"},
-      split_tunable(),
-  };
-}
-
 /// Blocks that are compiled for a type of sums, and how fast a compute unit makes them. Measured of f32 on an H200 (but
 /// for 32 x 32, an estimate), ns for each k of one block and of two at a time: 128 x 128 112 and 195, 128 x 64 69 and
 /// 138, 64 x 64 48 and 75; of c64 64 x 64 138 for one, 32 x 32 72 for two. Steps of 128 x 64 are so long that memory
@@ -78,8 +58,8 @@ constexpr std::pair<const char*, i64 Blocks::*> tunables_of_blocks[] = {{"block_
                                                                         {"step_k", &Blocks::step}};
 
 /// Elements of an access, when neighbours lie together and every start is aligned.
-i64 vector_of(const Product& product, core::Operand operand, i64 most_bytes) {
-  const Dtype dtype = operand == &core::Loop::out ? product.out : product.in;
+i64 vector_of(const Product& product, Operand operand, i64 most_bytes) {
+  const Dtype dtype = operand == &Loop::out ? product.out : product.in;
   const i64 element = size_of(dtype);
   if (!is_contiguous(product, operand) || arithmetic_of(dtype).is_complex) return 1;
   // Whole packets or single elements: what lies between would only be more kernels.
@@ -106,11 +86,11 @@ struct Form : Blocks {
   }
 
   void set_vectors() {
-    const auto widest = [&](core::Operand operand) { return vector_of(problem, operand, values.at("access")); };
-    vector_a = widest(&core::Loop::in);
-    vector_b = widest(&core::Loop::other);
+    const auto widest = [&](Operand operand) { return vector_of(problem, operand, values.at("access")); };
+    vector_a = widest(&Loop::in);
+    vector_b = widest(&Loop::other);
     // Where B comes by single elements, C would only be one more kernel.
-    vector_c = widest(&core::Loop::out) >= strip && (vector_b > 1 || strip == 1) ? strip : 1;
+    vector_c = widest(&Loop::out) >= strip && (vector_b > 1 || strip == 1) ? strip : 1;
     // Of small products, which the smallest blocks are for, little is gained by half of it.
     if (m * n > 32 * 32) return;
     vector_c = 1;
@@ -245,8 +225,33 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 }  // namespace
 
 ProductCandidate tile_product() {
-  return {{.name = "tile", .summary = "outputs in registers, tiles in local memory, on a GPU", .tunables = tunables()},
-          propose};
+  return {
+      {.name = "tile",
+       .summary = "outputs in registers, tiles in local memory, on a GPU",
+       .tunables = {{"block_m", 0, {0, 16, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
+                    {"block_n", 0, {0, 16, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
+                    {"tile_m", 0, {0, 1, 2, 4, 8, 16}, "rows", "of C in an item's registers; 0: by type"},
+                    {"tile_n", 0, {0, 1, 2, 4, 8, 16}, "columns", "of C in an item's registers; 0: by type"},
+                    {"step_k", 0, {0, 4, 8, 16, 32}, "elements", "of k in local memory at a time; 0: by type"},
+                    {"buffers", 2, {1, 2}, "tiles", "in local memory: with 2 one barrier a step is enough"},
+                    {"access",
+                     16,
+                     {1, 2, 4, 8, 16},
+                     "bytes",
+                     "widest global access; the widest that alignment allows is taken"},
+                    {"band",
+                     8,
+                     {1, 2, 4, 8, 16, 32},
+                     "blocks",
+                     "rows of blocks that groups walk down before they move along n"},
+                    {"resident",
+                     2,
+                     {0, 1, 2, 3, 4},
+                     "groups",
+                     "of a compute unit that NVIDIA's compilers fit registers to; 0: they are not told"},
+                    {"async", 0, {0, 1}, "", "1: tiles by asynchronous copies; both operands then lie along m and n"},
+                    split_tunable()}},
+      propose};
 }
 
 }  // namespace axisloom::ops

@@ -20,28 +20,6 @@ constexpr i64 element = 2;           // bytes
 constexpr i64 items = 3 * 128;       // one more warpgroup fetches
 constexpr i64 swizzle_bytes = 1024;  // after which the pattern of the swizzle repeats
 
-std::vector<Tunable> tunables() {
-  return {
-      {"block_n",
-       0,
-       {0, 128, 256},
-       "columns",
-       "of C a group makes at a time, beside 128 rows; 0: by size. bf16 on an H200, TFLOP/s with 256 and 128: 1024 x "
-       "1024 98 and 142, 2048 x 2048 480 and 483, 4096 x 4096 647 and 633"},
-      {"stages",
-       0,
-       {0, 2, 3, 4, 6},
-       "tiles",
-       "in local memory, being filled or read; 0: 4 of 256 columns, 6 of 128. 4096 x 4096: 647 with 4, 645 with 3"},
-      {"band",
-       8,
-       {1, 2, 4, 8, 16, 32},
-       "blocks",
-       "rows of blocks that groups walk down before they move along n. 4096 x 4096: 648 with 4, 647 with 8, 643 with "
-       "16"},
-  };
-}
-
 /// Columns of a block, stages of the ring, and the share of the tensor cores' rate that a block reaches: of what the
 /// tunables say was measured, less the start.
 struct Blocks {
@@ -58,15 +36,15 @@ constexpr std::array shapes = {Blocks{256, 4, 0.70}, Blocks{128, 6, 0.68}};
 // Until the ring's first tile is there, and of storing the last block: once, for between blocks the ring is filled on.
 constexpr double start_seconds = 5.5e-6;
 
-constexpr core::Operand of_a = &core::Loop::in, of_b = &core::Loop::other;
+constexpr Operand of_a = &Loop::in, of_b = &Loop::other;
 
-bool lies_along_k(const Product& product, core::Operand operand) {
+bool lies_along_k(const Product& product, Operand operand) {
   return product.k.*operand == 1;
 }
 
 /// An operand, its matrices along the batch.
-MappedArray mapped_array(const Product& product, core::Operand operand) {
-  const core::Loop *along = operand == of_a ? &product.m : &product.n, *across = &product.k;
+MappedArray mapped_array(const Product& product, Operand operand) {
+  const Loop *along = operand == of_a ? &product.m : &product.n, *across = &product.k;
   if (lies_along_k(product, operand)) std::swap(along, across);
   const i64 pitch = across->*operand, stride = product.batch.empty() ? 0 : product.batch[0].*operand;
   if (stride == 0) return {along->extent, across->extent, 1, pitch, pitch};
@@ -74,7 +52,7 @@ MappedArray mapped_array(const Product& product, core::Operand operand) {
 }
 
 /// Empty when a tensor map can describe an operand.
-std::string indescribable(const Product& product, core::Operand operand) {
+std::string indescribable(const Product& product, Operand operand) {
   const MappedArray array = mapped_array(product, operand);
   if (aligned_bytes(product, operand, tensor_alignment) < tensor_alignment)
     return "starts and pitches must be multiples of 16 bytes";
@@ -91,7 +69,7 @@ std::string unfit(const Product& product, const DeviceModel& device) {
     return "for a vector, or for no terms, most of a block would be empty";
   if (std::string why = lies_apart(product); !why.empty()) return why;
   if (product.batch.size() > 1) return "takes at most one batch axis";
-  for (const core::Operand operand : {of_a, of_b})
+  for (const Operand operand : {of_a, of_b})
     if (std::string why = indescribable(product, operand); !why.empty()) return why;
   return {};
 }
@@ -111,7 +89,7 @@ Launches launch_wgmma(const ProductProblem& problem, const Blocks& blocks, i64 b
   defines.set("A_ALONG_M", !lies_along_k(problem, of_a)).set("B_ALONG_N", !lies_along_k(problem, of_b));
   defines.set("PAIRS_C", stores_pairs(problem)).set("LOCAL_BYTES", blocks.group().local_bytes);
   main.set_blocks(block_m, blocks.n);
-  const auto map = [&](core::Operand operand, i64 block) {
+  const auto map = [&](Operand operand, i64 block) {
     return tensor_map(mapped_array(problem, operand), element, lies_along_k(problem, operand) ? block : step_k);
   };
   main.launch.buffers[0].map = map(of_a, block_m);
@@ -142,7 +120,26 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 ProductCandidate wgmma_product() {
   return {{.name = "wgmma",
            .summary = "16-bit floats by warpgroups, on CUDA of compute capability 9.0",
-           .tunables = tunables(),
+           .tunables = {{"block_n",
+                         0,
+                         {0, 128, 256},
+                         "columns",
+                         "of C a group makes at a time, beside 128 rows; 0: by size. bf16 on an H200, TFLOP/s with 256 "
+                         "and 128: 1024 x "
+                         "1024 98 and 142, 2048 x 2048 480 and 483, 4096 x 4096 647 and 633"},
+                        {"stages",
+                         0,
+                         {0, 2, 3, 4, 6},
+                         "tiles",
+                         "in local memory, being filled or read; 0: 4 of 256 columns, 6 of 128. 4096 x 4096: 647 with "
+                         "4, 645 with 3"},
+                        {"band",
+                         8,
+                         {1, 2, 4, 8, 16, 32},
+                         "blocks",
+                         "rows of blocks that groups walk down before they move along n. 4096 x 4096: 648 with 4, 647 "
+                         "with 8, 643 with "
+                         "16"}},
            .runtimes = {Api::cuda},
            .checkable = false},
           propose};

@@ -43,7 +43,7 @@ std::string unfit(const ReduceProblem& problem) {
 }
 
 bool keeps_fastest(const ReduceProblem& problem) {
-  const core::Loops& kept = problem.kept;
+  const Loops& kept = problem.kept;
   return !kept.empty() && kept.back().in == problem.parts_of_element();
 }
 

@@ -12,29 +12,6 @@ namespace {
 constexpr i64 most_rows = 4096;  // of one running sum
 constexpr i64 least_rows = 16;   // of an item: a few rounds of loads
 
-std::vector<Tunable> tunables() {
-  return {
-      {"items", 256, {128, 256, 512}, "work-items", "group size"},
-      {"columns",
-       32,
-       {4, 8, 16, 32, 64},
-       "packets",
-       "of a row that a group takes; where a row has up to 16, 8 (4113 GB/s on an H200, with 32 2681), or 4"},
-      {"in_flight",
-       8,
-       {1, 2, 4, 8},
-       "rows",
-       "loads that an item issues before it adds; columns of 16384 x 16384 floats on an H200: 4201 GB/s with 8, 3728 "
-       "with 4"},
-      {"parts",
-       528,
-       {528, 1056, 2112, 4224},
-       "groups",
-       "that are wanted: what the 132 cores of an H200 hold at once. Columns of 16384 x 16384 floats there: 4201 GB/s, "
-       "with 1056, 2112 and 4224 groups 4058, 3934, 3892"},
-      launches_tunable()};
-}
-
 /// How a reduction is cut: packets of a block, blocks of a row, blocks of all rows that become outputs, parts of the
 /// rows, rows of a part. By shape alone.
 struct Cut {
@@ -101,7 +78,28 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 ReduceCandidate columns_reduction() {
   return {{.name = "columns",
            .summary = "items side by side over the columns, where the fastest axis is kept",
-           .tunables = tunables()},
+           .tunables =
+               {{"items", 256, {128, 256, 512}, "work-items", "group size"},
+                {"columns",
+                 32,
+                 {4, 8, 16, 32, 64},
+                 "packets",
+                 "of a row that a group takes; where a row has up to 16, 8 (4113 GB/s on an H200, with 32 2681), or 4"},
+                {"in_flight",
+                 8,
+                 {1, 2, 4, 8},
+                 "rows",
+                 "loads that an item issues before it adds; columns of 16384 x 16384 floats on an H200: 4201 GB/s with "
+                 "8, 3728 "
+                 "with 4"},
+                {"parts",
+                 528,
+                 {528, 1056, 2112, 4224},
+                 "groups",
+                 "that are wanted: what the 132 cores of an H200 hold at once. Columns of 16384 x 16384 floats there: "
+                 "4201 GB/s, "
+                 "with 1056, 2112 and 4224 groups 4058, 3934, 3892"},
+                launches_tunable()}},
           propose};
 }
 

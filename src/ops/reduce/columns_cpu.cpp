@@ -14,16 +14,6 @@ constexpr i64 most_rows = 4096;            // of a part: one running sum takes t
 constexpr i64 wanted_tasks = 128;          // enough for the cores to share
 constexpr i64 least_elements = 16384;      // of a task: long against a group's start
 
-std::vector<Tunable> tunables() {
-  return {
-      {"block",
-       4096,
-       {256, 512, 1024, 2048, 4096, 8192, 16384},
-       "columns",
-       "that a task takes at once; f32 16384 x 16384, of the speed along rows: 2048 0.70, 4096 0.76, 8192 0.74"},
-      launches_tunable()};
-}
-
 /// How a reduction is cut: blocks of columns, parts of the rows, rows of a part. By shape alone.
 struct Cut {
   i64 outers, blocks, parts, per_part;
@@ -40,7 +30,7 @@ Cut cut(const ReduceProblem& problem, i64 block) {
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
-  const core::Loop& column = problem.kept.back();
+  const Loop& column = problem.kept.back();
   const i64 columns = column.extent, lanes = lanes_of(problem);
   const double rows = double(problem.count()) * c.outers;
   const double few = columns * single_seconds(problem, device) + single_vector_seconds(problem, device);
@@ -73,12 +63,19 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 }  // namespace
 
 ReduceCandidate columns_cpu_reduction() {
-  return {{.name = "columns_cpu",
-           .summary = "whole rows in memory's order on a CPU, where the fastest axis is kept",
-           .tunables = tunables(),
-           .runtimes = {Api::opencl},
-           .runs_on = cpus},
-          propose};
+  return {
+      {.name = "columns_cpu",
+       .summary = "whole rows in memory's order on a CPU, where the fastest axis is kept",
+       .tunables =
+           {{"block",
+             4096,
+             {256, 512, 1024, 2048, 4096, 8192, 16384},
+             "columns",
+             "that a task takes at once; f32 16384 x 16384, of the speed along rows: 2048 0.70, 4096 0.76, 8192 0.74"},
+            launches_tunable()},
+       .runtimes = {Api::opencl},
+       .runs_on = cpus},
+      propose};
 }
 
 }  // namespace axisloom::ops

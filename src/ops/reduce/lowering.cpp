@@ -76,8 +76,7 @@ core::BoundPattern bind(const Operation& op, const View& in) {
 }
 
 void require_result(Reducer reducer, const core::BoundPattern& bound, const View& in) {
-  const bool empty =
-      std::ranges::any_of(bound.removed, [&](int axis) { return bound.axes[axis].extent == 0; });
+  const bool empty = std::ranges::any_of(bound.removed, [&](int axis) { return bound.axes[axis].extent == 0; });
   if (empty && !has_identity(reducer))
     throw Error(Errc::usage,
                 concat("the ", name(reducer), " of no elements is not defined, ", to_string(in),
@@ -105,7 +104,7 @@ Reduction lower_reduce(const Operation& op, const View& in, const View& out) {
   reduction.in_align = in.align;
   reduction.portable = asks_for_portable_order(op);
   for (size_t i = 0; i < bound.axes.size(); ++i) {
-    core::Loops& loops = is_reduced(bound, int(i)) ? reduction.reduced : reduction.kept;
+    Loops& loops = is_reduced(bound, int(i)) ? reduction.reduced : reduction.kept;
     loops.push_back({bound.axes[i].extent, in_strides[i], out_strides[i]});
   }
   reduction.recipe = recipe(reducer_of(op), in.dtype, reduction.count());

@@ -63,7 +63,7 @@ void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParam
   if (kept_rank + reduced_rank > REDUCE_AXES) throw_too_many_axes(kept.size() + reduced.size() + 1);
   params.kept_rank = kept_rank;
   params.reduced_rank = reduced_rank;
-  core::Loops walk(kept_rank - kept.size());
+  Loops walk(kept_rank - kept.size());
   walk.insert(walk.end(), kept.begin(), kept.end());
   walk.resize(kept_rank + reduced_rank - reduced.size());
   walk.insert(walk.end(), reduced.begin(), reduced.end());
@@ -91,9 +91,10 @@ LaunchBuffer result_of(const ReduceProblem& problem) {
 }  // namespace
 
 void throw_too_many_axes(size_t axes) {
-  throw Error(Errc::unsupported,
-              concat("the reduction walks ", axes, " axes that cannot be merged, and kernels walk at most ", REDUCE_AXES),
-              "do it in two steps, each of which splits fewer axes");
+  throw Error(
+      Errc::unsupported,
+      concat("the reduction walks ", axes, " axes that cannot be merged, and kernels walk at most ", REDUCE_AXES),
+      "do it in two steps, each of which splits fewer axes");
 }
 
 ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group, bool columns)
@@ -110,7 +111,7 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
   params.count = problem.count();
   params.run = problem.reduced.back().extent;
   params.run_stride = problem.reduced.back().in;
-  params.reach = core::reach(problem.loops(), &core::Loop::in).high + problem.parts_of_element();
+  params.reach = core::reach(problem.loops(), &Loop::in).high + problem.parts_of_element();
   params.runs = params.count == 0 ? 0 : core::count(outer);
   params.pieces = params.parts = params.part_pieces = params.part_rows = params.per_group = 1;
   params.tasks = params.outputs;

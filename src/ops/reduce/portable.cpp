@@ -19,18 +19,12 @@ constexpr i64 most_elements = 65536;  // of a piece, and of a part
 constexpr i64 most_additions = 4096;
 constexpr double element_loads = 2;  // time of loads by the element, against packets (an estimate)
 
-std::vector<Tunable> tunables() {
-  return {
-      {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before it adds; the order stays"}};
-}
-
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (!problem.portable) return refuse("only order=portable asks for this order of additions");
-  const core::Loop& run = problem.reduced.back();
+  const Loop& run = problem.reduced.back();
   const auto launches = [=, &problem] {
     const i64 length = run.extent, piece = std::min(most_elements, length), pieces = ceil_div(length, piece);
-    const i64 per_part =
-        std::max<i64>(1, std::min(most_elements / length, most_additions / ceil_div(length, items)));
+    const i64 per_part = std::max<i64>(1, std::min(most_elements / length, most_additions / ceil_div(length, items)));
     const i64 parts = ceil_div(pieces * (problem.count() / length), per_part);
     ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
     main.set_pieces({piece, pieces, parts, per_part});
@@ -48,7 +42,12 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 }  // namespace
 
 ReduceCandidate portable_reduction() {
-  return {{.name = "portable", .summary = "one order of additions for all devices", .tunables = tunables()}, propose};
+  return {
+      {.name = "portable",
+       .summary = "one order of additions for all devices",
+       .tunables =
+           {{"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before it adds; the order stays"}}},
+      propose};
 }
 
 }  // namespace axisloom::ops

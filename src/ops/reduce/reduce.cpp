@@ -71,7 +71,7 @@ std::vector<double> bound(const Operation& op, Views views, HostBuffers in) {
   const View places = View::contiguous(views[1].dtype, views[1].shape);
   Reduction reduction = lower_reduce(op, views[0], places);
   core::drop_single_steps(reduction.kept);
-  std::ranges::stable_sort(reduction.kept, std::greater(), &core::Loop::out);
+  std::ranges::stable_sort(reduction.kept, std::greater(), &Loop::out);
   return reduce_bound(reduction, in[0]);
 }
 
@@ -102,14 +102,12 @@ void check(const PlanOptions& options) {
   if (options.in_place) throw Error(Errc::usage, "a reduction cannot be done in place", "give an output of its own");
 }
 
-SharedPlan make_plan(const Operation& op, Views views, const Device& device,
-                                    const PlanOptions& options) {
+SharedPlan make_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   check(options);
   return plan_reduction(lower_reduce(op, views[0], views[1]), {views.begin(), views.end()}, device, options);
 }
 
-Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options,
-              i64 limit) {
+Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options, i64 limit) {
   check(options);
   const Reduction reduction = lower_reduce(op, views[0], views[1]);
   check_device(reduction.recipe, device.info());
@@ -136,7 +134,7 @@ ReduceProblem reduce_problem(const Operation& op, Views views, IndexWidth width)
 }
 
 SharedPlan plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
-                                         const PlanOptions& options) {
+                          const PlanOptions& options) {
   auto plan = empty_plan(std::move(views), device, options);
   const ReduceProblem problem = problem_of(reduction, options.index);
   check_device(problem.recipe, device.info());

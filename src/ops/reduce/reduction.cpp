@@ -10,9 +10,6 @@
 namespace axisloom::ops {
 namespace {
 
-using core::Loop;
-using core::Loops;
-
 constexpr const char* offset_name = "an element offset of a reduction";
 constexpr const char* count_name = "the number of elements of a reduction";
 

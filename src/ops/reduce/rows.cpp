@@ -17,24 +17,6 @@ constexpr i64 small_team = 8, warp_team = 32;
 // of 1757829 rows of 2 halves took 222 us, of 502766 of 9 doubles 60, places in 148272 of 9 integers 25.
 constexpr double team_latencies = 6.5;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-      {"in_flight",
-       8,
-       {1, 2, 4, 8},
-       "packets",
-       "loads that an item issues before it adds; 2^28 floats on an H200: 4369 GB/s with 8, 4343 with 4"},
-      {"parts",
-       528,
-       {528, 1056, 2112, 4224},
-       "parts",
-       "of all outputs that are wanted: what the 132 cores of an H200 hold at once, for a second round never ends "
-       "even. "
-       "2^28 floats there: 4369 GB/s, with 1056, 2112 and 4224 parts 4351, 4324 and 4262"},
-      launches_tunable()};
-}
-
 /// How a reduction is cut, and the items of a team. By shape alone.
 struct Cut : Pieces {
   i64 team;
@@ -74,7 +56,7 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
-  const core::Loop& run = problem.reduced.back();
+  const Loop& run = problem.reduced.back();
   const i64 items = wish.at("items"), outputs = problem.outputs();
   const Cut c = cut(problem, wish);
   Configuration values = wish;
@@ -105,7 +87,23 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 
 ReduceCandidate rows_reduction() {
   return {
-      {.name = "rows", .summary = "runs of memory in 16-byte packets, a team of items to each", .tunables = tunables()},
+      {.name = "rows",
+       .summary = "runs of memory in 16-byte packets, a team of items to each",
+       .tunables = {{"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
+                    {"in_flight",
+                     8,
+                     {1, 2, 4, 8},
+                     "packets",
+                     "loads that an item issues before it adds; 2^28 floats on an H200: 4369 GB/s with 8, 4343 with 4"},
+                    {"parts",
+                     528,
+                     {528, 1056, 2112, 4224},
+                     "parts",
+                     "of all outputs that are wanted: what the 132 cores of an H200 hold at once, for a second round "
+                     "never ends "
+                     "even. "
+                     "2^28 floats there: 4369 GB/s, with 1056, 2112 and 4224 parts 4351, 4324 and 4262"},
+                    launches_tunable()}},
       propose};
 }
 

@@ -18,27 +18,6 @@ constexpr i64 least_piece = 131072;   // bytes, where the tasks would be fewer
 constexpr i64 most_parts = 4096;      // of an output: one running sum takes them all
 constexpr i64 most_pieces = 4096;     // of a part, likewise
 
-std::vector<Tunable> tunables() {
-  return {
-      {"piece",
-       524288,
-       {16384, 65536, 131072, 262144, 524288, 1048576},
-       "bytes",
-       "of a run that a task takes; f32 from memory, of the read-only rate: 0.97, with half or twice as much, too"},
-      {"ranges",
-       16,
-       {4, 8, 16},
-       "ranges",
-       "of a piece that are read side by side; f32 from memory, of the read-only rate: 16 0.97, 8 0.90; rows of 65536 "
-       "0.98, 0.95, 4 0.92"},
-      {"ahead",
-       1024,
-       {0, 512, 1024, 2048, 4096},
-       "bytes",
-       "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 0.96, 2048 0.93"},
-      launches_tunable()};
-}
-
 /// Vectors of running sums, and the ranges of a piece that they take side by side.
 struct Width {
   i64 chains, ranges;
@@ -77,7 +56,7 @@ Pieces cut(const ReduceProblem& problem, i64 bytes) {
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const DeviceModel& device) {
-  const core::Loop& run = problem.reduced.back();
+  const Loop& run = problem.reduced.back();
   const i64 tasks = problem.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
   const double pieces = double(tasks) * c.per_part * (piece_seconds + (whole ? 0 : rest_seconds));
@@ -102,7 +81,10 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     main.set_pieces(c);
     ReduceParams& params = main.params;
     params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
-    main.defines().set("CHAINS", vectors.chains).set("RANGES", vectors.ranges).set("CONTIGUOUS", is_contiguous(problem));
+    main.defines()
+        .set("CHAINS", vectors.chains)
+        .set("RANGES", vectors.ranges)
+        .set("CONTIGUOUS", is_contiguous(problem));
     main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
   };
@@ -114,7 +96,26 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 ReduceCandidate rows_cpu_reduction() {
   return {{.name = "rows_cpu",
            .summary = "runs of memory in whole vectors on a CPU",
-           .tunables = tunables(),
+           .tunables = {{"piece",
+                         524288,
+                         {16384, 65536, 131072, 262144, 524288, 1048576},
+                         "bytes",
+                         "of a run that a task takes; f32 from memory, of the read-only rate: 0.97, with half or twice "
+                         "as much, too"},
+                        {"ranges",
+                         16,
+                         {4, 8, 16},
+                         "ranges",
+                         "of a piece that are read side by side; f32 from memory, of the read-only rate: 16 0.97, 8 "
+                         "0.90; rows of 65536 "
+                         "0.98, 0.95, 4 0.92"},
+                        {"ahead",
+                         1024,
+                         {0, 512, 1024, 2048, 4096},
+                         "bytes",
+                         "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 "
+                         "0.96, 2048 0.93"},
+                        launches_tunable()},
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};

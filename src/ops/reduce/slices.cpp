@@ -44,7 +44,7 @@ SlicedNest nest_of(const Reduction& reduction) {
   nest.arrays[output].element = size_of(recipe.out);
   nest.arrays[output].result = true;
   nest.partial_bytes = recipe.u64s() * i64(sizeof(u64));
-  for (const core::Loop& axis : reduction.loops()) {
+  for (const Loop& axis : reduction.loops()) {
     nest.reduced.push_back(nest.extents.size() >= reduction.kept.size());
     nest.extents.push_back(axis.extent);
     nest.arrays[input].strides.push_back(axis.in);
@@ -57,7 +57,7 @@ Reduction part_of(const Reduction& whole, const Box& box) {
   Reduction part = whole;
   size_t d = 0;
   for (auto* axes : {&part.kept, &part.reduced}) {
-    for (core::Loop& axis : *axes) {
+    for (Loop& axis : *axes) {
       part.in_offset += box[d].begin * axis.in;
       part.out_offset += box[d].begin * axis.out;
       axis.extent = box[d++].extent;
@@ -149,10 +149,11 @@ class Slicer {
     }
     const i64 elements = gathered(one).elements;
     if (elements * element_ > limit_)
-      throw Error(Errc::out_of_memory,
-                  concat("the elements of one output, which the portable order takes together, need ",
-                         elements * element_, " bytes, more than the ", limit_, " that fit into a buffer of the device"),
-                  "use order=fast, or a device with larger buffers");
+      throw Error(
+          Errc::out_of_memory,
+          concat("the elements of one output, which the portable order takes together, need ", elements * element_,
+                 " bytes, more than the ", limit_, " that fit into a buffer of the device"),
+          "use order=fast, or a device with larger buffers");
     SlicedNest nest = nest_;  // over outputs with all of their elements
     nest.arrays[input] = {elements * element_, gathered(all).strides, 1, false};
     for (size_t d = 0; d < nest.extents.size(); ++d) {
@@ -242,7 +243,7 @@ class Slicer {
     Reduction part = part_of(whole_, box);
     size_t d = 0;
     for (auto* axes : {&part.kept, &part.reduced})
-      for (core::Loop& axis : *axes) axis.in = dense[d++];
+      for (Loop& axis : *axes) axis.in = dense[d++];
     part.in_offset = 0;
     part.in_align = core::host_alignment;
     add_results(box, part, from);
