@@ -156,10 +156,18 @@ struct Form : Blocks {
   Launches launches(i64 band) const {
     ProductLaunch main("matmul/mma", problem, group());
     main.launch.kernel.resident = resident;
-    jit::Defines& defines = main.defines();
-    defines.set("BLOCK_M", m).set("BLOCK_N", n).set("WARP_M", warp_m).set("WARP_N", warp_n);
-    defines.set("STEP_K", step).set("STAGES", stages).set("DEPTH", depth).set("BAND", band);
-    defines.set("BYTES_A", bytes_a).set("BYTES_B", bytes_b).set("PAIRS_C", pairs_c);
+    main.defines()
+        .set("BLOCK_M", m)
+        .set("BLOCK_N", n)
+        .set("WARP_M", warp_m)
+        .set("WARP_N", warp_n)
+        .set("STEP_K", step)
+        .set("STAGES", stages)
+        .set("DEPTH", depth)
+        .set("BAND", band)
+        .set("BYTES_A", bytes_a)
+        .set("BYTES_B", bytes_b)
+        .set("PAIRS_C", pairs_c);
     main.define_orientation();
     main.set_blocks(m, n);
     return in_parts(std::move(main), parts, problem.blocks(m, n), device);

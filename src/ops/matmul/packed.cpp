@@ -103,14 +103,21 @@ struct Form {
     ProductLaunch launch("matmul/packed", problem, {});
     launch.launch.kernel.kernel = kernel;
     launch.define_orientation();
-    jit::Defines& defines = launch.defines();
-    defines.set("ROWS", tile_rows).set("VECTORS", vectors).set("LANES", lanes);
-    defines.set("A_ALONG_K", problem.k.in == 1).set("B_ALONG_K", problem.k.other == 1);
-    defines.set("PACK_K_A", a.band_k).set("PACK_PANELS_A", a.group_panels);
-    defines.set("PACK_K_B", b.band_k).set("PACK_PANELS_B", b.group_panels);
-    defines.set("SLICES", in_slices()).set("SLICE_K", slice).set("MOST_PANELS", most_panels);
+    launch.defines()
+        .set("ROWS", tile_rows)
+        .set("VECTORS", vectors)
+        .set("LANES", lanes)
+        .set("A_ALONG_K", problem.k.in == 1)
+        .set("B_ALONG_K", problem.k.other == 1)
+        .set("PACK_K_A", a.band_k)
+        .set("PACK_PANELS_A", a.group_panels)
+        .set("PACK_K_B", b.band_k)
+        .set("PACK_PANELS_B", b.group_panels)
+        .set("SLICES", in_slices())
+        .set("SLICE_K", slice)
+        .set("MOST_PANELS", most_panels);
     const bool same = copies && problem.in == problem.out;
-    defines.set("WHOLE_ROWS", same && problem.n.out == 1 && !adds_d(problem) && !problem.relu);
+    launch.defines().set("WHOLE_ROWS", same && problem.n.out == 1 && !adds_d(problem) && !problem.relu);
     launch.set_blocks(a.width, b.width);
     launch.params.packed_b = a.scalars;
     return launch;

@@ -95,15 +95,22 @@ ProductParams params_of(const ProductProblem& problem) {
 void write_defines(const ProductProblem& problem, jit::Defines& defines) {
   const Arithmetic arithmetic = arithmetic_of(problem.in);
   const std::string scalar(arithmetic.scalar), accumulator = scalar + (arithmetic.is_complex ? "x2" : "");
-  defines.set("ELEMENT", memory_type(problem.in)).set("RESULT", memory_type(problem.out));
-  defines.set("ACC", accumulator).set("SCALAR", scalar).set("COMPLEX", arithmetic.is_complex);
-  defines.set("SCALAR_BYTES", arithmetic.scalar_bytes);
-  defines.set("REAL_F64", scalar == "f64").set("REAL_F32", scalar == "f32");
-  defines.set("IN_FORM", form(problem.in, accumulator)).set("OUT_FORM", form(problem.out, accumulator));
-  defines.set("SCALED", problem.alpha != 1).set("ADD_D", adds_d(problem));
-  defines.set("RELU", problem.relu && core::kind_of(problem.out) != core::NumberKind::unsigned_integer);
-  defines.set("INDEX_BITS", problem.index_bits).set("BATCH", batch_class(problem.batch.size()));
-  defines.set("AXL_PARAMS_SIZE", sizeof(ProductParams));
+  defines.set("ELEMENT", memory_type(problem.in))
+      .set("RESULT", memory_type(problem.out))
+      .set("ACC", accumulator)
+      .set("SCALAR", scalar)
+      .set("COMPLEX", arithmetic.is_complex)
+      .set("SCALAR_BYTES", arithmetic.scalar_bytes)
+      .set("REAL_F64", scalar == "f64")
+      .set("REAL_F32", scalar == "f32")
+      .set("IN_FORM", form(problem.in, accumulator))
+      .set("OUT_FORM", form(problem.out, accumulator))
+      .set("SCALED", problem.alpha != 1)
+      .set("ADD_D", adds_d(problem))
+      .set("RELU", problem.relu && core::kind_of(problem.out) != core::NumberKind::unsigned_integer)
+      .set("INDEX_BITS", problem.index_bits)
+      .set("BATCH", batch_class(problem.batch.size()))
+      .set("AXL_PARAMS_SIZE", sizeof(ProductParams));
 }
 
 LaunchBuffer workspace_of(i64 element) {

@@ -178,13 +178,20 @@ struct Form : Blocks {
   Launches launches() const {
     ProductLaunch main("matmul/tile", problem, group());
     main.launch.kernel.resident = values.at("resident");
-    jit::Defines& defines = main.defines();
-    defines.set("BLOCK_M", m).set("BLOCK_N", n).set("TILE_M", tile_m).set("TILE_N", tile_n);
-    defines.set("ELEMENT_BYTES", size_of(problem.in));
-    defines.set("STEP_K", step).set("STRIP", strip).set("BUFFERS", values.at("buffers"));
-    defines.set("VECTOR_A", vector_a).set("VECTOR_B", vector_b);
-    defines.set("VECTOR_C", parts.count > 1 ? 1 : vector_c);  // partial sums are stored one by one
-    defines.set("ASYNC", values.at("async")).set("BAND", values.at("band"));
+    main.defines()
+        .set("BLOCK_M", m)
+        .set("BLOCK_N", n)
+        .set("TILE_M", tile_m)
+        .set("TILE_N", tile_n)
+        .set("ELEMENT_BYTES", size_of(problem.in))
+        .set("STEP_K", step)
+        .set("STRIP", strip)
+        .set("BUFFERS", values.at("buffers"))
+        .set("VECTOR_A", vector_a)
+        .set("VECTOR_B", vector_b)
+        .set("ASYNC", values.at("async"))
+        .set("BAND", values.at("band"))
+        .set("VECTOR_C", parts.count > 1 ? 1 : vector_c);  // partial sums are stored one by one
     main.define_orientation();
     main.set_blocks(m, n);
     return in_parts(std::move(main), parts, problem.blocks(m, n), device);

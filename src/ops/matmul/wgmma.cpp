@@ -84,10 +84,15 @@ double predicted_seconds(const ProductProblem& problem, const Blocks& blocks, co
 Launches launch_wgmma(const ProductProblem& problem, const Blocks& blocks, i64 band, const DeviceModel& device) {
   ProductLaunch main("matmul/wgmma", problem, blocks.group());
   main.launch.kernel.resident = 1;
-  jit::Defines& defines = main.defines();
-  defines.set("BLOCK_M", block_m).set("BLOCK_N", blocks.n).set("STAGES", blocks.stages).set("BAND", band);
-  defines.set("A_ALONG_M", !lies_along_k(problem, of_a)).set("B_ALONG_N", !lies_along_k(problem, of_b));
-  defines.set("PAIRS_C", stores_pairs(problem)).set("LOCAL_BYTES", blocks.group().local_bytes);
+  main.defines()
+      .set("BLOCK_M", block_m)
+      .set("BLOCK_N", blocks.n)
+      .set("STAGES", blocks.stages)
+      .set("BAND", band)
+      .set("A_ALONG_M", !lies_along_k(problem, of_a))
+      .set("B_ALONG_N", !lies_along_k(problem, of_b))
+      .set("PAIRS_C", stores_pairs(problem))
+      .set("LOCAL_BYTES", blocks.group().local_bytes);
   main.set_blocks(block_m, blocks.n);
   const auto map = [&](Operand operand, i64 block) {
     return tensor_map(mapped_array(problem, operand), element, lies_along_k(problem, operand) ? block : step_k);

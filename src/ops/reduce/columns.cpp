@@ -63,8 +63,11 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     main.params.column_blocks = c.blocks;
     main.params.parts = c.parts;
     main.params.part_rows = c.per_part;
-    main.defines().set("COLUMNS", c.columns).set("IN_FLIGHT", values.at("in_flight"));
-    main.defines().set("SCALARS", c.scalars).set("WIDE", packets_are_wide(problem, c.scalars));
+    main.defines()
+        .set("COLUMNS", c.columns)
+        .set("IN_FLIGHT", values.at("in_flight"))
+        .set("SCALARS", c.scalars)
+        .set("WIDE", packets_are_wide(problem, c.scalars));
     return main.with_parts(c.groups(), split, c.strips);
   };
   return {.group = tree_group(problem.recipe, items),

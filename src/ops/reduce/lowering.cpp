@@ -86,7 +86,8 @@ void require_result(Reducer reducer, const core::BoundPattern& bound, const View
 
 }  // namespace
 
-View reduce_result(const Operation& op, const View& in) {
+View reduce_result(const Operation& op, Views inputs) {
+  const View& in = inputs[0];
   const Reducer reducer = reducer_of(op);
   asks_for_portable_order(op);
   const core::BoundPattern bound = bind(op, in);
@@ -94,7 +95,8 @@ View reduce_result(const Operation& op, const View& in) {
   return View::contiguous(result_dtype(reducer, in.dtype), core::output_shape(bound));
 }
 
-Reduction lower_reduce(const Operation& op, const View& in, const View& out) {
+Reduction lower_reduce(const Operation& op, Views views) {
+  const View &in = views[0], &out = views[1];
   const core::BoundPattern bound = bind(op, in);
   const std::vector<i64> in_strides = core::elementary_strides(bound, bound.inputs[0], in.strides),
                          out_strides = core::elementary_strides(bound, bound.output, out.strides);

@@ -34,17 +34,21 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* mappings[] = {"IDENTITY", "SQUARE", "MAGNITUDE", "NONZERO"};
   static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
                                              "FINISH_ACCUMULATOR"};
-  defines.set("ELEMENT", scalar_type(recipe.in)).set("IN_FORM", form_of_element(recipe));
-  defines.set("ELEMENT_BYTES", size_of(core::component_of(recipe.in)));
-  defines.set("ELEMENT_PARTS", core::components_of(recipe.in));
-  defines.set("HELD", held_type(recipe));
-  defines.set("VALUE", scalar_type(recipe.value)).set("VALUE_PARTS", recipe.components);
-  defines.set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32).set("VALUE_FLOATS", recipe.value_floats());
-  defines.set("RESULT", scalar_type(recipe.out)).set("OUT_FORM", form_of(recipe.out));
-  defines.set("ACCUMULATION", accumulations[int(recipe.accumulation)]);
-  defines.set("MAPPING", mappings[int(recipe.mapping)]);
-  defines.set("FINISH", finishes[int(recipe.finish)]);
-  defines.set("SMALLEST", recipe.smallest);
+  defines.set("ELEMENT", scalar_type(recipe.in))
+      .set("IN_FORM", form_of_element(recipe))
+      .set("ELEMENT_BYTES", size_of(core::component_of(recipe.in)))
+      .set("ELEMENT_PARTS", core::components_of(recipe.in))
+      .set("HELD", held_type(recipe))
+      .set("VALUE", scalar_type(recipe.value))
+      .set("VALUE_PARTS", recipe.components)
+      .set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32)
+      .set("VALUE_FLOATS", recipe.value_floats())
+      .set("RESULT", scalar_type(recipe.out))
+      .set("OUT_FORM", form_of(recipe.out))
+      .set("ACCUMULATION", accumulations[int(recipe.accumulation)])
+      .set("MAPPING", mappings[int(recipe.mapping)])
+      .set("FINISH", finishes[int(recipe.finish)])
+      .set("SMALLEST", recipe.smallest);
 }
 
 size_t rank_class(size_t rank) {

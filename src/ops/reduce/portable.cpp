@@ -28,8 +28,11 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     const i64 parts = ceil_div(pieces * (problem.count() / length), per_part);
     ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
     main.set_pieces({piece, pieces, parts, per_part});
-    main.defines().set("TEAM", items).set("IN_FLIGHT", wish.at("in_flight"));
-    main.defines().set("SCALARS", problem.parts_of_element()).set("WIDE", 0);
+    main.defines()
+        .set("TEAM", items)
+        .set("IN_FLIGHT", wish.at("in_flight"))
+        .set("SCALARS", problem.parts_of_element())
+        .set("WIDE", 0);
     const Split split = parts == 1 ? Split::none : Split::two_launches;  // not every device has the one launch
     return main.with_parts(main.params.tasks, split, 0);
   };

@@ -58,29 +58,24 @@ constexpr std::array shorthands = {
     Shorthand{"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
 };
 
-View result(const Operation& op, Views inputs) {
-  return reduce_result(op, inputs[0]);
-}
-
 void oracle(const Operation& op, Views views, HostBuffers in, std::byte* out) {
-  reduce_on_host(lower_reduce(op, views[0], views[1]), in[0], out);
+  reduce_on_host(lower_reduce(op, views), in[0], out);
 }
 
 /// The kept axes in the order of the output's, in which the bounds are wanted.
 std::vector<double> bound(const Operation& op, Views views, HostBuffers in) {
-  const View places = View::contiguous(views[1].dtype, views[1].shape);
-  Reduction reduction = lower_reduce(op, views[0], places);
+  Reduction reduction = lower_reduce(op, std::array{views[0], View::contiguous(views[1].dtype, views[1].shape)});
   core::drop_single_steps(reduction.kept);
   std::ranges::stable_sort(reduction.kept, std::greater(), &Loop::out);
   return reduce_bound(reduction, in[0]);
 }
 
 i64 bytes(const Operation& op, Views views) {
-  return lower_reduce(op, views[0], views[1]).bytes_moved();
+  return lower_reduce(op, views).bytes_moved();
 }
 
 double operations(const Operation& op, Views views) {
-  const Reduction reduction = lower_reduce(op, views[0], views[1]);
+  const Reduction reduction = lower_reduce(op, views);
   const double squared = reduction.recipe.mapping == Mapping::square ? 2 : 1;
   return squared * reduction.recipe.components * reduction.elements();
 }
@@ -104,19 +99,19 @@ void check(const PlanOptions& options) {
 
 SharedPlan make_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   check(options);
-  return plan_reduction(lower_reduce(op, views[0], views[1]), {views.begin(), views.end()}, device, options);
+  return plan_reduction(lower_reduce(op, views), {views.begin(), views.end()}, device, options);
 }
 
 Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options, i64 limit) {
   check(options);
-  const Reduction reduction = lower_reduce(op, views[0], views[1]);
+  const Reduction reduction = lower_reduce(op, views);
   check_device(reduction.recipe, device.info());
   return slice_reduction(reduction, device, options, limit);
 }
 
 /// `own`: what is an operation's own, its name and texts.
 OpEntry entry_of(OpEntry own) {
-  own.result = result;
+  own.result = reduce_result;
   own.plan = make_plan;
   own.oracle = oracle;
   own.bound = bound;
@@ -130,7 +125,7 @@ OpEntry entry_of(OpEntry own) {
 }  // namespace
 
 ReduceProblem reduce_problem(const Operation& op, Views views, IndexWidth width) {
-  return problem_of(lower_reduce(op, views[0], views[1]), width);
+  return problem_of(lower_reduce(op, views), width);
 }
 
 SharedPlan plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,

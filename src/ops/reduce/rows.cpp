@@ -73,8 +73,11 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     const bool wide =
         scalars > 1 && proven_alignment(problem, problem.loops().size() - 1) >= scalars * problem.scalar_bytes();
     main.launch.kernel.resident = resident_items / items;
-    main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
-    main.defines().set("SCALARS", scalars).set("WIDE", wide);
+    main.defines()
+        .set("TEAM", c.team)
+        .set("IN_FLIGHT", values.at("in_flight"))
+        .set("SCALARS", scalars)
+        .set("WIDE", wide);
     return main.with_parts(ceil_div(main.params.tasks, items / c.team), split, outputs);
   };
   return {.group = tree_group(problem.recipe, items),
