@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -19,8 +20,7 @@ Loops loops_over(const Contraction& problem, const ProductStep& step, AxisSet ax
 /// The axes of a set as a term has them, slowest first.
 AxisList by_stride(const Term& term, AxisSet axes) {
   AxisList order = axes_of(axes);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return std::abs(term.strides[a]) > std::abs(term.strides[b]); });
+  std::ranges::stable_sort(order, std::greater(), [&](int axis) { return std::abs(term.strides[axis]); });
   return order;
 }
 
@@ -46,7 +46,7 @@ AxisList order_of_copy(const Term& term, const AxisList& summed) {
 template <class Rank>
 Loop take_first(Loops& loops, const Rank& rank) {
   if (loops.empty()) return {};
-  const auto first = std::ranges::min_element(loops, [&](const Loop& a, const Loop& b) { return rank(a) < rank(b); });
+  const auto first = std::ranges::min_element(loops, {}, rank);
   const Loop taken = *first;
   loops.erase(first);
   return taken;

@@ -79,17 +79,14 @@ void write_steps(const Map& map, jit::Defines& defines) {
 void split_into_groups(const DeviceModel& device, i64 rows, ProductParams& params, Launch& launch) {
   if (!device.is_cpu()) {
     params.work = rows * params.n;
-    launch.geometry.items = gpu_items;
     launch.geometry.groups = ceil_div(params.work, gpu_items);
   } else {
     params.blocks_n = ceil_div(params.n, segment);
     params.work = rows * params.blocks_n;
     params.per_group = std::max<i64>(1, group_elements / std::min(params.n, segment));
-    launch.geometry.items = 1;
     launch.geometry.groups = ceil_div(params.work, params.per_group);
     launch.kernel.defines.set("SEGMENT", segment);
   }
-  launch.kernel.items = launch.geometry.items;
 }
 
 std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
@@ -121,9 +118,7 @@ SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& opt
   plan->report.candidate = "map";
   plan->report.index = wide ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.expected_seconds = transfer_seconds(bytes_moved(map), model);
-  Launch launch;
-  launch.kernel.file = "einsum/map.kernel";
-  launch.kernel.kernel = "map";
+  Launch launch = launch_of("einsum/map", {model.is_cpu() ? 1 : gpu_items});
   write_defines(problem, launch.kernel.defines);
   write_from(map, launch.kernel.defines);
   write_steps(map, launch.kernel.defines);

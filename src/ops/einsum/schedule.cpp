@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace axisloom::ops {
@@ -26,7 +27,7 @@ bool live_together(const Lifetime& a, const Lifetime& b) {
 std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks) {
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  std::ranges::stable_sort(order, std::greater(), [&](size_t block) { return blocks[block].bytes; });
   std::vector<i64> begins(blocks.size());
   std::vector<size_t> placed;  // by where they begin
   for (const size_t block : order) {
@@ -37,8 +38,8 @@ std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks) {
       begin = std::max(begin, rounded_up(core::checked_add(begins[other], blocks[other].bytes, "a workspace")));
     }
     begins[block] = begin;
-    const auto later = [&](size_t a, size_t b) { return begins[a] < begins[b]; };
-    placed.insert(std::ranges::upper_bound(placed, block, later), block);
+    const auto begin_of = [&](size_t other) { return begins[other]; };
+    placed.insert(std::ranges::upper_bound(placed, begin, {}, begin_of), block);
   }
   return begins;
 }

@@ -102,11 +102,7 @@ void throw_too_many_axes(size_t axes) {
 }
 
 ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group, bool columns)
-    : problem(problem) {
-  launch.kernel.file = "reduce/" + kernel + ".kernel";
-  launch.kernel.kernel = kernel;
-  launch.kernel.items = launch.geometry.items = group.items;
-  launch.geometry.local_bytes = group.local_bytes;
+    : problem(problem), launch(launch_of("reduce/" + kernel, group)) {
   define_recipe(problem.recipe, defines());
   const core::Nest outer = core::Nest(problem.reduced).first(problem.reduced.size() - 1);
   write_walk(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params,

@@ -84,10 +84,7 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
   params.outputs = part.outputs();
   params.u64s = part.recipe.u64s();
   params.per_group = cpu ? cpu_outputs : gpu_items;
-  Launch launch;
-  launch.kernel.file = "reduce/places.kernel";
-  launch.kernel.kernel = "places";
-  launch.kernel.items = launch.geometry.items = cpu ? 1 : gpu_items;
+  Launch launch = launch_of("reduce/places", {cpu ? 1 : gpu_items});
   launch.kernel.defines.set("AXL_PARAMS_SIZE", sizeof(PlaceParams));
   launch.geometry.groups = ceil_div(params.outputs, params.per_group);
   launch.buffers = {{output, 0, 8}};
@@ -218,7 +215,7 @@ class Slicer {
     const auto rank = [&](size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
     std::vector<size_t> order(box.size());
     std::iota(order.rbegin(), order.rend(), size_t{0});  // of equals the last is the fastest
-    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(order, {}, rank);
     Gathered layout{std::vector<i64>(box.size()), 1};
     for (const size_t d : order) {
       if (strides[d] == 0) continue;
