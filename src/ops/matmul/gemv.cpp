@@ -20,6 +20,7 @@ constexpr i64 cpu_groups = 64, gpu_groups = 1024;
 // Of the peak, where arithmetic and not memory bounds (an estimate).
 constexpr double efficiency = 0.25;
 
+/// How sums are dealt out to items, and k to groups.
 struct Form {
   const ProductProblem& problem;
   const DeviceModel& device;

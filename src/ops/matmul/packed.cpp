@@ -53,6 +53,7 @@ i64 put_one_by_one(const Panels& panels, i64 extent, bool copied) {
   return (panels.count - (copied ? extent / panels.width : 0)) * panels.width;
 }
 
+/// A product cut into panels, and these into what groups take.
 struct Form {
   const ProductProblem& problem;
   Arithmetic arithmetic = arithmetic_of(problem.in);
