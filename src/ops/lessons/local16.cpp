@@ -21,7 +21,7 @@ constexpr double gpu_efficiency = 0.12, cpu_efficiency = 0.004;
 constexpr double step_latencies = 1.1, converting_step_latencies = 1.75, start_latencies = 0.44;
 
 double predicted_seconds(const ProductProblem& problem, i64 groups, const DeviceModel& device) {
-  const Product& product = problem.product;
+  const Product& product = problem;
   const i64 steps = ceil_div(product.k.extent, side);
   const double terms = double(groups) * (side * side) * (steps * side);
   const double operations = arithmetic_of(product.in).operations() * terms, bytes = bytes_touched(problem);
@@ -36,7 +36,7 @@ double predicted_seconds(const ProductProblem& problem, i64 groups, const Device
 
 Proposal propose(const ProductProblem& problem, const Configuration&, const DeviceModel& device) {
   const i64 groups = problem.blocks(side, side);
-  const Group group{side * side, 2 * side * side * arithmetic_of(problem.product.in).accumulator_bytes()};
+  const Group group{side * side, 2 * side * side * arithmetic_of(problem.in).accumulator_bytes()};
   const auto launches = [=, &problem]() -> Launches {
     ProductLaunch main("lessons/local16", problem, group);
     main.set_blocks(side, side);
