@@ -6,7 +6,6 @@
 #include "core/integers.hpp"
 #include "jit/jit.hpp"
 
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <vector>

@@ -1,6 +1,8 @@
 // The candidates of the product: what variants.inc lists, and what the stores call a problem.
 #include "ops/matmul/candidate.hpp"
 
+#include "core/text.hpp"
+
 #include <array>
 
 namespace axisloom::ops {
@@ -37,7 +39,7 @@ std::string to_string(const ProductProblem& problem) {
     return "{" + std::to_string(rows) + "," + std::to_string(columns) + "}";
   };
   std::string text = std::string(name(product.in)) + " to " + std::string(name(product.out)) + " " +
-                     core::joined(std::array{m, n, k}, &core::Loop::extent, "x") + " a " + matrix(m.in, k.in) + " b " +
+                     joined(std::array{m, n, k}, "x", &core::Loop::extent) + " a " + matrix(m.in, k.in) + " b " +
                      matrix(k.other, n.other) + " c " + matrix(m.out, n.out);
   for (const core::Loop& axis : product.batch) text += " batch " + std::to_string(axis.extent);
   return text;
