@@ -6,7 +6,6 @@
 #include "core/integers.hpp"
 #include "jit/jit.hpp"
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>

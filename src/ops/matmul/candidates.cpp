@@ -36,8 +36,8 @@ std::string to_string(const ProductProblem& problem) {
   const Loop &m = problem.m, &n = problem.n, &k = problem.k;
   const auto matrix = [](i64 rows, i64 columns) { return concat("{", rows, ",", columns, "}"); };
   std::string text =
-      concat(name(problem.in), " to ", name(problem.out), " ", core::joined(std::array{m, n, k}, &Loop::extent, "x"),
-             " a ", matrix(m.in, k.in), " b ", matrix(k.other, n.other), " c ", matrix(m.out, n.out));
+      concat(name(problem.in), " to ", name(problem.out), " ", joined(std::array{m, n, k}, "x", &Loop::extent), " a ",
+             matrix(m.in, k.in), " b ", matrix(k.other, n.other), " c ", matrix(m.out, n.out));
   for (const Loop& axis : problem.batch) text += concat(" batch ", axis.extent);
   return text;
 }

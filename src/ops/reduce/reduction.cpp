@@ -98,10 +98,10 @@ i64 proven_alignment(const Reduction& reduction, size_t run) {
 
 std::string to_string(const Reduction& reduction) {
   std::string text = concat(name(reduction.recipe.in), " ", name(reduction.recipe.reducer), " of ");
-  if (!reduction.kept.empty()) text += core::joined(reduction.kept, &Loop::extent, "x") + "x";
-  text += "{" + core::joined(reduction.reduced, &Loop::extent, "x") + "}, in {";
-  if (!reduction.kept.empty()) text += core::joined(reduction.kept, &Loop::in) + ";";
-  return text + core::joined(reduction.reduced, &Loop::in) + "}";
+  if (!reduction.kept.empty()) text += joined(reduction.kept, "x", &Loop::extent) + "x";
+  text += "{" + joined(reduction.reduced, "x", &Loop::extent) + "}, in {";
+  if (!reduction.kept.empty()) text += joined(reduction.kept, ",", &Loop::in) + ";";
+  return text + joined(reduction.reduced, ",", &Loop::in) + "}";
 }
 
 }  // namespace axisloom::ops
