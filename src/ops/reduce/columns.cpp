@@ -10,7 +10,9 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 most_rows = 4096;  // of one running sum
-constexpr i64 least_rows = 16;   // of an item: a few rounds of loads
+// Of an item: with 8 instead, columns of 16384 x 256 floats took an H200 1.3 times as long, with 32 those of 1024 x
+// 1024 1.2 times.
+constexpr i64 least_rows = 16;
 
 /// How a reduction is cut: packets of a block, blocks of a row, blocks of all rows that become outputs, parts of the
 /// rows, rows of a part. By shape alone.
