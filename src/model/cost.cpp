@@ -68,18 +68,10 @@ double strided_bytes(const core::Move& move, bool output, const DeviceModel& dev
 }
 
 double access_efficiency(i64 bytes, const DeviceModel& device) {
-  switch (bytes) {
-    case 1:
-      return device.access_1;
-    case 2:
-      return device.access_2;
-    case 4:
-      return device.access_4;
-    case 8:
-      return device.access_8;
-    default:
-      return 1;
-  }
+  if (bytes == 1) return device.access_1;
+  if (bytes == 2) return device.access_2;
+  if (bytes == 4) return device.access_4;
+  return bytes == 8 ? device.access_8 : 1;
 }
 
 double local_memory_seconds(const core::Move& move, double bytes, const DeviceModel& device) {

@@ -2,6 +2,7 @@
 #include "planner/choose.hpp"
 
 #include "core/integers.hpp"
+#include "core/number.hpp"
 #include "core/text.hpp"
 #include "planner/configuration.hpp"
 
@@ -72,6 +73,14 @@ std::string beyond_limits(const DeviceInfo& device, const Group& group) {
   return {};
 }
 
+void require_f64(const DeviceInfo& device, std::string_view noun, std::initializer_list<Dtype> dtypes) {
+  const auto needs_it = [](Dtype dtype) { return core::component_of(dtype) == Dtype::f64; };
+  if (!device.f64 && std::ranges::any_of(dtypes, needs_it))
+    throw Error(Errc::unsupported,
+                concat("the device has no f64, which a ", noun, " of ", name(*dtypes.begin()), " needs"),
+                "use another dtype, or another device");
+}
+
 int index_bits(bool fits, IndexWidth wanted, std::string_view noun) {
   if (wanted == IndexWidth::bits32 && !fits)
     throw Error(Errc::usage, concat("32-bit indices cannot address every element of this ", noun),
@@ -103,13 +112,20 @@ Choice choose(const Request& request, const DeviceModel& device, const model::St
   return std::move(*best);
 }
 
-std::shared_ptr<PlanImpl> empty_plan(std::vector<View> views, const Device& device, const PlanOptions& options) {
+SharedPlan empty_plan(Views views, const Device& device, const PlanOptions& options) {
   auto plan = std::make_shared<PlanImpl>();
   plan->device = device;
-  plan->views = std::move(views);
+  plan->views.assign(views.begin(), views.end());
   plan->in_place = options.in_place;
   plan->checked = options.checked;
   plan->report.candidate = "none";
+  return plan;
+}
+
+SharedPlan plan_of(Launch launch, Views views, const Device& device, const PlanOptions& options) {
+  auto plan = empty_plan(views, device, options);
+  plan->launches.push_back(std::move(launch));
+  compile(*plan);
   return plan;
 }
 

@@ -102,7 +102,19 @@ i64 default_of(const Tunable& tunable, const DeviceInfo& device) {
 
 bool Tunable::allows(i64 wanted) const {
   if (range) return wanted >= values.front() && wanted <= values.back();
-  return std::ranges::find(values, wanted) != values.end();
+  return core::contains(values, wanted);
+}
+
+std::vector<i64> doublings(i64 from, i64 to) {
+  std::vector<i64> values;
+  for (; from <= to; from *= 2) values.push_back(from);
+  return values;
+}
+
+std::vector<i64> zero_or_doublings(i64 from, i64 to) {
+  std::vector<i64> values = doublings(from, to);
+  values.insert(values.begin(), 0);
+  return values;
 }
 
 Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo& device, const Configuration& forced,

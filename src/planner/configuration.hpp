@@ -26,6 +26,10 @@ struct Tunable {
   bool allows(i64 wanted) const;
 };
 
+/// What most of them allow: `from`, twice as much, and so on up to `to`; and the same behind a 0.
+std::vector<i64> doublings(i64 from, i64 to);
+std::vector<i64> zero_or_doublings(i64 from, i64 to);
+
 /// The tunable that is the size of a group; its own value is cut to what a device has.
 inline constexpr std::string_view group_items = "items";
 

@@ -139,7 +139,7 @@ Plan plan(const Operation& op, Views views, const Device& device, const PlanOpti
     if (all.size() == inputs) all.push_back(result);
     validate(all.back(), "output");
     if (views.size() > inputs) ops::check_output(all.back(), result);
-    std::shared_ptr<PlanImpl> made = entry.plan(op, all, device, options);
+    SharedPlan made = entry.plan(op, all, device, options);
     PlanReport& report = made->report;
     if (made->tickets > 0) {
       const size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;
