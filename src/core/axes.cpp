@@ -5,8 +5,6 @@
 
 #include <axisloom/error.hpp>
 
-#include <algorithm>
-
 namespace axisloom::core {
 namespace {
 

@@ -83,10 +83,6 @@ double local_memory_seconds(const core::Move& move, double bytes, const DeviceMo
   return std::max(transfer_seconds(detour * bytes, device), device.on_cores(double(move.count()) * element_seconds));
 }
 
-bool has_masks(const DeviceModel& device) {
-  return device.lanes >= 16;
-}
-
 double vector_times(const DeviceModel& device) {
   // Of an EPYC 7003, whose vectors hold 8 floats: 3619 x 16 x 24 doubles by "block" took two cores 1.0 ms, 6015
   // products of 9 x 6 by 6 x 11 floats by "packed" 3.5.
@@ -97,10 +93,6 @@ double vector_times(const DeviceModel& device) {
 double memory_seconds(double bytes, double arrays, const DeviceModel& device) {
   const bool cached = arrays <= device.cache;
   return bytes / (cached ? device.cached_rate : device.copy_rate);
-}
-
-double transfer_seconds(double bytes, const DeviceModel& device) {
-  return device.launch + memory_seconds(bytes, device);
 }
 
 }  // namespace axisloom::model

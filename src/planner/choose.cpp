@@ -15,11 +15,6 @@
 namespace axisloom::ops {
 namespace {
 
-bool has_tunable(const CandidateInfo& info, const std::string& name, i64 value) {
-  return std::ranges::any_of(info.tunables,
-                             [&](const Tunable& tunable) { return tunable.name == name && tunable.allows(value); });
-}
-
 /// "cpu or gpu"
 template <class Enum>
 std::string members(const core::EnumSet<Enum>& set) {
@@ -39,9 +34,7 @@ std::string refused_unasked(const CandidateInfo& info, const DeviceInfo& device,
   if (options.checked && !info.checkable) return "bulk copies bypass the checked accesses of the dialect";
   if (forced) return {};
   if (!info.chosen_on.contains(device.kind)) return "runs here only when it is asked for by name";
-  for (const auto& [name, value] : options.configuration)
-    if (!has_tunable(info, name, value)) return concat("does not have a tunable ", name, " that accepts ", value);
-  return {};
+  return fault_of(options.configuration, info.tunables);
 }
 
 /// Why every candidate refused, "; name: reason" each.
@@ -79,6 +72,12 @@ void require_f64(const DeviceInfo& device, std::string_view noun, std::initializ
     throw Error(Errc::unsupported,
                 concat("the device has no f64, which a ", noun, " of ", name(*dtypes.begin()), " needs"),
                 "use another dtype, or another device");
+}
+
+void throw_too_many_axes(std::string_view noun, size_t axes, size_t most) {
+  throw Error(Errc::unsupported,
+              concat("the ", noun, " walks ", axes, " axes that cannot be merged, and kernels walk at most ", most),
+              "do it in two steps, each of which splits fewer axes, or rearrange the arrays first");
 }
 
 int index_bits(bool fits, IndexWidth wanted, std::string_view noun) {

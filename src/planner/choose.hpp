@@ -6,7 +6,6 @@
 #include <axisloom/plan.hpp>
 
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>

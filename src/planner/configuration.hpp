@@ -46,6 +46,9 @@ struct Found {
   std::string source;    // "forced", "exact", "shape class", "device family" or "default"
 };
 
+/// Why a configuration cannot be used; empty when it can.
+std::string fault_of(const Configuration& values, std::span<const Tunable> tunables);
+
 /// First found wins: `forced`, the user's store, the shipped store, the tunables' own values. Throws Error(usage) for
 /// an unknown tunable or a value that is not allowed. A bad line in a store is skipped and logged with file and line
 /// number.

@@ -23,26 +23,22 @@ using HostMemory = std::span<std::byte>;  // of an array
 /// may have gaps.
 class Staged {
  public:
-  Staged(const Device& device, const Queue& queue, HostMemory host) : queue_(queue), host_(host) {
-    const size_t bytes = std::max<size_t>(1, host.size());
-    if (device.info().unified_memory && !host.empty()) {
-      buffer_ = device.wrap(host.data(), bytes);
-      in_place_ = true;
-      return;
-    }
-    buffer_ = device.allocate(bytes);
-    if (!host.empty()) queue_.write(buffer_, 0, host);
+  Staged(const Device& device, const Queue& queue, HostMemory host)
+      : queue_(queue), host_(host), copied_(!host.empty() && !device.info().unified_memory) {
+    buffer_ = copied_ || host.empty() ? device.allocate(std::max<size_t>(1, host.size()))
+                                      : device.wrap(host.data(), host.size());
+    if (copied_) queue_.write(buffer_, 0, host);
   }
   const Buffer& buffer() const { return buffer_; }
   void fetch() const {
-    if (!in_place_ && !host_.empty()) queue_.read(buffer_, 0, host_);
+    if (copied_) queue_.read(buffer_, 0, host_);
   }
 
  private:
   Queue queue_;
   HostMemory host_;
+  bool copied_;
   Buffer buffer_;
-  bool in_place_ = false;
 };
 
 /// Synchronous, whatever happens: the memory is not in use any more when this returns, or throws.

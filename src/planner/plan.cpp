@@ -5,7 +5,6 @@
 #include "core/integers.hpp"
 #include "core/overlap.hpp"
 #include "core/text.hpp"
-#include "planner/checked_log.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
 

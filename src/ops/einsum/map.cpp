@@ -3,13 +3,10 @@
 
 #include "core/integers.hpp"
 #include "core/number.hpp"
-#include "core/text.hpp"
 #include "model/cost.hpp"
 #include "ops/matmul/params.hpp"
 #include "ops/scalar_type.hpp"
 #include "planner/choose.hpp"
-
-#include <axisloom/error.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -102,11 +99,7 @@ std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
 
 SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& options) {
   require_f64(device.info(), "product", {map.in, map.out});
-  if (map.batch.size() > max_rank)
-    throw Error(Errc::unsupported,
-                concat("arrays are multiplied or converted over ", map.batch.size(),
-                       " axes that cannot be merged, and kernels walk at most ", max_rank),
-                "rearrange the arrays first");
+  if (map.batch.size() > max_rank) throw_too_many_axes("product", map.batch.size(), max_rank);
   const ProductProblem problem{product_of(map), index_bits(fits_32_bits(map), options.index, "product")};
   const DeviceModel model = model::model_of(device.info());
   Launch launch = launch_of("einsum/map", {model.is_cpu() ? 1 : gpu_items});

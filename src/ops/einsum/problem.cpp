@@ -3,7 +3,6 @@
 
 #include "core/checked.hpp"
 #include "core/integers.hpp"
-#include "core/number.hpp"
 #include "core/pattern.hpp"
 #include "core/text.hpp"
 #include "ops/einsum/promotion.hpp"

@@ -33,7 +33,7 @@ Launches around_counter(ReduceLaunch main, i64 groups) {
   clear.launch.buffers = {{workspace_view, 0, 8}};
   main.params.parts = 1;
   Launches all = main.with_parts(groups, Split::two_launches, 0);
-  all.list.insert(all.list.begin(), clear.done(1));
+  all.list.insert(all.list.begin(), clear.closed(1));
   return all;
 }
 

@@ -1,13 +1,11 @@
 // Checks a product, brings it to its normal form, and lets the candidates plan it.
 #include "ops/matmul/product.hpp"
 
-#include "core/checked.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "core/text.hpp"
 #include "ops/matmul/candidate.hpp"
 #include "ops/matmul/model.hpp"
-#include "ops/matmul/params.hpp"
 #include "planner/choose.hpp"
 
 #include <axisloom/error.hpp>
@@ -137,11 +135,7 @@ SharedPlan plan_product(const Product& product, Views views, const Device& devic
   const Product normal = normalise(product);
   if (writes_nothing(normal)) return plan;
   check_size(normal);
-  if (normal.batch.size() > most_batch_axes)
-    throw Error(Errc::unsupported,
-                concat("a product over ", normal.batch.size(),
-                       " batch axes that cannot be merged, and kernels walk at most ", most_batch_axes),
-                "merge axes, or rearrange the operands first");
+  if (normal.batch.size() > most_batch_axes) throw_too_many_axes("product", normal.batch.size(), most_batch_axes);
   const ProductProblem problem = problem_of(normal, options.index);
   plan->report.index = width_of(problem.index_bits);
   plan->report.bytes_moved = i64(bytes_touched(problem));

@@ -8,7 +8,6 @@
 #include <axisloom/plan.hpp>
 
 #include <optional>
-#include <vector>
 
 namespace axisloom::ops {
 

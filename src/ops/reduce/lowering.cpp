@@ -3,7 +3,6 @@
 #include "ops/reduce/lowering.hpp"
 
 #include "core/axes.hpp"
-#include "core/integers.hpp"
 #include "core/pattern.hpp"
 #include "core/text.hpp"
 

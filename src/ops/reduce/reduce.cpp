@@ -2,7 +2,6 @@
 #include "ops/reduce/reduce.hpp"
 
 #include "core/integers.hpp"
-#include "core/text.hpp"
 #include "ops/reduce/lowering.hpp"
 #include "ops/reduce/oracle.hpp"
 #include "planner/choose.hpp"

@@ -70,7 +70,7 @@ Reduction part_of(const Reduction& whole, const Box& box) {
 Launch places_launch(const Reduction& whole, const Reduction& part, const Box& box, const DeviceInfo& device) {
   constexpr i64 cpu_outputs = 4096;  // of a group: long against its start
   const bool cpu = device.kind == Kind::cpu;
-  if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes(whole.reduced.size());
+  if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes("reduction", whole.reduced.size(), PLACE_AXES);
   PlaceParams params{};
   std::fill_n(params.extent, PLACE_AXES, 1);
   size_t to = PLACE_AXES;
