@@ -5,8 +5,6 @@
 
 #include <axisloom/error.hpp>
 
-#include <algorithm>
-
 namespace axisloom::core {
 namespace {
 
@@ -26,8 +24,7 @@ std::vector<int> parse_axes(std::string_view text, const View& view) {
     if (axis < 0 || axis >= view.rank())
       throw Error(Errc::usage, concat("axis ", given, " is out of range for ", to_string(view)),
                   view.rank() == 0 ? "it has no axes" : concat("axes go from ", -view.rank(), " to ", view.rank() - 1));
-    if (std::ranges::find(axes, axis) != axes.end())
-      throw Error(Errc::usage, concat("axis ", given, " is named twice in '", text, "'"));
+    if (contains(axes, axis)) throw Error(Errc::usage, concat("axis ", given, " is named twice in '", text, "'"));
     axes.push_back(axis);
   }
   return axes;

@@ -42,7 +42,7 @@ class Binder {
     const size_t known_from_left = bound_.axes.size();
     bound_.output = expand(pattern_.output, ellipsis_axes_);
     apply_lengths();
-    infer_from_shapes();
+    infer_from_shapes(known_from_left);
     check_diagonals();
     for (size_t i = known_from_left; i < bound_.axes.size(); ++i) add_to_output(int(i));
     list_removed(known_from_left);
@@ -179,7 +179,7 @@ class Binder {
 
   // A name on several inputs may become known only through the second: an array's axis is looked at once but one of its
   // lengths are known, and again whenever one of them is learnt.
-  void infer_from_shapes() {
+  void infer_from_shapes(size_t axes_on_the_left) {
     std::vector<Place> places;
     std::vector<std::vector<size_t>> places_of(bound_.axes.size());
     std::queue<size_t> ready;
@@ -206,8 +206,9 @@ class Binder {
         get_ready(other);
       }
     }
-    for (const BoundSide& input : bound_.inputs)
-      for (const Composition& composition : input) check_inferred(composition);
+    for (size_t axis = 0; axis < axes_on_the_left; ++axis)
+      if (extent_of(int(axis)) == unknown)
+        fail_at(written_[axis], "a composed axis has more than one unknown length", "give all of its lengths but one");
   }
 
   // Returns the axis whose extent was learnt, or -1.
@@ -253,12 +254,6 @@ class Binder {
            "give arrays whose lengths agree, or are 1");
     known = extent;
     return true;
-  }
-
-  void check_inferred(const Composition& composition) const {
-    for (const int axis : composition)
-      if (bound_.axes[axis].extent == unknown)
-        fail_at(written_[axis], "a composed axis has more than one unknown length", "give all of its lengths but one");
   }
 
   // Only several operands are broadcast against each other: the axes of a diagonal have one length.
@@ -312,6 +307,14 @@ BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Le
   return Binder(pattern, shapes, lengths, allowed, broadcast).bind();
 }
 
+BoundPattern bind_one(const Operation& op, std::string_view text, const Dims& shape, OneSided allowed) {
+  const Pattern pattern = parse(text);
+  if (pattern.inputs.size() != 1)
+    throw Error(Errc::usage, concat(op.name, " takes one array, the pattern names ", pattern.inputs.size()),
+                "use einsum for several operands");
+  return bind(pattern, std::span(&shape, 1), op.lengths, allowed);
+}
+
 Dims output_shape(const BoundPattern& bound) {
   Dims shape;
   for (const Composition& composition : bound.output) {
@@ -338,6 +341,14 @@ std::vector<i64> elementary_strides(const BoundPattern& bound, const BoundSide& 
     }
   }
   return result;
+}
+
+Loops loops_over(const BoundPattern& bound, const Dims& in_strides, const Dims& out_strides) {
+  const auto in = elementary_strides(bound, bound.inputs[0], in_strides);
+  const auto out = elementary_strides(bound, bound.output, out_strides);
+  Loops loops;
+  for (const BoundAxis& axis : bound.axes) loops.push_back({axis.extent, in[loops.size()], out[loops.size()]});
+  return loops;
 }
 
 }  // namespace axisloom::core

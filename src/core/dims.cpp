@@ -61,7 +61,7 @@ i64 element_count(const Dims& shape) {
     if (extent < 0)
       throw Error(Errc::usage, "the shape " + to_string(shape) + " has a negative extent", "give extents of 0 or more");
   // Before the product: an array with an empty axis is empty however long the others are.
-  if (std::ranges::find(shape, 0) != shape.end()) return 0;
+  if (core::contains(shape, 0)) return 0;
   i64 count = 1;
   for (const i64 extent : shape) count = core::checked_mul(count, extent, "the number of elements of a shape");
   return count;

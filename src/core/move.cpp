@@ -110,10 +110,6 @@ void insert_tail_axis(Move& move, const Loop& outer, const Loop& inner) {
 
 }  // namespace
 
-i64 Move::count() const {
-  return core::count(axes);
-}
-
 i64 Move::bytes_moved() const {
   check(*this);
   const i64 all = count();

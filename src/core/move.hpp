@@ -29,7 +29,7 @@ struct Move {
   i64 out_align = 256;
   std::optional<ChannelTail> tail = {};
 
-  i64 count() const;  // product of the extents
+  i64 count() const { return core::count(axes); }  // product of the extents
   /// Bytes read plus bytes written, each element once (a broadcast element is read once).
   i64 bytes_moved() const;
   bool operator==(const Move&) const = default;

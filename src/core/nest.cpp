@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* offset_name = "an element offset";
 constexpr const char* count_name = "the number of elements";
+constexpr Operand operands[] = {&Loop::in, &Loop::out, &Loop::other, &Loop::addend};
 
 bool fits(i64 value) {
   return value > std::numeric_limits<i32>::min() && value <= std::numeric_limits<i32>::max();
@@ -68,10 +69,14 @@ Bounds reach(Nest nest, Operand operand, i64 start) {
   return bounds;
 }
 
-double reach_beyond(Nest nest, Operand operand, double steps) {
-  double reach = 0;
-  for (const Loop& loop : nest) reach += (double(loop.extent) + steps) * std::abs(double(loop.*operand));
-  return reach;
+double reach_beyond(Nest nest, double steps) {
+  double furthest = 0;
+  for (const Operand x : operands) {
+    double reach = 0;
+    for (const Loop& loop : nest) reach += (double(loop.extent) + steps) * std::abs(double(loop.*x));
+    furthest = std::max(furthest, reach);
+  }
+  return furthest;
 }
 
 bool fits_32_bits(Nest nest, Operand operand, i64 start) {
@@ -121,7 +126,7 @@ void reverse_loop(Loop& loop, i64& in_offset, i64& out_offset) {
 
 bool continues(const Loop& outer, const Loop& inner) {
   i64 run;
-  for (const Operand x : {&Loop::in, &Loop::out, &Loop::other, &Loop::addend})
+  for (const Operand x : operands)
     if (__builtin_mul_overflow(inner.*x, inner.extent, &run) || run != outer.*x) return false;
   return true;
 }

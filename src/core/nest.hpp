@@ -29,8 +29,9 @@ i64 count(Nest nest);
 i64 distinct(Nest nest, Operand operand);
 /// Lowest and highest (not one past it) element offset that an operand reaches from `start`.
 Bounds reach(Nest nest, Operand operand, i64 start = 0);
-/// How far an operand would reach if every loop had so many steps more; in floating point, which does not overflow.
-double reach_beyond(Nest nest, Operand operand, double steps);
+/// How far an array would reach at most if every loop had so many steps more; in floating point, which does not
+/// overflow.
+double reach_beyond(Nest nest, double steps);
 
 /// Whether every stride of an operand and every offset that it reaches from `start`, and from 0 in any order of loops,
 /// fits in a signed 32-bit number. INT32_MIN is excluded: kernels use it for "no place".

@@ -93,6 +93,10 @@ double unit_roundoff(Dtype dtype) noexcept {
   return format != nullptr ? std::ldexp(1.0, -format->fraction_bits - 1) : 0;
 }
 
+Dtype widest_integer(Dtype dtype) noexcept {
+  return kind_of(dtype) == unsigned_integer ? Dtype::u64 : Dtype::i64;
+}
+
 int components_of(Dtype dtype) noexcept {
   return kind_of(dtype) == complex ? 2 : 1;
 }

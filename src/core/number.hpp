@@ -37,9 +37,13 @@ int components_of(Dtype dtype) noexcept;
 /// The dtype of a component: f32 for c64, else the dtype itself.
 Dtype component_of(Dtype dtype) noexcept;
 
+/// u64 for unsigned integers, i64 for all others.
+Dtype widest_integer(Dtype dtype) noexcept;
+
 /// A component of the element at `element`. Every value of every dtype is exact: long double has at least 64 digits.
 long double number_at(Dtype dtype, const std::byte* element, int component = 0);
-/// Stores a component: floats are rounded to nearest even; integers must be whole and in range; bool is number != 0.
+/// Stores a component: floats are rounded to nearest even; integers must be whole, and of those that are too
+/// large the low bytes are stored; bool is number != 0.
 void store_number(Dtype dtype, std::byte* element, long double number, int component = 0);
 
 /// The shortest decimal digits from which the element's bits can be read back: "0.1", "-7", "true", "1.5-2j", "nan".

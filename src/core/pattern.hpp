@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/integers.hpp"
+#include "core/nest.hpp"
 
 #include <axisloom/array.hpp>
 #include <axisloom/error.hpp>
@@ -93,11 +94,17 @@ enum class Broadcast { no, yes };
 BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed,
                   Broadcast broadcast = Broadcast::no);
 
+/// The same of the pattern of an operation on one array.
+BoundPattern bind_one(const Operation& op, std::string_view text, const Dims& shape, OneSided allowed);
+
 /// Shape of the output: the product of each of its compositions.
 Dims output_shape(const BoundPattern& bound);
 
 /// Strides of the elementary axes that `side` uses, indexed as BoundPattern::axes (0 for those it lacks): a composed
 /// axis (a b) of stride s gives b the stride s and a the stride s * extent(b). An axis that stands twice gets the sum.
 std::vector<i64> elementary_strides(const BoundPattern& bound, const BoundSide& side, const Dims& strides);
+
+/// The elementary axes as loops over the input, which is one, and the output.
+Loops loops_over(const BoundPattern& bound, const Dims& in_strides, const Dims& out_strides);
 
 }  // namespace axisloom::core

@@ -1,4 +1,4 @@
-// Small questions about text. Not <cctype>: its answers depend on the locale.
+// Small questions about text and lists. Not <cctype>: its answers depend on the locale.
 #pragma once
 
 #include "core/integers.hpp"
@@ -47,6 +47,11 @@ inline std::string offset_text(i64 offset) {
 }
 
 namespace core {
+
+/// Whether one of the elements is that value.
+constexpr bool contains(const auto& range, const auto& value) {
+  return std::ranges::find(range, value) != std::ranges::end(range);
+}
 
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';

@@ -68,18 +68,10 @@ double strided_bytes(const core::Move& move, bool output, const DeviceModel& dev
 }
 
 double access_efficiency(i64 bytes, const DeviceModel& device) {
-  switch (bytes) {
-    case 1:
-      return device.access_1;
-    case 2:
-      return device.access_2;
-    case 4:
-      return device.access_4;
-    case 8:
-      return device.access_8;
-    default:
-      return 1;
-  }
+  if (bytes == 1) return device.access_1;
+  if (bytes == 2) return device.access_2;
+  if (bytes == 4) return device.access_4;
+  return bytes == 8 ? device.access_8 : 1;
 }
 
 double local_memory_seconds(const core::Move& move, double bytes, const DeviceModel& device) {
@@ -89,10 +81,6 @@ double local_memory_seconds(const core::Move& move, double bytes, const DeviceMo
   constexpr double element_seconds = 6.6e-9;
   constexpr double detour = 8;  // accesses of an item at a time
   return std::max(transfer_seconds(detour * bytes, device), device.on_cores(double(move.count()) * element_seconds));
-}
-
-bool has_masks(const DeviceModel& device) {
-  return device.lanes >= 16;
 }
 
 double vector_times(const DeviceModel& device) {
@@ -105,10 +93,6 @@ double vector_times(const DeviceModel& device) {
 double memory_seconds(double bytes, double arrays, const DeviceModel& device) {
   const bool cached = arrays <= device.cache;
   return bytes / (cached ? device.cached_rate : device.copy_rate);
-}
-
-double transfer_seconds(double bytes, const DeviceModel& device) {
-  return device.launch + memory_seconds(bytes, device);
 }
 
 }  // namespace axisloom::model

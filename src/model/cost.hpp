@@ -23,7 +23,9 @@ double strided_bytes(const core::Move& move, bool output, const DeviceModel& dev
 double access_efficiency(i64 bytes, const DeviceModel& device);
 
 /// Whether a CPU's vectors hold 16 floats, as those of its kernels do. Those have masks, shorter ones have not.
-bool has_masks(const DeviceModel& device);
+inline bool has_masks(const DeviceModel& device) {
+  return device.lanes >= 16;
+}
 
 /// So many times as long a core takes for the kernels' vectors, beside what its scalar loops say of it.
 double vector_times(const DeviceModel& device);
@@ -36,7 +38,9 @@ inline double memory_seconds(double bytes, const DeviceModel& device) {
 }
 
 /// The same with one launch.
-double transfer_seconds(double bytes, const DeviceModel& device);
+inline double transfer_seconds(double bytes, const DeviceModel& device) {
+  return device.launch + memory_seconds(bytes, device);
+}
 
 /// The same for a kernel that takes a move through local memory, which on a CPU is only a detour.
 double local_memory_seconds(const core::Move& move, double bytes, const DeviceModel& device);

@@ -1,10 +1,10 @@
 // The entries of the folders that operations.inc lists.
 #include "planner/registry.hpp"
+#include "core/text.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <string>
 
 namespace axisloom::ops {
 
@@ -28,11 +28,9 @@ std::span<const OpEntry> registry() {
 
 const OpEntry& entry(std::string_view name) {
   const auto all = registry();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const OpEntry& e) { return e.name == name; });
+  const auto found = std::ranges::find(all, name, &OpEntry::name);
   if (found != all.end()) return *found;
-  std::string known;
-  for (const OpEntry& e : all) known += (known.empty() ? "" : ", ") + std::string(e.name);
-  throw Error(Errc::usage, "unknown operation '" + std::string(name) + "'", "use one of " + known);
+  throw Error(Errc::usage, concat("unknown operation '", name, "'"), "use one of " + joined(all, ", ", &OpEntry::name));
 }
 
 }  // namespace axisloom::ops

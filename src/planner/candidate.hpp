@@ -1,8 +1,10 @@
 // Candidates: the ways of doing an operation that compete for a problem. Each proposes once, and the planner decides.
 #pragma once
 
+#include "core/divider.hpp"
 #include "core/enum_set.hpp"
 #include "core/integers.hpp"
+#include "core/nest.hpp"
 #include "model/device_model.hpp"
 #include "planner/configuration.hpp"
 #include "planner/plan_impl.hpp"
@@ -59,6 +61,36 @@ inline Launch launch_of(const std::string& kernel, const Group& group) {
   launch.geometry.local_bytes = std::size_t(group.local_bytes);
   return launch;
 }
+
+/// A launch whose constants and parameters are written piece by piece.
+template <class Params>
+struct OpenLaunch {
+  Launch launch;
+  Params params{};
+
+  jit::Defines& defines() { return launch.kernel.defines; }
+  /// Completes it, with parameters as they are.
+  Launch closed(i64 groups) {
+    launch.geometry.groups = u64(groups);
+    launch.params = params_bytes(params);
+    return std::move(launch);
+  }
+};
+
+/// Writes the loops of a walk into the parameters of its kernel.
+template <class Params>
+void write_walk(const core::Loops& loops, int index_bits, Params& params) {
+  for (size_t d = 0; d < loops.size(); ++d) {
+    const core::Divider divider = core::divider(u64(loops[d].extent), index_bits);
+    params.in_stride[d] = loops[d].in;
+    params.out_stride[d] = loops[d].out;
+    params.extent[d] = loops[d].extent;
+    params.multiplier[d] = divider.multiplier;
+    params.shift[d] = divider.shift;
+  }
+}
+/// Refuses a walk over more axes than such parameters have room for. `noun`: "move".
+[[noreturn]] void throw_too_many_axes(std::string_view noun, size_t axes, size_t most);
 
 /// What a candidate would do with a problem, or why it does nothing.
 struct Proposal {

@@ -2,6 +2,7 @@
 #include "planner/choose.hpp"
 
 #include "core/integers.hpp"
+#include "core/number.hpp"
 #include "core/text.hpp"
 #include "planner/configuration.hpp"
 
@@ -13,11 +14,6 @@
 
 namespace axisloom::ops {
 namespace {
-
-bool has_tunable(const CandidateInfo& info, const std::string& name, i64 value) {
-  return std::ranges::any_of(info.tunables,
-                             [&](const Tunable& tunable) { return tunable.name == name && tunable.allows(value); });
-}
 
 /// "cpu or gpu"
 template <class Enum>
@@ -38,9 +34,7 @@ std::string refused_unasked(const CandidateInfo& info, const DeviceInfo& device,
   if (options.checked && !info.checkable) return "bulk copies bypass the checked accesses of the dialect";
   if (forced) return {};
   if (!info.chosen_on.contains(device.kind)) return "runs here only when it is asked for by name";
-  for (const auto& [name, value] : options.configuration)
-    if (!has_tunable(info, name, value)) return concat("does not have a tunable ", name, " that accepts ", value);
-  return {};
+  return fault_of(options.configuration, info.tunables);
 }
 
 /// Why every candidate refused, "; name: reason" each.
@@ -70,6 +64,20 @@ std::string beyond_limits(const DeviceInfo& device, const Group& group) {
   if (size_t(group.local_bytes) > device.local_memory_max)
     return concat("needs ", group.local_bytes, " bytes of local memory, the device has ", device.local_memory_max);
   return {};
+}
+
+void require_f64(const DeviceInfo& device, std::string_view noun, std::initializer_list<Dtype> dtypes) {
+  const auto needs_it = [](Dtype dtype) { return core::component_of(dtype) == Dtype::f64; };
+  if (!device.f64 && std::ranges::any_of(dtypes, needs_it))
+    throw Error(Errc::unsupported,
+                concat("the device has no f64, which a ", noun, " of ", name(*dtypes.begin()), " needs"),
+                "use another dtype, or another device");
+}
+
+void throw_too_many_axes(std::string_view noun, size_t axes, size_t most) {
+  throw Error(Errc::unsupported,
+              concat("the ", noun, " walks ", axes, " axes that cannot be merged, and kernels walk at most ", most),
+              "do it in two steps, each of which splits fewer axes, or rearrange the arrays first");
 }
 
 int index_bits(bool fits, IndexWidth wanted, std::string_view noun) {
@@ -103,13 +111,20 @@ Choice choose(const Request& request, const DeviceModel& device, const model::St
   return std::move(*best);
 }
 
-std::shared_ptr<PlanImpl> empty_plan(std::vector<View> views, const Device& device, const PlanOptions& options) {
+SharedPlan empty_plan(Views views, const Device& device, const PlanOptions& options) {
   auto plan = std::make_shared<PlanImpl>();
   plan->device = device;
-  plan->views = std::move(views);
+  plan->views.assign(views.begin(), views.end());
   plan->in_place = options.in_place;
   plan->checked = options.checked;
   plan->report.candidate = "none";
+  return plan;
+}
+
+SharedPlan plan_of(Launch launch, Views views, const Device& device, const PlanOptions& options) {
+  auto plan = empty_plan(views, device, options);
+  plan->launches.push_back(std::move(launch));
+  compile(*plan);
   return plan;
 }
 

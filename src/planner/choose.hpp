@@ -6,7 +6,6 @@
 #include <axisloom/plan.hpp>
 
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,7 +46,10 @@ Choice choose(const Request& request, const DeviceModel& device, const model::St
               const PlanOptions& options, std::vector<CandidateReport>& reports);
 
 /// A plan without launches yet: it does nothing.
-std::shared_ptr<PlanImpl> empty_plan(std::vector<View> views, const Device& device, const PlanOptions& options);
+SharedPlan empty_plan(Views views, const Device& device, const PlanOptions& options);
+
+/// A plan of one launch, compiled.
+SharedPlan plan_of(Launch launch, Views views, const Device& device, const PlanOptions& options);
 
 /// Chooses, makes the launches of the winner, compiles them, and reports what was decided.
 void complete(PlanImpl& plan, const Request& request, const PlanOptions& options);
@@ -56,7 +58,13 @@ void complete(PlanImpl& plan, const Request& request, const PlanOptions& options
 /// propose is checked by the planner.
 std::string beyond_limits(const DeviceInfo& device, const Group& group);
 
+/// Refuses a device without f64 where one of the dtypes is made of it. `noun`: what is done to the first, "product".
+void require_f64(const DeviceInfo& device, std::string_view noun, std::initializer_list<Dtype> dtypes);
+
 /// 32 or 64: what `wanted` says, or 32 where every offset `fits`. Throws Error(usage) where 32 is wanted and too few.
 int index_bits(bool fits, IndexWidth wanted, std::string_view noun);
+inline IndexWidth width_of(int index_bits) {
+  return index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
+}
 
 }  // namespace axisloom::ops

@@ -14,16 +14,6 @@ namespace {
 
 using model::Measurement;
 
-/// Why a configuration cannot be used; empty when it can.
-std::string fault_of(const Configuration& values, std::span<const Tunable> tunables) {
-  for (const auto& [name, value] : values) {
-    const auto tunable = std::ranges::find(tunables, name, &Tunable::name);
-    if (tunable == tunables.end()) return "there is no tunable \"" + name + "\"";
-    if (!tunable->allows(value)) return concat(name, "=", value, " is not allowed");
-  }
-  return {};
-}
-
 /// What could have been said instead, for the caller who forced a configuration.
 std::string allowed(std::span<const Tunable> tunables) {
   std::string text = tunables.empty() ? "this candidate has no tunables" : "allowed are";
@@ -102,7 +92,28 @@ i64 default_of(const Tunable& tunable, const DeviceInfo& device) {
 
 bool Tunable::allows(i64 wanted) const {
   if (range) return wanted >= values.front() && wanted <= values.back();
-  return std::ranges::find(values, wanted) != values.end();
+  return core::contains(values, wanted);
+}
+
+std::vector<i64> doublings(i64 from, i64 to) {
+  std::vector<i64> values;
+  for (; from <= to; from *= 2) values.push_back(from);
+  return values;
+}
+
+std::vector<i64> zero_or_doublings(i64 from, i64 to) {
+  std::vector<i64> values = doublings(from, to);
+  values.insert(values.begin(), 0);
+  return values;
+}
+
+std::string fault_of(const Configuration& values, std::span<const Tunable> tunables) {
+  for (const auto& [name, value] : values) {
+    const auto tunable = std::ranges::find(tunables, name, &Tunable::name);
+    if (tunable == tunables.end()) return "there is no tunable \"" + name + "\"";
+    if (!tunable->allows(value)) return concat(name, "=", value, " is not allowed");
+  }
+  return {};
 }
 
 Found lookup(const Key& key, std::span<const Tunable> tunables, const DeviceInfo& device, const Configuration& forced,

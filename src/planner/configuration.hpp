@@ -26,6 +26,10 @@ struct Tunable {
   bool allows(i64 wanted) const;
 };
 
+/// What most of them allow: `from`, twice as much, and so on up to `to`; and the same behind a 0.
+std::vector<i64> doublings(i64 from, i64 to);
+std::vector<i64> zero_or_doublings(i64 from, i64 to);
+
 /// The tunable that is the size of a group; its own value is cut to what a device has.
 inline constexpr std::string_view group_items = "items";
 
@@ -41,6 +45,9 @@ struct Found {
   Configuration values;  // every tunable has a value
   std::string source;    // "forced", "exact", "shape class", "device family" or "default"
 };
+
+/// Why a configuration cannot be used; empty when it can.
+std::string fault_of(const Configuration& values, std::span<const Tunable> tunables);
 
 /// First found wins: `forced`, the user's store, the shipped store, the tunables' own values. Throws Error(usage) for
 /// an unknown tunable or a value that is not allowed. A bad line in a store is skipped and logged with file and line

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <numeric>
 
 namespace axisloom {
 namespace {
@@ -24,26 +23,22 @@ using HostMemory = std::span<std::byte>;  // of an array
 /// may have gaps.
 class Staged {
  public:
-  Staged(const Device& device, const Queue& queue, HostMemory host) : queue_(queue), host_(host) {
-    const size_t bytes = std::max<size_t>(1, host.size());
-    if (device.info().unified_memory && !host.empty()) {
-      buffer_ = device.wrap(host.data(), bytes);
-      in_place_ = true;
-      return;
-    }
-    buffer_ = device.allocate(bytes);
-    if (!host.empty()) queue_.write(buffer_, 0, host);
+  Staged(const Device& device, const Queue& queue, HostMemory host)
+      : queue_(queue), host_(host), copied_(!host.empty() && !device.info().unified_memory) {
+    buffer_ = copied_ || host.empty() ? device.allocate(std::max<size_t>(1, host.size()))
+                                      : device.wrap(host.data(), host.size());
+    if (copied_) queue_.write(buffer_, 0, host);
   }
   const Buffer& buffer() const { return buffer_; }
   void fetch() const {
-    if (!in_place_ && !host_.empty()) queue_.read(buffer_, 0, host_);
+    if (copied_) queue_.read(buffer_, 0, host_);
   }
 
  private:
   Queue queue_;
   HostMemory host_;
+  bool copied_;
   Buffer buffer_;
-  bool in_place_ = false;
 };
 
 /// Synchronous, whatever happens: the memory is not in use any more when this returns, or throws.
@@ -63,24 +58,22 @@ void run_slice(const Plan& plan, const Device& device, std::span<const HostMemor
   }
 }
 
-/// Whether a device can hold buffers of these sizes at the same time.
-bool fits(const DeviceInfo& device, const std::vector<size_t>& sizes) {
-  if (std::ranges::max(sizes) > device.max_allocation) return false;
+size_t bytes_of(HostMemory memory) {
+  return memory.size();
+}
+size_t bytes_of(const ops::Slice::Range& range) {
+  return size_t(range.bytes);
+}
+
+/// Whether a device can hold these parts of memory and a workspace at the same time.
+bool fits(const DeviceInfo& device, const auto& parts, size_t workspace) {
+  size_t all = workspace, largest = workspace;
+  for (const auto& part : parts) {
+    all += bytes_of(part);
+    largest = std::max(largest, bytes_of(part));
+  }
   // Memory of its own holds more than these: the driver's share, and what other programs have.
-  return device.unified_memory ||
-         std::accumulate(sizes.begin(), sizes.end(), size_t{0}) <= device.global_memory / 8 * 7;
-}
-
-bool fits(const DeviceInfo& device, const ops::Slice& slice) {
-  std::vector<size_t> sizes{slice.plan->report.workspace_bytes};
-  for (const ops::Slice::Range& range : slice.ranges) sizes.push_back(size_t(range.bytes));
-  return fits(device, sizes);
-}
-
-bool fits(const DeviceInfo& device, std::span<const HostMemory> memory, size_t workspace) {
-  std::vector<size_t> sizes{workspace};
-  for (const HostMemory part : memory) sizes.push_back(part.size());
-  return fits(device, sizes);
+  return largest <= device.max_allocation && (device.unified_memory || all <= device.global_memory / 8 * 7);
 }
 
 /// The largest slices that the device can hold, with what they work with: half as large as long as these do not fit.
@@ -88,7 +81,9 @@ ops::Slices slices_for(const Operation& op, Views views, const Device& device, c
   ops::check_output(views.back(), result_view(op, views.first(views.size() - 1)));
   for (auto limit = i64(device.info().max_allocation);; limit /= 2) {
     ops::Slices slices = ops::entry(op.name).slices(op, views, device, options, limit);
-    if (std::ranges::all_of(slices.list, [&](const ops::Slice& slice) { return fits(device.info(), slice); }))
+    if (std::ranges::all_of(slices.list, [&](const ops::Slice& slice) {
+          return fits(device.info(), slice.ranges, slice.plan->report.workspace_bytes);
+        }))
       return slices;
   }
 } catch (const Error& error) {

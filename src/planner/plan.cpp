@@ -5,7 +5,6 @@
 #include "core/integers.hpp"
 #include "core/overlap.hpp"
 #include "core/text.hpp"
-#include "planner/checked_log.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
 
@@ -139,7 +138,7 @@ Plan plan(const Operation& op, Views views, const Device& device, const PlanOpti
     if (all.size() == inputs) all.push_back(result);
     validate(all.back(), "output");
     if (views.size() > inputs) ops::check_output(all.back(), result);
-    std::shared_ptr<PlanImpl> made = entry.plan(op, all, device, options);
+    SharedPlan made = entry.plan(op, all, device, options);
     PlanReport& report = made->report;
     if (made->tickets > 0) {
       const size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;

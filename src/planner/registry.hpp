@@ -74,14 +74,13 @@ struct OpEntry {
   /// Of a move: axis by axis, not yet normalised. May be null: it is none. Here and below `views` are complete: the
   /// inputs, then the output.
   core::Move (*move)(const Operation& op, Views views) = nullptr;
-  std::shared_ptr<PlanImpl> (*plan)(const Operation& op, Views views, const Device& device,
-                                    const PlanOptions& options) = nullptr;
+  SharedPlan (*plan)(const Operation& op, Views views, const Device& device, const PlanOptions& options) = nullptr;
   /// Plain loops on host memory; `in` and `out` point at the buffers' starts.
-  void (*oracle)(const Operation& op, Views views, std::span<const std::byte* const> in, std::byte* out) = nullptr;
+  void (*oracle)(const Operation& op, Views views, HostBuffers in, std::byte* out) = nullptr;
   /// By how much each element of a right result may differ from the oracle's, in row-major order; of complex elements
   /// each component. 0: not at all, and NaN only where the oracle has NaN. Infinity: in any way, since the order of
   /// what is done decides between numbers, infinities and NaN. May be null: results are compared bit for bit.
-  std::vector<double> (*bound)(const Operation& op, Views views, std::span<const std::byte* const> in) = nullptr;
+  std::vector<double> (*bound)(const Operation& op, Views views, HostBuffers in) = nullptr;
   /// Bytes read plus written, each element once.
   i64 (*bytes)(const Operation& op, Views views) = nullptr;
   /// Arithmetic operations, a multiplication and an addition being two, or eight of complex numbers. May be

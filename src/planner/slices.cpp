@@ -78,15 +78,17 @@ struct Cutter {
     return elements * array.element;
   }
 
+  /// The reduced, or kept, loop with the largest measure above 0.
+  std::optional<size_t> largest(bool reduced, const auto& measure) const {
+    std::optional<size_t> best;
+    for (size_t d = 0; d < nest.reduced.size(); ++d)
+      if (nest.reduced[d] == reduced && measure(d) > (best ? measure(*best) : 0)) best = d;
+    return best;
+  }
+
   /// The loop whose halving brings an array's bounds together most.
   std::optional<size_t> furthest(const Box& box, const SlicedArray& array, bool reduced) const {
-    std::optional<size_t> best;
-    i64 most = 0;
-    for (size_t d = 0; d < box.size(); ++d) {
-      const i64 length = reach(box[d], array.strides[d]);
-      if (nest.reduced[d] == reduced && length > most) best = d, most = length;
-    }
-    return best;
+    return largest(reduced, [&](size_t d) { return reach(box[d], array.strides[d]); });
   }
 
   bool partials_fit(const Box& box, size_t parts) const {
@@ -97,9 +99,7 @@ struct Cutter {
   }
 
   size_t longest_kept(const Box& box) const {
-    std::optional<size_t> best;
-    for (size_t d = 0; d < box.size(); ++d)
-      if (!nest.reduced[d] && box[d].extent > (best ? box[*best].extent : 1)) best = d;
+    const auto best = largest(false, [&](size_t d) { return box[d].extent - 1; });
     if (!best) refuse();
     return *best;
   }
@@ -115,7 +115,7 @@ struct Cutter {
 }  // namespace
 
 Bounds bounds_in(const SlicedNest& nest, const Box& box, const SlicedArray& array) {
-  Bounds bounds{0, array.span};
+  Bounds bounds{array.offset, array.offset + array.span};
   for (size_t d = 0; d < box.size(); ++d) {
     const i64 stride = array.strides[d];
     const bool matters = !nest.reduced[d] || !array.result;
@@ -142,6 +142,17 @@ Slice::Range rebase(int array, i64& offset, i64& align, Bounds touched, i64 elem
   offset -= touched.low;
   while (begin % align != 0) align /= 2;
   return {array, begin, (touched.high - touched.low) * element};
+}
+
+Slice::Range rebase(const SlicedNest& nest, const Box& box, int array, i64& offset, i64& align) {
+  const SlicedArray& sliced = nest.arrays[array];
+  return rebase(array, offset, align, bounds_in(nest, box, sliced), sliced.element);
+}
+
+View view_of(const Slice::Range& range, Dtype dtype, i64 align) {
+  View view = View::contiguous(dtype, {range.bytes / i64(size_of(dtype))});
+  view.align = align;
+  return view;
 }
 
 }  // namespace axisloom::ops

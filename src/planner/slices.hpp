@@ -36,6 +36,7 @@ struct SlicedArray {
   std::vector<i64> strides;  // by loop, in elements
   i64 span = 1;              // elements from the first to the last that one point of the loops touches
   bool result = false;       // touched once for all steps of the reduced loops, and where they have none
+  i64 offset = 0;            // where the loops begin
 };
 
 /// An operation, as far as cutting it goes: loops over arrays. Results are made of all steps of the reduced loops.
@@ -64,11 +65,16 @@ struct Block {
 /// Error(out_of_memory) where that does not help.
 std::vector<Block> cut(const SlicedNest& nest, i64 limit);
 
-/// Lowest and one-past-highest element offset of an array in a box, counted from where the loops begin.
+/// Lowest and one-past-highest element offset of an array in a box.
 Bounds bounds_in(const SlicedNest& nest, const Box& box, const SlicedArray& array);
 
 /// Lets an array's offset count from the lowest element that is touched, and says which bytes those are; `align`
 /// becomes what is known of their start.
 Slice::Range rebase(int array, i64& offset, i64& align, Bounds touched, i64 element);
+/// The same for an array of a nest, and what a box touches of it.
+Slice::Range rebase(const SlicedNest& nest, const Box& box, int array, i64& offset, i64& align);
+
+/// Elements that fill a range whose start is aligned to so many bytes.
+View view_of(const Slice::Range& range, Dtype dtype, i64 align);
 
 }  // namespace axisloom::ops

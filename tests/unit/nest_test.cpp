@@ -67,7 +67,8 @@ TEST(Nest, ReachesFromItsStartInBothDirections) {
   const Bounds bounds = reach(Loops{{3, -10}, {4, 5}, {0, 1000}}, &Loop::in, 7);
   EXPECT_EQ(bounds.low, -13);
   EXPECT_EQ(bounds.high, 22);
-  EXPECT_EQ(reach_beyond(Loops{{3, -10}, {4, 5}}, &Loop::in, 2), 80);
+  EXPECT_EQ(reach_beyond(Loops{{3, -10, 1}, {4, 5, 13}}, 0), 55);
+  EXPECT_EQ(reach_beyond(Loops{{3, -10, 1}, {4, 5, 13}}, 2), 83);
 }
 
 TEST(Nest, FitsIn32BitsUpToTheLastPlace) {

@@ -1,5 +1,6 @@
 // What can be told of the reductions' CUDA kernels without a card.
 #include "nvrtc_support.hpp"
+#include "ops/reduce/lowering.hpp"
 #include "reduce_support.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@ namespace axisloom::ops_test {
 namespace {
 
 ops::ReduceProblem problem_for(const Operation& op, const View& in, IndexWidth width = IndexWidth::automatic) {
-  return ops::reduce_problem(op, with_result(op, in), width);
+  return ops::reduce_problem(ops::lower_reduce(op, with_result(op, in)), width);
 }
 
 /// Each accumulation in scalars and complex numbers, each way to load an element and to finish.

@@ -34,21 +34,13 @@ bool is_integer(Dtype dtype) {
 
 /// The dtype of a sum as reduce gives it.
 Dtype sum_dtype(Dtype dtype) {
-  if (!is_integer(dtype)) return dtype;
-  return core::kind_of(dtype) == core::NumberKind::unsigned_integer ? Dtype::u64 : Dtype::i64;
+  return is_integer(dtype) ? core::widest_integer(dtype) : dtype;
 }
 
 /// The dtype of results between the steps: that of the output, but sums of f32 are not rounded to 16 bits before the
 /// end.
 Dtype work_dtype(const Contraction& problem) {
   return core::is_small_float(problem.out.dtype) && problem.common == Dtype::f32 ? Dtype::f32 : problem.out.dtype;
-}
-
-/// Whether a product of such arrays can be written in such a dtype.
-bool multiplies_into(Dtype in, Dtype out) {
-  if (in == out) return true;
-  if (in == Dtype::i8 || in == Dtype::u8) return out == Dtype::i32;
-  return core::is_small_float(in) && out == Dtype::f32;
 }
 
 std::string count_text(double operations) {
@@ -105,8 +97,6 @@ class Contractor {
     return {term, schedule_.block(elements * element)};
   }
 
-  AxisList order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
-
   std::string names_of(const Term& term) const { return ops::names_of(problem_, term.axes); }
 
   /// `arrays`: one per view of `part`.
@@ -154,15 +144,15 @@ class Contractor {
 
   /// The axis with the smallest steps; -1: there is none.
   static int fastest_axis(const Term& term) {
-    const AxisSet moving = moving_axes(term);
-    return moving == 0 ? -1 : result_order(term, term, moving).back();
+    const AxisList moving = by_stride(term, moving_axes(term));
+    return moving.empty() ? -1 : moving.back();
   }
 
   /// Copied in the order of `out` where the copy, which has kernels for that, costs less than reading out of order.
   Array ordered(const Array& array, const Term& out) {
     constexpr i64 worth_a_copy = 1 << 14;  // elements; fewer stay in the first-level cache
     if (in_order(array, out) || problem_.points(array.axes) < worth_a_copy) return array;
-    return copied(array, order_of(out, array.axes));
+    return copied(array, by_stride(out, array.axes));
   }
 
   /// An array, or the product of two, element by element; the last step has the epilogue.
@@ -201,7 +191,7 @@ class Contractor {
 
   Array converted(const Array& array, Dtype dtype) {
     if (array.dtype == dtype) return array;
-    Array to = new_array(dtype, order_of(array, array.axes));
+    Array to = new_array(dtype, by_stride(array, array.axes));
     map(array, nullptr, to, false);
     return to;
   }
@@ -216,7 +206,7 @@ class Contractor {
     const Array array = direct ? given : converted(given, work_);
     const Dtype wide = is_any ? Dtype::boolean : sum_dtype(array.dtype);
     const bool fits = into && size_of(wide) == size_of(work_);
-    Array result = fits ? *into : new_array(wide, order_of(array, kept));
+    Array result = fits ? *into : new_array(wide, by_stride(array, kept));
     result.dtype = wide;
     reduce(array, result, is_any ? "any" : "sum");
     if (wide != work_) narrow(result, wide);
@@ -281,13 +271,13 @@ class Contractor {
   }
 
   Array multiply(Array left, Array right, AxisSet kept, bool last) {
-    if (left.dtype != right.dtype || !multiplies_into(left.dtype, work_)) {
+    if (left.dtype != right.dtype || !may_become(left.dtype, work_)) {
       left = converted(left, work_);
       right = converted(right, work_);
     }
     const bool forced = last && (!options_.candidate.empty() || !options_.configuration.empty());
     if (!forced && sums_columns(left, right, kept)) {
-      const Array product = new_array(work_, order_of(left, left.axes));
+      const Array product = new_array(work_, by_stride(left, left.axes));
       map(left, &right, product, false);
       if (!last) return summed(product, kept);
       finish(product, kept);
@@ -326,7 +316,7 @@ class Contractor {
       views.push_back(View::contiguous(array.dtype, {0}));
       views.back().align = array.align;
     }
-    auto part = plan_product(product, std::move(views), plan_.device, last ? options_ : helpers_);
+    auto part = plan_product(product, views, plan_.device, last ? options_ : helpers_);
     report_product(part->report);
     add(std::move(part), arrays,
         factors + " -> " + names_of(c) + "  matmul/" + plan_.report.candidate + "  " + count_text(operations));
@@ -368,10 +358,9 @@ class Contractor {
 
 }  // namespace
 
-SharedPlan plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
-                            const PlanOptions& options) {
+SharedPlan plan_contraction(const Contraction& problem, Views views, const Device& device, const PlanOptions& options) {
   if (options.in_place) throw Error(Errc::usage, "cannot be done in place", "give an output of its own");
-  auto plan = empty_plan(std::move(views), device, options);
+  auto plan = empty_plan(views, device, options);
   Contractor(problem, *plan, options).run();
   return plan;
 }

@@ -5,7 +5,6 @@
 #include "ops/einsum/oracle.hpp"
 #include "ops/einsum/path.hpp"
 #include "ops/einsum/problem.hpp"
-#include "ops/einsum/slices.hpp"
 #include "ops/matmul/candidate.hpp"
 #include "planner/registry.hpp"
 
@@ -40,7 +39,7 @@ i64 bytes_of(const Contraction& problem) {
 
 SharedPlan make_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   const Contraction problem = contraction_of(op, views);
-  auto plan = plan_contraction(problem, {views.begin(), views.end()}, device, options);
+  auto plan = plan_contraction(problem, views, device, options);
   plan->report.bytes_moved = bytes_of(problem);
   return plan;
 }

@@ -2,6 +2,7 @@
 #include "ops/einsum/lowering.hpp"
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,13 +18,6 @@ Loops loops_over(const Contraction& problem, const ProductStep& step, AxisSet ax
   return loops_over(problem, axes, step.left, step.out, &step.right, step.addend);
 }
 
-/// The axes of a set as a term has them, slowest first.
-AxisList by_stride(const Term& term, AxisSet axes) {
-  AxisList order = axes_of(axes);
-  std::ranges::stable_sort(order, std::greater(), [&](int axis) { return std::abs(term.strides[axis]); });
-  return order;
-}
-
 /// Whether a term walks these axes, slowest first, as one loop.
 bool is_one_loop(const Contraction& problem, const Term& term, const AxisList& order) {
   const auto loop = [&](int axis) { return Loop{problem.extent(axis), term.strides[axis]}; };
@@ -35,7 +29,7 @@ bool is_one_loop(const Contraction& problem, const Term& term, const AxisList& o
 /// A copy's axes, slowest first, with the summed ones together in their order and the fastest axis kept where it is.
 AxisList order_of_copy(const Term& term, const AxisList& summed) {
   AxisList order = by_stride(term, term.axes);
-  const auto is_summed = [&](int axis) { return std::ranges::find(summed, axis) != summed.end(); };
+  const auto is_summed = [&](int axis) { return core::contains(summed, axis); };
   const bool ends_summed = is_summed(order.back());
   std::erase_if(order, is_summed);
   order.insert(ends_summed || order.empty() ? order.end() : order.end() - 1, summed.begin(), summed.end());
@@ -130,10 +124,16 @@ LoweredProduct lower_product(const Contraction& problem, const ProductStep& step
   return lowered;
 }
 
+AxisList by_stride(const Term& term, AxisSet axes) {
+  AxisList order = axes_of(axes & term.axes);
+  std::ranges::stable_sort(order, std::greater(), [&](int axis) { return std::abs(term.strides[axis]); });
+  return order;
+}
+
 AxisList result_order(const Term& left, const Term& right, AxisSet axes) {
-  AxisList order = by_stride(left, axes & left.axes & right.axes);
-  for (const int axis : by_stride(left, axes & left.axes & ~right.axes)) order.push_back(axis);
-  for (const int axis : by_stride(right, axes & right.axes & ~left.axes)) order.push_back(axis);
+  AxisList order = by_stride(left, axes & right.axes);
+  for (const int axis : by_stride(left, axes & ~right.axes)) order.push_back(axis);
+  for (const int axis : by_stride(right, axes & ~left.axes)) order.push_back(axis);
   return order;
 }
 

@@ -4,8 +4,6 @@
 #include "ops/einsum/problem.hpp"
 #include "ops/matmul/product.hpp"
 
-#include <vector>
-
 namespace axisloom::ops {
 
 /// The arrays of a step: out = left * right, summed over the axes that out lacks. Every such axis belongs to both.
@@ -42,6 +40,9 @@ struct LoweredProduct {
   bool swapped = false;
 };
 LoweredProduct lower_product(const Contraction& problem, const ProductStep& step);
+
+/// Those of some axes that a term has, as it has them: slowest first.
+AxisList by_stride(const Term& term, AxisSet axes);
 
 /// A good layout for the result of a step that is read by later steps: its axes, slowest first.
 AxisList result_order(const Term& left, const Term& right, AxisSet axes);

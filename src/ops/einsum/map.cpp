@@ -3,13 +3,10 @@
 
 #include "core/integers.hpp"
 #include "core/number.hpp"
-#include "core/text.hpp"
 #include "model/cost.hpp"
 #include "ops/matmul/params.hpp"
 #include "ops/scalar_type.hpp"
 #include "planner/choose.hpp"
-
-#include <axisloom/error.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -39,8 +36,7 @@ bool fits_32_bits(const Map& map) {
   constexpr auto most = double(std::numeric_limits<i32>::max());
   double points = gpu_items;
   for (const Loop& loop : map.batch) points *= loop.extent;
-  const auto fits = [&](Operand operand) { return core::reach_beyond(map.batch, operand, 0) < most; };
-  return points < most && fits(&Loop::in) && fits(&Loop::other) && fits(&Loop::out) && fits(&Loop::addend);
+  return points < most && core::reach_beyond(map.batch, 0) < most;
 }
 
 double bytes_moved(const Map& map) {
@@ -102,22 +98,10 @@ std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
 }  // namespace
 
 SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& options) {
-  for (const Dtype dtype : {map.in, map.out})
-    if (core::component_of(dtype) == Dtype::f64 && !device.info().f64)
-      throw Error(Errc::unsupported, concat("the device has no f64, which ", name(dtype), " needs"),
-                  "use f32 or c64, or another device");
-  if (map.batch.size() > max_rank)
-    throw Error(Errc::unsupported,
-                concat("arrays are multiplied or converted over ", map.batch.size(),
-                       " axes that cannot be merged, and kernels walk at most ", max_rank),
-                "rearrange the arrays first");
-  const bool wide = options.index == IndexWidth::bits64 || !fits_32_bits(map);
-  const ProductProblem problem{product_of(map), wide ? 64 : 32};
+  require_f64(device.info(), "product", {map.in, map.out});
+  if (map.batch.size() > max_rank) throw_too_many_axes("product", map.batch.size(), max_rank);
+  const ProductProblem problem{product_of(map), index_bits(fits_32_bits(map), options.index, "product")};
   const DeviceModel model = model::model_of(device.info());
-  auto plan = empty_plan({}, device, options);
-  plan->report.candidate = "map";
-  plan->report.index = wide ? IndexWidth::bits64 : IndexWidth::bits32;
-  plan->report.expected_seconds = transfer_seconds(bytes_moved(map), model);
   Launch launch = launch_of("einsum/map", {model.is_cpu() ? 1 : gpu_items});
   write_defines(problem, launch.kernel.defines);
   write_from(map, launch.kernel.defines);
@@ -127,8 +111,10 @@ SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& opt
   split_into_groups(model, problem.batch_count(), params, launch);
   launch.params = params_bytes(params);
   launch.buffers = buffers_of(map, adds_d(problem));
-  plan->launches.push_back(std::move(launch));
-  compile(*plan);
+  auto plan = plan_of(std::move(launch), {}, device, options);
+  plan->report.candidate = "map";
+  plan->report.index = width_of(problem.index_bits);
+  plan->report.expected_seconds = transfer_seconds(bytes_moved(map), model);
   return plan;
 }
 

@@ -3,8 +3,6 @@
 
 #include "ops/matmul/product.hpp"
 
-#include <memory>
-
 namespace axisloom::ops {
 
 /// A product without sums, whose loops are all in the batch: C = activation(alpha * A [* B] + beta * D), there being a

@@ -43,14 +43,6 @@ T factor(double value) {
     return {value};
 }
 
-/// The low bits of a number modulo 2^64, as a dtype has them.
-Real wrapped(Dtype dtype, u64 value) {
-  if (dtype == Dtype::boolean) return value != 0;
-  const int unused = 64 - 8 * int(size_of(dtype));
-  if (core::kind_of(dtype) == NumberKind::signed_integer) return i64(value << unused) >> unused;
-  return (value << unused) >> unused;
-}
-
 void write(Dtype dtype, std::byte* element, Real number, bool relu) {
   core::store_number(dtype, element, relu && number < 0 ? 0 : number);  // NaN stays
 }
@@ -59,7 +51,8 @@ void write(Dtype dtype, std::byte* element, Complex number, bool) {
   core::store_number(dtype, element, number.im, 1);
 }
 void write(Dtype dtype, std::byte* element, Integer number, bool relu) {
-  write(dtype, element, wrapped(dtype, number), relu);
+  core::store_number(dtype, element, i64(number));  // its low bytes
+  write(dtype, element, core::number_at(dtype, element), relu);
 }
 
 template <class T>

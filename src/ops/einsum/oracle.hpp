@@ -4,7 +4,6 @@
 #include "ops/einsum/problem.hpp"
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace axisloom::ops {

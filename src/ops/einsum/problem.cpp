@@ -3,16 +3,15 @@
 
 #include "core/checked.hpp"
 #include "core/integers.hpp"
-#include "core/number.hpp"
 #include "core/pattern.hpp"
 #include "core/text.hpp"
 #include "ops/einsum/promotion.hpp"
+#include "ops/matmul/product.hpp"
 
 #include <axisloom/error.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 
 namespace axisloom::ops {
@@ -21,11 +20,10 @@ namespace {
 double number_option(const Operation& op, std::string_view name, double otherwise) {
   const auto text = op.option(name);
   if (!text) return otherwise;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc{} || end != text->data() + text->size() || !std::isfinite(value))
+  const auto value = core::whole_number<double>(*text);
+  if (!value || !std::isfinite(*value))
     throw Error(Errc::usage, concat(name, " is '", *text, "', which is not a number"), "give a number such as 0.5");
-  return value;
+  return *value;
 }
 
 bool relu_option(const Operation& op) {
@@ -55,8 +53,12 @@ Dtype result_dtype(const Operation& op, Views operands) {
   return *asked;
 }
 
+int count_operands(const Operation& op) {
+  return op.name == "einsum" ? core::count_operands(op.arguments.at(0)) : 2;
+}
+
 Views operands_of(const Operation& op, Views inputs) {
-  return inputs.first(count_inputs(op) - (op.option("beta") ? 1 : 0));
+  return inputs.first(count_operands(op));
 }
 
 i64 from_the_end(const Dims& shape, int axis) {
@@ -105,21 +107,6 @@ core::BoundPattern bind_operands(const Operation& op, Views operands) {
   for (const View& operand : operands) shapes.push_back(operand.shape);
   return core::bind(core::parse_einsum(pattern_of(op, operands), shapes), shapes, op.lengths, core::OneSided::left,
                     core::Broadcast::yes);
-}
-
-void check_factors(const Operation& op, Dtype out) {
-  const double alpha = number_option(op, "alpha", 1), beta = number_option(op, "beta", 0);
-  if (core::unit_roundoff(out) != 0) return;
-  const bool whole =
-      std::trunc(alpha) == alpha && std::trunc(beta) == beta && std::abs(alpha) < 0x1p53 && std::abs(beta) < 0x1p53;
-  if (!whole) throw Error(Errc::usage, "alpha and beta of integers must be whole numbers", "use out-dtype f64");
-  if (out == Dtype::boolean && (alpha != 1 || (beta != 0 && beta != 1)))
-    throw Error(Errc::usage, "alpha of bools must be 1, and beta 0 or 1", "use out-dtype u8");
-}
-
-void check_relu(const Operation& op, Dtype out) {
-  if (relu_option(op) && (out == Dtype::boolean || core::components_of(out) == 2))
-    throw Error(Errc::usage, concat("relu is for real numbers, the result is ", name(out)), "leave the activation out");
 }
 
 void check_addend(const View& addend, const View& result) {
@@ -219,14 +206,13 @@ std::string names_of(const Contraction& problem, AxisSet set) {
 }
 
 int count_inputs(const Operation& op) {
-  return (op.name == "einsum" ? core::count_operands(op.arguments.at(0)) : 2) + (op.option("beta") ? 1 : 0);
+  return count_operands(op) + (op.option("beta") ? 1 : 0);
 }
 
 View contraction_result(const Operation& op, Views inputs) {
   const Views operands = operands_of(op, inputs);
   const View result = View::contiguous(result_dtype(op, operands), core::output_shape(bind_operands(op, operands)));
-  check_factors(op, result.dtype);
-  check_relu(op, result.dtype);
+  check_factors(result.dtype, number_option(op, "alpha", 1), number_option(op, "beta", 0), relu_option(op));
   if (op.option("beta")) check_addend(inputs.back(), result);
   return result;
 }

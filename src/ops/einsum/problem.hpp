@@ -9,7 +9,6 @@
 
 #include <compare>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

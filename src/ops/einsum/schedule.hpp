@@ -4,7 +4,6 @@
 #include "core/integers.hpp"
 #include "planner/plan_impl.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -6,8 +6,6 @@
 // in no more additions than k - 1 as long as no slice is empty, so the product's 2 k u holds; a sum over a single
 // operand is compensated within the slices and over them, and rounded twice in all of its (ceil(log2 n) + 40) u.
 // Products are taken in the order that the whole has.
-#include "ops/einsum/slices.hpp"
-
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "ops/einsum/contract.hpp"
@@ -43,7 +41,7 @@ SlicedNest nest_of(const Contraction& problem) {
   for (size_t d = 0; d < problem.extents.size(); ++d) nest.reduced.push_back(!has(problem.out.axes, int(d)));
   for (const Term* term : terms_of(problem)) {
     const bool result = nest.arrays.size() >= problem.operands.size();
-    nest.arrays.push_back({i64(size_of(term->dtype)), term->strides, 1, result});
+    nest.arrays.push_back({i64(size_of(term->dtype)), term->strides, 1, result, term->offset});
   }
   nest.partial_bytes = size_of(partial_dtype(problem.out.dtype));
   return nest;
@@ -129,14 +127,8 @@ class Slicer {
   /// The bytes of every array that a part needs, from which the terms' offsets count henceforth.
   std::vector<Slice::Range> ranges_of(Contraction& part, const Box& box) const {
     std::vector<Slice::Range> ranges;
-    const auto terms = terms_of(part);
-    const auto origins = terms_of(whole_);
-    for (int i = 0; i < int(terms.size()); ++i) {
-      const SlicedArray& array = nest_.arrays[i];
-      Bounds touched = bounds_in(nest_, box, array);
-      if (touched.low != touched.high) touched.low += origins[i]->offset, touched.high += origins[i]->offset;
-      ranges.push_back(rebase(i, terms[i]->offset, terms[i]->align, touched, array.element));
-    }
+    for (Term* term : terms_of(part))
+      ranges.push_back(rebase(nest_, box, int(ranges.size()), term->offset, term->align));
     return ranges;
   }
 
@@ -147,12 +139,8 @@ class Slicer {
 
   void add_plan(Contraction& part, std::vector<Slice::Range> ranges, const PlanOptions& options) {
     std::vector<View> views;
-    for (const Term* term : terms_of(part)) {
-      const Slice::Range& range = ranges[views.size()];
-      views.push_back(View::contiguous(term->dtype, {range.bytes / i64(size_of(term->dtype))}));
-      views.back().align = term->align;
-    }
-    slices_.list.push_back({std::move(ranges), plan_contraction(part, std::move(views), device_, options)});
+    for (const Term* term : terms_of(part)) views.push_back(view_of(ranges[views.size()], term->dtype, term->align));
+    slices_.list.push_back({std::move(ranges), plan_contraction(part, views, device_, options)});
   }
 
   Contraction whole_;

@@ -33,7 +33,7 @@ Launches around_counter(ReduceLaunch main, i64 groups) {
   clear.launch.buffers = {{workspace_view, 0, 8}};
   main.params.parts = 1;
   Launches all = main.with_parts(groups, Split::two_launches, 0);
-  all.list.insert(all.list.begin(), clear.done(1));
+  all.list.insert(all.list.begin(), clear.closed(1));
   return all;
 }
 
@@ -78,8 +78,8 @@ ReduceCandidate lesson_reduction() {
                  "",
                  "the tree: 0 interleaved, 1 sequential, 2 unrolled, 3 by shuffles, 4 none but an atomic counter"},
                 {"packet", 4, {1, 2, 4}, "elements", "that an item loads at once, up to 16 bytes; the lesson's uint4"},
-                {"loads", 2, {1, 2, 4, 8}, "packets", "that an item adds on load; the lesson's two"},
-                {"items", 256, {64, 128, 256, 512}, "work-items", "group size; the lesson's 256"},
+                {"loads", 2, doublings(1, 8), "packets", "that an item adds on load; the lesson's two"},
+                {"items", 256, doublings(64, 512), "work-items", "group size; the lesson's 256"},
                 {"launches",
                  2,
                  {1, 2},

@@ -98,7 +98,7 @@ MoveCandidate tma_move() {
                     "bytes",
                     "of a tile's rows on either side; 0: 128, 256, 256, 512, 512 for elements of 1 to 16 bytes, so "
                     "that tiles are 16 to 32 KiB"},
-                   {"items", 256, {64, 128, 256, 512}, "work-items", "group size; they only transpose the tile"},
+                   {"items", 256, doublings(64, 512), "work-items", "group size; they only transpose the tile"},
                },
            .runtimes = {Api::cuda},
            .runs_on = gpus,

@@ -15,9 +15,13 @@ struct ProductProblem : Product {
   int index_bits = 32;   // 64 where an offset might not fit in 32 bits, or when forced
   bool swapped = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
 
-  i64 batch_count() const;
-  i64 outputs() const;                      // elements of C, of the whole batch
-  i64 blocks(i64 rows, i64 columns) const;  // of so many elements that make up C, of the whole batch
+  i64 batch_count() const { return core::count(batch); }
+  /// Elements of C, of the whole batch.
+  i64 outputs() const { return m.extent * n.extent * batch_count(); }
+  /// Blocks of so many elements that make up C, of the whole batch.
+  i64 blocks(i64 rows, i64 columns) const {
+    return ceil_div(m.extent, rows) * ceil_div(n.extent, columns) * batch_count();
+  }
 };
 std::string to_string(const ProductProblem& problem);
 std::string shape_class(const ProductProblem& problem);

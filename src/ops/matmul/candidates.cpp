@@ -20,18 +20,6 @@ const Candidates<ProductProblem>& product_candidates() {
   return candidates;
 }
 
-i64 ProductProblem::batch_count() const {
-  return core::count(batch);
-}
-
-i64 ProductProblem::outputs() const {
-  return m.extent * n.extent * batch_count();
-}
-
-i64 ProductProblem::blocks(i64 rows, i64 columns) const {
-  return ceil_div(m.extent, rows) * ceil_div(n.extent, columns) * batch_count();
-}
-
 std::string to_string(const ProductProblem& problem) {
   const Loop &m = problem.m, &n = problem.n, &k = problem.k;
   const auto matrix = [](i64 rows, i64 columns) { return concat("{", rows, ",", columns, "}"); };

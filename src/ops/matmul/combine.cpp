@@ -79,4 +79,12 @@ Launches in_parts(ProductLaunch main, const Parts& parts, i64 groups, const Devi
           size_t(partial_bytes(problem, parts.count))};
 }
 
+Launches in_blocks(ProductLaunch main, i64 m, i64 n, const Parts& parts, const DeviceModel& device) {
+  main.defines().set("BLOCK_M", m).set("BLOCK_N", n);
+  main.define_orientation();
+  main.set_blocks(m, n);
+  const i64 groups = main.problem.blocks(m, n);
+  return in_parts(std::move(main), parts, groups, device);
+}
+
 }  // namespace axisloom::ops

@@ -21,6 +21,8 @@ Parts parts_of(const ProductProblem& problem, i64 groups, i64 step, i64 forced, 
 /// Completes a launch in which each part of k takes `groups` groups. A single part writes the result; several write
 /// partial products, which a second launch adds up.
 Launches in_parts(ProductLaunch main, const Parts& parts, i64 groups, const DeviceModel& device);
+/// The same of one that makes C in blocks of m x n.
+Launches in_blocks(ProductLaunch main, i64 m, i64 n, const Parts& parts, const DeviceModel& device);
 /// The larger of its groups and of those of the second launch.
 Group largest_group(Group main, const Parts& parts, const DeviceModel& device);
 /// Bytes that the partial products need.

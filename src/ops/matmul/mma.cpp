@@ -166,8 +166,6 @@ struct Form : Blocks {
     ProductLaunch main("matmul/mma", problem, group());
     main.launch.kernel.resident = resident;
     main.defines()
-        .set("BLOCK_M", m)
-        .set("BLOCK_N", n)
         .set("WARP_M", warp_m)
         .set("WARP_N", warp_n)
         .set("STEP_K", step)
@@ -177,9 +175,7 @@ struct Form : Blocks {
         .set("BYTES_A", bytes_a)
         .set("BYTES_B", bytes_b)
         .set("PAIRS_C", pairs_c);
-    main.define_orientation();
-    main.set_blocks(m, n);
-    return in_parts(std::move(main), parts, problem.blocks(m, n), device);
+    return in_blocks(std::move(main), m, n, parts, device);
   }
 };
 
@@ -208,14 +204,11 @@ ProductCandidate mma_product() {
       {.name = "mma",
        .summary = "f64 and 16-bit floats by NVIDIA's tensor cores",
        .tunables =
-           {{"block_m", 0, {0, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
-            {"block_n", 0, {0, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
+           {{"block_m", 0, zero_or_doublings(32, 256), "rows", "of C a group makes; 0: by type and size"},
+            {"block_n", 0, zero_or_doublings(32, 256), "columns", "of C a group makes; 0: by type and size"},
             {"warp_m", 0, {0, 16, 32, 64}, "rows", "of C in a warp's registers; 0: by type and size"},
             {"warp_n", 0, {0, 16, 32, 64}, "columns", "of C in a warp's registers; 0: by type and size"},
-            {"step_k",
-             0,
-             {0, 8, 16, 32, 64},
-             "elements",
+            {"step_k", 0, zero_or_doublings(8, 64), "elements",
              "of k in a stage of local memory; 0: 64 or 32 of 16 bits, 16 of f64"},
             {"stages",
              0,
@@ -227,12 +220,8 @@ ProductCandidate mma_product() {
              {0, 4, 8, 16},
              "elements",
              "of k an instruction takes; 0: 16, or as many as a step has; of f64 before sm_90 4"},
-            {"access", 16, {2, 4, 8, 16}, "bytes", "widest piece copied; the widest that alignment allows is taken"},
-            {"band",
-             8,
-             {1, 2, 4, 8, 16, 32},
-             "blocks",
-             "rows of blocks that groups walk down before they move along n"},
+            {"access", 16, doublings(2, 16), "bytes", "widest piece copied; the widest that alignment allows is taken"},
+            {"band", 8, doublings(1, 32), "blocks", "rows of blocks that groups walk down before they move along n"},
             {"resident", 0, {0, 1, 2, 3, 4}, "groups", "of a compute unit that registers are fitted to; 0: by block"},
             split_tunable()}},
       propose};

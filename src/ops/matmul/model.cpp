@@ -13,10 +13,6 @@ double arithmetic_operations(const ProductProblem& problem) {
   return arithmetic_of(problem.in).operations() * double(problem.k.extent) * problem.outputs();
 }
 
-double outputs_seconds(const ProductProblem& problem, double operations, const DeviceModel& device) {
-  return problem.outputs() * operations / (device.i32_rate * device.units());
-}
-
 double bytes_touched(const ProductProblem& problem) {
   const Loops loops = problem.loops();
   const auto read = [&](Operand operand) { return double(size_of(problem.in)) * core::distinct(loops, operand); };
@@ -29,10 +25,6 @@ double unit_peak(const Product& product, const DeviceModel& device) {
   if (scalar == "f32") return device.f32_rate;
   if (scalar == "f64") return device.f64_rate;
   return scalar == "u32" ? device.i32_rate : device.i64_rate;
-}
-
-double compute_seconds(const Product& product, double operations, double efficiency, const DeviceModel& device) {
-  return operations / (efficiency * unit_peak(product, device) * device.units());
 }
 
 double product_time(double compute, double bytes, int launches, const DeviceModel& device) {

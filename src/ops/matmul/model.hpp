@@ -15,13 +15,17 @@ double bytes_touched(const ProductProblem& problem);
 /// Real operations of the accumulators' type per second that a compute unit can reach.
 double unit_peak(const Product& product, const DeviceModel& device);
 /// Time of `operations` on the whole device at an efficiency, a share of its peak.
-double compute_seconds(const Product& product, double operations, double efficiency, const DeviceModel& device);
+inline double compute_seconds(const Product& product, double operations, double efficiency, const DeviceModel& device) {
+  return operations / (efficiency * unit_peak(product, device) * device.units());
+}
 /// Time of `launches` that compute for so long, beside `bytes` at the memory's (or the last cache's) rate.
 double product_time(double compute, double bytes, int launches, const DeviceModel& device);
 
 /// Time in which a GPU finishes all elements of C, where each takes so many operations on 32-bit integers: finding its
 /// place, conversion, store.
-double outputs_seconds(const ProductProblem& problem, double operations, const DeviceModel& device);
+inline double outputs_seconds(const ProductProblem& problem, double operations, const DeviceModel& device) {
+  return problem.outputs() * operations / (device.i32_rate * device.units());
+}
 
 /// The form with the lowest predicted time of those offered, or why none is possible: what the last one was refused
 /// for.

@@ -162,31 +162,28 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 }  // namespace
 
 ProductCandidate packed_product() {
-  return {{.name = "packed",
-           .summary = "packed panels and sums in vector registers on a CPU",
-           .tunables = {{"vectors",
-                         0,
-                         {0, 1, 2, 3},
-                         "vectors",
-                         "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
-                        {"block",
-                         512,
-                         {64, 128, 256, 512, 1024, 2048},
-                         "KiB",
-                         "panels of A that a group takes against one panel of B"},
-                        {"slice",
-                         384,
-                         {128, 256, 384, 512, 1024, 1 << 30},
-                         "k's",
-                         "that a group takes at a time, so that B's are still in a near cache for the next panel of A. "
-                         "Two cores of a "
-                         "Xeon, "
-                         "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 "
-                         "1.33 and 1.30, 128 "
-                         "1.28 and 1.24"}},
-           .runtimes = {Api::opencl},
-           .runs_on = cpus},
-          propose};
+  return {
+      {.name = "packed",
+       .summary = "packed panels and sums in vector registers on a CPU",
+       .tunables = {{"vectors",
+                     0,
+                     {0, 1, 2, 3},
+                     "vectors",
+                     "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
+                    {"block", 512, doublings(64, 2048), "KiB", "panels of A that a group takes against one panel of B"},
+                    {"slice",
+                     384,
+                     {128, 256, 384, 512, 1024, 1 << 30},
+                     "k's",
+                     "that a group takes at a time, so that B's are still in a near cache for the next panel of A. "
+                     "Two cores of a "
+                     "Xeon, "
+                     "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 "
+                     "1.33 and 1.30, 128 "
+                     "1.28 and 1.24"}},
+       .runtimes = {Api::opencl},
+       .runs_on = cpus},
+      propose};
 }
 
 }  // namespace axisloom::ops

@@ -113,12 +113,8 @@ void write_defines(const ProductProblem& problem, jit::Defines& defines) {
       .set("AXL_PARAMS_SIZE", sizeof(ProductParams));
 }
 
-LaunchBuffer workspace_of(i64 element) {
-  return {workspace_view, 0, element};
-}
-
 ProductLaunch::ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group)
-    : problem(problem), launch(launch_of(kernel, group)), params(params_of(problem)) {
+    : OpenLaunch{launch_of(kernel, group), params_of(problem)}, problem(problem) {
   launch.kernel.contract = true;
   write_defines(problem, defines());
   launch.buffers = {buffer(problem.swapped ? 1 : 0, problem.a, problem.in),
@@ -141,9 +137,7 @@ Launch ProductLaunch::into_result(i64 groups) {
 
 Launch ProductLaunch::into(const LaunchBuffer& out, i64 groups) {
   launch.buffers.push_back(out);
-  launch.geometry.groups = groups;
-  launch.params = params_bytes(params);
-  return std::move(launch);
+  return closed(groups);
 }
 
 bool is_contiguous(const Product& product, Operand operand) {
@@ -172,10 +166,6 @@ i64 resident_groups(i64 wanted, i64 items, i64 sums) {
 bool stores_pairs(const Product& product) {
   const i64 pair = 2 * size_of(product.out);
   return product.n.out == 1 && aligned_bytes(product, &Loop::out, pair) == pair;
-}
-
-bool adds_d(const Product& product) {
-  return product.d && product.beta != 0;
 }
 
 }  // namespace axisloom::ops

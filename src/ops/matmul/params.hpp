@@ -30,19 +30,20 @@ ProductParams params_of(const ProductProblem& problem);
 void write_defines(const ProductProblem& problem, jit::Defines& defines);
 
 /// A buffer in the plan's own memory, of elements of `element` bytes.
-LaunchBuffer workspace_of(i64 element);
+inline LaunchBuffer workspace_of(i64 element) {
+  return {workspace_view, 0, element};
+}
 /// Whether D is read.
-bool adds_d(const Product& product);
+inline bool adds_d(const Product& product) {
+  return product.d && product.beta != 0;
+}
 
 /// A launch of a kernel, "matmul/tile", that reads A and B, with the constants and parameters that all have. The
 /// problem has to outlive it.
-struct ProductLaunch {
+struct ProductLaunch : OpenLaunch<ProductParams> {
   const ProductProblem& problem;
-  Launch launch;
-  ProductParams params;
 
   ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group);
-  jit::Defines& defines() { return launch.kernel.defines; }
   /// Whether A lies together along m, and B along n.
   void define_orientation();
   /// C is made in blocks of m x n.

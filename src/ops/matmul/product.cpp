@@ -1,13 +1,11 @@
 // Checks a product, brings it to its normal form, and lets the candidates plan it.
 #include "ops/matmul/product.hpp"
 
-#include "core/checked.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "core/text.hpp"
 #include "ops/matmul/candidate.hpp"
 #include "ops/matmul/model.hpp"
-#include "ops/matmul/params.hpp"
 #include "planner/choose.hpp"
 
 #include <axisloom/error.hpp>
@@ -20,34 +18,15 @@
 namespace axisloom::ops {
 namespace {
 
-bool may_become(Dtype in, Dtype out) {
-  if (in == out) return true;
-  if (in == Dtype::i8 || in == Dtype::u8) return out == Dtype::i32;
-  return core::is_small_float(in) && out == Dtype::f32;
-}
-
-void check_factors(const Product& product) {
-  const bool exact = core::unit_roundoff(product.in) == 0, boolean = product.in == Dtype::boolean;
-  const auto integral = [](double x) { return std::trunc(x) == x && std::abs(x) <= 9007199254740992.0; };
-  if (exact && !(integral(product.alpha) && integral(product.beta)))
-    throw Error(Errc::usage, "a product of integers takes whole numbers as alpha and beta");
-  if (boolean && (product.alpha != 1 || (product.beta != 0 && product.beta != 1)))
-    throw Error(Errc::usage, "a product of bools takes alpha 1 and beta 0 or 1");
-  if (product.relu && (boolean || core::components_of(product.in) == 2))
-    throw Error(Errc::usage, concat("relu is for real numbers, not for ", name(product.in)));
-  if (product.beta != 0 && !product.d)
-    throw Error(Errc::usage, concat("beta is ", product.beta, ", but there is no array to add"), "give D, or beta 0");
-}
-
 void check(const Product& product, const DeviceInfo& device) {
   if (!may_become(product.in, product.out))
     throw Error(Errc::usage, concat("a product of ", name(product.in), " cannot become ", name(product.out)));
   for (const Loop& loop : product.loops())
     if (loop.extent < 0) throw Error(Errc::usage, "a product has a negative extent");
-  check_factors(product);
-  if (core::component_of(product.in) == Dtype::f64 && !device.f64)
-    throw Error(Errc::unsupported, concat("the device has no f64, which a product of ", name(product.in), " needs"),
-                "use f32 or c64, or another device");
+  check_factors(product.in, product.alpha, product.beta, product.relu);
+  if (product.beta != 0 && !product.d)
+    throw Error(Errc::usage, concat("beta is ", product.beta, ", but there is no array to add"), "give D, or beta 0");
+  require_f64(device, "product", {product.in});
 }
 
 /// Makes an axis of the batch that B lacks part of m (that A lacks: of n), where its steps continue those of m.
@@ -73,13 +52,9 @@ double points_of(const Loops& batch) {
 bool fits_32_bits(const Product& product) {
   constexpr double overshoot = 512;  // more than the largest block of any variant
   constexpr double most_points = 2e9;
-  const Loops loops = product.loops();
-  const auto fits = [&](Operand operand) {
-    return core::reach_beyond(loops, operand, overshoot) < std::numeric_limits<i32>::max();
-  };
   const double points = points_of(product.batch) * (product.m.extent + overshoot) * (product.n.extent + overshoot);
-  return points < most_points && product.k.extent < most_points && fits(&Loop::in) && fits(&Loop::other) &&
-         fits(&Loop::out) && fits(&Loop::addend);
+  return points < most_points && product.k.extent < most_points &&
+         core::reach_beyond(product.loops(), overshoot) < std::numeric_limits<i32>::max();
 }
 
 /// The problem as kernels see it: n is the axis along which C lies together, and of a vector its length.
@@ -113,6 +88,24 @@ bool writes_nothing(const Product& product) {
 
 }  // namespace
 
+bool may_become(Dtype in, Dtype out) {
+  if (in == out) return true;
+  if (in == Dtype::i8 || in == Dtype::u8) return out == Dtype::i32;
+  return core::is_small_float(in) && out == Dtype::f32;
+}
+
+void check_factors(Dtype result, double alpha, double beta, bool relu) {
+  const bool boolean = result == Dtype::boolean;
+  const auto whole = [](double x) { return std::trunc(x) == x && std::abs(x) < 0x1p53; };
+  if (core::unit_roundoff(result) == 0 && !(whole(alpha) && whole(beta)))
+    throw Error(Errc::usage, "alpha and beta of integers must be whole numbers", "use out-dtype f64");
+  if (boolean && (alpha != 1 || (beta != 0 && beta != 1)))
+    throw Error(Errc::usage, "alpha of bools must be 1, and beta 0 or 1", "use out-dtype u8");
+  if (relu && (boolean || core::components_of(result) == 2))
+    throw Error(Errc::usage, concat("relu is for real numbers, the result is ", name(result)),
+                "leave the activation out");
+}
+
 Loops Product::loops() const {
   Loops all = batch;
   all.insert(all.end(), {m, n, k});
@@ -136,20 +129,15 @@ Product normalise(const Product& product) {
   return normal;
 }
 
-SharedPlan plan_product(const Product& product, std::vector<View> views, const Device& device,
-                        const PlanOptions& options) {
+SharedPlan plan_product(const Product& product, Views views, const Device& device, const PlanOptions& options) {
   check(product, device.info());
-  auto plan = empty_plan(std::move(views), device, options);
+  auto plan = empty_plan(views, device, options);
   const Product normal = normalise(product);
   if (writes_nothing(normal)) return plan;
   check_size(normal);
-  if (normal.batch.size() > most_batch_axes)
-    throw Error(Errc::unsupported,
-                concat("a product over ", normal.batch.size(),
-                       " batch axes that cannot be merged, and kernels walk at most ", most_batch_axes),
-                "merge axes, or rearrange the operands first");
+  if (normal.batch.size() > most_batch_axes) throw_too_many_axes("product", normal.batch.size(), most_batch_axes);
   const ProductProblem problem = problem_of(normal, options.index);
-  plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
+  plan->report.index = width_of(problem.index_bits);
   plan->report.bytes_moved = i64(bytes_touched(problem));
   complete(*plan, request("matmul", "product", product_candidates(), problem), options);
   return plan;

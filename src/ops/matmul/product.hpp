@@ -7,10 +7,7 @@
 #include <axisloom/array.hpp>
 #include <axisloom/plan.hpp>
 
-#include <memory>
 #include <optional>
-#include <span>
-#include <vector>
 
 namespace axisloom::ops {
 
@@ -43,10 +40,14 @@ inline constexpr int most_batch_axes = max_rank - 2;
 /// an axis that only A (only B) and the output have made part of m (of n).
 Product normalise(const Product& product);
 
+/// Whether a product of such arrays can be written in such a dtype.
+bool may_become(Dtype in, Dtype out);
+/// Throws Error(usage) for what these may not be in a product with results of that kind.
+void check_factors(Dtype result, double alpha, double beta, bool relu);
+
 /// A plan whose views are A, B, [D,] C. `options` as for any plan: forced candidate, configuration, index width,
 /// checked. Fills the report but for op, shapes and device. Throws Error(usage) for what a Product may not be and
 /// Error(unsupported) where the device lacks f64 or a forced candidate does not fit.
-SharedPlan plan_product(const Product& product, std::vector<View> views, const Device& device,
-                        const PlanOptions& options);
+SharedPlan plan_product(const Product& product, Views views, const Device& device, const PlanOptions& options);
 
 }  // namespace axisloom::ops

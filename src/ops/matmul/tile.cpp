@@ -181,8 +181,6 @@ struct Form : Blocks {
     ProductLaunch main("matmul/tile", problem, group());
     main.launch.kernel.resident = values.at("resident");
     main.defines()
-        .set("BLOCK_M", m)
-        .set("BLOCK_N", n)
         .set("TILE_M", tile_m)
         .set("TILE_N", tile_n)
         .set("ELEMENT_BYTES", size_of(problem.in))
@@ -194,9 +192,7 @@ struct Form : Blocks {
         .set("ASYNC", values.at("async"))
         .set("BAND", values.at("band"))
         .set("VECTOR_C", parts.count > 1 ? 1 : vector_c);  // partial sums are stored one by one
-    main.define_orientation();
-    main.set_blocks(m, n);
-    return in_parts(std::move(main), parts, problem.blocks(m, n), device);
+    return in_blocks(std::move(main), m, n, parts, device);
   }
 };
 
@@ -237,21 +233,15 @@ ProductCandidate tile_product() {
   return {
       {.name = "tile",
        .summary = "outputs in registers, tiles in local memory, on a GPU",
-       .tunables = {{"block_m", 0, {0, 16, 32, 64, 128, 256}, "rows", "of C a group makes; 0: by type and size"},
-                    {"block_n", 0, {0, 16, 32, 64, 128, 256}, "columns", "of C a group makes; 0: by type and size"},
-                    {"tile_m", 0, {0, 1, 2, 4, 8, 16}, "rows", "of C in an item's registers; 0: by type"},
-                    {"tile_n", 0, {0, 1, 2, 4, 8, 16}, "columns", "of C in an item's registers; 0: by type"},
-                    {"step_k", 0, {0, 4, 8, 16, 32}, "elements", "of k in local memory at a time; 0: by type"},
+       .tunables = {{"block_m", 0, zero_or_doublings(16, 256), "rows", "of C a group makes; 0: by type and size"},
+                    {"block_n", 0, zero_or_doublings(16, 256), "columns", "of C a group makes; 0: by type and size"},
+                    {"tile_m", 0, zero_or_doublings(1, 16), "rows", "of C in an item's registers; 0: by type"},
+                    {"tile_n", 0, zero_or_doublings(1, 16), "columns", "of C in an item's registers; 0: by type"},
+                    {"step_k", 0, zero_or_doublings(4, 32), "elements", "of k in local memory at a time; 0: by type"},
                     {"buffers", 2, {1, 2}, "tiles", "in local memory: with 2 one barrier a step is enough"},
-                    {"access",
-                     16,
-                     {1, 2, 4, 8, 16},
-                     "bytes",
+                    {"access", 16, doublings(1, 16), "bytes",
                      "widest global access; the widest that alignment allows is taken"},
-                    {"band",
-                     8,
-                     {1, 2, 4, 8, 16, 32},
-                     "blocks",
+                    {"band", 8, doublings(1, 32), "blocks",
                      "rows of blocks that groups walk down before they move along n"},
                     {"resident",
                      2,

@@ -138,10 +138,7 @@ ProductCandidate wgmma_product() {
                          "tiles",
                          "in local memory, being filled or read; 0: 4 of 256 columns, 6 of 128. 4096 x 4096: 647 with "
                          "4, 645 with 3"},
-                        {"band",
-                         8,
-                         {1, 2, 4, 8, 16, 32},
-                         "blocks",
+                        {"band", 8, doublings(1, 32), "blocks",
                          "rows of blocks that groups walk down before they move along n. 4096 x 4096: 648 with 4, 647 "
                          "with 8, 643 with "
                          "16"}},

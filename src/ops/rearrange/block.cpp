@@ -82,27 +82,22 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 }  // namespace
 
 MoveCandidate block_move() {
-  return {{.name = "block",
-           .summary = "transposes by whole cache lines, transposed in registers, on a CPU",
-           .tunables =
-               {
-                   {"lines_in",
-                    0,
-                    {0, 1, 2, 4, 8, 16, 32, 64, 128},
-                    "lines",
-                    "tile along the input's rows; 0: a page, less for small elements and where cores would idle"},
-                   {"lines_out", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the output's rows; 0: by element size"},
-                   {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
-                   {"run",
-                    4,
-                    {0, 2, 4, 8, 16, 32},
-                    "lines",
-                    "prefetched together of a row of the input, a run ahead; 0: none"},
-                   stream_tunable(),
-               },
-           .runtimes = {Api::opencl},
-           .runs_on = cpus},
-          propose};
+  return {
+      {.name = "block",
+       .summary = "transposes by whole cache lines, transposed in registers, on a CPU",
+       .tunables =
+           {
+               {"lines_in", 0, zero_or_doublings(1, 128), "lines",
+                "tile along the input's rows; 0: a page, less for small elements and where cores would idle"},
+               {"lines_out", 0, zero_or_doublings(1, 16), "lines", "tile along the output's rows; 0: by element size"},
+               {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
+               {"run", 4, zero_or_doublings(2, 32), "lines",
+                "prefetched together of a row of the input, a run ahead; 0: none"},
+               stream_tunable(),
+           },
+       .runtimes = {Api::opencl},
+       .runs_on = cpus},
+      propose};
 }
 
 }  // namespace axisloom::ops

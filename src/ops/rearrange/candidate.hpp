@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace axisloom::ops {
 
@@ -50,10 +49,14 @@ inline constexpr const char* no_tile_axes =
 /// Whether a tiled kernel can keep a move's tail: its inner axis walked, or filled along o, or skipped along i.
 bool tail_fits_tiles(const Move& move, const TileAxes& axes);
 /// Whether the fastest axis of the output is contiguous on both sides.
-bool keeps_fastest_axis(const Move& move);
+inline bool keeps_fastest_axis(const Move& move) {
+  return !move.axes.empty() && move.axes.back().in == 1 && move.axes.back().out == 1;
+}
 
 /// Bytes of all elements, on one side.
-double bytes_of(const Move& move);
+inline double bytes_of(const Move& move) {
+  return move.count() * move.element;
+}
 /// Bytes, up to `limit`, of the widest access that starts, lengths and tail of a move allow which keeps its fastest
 /// axis.
 i64 packet_bytes(const Move& move, i64 limit);
@@ -76,6 +79,8 @@ bool tail_fits_pixels(const Move& move, const Pixels& pixels);
 
 /// From how many bytes moved on a CPU kernel stores past the cache, and whether this move is that large.
 Tunable stream_tunable();
-bool streams(const Move& move, const Configuration& values);
+inline bool streams(const Move& move, const Configuration& values) {
+  return move.bytes_moved() >= values.at("stream_mib") << 20;
+}
 
 }  // namespace axisloom::ops

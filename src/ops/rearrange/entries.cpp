@@ -95,9 +95,7 @@ Operation transpose() {
 }
 
 Operation permute(std::span<const int> axes) {
-  std::string order;
-  for (const int axis : axes) order += concat(order.empty() ? "" : ",", axis);
-  return {"permute", {std::move(order)}};
+  return {"permute", {joined(axes, ",")}};
 }
 
 Operation relayout(std::string_view from, std::string_view to, i64 channels) {

@@ -31,14 +31,6 @@ bool tail_fits_tiles(const Move& move, const TileAxes& axes) {
   return !axes.has(move.tail->inner) || move.tail->fill == (move.tail->inner == axes.out);
 }
 
-bool keeps_fastest_axis(const Move& move) {
-  return !move.axes.empty() && move.axes.back().in == 1 && move.axes.back().out == 1;
-}
-
-double bytes_of(const Move& move) {
-  return move.count() * move.element;
-}
-
 i64 packet_bytes(const Move& move, i64 limit) {
   const int fastest = int(move.axes.size()) - 1;
   i64 bytes = std::min(proven_alignment(move, false, fastest, limit), proven_alignment(move, true, fastest, limit));
@@ -102,10 +94,6 @@ Tunable stream_tunable() {
           "MiB",
           "bytes moved from which stores go past the cache: on two cores 57 against 28 GB/s at 128 MiB, 93 against 195 "
           "at 1"};
-}
-
-bool streams(const Move& move, const Configuration& values) {
-  return move.bytes_moved() >= values.at("stream_mib") << 20;
 }
 
 }  // namespace axisloom::ops

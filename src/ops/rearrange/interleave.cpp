@@ -16,8 +16,7 @@ constexpr i64 max_element = 4;                            // bytes: items pick e
 constexpr i64 packet = 16;                                // bytes
 
 bool takes(const Move& move, const Pixels& pixels) {
-  return std::ranges::find(lane_counts, move.axes[pixels.lanes].extent) != lane_counts.end() &&
-         pixels.pitch <= max_pitch;
+  return core::contains(lane_counts, move.axes[pixels.lanes].extent) && pixels.pitch <= max_pitch;
 }
 
 /// Whether pixels and lanes begin with a packet everywhere.

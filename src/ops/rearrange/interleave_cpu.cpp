@@ -80,10 +80,7 @@ MoveCandidate interleave_cpu_move() {
            .summary = "few interleaved lanes (pixels, blocks of channels, complex numbers) on a CPU",
            .tunables =
                {
-                   {"segment",
-                    2048,
-                    {256, 512, 1024, 2048, 4096},
-                    "pixels",
+                   {"segment", 2048, doublings(256, 4096), "pixels",
                     "run of the long axis that stays in the first-level cache"},
                    stream_tunable(),
                },

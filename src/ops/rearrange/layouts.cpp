@@ -29,12 +29,9 @@ constexpr Layout layouts[] = {
 };
 
 const Layout& layout_of(const std::string& name) {
-  std::string known;
-  for (const Layout& layout : layouts) {
-    if (layout.name == name) return layout;
-    known += concat(known.empty() ? "" : ", ", layout.name);
-  }
-  throw Error(Errc::usage, "unknown layout '" + name + "'", "use one of " + known);
+  const auto found = std::ranges::find(layouts, name, &Layout::name);
+  if (found != std::end(layouts)) return *found;
+  throw Error(Errc::usage, "unknown layout '" + name + "'", "use one of " + joined(layouts, ", ", &Layout::name));
 }
 
 struct Request {

@@ -14,12 +14,8 @@ namespace axisloom::ops {
 namespace {
 
 core::BoundPattern bind_pattern(const Operation& op, const View& in) {
-  const core::Pattern pattern = core::parse(op.arguments.at(0));
-  if (pattern.inputs.size() != 1)
-    throw Error(Errc::usage, concat(op.name, " takes one array, the pattern names ", pattern.inputs.size()),
-                "use einsum for several operands");
   const auto allowed = op.name == "repeat" ? core::OneSided::right : core::OneSided::none;
-  return core::bind(pattern, std::span(&in.shape, 1), op.lengths, allowed);
+  return core::bind_one(op, op.arguments.at(0), in.shape, allowed);
 }
 
 /// Of copy, transpose and permute: the input axis of each output axis.
@@ -58,12 +54,8 @@ View rearrange_result(const Operation& op, Views inputs) {
 
 Move lower_rearrange(const Operation& op, Views views) {
   const View &in = views[0], &out = views[1];
-  const core::BoundPattern bound = bind_pattern(op, in);
-  const auto in_strides = core::elementary_strides(bound, bound.inputs[0], in.strides);
-  const auto out_strides = core::elementary_strides(bound, bound.output, out.strides);
   Move move = move_of(in, out);
-  for (size_t i = 0; i < bound.axes.size(); ++i)
-    move.axes.push_back({bound.axes[i].extent, in_strides[i], out_strides[i]});
+  move.axes = core::loops_over(bind_pattern(op, in), in.strides, out.strides);
   return move;
 }
 

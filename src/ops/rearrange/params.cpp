@@ -4,8 +4,6 @@
 #include "core/integers.hpp"
 #include "core/text.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,21 +15,13 @@ int rank_for(size_t axes, Ranks ranks) {
   static constexpr std::array fine = {2, 4, 6, 8, 16}, coarse = {4, 8, 16, 16, 16};
   for (const int rank : ranks == Ranks::fine ? fine : coarse)
     if (int(axes) <= rank) return rank;
-  throw Error(Errc::unsupported,
-              concat("the move walks ", axes, " axes that cannot be merged, and kernels walk at most ", MOVE_AXES),
-              "do it in two steps, each of which splits fewer axes");
+  throw_too_many_axes("move", axes, MOVE_AXES);
 }
 
 MoveLaunch::MoveLaunch(const std::string& kernel, const MoveProblem& problem, const Group& group)
-    : launch(launch_of(kernel, group)), problem(problem) {
+    : OpenLaunch{launch_of(kernel, group)}, problem(problem) {
   const Move& move = problem.move;
   launch.buffers = {{0, move.in_offset, move.element}, {1, move.out_offset, move.element}};
-}
-
-Launches MoveLaunch::done(i64 groups) {
-  launch.geometry.groups = u64(groups);
-  launch.params = params_bytes(params);
-  return {{std::move(launch)}};
 }
 
 Move with_tail_in_front(const Move& move) {

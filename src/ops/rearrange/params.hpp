@@ -1,10 +1,8 @@
 // The host's side of move.params.h, and how a walk is written into it.
 #pragma once
 
-#include "core/divider.hpp"
 #include "core/integers.hpp"
 #include "core/move.hpp"
-#include "device/device.hpp"
 #include "jit/jit.hpp"
 #include "ops/rearrange/candidate.hpp"
 
@@ -30,13 +28,10 @@ struct Tiling {
 
 /// A launch of a kernel, "rearrange/tile", over a move, from its first element to its last: parameters and constants
 /// are written piece by piece, and `done` completes it.
-struct MoveLaunch {
-  Launch launch;
-  MoveParams params{};
+struct MoveLaunch : OpenLaunch<MoveParams> {
   const MoveProblem problem;
 
   MoveLaunch(const std::string& kernel, const MoveProblem& problem, const Group& group = {});
-  jit::Defines& defines() { return launch.kernel.defines; }
 
   /// A walk over `axes` (slowest first): fills its part of the structure that the kernel gets and params.work, and sets
   /// RANK, INDEX_BITS and AXL_PARAMS_SIZE. Axes that are missing from the rank are padded behind the first `leading`
@@ -45,14 +40,7 @@ struct MoveLaunch {
   int walk_in(Params& walk, Loops axes, int leading, Ranks ranks) {
     const int rank = rank_for(axes.size(), ranks);
     axes.insert(axes.begin() + leading, rank - axes.size(), {});
-    for (int d = 0; d < rank; ++d) {
-      const core::Divider divider = core::divider(u64(axes[d].extent), problem.index_bits);
-      walk.in_stride[d] = axes[d].in;
-      walk.out_stride[d] = axes[d].out;
-      walk.extent[d] = axes[d].extent;
-      walk.multiplier[d] = divider.multiplier;
-      walk.shift[d] = divider.shift;
-    }
+    write_walk(axes, problem.index_bits, walk);
     params.work = count(axes);
     defines().set("RANK", rank).set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", i64(sizeof(Params)));
     return rank;
@@ -80,7 +68,7 @@ struct MoveLaunch {
   /// Deals the points of a walk to one-item groups, about `group_bytes` each, where one point moves `point_bytes`.
   /// Returns how many groups that makes.
   i64 split_into_groups(i64 group_bytes, i64 point_bytes);
-  Launches done(i64 groups);
+  Launches done(i64 groups) { return {{closed(groups)}}; }
   /// A group for every point of the walk.
   Launches done() { return done(params.work); }
 };

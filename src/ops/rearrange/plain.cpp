@@ -100,7 +100,7 @@ MoveCandidate plain_move() {
                     {1, 32, 64, 128, 256, 512, 1024},
                     "work-items",
                     "group size on GPUs; a CPU group is one item"},
-                   {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before its first store"},
+                   {"in_flight", 4, doublings(1, 8), "elements", "loads that an item issues before its first store"},
                    {"segment", 1024, {64, 256, 1024, 4096}, "elements", "longest run that a CPU item takes at a time"},
                    {"order",
                     output_order,

@@ -10,13 +10,14 @@
 #include "planner/choose.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace axisloom::ops {
 namespace {
 
 constexpr i64 large_bytes = 64 << 20;  // moved, from which tuned values are kept apart: beyond most caches
 
-void oracle(const Operation& op, Views views, std::span<const std::byte* const> in, std::byte* out) {
+void oracle(const Operation& op, Views views, HostBuffers in, std::byte* out) {
   move_on_host(lowered_move(op, views), in[0], out);
 }
 
@@ -31,21 +32,19 @@ bool stays(const Move& move) {
 }
 
 /// `lowered`: in any form; part of a move may have axes of one step, which no candidate expects.
-std::shared_ptr<PlanImpl> plan_move(const Move& lowered, std::vector<View> views, const Device& device,
-                                    const PlanOptions& options) {
+SharedPlan plan_move(const Move& lowered, Views views, const Device& device, const PlanOptions& options) {
   const Move move = normalise(lowered);
-  auto plan = empty_plan(std::move(views), device, options);
+  auto plan = empty_plan(views, device, options);
   const MoveProblem problem{with_tail_in_front(move), index_bits(fits_32_bits(move), options.index, "move")};
-  plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
+  plan->report.index = width_of(problem.index_bits);
   plan->report.bytes_moved = move.bytes_moved();
   if (move.count() == 0 || (options.in_place && stays(move))) return plan;
   complete(*plan, request("rearrange", "move", move_candidates(), problem), options);
   return plan;
 }
 
-std::shared_ptr<PlanImpl> make_plan(const Operation& op, Views views, const Device& device,
-                                    const PlanOptions& options) {
-  return plan_move(lowered_move(op, views), {views.begin(), views.end()}, device, options);
+SharedPlan make_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
+  return plan_move(lowered_move(op, views), views, device, options);
 }
 
 Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options, i64 limit) {
@@ -53,9 +52,7 @@ Slices slices(const Operation& op, Views views, const Device& device, const Plan
   for (Move& part : cut_move(lowered_move(op, views), limit)) {
     const Slice::Range in = rebase(0, part.in_offset, part.in_align, in_bounds(part), part.element);
     const Slice::Range out = rebase(1, part.out_offset, part.out_align, out_bounds(part), part.element);
-    std::vector buffers{View::contiguous(Dtype::u8, {in.bytes}), View::contiguous(Dtype::u8, {out.bytes})};
-    buffers[0].align = part.in_align;
-    buffers[1].align = part.out_align;
+    const std::array buffers{view_of(in, Dtype::u8, part.in_align), view_of(out, Dtype::u8, part.out_align)};
     slices.list.push_back({{in, out}, plan_move(part, buffers, device, options)});
   }
   return slices;

@@ -43,11 +43,8 @@ MoveCandidate rows_move() {
        .tunables =
            {
                {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size"},
-               {"in_flight", 4, {1, 2, 4, 8}, "packets", "loads that an item issues before its first store"},
-               {"packet",
-                16,
-                {1, 2, 4, 8, 16},
-                "bytes",
+               {"in_flight", 4, doublings(1, 8), "packets", "loads that an item issues before its first store"},
+               {"packet", 16, doublings(1, 16), "bytes",
                 "widest access; the widest that every row's start and length allow is taken"},
                {"segment", 1024, {64, 256, 1024, 4096}, "packets", "longest run of an item where a group is one item"},
            }},

@@ -105,10 +105,7 @@ MoveCandidate runs_move() {
            .summary = "transposes of short runs that stay whole (pixels, pairs) by lines on a CPU",
            .tunables =
                {
-                   {"columns",
-                    32,
-                    {16, 32, 64, 128},
-                    "runs",
+                   {"columns", 32, doublings(16, 128), "runs",
                     "taken together of a row of the input; 600 x 512 floats of three channels take a core 277, 266 and "
                     "271 us with 16, 32 and 64"},
                    {"row",
@@ -116,8 +113,8 @@ MoveCandidate runs_move() {
                     {64, 128, 256, 384, 768, 1536},
                     "bytes",
                     "of a row of the output that are put together before lines are written"},
-                   {"group_kib", 512, {64, 128, 256, 512, 1024}, "KiB", "of the input that a group takes at most"},
-                   {"ahead", 16, {4, 8, 16, 32, 64}, "rows", "that are fetched before they are read"},
+                   {"group_kib", 512, doublings(64, 1024), "KiB", "of the input that a group takes at most"},
+                   {"ahead", 16, doublings(4, 64), "rows", "that are fetched before they are read"},
                    stream_tunable(),
                },
            .runtimes = {Api::opencl},

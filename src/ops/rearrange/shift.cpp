@@ -52,11 +52,8 @@ MoveCandidate shift_move() {
            .summary = "rows that begin anywhere in 16-byte packets, put together from two of the input",
            .tunables =
                {
-                   {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-                   {"in_flight",
-                    1,
-                    {1, 2, 4, 8},
-                    "packets",
+                   {"items", 256, doublings(64, 512), "work-items", "group size"},
+                   {"in_flight", 1, doublings(1, 8), "packets",
                     "that an item puts together before its first store; on an H200 1, 2, 4, 8 move 256 MiB from byte 1 "
                     "to byte 5 at 4066, 4033, 4009 and 3391 GB/s, rows of 1023 bytes at 2892, 2857, 2549 and 2371"},
                },

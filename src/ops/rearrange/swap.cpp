@@ -45,7 +45,7 @@ MoveCandidate swap_move() {
            .summary = "square matrices in place, a mirrored pair an item",
            .tunables =
                {
-                   {"items", 64, {32, 64, 128, 256}, "work-items", "group size"},
+                   {"items", 64, doublings(32, 256), "work-items", "group size"},
                },
            .in_place = true},
           propose};

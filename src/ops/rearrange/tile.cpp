@@ -182,17 +182,11 @@ MoveCandidate tile_move() {
        .summary = "transposes through local memory in 16-byte accesses on a GPU",
        .tunables =
            {
-               {"tile_in",
-                0,
-                {0, 16, 32, 64, 128, 256, 512, 1024, 2048},
-                "bytes",
+               {"tile_in", 0, zero_or_doublings(16, 2048), "bytes",
                 "row of a tile on the input's side; 0: 256, or 128 or 64 if a short axis leaves fewer of them empty. "
                 "Of floats, 128 bytes cost 8 to 12% on an H200"},
-               {"tile_out", 0, {0, 16, 32, 64, 128, 256, 512, 1024, 2048}, "bytes", "the same on the output's side"},
-               {"items",
-                0,
-                {0, 32, 64, 128, 256, 512, 1024},
-                "work-items",
+               {"tile_out", 0, zero_or_doublings(16, 2048), "bytes", "the same on the output's side"},
+               {"items", 0, zero_or_doublings(32, 1024), "work-items",
                 "group size; 0: 256, for 2-byte elements 512 (4111 against 3993 GB/s on an H200). 1024 cost 8% there"},
                {"layout",
                 swizzled,
@@ -205,10 +199,7 @@ MoveCandidate tile_move() {
                 "",
                 "how groups walk: 0 along the input's rows, 1 down its columns (2 to 3% faster on an H200), 2 "
                 "diagonally"},
-               {"access",
-                16,
-                {1, 2, 4, 8, 16},
-                "bytes",
+               {"access", 16, doublings(1, 16), "bytes",
                 "widest global access; the widest that the alignment allows is taken"},
                {"stream", 0, {0, 1}, "", "1: streaming loads and stores; no gain on an H200 (within 0.1%)"},
                {"rows",

@@ -143,16 +143,10 @@ MoveCandidate tile_nd_move() {
        .summary = "permutations of many short axes through local memory, in runs of several axes, on a GPU",
        .tunables =
            {
-               {"bytes",
-                16384,
-                {4096, 8192, 16384, 32768},
-                "bytes",
+               {"bytes", 16384, doublings(4096, 32768), "bytes",
                 "of the largest tile; an eighth more of local memory is set aside for padding"},
-               {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-               {"in_flight",
-                0,
-                {0, 8, 16, 32, 64},
-                "bytes",
+               {"items", 256, doublings(64, 512), "work-items", "group size"},
+               {"in_flight", 0, zero_or_doublings(8, 64), "bytes",
                 "that an item asks for before it waits for the first; at least one access; 0: 32, or 16 where words "
                 "are put together from smaller elements (1566 against 1253 GB/s on an H200)"},
                {"resident",

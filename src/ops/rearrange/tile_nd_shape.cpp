@@ -2,6 +2,7 @@
 #include "ops/rearrange/tile_nd_shape.hpp"
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "ops/rearrange/candidate.hpp"
 
 #include <algorithm>
@@ -16,10 +17,6 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 sector = 32;  // bytes that a GPU's memory moves at least
-
-bool among(const std::vector<int>& axes, int axis) {
-  return std::ranges::find(axes, axis) != axes.end();
-}
 
 /// So many axes of a chain, and a block of the next one.
 struct Cut {
@@ -40,7 +37,7 @@ std::vector<int> chain_axes(const Move& move, bool output) {
   std::vector<int> chain;
   for (i64 run = 1; chain.size() < most_tile_nd_axes; run *= move.axes[chain.back()].extent) {
     const int next = longest_axis(move, output, run);
-    if (next < 0 || among(chain, next)) break;
+    if (next < 0 || core::contains(chain, next)) break;
     chain.push_back(next);
   }
   return chain;
@@ -153,7 +150,7 @@ class Search {
   void set_runs(const Chain& other, TileNd::Side& s) {
     s.runs.clear();
     for (const int axis : other.axes)
-      if (tile_.block[axis] > 1 && !among(s.run, axis)) s.runs.push_back(axis);
+      if (tile_.block[axis] > 1 && !core::contains(s.run, axis)) s.runs.push_back(axis);
   }
 
   /// Largest power of two, up to a sector, that divides the byte address of every run's start on one side.

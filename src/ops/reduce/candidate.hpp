@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/integers.hpp"
+#include "core/number.hpp"
 #include "ops/reduce/reduction.hpp"
 #include "planner/candidate.hpp"
 
@@ -13,9 +14,10 @@ namespace axisloom::ops {
 struct ReduceProblem : Reduction {
   int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
 
-  i64 scalar_bytes() const;  // of an element, or of a component of a complex one
-  i64 element_bytes() const;
-  int parts_of_element() const;  // 2 for complex ones
+  /// Of an element, or of a component of a complex one.
+  i64 scalar_bytes() const { return size_of(core::component_of(recipe.in)); }
+  i64 element_bytes() const { return size_of(recipe.in); }
+  int parts_of_element() const { return core::components_of(recipe.in); }
 };
 std::string shape_class(const ReduceProblem& problem);
 
@@ -37,9 +39,13 @@ std::string unfit_for_columns(const ReduceProblem& problem);
 
 inline constexpr i64 vector_lanes = 16;  // scalars of a vector of the kernels for CPUs
 /// Elements that it holds.
-i64 lanes_of(const ReduceProblem& problem);
+inline i64 lanes_of(const ReduceProblem& problem) {
+  return vector_lanes / problem.parts_of_element();
+}
 
 /// Whether a run lies together in memory.
-bool is_contiguous(const ReduceProblem& problem);
+inline bool is_contiguous(const ReduceProblem& problem) {
+  return problem.reduced.back().in == problem.parts_of_element();
+}
 
 }  // namespace axisloom::ops

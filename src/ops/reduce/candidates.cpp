@@ -1,7 +1,6 @@
 // The candidates of the reductions: what variants.inc lists, and what several of them ask.
 #include "ops/reduce/candidate.hpp"
 
-#include "core/number.hpp"
 #include "core/text.hpp"
 
 namespace axisloom::ops {
@@ -17,18 +16,6 @@ const Candidates<ReduceProblem>& reduce_candidates() {
 #undef VARIANT
   };
   return candidates;
-}
-
-i64 ReduceProblem::scalar_bytes() const {
-  return size_of(core::component_of(recipe.in));
-}
-
-i64 ReduceProblem::element_bytes() const {
-  return size_of(recipe.in);
-}
-
-int ReduceProblem::parts_of_element() const {
-  return core::components_of(recipe.in);
 }
 
 std::string shape_class(const ReduceProblem& problem) {
@@ -50,14 +37,6 @@ bool keeps_fastest(const ReduceProblem& problem) {
 std::string unfit_for_columns(const ReduceProblem& problem) {
   if (std::string why = unfit(problem); !why.empty()) return why;
   return keeps_fastest(problem) ? "" : "the fastest axis of the input is not kept";
-}
-
-i64 lanes_of(const ReduceProblem& problem) {
-  return vector_lanes / problem.parts_of_element();
-}
-
-bool is_contiguous(const ReduceProblem& problem) {
-  return problem.reduced.back().in == problem.parts_of_element();
 }
 
 }  // namespace axisloom::ops

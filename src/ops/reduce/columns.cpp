@@ -85,22 +85,13 @@ ReduceCandidate columns_reduction() {
            .summary = "items side by side over the columns, where the fastest axis is kept",
            .tunables =
                {{"items", 256, {128, 256, 512}, "work-items", "group size"},
-                {"columns",
-                 32,
-                 {4, 8, 16, 32, 64},
-                 "packets",
+                {"columns", 32, doublings(4, 64), "packets",
                  "of a row that a group takes; where a row has up to 16, 8 (4113 GB/s on an H200, with 32 2681), or 4"},
-                {"in_flight",
-                 8,
-                 {1, 2, 4, 8},
-                 "rows",
+                {"in_flight", 8, doublings(1, 8), "rows",
                  "loads that an item issues before it adds; columns of 16384 x 16384 floats on an H200: 4201 GB/s with "
                  "8, 3728 "
                  "with 4"},
-                {"parts",
-                 528,
-                 {528, 1056, 2112, 4224},
-                 "groups",
+                {"parts", 528, doublings(528, 4224), "groups",
                  "that are wanted: what the 132 cores of an H200 hold at once. Columns of 16384 x 16384 floats there: "
                  "4201 GB/s, "
                  "with 1056, 2112 and 4224 groups 4058, 3934, 3892"},

@@ -3,7 +3,6 @@
 #include "ops/reduce/lowering.hpp"
 
 #include "core/axes.hpp"
-#include "core/integers.hpp"
 #include "core/pattern.hpp"
 #include "core/text.hpp"
 
@@ -42,15 +41,7 @@ bool asks_for_portable_order(const Operation& op) {
 }
 
 bool is_reduced(const core::BoundPattern& bound, int axis) {
-  return std::ranges::find(bound.removed, axis) != bound.removed.end();
-}
-
-core::BoundPattern bind_pattern(const Operation& op, const View& in) {
-  const core::Pattern pattern = core::parse(op.arguments.at(1));
-  if (pattern.inputs.size() != 1)
-    throw Error(Errc::usage, concat("reduce takes one array, the pattern names ", pattern.inputs.size()),
-                "use einsum for several operands");
-  return core::bind(pattern, std::span(&in.shape, 1), op.lengths, core::OneSided::left);
+  return core::contains(bound.removed, axis);
 }
 
 /// What a pattern would say of the shorthands' axes.
@@ -72,7 +63,8 @@ core::BoundPattern bind_axes(const Operation& op, const View& in) {
 }
 
 core::BoundPattern bind(const Operation& op, const View& in) {
-  return op.name == "reduce" ? bind_pattern(op, in) : bind_axes(op, in);
+  if (op.name != "reduce") return bind_axes(op, in);
+  return core::bind_one(op, op.arguments.at(1), in.shape, core::OneSided::left);
 }
 
 void require_result(Reducer reducer, const core::BoundPattern& bound, const View& in) {
@@ -98,17 +90,14 @@ View reduce_result(const Operation& op, Views inputs) {
 Reduction lower_reduce(const Operation& op, Views views) {
   const View &in = views[0], &out = views[1];
   const core::BoundPattern bound = bind(op, in);
-  const std::vector<i64> in_strides = core::elementary_strides(bound, bound.inputs[0], in.strides),
-                         out_strides = core::elementary_strides(bound, bound.output, out.strides);
   Reduction reduction;
   reduction.in_offset = in.offset;
   reduction.out_offset = out.offset;
   reduction.in_align = in.align;
   reduction.portable = asks_for_portable_order(op);
-  for (size_t i = 0; i < bound.axes.size(); ++i) {
-    Loops& loops = is_reduced(bound, int(i)) ? reduction.reduced : reduction.kept;
-    loops.push_back({bound.axes[i].extent, in_strides[i], out_strides[i]});
-  }
+  int axis = 0;
+  for (const Loop& loop : core::loops_over(bound, in.strides, out.strides))
+    (is_reduced(bound, axis++) ? reduction.reduced : reduction.kept).push_back(loop);
   reduction.recipe = recipe(reducer_of(op), in.dtype, reduction.count());
   return reduction;
 }

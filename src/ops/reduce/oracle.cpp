@@ -100,18 +100,14 @@ void for_each_output(const Reduction& reduction, const std::byte* in, const Visi
   });
 }
 
-Real wrapped(Dtype out, u64 bits) {
-  return out == Dtype::u64 ? Real(bits) : i64(bits);
-}
-
 Number result_of(const Recipe& recipe, const Elements& all) {
   const bool integers = recipe.out == Dtype::i64 || recipe.out == Dtype::u64;
   const auto n = Real(all.count);
   switch (recipe.reducer) {
     case Reducer::sum:
-      return integers ? Number(wrapped(recipe.out, all.wrapped_sum)) : Number(all.real.value(), all.imag.value());
+      return integers ? Real(i64(all.wrapped_sum)) : Number(all.real.value(), all.imag.value());
     case Reducer::prod:
-      return integers ? Number(wrapped(recipe.out, all.wrapped_product)) : all.product;
+      return integers ? Real(i64(all.wrapped_product)) : all.product;
     case Reducer::mean:
       // A quotient of complex numbers, in NumPy as here: what is not finite in one part is NaN in the other.
       return {(all.real.value() + all.imag.value() * 0) / n, (all.imag.value() - all.real.value() * 0) / n};

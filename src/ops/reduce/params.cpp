@@ -1,13 +1,9 @@
 // Writes reductions into the constants and parameters that their kernels share, and adds the launch that folds parts.
 #include "ops/reduce/params.hpp"
 
-#include "core/divider.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
-#include "core/text.hpp"
 #include "ops/scalar_type.hpp"
-
-#include <axisloom/error.hpp>
 
 #include <algorithm>
 
@@ -56,7 +52,7 @@ size_t rank_class(size_t rank) {
 }
 
 /// The axes of a walk, those of extent 1 that pad it to its class in front.
-void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParams& params, jit::Defines& defines) {
+void walk_over(core::Nest kept, core::Nest reduced, int index_bits, ReduceParams& params, jit::Defines& defines) {
   size_t kept_rank = rank_class(kept.size()), reduced_rank = rank_class(reduced.size());
   const bool compiled_in = kept_rank != 0 && reduced_rank != 0;
   defines.set("KEPT_RANK", compiled_in ? i64(kept_rank) : 0).set("REDUCED_RANK", compiled_in ? i64(reduced_rank) : 0);
@@ -64,21 +60,15 @@ void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParam
     kept_rank = std::max<size_t>(1, kept.size());
     reduced_rank = std::max<size_t>(1, reduced.size());
   }
-  if (kept_rank + reduced_rank > REDUCE_AXES) throw_too_many_axes(kept.size() + reduced.size() + 1);
+  if (kept_rank + reduced_rank > REDUCE_AXES)
+    throw_too_many_axes("reduction", kept.size() + reduced.size() + 1, REDUCE_AXES);
   params.kept_rank = kept_rank;
   params.reduced_rank = reduced_rank;
   Loops walk(kept_rank - kept.size());
   walk.insert(walk.end(), kept.begin(), kept.end());
   walk.resize(kept_rank + reduced_rank - reduced.size());
   walk.insert(walk.end(), reduced.begin(), reduced.end());
-  for (size_t d = 0; d < walk.size(); ++d) {
-    const core::Divider divider = core::divider(u64(walk[d].extent), index_bits);
-    params.in_stride[d] = walk[d].in;
-    params.out_stride[d] = walk[d].out;
-    params.extent[d] = walk[d].extent;
-    params.multiplier[d] = divider.multiplier;
-    params.shift[d] = divider.shift;
-  }
+  write_walk(walk, index_bits, params);
 }
 
 constexpr i64 u64_bytes = 8;  // of an accumulator
@@ -94,19 +84,11 @@ LaunchBuffer result_of(const ReduceProblem& problem) {
 
 }  // namespace
 
-void throw_too_many_axes(size_t axes) {
-  throw Error(
-      Errc::unsupported,
-      concat("the reduction walks ", axes, " axes that cannot be merged, and kernels walk at most ", REDUCE_AXES),
-      "do it in two steps, each of which splits fewer axes");
-}
-
 ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group, bool columns)
-    : problem(problem), launch(launch_of("reduce/" + kernel, group)) {
+    : OpenLaunch{launch_of("reduce/" + kernel, group)}, problem(problem) {
   define_recipe(problem.recipe, defines());
   const core::Nest outer = core::Nest(problem.reduced).first(problem.reduced.size() - 1);
-  write_walk(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params,
-             defines());
+  walk_over(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params, defines());
   params.outputs = problem.outputs();
   params.count = problem.count();
   params.run = problem.reduced.back().extent;
@@ -128,12 +110,6 @@ void ReduceLaunch::set_pieces(const Pieces& pieces) {
   params.parts = pieces.parts;
   params.part_pieces = pieces.per_part;
   params.tasks = params.outputs * pieces.parts;
-}
-
-Launch ReduceLaunch::done(i64 groups) {
-  launch.geometry.groups = groups;
-  launch.params = params_bytes(params);
-  return std::move(launch);
 }
 
 Split split_of(i64 parts, i64 tickets, i64 launches, const DeviceModel& device) {
@@ -173,7 +149,7 @@ Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, i
   fold.params.per_group = items == 1 ? cpu_outputs : items / team;
   fold.defines().set("SPLIT", split).set("TEAM", team);
   fold.launch.buffers = {result_of(problem), {from, 0, u64_bytes}};
-  return fold.done(ceil_div(fold.params.outputs, fold.params.per_group));
+  return fold.closed(ceil_div(fold.params.outputs, fold.params.per_group));
 }
 
 Launches ReduceLaunch::with_parts(i64 groups, Split split, i64 tickets) {
@@ -192,7 +168,7 @@ Launches ReduceLaunch::with_parts(i64 groups, Split split, i64 tickets) {
     buffers.push_back({tickets_view, 0, sizeof(u32)});
     launches.tickets = tickets;
   }
-  launches.list.push_back(done(groups));
+  launches.list.push_back(closed(groups));
   if (split == Split::two_launches)
     launches.list.push_back(fold_launch(problem, params.parts, names[int(split)], workspace_view, items));
   return launches;
@@ -200,7 +176,7 @@ Launches ReduceLaunch::with_parts(i64 groups, Split split, i64 tickets) {
 
 Launches ReduceLaunch::without_parts(i64 groups) {
   launch.buffers = {input_of(problem), result_of(problem)};
-  return {.list = {done(groups)}};
+  return {.list = {closed(groups)}};
 }
 
 }  // namespace axisloom::ops

@@ -2,16 +2,12 @@
 #pragma once
 
 #include "core/integers.hpp"
-#include "jit/jit.hpp"
 #include "ops/reduce/candidate.hpp"
 
 namespace axisloom::ops {
 
 #include "ops/reduce/reduce.params.h"
 static_assert(arguments_fit(sizeof(ReduceParams), 4));
-
-/// Refuses a reduction over more axes than REDUCE_AXES has room for.
-[[noreturn]] void throw_too_many_axes(size_t axes);
 
 /// How runs are cut: elements of a piece, pieces of a run, parts of an output, pieces of a part.
 struct Pieces {
@@ -23,17 +19,12 @@ enum class Split { none, one_launch, two_launches };
 
 /// A launch of a reduction kernel: dtypes, accumulation and index width are set, and the walk over the kept axes, of
 /// which the last may be left to the kernel as its columns, and over the reduced ones but the last, which is the run.
-struct ReduceLaunch {
+struct ReduceLaunch : OpenLaunch<ReduceParams> {
   const ReduceProblem& problem;
-  Launch launch;
-  ReduceParams params{};
 
   ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group = {}, bool columns = false);
-  jit::Defines& defines() { return launch.kernel.defines; }
   /// Tasks are parts, which are made of such pieces.
   void set_pieces(const Pieces& pieces);
-  /// Completes it, with parameters as they are.
-  Launch done(i64 groups);
   /// Completes it where tasks may be parts: its buffers, then the second launch where there is one, and the workspace.
   /// `tickets`: how many it takes where there is one launch.
   Launches with_parts(i64 groups, Split split, i64 tickets);

@@ -45,12 +45,11 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 }  // namespace
 
 ReduceCandidate portable_reduction() {
-  return {
-      {.name = "portable",
-       .summary = "one order of additions for all devices",
-       .tunables =
-           {{"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before it adds; the order stays"}}},
-      propose};
+  return {{.name = "portable",
+           .summary = "one order of additions for all devices",
+           .tunables = {{"in_flight", 4, doublings(1, 8), "elements",
+                         "loads that an item issues before it adds; the order stays"}}},
+          propose};
 }
 
 }  // namespace axisloom::ops

@@ -2,10 +2,8 @@
 #include "ops/reduce/reduce.hpp"
 
 #include "core/integers.hpp"
-#include "core/text.hpp"
 #include "ops/reduce/lowering.hpp"
 #include "ops/reduce/oracle.hpp"
-#include "ops/reduce/slices.hpp"
 #include "planner/choose.hpp"
 
 #include <axisloom/error.hpp>
@@ -81,16 +79,7 @@ double operations(const Operation& op, Views views) {
 }
 
 void check_device(const Recipe& recipe, const DeviceInfo& device) {
-  if (recipe.needs_f64() && !device.f64)
-    throw Error(Errc::unsupported,
-                concat("the device has no f64, which the ", name(recipe.reducer), " of ", name(recipe.in), " needs"),
-                "use another dtype or another device");
-}
-
-ReduceProblem problem_of(const Reduction& reduction, IndexWidth width) {
-  Reduction normal = in_scalars(normalise(reduction));
-  if (!normal.recipe.order_matters() || normal.count() == 0) normal.portable = false;  // nothing has no order
-  return {normal, index_bits(fits_32_bits(normal), width, "reduction")};
+  require_f64(device, "reduction", {recipe.in, recipe.value, recipe.out});
 }
 
 void check(const PlanOptions& options) {
@@ -99,7 +88,7 @@ void check(const PlanOptions& options) {
 
 SharedPlan make_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   check(options);
-  return plan_reduction(lower_reduce(op, views), {views.begin(), views.end()}, device, options);
+  return plan_reduction(lower_reduce(op, views), views, device, options);
 }
 
 Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options, i64 limit) {
@@ -124,16 +113,17 @@ OpEntry entry_of(OpEntry own) {
 
 }  // namespace
 
-ReduceProblem reduce_problem(const Operation& op, Views views, IndexWidth width) {
-  return problem_of(lower_reduce(op, views), width);
+ReduceProblem reduce_problem(const Reduction& reduction, IndexWidth width) {
+  Reduction normal = in_scalars(normalise(reduction));
+  if (!normal.recipe.order_matters() || normal.count() == 0) normal.portable = false;  // nothing has no order
+  return {normal, index_bits(fits_32_bits(normal), width, "reduction")};
 }
 
-SharedPlan plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
-                          const PlanOptions& options) {
-  auto plan = empty_plan(std::move(views), device, options);
-  const ReduceProblem problem = problem_of(reduction, options.index);
+SharedPlan plan_reduction(const Reduction& reduction, Views views, const Device& device, const PlanOptions& options) {
+  auto plan = empty_plan(views, device, options);
+  const ReduceProblem problem = reduce_problem(reduction, options.index);
   check_device(problem.recipe, device.info());
-  plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;
+  plan->report.index = width_of(problem.index_bits);
   plan->report.bytes_moved = reduction.bytes_moved();
   if (problem.outputs() == 0) return plan;
   complete(*plan, request("reduce", "reduction", reduce_candidates(), problem), options);

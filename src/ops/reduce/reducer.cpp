@@ -9,14 +9,10 @@ namespace axisloom::ops {
 namespace {
 
 using core::component_of;
-using core::NumberKind;
+using core::widest_integer;
 
 bool is_inexact(Dtype dtype) {
   return core::unit_roundoff(dtype) != 0;
-}
-
-Dtype widest_integer(Dtype dtype) {
-  return core::kind_of(dtype) == NumberKind::unsigned_integer ? Dtype::u64 : Dtype::i64;
 }
 
 /// The floating type in which sums and products of a dtype are accumulated.
@@ -123,10 +119,6 @@ Dtype result_dtype(Reducer reducer, Dtype in) noexcept {
 
 bool has_identity(Reducer reducer) noexcept {
   return !is_chosen(row(reducer)) || row(reducer).mapping == nonzero;
-}
-
-bool Recipe::needs_f64() const noexcept {
-  return value == Dtype::f64 || out == Dtype::f64 || component_of(in) == Dtype::f64;
 }
 
 int Recipe::u64s() const noexcept {

@@ -42,8 +42,6 @@ struct Recipe {
 
   /// 64-bit words of an accumulator as it travels between groups.
   int u64s() const noexcept;
-  /// Whether its kernels read, accumulate or write doubles.
-  bool needs_f64() const noexcept;
   /// Whether floats are accumulated.
   bool value_floats() const noexcept;
   /// Whether the order of the additions shows in the result.

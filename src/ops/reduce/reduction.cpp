@@ -15,18 +15,6 @@ constexpr const char* count_name = "the number of elements of a reduction";
 
 }  // namespace
 
-i64 Reduction::outputs() const {
-  return core::count(kept);
-}
-
-i64 Reduction::count() const {
-  return core::count(reduced);
-}
-
-double Reduction::elements() const {
-  return double(outputs()) * count();
-}
-
 Loops Reduction::loops() const {
   Loops all = kept;
   all.insert(all.end(), reduced.begin(), reduced.end());

@@ -23,10 +23,10 @@ struct Reduction {
   i64 in_align = 256;     // of the start of the input's buffer, bytes
   bool portable = false;  // the order of the additions has to be the one of all devices
 
-  i64 outputs() const;      // product of the kept extents
-  i64 count() const;        // product of the reduced extents: elements that make one output
-  double elements() const;  // of all outputs; in floating point, which does not overflow
-  Loops loops() const;      // those that are kept, then the reduced ones
+  i64 outputs() const { return core::count(kept); }
+  i64 count() const { return core::count(reduced); }               // elements that make one output
+  double elements() const { return double(outputs()) * count(); }  // of all outputs; does not overflow
+  Loops loops() const;                                             // those that are kept, then the reduced ones
   /// Bytes read plus bytes written, each element once.
   i64 bytes_moved() const;
 };

@@ -92,16 +92,10 @@ ReduceCandidate rows_reduction() {
   return {
       {.name = "rows",
        .summary = "runs of memory in 16-byte packets, a team of items to each",
-       .tunables = {{"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-                    {"in_flight",
-                     8,
-                     {1, 2, 4, 8},
-                     "packets",
+       .tunables = {{"items", 256, doublings(64, 512), "work-items", "group size"},
+                    {"in_flight", 8, doublings(1, 8), "packets",
                      "loads that an item issues before it adds; 2^28 floats on an H200: 4369 GB/s with 8, 4343 with 4"},
-                    {"parts",
-                     528,
-                     {528, 1056, 2112, 4224},
-                     "parts",
+                    {"parts", 528, doublings(528, 4224), "parts",
                      "of all outputs that are wanted: what the 132 cores of an H200 hold at once, for a second round "
                      "never ends "
                      "even. "

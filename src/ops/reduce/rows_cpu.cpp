@@ -109,10 +109,7 @@ ReduceCandidate rows_cpu_reduction() {
                          "of a piece that are read side by side; f32 from memory, of the read-only rate: 16 0.97, 8 "
                          "0.90; rows of 65536 "
                          "0.98, 0.95, 4 0.92"},
-                        {"ahead",
-                         1024,
-                         {0, 512, 1024, 2048, 4096},
-                         "bytes",
+                        {"ahead", 1024, zero_or_doublings(512, 4096), "bytes",
                          "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 "
                          "0.96, 2048 0.93"},
                         launches_tunable()},

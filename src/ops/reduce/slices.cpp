@@ -9,8 +9,6 @@
 //
 // Where accumulators would be more than the elements, as those of a few long rows far apart, or where the order is the
 // portable one, the elements of some outputs are moved next to each other first, and then reduced in one.
-#include "ops/reduce/slices.hpp"
-
 #include "core/host_memory.hpp"
 #include "core/integers.hpp"
 #include "core/text.hpp"
@@ -32,8 +30,8 @@ namespace {
 
 #include "ops/reduce/places.params.h"
 
-constexpr size_t input = 0, output = 1;  // among the nest's arrays, as among the views
-constexpr i64 gpu_items = 256;           // of a group that folds, or numbers places
+constexpr int input = 0, output = 1;  // among the nest's arrays, as among the views
+constexpr i64 gpu_items = 256;        // of a group that folds, or numbers places
 
 /// Loops over the kept axes, then the reduced ones.
 SlicedNest nest_of(const Reduction& reduction) {
@@ -43,6 +41,8 @@ SlicedNest nest_of(const Reduction& reduction) {
   nest.arrays[input].element = size_of(recipe.in);
   nest.arrays[output].element = size_of(recipe.out);
   nest.arrays[output].result = true;
+  nest.arrays[input].offset = reduction.in_offset;
+  nest.arrays[output].offset = reduction.out_offset;
   nest.partial_bytes = recipe.u64s() * i64(sizeof(u64));
   for (const Loop& axis : reduction.loops()) {
     nest.reduced.push_back(nest.extents.size() >= reduction.kept.size());
@@ -70,7 +70,7 @@ Reduction part_of(const Reduction& whole, const Box& box) {
 Launch places_launch(const Reduction& whole, const Reduction& part, const Box& box, const DeviceInfo& device) {
   constexpr i64 cpu_outputs = 4096;  // of a group: long against its start
   const bool cpu = device.kind == Kind::cpu;
-  if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes(whole.reduced.size());
+  if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes("reduction", whole.reduced.size(), PLACE_AXES);
   PlaceParams params{};
   std::fill_n(params.extent, PLACE_AXES, 1);
   size_t to = PLACE_AXES;
@@ -167,28 +167,18 @@ class Slicer {
   }
 
   static Bytes bytes_of(Dtype dtype, const Slice::Range& range, i64 align) {
-    Bytes bytes{range, View::contiguous(dtype, {range.bytes / i64(size_of(dtype))})};
-    bytes.view.align = align;
-    return bytes;
+    return {range, view_of(range, dtype, align)};
   }
 
-  /// The bytes of the input or output that a part needs, from which its offset counts henceforth.
-  Slice::Range take(size_t array, const Box& box, i64& offset, i64& align) const {
-    Bounds touched = bounds_in(nest_, box, nest_.arrays[array]);
-    const i64 origin = array == input ? whole_.in_offset : whole_.out_offset;
-    touched.low += origin;
-    touched.high += origin;
-    return rebase(int(array), offset, align, touched, nest_.arrays[array].element);
-  }
-
+  /// The bytes of the input that a part needs, from which its offset counts henceforth.
   Bytes take_input(const Box& box, Reduction& part) const {
-    const Slice::Range range = take(input, box, part.in_offset, part.in_align);
+    const Slice::Range range = rebase(nest_, box, input, part.in_offset, part.in_align);
     return bytes_of(part.recipe.in, range, part.in_align);
   }
 
   Bytes take_output(const Box& box, Reduction& part) const {
     i64 align = 1;  // results are stored one by one
-    const Slice::Range range = take(output, box, part.out_offset, align);
+    const Slice::Range range = rebase(nest_, box, output, part.out_offset, align);
     return bytes_of(part.recipe.out, range, align);
   }
 
@@ -205,7 +195,7 @@ class Slicer {
   /// The results of a box from its elements, which lie in `from`.
   void add_results(const Box& box, Reduction& part, const Bytes& from) {
     const Bytes to = take_output(box, part);
-    add_slice(from, to, plan_reduction(part, {from.view, to.view}, device_, options_));
+    add_slice(from, to, plan_reduction(part, std::array{from.view, to.view}, device_, options_));
   }
 
   /// A box of the input without its gaps, the loops in the order in which they lie in memory. In the portable order, in
@@ -261,7 +251,7 @@ class Slicer {
     into.shape = from.shape;
     from.offset += whole_.in_offset;
     from.align = whole_.in_align;
-    const Slice::Range range = take(input, place, from.offset, from.align);
+    const Slice::Range range = rebase(nest_, place, input, from.offset, from.align);
     PlanOptions options = options_;  // what is forced are candidates of reductions
     options.candidate.clear();
     options.configuration.clear();
@@ -281,7 +271,7 @@ class Slicer {
       stride *= axis->extent;
     }
     const Bytes from = take_input(box, part);
-    const auto plan = plan_reduction(part, {from.view, to.view}, device_, options_);
+    const auto plan = plan_reduction(part, std::array{from.view, to.view}, device_, options_);
     if (part.recipe.accumulation == Accumulation::place) {
       const auto places = plan_of(from, to, places_launch(whole_, part, box, device_.info()));
       append(*plan, *places, std::array{Place{0, 0}, Place{1, 0}}, 0);
@@ -302,10 +292,7 @@ class Slicer {
   }
 
   SharedPlan plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
-    auto plan = empty_plan({from.view, to.view}, device_, options_);
-    plan->launches.push_back(std::move(launch));
-    compile(*plan);
-    return plan;
+    return ops::plan_of(std::move(launch), std::array{from.view, to.view}, device_, options_);
   }
 
   const Device& device_;
