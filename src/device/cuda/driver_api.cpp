@@ -1,8 +1,6 @@
 // Opens the CUDA driver at run time, and turns its result codes into errors.
 #include "device/cuda/driver_api.hpp"
 
-#include "device/dynamic_library.hpp"
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -98,33 +96,20 @@ std::string kernel_module_version() {
 
 DriverLibrary open_driver() {
   const std::string names[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"};
-  const DynamicLibrary library(names);
-  DriverLibrary found;
-  RuntimeStatus& status = found.status;
-  status.name = "CUDA driver";
-  status.tried = library.tried();
-  status.library = library.path();
+  auto api = std::make_shared<const DriverApi>(DriverApi{{DynamicLibrary(names)}});
+  RuntimeStatus status{.name = "CUDA driver",
+                       .found = api->missing.empty(),
+                       .library = api->library.path(),
+                       .tried = api->library.tried()};
   if (std::string module = kernel_module_version(); !module.empty())
     status.facts.emplace_back("kernel module", std::move(module));
-  if (!library) {
+  if (!api->library) {
     status.remedy = kDriverRemedy;
-    return found;
-  }
-  auto api = std::make_shared<DriverApi>();
-  std::vector<std::string> missing;
-#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, api->name.function, missing);
-#define AXISLOOM_FIND(name, parameters) library.find(#name, api->name.function);
-  AXISLOOM_CUDA_DRIVER(AXISLOOM_REQUIRE, AXISLOOM_FIND)
-#undef AXISLOOM_REQUIRE
-#undef AXISLOOM_FIND
-  if (!missing.empty()) {
-    status.facts.emplace_back("missing functions", joined(missing, ", "));
+  } else if (!status.found) {
+    status.facts.emplace_back("missing functions", joined(api->missing, ", "));
     status.remedy = "install a newer NVIDIA driver: this one lacks functions that are needed";
-    return found;
   }
-  status.found = true;
-  found.api = std::move(api);
-  return found;
+  return {status.found ? std::move(api) : nullptr, std::move(status)};
 }
 
 std::string result_name(const DriverApi& api, CUresult result) {

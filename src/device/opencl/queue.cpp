@@ -153,21 +153,11 @@ class CommandQueue final : public Queue {
   }
 
   SharedEvent write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) override {
-    return core_->context->guarded([&] {
-      const cl_mem memory = unmapped(to).get();
-      require_range("a write", to, offset, from.size());
-      if (from.empty()) return marker(waits);
-      return enqueue(cl().clEnqueueWriteBuffer, waits, memory, CL_FALSE, offset, from.size(), from.data());
-    });
+    return transfer("a write", cl().clEnqueueWriteBuffer, to, offset, from, waits);
   }
 
   SharedEvent read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) override {
-    return core_->context->guarded([&] {
-      const cl_mem memory = unmapped(from).get();
-      require_range("a read", from, offset, to.size());
-      if (to.empty()) return marker(waits);
-      return enqueue(cl().clEnqueueReadBuffer, waits, memory, CL_FALSE, offset, to.size(), to.data());
-    });
+    return transfer("a read", cl().clEnqueueReadBuffer, from, offset, to, waits);
   }
 
   SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) override {
@@ -266,6 +256,15 @@ class CommandQueue final : public Queue {
 
   /// An empty command: what a transfer of no bytes and a launch of no groups become.
   SharedEvent marker(Waits waits) { return enqueue(cl().clEnqueueMarkerWithWaitList, waits); }
+
+  SharedEvent transfer(const char* what, const auto& entry, Buffer& buffer, size_t offset, auto host, Waits waits) {
+    return core_->context->guarded([&] {
+      const cl_mem memory = unmapped(buffer).get();
+      require_range(what, buffer, offset, host.size());
+      if (host.empty()) return marker(waits);
+      return enqueue(entry, waits, memory, CL_FALSE, offset, host.size(), host.data());
+    });
+  }
 
   // Mapped memory is host memory until it is unmapped: copying it is a write or a read.
   SharedEvent copy_mapped(MemoryObject& source, size_t from_offset, MemoryObject& target, size_t to_offset,
