@@ -153,7 +153,7 @@ struct Version {
   auto operator<=>(const Version&) const = default;
 };
 
-/// "CUDA_ERROR_ILLEGAL_ADDRESS", by the driver's word or else from the library's own table.
+/// "CUDA_ERROR_ILLEGAL_ADDRESS", by the driver's word.
 std::string result_name(const DriverApi& api, CUresult result);
 
 /// out_of_memory, device_lost when no later call on the context can succeed, device for the rest.
