@@ -10,9 +10,6 @@
 #include <filesystem>
 #include <random>
 
-#ifndef FMT_HEADER_ONLY
-#define FMT_HEADER_ONLY
-#endif
 #include <fmt/format.h>
 
 namespace axisloom::io {

@@ -136,16 +136,22 @@ class PnmReader {
     if (maxval_ == 255 || maxval_ == 65535) return;
     for (size_t i = 0; i < out.size() / size; ++i) {
       std::uint16_t value = 0;
-      std::memcpy(&value, &out[size * i], size);
+      if (size == 2)
+        std::memcpy(&value, &out[2 * i], 2);
+      else
+        value = std::to_integer<std::uint16_t>(out[i]);
       store(out, i, value);
     }
   }
 
   void store(std::span<std::byte> out, size_t sample, i64 value) const {
     if (value > maxval_) file_.fail("sample", fmt::format("{} is above maxval {}", value, maxval_));
-    const size_t size = size_of(layout_.dtype);
-    const auto scaled = std::uint16_t((value * (size == 1 ? 255 : 65535) + maxval_ / 2) / maxval_);
-    std::memcpy(&out[size * sample], &scaled, size);
+    if (layout_.dtype == Dtype::u8) {
+      out[sample] = std::byte((value * 255 + maxval_ / 2) / maxval_);
+    } else {
+      const auto scaled = std::uint16_t((value * 65535 + maxval_ / 2) / maxval_);
+      std::memcpy(&out[2 * sample], &scaled, 2);
+    }
   }
 
   const InputFile& file_;

@@ -1,7 +1,5 @@
 // Commands on a stream. Nothing here allocates device memory or waits, so a stream under capture can be used.
-#include "device/cuda/queue.hpp"
-
-#include "core/not_copied.hpp"
+#include "device/cuda/device.hpp"
 #include "device/cuda/memory.hpp"
 #include "device/cuda/program.hpp"
 #include "device/cuda/tensor_map.hpp"

@@ -4,7 +4,6 @@
 #include "device/opencl/describe.hpp"
 #include "device/opencl/memory.hpp"
 #include "device/opencl/program.hpp"
-#include "device/opencl/queue.hpp"
 
 #include <algorithm>
 

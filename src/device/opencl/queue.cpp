@@ -1,6 +1,5 @@
 // Queueing commands: checks of what is given, then one OpenCL call each; waiting for them and reading their times.
-#include "device/opencl/queue.hpp"
-
+#include "device/opencl/device.hpp"
 #include "device/opencl/memory.hpp"
 #include "device/opencl/program.hpp"
 
@@ -161,16 +160,15 @@ class CommandQueue final : public Queue {
   }
 
   SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) override {
-    MemoryObject& source = own(from);
-    MemoryObject& target = own(to);
-    require_range("a copy", from, from_offset, bytes);
-    require_range("a copy", to, to_offset, bytes);
-    if (source.mapped() || target.mapped()) return copy_mapped(source, from_offset, target, to_offset, bytes, waits);
-    const bool overlap = from_offset < to_offset + bytes && to_offset < from_offset + bytes;
-    if (source.get() == target.get() && overlap && bytes)
-      throw Error(Errc::overlap, "a copy within one buffer overlaps itself");
     return core_->context->guarded([&] {
+      MemoryObject& source = own(from);
+      MemoryObject& target = own(to);
+      require_range("a copy", from, from_offset, bytes);
+      require_range("a copy", to, to_offset, bytes);
+      if (source.mapped() || target.mapped()) return copy_mapped(source, from_offset, target, to_offset, bytes, waits);
       if (bytes == 0) return marker(waits);
+      if (source.get() == target.get() && from_offset < to_offset + bytes && to_offset < from_offset + bytes)
+        throw Error(Errc::overlap, "a copy within one buffer overlaps itself");
       return enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, bytes);
     });
   }
@@ -217,9 +215,8 @@ class CommandQueue final : public Queue {
   MemoryObject& own(Buffer& buffer) const {
     auto* const memory = dynamic_cast<MemoryObject*>(&buffer);
     if (memory && memory->context().get() == core_->context->get()) return *memory;
-    throw Error(Errc::usage, {.message = "a buffer belongs to another device or context than the queue",
-                              .device = core_->context->info.label(),
-                              .remedy = "allocate it from the device of the queue"});
+    throw Error(Errc::usage, "a buffer belongs to another device or context than the queue",
+                "allocate it from the device of the queue");
   }
 
   MemoryObject& unmapped(Buffer& buffer) const {
