@@ -208,10 +208,10 @@ std::vector<Workaround> workarounds(const DeviceInfo& device);
 struct RuntimeStatus {
   std::string name;  // "OpenCL", "CUDA driver", "NVRTC"
   bool found = false;
-  std::string library;                                     // file that was opened
-  std::vector<std::string> tried;                          // places looked at, in order
-  std::vector<std::pair<std::string, std::string>> facts;  // "ICD file" -> path, "driver" -> version, ...
-  std::string remedy;                                      // what to install or set, empty when all is well
+  std::string library;                                          // file that was opened
+  std::vector<std::string> tried;                               // places looked at, in order
+  std::vector<std::pair<std::string, std::string>> facts = {};  // "ICD file" -> path, "driver" -> version, ...
+  std::string remedy = {};                                      // what to install or set, empty when all is well
 };
 
 /// One of the runtimes. Never throws for lack of a library or a device.

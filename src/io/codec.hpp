@@ -14,10 +14,9 @@ using Check = void(const std::string& path, const View& view);
 Check check_npy, check_png, check_pnm;
 
 using Writer = void(OutputFile& file, const HostArray& array);
-Writer write_npy, write_raw, write_png, write_pnm;
-
+Writer write_npy, write_png, write_pnm;
 /// Every element in C order, without gaps.
-void write_elements(OutputFile& file, const HostArray& array);
+Writer write_elements;
 
 /// An array seen as an image.
 struct ImageLayout {

@@ -46,6 +46,9 @@ auto uninterrupted(const auto& call) {
 /// Waits until a pipe can be read (POLLIN) or written (POLLOUT).
 void wait_for(int fd, short event) noexcept;
 
+/// Writes all of it; 0, or an errno value.
+int write_all(int fd, std::span<const std::byte> bytes) noexcept;
+
 /// A regular file, or what a pipe delivers until its end: that is kept in a file without a name, in TMPDIR or, where no
 /// such file can be made there, in memory.
 class InputFile {
@@ -101,8 +104,6 @@ class InputStream {
  private:
   static constexpr size_t kBlock = size_t{1} << 16;
 
-  size_t read_past_block(std::span<std::byte> out) noexcept;
-
   const InputFile& file_;
   std::vector<std::byte> block_ = std::vector<std::byte>(kBlock);
   size_t begin_ = 0, held_ = 0, used_ = 0;  // of the block: where in the file, bytes read, bytes taken
@@ -142,7 +143,7 @@ class OutputFile : core::NotCopied {
   void take_over(const struct stat& old);
   void give_name();
   bool flush() noexcept;
-  bool write_through(const std::byte* data, size_t size) noexcept;
+  bool write_through(std::span<const std::byte> bytes) noexcept;
   [[noreturn]] void fail_write(int error) const;
   /// Tries hidden names until `make` takes one; false, with errno set, where it takes none.
   bool take_hidden(const std::function<bool(const char* name)>& make);

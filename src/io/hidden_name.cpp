@@ -10,33 +10,30 @@
 #include <filesystem>
 #include <random>
 
-#ifndef FMT_HEADER_ONLY
-#define FMT_HEADER_ONLY
-#endif
 #include <fmt/format.h>
 
 namespace axisloom::io {
 
-namespace {
-
-struct Slot {
+struct HiddenSlot {
   std::atomic<bool> taken = false;   // by a HiddenName
   std::atomic<bool> filled = false;  // `name` can be read
   char name[PATH_MAX];
 };
 static_assert(std::atomic<bool>::is_always_lock_free, "handlers of signals may only touch lock-free atomics");
 
-std::array<Slot, 8> slots;  // the program writes one file at a time, programs of others perhaps a few
+namespace {
 
-int fill_slot(const std::string& name) {
-  if (name.size() >= PATH_MAX) return -1;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i].taken.exchange(true)) continue;
-    std::memcpy(slots[i].name, name.c_str(), name.size() + 1);
-    slots[i].filled = true;
-    return int(i);
+std::array<HiddenSlot, 8> slots;  // the program writes one file at a time, programs of others perhaps a few
+
+HiddenSlot* fill_slot(const std::string& name) {
+  if (name.size() >= PATH_MAX) return nullptr;
+  for (HiddenSlot& slot : slots) {
+    if (slot.taken.exchange(true)) continue;
+    std::memcpy(slot.name, name.c_str(), name.size() + 1);
+    slot.filled = true;
+    return &slot;
   }
-  return -1;
+  return nullptr;
 }
 
 }  // namespace
@@ -52,11 +49,8 @@ void HiddenName::choose(const std::string& target) {
 }
 
 void HiddenName::forget() noexcept {
-  if (slot_ >= 0) {
-    slots[size_t(slot_)].filled = false;
-    slots[size_t(slot_)].taken = false;
-  }
-  slot_ = -1;
+  if (slot_) slot_->taken = slot_->filled = false;  // from right to left: nobody reads it when the next may take it
+  slot_ = nullptr;
   name_.clear();
 }
 
@@ -66,7 +60,7 @@ void HiddenName::remove() noexcept {
 }
 
 void remove_unfinished() noexcept {
-  for (const Slot& slot : slots)
+  for (const HiddenSlot& slot : slots)
     if (slot.filled) ::unlink(slot.name);
 }
 

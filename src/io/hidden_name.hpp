@@ -7,6 +7,8 @@
 
 namespace axisloom::io {
 
+struct HiddenSlot;
+
 /// A name for an unfinished file beside its target. While it is held, remove_unfinished() knows it.
 class HiddenName : core::NotCopied {
  public:
@@ -23,8 +25,8 @@ class HiddenName : core::NotCopied {
   void remove() noexcept;
 
  private:
-  std::string name_;  // empty: none
-  int slot_ = -1;     // where handlers find it; -1: nowhere, since too many are held
+  std::string name_;            // empty: none
+  HiddenSlot* slot_ = nullptr;  // where handlers find it; null: nowhere, since too many are held
 };
 
 /// Removes the files whose hidden names are held. It may be called by a handler of signals, before the program ends.

@@ -85,16 +85,10 @@ void InputFile::keep_pipe() {
   start_ = 0;
   while (const ssize_t got = read_some(fd_.get(), piece)) {
     if (got < 0) fail("read", system_message());
-    const auto bytes = size_t(got);
-    for (size_t done = 0; done < bytes;) {
-      const ssize_t wrote = uninterrupted([&] { return ::write(kept.get(), piece.data() + done, bytes - done); });
-      if (wrote <= 0)
-        fail("read",
-             fmt::format("{} bytes of it cannot be kept: {}", size_ + bytes, system_message(wrote < 0 ? errno : EIO)),
-             "free some space in TMPDIR, or set it to a folder with more");
-      done += size_t(wrote);
-    }
-    size_ += bytes;
+    size_ += size_t(got);
+    if (const int error = write_all(kept.get(), std::span(piece).first(size_t(got))))
+      fail("read", fmt::format("{} bytes of it cannot be kept: {}", size_, system_message(error)),
+           "free some space in TMPDIR, or set it to a folder with more");
   }
   fd_ = std::move(kept);
 }
@@ -168,25 +162,23 @@ std::span<const std::byte> InputStream::block() noexcept {
 }
 
 size_t InputStream::read(std::span<std::byte> out) noexcept {
-  size_t done = 0;
-  while (done < out.size()) {
-    if (used_ == held_ && out.size() - done >= kBlock) return done + read_past_block(out.subspan(done));
-    const std::span<const std::byte> some = block();
-    if (some.empty()) break;
-    const size_t count = std::min(some.size(), out.size() - done);
-    std::copy_n(some.data(), count, out.data() + done);
-    take(count);
-    done += count;
+  const size_t wanted = out.size();
+  while (!out.empty()) {
+    size_t count = 0;
+    if (used_ == held_ && out.size() >= kBlock) {  // past the block
+      if (error_ == 0) error_ = file_.try_read_at(position(), out, count);
+      begin_ = position() + count;
+      held_ = used_ = 0;
+    } else {
+      const std::span<const std::byte> some = block();
+      count = std::min(some.size(), out.size());
+      std::ranges::copy(some.first(count), out.begin());
+      take(count);
+    }
+    if (count == 0) break;
+    out = out.subspan(count);
   }
-  return done;
-}
-
-size_t InputStream::read_past_block(std::span<std::byte> out) noexcept {
-  size_t got = 0;
-  if (error_ == 0) error_ = file_.try_read_at(position(), out, got);
-  begin_ = position() + got;
-  held_ = used_ = 0;
-  return got;
+  return wanted - out.size();
 }
 
 void InputStream::require_good() const {

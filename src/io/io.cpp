@@ -41,7 +41,7 @@ bool begins_pnm(std::string_view head) {
 std::span<const Codec> codecs() {
   static const Codec table[] = {
       {{"npy", {".npy"}, true, true}, read_npy, write_npy, check_npy, begins_npy},
-      {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_raw, nullptr, nullptr},
+      {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_elements, nullptr, nullptr},
       {{"png", {".png"}, true, true}, read_png, write_png, check_png, begins_png},
       {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
       {{"jpeg", {".jpg", ".jpeg"}, true, false}, read_jpeg, nullptr, nullptr, begins_jpeg},
@@ -59,17 +59,15 @@ std::string known_extensions(bool writing) {
 }
 
 const Codec& codec_named(std::string_view wanted) {
-  std::string known;
-  for (const Codec& codec : codecs()) {
+  for (const Codec& codec : codecs())
     if (codec.format.name == wanted) return codec;
-    known.append(known.empty() ? "" : ", ") += codec.format.name;
-  }
-  throw Error(Errc::usage, fmt::format("no file format is called {}", in_quotes(wanted)), fmt::format("use {}", known));
+  throw Error(Errc::usage, fmt::format("no file format is called {}", in_quotes(wanted)),
+              "use " + joined(formats(), ", ", &Format::name));
 }
 
 const Codec* codec_of_extension(const std::string& extension) {
   for (const Codec& codec : codecs())
-    if (std::ranges::find(codec.format.extensions, extension) != codec.format.extensions.end()) return &codec;
+    if (std::ranges::count(codec.format.extensions, extension) > 0) return &codec;
   return nullptr;
 }
 

@@ -39,11 +39,13 @@ struct JpegReader : EscapingReader {
   }
   ~JpegReader() { jpeg_destroy_decompress(&info); }
 
+  static JpegReader& of(const auto* info) { return *static_cast<JpegReader*>(info->client_data); }
+
   [[noreturn]] static void on_error(j_common_ptr info) {
-    auto* reader = static_cast<JpegReader*>(info->client_data);
+    JpegReader& reader = of(info);
     char text[JMSG_LENGTH_MAX];
-    reader->errors.format_message(info, text);
-    reader->leave(text);
+    reader.errors.format_message(info, text);
+    reader.leave(text);
   }
 
   /// libjpeg calls these warnings and fills the hole with something grey.
@@ -57,17 +59,17 @@ struct JpegReader : EscapingReader {
   }
 
   static void on_progress(j_common_ptr info) {
-    auto* reader = static_cast<JpegReader*>(info->client_data);
-    if (reader->info.input_scan_number > kMostScans) reader->leave("too many scans");
+    JpegReader& reader = of(info);
+    if (reader.info.input_scan_number > kMostScans) reader.leave("too many scans");
   }
 
   /// libjpeg asks when it has used up the block before.
   static boolean next_block(j_decompress_ptr info) {
-    auto* reader = static_cast<JpegReader*>(info->client_data);
-    reader->stream.take(reader->given);
-    if (reader->stream.position() > reader->most) reader->leave("too much data that is not part of the image");
-    const std::span<const std::byte> block = reader->stream.block();
-    reader->given = block.size();
+    JpegReader& reader = of(info);
+    reader.stream.take(reader.given);
+    if (reader.stream.position() > reader.most) reader.leave("too much data that is not part of the image");
+    const std::span<const std::byte> block = reader.stream.block();
+    reader.given = block.size();
     if (block.empty()) ERREXIT(info, JERR_INPUT_EOF);
     info->src->next_input_byte = reinterpret_cast<const JOCTET*>(block.data());
     info->src->bytes_in_buffer = block.size();

@@ -1,6 +1,7 @@
 // Parsing and formatting of .npy headers.
 #include "io/npy_header.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/text.hpp"
@@ -40,7 +41,7 @@ constexpr Refusal kRefusals[] = {
 /// Reads the few Python literals of a header. No form nests, so nothing recurses.
 class LiteralReader {
  public:
-  LiteralReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  LiteralReader(std::string_view text, const std::string& path) : size_(text.size()), rest_(text), path_(path) {}
 
   NpyHeader header() {
     NpyHeader header;
@@ -51,8 +52,7 @@ class LiteralReader {
     while (!take('}')) {
       if (!comma) refuse("header", "',' or '}' expected");
       const std::string_view key = string("header");
-      size_t which = 0;
-      while (which < std::size(kKeys) && kKeys[which] != key) ++which;
+      const auto which = size_t(std::ranges::find(kKeys, key) - kKeys);
       if (which == std::size(kKeys)) fail(path_, "header", fmt::format("unknown key {}", in_quotes(key)));
       if (std::exchange(seen[which], true)) fail(path_, key, "appears twice in the header");
       expect(':', key);
@@ -62,7 +62,7 @@ class LiteralReader {
       comma = take(',');
     }
     skip_space();
-    if (at_ != text_.size()) refuse("header", "something after its end");
+    if (!rest_.empty()) refuse("header", "something after its end");
     for (size_t i = 0; i < std::size(kKeys); ++i)
       if (!seen[i]) fail(path_, kKeys[i], "missing in the header");
     return header;
@@ -70,18 +70,16 @@ class LiteralReader {
 
  private:
   [[noreturn]] void refuse(std::string_view field, std::string_view what) const {
-    fail(path_, field, fmt::format("{} at {} (byte {} of the header's text)", what, in_quotes(text_.substr(at_)), at_));
+    fail(path_, field,
+         fmt::format("{} at {} (byte {} of the header's text)", what, in_quotes(rest_), size_ - rest_.size()));
   }
 
-  void skip_space() {
-    constexpr std::string_view kSpace = " \t\r\n\f\v";
-    while (at_ < text_.size() && kSpace.find(text_[at_]) != kSpace.npos) ++at_;
-  }
+  void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n\f\v"), rest_.size())); }
 
   bool take(char c) {
     skip_space();
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
     return true;
   }
 
@@ -91,13 +89,13 @@ class LiteralReader {
 
   std::string_view string(std::string_view field) {
     skip_space();
-    const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    if (quote != '\'' && quote != '"') refuse(field, "a string expected");
-    const size_t end = text_.find(quote, at_ + 1);
-    if (end == text_.npos) refuse(field, "a string without an end");
-    const std::string_view value = text_.substr(at_ + 1, end - at_ - 1);
+    const char quote = rest_.starts_with('"') ? '"' : '\'';
+    if (!rest_.starts_with(quote)) refuse(field, "a string expected");
+    const size_t end = rest_.find(quote, 1);
+    if (end == rest_.npos) refuse(field, "a string without an end");
+    const std::string_view value = rest_.substr(1, end - 1);
     if (value.find('\\') != value.npos) refuse(field, "an escaped character");
-    at_ = end + 1;
+    rest_.remove_prefix(end + 1);
     return value;
   }
 
@@ -105,10 +103,9 @@ class LiteralReader {
     skip_space();
     for (const bool value : {true, false}) {
       const std::string_view word = value ? "True" : "False";
-      if (text_.substr(at_).starts_with(word)) {
-        at_ += word.size();
-        return value;
-      }
+      if (!rest_.starts_with(word)) continue;
+      rest_.remove_prefix(word.size());
+      return value;
     }
     refuse(field, "True or False expected");
   }
@@ -116,13 +113,12 @@ class LiteralReader {
   i64 extent() {
     skip_space();
     i64 value = 0;
-    const char* first = text_.data() + at_;
-    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (error == std::errc::result_out_of_range) refuse("shape", "an extent of more than 63 bits");
     if (error != std::errc()) refuse("shape", "an integer expected");
     if (value < 0) refuse("shape", "a negative extent");
-    at_ += size_t(end - first);
-    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // a long integer of Python 2
+    rest_.remove_prefix(size_t(end - rest_.data()));
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // a long integer of Python 2
     return value;
   }
 
@@ -142,14 +138,13 @@ class LiteralReader {
 
   void descr(NpyHeader& header) {
     skip_space();
-    if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '(' || text_[at_] == '{')) {
-      fail(path_, "descr", fmt::format("structured dtype {}", in_quotes(text_.substr(at_))),
+    if (rest_.find_first_of("[({") == 0)
+      fail(path_, "descr", fmt::format("structured dtype {}", in_quotes(rest_)),
            "save each field as an array of its own");
-    }
     const std::string_view whole = string("descr");
     std::string_view code = whole;
     char order = '=';
-    if (!code.empty() && std::string_view("<>=|").find(code[0]) != std::string_view::npos) {
+    if (code.find_first_of("<>=|") == 0) {
       order = code[0];
       code.remove_prefix(1);
     }
@@ -168,9 +163,9 @@ class LiteralReader {
          "save bool, integers of 1 to 8 bytes, float16, float32, float64, complex64 or complex128");
   }
 
-  std::string_view text_;
+  size_t size_;  // of the whole text
+  std::string_view rest_;
   const std::string& path_;
-  size_t at_ = 0;
 };
 
 }  // namespace

@@ -44,14 +44,26 @@ bool means_no_disk(int error) {
   return error == EINVAL || error == ENOTSUP || error == EROFS || error == ENOSYS;
 }
 
-/// The folder that holds a file, to be synced.
-Descriptor folder_of(const std::string& target) {
-  const auto end = target.find_last_of('/');
-  const std::string folder = end == target.npos ? "." : target.substr(0, end + 1);
-  return Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+/// Opens the folder that holds a file.
+Descriptor folder_of(const std::string& target, int flags) {
+  const std::string folder = target.substr(0, target.rfind('/') + 1) + ".";
+  return Descriptor(uninterrupted([&] { return ::open(folder.c_str(), flags | O_CLOEXEC, 0666); }));
 }
 
 }  // namespace
+
+int write_all(int fd, std::span<const std::byte> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t done = uninterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    if (done > 0)
+      bytes = bytes.subspan(size_t(done));
+    else if (done < 0 && errno == EAGAIN)  // a pipe that its owner set not to wait
+      wait_for(fd, POLLOUT);
+    else
+      return done < 0 ? errno : EIO;
+  }
+  return 0;
+}
 
 OutputFile::OutputFile(std::string path, Naming naming) : path_(std::move(path)) {
   pending_.reserve(kPending);
@@ -78,11 +90,9 @@ OutputFile::OutputFile(int fd, std::string name) : path_(std::move(name)), fd_(:
 OutputFile::~OutputFile() = default;
 
 void OutputFile::open_beside(Naming naming) {
-  const std::filesystem::path target(target_);
-  if (target.filename().empty()) fail(path_, "write", "names no file");
+  if (std::filesystem::path(target_).filename().empty()) fail(path_, "write", "names no file");
   if (naming == Naming::none) {
-    const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
-    fd_ = Descriptor(uninterrupted([&] { return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666); }));
+    fd_ = folder_of(target_, O_TMPFILE | O_WRONLY);
     nameless_ = fd_ && ::access(door_of(fd_.get()).c_str(), F_OK) == 0;
     if (nameless_) return;
   }
@@ -119,27 +129,17 @@ void OutputFile::take_over(const struct stat& old) {
   static_cast<void>(::fchmod(fd_.get(), mode));
 }
 
-bool OutputFile::write_through(const std::byte* data, size_t size) noexcept {
+bool OutputFile::write_through(std::span<const std::byte> bytes) noexcept {
   if (!fd_) {  // a pipe waits here for its reader, as late as can be
     fd_ = Descriptor(uninterrupted([&] { return ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC); }));
     if (!fd_) error_ = errno;
   }
-  while (size > 0 && error_ == 0) {
-    const ssize_t done = uninterrupted([&] { return ::write(fd_.get(), data, size); });
-    if (done > 0) {
-      data += done;
-      size -= size_t(done);
-    } else if (done < 0 && errno == EAGAIN) {  // a pipe that its owner set not to wait
-      wait_for(fd_.get(), POLLOUT);
-    } else {
-      error_ = done < 0 ? errno : EIO;
-    }
-  }
+  if (error_ == 0) error_ = write_all(fd_.get(), bytes);
   return error_ == 0;
 }
 
 bool OutputFile::flush() noexcept {
-  const bool done = write_through(pending_.data(), pending_.size());
+  const bool done = write_through(pending_);
   pending_.clear();
   return done;
 }
@@ -147,7 +147,7 @@ bool OutputFile::flush() noexcept {
 bool OutputFile::append(std::span<const std::byte> bytes) noexcept {
   if (error_ != 0) return false;
   if (pending_.size() + bytes.size() > kPending && !flush()) return false;
-  if (bytes.size() > kPending) return write_through(bytes.data(), bytes.size());
+  if (bytes.size() > kPending) return write_through(bytes);
   pending_.insert(pending_.end(), bytes.begin(), bytes.end());
   return true;
 }
@@ -167,7 +167,8 @@ void OutputFile::commit() {
     return;
   }
   if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0 && !means_no_disk(errno)) fail_write(errno);
-  const Descriptor folder = folder_of(target_);  // what needs memory comes first: with its name the file is finished
+  const Descriptor folder =
+      folder_of(target_, O_RDONLY | O_DIRECTORY);  // what needs memory comes first: with its name the file is finished
   give_name();
   // Lets the new name survive a loss of power. Where that fails the old file would come back whole.
   if (folder) static_cast<void>(uninterrupted([&] { return ::fsync(folder.get()); }));

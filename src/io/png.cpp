@@ -62,34 +62,35 @@ struct PngWriter : Escape {
 HostArray read_png(const InputFile& file, const ReadOptions&) {
   PngReader reader(file);
   if (!reader.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", printable(file.path())));
+  auto* const png = reader.png;
+  auto* const info = reader.info;
   reader.run("header", [&] {
-    png_set_user_limits(reader.png, kMaxSide, kMaxSide);
-    png_read_info(reader.png, reader.info);
+    png_set_user_limits(png, kMaxSide, kMaxSide);
+    png_read_info(png, info);
   });
 
-  const i64 height = png_get_image_height(reader.png, reader.info);
-  const i64 width = png_get_image_width(reader.png, reader.info);
-  const size_t packed_row = png_get_rowbytes(reader.png, reader.info);
+  const i64 height = png_get_image_height(png, info);
+  const i64 width = png_get_image_width(png, info);
+  const size_t packed_row = png_get_rowbytes(png, info);
   if (packed_row * size_t(height) / kDeflateRatio > file.size())
     file.fail("size", fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, file.size()));
   int passes = 0;
   reader.run("header", [&] {
-    png_set_expand(reader.png);
-    png_set_swap(reader.png);
-    passes = png_set_interlace_handling(reader.png);
-    png_read_update_info(reader.png, reader.info);
+    png_set_expand(png);
+    png_set_swap(png);
+    passes = png_set_interlace_handling(png);
+    png_read_update_info(png, info);
   });
-  const int depth = png_get_bit_depth(reader.png, reader.info);
-  const ImageLayout layout{height, width, png_get_channels(reader.png, reader.info),
-                           depth == 16 ? Dtype::u16 : Dtype::u8};
-  if (png_get_rowbytes(reader.png, reader.info) != layout.row_bytes())
+  const int depth = png_get_bit_depth(png, info);
+  const ImageLayout layout{height, width, png_get_channels(png, info), depth == 16 ? Dtype::u16 : Dtype::u8};
+  if (png_get_rowbytes(png, info) != layout.row_bytes())
     file.fail("header", fmt::format("{} channels of {} bits", layout.channels, depth));
   HostArray array = allocate_image(file.path(), layout);
   reader.run("image data", [&] {
     for (int pass = 0; pass < passes; ++pass)
       for (size_t at = 0; at < array.bytes; at += layout.row_bytes())
-        png_read_row(reader.png, reinterpret_cast<png_bytep>(array.memory.get() + at), nullptr);
-    png_read_end(reader.png, nullptr);
+        png_read_row(png, reinterpret_cast<png_bytep>(array.memory.get() + at), nullptr);
+    png_read_end(png, nullptr);
   });
   return array;
 }

@@ -21,18 +21,20 @@ class PnmReader {
     header();
     const std::optional<i64> bytes = checked_bytes({layout_.height, layout_.width, layout_.channels}, layout_.dtype);
     if (!bytes) file_.fail("size", fmt::format("{} x {} pixels are too many", layout_.width, layout_.height));
-    const auto height = size_t(layout_.height);
     const size_t samples = size_t(*bytes) / size_of(layout_.dtype);
-    if (type_ == 1) need(samples);
-    if (type_ == 2 || type_ == 3) need(2 * samples - 1);
-    if (type_ == 4) need(height * ((size_t(layout_.width) + 7) / 8));
-    if (type_ >= 5) need(size_t(*bytes));
+    const bool plain = type_ <= 3;
+    if (plain)
+      need(bitmap_ ? samples : 2 * samples - 1);
+    else
+      need(bitmap_ ? size_t(layout_.height) * packed_row() : size_t(*bytes));
 
     HostArray array = allocate_image(file_.path(), layout_);
-    if (type_ == 1) plain_bits(array.span());
-    if (type_ == 2 || type_ == 3) plain_samples(array.span());
-    if (type_ == 4) raw_bits(array.span());
-    if (type_ >= 5) raw_samples(array.span());
+    if (plain)
+      for (size_t i = 0; i < samples; ++i) store(array.span(), i, bitmap_ ? white() : number("sample", 65535));
+    else if (bitmap_)
+      raw_bits(array.span());
+    else
+      raw_samples(array.span());
     skip_space();
     if (peek() >= 0)
       file_.fail("length", fmt::format("{} more bytes after the image", left()),
@@ -90,36 +92,34 @@ class PnmReader {
     char magic[2];  // the caller has seen that they are there
     stream_.read(std::as_writable_bytes(std::span(magic)));
     type_ = magic[1] - '0';
+    bitmap_ = type_ == 1 || type_ == 4;
     if (type_ == 7) file_.fail("format", "P7 (PAM) is not supported", "convert it to PNG");
     layout_.width = number("width", kMaxSide);
     layout_.height = number("height", kMaxSide);
     if (layout_.width == 0 || layout_.height == 0) file_.fail("size", "an image without pixels");
     layout_.channels = type_ == 3 || type_ == 6 ? 3 : 1;
-    if (type_ != 1 && type_ != 4) maxval_ = number("maxval", 65535);
+    if (!bitmap_) maxval_ = number("maxval", 65535);
     if (maxval_ == 0) file_.fail("maxval", "0");
     layout_.dtype = maxval_ > 255 ? Dtype::u16 : Dtype::u8;
     if (!is_space(peek())) fail_at("header", "no white space after it,");
     step();
   }
 
-  void plain_bits(std::span<std::byte> out) {
-    for (std::byte& pixel : out) {
-      skip_space();
-      const int c = peek();
-      if (c != '0' && c != '1') fail_at("sample", "neither 0 nor 1");
-      pixel = std::byte{c == '1' ? u8{0} : u8{255}};
-      step();
-    }
+  /// The next pixel of a bitmap: 1 where it is white, which the file calls 0.
+  i64 white() {
+    skip_space();
+    const int c = peek();
+    if (c != '0' && c != '1') fail_at("sample", "neither 0 nor 1");
+    step();
+    return '1' - c;
   }
 
-  void plain_samples(std::span<std::byte> out) {
-    const size_t samples = out.size() / size_of(layout_.dtype);
-    for (size_t i = 0; i < samples; ++i) store(out, i, number("sample", 65535));
-  }
+  /// Bytes of a row of eight pixels a byte.
+  size_t packed_row() const { return (size_t(layout_.width) + 7) / 8; }
 
   void raw_bits(std::span<std::byte> out) {
     const auto width = size_t(layout_.width);
-    std::vector<std::byte> row((width + 7) / 8);
+    std::vector<std::byte> row(packed_row());
     for (size_t first = 0; first < out.size(); first += width) {
       if (stream_.read(row) < row.size()) fail_at("sample", "no more");
       for (size_t x = 0; x < width; ++x) {
@@ -157,6 +157,7 @@ class PnmReader {
   const InputFile& file_;
   InputStream stream_;
   int type_ = 0;  // 1 to 6
+  bool bitmap_ = false;
   i64 maxval_ = 1;
   ImageLayout layout_;
 };

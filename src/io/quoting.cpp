@@ -4,6 +4,7 @@
 #include "core/integers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 
 namespace axisloom::io {
@@ -23,8 +24,8 @@ Character first_of(std::string_view text) {
   constexpr u32 kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   const unsigned lead = byte_at(text, 0);
   if (lead < 0x80) return {1, lead};
-  const size_t bytes = lead >= 0xf0 && lead < 0xf8 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
-  if (bytes == 0 || lead >= 0xf8) return {};
+  const auto bytes = size_t(std::countl_one(u8(lead)));
+  if (bytes == 1 || bytes > 4) return {};
   u32 code = lead & (0x7fu >> bytes);
   for (size_t i = 1; i < bytes; ++i) {
     if ((byte_at(text, i) & 0xc0) != 0x80) return {};

@@ -36,8 +36,8 @@ bool is_type(std::string_view token) {
   static constexpr std::array scalars = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"};
   static constexpr std::array lanes = {"2", "3", "4", "8", "16"};
   const size_t x = token.find('x');
-  return std::ranges::find(scalars, token.substr(0, x)) != scalars.end() &&
-         (x == token.npos || std::ranges::find(lanes, token.substr(x + 1)) != lanes.end());
+  return std::ranges::count(scalars, token.substr(0, x)) > 0 &&
+         (x == token.npos || std::ranges::count(lanes, token.substr(x + 1)) > 0);
 }
 
 struct Kind {

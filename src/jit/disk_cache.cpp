@@ -23,10 +23,7 @@ constexpr std::chrono::hours abandoned_after(1);
 
 /// Bytes in "1000", "64K", "256M" or "1G"; empty for anything else.
 std::optional<u64> parse_bytes(std::string_view text) {
-  unsigned shift = 0;
-  if (text.ends_with('K')) shift = 10;
-  if (text.ends_with('M')) shift = 20;
-  if (text.ends_with('G')) shift = 30;
+  const unsigned shift = text.ends_with('K') ? 10 : text.ends_with('M') ? 20 : text.ends_with('G') ? 30 : 0;
   if (shift != 0) text.remove_suffix(1);
   const auto value = core::whole_number<u64>(text);
   if (!value || *value > (UINT64_MAX >> shift)) return std::nullopt;

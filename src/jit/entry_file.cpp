@@ -19,8 +19,7 @@
 namespace axisloom::jit {
 namespace {
 
-constexpr std::string_view entry_suffix = ".axl";
-constexpr std::string_view temporary_suffix = ".tmp";
+constexpr std::string_view entry_ending = "axl", temporary_ending = "tmp";
 constexpr size_t key_digits = 64;
 constexpr size_t random_digits = 16;
 
@@ -38,13 +37,15 @@ static_assert(sizeof(Header) == 152 && std::is_trivially_copyable_v<Header>);
 
 constexpr std::array<char, 8> entry_magic = {'A', 'X', 'L', 'P', 'R', 'O', 'G', '\n'};
 
-bool are_digits(std::string_view text, size_t count) {
-  return text.size() == count && text.find_first_not_of("0123456789abcdef") == text.npos;
+/// Takes so many digits and a dot off a name; false where it does not begin with them.
+bool take_digits(std::string_view& name, size_t count) {
+  const std::string_view digits = core::take_part(name, '.');
+  return digits.size() == count && digits.find_first_not_of("0123456789abcdef") == digits.npos;
 }
 
 Digits digits_of(const std::string& text) {
   Digits copy{};
-  std::copy_n(text.begin(), std::min(copy.size(), text.size()), copy.begin());
+  text.copy(copy.data(), copy.size());
   return copy;
 }
 
@@ -53,8 +54,7 @@ Header header_of(const std::string& key, std::span<const std::byte> program) {
 }
 
 /// Calls ::read or ::write until all bytes are through.
-template <typename Pointer, typename Byte>
-bool transfer(ssize_t (*some)(int, Pointer, size_t), const core::Descriptor& file, std::span<Byte> bytes) {
+bool transfer(auto* some, const core::Descriptor& file, auto bytes) {
   while (!bytes.empty()) {
     const ssize_t done = some(file.get(), bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
@@ -67,7 +67,7 @@ bool transfer(ssize_t (*some)(int, Pointer, size_t), const core::Descriptor& fil
 /// To write beyond the limit would end the process by SIGXFSZ, unless it is prepared for that.
 bool within_file_size_limit(u64 bytes) {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) return true;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur) return true;
   errno = EFBIG;
   return false;
 }
@@ -75,7 +75,7 @@ bool within_file_size_limit(u64 bytes) {
 }  // namespace
 
 std::string entry_name(const std::string& key) {
-  return concat(key, entry_suffix);
+  return concat(key, ".", entry_ending);
 }
 
 std::string temporary_name(const std::string& key) {
@@ -86,18 +86,15 @@ std::string temporary_name(const std::string& key) {
     digit = "0123456789abcdef"[bits & 15];
     bits >>= 4;
   }
-  return concat(key, ".", random, temporary_suffix);
+  return concat(key, ".", random, ".", temporary_ending);
 }
 
 bool is_entry_name(std::string_view name) {
-  return name.ends_with(entry_suffix) && are_digits(name.substr(0, name.size() - entry_suffix.size()), key_digits);
+  return take_digits(name, key_digits) && name == entry_ending;
 }
 
 bool is_temporary_name(std::string_view name) {
-  if (!name.ends_with(temporary_suffix)) return false;
-  name.remove_suffix(temporary_suffix.size());
-  return name.size() == key_digits + 1 + random_digits && name[key_digits] == '.' &&
-         are_digits(name.substr(0, key_digits), key_digits) && are_digits(name.substr(key_digits + 1), random_digits);
+  return take_digits(name, key_digits) && take_digits(name, random_digits) && name == temporary_ending;
 }
 
 EntryFile::EntryFile(const core::Descriptor& folder, const std::string& name)

@@ -18,28 +18,26 @@ std::string_view without_leading_blanks(std::string_view text) {
   return text;
 }
 
-/// What follows "#word" on a line that is that directive.
-std::optional<std::string_view> directive(std::string_view line, std::string_view word) {
+/// What follows "#word" on a line that is that directive; empty on others.
+std::string_view directive(std::string_view line, std::string_view word) {
   line = without_leading_blanks(line);
-  if (!line.starts_with('#')) return std::nullopt;
+  if (!line.starts_with('#')) return {};
   line = without_leading_blanks(line.substr(1));
-  if (!line.starts_with(word)) return std::nullopt;
+  if (!line.starts_with(word)) return {};
   return without_leading_blanks(line.substr(word.size()));
 }
 
 /// The name in #include "name"; headers in angle brackets are left to the compiler.
 std::optional<std::string> included_name(std::string_view line) {
-  const auto rest = directive(line, "include");
-  if (!rest || !rest->starts_with('"')) return std::nullopt;
-  const size_t end = rest->find('"', 1);
-  if (end == rest->npos) return std::nullopt;
-  return std::string(rest->substr(1, end - 1));
+  const std::string_view rest = directive(line, "include");
+  const size_t end = rest.find('"', 1);
+  if (!rest.starts_with('"') || end == rest.npos) return std::nullopt;
+  return std::string(rest.substr(1, end - 1));
 }
 
 /// Host and kernel share some headers; once pasted, each is there once anyway and compilers warn about the pragma.
 bool is_pragma_once(std::string_view line) {
-  const auto rest = directive(line, "pragma");
-  return rest && rest->starts_with("once");
+  return directive(line, "pragma").starts_with("once");
 }
 
 /// KERNEL's brace opens AXL_BEGIN as well. It is put there, so that no kernel can lack it.

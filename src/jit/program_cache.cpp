@@ -183,8 +183,9 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what, const Laun
                                        .source = full_text(what, compiler.api),
                                        .options = build_options(compiler, what.contract, what.checked),
                                        .resident = what.resident};
-    const Finish finish = [&](device::Program& program) { rehearse(device, program, what, form); };
-    return load_or_build(device, request, key_of(request, variant, programs->identity), rehearsed ? finish : Finish{});
+    return load_or_build(device, request, key_of(request, variant, programs->identity), [&](device::Program& program) {
+      if (rehearsed) rehearse(device, program, what, form);
+    });
   });
 }
 

@@ -1,8 +1,7 @@
 // SHA-256 (FIPS 180-4), for cache keys and for the digests of cache entries.
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+#include <vector>
 
 #include "core/integers.hpp"
 #include "jit/jit.hpp"
@@ -60,24 +59,28 @@ void compress(State& state, const std::byte* block) {
   for (size_t i = 0; i < state.size(); ++i) state[i] += worked[i];
 }
 
-/// The rest of the message, a 1 bit, zeros, and the length in bits: one block or two.
-void compress_tail(State& state, std::span<const std::byte> rest, u64 total_bytes) {
-  std::array<std::byte, 2 * block_bytes> tail{};
-  std::copy(rest.begin(), rest.end(), tail.begin());
-  tail[rest.size()] = std::byte{0x80};
-  const size_t used = rest.size() + 1 + sizeof(total_bytes) <= block_bytes ? block_bytes : 2 * block_bytes;
-  const u64 bits = total_bytes * 8;
-  for (size_t i = 0; i < sizeof(bits); ++i) tail[used - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
-  for (size_t at = 0; at < used; at += block_bytes) compress(state, tail.data() + at);
+/// The message's last bytes, short of a block, then a 1 bit, zeros, and the length in bits: one block or two.
+std::vector<std::byte> tail_of(std::span<const std::byte> data) {
+  const auto rest = data.last(data.size() % block_bytes);
+  const u64 bits = data.size() * 8;
+  std::vector<std::byte> tail(rest.begin(), rest.end());
+  tail.push_back(std::byte{0x80});
+  while ((tail.size() + sizeof bits) % block_bytes != 0) tail.emplace_back();
+  for (int shift = 56; shift >= 0; shift -= 8) tail.push_back(std::byte(bits >> shift));
+  return tail;
+}
+
+/// Takes in all whole blocks.
+void compress_all(State& state, std::span<const std::byte> data) {
+  for (; data.size() >= block_bytes; data = data.subspan(block_bytes)) compress(state, data.data());
 }
 
 }  // namespace
 
 std::string sha256(std::span<const std::byte> data) {
   State state = initial_state;
-  const size_t whole = data.size() / block_bytes * block_bytes;
-  for (size_t at = 0; at < whole; at += block_bytes) compress(state, data.data() + at);
-  compress_tail(state, data.subspan(whole), data.size());
+  compress_all(state, data);
+  compress_all(state, tail_of(data));
 
   std::string digits;
   digits.reserve(64);

@@ -167,7 +167,10 @@ inline void FakeDriver::emulate_devices() {
   DriverApi& e = emulation_;
   e.cuInit.function = [](unsigned) { return get().init_result; };
   e.cuDriverGetVersion.function = [](int* version) { return *version = get().version, kSuccess; };
-  e.cuGetErrorName.function = [](CUresult, const char**) { return kInvalidValue; };
+  e.cuGetErrorName.function = [](CUresult result, const char** name) {
+    *name = result == kNoDevice ? "CUDA_ERROR_NO_DEVICE" : result == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : nullptr;
+    return *name ? kSuccess : kInvalidValue;
+  };
   e.cuGetErrorString.function = [](CUresult, const char** text) { return *text = "injected", kSuccess; };
   e.cuDeviceGetCount.function = [](int* count) { return *count = get().device_count, kSuccess; };
   e.cuDeviceGet.function = [](CUdevice* device, int ordinal) { return *device = ordinal, kSuccess; };

@@ -98,7 +98,7 @@ PlanOptions with_checks() {
 }
 
 TEST(FailingAllocations, DISABLED_FromTheStart) {
-  expect_survived_once("the loader", [] { device::opencl::library(); });
+  expect_survived_once("the loader", [] { device::opencl::cl(); });
   const test::Interposer interposer;
   expect_survived_once("set_log", [] { set_log([](std::string_view) {}); });
   expect_survived_once("cache_stats", [] { jit::cache_stats(); });

@@ -242,10 +242,10 @@ TEST(NvrtcChoice, TargetsTheCardOrTheNewestThatItRuns) {
 
 TEST_F(NvrtcCompile, EveryInstalledOneTellsVersionAndArchitectures) {
   for (const auto& nvrtc : installed_nvrtc().found) {
-    EXPECT_GE(nvrtc->version, (Version{11, 2})) << nvrtc->path;
-    EXPECT_FALSE(nvrtc->architectures.empty()) << nvrtc->path;
+    EXPECT_GE(nvrtc->version, (Version{11, 2})) << nvrtc->path();
+    EXPECT_FALSE(nvrtc->architectures.empty()) << nvrtc->path();
     EXPECT_TRUE(std::ranges::is_sorted(nvrtc->architectures));
-    EXPECT_TRUE(fs::exists(nvrtc->path)) << nvrtc->path;
+    EXPECT_TRUE(fs::exists(nvrtc->path())) << nvrtc->path();
   }
 }
 

@@ -33,7 +33,7 @@ class BorrowedParts : public testing::Test {
     cl_int code = CL_SUCCESS;
     whole_ = opencl::cl().clCreateBuffer.function(context, flags(), 4 * part_bytes, host(), &code);
     ASSERT_EQ(code, CL_SUCCESS);
-    ASSERT_TRUE(opencl::library().file.find("clCreateSubBuffer", create_part_));
+    ASSERT_TRUE(opencl::cl().library.find("clCreateSubBuffer", create_part_));
   }
   void TearDown() override {
     if (whole_) opencl::cl().clReleaseMemObject.function(whole_);

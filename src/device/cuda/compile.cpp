@@ -4,7 +4,6 @@
 #include "core/not_copied.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace axisloom::device::cuda {
 
@@ -65,13 +64,11 @@ struct Architecture {
 };
 
 Architecture parse(std::string_view text) {
-  constexpr std::string_view kMachine = "sm_", kVirtual = "compute_";
-  Architecture parsed{.machine_code = text.starts_with(kMachine)};
-  const std::string_view prefix = parsed.machine_code ? kMachine : kVirtual;
-  const std::string_view rest = text.starts_with(prefix) ? text.substr(prefix.size()) : std::string_view();
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), parsed.number);
-  const std::string_view suffix(end, rest.data() + rest.size());
-  if (error != std::errc() || parsed.number <= 0 || !(suffix.empty() || suffix == "a" || suffix == "f"))
+  std::string_view number = text;
+  const std::string_view kind = core::take_part(number, '_');
+  if (number.ends_with('a') || number.ends_with('f')) number.remove_suffix(1);
+  const Architecture parsed{kind == "sm", core::whole_number<int>(number).value_or(0)};
+  if ((kind != "sm" && kind != "compute") || parsed.number <= 0)
     throw Error(Errc::usage, concat("'", text, "' is not a CUDA architecture"),
                 "write sm_90, sm_90a or compute_90, say");
   return parsed;
@@ -82,13 +79,11 @@ Architecture parse(std::string_view text) {
 std::vector<std::byte> compile_cuda(const Nvrtc& nvrtc, const BuildRequest& request, std::string_view architecture,
                                     std::string* log) {
   const Architecture wanted = parse(architecture);
-  if (!std::ranges::binary_search(nvrtc.architectures, wanted.number)) {
-    std::string all;
-    for (int known : nvrtc.architectures) all += concat(" sm_", known);
+  if (!std::ranges::binary_search(nvrtc.architectures, wanted.number))
     throw Error(Errc::unsupported,
-                concat("NVRTC ", nvrtc.version.text(), " does not compile for ", architecture, ", only for", all),
+                concat("NVRTC ", nvrtc.version.text(), " does not compile for ", architecture, ", only for sm_",
+                       joined(nvrtc.architectures, " sm_")),
                 "install an NVRTC that knows it, or choose another architecture");
-  }
   std::vector<std::string> options = request.options;
   options.push_back(concat("--gpu-architecture=", architecture));
   Compilation compilation(nvrtc, request);

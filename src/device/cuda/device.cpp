@@ -4,7 +4,6 @@
 #include "device/cuda/compile.hpp"
 #include "device/cuda/memory.hpp"
 #include "device/cuda/program.hpp"
-#include "device/cuda/queue.hpp"
 
 namespace axisloom::device::cuda {
 

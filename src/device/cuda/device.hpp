@@ -1,4 +1,4 @@
-// Opening CUDA devices.
+// Opening CUDA devices, and streams of ours or the caller's.
 #pragma once
 
 #include "device/cuda/context.hpp"
@@ -9,5 +9,10 @@ namespace axisloom::device::cuda {
 /// Retains the card's primary context, or uses `borrowed`. `search` is where the compiler is chosen from.
 SharedDevice open_device(std::shared_ptr<const DriverApi> api, Card card, const NvrtcSearch& search,
                          CUcontext borrowed = nullptr);
+
+/// A new stream that does not synchronise with the legacy default stream.
+SharedQueue create_queue(const SharedContext& context, bool timing);
+/// The caller's stream; null is the legacy default stream.
+SharedQueue borrow_queue(const SharedContext& context, CUstream stream);
 
 }  // namespace axisloom::device::cuda

@@ -128,10 +128,12 @@ struct CUlaunchConfig {
   OPTIONAL(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))
 
 /// The driver as a table of functions, each of which a test can replace.
-struct DriverApi {
-#define AXISLOOM_ENTRY(name, parameters) EntryPoint<CUresult parameters> name{#name};
-  AXISLOOM_CUDA_DRIVER(AXISLOOM_ENTRY, AXISLOOM_ENTRY)
-#undef AXISLOOM_ENTRY
+struct DriverApi : EntryTable {
+#define AXISLOOM_REQUIRED(name, parameters) EntryPoint<CUresult parameters> name{#name, *this};
+#define AXISLOOM_OPTIONAL(name, parameters) EntryPoint<CUresult parameters> name{#name, *this, false};
+  AXISLOOM_CUDA_DRIVER(AXISLOOM_REQUIRED, AXISLOOM_OPTIONAL)
+#undef AXISLOOM_REQUIRED
+#undef AXISLOOM_OPTIONAL
 };
 
 /// The driver as it was found on this machine; `api` is null when it was not.
@@ -151,7 +153,7 @@ struct Version {
   auto operator<=>(const Version&) const = default;
 };
 
-/// "CUDA_ERROR_ILLEGAL_ADDRESS", by the driver's word or else from the library's own table.
+/// "CUDA_ERROR_ILLEGAL_ADDRESS", by the driver's word.
 std::string result_name(const DriverApi& api, CUresult result);
 
 /// out_of_memory, device_lost when no later call on the context can succeed, device for the rest.

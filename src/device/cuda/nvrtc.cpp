@@ -68,12 +68,8 @@ void load_builtins(const std::string& nvrtc, const Version& version) {
 }
 
 /// Fills in what a library is. Why it is not usable; empty when it is.
-std::string examine(const DynamicLibrary& library, Nvrtc& nvrtc) {
-  std::vector<std::string> missing;
-#define AXISLOOM_REQUIRE(name, parameters) library.require(#name, nvrtc.api.name.function, missing);
-  AXISLOOM_NVRTC(AXISLOOM_REQUIRE)
-#undef AXISLOOM_REQUIRE
-  if (!missing.empty()) return "lacks " + missing.front();
+std::string examine(Nvrtc& nvrtc) {
+  if (!nvrtc.api.missing.empty()) return "lacks " + nvrtc.api.missing.front();
   int count = 0;
   if (nvrtc.api.nvrtcVersion(&nvrtc.version.major, &nvrtc.version.minor) != kNvrtcSuccess ||
       nvrtc.api.nvrtcGetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0)
@@ -82,8 +78,7 @@ std::string examine(const DynamicLibrary& library, Nvrtc& nvrtc) {
   if (nvrtc.api.nvrtcGetSupportedArchs(nvrtc.architectures.data()) != kNvrtcSuccess)
     return "does not report its architectures";
   std::ranges::sort(nvrtc.architectures);
-  nvrtc.path = library.path();
-  load_builtins(nvrtc.path, nvrtc.version);
+  load_builtins(nvrtc.path(), nvrtc.version);
   return {};
 }
 
@@ -122,24 +117,23 @@ NvrtcSearch find_nvrtc(std::span<const std::string> candidates) {
   for (const std::string& candidate : candidates) {
     std::error_code error;
     if (candidate.starts_with('/') && seen.contains(fs::canonical(candidate, error))) continue;
-    const DynamicLibrary library(std::span(&candidate, 1));
+    auto nvrtc = std::make_shared<Nvrtc>(Nvrtc{{{DynamicLibrary(std::span(&candidate, 1))}}});
+    const DynamicLibrary& library = nvrtc->api.library;
     std::ranges::copy(library.tried(), std::back_inserter(status.tried));
     if (!library) continue;
-    const fs::path file = fs::canonical(library.path(), error);
-    if (!seen.insert(error ? fs::path(library.path()) : file).second) continue;
-    auto nvrtc = std::make_shared<Nvrtc>();
-    const std::string why = examine(library, *nvrtc);
-    if (why.empty()) {
-      status.facts.emplace_back("NVRTC " + nvrtc->version.text(), nvrtc->path);
+    const fs::path file = fs::canonical(nvrtc->path(), error);
+    if (!seen.insert(error ? fs::path(nvrtc->path()) : file).second) continue;
+    if (const std::string why = examine(*nvrtc); why.empty()) {
+      status.facts.emplace_back("NVRTC " + nvrtc->version.text(), nvrtc->path());
       search.found.push_back(std::move(nvrtc));
     } else {
-      status.facts.emplace_back("unusable", library.path() + " " + why);
+      status.facts.emplace_back("unusable", nvrtc->path() + " " + why);
     }
   }
   std::ranges::stable_sort(search.found, [](const auto& a, const auto& b) { return a->version > b->version; });
   status.found = !search.found.empty();
   if (status.found)
-    status.library = search.found.front()->path;
+    status.library = search.found.front()->path();
   else
     status.remedy = install_remedy("");
   return search;

@@ -16,9 +16,10 @@ namespace axisloom::device::cuda {
 /// One NVRTC library.
 struct Nvrtc {
   NvrtcApi api;
-  Version version;
-  std::string path;
-  std::vector<int> architectures;  // that it compiles for, rising: 80 for sm_80
+  Version version = {};
+  std::vector<int> architectures = {};  // that it compiles for, rising: 80 for sm_80
+
+  const std::string& path() const { return api.library.path(); }
 };
 
 struct NvrtcSearch {

@@ -29,8 +29,8 @@ inline constexpr nvrtcResult kNvrtcSuccess = 0, kNvrtcOutOfMemory = 1, kNvrtcCom
   X(nvrtcGetPTX, (nvrtcProgram program, char* ptx))
 
 /// NVRTC as a table of functions, each of which a test can replace.
-struct NvrtcApi {
-#define AXISLOOM_ENTRY(name, parameters) EntryPoint<nvrtcResult parameters> name{#name};
+struct NvrtcApi : EntryTable {
+#define AXISLOOM_ENTRY(name, parameters) EntryPoint<nvrtcResult parameters> name{#name, *this};
   AXISLOOM_NVRTC(AXISLOOM_ENTRY)
 #undef AXISLOOM_ENTRY
 };

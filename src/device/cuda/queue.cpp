@@ -1,7 +1,5 @@
 // Commands on a stream. Nothing here allocates device memory or waits, so a stream under capture can be used.
-#include "device/cuda/queue.hpp"
-
-#include "core/not_copied.hpp"
+#include "device/cuda/device.hpp"
 #include "device/cuda/memory.hpp"
 #include "device/cuda/program.hpp"
 #include "device/cuda/tensor_map.hpp"
@@ -59,29 +57,24 @@ void require_geometry(const Geometry& geometry, const std::string& kernel, const
            concat("asks for ", geometry.groups, " groups, not a multiple of its clusters of ", geometry.cluster));
 }
 
-/// A CUevent from the context's store, given back when it goes.
-class EventHandle : core::NotCopied {
- public:
-  EventHandle(SharedContext context, bool timing)
-      : context_(std::move(context)), timing_(timing), event_(context_->take_event(timing)) {}
-  ~EventHandle() { context_->give_event(event_, timing_); }
-
-  void record(CUstream stream) const { context_->call(&DriverApi::cuEventRecord, event_, stream); }
-  CUevent get() const noexcept { return event_; }
-  const Context& context() const noexcept { return *context_; }
-
- private:
-  SharedContext context_;
-  bool timing_;
-  CUevent event_;
+struct GiveBack {
+  SharedContext context;
+  bool timing;
+  void operator()(CUevent event) const noexcept { context->give_event(event, timing); }
 };
+
+/// A CUevent from the context's store, given back when it goes.
+using EventHandle = std::unique_ptr<CUevent_st, GiveBack>;
+
+EventHandle take_event(const SharedContext& context, bool timing) {
+  return {context->take_event(timing), {context, timing}};
+}
 
 class CudaEvent final : public Event {
  public:
   /// For a command of the queue of that number; with timing there is an event before the command too.
-  CudaEvent(const SharedContext& context, bool timing, u64 queue) : end_(context, timing), queue_(queue) {
-    if (timing) start_.emplace(context, timing);
-  }
+  CudaEvent(const SharedContext& context, bool timing, u64 queue)
+      : end_(take_event(context, timing)), start_(timing ? take_event(context, timing) : nullptr), queue_(queue) {}
 
   void wait() override {
     try {
@@ -102,7 +95,7 @@ class CudaEvent final : public Event {
     return true;
   }
 
-  double seconds() override { return seconds_from(start_ ? start_->get() : nullptr); }
+  double seconds() override { return seconds_from(start_.get()); }
 
   double seconds_since(Event& earlier) override {
     return seconds_from(start_ ? static_cast<CUevent>(earlier.native()) : nullptr);
@@ -111,16 +104,20 @@ class CudaEvent final : public Event {
   void* native() const noexcept override { return end_.get(); }
 
   void record_start(CUstream stream) {
-    if (start_) start_->record(stream);
+    if (start_) record(start_, stream);
   }
 
-  void record_end(CUstream stream) { end_.record(stream); }
+  void record_end(CUstream stream) { record(end_, stream); }
 
   CUevent end() const noexcept { return end_.get(); }
   u64 queue() const noexcept { return queue_; }
-  const Context& context() const noexcept { return end_.context(); }
+  const Context& context() const noexcept { return *end_.get_deleter().context; }
 
  private:
+  void record(const EventHandle& event, CUstream stream) {
+    context().call(&DriverApi::cuEventRecord, event.get(), stream);
+  }
+
   double seconds_from(CUevent begin) {
     context().require_usable();
     if (begin == nullptr)
@@ -134,7 +131,7 @@ class CudaEvent final : public Event {
   }
 
   EventHandle end_;
-  std::optional<EventHandle> start_;
+  EventHandle start_;  // null without timing
   u64 queue_;
 };
 
@@ -174,17 +171,11 @@ class CudaQueue final : public Queue {
   }
 
   SharedEvent write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) override {
-    const CUdeviceptr address = part(to, offset, from.size());
-    return command(waits, [&] {
-      if (!from.empty()) context_->call(&DriverApi::cuMemcpyHtoDAsync_v2, address, from.data(), from.size(), stream_);
-    });
+    return transfer(waits, &DriverApi::cuMemcpyHtoDAsync_v2, part(to, offset, from.size()), from.data(), from.size());
   }
 
   SharedEvent read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) override {
-    const CUdeviceptr address = part(from, offset, to.size());
-    return command(waits, [&] {
-      if (!to.empty()) context_->call(&DriverApi::cuMemcpyDtoHAsync_v2, to.data(), address, to.size(), stream_);
-    });
+    return transfer(waits, &DriverApi::cuMemcpyDtoHAsync_v2, to.data(), part(from, offset, to.size()), to.size());
   }
 
   SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) override {
@@ -192,16 +183,11 @@ class CudaQueue final : public Queue {
     const CUdeviceptr target = part(to, to_offset, bytes);
     if (bytes > 0 && source < target + bytes && target < source + bytes)
       context_->refuse(Errc::overlap, "source and target of a copy share memory");
-    return command(waits, [&] {
-      if (bytes > 0) context_->call(&DriverApi::cuMemcpyAsync, target, source, bytes, stream_);
-    });
+    return transfer(waits, &DriverApi::cuMemcpyAsync, target, source, bytes);
   }
 
   SharedEvent fill(Buffer& to, size_t offset, size_t bytes, std::byte value, Waits waits) override {
-    const CUdeviceptr address = part(to, offset, bytes);
-    return command(waits, [&] {
-      if (bytes > 0) context_->call(&DriverApi::cuMemsetD8Async, address, std::to_integer<u8>(value), bytes, stream_);
-    });
+    return transfer(waits, &DriverApi::cuMemsetD8Async, part(to, offset, bytes), std::to_integer<u8>(value), bytes);
   }
 
   /// The driver submits commands as they are queued.
@@ -231,6 +217,12 @@ class CudaQueue final : public Queue {
     enqueue();
     or_drained([&] { event->record_end(stream_); });
     return event;
+  }
+
+  SharedEvent transfer(Waits waits, auto DriverApi::*function, auto to, auto from, size_t bytes) {
+    return command(waits, [&] {
+      if (bytes > 0) context_->call(function, to, from, bytes, stream_);
+    });
   }
 
   void wait_for(Event& event) {

@@ -32,19 +32,16 @@ CudaRuntime& the_runtime() {
 
 }  // namespace
 
-/// Starts the driver. Tried again after a failure: a card may have become available.
-void CudaRuntime::require_started() {
+/// Starts the driver, too. Tried again after a failure: a card may have become available.
+int CudaRuntime::count() {
   if (!driver_.api)
     throw Error(Errc::no_device, "the CUDA driver was not found: " + joined(driver_.status.tried, "; "),
                 driver_.status.remedy);
-  if (started_) return;
-  remember_process();
-  call(*driver_.api, driver_.api->cuInit, 0U);
-  started_ = true;
-}
-
-int CudaRuntime::count() {
-  require_started();
+  if (!started_) {
+    remember_process();
+    call(*driver_.api, driver_.api->cuInit, 0U);
+    started_ = true;
+  }
   int count = 0;
   call(*driver_.api, driver_.api->cuDeviceGetCount, &count);
   return count;

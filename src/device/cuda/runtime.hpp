@@ -20,7 +20,6 @@ class CudaRuntime final : public Runtime {
   SharedDevice borrow(CUcontext context);
 
  private:
-  void require_started();
   int count();
   Card describe(int ordinal) const;
 

@@ -59,8 +59,11 @@ class Context {
 
   /// Runs calls to OpenCL: refuses at once after a fork or a loss, names the device in errors, and remembers a loss.
   auto guarded(auto&& calls) {
-    require_usable();
+    require_same_process();
     try {
+      if (lost())
+        throw Error(Errc::device_lost, "the device was lost in an earlier call",
+                    "open the device again; its buffers and queues are gone");
       return calls();
     } catch (const Error& error) {
       if (error.code() == Errc::device_lost) lost_ = true;
@@ -69,14 +72,6 @@ class Context {
   }
 
  private:
-  void require_usable() const {
-    require_same_process();
-    if (!lost()) return;
-    throw Error(Errc::device_lost, {.message = "the device was lost in an earlier call",
-                                    .device = info.label(),
-                                    .remedy = "open the device again; its buffers and queues are gone"});
-  }
-
   DeviceHandle device_;
   ContextHandle context_;
   std::atomic<bool> lost_{false};

@@ -4,7 +4,6 @@
 #include "device/opencl/describe.hpp"
 #include "device/opencl/memory.hpp"
 #include "device/opencl/program.hpp"
-#include "device/opencl/queue.hpp"
 
 #include <algorithm>
 
@@ -62,9 +61,9 @@ class OpenclDevice final : public Device {
   SharedContext context_;
 };
 
-SharedDevice make_device(ContextHandle handle, DeviceHandle id, int index) {
-  DeviceInfo info = describe(id, index);
-  auto context = std::make_shared<Context>(std::move(handle), std::move(id), std::move(info));
+SharedDevice make_device(ContextHandle handle, cl_device_id id, int index) {
+  DeviceHandle device = retain<DeviceHandle>(cl().clRetainDevice, id);
+  auto context = std::make_shared<Context>(std::move(handle), std::move(device), describe(id, index));
   context->guarded([&] {
     DeviceInfo& known = context->info;
     if (!known.unified_memory || works_in_place(context)) return;
@@ -80,17 +79,15 @@ SharedDevice open_device(cl_device_id id, int index) {
   const auto platform = query<cl_platform_id>(cl().clGetDeviceInfo, id, CL_DEVICE_PLATFORM);
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(platform),
                                               0};
-  DeviceHandle device = retain<DeviceHandle>(cl().clRetainDevice, id);
   ContextHandle context(create(cl().clCreateContext, &properties[0], 1, &id, &report, nullptr));
-  return make_device(std::move(context), std::move(device), index);
+  return make_device(std::move(context), id, index);
 }
 
 SharedDevice borrow_device(cl_context context, cl_device_id id, int index) {
   const auto devices = query_list<cl_device_id>(cl().clGetContextInfo, context, CL_CONTEXT_DEVICES);
-  if (std::ranges::find(devices, id) == devices.end())
+  if (std::ranges::count(devices, id) == 0)
     throw Error(Errc::usage, "cannot borrow this cl_context: the cl_device_id is not one of its devices");
-  DeviceHandle device = retain<DeviceHandle>(cl().clRetainDevice, id);
-  return make_device(retain<ContextHandle>(cl().clRetainContext, context), std::move(device), index);
+  return make_device(retain<ContextHandle>(cl().clRetainContext, context), id, index);
 }
 
 }  // namespace axisloom::device::opencl

@@ -1,8 +1,7 @@
-// Opening and borrowing OpenCL devices.
+// Opening and borrowing OpenCL devices and command queues.
 #pragma once
 
-#include "device/device.hpp"
-#include "device/opencl/functions.hpp"
+#include "device/opencl/context.hpp"
 
 namespace axisloom::device::opencl {
 
@@ -10,5 +9,8 @@ namespace axisloom::device::opencl {
 SharedDevice open_device(cl_device_id id, int index);
 /// A device in the caller's context; `index` as in DeviceInfo.
 SharedDevice borrow_device(cl_context context, cl_device_id id, int index);
+
+SharedQueue create_queue(const SharedContext& context, bool timing);
+SharedQueue borrow_queue(const SharedContext& context, cl_command_queue queue);
 
 }  // namespace axisloom::device::opencl

@@ -62,9 +62,9 @@ std::vector<Value> query_list(const auto& entry, const auto&... from) {
 
 /// Text from a clGet...Info function, without the closing zero and surrounding spaces.
 std::string query_text(const auto& entry, const auto&... from) {
-  const std::vector<char> chars = query_list<char>(entry, from...);
-  std::string text(chars.begin(), chars.end());
-  text.erase(std::min(text.find('\0'), text.size()));
+  std::vector<char> chars = query_list<char>(entry, from...);
+  chars.push_back('\0');  // some runtimes leave it out
+  std::string text = chars.data();
   text.erase(text.find_last_not_of(" \t\n") + 1);
   text.erase(0, std::min(text.find_first_not_of(" \t\n"), text.size()));
   return text;

@@ -5,20 +5,6 @@
 
 namespace axisloom::device::opencl {
 
-namespace {
-
-Library* load() {
-  // Leaked: handles with static lifetime still release their objects while the process ends.
-  auto* library = new Library{DynamicLibrary(library_candidates()), {}, {}};
-  if (!library->file) return library;
-#define AXISLOOM_OPENCL_LOAD(name) library->file.require(#name, library->functions.name.function, library->missing);
-  AXISLOOM_OPENCL_FUNCTIONS(AXISLOOM_OPENCL_LOAD)
-#undef AXISLOOM_OPENCL_LOAD
-  return library;
-}
-
-}  // namespace
-
 std::vector<std::string> library_candidates() {
   std::vector<std::string> files = {"libOpenCL.so.1", "libOpenCL.so"};
   for (const char* variable : {"CONDA_PREFIX", "CUDA_PATH", "CUDA_HOME"}) {
@@ -31,9 +17,10 @@ std::vector<std::string> library_candidates() {
   return files;
 }
 
-Library& library() {
-  static Library* const instance = load();
-  return *instance;
+Functions& cl() {
+  // Leaked: handles with static lifetime still release their objects while the process ends.
+  static Functions& table = *new Functions{{DynamicLibrary(library_candidates())}};
+  return table;
 }
 
 }  // namespace axisloom::device::opencl

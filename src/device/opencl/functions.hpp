@@ -11,7 +11,6 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
-#include "device/dynamic_library.hpp"
 #include "device/entry_point.hpp"
 
 namespace axisloom::device::opencl {
@@ -62,30 +61,21 @@ namespace axisloom::device::opencl {
   X(clFlush)                          \
   X(clFinish)
 
-struct Functions {
-#define AXISLOOM_OPENCL_ENTRY(name) EntryPoint<decltype(::name)> name{#name};
+/// libOpenCL as found on this machine; null entries where it is not usable.
+struct Functions : EntryTable {
+#define AXISLOOM_OPENCL_ENTRY(name) EntryPoint<decltype(::name)> name{#name, *this};
   AXISLOOM_OPENCL_FUNCTIONS(AXISLOOM_OPENCL_ENTRY)
 #undef AXISLOOM_OPENCL_ENTRY
-};
 
-/// libOpenCL as found on this machine.
-struct Library {
-  DynamicLibrary file;
-  Functions functions;
-  std::vector<std::string> missing;  // entry points that the file does not have
-
-  bool usable() const noexcept { return file && missing.empty(); }
+  bool usable() const noexcept {
+    return missing.empty();
+  }
 };
 
 /// Where the loader is looked for: by name, then at absolute paths below CONDA_PREFIX, CUDA_PATH and CUDA_HOME.
 std::vector<std::string> library_candidates();
 
-/// Opened on first use and never closed.
-Library& library();
-
-/// The table; entries may be replaced by tests. Null entries where the library is not usable.
-inline Functions& cl() {
-  return library().functions;
-}
+/// Opened on first use and never closed; entries may be replaced by tests.
+Functions& cl();
 
 }  // namespace axisloom::device::opencl

@@ -14,24 +14,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void try_library(IcdFile& file) {
-  if (file.library.empty()) {
-    file.why = "names no library";
-    return;
-  }
-  const DynamicLibrary library(std::span(&file.library, 1));
-  file.opens = bool(library);
-  if (!file.opens) file.why = library.tried().front();
+IcdFile tried(std::string path, std::string library) {
+  const DynamicLibrary opened(std::span(&library, library.empty() ? 0 : 1));
+  std::string why = opened ? "" : library.empty() ? "names no library" : opened.tried().front();
+  return {std::move(path), std::move(library), std::move(why)};
 }
 
 IcdFile read_icd(const fs::path& path) {
-  IcdFile file;
-  file.path = path.string();
   std::ifstream stream(path);
-  std::getline(stream, file.library);
-  file.library.erase(file.library.find_last_not_of(" \t\r\n") + 1);
-  try_library(file);
-  return file;
+  std::string library;
+  std::getline(stream, library);
+  library.erase(library.find_last_not_of(" \t\r\n") + 1);
+  return tried(path.string(), std::move(library));
 }
 
 }  // namespace
@@ -47,15 +41,13 @@ IcdSearch find_icd_files() {
     const fs::path path = search.place;
     search.files.push_back(read_icd(path.has_parent_path() ? path : "/etc/OpenCL/vendors" / path));
   } else if (!variable.empty()) {
-    IcdFile file{"OCL_ICD_VENDORS", search.place, false, {}};
-    try_library(file);
-    search.files.push_back(std::move(file));
+    search.files.push_back(tried("OCL_ICD_VENDORS", search.place));
   }
   return search;
 }
 
 std::string describe(const IcdFile& file) {
-  if (file.opens) return file.library + " (opens)";
+  if (file.why.empty()) return file.library + " (opens)";
   return file.library + (file.library.empty() ? "" : " ") + "(does not open: " + file.why + ")";
 }
 

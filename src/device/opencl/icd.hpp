@@ -9,9 +9,8 @@ namespace axisloom::device::opencl {
 /// One .icd file, or one library named directly.
 struct IcdFile {
   std::string path;
-  std::string library;  // the driver it names
-  bool opens = false;
-  std::string why;  // the loader's reason when it does not open
+  std::string library;   // the driver it names
+  std::string why = {};  // it does not open: the loader's reason; empty when it does
 };
 
 struct IcdSearch {

@@ -19,9 +19,9 @@ size_t at_least_one(size_t bytes) {
 
 constexpr size_t page = 4096;  // more alignment is of no use
 
-[[noreturn]] void refuse_allocation(const Context& context, const char* name, cl_int code, size_t bytes) {
+[[noreturn]] void refuse_allocation(const Context& context, cl_int code, size_t bytes) {
   const bool too_large = bytes > context.info.max_allocation;
-  throw call_error(name, code,
+  throw call_error(cl().clCreateBuffer.name, code,
                    {.message = concat("cannot allocate ", bytes, " bytes; the device's largest buffer ",
                                       "(CL_DEVICE_MAX_MEM_ALLOC_SIZE) is ", context.info.max_allocation,
                                       " bytes and its memory ", context.info.global_memory, " bytes"),
@@ -30,16 +30,14 @@ constexpr size_t page = 4096;  // more alignment is of no use
 
 // NVIDIA's driver grants any size, even 2^64 - 1 bytes, and fails only when the buffer is used.
 void require_within_limit(const Context& context, size_t bytes) {
-  if (bytes <= context.info.max_allocation) return;
-  refuse_allocation(context, cl().clCreateBuffer.name, CL_INVALID_BUFFER_SIZE, bytes);
+  if (bytes > context.info.max_allocation) refuse_allocation(context, CL_INVALID_BUFFER_SIZE, bytes);
 }
 
 MemoryHandle create_buffer(const Context& context, cl_mem_flags flags, size_t bytes, void* host) {
   require_within_limit(context, bytes);
-  const auto& entry = cl().clCreateBuffer;
   cl_int code = CL_SUCCESS;
-  MemoryHandle memory(entry(context.get(), flags, at_least_one(bytes), host, &code));
-  if (code != CL_SUCCESS) refuse_allocation(context, entry.name, code, bytes);
+  MemoryHandle memory(cl().clCreateBuffer(context.get(), flags, at_least_one(bytes), host, &code));
+  if (code != CL_SUCCESS) refuse_allocation(context, code, bytes);
   return memory;
 }
 
@@ -51,13 +49,12 @@ void CL_CALLBACK free_host_memory(cl_mem, void* host) {
 SharedBuffer allocate_in_place(const SharedContext& context, size_t bytes) {
   require_within_limit(*context, bytes);
   std::unique_ptr<void, decltype(&std::free)> host(core::allocate_host(at_least_one(bytes)), std::free);
-  if (!host) refuse_allocation(*context, cl().clCreateBuffer.name, CL_OUT_OF_HOST_MEMORY, bytes);
+  if (!host) refuse_allocation(*context, CL_OUT_OF_HOST_MEMORY, bytes);
   MemoryHandle memory = create_buffer(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host.get());
   call(cl().clSetMemObjectDestructorCallback, memory, free_host_memory, host.get());
-  void* const address = host.release();
   return std::make_shared<MemoryObject>(
       context, std::move(memory),
-      MemoryObject::Traits{.bytes = bytes, .alignment = core::host_alignment, .host = address});
+      MemoryObject::Traits{.bytes = bytes, .alignment = core::host_alignment, .host = host.release()});
 }
 
 void* map_all(cl_command_queue queue, cl_mem memory, size_t bytes) {

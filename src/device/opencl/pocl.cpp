@@ -30,8 +30,7 @@ u64 room_in(const core::Descriptor& folder) {
   if (::fstatvfs(folder.get(), &system) == 0)
     room = u64{::geteuid() == 0 ? system.f_bfree : system.f_bavail} * system.f_frsize;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    room = std::min<u64>(room, limit.rlim_cur);
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0) room = std::min<u64>(room, limit.rlim_cur);
   return room;
 }
 

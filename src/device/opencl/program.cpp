@@ -5,7 +5,6 @@
 #include "device/opencl/pocl.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace axisloom::device::opencl {
 
@@ -13,12 +12,6 @@ namespace {
 
 // Makes NVIDIA's build log tell registers and spills; the machine code is the same.
 constexpr std::string_view nvidia_verbose = "-cl-nv-verbose";
-
-std::string joined_options(const Context& context, const BuildRequest& request) {
-  std::vector<std::string> options = request.options;
-  if (is_nvidia(context.info)) options.emplace_back(nvidia_verbose);
-  return joined(options, " ");
-}
 
 std::string build_log(const Context& context, cl_program program) {
   try {
@@ -29,9 +22,10 @@ std::string build_log(const Context& context, cl_program program) {
   }
 }
 
-cl_int compile(const Context& context, cl_program program, const std::string& options) {
+cl_int compile(const Context& context, cl_program program, std::vector<std::string> options) {
+  if (is_nvidia(context.info)) options.emplace_back(nvidia_verbose);
   const cl_device_id device = context.device();
-  return cl().clBuildProgram(program, 1, &device, options.c_str(), nullptr, nullptr);
+  return cl().clBuildProgram(program, 1, &device, joined(options, " ").c_str(), nullptr, nullptr);
 }
 
 std::string_view text_of(const std::vector<std::byte>& bytes) {
@@ -41,11 +35,9 @@ std::string_view text_of(const std::vector<std::byte>& bytes) {
 int number_before(std::string_view text, std::string_view unit) {
   const size_t end = text.find(unit);
   if (end == text.npos) return -1;
-  const size_t before = text.find_last_not_of("0123456789", end == 0 ? 0 : end - 1);
-  const size_t begin = before == text.npos ? 0 : before + 1;
-  int number = -1;
-  std::from_chars(text.data() + begin, text.data() + end, number);
-  return number;
+  text = text.substr(0, end);
+  text.remove_prefix(text.find_last_not_of("0123456789") + 1);
+  return core::whole_number<int>(text).value_or(-1);
 }
 
 }  // namespace
@@ -55,14 +47,13 @@ SharedProgram build_program(const SharedContext& context, const BuildRequest& re
   const char* source = request.source.c_str();
   const size_t length = request.source.size();
   ProgramHandle program(create(cl().clCreateProgramWithSource, context->get(), 1, &source, &length));
-  const cl_int code = compile(*context, program, joined_options(*context, request));
+  const cl_int code = compile(*context, program, request.options);
   if (code != CL_SUCCESS) {
     std::string message = "cannot compile " + request.name;
     if (code == CL_BUILD_PROGRAM_FAILURE) message += ":\n" + build_log(*context, program) + "\n";
     throw call_error(cl().clBuildProgram.name, code, {.message = std::move(message)});
   }
-  std::string log = build_log(*context, program);
-  auto built = std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
+  auto built = std::make_shared<KernelProgram>(context, std::move(program), request.name);
   if (request.resident == 0 || !is_nvidia(context->info)) return built;
   const std::string fitted = with_resident_groups(text_of(built->binary()), request.resident);
   const auto loaded = load_program(context, request, std::as_bytes(std::span(fitted)));
@@ -96,16 +87,16 @@ SharedProgram load_program(const SharedContext& context, const BuildRequest& req
   if (code == CL_SUCCESS) code = status;
   if (code == CL_SUCCESS) {
     failed = cl().clBuildProgram.name;
-    code = compile(*context, program, joined_options(*context, request));
+    code = compile(*context, program, request.options);
   }
-  if (code == CL_SUCCESS) {
-    std::string log = build_log(*context, program);
-    return std::make_shared<KernelProgram>(context, std::move(program), request.name, std::move(log));
-  }
+  if (code == CL_SUCCESS) return std::make_shared<KernelProgram>(context, std::move(program), request.name);
   // Whatever speaks of the binary is a rejection; only a lack of memory or device is the caller's concern.
   if (classify(failed, code) == Errc::device) return nullptr;
   throw call_error(failed, code, {.message = "cannot load " + request.name});
 }
+
+KernelProgram::KernelProgram(const SharedContext& context, ProgramHandle program, std::string name)
+    : context_(context), program_(std::move(program)), name_(std::move(name)), log_(build_log(*context, program_)) {}
 
 std::vector<std::byte> KernelProgram::binary() const {
   return context_->guarded([&] {
@@ -163,10 +154,10 @@ KernelAttributes attributes_from_log(std::string_view log, std::string_view kern
   const std::string entry = concat("entry function '", kernel, "'");
   const size_t begin = log.find(entry);
   if (begin == log.npos) return result;
-  const size_t end = log.find("entry function '", begin + entry.size());
-  const std::string_view part = log.substr(begin, end == log.npos ? end : end - begin);
-  result.registers = number_before(part, " registers");
-  result.spilled_bytes = number_before(part, " bytes spill stores");
+  log.remove_prefix(begin + entry.size());
+  log = log.substr(0, log.find("entry function '"));
+  result.registers = number_before(log, " registers");
+  result.spilled_bytes = number_before(log, " bytes spill stores");
   return result;
 }
 

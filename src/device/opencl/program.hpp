@@ -18,8 +18,7 @@ class KernelProgram final : public Program {
   using Pool = std::list<Kernel>;  // nodes move between lists without allocating
 
  public:
-  KernelProgram(SharedContext context, ProgramHandle program, std::string name, std::string log)
-      : context_(std::move(context)), program_(std::move(program)), name_(std::move(name)), log_(std::move(log)) {}
+  KernelProgram(const SharedContext& context, ProgramHandle program, std::string name);
   std::vector<std::byte> binary() const override;
 
   const Context& context() const noexcept { return *context_; }

@@ -1,6 +1,5 @@
 // Queueing commands: checks of what is given, then one OpenCL call each; waiting for them and reading their times.
-#include "device/opencl/queue.hpp"
-
+#include "device/opencl/device.hpp"
 #include "device/opencl/memory.hpp"
 #include "device/opencl/program.hpp"
 
@@ -153,34 +152,23 @@ class CommandQueue final : public Queue {
   }
 
   SharedEvent write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) override {
-    return core_->context->guarded([&] {
-      const cl_mem memory = unmapped(to).get();
-      require_range("a write", to, offset, from.size());
-      if (from.empty()) return marker(waits);
-      return enqueue(cl().clEnqueueWriteBuffer, waits, memory, CL_FALSE, offset, from.size(), from.data());
-    });
+    return transfer("a write", cl().clEnqueueWriteBuffer, to, offset, from, waits);
   }
 
   SharedEvent read(Buffer& from, size_t offset, std::span<std::byte> to, Waits waits) override {
-    return core_->context->guarded([&] {
-      const cl_mem memory = unmapped(from).get();
-      require_range("a read", from, offset, to.size());
-      if (to.empty()) return marker(waits);
-      return enqueue(cl().clEnqueueReadBuffer, waits, memory, CL_FALSE, offset, to.size(), to.data());
-    });
+    return transfer("a read", cl().clEnqueueReadBuffer, from, offset, to, waits);
   }
 
   SharedEvent copy(Buffer& from, size_t from_offset, Buffer& to, size_t to_offset, size_t bytes, Waits waits) override {
-    MemoryObject& source = own(from);
-    MemoryObject& target = own(to);
-    require_range("a copy", from, from_offset, bytes);
-    require_range("a copy", to, to_offset, bytes);
-    if (source.mapped() || target.mapped()) return copy_mapped(source, from_offset, target, to_offset, bytes, waits);
-    const bool overlap = from_offset < to_offset + bytes && to_offset < from_offset + bytes;
-    if (source.get() == target.get() && overlap && bytes)
-      throw Error(Errc::overlap, "a copy within one buffer overlaps itself");
     return core_->context->guarded([&] {
+      MemoryObject& source = own(from);
+      MemoryObject& target = own(to);
+      require_range("a copy", from, from_offset, bytes);
+      require_range("a copy", to, to_offset, bytes);
+      if (source.mapped() || target.mapped()) return copy_mapped(source, from_offset, target, to_offset, bytes, waits);
       if (bytes == 0) return marker(waits);
+      if (source.get() == target.get() && from_offset < to_offset + bytes && to_offset < from_offset + bytes)
+        throw Error(Errc::overlap, "a copy within one buffer overlaps itself");
       return enqueue(cl().clEnqueueCopyBuffer, waits, source.get(), target.get(), from_offset, to_offset, bytes);
     });
   }
@@ -227,9 +215,8 @@ class CommandQueue final : public Queue {
   MemoryObject& own(Buffer& buffer) const {
     auto* const memory = dynamic_cast<MemoryObject*>(&buffer);
     if (memory && memory->context().get() == core_->context->get()) return *memory;
-    throw Error(Errc::usage, {.message = "a buffer belongs to another device or context than the queue",
-                              .device = core_->context->info.label(),
-                              .remedy = "allocate it from the device of the queue"});
+    throw Error(Errc::usage, "a buffer belongs to another device or context than the queue",
+                "allocate it from the device of the queue");
   }
 
   MemoryObject& unmapped(Buffer& buffer) const {
@@ -266,6 +253,15 @@ class CommandQueue final : public Queue {
 
   /// An empty command: what a transfer of no bytes and a launch of no groups become.
   SharedEvent marker(Waits waits) { return enqueue(cl().clEnqueueMarkerWithWaitList, waits); }
+
+  SharedEvent transfer(const char* what, const auto& entry, Buffer& buffer, size_t offset, auto host, Waits waits) {
+    return core_->context->guarded([&] {
+      const cl_mem memory = unmapped(buffer).get();
+      require_range(what, buffer, offset, host.size());
+      if (host.empty()) return marker(waits);
+      return enqueue(entry, waits, memory, CL_FALSE, offset, host.size(), host.data());
+    });
+  }
 
   // Mapped memory is host memory until it is unmapped: copying it is a write or a read.
   SharedEvent copy_mapped(MemoryObject& source, size_t from_offset, MemoryObject& target, size_t to_offset,

@@ -35,7 +35,7 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 
 // Every device in the order that gives them their numbers; a platform that fails is left out and reported.
 std::vector<cl_device_id> device_ids() {
-  if (!library().usable()) return {};
+  if (!cl().usable()) return {};
   std::vector<cl_device_id> all;
   for (const cl_platform_id platform : platforms()) {
     try {
@@ -49,9 +49,9 @@ std::vector<cl_device_id> device_ids() {
 }
 
 std::string missing_remedy(const IcdSearch& search) {
-  if (!library().file)
+  if (!cl().library)
     return "install an OpenCL loader and driver (Debian, Ubuntu: apt install ocl-icd-libopencl1 pocl-opencl-icd)";
-  if (!library().usable()) return "install a newer OpenCL loader (Debian, Ubuntu: apt install ocl-icd-libopencl1)";
+  if (!cl().usable()) return "install a newer OpenCL loader (Debian, Ubuntu: apt install ocl-icd-libopencl1)";
   const auto names_nvidia = [](const IcdFile& file) {
     return file.library.find("libnvidia-opencl") != file.library.npos;
   };
@@ -114,19 +114,16 @@ class OpenclRuntime final : public Runtime {
 
   std::vector<RuntimeStatus> status() override {
     const Starting alone;
-    const Library& opened = library();
-    RuntimeStatus status;
-    status.name = "OpenCL";
-    status.library = opened.file.path();
-    status.tried = opened.file.tried();
-    for (const std::string& name : opened.missing) status.facts.emplace_back("missing function", name);
+    RuntimeStatus status{.name = "OpenCL", .library = cl().library.path(), .tried = cl().library.tried()};
+    if (cl().library)
+      for (const std::string& name : cl().missing) status.facts.emplace_back("missing function", name);
     const IcdSearch search = find_icd_files();
     status.facts.emplace_back("driver files in", search.place);
     status.tried.push_back(search.place);
     for (const IcdFile& file : search.files) status.facts.emplace_back(file.path, describe(file));
     try {
       status.found = !device_ids().empty();
-      if (opened.usable()) add_platforms(status);
+      if (cl().usable()) add_platforms(status);
       for (const DeviceInfo& info : devices()) add_workarounds(status, info);
     } catch (const Error& error) {
       status.facts.emplace_back("failure", error.what());
@@ -149,8 +146,7 @@ SharedDevice borrow_opencl(void* context, void* id) {
   if (!context || !id) throw Error(Errc::usage, "cannot borrow a null cl_context or cl_device_id");
   const Starting alone;
   const std::vector<cl_device_id> ids = opencl::device_ids();
-  if (!opencl::library().usable())
-    throw Error(Errc::no_device, "the OpenCL loader was not found", "install libOpenCL.so.1");
+  if (!opencl::cl().usable()) throw Error(Errc::no_device, "the OpenCL loader was not found", "install libOpenCL.so.1");
   const auto found = std::ranges::find(ids, static_cast<cl_device_id>(id));
   const int index = found == ids.end() ? -1 : int(found - ids.begin());
   return opencl::borrow_device(static_cast<cl_context>(context), static_cast<cl_device_id>(id), index);
