@@ -75,7 +75,7 @@ CaseResult described(const Workload& workload, const std::string& label) {
   result.label = label;
   result.text = workload.text();
   result.op = to_string(workload.op());
-  result.shapes = harness::joined(inputs, ", ", text_of) + " -> " + text_of(workload.out());
+  result.shapes = joined(inputs, ", ", text_of) + " -> " + text_of(workload.out());
   result.work = workload.work();
   for (const View& view : inputs) result.elements += view.count();
   if (workload.move()) result.elements = workload.move()->count();
@@ -143,7 +143,7 @@ const char* name(CacheChoice choice) noexcept {
 
 bool takes_part(const PeerEntry& entry, const Settings& settings) {
   if (entry.role != Role::peer || settings.all_peers) return true;
-  return std::ranges::find(settings.peers, entry.name) != settings.peers.end();
+  return std::ranges::count(settings.peers, entry.name) > 0;
 }
 
 std::vector<CaseResult> compete(Workload& workload, const std::string& label, const Contestants& contestants,
@@ -152,7 +152,7 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label, co
   std::vector<Contestant*> running;
   std::vector<size_t> place;  // of a running contestant among the entries
   for (const auto& contestant : contestants) {
-    progress(fmt::format("{}: checking {}", label, contestant->name()));
+    progress(label + ": checking " + contestant->name());
     checked.entries.push_back(verdict_on(*contestant, first_spoil, checked.checking));
     if (checked.entries.back().status != Status::right) continue;
     running.push_back(contestant.get());
@@ -171,7 +171,7 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label, co
       write_down(result.entries[place[i]], measured[i], result.clock, running[i]->work());
   }
   for (size_t i = 0; i < running.size(); ++i) {
-    progress(fmt::format("{}: checking {} again", label, running[i]->name()));
+    progress(label + ": checking " + running[i]->name() + " again");
     check_again(*running[i], place[i], results, checked.checking);
   }
   for (CaseResult& result : results) {
@@ -222,7 +222,7 @@ CaseResult failed_case(const Job& job, const Device& device, std::string reason)
 
 std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& team, Session& session,
                                   CacheFlusher& flusher, const Settings& settings, const Progress& progress) {
-  progress(fmt::format("{}: preparing", job.label));
+  progress(job.label + ": preparing");
   std::vector<CaseResult> results;
   const auto time = [&] {
     Workload workload(job.what, device, team, settings.seed, settings.strength);
@@ -238,7 +238,7 @@ std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& te
 
 std::vector<Entry> check_case(const Job& job, const Device& device, Team& team, const Settings& settings,
                               const Progress& progress) {
-  progress(fmt::format("{}: preparing", job.label));
+  progress(job.label + ": preparing");
   Workload workload(job.what, device, team, settings.seed, settings.strength);
   Contestants contestants;
   std::vector<Entry> entries, missing;
@@ -246,7 +246,7 @@ std::vector<Entry> check_case(const Job& job, const Device& device, Team& team, 
   add_others_of_ours(job.also, workload, contestants, missing);
   double checking = 0;
   for (const auto& contestant : contestants) {
-    progress(fmt::format("{}: checking {}", job.label, contestant->name()));
+    progress(job.label + ": checking " + contestant->name());
     Entry& entry = entries.emplace_back(verdict_on(*contestant, first_spoil, checking));
     if (entry.status == Status::right) entry = verdict_on(*contestant, second_spoil, checking);
   }

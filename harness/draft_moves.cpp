@@ -20,7 +20,7 @@ Case draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
   const bool dots = kind.percent(15);  // axes that the pattern does not name, in front
   std::string left = left_side(dice, axes, Open::either, draft);
   for (int i = 0; i < fresh; ++i) {
-    axes.push_back({fmt::format("new{}", i), own.between(1, i == 0 ? 6 : 2)});
+    axes.push_back({concat("new", i), own.between(1, i == 0 ? 6 : 2)});
     draft.op.lengths.emplace_back(axes.back().name, axes.back().extent);
   }
   kind.shuffle(axes);
@@ -73,7 +73,7 @@ Case draft_layouts(Operation op, Dice& dice) {
   const std::string_view flat = kind.one_of(plain_layouts), other = kind.one_of(plain_layouts);
   const std::string blocked = fmt::format("NC/{0}HW{0}", x);
   const Dims flat_shape = flat == "NCHW" ? Dims{n, c, h, w} : flat == "NHWC" ? Dims{n, h, w, c} : Dims{c, h, w, n};
-  const Dims blocked_shape{n, (c + x - 1) / x, h, w, x};
+  const Dims blocked_shape{n, ceil_div(c, x), h, w, x};
   const std::vector<Dtype> dtypes{random_dtype(kind)};
   const i64 way = kind.below(5);
   const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) -> Case {

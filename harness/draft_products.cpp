@@ -68,7 +68,7 @@ Operand random_result(Random& kind, const std::vector<Operand>& operands) {
 
 std::string spelled(const Operand& operand, bool letters) {
   return joined(operand, letters ? "" : " ",
-                [&](int axis) { return letters ? std::string(1, char('a' + axis)) : fmt::format("n{}", axis); });
+                [&](int axis) { return letters ? std::string(1, char('a' + axis)) : concat("n", axis); });
 }
 
 }  // namespace

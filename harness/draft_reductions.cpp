@@ -29,7 +29,7 @@ std::vector<std::string_view> reducers() {
 
 /// One of them; those with an option more than the others, the norms, come more often.
 std::string_view draw_reducer(Random& kind) {
-  const std::vector<std::string_view> names = reducers();
+  const auto names = reducers();
   if (!kind.percent(20)) return kind.one_of(names);
   return *std::ranges::find_if(names, [](std::string_view name) { return has_option(ops::entry(name), "ord"); });
 }
@@ -43,7 +43,7 @@ Case draft_reduced_axes(Operation op, Dice& dice) {
   Case draft{std::move(op), {random_dtype(kind)}, {sizes.shape(own, rank)}};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
-    if (kind.percent(50)) axes += fmt::format("{}{}", axes.empty() ? "" : ",", own.percent(20) ? axis - rank : axis);
+    if (kind.percent(50)) axes += concat(axes.empty() ? "" : ",", own.percent(20) ? axis - rank : axis);
   if (!axes.empty()) draft.op.options.emplace_back("axes", axes);
   if (own.percent(25)) draft.op.options.emplace_back("keepdims", "");
   add_order(draft.op.name, dice, draft.op);

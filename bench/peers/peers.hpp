@@ -43,8 +43,6 @@ struct Refusal : Error {
 };
 [[noreturn]] void refuse(std::string why, std::string remedy = {});
 
-using UniqueContestant = std::unique_ptr<Contestant>;
-
 /// A call that is timed by the host's clock alone.
 class HostCall : public Contestant {
  public:
@@ -62,6 +60,11 @@ class HostCall : public Contestant {
   virtual void call() = 0;
 };
 
+/// "tile (tile_in=64 layout=2; default)"
+std::string configuration_text(const PlanReport& report);
+/// Runs a plan; by the device's clock the time of several launches begins at the end of a byte that is written before
+/// them.
+Timing timed_run(const Plan& plan, const Queue& queue, std::span<const Buffer> buffers, const Buffer& byte);
 /// Axisloom with other options than the workload's: a forced candidate or configuration.
 UniqueContestant make_ours(Workload& workload, std::string name, const PlanOptions& options);
 
