@@ -3,7 +3,7 @@
 
 #include "bench/failure.hpp"
 #include "bench/peers/peers.hpp"
-#include "harness/arguments.hpp"
+#include "harness/draft.hpp"
 
 #include <algorithm>
 
@@ -68,14 +68,17 @@ Clock clock_of(const Device& device) {
   return device.info().kind == Kind::cpu ? Clock::call : Clock::device;
 }
 
+std::string view_text(const View& view) {
+  return to_string(view);
+}
+
 CaseResult described(const Workload& workload, const std::string& label) {
-  const auto text_of = [](const View& view) { return to_string(view); };
   const std::span<const View> inputs = workload.views().first(workload.inputs());
   CaseResult result;
   result.label = label;
   result.text = workload.text();
   result.op = to_string(workload.op());
-  result.shapes = joined(inputs, ", ", text_of) + " -> " + text_of(workload.out());
+  result.shapes = joined(inputs, ", ", view_text) + " -> " + view_text(workload.out());
   result.work = workload.work();
   for (const View& view : inputs) result.elements += view.count();
   if (workload.move()) result.elements = workload.move()->count();
@@ -210,8 +213,7 @@ CaseResult failed_case(const Job& job, const Device& device, std::string reason)
   result.label = job.label;
   result.text = job.what.text;
   result.op = to_string(job.what.op);
-  for (size_t i = 0; i < job.what.shapes.size(); ++i)
-    result.shapes += (i == 0 ? "" : ", ") + to_string(View::contiguous(job.what.dtypes[i], job.what.shapes[i]));
+  result.shapes = joined(contiguous_views(job.what), ", ", view_text);
   result.clock = clock_of(device);
   result.entries.push_back(
       {.name = "axisloom", .role = Role::ours, .status = Status::failed, .reason = std::move(reason)});

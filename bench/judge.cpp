@@ -4,8 +4,6 @@
 #include "bench/workload.hpp"
 #include "harness/compare.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace axisloom::bench {

@@ -15,10 +15,9 @@ constexpr i64 device_alignment = 256;
 
 // The first address in `memory` that is a multiple of `align` but not of twice that.
 std::byte* exactly_aligned(Bytes& memory, i64 align) {
-  const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
-  const auto step = std::uintptr_t(align);
-  std::uintptr_t address = (start + step - 1) / step * step;
-  if (address % (2 * step) == 0) address += step;
+  const auto start = reinterpret_cast<std::intptr_t>(memory.data());
+  i64 address = ceil_div(start, align) * align;
+  if (address % (2 * align) == 0) address += align;
   return memory.data() + (address - start);
 }
 

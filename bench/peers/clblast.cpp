@@ -4,8 +4,6 @@
 
 #include "device/opencl/functions.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 namespace axisloom::bench::clblast {

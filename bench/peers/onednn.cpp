@@ -7,8 +7,6 @@
 
 #include "core/not_copied.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -31,8 +31,8 @@ using Offering = Offer(Workload& workload, Session& session);
 
 struct PeerEntry {
   std::string_view name;  // as --peers takes it
-  Role role;
   Offering* offer;
+  Role role = Role::peer;
 };
 /// Axisloom first, then the references, then the peers.
 std::span<const PeerEntry> peer_table();
