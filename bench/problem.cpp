@@ -17,7 +17,7 @@ std::vector<bool> reduced_axes(const Operation& op, int rank) {
   const auto named = op.option("axes");
   std::vector<bool> reduced(rank, !named);
   if (!named) return reduced;
-  for (i64 axis : parse_strides(*named)) {
+  for (i64 axis : harness::parse_strides(*named)) {
     if (axis < 0) axis += rank;
     if (axis >= 0 && axis < rank) reduced[axis] = true;
   }

@@ -2,6 +2,7 @@
 #include "cli/check/programs.hpp"
 
 #include "cli/messages.hpp"
+#include "harness/random.hpp"
 
 #include "io/file.hpp"
 #include "jit/jit.hpp"
