@@ -77,7 +77,7 @@ core::Descriptor mark_of(const fs::path& place) {
 /// Where temporary files go; not by the word of a caller with fewer rights.
 fs::path temporary_folder() {
   const std::string chosen = device::environment_path("TMPDIR");
-  return fs::path(chosen.empty() ? "/tmp" : chosen) / concat("axisloom-", ::geteuid());
+  return fs::path(chosen.empty() ? "/tmp" : chosen) / fmt::format("axisloom-{}", ::geteuid());
 }
 
 }  // namespace
