@@ -3,7 +3,7 @@
 
 #include "bench/failure.hpp"
 #include "bench/peers/peers.hpp"
-#include "harness/arguments.hpp"
+#include "harness/draft.hpp"
 
 #include <algorithm>
 
@@ -68,14 +68,17 @@ Clock clock_of(const Device& device) {
   return device.info().kind == Kind::cpu ? Clock::call : Clock::device;
 }
 
+std::string view_text(const View& view) {
+  return to_string(view);
+}
+
 CaseResult described(const Workload& workload, const std::string& label) {
-  const auto text_of = [](const View& view) { return to_string(view); };
   const std::span<const View> inputs = workload.views().first(workload.inputs());
   CaseResult result;
   result.label = label;
   result.text = workload.text();
   result.op = to_string(workload.op());
-  result.shapes = harness::joined(inputs, ", ", text_of) + " -> " + text_of(workload.out());
+  result.shapes = joined(inputs, ", ", view_text) + " -> " + view_text(workload.out());
   result.work = workload.work();
   for (const View& view : inputs) result.elements += view.count();
   if (workload.move()) result.elements = workload.move()->count();
@@ -143,7 +146,7 @@ const char* name(CacheChoice choice) noexcept {
 
 bool takes_part(const PeerEntry& entry, const Settings& settings) {
   if (entry.role != Role::peer || settings.all_peers) return true;
-  return std::ranges::find(settings.peers, entry.name) != settings.peers.end();
+  return std::ranges::count(settings.peers, entry.name) > 0;
 }
 
 std::vector<CaseResult> compete(Workload& workload, const std::string& label, const Contestants& contestants,
@@ -152,7 +155,7 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label, co
   std::vector<Contestant*> running;
   std::vector<size_t> place;  // of a running contestant among the entries
   for (const auto& contestant : contestants) {
-    progress(fmt::format("{}: checking {}", label, contestant->name()));
+    progress(label + ": checking " + contestant->name());
     checked.entries.push_back(verdict_on(*contestant, first_spoil, checked.checking));
     if (checked.entries.back().status != Status::right) continue;
     running.push_back(contestant.get());
@@ -171,7 +174,7 @@ std::vector<CaseResult> compete(Workload& workload, const std::string& label, co
       write_down(result.entries[place[i]], measured[i], result.clock, running[i]->work());
   }
   for (size_t i = 0; i < running.size(); ++i) {
-    progress(fmt::format("{}: checking {} again", label, running[i]->name()));
+    progress(label + ": checking " + running[i]->name() + " again");
     check_again(*running[i], place[i], results, checked.checking);
   }
   for (CaseResult& result : results) {
@@ -210,8 +213,7 @@ CaseResult failed_case(const Job& job, const Device& device, std::string reason)
   result.label = job.label;
   result.text = job.what.text;
   result.op = to_string(job.what.op);
-  for (size_t i = 0; i < job.what.shapes.size(); ++i)
-    result.shapes += (i == 0 ? "" : ", ") + to_string(View::contiguous(job.what.dtypes[i], job.what.shapes[i]));
+  result.shapes = joined(contiguous_views(job.what), ", ", view_text);
   result.clock = clock_of(device);
   result.entries.push_back(
       {.name = "axisloom", .role = Role::ours, .status = Status::failed, .reason = std::move(reason)});
@@ -222,7 +224,7 @@ CaseResult failed_case(const Job& job, const Device& device, std::string reason)
 
 std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& team, Session& session,
                                   CacheFlusher& flusher, const Settings& settings, const Progress& progress) {
-  progress(fmt::format("{}: preparing", job.label));
+  progress(job.label + ": preparing");
   std::vector<CaseResult> results;
   const auto time = [&] {
     Workload workload(job.what, device, team, settings.seed, settings.strength);
@@ -238,7 +240,7 @@ std::vector<CaseResult> time_case(const Job& job, const Device& device, Team& te
 
 std::vector<Entry> check_case(const Job& job, const Device& device, Team& team, const Settings& settings,
                               const Progress& progress) {
-  progress(fmt::format("{}: preparing", job.label));
+  progress(job.label + ": preparing");
   Workload workload(job.what, device, team, settings.seed, settings.strength);
   Contestants contestants;
   std::vector<Entry> entries, missing;
@@ -246,7 +248,7 @@ std::vector<Entry> check_case(const Job& job, const Device& device, Team& team, 
   add_others_of_ours(job.also, workload, contestants, missing);
   double checking = 0;
   for (const auto& contestant : contestants) {
-    progress(fmt::format("{}: checking {}", job.label, contestant->name()));
+    progress(job.label + ": checking " + contestant->name());
     Entry& entry = entries.emplace_back(verdict_on(*contestant, first_spoil, checking));
     if (entry.status == Status::right) entry = verdict_on(*contestant, second_spoil, checking);
   }

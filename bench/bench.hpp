@@ -20,7 +20,7 @@ struct Settings {
   Strength strength = Strength::automatic;
   bool every_candidate = false;  // beside the chosen candidate all others that take the job
   bool all_peers = true;
-  std::vector<std::string> peers;  // by name, unless all take part
+  Texts peers;  // by name, unless all take part
 };
 
 enum class Status { right, wrong, failed, absent };

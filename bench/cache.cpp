@@ -72,8 +72,8 @@ void CacheFlusher::write_on_host() {
   // Read and written, a word of each line: memset may write around the cache.
   constexpr i64 line = 64 / sizeof(u64);
   team_.run([&](unsigned member) {
-    const auto [begin, end] = team_.share(i64(on_host_.size()), member);
-    for (i64 at = begin; at < end; at += line) ++on_host_[size_t(at)];
+    const auto [begin, end] = team_.share(on_host_.size(), member);
+    for (i64 at = begin; at < end; at += line) ++on_host_[at];
   });
 }
 

@@ -9,8 +9,6 @@
 namespace axisloom::bench {
 namespace {
 
-using harness::Cell;
-
 Estimate estimate_of(const Document& times) {
   return {number_at(times, "median_ms") * 1e-3, number_at(times, "low_ms") * 1e-3, number_at(times, "high_ms") * 1e-3};
 }
@@ -64,7 +62,7 @@ Change change_of(const Document* before, const Document& after, double threshold
 
 Cell figure(const std::optional<double>& value, bool of_share) {
   if (!value) return {nullptr, ""};
-  return of_share ? Cell(*value, fmt::format("{:.1f}%", *value * 100)) : harness::seconds_cell(*value);
+  return of_share ? Cell(*value, fmt::format("{:.1f}%", *value * 100)) : seconds_cell(*value);
 }
 
 Cell factor(const std::optional<Estimate>& ratio, double Estimate::*which) {
@@ -79,7 +77,7 @@ std::string tally(const Comparison& comparison) {
   for (int v = 0; v <= int(Verdict::broken); ++v) {
     const auto verdict = Verdict(v);
     const auto count = std::ranges::count(comparison.changes, verdict, &Change::verdict);
-    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(verdict));
+    if (count > 0) text += concat(text.empty() ? "" : ", ", count, " ", name(verdict));
   }
   return text.empty() ? "no cases" : text;
 }
@@ -122,8 +120,8 @@ Comparison compared(const Document& before, const Document& after, double thresh
   return comparison;
 }
 
-std::string text_of(const Comparison& comparison, harness::Format format) {
-  harness::Table table({"case", "verdict", "by", "before", "after", "time_ratio", "low", "high"});
+std::string text_of(const Comparison& comparison, Format format) {
+  Table table({"case", "verdict", "by", "before", "after", "time_ratio", "low", "high"});
   for (const Change& change : comparison.changes)
     table.add({change.label, name(change.verdict),
                !change.before && !change.after ? ""
@@ -132,7 +130,7 @@ std::string text_of(const Comparison& comparison, harness::Format format) {
                figure(change.before, change.of_share), figure(change.after, change.of_share),
                factor(change.ratio, &Estimate::median), factor(change.ratio, &Estimate::low),
                factor(change.ratio, &Estimate::high)});
-  const bool for_people = format == harness::Format::table || format == harness::Format::md;
+  const bool for_people = format == Format::table || format == Format::md;
   return for_people ? fmt::format("{}\n{}; threshold {:g}%\n", table.text(format), tally(comparison),
                                   comparison.threshold * 100)
                     : table.text(format);

@@ -47,6 +47,6 @@ struct Comparison {
 Comparison compared(const Document& before, const Document& after, double threshold);
 
 /// As text in any format, with a row per case.
-std::string text_of(const Comparison& comparison, harness::Format format);
+std::string text_of(const Comparison& comparison, Format format);
 
 }  // namespace axisloom::bench

@@ -30,7 +30,7 @@ bool is_reference(Role role) noexcept;
 class Contestant : core::NotCopied {
  public:
   /// `how` says in a few words what is called: "cv::transpose, OpenCV 4.6.0".
-  Contestant(Workload& workload, std::string name, std::string how, Role role)
+  Contestant(Workload& workload, std::string name, std::string how, Role role = Role::peer)
       : workload_(workload), name_(std::move(name)), how_(std::move(how)), role_(role) {}
   virtual ~Contestant() = default;
 
@@ -49,7 +49,7 @@ class Contestant : core::NotCopied {
   /// What it does in a run; of references less than the job.
   virtual Work work() const { return workload_.work(); }
   /// Bytes that a run writes, and leaves for the caches to write back.
-  virtual double written() const { return double(workload_.output_bytes()); }
+  virtual double written() const { return workload_.output_bytes(); }
   /// What is wrong with the result of the last run.
   virtual Mistakes judge() { return workload_.judge(result()); }
 
@@ -66,11 +66,12 @@ class Contestant : core::NotCopied {
   Role role_;
 };
 
-using Contestants = std::vector<std::unique_ptr<Contestant>>;
+using UniqueContestant = std::unique_ptr<Contestant>;
+using Contestants = std::vector<UniqueContestant>;
 
 /// A contestant, or the reason why it cannot take part.
 struct Offer {
-  std::unique_ptr<Contestant> contestant;
+  UniqueContestant contestant;
   std::string reason;
 };
 

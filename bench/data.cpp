@@ -40,13 +40,12 @@ Data Data::numbers(Dtype dtype, u64 seed, int fraction_bits) {
 }
 
 void fill_on_host(Team& team, const Data& data, std::span<std::byte> memory) {
-  const auto count = i64(memory.size()) / data.element;
-  const auto part = size_t(std::min<i64>(data.element, 8));
+  const i64 count = memory.size() / data.element, part = std::min<i64>(data.element, 8);
   team.run([&](unsigned member) {
     const auto [begin, end] = team.share(count, member);
     for (i64 i = begin; i < end; ++i)
       for (unsigned half = 0; half < (data.element == 16 ? 2u : 1u); ++half) {
-        const u64 bits = data.bits(u64(i), half);  // little endian, as all devices are
+        const u64 bits = data.bits(i, half);  // little endian, as all devices are
         std::memcpy(memory.data() + i * data.element + half * 8, &bits, part);
       }
   });
@@ -57,14 +56,14 @@ WholeNumbers::WholeNumbers(Dtype dtype, int fraction_bits) {
   floating = format != nullptr;
   if (floating) {
     const int kept = std::min(fraction_bits, format->fraction_bits);
-    sign_bit = unsigned(format->bits() - 1);
-    fraction_shift = unsigned(format->fraction_bits - kept);
+    sign_bit = format->bits() - 1;
+    fraction_shift = format->fraction_bits - kept;
     fraction_mask = (u64{1} << kept) - 1;
     unit = std::ldexp(1.0, -kept - 1);
     return;
   }
   is_signed = core::kind_of(dtype) == core::NumberKind::signed_integer;
-  unused = unsigned(64 - 8 * size_of(dtype));
+  unused = 64 - 8 * size_of(dtype);
 }
 
 }  // namespace axisloom::bench

@@ -10,6 +10,8 @@
 
 namespace axisloom::bench {
 
+using namespace harness;  // whose words for cases, tables and arguments are the bench's too
+
 /// What the elements of one buffer are. The kernels of verify.kernel compute the same.
 struct Data {
   i64 element = 1;  // bytes: 1, 2, 4, 8 or 16
@@ -26,7 +28,7 @@ struct Data {
 
   /// Eight bytes of the element at a position; `half` 1 is the upper half of a 16-byte element.
   u64 bits(u64 position, unsigned half) const noexcept {
-    return (harness::mixed((2 * position + half + seed) * harness::golden_step) & keep) | set;
+    return (mixed((2 * position + half + seed) * golden_step) & keep) | set;
   }
 };
 
@@ -38,7 +40,7 @@ struct WholeNumbers {
   WholeNumbers(Dtype dtype, int fraction_bits);
 
   i64 operator()(u64 bits) const noexcept {
-    const auto size = i64(fraction_mask + 1 + ((bits >> fraction_shift) & fraction_mask));
+    const i64 size = fraction_mask + 1 + (bits >> fraction_shift & fraction_mask);
     if (floating) return (bits >> sign_bit & 1) != 0 ? -size : size;
     return is_signed ? i64(bits << unused) >> unused : i64(bits << unused >> unused);
   }

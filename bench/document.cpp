@@ -22,15 +22,14 @@ Document parse_document(const std::string& path) {
   constexpr size_t limit = size_t{64} << 20;  // bytes: eighty times the longest of docs/results
   Document document = Document::parse(io::InputFile(path).text(limit), nullptr, false);
   if (document.is_discarded())
-    throw Error(Errc::file, fmt::format("{} is not complete JSON", io::printable(path)),
-                "give a file written with --format json");
+    throw Error(Errc::file, io::printable(path) + " is not complete JSON", "give a file written with --format json");
   return document;
 }
 
 Document load_document(const std::string& path) {
   Document document = parse_document(path);
   if (const auto fault = fault_of(document))
-    throw Error(Errc::file, fmt::format("{} is not a document of axisloom bench: {}", io::printable(path), *fault),
+    throw Error(Errc::file, io::printable(path) + " is not a document of axisloom bench: " + *fault,
                 "give a file written by axisloom bench --format json");
   return document;
 }
@@ -48,11 +47,15 @@ std::string cache_of(const Document& result) {
 std::string label_of(const Document& result) {
   const std::string cache = cache_of(result);
   const auto label = text_at(result, "label");
-  return cache == "warm" || cache == "cold" ? fmt::format("{}, {}", label, cache) : label;
+  return cache == "warm" || cache == "cold" ? label + ", " + cache : label;
 }
 
 bool is_arithmetic(const Document& result) {
   return result.value("limit", "") == "arithmetic";
+}
+
+const char* rate_key(const Document& result) {
+  return is_arithmetic(result) ? "gflop_per_second" : "gb_per_second";
 }
 
 std::string text_at(const Document& document, std::string_view name) {

@@ -25,6 +25,8 @@ std::string label_of(const Document& result);
 std::string cache_of(const Document& result);
 /// Documents from before there was arithmetic do not say what limits a case.
 bool is_arithmetic(const Document& result);
+/// The name of the member with the rate that counts.
+const char* rate_key(const Document& result);
 /// A member that is there.
 std::string text_at(const Document& document, std::string_view name);
 double number_at(const Document& document, std::string_view name);

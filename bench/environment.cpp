@@ -19,8 +19,6 @@
 namespace axisloom::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string first_line(const char* path) {
   std::ifstream file(path);
   std::string line;
@@ -73,9 +71,9 @@ bool is_nvidia_card(const DeviceInfo& info) {
 
 /// The card's number among NVIDIA's: OpenCL counts other vendors' devices too.
 int card_number(const DeviceInfo& info) {
-  return int(std::ranges::count_if(devices(), [&](const DeviceInfo& other) {
+  return std::ranges::count_if(devices(), [&](const DeviceInfo& other) {
     return other.api == info.api && other.index < info.index && is_nvidia_card(other);
-  }));
+  });
 }
 
 }  // namespace
@@ -111,7 +109,7 @@ Json conditions(const Device& device) {
   const DeviceInfo& info = device.info();
   if (!is_nvidia_card(info)) return json;
   static constexpr std::array names{"clocks.sm", "clocks.mem", "temperature.gpu", "power.draw", "driver_version"};
-  std::istringstream values(ask_nvidia_smi(card_number(info), harness::joined(names, ",")));
+  std::istringstream values(ask_nvidia_smi(card_number(info), joined(names, ",")));
   for (const char* name : names) {
     std::string value;
     if (std::getline(values >> std::ws, value, ',')) json["card"][name] = value;

@@ -19,7 +19,7 @@ std::optional<std::string> failure_of(const Function& function,
     function();
     return std::nullopt;
   } catch (const Error& error) {
-    if (std::ranges::find(ending, error.code()) != ending.end()) throw;
+    if (std::ranges::count(ending, error.code()) > 0) throw;
     return error.what();
   } catch (const std::bad_alloc&) {
     return "out of host memory";

@@ -4,8 +4,6 @@
 #include "bench/workload.hpp"
 #include "harness/compare.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace axisloom::bench {
@@ -15,21 +13,19 @@ namespace {
 constexpr double full_check_limit = i64{1} << 28;
 
 Judge oracle_judge(const Workload& workload) {
-  std::vector<std::byte> want;
+  Bytes want;
   std::vector<double> bound;
-  const auto judge = [&workload, want, bound](const std::byte* result) mutable {
+  const auto judge = [&workload, want, bound](const std::byte* got) mutable {
     if (want.empty()) {
-      std::vector<std::vector<std::byte>> fetched(workload.inputs());
+      std::vector<Bytes> fetched(workload.inputs());
       std::vector<const std::byte*> in;
       for (auto& memory : fetched) in.push_back(workload.on_host(in.size(), memory));
       want.resize(std::max<size_t>(1, workload.output_bytes()));
-      bound = harness::ask_oracle(workload.op(), workload.views(), in, want.data());
+      bound = ask_oracle(workload.op(), workload.views(), in, want.data());
     }
-    std::vector<std::byte> fetched;
-    const std::byte* const got = workload.output_on_host(result, fetched);
     if (const auto& move = workload.move()) return compared_on_host(workload.team(), *move, want.data(), got);
     Mistakes mistakes;
-    harness::for_each_difference(workload.out(), want.data(), got, bound, [&](const Dims&, i64 offset, double) {
+    for_each_difference(workload.out(), want.data(), got, bound, [&](const Dims&, i64 offset, double) {
       mistakes.note(offset);
       return true;
     });
@@ -46,9 +42,7 @@ std::optional<Judge> own_judge(Workload& workload) {
     constexpr i64 worth_a_launch = 1 << 22;  // 5 ms on a core of the EPYC
     return workload.host(0) != nullptr || terms < worth_a_launch ? Where::host : Where::device;
   };
-  if (workload.move())
-    return Judge{Strength::indexed,
-                 [&workload](const std::byte* result) { return workload.judge_move(*workload.move(), result); }};
+  if (workload.move()) return Judge{Strength::indexed};
   if (const auto& reduction = workload.reduction())
     return make_reduction_judge(workload, *reduction, where(reduction->results() * reduction->reduced));
   if (const auto& product = workload.product())
@@ -74,13 +68,12 @@ Judge make_judge(Workload& workload, Strength asked) {
   const bool automatic = asked == Strength::automatic;
   // The oracle's answer is preferred where it comes soon. Of reductions it holds only within a bound that grows with
   // the array, while their own judge wants every bit.
-  const double work = workload.move() ? double(workload.move()->count()) : workload.operations();
+  const double work = workload.move() ? workload.move()->count() : workload.operations();
   const bool oracle_first = workload.host(0) != nullptr && !workload.reduction() && work <= full_check_limit;
   if (asked == Strength::full || (automatic && (!own || oracle_first))) return oracle_judge(workload);
   if (!own || (!automatic && own->strength != asked))
-    throw Error(Errc::usage,
-                fmt::format("results of {} cannot be judged by --check {}", workload.op().name, name(asked)),
-                "use --check full");
+    harness::refuse("use --check full", "results of {} cannot be judged by --check {}", workload.op().name,
+                    name(asked));
   return *own;
 }
 

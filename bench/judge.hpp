@@ -18,8 +18,8 @@ const char* name(Strength strength) noexcept;
 
 struct Judge {
   Strength strength = Strength::automatic;
-  /// Judges what lies in host memory laid out as the output buffer, or in the output buffer when `result` is null.
-  std::function<Mistakes(const std::byte* result)> judge = {};
+  /// Judges what lies in host memory laid out as the output buffer. Empty: Workload::judge_move does, wherever it lies.
+  std::function<Mistakes(const std::byte* got)> judge = {};
 };
 
 /// The judge of a workload. Throws Error(usage) when its operation cannot be judged so.

@@ -5,9 +5,9 @@
 #include "bench/data.hpp"
 #include "bench/problem.hpp"
 
-#include <axisloom/device.hpp>
-
 namespace axisloom::bench {
+
+class Workload;
 
 /// What became of the numbers that go into one result, or into one component of a complex one. Sums count modulo 2^64,
 /// as those of integers do; of floats they stay far below.
@@ -22,8 +22,7 @@ enum class Fold { sum, least, greatest };  // counted as by FOLD in judge.params
 void merge(Fold fold, Folded& into, const Folded& part);
 
 /// All results, component beside component.
-std::vector<Folded> folded_on_device(const Device& device, const Queue& queue, const Data& data,
-                                     const Reduction& reduction, Fold fold);
+std::vector<Folded> folded_on_device(const Workload& workload, const Reduction& reduction, Fold fold);
 
 /// Where the elements of a matrix lie in a buffer of hashes, and what they are.
 struct HashedMatrix {
@@ -34,13 +33,12 @@ struct HashedMatrix {
   /// Number: double, or u64 for integers.
   template <class Number>
   Number at(i64 r, i64 c) const {
-    return Number(whole(data.bits(u64(offset + r * row + c * column), 0))) * Number(whole.unit);
+    return Number(whole(data.bits(offset + r * row + c * column, 0))) * Number(whole.unit);
   }
 };
 /// rows x width: the product of a matrix of so many rows and a packed one of k x width. `number`: in which it is made,
 /// "f64" or "u64".
-void thin_product_on_device(const Device& device, const Queue& queue, const HashedMatrix& matrix, i64 rows, i64 k,
-                            i64 width, const char* number, std::span<const std::byte> packed,
-                            std::span<std::byte> result);
+void thin_product_on_device(const Workload& workload, const HashedMatrix& matrix, i64 rows, i64 k, i64 width,
+                            const char* number, std::span<const std::byte> packed, std::span<std::byte> result);
 
 }  // namespace axisloom::bench

@@ -43,7 +43,7 @@ std::vector<i64> sample(i64 count) {
 
 /// Signs that no contestant knows of. For integers they make a sum whose every element counts, modulo any power of 2.
 i64 sign_of(i64 column) {
-  return (Data{}.bits(u64(column), 0) & 1) != 0 ? -1 : 1;
+  return (Data{}.bits(column, 0) & 1) != 0 ? -1 : 1;
 }
 
 /// A product whose inputs are hashes. Number: double, or u64 for integers, which count modulo 2^64.
@@ -69,12 +69,11 @@ struct ProductJudge {
   Mistakes operator()(const std::byte* result) {
     if (expected.empty())
       for (i64 batch = 0; batch < product.batch; ++batch) expected.push_back(work_out(batch));
-    std::vector<std::byte> fetched;
-    out = workload.output_on_host(result, fetched);
+    out = result;
     Mistakes elements, sums{.of = "sum", .why = "with signs, of 64 neighbours each"};
     squares = compared = 0;
     for (i64 batch = 0; batch < product.batch; ++batch) {
-      const auto& [of_rows, of_columns, of_sums] = expected[size_t(batch)];
+      const auto& [of_rows, of_columns, of_sums] = expected[batch];
       compare_columns(product, batch, of_columns, elements);
       compare_columns(product.transposed(), batch, of_rows, elements);
       compare_sums(batch, of_sums, sums);
@@ -99,27 +98,27 @@ struct ProductJudge {
     Numbers packed;
     for (i64 k = 0; k < p.k; ++k)
       for (i64 column : columns) packed.push_back(b.at<Number>(k, column));
-    return thin_product(a, p.m, i64(columns.size()), packed);
+    return thin_product(a, p.m, columns.size(), packed);
   }
 
   Numbers sums_of(const HashedMatrix& a, const HashedMatrix& b) const {
     const i64 groups = ceil_div(product.n, sum_width);
     Team& team = workload.team();
-    Numbers packed(size_t(product.k * groups));
+    Numbers packed(product.k * groups);
     team.run([&](unsigned member) {
       const auto [begin, end] = team.share(product.k, member);
       for (i64 k = begin; k < end; ++k)
         for (i64 j = 0; j < product.n; ++j)
-          packed[size_t(k * groups + j / sum_width)] += b.at<Number>(k, j) * Number(sign_of(j));
+          packed[k * groups + j / sum_width] += b.at<Number>(k, j) * Number(sign_of(j));
     });
     return thin_product(a, product.m, groups, packed);
   }
 
   /// rows x width, from a tall factor and a packed one of k x width.
   Numbers thin_product(const HashedMatrix& tall, i64 rows, i64 width, const Numbers& packed) const {
-    Numbers result(size_t(rows * width));
+    Numbers result(rows * width);
     if (where == Where::device) {
-      thin_product_on_device(workload.device(), workload.queue(), tall, rows, product.k, width, floats ? "f64" : "u64",
+      thin_product_on_device(workload, tall, rows, product.k, width, floats ? "f64" : "u64",
                              std::as_bytes(std::span(packed)), std::as_writable_bytes(std::span(result)));
       return result;
     }
@@ -140,8 +139,8 @@ struct ProductJudge {
 
   Number got(const Matrix& c, i64 batch, i64 row, i64 column) const {
     const size_t size = size_of(product.out);
-    const std::byte* const element = out + size_t(c.at(batch, row, column)) * size;
-    if constexpr (floats) return double(core::number_at(product.out, element));
+    const std::byte* const element = out + c.at(batch, row, column) * size;
+    if constexpr (floats) return core::number_at(product.out, element);
     Number number = 0;
     std::memcpy(&number, element, size);
     return number;
@@ -152,7 +151,7 @@ struct ProductJudge {
 
   bool right_element(Number want, Number value) {
     if constexpr (!floats) return agree(want, value);
-    const auto k = double(product.k);
+    const double k = product.k;
     const double difference = std::fabs(value - want), stored = core::unit_roundoff(product.out) * std::fabs(want);
     squares += std::pow(std::max(0.0, difference - stored), 2);
     compared += 1;
@@ -173,7 +172,7 @@ struct ProductJudge {
     mistakes.add(found_by(workload.team(), product.m, [&](i64 begin, i64 end, Mistakes& mine) {
       for (i64 row = begin; row < end; ++row)
         for (i64 group = 0; group < groups; ++group)
-          if (!right_sum(batch, row, group, want[size_t(row * groups + group)]))
+          if (!right_sum(batch, row, group, want[row * groups + group]))
             mine.note(product.c.at(batch, row, group * sum_width));
     }));
   }
@@ -184,17 +183,17 @@ struct ProductJudge {
     for (i64 j = group * sum_width; j < std::min((group + 1) * sum_width, product.n); ++j) {
       const Number element = got(product.c, batch, row, j);
       sum += element * Number(sign_of(j));
-      sum_of_squares += double(element) * double(element);
+      sum_of_squares += double(element) * element;
     }
     if constexpr (!floats) return agree(want, sum);
-    const auto k = double(product.k);
+    const double k = product.k;
     const double bound = certainty * (std::sqrt(sum_width * k) * roundoff * k +
                                       core::unit_roundoff(product.out) * std::sqrt(sum_of_squares));
     return std::isfinite(sum) && std::fabs(sum - want) <= bound;
   }
 
   Mistakes imprecision() const {
-    const double allowed = roundoff * double(product.k);
+    const double allowed = roundoff * product.k;
     const double error = compared > 0 ? std::sqrt(squares / compared) : 0;
     if (error <= allowed) return {};
     return {.count = i64(compared),

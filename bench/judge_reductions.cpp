@@ -26,7 +26,7 @@ bool better(Fold fold, i64 value, i64 at, const Folded& than) {
 template <Fold fold>
 void take(Folded& into, i64 value, i64 at) {
   if constexpr (fold == Fold::sum)
-    into.sum += u64(value);
+    into.sum += value;
   else if (better(fold, value, at, into))
     into = {0, value, at};
 }
@@ -40,13 +40,8 @@ struct ReductionJudge {
   int components = core::components_of(reduction.in);
   std::vector<Folded> results = {};  // component beside component
 
-  Mistakes operator()(const std::byte* result) {
-    if (results.empty())
-      results = where == Where::host
-                    ? on_host()
-                    : folded_on_device(workload.device(), workload.queue(), workload.data(0), reduction, fold);
-    std::vector<std::byte> fetched;
-    const std::byte* const got = workload.output_on_host(result, fetched);
+  Mistakes operator()(const std::byte* got) {
+    if (results.empty()) results = where == Where::host ? on_host() : folded_on_device(workload, reduction, fold);
     return found_by(workload.team(), reduction.results(), [&](i64 begin, i64 end, Mistakes& mine) {
       for (i64 i = begin; i < end; ++i)
         if (!right_result(i, got)) mine.note(reduction.out_offset + i);
@@ -57,7 +52,7 @@ struct ReductionJudge {
     Team& team = workload.team();
     std::vector<std::vector<Folded>> parts(team.size());
     team.run([&](unsigned member) {
-      parts[member].resize(size_t(reduction.results() * components));
+      parts[member].resize(reduction.results() * components);
       const auto [begin, end] = team.share(reduction.outer * reduction.reduced, member);
       switch (fold) {
         case Fold::sum:
@@ -82,10 +77,10 @@ struct ReductionJudge {
     const bool in_one = reduction.in == Dtype::c64;
     for (i64 run = begin; run < end; ++run) {
       const i64 first = run / reduction.reduced * reduction.inner, at = run % reduction.reduced;
-      const auto position = u64(reduction.in_offset + run * reduction.inner);
+      const u64 position = reduction.in_offset + run * reduction.inner;
       for (i64 i = 0; i < reduction.inner; ++i) {
-        Folded* const into = &part[size_t((first + i) * components)];
-        const u64 element = position + u64(i), bits = data.bits(element, 0);
+        Folded* const into = &part[(first + i) * components];
+        const u64 element = position + i, bits = data.bits(element, 0);
         take<kind>(into[0], number(bits), at);
         if (components == 2) take<kind>(into[1], number(in_one ? bits >> 32 : data.bits(element, 1)), at);
       }
@@ -93,15 +88,15 @@ struct ReductionJudge {
   }
 
   bool right_result(i64 i, const std::byte* got) const {
-    const std::byte* const element = got + size_t(reduction.out_offset + i) * size_of(reduction.out);
+    const std::byte* const element = got + (reduction.out_offset + i) * size_of(reduction.out);
     for (int c = 0; c < components; ++c)
-      if (!right(results[size_t(i * components + c)], element, c)) return false;
+      if (!right(results[i * components + c], element, c)) return false;
     return true;
   }
 
   bool right(const Folded& want, const std::byte* got, int component) const {
     const bool sums = fold == Fold::sum, mean = reduction.kind == "mean", at = reduction.kind.starts_with("arg");
-    const u64 whole = at ? u64(want.best_at) : sums ? want.sum : u64(want.best);
+    const u64 whole = at ? want.best_at : sums ? want.sum : want.best;
     if (at || (!mean && core::float_format(reduction.out) == nullptr))  // little endian, as all devices are
       return std::memcmp(got, &whole, size_of(reduction.out)) == 0;
     const long double exact = static_cast<long double>(i64(whole)) * numbers.unit / (mean ? reduction.reduced : 1);

@@ -7,7 +7,7 @@ namespace axisloom::bench {
 
 u64 check_groups(i64 points) {
   constexpr i64 largest_grid = 1 << 12;
-  return u64(std::clamp<i64>((points + check_items - 1) / check_items, 1, largest_grid));
+  return std::clamp<i64>(ceil_div(points, check_items), 1, largest_grid);
 }
 
 void launch_check(const Device& device, const Queue& queue, const std::string& file, const std::string& kernel,

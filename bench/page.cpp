@@ -12,10 +12,6 @@
 namespace axisloom::bench {
 namespace {
 
-const char* unit_key(const Document& result) {
-  return is_arithmetic(result) ? "gflop_per_second" : "gb_per_second";
-}
-
 Role role_of(const Document& contestant) {
   for (Role role : {Role::ours, Role::copy, Role::read, Role::peak})
     if (contestant.at("role") == name(role)) return role;
@@ -25,7 +21,7 @@ Role role_of(const Document& contestant) {
 /// Of a rate that belongs to a median time: its interval goes the other way.
 Bar bar_of(const Document& result, const Document& contestant) {
   const Document& times = *times_of(result, contestant);
-  const double rate = number_at(contestant, unit_key(result)), median = number_at(times, "median_ms");
+  const double rate = number_at(contestant, rate_key(result)), median = number_at(times, "median_ms");
   return {text_at(contestant, "name"), role_of(contestant), rate, rate * median / number_at(times, "high_ms"),
           rate * median / number_at(times, "low_ms")};
 }
@@ -34,45 +30,47 @@ std::string chart_of(const Document& result, const std::string& id) {
   BarChart chart{id, label_of(result), is_arithmetic(result) ? "GFLOP/s" : "GB/s", {}, {}};
   std::string out;
   for (const Document& contestant : result.at("contestants")) {
-    if (contestant.contains(unit_key(result)) && times_of(result, contestant) != nullptr)
+    if (contestant.contains(rate_key(result)) && times_of(result, contestant) != nullptr)
       chart.bars.push_back(bar_of(result, contestant));
     else if (contestant.at("status") == "WRONG" || contestant.at("status") == "failed")
-      out +=
-          fmt::format("{}{} {}", out.empty() ? "" : ", ", text_at(contestant, "name"), text_at(contestant, "status"));
+      out += (out.empty() ? "" : ", ") + text_at(contestant, "name") + " " + text_at(contestant, "status");
   }
   const Document* const reference = reference_of(result);
-  if (reference != nullptr && reference->contains(unit_key(result)))
-    chart.ceiling = number_at(*reference, unit_key(result));
+  if (reference != nullptr && reference->contains(rate_key(result)))
+    chart.ceiling = number_at(*reference, rate_key(result));
   const std::string note = out.empty() ? "" : fmt::format(" <strong>{}</strong>", escaped_html(out));
   return fmt::format("<figure><figcaption>{}{}</figcaption>\n{}</figure>\n", escaped_html(chart.title), note,
                      chart.bars.empty() ? "" : svg_of(chart));
 }
 
-/// A cell, empty where a contestant lacks the member.
+/// A cell of a number, which there need not be.
+std::string cell(const std::string& number) {
+  return number.empty() ? "<td></td>" : "<td class=\"n\">" + number + "</td>";
+}
+
+/// Empty where a contestant lacks the member.
 std::string number_cell(const Document& contestant, const char* key) {
-  if (!contestant.contains(key)) return "<td></td>";
-  return fmt::format("<td class=\"n\">{}</td>", short_number(number_at(contestant, key)));
+  return cell(contestant.contains(key) ? short_number(number_at(contestant, key)) : "");
 }
 
 std::string time_cells(const Document* times) {
-  if (times == nullptr) return "<td></td><td></td>";
+  if (times == nullptr) return cell("") + cell("");
   const double median = number_at(*times, "median_ms");
   const double width = (number_at(*times, "high_ms") - number_at(*times, "low_ms")) / median;
-  return fmt::format("<td class=\"n\">{:.3f}</td><td class=\"n\">{:.1f}%</td>", median, width * 100);
+  return cell(fmt::format("{:.3f}", median)) + cell(fmt::format("{:.1f}%", width * 100));
 }
 
 std::string table_row(const Document& result, const Document& contestant) {
   const bool right = contestant.at("status") == "right";
   const auto share = share_of(contestant);
-  return fmt::format(
-      "<tr class=\"{}\"><th scope=\"row\">{}</th>{}{}{}{}{}<td>{}</td><td class=\"how\">{}</td></tr>\n",
-      text_at(contestant, "role"), escaped_html(text_at(contestant, "name")), time_cells(times_of(result, contestant)),
-      number_cell(contestant, "gb_per_second"), number_cell(contestant, "gflop_per_second"),
-      share ? fmt::format("<td class=\"n\">{:.1f}%</td>", *share * 100) : "<td></td>",
-      contestant.contains("rank") ? fmt::format("<td class=\"n\">{}</td>", contestant.at("rank").get<int>())
-                                  : "<td></td>",
-      escaped_html(text_at(right ? result : contestant, right ? "check" : "status")),
-      escaped_html(contestant.value(right ? "how" : "reason", "")));
+  return fmt::format("<tr class=\"{}\"><th scope=\"row\">{}</th>{}{}{}{}{}<td>{}</td><td class=\"how\">{}</td></tr>\n",
+                     text_at(contestant, "role"), escaped_html(text_at(contestant, "name")),
+                     time_cells(times_of(result, contestant)), number_cell(contestant, "gb_per_second"),
+                     number_cell(contestant, "gflop_per_second"),
+                     cell(share ? fmt::format("{:.1f}%", *share * 100) : ""),
+                     cell(contestant.contains("rank") ? contestant.at("rank").dump() : ""),
+                     escaped_html(text_at(right ? result : contestant, right ? "check" : "status")),
+                     escaped_html(contestant.value(right ? "how" : "reason", "")));
 }
 
 /// The heads of columns; a # at the end is of numbers.
@@ -103,12 +101,11 @@ std::string table_of_cases(const Document& document, const std::string& caption)
 
 /// Those who could not take part in some case, and why.
 std::string absent_of(const Document& document) {
-  std::vector<std::string> lines;
+  Texts lines;
   for (const Document& result : document.at("cases"))
     for (const Document& contestant : result.at("contestants")) {
       if (contestant.at("status") != "absent" || is_reference(role_of(contestant))) continue;
-      const std::string line = fmt::format("{}: {}", text_at(contestant, "name"), text_at(contestant, "reason"));
-      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+      add_once(lines, text_at(contestant, "name") + ": " + text_at(contestant, "reason"));
     }
   if (lines.empty()) return {};
   std::string text = "<details><summary>Who did not take part in some case, and why</summary><ul>\n";
@@ -145,7 +142,7 @@ std::string section_of(const NamedDocument& named, size_t number) {
   size_t chart = 0;
   for (const Document& result : named.document.at("cases"))
     text += chart_of(result, fmt::format("d{}c{}", number, chart++));
-  return text + "</div>\n" + table_of_cases(named.document, fmt::format("All results of the suite {}", suite)) +
+  return text + "</div>\n" + table_of_cases(named.document, "All results of the suite " + suite) +
          absent_of(named.document) + "</section>\n";
 }
 
@@ -191,7 +188,7 @@ std::string table_of_points(const Roofline& roofline) {
 }
 
 std::string roofline_of(std::span<const NamedDocument> documents, const std::string& device, size_t number) {
-  Roofline roofline{fmt::format("r{}", number), fmt::format("Roofline of {}", device), {}, {}};
+  Roofline roofline{concat("r", number), "Roofline of " + device, {}, {}};
   for (const NamedDocument& named : documents)
     for (const Document& result : named.document.at("cases"))
       if (device_name(named.document) == device) add_case(result, roofline);
@@ -204,11 +201,9 @@ std::string roofline_of(std::span<const NamedDocument> documents, const std::str
       escaped_html(roofline.title), svg_of(roofline), table_of_points(roofline));
 }
 
-std::vector<std::string> devices_of(std::span<const NamedDocument> documents) {
-  std::vector<std::string> names;
-  for (const NamedDocument& named : documents)
-    if (const std::string name = device_name(named.document); std::ranges::find(names, name) == names.end())
-      names.push_back(name);
+Texts devices_of(std::span<const NamedDocument> documents) {
+  Texts names;
+  for (const NamedDocument& named : documents) add_once(names, device_name(named.document));
   return names;
 }
 
@@ -236,7 +231,7 @@ std::string page_of(std::span<const NamedDocument> documents) {
       "measurements</title>\n<style>\n{}</style>\n</head>\n"
       "<body>\n<header><h1>Axisloom: measurements</h1>\n{}{}</header>\n<main>\n",
       jit::embedded("bench/page.css"), explanation, contents_of(documents));
-  const std::vector<std::string> devices = devices_of(documents);
+  const Texts devices = devices_of(documents);
   for (size_t d = 0; d < devices.size(); ++d) {
     text += fmt::format("<section aria-labelledby=\"v{0}\"><h2 id=\"v{0}\">{1}</h2>\n", d, escaped_html(devices[d]));
     text += roofline_of(documents, devices[d], d);

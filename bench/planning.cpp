@@ -15,13 +15,13 @@ template <class Call>
 double seconds_of(size_t calls, const Call& call) {
   const double start = now();
   for (size_t i = 0; i < calls; ++i) call();
-  return (now() - start) / double(calls);
+  return (now() - start) / calls;
 }
 
 template <class Call>
 Summary summary_of(const Call& call) {
   constexpr size_t probe = 8;
-  const auto calls = size_t(batch_seconds / seconds_of(probe, call)) + 1;
+  const size_t calls = 1 + batch_seconds / seconds_of(probe, call);
   std::vector<double> samples;
   while (samples.size() < batches) samples.push_back(seconds_of(calls, call));
   return summarise(std::move(samples));
@@ -30,7 +30,7 @@ Summary summary_of(const Call& call) {
 }  // namespace
 
 PlanningTimes time_planning(const Job& job, const Device& device) {
-  const std::vector<View> views = harness::views_of(job.what, 0);
+  const auto views = views_of(job.what, 0);
   const Operation& op = job.what.op;
   plan(op, views, device, job.what.options);  // compiles
   return {summary_of([&] { ops::cached_plan(op, views, device, job.what.options); }),

@@ -15,11 +15,11 @@ constexpr std::array<std::string_view, 6> known_reductions{"sum", "mean", "min",
 /// Which axes of an array of that rank are reduced: those of the option, else all.
 std::vector<bool> reduced_axes(const Operation& op, int rank) {
   const auto named = op.option("axes");
-  std::vector<bool> reduced(size_t(rank), !named);
+  std::vector<bool> reduced(rank, !named);
   if (!named) return reduced;
   for (i64 axis : harness::parse_strides(*named)) {
     if (axis < 0) axis += rank;
-    if (axis >= 0 && axis < rank) reduced[size_t(axis)] = true;
+    if (axis >= 0 && axis < rank) reduced[axis] = true;
   }
   return reduced;
 }
@@ -58,14 +58,14 @@ Matrix matrix_of(const View& view, bool rows, bool columns) {
 
 std::optional<Reduction> reduction_of(const Operation& op, std::span<const View> views) {
   const std::string_view kind = ops::entry(op.name).known_as;
-  if (std::ranges::find(known_reductions, kind) == known_reductions.end()) return std::nullopt;
+  if (std::ranges::count(known_reductions, kind) == 0) return std::nullopt;
   const View &in = views[0], &out = views[1];
   if (!in.is_contiguous() || !out.is_contiguous()) return std::nullopt;
   Reduction reduction{std::string(kind), in.dtype, out.dtype, 1, 1, 1, in.offset, out.offset, {}};
   const std::vector<bool> reduced = reduced_axes(op, in.rank());
   bool within = false, behind = false;
   for (int axis = 0; axis < in.rank(); ++axis) {
-    const bool goes = reduced[size_t(axis)];
+    const bool goes = reduced[axis];
     if (goes) reduction.axes.push_back(axis);
     if (in.shape[axis] == 1) continue;
     if (goes && behind) return std::nullopt;

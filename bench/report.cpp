@@ -9,8 +9,6 @@
 namespace axisloom::bench {
 namespace {
 
-using harness::Cell;
-
 /// To six digits: a file of noise is hard to read and to compare.
 double rounded(double value) {
   if (value == 0) return 0;
@@ -53,26 +51,6 @@ std::vector<Cell> row_of(const CaseResult& result, const Entry& entry) {
   return row;
 }
 
-Document case_json(const CaseResult& result) {
-  Document json{{"label", result.label},
-                {"case", result.text},
-                {"op", result.op},
-                {"shapes", result.shapes},
-                {"bytes", i64(result.work.bytes)},
-                {"operations", i64(result.work.operations)},
-                {"elements", result.elements},
-                {"limit", name(result.limit)},
-                {"check", name(result.strength)},
-                {"clock", name(result.clock)},
-                {"cache", name(result.cache)},
-                {"checking_ms", rounded(result.checking * 1e3)},
-                {"measuring_ms", rounded(result.measuring * 1e3)},
-                {name(result.reference_role), result.reference}};
-  json["contestants"] = Document::array();
-  for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.reference_role));
-  return json;
-}
-
 Document settings_json(const Report& report) {
   const Rules& rules = report.settings.rules;
   return {{"suite", report.suite},
@@ -88,20 +66,18 @@ Document settings_json(const Report& report) {
 }
 
 /// Contestants that took part in some case, in the order of the first that has them.
-std::vector<std::string> columns_of(const Document& cases) {
-  std::vector<std::string> names;
+Texts columns_of(const Document& cases) {
+  Texts names;
   for (const Document& result : cases)
     for (const Document& entry : result.at("contestants"))
-      if (const auto name = text_at(entry, "name");
-          entry.at("status") != "absent" && std::ranges::find(names, name) == names.end())
-        names.push_back(name);
+      if (entry.at("status") != "absent") add_once(names, text_at(entry, "name"));
   return names;
 }
 
 std::string rate_text(const Document& result, const Document* entry) {
   if (entry == nullptr || entry->at("status") == "absent") return "";
   if (entry->at("status") != "right") return text_at(*entry, "status");
-  const char* const unit = is_arithmetic(result) ? "gflop_per_second" : "gb_per_second";
+  const char* const unit = rate_key(result);
   if (!entry->contains(unit)) return "";
   const double value = number_at(*entry, unit);
   const std::string rate = fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
@@ -123,19 +99,17 @@ std::string bracket_text(const Document& cases) {
 std::string markdown_table(const Document& cases) {
   const bool arithmetic = std::ranges::any_of(cases, is_arithmetic);
   const bool mixed = arithmetic && !std::ranges::all_of(cases, is_arithmetic);
-  const std::vector<std::string> names = columns_of(cases);
-  std::vector<std::string> titles{mixed        ? "GFLOP/s, or GB/s where it says so"
-                                  : arithmetic ? "GFLOP/s"
-                                               : "GB/s (read + written)"};
+  const Texts names = columns_of(cases);
+  Texts titles{mixed ? "GFLOP/s, or GB/s where it says so" : arithmetic ? "GFLOP/s" : "GB/s (read + written)"};
   titles.insert(titles.end(), names.begin(), names.end());
-  harness::Table table(titles);
+  Table table(titles);
   for (const Document& result : cases) {
     const char* const unit = mixed && !is_arithmetic(result) ? " (GB/s)" : "";
     std::vector<Cell> row{label_of(result) + unit};
     for (const std::string& name : names) row.emplace_back(rate_text(result, find_contestant(result, name)));
     table.add(std::move(row));
   }
-  return table.text(harness::Format::md);
+  return table.text(Format::md);
 }
 
 /// What was measured on, as far as the document says.
@@ -166,6 +140,26 @@ Document json_of(const Entry& entry, Role reference) {
   return json;
 }
 
+Document json_of(const CaseResult& result) {
+  Document json{{"label", result.label},
+                {"case", result.text},
+                {"op", result.op},
+                {"shapes", result.shapes},
+                {"bytes", i64(result.work.bytes)},
+                {"operations", i64(result.work.operations)},
+                {"elements", result.elements},
+                {"limit", name(result.limit)},
+                {"check", name(result.strength)},
+                {"clock", name(result.clock)},
+                {"cache", name(result.cache)},
+                {"checking_ms", rounded(result.checking * 1e3)},
+                {"measuring_ms", rounded(result.measuring * 1e3)},
+                {name(result.reference_role), result.reference}};
+  json["contestants"] = Document::array();
+  for (const Entry& entry : result.entries) json["contestants"].push_back(json_of(entry, result.reference_role));
+  return json;
+}
+
 Document json_of(const Report& report) {
   Document json{{"schema", "axisloom-bench 1"},
                 {"environment", report.environment},
@@ -173,13 +167,13 @@ Document json_of(const Report& report) {
                 {"after", report.after},
                 {"settings", settings_json(report)}};
   json["cases"] = Document::array();
-  for (const CaseResult& result : report.cases) json["cases"].push_back(case_json(result));
+  for (const CaseResult& result : report.cases) json["cases"].push_back(json_of(result));
   return json;
 }
 
-harness::Table table_of(std::span<const CaseResult> cases) {
-  harness::Table table({"case", "cache", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms",
-                        "samples", "rank", "check", "note"});
+Table table_of(std::span<const CaseResult> cases) {
+  Table table({"case", "cache", "contestant", "ms", "interval", "GB/s", "GFLOP/s", "share", "call_ms", "samples",
+               "rank", "check", "note"});
   for (const CaseResult& result : cases)
     for (const Entry& entry : result.entries)
       if (entry.status != Status::absent) table.add(row_of(result, entry));
@@ -192,9 +186,9 @@ std::string markdown_of(const Document& document) {
                      circumstances(document), bracket_text(cases));
 }
 
-std::string text_of(const Report& report, harness::Format format) {
-  if (format == harness::Format::json) return harness::json_text(json_of(report));
-  return format == harness::Format::md ? markdown_of(json_of(report)) : table_of(report.cases).text(format);
+std::string text_of(const Report& report, Format format) {
+  if (format == Format::json) return json_text(json_of(report));
+  return format == Format::md ? markdown_of(json_of(report)) : table_of(report.cases).text(format);
 }
 
 }  // namespace axisloom::bench

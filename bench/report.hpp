@@ -18,14 +18,15 @@ struct Report {
   std::vector<CaseResult> cases;
 };
 
-std::string text_of(const Report& report, harness::Format format);
+std::string text_of(const Report& report, Format format);
 
 /// One contestant of a case, as it stands in the JSON document and in sweeps.
 Document json_of(const Entry& entry, Role reference);
+Document json_of(const CaseResult& result);
 Document json_of(const Report& report);
 
 /// A row per contestant of every case.
-harness::Table table_of(std::span<const CaseResult> cases);
+Table table_of(std::span<const CaseResult> cases);
 /// From a document as json_of makes it: a row per case and a column per contestant, in GB/s or GFLOP/s, whichever
 /// limits the case; of Axisloom's with its share of the reference.
 std::string markdown_of(const Document& document);

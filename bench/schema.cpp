@@ -27,7 +27,7 @@ struct Check {
   std::string path = {};
 
   Fault every_keyword() const;
-  Fault fault(const std::string& what) const { return fmt::format("{}: {}", path.empty() ? "/" : path, what); }
+  Fault fault(const std::string& what) const { return (path.empty() ? "/" : path) + ": " + what; }
   Fault member(const Value& its_schema, const Value& its_value, const std::string& name) const {
     return Check{root, its_schema, its_value, path + "/" + name}.every_keyword();
   }
@@ -52,7 +52,7 @@ struct Check {
   Fault required(const Value& names) const {
     if (!value.is_object()) return {};
     for (const Value& name : names)
-      if (!value.contains(name.get_ref<const std::string&>())) return fault(fmt::format("lacks {}", name.dump()));
+      if (!value.contains(name.get_ref<const std::string&>())) return fault("lacks " + name.dump());
     return {};
   }
   Fault properties(const Value& schemas) const {

@@ -44,8 +44,8 @@ std::vector<Standing> standings_of(const Document& document) {
 
 }  // namespace
 
-harness::Table standings_of(std::span<const Document> documents) {
-  harness::Table table({"suite", "peer", "cases", "faster in", "median", "lowest", "where"});
+Table standings_of(std::span<const Document> documents) {
+  Table table({"suite", "peer", "cases", "faster in", "median", "lowest", "where"});
   for (const Document& document : documents)
     for (Standing& standing : standings_of(document)) {
       std::vector<Ratio>& ratios = standing.ratios;

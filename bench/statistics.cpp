@@ -7,15 +7,15 @@
 namespace axisloom::bench {
 
 size_t interval_rank(size_t n) {
-  const double samples = double(n);
+  const double samples = n;
   // From here on the normal limit, rounded down, agrees with the exact rank to within one position.
-  if (n > 500) return size_t((samples - 1.96 * std::sqrt(samples)) / 2);
+  if (n > 500) return (samples - 1.96 * std::sqrt(samples)) / 2;
   double probability = std::pow(0.5, samples);  // of exactly `rank` successes
   double below = probability;                   // of at most so many
   size_t rank = 0;
   while (rank < n && 2 * below <= 0.05) {
     ++rank;
-    probability *= (samples - double(rank) + 1) / double(rank);
+    probability *= (samples - rank + 1) / rank;
     below += probability;
   }
   return rank;

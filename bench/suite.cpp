@@ -20,16 +20,15 @@ bool contains(std::string_view text, std::string_view part) {
 
 Variant variant_of(std::string_view text) {
   Variant variant{std::string(text), {}};
-  const std::vector<std::string_view> parts = harness::split(text, ":");
+  const auto parts = split(text, ":");
   variant.options.candidate = parts.front();
   bool sense = !parts.front().empty() && parts.size() % 2 == 1;
   for (size_t i = 1; sense && i < parts.size(); i += 2) {
-    const auto value = harness::parse_integer(parts[i + 1]);
+    const auto value = parse_integer(parts[i + 1]);
     sense = value.has_value();
     variant.options.configuration[std::string(parts[i])] = value.value_or(0);
   }
-  if (!sense)
-    throw Error(Errc::usage, fmt::format("cannot read also={}", text), "write it as also=candidate:tunable:value");
+  if (!sense) harness::refuse("write it as also=candidate:tunable:value", "cannot read also={}", text);
   return variant;
 }
 
@@ -44,18 +43,18 @@ Job job_of(std::string_view label, std::string_view text) {
     job.also.push_back(variant_of(std::string_view(rest).substr(start, end - start)));
     rest.erase(at, end - at);
   }
-  job.what = harness::parse_case(rest);
+  job.what = parse_case(rest);
   return job;
 }
 
 std::vector<SuiteCase> read_suite_line(const std::string& suite, std::string_view line) {
   std::vector<SuiteCase> cases;
-  for (const std::string& text : harness::expand(line)) {
+  for (const std::string& text : expand(line)) {
     static const std::regex grammar("(cpu|gpu|any) +(quick|full) +\"([^\"]+)\": +(.+)");
     std::smatch parts;
     if (!std::regex_match(text, parts, grammar))
-      throw Error(Errc::usage, fmt::format("cannot read the line of the suite {}: {}", suite, text),
-                  "write it as: cpu|gpu|any quick|full \"label\": case");
+      harness::refuse("write it as: cpu|gpu|any quick|full \"label\": case", "cannot read the line of the suite {}: {}",
+                      suite, text);
     for (Scale scale : {Scale::cpu, Scale::gpu})
       if (parts[1] != (scale == Scale::cpu ? "gpu" : "cpu"))
         cases.push_back({suite, scale, parts[2] == "quick", parts[3].str(), parts[4].str()});
@@ -67,16 +66,16 @@ const std::vector<SuiteCase>& suite_cases() {
   static const std::vector<SuiteCase> all = [] {
     std::vector<SuiteCase> cases;
     for (const std::string& suite : suite_names())
-      for (std::string_view line : harness::split(jit::embedded(fmt::format("{}{}{}", folder, suite, ending)), "\n"))
-        if (line = harness::without_comment(line); !line.empty())
+      for (std::string_view line : split(jit::embedded(concat(folder, suite, ending)), "\n"))
+        if (line = without_comment(line); !line.empty())
           for (SuiteCase& c : read_suite_line(suite, line)) cases.push_back(std::move(c));
     return cases;
   }();
   return all;
 }
 
-std::vector<std::string> suite_names() {
-  std::vector<std::string> names;
+Texts suite_names() {
+  Texts names;
   for (std::string_view file : jit::embedded_files())
     if (file.starts_with(folder))
       names.emplace_back(file.substr(folder.size(), file.size() - folder.size() - ending.size()));
@@ -98,8 +97,8 @@ std::vector<Job> jobs_of(const Choice& choice, const DeviceInfo& device) {
     pick(word);
     if (jobs.size() == before && contains(word, " ")) jobs.push_back(job_of(word, word));
     if (jobs.size() == before)
-      throw Error(Errc::usage, fmt::format("the suite {} has no case \"{}\" for this device", choice.suite, word),
-                  "name a part of one, or write a case such as \"transpose f32 4096x4096\"");
+      harness::refuse("name a part of one, or write a case such as \"transpose f32 4096x4096\"",
+                      "the suite {} has no case \"{}\" for this device", choice.suite, word);
   }
   return jobs;
 }

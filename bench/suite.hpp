@@ -10,6 +10,8 @@
 
 namespace axisloom::bench {
 
+using namespace harness;
+
 /// Which devices a case is meant for: arrays large enough for a GPU do not fit beside a CPU's, and take it too long.
 enum class Scale { cpu, gpu };
 
@@ -23,7 +25,7 @@ struct SuiteCase {
 /// Of all suites, one after the other. Throws Error(usage) for a line that cannot be read.
 const std::vector<SuiteCase>& suite_cases();
 /// The suites' names, in alphabetical order.
-std::vector<std::string> suite_names();
+Texts suite_names();
 /// The cases of one line of a suite's file: one of each label, scale and text. Throws Error(usage).
 std::vector<SuiteCase> read_suite_line(const std::string& suite, std::string_view line);
 
@@ -35,7 +37,7 @@ struct Variant {
 /// A case with the name that tables give it.
 struct Job {
   std::string label;
-  harness::Case what;
+  Case what;
   std::vector<Variant> also = {};
 };
 /// From a case's text, in which also=CANDIDATE[:TUNABLE:VALUE...] may stand any number of times. Throws Error(usage).
@@ -45,7 +47,7 @@ Job job_of(std::string_view label, std::string_view text);
 struct Choice {
   std::string suite;
   bool quick = false;
-  std::vector<std::string> wanted = {};
+  Texts wanted = {};
 };
 /// The cases for a device. What is wanted is a part of a label or a text; what picks none but holds a blank is a case
 /// of its own. Throws Error(usage) for what picks nothing.

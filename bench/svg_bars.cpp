@@ -19,12 +19,12 @@ std::string described(const BarChart& chart) {
   const auto told = [&](const Bar& bar) {
     return fmt::format("{} {} {}", bar.name, short_number(bar.value), chart.unit);
   };
-  return harness::joined(chart.bars, "; ", told) + ".";
+  return joined(chart.bars, "; ", told) + ".";
 }
 
 std::string bar_text(const Bar& bar, double y, double scale, const std::string& unit) {
   const double middle = y + bar_row / 2;
-  const std::string value = fmt::format("{} {}", short_number(bar.value), unit);
+  const std::string value = short_number(bar.value) + " " + unit;
   return fmt::format(R"(<text class="name" x="{:.0f}" y="{:.1f}" text-anchor="end">{}</text>)", names_width - 8,
                      middle + 4, escaped_html(bar.name)) +
          fmt::format(
@@ -60,13 +60,13 @@ std::string svg_of(const BarChart& chart) {
   double most = chart.ceiling.value_or(0);
   for (const Bar& bar : chart.bars) most = std::max({most, bar.value, bar.high});
   const double scale = most > 0 ? bars_width / most : 0;
-  const double height = bar_row * double(chart.bars.size()) + 8;
+  const double height = bar_row * chart.bars.size() + 8;
   std::string text =
       fmt::format(R"(<svg class="bars" viewBox="0 0 {0:.0f} {1:.0f}" role="img" aria-labelledby="{2}-t {2}-d">)"
                   R"(<title id="{2}-t">{3}</title><desc id="{2}-d">{4}</desc>)",
                   chart_width, height, chart.id, escaped_html(chart.title), escaped_html(described(chart)));
   for (size_t i = 0; i < chart.bars.size(); ++i)
-    text += "\n" + bar_text(chart.bars[i], 4 + bar_row * double(i), scale, chart.unit);
+    text += "\n" + bar_text(chart.bars[i], 4 + bar_row * i, scale, chart.unit);
   if (chart.ceiling)
     text +=
         fmt::format("\n<path class=\"ceiling\" d=\"M{:.1f} 0V{:.0f}\"/>", names_width + *chart.ceiling * scale, height);

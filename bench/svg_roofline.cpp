@@ -20,7 +20,7 @@ struct LogAxis {
   double start, length;  // in the drawing; negative lengths run upwards
 
   static LogAxis over(double least, double most, double start, double length) {
-    const int first = int(std::floor(std::log10(least)));
+    const int first = std::floor(std::log10(least));
     return {first, std::max(first + 1, int(std::ceil(std::log10(most)))), start, length};
   }
   double at(double value) const { return start + length * (std::log10(value) - first) / (last - first); }
@@ -48,7 +48,7 @@ Axes axes_of(const Roofline& roofline) {
 std::string power_text(int exponent) {
   if (exponent >= 0 && exponent <= 5) return fmt::format("{:.0f}", std::pow(10.0, exponent));
   if (exponent < 0 && exponent >= -3) return fmt::format("{:.{}f}", std::pow(10.0, exponent), -exponent);
-  return fmt::format("1e{}", exponent);
+  return concat("1e", exponent);
 }
 
 std::string grid_of(const Axes& axes) {
@@ -84,7 +84,7 @@ std::string roofs_of(const Axes& axes, const std::vector<const Roofline::Ceiling
         "<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>"
         "<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n",
         plot_left, y, plot_width, x, above - 5, escaped_html(name));
-    x += character_width * double(name.size()) + 14;
+    x += character_width * name.size() + 14;
   }
   return text;
 }
@@ -132,10 +132,10 @@ size_t colour(size_t series) {
   return series == 0 ? 0 : 1 + (series - 1) % 5;
 }
 
-std::string legend_of(const std::vector<std::string>& series) {
+std::string legend_of(const Texts& series) {
   std::string text;
   for (size_t i = 0; i < series.size(); ++i) {
-    const double y = plot_top + 14 + 22 * double(i);
+    const double y = plot_top + 14 + 22.0 * i;
     text += fmt::format("<path class=\"mark s{}\" d=\"{}\"/><text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", colour(i),
                         mark(i, legend_left, y - 4), legend_left + 14, y, escaped_html(series[i]));
   }
@@ -143,10 +143,9 @@ std::string legend_of(const std::vector<std::string>& series) {
 }
 
 /// The contestants of the points, in the order in which they come.
-std::vector<std::string> series_of(const Roofline& roofline) {
-  std::vector<std::string> series;
-  for (const auto& point : roofline.points)
-    if (std::ranges::find(series, point.series) == series.end()) series.push_back(point.series);
+Texts series_of(const Roofline& roofline) {
+  Texts series;
+  for (const auto& point : roofline.points) add_once(series, point.series);
   return series;
 }
 
@@ -154,7 +153,7 @@ std::vector<std::string> series_of(const Roofline& roofline) {
 
 std::string svg_of(const Roofline& roofline) {
   const Axes axes = axes_of(roofline);
-  const std::vector<std::string> series = series_of(roofline);
+  const Texts series = series_of(roofline);
   std::string text = fmt::format(
       R"(<svg class="roofline" viewBox="0 0 {0:.0f} {1:.0f}" role="img" aria-labelledby="{2}-t {2}-d">)"
       R"(<title id="{2}-t">{3}</title><desc id="{2}-d">)"

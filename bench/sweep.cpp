@@ -33,17 +33,17 @@ Document with_result(Document line, const CaseResult& result) {
 }  // namespace
 
 SweptTunable parse_sweep(const std::string& text) {
-  const std::vector<std::string_view> sides = harness::split(text, "=");
+  const auto sides = split(text, "=");
   SweptTunable tunable{std::string(sides.front()), {}};
   bool sense = sides.size() == 2 && !tunable.name.empty();
-  for (std::string_view part : harness::split(sides.back(), ",")) {
-    const auto value = harness::parse_integer(part);
+  for (std::string_view part : split(sides.back(), ",")) {
+    const auto value = parse_integer(part);
     sense = sense && value;
     tunable.values.push_back(value.value_or(0));
   }
   if (!sense)
-    throw Error(Errc::usage, fmt::format("cannot read the sweep \"{}\"", text),
-                "write it as name=value,value, for example tile_in=32,64,128");
+    harness::refuse("write it as name=value,value, for example tile_in=32,64,128", "cannot read the sweep \"{}\"",
+                    text);
   return tunable;
 }
 
@@ -73,7 +73,7 @@ void sweep_case(const Job& job, const Device& device, Team& team, CacheFlusher& 
                   {"candidate", options.candidate},
                   {"values", configuration},
                   {"bytes", i64(workload.work().bytes)}};
-    const std::string label = fmt::format("{} {}", job.label, ops::to_string(configuration));
+    const std::string label = job.label + " " + ops::to_string(configuration);
     try {
       for (const CaseResult& result :
            compete(workload, label, contestants_of(workload, options, session), flusher, settings, progress))

@@ -41,7 +41,7 @@ void Team::run(const std::function<void(unsigned)>& work) {
   {
     const std::lock_guard lock(mutex_);
     work_ = &work;
-    running_ = unsigned(threads_.size());
+    running_ = threads_.size();
     ++round_;
   }
   start_.notify_all();

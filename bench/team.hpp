@@ -19,7 +19,7 @@ class Team : core::NotCopied {
   explicit Team(unsigned members = 0);
   ~Team();
 
-  unsigned size() const noexcept { return unsigned(threads_.size()) + 1; }
+  unsigned size() const noexcept { return threads_.size() + 1; }
   /// Calls work(member) once for every member at the same time and returns when all are done. Of what they throw, one
   /// exception is thrown on.
   void run(const std::function<void(unsigned member)>& work);

@@ -14,7 +14,7 @@ namespace {
 bool exists(const core::Move& move, const std::vector<i64>& index) {
   if (!move.tail) return true;
   const auto& [outer, inner, count, fill] = *move.tail;
-  return index[size_t(outer)] * move.axes[size_t(inner)].extent + index[size_t(inner)] < count;
+  return index[outer] * move.axes[inner].extent + index[inner] < count;
 }
 
 /// Calls right(from, to, exists) for every point of a move that is written, and counts where it answers false.
@@ -84,13 +84,13 @@ std::string to_string(const Mistakes& mistakes) {
 core::Move in_output_order(core::Move move) {
   std::vector<int> order(move.axes.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto reach = [&](int axis) { return std::abs(move.axes[size_t(axis)].out); };
+  const auto reach = [&](int axis) { return std::abs(move.axes[axis].out); };
   std::ranges::stable_sort(order, std::greater(), reach);
   core::Move sorted = move;
   for (size_t to = 0; to < order.size(); ++to) {
-    sorted.axes[to] = move.axes[size_t(order[to])];
-    if (move.tail && move.tail->outer == order[to]) sorted.tail->outer = int(to);
-    if (move.tail && move.tail->inner == order[to]) sorted.tail->inner = int(to);
+    sorted.axes[to] = move.axes[order[to]];
+    if (move.tail && move.tail->outer == order[to]) sorted.tail->outer = to;
+    if (move.tail && move.tail->inner == order[to]) sorted.tail->inner = to;
   }
   return sorted;
 }
@@ -100,8 +100,8 @@ Mistakes indexed_on_host(Team& team, const core::Move& move, const Data& data, c
     return count_wrong(team, move, [&](i64 from, i64 to, bool there) {
       constexpr size_t bytes = sizeof element;
       std::array<u64, 2> want{};
-      for (unsigned half = 0; there && half * 8 < bytes; ++half) want[half] = data.bits(u64(from), half);
-      return std::memcmp(out + size_t(to) * bytes, want.data(), bytes) == 0;
+      for (unsigned half = 0; there && half * 8 < bytes; ++half) want[half] = data.bits(from, half);
+      return std::memcmp(out + to * bytes, want.data(), bytes) == 0;
     });
   });
 }
@@ -109,7 +109,7 @@ Mistakes indexed_on_host(Team& team, const core::Move& move, const Data& data, c
 Mistakes compared_on_host(Team& team, const core::Move& move, const std::byte* want, const std::byte* out) {
   return by_size(move.element, [&](auto element) {
     return count_wrong(team, move, [&](i64, i64 to, bool) {
-      const size_t at = size_t(to) * sizeof element;
+      const size_t at = to * sizeof element;
       return std::memcmp(want + at, out + at, sizeof element) == 0;
     });
   });

@@ -17,7 +17,7 @@ VerifyParams params_of(const core::Move& move) {
   VerifyParams params{};
   params.tail_outer = params.tail_inner = -1;
   for (i32 d = 0; d < axes; ++d) {
-    const core::Loop& axis = move.axes[size_t(d)];
+    const core::Loop& axis = move.axes[d];
     params.extent[first + d] = axis.extent;
     params.in_stride[first + d] = axis.in;
     params.out_stride[first + d] = axis.out;
@@ -29,7 +29,7 @@ VerifyParams params_of(const core::Move& move) {
   if (move.tail) {
     params.tail_outer = first + move.tail->outer;
     params.tail_inner = first + move.tail->inner;
-    params.tail_inner_extent = move.axes[size_t(move.tail->inner)].extent;
+    params.tail_inner_extent = move.axes[move.tail->inner].extent;
     params.tail_count = move.tail->count;
     params.tail_fill = move.tail->fill ? 1 : 0;
   }
@@ -50,7 +50,7 @@ void launch(const Device& device, const Queue& queue, const char* kernel, const 
 
 void fill_on_device(const Device& device, const Queue& queue, const Data& data, const Buffer& buffer) {
   VerifyParams params{};
-  params.points = i64(buffer.bytes()) / data.element;
+  params.points = buffer.bytes() / data.element;
   if (params.points > 0) launch(device, queue, "fill", data, params, {&buffer, 1});
 }
 

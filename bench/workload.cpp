@@ -13,7 +13,7 @@ namespace {
 constexpr double operations_per_byte = 4;
 
 i64 bytes_of(const View& view) {
-  return view.bounds().high * i64(size_of(view.dtype));
+  return view.bounds().high * size_of(view.dtype);
 }
 
 }  // namespace
@@ -22,11 +22,11 @@ const char* name(Limit limit) noexcept {
   return limit == Limit::arithmetic ? "arithmetic" : "memory";
 }
 
-Workload::Workload(const harness::Case& what, const Device& device, Team& team, u64 seed, Strength strength)
+Workload::Workload(const Case& what, const Device& device, Team& team, u64 seed, Strength strength)
     : text_(what.text),
       op_(what.op),
       options_(what.options),
-      views_(harness::views_of(what, 0)),
+      views_(views_of(what, 0)),
       device_(device),
       queue_(device.queue(true)),
       team_(team) {
@@ -51,7 +51,7 @@ void Workload::describe() {
   // Where Axisloom computes on host memory, whoever reads it is the reference, and no copy has to be made room for.
   if (!move_ && (limit() != Limit::memory || device_.info().kind == Kind::cpu)) return;
   // In whole packets, so that a few bytes of result do not make it another kind of copy.
-  const i64 element = i64(size_of(in().dtype)), copied = bytes < 64 ? bytes / 2 : bytes / 32 * 16;
+  const i64 element = size_of(in().dtype), copied = bytes < 64 ? bytes / 2 : bytes / 32 * 16;
   plain_copy_ = core::Move{.element = element, .axes = {{std::max<i64>(1, copied / element), 1, 1}}};
 }
 
@@ -64,7 +64,7 @@ void Workload::allocate(u64 seed) {
   for (const View& view : views_) {
     const bool takes_part = &view == &views_.front() || &view == &views_.back();  // in the copy
     const i64 bytes = std::max(bytes_of(view), takes_part ? copied : 0);
-    buffers_.push_back(device_.allocate(size_t(bytes)));
+    buffers_.push_back(device_.allocate(bytes));
   }
   constexpr u64 apart = 0xD1B54A32D192ED03u;  // seeds of the inputs, so that none is another one shifted
   for (size_t i = 0; i < inputs(); ++i) {
@@ -79,6 +79,12 @@ void Workload::allocate(u64 seed) {
   }
 }
 
+Mistakes Workload::judge(const std::byte* result) const {
+  if (!judge_.judge) return judge_move(*move_, result);
+  Bytes fetched;
+  return judge_.judge(result != nullptr ? result : on_host(inputs(), fetched));
+}
+
 Mistakes Workload::judge_move(const core::Move& expected, const std::byte* result) const {
   if (host_out() != nullptr) return indexed_on_host(team_, expected, data_[0], result != nullptr ? result : host_out());
   if (result != nullptr) queue_.write(out_buffer(), 0, {result, output_bytes()}).wait();
@@ -90,16 +96,12 @@ void Workload::spoil_output(std::byte value) const {
 }
 
 size_t Workload::output_bytes() const {
-  return size_t(bytes_of(out()));
+  return bytes_of(out());
 }
 
-const std::byte* Workload::output_on_host(const std::byte* result, std::vector<std::byte>& memory) const {
-  return result != nullptr ? result : on_host(inputs(), memory);
-}
-
-const std::byte* Workload::on_host(size_t i, std::vector<std::byte>& memory) const {
+const std::byte* Workload::on_host(size_t i, Bytes& memory) const {
   if (host(i) != nullptr) return host(i);
-  memory.resize(size_t(bytes_of(views_[i])));
+  memory.resize(bytes_of(views_[i]));
   if (!memory.empty()) queue_.read(buffer(i), 0, memory).wait();
   return memory.data();
 }

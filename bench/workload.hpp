@@ -20,7 +20,7 @@ const char* name(Limit limit) noexcept;
 class Workload {
  public:
   /// Throws Error when the case cannot be, or its buffers do not fit.
-  Workload(const harness::Case& what, const Device& device, Team& team, u64 seed, Strength strength);
+  Workload(const Case& what, const Device& device, Team& team, u64 seed, Strength strength);
 
   const std::string& text() const noexcept { return text_; }
   const Operation& op() const noexcept { return op_; }
@@ -60,7 +60,7 @@ class Workload {
 
   Strength strength() const noexcept { return judge_.strength; }
   /// Judges what lies in host memory laid out as the output buffer, or in the output buffer when `result` is null.
-  Mistakes judge(const std::byte* result) { return judge_.judge(result); }
+  Mistakes judge(const std::byte* result) const;
   /// The same, of a result that must be what a move makes of the first input.
   Mistakes judge_move(const core::Move& expected, const std::byte* result) const;
   /// Overwrites the output buffer.
@@ -69,9 +69,7 @@ class Workload {
   /// Bytes of the output's elements and the gaps between them, from the start of the buffer.
   size_t output_bytes() const;
   /// An array in host memory: where it is, or fetched into `memory`. The last one is the output.
-  const std::byte* on_host(size_t i, std::vector<std::byte>& memory) const;
-  /// A result: as of judge().
-  const std::byte* output_on_host(const std::byte* result, std::vector<std::byte>& memory) const;
+  const std::byte* on_host(size_t i, Bytes& memory) const;
 
  private:
   void describe();

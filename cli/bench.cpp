@@ -193,7 +193,7 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
 }
 
 void tell_check(const std::string& label, const Entry& entry) {
-  const std::string how = entry.how.empty() ? entry.name : fmt::format("{} {}", entry.name, entry.how);
+  const std::string how = entry.how.empty() ? entry.name : entry.name + " " + entry.how;
   const char* const verdict = entry.status == Status::right ? "checked" : bench::name(entry.status);
   print(fmt::format("{}: {}: {}{}{}\n", label, how, verdict, entry.reason.empty() ? "" : ": ", entry.reason));
 }

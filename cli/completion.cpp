@@ -114,7 +114,7 @@ if [[ $funcstack[1] == _axisloom ]]; then _axisloom "$@"; else compdef _axisloom
 }
 
 std::string fish_option(const std::string& path, const Option& option) {
-  std::string line = fmt::format("complete -c axisloom -n {}", quoted("__axisloom_at " + quoted(path)));
+  std::string line = "complete -c axisloom -n " + quoted("__axisloom_at " + quoted(path));
   for (const auto& name : option.get_snames()) line += " -s " + name;
   for (const auto& name : option.get_lnames()) line += " -l " + name;
   if (takes_value(option)) {

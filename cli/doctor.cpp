@@ -59,11 +59,10 @@ void look_at_stores(FindingSink& findings) {
   std::error_code ignored;
   if (const auto user = jit::user_folder("XDG_DATA_HOME", ".local/share")) {
     const bool present = std::filesystem::is_directory(*user, ignored);
-    findings.add(
-        {"configurations", "note", fmt::format("the user's: {}{}", user->string(), present ? "" : " (none yet)")});
+    findings.add({"configurations", "note", "the user's: " + user->string() + (present ? "" : " (none yet)")});
   }
   for (const std::string_view file : jit::embedded_files())
-    if (file.ends_with(".jsonl")) findings.add({"configurations", "note", fmt::format("shipped: {}", file)});
+    if (file.ends_with(".jsonl")) findings.add({"configurations", "note", concat("shipped: ", file)});
 }
 
 void look_at_all(FindingSink& findings) {

@@ -42,7 +42,7 @@ std::string all_from(int pipe) {
 /// Every field ends with a zero.
 std::vector<Finding> parse_findings(const std::string& text) {
   std::vector<Finding> findings;
-  const std::vector<std::string_view> fields = harness::split(text, {"\0", 1});
+  const auto fields = harness::split(text, {"\0", 1});
   for (size_t i = 0; i + 5 < fields.size(); i += 5) {
     if (!findings.empty() && findings.back().state == announced) findings.pop_back();
     const auto field = [&](size_t number) { return std::string(fields[i + number]); };
@@ -53,7 +53,7 @@ std::vector<Finding> parse_findings(const std::string& text) {
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) return fmt::format("signal {}, {}", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  return fmt::format("exit code {}", WEXITSTATUS(status));
+  return concat("exit code ", WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -76,10 +76,10 @@ void FindingSink::add(const Finding& finding) {
 
 std::vector<Finding> found_by_child(const std::function<void(FindingSink&)>& look) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(Errc::file, fmt::format("no pipe can be made: {}", strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(Errc::file, concat("no pipe can be made: ", strerror(errno)));
   std::fflush(nullptr);
   const pid_t child = ::fork();
-  if (child < 0) throw Error(Errc::out_of_memory, fmt::format("no process can be made: {}", strerror(errno)));
+  if (child < 0) throw Error(Errc::out_of_memory, concat("no process can be made: ", strerror(errno)));
   if (child == 0) look_and_end(ends[1], look);
   ::close(ends[1]);
   std::vector<Finding> findings = parse_findings(all_from(ends[0]));

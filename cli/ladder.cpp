@@ -136,7 +136,7 @@ void add_output(App& command, std::string& output) {
 /// The lessons' own shapes, for help texts.
 std::string shapes_of(const ladder::Ladder& what) {
   return joined(what.lessons, "; ",
-                [](const ladder::Lesson& lesson) { return fmt::format("{} {}", lesson.dtype, lesson.shapes.lesson); });
+                [](const ladder::Lesson& lesson) { return concat(lesson.dtype, " ", lesson.shapes.lesson); });
 }
 
 void add_ladder_options(App& command, const ladder::Ladder& what, LadderOptions& options) {

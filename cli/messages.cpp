@@ -55,8 +55,7 @@ std::string circumstances(const ErrorParts& parts) {
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (!parts.shapes.empty()) add(parts.shapes);
   if (!parts.device.empty()) add("on " + parts.device);
-  if (!parts.call.empty())
-    add(parts.native != 0 ? fmt::format("{} returned {}", parts.call, parts.native) : parts.call);
+  if (!parts.call.empty()) add(parts.native != 0 ? concat(parts.call, " returned ", parts.native) : parts.call);
   return text.empty() ? text : " (" + text + ")";
 }
 
@@ -77,7 +76,7 @@ void show_progress(std::string_view line) {
   static const bool terminal = isatty(STDERR_FILENO) == 1;
   static bool shown = false;
   if (!terminal || (line.empty() && !shown)) return;
-  const std::string whole = fmt::format("\r\x1b[K{}", io::printable(line));
+  const std::string whole = "\r\x1b[K" + io::printable(line);
   std::fputs(whole.c_str(), stderr);
   std::fflush(stderr);
   shown = !line.empty();
@@ -86,7 +85,7 @@ void show_progress(std::string_view line) {
 void finish_output() {
   if (std::fflush(stdout) != 0 && print_error == 0) print_error = errno;
   if (print_error == 0) return;
-  throw Error(Errc::file, fmt::format("cannot write to standard output: {}", std::strerror(print_error)),
+  throw Error(Errc::file, concat("cannot write to standard output: ", std::strerror(print_error)),
               "look at what standard output is connected to");
 }
 
@@ -100,8 +99,8 @@ std::string error_text(const Error& error) {
 }
 
 std::string error_text(std::string_view message, std::string_view remedy) {
-  std::string text = fmt::format("axisloom: {}", message);
-  if (!remedy.empty()) text += fmt::format("\nremedy: {}", remedy);
+  std::string text = concat("axisloom: ", message);
+  if (!remedy.empty()) text += concat("\nremedy: ", remedy);
   return text;
 }
 

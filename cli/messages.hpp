@@ -8,6 +8,8 @@
 
 namespace axisloom::cli {
 
+using namespace harness;
+
 /// Data for stdout. What cannot be written is noticed by `finish_output`.
 void print(std::string_view text);
 /// A line for stderr.

@@ -102,7 +102,7 @@ Operation operation(const OpEntry& entry, const Job& job, const Rest& rest) {
 
 bool verified(const Operation& op, std::span<const HostArray> inputs, const HostArray& result, const Context& context) {
   if (const auto difference = difference_from_oracle(op, inputs, result)) {
-    say(error_text(fmt::format("the result differs from the oracle {}", to_string(*difference)),
+    say(error_text("the result differs from the oracle " + to_string(*difference),
                    "report this with the output of --verbose; --candidate names another candidate"));
     return false;
   }
@@ -150,7 +150,7 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   const std::vector<HostArray> inputs = read_inputs(job, rest.files);
   const Operation op = image_aware(entry, typed, inputs.front());
 
-  std::vector<View> views = views_of(inputs);
+  auto views = views_of(inputs);
   std::vector<std::span<const std::byte>> bytes;
   for (const HostArray& input : inputs) bytes.push_back(input.span());
   const View result_shape = result_view(op, views);
@@ -189,7 +189,7 @@ void add_job_options(App& command, const OpEntry& entry, Job& job) {
 }
 
 std::string fault_of_length(const std::string& text) {
-  return parse_integer(text).value_or(0) > 0 ? "" : fmt::format("{} is not a whole number above 0", text);
+  return parse_integer(text).value_or(0) > 0 ? "" : text + " is not a whole number above 0";
 }
 
 void add_operation_options(App& command, const OpEntry& entry, Job& job) {
@@ -229,7 +229,7 @@ void declare_operation(App& command, const OpEntry& entry, Job& job) {
 void add_operations(App& app, Context& context) {
   for (const OpEntry& entry : ops::registry()) {
     const About about{std::string(entry.name),
-                      fmt::format("{}{}{}", entry.summary, entry.image.note.empty() ? "" : " ", entry.image.note),
+                      concat(entry.summary, entry.image.note.empty() ? "" : " ", entry.image.note),
                       std::string(entry.examples),
                       {.device = true, .format = true, .verbose = true, .quiet = true}};
     add_command<Job>(

@@ -1,30 +1,19 @@
 // One line per candidate, then the winner, then the cache.
 #include "cli/report.hpp"
 
+#include "bench/peers/peers.hpp"
 #include "cli/messages.hpp"
 
 #include "planner/configuration.hpp"
 
 namespace axisloom::cli {
-namespace {
 
-using harness::bytes_cell, harness::human_bytes, harness::human_seconds;
-
-/// "tile (tile_in=64 layout=2, default)"
-std::string configuration_text(const PlanReport& report) {
-  const std::string values = ops::to_string(report.configuration);
-  if (values.empty()) return report.candidate;
-  return fmt::format("{} ({}; {})", report.candidate, values, report.configuration_source);
-}
-
-}  // namespace
-
-harness::Table report_table(const PlanReport& report) {
-  harness::Table table({"op", "shapes", "device", "candidate", "configuration", "source", "index", "expected_seconds",
-                        "bytes", "workspace_bytes"});
+Table report_table(const PlanReport& report) {
+  Table table({"op", "shapes", "device", "candidate", "configuration", "source", "index", "expected_seconds", "bytes",
+               "workspace_bytes"});
   table.add({report.op, report.shapes, report.device, report.candidate, ops::to_string(report.configuration),
              report.configuration_source, report.index == IndexWidth::bits64 ? 64 : 32,
-             harness::seconds_cell(report.expected_seconds), bytes_cell(report.bytes_moved),
+             seconds_cell(report.expected_seconds), bytes_cell(report.bytes_moved),
              bytes_cell(report.workspace_bytes)});
   return table;
 }
@@ -37,7 +26,7 @@ void explain(const PlanReport& report, const jit::CacheStats& before) {
       say("  candidate {}: accepted, predicted {}", candidate.name, human_seconds(candidate.seconds));
     else
       say("  candidate {}: refused, {}", candidate.name, candidate.reason);
-  say("  winner {}, {}-bit offsets, expected {} for {}", configuration_text(report),
+  say("  winner {}, {}-bit offsets, expected {} for {}", bench::configuration_text(report),
       report.index == IndexWidth::bits64 ? 64 : 32, human_seconds(report.expected_seconds),
       human_bytes(report.bytes_moved));
   for (const auto& step : report.steps) say("  step " + step);

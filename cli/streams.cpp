@@ -26,7 +26,7 @@ io::HostArray read_file(const std::string& path, io::ReadOptions options) {
 std::unique_ptr<io::OutputFile> open_output(const std::string& path) {
   if (path != "-") return std::make_unique<io::OutputFile>(path);
   if (isatty(STDOUT_FILENO) == 1)
-    harness::refuse("name a file, or pipe it on", "standard output is a terminal, which cannot show arrays");
+    refuse("name a file, or pipe it on", "standard output is a terminal, which cannot show arrays");
   return std::make_unique<io::OutputFile>(STDOUT_FILENO, "standard output");
 }
 
@@ -38,7 +38,7 @@ std::string format_names(bool io::Format::*ability) {
   std::vector<std::string_view> names;
   for (const io::Format& format : io::formats())
     if (format.*ability) names.push_back(format.name);
-  return harness::joined(names, "|");
+  return joined(names, "|");
 }
 
 }  // namespace axisloom::cli

@@ -14,11 +14,10 @@ namespace {
 constexpr i64 device_alignment = 256;
 
 // The first address in `memory` that is a multiple of `align` but not of twice that.
-std::byte* exactly_aligned(std::vector<std::byte>& memory, i64 align) {
-  const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
-  const auto step = std::uintptr_t(align);
-  std::uintptr_t address = (start + step - 1) / step * step;
-  if (address % (2 * step) == 0) address += step;
+std::byte* exactly_aligned(Bytes& memory, i64 align) {
+  const auto start = reinterpret_cast<std::intptr_t>(memory.data());
+  i64 address = ceil_div(start, align) * align;
+  if (address % (2 * align) == 0) address += align;
   return memory.data() + (address - start);
 }
 
@@ -62,7 +61,7 @@ std::string describe_difference(const View& view, std::span<const std::byte> wan
   if (std::equal(want.begin(), want.end(), got.begin())) return {};
   if (const auto difference = first_difference(view, want.data(), got.data(), bound)) return to_string(*difference);
   const i64 element = size_of(view.dtype);
-  std::vector<std::byte> around(want.begin(), want.end());  // what may differ put aside
+  Bytes around(want.begin(), want.end());  // what may differ put aside
   for_each_element(view, [&](const Dims&, i64 offset) {
     std::copy_n(got.begin() + offset * element, element, around.begin() + offset * element);
     return true;

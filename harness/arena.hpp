@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/case.hpp"
+#include "harness/random.hpp"
 
 #include <span>
 
@@ -32,7 +33,7 @@ class Arena {
 
  private:
   i64 align_;
-  std::vector<std::byte> host_;  // of a wrapped buffer
+  Bytes host_;  // of a wrapped buffer
   Buffer buffer_;
 };
 

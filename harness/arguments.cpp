@@ -44,6 +44,10 @@ std::string replaced(std::string_view text, std::string_view characters, std::st
   return joined(split(text, characters), by);
 }
 
+void add_once(Texts& texts, const std::string& text) {
+  if (std::ranges::count(texts, text) == 0) texts.push_back(text);
+}
+
 std::optional<i64> parse_integer(std::string_view text) {
   i64 value = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), value);

@@ -35,6 +35,9 @@ using axisloom::joined;
 /// The text with something else in the place of each of these characters.
 std::string replaced(std::string_view text, std::string_view characters, std::string_view by);
 
+/// Adds a text, unless it is there.
+void add_once(Texts& texts, const std::string& text);
+
 /// The whole of `text` as a decimal number, or nothing.
 std::optional<i64> parse_integer(std::string_view text);
 /// The same, which throws Error(usage) instead.

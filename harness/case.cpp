@@ -127,8 +127,7 @@ std::string text_of(const Placement& placement, const std::string& side) {
 std::string text_of_arrays(const Case& c) {
   std::vector<Dtype> dtypes = c.dtypes;
   if (std::equal(dtypes.begin() + 1, dtypes.end(), dtypes.begin())) dtypes.resize(1);
-  return fmt::format("{} {}", joined(dtypes, ",", [](Dtype dtype) { return name(dtype); }),
-                     joined(c.shapes, ",", shape_text));
+  return joined(dtypes, ",", [](Dtype dtype) { return name(dtype); }) + " " + joined(c.shapes, ",", shape_text);
 }
 
 std::string text_of_operation(const Operation& op) {
@@ -136,25 +135,24 @@ std::string text_of_operation(const Operation& op) {
   for (const auto& argument : op.arguments)
     text += argument.find(' ') == std::string::npos ? " " + argument : " \"" + argument + "\"";
   for (const auto& [key, value] : op.lengths) text += fmt::format(" {}={}", key, value);
-  for (const auto& [key, value] : op.options)
-    text += value.empty() ? fmt::format(" --{}", key) : fmt::format(" {}={}", key, value);
+  for (const auto& [key, value] : op.options) text += value.empty() ? " --" + key : fmt::format(" {}={}", key, value);
   return text;
 }
 
 }  // namespace
 
 std::string text_of(const Case& c) {
-  std::string text = fmt::format("{} {}{}", c.op.name, text_of_arrays(c), text_of_operation(c.op));
-  for (size_t i = 0; i < c.inputs.size(); ++i) text += text_of(c.inputs[i], i == 0 ? "in" : fmt::format("in{}", i + 1));
+  std::string text = c.op.name + " " + text_of_arrays(c) + text_of_operation(c.op);
+  for (size_t i = 0; i < c.inputs.size(); ++i) text += text_of(c.inputs[i], i == 0 ? "in" : concat("in", i + 1));
   text += text_of(c.output, "out");
   if (c.in_place) text += " in-place";
   if (c.one_buffer) text += " one-buffer";
-  if (c.largest_buffer) text += fmt::format(" largest-buffer={}", *c.largest_buffer);
+  if (c.largest_buffer) text += concat(" largest-buffer=", *c.largest_buffer);
   if (!c.options.candidate.empty()) text += " candidate=" + c.options.candidate;
   for (const auto& [tunable, value] : c.options.configuration) text += fmt::format(" config={}:{}", tunable, value);
   if (c.options.index != IndexWidth::automatic)
     text += c.options.index == IndexWidth::bits64 ? " index=64" : " index=32";
-  if (c.expect) text += fmt::format(" expect={}", name(*c.expect));
+  if (c.expect) text += concat(" expect=", name(*c.expect));
   return text;
 }
 

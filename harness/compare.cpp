@@ -88,7 +88,7 @@ std::vector<double> ask_oracle(const Operation& op, std::span<const View> views,
 
 std::optional<Difference> difference_from_oracle(const Operation& op, std::span<const io::HostArray> inputs,
                                                  const io::HostArray& result) {
-  std::vector<View> views = views_of(inputs);
+  auto views = views_of(inputs);
   views.push_back(result.view);
   std::vector<const std::byte*> starts;
   for (const io::HostArray& input : inputs) starts.push_back(input.memory.get());

@@ -72,7 +72,10 @@ std::vector<const ops::OpEntry*> entries_by_share() {
 }
 
 Case draft_of(const ops::OpEntry& entry, Dice& dice) {
-  return drawer_of(entry).draw({std::string(entry.name)}, dice);
+  Case draft;
+  draft.op.name = entry.name;
+  drawer_of(entry).draw(draft, dice);
+  return draft;
 }
 
 Dtype random_dtype(Random& random) {

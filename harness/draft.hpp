@@ -33,8 +33,8 @@ std::vector<const ops::OpEntry*> entries_by_share();
 /// A case of an operation with its dtypes, shapes and whether it is in place; all else is still to be drawn.
 Case draft_of(const ops::OpEntry& entry, Dice& dice);
 
-// A function for each value of ops::Draw; the operation comes with its name alone.
-using Drawing = Case(Operation op, Dice& dice);
+// A function for each value of ops::Draw; the draft comes with the operation's name alone.
+using Drawing = void(Case& draft, Dice& dice);
 Drawing draft_any_array, draft_matrices, draft_permutation, draft_layouts, draft_pattern, draft_new_axes,
     draft_reduced_axes, draft_reduced_pattern, draft_einsum, draft_two_matrices, draft_two_vectors;
 

@@ -2,7 +2,6 @@
 #include "harness/draft.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace axisloom::harness {
 namespace {
@@ -10,9 +9,9 @@ namespace {
 constexpr i64 blocks[] = {4, 8, 16, 32};
 constexpr std::string_view plain_layouts[] = {"NCHW", "NHWC", "CHWN"};
 
-Case draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
+void draft_pattern(Case& draft, Dice& dice, int most_rank, int most_new) {
   auto& [kind, own] = dice;
-  Case draft{std::move(op), {random_dtype(kind)}, {}};
+  draft.dtypes = {random_dtype(kind)};
   Sizes sizes = Sizes::draw(kind);
   const int fresh = kind.between(most_new > 0 ? 1 : 0, most_new);
   if (fresh > 0) sizes.most /= 8;
@@ -20,7 +19,7 @@ Case draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
   const bool dots = kind.percent(15);  // axes that the pattern does not name, in front
   std::string left = left_side(dice, axes, Open::either, draft);
   for (int i = 0; i < fresh; ++i) {
-    axes.push_back({fmt::format("new{}", i), own.between(1, i == 0 ? 6 : 2)});
+    axes.push_back({concat("new", i), own.between(1, i == 0 ? 6 : 2)});
     draft.op.lengths.emplace_back(axes.back().name, axes.back().extent);
   }
   kind.shuffle(axes);
@@ -33,53 +32,54 @@ Case draft_pattern(Operation op, Dice& dice, int most_rank, int most_new) {
     right = kind.percent(50) ? "... " + right : right + " ...";
   }
   draft.op.arguments = {left + " -> " + right};
-  return draft;
 }
 
 }  // namespace
 
-Case draft_any_array(Operation op, Dice& dice) {
+void draft_any_array(Case& draft, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
-  return {std::move(op), {random_dtype(dice.kind)}, {sizes.shape(dice.own, dice.kind.between(0, 6))}};
+  draft.dtypes = {random_dtype(dice.kind)};
+  draft.shapes = {sizes.shape(dice.own, dice.kind.between(0, 6))};
 }
 
-Case draft_matrices(Operation op, Dice& dice) {
+void draft_matrices(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
   const Sizes sizes = Sizes::draw(kind);
   Dims shape = sizes.shape(own, kind.between(2, 4));
   const bool in_place = kind.percent(25);
   const int last = shape.size() - 1;
   if (in_place) shape[last] = shape[last - 1] = std::min(shape[last], shape[last - 1]);
-  Case draft{std::move(op), {random_dtype(kind)}, {shape}};
+  draft.dtypes = {random_dtype(kind)};
+  draft.shapes = {shape};
   draft.in_place = in_place;
-  return draft;
 }
 
-Case draft_permutation(Operation op, Dice& dice) {
+void draft_permutation(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
   const Sizes sizes = Sizes::draw(kind);
   const int rank = kind.between(1, kind.percent(15) ? 12 : 6);
   std::vector<int> order = random_order(kind, rank);
   for (int& axis : order)
     if (own.percent(10)) axis -= rank;
-  op.arguments = {joined(order, ",")};
-  return {std::move(op), {random_dtype(kind)}, {sizes.shape(own, rank)}};
+  draft.op.arguments = {joined(order, ",")};
+  draft.dtypes = {random_dtype(kind)};
+  draft.shapes = {sizes.shape(own, rank)};
 }
 
-Case draft_layouts(Operation op, Dice& dice) {
+void draft_layouts(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
   const i64 n = own.between(1, 3), c = own.between(1, 67), h = own.between(0, 15), w = own.between(1, 17),
             x = kind.one_of(blocks);
   const std::string_view flat = kind.one_of(plain_layouts), other = kind.one_of(plain_layouts);
   const std::string blocked = fmt::format("NC/{0}HW{0}", x);
   const Dims flat_shape = flat == "NCHW" ? Dims{n, c, h, w} : flat == "NHWC" ? Dims{n, h, w, c} : Dims{c, h, w, n};
-  const Dims blocked_shape{n, (c + x - 1) / x, h, w, x};
-  const std::vector<Dtype> dtypes{random_dtype(kind)};
+  const Dims blocked_shape{n, ceil_div(c, x), h, w, x};
+  draft.dtypes = {random_dtype(kind)};
   const i64 way = kind.below(5);
-  const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) -> Case {
-    op.arguments = {std::string(from), std::string(to)};
-    if (from.starts_with("NC/")) op.lengths.emplace_back("channels", c);
-    return {op, dtypes, {shape}};
+  const auto between = [&](std::string_view from, std::string_view to, const Dims& shape) {
+    draft.op.arguments = {std::string(from), std::string(to)};
+    if (from.starts_with("NC/")) draft.op.lengths.emplace_back("channels", c);
+    draft.shapes = {shape};
   };
   if (way < 2) return between(flat, blocked, flat_shape);
   if (way < 4) return between(blocked, flat, blocked_shape);
@@ -87,12 +87,12 @@ Case draft_layouts(Operation op, Dice& dice) {
   return between(blocked, fmt::format("NC/{0}HW{0}", kind.one_of(blocks)), blocked_shape);
 }
 
-Case draft_pattern(Operation op, Dice& dice) {
-  return draft_pattern(std::move(op), dice, 6, 0);
+void draft_pattern(Case& draft, Dice& dice) {
+  draft_pattern(draft, dice, 6, 0);
 }
 
-Case draft_new_axes(Operation op, Dice& dice) {
-  return draft_pattern(std::move(op), dice, 4, 2);
+void draft_new_axes(Case& draft, Dice& dice) {
+  draft_pattern(draft, dice, 4, 2);
 }
 
 }  // namespace axisloom::harness

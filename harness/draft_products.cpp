@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 namespace axisloom::harness {
 namespace {
@@ -68,12 +67,12 @@ Operand random_result(Random& kind, const std::vector<Operand>& operands) {
 
 std::string spelled(const Operand& operand, bool letters) {
   return joined(operand, letters ? "" : " ",
-                [&](int axis) { return letters ? std::string(1, char('a' + axis)) : fmt::format("n{}", axis); });
+                [&](int axis) { return letters ? std::string(1, char('a' + axis)) : concat("n", axis); });
 }
 
 }  // namespace
 
-Case draft_einsum(Operation op, Dice& dice) {
+void draft_einsum(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
   const int axes = kind.between(1, 7);
   Sizes sizes = Sizes::draw(kind);
@@ -81,7 +80,7 @@ Case draft_einsum(Operation op, Dice& dice) {
   const Dims extents = sizes.shape(own, axes);
   const std::vector<Operand> operands = random_operands(kind, axes);
   const bool letters = kind.percent(50), implicit = letters && kind.percent(15);
-  Case draft{std::move(op), product_dtypes(kind, operands.size()), {}};
+  draft.dtypes = product_dtypes(kind, operands.size());
   std::string pattern;
   for (const Operand& operand : operands) {
     pattern += (pattern.empty() ? "" : letters ? "," : ", ") + spelled(operand, letters);
@@ -95,15 +94,14 @@ Case draft_einsum(Operation op, Dice& dice) {
   if (!implicit) pattern += (letters ? "->" : " -> ") + spelled(random_result(kind, operands), letters);
   draft.op.arguments = {pattern};
   add_epilogue(dice, draft);
-  return draft;
 }
 
-Case draft_two_matrices(Operation op, Dice& dice) {
+void draft_two_matrices(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
   Sizes sizes = Sizes::draw(kind);
   sizes.most = std::max<i64>(sizes.most, most_terms);
   const Dims mkn = sizes.shape(own, 3);
-  Case draft{std::move(op), product_dtypes(kind, 2), {}};
+  draft.dtypes = product_dtypes(kind, 2);
   const bool vector_a = kind.percent(10), vector_b = kind.percent(10);
   const bool transposed_a = !vector_a && kind.percent(30), transposed_b = !vector_b && kind.percent(30);
   Dims a, b;
@@ -120,14 +118,13 @@ Case draft_two_matrices(Operation op, Dice& dice) {
   if (transposed_a) draft.op.options.emplace_back("transpose-a", "");
   if (transposed_b) draft.op.options.emplace_back("transpose-b", "");
   add_epilogue(dice, draft);
-  return draft;
 }
 
-Case draft_two_vectors(Operation op, Dice& dice) {
+void draft_two_vectors(Case& draft, Dice& dice) {
   const Dims shape = Sizes::draw(dice.kind).shape(dice.own, 1);
-  Case draft{std::move(op), product_dtypes(dice.kind, 2), {shape, shape}};
+  draft.dtypes = product_dtypes(dice.kind, 2);
+  draft.shapes = {shape, shape};
   add_epilogue(dice, draft);
-  return draft;
 }
 
 }  // namespace axisloom::harness

@@ -2,7 +2,6 @@
 #include "harness/draft.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace axisloom::harness {
 namespace {
@@ -29,41 +28,40 @@ std::vector<std::string_view> reducers() {
 
 /// One of them; those with an option more than the others, the norms, come more often.
 std::string_view draw_reducer(Random& kind) {
-  const std::vector<std::string_view> names = reducers();
+  const auto names = reducers();
   if (!kind.percent(20)) return kind.one_of(names);
   return *std::ranges::find_if(names, [](std::string_view name) { return has_option(ops::entry(name), "ord"); });
 }
 
 }  // namespace
 
-Case draft_reduced_axes(Operation op, Dice& dice) {
+void draft_reduced_axes(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
   const Sizes sizes = Sizes::draw(kind);
   const int rank = kind.between(1, 6);
-  Case draft{std::move(op), {random_dtype(kind)}, {sizes.shape(own, rank)}};
+  draft.dtypes = {random_dtype(kind)};
+  draft.shapes = {sizes.shape(own, rank)};
   std::string axes;
   for (int axis = 0; axis < rank; ++axis)
-    if (kind.percent(50)) axes += fmt::format("{}{}", axes.empty() ? "" : ",", own.percent(20) ? axis - rank : axis);
+    if (kind.percent(50)) axes += concat(axes.empty() ? "" : ",", own.percent(20) ? axis - rank : axis);
   if (!axes.empty()) draft.op.options.emplace_back("axes", axes);
   if (own.percent(25)) draft.op.options.emplace_back("keepdims", "");
   add_order(draft.op.name, dice, draft.op);
-  return draft;
 }
 
-Case draft_reduced_pattern(Operation op, Dice& dice) {
+void draft_reduced_pattern(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
   const std::string reducer(draw_reducer(kind));
   const Sizes sizes = Sizes::draw(kind);
   const int rank = kind.between(1, 6);
   std::vector<Axis> axes = axes_of(sizes.shape(own, rank)), kept;
-  Case draft{std::move(op), {random_dtype(kind)}, {}};
+  draft.dtypes = {random_dtype(kind)};
   const std::string left = left_side(dice, axes, Open::first, draft);
   for (const Axis& axis : axes)
     if (kind.percent(50)) kept.push_back(axis);
   kind.shuffle(kept);
   draft.op.arguments = {reducer, left + " -> " + grouped(kind, kept).text};
   add_order(reducer, dice, draft.op);
-  return draft;
 }
 
 }  // namespace axisloom::harness

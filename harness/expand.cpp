@@ -42,7 +42,7 @@ Texts range(std::string_view text, std::string_view brace) {
   const u64 steps = distance / step;
   require_few(steps, brace);
   Texts values;
-  for (u64 i = 0; i <= steps; ++i) values.push_back(fmt::format("{}", i64(first + i * step)));
+  for (u64 i = 0; i <= steps; ++i) values.push_back(std::to_string(i64(first + i * step)));
   return values;
 }
 
@@ -73,7 +73,7 @@ std::optional<std::string> computed(std::string_view brace, const Bindings& bind
   const i64 value = brace[end] == '/'   ? left / right + (left % right > 0 ? 1 : 0)
                     : brace[end] == '*' ? core::checked_mul(left, right, "a product in braces")
                                         : core::checked_add(left, right, "a sum in braces");
-  return fmt::format("{}", value);
+  return std::to_string(value);
 }
 
 // "c" of "c=1..67"; empty for a brace without a name.

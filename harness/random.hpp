@@ -8,8 +8,12 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace axisloom::harness {
+
+/// What a buffer or a file holds.
+using Bytes = std::vector<std::byte>;
 
 /// The mixing of SplitMix64: numbers that differ in any way become numbers that differ in about half of their bits.
 constexpr u64 mixed(u64 z) noexcept {

@@ -57,7 +57,7 @@ Dims apart_strides(Dice& dice, const Dims& shape, i64 element, bool pages) {
     stride *= extent;
     slower /= extent;
     const i64 in_page = page / element;
-    const i64 to_page = (stride + in_page - 1) / in_page * in_page;
+    const i64 to_page = ceil_div(stride, in_page) * in_page;
     if (pages && to_page <= most_span / 4 / slower)
       stride = to_page;
     else if (pads && stride < most_span / 4 / slower)
@@ -120,7 +120,7 @@ void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
       for (i64& stride : *placement->strides) stride *= 2;
       placement->offset = i;
     } else if (way == 1) {
-      placement->offset = (end + element - 1) / element + own.between(0, 5);
+      placement->offset = ceil_div(end, element) + own.between(0, 5);
     } else {
       placement->offset = own.between(0, 1 + end / element);
     }
@@ -174,7 +174,7 @@ const ops::OpEntry& entry_of_class(u64 seed, i64 number) {
 
 std::string random_case(u64 seed, i64 index) {
   const i64 number = index % classes_at_a_time + index / (classes_at_a_time * cases_of_class) * classes_at_a_time;
-  Dice dice{Random(seed, fmt::format("class {}", number)), Random(seed, fmt::format("case {}", index))};
+  Dice dice{Random(seed, concat("class ", number)), Random(seed, concat("case ", index))};
   const ops::OpEntry& entry = entry_of_class(seed, number);
   Case c = draft_of(entry, dice);
   c.inputs.resize(c.shapes.size());

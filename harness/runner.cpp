@@ -12,8 +12,6 @@
 namespace axisloom::harness {
 namespace {
 
-using Bytes = std::vector<std::byte>;
-
 // Moves keep any bits; what computes is given numbers.
 Bytes random_bytes(Random& random, const ops::OpEntry& entry, Dtype dtype, size_t count) {
   Bytes bytes(count);
@@ -79,7 +77,7 @@ struct Stage {
       std::copy_n(bytes.begin(), array.bytes, array.memory.get());
       io::write(fmt::format("{}-{}.npy", prefix, name), array);
     };
-    for (size_t i = 0; i < inputs(); ++i) write(fmt::format("in{}", i + 1), views[i], before(i));
+    for (size_t i = 0; i < inputs(); ++i) write(concat("in", i + 1), views[i], before(i));
     write("out", views.back(), result);
   }
 
@@ -167,13 +165,13 @@ bool arrays_meet(const Stage& stage) {
 }
 
 std::string one_line(const Error& error) {
-  return fmt::format("{} error: {}", name(error.code()), replaced(error.what(), "\n", " "));
+  return concat(name(error.code()), " error: ", replaced(error.what(), "\n", " "));
 }
 
 // The code, and the message up to where it speaks of this case.
 std::string kind_of(const Error& error) {
   const std::string& message = error.parts().message;
-  return fmt::format("{} error: {}", name(error.code()), message.substr(0, message.find_first_of("0123456789;:'\"")));
+  return concat(name(error.code()), " error: ", message.substr(0, message.find_first_of("0123456789;:'\"")));
 }
 
 /// A case on its way with one candidate, or with the planner's own choice.

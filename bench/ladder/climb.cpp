@@ -16,8 +16,6 @@
 namespace axisloom::bench::ladder {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// With the last two axes in each other's place.
 Dims exchanged(Dims dims) {
   if (dims.size() >= 2) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
@@ -50,8 +48,7 @@ struct Workloads {
   std::map<std::string, Workload> made = {};
 
   Workload& of(const std::string& text) {
-    return made.try_emplace(text, harness::parse_case(text), device, team, settings.seed, settings.strength)
-        .first->second;
+    return made.try_emplace(text, parse_case(text), device, team, settings.seed, settings.strength).first->second;
   }
 };
 
@@ -106,10 +103,7 @@ const Step* step_before(const Step& step, const std::vector<Step>& steps) {
 void write_speed_up(Json& json, const Step& step, const Step* before, Clock clock) {
   if (before == nullptr || !step.entry.call) return;
   const double speed_up = before->entry.seconds / step.entry.seconds;
-  const auto summary_of = [clock](const Entry& entry) {
-    return clock == Clock::device && entry.device ? *entry.device : *entry.call;
-  };
-  const bool clear = differ(summary_of(step.entry), summary_of(before->entry));
+  const bool clear = differ(*step.entry.by(clock), *before->entry.by(clock));
   json["speed_up"] = std::round(speed_up * 1e4) / 1e4;
   json["over"] = before->rung->name;
   json["effect"] = !clear ? "unclear" : speed_up > 1 ? "faster" : "slower";
@@ -129,30 +123,23 @@ Json rung_json(const Step& step, const Step* before, const CaseResult& result, c
 
 Json climbed_json(const Lesson& lesson, const CaseResult& result, const std::vector<Step>& steps,
                   const DeviceInfo& device) {
-  Json json{{"title", lesson.title},
-            {"case", result.text},
-            {"op", result.op},
-            {"shapes", result.shapes},
-            {"bytes", i64(result.work.bytes)},
-            {"operations", i64(result.work.operations)},
-            {"limit", name(result.limit)},
-            {"check", name(result.strength)},
-            {"clock", name(result.clock)},
-            {"cache", name(result.cache)},
-            {"yardstick", result.reference}};
+  const Json measured = json_of(result);
+  Json json{{"title", lesson.title}};
+  for (const char* key : {"case", "op", "shapes", "bytes", "operations", "limit", "check", "clock", "cache"})
+    json[key] = measured[key];
+  json["yardstick"] = result.reference;
   json["rungs"] = Json::array();
   for (const Step& step : steps) json["rungs"].push_back(rung_json(step, step_before(step, steps), result, device));
-  json["beside"] = Json::array();
-  for (const Entry& entry : result.entries) json["beside"].push_back(json_of(entry, result.reference_role));
+  json["beside"] = measured["contestants"];
   return json;
 }
 
 /// The reference that shares refer to, first, and the ladder's peers; those that cannot take part go to `missing`.
-std::vector<UniqueContestant> others(const Ladder& ladder, Workload& workload, Session& session,
-                                     const Settings& settings, std::vector<Entry>& missing) {
-  std::vector<UniqueContestant> found;
+Contestants others(const Ladder& ladder, Workload& workload, Session& session, const Settings& settings,
+                   std::vector<Entry>& missing) {
+  Contestants found;
   for (const PeerEntry& peer : peer_table()) {
-    const bool shown = std::ranges::find(ladder.peers, peer.name) != ladder.peers.end();
+    const bool shown = std::ranges::count(ladder.peers, peer.name) > 0;
     const bool wanted = is_reference(peer.role) ? found.empty() : shown && takes_part(peer, settings);
     if (peer.role == Role::ours || !wanted) continue;
     Offer offer;
@@ -173,18 +160,17 @@ std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceIn
   const bool product = lesson.op == "matmul";  // of two shapes, the second of which may be left out
   std::vector<Dims> shapes;
   for (std::string_view shape :
-       harness::split(chosen(choice.shape, default_shape(lesson, choice.size, device)), product ? "," : ""))
-    shapes.push_back(harness::parse_shape(shape));
+       split(chosen(choice.shape, default_shape(lesson, choice.size, device)), product ? "," : ""))
+    shapes.push_back(parse_shape(shape));
   if (product && shapes.size() == 1) shapes.push_back(exchanged(shapes.front()));
-  const Dtype dtype = harness::parse_dtype(chosen(choice.dtype, lesson.dtype));
+  const Dtype dtype = parse_dtype(chosen(choice.dtype, lesson.dtype));
   std::string text = fmt::format("{} {} {}", change == Change::copy ? "copy" : lesson.op, name(dtype),
-                                 harness::joined(shapes, ",", harness::shape_text));
+                                 joined(shapes, ",", shape_text));
   const std::string_view arguments = chosen(choice.arguments, lesson.arguments);
-  if (!arguments.empty() && change != Change::copy) text += fmt::format(" {}", arguments);
+  if (!arguments.empty() && change != Change::copy) text += concat(" ", arguments);
   if (change == Change::misaligned) text += " in-offset=1 out-offset=1";
   if (change == Change::a_along_m && shapes.front().size() >= 2)
-    text +=
-        fmt::format(" in-strides={}", harness::joined(exchanged(contiguous_strides(exchanged(shapes.front()))), ","));
+    text += " in-strides=" + joined(exchanged(contiguous_strides(exchanged(shapes.front()))), ",");
   return text;
 }
 
@@ -210,7 +196,7 @@ std::string_view sentence(const Rung& rung, const DeviceInfo& device) {
 
 Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, const Device& device, Team& team,
            Session& session, const Settings& settings, const Progress& progress) {
-  progress(fmt::format("{}: preparing", lesson.title));
+  progress(concat(lesson.title, ": preparing"));
   const std::string text = case_text(lesson, choice, device.info(), Change::none);
   Workloads workloads{device, team, settings};
   Workload& workload = workloads.of(text);

@@ -9,8 +9,6 @@
 namespace axisloom::bench::ladder {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* schema = "axisloom-ladder 1";
 
 std::optional<double> number_if_any(const Json& json, const std::string& key) {
@@ -102,7 +100,7 @@ Picture picture_of(const Json& document) try {
   for (const Json& lesson : document.at("lessons")) picture.lessons.push_back(climbed_of(lesson));
   return picture;
 } catch (const Json::exception& exception) {
-  throw Error(Errc::file, fmt::format("this is not a document of axisloom ladder: {}", exception.what()),
+  throw Error(Errc::file, concat("this is not a document of axisloom ladder: ", exception.what()),
               "give a file written by axisloom ladder --format json");
 }
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "bench/bench.hpp"
-
-#include <nlohmann/json.hpp>
+#include "harness/table.hpp"
 
 #include <span>
 #include <string>
@@ -29,14 +28,11 @@ enum class Change { none, copy, misaligned, a_along_m };
 /// A named configuration of a candidate. `why` says in a sentence or two what it changed against the rung `over` and
 /// why that helps; the other two say it for CPU devices and for CUDA, where it is not the same there.
 struct Rung {
-  std::string_view name = {};
-  std::string_view candidate = {};  // empty: what Axisloom chooses
+  std::string_view name = {}, candidate = {};  // no candidate: what Axisloom chooses
   std::vector<Setting> settings = {};
+  std::string_view why = {}, on_cpu = {}, on_cuda = {};
   Change change = Change::none;
   std::string_view over = {};  // an earlier rung; empty: the one before
-  std::string_view why = {};
-  std::string_view on_cpu = {};
-  std::string_view on_cuda = {};
 };
 
 enum class Size { lesson, large };
@@ -79,7 +75,7 @@ std::string_view sentence(const Rung& rung, const DeviceInfo& device);
 
 /// Times every rung of a lesson in turns with each other, the reference and the ladder's peers that `settings` lets
 /// take part, each result checked. One member of the document's "lessons", see docs/ladder.md.
-nlohmann::ordered_json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, const Device& device,
-                             Team& team, Session& session, const Settings& settings, const Progress& progress);
+Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, const Device& device, Team& team,
+           Session& session, const Settings& settings, const Progress& progress);
 
 }  // namespace axisloom::bench::ladder

@@ -27,7 +27,7 @@ std::string text_at(double x, double y, const char* kind, const std::string& tex
 }
 
 std::string value_of(const Row& row, const std::string& unit) {
-  std::string text = fmt::format("{} {}", short_number(*row.rate), unit);
+  std::string text = short_number(*row.rate) + " " + unit;
   if (row.share && row.kind != Row::Kind::reference) text += fmt::format(" ({:.0f}%)", *row.share * 100);
   return text;
 }
@@ -79,7 +79,7 @@ std::string description(const Picture& picture) {
 
 }  // namespace
 
-std::string svg_of(const nlohmann::ordered_json& document) {
+std::string svg_of(const Json& document) {
   const Picture picture = picture_of(document);
   size_t widest = 0, longest_note = 0;
   for (const Climbed& climbed : picture.lessons)
@@ -89,9 +89,9 @@ std::string svg_of(const nlohmann::ordered_json& document) {
     }
   const std::string title = "axisloom ladder " + picture.ladder;
   const std::string where = fmt::format("{}; {}; dashed: the reference", picture.device, picture.time);
-  const double bars_at = margin + double(widest) * letter + 12;
-  const double needed = std::max({bars_at + bar_room + value_room, bars_at + double(longest_note) * letter,
-                                  margin + double(where.size()) * letter});
+  const double bars_at = margin + widest * letter + 12;
+  const double needed =
+      std::max({bars_at + bar_room + value_room, bars_at + longest_note * letter, margin + where.size() * letter});
   std::string charts;
   double y = header;
   for (const Climbed& climbed : picture.lessons) charts += chart(climbed, y, bars_at);

@@ -15,19 +15,19 @@ constexpr size_t bar_columns = 44, text_columns = 100;
 
 /// A number for people, or an empty cell of a column of numbers.
 template <class Shown>
-harness::Cell shown(const std::optional<double>& value, Shown text_of) {
+Cell shown(const std::optional<double>& value, Shown text_of) {
   return {value.value_or(0), value ? text_of(*value) : std::string()};
 }
 
 /// A number for programs, or nothing.
-harness::Cell plain(const std::optional<double>& value) {
-  return value ? harness::Cell(*value, "") : harness::Cell(nullptr, "");
+Cell plain(const std::optional<double>& value) {
+  return value ? Cell(*value, "") : Cell(nullptr, "");
 }
 
-std::string table_of(const Climbed& climbed, harness::Format format) {
-  harness::Table table({"rung", "time", climbed.unit, "share", "speed-up", "note"});
+std::string table_of(const Climbed& climbed, Format format) {
+  Table table({"rung", "time", climbed.unit, "share", "speed-up", "note"});
   for (const Row& row : climbed.rows)
-    table.add({row.name, shown(row.milliseconds, [](double value) { return harness::human_seconds(value / 1e3); }),
+    table.add({row.name, shown(row.milliseconds, [](double value) { return human_seconds(value / 1e3); }),
                shown(row.rate, short_number),
                shown(row.share, [](double value) { return fmt::format("{:.1f}%", value * 100); }),
                shown(row.speed_up, [](double value) { return fmt::format("{:.2f}", value); }), row.note});
@@ -35,14 +35,13 @@ std::string table_of(const Climbed& climbed, harness::Format format) {
 }
 
 std::string csv_of(const Picture& picture) {
-  harness::Table table(
-      {"lesson", "case", "rung", "ms", "GB/s", "GFLOP/s", "share", "speed_up", "status", "note", "sentence"});
+  Table table({"lesson", "case", "rung", "ms", "GB/s", "GFLOP/s", "share", "speed_up", "status", "note", "sentence"});
   for (const Climbed& climbed : picture.lessons)
     for (const Row& row : climbed.rows)
       table.add({climbed.title, climbed.case_text, row.name, plain(row.milliseconds), plain(row.gb_per_second),
                  plain(row.gflop_per_second), plain(row.share), plain(row.speed_up), row.state, row.note,
                  row.sentence});
-  return table.text(harness::Format::csv);
+  return table.text(Format::csv);
 }
 
 std::string bars_of(const Climbed& climbed) {
@@ -69,7 +68,7 @@ std::string bars_of(const Climbed& climbed) {
 std::string wrapped(const std::string& text) {
   std::string lines;
   size_t column = 0;
-  for (std::string_view word : harness::split(text, " ")) {
+  for (std::string_view word : split(text, " ")) {
     if (column > 0 && column + 1 + word.size() > text_columns) {
       lines += "\n  ";
       column = 2;
@@ -95,8 +94,8 @@ std::string circumstances(const Climbed& climbed) {
 }
 
 /// For a terminal, or as markdown.
-std::string lessons_text(const Picture& picture, harness::Format format) {
-  const bool markdown = format == harness::Format::md;
+std::string lessons_text(const Picture& picture, Format format) {
+  const bool markdown = format == Format::md;
   std::string text;
   for (const Climbed& climbed : picture.lessons) {
     text += fmt::format("{}{}\n\n{}\n", text.empty() ? "" : "\n", circumstances(climbed), table_of(climbed, format));
@@ -116,10 +115,10 @@ std::string short_number(double value) {
   return fmt::format(fmt::runtime(size >= 10 ? "{:.1f}" : size >= 1 ? "{:.2f}" : "{:.3f}"), value);
 }
 
-std::string text_of(const nlohmann::ordered_json& document, harness::Format format) {
+std::string text_of(const Json& document, Format format) {
   const Picture picture = picture_of(document);
-  if (format == harness::Format::json) return harness::json_text(document);
-  if (format == harness::Format::csv) return csv_of(picture);
+  if (format == Format::json) return json_text(document);
+  if (format == Format::csv) return csv_of(picture);
   return lessons_text(picture, format);
 }
 

@@ -4,8 +4,6 @@
 #include "bench/ladder/ladder.hpp"
 #include "harness/table.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +12,10 @@ namespace axisloom::bench::ladder {
 
 /// What a document is made of besides its lessons: objects as bench/environment.hpp makes them.
 struct Surroundings {
-  nlohmann::ordered_json environment, before, after;
+  Json environment, before, after;
 };
 /// Schema "axisloom-ladder 1", see docs/ladder.md. `lessons`: what climb() returned.
-nlohmann::ordered_json document(std::string_view ladder, const Surroundings& surroundings, const Settings& settings,
-                                nlohmann::ordered_json lessons);
+Json document(std::string_view ladder, const Surroundings& surroundings, const Settings& settings, Json lessons);
 
 /// A line of a view: a rung, the reference or a peer. Rates are in `Climbed::unit`; nothing where it has no times.
 struct Row {
@@ -35,12 +32,12 @@ struct Picture {
   std::vector<Climbed> lessons = {};
 };
 /// Throws Error(file) when the document is none of a ladder.
-Picture picture_of(const nlohmann::ordered_json& document);
+Picture picture_of(const Json& document);
 
 /// As a table with bars and sentences, as markdown, or as one CSV table; JSON is the document itself.
-std::string text_of(const nlohmann::ordered_json& document, harness::Format format);
+std::string text_of(const Json& document, Format format);
 /// Horizontal bars by lesson, the reference as a line; complete in itself, in light and dark.
-std::string svg_of(const nlohmann::ordered_json& document);
+std::string svg_of(const Json& document);
 
 /// "12.3", "0.123": three digits or more.
 std::string short_number(double value);

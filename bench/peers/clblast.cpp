@@ -4,8 +4,6 @@
 
 #include "device/opencl/functions.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 namespace axisloom::bench::clblast {
@@ -28,7 +26,7 @@ namespace {
 /// "CLBlastSgemm", for floats.
 template <class Real>
 std::string name_of(const char* what) {
-  return fmt::format("CLBlast{}{}", sizeof(Real) == sizeof(float) ? 'S' : 'D', what);
+  return concat("CLBlast", sizeof(Real) == sizeof(float) ? 'S' : 'D', what);
 }
 
 template <class Real>
@@ -67,8 +65,7 @@ cl_ulong end_of(cl_event event) {
 class QueuedCall : public Contestant {
  public:
   QueuedCall(Workload& workload, const std::string& function)
-      : Contestant(workload, "clblast", fmt::format("{}, {}", function, functions().library), Role::peer),
-        mark_(workload.device().allocate(1)) {}
+      : Contestant(workload, "clblast", function + ", " + functions().library), mark_(workload.device().allocate(1)) {}
 
   Timing run() override {
     device::Queue& queue = *workload().queue().impl();

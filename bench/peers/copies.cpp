@@ -47,7 +47,7 @@ class Memcpy final : public Copy {
         // Cut at pages, so that no two threads write to one line or page.
         constexpr i64 page = 4096;
         const i64 all = bytes();
-        const auto [first, last] = workload().team().share((all + page - 1) / page, member);
+        const auto [first, last] = workload().team().share(ceil_div(all, page), member);
         const i64 begin = first * page, end = std::min(last * page, all);
         if (begin < end) std::memcpy(to + begin, from + begin, end - begin);
       });

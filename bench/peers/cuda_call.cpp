@@ -34,7 +34,7 @@ CurrentContext::~CurrentContext() {
 }
 
 CudaCall::CudaCall(Workload& workload, std::string name, std::string how)
-    : Contestant(workload, std::move(name), std::move(how), Role::peer) {
+    : Contestant(workload, std::move(name), std::move(how)) {
   const CurrentContext current(stream());
   for (cuda::CUevent* event : {&begin_, &end_}) {
     require_driver(driver().cuEventCreate(event, 0), "cuEventCreate");

@@ -2,36 +2,35 @@
 #include "bench/peers/libraries.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <filesystem>
 
 namespace axisloom::bench {
 
-std::vector<std::string> library_files(const char* variable, FileNames names) {
-  std::vector<std::string> files(names.begin(), names.end());
+Texts library_files(const char* variable, FileNames names) {
+  Texts files(names.begin(), names.end());
   const char* const named = std::getenv(variable);
   if (named != nullptr && named[0] != '\0') files.emplace(files.begin(), named);
   return files;
 }
 
-std::vector<std::string> cuda_library_files(const char* variable, FileNames names) {
-  std::vector<std::string> files = library_files(variable, {});
+Texts cuda_library_files(const char* variable, FileNames names) {
+  Texts files = library_files(variable, {});
   for (const char* name : names) {
     files.emplace_back(name);
-    if (const char* toolkit = std::getenv("CUDA_PATH")) files.push_back(fmt::format("{}/lib64/{}", toolkit, name));
-    files.push_back(fmt::format("/usr/local/cuda/lib64/{}", name));
+    if (const char* toolkit = std::getenv("CUDA_PATH")) files.push_back(concat(toolkit, "/lib64/", name));
+    files.push_back(concat("/usr/local/cuda/lib64/", name));
     for (const char* version : {"13", "12"})  // where NVIDIA's packages for Debian put cuTENSOR
       files.push_back(fmt::format("/usr/lib/x86_64-linux-gnu/libcutensor/{}/{}", version, name));
   }
   return files;
 }
 
-std::string library_obstacle(const device::DynamicLibrary& library, const std::vector<std::string>& missing,
-                             const std::string& names, const char* variable) {
-  if (library) return fmt::format("{} lacks {}", library.path(), fmt::join(missing, ", "));
-  if (!library_files(variable, {}).empty()) return fmt::format("{}: {}", variable, library.tried().front());
+std::string library_obstacle(const device::DynamicLibrary& library, const Texts& missing, const std::string& names,
+                             const char* variable) {
+  if (library) return library.path() + " lacks " + joined(missing, ", ");
+  if (!library_files(variable, {}).empty()) return concat(variable, ": ", library.tried().front());
   return fmt::format("{} was not found; {} can name it", names, variable);
 }
 
@@ -43,7 +42,7 @@ std::string alternatives(FileNames names) {
 }
 
 void Requirement::operator()(int code, const char* call) const {
-  if (code != 0) throw Error(Errc::device, {.message = fmt::format("{} fails", library), .call = call, .native = code});
+  if (code != 0) throw Error(Errc::device, {.message = concat(library, " fails"), .call = call, .native = code});
 }
 
 std::string version_text(size_t version) {

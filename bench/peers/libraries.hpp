@@ -14,15 +14,15 @@
 namespace axisloom::bench {
 
 using FileNames = std::initializer_list<const char*>;
-using LibraryFiles = std::vector<std::string>(const char* variable, FileNames names);
+using LibraryFiles = Texts(const char* variable, FileNames names);
 /// Files to try: the one that the environment variable names, if it does, then `names` as the loader finds them.
 LibraryFiles library_files;
 /// The same, with the folders of the CUDA toolkit and of NVIDIA's packages behind each name.
 LibraryFiles cuda_library_files;
 
 /// Why a library that was opened from such files cannot be used: "libdnnl.so.3 or .2 was not found; ...".
-std::string library_obstacle(const device::DynamicLibrary& library, const std::vector<std::string>& missing,
-                             const std::string& names, const char* variable);
+std::string library_obstacle(const device::DynamicLibrary& library, const Texts& missing, const std::string& names,
+                             const char* variable);
 /// "libdnnl.so.3 or .2".
 std::string alternatives(FileNames names);
 
@@ -31,7 +31,7 @@ template <class Api>
 struct OpenedLibrary {
   device::DynamicLibrary library;
   Api api{};
-  std::vector<std::string> missing{};
+  Texts missing{};
   std::string obstacle{};  // why it cannot be used; empty when it can
 
   template <class Function>

@@ -7,8 +7,6 @@
 
 #include "core/not_copied.hpp"
 
-#include <axisloom/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -183,13 +181,13 @@ const char* threads_of(const Version& version) {
 class Call final : public HostCall {
  public:
   Call(Workload& workload, const Words& words, const Layouts& layouts)
-      : HostCall(workload, "onednn", {}, Role::peer),
+      : HostCall(workload, "onednn", {}),
         reorder_(layouts.from, workload.move_from(), layouts.to, workload.move_to(), words.type),
         waking_({{side, side}, {side, 1}}, small_.data(), {{side, side}, {1, side}}, awake_.data(), type_f32) {
     const Version& version = *functions().dnnl_version();
     describe(fmt::format("reorder of {}{}, {}, oneDNN {}.{}.{}, {}", words.name,
-                         words.count > 1 ? fmt::format("x{}", words.count) : "", reorder_.implementation(),
-                         version.major, version.minor, version.patch, threads_of(version)));
+                         words.count > 1 ? concat("x", words.count) : "", reorder_.implementation(), version.major,
+                         version.minor, version.patch, threads_of(version)));
   }
 
  private:

@@ -25,7 +25,7 @@ namespace {
 template <class Real>
 std::string name_of(const char* what, bool complex = false) {
   const char letter = sizeof(Real) == sizeof(float) ? (complex ? 'c' : 's') : (complex ? 'z' : 'd');
-  return fmt::format("cblas_{}{}", letter, what);
+  return concat("cblas_", letter, what);
 }
 
 template <class Real>
@@ -69,7 +69,7 @@ const Api& functions() {
 template <class Real>
 class ProductCall final : public HostCall {
  public:
-  ProductCall(Workload& workload, const Gemm& gemm) : HostCall(workload, "openblas", {}, Role::peer), gemm_(gemm) {
+  ProductCall(Workload& workload, const Gemm& gemm) : HostCall(workload, "openblas", {}), gemm_(gemm) {
     const int threads = workload.team().size();
     functions().set_num_threads(threads);
     describe(fmt::format("{}{}, {} threads, {}", name_of<Real>(by_vector() ? "gemv" : "gemm"),
@@ -122,9 +122,8 @@ class TransposeCall final : public HostCall {
  public:
   TransposeCall(Workload& workload, const MatrixTranspose& what)
       : HostCall(workload, "openblas",
-                 fmt::format("{}, which has 1 thread, {}", name_of<Real>("omatcopy", is_complex(workload)),
-                             functions().get_config()),
-                 Role::peer),
+                 concat(name_of<Real>("omatcopy", is_complex(workload)), ", which has 1 thread, ",
+                        functions().get_config())),
         what_(what) {
     if (complex_ ? functions_.complex_omatcopy == nullptr : functions_.omatcopy == nullptr)
       refuse("this version has no omatcopy");

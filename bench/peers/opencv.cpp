@@ -21,7 +21,7 @@ namespace {
 class OpenCv final : public HostCall {
  public:
   OpenCv(Workload& workload, const std::string& what, std::function<void()> call)
-      : HostCall(workload, "opencv", what + ", OpenCV " + CV_VERSION, Role::peer), call_(std::move(call)) {}
+      : HostCall(workload, "opencv", what + ", OpenCV " + CV_VERSION), call_(std::move(call)) {}
 
  private:
   void call() override try { call_(); } catch (const cv::Exception& exception) {

@@ -9,39 +9,37 @@
 namespace axisloom::bench {
 namespace {
 
-std::string described(const Plan& plan) {
-  const PlanReport& report = plan.report();
-  const std::string values = ops::to_string(report.configuration);
-  return values.empty() ? report.candidate
-                        : fmt::format("{} ({}; {})", report.candidate, values, report.configuration_source);
-}
-
 class Ours final : public Contestant {
  public:
   Ours(Workload& workload, std::string name, Plan plan)
-      : Contestant(workload, std::move(name), described(plan), Role::ours),
+      : Contestant(workload, std::move(name), configuration_text(plan.report()), Role::ours),
         plan_(std::move(plan)),
         mark_(workload.device().allocate(1)) {}
 
-  Timing run() override {
-    const bool several = plan_.impl()->launches.size() > 1;
-    const auto mark = several ? marked() : nullptr;
-    const double start = now();
-    const Event event = plan_.run(workload().queue(), workload().buffers());
-    event.wait();
-    const double end = now();
-    return {end - start, several ? event.impl()->seconds_since(*mark) : event.seconds()};
-  }
+  Timing run() override { return timed_run(plan_, workload().queue(), workload().buffers(), mark_); }
 
  private:
-  /// A command before the first of several launches, whose end is where their time begins: a byte that is written.
-  device::SharedEvent marked() { return workload().queue().impl()->fill(*mark_.impl(), 0, 1, std::byte{0}, {}); }
-
   Plan plan_;
   Buffer mark_;
 };
 
 }  // namespace
+
+std::string configuration_text(const PlanReport& report) {
+  const std::string values = ops::to_string(report.configuration);
+  if (values.empty()) return report.candidate;
+  return fmt::format("{} ({}; {})", report.candidate, values, report.configuration_source);
+}
+
+Timing timed_run(const Plan& plan, const Queue& queue, std::span<const Buffer> buffers, const Buffer& byte) {
+  const bool several = plan.impl()->launches.size() > 1;
+  const auto mark = several ? queue.impl()->fill(*byte.impl(), 0, 1, std::byte{0}, {}) : nullptr;
+  const double start = now();
+  const Event event = plan.run(queue, buffers);
+  event.wait();
+  const double end = now();
+  return {end - start, several ? event.impl()->seconds_since(*mark) : event.seconds()};
+}
 
 UniqueContestant make_ours(Workload& workload, std::string name, const PlanOptions& options) {
   return std::make_unique<Ours>(workload, std::move(name),

@@ -31,8 +31,8 @@ using Offering = Offer(Workload& workload, Session& session);
 
 struct PeerEntry {
   std::string_view name;  // as --peers takes it
-  Role role;
   Offering* offer;
+  Role role = Role::peer;
 };
 /// Axisloom first, then the references, then the peers.
 std::span<const PeerEntry> peer_table();
@@ -42,8 +42,6 @@ struct Refusal : Error {
   using Error::Error;
 };
 [[noreturn]] void refuse(std::string why, std::string remedy = {});
-
-using UniqueContestant = std::unique_ptr<Contestant>;
 
 /// A call that is timed by the host's clock alone.
 class HostCall : public Contestant {
@@ -62,6 +60,11 @@ class HostCall : public Contestant {
   virtual void call() = 0;
 };
 
+/// "tile (tile_in=64 layout=2; default)"
+std::string configuration_text(const PlanReport& report);
+/// Runs a plan; by the device's clock the time of several launches begins at the end of a byte that is written before
+/// them.
+Timing timed_run(const Plan& plan, const Queue& queue, std::span<const Buffer> buffers, const Buffer& byte);
 /// Axisloom with other options than the workload's: a forced candidate or configuration.
 UniqueContestant make_ours(Workload& workload, std::string name, const PlanOptions& options);
 

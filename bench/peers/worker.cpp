@@ -42,14 +42,14 @@ std::string program() {
 }
 
 // Threads that spin while they wait for work would take the cores from whoever has his turn.
-std::vector<std::string> environment() {
-  std::vector<std::string> all{"OMP_WAIT_POLICY=PASSIVE", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0",
-                               "OPENBLAS_THREAD_TIMEOUT=20", "PYTHONWARNINGS=ignore"};
+Texts environment() {
+  Texts all{"OMP_WAIT_POLICY=PASSIVE", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0", "OPENBLAS_THREAD_TIMEOUT=20",
+            "PYTHONWARNINGS=ignore"};
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
   return all;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
+std::vector<char*> pointers(Texts& texts) {
   std::vector<char*> list;
   for (std::string& text : texts) list.push_back(text.data());
   list.push_back(nullptr);
@@ -78,15 +78,11 @@ std::vector<nlohmann::json> arrays_of(const Workload& workload) {
     in.push_back(axis.in);
     out.push_back(axis.out);
   }
-  const std::string type = fmt::format("move{}", move.element);
+  const std::string type = concat("move", move.element);
   return {array_json(type, move.in_offset, shape, in), array_json(type, move.out_offset, shape, out)};
 }
 
 }  // namespace
-
-ChildProcess::~ChildProcess() {
-  if (id > 0) waitpid(id, nullptr, 0);
-}
 
 SharedMemory::SharedMemory() : file_(memfd_create("axisloom-bench", MFD_CLOEXEC)) {
   if (file() < 0) fail_system("memfd_create");
@@ -120,20 +116,23 @@ Worker::Worker() {
   start(its_socket.get());
 }
 
+Worker::~Worker() {
+  socket_ = {};  // at which it ends
+  waitpid(process_, nullptr, 0);
+}
+
 void Worker::start(int its_socket) {
-  std::vector<std::string> arguments{program(), "-u", "-c", std::string(jit::embedded("bench/peers/worker.py"))};
-  std::vector<std::string> variables = environment();
+  Texts arguments{program(), "-u", "-c", std::string(jit::embedded("bench/peers/worker.py"))};
+  Texts variables = environment();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, its_socket, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, its_socket, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, memory_.file(), its_memory_file);
-  pid_t id = -1;
-  const int error = posix_spawnp(&id, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(),
+  const int error = posix_spawnp(&process_, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(),
                                  pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail(fmt::format("cannot start {}: {}", arguments[0], std::strerror(error)));
-  process_.id = id;
 }
 
 std::string Worker::receive_line() {

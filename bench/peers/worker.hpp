@@ -16,14 +16,6 @@
 
 namespace axisloom::bench {
 
-/// A process that is waited for.
-class ChildProcess : core::NotCopied {
- public:
-  ChildProcess() = default;
-  ~ChildProcess();
-  pid_t id = -1;
-};
-
 /// Memory of a file, mapped and shared.
 class SharedMemory : core::NotCopied {
  public:
@@ -48,6 +40,8 @@ class Worker {
  public:
   /// Starts $AXISLOOM_PYTHON, else python3. Throws Error(unsupported) when there is none.
   Worker();
+  /// Waits for it.
+  ~Worker();
 
   /// What it found: "numpy", "torch" and "cuda" name versions and the card, or are null.
   const nlohmann::json& facts();
@@ -62,7 +56,7 @@ class Worker {
   void start(int its_socket);
   std::string receive_line();
 
-  ChildProcess process_;  // goes last: it ends when the socket has been closed
+  pid_t process_ = -1;
   SharedMemory memory_;
   io::Descriptor socket_;
   std::string received_;

@@ -74,7 +74,7 @@ class Tally {
       count_words(c);
       if (!context_.quiet && cases_ % 16 == 1)
         show_progress(fmt::format("[{}/{}] {}", cases_, cases.count(), c.text.substr(0, 60)));
-      if (!options.settings.keep.empty()) settings_.keep = fmt::format("{}/{}", options.settings.keep, cases_);
+      if (!options.settings.keep.empty()) settings_.keep = concat(options.settings.keep, "/", cases_);
       for (const Outcome& outcome : run_case(c, settings_)) count(c, outcome);
       if (options.max_failures > 0 && failed_ >= options.max_failures) {
         say("stopped after {} failures (--max-failures)", failed_);
@@ -95,7 +95,7 @@ class Tally {
     if (settings_.index_64) command += " --index 64";
     if (settings_.checked) command += " --checked";
     if (settings_.tight && !settings_.checked) command += " --tight";
-    if (settings_.repeat != 1) command += fmt::format(" --repeat {}", settings_.repeat);
+    if (settings_.repeat != 1) command += concat(" --repeat ", settings_.repeat);
     return command + " " + shell_quoted(c.text);
   }
 
@@ -184,7 +184,7 @@ void run_check(const CheckOptions& options, Context& context) {
   if (options.list) {
     for (i64 i = 0; i < cases.count(); ++i) {
       const Case c = cases.at(i);
-      print(fmt::format("{}{}\n", c.slow ? "slow " : "", c.text));
+      print((c.slow ? "slow " : "") + c.text + "\n");
     }
     return;
   }

@@ -2,6 +2,7 @@
 #include "cli/check/programs.hpp"
 
 #include "cli/messages.hpp"
+#include "harness/random.hpp"
 
 #include "io/file.hpp"
 #include "jit/jit.hpp"
@@ -17,8 +18,6 @@
 
 namespace axisloom::cli {
 namespace {
-
-using Contents = std::vector<std::byte>;
 
 constexpr size_t queues_of_a_program = 2;
 
@@ -154,8 +153,8 @@ class ProgramRun {
   std::optional<size_t> step() const { return step_; }
 
   /// Queues everything, waits once, and returns what the buffers hold.
-  Contents run() {
-    Contents result(data_.begin(), data_.end());
+  Bytes run() {
+    Bytes result(data_.begin(), data_.end());
     try {
       step_.reset();
       write_buffers();
@@ -203,7 +202,7 @@ class ProgramRun {
     if (event.impl()) last_[step.queue] = event;  // none where there was nothing to do
   }
 
-  void read_buffers(Contents& result) {
+  void read_buffers(Bytes& result) {
     size_t at = 0;
     Event end;
     for (size_t i = 0; i < buffers_.size(); ++i) {
@@ -230,17 +229,17 @@ class ProgramRun {
 struct ProgramOutcome {
   std::mutex mutex;
   std::string text;
-  Contents result;
+  Bytes result;
 };
 
 /// The outcome of one run, and into `result` what it left.
 std::string outcome_of(const Program& program, std::span<const std::byte> data, const CheckSettings& settings,
-                       Contents& result) {
+                       Bytes& result) {
   const auto own = data.subspan(program.begin, program.bytes);
   result.assign(own.begin(), own.end());
   ProgramRun run(program, data, settings);
   try {
-    if (!run.plan_steps()) return fmt::format("accepted {}", *run.step());
+    if (!run.plan_steps()) return concat("accepted ", *run.step());
     result = run.run();
     return "done";
   } catch (const Error& error) {
@@ -257,7 +256,7 @@ std::vector<ProgramOutcome> run_programs(const std::vector<Program>& programs, s
   std::vector<ProgramOutcome> outcomes(programs.size());
   std::atomic<size_t> next = 0;
   const auto settle = [&](size_t program, size_t run) {
-    Contents result;
+    Bytes result;
     const std::string text = outcome_of(programs[program], data, settings, result);
     ProgramOutcome& outcome = outcomes[program];
     const std::lock_guard lock(outcome.mutex);
@@ -265,7 +264,7 @@ std::vector<ProgramOutcome> run_programs(const std::vector<Program>& programs, s
       outcome.text = text;
       outcome.result = std::move(result);
     } else if (text != outcome.text || result != outcome.result) {
-      outcome.text = fmt::format("differs {}", run);
+      outcome.text = concat("differs ", run);
     }
   };
   const auto work = [&] {
@@ -313,7 +312,7 @@ bool check_programs(const Programs& from, const CheckSettings& settings) {
   const jit::CacheStats before = jit::cache_stats();
   const std::vector<Program> programs = read_programs(from.file);
   const io::InputFile file(from.file + ".data");
-  Contents data(file.size());
+  Bytes data(file.size());
   file.read_at(0, data);
   const size_t bytes = programs.empty() ? 0 : programs.back().begin + programs.back().bytes;
   if (data.size() != bytes)

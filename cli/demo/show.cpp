@@ -1,6 +1,7 @@
 // Runs plans, times them by the device's clock, and checks what comes of them.
 #include "cli/demo/show.hpp"
 
+#include "bench/peers/peers.hpp"
 #include "cli/app.hpp"
 #include "harness/compare.hpp"
 
@@ -19,22 +20,9 @@ constexpr int least_runs = 2;  // on a first use PoCL compiles in the untimed ru
 constexpr int most_runs = 20;
 constexpr double most_seconds = 1;  // of further runs: some of the textbook's kernels take their time
 
-/// Runs a plan; the time of several launches begins at the end of a byte that is written before them.
-double timed_run(const Plan& plan, const Queue& queue, std::span<const Buffer> buffers, const Buffer& byte) {
-  if (plan.impl()->launches.size() == 1) {
-    const Event event = plan.run(queue, buffers);
-    event.wait();
-    return event.seconds();
-  }
-  const auto before = queue.impl()->fill(*byte.impl(), 0, 1, std::byte{0}, {});
-  const Event event = plan.run(queue, buffers);
-  event.wait();
-  return event.impl()->seconds_since(*before);
-}
-
 Done carry_out(const Operation& op, std::span<const HostArray> inputs, const Device& device,
                const PlanOptions& options) {
-  std::vector<View> views = views_of(inputs);
+  auto views = views_of(inputs);
   views.push_back(result_view(op, views));
   for (View& view : views) view.align = device.info().base_alignment;
   const Plan plan = axisloom::plan(op, views, device, options);
@@ -52,7 +40,7 @@ Done carry_out(const Operation& op, std::span<const HostArray> inputs, const Dev
   done.seconds = std::numeric_limits<double>::infinity();
   double spent = 0;
   for (int run = 0; run < least_runs || (run < most_runs && spent < most_seconds); ++run) {
-    const double seconds = timed_run(plan, queue, buffers, byte);
+    const double seconds = *bench::timed_run(plan, queue, buffers, byte).device;
     done.seconds = std::min(done.seconds, seconds);
     spent += seconds;
   }

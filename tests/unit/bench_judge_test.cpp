@@ -104,11 +104,11 @@ TEST_F(BenchJudge, TheDeviceWorksOutReductionsAlike) {
     SCOPED_TRACE(text);
     Workload& workload = done(text, Strength::automatic);
     const auto judge = make_reduction_judge(workload, workload.reduction().value(), Where::device);
-    EXPECT_EQ(judge->judge(nullptr).count, 0) << to_string(judge->judge(nullptr));
+    EXPECT_EQ(judge->judge(workload.host_out()).count, 0) << to_string(judge->judge(workload.host_out()));
     for (const std::int64_t at : {std::int64_t{0}, workload.out().count() - 1}) {
       add(at, unit);
-      EXPECT_EQ(judge->judge(nullptr).count, 1);
-      EXPECT_EQ(judge->judge(nullptr).first, at);
+      EXPECT_EQ(judge->judge(workload.host_out()).count, 1);
+      EXPECT_EQ(judge->judge(workload.host_out()).first, at);
       add(at, -unit);
     }
   }
@@ -119,11 +119,11 @@ TEST_F(BenchJudge, TheDeviceWorksOutProductsAlike) {
     SCOPED_TRACE(text);
     Workload& workload = done(text, Strength::sampled);
     const auto judge = make_product_judge(workload, workload.product().value(), Where::device);
-    EXPECT_EQ(judge->judge(nullptr).count, 0) << to_string(judge->judge(nullptr));
+    EXPECT_EQ(judge->judge(workload.host_out()).count, 0) << to_string(judge->judge(workload.host_out()));
     const bool floats = core::float_format(workload.out().dtype) != nullptr;
     for (const std::int64_t at : {std::int64_t{151}, workload.out().count() - 1}) {
       add(at, floats ? 1 : 1 << 5);
-      EXPECT_GE(judge->judge(nullptr).count, 1) << at;
+      EXPECT_GE(judge->judge(workload.host_out()).count, 1) << at;
       add(at, floats ? -1 : -(1 << 5));
     }
   }

@@ -188,8 +188,8 @@ TEST_F(LadderClimb, RungsAreTimedRefusedOnesNamedAndComparedWithTheNearestBefore
   const Json climbed = this->climbed({
       {.name = "first", .candidate = "plain", .why = "One."},
       {.name = "refused", .candidate = "swap", .why = "Two."},
-      {.name = "elsewhere", .candidate = "plain", .change = Change::misaligned, .why = "Three."},
-      {.name = "anew", .candidate = "plain", .over = "first", .why = "Four."},
+      {.name = "elsewhere", .candidate = "plain", .why = "Three.", .change = Change::misaligned},
+      {.name = "anew", .candidate = "plain", .why = "Four.", .over = "first"},
   });
   const Json& rungs = climbed["rungs"];
   ASSERT_EQ(rungs.size(), 4u);
