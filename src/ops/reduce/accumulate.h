@@ -156,20 +156,8 @@ typedef struct {
     (sum) = next;                                             \
   }
 
-// The preferred of two, with its place where places are kept.
-#if ACCUMULATION == PLACE
-#define CHOOSE_PLACE(to, place, condition) (to).at = (condition) ? (place) : (to).at
-#define EARLIER(v, w) (ALIKE((v).part, (w).part) & ((v).at < (w).at))
-#else
-#define CHOOSE_PLACE(to, place, condition)
-#define EARLIER(v, w) 0
-#endif
-#define CHOOSE(to, from, place, condition)                                      \
-  {                                                                             \
-    const AXL_TYPEOF(PREFERRED((from).part, (to).part)) better = condition;     \
-    EACH(c, VALUE_PARTS) (to).part[c] = better ? (from).part[c] : (to).part[c]; \
-    CHOOSE_PLACE(to, place, better);                                            \
-  }
+#define CHOOSE(to, from, condition) \
+  EACH(c, VALUE_PARTS) (to).part[c] = (condition) ? (from).part[c] : (to).part[c]
 
 // ADD takes a value at a place into an accumulator; COMBINE takes another accumulator, which may lie anywhere.
 #if ACCUMULATION == TOTAL
@@ -195,9 +183,27 @@ typedef struct {
 #define ADD(V, to, v, place) (to).part[0] *= (v).part[0]
 #endif
 #define COMBINE(V, to, from) ADD(V, to, from, 0)
+#elif ACCUMULATION == EXTREME
+#define ADD(V, to, v, place)                                                                  \
+  {                                                                                           \
+    const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
+    CHOOSE(to, v, better);                                                                    \
+  }
+#define COMBINE(V, to, from) ADD(V, to, from, 0)
 #else
-#define ADD(V, to, v, place) CHOOSE(to, v, place, PREFERRED((v).part, (to).part))
-#define COMBINE(V, to, from) CHOOSE(to, from, (from).at, PREFERRED((from).part, (to).part) | EARLIER(from, to))
+#define ADD(V, to, v, place)                                                                  \
+  {                                                                                           \
+    const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
+    CHOOSE(to, v, better);                                                                    \
+    (to).at = better ? (place) : (to).at;                                                     \
+  }
+#define COMBINE(V, to, from)                                                                         \
+  {                                                                                                  \
+    const AXL_TYPEOF(PREFERRED((from).part, (to).part)) better =                                     \
+        PREFERRED((from).part, (to).part) | (ALIKE((from).part, (to).part) & ((from).at < (to).at)); \
+    CHOOSE(to, from, better);                                                                        \
+    (to).at = better ? (from).at : (to).at;                                                          \
+  }
 #endif
 
 // Nothing is at place 0: it is only ever preferred to elements that all equal it, and then the first of these is there.
