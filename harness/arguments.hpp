@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 
 #include <axisloom/error.hpp>
 #include <axisloom/plan.hpp>
@@ -29,17 +30,7 @@ template <class... Values>
 /// What stands between the separators, each a single character; they must not outlive `text`.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators);
 
-/// The elements, or what `shown` makes of each, with the separator between them.
-template <class Range, class Shown = std::identity>
-std::string joined(const Range& range, std::string_view separator, const Shown& shown = {}) {
-  std::string text;
-  std::string_view between;
-  for (const auto& element : range) {
-    text += fmt::format("{}{}", between, std::invoke(shown, element));
-    between = separator;
-  }
-  return text;
-}
+using axisloom::joined;
 
 /// The text with something else in the place of each of these characters.
 std::string replaced(std::string_view text, std::string_view characters, std::string_view by);

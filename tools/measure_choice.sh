@@ -5,7 +5,7 @@
 #   NAME is the file of docs/results/choice; PROFILE names the device's file in tuning/devices; DEVICE is cpu when it is not given
 #   DOCUMENTS: a folder for what the bench writes, a temporary one when it is not set
 #   MIN_TIME: seconds that each candidate runs at least; 0.02 when it is not set
-# Takes about ten minutes on two cores; whole suites took four on an H200.
+# Takes about ten minutes on two cores; whole suites two and a half on an H200.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -6,18 +6,13 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace axisloom::core {
 namespace {
 
 int parse_axis(std::string_view text, std::string_view all) {
-  text = trimmed(text);
-  int axis = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), axis);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw Error(Errc::usage, concat("'", all, "' is not a list of axes"), "write axes such as 2,0,1");
-  return axis;
+  if (const auto axis = whole_number<int>(trimmed(text))) return *axis;
+  throw Error(Errc::usage, concat("'", all, "' is not a list of axes"), "write axes such as 2,0,1");
 }
 
 }  // namespace

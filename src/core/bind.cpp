@@ -216,12 +216,11 @@ class Binder {
       return infer_broadcast(composition[0], column, extent) ? composition[0] : -1;
     std::vector<int> open;
     i64 product = 1;
-    for (const int axis : composition) {
+    for (const int axis : composition)
       if (extent_of(axis) == unknown)
         open.push_back(axis);
       else
         product = checked_mul(product, extent_of(axis), "the product of the lengths of a composed axis");
-    }
     if (open.size() > 1) return -1;
     const std::string has = concat("the array has length ", extent, " here, ");
     if (open.empty()) {

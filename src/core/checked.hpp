@@ -5,7 +5,6 @@
 
 #include <axisloom/error.hpp>
 
-#include <cstdint>
 #include <string>
 
 namespace axisloom::core {

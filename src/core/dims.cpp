@@ -68,9 +68,7 @@ i64 element_count(const Dims& shape) {
 }
 
 std::string to_string(const Dims& dims) {
-  std::string text = "[";
-  for (const i64 value : dims) text += concat(text.size() > 1 ? "," : "", value);
-  return text + "]";
+  return "[" + joined(dims, ",") + "]";
 }
 
 }  // namespace axisloom

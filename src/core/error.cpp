@@ -3,6 +3,8 @@
 
 #include <axisloom/error.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace axisloom {
@@ -19,7 +21,7 @@ std::string circumstances(const ErrorParts& parts) {
 
 // A message of several lines (a pattern with a caret below it) must not be continued on its last line.
 std::string compose(const ErrorParts& parts) {
-  const bool multi_line = parts.message.find('\n') != std::string::npos;
+  const bool multi_line = parts.message.find('\n') != parts.message.npos;
   std::string text = parts.op.empty() ? "" : parts.op + ": ";
   text += parts.message;
   if (const std::string details = circumstances(parts); !details.empty())
@@ -28,51 +30,29 @@ std::string compose(const ErrorParts& parts) {
   return text;
 }
 
+struct CodeRow {
+  std::string_view name;
+  int exit_code;
+};
+
+/// In the order of the enumeration, and behind it what stands for all that is not of it.
+constexpr CodeRow code_rows[] = {{"usage", 2},      {"overlap", 2},       {"unsupported", 5}, {"no_device", 3},
+                                 {"file", 4},       {"out_of_memory", 5}, {"device", 5},      {"device_lost", 5},
+                                 {"after_fork", 5}, {"unknown", 5}};
+static_assert(size_t(Errc::after_fork) + 2 == std::size(code_rows));
+
+const CodeRow& row(Errc code) {
+  return code_rows[std::min(size_t(code), std::size(code_rows) - 1)];
+}
+
 }  // namespace
 
 std::string_view name(Errc code) noexcept {
-  using enum Errc;
-  switch (code) {
-    case usage:
-      return "usage";
-    case overlap:
-      return "overlap";
-    case unsupported:
-      return "unsupported";
-    case no_device:
-      return "no_device";
-    case file:
-      return "file";
-    case out_of_memory:
-      return "out_of_memory";
-    case device:
-      return "device";
-    case device_lost:
-      return "device_lost";
-    case after_fork:
-      return "after_fork";
-  }
-  return "unknown";
+  return row(code).name;
 }
 
 int exit_code(Errc code) noexcept {
-  using enum Errc;
-  switch (code) {
-    case usage:
-    case overlap:
-      return 2;
-    case no_device:
-      return 3;
-    case file:
-      return 4;
-    case unsupported:
-    case out_of_memory:
-    case device:
-    case device_lost:
-    case after_fork:
-      return 5;
-  }
-  return 5;
+  return row(code).exit_code;
 }
 
 Error::Error(Errc code, ErrorParts parts) : std::runtime_error(compose(parts)), code_(code), parts_(std::move(parts)) {}

@@ -80,6 +80,12 @@ class Flattener {
 
 }  // namespace
 
+double number_of(const JsonValue& value) noexcept {
+  if (const auto* const whole = std::get_if<i64>(&value)) return double(*whole);
+  const auto* const real = std::get_if<double>(&value);
+  return real ? *real : 0;
+}
+
 FlatJson flat_json(std::string_view text, int most_levels) {
   Flattener flattener(most_levels);
   if (!nlohmann::json::sax_parse(text, &flattener)) throw std::invalid_argument("not a JSON object");

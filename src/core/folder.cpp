@@ -100,9 +100,8 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
   std::vector<std::filesystem::path> entries;
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened) return entries;
-  for (const std::string& name : names_in(opened)) {
+  for (const std::string& name : names_in(opened))
     if (name.starts_with(begin) && name.ends_with(end)) entries.push_back(folder / name);
-  }
   return entries;
 }
 

@@ -165,10 +165,10 @@ bool fits_32_bits(const Move& move) {
 }
 
 std::string to_string(const Move& move) {
-  std::string text = move.axes.empty() ? "1" : joined(move.axes, &Loop::extent, "x");
+  std::string text = move.axes.empty() ? "1" : joined(move.axes, "x", &Loop::extent);
   text += concat(" of ", move.element, move.element == 1 ? " byte" : " bytes");
-  text += ", in {" + joined(move.axes, &Loop::in) + "}" + offset_text(move.in_offset);
-  text += ", out {" + joined(move.axes, &Loop::out) + "}" + offset_text(move.out_offset);
+  text += ", in {" + joined(move.axes, ",", &Loop::in) + "}" + offset_text(move.in_offset);
+  text += ", out {" + joined(move.axes, ",", &Loop::out) + "}" + offset_text(move.out_offset);
   if (move.tail)
     text += concat(", axes ", move.tail->outer, " and ", move.tail->inner, " to ", move.tail->count,
                    move.tail->fill ? ", the rest zero" : ", the rest left out");

@@ -2,7 +2,6 @@
 #include "core/nest.hpp"
 
 #include "core/checked.hpp"
-#include "core/text.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -139,12 +138,6 @@ void order_by_output(Loops& loops) {
 void order_by_input(Loops& loops) {
   order(loops, {&Loop::in, &Loop::out});
   std::stable_partition(loops.begin(), loops.end(), [](const Loop& loop) { return loop.in == 0; });
-}
-
-std::string joined(Nest nest, i64 Loop::*member, const char* separator) {
-  std::string text;
-  for (const Loop& loop : nest) text += concat(text.empty() ? "" : separator, loop.*member);
-  return text;
 }
 
 }  // namespace axisloom::core

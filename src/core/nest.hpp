@@ -7,7 +7,6 @@
 #include <axisloom/array.hpp>
 
 #include <span>
-#include <string>
 #include <vector>
 
 namespace axisloom::core {
@@ -65,8 +64,5 @@ void order_by_output(Loops& loops);
 /// Largest steps first in the input, and of equals in the output. Loops that repeat an element are the slowest: their
 /// neighbours have nothing in common to read.
 void order_by_input(Loops& loops);
-
-/// "3,4,5": of each loop the extent, or an operand's stride.
-std::string joined(Nest nest, i64 Loop::*member, const char* separator = ",");
 
 }  // namespace axisloom::core

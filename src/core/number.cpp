@@ -58,13 +58,11 @@ T read(const std::byte* from) {
   return value;
 }
 
-template <class T>
-void write(std::byte* to, T value) {
+void write(std::byte* to, auto value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-template <class T>
-std::string digits(T value) {
+std::string digits(auto value) {
   std::array<char, 64> text;
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }

@@ -65,12 +65,11 @@ class Search {
   void simplify() {
     std::ranges::sort(terms_, std::greater{}, &Term::coefficient);
     std::vector<Term> merged;
-    for (const Term& term : terms_) {
+    for (const Term& term : terms_)
       if (!merged.empty() && merged.back().coefficient == term.coefficient)
         merged.back().bound += term.bound;
       else
         merged.push_back(term);
-    }
     terms_ = std::move(merged);
   }
 

@@ -4,7 +4,6 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace axisloom::core {
@@ -76,7 +75,7 @@ class SideParser {
     at_ = end_of_word();
     const std::string_view token = text_.substr(begin, at_ - begin);
     if (!in_group_) group_ = Group{.column = int(begin)};
-    if (token.find('.') != std::string_view::npos)
+    if (token.find('.') != token.npos)
       add_ellipsis(token);
     else if (std::ranges::all_of(token, is_digit))
       add_anonymous(token);
@@ -103,11 +102,10 @@ class SideParser {
   }
 
   void add_anonymous(std::string_view token) {
-    Axis axis{.column = column_of(token)};
-    const auto [last, error] = std::from_chars(token.data(), token.data() + token.size(), axis.length);
-    if (error != std::errc()) fail(token, "the length does not fit in 63 bits", "give a smaller one");
-    if (axis.length == 0) fail(token, "an anonymous length must be positive", "give 1 or more");
-    if (axis.length > 1) group_.axes.push_back(std::move(axis));
+    const auto length = whole_number<i64>(token);
+    if (!length) fail(token, "the length does not fit in 63 bits", "give a smaller one");
+    if (*length == 0) fail(token, "an anonymous length must be positive", "give 1 or more");
+    if (*length > 1) group_.axes.push_back({.length = *length, .column = column_of(token)});
   }
 
   void add_named(std::string_view token) {
@@ -133,10 +131,10 @@ class SideParser {
 
 size_t find_arrow(std::string_view text) {
   const size_t first = text.find(arrow);
-  if (first == std::string_view::npos)
+  if (first == text.npos)
     throw fault(text, 0, 0, "the pattern has no '->'", "write the axes of the input, '->', and those of the output");
   const size_t second = text.find(arrow, first + arrow.size());
-  if (second != std::string_view::npos)
+  if (second != text.npos)
     throw fault(text, int(second), int(arrow.size()), "the pattern has a second '->'", "do one step at a time");
   return first;
 }
@@ -209,7 +207,7 @@ Side implicit_output(const std::vector<Side>& inputs) {
 
 /// `spelling` is that of the inputs; on the right no name stands twice.
 Pattern parse_as(Spelling spelling, std::string_view text) {
-  const bool implicit = spelling.letters && text.find(arrow) == std::string_view::npos;
+  const bool implicit = spelling.letters && text.find(arrow) == text.npos;
   const size_t middle = implicit ? text.size() : find_arrow(text);
   Pattern pattern{.text = std::string(text), .inputs = parse_inputs(text, middle, spelling), .output = {}};
   spelling.repeats = false;

@@ -4,7 +4,10 @@
 #include "core/integers.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <concepts>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -26,10 +29,16 @@ std::string concat(const Parts&... parts) {
   return text;
 }
 
-inline std::string joined(const std::vector<std::string>& texts, const char* separator) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : separator) + text;
-  return all;
+/// The elements, or what `shown` makes of each, as concat writes them, with the separator between them.
+template <class Range = std::vector<std::string>, class Shown = std::identity>
+std::string joined(const Range& range, std::string_view separator, const Shown& shown = {}) {
+  std::string text;
+  std::string_view between;
+  for (const auto& element : range) {
+    text += concat(between, std::invoke(shown, element));
+    between = separator;
+  }
+  return text;
 }
 
 /// "+3", "-3"; nothing for 0.
@@ -44,6 +53,30 @@ constexpr bool is_digit(char c) {
 }
 constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// In ASCII.
+inline std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return text;
+}
+
+/// Takes the part before the first separator off a text, and the separator with it; all of it where there is none.
+constexpr std::string_view take_part(std::string_view& text, char separator) {
+  const std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
+
+/// The whole of a text as a decimal number, or nothing.
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) {
+  Number number{};
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return number;
 }
 
 /// Without the blanks around it.

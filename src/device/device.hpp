@@ -102,6 +102,7 @@ struct Arg {
   static Arg of(Buffer& buffer) { return {&buffer, nullptr, 0}; }
   static Arg of(Buffer& buffer, const TensorMap& map) { return {&buffer, nullptr, 0, &map}; }
   static Arg bytes(const void* data, size_t size) { return {nullptr, data, size}; }
+  static Arg value(const auto& one) { return bytes(&one, sizeof one); }  // which must outlive it
 };
 
 /// A one-dimensional grid.
@@ -144,8 +145,7 @@ class Queue {
 
  protected:
   /// Runs `calls`. When one fails, what was queued before has finished when the error goes on, also on a lost device.
-  template <typename Calls>
-  auto or_drained(Calls&& calls) {
+  auto or_drained(auto&& calls) {
     try {
       return calls();
     } catch (...) {

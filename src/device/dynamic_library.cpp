@@ -18,7 +18,7 @@ std::string resolved_path(void* handle, const std::string& candidate) {
 
 DynamicLibrary::DynamicLibrary(std::span<const std::string> candidates) {
   for (const std::string& candidate : candidates) {
-    if (candidate.find('/') != std::string::npos && !candidate.starts_with('/')) {
+    if (candidate.find('/') != candidate.npos && !candidate.starts_with('/')) {
       tried_.push_back(candidate + ": not an absolute path, so not opened");
       continue;
     }

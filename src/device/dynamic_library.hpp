@@ -24,14 +24,12 @@ class DynamicLibrary {
   const std::vector<std::string>& tried() const noexcept { return tried_; }
 
   /// The function of that name, cast to the type of `function`; false when the library has none.
-  template <typename Function>
-  bool find(const char* name, Function*& function) const {
-    function = reinterpret_cast<Function*>(symbol(name));
+  bool find(const char* name, auto*& function) const {
+    function = reinterpret_cast<decltype(+function)>(symbol(name));
     return function != nullptr;
   }
   /// As find, for functions that cannot be done without: their names are collected in `missing`.
-  template <typename Function>
-  void require(const char* name, Function*& function, std::vector<std::string>& missing) const {
+  void require(const char* name, auto*& function, std::vector<std::string>& missing) const {
     if (!find(name, function)) missing.emplace_back(name);
   }
 

@@ -10,10 +10,7 @@ struct EntryPoint {
   Signature* function = nullptr;
 
   explicit operator bool() const noexcept { return function != nullptr; }
-  template <typename... Args>
-  auto operator()(Args&&... args) const {
-    return function(args...);
-  }
+  auto operator()(auto&&... args) const { return function(args...); }
 };
 
 }  // namespace axisloom::device

@@ -7,8 +7,7 @@ namespace axisloom {
 
 namespace {
 
-template <typename Impl>
-Impl& require(const std::shared_ptr<Impl>& impl, const char* what, const char* remedy) {
+auto& require(const auto& impl, const char* what, const char* remedy) {
   device::require_same_process();
   if (!impl) throw Error(Errc::usage, concat("this ", what, " is empty"), remedy);
   return *impl;
@@ -27,14 +26,12 @@ device::Buffer& impl_of(const Buffer& buffer) {
 std::vector<device::SharedEvent> impls_of(std::span<const Event> events) {
   std::vector<device::SharedEvent> impls;
   impls.reserve(events.size());
-  for (const Event& event : events) {
+  for (const Event& event : events)
     if (event.impl()) impls.push_back(event.impl());
-  }
   return impls;
 }
 
-template <typename Borrow>
-Device borrowed(Borrow borrow) {
+Device borrowed(const auto& borrow) {
   device::require_same_process();
   Device device(borrow());
   device::remember_process();

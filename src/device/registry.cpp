@@ -17,8 +17,7 @@ std::vector<DeviceInfo> enumerate() {
   const Starting alone;
   std::vector<DeviceInfo> all;
   for (const Api api : all_apis) {
-    const std::vector<DeviceInfo> some = runtime_of(api).devices();
-    all.insert(all.end(), some.begin(), some.end());
+    for (DeviceInfo& info : runtime_of(api).devices()) all.push_back(std::move(info));
   }
   if (!all.empty()) remember_process();
   return all;

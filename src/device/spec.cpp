@@ -4,8 +4,6 @@
 #include "device/registry.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 
 namespace axisloom {
 
@@ -63,12 +61,6 @@ Runtime& runtime_of(Api api) {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
-
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   throw Error(Errc::usage, concat("device \"", text, "\" cannot be read: ", why),
               "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME");
@@ -76,7 +68,7 @@ std::string lower(std::string_view text) {
 
 bool is_number(std::string_view text) {
   const size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
-  return text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string_view::npos;
+  return text.size() > sign && text.find_first_not_of("0123456789", sign) == text.npos;
 }
 
 bool matches(const Spec& spec, const DeviceInfo& info) {
@@ -92,8 +84,10 @@ bool matches(const Spec& spec, const DeviceInfo& info) {
   }
   if (info.api != spec.api) return false;
   if (spec.index) return info.index == *spec.index;
-  const std::string wanted = lower(spec.name);
-  return lower(info.name).find(wanted) != std::string::npos || lower(info.platform).find(wanted) != std::string::npos;
+  const auto names_it = [&](const std::string& text) {
+    return core::lower_case(text).find(core::lower_case(spec.name)) != text.npos;
+  };
+  return names_it(info.name) || names_it(info.platform);
 }
 
 // GPUs before CPUs before the rest, and a device without a compiler only when there is no other of its kind.
@@ -106,8 +100,8 @@ int preference(const DeviceInfo& info) {
 
 Spec parse_spec(std::string_view text) {
   const size_t colon = text.find(':');
-  const std::string head = lower(text.substr(0, colon));
-  const bool has_tail = colon != std::string_view::npos;
+  const std::string head = core::lower_case(std::string(text.substr(0, colon)));
+  const bool has_tail = colon != text.npos;
   const std::string_view tail = has_tail ? text.substr(colon + 1) : std::string_view{};
 
   Spec spec;
@@ -126,10 +120,8 @@ Spec parse_spec(std::string_view text) {
     spec.name = tail;
     return spec;
   }
-  const char* const tail_end = tail.data() + tail.size();
-  const auto [end, error] = std::from_chars(tail.data(), tail_end, spec.index.emplace());
-  if (error != std::errc() || end != tail_end || *spec.index < 0)
-    refuse(text, concat("\"", tail, "\" is not a device number"));
+  spec.index = core::whole_number<int>(tail);
+  if (spec.index.value_or(-1) < 0) refuse(text, concat("\"", tail, "\" is not a device number"));
   return spec;
 }
 

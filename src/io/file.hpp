@@ -37,8 +37,7 @@ std::optional<i64> checked_bytes(const Dims& shape, Dtype dtype);
 HostArray allocate_for(const std::string& path, const View& view);
 
 /// Repeats a system call that a signal has interrupted.
-template <class Call>
-auto uninterrupted(const Call& call) {
+auto uninterrupted(const auto& call) {
   auto result = call();
   while (result < 0 && errno == EINTR) result = call();
   return result;

@@ -66,9 +66,8 @@ void HiddenName::remove() noexcept {
 }
 
 void remove_unfinished() noexcept {
-  for (const Slot& slot : slots) {
+  for (const Slot& slot : slots)
     if (slot.filled) ::unlink(slot.name);
-  }
 }
 
 }  // namespace axisloom::io

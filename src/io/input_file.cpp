@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 
+#include "core/host_memory.hpp"
 #include "io/file.hpp"
 
 namespace axisloom::io {
@@ -151,7 +151,7 @@ HostArray InputFile::map(const View& view, size_t offset, size_t bytes) const {
                                            [length](std::byte* address) { ::munmap(address, length); });
   HostArray array;
   array.view = view;
-  array.view.align = begin == 0 ? 4096 : i64{1} << std::min(std::countr_zero(begin), 12);
+  array.view.align = i64(core::alignment_of(begin, 4096));
   array.memory = std::shared_ptr<std::byte>(mapping, mapping.get() + begin);
   array.bytes = bytes;
   array.mapped = true;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/host_memory.hpp"
+#include "core/text.hpp"
 #include "io/codec.hpp"
 
 namespace axisloom::io {
@@ -67,16 +68,14 @@ const Codec& codec_named(std::string_view wanted) {
 }
 
 const Codec* codec_of_extension(const std::string& extension) {
-  for (const Codec& codec : codecs()) {
+  for (const Codec& codec : codecs())
     if (std::ranges::find(codec.format.extensions, extension) != codec.format.extensions.end()) return &codec;
-  }
   return nullptr;
 }
 
 const Codec* codec_of_content(std::string_view head) {
-  for (const Codec& codec : codecs()) {
+  for (const Codec& codec : codecs())
     if (codec.begins && codec.begins(head)) return &codec;
-  }
   return nullptr;
 }
 
@@ -127,9 +126,7 @@ void check_extent(const HostArray& array) {
 }  // namespace
 
 std::string extension_of(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
-  return extension;
+  return core::lower_case(std::filesystem::path(path).extension().string());
 }
 
 HostArray HostArray::allocate(const View& view) {

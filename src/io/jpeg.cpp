@@ -6,12 +6,8 @@
 #include <jpeglib.h>
 
 #include <algorithm>
-#include <csetjmp>
-#include <cstring>
-
-#include "core/not_copied.hpp"
 #include "io/codec.hpp"
-
+#include "io/escape.hpp"
 namespace axisloom::io {
 
 namespace {
@@ -20,19 +16,15 @@ constexpr int kMostScans = 200;  // a progressive image has about ten; each one 
 constexpr size_t kMostExtra = size_t{32} << 20;  // bytes besides coefficients: profiles, previews, gaps
 constexpr size_t kMostBlockBytes = 256;          // of 64 coefficients in one scan, each below 32 bits
 
-/// Functions that call libjpeg set `escape` and hold nothing that needs a destructor: libjpeg leaves them by longjmp.
-struct JpegReader : private core::NotCopied {
-  InputStream stream;
+struct JpegReader : EscapingReader {
   size_t given = 0;          // bytes of the block that libjpeg has
   size_t most = kMostExtra;  // bytes that it may take in all: it would look for a marker to the end of the world
   jpeg_decompress_struct info{};
   jpeg_source_mgr source{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
-  std::jmp_buf escape;
-  char message[JMSG_LENGTH_MAX] = {};
 
-  explicit JpegReader(const InputFile& file) : stream(file) {
+  explicit JpegReader(const InputFile& file) : EscapingReader(file) {
     info.err = jpeg_std_error(&errors);
     info.client_data = this;
     errors.error_exit = on_error;
@@ -49,8 +41,9 @@ struct JpegReader : private core::NotCopied {
 
   [[noreturn]] static void on_error(j_common_ptr info) {
     auto* reader = static_cast<JpegReader*>(info->client_data);
-    reader->errors.format_message(info, reader->message);
-    std::longjmp(reader->escape, 1);
+    char text[JMSG_LENGTH_MAX];
+    reader->errors.format_message(info, text);
+    reader->leave(text);
   }
 
   /// libjpeg calls these warnings and fills the hole with something grey.
@@ -63,21 +56,16 @@ struct JpegReader : private core::NotCopied {
     if (level < 0 && loses_data(info->err->msg_code)) on_error(info);
   }
 
-  [[noreturn]] void escape_with(const char* what) {
-    std::strncpy(message, what, sizeof(message) - 1);
-    std::longjmp(escape, 1);
-  }
-
   static void on_progress(j_common_ptr info) {
     auto* reader = static_cast<JpegReader*>(info->client_data);
-    if (reader->info.input_scan_number > kMostScans) reader->escape_with("too many scans");
+    if (reader->info.input_scan_number > kMostScans) reader->leave("too many scans");
   }
 
   /// libjpeg asks when it has used up the block before.
   static boolean next_block(j_decompress_ptr info) {
     auto* reader = static_cast<JpegReader*>(info->client_data);
     reader->stream.take(reader->given);
-    if (reader->stream.position() > reader->most) reader->escape_with("too much data that is not part of the image");
+    if (reader->stream.position() > reader->most) reader->leave("too much data that is not part of the image");
     const std::span<const std::byte> block = reader->stream.block();
     reader->given = block.size();
     if (block.empty()) ERREXIT(info, JERR_INPUT_EOF);
@@ -94,27 +82,6 @@ struct JpegReader : private core::NotCopied {
       info->src->bytes_in_buffer -= some;
       left -= some;
     }
-  }
-
-  bool read_header() {
-    if (setjmp(escape) != 0) return false;
-    jpeg_create_decompress(&info);
-    info.progress = &progress;
-    info.src = &source;
-    jpeg_read_header(&info, TRUE);
-    return true;
-  }
-
-  bool read_rows(std::byte* out, size_t row_bytes, J_COLOR_SPACE colours) {
-    if (setjmp(escape) != 0) return false;
-    info.out_color_space = colours;
-    jpeg_start_decompress(&info);
-    while (info.output_scanline < info.output_height) {
-      auto* row = reinterpret_cast<JSAMPROW>(out + info.output_scanline * row_bytes);
-      jpeg_read_scanlines(&info, &row, 1);
-    }
-    jpeg_finish_decompress(&info);
-    return true;
   }
 };
 
@@ -145,18 +112,27 @@ void check_header(const InputFile& file, const jpeg_decompress_struct& info) {
 
 HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
   JpegReader reader(file);
-  const auto require = [&](bool good, const char* field) {
-    if (good) return;
-    reader.stream.require_good();
-    file.fail(field, printable(reader.message));
-  };
-  require(reader.read_header(), "header");
-  check_header(file, reader.info);
-  reader.most += blocks_of(reader.info) * 3 * kMostBlockBytes * kMostScans;
-  const bool grey = reader.info.num_components == 1;
-  const ImageLayout layout{reader.info.image_height, reader.info.image_width, grey ? 1 : 3, Dtype::u8};
+  jpeg_decompress_struct& info = reader.info;
+  reader.run("header", [&] {
+    jpeg_create_decompress(&info);
+    info.progress = &reader.progress;
+    info.src = &reader.source;
+    jpeg_read_header(&info, TRUE);
+  });
+  check_header(file, info);
+  reader.most += blocks_of(info) * 3 * kMostBlockBytes * kMostScans;
+  const bool grey = info.num_components == 1;
+  const ImageLayout layout{info.image_height, info.image_width, grey ? 1 : 3, Dtype::u8};
   HostArray array = allocate_image(file.path(), layout);
-  require(reader.read_rows(array.memory.get(), layout.row_bytes(), grey ? JCS_GRAYSCALE : JCS_RGB), "image data");
+  reader.run("image data", [&] {
+    info.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_start_decompress(&info);
+    while (info.output_scanline < info.output_height) {
+      auto* row = reinterpret_cast<JSAMPROW>(array.memory.get() + info.output_scanline * layout.row_bytes());
+      jpeg_read_scanlines(&info, &row, 1);
+    }
+    jpeg_finish_decompress(&info);
+  });
   return array;
 }
 

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "core/text.hpp"
 #include "io/file.hpp"
 
 namespace axisloom::io {
@@ -62,9 +63,8 @@ class LiteralReader {
     }
     skip_space();
     if (at_ != text_.size()) refuse("header", "something after its end");
-    for (size_t i = 0; i < std::size(kKeys); ++i) {
+    for (size_t i = 0; i < std::size(kKeys); ++i)
       if (!seen[i]) fail(path_, kKeys[i], "missing in the header");
-    }
     return header;
   }
 
@@ -75,7 +75,7 @@ class LiteralReader {
 
   void skip_space() {
     constexpr std::string_view kSpace = " \t\r\n\f\v";
-    while (at_ < text_.size() && kSpace.find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() && kSpace.find(text_[at_]) != kSpace.npos) ++at_;
   }
 
   bool take(char c) {
@@ -94,9 +94,9 @@ class LiteralReader {
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
     if (quote != '\'' && quote != '"') refuse(field, "a string expected");
     const size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) refuse(field, "a string without an end");
+    if (end == text_.npos) refuse(field, "a string without an end");
     const std::string_view value = text_.substr(at_ + 1, end - at_ - 1);
-    if (value.find('\\') != std::string_view::npos) refuse(field, "an escaped character");
+    if (value.find('\\') != value.npos) refuse(field, "an escaped character");
     at_ = end + 1;
     return value;
   }
@@ -154,10 +154,9 @@ class LiteralReader {
       code.remove_prefix(1);
     }
     const char kind = code.empty() ? '\0' : code[0];
-    for (const Refusal& refusal : kRefusals) {
+    for (const Refusal& refusal : kRefusals)
       if (refusal.kind == kind)
         fail(path_, "descr", fmt::format("dtype {} {}", in_quotes(whole), refusal.what), std::string(refusal.remedy));
-    }
     for (const TypeCode& type : kTypeCodes) {
       if (code != fmt::format("{}{}", type.kind, type.bytes)) continue;
       if (order == '|' && type.bytes > 1) fail(path_, "descr", fmt::format("{} lacks a byte order", in_quotes(whole)));
@@ -181,15 +180,13 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& path) {
 }
 
 std::string npy_descr(Dtype dtype) {
-  for (const TypeCode& type : kTypeCodes) {
+  for (const TypeCode& type : kTypeCodes)
     if (type.dtype == dtype) return fmt::format("{}{}{}", type.bytes == 1 ? '|' : '<', type.kind, type.bytes);
-  }
   return {};
 }
 
 std::string format_npy_header(const NpyHeader& header) {
-  std::string shape;
-  for (const i64 extent : header.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", extent);
+  std::string shape = joined(header.shape, ", ");
   if (header.shape.size() == 1) shape += ",";
   return fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}", npy_descr(header.dtype),
                      header.fortran ? "True" : "False", shape);

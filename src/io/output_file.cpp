@@ -47,7 +47,7 @@ bool means_no_disk(int error) {
 /// The folder that holds a file, to be synced.
 Descriptor folder_of(const std::string& target) {
   const auto end = target.find_last_of('/');
-  const std::string folder = end == std::string::npos ? "." : target.substr(0, end + 1);
+  const std::string folder = end == target.npos ? "." : target.substr(0, end + 1);
   return Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 

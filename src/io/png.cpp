@@ -3,11 +3,9 @@
 #include <png.h>
 
 #include <algorithm>
-#include <csetjmp>
-#include <cstring>
 
-#include "core/not_copied.hpp"
 #include "io/codec.hpp"
+#include "io/escape.hpp"
 #include "io/packed.hpp"
 
 namespace axisloom::io {
@@ -17,28 +15,19 @@ namespace {
 constexpr png_uint_32 kMaxSide = 1 << 20;
 constexpr size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
 
-/// What libpng works with, and where its callbacks leave their error. Functions that call libpng set `escape` and hold
-/// nothing that needs a destructor, since libpng leaves them by longjmp.
-struct PngState {
-  png_structp png = nullptr;
-  png_infop info = nullptr;
-  std::jmp_buf escape;
-  char message[200] = {};
-};
-
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
-  auto* state = static_cast<PngState*>(png_get_error_ptr(png));
-  std::strncpy(state->message, message, sizeof(state->message) - 1);
-  std::longjmp(state->escape, 1);
+  static_cast<Escape*>(png_get_error_ptr(png))->leave(message);
 }
 
 void on_warning(png_structp, png_const_charp) {}
 
-struct PngReader : PngState, private core::NotCopied {
-  InputStream stream;
+struct PngReader : EscapingReader {
+  png_structp png;
+  png_infop info = nullptr;
 
-  explicit PngReader(const InputFile& file) : stream(file) {
-    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<PngState*>(this), on_error, on_warning);
+  explicit PngReader(const InputFile& file)
+      : EscapingReader(file),
+        png(png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning)) {
     if (png) info = png_create_info_struct(png);
     if (info) png_set_read_fn(png, this, supply);
   }
@@ -49,37 +38,14 @@ struct PngReader : PngState, private core::NotCopied {
     if (reader->stream.read(std::as_writable_bytes(std::span(out, size))) < size)
       png_error(png, "the file is cut short");
   }
-
-  bool read_header() {
-    if (setjmp(escape) != 0) return false;
-    png_set_user_limits(png, kMaxSide, kMaxSide);
-    png_read_info(png, info);
-    return true;
-  }
-
-  bool begin_rows(int* passes) {
-    if (setjmp(escape) != 0) return false;
-    png_set_expand(png);
-    png_set_swap(png);
-    *passes = png_set_interlace_handling(png);
-    png_read_update_info(png, info);
-    return true;
-  }
-
-  bool read_rows(std::byte* out, size_t row_bytes, i64 height, int passes) {
-    if (setjmp(escape) != 0) return false;
-    for (int pass = 0; pass < passes; ++pass) {
-      for (i64 y = 0; y < height; ++y)
-        png_read_row(png, reinterpret_cast<png_bytep>(out + size_t(y) * row_bytes), nullptr);
-    }
-    png_read_end(png, nullptr);
-    return true;
-  }
 };
 
-struct PngWriter : PngState, private core::NotCopied {
-  explicit PngWriter(OutputFile& file) {
-    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, static_cast<PngState*>(this), on_error, on_warning);
+struct PngWriter : Escape {
+  png_structp png;
+  png_infop info = nullptr;
+
+  explicit PngWriter(OutputFile& file)
+      : png(png_create_write_struct(PNG_LIBPNG_VER_STRING, static_cast<Escape*>(this), on_error, on_warning)) {
     if (png) info = png_create_info_struct(png);
     if (info) png_set_write_fn(png, &file, accept, [](png_structp) {});
   }
@@ -89,28 +55,6 @@ struct PngWriter : PngState, private core::NotCopied {
     auto* file = static_cast<OutputFile*>(png_get_io_ptr(png));
     if (!file->append(std::as_bytes(std::span(data, size)))) png_error(png, "cannot be written");
   }
-
-  bool begin(const ImageLayout& layout, int colour) {
-    if (setjmp(escape) != 0) return false;
-    png_set_user_limits(png, kMaxSide, kMaxSide);
-    png_set_IHDR(png, info, png_uint_32(layout.width), png_uint_32(layout.height), layout.dtype == Dtype::u8 ? 8 : 16,
-                 colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_write_info(png, info);
-    if (layout.dtype == Dtype::u16) png_set_swap(png);
-    return true;
-  }
-
-  bool row(const std::byte* samples) {
-    if (setjmp(escape) != 0) return false;
-    png_write_row(png, reinterpret_cast<png_const_bytep>(samples));
-    return true;
-  }
-
-  bool end() {
-    if (setjmp(escape) != 0) return false;
-    png_write_end(png, nullptr);
-    return true;
-  }
 };
 
 }  // namespace
@@ -118,12 +62,10 @@ struct PngWriter : PngState, private core::NotCopied {
 HostArray read_png(const InputFile& file, const ReadOptions&) {
   PngReader reader(file);
   if (!reader.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", printable(file.path())));
-  const auto require = [&](bool good, const char* field) {
-    if (good) return;
-    reader.stream.require_good();
-    file.fail(field, printable(reader.message));
-  };
-  require(reader.read_header(), "header");
+  reader.run("header", [&] {
+    png_set_user_limits(reader.png, kMaxSide, kMaxSide);
+    png_read_info(reader.png, reader.info);
+  });
 
   const i64 height = png_get_image_height(reader.png, reader.info);
   const i64 width = png_get_image_width(reader.png, reader.info);
@@ -131,14 +73,24 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
   if (packed_row * size_t(height) / kDeflateRatio > file.size())
     file.fail("size", fmt::format("{} x {} pixels cannot be in a file of {} bytes", width, height, file.size()));
   int passes = 0;
-  require(reader.begin_rows(&passes), "header");
+  reader.run("header", [&] {
+    png_set_expand(reader.png);
+    png_set_swap(reader.png);
+    passes = png_set_interlace_handling(reader.png);
+    png_read_update_info(reader.png, reader.info);
+  });
   const int depth = png_get_bit_depth(reader.png, reader.info);
   const ImageLayout layout{height, width, png_get_channels(reader.png, reader.info),
                            depth == 16 ? Dtype::u16 : Dtype::u8};
   if (png_get_rowbytes(reader.png, reader.info) != layout.row_bytes())
     file.fail("header", fmt::format("{} channels of {} bits", layout.channels, depth));
   HostArray array = allocate_image(file.path(), layout);
-  require(reader.read_rows(array.memory.get(), layout.row_bytes(), height, passes), "image data");
+  reader.run("image data", [&] {
+    for (int pass = 0; pass < passes; ++pass)
+      for (size_t at = 0; at < array.bytes; at += layout.row_bytes())
+        png_read_row(reader.png, reinterpret_cast<png_bytep>(array.memory.get() + at), nullptr);
+    png_read_end(reader.png, nullptr);
+  });
   return array;
 }
 
@@ -157,12 +109,19 @@ void write_png(OutputFile& file, const HostArray& array) {
   if (!writer.info) throw Error(Errc::out_of_memory, fmt::format("{}: no memory for libpng", printable(file.path())));
   PackedReader reader(array);
   std::vector<std::byte> row(layout.row_bytes());
-  bool good = writer.begin(layout, kColours[layout.channels - 1]);
+  bool good = writer.completes([&] {
+    png_set_user_limits(writer.png, kMaxSide, kMaxSide);
+    png_set_IHDR(writer.png, writer.info, png_uint_32(layout.width), png_uint_32(layout.height),
+                 layout.dtype == Dtype::u8 ? 8 : 16, kColours[layout.channels - 1], PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(writer.png, writer.info);
+    if (layout.dtype == Dtype::u16) png_set_swap(writer.png);
+  });
   for (i64 y = 0; good && y < layout.height; ++y) {
     reader.next(row.data(), layout.width * layout.channels);
-    good = writer.row(row.data());
+    good = writer.completes([&] { png_write_row(writer.png, reinterpret_cast<png_const_bytep>(row.data())); });
   }
-  if (good && writer.end()) return;
+  if (good && writer.completes([&] { png_write_end(writer.png, nullptr); })) return;
   file.write(std::string_view());  // reports the system's own error if writing is what failed
   fail(file.path(), "image data", writer.message);
 }

@@ -59,11 +59,10 @@ class PnmReader {
 
   void skip_space() {
     for (int c = peek(); is_space(c) || c == '#'; c = peek()) {
-      if (c == '#') {
+      if (c == '#')
         while (peek() != '\n' && peek() != '\r' && peek() != -1) step();
-      } else {
+      else
         step();
-      }
     }
   }
 
@@ -137,11 +136,10 @@ class PnmReader {
     if (maxval_ == 255 || maxval_ == 65535) return;
     for (size_t i = 0; i < out.size() / size; ++i) {
       std::uint16_t value = 0;
-      if (size == 2) {
+      if (size == 2)
         std::memcpy(&value, &out[2 * i], 2);
-      } else {
+      else
         value = std::to_integer<std::uint16_t>(out[i]);
-      }
       store(out, i, value);
     }
   }

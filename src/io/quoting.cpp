@@ -56,7 +56,7 @@ std::string escaped(std::string_view text, std::string_view kept) {
   while (!text.empty()) {
     const Character character = first_of(text);
     const std::string_view bytes = text.substr(0, std::max<size_t>(1, character.bytes));
-    const bool safe = character.bytes > 0 && (!steers(character.code) || kept.find(text[0]) != std::string_view::npos);
+    const bool safe = character.bytes > 0 && (!steers(character.code) || kept.find(text[0]) != kept.npos);
     if (safe)
       out += bytes;
     else

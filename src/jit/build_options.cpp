@@ -11,13 +11,13 @@ namespace {
 int major_version(std::string_view text) {
   const size_t digit = text.find_first_of("0123456789");
   int major = 0;
-  if (digit != std::string_view::npos) std::from_chars(text.data() + digit, text.data() + text.size(), major);
+  if (digit != text.npos) std::from_chars(text.data() + digit, text.data() + text.size(), major);
   return major;
 }
 
 std::vector<std::string> opencl_options(const DeviceInfo& device, bool contract, bool checked) {
   // Order between groups needs OpenCL C 3.0's fences, except on NVIDIA's own OpenCL, where the dialect uses inline PTX.
-  const bool nvidia = device.platform.find("NVIDIA") != std::string::npos;
+  const bool nvidia = device.platform.find("NVIDIA") != device.platform.npos;
   const bool fences = device.device_scope_order && !nvidia && major_version(device.api_version) >= 3;
   std::vector<std::string> options = {fences ? "-cl-std=CL3.0" : "-cl-std=CL1.2", "-Werror"};
   if (fences || (device.device_scope_order && nvidia)) options.push_back("-DAXL_DEVICE_SCOPE=1");

@@ -5,12 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <system_error>
 
-#include "core/integers.hpp"
+#include "core/text.hpp"
 #include "device/device.hpp"
 #include "device/environment.hpp"
 #include "jit/entry_file.hpp"
@@ -24,10 +21,6 @@ namespace fs = std::filesystem;
 /// A temporary file as old as this was left by a process that died while writing it.
 constexpr std::chrono::hours abandoned_after(1);
 
-std::string last_error() {
-  return std::generic_category().message(errno);
-}
-
 /// Bytes in "1000", "64K", "256M" or "1G"; empty for anything else.
 std::optional<u64> parse_bytes(std::string_view text) {
   unsigned shift = 0;
@@ -35,10 +28,9 @@ std::optional<u64> parse_bytes(std::string_view text) {
   if (text.ends_with('M')) shift = 20;
   if (text.ends_with('G')) shift = 30;
   if (shift != 0) text.remove_suffix(1);
-  u64 value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > (UINT64_MAX >> shift)) return std::nullopt;
-  return value << shift;
+  const auto value = core::whole_number<u64>(text);
+  if (!value || *value > (UINT64_MAX >> shift)) return std::nullopt;
+  return *value << shift;
 }
 
 }  // namespace
@@ -122,11 +114,11 @@ bool DiskCache::store(const std::string& key, std::span<const std::byte> payload
     return false;
   }
   if (!write_entry(folder_, temporary, key, payload)) {
-    complain("a compiled program could not be written to " + settings_.folder.string() + ": " + last_error());
+    complain("a compiled program could not be written to " + settings_.folder.string() + ": " + core::system_message());
     return false;
   }
   if (::renameat(folder_.get(), temporary.c_str(), folder_.get(), name.c_str()) != 0) {
-    complain("a compiled program could not be renamed in " + settings_.folder.string() + ": " + last_error());
+    complain("a compiled program could not be renamed in " + settings_.folder.string() + ": " + core::system_message());
     unlink(temporary);
     return false;
   }
@@ -152,9 +144,8 @@ void DiskCache::make_room() {
     total -= entry.bytes;
   }
   const std::chrono::nanoseconds abandoned = std::chrono::system_clock::now().time_since_epoch() - abandoned_after;
-  for (const Entry& temporary : files(is_temporary_name)) {
+  for (const Entry& temporary : files(is_temporary_name))
     if (temporary.used < abandoned.count()) unlink(temporary.name);
-  }
 }
 
 /// The cache's own files of one form of name, those unused for longest first; what vanishes meanwhile is left out.

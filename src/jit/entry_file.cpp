@@ -39,7 +39,7 @@ static_assert(sizeof(Header) == 152 && std::is_trivially_copyable_v<Header>);
 constexpr std::array<char, 8> entry_magic = {'A', 'X', 'L', 'P', 'R', 'O', 'G', '\n'};
 
 bool are_digits(std::string_view text, size_t count) {
-  return text.size() == count && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return text.size() == count && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
 Digits digits_of(const std::string& text) {

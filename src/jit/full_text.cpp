@@ -32,7 +32,7 @@ std::optional<std::string> included_name(std::string_view line) {
   const auto rest = directive(line, "include");
   if (!rest || !rest->starts_with('"')) return std::nullopt;
   const size_t end = rest->find('"', 1);
-  if (end == std::string_view::npos) return std::nullopt;
+  if (end == rest->npos) return std::nullopt;
   return std::string(rest->substr(1, end - 1));
 }
 
@@ -60,11 +60,7 @@ class Expansion {
   void append(const std::string& included, std::string_view text) {
     const std::string& file = *seen_.insert(included).first;
     mark(file, 1);
-    for (size_t number = 1; !text.empty(); ++number) {
-      const size_t end = text.find('\n');
-      append_line(file, number, text.substr(0, end));
-      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
+    for (size_t number = 1; !text.empty(); ++number) append_line(file, number, core::take_part(text, '\n'));
   }
 
   const std::string& text() const { return text_; }

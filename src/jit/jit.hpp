@@ -4,7 +4,6 @@
 #include "core/integers.hpp"
 #include "device/device.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>

@@ -1,7 +1,6 @@
 // Programs in memory, by device and name, with the disk behind them.
 #include "jit/program_cache.hpp"
 
-#include <algorithm>
 #include <future>
 #include <map>
 #include <mutex>
@@ -126,8 +125,7 @@ ProgramPtr load_or_build(device::Device& device, const device::BuildRequest& req
 }
 
 /// The program that a device has in memory under a name, else the one that `make` makes for it.
-template <class Make>
-ProgramPtr remembered(DevicePrograms& programs, const std::string& name, const Make& make) {
+ProgramPtr remembered(DevicePrograms& programs, const std::string& name, const auto& make) {
   std::promise<ProgramPtr> promise;
   std::shared_future<ProgramPtr> known;
   {

@@ -29,11 +29,11 @@ void rehearse(device::Device& device, device::Program& program, const Specialisa
   const std::vector<std::byte> params(form.params_bytes);
   std::vector<device::Arg> args;
   for (size_t i = 0; i < form.buffers; ++i) {
-    args.push_back(device::Arg::bytes(&no_buffer, sizeof no_buffer));
-    args.push_back(device::Arg::bytes(&nothing, sizeof nothing));
-    if (what.checked) args.push_back(device::Arg::bytes(&nothing, sizeof nothing));
+    args.push_back(device::Arg::value(no_buffer));
+    args.push_back(device::Arg::value(nothing));
+    if (what.checked) args.push_back(device::Arg::value(nothing));
   }
-  if (what.checked) args.push_back(device::Arg::bytes(&no_buffer, sizeof no_buffer));  // the log
+  if (what.checked) args.push_back(device::Arg::value(no_buffer));  // the log
   args.push_back(device::Arg::bytes(params.data(), params.size()));
   const device::Geometry geometry{.groups = rehearsal_groups(form.groups), .items = what.items, .rehearsal = true};
   device.queue(false)->launch(program, what.kernel, geometry, args, {})->wait();

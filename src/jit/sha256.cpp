@@ -29,9 +29,8 @@ constexpr State initial_state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 
 std::array<u32, 64> schedule(const std::byte* block) {
   std::array<u32, 64> w{};
-  for (size_t i = 0; i < 16; ++i) {
+  for (size_t i = 0; i < 16; ++i)
     for (size_t j = 0; j < 4; ++j) w[i] = w[i] << 8 | std::to_integer<u32>(block[4 * i + j]);
-  }
   for (size_t i = 16; i < 64; ++i) {
     const u32 s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
     const u32 s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -82,9 +81,8 @@ std::string sha256(std::span<const std::byte> data) {
 
   std::string digits;
   digits.reserve(64);
-  for (const u32 word : state) {
+  for (const u32 word : state)
     for (int shift = 28; shift >= 0; shift -= 4) digits += "0123456789abcdef"[word >> shift & 15];
-  }
   return digits;
 }
 

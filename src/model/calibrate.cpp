@@ -88,9 +88,9 @@ class Calibration {
     std::vector<device::Arg> args;
     for (const Buffer& buffer : buffers) {
       args.push_back(device::Arg::of(*buffer.impl()));
-      args.push_back(device::Arg::bytes(&no_offset, sizeof no_offset));
+      args.push_back(device::Arg::value(no_offset));
     }
-    args.push_back(device::Arg::bytes(&kernel.params, sizeof kernel.params));
+    args.push_back(device::Arg::value(kernel.params));
     return queue_.impl()->launch(*kernel.program, kernel.name, kernel.geometry, args, {});
   }
 

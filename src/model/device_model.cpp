@@ -1,11 +1,11 @@
 // The figures of the model, and where those of a device are found.
 #include "model/device_model.hpp"
 
+#include "core/text.hpp"
 #include "model/profile.hpp"
 #include "model/store.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace axisloom::model {
@@ -36,16 +36,11 @@ constexpr Figure all_figures[] = {
      &DeviceModel::core},
 };
 
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-  return text;
-}
-
 std::string maker_of(const DeviceInfo& device) {
-  if (device.platform.find("NVIDIA") != std::string::npos) return "nvidia";
+  if (device.platform.find("NVIDIA") != device.platform.npos) return "nvidia";
   if (device.vendor.starts_with("Advanced Micro Devices")) return "amd";
   const std::string& name = device.vendor.empty() ? device.platform : device.vendor;
-  const std::string word = lower_case(name.substr(0, name.find_first_of(" (,")));
+  const std::string word = core::lower_case(name.substr(0, name.find_first_of(" (,")));
   return word.empty() ? "unknown" : word;
 }
 
@@ -53,12 +48,12 @@ std::string maker_of(const DeviceInfo& device) {
 std::string without_triple(const std::string& architecture) {
   constexpr std::string_view system = "-linux-";
   const size_t at = architecture.find(system);
-  const size_t end = at == std::string::npos ? at : architecture.find('-', at + system.size());
-  return end == std::string::npos ? architecture : architecture.substr(end + 1);
+  const size_t end = at == architecture.npos ? at : architecture.find('-', at + system.size());
+  return end == architecture.npos ? architecture : architecture.substr(end + 1);
 }
 
 std::string architecture_of(const DeviceInfo& device) {
-  if (!device.architecture.empty()) return lower_case(without_triple(device.architecture));
+  if (!device.architecture.empty()) return core::lower_case(without_triple(device.architecture));
   // ROCm's OpenCL names a device by its architecture, "gfx942:sramecc+:xnack-".
   if (device.name.starts_with("gfx")) return device.name.substr(0, device.name.find(':'));
   return std::string(name(device.kind));

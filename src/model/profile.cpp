@@ -181,12 +181,11 @@ std::vector<std::string> profile_names() {
 }
 
 const Profile& profile_named(std::string_view name) {
-  std::string known;
-  for (const Profile& profile : shipped_profiles()) {
-    if (profile.name == name) return profile;
-    known += (known.empty() ? "" : ", ") + profile.name;
-  }
-  throw Error(Errc::usage, concat("there is no profile \"", name, "\""), "use one of " + known);
+  const std::span<const Profile> known = shipped_profiles();
+  const auto found = std::ranges::find(known, name, &Profile::name);
+  if (found != known.end()) return *found;
+  throw Error(Errc::usage, concat("there is no profile \"", name, "\""),
+              "use one of " + joined(known, ", ", &Profile::name));
 }
 
 device::SharedDevice profiled(device::SharedDevice real, const Profile& profile) {

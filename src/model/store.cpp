@@ -88,9 +88,7 @@ class LineReader {
   double positive(const std::string& name, double otherwise) const {
     const auto at = members_.find(name);
     if (at == members_.end()) return otherwise;
-    const auto* const whole = std::get_if<i64>(&at->second);
-    const auto* const real = std::get_if<double>(&at->second);
-    const double number = whole ? double(*whole) : real ? *real : 0;
+    const double number = core::number_of(at->second);
     if (!(number > 0) || !std::isfinite(number)) throw Unusable{"\"" + name + "\" is not a positive number"};
     return number;
   }
@@ -152,9 +150,8 @@ SharedStore read_user_store(const std::vector<Stamp>& stamps) {
 
 SharedStore read_shipped_store(const std::vector<Stamp>&) {
   auto store = std::make_shared<Store>();
-  for (const std::string_view file : jit::embedded_files()) {
+  for (const std::string_view file : jit::embedded_files())
     if (file.starts_with("tuning/") && file.ends_with(".jsonl")) store->add(file, jit::embedded(file));
-  }
   return store;
 }
 
@@ -190,10 +187,8 @@ SharedStore current(Kept& kept, const std::vector<Stamp>& stamps, SharedStore (*
 
 void Store::add(std::string_view file, std::string_view text) {
   for (size_t number = 1; !text.empty(); ++number) {
-    const size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const std::string_view line = core::take_part(text, '\n');
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
 
     const std::string place = concat(file, ":", number);
     try {

@@ -55,9 +55,8 @@ struct Match {
 
 bool is_usable(const Measurement& line, std::span<const Tunable> tunables) {
   const std::string fault = fault_of(line.values, tunables);
-  if (!fault.empty() && !line.reported->test_and_set()) {
+  if (!fault.empty() && !line.reported->test_and_set())
     device::log(line.place + " is skipped: " + fault + " for " + line.candidate);
-  }
   return fault.empty();
 }
 
@@ -70,9 +69,8 @@ const Measurement* best_of(const std::vector<const Measurement*>& lines) {
     if (best == nullptr || line->seconds <= best->seconds) best = line;
   }
   const Measurement* last = nullptr;
-  for (const auto& [problem, line] : fastest) {
+  for (const auto& [problem, line] : fastest)
     if (last == nullptr || line > last) last = line;
-  }
   return last;
 }
 

@@ -11,18 +11,12 @@
 #include "planner/registry.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
 
 namespace axisloom {
 namespace {
-
-i64 alignment_of(const void* address, i64 limit) {
-  const auto bits = reinterpret_cast<std::uintptr_t>(address);
-  return bits == 0 ? limit : std::min<i64>(limit, i64{1} << std::countr_zero(bits));
-}
 
 using HostMemory = std::span<std::byte>;  // of an array
 
@@ -143,7 +137,7 @@ std::vector<View> complete_views(const Operation& op, Views views, std::span<con
     throw Error(Errc::usage, to_string(op) + " needs a view for each array, the output's may be left out");
   for (size_t i = 0; i < all.size(); ++i) {
     // Arrays that are not used in place lie in buffers that the device aligns.
-    all[i].align = alignment_of(memory[i].data(), all[i].align);
+    all[i].align = i64(core::alignment_of(memory[i].data(), u64(all[i].align)));
     if (!device.unified_memory) all[i].align = std::min(all[i].align, i64(device.base_alignment));
     validate(all[i], i + 1 < all.size() ? "input" : "output");
     const Bounds bounds = all[i].bounds();

@@ -11,7 +11,7 @@ namespace {
 // Quoted unless a shell would pass it on as it is.
 std::string quoted(const std::string& word) {
   static constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./,:=";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
   return '"' + word + '"';
 }
 

@@ -45,8 +45,7 @@ void check_options(const Operation& op, const OpEntry& entry) {
       throw Error(Errc::usage, "option '" + name + "' is given twice", "give it once");
     const auto known = std::ranges::find(entry.options, name, &Option::name);
     if (known == entry.options.end()) {
-      std::string names;
-      for (const Option& option : entry.options) names += concat(names.empty() ? "" : ", ", option.name);
+      const std::string names = joined(entry.options, ", ", &Option::name);
       throw Error(Errc::usage, "has no option '" + name + "'",
                   names.empty() ? "it takes no options" : "its options are " + names);
     }
@@ -64,8 +63,7 @@ const OpEntry& checked_entry(const Operation& op) {
 }
 
 // Adds what is known about the operation to an error on its way out.
-template <class Body>
-auto in_context(const Operation& op, Views views, const Device* device, Body&& body) {
+auto in_context(const Operation& op, Views views, const Device* device, auto&& body) {
   try {
     return body();
   } catch (const Error& error) {

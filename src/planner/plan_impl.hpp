@@ -6,14 +6,15 @@
 #include "core/integers.hpp"
 #include "jit/jit.hpp"
 
-#include <memory>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
 namespace axisloom {
 
 using Views = std::span<const View>;
+using HostBuffers = std::span<const std::byte* const>;  // where each begins
 
 // Buffers of a launch that are none of the plan's views.
 inline constexpr int workspace_view = -1;  // the run's workspace, its contents undefined at the start
@@ -54,6 +55,7 @@ struct PlanImpl {
   bool in_place = false;                        // output and input are the very same bytes
   bool checked = false;                         // every access is checked; run then waits and throws on a violation
 };
+using SharedPlan = std::shared_ptr<PlanImpl>;
 
 namespace ops {
 

@@ -129,7 +129,7 @@ class Binding {
  private:
   void number(i64 value) {
     numbers_.push_back(value);
-    args_.push_back(device::Arg::bytes(&numbers_.back(), sizeof(i64)));
+    args_.push_back(device::Arg::value(numbers_.back()));
   }
   void map(device::Buffer& buffer, device::TensorMap map, size_t begin) {
     map.begin = begin;

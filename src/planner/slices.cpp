@@ -13,19 +13,19 @@
 namespace axisloom::ops {
 namespace {
 
-class Cutter {
- public:
-  Cutter(const SlicedNest& nest, i64 limit) : nest_(nest), limit_(limit) {}
+struct Cutter {
+  const SlicedNest& nest;
+  i64 limit;
 
   // Along kept loops alone where that is enough: no result has parts then, and each is computed as it would be
   // uncut. What the reduced loops reach over may take half of the limit; were it more, the kept ones might have to be
   // cut into very many pieces.
   void cut_block(const Box& box, std::vector<Block>& blocks) {
     bool whole = true;
-    for (const SlicedArray& array : nest_.arrays) {
+    for (const SlicedArray& array : nest.arrays) {
       if (fits(box, array)) continue;
       whole = false;
-      if (2 * bytes(box, array, true) > limit_ && 2 * bytes(box, array, false) <= limit_) continue;
+      if (2 * bytes(box, array, true) > limit && 2 * bytes(box, array, false) <= limit) continue;
       if (const auto loop = furthest(box, array, false)) return cut_halves(box, *loop, blocks);
     }
     std::vector<Box> parts;
@@ -34,10 +34,9 @@ class Cutter {
     blocks.push_back({box, std::move(parts)});
   }
 
- private:
   /// Along reduced loops.
   void cut_parts(const Box& box, std::vector<Box>& parts) const {
-    for (const SlicedArray& array : nest_.arrays) {
+    for (const SlicedArray& array : nest.arrays) {
       if (fits(box, array)) continue;
       const auto loop = furthest(box, array, true);
       if (!loop) refuse();
@@ -67,15 +66,15 @@ class Cutter {
   }
 
   bool fits(const Box& box, const SlicedArray& array) const {
-    const Bounds bounds = bounds_in(nest_, box, array);
-    return (bounds.high - bounds.low) * array.element <= limit_;
+    const Bounds bounds = bounds_in(nest, box, array);
+    return (bounds.high - bounds.low) * array.element <= limit;
   }
 
   /// What only the reduced, or only the kept, loops reach over.
   i64 bytes(const Box& box, const SlicedArray& array, bool reduced) const {
     i64 elements = array.span;
     for (size_t d = 0; d < box.size(); ++d)
-      if (nest_.reduced[d] == reduced) elements += reach(box[d], array.strides[d]);
+      if (nest.reduced[d] == reduced) elements += reach(box[d], array.strides[d]);
     return elements * array.element;
   }
 
@@ -85,35 +84,32 @@ class Cutter {
     i64 most = 0;
     for (size_t d = 0; d < box.size(); ++d) {
       const i64 length = reach(box[d], array.strides[d]);
-      if (nest_.reduced[d] == reduced && length > most) best = d, most = length;
+      if (nest.reduced[d] == reduced && length > most) best = d, most = length;
     }
     return best;
   }
 
   bool partials_fit(const Box& box, size_t parts) const {
-    i64 room = limit_ / nest_.partial_bytes / i64(parts);
+    i64 room = limit / nest.partial_bytes / i64(parts);
     for (size_t d = 0; d < box.size(); ++d)
-      if (!nest_.reduced[d]) room /= std::max<i64>(1, box[d].extent);
+      if (!nest.reduced[d]) room /= std::max<i64>(1, box[d].extent);
     return room > 0;
   }
 
   size_t longest_kept(const Box& box) const {
     std::optional<size_t> best;
     for (size_t d = 0; d < box.size(); ++d)
-      if (!nest_.reduced[d] && box[d].extent > (best ? box[*best].extent : 1)) best = d;
+      if (!nest.reduced[d] && box[d].extent > (best ? box[*best].extent : 1)) best = d;
     if (!best) refuse();
     return *best;
   }
 
   [[noreturn]] void refuse() const {
     throw Error(Errc::out_of_memory,
-                concat("an array cannot be cut into parts of at most ", limit_,
+                concat("an array cannot be cut into parts of at most ", limit,
                        " bytes, which is what fits into a buffer of the device"),
                 "use a device with larger allocations");
   }
-
-  const SlicedNest& nest_;
-  i64 limit_;
 };
 
 }  // namespace
@@ -136,7 +132,7 @@ std::vector<Block> cut(const SlicedNest& nest, i64 limit) {
   Box whole;
   for (const i64 extent : nest.extents) whole.push_back({0, extent});
   std::vector<Block> blocks;
-  Cutter(nest, limit).cut_block(whole, blocks);
+  Cutter{nest, limit}.cut_block(whole, blocks);
   return blocks;
 }
 

@@ -5,7 +5,6 @@
 
 #include <axisloom/plan.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 

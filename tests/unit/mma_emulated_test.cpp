@@ -118,7 +118,7 @@ const ops::ProductCandidate& mma_variant() {
 ops::Launches lowered(const ops::ProductProblem& problem, const Configuration& more) {
   const ops::ProductCandidate& mma = mma_variant();
   Configuration values = ops_test::default_values(mma.info);
-  values["step_k"] = problem.product.in == Dtype::f64 ? 16 : 32;
+  values["step_k"] = problem.in == Dtype::f64 ? 16 : 32;
   for (const Configuration& forced : {small, more})
     for (const auto& [tunable, value] : forced) values[tunable] = value;
   return ops_test::launches_of(mma, problem, values, ops_test::gpu_info());
@@ -226,7 +226,7 @@ const emulated::Instance* instance_for(const Case& job, const Configuration& mor
   const ops::ProductProblem problem{ops::normalise(laid_out(job).product), bits};
   const ops::ProductCandidate& mma = mma_variant();
   Configuration values = ops_test::default_values(mma.info);
-  values["step_k"] = problem.product.in == Dtype::f64 ? 16 : 32;
+  values["step_k"] = problem.in == Dtype::f64 ? 16 : 32;
   for (const Configuration& forced : {small, more})
     for (const auto& [tunable, value] : forced) values[tunable] = value;
   if (!ops_test::refusal_of(mma, problem, values, ops_test::gpu_info()).empty()) return nullptr;

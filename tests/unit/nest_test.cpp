@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/nest.hpp"
+#include "core/text.hpp"
 
 namespace axisloom::core {
 namespace {
@@ -49,8 +50,8 @@ TEST(Nest, OrdersByTheOutputOrByTheInput) {
   Loops by_output = loops, by_input = loops;
   order_by_output(by_output);
   order_by_input(by_input);
-  EXPECT_EQ(joined(by_output, &Loop::extent), "4,5,2,3");
-  EXPECT_EQ(joined(by_input, &Loop::extent), "5,2,3,4") << "those that repeat an element are the slowest";
+  EXPECT_EQ(joined(by_output, ",", &Loop::extent), "4,5,2,3");
+  EXPECT_EQ(joined(by_input, ",", &Loop::extent), "5,2,3,4") << "those that repeat an element are the slowest";
 }
 
 TEST(Nest, CountsStepsAndElements) {

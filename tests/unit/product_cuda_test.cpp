@@ -19,7 +19,7 @@ constexpr std::array hopper = {"sm_90"};
 ops::ProductProblem product_of(Dtype dtype, bool a_transposed, bool b_transposed, std::int64_t m = 4096,
                                std::int64_t n = 4096, std::int64_t k = 4096) {
   ops::ProductProblem problem;
-  ops::Product& product = problem.product;
+  ops::Product& product = problem;
   product.in = product.out = dtype;
   product.m = {.extent = m, .in = a_transposed ? 1 : k, .out = n};
   product.n = {.extent = n, .out = 1, .other = b_transposed ? k : 1};
@@ -191,12 +191,12 @@ TEST_F(ProductsCuda, WarpgroupsTakeEveryOrientationWithoutSpills) {
 
 TEST_F(ProductsCuda, OtherFormsOfWarpgroupsCompileWithoutSpills) {
   ops::ProductProblem scaled = product_of(Dtype::f16, false, false), wide = scaled, odd = scaled;
-  ops::Product& product = scaled.product;
+  ops::Product& product = scaled;
   product.d = product.c;
   product.alpha = 0.5, product.beta = 2, product.relu = true;
   wide.index_bits = 64;
-  odd.product.out = Dtype::f32;
-  odd.product.m.out = 4097;
+  odd.out = Dtype::f32;
+  odd.m.out = 4097;
   for (const ops::ProductProblem& problem : {scaled, wide, odd}) {
     const std::vector<Launch> launches = launches_of("wgmma", problem);
     ASSERT_EQ(launches.size(), 1u);
@@ -228,14 +228,14 @@ TEST(Warpgroups, RefuseWhatTheyCannotTake) {
   says(refusal(product_of(Dtype::f16, false, false, 4096, 4096, 4100)), "multiples of 16");
   says(refusal(fits, {{"block_n", 256}, {"stages", 6}}), "local memory");
   EXPECT_FALSE(variant_named("wgmma").info.checkable);
-  fits.product.batch = {{4, 1 << 24, 1 << 24, 1 << 24}, {4, 1 << 26, 1 << 27, 1 << 27}};
+  fits.batch = {{4, 1 << 24, 1 << 24, 1 << 24}, {4, 1 << 26, 1 << 27, 1 << 27}};
   says(refusal(fits), "one batch axis");
-  fits.product.batch.pop_back();
+  fits.batch.pop_back();
   EXPECT_EQ(refusal(fits), "");
-  fits.product.batch[0].in = 1 << 24 | 4;
+  fits.batch[0].in = 1 << 24 | 4;
   says(refusal(fits), "multiples of 16");
-  fits.product.batch.clear();
-  fits.product.m.in = -4096;
+  fits.batch.clear();
+  fits.m.in = -4096;
   says(refusal(fits), "backwards");
 }
 

@@ -49,8 +49,7 @@ class Compilation : core::NotCopied {
   }
 
  private:
-  template <typename Signature, typename... Args>
-  void call(const EntryPoint<Signature>& entry, Args... args) const {
+  void call(const auto& entry, auto... args) const {
     const nvrtcResult result = entry(args...);
     if (result != kNvrtcSuccess) fail(result, entry.name, concat("NVRTC failed with result ", result));
   }

@@ -10,19 +10,21 @@ Context::Context(std::shared_ptr<const DriverApi> api, Card card, CUcontext borr
 
 Context::~Context() {
   release([&](const DriverApi& api) {
-    for (const Events& events : events_) {
+    for (const Events& events : events_)
       for (CUevent event : events.free) api.cuEventDestroy_v2(event);
-    }
   });
   if (retained_ && !forked()) api->cuDevicePrimaryCtxRelease_v2(card.device);
 }
 
+void Context::refuse(Errc code, std::string message, std::string remedy) const {
+  throw Error(code, {.message = std::move(message), .device = card.info.label(), .remedy = std::move(remedy)});
+}
+
 void Context::require_usable() const {
   require_same_process();
-  if (!lost()) return;
-  throw Error(Errc::device_lost, {.message = "the device was lost in an earlier call",
-                                  .device = card.info.label(),
-                                  .remedy = "restart the process: a lost CUDA context cannot be used again"});
+  if (lost())
+    refuse(Errc::device_lost, "the device was lost in an earlier call",
+           "restart the process: a lost CUDA context cannot be used again");
 }
 
 void Context::check(CUresult result, const char* call, std::string_view doing) const {

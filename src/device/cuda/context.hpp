@@ -47,6 +47,8 @@ class Context : core::NotCopied {
   CUcontext get() const noexcept { return context_; }
   bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
+  /// Throws an error that names the device.
+  [[noreturn]] void refuse(Errc code, std::string message, std::string remedy = {}) const;
   /// Throws at once after a fork or a loss.
   void require_usable() const;
   /// The start of every entry: usable, and current for this thread.
@@ -56,13 +58,9 @@ class Context : core::NotCopied {
   }
 
   /// Calls a function of the driver.
-  template <typename Signature, typename... Args>
-  void call(EntryPoint<Signature> DriverApi::*function, Args... args) const {
-    call_for({}, function, args...);
-  }
+  void call(auto DriverApi::*function, auto... args) const { call_for({}, function, args...); }
   /// The same; `doing` says in an error what the call was for.
-  template <typename Signature, typename... Args>
-  void call_for(std::string_view doing, EntryPoint<Signature> DriverApi::*function, Args... args) const {
+  void call_for(std::string_view doing, auto DriverApi::*function, auto... args) const {
     const auto& entry = (*api).*function;
     check(entry(args...), entry.name, doing);
   }
@@ -70,8 +68,7 @@ class Context : core::NotCopied {
   void check(CUresult result, const char* call, std::string_view doing = {}) const;
 
   /// For destructors: runs `calls` with the context current; does nothing in a forked child.
-  template <typename Calls>
-  void release(Calls&& calls) const noexcept {
+  void release(auto&& calls) const noexcept {
     if (forked()) return;
     CUcontext popped = nullptr;
     if (api->cuCtxPushCurrent_v2(context_) != kSuccess) return;
@@ -99,12 +96,11 @@ class Context : core::NotCopied {
 using SharedContext = std::shared_ptr<Context>;
 
 /// An object of the backend interface as the CUDA class that it must be, of this very context; Error(usage) otherwise.
-template <typename Mine, typename Base>
-Mine& own(Base& object, const Context& context, const char* what) {
+template <typename Mine>
+Mine& own(auto& object, const Context& context, const char* what) {
   auto* mine = dynamic_cast<Mine*>(&object);
   if (!mine || mine->context().get() != context.get())
-    throw Error(Errc::usage, {.message = std::string("the ") + what + " belongs to another device or context",
-                              .device = context.card.info.label()});
+    context.refuse(Errc::usage, concat("the ", what, " belongs to another device or context"));
   return *mine;
 }
 

@@ -18,8 +18,9 @@ class CudaDevice final : public Device {
   bool lost() const noexcept override { return context_->lost(); }
   std::string build_identity() const override {
     const DeviceInfo& about = info();
-    return about.platform + "; " + about.name + "; " + about.architecture + "; driver " + about.driver + "; " +
-           (about.compiler.empty() ? "no compiler" : about.compiler);
+    return joined({about.platform, about.name, about.architecture, "driver " + about.driver,
+                   about.compiler.empty() ? "no compiler" : about.compiler},
+                  "; ");
   }
 
   SharedBuffer allocate(size_t bytes) override { return allocate_memory(context_, bytes); }

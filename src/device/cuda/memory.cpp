@@ -1,6 +1,8 @@
 // Allocates, borrows and frees memory; an allocation that fails says what was asked for and what there is.
 #include "device/cuda/memory.hpp"
 
+#include "core/host_memory.hpp"
+
 namespace axisloom::device::cuda {
 
 CudaBuffer::~CudaBuffer() {
@@ -15,14 +17,13 @@ CudaBuffer::~CudaBuffer() {
 
 size_t CudaBuffer::alignment() const noexcept {
   if (owner_ != Owner::caller || address_ == 0) return kBaseAlignment;
-  return size_t(address_ & (~address_ + 1));
+  return core::alignment_of(address_, ~u64{0});
 }
 
 CUdeviceptr CudaBuffer::part(size_t offset, size_t bytes) const {
   if (offset > bytes_ || bytes > bytes_ - offset)
-    throw Error(Errc::usage, {.message = concat(bytes, " bytes at offset ", offset, " do not lie within a buffer of ",
-                                                bytes_, " bytes"),
-                              .device = context_->card.info.label()});
+    context_->refuse(Errc::usage,
+                     concat(bytes, " bytes at offset ", offset, " do not lie within a buffer of ", bytes_, " bytes"));
   return address_ + offset;
 }
 

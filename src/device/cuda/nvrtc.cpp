@@ -47,10 +47,8 @@ void add_python(std::vector<std::string>& to, const fs::path& prefix) {
 /// Prefixes of the python3 that a shell would start: the folder it is found in, and where its link leads.
 std::vector<fs::path> python_prefixes() {
   const std::string path = environment("PATH");
-  for (size_t begin = 0; begin < path.size();) {
-    const size_t end = std::min(path.find(':', begin), path.size());
-    const fs::path folder = path.substr(begin, end - begin);
-    begin = end + 1;
+  for (std::string_view rest = path; !rest.empty();) {
+    const fs::path folder = core::take_part(rest, ':');
     const fs::path python = folder / "python3";
     std::error_code error;
     if (!folder.is_absolute() || !fs::exists(python, error)) continue;
@@ -95,12 +93,6 @@ std::string install_remedy(const std::string& major) {
          (major == "12" || major == "11" ? "-cu" + major : "") + "', or 'conda install cuda-nvrtc'; or set CUDA_PATH";
 }
 
-std::string versions(const NvrtcSearch& search) {
-  std::string text;
-  for (const auto& nvrtc : search.found) text += (text.empty() ? "" : ", ") + nvrtc->version.text();
-  return text;
-}
-
 std::string capability_text(int capability) {
   return concat(capability / 10, ".", capability % 10);
 }
@@ -131,8 +123,7 @@ NvrtcSearch find_nvrtc(std::span<const std::string> candidates) {
     std::error_code error;
     if (candidate.starts_with('/') && seen.contains(fs::canonical(candidate, error))) continue;
     const DynamicLibrary library(std::span(&candidate, 1));
-    const auto& tried = library.tried();
-    status.tried.insert(status.tried.end(), tried.begin(), tried.end());
+    std::ranges::copy(library.tried(), std::back_inserter(status.tried));
     if (!library) continue;
     const fs::path file = fs::canonical(library.path(), error);
     if (!seen.insert(error ? fs::path(library.path()) : file).second) continue;
@@ -172,7 +163,8 @@ std::shared_ptr<const Nvrtc> choose_nvrtc(const NvrtcSearch& search, std::option
     throw Error(Errc::unsupported, "kernels cannot be compiled for CUDA: NVRTC, its run-time compiler, was not found",
                 install_remedy(driver ? std::to_string(driver->major) : ""));
   throw Error(Errc::unsupported,
-              "NVRTC " + versions(search) + " is newer than the driver, which knows CUDA " + driver->text(),
+              "NVRTC " + joined(search.found, ", ", [](const auto& nvrtc) { return nvrtc->version.text(); }) +
+                  " is newer than the driver, which knows CUDA " + driver->text(),
               install_remedy(std::to_string(driver->major)) + "; or install a newer driver");
 }
 

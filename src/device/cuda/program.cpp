@@ -25,7 +25,7 @@ bool complete(std::span<const std::byte> binary) {
   const std::string_view text(reinterpret_cast<const char*>(binary.data()), binary.size());
   if (!text.starts_with("\x7f"
                         "ELF"))
-    return text.find(".version") != std::string_view::npos;
+    return text.find(".version") != text.npos;
   if (binary.size() < kElfHeader) return false;
   const auto fits = [&](size_t offset_at, size_t count_at, size_t size_at) {
     const auto offset = field<u64>(binary, offset_at), count = u64{field<std::uint16_t>(binary, count_at)};
@@ -70,9 +70,7 @@ KernelAttributes Kernel::attributes() const {
 
 void Kernel::require_arguments(std::span<const Arg> args) const {
   if (!argument_sizes_) return;
-  const auto refuse = [&](const std::string& what) {
-    throw Error(Errc::usage, {.message = "kernel " + name_ + " " + what, .device = context_.card.info.label()});
-  };
+  const auto refuse = [&](const std::string& what) { context_.refuse(Errc::usage, "kernel " + name_ + " " + what); };
   if (args.size() != argument_sizes_->size())
     refuse(concat("takes ", argument_sizes_->size(), " arguments, not ", args.size()));
   for (size_t i = 0; i < args.size(); ++i) {
@@ -85,10 +83,9 @@ void Kernel::require_arguments(std::span<const Arg> args) const {
 void Kernel::allow(size_t local_bytes, unsigned cluster) {
   const DeviceInfo& info = context_.card.info;
   if (static_local_ > info.local_memory_max || local_bytes > info.local_memory_max - static_local_)
-    throw Error(Errc::unsupported,
-                {.message = concat("kernel ", name_, " asks for ", local_bytes, " and declares ", static_local_,
-                                   " bytes of local memory; a group can have ", info.local_memory_max),
-                 .device = info.label()});
+    context_.refuse(Errc::unsupported,
+                    concat("kernel ", name_, " asks for ", local_bytes, " and declares ", static_local_,
+                           " bytes of local memory; a group can have ", info.local_memory_max));
   const bool more_local = local_bytes + static_local_ > info.local_memory;
   const bool more_cluster = cluster > kPortableCluster;
   if (!more_local && !more_cluster) return;

@@ -42,9 +42,10 @@ class ArgumentList {
   std::vector<void*> pointers_;
 };
 
-void require_geometry(const Geometry& geometry, const std::string& kernel, const Card& card) {
+void require_geometry(const Geometry& geometry, const std::string& kernel, const Context& context) {
+  const Card& card = context.card;
   const auto refuse = [&](Errc code, const std::string& what) {
-    throw Error(code, {.message = "kernel " + kernel + " " + what, .device = card.info.label()});
+    context.refuse(code, "kernel " + kernel + " " + what);
   };
   if (geometry.groups > kMaxGroups)
     refuse(Errc::unsupported, concat("asks for ", geometry.groups, " groups; CUDA launches at most ", kMaxGroups));
@@ -152,9 +153,7 @@ class CudaQueue final : public Queue {
     if (reinterpret_cast<std::uintptr_t>(borrowed) <= 2) return;
     CUcontext its_context = nullptr;
     context_->call(&DriverApi::cuStreamGetCtx, borrowed, &its_context);
-    if (its_context != context_->get())
-      throw Error(Errc::usage,
-                  {.message = "the borrowed stream belongs to another context", .device = context_->card.info.label()});
+    if (its_context != context_->get()) context_->refuse(Errc::usage, "the borrowed stream belongs to another context");
   }
 
   ~CudaQueue() override {
@@ -164,7 +163,7 @@ class CudaQueue final : public Queue {
 
   SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry, std::span<const Arg> args,
                      Waits waits) override {
-    require_geometry(geometry, kernel, context_->card);
+    require_geometry(geometry, kernel, *context_);
     auto& own_program = own<CudaProgram>(program, *context_, "program");
     return command(waits, [&] {
       Kernel& found = own_program.kernel(kernel);
@@ -192,8 +191,7 @@ class CudaQueue final : public Queue {
     const CUdeviceptr source = part(from, from_offset, bytes);
     const CUdeviceptr target = part(to, to_offset, bytes);
     if (bytes > 0 && source < target + bytes && target < source + bytes)
-      throw Error(Errc::overlap,
-                  {.message = "source and target of a copy share memory", .device = context_->card.info.label()});
+      context_->refuse(Errc::overlap, "source and target of a copy share memory");
     return command(waits, [&] {
       if (bytes > 0) context_->call(&DriverApi::cuMemcpyAsync, target, source, bytes, stream_);
     });
@@ -223,14 +221,12 @@ class CudaQueue final : public Queue {
   void* native() const noexcept override { return stream_; }
 
  private:
-  template <typename Enqueue>
-  SharedEvent command(Waits waits, Enqueue&& enqueue) {
+  SharedEvent command(Waits waits, auto&& enqueue) {
     const auto scope = context_->enter();
     const auto event = std::make_shared<CudaEvent>(context_, timing_, number_);
     const std::lock_guard lock(mutex_);
-    for (const SharedEvent& wait : waits) {
+    for (const SharedEvent& wait : waits)
       if (wait) wait_for(*wait);
-    }
     event->record_start(stream_);
     enqueue();
     or_drained([&] { event->record_end(stream_); });

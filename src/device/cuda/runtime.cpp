@@ -13,8 +13,7 @@ namespace cuda {
 
 namespace {
 
-template <typename Signature, typename... Args>
-void call(const DriverApi& api, const EntryPoint<Signature>& entry, Args... args) {
+void call(const DriverApi& api, const auto& entry, auto... args) {
   const CUresult result = entry(args...);
   if (result != kSuccess) throw driver_error(api, result, entry.name, {}, {});
 }
@@ -126,10 +125,9 @@ SharedDevice CudaRuntime::borrow(CUcontext context) {
   const CUresult result = api.cuCtxGetDevice(&device);
   call(api, api.cuCtxPopCurrent_v2, &popped);
   if (result != kSuccess) throw driver_error(api, result, api.cuCtxGetDevice.name, {}, {});
-  for (int ordinal = 0; ordinal < cards; ++ordinal) {
+  for (int ordinal = 0; ordinal < cards; ++ordinal)
     if (Card card = describe(ordinal); card.device == device)
       return open_device(driver_.api, std::move(card), nvrtc_(), context);
-  }
   throw Error(Errc::no_device, "the borrowed CUcontext is of a device that the driver does not show");
 }
 

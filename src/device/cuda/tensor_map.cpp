@@ -21,13 +21,8 @@ int type_of_bytes(size_t element) {
 }
 
 std::string text_of(const TensorMap& map) {
-  const auto list = [](const auto& numbers) {
-    std::string text;
-    for (const auto number : numbers) text += concat(text.empty() ? "" : " x ", number);
-    return text;
-  };
-  return concat("mapping ", list(map.extent), " elements of ", map.element, " bytes, pitches ", list(map.pitch),
-                ", in boxes of ", list(map.box));
+  return concat("mapping ", joined(map.extent, " x "), " elements of ", map.element, " bytes, pitches ",
+                joined(map.pitch, " x "), ", in boxes of ", joined(map.box, " x "));
 }
 
 }  // namespace
@@ -35,9 +30,7 @@ std::string text_of(const TensorMap& map) {
 CUtensorMap encode(const Context& context, CUdeviceptr buffer, const TensorMap& map) {
   const auto& entry = context.api->cuTensorMapEncodeTiled;
   if (!entry)
-    throw Error(Errc::unsupported, {.message = "the driver has no tensor maps",
-                                    .device = context.card.info.label(),
-                                    .remedy = "install a driver for CUDA 12.0 or later"});
+    context.refuse(Errc::unsupported, "the driver has no tensor maps", "install a driver for CUDA 12.0 or later");
   constexpr u32 kRank = 3;
   constexpr u32 kSteps[kRank] = {1, 1, 1};
   constexpr int kNone = 0;  // no interleaved layout; zeros where a box sticks out

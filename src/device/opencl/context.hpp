@@ -40,8 +40,8 @@ using KernelHandle = Handle<cl_kernel, &Functions::clReleaseKernel>;
 using EventHandle = Handle<cl_event, &Functions::clReleaseEvent>;
 
 /// Takes a reference of its own to an object of the caller's.
-template <typename Owner, typename Entry, typename Object>
-Owner retain(const Entry& entry, Object object) {
+template <typename Owner>
+Owner retain(const auto& entry, auto object) {
   call(entry, object);
   return Owner(object);
 }
@@ -58,8 +58,7 @@ class Context {
   bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   /// Runs calls to OpenCL: refuses at once after a fork or a loss, names the device in errors, and remembers a loss.
-  template <typename Calls>
-  auto guarded(Calls&& calls) {
+  auto guarded(auto&& calls) {
     require_usable();
     try {
       return calls();

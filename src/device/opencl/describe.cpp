@@ -51,7 +51,7 @@ bool has_extension(const std::string& extensions, const std::string& name) {
 std::string pocl_architecture(const std::string& device_version) {
   const std::string mark = "HSTR: ";
   const size_t at = device_version.find(mark);
-  return at == std::string::npos ? "" : device_version.substr(at + mark.size());
+  return at == device_version.npos ? "" : device_version.substr(at + mark.size());
 }
 
 // 90 for 9.0; 0 where the driver does not say.

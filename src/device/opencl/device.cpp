@@ -20,8 +20,7 @@ void CL_CALLBACK report(const char* text, const void*, size_t, void*) noexcept t
 
 class OpenclDevice final : public Device {
   /// What a function makes for this context.
-  template <typename Maker, typename... Args>
-  auto make(Maker maker, const Args&... args) {
+  auto make(auto maker, const auto&... args) {
     return context_->guarded([&] { return maker(context_, args...); });
   }
 

@@ -14,21 +14,18 @@ Errc classify(std::string_view call, cl_int code) noexcept;
 /// The error for a failed call; `parts` may bring a message, to which call and code are added, and a remedy.
 Error call_error(const char* call, cl_int code, ErrorParts parts = {});
 
-template <typename Signature>
-void check(const EntryPoint<Signature>& entry, cl_int code) {
+void check(const auto& entry, cl_int code) {
   if (code != CL_SUCCESS) throw call_error(entry.name, code);
 }
 
 /// Calls a function that returns its status.
-template <typename Signature, typename... Args>
-void call(const EntryPoint<Signature>& entry, const Args&... args) {
+void call(const auto& entry, const auto&... args) {
   require_same_process();
   check(entry, entry(args...));
 }
 
 /// Calls a function that returns a new object, and its status through the last argument.
-template <typename Signature, typename... Args>
-auto create(const EntryPoint<Signature>& entry, const Args&... args) {
+auto create(const auto& entry, const auto&... args) {
   require_same_process();
   cl_int code = CL_SUCCESS;
   auto object = entry(args..., &code);
@@ -37,16 +34,16 @@ auto create(const EntryPoint<Signature>& entry, const Args&... args) {
 }
 
 /// One value from a clGet...Info function; `from` are the arguments before the size.
-template <typename Value, typename Signature, typename... From>
-Value query(const EntryPoint<Signature>& entry, const From&... from) {
+template <typename Value>
+Value query(const auto& entry, const auto&... from) {
   Value value{};
   call(entry, from..., sizeof(Value), &value, nullptr);
   return value;
 }
 
 /// As query, for what older devices do not know.
-template <typename Value, typename Signature, typename... From>
-Value query_or(Value fallback, const EntryPoint<Signature>& entry, const From&... from) {
+template <typename Value>
+Value query_or(Value fallback, const auto& entry, const auto&... from) {
   require_same_process();
   Value value{};
   const cl_int code = entry(from..., sizeof(Value), &value, nullptr);
@@ -54,8 +51,8 @@ Value query_or(Value fallback, const EntryPoint<Signature>& entry, const From&..
 }
 
 /// A list of values from a clGet...Info function.
-template <typename Value, typename Signature, typename... From>
-std::vector<Value> query_list(const EntryPoint<Signature>& entry, const From&... from) {
+template <typename Value>
+std::vector<Value> query_list(const auto& entry, const auto&... from) {
   size_t bytes = 0;
   call(entry, from..., size_t{0}, nullptr, &bytes);
   std::vector<Value> values(bytes / sizeof(Value));
@@ -64,8 +61,7 @@ std::vector<Value> query_list(const EntryPoint<Signature>& entry, const From&...
 }
 
 /// Text from a clGet...Info function, without the closing zero and surrounding spaces.
-template <typename Signature, typename... From>
-std::string query_text(const EntryPoint<Signature>& entry, const From&... from) {
+std::string query_text(const auto& entry, const auto&... from) {
   const std::vector<char> chars = query_list<char>(entry, from...);
   std::string text(chars.begin(), chars.end());
   text.erase(std::min(text.find('\0'), text.size()));

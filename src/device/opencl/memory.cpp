@@ -17,14 +17,7 @@ size_t at_least_one(size_t bytes) {
   return std::max<size_t>(bytes, 1);
 }
 
-size_t alignment_of(std::uintptr_t address) {
-  constexpr size_t page = 4096;
-  return address == 0 ? page : std::min<size_t>(page, address & (~address + 1));
-}
-
-size_t alignment_of(const void* address) {
-  return alignment_of(reinterpret_cast<std::uintptr_t>(address));
-}
+constexpr size_t page = 4096;  // more alignment is of no use
 
 [[noreturn]] void refuse_allocation(const Context& context, const char* name, cl_int code, size_t bytes) {
   const bool too_large = bytes > context.info.max_allocation;
@@ -97,7 +90,7 @@ Location MemoryObject::location() const noexcept {
 
 void MemoryObject::map() {
   traits_.host = map_all(unmap_queue_, memory_, at_least_one(traits_.bytes));
-  traits_.alignment = alignment_of(traits_.host);
+  traits_.alignment = core::alignment_of(traits_.host, page);
   traits_.mapped = true;
 }
 
@@ -137,7 +130,7 @@ SharedBuffer wrap_memory(const SharedContext& context, void* host, size_t bytes)
   const cl_mem_flags in_place = bytes ? CL_MEM_USE_HOST_PTR : 0;
   return std::make_shared<MemoryObject>(
       context, create_buffer(*context, CL_MEM_READ_WRITE | in_place, bytes, bytes ? host : nullptr),
-      MemoryObject::Traits{.bytes = bytes, .alignment = alignment_of(host), .host = host});
+      MemoryObject::Traits{.bytes = bytes, .alignment = core::alignment_of(host, page), .host = host});
 }
 
 SharedBuffer borrow_memory(const SharedContext& context, cl_mem memory, size_t bytes) {
@@ -156,13 +149,13 @@ SharedBuffer borrow_memory(const SharedContext& context, cl_mem memory, size_t b
   const auto begin = query<size_t>(info, memory, CL_MEM_OFFSET);
   if (const auto whole = query<cl_mem>(info, memory, CL_MEM_ASSOCIATED_MEMOBJECT)) traits.location = {whole, begin};
   // Host memory used in place is aligned as its address is, a sub-buffer as its offset is.
-  traits.alignment = std::min(alignment_of(begin), reported_alignment(context->device()));
+  traits.alignment = std::min(core::alignment_of(begin, page), reported_alignment(context->device()));
   if (query<cl_mem_flags>(info, memory, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR) {
     auto* const host = query<void*>(info, memory, CL_MEM_HOST_PTR);
     traits.location = {nullptr, reinterpret_cast<std::uintptr_t>(host)};
     if (context->info.unified_memory) {
       traits.host = host;
-      traits.alignment = alignment_of(host);
+      traits.alignment = core::alignment_of(host, page);
     }
   }
   return std::make_shared<MemoryObject>(context, retain<MemoryHandle>(cl().clRetainMemObject, memory), traits);

@@ -40,9 +40,9 @@ std::string_view text_of(const std::vector<std::byte>& bytes) {
 
 int number_before(std::string_view text, std::string_view unit) {
   const size_t end = text.find(unit);
-  if (end == std::string_view::npos) return -1;
+  if (end == text.npos) return -1;
   const size_t before = text.find_last_not_of("0123456789", end == 0 ? 0 : end - 1);
-  const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  const size_t begin = before == text.npos ? 0 : before + 1;
   int number = -1;
   std::from_chars(text.data() + begin, text.data() + end, number);
   return number;
@@ -124,8 +124,8 @@ std::vector<std::byte> KernelProgram::binary() const {
 
 KernelAttributes KernelProgram::attributes(const std::string& kernel) {
   const Lease lease(*this, kernel);
-  const auto get = [&]<typename Value>(Value fallback, cl_kernel_work_group_info what) {
-    return query_or<Value>(fallback, cl().clGetKernelWorkGroupInfo, lease.get(), context_->device(), what);
+  const auto get = [&](auto fallback, cl_kernel_work_group_info what) {
+    return query_or(fallback, cl().clGetKernelWorkGroupInfo, lease.get(), context_->device(), what);
   };
   KernelAttributes result = attributes_from_log(log_, kernel);
   constexpr cl_ulong unknown = ~cl_ulong{0};  // becomes -1
@@ -162,9 +162,9 @@ KernelAttributes attributes_from_log(std::string_view log, std::string_view kern
   KernelAttributes result;
   const std::string entry = concat("entry function '", kernel, "'");
   const size_t begin = log.find(entry);
-  if (begin == std::string_view::npos) return result;
+  if (begin == log.npos) return result;
   const size_t end = log.find("entry function '", begin + entry.size());
-  const std::string_view part = log.substr(begin, end == std::string_view::npos ? end : end - begin);
+  const std::string_view part = log.substr(begin, end == log.npos ? end : end - begin);
   result.registers = number_before(part, " registers");
   result.spilled_bytes = number_before(part, " bytes spill stores");
   return result;

@@ -255,8 +255,7 @@ class CommandQueue final : public Queue {
   }
 
   /// Calls a clEnqueue function: `args` are its arguments between the queue and the wait list.
-  template <typename Signature, typename... Args>
-  SharedEvent enqueue(const EntryPoint<Signature>& entry, Waits waits, const Args&... args) {
+  SharedEvent enqueue(const auto& entry, Waits waits, const auto&... args) {
     const std::vector<cl_event> list = native_waits(waits);
     auto made = std::make_shared<CommandEvent>(core_);
     cl_event event = nullptr;

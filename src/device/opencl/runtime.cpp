@@ -14,8 +14,8 @@ namespace opencl {
 namespace {
 
 /// What a clGet...IDs function lists; `none` is its code for an empty list, `from` are the arguments before the count.
-template <typename Id, typename Signature, typename... From>
-std::vector<Id> list_ids(cl_int none, const EntryPoint<Signature>& entry, const From&... from) {
+template <typename Id>
+std::vector<Id> list_ids(cl_int none, const auto& entry, const auto&... from) {
   cl_uint count = 0;
   const cl_int code = entry(from..., 0, nullptr, &count);
   if (code == none) return {};
@@ -39,8 +39,7 @@ std::vector<cl_device_id> device_ids() {
   std::vector<cl_device_id> all;
   for (const cl_platform_id platform : platforms()) {
     try {
-      const std::vector<cl_device_id> some = devices_of(platform);
-      all.insert(all.end(), some.begin(), some.end());
+      std::ranges::copy(devices_of(platform), std::back_inserter(all));
     } catch (const Error& error) {
       log(concat("an OpenCL platform is left out: ", error.what()));
     }
@@ -54,7 +53,7 @@ std::string missing_remedy(const IcdSearch& search) {
     return "install an OpenCL loader and driver (Debian, Ubuntu: apt install ocl-icd-libopencl1 pocl-opencl-icd)";
   if (!library().usable()) return "install a newer OpenCL loader (Debian, Ubuntu: apt install ocl-icd-libopencl1)";
   const auto names_nvidia = [](const IcdFile& file) {
-    return file.library.find("libnvidia-opencl") != std::string::npos;
+    return file.library.find("libnvidia-opencl") != file.library.npos;
   };
   const std::string driver[] = {"libnvidia-opencl.so.1"};
   if (std::ranges::none_of(search.files, names_nvidia) && DynamicLibrary(driver))

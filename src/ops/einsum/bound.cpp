@@ -50,7 +50,7 @@ struct Steps {
 
 Steps steps_of(const Contraction& problem, const Roundoff& roundoff) {
   Steps steps;
-  const std::vector<PathStep> path = contraction_path(problem);
+  const Path path = contraction_path(problem);
   const std::vector<AxisSet> axes = axes_on_path(problem, path);
   size_t result = 0;
   for (const Term& operand : problem.operands) {
@@ -91,7 +91,7 @@ double underflow(const Contraction& problem, double grown, const Steps& steps, c
 
 }  // namespace
 
-std::vector<double> contraction_bound(const Contraction& problem, std::span<const std::byte* const> in) {
+std::vector<double> contraction_bound(const Contraction& problem, HostBuffers in) {
   const Dtype dtype = problem.out.dtype;
   if (core::unit_roundoff(dtype) == 0) return std::vector<double>(problem.points(problem.out.axes));
   const Roundoff roundoff = roundoff_of(dtype);

@@ -3,6 +3,7 @@
 
 #include "core/integers.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 #include "ops/einsum/lowering.hpp"
 #include "ops/einsum/map.hpp"
 #include "ops/einsum/path.hpp"
@@ -23,8 +24,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the low half of an integer is taken to be its first bytes");
 
 /// An array on its way through the steps.
-struct Array {
-  Term term;
+struct Array : Term {
   Source source;
 };
 
@@ -95,31 +95,31 @@ class Contractor {
   /// Whether something is done to what the operands come to before it is the result.
   bool scales() const { return problem_.alpha != 1 || problem_.addend || problem_.relu || work_ != problem_.out.dtype; }
 
-  Array new_array(Dtype dtype, const std::vector<int>& order) {
+  Array new_array(Dtype dtype, const AxisList& order) {
     const Term term = dense_term(problem_, dtype, order);
     const i64 elements = problem_.points(term.axes), element = size_of(dtype);
     if (elements > max_bytes / element)
       throw Error(Errc::unsupported,
-                  "an array between the steps of an einsum has more than " + std::to_string(max_bytes) + " bytes",
+                  concat("an array between the steps of an einsum has more than ", max_bytes, " bytes"),
                   "do it in parts");
     return {term, schedule_.block(elements * element)};
   }
 
-  std::vector<int> order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
+  AxisList order_of(const Term& term, AxisSet axes) const { return result_order(term, term, axes & term.axes); }
 
-  std::string names_of(const Array& array) const { return ops::names_of(problem_, array.term.axes); }
+  std::string names_of(const Term& term) const { return ops::names_of(problem_, term.axes); }
 
   /// `arrays`: one per view of `part`.
-  void add(std::shared_ptr<PlanImpl> part, const std::vector<Array>& arrays, std::string text) {
+  void add(SharedPlan part, const std::vector<Array>& arrays, std::string text) {
     std::vector<Source> sources;
     for (const Array& array : arrays) sources.push_back(array.source);
     schedule_.add(std::move(part), std::move(sources), std::move(text));
   }
 
   /// An array on which a part is done, as a view with as few axes as walk it.
-  static View view_of(const Term& term, const core::Loops& loops, core::Operand operand) {
+  static View view_of(const Term& term, const Loops& loops, Operand operand) {
     View view{.dtype = term.dtype, .shape = {}, .strides = {}, .offset = term.offset, .align = term.align};
-    for (const core::Loop& loop : loops) {
+    for (const Loop& loop : loops) {
       view.shape.push_back(loop.extent);
       view.strides.push_back(loop.*operand);
     }
@@ -127,21 +127,21 @@ class Contractor {
   }
 
   /// An operation on one array. `walked`: its axes, those of the result first.
-  void add_operation(const Operation& op, const Array& from, const Array& to, const core::Loops& kept,
-                     const core::Loops& walked, const std::string& text, const std::string& cost) {
-    const std::array views = {view_of(from.term, walked, &core::Loop::in), view_of(to.term, kept, &core::Loop::out)};
+  void add_operation(const Operation& op, const Array& from, const Array& to, const Loops& kept, const Loops& walked,
+                     const std::string& text, const std::string& cost) {
+    const std::array views = {view_of(from, walked, &Loop::in), view_of(to, kept, &Loop::out)};
     auto part = entry(op.name).plan(op, views, plan_.device, helpers_);
     const std::string variant = part->report.candidate;
     add(std::move(part), {from, to}, text + variant + cost);
   }
 
   void move(const Array& from, const Array& to) {
-    const core::Loops loops = loops_over(problem_, to.term.axes, from.term, to.term);
+    const Loops loops = loops_over(problem_, to.axes, from, to);
     add_operation(copy(), from, to, loops, loops, "copy " + names_of(to) + "  rearrange/", "");
   }
 
-  Array copied(const Array& array, const std::vector<int>& order) {
-    Array copy = new_array(array.term.dtype, order);
+  Array copied(const Array& array, const AxisList& order) {
+    Array copy = new_array(array.dtype, order);
     move(array, copy);
     return copy;
   }
@@ -161,23 +161,23 @@ class Contractor {
   /// Copied in the order of `out` where the copy, which has kernels for that, costs less than reading out of order.
   Array ordered(const Array& array, const Term& out) {
     constexpr i64 worth_a_copy = 1 << 14;  // elements; fewer stay in the first-level cache
-    if (in_order(array.term, out) || problem_.points(array.term.axes) < worth_a_copy) return array;
-    return copied(array, order_of(out, array.term.axes));
+    if (in_order(array, out) || problem_.points(array.axes) < worth_a_copy) return array;
+    return copied(array, order_of(out, array.axes));
   }
 
   /// An array, or the product of two, element by element; the last step has the epilogue.
   void map(Array from, const Array* factor, const Array& to, bool last) {
-    from = ordered(from, to.term);
-    const Array other = factor ? ordered(*factor, to.term) : from;
+    from = ordered(from, to);
+    const Array other = factor ? ordered(*factor, to) : from;
     const Term* const addend = addend_if(last);
     Map map;
     map.multiplies = factor != nullptr;
-    map.in = from.term.dtype;
-    map.out = to.term.dtype;
-    map.batch = loops_over(problem_, to.term.axes, from.term, to.term, &other.term, addend);
-    map.a = start_of(from.term);
-    map.b = start_of(other.term);
-    map.c = start_of(to.term);
+    map.in = from.dtype;
+    map.out = to.dtype;
+    map.batch = loops_over(problem_, to.axes, from, to, &other, addend);
+    map.a = start_of(from);
+    map.b = start_of(other);
+    map.c = start_of(to);
     if (addend) map.d = start_of(*addend);
     if (last) set_epilogue(map);
     std::vector<Array> arrays{from};
@@ -188,9 +188,9 @@ class Contractor {
   }
 
   std::string map_text(const Array& from, const Array* factor, const Array& to) const {
-    if (factor) return "multiply " + names_of(from) + ", " + names_of(*factor) + " -> " + names_of(to);
-    return (from.term.dtype == to.term.dtype && scales() ? "scale " : "convert ") + names_of(to) + " to " +
-           std::string(name(to.term.dtype));
+    if (factor) return concat("multiply ", names_of(from), ", ", names_of(*factor), " -> ", names_of(to));
+    const bool scaled = from.dtype == to.dtype && scales();
+    return concat(scaled ? "scale " : "convert ", names_of(to), " to ", name(to.dtype));
   }
 
   void set_epilogue(Product& product) const {
@@ -200,26 +200,26 @@ class Contractor {
   }
 
   Array converted(const Array& array, Dtype dtype) {
-    if (array.term.dtype == dtype) return array;
-    Array to = new_array(dtype, order_of(array.term, array.term.axes));
+    if (array.dtype == dtype) return array;
+    Array to = new_array(dtype, order_of(array, array.axes));
     map(array, nullptr, to, false);
     return to;
   }
 
-  const Term* addend_if(bool last) const { return last && problem_.addend ? &addend_.term : nullptr; }
+  const Term* addend_if(bool last) const { return last && problem_.addend ? &addend_ : nullptr; }
 
   /// The array summed over all axes but `kept`, in the work dtype. Sums of integers are 64 bits wide: their low part is
   /// the sum that wraps round.
   Array summed(const Array& given, AxisSet kept, const Array* into = nullptr) {
     const bool is_any = work_ == Dtype::boolean;
-    const bool direct = given.term.dtype == work_ || (is_integer(given.term.dtype) && is_integer(work_));
+    const bool direct = given.dtype == work_ || (is_integer(given.dtype) && is_integer(work_));
     const Array array = direct ? given : converted(given, work_);
-    const Dtype wide = is_any ? Dtype::boolean : sum_dtype(array.term.dtype);
+    const Dtype wide = is_any ? Dtype::boolean : sum_dtype(array.dtype);
     const bool fits = into && size_of(wide) == size_of(work_);
-    Array result = fits ? *into : new_array(wide, order_of(array.term, kept));
-    result.term.dtype = wide;
+    Array result = fits ? *into : new_array(wide, order_of(array, kept));
+    result.dtype = wide;
     reduce(array, result, is_any ? "any" : "sum");
-    if (wide != work_) narrow(result.term, wide);
+    if (wide != work_) narrow(result, wide);
     if (into && !fits) move(result, *into);
     return result;
   }
@@ -231,39 +231,39 @@ class Contractor {
   }
 
   void reduce(const Array& from, const Array& to, const std::string& how) {
-    const core::Loops kept = loops_over(problem_, to.term.axes, from.term, to.term);
-    core::Loops walked = kept;
+    const Loops kept = loops_over(problem_, to.axes, from, to);
+    Loops walked = kept;
     std::string pattern = "...";
-    for (const core::Loop& loop : loops_over(problem_, from.term.axes & ~to.term.axes, from.term, to.term)) {
+    for (const Loop& loop : loops_over(problem_, from.axes & ~to.axes, from, to)) {
       walked.push_back(loop);
-      pattern += " r" + std::to_string(walked.size());
+      pattern += concat(" r", walked.size());
     }
     add_operation({"reduce", {how, pattern + " -> ..."}}, from, to, kept, walked,
                   how + " " + names_of(from) + " -> " + names_of(to) + "  reduce/",
-                  "  " + count_text(problem_.points(from.term.axes)));
+                  "  " + count_text(problem_.points(from.axes)));
   }
 
   /// The result from one array, the axes that are not kept being summed.
   void finish(const Array& array, AxisSet kept) {
-    const bool sums = kept != array.term.axes;
+    const bool sums = kept != array.axes;
     if (sums && !scales()) {
       summed(array, kept, &target_);
       return;
     }
     const Array whole = sums ? summed(array, kept) : array;
     // Bools may be any bytes; as results of arithmetic they are 0 or 1, whether or not there was anything to add up.
-    if (scales() || whole.term.dtype != work_ || work_ == Dtype::boolean)
+    if (scales() || whole.dtype != work_ || work_ == Dtype::boolean)
       map(whole, nullptr, target_, true);
     else
       move(whole, target_);
   }
 
   /// Axes that an operand has alone, and the output has not, are summed before anything else.
-  void follow(const std::vector<PathStep>& path) {
+  void follow(const Path& path) {
     const std::vector<AxisSet> kept = axes_on_path(problem_, path);
     if (arrays_.size() == 1) return finish(arrays_.front(), kept.front());
     for (size_t i = 0; i < arrays_.size(); ++i)
-      if (kept[i] != arrays_[i].term.axes) arrays_[i] = summed(arrays_[i], kept[i]);
+      if (kept[i] != arrays_[i].axes) arrays_[i] = summed(arrays_[i], kept[i]);
     for (const PathStep& step : path)
       arrays_.push_back(multiply(arrays_[step.left], arrays_[step.right], kept[arrays_.size()], step == path.back()));
   }
@@ -281,24 +281,24 @@ class Contractor {
   }
 
   Array multiply(Array left, Array right, AxisSet kept, bool last) {
-    if (left.term.dtype != right.term.dtype || !multiplies_into(left.term.dtype, work_)) {
+    if (left.dtype != right.dtype || !multiplies_into(left.dtype, work_)) {
       left = converted(left, work_);
       right = converted(right, work_);
     }
     const bool forced = last && (!options_.candidate.empty() || !options_.configuration.empty());
-    if (!forced && sums_columns(left.term, right.term, kept)) {
-      const Array product = new_array(work_, order_of(left.term, left.term.axes));
+    if (!forced && sums_columns(left, right, kept)) {
+      const Array product = new_array(work_, order_of(left, left.axes));
       map(left, &right, product, false);
       if (!last) return summed(product, kept);
       finish(product, kept);
       return target_;
     }
-    Array result = last ? target_ : new_array(work_, result_order(left.term, right.term, kept));
-    if (!forced && ((left.term.axes | right.term.axes) & ~kept) == 0) {
+    Array result = last ? target_ : new_array(work_, result_order(left, right, kept));
+    if (!forced && ((left.axes | right.axes) & ~kept) == 0) {
       map(left, &right, result, last);
       return result;
     }
-    const Orders orders = orders_needed(problem_, {left.term, right.term, result.term});
+    const Orders orders = orders_needed(problem_, {left, right, result});
     if (!orders.left.empty()) left = copied(left, orders.left);
     if (!orders.right.empty()) right = copied(right, orders.right);
     add_product(left, right, result, last);
@@ -306,26 +306,25 @@ class Contractor {
   }
 
   void add_product(const Array& left, const Array& right, const Array& result, bool last) {
-    LoweredProduct lowered = lower_product(problem_, {left.term, right.term, result.term, addend_if(last)});
+    LoweredProduct lowered = lower_product(problem_, {left, right, result, addend_if(last)});
     if (last) set_epilogue(lowered.product);
     const Array &a = lowered.swapped ? right : left, &b = lowered.swapped ? left : right;
-    const double operations =
-        arithmetic_of(left.term.dtype).operations() * double(problem_.points(left.term.axes | right.term.axes));
+    const double operations = arithmetic_of(left.dtype).operations() * double(problem_.points(left.axes | right.axes));
     add_product_step(lowered.product, a, b, result, names_of(left) + ", " + names_of(right), operations, last);
   }
 
   void add_product_step(Product& product, const Array& a, const Array& b, const Array& c, const std::string& factors,
                         double operations, bool last) {
-    product.in = a.term.dtype;
-    product.out = c.term.dtype;
+    product.in = a.dtype;
+    product.out = c.dtype;
     std::vector<Array> arrays{a, b};
     if (product.d) arrays.push_back(addend_);
     arrays.push_back(c);
     std::vector<View> views;
     // A product knows its arrays by strides of its own: what is left for the view is the buffer.
     for (const Array& array : arrays) {
-      views.push_back(View::contiguous(array.term.dtype, {0}));
-      views.back().align = array.term.align;
+      views.push_back(View::contiguous(array.dtype, {0}));
+      views.back().align = array.align;
     }
     auto part = plan_product(product, std::move(views), plan_.device, last ? options_ : helpers_);
     report_product(part->report);
@@ -349,11 +348,11 @@ class Contractor {
     product.k.extent = 0;
     set_epilogue(product);
     const Term nothing = dense_term(problem_, work_, {});
-    product.batch = loops_over(problem_, target_.term.axes, nothing, target_.term, nullptr, addend_if(true));
-    product.c = start_of(target_.term);
-    if (problem_.addend) product.d = start_of(addend_.term);
+    product.batch = loops_over(problem_, target_.axes, nothing, target_, nullptr, addend_if(true));
+    product.c = start_of(target_);
+    if (problem_.addend) product.d = start_of(addend_);
     Array none = arrays_.front();
-    none.term.dtype = work_;  // nothing of it is read
+    none.dtype = work_;  // nothing of it is read
     add_product_step(product, none, none, target_, "nothing", 0, true);
   }
 
@@ -369,8 +368,8 @@ class Contractor {
 
 }  // namespace
 
-std::shared_ptr<PlanImpl> plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
-                                           const PlanOptions& options) {
+SharedPlan plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
+                            const PlanOptions& options) {
   if (options.in_place) throw Error(Errc::usage, "cannot be done in place", "give an output of its own");
   auto plan = empty_plan(std::move(views), device, options);
   Contractor(problem, *plan, options).run();

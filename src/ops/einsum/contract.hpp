@@ -11,7 +11,7 @@ namespace axisloom::ops {
 
 /// A forced candidate or configuration is that of the last product, which writes the result and which the report is
 /// about. Throws as plans do.
-std::shared_ptr<PlanImpl> plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
-                                           const PlanOptions& options);
+SharedPlan plan_contraction(const Contraction& problem, std::vector<View> views, const Device& device,
+                            const PlanOptions& options);
 
 }  // namespace axisloom::ops

@@ -34,11 +34,11 @@ struct Operands {
 
 /// Values are value_at(dtype, address); `in` are the starts of the buffers.
 template <class T, class ValueAt>
-Operands<T> operands_of(const Contraction& problem, std::span<const std::byte* const> in, const ValueAt& value_at) {
+Operands<T> operands_of(const Contraction& problem, HostBuffers in, const ValueAt& value_at) {
   Operands<T> operands;
   for (const Term& term : problem.operands) {
     const std::byte* const start = in[operands.values.size()];
-    const std::vector<int> axes = axes_of(term.axes);
+    const AxisList axes = axes_of(term.axes);
     operands.strides.push_back(dense_term(problem, term.dtype, axes).strides);
     std::vector<T>& values = operands.values.emplace_back();
     if (problem.points(term.axes) == 0) continue;  // strides of no elements may be any
@@ -54,7 +54,7 @@ template <class T, class Visit>
 void for_each_sum(const Contraction& problem, const Operands<T>& operands, const Visit& visit) {
   if (problem.points(problem.out.axes) == 0) return;
   const size_t count = operands.values.size();
-  std::vector<int> summed = axes_of(problem.all_axes() & ~problem.out.axes);
+  AxisList summed = axes_of(problem.all_axes() & ~problem.out.axes);
   std::vector<i64> steps(count);  // along the last of these, whose sum is a plain loop
   i64 row = 1;
   if (!summed.empty()) {

@@ -38,32 +38,30 @@ i64 bytes_of(const Contraction& problem) {
   return sum;
 }
 
-std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
-                                    const PlanOptions& options) {
+SharedPlan make_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   const Contraction problem = contraction_of(op, views);
   auto plan = plan_contraction(problem, {views.begin(), views.end()}, device, options);
   plan->report.bytes_moved = bytes_of(problem);
   return plan;
 }
 
-Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
-              i64 limit) {
+Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options, i64 limit) {
   return slice_contraction(contraction_of(op, views), device, options, limit);
 }
 
-void oracle(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in, std::byte* out) {
+void oracle(const Operation& op, Views views, HostBuffers in, std::byte* out) {
   contract_on_host(contraction_of(op, views), in, out);
 }
 
-std::vector<double> bound(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in) {
+std::vector<double> bound(const Operation& op, Views views, HostBuffers in) {
   return contraction_bound(contraction_of(op, views), in);
 }
 
-i64 bytes(const Operation& op, std::span<const View> views) {
+i64 bytes(const Operation& op, Views views) {
   return bytes_of(contraction_of(op, views));
 }
 
-double operations(const Operation& op, std::span<const View> views) {
+double operations(const Operation& op, Views views) {
   const Contraction problem = contraction_of(op, views);
   return path_operations(problem, contraction_path(problem));
 }

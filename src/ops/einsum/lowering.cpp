@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -12,23 +13,19 @@
 namespace axisloom::ops {
 namespace {
 
-using core::Loop;
-using core::Loops;
-
 Loops loops_over(const Contraction& problem, const ProductStep& step, AxisSet axes) {
   return loops_over(problem, axes, step.left, step.out, &step.right, step.addend);
 }
 
 /// The axes of a set as a term has them, slowest first.
-std::vector<int> by_stride(const Term& term, AxisSet axes) {
-  std::vector<int> order = axes_of(axes);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return std::abs(term.strides[a]) > std::abs(term.strides[b]); });
+AxisList by_stride(const Term& term, AxisSet axes) {
+  AxisList order = axes_of(axes);
+  std::ranges::stable_sort(order, std::greater(), [&](int axis) { return std::abs(term.strides[axis]); });
   return order;
 }
 
 /// Whether a term walks these axes, slowest first, as one loop.
-bool is_one_loop(const Contraction& problem, const Term& term, const std::vector<int>& order) {
+bool is_one_loop(const Contraction& problem, const Term& term, const AxisList& order) {
   const auto loop = [&](int axis) { return Loop{problem.extent(axis), term.strides[axis]}; };
   for (size_t i = 1; i < order.size(); ++i)
     if (!core::continues(loop(order[i - 1]), loop(order[i]))) return false;
@@ -36,9 +33,9 @@ bool is_one_loop(const Contraction& problem, const Term& term, const std::vector
 }
 
 /// A copy's axes, slowest first, with the summed ones together in their order and the fastest axis kept where it is.
-std::vector<int> order_of_copy(const Term& term, const std::vector<int>& summed) {
-  std::vector<int> order = by_stride(term, term.axes);
-  const auto is_summed = [&](int axis) { return std::find(summed.begin(), summed.end(), axis) != summed.end(); };
+AxisList order_of_copy(const Term& term, const AxisList& summed) {
+  AxisList order = by_stride(term, term.axes);
+  const auto is_summed = [&](int axis) { return std::ranges::find(summed, axis) != summed.end(); };
   const bool ends_summed = is_summed(order.back());
   std::erase_if(order, is_summed);
   order.insert(ends_summed || order.empty() ? order.end() : order.end() - 1, summed.begin(), summed.end());
@@ -49,8 +46,7 @@ std::vector<int> order_of_copy(const Term& term, const std::vector<int>& summed)
 template <class Rank>
 Loop take_first(Loops& loops, const Rank& rank) {
   if (loops.empty()) return {};
-  const auto first =
-      std::min_element(loops.begin(), loops.end(), [&](const Loop& a, const Loop& b) { return rank(a) < rank(b); });
+  const auto first = std::ranges::min_element(loops, {}, rank);
   const Loop taken = *first;
   loops.erase(first);
   return taken;
@@ -96,7 +92,7 @@ Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const
 Orders orders_needed(const Contraction& problem, const ProductStep& step) {
   const AxisSet summed = step.left.axes & step.right.axes & ~step.out.axes;
   if (loops_over(problem, step, summed).size() <= 1) return {};
-  const std::vector<int> of_left = by_stride(step.left, summed), of_right = by_stride(step.right, summed);
+  const AxisList of_left = by_stride(step.left, summed), of_right = by_stride(step.right, summed);
   const bool left_leads = is_one_loop(problem, step.left, of_left),
              right_leads = is_one_loop(problem, step.right, of_right);
   const bool left_is_smaller = problem.points(step.left.axes) < problem.points(step.right.axes);
@@ -134,8 +130,8 @@ LoweredProduct lower_product(const Contraction& problem, const ProductStep& step
   return lowered;
 }
 
-std::vector<int> result_order(const Term& left, const Term& right, AxisSet axes) {
-  std::vector<int> order = by_stride(left, axes & left.axes & right.axes);
+AxisList result_order(const Term& left, const Term& right, AxisSet axes) {
+  AxisList order = by_stride(left, axes & left.axes & right.axes);
   for (const int axis : by_stride(left, axes & left.axes & ~right.axes)) order.push_back(axis);
   for (const int axis : by_stride(right, axes & right.axes & ~left.axes)) order.push_back(axis);
   return order;

@@ -23,12 +23,12 @@ inline core::Start start_of(const Term& term) {
 
 /// Loops over some axes in which arrays lie that are read, written, multiplied and added, those absent standing still;
 /// the fewest, ordered by the output.
-core::Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const Term& out,
-                       const Term* other = nullptr, const Term* addend = nullptr);
+Loops loops_over(const Contraction& problem, AxisSet axes, const Term& in, const Term& out, const Term* other = nullptr,
+                 const Term* addend = nullptr);
 
 /// Axes in which an array must lie, slowest first, so that all summed axes are one loop; empty: as it lies.
 struct Orders {
-  std::vector<int> left, right;
+  AxisList left, right;
 };
 /// The cheapest way: nothing where both arrays have the summed axes in one order already, else a copy of the smaller
 /// array that has to follow the other, else copies of both.
@@ -44,6 +44,6 @@ struct LoweredProduct {
 LoweredProduct lower_product(const Contraction& problem, const ProductStep& step);
 
 /// A good layout for the result of a step that is read by later steps: its axes, slowest first.
-std::vector<int> result_order(const Term& left, const Term& right, AxisSet axes);
+AxisList result_order(const Term& left, const Term& right, AxisSet axes);
 
 }  // namespace axisloom::ops

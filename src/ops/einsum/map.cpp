@@ -3,6 +3,7 @@
 
 #include "core/integers.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 #include "model/cost.hpp"
 #include "ops/matmul/params.hpp"
 #include "ops/scalar_type.hpp"
@@ -16,8 +17,6 @@
 
 namespace axisloom::ops {
 namespace {
-
-using core::Loop;
 
 // As the moves' "plain" has them, whose groups take 128 KiB: of floats as many. Not measured for maps.
 constexpr i64 segment = 1024;            // elements that a CPU item takes at a time
@@ -40,12 +39,12 @@ bool fits_32_bits(const Map& map) {
   constexpr auto most = double(std::numeric_limits<i32>::max());
   double points = gpu_items;
   for (const Loop& loop : map.batch) points *= loop.extent;
-  const auto fits = [&](core::Operand operand) { return core::reach_beyond(map.batch, operand, 0) < most; };
+  const auto fits = [&](Operand operand) { return core::reach_beyond(map.batch, operand, 0) < most; };
   return points < most && fits(&Loop::in) && fits(&Loop::other) && fits(&Loop::out) && fits(&Loop::addend);
 }
 
 double bytes_moved(const Map& map) {
-  const auto bytes = [&](Dtype dtype, core::Operand operand) {
+  const auto bytes = [&](Dtype dtype, Operand operand) {
     return double(size_of(dtype)) * core::distinct(map.batch, operand);
   };
   const double read = bytes(map.in, &Loop::in) + (map.multiplies ? bytes(map.in, &Loop::other) : 0) +
@@ -80,17 +79,14 @@ void write_steps(const Map& map, jit::Defines& defines) {
 void split_into_groups(const DeviceModel& device, i64 rows, ProductParams& params, Launch& launch) {
   if (!device.is_cpu()) {
     params.work = rows * params.n;
-    launch.geometry.items = gpu_items;
     launch.geometry.groups = ceil_div(params.work, gpu_items);
   } else {
     params.blocks_n = ceil_div(params.n, segment);
     params.work = rows * params.blocks_n;
     params.per_group = std::max<i64>(1, group_elements / std::min(params.n, segment));
-    launch.geometry.items = 1;
     launch.geometry.groups = ceil_div(params.work, params.per_group);
     launch.kernel.defines.set("SEGMENT", segment);
   }
-  launch.kernel.items = launch.geometry.items;
 }
 
 std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
@@ -105,15 +101,15 @@ std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
 
 }  // namespace
 
-std::shared_ptr<PlanImpl> plan_map(const Map& map, const Device& device, const PlanOptions& options) {
+SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& options) {
   for (const Dtype dtype : {map.in, map.out})
     if (core::component_of(dtype) == Dtype::f64 && !device.info().f64)
-      throw Error(Errc::unsupported, "the device has no f64, which " + std::string(name(dtype)) + " needs",
+      throw Error(Errc::unsupported, concat("the device has no f64, which ", name(dtype), " needs"),
                   "use f32 or c64, or another device");
   if (map.batch.size() > max_rank)
     throw Error(Errc::unsupported,
-                "arrays are multiplied or converted over " + std::to_string(map.batch.size()) +
-                    " axes that cannot be merged, and kernels walk at most " + std::to_string(max_rank),
+                concat("arrays are multiplied or converted over ", map.batch.size(),
+                       " axes that cannot be merged, and kernels walk at most ", max_rank),
                 "rearrange the arrays first");
   const bool wide = options.index == IndexWidth::bits64 || !fits_32_bits(map);
   const ProductProblem problem{product_of(map), wide ? 64 : 32};
@@ -122,17 +118,15 @@ std::shared_ptr<PlanImpl> plan_map(const Map& map, const Device& device, const P
   plan->report.candidate = "map";
   plan->report.index = wide ? IndexWidth::bits64 : IndexWidth::bits32;
   plan->report.expected_seconds = transfer_seconds(bytes_moved(map), model);
-  Launch launch;
-  launch.kernel.file = "einsum/map.kernel";
-  launch.kernel.kernel = "map";
+  Launch launch = launch_of("einsum/map", {model.is_cpu() ? 1 : gpu_items});
   write_defines(problem, launch.kernel.defines);
   write_from(map, launch.kernel.defines);
   write_steps(map, launch.kernel.defines);
   ProductParams params = params_of(problem);
-  params.a_n = problem.product.n.in;
+  params.a_n = problem.n.in;
   split_into_groups(model, problem.batch_count(), params, launch);
   launch.params = params_bytes(params);
-  launch.buffers = buffers_of(map, adds_d(problem.product));
+  launch.buffers = buffers_of(map, adds_d(problem));
   plan->launches.push_back(std::move(launch));
   compile(*plan);
   return plan;

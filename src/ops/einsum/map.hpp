@@ -14,6 +14,6 @@ struct Map : Product {
 };
 
 /// A plan with views A, [B,] [D,] C. Throws Error(unsupported) where the device lacks a dtype.
-std::shared_ptr<PlanImpl> plan_map(const Map& map, const Device& device, const PlanOptions& options);
+SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& options);
 
 }  // namespace axisloom::ops

@@ -63,7 +63,7 @@ void write(Dtype dtype, std::byte* element, Integer number, bool relu) {
 }
 
 template <class T>
-void contract(const Contraction& problem, std::span<const std::byte* const> in, std::byte* out) {
+void contract(const Contraction& problem, HostBuffers in, std::byte* out) {
   const Dtype dtype = problem.out.dtype;
   const i64 size = size_of(dtype);
   for_each_sum(problem, operands_of<T>(problem, in, read<T>), [&](T sum, i64 to, i64 addend) {
@@ -76,7 +76,7 @@ void contract(const Contraction& problem, std::span<const std::byte* const> in, 
 
 }  // namespace
 
-void contract_on_host(const Contraction& problem, std::span<const std::byte* const> in, std::byte* out) {
+void contract_on_host(const Contraction& problem, HostBuffers in, std::byte* out) {
   switch (core::kind_of(problem.out.dtype)) {
     case NumberKind::floating:
       return contract<Real>(problem, in, out);

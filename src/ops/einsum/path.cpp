@@ -87,7 +87,7 @@ class Search {
       if (!std::has_single_bit(set)) split(set);
     }
   }
-  std::vector<PathStep> path() {
+  Path path() {
     follow(best_.size() - 1);
     return std::move(path_);
   }
@@ -123,7 +123,7 @@ class Search {
   Sizes sizes_;
   size_t count_;
   std::vector<Best> best_;
-  std::vector<PathStep> path_;
+  Path path_;
 };
 
 /// Takes the pair whose product is smallest against the two, again and again; of equals the first. What a pair grows by
@@ -136,8 +136,8 @@ class Greedy {
       for (int left = 0; left < right; ++left) consider(left, right);
   }
 
-  std::vector<PathStep> path() {
-    std::vector<PathStep> path;
+  Path path() {
+    Path path;
     const size_t operands = arrays_.axes().size();
     std::vector<bool> gone(2 * operands);
     while (path.size() + 1 < operands) {
@@ -172,19 +172,19 @@ class Greedy {
 
 }  // namespace
 
-std::vector<PathStep> contraction_path(const Contraction& problem) {
+Path contraction_path(const Contraction& problem) {
   if (problem.path) return *problem.path;
   if (problem.operands.size() < 2) return {};
   return problem.operands.size() <= most_searched ? Search(problem).path() : Greedy(problem).path();
 }
 
-std::vector<AxisSet> axes_on_path(const Contraction& problem, const std::vector<PathStep>& path) {
+std::vector<AxisSet> axes_on_path(const Contraction& problem, const Path& path) {
   OpenArrays arrays(problem);
   for (const PathStep& step : path) arrays.multiply(step);
   return arrays.axes();
 }
 
-double path_cost(const Contraction& problem, const std::vector<PathStep>& path) {
+double path_cost(const Contraction& problem, const Path& path) {
   const Sizes sizes(problem);
   const std::vector<AxisSet> axes = axes_on_path(problem, path);
   double cost = 0;
@@ -193,7 +193,7 @@ double path_cost(const Contraction& problem, const std::vector<PathStep>& path) 
   return cost;
 }
 
-double path_operations(const Contraction& problem, const std::vector<PathStep>& path) {
+double path_operations(const Contraction& problem, const Path& path) {
   const Sizes sizes(problem);
   const Dtype dtype = problem.operands.front().dtype;
   const int addition = core::components_of(dtype), both = arithmetic_of(dtype).operations();

@@ -5,6 +5,7 @@
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "core/pattern.hpp"
+#include "core/text.hpp"
 #include "ops/einsum/promotion.hpp"
 
 #include <axisloom/error.hpp>
@@ -23,40 +24,38 @@ double number_option(const Operation& op, std::string_view name, double otherwis
   double value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc{} || end != text->data() + text->size() || !std::isfinite(value))
-    throw Error(Errc::usage, std::string(name) + " is '" + std::string(*text) + "', which is not a number",
-                "give a number such as 0.5");
+    throw Error(Errc::usage, concat(name, " is '", *text, "', which is not a number"), "give a number such as 0.5");
   return value;
 }
 
 bool relu_option(const Operation& op) {
   const auto text = op.option("activation");
   if (text && *text != "relu")
-    throw Error(Errc::usage, "there is no activation '" + std::string(*text) + "'", "use relu, or leave it out");
+    throw Error(Errc::usage, concat("there is no activation '", *text, "'"), "use relu, or leave it out");
   return text.has_value();
 }
 
-Dtype common_dtype(std::span<const View> operands) {
+Dtype common_dtype(Views operands) {
   Dtype common = operands[0].dtype;
   for (const View& operand : operands) common = promoted(common, operand.dtype);
   return common;
 }
 
-Dtype result_dtype(const Operation& op, std::span<const View> operands) {
+Dtype result_dtype(const Operation& op, Views operands) {
   const auto is_byte = [](const View& v) { return size_of(v.dtype) == 1; };
   const Dtype common = common_dtype(operands);
-  const bool bytes = std::all_of(operands.begin(), operands.end(), is_byte) && common != Dtype::boolean;
+  const bool bytes = std::ranges::all_of(operands, is_byte) && common != Dtype::boolean;
   const auto text = op.option("out-dtype");
   if (!text) return bytes ? Dtype::i32 : common;
   const auto asked = dtype_of(*text);
-  if (!asked) throw Error(Errc::usage, "there is no dtype '" + std::string(*text) + "'", "use a name such as f32");
+  if (!asked) throw Error(Errc::usage, concat("there is no dtype '", *text, "'"), "use a name such as f32");
   if (promoted(common, *asked) != *asked)
-    throw Error(Errc::usage,
-                std::string(name(*asked)) + " cannot hold what is computed from " + std::string(name(common)),
+    throw Error(Errc::usage, concat(name(*asked), " cannot hold what is computed from ", name(common)),
                 "leave out-dtype out, or give a wider one");
   return *asked;
 }
 
-std::span<const View> operands_of(const Operation& op, std::span<const View> inputs) {
+Views operands_of(const Operation& op, Views inputs) {
   return inputs.first(count_inputs(op) - (op.option("beta") ? 1 : 0));
 }
 
@@ -64,7 +63,7 @@ i64 from_the_end(const Dims& shape, int axis) {
   return shape[shape.size() - axis];
 }
 
-std::string matmul_pattern(const Operation& op, std::span<const View> operands) {
+std::string matmul_pattern(const Operation& op, Views operands) {
   const Dims &a = operands[0].shape, &b = operands[1].shape;
   const bool transposed_a = op.option("transpose-a").has_value(), transposed_b = op.option("transpose-b").has_value();
   if (a.empty() || b.empty())
@@ -73,17 +72,17 @@ std::string matmul_pattern(const Operation& op, std::span<const View> operands) 
     throw Error(Errc::usage, "an array of one axis cannot be transposed", "leave that option out");
   const i64 k_a = from_the_end(a, transposed_a ? 2 : 1), k_b = from_the_end(b, b.size() > 1 && !transposed_b ? 2 : 1);
   if (k_a != k_b)
-    throw Error(Errc::usage,
-                "the rows of the first array have length " + std::to_string(k_a) +
-                    ", the columns of the second have length " + std::to_string(k_b),
-                "give arrays whose inner lengths agree");
+    throw Error(
+        Errc::usage,
+        concat("the rows of the first array have length ", k_a, ", the columns of the second have length ", k_b),
+        "give arrays whose inner lengths agree");
   const std::string left = a.size() == 1 ? "k" : transposed_a ? "... k m" : "... m k";
   const std::string right = b.size() == 1 ? "k" : transposed_b ? "... n k" : "... k n";
   const bool batch = a.size() > 1 || b.size() > 1;
   return left + ", " + right + " ->" + (batch ? " ..." : "") + (a.size() > 1 ? " m" : "") + (b.size() > 1 ? " n" : "");
 }
 
-std::string dot_pattern(std::span<const View> operands) {
+std::string dot_pattern(Views operands) {
   for (const View& operand : operands)
     if (operand.rank() != 1)
       throw Error(Errc::usage, "dot takes arrays of one axis", "use matmul, or einsum \"i k, j k -> i j\"");
@@ -92,16 +91,15 @@ std::string dot_pattern(std::span<const View> operands) {
   return "k, k ->";
 }
 
-std::string pattern_of(const Operation& op, std::span<const View> operands) {
+std::string pattern_of(const Operation& op, Views operands) {
   if (op.name == "einsum") return op.arguments.at(0);
   return op.name == "matmul" ? matmul_pattern(op, operands) : dot_pattern(operands);
 }
 
-core::BoundPattern bind_operands(const Operation& op, std::span<const View> operands) {
+core::BoundPattern bind_operands(const Operation& op, Views operands) {
   if (operands.size() > most_einsum_operands)
     throw Error(Errc::unsupported,
-                "an einsum takes at most " + std::to_string(most_einsum_operands) + " arrays, " +
-                    std::to_string(operands.size()) + " were given",
+                concat("an einsum takes at most ", most_einsum_operands, " arrays, ", operands.size(), " were given"),
                 "do it in parts");
   std::vector<Dims> shapes;
   for (const View& operand : operands) shapes.push_back(operand.shape);
@@ -120,18 +118,14 @@ void check_factors(const Operation& op, Dtype out) {
 }
 
 void check_relu(const Operation& op, Dtype out) {
-  const core::NumberKind kind = core::kind_of(out);
-  if (relu_option(op) && (kind == core::NumberKind::complex || kind == core::NumberKind::boolean))
-    throw Error(Errc::usage, "relu is for real numbers, the result is " + std::string(name(out)),
-                "leave the activation out");
+  if (relu_option(op) && (out == Dtype::boolean || core::components_of(out) == 2))
+    throw Error(Errc::usage, concat("relu is for real numbers, the result is ", name(out)), "leave the activation out");
 }
 
 void check_addend(const View& addend, const View& result) {
   if (addend.dtype != result.dtype)
-    throw Error(
-        Errc::usage,
-        "the array to add is " + std::string(name(addend.dtype)) + ", the result " + std::string(name(result.dtype)),
-        "convert it to " + std::string(name(result.dtype)));
+    throw Error(Errc::usage, concat("the array to add is ", name(addend.dtype), ", the result ", name(result.dtype)),
+                concat("convert it to ", name(result.dtype)));
   bool fits = addend.rank() <= result.rank();
   for (int i = 1; fits && i <= addend.rank(); ++i) {
     const i64 extent = from_the_end(addend.shape, i);
@@ -139,13 +133,13 @@ void check_addend(const View& addend, const View& result) {
   }
   if (!fits)
     throw Error(Errc::usage,
-                "the array to add is " + to_string(addend.shape) + ", the result " + to_string(result.shape),
+                concat("the array to add is ", to_string(addend.shape), ", the result ", to_string(result.shape)),
                 "give an array that can be broadcast to the result");
 }
 
 /// Numbers the axes that are longer than 1; the others get -1.
-std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem) {
-  std::vector<int> numbers;
+AxisList numbered(const core::BoundPattern& bound, Contraction& problem) {
+  AxisList numbers;
   for (const core::BoundAxis& axis : bound.axes) {
     numbers.push_back(axis.extent == 1 ? -1 : int(problem.extents.size()));
     if (axis.extent == 1) continue;
@@ -153,14 +147,13 @@ std::vector<int> numbered(const core::BoundPattern& bound, Contraction& problem)
     problem.names.push_back(axis.name.empty() ? std::to_string(axis.extent) : axis.name);
   }
   if (problem.extents.size() > most_einsum_axes)
-    throw Error(Errc::unsupported, "an einsum over more than " + std::to_string(most_einsum_axes) + " axes",
-                "do it in parts");
+    throw Error(Errc::unsupported, concat("an einsum over more than ", most_einsum_axes, " axes"), "do it in parts");
   return numbers;
 }
 
 /// The strides of an array along its numbered axes. An axis that the array repeats by having length 1 is none of it.
-Term term_of(const View& view, const core::BoundPattern& bound, const std::vector<std::vector<int>>& side,
-             const std::vector<int>& numbers, size_t count) {
+Term term_of(const View& view, const core::BoundPattern& bound, const std::vector<AxisList>& side,
+             const AxisList& numbers, size_t count) {
   Term term{.dtype = view.dtype, .strides = std::vector<i64>(count), .offset = view.offset, .align = view.align};
   Dims strides = view.strides;
   for (int i = 0; i < view.rank(); ++i)
@@ -181,7 +174,7 @@ Term term_of(const View& view, const core::BoundPattern& bound, const std::vecto
 }  // namespace
 
 i64 Contraction::points(AxisSet axes) const {
-  const std::vector<int> list = axes_of(axes);
+  const AxisList list = axes_of(axes);
   for (const int axis : list)
     if (extent(axis) == 0) return 0;
   i64 product = 1;
@@ -195,8 +188,8 @@ AxisSet Contraction::all_axes() const {
   return all;
 }
 
-std::vector<int> axes_of(AxisSet set) {
-  std::vector<int> axes;
+AxisList axes_of(AxisSet set) {
+  AxisList axes;
   for (; set != 0; set &= set - 1) axes.push_back(std::countr_zero(set));
   return axes;
 }
@@ -208,7 +201,7 @@ AxisSet moving_axes(const Term& term) {
   return moving;
 }
 
-Term dense_term(const Contraction& problem, Dtype dtype, const std::vector<int>& order) {
+Term dense_term(const Contraction& problem, Dtype dtype, const AxisList& order) {
   Term term{.dtype = dtype, .strides = std::vector<i64>(problem.extents.size())};
   i64 stride = 1;
   for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
@@ -229,8 +222,8 @@ int count_inputs(const Operation& op) {
   return (op.name == "einsum" ? core::count_operands(op.arguments.at(0)) : 2) + (op.option("beta") ? 1 : 0);
 }
 
-View contraction_result(const Operation& op, std::span<const View> inputs) {
-  const std::span<const View> operands = operands_of(op, inputs);
+View contraction_result(const Operation& op, Views inputs) {
+  const Views operands = operands_of(op, inputs);
   const View result = View::contiguous(result_dtype(op, operands), core::output_shape(bind_operands(op, operands)));
   check_factors(op, result.dtype);
   check_relu(op, result.dtype);
@@ -238,15 +231,15 @@ View contraction_result(const Operation& op, std::span<const View> inputs) {
   return result;
 }
 
-Contraction contraction_of(const Operation& op, std::span<const View> views) {
-  const std::span<const View> inputs = views.first(views.size() - 1), operands = operands_of(op, inputs);
+Contraction contraction_of(const Operation& op, Views views) {
+  const Views inputs = views.first(views.size() - 1), operands = operands_of(op, inputs);
   const core::BoundPattern bound = bind_operands(op, operands);
   Contraction problem;
   problem.common = common_dtype(operands);
   problem.alpha = number_option(op, "alpha", 1);
   problem.beta = number_option(op, "beta", 0);
   problem.relu = relu_option(op);
-  const std::vector<int> numbers = numbered(bound, problem);
+  const AxisList numbers = numbered(bound, problem);
   const size_t count = problem.extents.size();
   for (size_t i = 0; i < operands.size(); ++i)
     problem.operands.push_back(term_of(operands[i], bound, bound.inputs[i], numbers, count));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/integers.hpp"
+#include "planner/plan_impl.hpp"
 
 #include <axisloom/array.hpp>
 #include <axisloom/ops.hpp>
@@ -16,6 +17,8 @@ namespace axisloom::ops {
 
 /// A set of axes, a bit each.
 using AxisSet = u64;
+/// Numbers of axes, in an order that matters.
+using AxisList = std::vector<int>;
 inline constexpr int most_einsum_axes = 64;
 inline constexpr size_t most_einsum_operands = 1024;
 
@@ -38,6 +41,8 @@ struct PathStep {
   auto operator<=>(const PathStep&) const = default;
 };
 
+using Path = std::vector<PathStep>;
+
 /// out = activation(alpha * sum over the axes that out lacks of the product of all operands + beta * addend)
 struct Contraction {
   std::vector<i64> extents;        // of the axes; none is 1
@@ -45,11 +50,11 @@ struct Contraction {
   std::vector<Term> operands;
   std::optional<Term> addend;  // has the output's axes, with stride 0 along those where it is broadcast
   Term out;
-  std::vector<int> out_order;  // the output's axes, slowest first
-  Dtype common = Dtype::f32;   // of the operands, promoted
+  AxisList out_order;         // the output's axes, slowest first
+  Dtype common = Dtype::f32;  // of the operands, promoted
   double alpha = 1, beta = 0;
   bool relu = false;
-  std::optional<std::vector<PathStep>> path;  // of a part of a larger problem: the order of products in that
+  std::optional<Path> path;  // of a part of a larger problem: the order of products in that
 
   i64 extent(int axis) const { return extents[axis]; }
   /// Product of the extents of the axes in a set.
@@ -58,14 +63,14 @@ struct Contraction {
 };
 
 /// The numbers of the axes in a set, ascending.
-std::vector<int> axes_of(AxisSet set);
+AxisList axes_of(AxisSet set);
 inline bool has(AxisSet set, int axis) {
   return (set >> axis & 1) != 0;
 }
 /// Those along which a term moves.
 AxisSet moving_axes(const Term& term);
 /// An array without gaps over some axes, slowest first.
-Term dense_term(const Contraction& problem, Dtype dtype, const std::vector<int>& order);
+Term dense_term(const Contraction& problem, Dtype dtype, const AxisList& order);
 /// "i k" for messages.
 std::string names_of(const Contraction& problem, AxisSet set);
 
@@ -73,8 +78,8 @@ std::string names_of(const Contraction& problem, AxisSet set);
 int count_inputs(const Operation& op);
 /// Shape and dtype of the result, contiguous. Throws Error(usage) for patterns, shapes, dtypes and options that do not
 /// fit.
-View contraction_result(const Operation& op, std::span<const View> inputs);
+View contraction_result(const Operation& op, Views inputs);
 /// `views`: the inputs, then the output of the shape and dtype that the result has.
-Contraction contraction_of(const Operation& op, std::span<const View> views);
+Contraction contraction_of(const Operation& op, Views views);
 
 }  // namespace axisloom::ops

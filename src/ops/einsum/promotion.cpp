@@ -26,7 +26,7 @@ bool holds(Dtype dtype, Dtype other) {
 Dtype promoted(Dtype a, Dtype b) {
   if (a == b) return a;
   const auto dtypes = all_dtypes();  // the smallest first, and of equals integers before floats before complex numbers
-  return *std::find_if(dtypes.begin(), dtypes.end(), [&](Dtype dtype) { return holds(dtype, a) && holds(dtype, b); });
+  return *std::ranges::find_if(dtypes, [&](Dtype dtype) { return holds(dtype, a) && holds(dtype, b); });
 }
 
 }  // namespace axisloom::ops

@@ -3,8 +3,10 @@
 
 #include "core/checked.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace axisloom::ops {
@@ -25,7 +27,7 @@ bool live_together(const Lifetime& a, const Lifetime& b) {
 std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks) {
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  std::ranges::stable_sort(order, std::greater(), [&](size_t block) { return blocks[block].bytes; });
   std::vector<i64> begins(blocks.size());
   std::vector<size_t> placed;  // by where they begin
   for (const size_t block : order) {
@@ -36,8 +38,8 @@ std::vector<i64> place_blocks(const std::vector<Lifetime>& blocks) {
       begin = std::max(begin, rounded_up(core::checked_add(begins[other], blocks[other].bytes, "a workspace")));
     }
     begins[block] = begin;
-    const auto later = [&](size_t a, size_t b) { return begins[a] < begins[b]; };
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), block, later), block);
+    const auto begin_of = [&](size_t other) { return begins[other]; };
+    placed.insert(std::ranges::upper_bound(placed, begin, {}, begin_of), block);
   }
   return begins;
 }
@@ -47,7 +49,7 @@ Source Schedule::block(i64 bytes) {
   return {workspace_view, int(blocks_.size()) - 1};
 }
 
-void Schedule::add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text) {
+void Schedule::add(SharedPlan part, std::vector<Source> sources, std::string text) {
   const int step = int(steps_.size());
   for (const Source& source : sources) {
     if (source.view != workspace_view) continue;
@@ -73,7 +75,7 @@ void Schedule::finish(PlanImpl& plan) const {
       places.push_back({source.view, source.view == workspace_view ? begins[source.block] : 0});
     append(plan, *steps_[s].part, places, begins[blocks_.size() + s]);
     report.expected_seconds += steps_[s].part->report.expected_seconds;
-    report.steps.push_back(std::to_string(s + 1) + ": " + steps_[s].text);
+    report.steps.push_back(concat(s + 1, ": ", steps_[s].text));
   }
 }
 

@@ -31,7 +31,7 @@ class Schedule {
   /// A new block, in use from the first step that names it to the last.
   Source block(i64 bytes);
   /// A step that is done after those before; `sources` one per view of `part`.
-  void add(std::shared_ptr<PlanImpl> part, std::vector<Source> sources, std::string text);
+  void add(SharedPlan part, std::vector<Source> sources, std::string text);
   /// Adds all launches to `plan`, and fills workspace_bytes, expected_seconds and steps of its report.
   void finish(PlanImpl& plan) const;
 
@@ -39,7 +39,7 @@ class Schedule {
 
  private:
   struct Step {
-    std::shared_ptr<PlanImpl> part;
+    SharedPlan part;
     std::vector<Source> sources;
     std::string text;
   };

@@ -112,7 +112,7 @@ class Slicer {
     if (finish.extents.size() == most_einsum_axes)
       throw Error(Errc::unsupported, "an einsum over so many axes cannot be done in slices", "do it in parts");
     const auto parts = i64(block.parts.size());
-    std::vector<int> order{int(finish.extents.size())};
+    AxisList order{int(finish.extents.size())};
     order.insert(order.end(), finish.out_order.begin(), finish.out_order.end());
     finish.extents.push_back(parts);
     finish.names.emplace_back("slice");

@@ -21,22 +21,22 @@ constexpr double gpu_efficiency = 0.12, cpu_efficiency = 0.004;
 constexpr double step_latencies = 1.1, converting_step_latencies = 1.75, start_latencies = 0.44;
 
 double predicted_seconds(const ProductProblem& problem, i64 groups, const DeviceModel& device) {
-  const Product& product = problem.product;
+  const Product& product = problem;
   const i64 steps = ceil_div(product.k.extent, side);
-  const double terms = double(groups) * double(side * side) * double(steps * side);
+  const double terms = double(groups) * (side * side) * (steps * side);
   const double operations = arithmetic_of(product.in).operations() * terms, bytes = bytes_touched(problem);
   if (device.is_cpu())
     return product_time(compute_seconds(product, operations, cpu_efficiency, device), bytes, 1, device);
-  const double starts = double(groups) / device.units() * start_latencies * device.latency;
+  const double starts = groups / device.units() * start_latencies * device.latency;
   const double all = compute_seconds(product, operations, gpu_efficiency, device) + starts;
   const double step = core::is_small_float(product.in) ? converting_step_latencies : step_latencies;
-  const double one = double(steps) * step * device.latency;
+  const double one = steps * step * device.latency;
   return block_latencies * device.latency + product_time(std::max(all, one), bytes, 1, device);
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration&, const DeviceModel& device) {
   const i64 groups = problem.blocks(side, side);
-  const Group group{side * side, 2 * side * side * arithmetic_of(problem.product.in).accumulator_bytes()};
+  const Group group{side * side, 2 * side * side * arithmetic_of(problem.in).accumulator_bytes()};
   const auto launches = [=, &problem]() -> Launches {
     ProductLaunch main("lessons/local16", problem, group);
     main.set_blocks(side, side);

@@ -1,6 +1,8 @@
 // The candidates of the product: what variants.inc lists, and what the stores call a problem.
 #include "ops/matmul/candidate.hpp"
 
+#include "core/text.hpp"
+
 #include <array>
 
 namespace axisloom::ops {
@@ -19,36 +21,31 @@ const Candidates<ProductProblem>& product_candidates() {
 }
 
 i64 ProductProblem::batch_count() const {
-  return core::count(product.batch);
+  return core::count(batch);
 }
 
 i64 ProductProblem::outputs() const {
-  return product.m.extent * product.n.extent * batch_count();
+  return m.extent * n.extent * batch_count();
 }
 
-i64 ProductProblem::blocks(i64 m, i64 n) const {
-  return ceil_div(product.m.extent, m) * ceil_div(product.n.extent, n) * batch_count();
+i64 ProductProblem::blocks(i64 rows, i64 columns) const {
+  return ceil_div(m.extent, rows) * ceil_div(n.extent, columns) * batch_count();
 }
 
 std::string to_string(const ProductProblem& problem) {
-  const Product& product = problem.product;
-  const core::Loop &m = product.m, &n = product.n, &k = product.k;
-  const auto matrix = [](i64 rows, i64 columns) {
-    return "{" + std::to_string(rows) + "," + std::to_string(columns) + "}";
-  };
-  std::string text = std::string(name(product.in)) + " to " + std::string(name(product.out)) + " " +
-                     core::joined(std::array{m, n, k}, &core::Loop::extent, "x") + " a " + matrix(m.in, k.in) + " b " +
-                     matrix(k.other, n.other) + " c " + matrix(m.out, n.out);
-  for (const core::Loop& axis : product.batch) text += " batch " + std::to_string(axis.extent);
+  const Loop &m = problem.m, &n = problem.n, &k = problem.k;
+  const auto matrix = [](i64 rows, i64 columns) { return concat("{", rows, ",", columns, "}"); };
+  std::string text =
+      concat(name(problem.in), " to ", name(problem.out), " ", joined(std::array{m, n, k}, "x", &Loop::extent), " a ",
+             matrix(m.in, k.in), " b ", matrix(k.other, n.other), " c ", matrix(m.out, n.out));
+  for (const Loop& axis : problem.batch) text += concat(" batch ", axis.extent);
   return text;
 }
 
 std::string shape_class(const ProductProblem& problem) {
   constexpr i64 large = 256;  // from which tuned values are kept apart: more than a block
-  const auto size = [](i64 extent) { return std::string(extent == 1 ? "1" : extent < large ? "small" : "large"); };
-  const Product& product = problem.product;
-  return std::string(name(product.in)) + " " + size(product.m.extent) + " x " + size(product.n.extent) + " x " +
-         size(product.k.extent);
+  const auto size = [](const Loop& loop) { return loop.extent == 1 ? "1" : loop.extent < large ? "small" : "large"; };
+  return concat(name(problem.in), " ", size(problem.m), " x ", size(problem.n), " x ", size(problem.k));
 }
 
 }  // namespace axisloom::ops

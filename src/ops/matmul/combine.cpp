@@ -19,7 +19,7 @@ Launch combine_launch(const ProductProblem& problem, i64 parts, const DeviceMode
   const i64 items = combine_items(device), outputs = device.is_cpu() ? cpu_outputs : items;
   ProductLaunch main("matmul/combine", problem, {items});
   main.launch.kernel.contract = false;
-  main.launch.buffers = {workspace_of(arithmetic_of(problem.product.in).accumulator_bytes())};
+  main.launch.buffers = {workspace_of(arithmetic_of(problem.in).accumulator_bytes())};
   main.defines().set("PER_GROUP", outputs);
   main.params.parts_k = parts;
   return main.into_result(ceil_div(problem.outputs(), outputs));
@@ -43,7 +43,7 @@ Parts split(i64 k, i64 parts, i64 step) {
 
 Parts parts_of(const ProductProblem& problem, i64 groups, i64 step, i64 forced, const DeviceModel& device) {
   constexpr i64 most_parts = 64, least_k = 256, groups_per_unit = 2;
-  const i64 k = problem.product.k.extent;
+  const i64 k = problem.k.extent;
   const i64 wanted = groups_per_unit * i64(device.units());
   i64 parts = forced != 0 ? forced : 1;
   while (forced == 0 && parts < most_parts && groups * parts * 2 <= wanted && k / (parts * 2) >= least_k) parts *= 2;
@@ -56,15 +56,15 @@ Group largest_group(Group main, const Parts& parts, const DeviceModel& device) {
 }
 
 i64 partial_bytes(const ProductProblem& problem, i64 parts) {
-  return parts * problem.outputs() * arithmetic_of(problem.product.in).accumulator_bytes();
+  return parts * problem.outputs() * arithmetic_of(problem.in).accumulator_bytes();
 }
 
 double partial_seconds(const ProductProblem& problem, i64 parts, const DeviceModel& device) {
   // On an H200, f32: 2 to 16 parts of 1024 x 1024, 2049 x 2049; and of 64 x 64, whose items read up to 264 in a row.
   constexpr double share_of_copy = 0.45, each_part = 0.06e-6;
   if (parts == 1) return 0;
-  const double traffic = 2.0 * double(partial_bytes(problem, parts));
-  return traffic / (share_of_copy * device.copy_rate) + each_part * double(parts);
+  const double traffic = 2.0 * partial_bytes(problem, parts);
+  return traffic / (share_of_copy * device.copy_rate) + each_part * parts;
 }
 
 Launches in_parts(ProductLaunch main, const Parts& parts, i64 groups, const DeviceModel& device) {
@@ -74,9 +74,9 @@ Launches in_parts(ProductLaunch main, const Parts& parts, i64 groups, const Devi
   main.defines().set("SPLIT", parts.count > 1);
   if (parts.count == 1) return {{main.into_result(all_groups)}};
   const ProductProblem& problem = main.problem;
-  const LaunchBuffer sums = workspace_of(arithmetic_of(problem.product.in).accumulator_bytes());
+  const LaunchBuffer sums = workspace_of(arithmetic_of(problem.in).accumulator_bytes());
   return {{main.into(sums, all_groups), combine_launch(problem, parts.count, device)},
-          std::size_t(partial_bytes(problem, parts.count))};
+          size_t(partial_bytes(problem, parts.count))};
 }
 
 }  // namespace axisloom::ops

@@ -10,21 +10,18 @@
 namespace axisloom::ops {
 
 double arithmetic_operations(const ProductProblem& problem) {
-  const Product& product = problem.product;
-  return arithmetic_of(product.in).operations() * double(product.k.extent) * double(problem.outputs());
+  return arithmetic_of(problem.in).operations() * double(problem.k.extent) * problem.outputs();
 }
 
 double outputs_seconds(const ProductProblem& problem, double operations, const DeviceModel& device) {
-  return double(problem.outputs()) * operations / (device.i32_rate * device.units());
+  return problem.outputs() * operations / (device.i32_rate * device.units());
 }
 
 double bytes_touched(const ProductProblem& problem) {
-  const Product& product = problem.product;
-  const core::Loops loops = product.loops();
-  const auto bytes = [](Dtype dtype, i64 elements) { return double(size_of(dtype)) * double(elements); };
-  return bytes(product.in, core::distinct(loops, &core::Loop::in)) +
-         bytes(product.in, core::distinct(loops, &core::Loop::other)) +
-         bytes(product.out, problem.outputs()) * (adds_d(product) ? 2 : 1);
+  const Loops loops = problem.loops();
+  const auto read = [&](Operand operand) { return double(size_of(problem.in)) * core::distinct(loops, operand); };
+  const double written = double(size_of(problem.out)) * problem.outputs();
+  return read(&Loop::in) + read(&Loop::other) + written * (adds_d(problem) ? 2 : 1);
 }
 
 double unit_peak(const Product& product, const DeviceModel& device) {

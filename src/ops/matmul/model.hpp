@@ -33,7 +33,7 @@ struct Best {
 
   void offer(const Form& offered, double its_seconds) {
     if (form && its_seconds >= seconds) return;
-    form = offered;
+    form.emplace(offered);
     seconds = its_seconds;
   }
 };

@@ -1,6 +1,7 @@
 // Variant "packed": panels of A and B packed once, sums in vector registers. For CPUs.
 #include "core/integers.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 #include "model/cost.hpp"
 #include "ops/matmul/model.hpp"
 #include "ops/matmul/params.hpp"
@@ -21,21 +22,6 @@ constexpr i64 groups_per_unit = 4;
 // (an estimate).
 constexpr i64 most_panels = 64;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"vectors", 0, {0, 1, 2, 3}, "vectors", "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
-      {"block", 512, {64, 128, 256, 512, 1024, 2048}, "KiB", "panels of A that a group takes against one panel of B"},
-      {"slice",
-       384,
-       {128, 256, 384, 512, 1024, 1 << 30},
-       "k's",
-       "that a group takes at a time, so that B's are still in a near cache for the next panel of A. Two cores of a "
-       "Xeon, "
-       "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 1.33 and 1.30, 128 "
-       "1.28 and 1.24"},
-  };
-}
-
 /// The panels of A, or of B.
 struct Panels {
   i64 width;                 // rows of A, columns of B
@@ -46,46 +32,13 @@ struct Panels {
 };
 
 /// Along the operand's rows a group packs short bands of long runs, else panel by panel.
-Panels panels_of(const ProductProblem& problem, const core::Loop& side, core::Operand operand, i64 width) {
+Panels panels_of(const ProductProblem& problem, const Loop& side, Operand operand, i64 width) {
   constexpr i64 band = 16, run_bytes = 6 << 10, long_band = 4096;  // k's, bytes, k's; estimates
-  const Arithmetic arithmetic = arithmetic_of(problem.product.in);
+  const Arithmetic arithmetic = arithmetic_of(problem.in);
   const i64 count = ceil_div(side.extent, width);
-  const i64 scalars = problem.batch_count() * count * width * arithmetic.parts() * problem.product.k.extent;
+  const i64 scalars = problem.batch_count() * count * width * arithmetic.parts() * problem.k.extent;
   if (side.*operand != 1) return {width, count, scalars, long_band, 1};
   return {width, count, scalars, band, std::max<i64>(1, run_bytes / (width * arithmetic.accumulator_bytes()))};
-}
-
-struct Shape {
-  i64 lanes, vectors, parts, scalar;
-  Panels a, b;
-  i64 slice;    // of k, that a group takes at a time
-  bool slices;  // whether there is more than one
-  i64 chunk;    // panels of A that a group takes
-  i64 bytes() const { return (a.scalars + b.scalars) * scalar; }
-};
-
-Shape shape_of(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  constexpr i64 whole_scalars = 64;  // those of A are a multiple of it, so that B's begin with a whole vector
-  const Product& product = problem.product;
-  const Arithmetic arithmetic = arithmetic_of(product.in);
-  Shape shape{};
-  shape.scalar = arithmetic.scalar_bytes;
-  shape.lanes = vector_bytes / shape.scalar;
-  shape.parts = arithmetic.parts();
-  shape.vectors = value_or(wish, "vectors", arithmetic.is_complex ? 1 : 3);
-  shape.a = panels_of(problem, product.m, &core::Loop::in, tile_rows);
-  shape.b = panels_of(problem, product.n, &core::Loop::other, shape.lanes * shape.vectors);
-  shape.a.scalars = ceil_div(shape.a.scalars, whole_scalars) * whole_scalars;
-  shape.slice = wish.at("slice");
-  shape.slices = product.k.extent > shape.slice;
-  const i64 panel_bytes = tile_rows * arithmetic.accumulator_bytes() * std::min(product.k.extent, shape.slice);
-  const i64 wished = (wish.at("block") << 10) / std::max<i64>(1, panel_bytes);
-  shape.chunk = std::clamp<i64>(wished, 1, shape.slices ? std::min(shape.a.count, most_panels) : shape.a.count);
-  const i64 wanted = groups_per_unit * i64(device.units()), panels_b = problem.batch_count() * shape.b.count;
-  while (shape.chunk > 1 && panels_b * ceil_div(shape.a.count, shape.chunk) < wanted)
-    shape.chunk = ceil_div(shape.chunk, 2);
-  shape.chunk = ceil_div(shape.a.count, ceil_div(shape.a.count, shape.chunk));
-  return shape;
 }
 
 // Of a core. On two of an EPYC 9005 8762 matrices of 6 x 41 by 41 x 5 floats took 5.4 ms, 6015 of 9 x 6 by 6 x 11 0.7;
@@ -100,86 +53,110 @@ i64 put_one_by_one(const Panels& panels, i64 extent, bool copied) {
   return (panels.count - (copied ? extent / panels.width : 0)) * panels.width;
 }
 
-/// Whether elements are the same in memory and in panels.
-bool is_copied(Dtype dtype) {
-  return dtype == Dtype::f32 || dtype == Dtype::f64;
-}
+/// A product cut into panels, and these into what groups take.
+struct Form {
+  const ProductProblem& problem;
+  Arithmetic arithmetic = arithmetic_of(problem.in);
+  bool copies = problem.in == Dtype::f32 || problem.in == Dtype::f64;  // elements are the same in memory and in panels
+  i64 scalar = arithmetic.scalar_bytes, lanes = vector_bytes / scalar, vectors;
+  Panels a, b;
+  i64 slice;  // of k, that a group takes at a time
+  i64 chunk;  // panels of A that a group takes
 
-double packing_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
-  const Product& product = problem.product;
-  const i64 k = product.k.extent;
-  const bool copies = is_copied(product.in);
-  const i64 put = k * (put_one_by_one(shape.a, product.m.extent, copies && product.m.in == 1) +
-                       put_one_by_one(shape.b, product.n.extent, copies && product.n.other == 1));
-  const i64 converted = core::is_small_float(product.in) ? (product.m.extent + product.n.extent) * k : 0;
-  const double each = matrix_seconds + std::max(double(put * shape.parts * shape.scalar) * byte_seconds,
-                                                double(converted) * convert_seconds);
-  return device.on_cores(double(problem.batch_count()) * each * model::vector_times(device));
-}
+  Form(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device)
+      : problem(problem),
+        vectors(value_or(wish, "vectors", arithmetic.is_complex ? 1 : 3)),
+        a(panels_of(problem, problem.m, &Loop::in, tile_rows)),
+        b(panels_of(problem, problem.n, &Loop::other, lanes * vectors)),
+        slice(wish.at("slice")) {
+    constexpr i64 whole_scalars = 64;  // those of A are a multiple of it, so that B's begin with a whole vector
+    a.scalars = ceil_div(a.scalars, whole_scalars) * whole_scalars;
+    const i64 panel_bytes = tile_rows * arithmetic.accumulator_bytes() * std::min(problem.k.extent, slice);
+    const i64 wished = (wish.at("block") << 10) / std::max<i64>(1, panel_bytes);
+    chunk = std::clamp<i64>(wished, 1, in_slices() ? std::min(a.count, most_panels) : a.count);
+    while (chunk > 1 && groups() < groups_per_unit * i64(device.units())) chunk = ceil_div(chunk, 2);
+    chunk = ceil_div(a.count, chunks());
+  }
 
-double predicted_seconds(const ProductProblem& problem, const Shape& shape, const DeviceModel& device) {
-  const Product& product = problem.product;
-  const double whole = double(shape.a.count * shape.a.width * shape.b.count * shape.b.width) /
-                       (double(product.m.extent) * double(product.n.extent));
-  const double compute = compute_seconds(product, arithmetic_operations(problem) * whole, efficiency, device);
-  return product_time(packing_seconds(problem, shape, device) + compute,
-                      bytes_touched(problem) + 2 * double(shape.bytes()), 2, device);
-}
+  bool in_slices() const { return problem.k.extent > slice; }
+  i64 chunks() const { return ceil_div(a.count, chunk); }
+  i64 groups() const { return problem.batch_count() * b.count * chunks(); }
+  i64 bytes() const { return (a.scalars + b.scalars) * scalar; }
 
-/// A launch of either kernel, whose groups are one item.
-ProductLaunch packed_launch(const char* kernel, const ProductProblem& problem, const Shape& shape) {
-  const Product& product = problem.product;
-  ProductLaunch launch("matmul/packed", problem, {});
-  launch.launch.kernel.kernel = kernel;
-  launch.define_orientation();
-  jit::Defines& defines = launch.defines();
-  defines.set("ROWS", tile_rows).set("VECTORS", shape.vectors).set("LANES", shape.lanes);
-  defines.set("A_ALONG_K", product.k.in == 1).set("B_ALONG_K", product.k.other == 1);
-  defines.set("PACK_K_A", shape.a.band_k).set("PACK_PANELS_A", shape.a.group_panels);
-  defines.set("PACK_K_B", shape.b.band_k).set("PACK_PANELS_B", shape.b.group_panels);
-  defines.set("SLICES", shape.slices).set("SLICE_K", shape.slice).set("MOST_PANELS", most_panels);
-  const bool same = product.in == product.out && is_copied(product.in);
-  defines.set("WHOLE_ROWS", same && product.n.out == 1 && !adds_d(product) && !product.relu);
-  launch.set_blocks(shape.a.width, shape.b.width);
-  launch.params.packed_b = shape.a.scalars;
-  return launch;
-}
+  double packing_seconds(const DeviceModel& device) const {
+    const i64 k = problem.k.extent, m = problem.m.extent, n = problem.n.extent;
+    const i64 put =
+        k * (put_one_by_one(a, m, copies && problem.m.in == 1) + put_one_by_one(b, n, copies && problem.n.other == 1));
+    const i64 converted = core::is_small_float(problem.in) ? (m + n) * k : 0;
+    const double each =
+        matrix_seconds + std::max(put * arithmetic.parts() * scalar * byte_seconds, converted * convert_seconds);
+    return device.on_cores(problem.batch_count() * each * model::vector_times(device));
+  }
 
-Launch pack_launch(const ProductProblem& problem, const Shape& shape) {
-  ProductLaunch main = packed_launch("pack", problem, shape);
-  main.launch.kernel.contract = false;
-  const i64 k = problem.product.k.extent;
-  main.params.packing_a = shape.a.groups(k);
-  main.params.packing = main.params.packing_a + shape.b.groups(k);
-  return main.into(workspace_of(shape.scalar), problem.batch_count() * main.params.packing);
-}
+  double seconds(const DeviceModel& device) const {
+    const double whole = a.count * a.width * b.count * b.width / (double(problem.m.extent) * problem.n.extent);
+    const double compute = compute_seconds(problem, arithmetic_operations(problem) * whole, efficiency, device);
+    return product_time(packing_seconds(device) + compute, bytes_touched(problem) + 2.0 * bytes(), 2, device);
+  }
 
-Launch multiply_launch(const ProductProblem& problem, const Shape& shape) {
-  ProductLaunch main = packed_launch("multiply", problem, shape);
-  main.launch.buffers = {workspace_of(shape.scalar)};
-  main.params.chunk = shape.chunk;
-  main.params.chunks = ceil_div(shape.a.count, shape.chunk);
-  return main.into_result(problem.batch_count() * shape.b.count * main.params.chunks);
-}
+  /// A launch of either kernel, whose groups are one item.
+  ProductLaunch packed_launch(const char* kernel) const {
+    ProductLaunch launch("matmul/packed", problem, {});
+    launch.launch.kernel.kernel = kernel;
+    launch.define_orientation();
+    launch.defines()
+        .set("ROWS", tile_rows)
+        .set("VECTORS", vectors)
+        .set("LANES", lanes)
+        .set("A_ALONG_K", problem.k.in == 1)
+        .set("B_ALONG_K", problem.k.other == 1)
+        .set("PACK_K_A", a.band_k)
+        .set("PACK_PANELS_A", a.group_panels)
+        .set("PACK_K_B", b.band_k)
+        .set("PACK_PANELS_B", b.group_panels)
+        .set("SLICES", in_slices())
+        .set("SLICE_K", slice)
+        .set("MOST_PANELS", most_panels);
+    const bool same = copies && problem.in == problem.out;
+    launch.defines().set("WHOLE_ROWS", same && problem.n.out == 1 && !adds_d(problem) && !problem.relu);
+    launch.set_blocks(a.width, b.width);
+    launch.params.packed_b = a.scalars;
+    return launch;
+  }
 
-Launches launch_packed(const ProductProblem& problem, const Shape& shape) {
-  Launches launches;
-  launches.workspace_bytes = std::size_t(std::max<i64>(vector_bytes, shape.bytes()));
-  if (problem.product.k.extent > 0) launches.list.push_back(pack_launch(problem, shape));
-  launches.list.push_back(multiply_launch(problem, shape));
-  return launches;
-}
+  Launch pack() const {
+    ProductLaunch main = packed_launch("pack");
+    main.launch.kernel.contract = false;
+    const i64 k = problem.k.extent;
+    main.params.packing_a = a.groups(k);
+    main.params.packing = main.params.packing_a + b.groups(k);
+    return main.into(workspace_of(scalar), problem.batch_count() * main.params.packing);
+  }
+
+  Launch multiply() const {
+    ProductLaunch main = packed_launch("multiply");
+    main.launch.buffers = {workspace_of(scalar)};
+    main.params.chunk = chunk;
+    main.params.chunks = chunks();
+    return main.into_result(groups());
+  }
+
+  Launches launches() const {
+    Launches launches;
+    launches.workspace_bytes = std::max(vector_bytes, bytes());
+    if (problem.k.extent > 0) launches.list.push_back(pack());
+    launches.list.push_back(multiply());
+    return launches;
+  }
+};
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const Shape shape = shape_of(problem, wish, device);
-  if (std::size_t(shape.bytes()) > device.max_allocation)
-    return refuse("its panels need " + std::to_string(shape.bytes()) + " bytes, one buffer holds " +
-                  std::to_string(device.max_allocation));
+  const Form form(problem, wish, device);
+  if (size_t(form.bytes()) > device.max_allocation)
+    return refuse(concat("its panels need ", form.bytes(), " bytes, one buffer holds ", device.max_allocation));
   Configuration values = wish;
-  values["vectors"] = shape.vectors;
-  return {.seconds = predicted_seconds(problem, shape, device), .configuration = values, .launches = [=, &problem] {
-            return launch_packed(problem, shape);
-          }};
+  values["vectors"] = form.vectors;
+  return {.seconds = form.seconds(device), .configuration = values, .launches = [form] { return form.launches(); }};
 }
 
 }  // namespace
@@ -187,7 +164,26 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 ProductCandidate packed_product() {
   return {{.name = "packed",
            .summary = "packed panels and sums in vector registers on a CPU",
-           .tunables = tunables(),
+           .tunables = {{"vectors",
+                         0,
+                         {0, 1, 2, 3},
+                         "vectors",
+                         "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
+                        {"block",
+                         512,
+                         {64, 128, 256, 512, 1024, 2048},
+                         "KiB",
+                         "panels of A that a group takes against one panel of B"},
+                        {"slice",
+                         384,
+                         {128, 256, 384, 512, 1024, 1 << 30},
+                         "k's",
+                         "that a group takes at a time, so that B's are still in a near cache for the next panel of A. "
+                         "Two cores of a "
+                         "Xeon, "
+                         "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 "
+                         "1.33 and 1.30, 128 "
+                         "1.28 and 1.24"}},
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};

@@ -58,12 +58,12 @@ struct ProductLaunch {
 i64 resident_groups(i64 wanted, i64 items, i64 sums);
 
 /// Whether A, B or C has elements side by side along one of its axes.
-bool is_contiguous(const Product& product, core::Operand operand);
+bool is_contiguous(const Product& product, Operand operand);
 /// Why A or B has not; empty when both have.
 std::string lies_apart(const Product& product);
 /// The widest access to A, B or C, from one element to `limit` bytes, whose every start is aligned wherever its
 /// contiguous runs and the batch begin.
-i64 aligned_bytes(const Product& product, core::Operand operand, i64 limit);
+i64 aligned_bytes(const Product& product, Operand operand, i64 limit);
 /// Whether C may be stored two elements at a time.
 bool stores_pairs(const Product& product);
 

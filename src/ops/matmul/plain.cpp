@@ -34,62 +34,49 @@ constexpr double converting = 2.4;
 // took 5 ps each.
 constexpr double output_operations = 165;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"items", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size; 0: 256, on a CPU 1"},
-  };
-}
-
 double gpu_seconds(const ProductProblem& problem, const DeviceModel& device) {
-  const Product& product = problem.product;
-  const bool converts = core::is_small_float(product.in);
-  const double waits = first_waits + double(product.k.extent) / (converts ? small_terms_in_flight : terms_in_flight);
+  const bool converts = core::is_small_float(problem.in);
+  const double waits = first_waits + problem.k.extent / (converts ? small_terms_in_flight : terms_in_flight);
   const double operations = arithmetic_operations(problem) * (converts ? converting : 1);
   return waits * device.latency + outputs_seconds(problem, output_operations, device) +
-         product_time(compute_seconds(product, operations, gpu_efficiency, device), bytes_touched(problem), 1, device);
+         product_time(compute_seconds(problem, operations, gpu_efficiency, device), bytes_touched(problem), 1, device);
 }
 
 double cpu_seconds(const ProductProblem& problem, const DeviceModel& device) {
-  const Product& product = problem.product;
-  const i64 step = std::max(std::abs(product.k.in), std::abs(product.k.other)) * i64(size_of(product.in));
-  double term = cpu_term_seconds + (double(step) > device.sector ? cpu_line_seconds : 0);
-  if (core::is_small_float(product.in)) term += cpu_convert_seconds * model::vector_times(device);
-  const double loop = double(problem.outputs()) * (double(product.k.extent) * term + cpu_output_seconds);
+  const i64 step = std::max(std::abs(problem.k.in), std::abs(problem.k.other)) * i64(size_of(problem.in));
+  double term = cpu_term_seconds + (step > device.sector ? cpu_line_seconds : 0);
+  if (core::is_small_float(problem.in)) term += cpu_convert_seconds * model::vector_times(device);
+  const double loop = problem.outputs() * (problem.k.extent * term + cpu_output_seconds);
   return std::max(device.on_cores(loop), product_time(0, bytes_touched(problem), 1, device));
 }
 
 /// m and n become axes of the batch; the one along which C lies together is walked fastest.
-ProductProblem flattened(const ProductProblem& problem) {
-  ProductProblem flat = problem;
-  Product& product = flat.product;
-  product.batch.push_back(product.m);
-  product.batch.push_back(product.n);
-  core::drop_single_steps(product.batch);
-  core::order_by_output(product.batch);
-  return flat;
-}
-
 Launches launch_plain(const ProductProblem& problem, i64 items) {
-  const ProductProblem flat = flattened(problem);
+  ProductProblem flat = problem;
+  flat.batch.insert(flat.batch.end(), {problem.m, problem.n});
+  core::drop_single_steps(flat.batch);
+  core::order_by_output(flat.batch);
   ProductLaunch main("matmul/plain", flat, {items});
-  main.params.per_group = items > 1 ? items : std::max<i64>(1, group_terms / (problem.product.k.extent + 1));
+  main.params.per_group = items > 1 ? items : std::max<i64>(1, group_terms / (problem.k.extent + 1));
   return {{main.into_result(ceil_div(main.params.work, main.params.per_group))}};
 }
 
 Proposal propose(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  Configuration values = wish;
-  i64& items = values["items"];
-  if (items == 0) items = device.is_cpu() ? 1 : gpu_items;
+  const i64 items = value_or(wish, "items", device.is_cpu() ? 1 : gpu_items);
   return {.group = {items},
           .seconds = device.is_cpu() ? cpu_seconds(problem, device) : gpu_seconds(problem, device),
-          .configuration = values,
+          .configuration = {{"items", items}},
           .launches = [&problem, items] { return launch_plain(problem, items); }};
 }
 
 }  // namespace
 
 ProductCandidate plain_product() {
-  return {{.name = "plain", .summary = "one item an output, any strides", .tunables = tunables()}, propose};
+  return {
+      {.name = "plain",
+       .summary = "one item an output, any strides",
+       .tunables = {{"items", 0, {0, 1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size; 0: 256, on a CPU 1"}}},
+      propose};
 }
 
 }  // namespace axisloom::ops

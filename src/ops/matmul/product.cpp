@@ -4,6 +4,7 @@
 #include "core/checked.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 #include "ops/matmul/candidate.hpp"
 #include "ops/matmul/model.hpp"
 #include "ops/matmul/params.hpp"
@@ -19,9 +20,6 @@
 namespace axisloom::ops {
 namespace {
 
-using core::Loop;
-using core::Loops;
-
 bool may_become(Dtype in, Dtype out) {
   if (in == out) return true;
   if (in == Dtype::i8 || in == Dtype::u8) return out == Dtype::i32;
@@ -29,30 +27,26 @@ bool may_become(Dtype in, Dtype out) {
 }
 
 void check_factors(const Product& product) {
-  const core::NumberKind kind = core::kind_of(product.in);
-  const bool exact = core::unit_roundoff(product.in) == 0;
+  const bool exact = core::unit_roundoff(product.in) == 0, boolean = product.in == Dtype::boolean;
   const auto integral = [](double x) { return std::trunc(x) == x && std::abs(x) <= 9007199254740992.0; };
   if (exact && !(integral(product.alpha) && integral(product.beta)))
     throw Error(Errc::usage, "a product of integers takes whole numbers as alpha and beta");
-  if (product.in == Dtype::boolean && (product.alpha != 1 || (product.beta != 0 && product.beta != 1)))
+  if (boolean && (product.alpha != 1 || (product.beta != 0 && product.beta != 1)))
     throw Error(Errc::usage, "a product of bools takes alpha 1 and beta 0 or 1");
-  if (product.relu && (kind == core::NumberKind::complex || kind == core::NumberKind::boolean))
-    throw Error(Errc::usage, "relu is for real numbers, not for " + std::string(name(product.in)));
+  if (product.relu && (boolean || core::components_of(product.in) == 2))
+    throw Error(Errc::usage, concat("relu is for real numbers, not for ", name(product.in)));
   if (product.beta != 0 && !product.d)
-    throw Error(Errc::usage, "beta is " + std::to_string(product.beta) + ", but there is no array to add",
-                "give D, or beta 0");
+    throw Error(Errc::usage, concat("beta is ", product.beta, ", but there is no array to add"), "give D, or beta 0");
 }
 
 void check(const Product& product, const DeviceInfo& device) {
   if (!may_become(product.in, product.out))
-    throw Error(Errc::usage,
-                "a product of " + std::string(name(product.in)) + " cannot become " + std::string(name(product.out)));
+    throw Error(Errc::usage, concat("a product of ", name(product.in), " cannot become ", name(product.out)));
   for (const Loop& loop : product.loops())
     if (loop.extent < 0) throw Error(Errc::usage, "a product has a negative extent");
   check_factors(product);
   if (core::component_of(product.in) == Dtype::f64 && !device.f64)
-    throw Error(Errc::unsupported,
-                "the device has no f64, which a product of " + std::string(name(product.in)) + " needs",
+    throw Error(Errc::unsupported, concat("the device has no f64, which a product of ", name(product.in), " needs"),
                 "use f32 or c64, or another device");
 }
 
@@ -71,7 +65,7 @@ bool absorb(Product& product, const Loop& axis) {
 /// In floating point, which does not overflow.
 double points_of(const Loops& batch) {
   double points = 1;
-  for (const Loop& axis : batch) points *= double(axis.extent);
+  for (const Loop& axis : batch) points *= axis.extent;
   return points;
 }
 
@@ -80,12 +74,11 @@ bool fits_32_bits(const Product& product) {
   constexpr double overshoot = 512;  // more than the largest block of any variant
   constexpr double most_points = 2e9;
   const Loops loops = product.loops();
-  const auto fits = [&](core::Operand operand) {
-    return core::reach_beyond(loops, operand, overshoot) < double(std::numeric_limits<i32>::max());
+  const auto fits = [&](Operand operand) {
+    return core::reach_beyond(loops, operand, overshoot) < std::numeric_limits<i32>::max();
   };
-  const double points =
-      points_of(product.batch) * (double(product.m.extent) + overshoot) * (double(product.n.extent) + overshoot);
-  return points < most_points && double(product.k.extent) < most_points && fits(&Loop::in) && fits(&Loop::other) &&
+  const double points = points_of(product.batch) * (product.m.extent + overshoot) * (product.n.extent + overshoot);
+  return points < most_points && product.k.extent < most_points && fits(&Loop::in) && fits(&Loop::other) &&
          fits(&Loop::out) && fits(&Loop::addend);
 }
 
@@ -97,18 +90,17 @@ ProductProblem problem_of(const Product& product, IndexWidth width) {
   ProductProblem problem{product, index_bits(fits_32_bits(product), width, "product")};
   problem.swapped = rank(product.m) < rank(product.n);
   if (!problem.swapped) return problem;
-  Product& swapped = problem.product;
-  std::swap(swapped.m, swapped.n);
-  std::swap(swapped.a, swapped.b);
-  for (Loop* loop : {&swapped.m, &swapped.n, &swapped.k}) std::swap(loop->in, loop->other);
-  for (Loop& axis : swapped.batch) std::swap(axis.in, axis.other);
+  std::swap(problem.m, problem.n);
+  std::swap(problem.a, problem.b);
+  for (Loop* loop : {&problem.m, &problem.n, &problem.k}) std::swap(loop->in, loop->other);
+  for (Loop& axis : problem.batch) std::swap(axis.in, axis.other);
   return problem;
 }
 
 /// Sizes are counted in 64 bits, with room for what variants add to them.
 void check_size(const Product& product) {
   constexpr double most = 0x1p50;
-  const auto m = double(product.m.extent), n = double(product.n.extent), k = double(product.k.extent);
+  const double m = product.m.extent, n = product.n.extent, k = product.k.extent;
   if (points_of(product.batch) * std::max({m * n, m * k, n * k}) > most)
     throw Error(Errc::unsupported,
                 "a product whose batch of matrices has more than 2^50 elements, repeated ones included",
@@ -144,8 +136,8 @@ Product normalise(const Product& product) {
   return normal;
 }
 
-std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View> views, const Device& device,
-                                       const PlanOptions& options) {
+SharedPlan plan_product(const Product& product, std::vector<View> views, const Device& device,
+                        const PlanOptions& options) {
   check(product, device.info());
   auto plan = empty_plan(std::move(views), device, options);
   const Product normal = normalise(product);
@@ -153,8 +145,8 @@ std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View>
   check_size(normal);
   if (normal.batch.size() > most_batch_axes)
     throw Error(Errc::unsupported,
-                "a product over " + std::to_string(normal.batch.size()) + " batch axes that cannot be merged, and " +
-                    "kernels walk at most " + std::to_string(most_batch_axes),
+                concat("a product over ", normal.batch.size(),
+                       " batch axes that cannot be merged, and kernels walk at most ", most_batch_axes),
                 "merge axes, or rearrange the operands first");
   const ProductProblem problem = problem_of(normal, options.index);
   plan->report.index = problem.index_bits == 64 ? IndexWidth::bits64 : IndexWidth::bits32;

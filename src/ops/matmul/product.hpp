@@ -14,6 +14,10 @@
 
 namespace axisloom::ops {
 
+using core::Loop;
+using core::Loops;
+using core::Operand;
+
 /// For every point of the batch and all m, n:
 ///   C[m,n] = activation(alpha * sum over k of A[m,k] B[k,n] + beta * D[m,n])
 /// Extents from 0 up; a sum of no terms is 0. Floats accumulate in f32 (f16, bf16 too) or f64, integers wrap round, of
@@ -23,14 +27,14 @@ namespace axisloom::ops {
 struct Product {
   Dtype in = Dtype::f32;   // of A and B
   Dtype out = Dtype::f32;  // of C and D
-  core::Loop m, n, k;      // A walks m and k, B k and n, C and D m and n
-  core::Loops batch;       // slowest first; at most most_batch_axes that cannot be merged
+  Loop m, n, k;            // A walks m and k, B k and n, C and D m and n
+  Loops batch;             // slowest first; at most most_batch_axes that cannot be merged
   core::Start a, b, c;
   std::optional<core::Start> d;
   double alpha = 1, beta = 0;
   bool relu = false;
 
-  core::Loops loops() const;  // the batch, then m, n and k
+  Loops loops() const;  // the batch, then m, n and k
 };
 
 inline constexpr int most_batch_axes = max_rank - 2;
@@ -42,7 +46,7 @@ Product normalise(const Product& product);
 /// A plan whose views are A, B, [D,] C. `options` as for any plan: forced candidate, configuration, index width,
 /// checked. Fills the report but for op, shapes and device. Throws Error(usage) for what a Product may not be and
 /// Error(unsupported) where the device lacks f64 or a forced candidate does not fit.
-std::shared_ptr<PlanImpl> plan_product(const Product& product, std::vector<View> views, const Device& device,
-                                       const PlanOptions& options);
+SharedPlan plan_product(const Product& product, std::vector<View> views, const Device& device,
+                        const PlanOptions& options);
 
 }  // namespace axisloom::ops

@@ -18,95 +18,65 @@ constexpr double unmasked_pieces = 2.6;
 constexpr i64 page = 4096;          // bytes of each row that a tile reads: rows of two tiles share no page
 constexpr i64 groups_per_unit = 8;  // at least, where the array is large enough: idle cores cost more
 
-std::vector<Tunable> tunables() {
-  return {
-      {"lines_in",
-       0,
-       {0, 1, 2, 4, 8, 16, 32, 64, 128},
-       "lines",
-       "tile along the input's rows; 0: a page, less for small elements and where cores would idle"},
-      {"lines_out", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the output's rows; 0: by element size"},
-      {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
-      {"run", 4, {0, 2, 4, 8, 16, 32}, "lines", "prefetched together of a row of the input, a run ahead; 0: none"},
-      stream_tunable(),
-  };
-}
-
-// A tile is written in runs of two lines at least, and reads no more than 32 rows at a time where it can: so many the
-// hardware prefetches. Measured on two cores of a Xeon (Emerald Rapids), tiles of 64 lines along i, runs of 4 or 8,
-// share of a copy by both: f32 8192 x 8192 2 lines 0.89, 4 lines 0.87, 8 lines 0.76; u8 16384 x 16384 1 line 0.54, 2
-// lines 0.61, 4 lines 0.58.
-i64 default_lines_out(i64 element) {
-  return element >= 8 ? 4 : 2;
-}
-
 // Lines of a tile along i, where there are `rows` rows of tiles, each `lines` lines long. The same machine, shares down
 // the columns and along the rows, runs of 4: f32 8192 x 8192 8 lines 0.61 and 0.83, 32 lines 0.80 and 0.84, 128 lines
 // 0.86 and 0.83, 64 lines down the columns 0.90; u8 16384 x 16384, runs of 8: 32 lines 0.62 and 0.51, 64 lines 0.62 and
 // 0.58, 128 lines 0.53 and 0.56, 16 lines down the columns 0.55. Runs of 0, 4 and 8 lines: u8 0.39, 0.62, 0.58; u16
 // 8192 x 8192 0.91, 1.26, 1.21; f32 0.84, 0.90, 0.87; c128 4096 x 4096 0.88, 0.93, 0.92.
 i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
-  const i64 wanted = groups_per_unit * i64(device.units());
   i64 tile = page / line;
-  while (tile > 4 && rows * ceil_div(lines, tile) < wanted) tile /= 2;
+  while (tile > 4 && rows * ceil_div(lines, tile) < groups_per_unit * i64(device.units())) tile /= 2;
   return tile;
 }
 
-double predicted_seconds(const core::Move& move, const TileAxes& axes, i64 lines_out, const DeviceModel& device) {
-  const core::Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
+double predicted_seconds(const Move& move, const TileAxes& axes, i64 lines_out, const DeviceModel& device) {
+  const Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
   const i64 line_elements = line / move.element;
-  const double elements = double(move.count()), others = elements / (double(i.extent) * double(o.extent));
-  const double blocks = others * double(ceil_div(i.extent, line_elements) * ceil_div(o.extent, line_elements));
-  const double partial = o.extent % line_elements == 0 ? 0 : others * double(i.extent) * partial_line_seconds;
-  const double parts = i.extent % line_elements == 0 ? 0 : others * double(o.extent) * part_row_seconds;
-  const double lines = blocks * double(line_elements) * line_seconds * model::vector_times(device);
-  const double loop = device.on_cores(lines + (partial + parts) * (model::has_masks(device) ? 1 : unmasked_pieces));
+  const double elements = move.count(), others = elements / (double(i.extent) * o.extent);
+  const double blocks = others * (ceil_div(i.extent, line_elements) * ceil_div(o.extent, line_elements));
+  const double partial = o.extent % line_elements == 0 ? 0 : others * i.extent * partial_line_seconds;
+  const double parts = i.extent % line_elements == 0 ? 0 : others * o.extent * part_row_seconds;
+  const double lines = blocks * line_elements * line_seconds * vector_times(device);
+  const double loop = device.on_cores(lines + (partial + parts) * (has_masks(device) ? 1 : unmasked_pieces));
   // A tile's rows that do not begin with a line end within one more, which is fetched to be written: 1223 x 2581 pixels
   // of 16 bytes took two cores of an EPYC 9005 3.5 ms, 3563 x 2926 of 4 bytes 3.2, and copies of as much 1.8 and 1.5.
-  const bool aligned = core::proven_alignment(move, true, axes.out, line) >= line;
-  const double bytes = elements * double(move.element);
-  const double row_lines = std::clamp(double(o.extent) / double(line_elements), 1.0, double(lines_out));
-  const double fetch = aligned ? 0 : model::memory_seconds(bytes / row_lines, 2 * bytes, device);
+  const bool aligned = proven_alignment(move, true, axes.out, line) >= line;
+  const double bytes = elements * move.element;
+  const double row_lines = std::clamp(double(o.extent) / line_elements, 1.0, double(lines_out));
+  const double fetch = aligned ? 0 : memory_seconds(bytes / row_lines, 2 * bytes, device);
   return std::max(transfer_seconds(2 * bytes, device), loop) + fetch;
-}
-
-/// The wish with nothing left open.
-Configuration resolved(Configuration values, const core::Move& move, const TileAxes& axes, const DeviceModel& device) {
-  const core::Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
-  const i64 line_elements = line / move.element;
-  i64 &lines_in = values["lines_in"], &lines_out = values["lines_out"];
-  if (lines_out == 0) lines_out = default_lines_out(move.element);
-  const i64 rows = move.count() / (i.extent * o.extent) * ceil_div(o.extent, lines_out * line_elements);
-  if (lines_in == 0) lines_in = default_lines_in(rows, ceil_div(i.extent, line_elements), device);
-  return values;
-}
-
-Launches launch_block(const MoveProblem& problem, const TileAxes& axes, const Configuration& values) {
-  const core::Move& move = problem.move;
-  const i64 line_elements = line / move.element, lines_in = values.at("lines_in"), lines_out = values.at("lines_out");
-  MoveLaunch launch("rearrange/block", problem);
-  launch.walk_tiles(axes, {lines_in * line_elements, lines_out * line_elements, values.at("order") == 1});
-  launch.define_tail(!move.tail || axes.has(move.tail->inner) ? -1 : move.tail->inner);
-  launch.define_element();
-  launch.params.tile_i = lines_in * line_elements;
-  launch.defines()
-      .set("LINES_O", lines_out)
-      .set("RUN", std::min(values.at("run"), lines_in))
-      .set("STREAM", streams(move, values));
-  return launch.done(launch.params.work);
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   const MoveProblem wide = problem.as(widened(problem.move));
-  const core::Move& move = wide.move;
-  const std::optional<TileAxes> axes = tile_axes(move);
+  const Move& move = wide.move;
+  const auto axes = tile_axes(move);
   if (!axes) return refuse(no_tile_axes);
   if (!tail_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
-  const Configuration values = resolved(wish, move, *axes, device);
-  const auto launches = [wide, axes = *axes, values] { return launch_block(wide, axes, values); };
-  return {.seconds = predicted_seconds(move, *axes, values.at("lines_out"), device),
-          .configuration = values,
-          .launches = launches};
+  const i64 i = move.axes[axes->in].extent, o = move.axes[axes->out].extent, line_elements = line / move.element;
+  // A tile is written in runs of two lines at least, and reads no more than 32 rows at a time where it can: so many the
+  // hardware prefetches. Measured on two cores of a Xeon (Emerald Rapids), tiles of 64 lines along i, runs of 4 or 8,
+  // share of a copy by both: f32 8192 x 8192 2 lines 0.89, 4 lines 0.87, 8 lines 0.76; u8 16384 x 16384 1 line 0.54, 2
+  // lines 0.61, 4 lines 0.58.
+  const i64 lines_out = value_or(wish, "lines_out", move.element >= 8 ? 4 : 2);
+  const i64 rows = move.count() / (i * o) * ceil_div(o, lines_out * line_elements);
+  const i64 lines_in = value_or(wish, "lines_in", default_lines_in(rows, ceil_div(i, line_elements), device));
+  Configuration values = wish;
+  values["lines_in"] = lines_in;
+  values["lines_out"] = lines_out;
+  const auto launches = [=] {
+    const auto& tail = wide.move.tail;
+    MoveLaunch launch("rearrange/block", wide);
+    launch.params.tile_i = lines_in * line_elements;
+    launch.walk_tiles(*axes, {launch.params.tile_i, lines_out * line_elements, values.at("order") == 1});
+    launch.define_tail(!tail || axes->has(tail->inner) ? -1 : tail->inner);
+    launch.define_element()
+        .set("LINES_O", lines_out)
+        .set("RUN", std::min(values.at("run"), lines_in))
+        .set("STREAM", streams(wide.move, values));
+    return launch.done();
+  };
+  return {.seconds = predicted_seconds(move, *axes, lines_out, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace
@@ -114,7 +84,22 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 MoveCandidate block_move() {
   return {{.name = "block",
            .summary = "transposes by whole cache lines, transposed in registers, on a CPU",
-           .tunables = tunables(),
+           .tunables =
+               {
+                   {"lines_in",
+                    0,
+                    {0, 1, 2, 4, 8, 16, 32, 64, 128},
+                    "lines",
+                    "tile along the input's rows; 0: a page, less for small elements and where cores would idle"},
+                   {"lines_out", 0, {0, 1, 2, 4, 8, 16}, "lines", "tile along the output's rows; 0: by element size"},
+                   {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
+                   {"run",
+                    4,
+                    {0, 2, 4, 8, 16, 32},
+                    "lines",
+                    "prefetched together of a row of the input, a run ahead; 0: none"},
+                   stream_tunable(),
+               },
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};

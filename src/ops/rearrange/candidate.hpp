@@ -11,13 +11,15 @@
 
 namespace axisloom::ops {
 
+using core::Loop, core::Loops, core::Move;
+
 /// A normalised move, its tail's axes in front, and what was decided before a candidate is asked.
 struct MoveProblem {
-  core::Move move;
+  Move move;
   int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
 
   /// The same as another move, whose offsets may need 64 bits.
-  MoveProblem as(core::Move other) const;
+  MoveProblem as(Move other) const;
 };
 std::string to_string(const MoveProblem& problem);
 std::string shape_class(const MoveProblem& problem);
@@ -27,30 +29,38 @@ using MoveCandidate = Candidate<MoveProblem>;
 /// The candidates, in the order in which ties are decided; the last one takes everything.
 const Candidates<MoveProblem>& move_candidates();
 
+/// The longest axis of a stride on one side, the first of equals; -1: there is none.
+int longest_axis(const Move& move, bool output, i64 stride);
+
+/// Elements of an axis in whole blocks.
+inline double in_blocks(i64 extent, i64 block) {
+  return ceil_div(extent, block) * block;
+}
+
 /// Axes that the tiled variants work on: `in` is contiguous in the input, `out` in the output; they differ.
 struct TileAxes {
   int in = 0;
   int out = 0;
   bool has(int axis) const { return axis == in || axis == out; }
 };
-std::optional<TileAxes> tile_axes(const core::Move& move);
+std::optional<TileAxes> tile_axes(const Move& move);
 inline constexpr const char* no_tile_axes =
     "no two different axes are contiguous, one in the input and one in the output";
 
 /// Whether a tiled kernel can keep a move's tail: its inner axis walked, or filled along o, or skipped along i.
-bool tail_fits_tiles(const core::Move& move, const TileAxes& axes);
+bool tail_fits_tiles(const Move& move, const TileAxes& axes);
 /// Whether the fastest axis of the output is contiguous on both sides.
-bool keeps_fastest_axis(const core::Move& move);
+bool keeps_fastest_axis(const Move& move);
 
 /// Bytes of all elements, on one side.
-double bytes_of(const core::Move& move);
+double bytes_of(const Move& move);
 /// Bytes, up to `limit`, of the widest access that starts, lengths and tail of a move allow which keeps its fastest
 /// axis.
-i64 packet_bytes(const core::Move& move, i64 limit);
+i64 packet_bytes(const Move& move, i64 limit);
 /// The same move counted in larger or smaller elements, of `bytes`. Its fastest axis is kept.
-core::Move counted_in(core::Move move, i64 bytes);
+Move counted_in(Move move, i64 bytes);
 /// A fastest axis that is kept makes larger elements, where starts allow it and no tail of channels has its place.
-core::Move widened(const core::Move& move);
+Move widened(const Move& move);
 
 /// Lanes that lie side by side on one side, pixel after pixel, and along which the other side has a run each.
 struct Pixels {
@@ -60,12 +70,12 @@ struct Pixels {
   bool split = false;  // lanes lie together in the input (else in the output)
 };
 /// The first that a kernel `takes`.
-std::optional<Pixels> pixel_axes(const core::Move& move, bool (*takes)(const core::Move&, const Pixels&));
+std::optional<Pixels> pixel_axes(const Move& move, bool (*takes)(const Move&, const Pixels&));
 /// Blocks of channels keep their tail among the lanes, filled where they are put together and skipped where not.
-bool tail_fits_pixels(const core::Move& move, const Pixels& pixels);
+bool tail_fits_pixels(const Move& move, const Pixels& pixels);
 
 /// From how many bytes moved on a CPU kernel stores past the cache, and whether this move is that large.
 Tunable stream_tunable();
-bool streams(const core::Move& move, const Configuration& values);
+bool streams(const Move& move, const Configuration& values);
 
 }  // namespace axisloom::ops

@@ -6,41 +6,42 @@
 
 namespace axisloom::ops {
 
-MoveProblem MoveProblem::as(core::Move other) const {
-  const int bits = core::fits_32_bits(other) ? index_bits : 64;
+MoveProblem MoveProblem::as(Move other) const {
+  const int bits = fits_32_bits(other) ? index_bits : 64;
   return {std::move(other), bits};
 }
 
-std::optional<TileAxes> tile_axes(const core::Move& move) {
-  TileAxes found{-1, -1};
-  i64 in_extent = 0, out_extent = 0;
-  for (int d = 0; d < int(move.axes.size()); ++d) {
-    const core::Loop& axis = move.axes[d];
-    if (axis.in == 1 && axis.extent > in_extent) found.in = d, in_extent = axis.extent;
-    if (axis.out == 1 && axis.extent > out_extent) found.out = d, out_extent = axis.extent;
-  }
+int longest_axis(const Move& move, bool output, i64 stride) {
+  int longest = -1;
+  for (int d = 0; d < int(move.axes.size()); ++d)
+    if (move.axes[d].*core::side(output) == stride && (longest < 0 || move.axes[d].extent > move.axes[longest].extent))
+      longest = d;
+  return longest;
+}
+
+std::optional<TileAxes> tile_axes(const Move& move) {
+  const TileAxes found{longest_axis(move, false, 1), longest_axis(move, true, 1)};
   if (found.in < 0 || found.out < 0 || found.in == found.out) return std::nullopt;
   return found;
 }
 
-bool tail_fits_tiles(const core::Move& move, const TileAxes& axes) {
+bool tail_fits_tiles(const Move& move, const TileAxes& axes) {
   if (!move.tail) return true;
   if (axes.has(move.tail->outer)) return false;
   return !axes.has(move.tail->inner) || move.tail->fill == (move.tail->inner == axes.out);
 }
 
-bool keeps_fastest_axis(const core::Move& move) {
+bool keeps_fastest_axis(const Move& move) {
   return !move.axes.empty() && move.axes.back().in == 1 && move.axes.back().out == 1;
 }
 
-double bytes_of(const core::Move& move) {
-  return double(move.count() * move.element);
+double bytes_of(const Move& move) {
+  return move.count() * move.element;
 }
 
-i64 packet_bytes(const core::Move& move, i64 limit) {
+i64 packet_bytes(const Move& move, i64 limit) {
   const int fastest = int(move.axes.size()) - 1;
-  i64 bytes =
-      std::min(core::proven_alignment(move, false, fastest, limit), core::proven_alignment(move, true, fastest, limit));
+  i64 bytes = std::min(proven_alignment(move, false, fastest, limit), proven_alignment(move, true, fastest, limit));
   const auto divides = [&](i64 elements) {
     while (bytes > move.element && elements * move.element % bytes != 0) bytes /= 2;
   };
@@ -49,15 +50,15 @@ i64 packet_bytes(const core::Move& move, i64 limit) {
   return std::max(bytes, move.element);
 }
 
-core::Move counted_in(core::Move move, i64 bytes) {
+Move counted_in(Move move, i64 bytes) {
   if (bytes == move.element) return move;
   if (move.axes.empty()) move.axes.push_back({1, 1, 1});
   const auto scale = [bytes, element = move.element](i64& count) { count = count * element / bytes; };
-  for (core::Loop& axis : move.axes) {
+  for (Loop& axis : move.axes) {
     scale(axis.in);
     scale(axis.out);
   }
-  core::Loop& fastest = move.axes.back();
+  Loop& fastest = move.axes.back();
   scale(fastest.extent);
   fastest.in = fastest.out = 1;
   scale(move.in_offset);
@@ -67,19 +68,19 @@ core::Move counted_in(core::Move move, i64 bytes) {
   return move;
 }
 
-core::Move widened(const core::Move& move) {
+Move widened(const Move& move) {
   if (!keeps_fastest_axis(move) || move.tail) return move;
-  core::Move wide = counted_in(move, packet_bytes(move, 16));
-  core::drop_single_steps(wide.axes);
+  Move wide = counted_in(move, packet_bytes(move, 16));
+  drop_single_steps(wide.axes);
   return wide;
 }
 
-std::optional<Pixels> pixel_axes(const core::Move& move, bool (*takes)(const core::Move&, const Pixels&)) {
+std::optional<Pixels> pixel_axes(const Move& move, bool (*takes)(const Move&, const Pixels&)) {
   const int count = int(move.axes.size());
   for (int lanes = 0; lanes < count; ++lanes) {
-    const core::Loop& l = move.axes[lanes];
+    const Loop& l = move.axes[lanes];
     for (int along = 0; along < count && l.extent > 1; ++along) {
-      const core::Loop& n = move.axes[along];
+      const Loop& n = move.axes[along];
       const bool split = l.in == 1 && n.in >= l.extent && n.out == 1;
       const bool joined = l.out == 1 && n.out == l.extent && n.in == 1;
       const Pixels pixels{lanes, along, split ? n.in : n.out, split};
@@ -89,7 +90,7 @@ std::optional<Pixels> pixel_axes(const core::Move& move, bool (*takes)(const cor
   return std::nullopt;
 }
 
-bool tail_fits_pixels(const core::Move& move, const Pixels& pixels) {
+bool tail_fits_pixels(const Move& move, const Pixels& pixels) {
   return !move.tail ||
          (move.tail->inner == pixels.lanes && move.tail->outer != pixels.along && move.tail->fill != pixels.split);
 }
@@ -103,7 +104,7 @@ Tunable stream_tunable() {
           "at 1"};
 }
 
-bool streams(const core::Move& move, const Configuration& values) {
+bool streams(const Move& move, const Configuration& values) {
   return move.bytes_moved() >= values.at("stream_mib") << 20;
 }
 

@@ -1,5 +1,6 @@
 // Variant "interleave": 2, 3, 4 or 8 interleaved lanes taken apart or put together through local memory. For GPUs.
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
 
@@ -14,38 +15,22 @@ constexpr std::array<i64, 4> lane_counts = {2, 3, 4, 8};  // others are rare, an
 constexpr i64 max_element = 4;                            // bytes: items pick elements out of words
 constexpr i64 packet = 16;                                // bytes
 
-std::vector<Tunable> tunables() {
-  return {
-      {"items",
-       0,
-       {0, 64, 128, 256},
-       "work-items",
-       "group size; 0: 256, or 64 where that leaves a quarter less empty. Photos of three bytes a pixel on an H200: "
-       "4123 "
-       "GB/s with 256, 4163 with 128, 4159 with 64"},
-  };
-}
-
-bool takes(const core::Move& move, const Pixels& pixels) {
+bool takes(const Move& move, const Pixels& pixels) {
   return std::ranges::find(lane_counts, move.axes[pixels.lanes].extent) != lane_counts.end() &&
          pixels.pitch <= max_pitch;
 }
 
 /// Whether pixels and lanes begin with a packet everywhere.
-bool in_packets(core::Move move, const Pixels& pixels) {
-  const auto aligned = [&](bool output) {
-    return core::proven_alignment(move, output, pixels.along, packet) == packet;
-  };
+bool in_packets(Move move, const Pixels& pixels) {
+  const auto aligned = [&](bool output) { return proven_alignment(move, output, pixels.along, packet) == packet; };
   const bool lanes_are = aligned(pixels.split);
   move.axes[pixels.lanes].extent = 1;
   return lanes_are && aligned(!pixels.split);
 }
 
-i64 fitting_items(const core::Move& move, const Pixels& pixels) {
-  const i64 extent = move.axes[pixels.along].extent;
+i64 fitting_items(const Move& move, const Pixels& pixels) {
   const auto taken = [&](i64 items) {
-    const i64 segment = items * packet / move.element;
-    return ceil_div(extent, segment) * segment;
+    return in_blocks(move.axes[pixels.along].extent, items * packet / move.element);
   };
   return 4 * taken(64) <= 3 * taken(256) ? 64 : 256;
 }
@@ -56,45 +41,42 @@ i64 local_bytes(const Pixels& pixels, i64 items) {
   return packet * (pixels.pitch % 2 == 0 ? last + last / 8 + 1 : last + 1);
 }
 
-double predicted_seconds(const core::Move& move, const Pixels& pixels, i64 items, const DeviceModel& device) {
-  const core::Loop &lanes = move.axes[pixels.lanes], &along = move.axes[pixels.along];
+double predicted_seconds(const Move& move, const Pixels& pixels, i64 items, const DeviceModel& device) {
+  const i64 lanes = move.axes[pixels.lanes].extent, along = move.axes[pixels.along].extent;
   const i64 segment = items * packet / move.element;
-  const double empty = double(ceil_div(along.extent, segment) * segment) / double(along.extent);
-  const double gaps = double(pixels.pitch) / double(lanes.extent);
+  const double empty = in_blocks(along, segment) / along, gaps = double(pixels.pitch) / lanes;
   // Items without a pixel cost half of what the others do, compute units without a group all of it.
-  const double idle = std::max(1.0, device.units() * double(segment * lanes.extent) / double(move.count()));
+  const double idle = std::max(1.0, device.units() * (segment * lanes) / move.count());
   const double bytes = idle * bytes_of(move) * (1 + gaps) * (1 + empty) / 2;
   return local_memory_seconds(move, bytes, device);
 }
 
-Launches launch_interleave(const MoveProblem& problem, const Pixels& pixels, const Group& group) {
-  MoveLaunch launch("rearrange/interleave", problem, group);
-  launch.walk_pixels(pixels, group.items * packet / problem.move.element, Ranks::coarse);
-  launch.define_element();
-  launch.defines()
-      .set("PITCH", pixels.pitch)
-      .set("LANES", problem.move.axes[pixels.lanes].extent)
-      .set("SPLIT", pixels.split);
-  return launch.done(launch.params.work);
-}
-
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const core::Move& move = problem.move;
+  const Move& move = problem.move;
   if (move.element > max_element)
-    return refuse("elements of more than " + std::to_string(max_element) + " bytes gain nothing from it");
-  const std::optional<Pixels> pixels = pixel_axes(move, takes);
+    return refuse(concat("elements of more than ", max_element, " bytes gain nothing from it"));
+  const auto pixels = pixel_axes(move, takes);
   if (!pixels) return refuse("no axis of 2, 3, 4 or 8 elements is interleaved on one side");
   if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
   if (!in_packets(move, *pixels))
-    return refuse("pixels or lanes do not begin at a multiple of " + std::to_string(packet) + " bytes");
+    return refuse(concat("pixels or lanes do not begin at a multiple of ", packet, " bytes"));
   const i64 items = value_or(wish, "items", fitting_items(move, *pixels));
   const Group group{items, local_bytes(*pixels, items)};
   Configuration values = wish;
   values["items"] = items;
+  const auto launches = [=, &problem] {
+    MoveLaunch launch("rearrange/interleave", problem, group);
+    launch.walk_pixels(*pixels, items * packet / problem.move.element, Ranks::coarse);
+    launch.define_element()
+        .set("PITCH", pixels->pitch)
+        .set("LANES", problem.move.axes[pixels->lanes].extent)
+        .set("SPLIT", pixels->split);
+    return launch.done();
+  };
   return {.group = group,
           .seconds = predicted_seconds(move, *pixels, items, device),
           .configuration = values,
-          .launches = [=, &problem] { return launch_interleave(problem, *pixels, group); }};
+          .launches = launches};
 }
 
 }  // namespace
@@ -102,7 +84,15 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 MoveCandidate interleave_move() {
   return {{.name = "interleave",
            .summary = "2, 3, 4 or 8 interleaved lanes (pixels, blocks of channels) through local memory on a GPU",
-           .tunables = tunables()},
+           .tunables =
+               {
+                   {"items",
+                    0,
+                    {0, 64, 128, 256},
+                    "work-items",
+                    "group size; 0: 256, or 64 where that leaves a quarter less empty. Photos of three bytes a pixel "
+                    "on an H200: 4123 GB/s with 256, 4163 with 128, 4159 with 64"},
+               }},
           propose};
 }
 

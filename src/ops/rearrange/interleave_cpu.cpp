@@ -18,76 +18,59 @@ constexpr double split_seconds = 0.015e-9;   // an element and a step that sorts
 constexpr double join_seconds = 0.037e-9;    // and a step that sorts it into its pixel
 constexpr double element_seconds = 0.25e-9;  // one element by itself
 
-std::vector<Tunable> tunables() {
-  return {
-      {"segment",
-       2048,
-       {256, 512, 1024, 2048, 4096},
-       "pixels",
-       "run of the long axis that stays in the first-level cache"},
-      stream_tunable(),
-  };
-}
-
 /// log2 of a pitch that vectors sort, else 0.
 int sorting_steps(i64 pitch, i64 element) {
   const bool sorted = std::has_single_bit(u64(pitch)) && element <= 8 && pitch * element <= max_pixel;
   return sorted ? std::countr_zero(u64(pitch)) : 0;
 }
 
-bool takes(const core::Move& move, const Pixels& pixels) {
+bool takes(const Move& move, const Pixels& pixels) {
   const i64 lanes = move.axes[pixels.lanes].extent;
   return sorting_steps(pixels.pitch, move.element) > 0 || (pixels.pitch == lanes && lanes <= max_lanes && !move.tail);
 }
 
-double predicted_seconds(const core::Move& move, const Pixels& pixels, const DeviceModel& device) {
-  const core::Loop &lanes = move.axes[pixels.lanes], &along = move.axes[pixels.along];
-  const double elements = double(move.count()), gaps = double(pixels.pitch) / double(lanes.extent);
+double predicted_seconds(const Move& move, const Pixels& pixels, const DeviceModel& device) {
+  const i64 lanes = move.axes[pixels.lanes].extent, along = move.axes[pixels.along].extent;
+  const double elements = move.count(), gaps = double(pixels.pitch) / lanes;
   const int all_steps = sorting_steps(pixels.pitch, move.element);
-  const i64 width = 64 / move.element, single = all_steps > 0 ? along.extent % width : 0;
-  const double scalar = double(single) / double(along.extent);
+  const double scalar = all_steps > 0 ? double(along % (64 / move.element)) / along : 0;
   // Few lanes of many need few of the later steps.
-  const int steps = std::min<int>(all_steps, std::bit_width(u64(lanes.extent - 1)) + 1);
+  const int steps = std::min<int>(all_steps, std::bit_width(u64(lanes - 1)) + 1);
   const double sorted = all_steps > 0 ? gaps * steps * (pixels.split ? split_seconds : join_seconds) : element_seconds;
   // Vectors are sorted as fast by a core whose scalar loops are slow.
   const double loop =
       device.on_cores(elements * scalar * element_seconds) + elements * (1 - scalar) * sorted / device.units();
-  return std::max(transfer_seconds((1 + gaps) * elements * double(move.element), device), loop);
-}
-
-Launches launch_interleave_cpu(const MoveProblem& problem, const Pixels& pixels, const Configuration& values) {
-  const core::Move& move = problem.move;
-  const i64 segment = values.at("segment"), lanes = move.axes[pixels.lanes].extent;
-  MoveLaunch launch("rearrange/interleave_cpu", problem);
-  // Every step shows where there are many short rows: 512 images of 7 x 7 pixels of four floats take two cores of a
-  // Xeon 0.024 ms, and 0.041 with two steps too many; 2048 of eight bytes an EPYC 9005 0.094, and 0.105. Pixels that
-  // take longer have fewer kernels: of 16 bytes 0.17 ms on the Xeon and of eight floats 0.072 on the EPYC either way.
-  constexpr i64 many_lanes = 16, long_pixel = 32;  // lanes, and bytes of a pixel
-  const bool slow = pixels.pitch >= many_lanes || pixels.pitch * move.element >= long_pixel;
-  launch.walk_pixels(pixels, segment, slow ? Ranks::coarse : Ranks::fine);
-  launch.params.lanes = lanes;
-  // Few lanes of many leave out most of the sorting, but each number of them would be compiled anew.
-  const i64 most = i64(std::bit_ceil(u64(lanes)));
-  launch.define_element();
-  launch.defines()
-      .set("SEGMENT", segment)
-      .set("PITCH", pixels.pitch)
-      .set("SPLIT", pixels.split)
-      .set("LANES", std::min(most, pixels.pitch))
-      .set("HALVES_STEPS", sorting_steps(pixels.pitch, move.element))
-      .set("STREAM", streams(move, values))
-      .set("THIRDS", pixels.split && pixels.pitch == 3 && move.element <= 8);
-  return launch.done(launch.split_into_groups(group_bytes, segment * pixels.pitch * move.element));
+  return std::max(transfer_seconds((1 + gaps) * elements * move.element, device), loop);
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const core::Move& move = problem.move;
-  const std::optional<Pixels> pixels = pixel_axes(move, takes);
+  const Move& move = problem.move;
+  const auto pixels = pixel_axes(move, takes);
   if (!pixels) return refuse("no short axis is interleaved on one side");
   if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
-  return {.seconds = predicted_seconds(move, *pixels, device), .configuration = wish, .launches = [=, &problem] {
-            return launch_interleave_cpu(problem, *pixels, wish);
-          }};
+  const auto launches = [=, &problem] {
+    const i64 segment = wish.at("segment"), element = problem.move.element,
+              lanes = problem.move.axes[pixels->lanes].extent;
+    MoveLaunch launch("rearrange/interleave_cpu", problem);
+    // Every step shows where there are many short rows: 512 images of 7 x 7 pixels of four floats take two cores of a
+    // Xeon 0.024 ms, and 0.041 with two steps too many; 2048 of eight bytes an EPYC 9005 0.094, and 0.105. Pixels that
+    // take longer have fewer kernels: of 16 bytes 0.17 ms on the Xeon and of eight floats 0.072 on the EPYC either way.
+    constexpr i64 many_lanes = 16, long_pixel = 32;  // lanes, and bytes of a pixel
+    const bool slow = pixels->pitch >= many_lanes || pixels->pitch * element >= long_pixel;
+    launch.walk_pixels(*pixels, segment, slow ? Ranks::coarse : Ranks::fine);
+    launch.params.lanes = lanes;
+    launch.define_element()
+        .set("SEGMENT", segment)
+        .set("PITCH", pixels->pitch)
+        .set("SPLIT", pixels->split)
+        // Few lanes of many leave out most of the sorting, but each number of them would be compiled anew.
+        .set("LANES", std::min(i64(std::bit_ceil(u64(lanes))), pixels->pitch))
+        .set("HALVES_STEPS", sorting_steps(pixels->pitch, element))
+        .set("STREAM", streams(problem.move, wish))
+        .set("THIRDS", pixels->split && pixels->pitch == 3 && element <= 8);
+    return launch.done(launch.split_into_groups(group_bytes, segment * pixels->pitch * element));
+  };
+  return {.seconds = predicted_seconds(move, *pixels, device), .configuration = wish, .launches = launches};
 }
 
 }  // namespace
@@ -95,7 +78,15 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 MoveCandidate interleave_cpu_move() {
   return {{.name = "interleave_cpu",
            .summary = "few interleaved lanes (pixels, blocks of channels, complex numbers) on a CPU",
-           .tunables = tunables(),
+           .tunables =
+               {
+                   {"segment",
+                    2048,
+                    {256, 512, 1024, 2048, 4096},
+                    "pixels",
+                    "run of the long axis that stays in the first-level cache"},
+                   stream_tunable(),
+               },
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};

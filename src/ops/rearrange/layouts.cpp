@@ -1,5 +1,6 @@
 // Lowers relayout: NCHW, NHWC, CHWN and channels in blocks, NC/xHWx. A tail of channels is zero-filled on the way in.
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "ops/rearrange/lowering.hpp"
 
 #include "core/checked.hpp"
@@ -7,7 +8,6 @@
 #include <axisloom/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 namespace axisloom::ops {
@@ -17,55 +17,52 @@ namespace {
 /// axis.
 struct Layout {
   std::string_view name;
-  int n, c, h, w;
-  i64 block;  // channels in a block; 1: plain
+  i64 block = 1;  // channels in a block; 1: plain
+  int n = 0, c = 1, h = 2, w = 3;
   bool is_blocked() const { return block > 1; }
   int rank() const { return is_blocked() ? 5 : 4; }
 };
 
-constexpr std::array layouts = {
-    Layout{"NCHW", 0, 1, 2, 3, 1},       Layout{"NHWC", 0, 3, 1, 2, 1},    Layout{"CHWN", 3, 0, 1, 2, 1},
-    Layout{"NC/4HW4", 0, 1, 2, 3, 4},    Layout{"NC/8HW8", 0, 1, 2, 3, 8}, Layout{"NC/16HW16", 0, 1, 2, 3, 16},
-    Layout{"NC/32HW32", 0, 1, 2, 3, 32},
+constexpr Layout layouts[] = {
+    {"NCHW"},       {"NHWC", 1, 0, 3, 1, 2}, {"CHWN", 1, 3, 0, 1, 2}, {"NC/4HW4", 4},
+    {"NC/8HW8", 8}, {"NC/16HW16", 16},       {"NC/32HW32", 32},
 };
 
 const Layout& layout_of(const std::string& name) {
-  const auto found = std::ranges::find(layouts, name, &Layout::name);
-  if (found != layouts.end()) return *found;
   std::string known;
-  for (const Layout& layout : layouts) known += (known.empty() ? "" : ", ") + std::string(layout.name);
+  for (const Layout& layout : layouts) {
+    if (layout.name == name) return layout;
+    known += concat(known.empty() ? "" : ", ", layout.name);
+  }
   throw Error(Errc::usage, "unknown layout '" + name + "'", "use one of " + known);
 }
 
 struct Request {
-  Layout from, to;
+  const Layout &from, &to;
   i64 channels;  // true count
 };
 
 Request read(const Operation& op, const View& in) {
-  Request request{layout_of(op.arguments.at(0)), layout_of(op.arguments.at(1)), 0};
-  if (in.rank() != request.from.rank())
-    throw Error(Errc::usage, to_string(in) + " is not " + std::string(request.from.name) + ", which has " +
-                                 std::to_string(request.from.rank()) + " axes");
-  const i64 stored = in.shape[request.from.c];
-  const i64 block = request.from.block;
-  if (request.from.is_blocked() && in.shape[4] != block)
-    throw Error(Errc::usage, "the last axis of " + std::string(request.from.name) + " is " + std::to_string(block) +
-                                 " channels, " + to_string(in) + " has " + std::to_string(in.shape[4]));
-  request.channels = core::checked_mul(stored, block, "the number of channels");
+  const Layout &from = layout_of(op.arguments.at(0)), &to = layout_of(op.arguments.at(1));
+  if (in.rank() != from.rank())
+    throw Error(Errc::usage, concat(to_string(in), " is not ", from.name, ", which has ", from.rank(), " axes"));
+  const i64 stored = in.shape[from.c], block = from.block;
+  if (from.is_blocked() && in.shape[4] != block)
+    throw Error(Errc::usage, concat("the last axis of ", from.name, " is ", block, " channels, ", to_string(in),
+                                    " has ", in.shape[4]));
+  i64 channels = core::checked_mul(stored, block, "the number of channels");
   for (const auto& [name, value] : op.lengths) {
     if (name != "channels") throw Error(Errc::usage, "relayout has no length '" + name + "'", "it takes channels=C");
     if (op.lengths.size() > 1) throw Error(Errc::usage, "the length of 'channels' is given twice", "give it once");
-    if (value < 0 || value <= (stored - 1) * block || value > request.channels)
-      throw Error(Errc::usage, "channels=" + std::to_string(value) + " does not fit " + to_string(in) + " in " +
-                                   std::string(request.from.name));
-    request.channels = value;
+    if (value < 0 || value <= (stored - 1) * block || value > channels)
+      throw Error(Errc::usage, concat("channels=", value, " does not fit ", to_string(in), " in ", from.name));
+    channels = value;
   }
-  return request;
+  return {from, to, channels};
 }
 
 i64 blocks(i64 channels, i64 block) {
-  return channels / block + (channels % block != 0 ? 1 : 0);
+  return channels / block + (channels % block != 0);
 }
 
 /// Elements from a channel to the one so many further on: they make up whole blocks, or lie in one.
@@ -77,28 +74,24 @@ i64 channel_stride(const Layout& layout, const View& view, i64 channels) {
 
 }  // namespace
 
-View relayout_result(const Operation& op, std::span<const View> inputs) {
+View relayout_result(const Operation& op, Views inputs) {
   const View& in = inputs[0];
-  const Request request = read(op, in);
-  const Layout& to = request.to;
-  Dims shape = Dims::filled(to.rank(), 0);
-  shape[to.n] = in.shape[request.from.n];
-  shape[to.h] = in.shape[request.from.h];
-  shape[to.w] = in.shape[request.from.w];
-  shape[to.c] = blocks(request.channels, to.block);
-  if (to.is_blocked()) shape[4] = to.block;
+  const auto [from, to, channels] = read(op, in);
+  Dims shape = Dims::filled(to.rank(), to.block);
+  for (const auto axis : {&Layout::n, &Layout::h, &Layout::w}) shape[to.*axis] = in.shape[from.*axis];
+  shape[to.c] = blocks(channels, to.block);
   return View::contiguous(in.dtype, shape);
 }
 
 // Channels become up to three axes: blocks of the coarser layout, blocks of the finer one within, and a channel within
 // that. Where the count does not fill the coarser blocks, a tail says which of the inner ones exist. Between two
 // blocked layouts whole blocks are moved, so what the input holds beyond its channels stays what it is.
-core::Move lower_relayout(const Operation& op, std::span<const View> views) {
+Move lower_relayout(const Operation& op, Views views) {
   const View &in = views[0], &out = views[1];
   const Request request = read(op, in);
   const Layout &from = request.from, &to = request.to;
-  core::Move move = move_of(in, out);
-  for (const int Layout::*axis : {&Layout::n, &Layout::h, &Layout::w})
+  Move move = move_of(in, out);
+  for (const auto axis : {&Layout::n, &Layout::h, &Layout::w})
     move.axes.push_back({in.shape[from.*axis], in.strides[from.*axis], out.strides[to.*axis]});
   const auto add = [&](i64 extent, i64 channels) {
     move.axes.push_back({extent, channel_stride(from, in, channels), channel_stride(to, out, channels)});

@@ -4,6 +4,7 @@
 #include "core/axes.hpp"
 #include "core/integers.hpp"
 #include "core/pattern.hpp"
+#include "core/text.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -15,32 +16,27 @@ namespace {
 core::BoundPattern bind_pattern(const Operation& op, const View& in) {
   const core::Pattern pattern = core::parse(op.arguments.at(0));
   if (pattern.inputs.size() != 1)
-    throw Error(Errc::usage, op.name + " takes one array, the pattern names " + std::to_string(pattern.inputs.size()),
+    throw Error(Errc::usage, concat(op.name, " takes one array, the pattern names ", pattern.inputs.size()),
                 "use einsum for several operands");
   const auto allowed = op.name == "repeat" ? core::OneSided::right : core::OneSided::none;
   return core::bind(pattern, std::span(&in.shape, 1), op.lengths, allowed);
 }
 
-std::vector<int> permute_order(const Operation& op, const View& in) {
-  const std::string& text = op.arguments.at(0);
-  std::vector<int> order = core::parse_axes(text, in);
-  if (int(order.size()) != in.rank())
-    throw Error(Errc::usage,
-                "'" + text + "' names " + std::to_string(order.size()) + " axes, " + to_string(in) + " has " +
-                    std::to_string(in.rank()),
-                "name every axis once");
-  return order;
-}
-
 /// Of copy, transpose and permute: the input axis of each output axis.
 std::vector<int> order_of(const Operation& op, const View& in) {
-  if (op.name == "permute") return permute_order(op, in);
   const int rank = in.rank();
+  if (op.name == "permute") {
+    const std::string& text = op.arguments.at(0);
+    std::vector<int> order = core::parse_axes(text, in);
+    if (int(order.size()) == rank) return order;
+    throw Error(Errc::usage, concat("'", text, "' names ", order.size(), " axes, ", to_string(in), " has ", rank),
+                "name every axis once");
+  }
   std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
   if (op.name == "copy") return order;
   if (rank < 2)
-    throw Error(Errc::usage, "transpose exchanges the last two axes, the array has " + std::to_string(rank),
+    throw Error(Errc::usage, concat("transpose exchanges the last two axes, the array has ", rank),
                 "use rearrange for arrays of fewer axes");
   std::swap(order[rank - 1], order[rank - 2]);
   return order;
@@ -48,7 +44,7 @@ std::vector<int> order_of(const Operation& op, const View& in) {
 
 }  // namespace
 
-core::Move move_of(const View& in, const View& out) {
+Move move_of(const View& in, const View& out) {
   return {.element = i64(size_of(in.dtype)),
           .in_offset = in.offset,
           .out_offset = out.offset,
@@ -56,42 +52,33 @@ core::Move move_of(const View& in, const View& out) {
           .out_align = out.align};
 }
 
-core::Move permuted(const View& in, const View& out, std::span<const int> order) {
-  core::Move move = move_of(in, out);
-  for (int i = 0; i < int(order.size()); ++i) {
-    const int axis = order[i];
-    move.axes.push_back({in.shape[axis], in.strides[axis], out.strides[i]});
-  }
-  return move;
-}
-
-View permuted_result(const View& in, std::span<const int> order) {
-  Dims shape;
-  for (int axis : order) shape.push_back(in.shape[axis]);
-  return View::contiguous(in.dtype, shape);
-}
-
-View rearrange_result(const Operation& op, std::span<const View> inputs) {
+View rearrange_result(const Operation& op, Views inputs) {
   return View::contiguous(inputs[0].dtype, core::output_shape(bind_pattern(op, inputs[0])));
 }
 
-core::Move lower_rearrange(const Operation& op, std::span<const View> views) {
+Move lower_rearrange(const Operation& op, Views views) {
   const View &in = views[0], &out = views[1];
   const core::BoundPattern bound = bind_pattern(op, in);
   const auto in_strides = core::elementary_strides(bound, bound.inputs[0], in.strides);
   const auto out_strides = core::elementary_strides(bound, bound.output, out.strides);
-  core::Move move = move_of(in, out);
-  for (std::size_t i = 0; i < bound.axes.size(); ++i)
+  Move move = move_of(in, out);
+  for (size_t i = 0; i < bound.axes.size(); ++i)
     move.axes.push_back({bound.axes[i].extent, in_strides[i], out_strides[i]});
   return move;
 }
 
-View reordered_result(const Operation& op, std::span<const View> inputs) {
-  return permuted_result(inputs[0], order_of(op, inputs[0]));
+View reordered_result(const Operation& op, Views inputs) {
+  Dims shape;
+  for (const int axis : order_of(op, inputs[0])) shape.push_back(inputs[0].shape[axis]);
+  return View::contiguous(inputs[0].dtype, shape);
 }
 
-core::Move lower_reordered(const Operation& op, std::span<const View> views) {
-  return permuted(views[0], views[1], order_of(op, views[0]));
+Move lower_reordered(const Operation& op, Views views) {
+  const View &in = views[0], &out = views[1];
+  Move move = move_of(in, out);
+  for (const int axis : order_of(op, in))
+    move.axes.push_back({in.shape[axis], in.strides[axis], out.strides[int(move.axes.size())]});
+  return move;
 }
 
 }  // namespace axisloom::ops

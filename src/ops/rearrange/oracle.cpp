@@ -8,15 +8,9 @@
 namespace axisloom::ops {
 namespace {
 
-bool exists(const core::Move& move, const std::vector<i64>& index) {
-  if (!move.tail) return true;
-  const core::ChannelTail& tail = *move.tail;
-  return index[tail.outer] * move.axes[tail.inner].extent + index[tail.inner] < tail.count;
-}
-
 // Steps the last axis first; false after the last index.
-bool next(const core::Move& move, std::vector<i64>& index) {
-  for (std::size_t d = index.size(); d-- > 0;) {
+bool next(const Move& move, std::vector<i64>& index) {
+  for (size_t d = index.size(); d-- > 0;) {
     if (++index[d] < move.axes[d].extent) return true;
     index[d] = 0;
   }
@@ -25,19 +19,20 @@ bool next(const core::Move& move, std::vector<i64>& index) {
 
 }  // namespace
 
-void move_on_host(const core::Move& move, const std::byte* in, std::byte* out) {
+void move_on_host(const Move& move, const std::byte* in, std::byte* out) {
   if (move.count() == 0) return;
-  std::vector<i64> index(move.axes.size(), 0);
+  const auto& tail = move.tail;
+  std::vector<i64> index(move.axes.size());
   do {
     i64 from = move.in_offset, to = move.out_offset;
-    for (std::size_t d = 0; d < index.size(); ++d) {
+    for (size_t d = 0; d < index.size(); ++d) {
       from += index[d] * move.axes[d].in;
       to += index[d] * move.axes[d].out;
     }
     std::byte* const target = out + to * move.element;
-    if (exists(move, index)) {
+    if (!tail || index[tail->outer] * move.axes[tail->inner].extent + index[tail->inner] < tail->count) {
       std::memcpy(target, in + from * move.element, move.element);
-    } else if (move.tail->fill) {
+    } else if (tail->fill) {
       std::memset(target, 0, move.element);
     }
   } while (next(move, index));

@@ -5,7 +5,9 @@
 
 namespace axisloom::ops {
 
+using core::Move;
+
 /// `in` and `out` point at the starts of the buffers. Elements are copied as bytes.
-void move_on_host(const core::Move& move, const std::byte* in, std::byte* out);
+void move_on_host(const Move& move, const std::byte* in, std::byte* out);
 
 }  // namespace axisloom::ops

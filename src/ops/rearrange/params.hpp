@@ -1,6 +1,7 @@
 // The host's side of move.params.h, and how a walk is written into it.
 #pragma once
 
+#include "core/divider.hpp"
 #include "core/integers.hpp"
 #include "core/move.hpp"
 #include "device/device.hpp"
@@ -18,6 +19,8 @@ static_assert(arguments_fit(sizeof(MoveParams), 2));
 /// not there cost nothing, and fewer ranks mean fewer kernels. Walked once per access they show: two steps too many
 /// take a copy of odd rows from 4023 to 3275 GB/s on an H200 (f32), from 1410 to 826 (u8).
 enum class Ranks { fine, coarse };  // 2, 4, 6, 8, 16 or 4, 8, 16
+/// Throws Error(unsupported) where there are too many axes.
+int rank_for(size_t axes, Ranks ranks);
 
 /// How a tiled kernel cuts the two axes of its tiles.
 struct Tiling {
@@ -35,10 +38,26 @@ struct MoveLaunch {
   MoveLaunch(const std::string& kernel, const MoveProblem& problem, const Group& group = {});
   jit::Defines& defines() { return launch.kernel.defines; }
 
-  /// A walk over `axes` (slowest first): fills its part of the parameters and sets RANK, INDEX_BITS and
-  /// AXL_PARAMS_SIZE, `params_bytes` being the size of the structure that the kernel gets. Axes that are missing from
-  /// the rank are padded behind the first `leading` ones, so that these stand at fixed places. Returns the rank.
-  int walk(const core::Loops& axes, int leading, Ranks ranks, std::size_t params_bytes = sizeof(MoveParams));
+  /// A walk over `axes` (slowest first): fills its part of the structure that the kernel gets and params.work, and sets
+  /// RANK, INDEX_BITS and AXL_PARAMS_SIZE. Axes that are missing from the rank are padded behind the first `leading`
+  /// ones, so that these stand at fixed places. Returns the rank.
+  template <class Params>
+  int walk_in(Params& walk, Loops axes, int leading, Ranks ranks) {
+    const int rank = rank_for(axes.size(), ranks);
+    axes.insert(axes.begin() + leading, rank - axes.size(), {});
+    for (int d = 0; d < rank; ++d) {
+      const core::Divider divider = core::divider(u64(axes[d].extent), problem.index_bits);
+      walk.in_stride[d] = axes[d].in;
+      walk.out_stride[d] = axes[d].out;
+      walk.extent[d] = axes[d].extent;
+      walk.multiplier[d] = divider.multiplier;
+      walk.shift[d] = divider.shift;
+    }
+    params.work = count(axes);
+    defines().set("RANK", rank).set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", i64(sizeof(Params)));
+    return rank;
+  }
+  int walk(const Loops& axes, int leading, Ranks ranks) { return walk_in(params, axes, leading, ranks); }
   /// The walk of a CPU item: all axes but the fastest, then the segments of the fastest, which the kernel takes itself
   /// (extent_i; its strides are the kernel's business). Sets SEGMENT and the tail. Returns the elements of a segment,
   /// at most the extent.
@@ -55,23 +74,25 @@ struct MoveLaunch {
   /// The tail, or that there is none, as parameters, so that one kernel does for all. Its outer axis is the first of
   /// the walk, and the inner one, where it is walked, the second.
   void write_tail();
-  /// ELEMENT and ELEMENT_BYTES.
-  void define_element();
+  /// ELEMENT and ELEMENT_BYTES; returns the defines.
+  jit::Defines& define_element();
 
   /// Deals the points of a walk to one-item groups, about `group_bytes` each, where one point moves `point_bytes`.
   /// Returns how many groups that makes.
   i64 split_into_groups(i64 group_bytes, i64 point_bytes);
   Launches done(i64 groups);
+  /// A group for every point of the walk.
+  Launches done() { return done(params.work); }
 };
 
 /// How many axes of a move ordered by with_tail_in_front belong to its tail and are not the fastest.
-int leading_axes(const core::Move& move);
+int leading_axes(const Move& move);
 
 /// The move with its tail's axes in front (outer, then inner; an inner axis that is the fastest stays), so that
 /// kernels differ little in where they find them. The order of the other axes stays.
-core::Move with_tail_in_front(const core::Move& move);
+Move with_tail_in_front(const Move& move);
 
-/// Type of an element or packet of `bytes` in the dialect: u8, u16, u32, u64, u32x4.
+/// Type of an element or packet of `bytes` in the dialect: u8, u16, u32, u64, u32x4, u32x8, u32x16.
 std::string type_of_bytes(i64 bytes);
 
 }  // namespace axisloom::ops

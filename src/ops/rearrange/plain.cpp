@@ -1,6 +1,7 @@
 // Variant "plain": one element at a time, any strides. The last resort, and the baseline.
 #include "ops/rearrange/plain.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
 
@@ -27,59 +28,31 @@ constexpr double cpu_segment_seconds = 10e-9;
 // 2.9 of three and four, 3.3 to 3.8 of five and six: walks are compiled for even ranks.
 constexpr double axis_operations = 17, element_operations = 17;
 
-double gpu_places_seconds(const core::Move& move, const DeviceModel& device) {
-  const double rank = 2 * double(ceil_div(i64(move.axes.size()), 2));
+double gpu_places_seconds(const Move& move, const DeviceModel& device) {
+  const double rank = in_blocks(i64(move.axes.size()), 2);
   const double operations = axis_operations * rank + element_operations;
-  return double(move.count()) * operations / (device.i32_rate * device.units());
+  return move.count() * operations / (device.i32_rate * device.units());
 }
 
-enum Order : i64 { output_order = 0, input_order = 1 };
-
-std::vector<Tunable> tunables() {
-  return {
-      {"items", 256, {1, 32, 64, 128, 256, 512, 1024}, "work-items", "group size on GPUs; a CPU group is one item"},
-      {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before its first store"},
-      {"segment", 1024, {64, 256, 1024, 4096}, "elements", "longest run that a CPU item takes at a time"},
-      {"order",
-       output_order,
-       {output_order, input_order},
-       "",
-       "neighbouring items take neighbours 0 of the output, so that stores coalesce; 1 of the input, so that loads do"},
-  };
-}
-
-// Several elements an item: the GPU's side of the kernel. Returns how many groups there are.
-i64 deal_elements(const Configuration& values, MoveLaunch& launch) {
-  const core::Move& move = launch.problem.move;
-  const int leading = leading_axes(move), rank = launch.walk(move.axes, leading, Ranks::fine);
-  launch.define_tail(leading == 2 ? 1 : rank - 1);
-  launch.defines().set("IN_FLIGHT", values.at("in_flight"));
-  return ceil_div(launch.params.work, values.at("items") * values.at("in_flight"));
-}
-
-// A run of segments an item: the CPU's side.
-i64 deal_segments(const Configuration& values, MoveLaunch& launch) {
-  const i64 segment = launch.walk_segments(values.at("segment"));
-  return launch.split_into_groups(group_bytes, segment * launch.problem.move.element);
-}
+enum Order : i64 { output_order, input_order };
 
 /// Predicted seconds of a move, its axes in the order of the walk.
-double element_seconds(const core::Move& move, const DeviceModel& device) {
+double element_seconds(const Move& move, const DeviceModel& device) {
   if (move.axes.empty()) return transfer_seconds(0, device);
   const double arrays = 2 * bytes_of(move);
   const double bytes = strided_bytes(move, false, device) + strided_bytes(move, true, device);
-  const double seconds = model::memory_seconds(bytes, arrays, device);
+  const double seconds = memory_seconds(bytes, arrays, device);
   // Accesses of less than four bytes are bound by their places.
   const double share = access_efficiency(std::max<i64>(4, move.element), device);
   if (!device.is_cpu()) return device.launch + std::max(seconds / share, gpu_places_seconds(move, device));
-  const core::Loop& fastest = move.axes.back();
+  const Loop& fastest = move.axes.back();
   const i64 step = std::max(std::abs(fastest.in), std::abs(fastest.out)) * move.element;
-  const double each = cpu_element_seconds + (double(step) > device.sector ? cpu_line_seconds : 0);
+  const double each = cpu_element_seconds + (step > device.sector ? cpu_line_seconds : 0);
   // A row of several lines of memory is waited for: 691200 rows of 320 bytes took two cores of an EPYC 9005 94 ms and
   // of an EPYC 7003 121, 281735 of 196 bytes 16 and 28.
-  const bool waits = arrays > device.cache && fastest.in == 1 && double(fastest.extent * move.element) > device.sector;
-  const double rows = double(move.count()) / double(fastest.extent);
-  const double loops = device.on_cores(double(move.count()) * each + rows * cpu_segment_seconds);
+  const bool waits = arrays > device.cache && fastest.in == 1 && fastest.extent * move.element > device.sector;
+  const double rows = double(move.count()) / fastest.extent;
+  const double loops = device.on_cores(move.count() * each + rows * cpu_segment_seconds);
   return std::max(device.launch + seconds, loops + (waits ? rows * device.latency / device.units() : 0));
 }
 
@@ -87,33 +60,56 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   MoveProblem walked = problem;
   if (wish.at("order") == input_order) {
     if (problem.move.tail) return refuse("a channel tail is walked in the output's order only");
-    core::order_by_input(walked.move.axes);
+    order_by_input(walked.move.axes);
   }
   return propose_elements(walked, wish, element_seconds(walked.move, device), device);
 }
 
 }  // namespace
 
-Proposal propose_elements(const MoveProblem& problem, const Configuration& values, double seconds,
-                          const DeviceModel& device) {
-  const std::size_t axes = problem.move.axes.size();
+Proposal propose_elements(const MoveProblem& problem, Configuration values, double seconds, const DeviceModel& device) {
+  const size_t axes = problem.move.axes.size();
   if (axes > MOVE_AXES)
-    return refuse("walks at most " + std::to_string(MOVE_AXES) + " axes that cannot be merged, here there are " +
-                  std::to_string(axes));
-  Configuration resolved = values;
-  i64& items = resolved["items"];
+    return refuse(concat("walks at most ", MOVE_AXES, " axes that cannot be merged, here there are ", axes));
+  i64& items = values["items"];
   if (device.is_cpu()) items = 1;
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
   const auto launches = [=, cpu = device.is_cpu()] {
-    MoveLaunch launch("rearrange/plain", problem, {resolved.at("items")});
+    MoveLaunch launch("rearrange/plain", problem, {values.at("items")});
     launch.define_element();
-    return launch.done((cpu ? deal_segments : deal_elements)(resolved, launch));
+    if (cpu) {  // a run of segments an item
+      const i64 segment = launch.walk_segments(values.at("segment"));
+      return launch.done(launch.split_into_groups(group_bytes, segment * problem.move.element));
+    }
+    const i64 in_flight = values.at("in_flight");  // several elements an item
+    const int leading = leading_axes(problem.move), rank = launch.walk(problem.move.axes, leading, Ranks::fine);
+    launch.define_tail(leading == 2 ? 1 : rank - 1);
+    launch.defines().set("IN_FLIGHT", in_flight);
+    return launch.done(ceil_div(launch.params.work, values.at("items") * in_flight));
   };
-  return {.group = {items}, .seconds = seconds, .configuration = resolved, .launches = launches};
+  return {.group = {items}, .seconds = seconds, .configuration = values, .launches = launches};
 }
 
 MoveCandidate plain_move() {
-  return {{.name = "plain", .summary = "one element at a time, any strides", .tunables = tunables()}, propose};
+  return {{.name = "plain",
+           .summary = "one element at a time, any strides",
+           .tunables =
+               {
+                   {"items",
+                    256,
+                    {1, 32, 64, 128, 256, 512, 1024},
+                    "work-items",
+                    "group size on GPUs; a CPU group is one item"},
+                   {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before its first store"},
+                   {"segment", 1024, {64, 256, 1024, 4096}, "elements", "longest run that a CPU item takes at a time"},
+                   {"order",
+                    output_order,
+                    {output_order, input_order},
+                    "",
+                    "neighbouring items take neighbours 0 of the output, so that stores coalesce; 1 of the input, so "
+                    "that loads do"},
+               }},
+          propose};
 }
 
 }  // namespace axisloom::ops

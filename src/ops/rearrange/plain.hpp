@@ -6,7 +6,6 @@
 namespace axisloom::ops {
 
 /// plain.kernel over a move, in `seconds`; `values` as the tunables of "plain".
-Proposal propose_elements(const MoveProblem& problem, const Configuration& values, double seconds,
-                          const DeviceModel& device);
+Proposal propose_elements(const MoveProblem& problem, Configuration values, double seconds, const DeviceModel& device);
 
 }  // namespace axisloom::ops

@@ -7,14 +7,16 @@
 
 namespace axisloom::ops {
 
-/// The entry of a move, of which `own` has all that is its own: name, texts, arguments, result and move.
-OpEntry move_entry(OpEntry own);
+using core::Move;
+
+/// Completes entries of moves that have all that is their own: name, texts, arguments, result and move.
+std::vector<OpEntry> move_entries(std::vector<OpEntry> entries);
 
 /// An operation as a move, axis by axis and not yet normalised. `views` complete: the input, then the
 /// output.
-core::Move lowered_move(const Operation& op, std::span<const View> views);
+Move lowered_move(const Operation& op, Views views);
 
 /// Cuts a move into parts whose bounds stay within `limit` bytes on both sides. Normalised.
-std::vector<core::Move> cut_move(const core::Move& move, i64 limit);
+std::vector<Move> cut_move(const Move& move, i64 limit);
 
 }  // namespace axisloom::ops

@@ -20,23 +20,16 @@ constexpr double row_seconds = 10e-9;
 // took an EPYC 9005 6.5 ms in all.
 constexpr double ragged_row_seconds = 140e-9, masked_ragged_row_seconds = 30e-9;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"segment", 16384, {4096, 16384, 65536}, "bytes", "longest run that an item takes at a time"},
-      stream_tunable(),
-  };
-}
-
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const core::Move& move = problem.move;
+  const Move& move = problem.move;
   if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
-  const double run = double(move.axes.back().extent), elements = double(move.count());
+  const double run = move.axes.back().extent, elements = move.count();
   const double bytes = 2 * sector_bytes(elements, run, 1, move.element, device);
   const double rows = device.on_cores(elements / run * row_seconds);
   const bool stream = streams(move, wish);
   const bool ragged = stream && packet_bytes(move, line) < line;
-  const double share = std::min(1.0, run * double(move.element) / double(line));  // of a head, where rows are shorter
-  const double head = model::has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
+  const double share = std::min(1.0, run * move.element / line);  // of a head, where rows are shorter
+  const double head = has_masks(device) ? masked_ragged_row_seconds : ragged_row_seconds;
   const double heads = ragged ? device.on_cores(elements / run * share * head) : 0;
   const auto launches = [=, &problem] {
     MoveLaunch launch("rearrange/rows_cpu", problem.as(counted_in(problem.move, 1)));
@@ -53,7 +46,11 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 MoveCandidate rows_cpu_move() {
   return {{.name = "rows_cpu",
            .summary = "whole rows by cache lines on a CPU, where the fastest axis is kept",
-           .tunables = tunables(),
+           .tunables =
+               {
+                   {"segment", 16384, {4096, 16384, 65536}, "bytes", "longest run that an item takes at a time"},
+                   stream_tunable(),
+               },
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};

@@ -1,5 +1,6 @@
 // Variant "runs": transposes whose elements are short runs that stay whole (pixels of three bytes), by lines. For CPUs.
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "model/cost.hpp"
 #include "ops/rearrange/params.hpp"
 
@@ -22,46 +23,27 @@ constexpr double row_seconds = 1.5e-9;      // a row of a step, on either side
 // runs of 3 bytes took 5.2 ms, 3422 x 1276 of 6 bytes 2.3, 142 x 96 x 16 x 16 of 64 bytes 0.46.
 constexpr double far_line_seconds = 4e-9;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"columns",
-       32,
-       {16, 32, 64, 128},
-       "runs",
-       "taken together of a row of the input; 600 x 512 floats of three channels take a core 277, 266 and 271 us with "
-       "16, 32 and 64"},
-      {"row",
-       768,
-       {64, 128, 256, 384, 768, 1536},
-       "bytes",
-       "of a row of the output that are put together before lines are written"},
-      {"group_kib", 512, {64, 128, 256, 512, 1024}, "KiB", "of the input that a group takes at most"},
-      {"ahead", 16, {4, 8, 16, 32, 64}, "rows", "that are fetched before they are read"},
-      stream_tunable(),
-  };
-}
-
 struct Runs {
-  core::Move move;  // counted in bytes, without the axis of the run
-  TileAxes axes;    // whose runs are neighbours in the input, and in the output
+  Move move;      // counted in bytes, without the axis of the run
+  TileAxes axes;  // whose runs are neighbours in the input, and in the output
   i64 run = 0;
 
-  const core::Loop& in() const { return move.axes[axes.in]; }
-  const core::Loop& out() const { return move.axes[axes.out]; }
+  const Loop& in() const { return move.axes[axes.in]; }
+  const Loop& out() const { return move.axes[axes.out]; }
   bool quads() const { return (run == 3 || run == 4) && in().in == run; }
   /// Two of them, which may overlap, are a run.
   i64 piece() const { return i64(std::bit_ceil(u64(run))) / 2; }
 };
 
 /// None where the fastest axis is not kept, or no other two are exchanged.
-std::optional<Runs> runs_of(const core::Move& move) {
+std::optional<Runs> runs_of(const Move& move) {
   if (move.axes.size() < 3 || !keeps_fastest_axis(move)) return std::nullopt;
   Runs runs{counted_in(move, 1), {-1, -1}, move.axes.back().extent * move.element};
-  core::Move& bytes = runs.move;
+  Move& bytes = runs.move;
   bytes.axes.pop_back();
   int nearest = -1;  // of the axes but the output's, that of the shortest step in the input
   for (int d = 0; d < int(bytes.axes.size()); ++d) {
-    const core::Loop& axis = bytes.axes[d];
+    const Loop& axis = bytes.axes[d];
     if (axis.out == runs.run && runs.axes.out < 0)
       runs.axes.out = d;
     else if (nearest < 0 || std::abs(axis.in) < std::abs(bytes.axes[nearest].in))
@@ -73,47 +55,46 @@ std::optional<Runs> runs_of(const core::Move& move) {
 }
 
 double predicted_seconds(const Runs& runs, const Configuration& values, const DeviceModel& device) {
-  const double count = double(runs.move.count()), run = double(runs.run);
+  const double count = runs.move.count(), run = runs.run;
   const i64 columns = std::min(runs.in().extent, values.at("columns"));
-  const double rows_in = count / double(columns);
-  const double rows_out = count / double(std::min(runs.out().extent, values.at("row") / runs.run));
-  const double lines = rows_in * (double(columns * std::abs(runs.in().in)) / device.sector + 1);
+  const i64 step = std::abs(runs.in().in);
+  const double rows_in = count / columns;
+  const double rows_out = count / std::min(runs.out().extent, values.at("row") / runs.run);
+  const double lines = rows_in * (columns * step / device.sector + 1);
   const double each = runs.quads() ? square_seconds : pieces_seconds;
-  const double read = std::clamp(double(std::abs(runs.in().in)), run, run + device.sector);
+  const double read = std::clamp(double(step), run, run + device.sector);
   const double loops = count * each + (rows_in + rows_out) * row_seconds + lines * far_line_seconds;
   return std::max(transfer_seconds(count * (read + run), device), device.on_cores(loops));
 }
 
-Launches launch_runs(const MoveProblem& problem, const Runs& runs, const Configuration& values, double units) {
-  const i64 columns = values.at("columns"), row = values.at("row"), most = values.at("group_kib") << 10;
-  const i64 share = std::clamp(runs.move.count() / (least_groups * i64(units)), i64{1}, most / runs.run);  // runs
-  const i64 tile_o = std::min(runs.out().extent, std::max(share / columns, row / runs.run));
-  const i64 tile_i = std::max(columns, share / tile_o / columns * columns);
-  MoveLaunch launch("rearrange/runs", problem.as(runs.move));
-  launch.walk_tiles(runs.axes, {tile_i, tile_o, false});
-  launch.params.tile_i = tile_i;
-  launch.params.tile_o = tile_o;
-  launch.defines()
-      .set("COLUMNS", columns)
-      .set("STAGE_ROW", row)
-      .set("AHEAD", values.at("ahead"))
-      .set("QUADS", runs.quads() ? runs.run : 0)
-      .set("STREAM", streams(problem.move, values))
-      .set("PIECE", runs.piece() <= 16 ? type_of_bytes(runs.piece()) : "u32x" + std::to_string(runs.piece() / 4));
-  return launch.done(launch.params.work);
-}
-
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const core::Move& move = problem.move;
+  const Move& move = problem.move;
   if (move.tail) return refuse("takes no channel tail");
-  const std::optional<Runs> runs = runs_of(move);
+  const auto runs = runs_of(move);
   if (!runs || runs->in().in == 0)
     return refuse(
         "no two axes are exchanged such that runs are neighbours along one in the input and along the other in the "
         "output");
   if (const i64 most = std::min(longest_run, wish.at("row")); runs->run > most)
-    return refuse("runs of " + std::to_string(runs->run) + " bytes are longer than " + std::to_string(most));
-  const auto launches = [=, &problem, units = device.units()] { return launch_runs(problem, *runs, wish, units); };
+    return refuse(concat("runs of ", runs->run, " bytes are longer than ", most));
+  const auto launches = [=, &problem, units = i64(device.units())] {
+    const i64 columns = wish.at("columns"), row = wish.at("row"), most = wish.at("group_kib") << 10;
+    const i64 share = std::clamp(runs->move.count() / (least_groups * units), i64{1}, most / runs->run);  // runs
+    const i64 tile_o = std::min(runs->out().extent, std::max(share / columns, row / runs->run));
+    const i64 tile_i = std::max(columns, share / tile_o / columns * columns);
+    MoveLaunch launch("rearrange/runs", problem.as(runs->move));
+    launch.walk_tiles(runs->axes, {tile_i, tile_o, false});
+    launch.params.tile_i = tile_i;
+    launch.params.tile_o = tile_o;
+    launch.defines()
+        .set("COLUMNS", columns)
+        .set("STAGE_ROW", row)
+        .set("AHEAD", wish.at("ahead"))
+        .set("QUADS", runs->quads() ? runs->run : 0)
+        .set("STREAM", streams(problem.move, wish))
+        .set("PIECE", type_of_bytes(runs->piece()));
+    return launch.done();
+  };
   return {.seconds = predicted_seconds(*runs, wish, device), .configuration = wish, .launches = launches};
 }
 
@@ -122,7 +103,23 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 MoveCandidate runs_move() {
   return {{.name = "runs",
            .summary = "transposes of short runs that stay whole (pixels, pairs) by lines on a CPU",
-           .tunables = tunables(),
+           .tunables =
+               {
+                   {"columns",
+                    32,
+                    {16, 32, 64, 128},
+                    "runs",
+                    "taken together of a row of the input; 600 x 512 floats of three channels take a core 277, 266 and "
+                    "271 us with 16, 32 and 64"},
+                   {"row",
+                    768,
+                    {64, 128, 256, 384, 768, 1536},
+                    "bytes",
+                    "of a row of the output that are put together before lines are written"},
+                   {"group_kib", 512, {64, 128, 256, 512, 1024}, "KiB", "of the input that a group takes at most"},
+                   {"ahead", 16, {4, 8, 16, 32, 64}, "rows", "that are fetched before they are read"},
+                   stream_tunable(),
+               },
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};

@@ -14,33 +14,21 @@ constexpr i64 packet = 16;  // bytes
 // rows of 63, 255 and 1023 bytes took 233, 238 and 182 ps each longer than their bytes. Shorter rows have shorter ends.
 constexpr double edge_bytes = 900, longest_edges = 2 * packet;
 
-std::vector<Tunable> tunables() {
-  return {
-      {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-      {"in_flight",
-       1,
-       {1, 2, 4, 8},
-       "packets",
-       "that an item puts together before its first store; on an H200 1, 2, 4, 8 move 256 MiB from byte 1 to byte 5 at "
-       "4066, 4033, 4009 and 3391 GB/s, rows of 1023 bytes at 2892, 2857, 2549 and 2371"},
-  };
-}
-
 // The move in bytes, its rows cut into packets; where a row may begin within a packet it has one more.
-core::Move cut_into_packets(const core::Move& move) {
-  const bool aligned = core::proven_alignment(move, true, int(move.axes.size()) - 1, packet) >= packet;
-  core::Move cut = counted_in(move, 1);
+Move cut_into_packets(const Move& move) {
+  const bool aligned = proven_alignment(move, true, int(move.axes.size()) - 1, packet) >= packet;
+  Move cut = counted_in(move, 1);
   const i64 run = cut.axes.back().extent;
   cut.axes.back() = {ceil_div(aligned ? run : run + packet - 1, packet), packet, packet};
   return cut;
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const core::Move& move = problem.move;
+  const Move& move = problem.move;
   if (move.tail) return refuse("moves whole rows, not channel tails");
   if (!keeps_fastest_axis(move)) return refuse("the fastest axis of the output is not contiguous in the input");
   const i64 row = move.axes.back().extent * move.element, bytes = move.count() * move.element;
-  const double edges = edge_bytes * std::min(1.0, double(row) / longest_edges);
+  const double edges = edge_bytes * std::min(1.0, row / longest_edges);
   const auto launches = [=, &problem] {
     const i64 items = wish.at("items"), in_flight = wish.at("in_flight");
     MoveLaunch launch("rearrange/shift", problem.as(cut_into_packets(problem.move)), {items});
@@ -52,7 +40,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   // Accesses of 4 bytes already reach 95% of a copy on an H200.
   return {.by_name_only = packet_bytes(move, 4) >= 4 ? "accesses of 4 bytes are wide enough" : "",
           .group = {wish.at("items")},
-          .seconds = transfer_seconds(double(bytes) / double(row) * (2 * double(row) + edges), device),
+          .seconds = transfer_seconds(double(bytes) / row * (2 * row + edges), device),
           .configuration = wish,
           .launches = launches};
 }
@@ -62,7 +50,16 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 MoveCandidate shift_move() {
   return {{.name = "shift",
            .summary = "rows that begin anywhere in 16-byte packets, put together from two of the input",
-           .tunables = tunables(),
+           .tunables =
+               {
+                   {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
+                   {"in_flight",
+                    1,
+                    {1, 2, 4, 8},
+                    "packets",
+                    "that an item puts together before its first store; on an H200 1, 2, 4, 8 move 256 MiB from byte 1 "
+                    "to byte 5 at 4066, 4033, 4009 and 3391 GB/s, rows of 1023 bytes at 2892, 2857, 2549 and 2371"},
+               },
            .chosen_on = gpus},
           propose};
 }

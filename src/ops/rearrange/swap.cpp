@@ -6,36 +6,29 @@
 namespace axisloom::ops {
 namespace {
 
-std::vector<Tunable> tunables() {
-  return {
-      {"items", 64, {32, 64, 128, 256}, "work-items", "group size"},
-  };
-}
-
 // The two axes that change places; all others must lie the same on both sides.
-std::optional<TileAxes> mirrored_axes(const core::Move& move) {
+std::optional<TileAxes> mirrored_axes(const Move& move) {
   std::vector<int> moved;
   for (int d = 0; d < int(move.axes.size()); ++d)
     if (move.axes[d].in != move.axes[d].out) moved.push_back(d);
   if (moved.size() != 2 || move.in_offset != move.out_offset) return std::nullopt;
-  const core::Loop &a = move.axes[moved[0]], &b = move.axes[moved[1]];
+  const Loop &a = move.axes[moved[0]], &b = move.axes[moved[1]];
   if (a.extent != b.extent || a.in != b.out || a.out != b.in) return std::nullopt;
   return TileAxes{moved[0], moved[1]};
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  const core::Move& move = problem.move;
+  const Move& move = problem.move;
   if (move.tail) return refuse("takes no channel tail");
-  const std::optional<TileAxes> axes = mirrored_axes(move);
+  const auto axes = mirrored_axes(move);
   if (!axes) return refuse("in place, only two axes of equal extent and positive stride can be exchanged");
   const i64 items = wish.at("items");
-  const auto launches = [&problem, axes = *axes, items] {
+  const auto launches = [&move = problem.move, &problem, axes = *axes, items] {
     MoveLaunch launch("rearrange/swap", problem, {items});
-    core::Loops walked = core::without(problem.move.axes, axes.in, axes.out);
-    walked.push_back(problem.move.axes[axes.in]);
-    walked.push_back(problem.move.axes[axes.out]);
+    Loops walked = without(move.axes, axes.in, axes.out);
+    for (const int axis : {axes.in, axes.out}) walked.push_back(move.axes[axis]);
     launch.walk(walked, 0, Ranks::fine);
-    launch.defines().set("ELEMENT", type_of_bytes(problem.move.element));
+    launch.defines().set("ELEMENT", type_of_bytes(move.element));
     launch.launch.buffers.erase(launch.launch.buffers.begin());  // one array
     return launch.done(ceil_div(launch.params.work, items));
   };
@@ -50,7 +43,10 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 MoveCandidate swap_move() {
   return {{.name = "swap",
            .summary = "square matrices in place, a mirrored pair an item",
-           .tunables = tunables(),
+           .tunables =
+               {
+                   {"items", 64, {32, 64, 128, 256}, "work-items", "group size"},
+               },
            .in_place = true},
           propose};
 }

@@ -1,5 +1,6 @@
 // Variant "tile_nd": permutations of many short axes through local memory, coalesced on both sides. For GPUs.
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "ops/rearrange/tile_nd_shape.hpp"
 
 #include "model/cost.hpp"
@@ -16,57 +17,18 @@ static_assert(arguments_fit(sizeof(TileNdParams), 2));
 
 constexpr i64 long_row = 128;  // bytes that coalesce without a detour
 
-std::vector<Tunable> tunables() {
-  return {
-      {"bytes",
-       16384,
-       {4096, 8192, 16384, 32768},
-       "bytes",
-       "of the largest tile; an eighth more of local memory is set aside for padding"},
-      {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-      {"in_flight",
-       0,
-       {0, 8, 16, 32, 64},
-       "bytes",
-       "that an item asks for before it waits for the first; at least one access; 0: 32, or 16 where words are put "
-       "together from smaller elements (1566 against 1253 GB/s on an H200)"},
-      {"resident",
-       1536,
-       {0, 768, 1024, 1280, 1536, 2048},
-       "work-items",
-       "of a compute unit, to which registers are fitted; 0: the compiler's own, which waits for the first load "
-       "sooner"},
-      {"access", 4, {1, 2, 4}, "bytes", "of an access to smaller elements, where runs begin and end with it"},
-  };
-}
-
-/// Bytes of local memory: the tile with its padding; then an offset for each run of the input, and an offset and a
-/// place for each of the output.
+/// Bytes of local memory for the tile with its padding.
 i64 tile_nd_bytes(const Configuration& values) {
   return values.at("bytes") * 9 / 8;
 }
-i64 local_bytes(const Configuration& values, int index_bits) {
-  return tile_nd_bytes(values) + most_tile_nd_runs * 3 * index_bits / 8;
-}
-
-/// Small arrays are cut finer, so that each compute unit has a few tiles.
-std::optional<TileNd> chosen_tile_nd(const core::Move& move, const Configuration& values, const DeviceModel& device) {
-  const i64 share = move.count() * move.element / std::max(1u, 4 * unsigned(device.units()));
-  const i64 largest = values.at("bytes");
-  return tile_nd_of(move, std::clamp<i64>(share, largest / 8, largest), values.at("access"), values.at("items"),
-                    values.at("in_flight"));
-}
 
 /// What groups walk, slowest first: axes that tiles are one index of, then tiles along the two that are cut.
-core::Loops walk_of(const core::Move& move, const TileNd& tile) {
-  core::Loops walked;
-  for (std::size_t d = 0; d < move.axes.size(); ++d)
+Loops walk_of(const Move& move, const TileNd& tile) {
+  Loops walked;
+  for (size_t d = 0; d < move.axes.size(); ++d)
     if (tile.block[d] == 1) walked.push_back(move.axes[d]);
-  const auto tiles_along = [&](int axis) {
-    return axis < 0 ? core::Loop{} : core::over_blocks(move.axes[axis], tile.block[axis]);
-  };
-  walked.push_back(tiles_along(tile.in.cut));
-  walked.push_back(tiles_along(tile.out.cut == tile.in.cut ? -1 : tile.out.cut));
+  for (const int axis : {tile.in.cut, tile.out.cut == tile.in.cut ? -1 : tile.out.cut})
+    walked.push_back(axis < 0 ? Loop{} : over_blocks(move.axes[axis], tile.block[axis]));
   return walked;
 }
 
@@ -77,19 +39,19 @@ u32 multiplier_of(i64 extent) {
 
 /// One kind of the tile's axes, as the kernel takes its digits.
 void write_digits(const TileNd& tile, const std::vector<int>& axes, u32* extent, u32* multiplier) {
-  for (std::size_t d = 0; d < TILE_ND_AXES; ++d) {
-    const i64 block = d < axes.size() ? tile.block[axes[d]] : 1;
-    extent[d] = u32(block);
-    multiplier[d] = block == 1 ? 0 : multiplier_of(block);
+  std::fill_n(extent, TILE_ND_AXES, 1);
+  for (size_t d = 0; d < axes.size(); ++d) {
+    extent[d] = u32(tile.block[axes[d]]);
+    multiplier[d] = multiplier_of(extent[d]);
   }
 }
 
-void write_runs(const core::Move& move, const TileNd& tile, i64 items, TileNdParams& params) {
+void write_runs(const Move& move, const TileNd& tile, i64 items, TileNdParams& params) {
   write_digits(tile, tile.in.runs, params.in_runs_extent, params.in_runs_multiplier);
   write_digits(tile, tile.out.runs, params.out_runs_extent, params.out_runs_multiplier);
   write_digits(tile, tile.out.run, params.out_run_extent, params.out_run_multiplier);
-  for (std::size_t d = 0; d < tile.in.runs.size(); ++d) params.in_runs_stride[d] = move.axes[tile.in.runs[d]].in;
-  for (std::size_t d = 0; d < tile.out.runs.size(); ++d) params.out_runs_stride[d] = move.axes[tile.out.runs[d]].out;
+  std::ranges::transform(tile.in.runs, params.in_runs_stride, [&](int axis) { return move.axes[axis].in; });
+  std::ranges::transform(tile.out.runs, params.out_runs_stride, [&](int axis) { return move.axes[axis].out; });
   params.in_runs = u32(tile.in.count);
   params.out_runs = u32(tile.out.count);
   params.in_width = u32(tile_nd_width(tile.in.run_length / tile.vector, items));
@@ -99,10 +61,9 @@ void write_runs(const core::Move& move, const TileNd& tile, i64 items, TileNdPar
 }
 
 void write_places(const TileNd& tile, const TileNdPadding& padding, TileNdParams& params) {
-  for (std::size_t d = 0; d < tile.out.runs.size(); ++d)
-    params.out_runs_place[d] = u32(tile_nd_place(tile, padding, tile.out.runs[d]));
-  for (std::size_t d = 0; d < tile.out.run.size(); ++d)
-    params.out_run_place[d] = u32(tile_nd_place(tile, padding, tile.out.run[d]));
+  const auto place = [&](int axis) { return u32(tile_nd_place(tile, padding, axis)); };
+  std::ranges::transform(tile.out.runs, params.out_runs_place, place);
+  std::ranges::transform(tile.out.run, params.out_run_place, place);
   params.pitch = u32(padding.place(tile.in.run_length));
   params.pad = u32(padding.pad / tile.vector);
   params.rotate = padding.rotate ? 1 : 0;
@@ -110,7 +71,7 @@ void write_places(const TileNd& tile, const TileNdPadding& padding, TileNdParams
 }
 
 /// How runs and their numbers shrink where a tile sticks out of the array.
-void write_cuts(const core::Move& move, const TileNd& tile, TileNdParams& params) {
+void write_cuts(const Move& move, const TileNd& tile, TileNdParams& params) {
   const bool shared = tile.in.cut == tile.out.cut;  // the same for both: all runs are there, and both kinds are shorter
   const int i = tile.in.cut, o = shared ? -1 : tile.out.cut;
   const auto block = [&](int axis) { return axis < 0 ? 1 : tile.block[axis]; };
@@ -127,73 +88,82 @@ void write_cuts(const core::Move& move, const TileNd& tile, TileNdParams& params
   params.out_runs_per_i = per(tile.out.count, shared ? -1 : i);
 }
 
-/// Walked once a tile, so few ranks; the kernel takes its parameters in a structure of its own.
-void write_tile_nd_walk(const TileNd& tile, MoveLaunch& launch, TileNdParams& params) {
-  const int last = launch.walk(walk_of(launch.problem.move, tile), 0, Ranks::coarse, sizeof(TileNdParams)) - 1;
-  launch.defines().set("AXIS_I", last - 1).set("AXIS_O", last);
-  const MoveParams& walk = launch.params;
-  std::copy_n(walk.in_stride, MOVE_AXES, params.in_stride);
-  std::copy_n(walk.out_stride, MOVE_AXES, params.out_stride);
-  std::copy_n(walk.extent, MOVE_AXES, params.extent);
-  std::copy_n(walk.multiplier, MOVE_AXES, params.multiplier);
-  std::copy_n(walk.shift, MOVE_AXES, params.shift);
-}
-
-i64 tiles_in(const core::Move& move, const TileNd& tile) {
-  i64 tiles = 1;
-  for (std::size_t d = 0; d < move.axes.size(); ++d) tiles *= ceil_div(move.axes[d].extent, tile.block[d]);
-  return tiles;
-}
-
-Launches launch_tile_nd(const MoveProblem& problem, const TileNd& tile, const Group& group,
-                        const Configuration& values) {
-  const core::Move& move = problem.move;
-  const TileNdPadding padding = tile_nd_padding(tile, move.element, tile_nd_bytes(values) / move.element);
-  MoveLaunch launch("rearrange/tile_nd", problem, group);
-  TileNdParams params{};
-  write_tile_nd_walk(tile, launch, params);
-  launch.define_element();
-  write_runs(move, tile, group.items, params);
-  write_places(tile, padding, params);
-  write_cuts(move, tile, params);
-  launch.defines()
-      .set("TILE_ND_BYTES", tile_nd_bytes(values))
-      .set("MOST_RUNS", most_tile_nd_runs)
-      .set("VECTOR", tile.vector)
-      .set("IN_FLIGHT", tile_nd_in_flight(tile, move.element, values.at("in_flight")));
-  launch.launch.kernel.resident = unsigned(values.at("resident") / group.items);
-  Launches launches = launch.done(tiles_in(move, tile));
-  launches.list[0].params = params_bytes(params);
-  return launches;
-}
-
 // Until a group has its tables and its first tile: moves of 8 to 17 MB took an H200 2 to 5 us more than their bytes do.
 constexpr double beginning_seconds = 3e-6;
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (problem.move.tail) return refuse("takes no channel tail");
   if (keeps_fastest_axis(problem.move) && problem.move.axes.back().extent * problem.move.element >= long_row)
-    return refuse("rows of " + std::to_string(long_row) + " bytes and more are kept, and coalesce as they are");
-  const Group group{wish.at("items"), local_bytes(wish, problem.index_bits)};
+    return refuse(concat("rows of ", long_row, " bytes and more are kept, and coalesce as they are"));
+  // Behind the tile an offset for each run of the input, and an offset and a place for each of the output.
+  const Group group{wish.at("items"), tile_nd_bytes(wish) + most_tile_nd_runs * 3 * problem.index_bits / 8};
   const MoveProblem wide = problem.as(widened(problem.move));
-  const core::Move& move = wide.move;
-  const std::optional<TileNd> tile = chosen_tile_nd(move, wish, device);
+  const Move& move = wide.move;
+  // Small arrays are cut finer, so that each compute unit has a few tiles.
+  const i64 share = move.count() * move.element / std::max(1u, 4 * unsigned(device.units())),
+            largest = wish.at("bytes");
+  const auto tile = tile_nd_of(move, std::clamp<i64>(share, largest / 8, largest), wish.at("access"), group.items,
+                               wish.at("in_flight"));
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
+  const auto launches = [=] {
+    const Move& move = wide.move;
+    const TileNdPadding padding = tile_nd_padding(*tile, move.element, tile_nd_bytes(wish) / move.element);
+    MoveLaunch launch("rearrange/tile_nd", wide, group);
+    TileNdParams params{};
+    // Walked once a tile, so few ranks.
+    const int last = launch.walk_in(params, walk_of(move, *tile), 0, Ranks::coarse) - 1;
+    write_runs(move, *tile, group.items, params);
+    write_places(*tile, padding, params);
+    write_cuts(move, *tile, params);
+    launch.define_element()
+        .set("AXIS_I", last - 1)
+        .set("AXIS_O", last)
+        .set("TILE_ND_BYTES", tile_nd_bytes(wish))
+        .set("MOST_RUNS", most_tile_nd_runs)
+        .set("VECTOR", tile->vector)
+        .set("IN_FLIGHT", tile_nd_in_flight(*tile, move.element, wish.at("in_flight")));
+    launch.launch.kernel.resident = unsigned(wish.at("resident") / group.items);
+    Launches launches = launch.done();
+    launches.list[0].params = params_bytes(params);
+    return launches;
+  };
   const double bytes = 2 * bytes_of(move) * tile->cost;
   return {.group = group,
           .seconds = local_memory_seconds(move, bytes, device) + beginning_seconds,
           .configuration = wish,
-          .launches = [=] { return launch_tile_nd(wide, *tile, group, wish); }};
+          .launches = launches};
 }
 
 }  // namespace
 
 MoveCandidate tile_nd_move() {
-  return {{.name = "tile_nd",
-           .summary = "permutations of many short axes through local memory, in runs of several axes, on a GPU",
-           .tunables = tunables()},
-          propose};
+  return {
+      {.name = "tile_nd",
+       .summary = "permutations of many short axes through local memory, in runs of several axes, on a GPU",
+       .tunables =
+           {
+               {"bytes",
+                16384,
+                {4096, 8192, 16384, 32768},
+                "bytes",
+                "of the largest tile; an eighth more of local memory is set aside for padding"},
+               {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
+               {"in_flight",
+                0,
+                {0, 8, 16, 32, 64},
+                "bytes",
+                "that an item asks for before it waits for the first; at least one access; 0: 32, or 16 where words "
+                "are put together from smaller elements (1566 against 1253 GB/s on an H200)"},
+               {"resident",
+                1536,
+                {0, 768, 1024, 1280, 1536, 2048},
+                "work-items",
+                "of a compute unit, to which registers are fitted; 0: the compiler's own, which waits for the first "
+                "load sooner"},
+               {"access", 4, {1, 2, 4}, "bytes", "of an access to smaller elements, where runs begin and end with it"},
+           }},
+      propose};
 }
 
 }  // namespace axisloom::ops

@@ -2,14 +2,14 @@
 #include "ops/rearrange/tile_nd_shape.hpp"
 
 #include "core/integers.hpp"
-#include "planner/choose.hpp"
+#include "ops/rearrange/candidate.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <functional>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace axisloom::ops {
@@ -23,7 +23,7 @@ bool among(const std::vector<int>& axes, int axis) {
 
 /// So many axes of a chain, and a block of the next one.
 struct Cut {
-  std::size_t whole;
+  size_t whole;
   i64 block;
   auto operator<=>(const Cut&) const = default;
 };
@@ -36,62 +36,46 @@ struct Chain {
   std::vector<Cut> cuts;    // in ascending order
 };
 
-std::vector<int> chain_axes(const core::Move& move, core::Operand side) {
+std::vector<int> chain_axes(const Move& move, bool output) {
   std::vector<int> chain;
-  for (i64 run = 1; chain.size() < most_tile_nd_axes;) {
-    int next = -1;
-    for (int d = 0; d < int(move.axes.size()); ++d)
-      if (move.axes[d].*side == run && !among(chain, d) && (next < 0 || move.axes[d].extent > move.axes[next].extent))
-        next = d;
-    if (next < 0) break;
+  for (i64 run = 1; chain.size() < most_tile_nd_axes; run *= move.axes[chain.back()].extent) {
+    const int next = longest_axis(move, output, run);
+    if (next < 0 || among(chain, next)) break;
     chain.push_back(next);
-    run *= move.axes[next].extent;
   }
   return chain;
 }
 
 /// Runs of about 32 bytes and upward, in steps of a half and a third; blocks of a cut axis are alike, and as far as
 /// possible such that all runs begin at a sector.
-std::vector<Cut> cuts_of(const core::Move& move, const std::vector<int>& chain, i64 most_bytes) {
-  std::vector<Cut> cuts;
-  const auto extent = [&](std::size_t k) { return move.axes[chain[k]].extent; };
+std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 most_bytes) {
+  std::set<Cut> cuts;
+  const auto extent = [&](size_t k) { return move.axes[chain[k]].extent; };
   for (i64 bytes = 32, next = 48; bytes <= most_bytes; bytes = std::exchange(next, 2 * bytes)) {
     i64 run = move.element;
-    std::size_t whole = 0;
+    size_t whole = 0;
     while (whole < chain.size() && run * extent(whole) <= bytes) run *= extent(whole++);
-    if (whole > 0) cuts.push_back({whole, 1});
+    if (whole > 0) cuts.insert({whole, 1});
     const i64 most = bytes / run;
     if (whole == chain.size() || most < 2) continue;
     const i64 block = ceil_div(extent(whole), ceil_div(extent(whole), most)), step = sector / std::gcd(sector, run);
-    cuts.push_back({whole, block});
+    cuts.insert({whole, block});
     if (const i64 even = ceil_div(block, step) * step; even < extent(whole) && even * run <= most_bytes)
-      cuts.push_back({whole, even});
+      cuts.insert({whole, even});
   }
-  std::ranges::sort(cuts);
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  return cuts;
+  return {cuts.begin(), cuts.end()};
 }
 
-Chain chain_of(const core::Move& move, bool output, i64 most_bytes) {
-  const core::Operand side = core::side(output);
-  Chain chain{.axes = chain_axes(move, side), .starts = {}, .cuts = {}};
-  chain.cuts = cuts_of(move, chain.axes, most_bytes);
-  chain.starts.assign(chain.axes.size() + 1, output ? move.out_align | move.out_offset * move.element
-                                                    : move.in_align | move.in_offset * move.element);
+Chain chain_of(const Move& move, bool output, i64 most_bytes) {
+  const std::vector<int> axes = chain_axes(move, output);
+  const i64 start =
+      output ? move.out_align | move.out_offset * move.element : move.in_align | move.in_offset * move.element;
+  Chain chain{axes, std::vector(axes.size() + 1, start), cuts_of(move, axes, most_bytes)};
   for (int d = 0; d < int(move.axes.size()); ++d) {
-    const auto along = std::ranges::find(chain.axes, d) - chain.axes.begin();  // runs go along it if they have more
-    for (std::ptrdiff_t n = 0; n <= std::min(along, std::ssize(chain.axes)); ++n)
-      chain.starts[n] |= move.axes[d].*side * move.element;
+    const auto along = std::ranges::find(axes, d) - axes.begin();  // runs go along it if they have more
+    for (i64 n = 0; n <= along; ++n) chain.starts[n] |= move.axes[d].*core::side(output) * move.element;
   }
   return chain;
-}
-
-/// Accesses that items make for `runs` runs of `run` accesses each, relative to the fewest possible. Where there are
-/// fewer runs than accesses in flight, the last one is taken again.
-double iterations_of(i64 run, i64 runs, i64 items, i64 in_flight) {
-  const i64 width = tile_nd_width(run, items);
-  const i64 iterations = ceil_div(run, width) * ceil_div(runs, items / width * in_flight) * in_flight;
-  return double(iterations * items) / double(run * runs);
 }
 
 struct Limits {
@@ -101,11 +85,7 @@ struct Limits {
 /// Tries the tiles of all pairs of cuts. What it works with is kept from pair to pair, so that it allocates little.
 class Search {
  public:
-  Search(const core::Move& move, const Limits& limits)
-      : move_(move),
-        limits_(limits),
-        in_(chain_of(move, false, limits.bytes)),
-        out_(chain_of(move, true, limits.bytes)) {}
+  Search(const Move& move, const Limits& limits) : move_(move), limits_(limits) {}
 
   std::optional<TileNd> best() {
     // Larger cuts take at least as much of every axis, so tiles with as many elements are the same, and
@@ -116,7 +96,7 @@ class Search {
       elements_ = 1;
       take(in_.axes, in);
       i64 before = 0;
-      for (std::size_t o = 0; o < out_.cuts.size(); before = above[o++]) {
+      for (size_t o = 0; o < out_.cuts.size(); before = above[o++]) {
         take(out_.axes, out_.cuts[o]);
         if (elements_ * move_.element > limits_.bytes) break;
         const i64 known = std::exchange(above[o], elements_);
@@ -127,41 +107,38 @@ class Search {
   }
 
  private:
-  const Chain& chain(bool output) const { return output ? out_ : in_; }
   i64 extent(int axis) const { return move_.axes[axis].extent; }
 
   void take(const std::vector<int>& axes, const Cut& cut) {
-    for (std::size_t k = 0; k < cut.whole; ++k) widen(axes[k], extent(axes[k]));
-    if (cut.whole < axes.size()) widen(axes[cut.whole], cut.block);
-  }
-  void widen(int axis, i64 block) {
-    i64& now = tile_.block[axis];
-    if (block <= now) return;
-    elements_ = elements_ / now * block;
-    now = block;
+    for (size_t k = 0; k < std::min(cut.whole + 1, axes.size()); ++k) {
+      i64& now = tile_.block[axes[k]];
+      const i64 block = std::max(now, k < cut.whole ? extent(axes[k]) : cut.block);
+      elements_ = elements_ / std::exchange(now, block) * block;
+    }
   }
 
   /// The tile of the blocks, unless its runs are too many for its tables or it cannot be better than the best.
   void consider() {
-    for (const bool output : {false, true}) set_run(output);
+    set_run(in_, tile_.in);
+    set_run(out_, tile_.out);
     if (tile_.in.count > most_tile_nd_runs || tile_.out.count > most_tile_nd_runs) return;
     traffic_ = (overhead(false) + overhead(true)) / 2;
     outside_ = sticking_out(tile_.in.cut) * (tile_.in.cut == tile_.out.cut ? 1 : sticking_out(tile_.out.cut));
-    tile_.vector = vector_of(tile_);
+    tile_.vector = vector();
     // Shorter runs have accesses that are no larger, and nobody makes fewer than all.
     if (best_ && cost_of(tile_.vector, 1, 1) >= best_->cost) return;
-    for (const bool output : {false, true}) set_runs(output);
-    settle(tile_);
+    set_runs(out_, tile_.in);
+    set_runs(in_, tile_.out);
+    settle();
     balance();
     if (!best_ || tile_.cost < best_->cost) best_ = tile_;
   }
 
-  void set_run(bool output) {
-    TileNd::Side& s = tile_.side(output);
+  void set_run(const Chain& own, TileNd::Side& s) {
     s.run.clear();
     s.cut = -1;
     s.run_length = 1;
-    for (const int axis : chain(output).axes) {
+    for (const int axis : own.axes) {
       const i64 taken = tile_.block[axis];
       if (taken == 1) break;
       s.run.push_back(axis);
@@ -173,31 +150,29 @@ class Search {
     s.count = elements_ / s.run_length;
   }
 
-  void set_runs(bool output) {
-    TileNd::Side& s = tile_.side(output);
+  void set_runs(const Chain& other, TileNd::Side& s) {
     s.runs.clear();
-    for (const int axis : chain(!output).axes)
+    for (const int axis : other.axes)
       if (tile_.block[axis] > 1 && !among(s.run, axis)) s.runs.push_back(axis);
   }
 
   /// Largest power of two, up to a sector, that divides the byte address of every run's start on one side.
-  i64 alignment(const TileNd& tile, bool output) const {
-    const TileNd::Side& s = tile.side(output);
-    i64 starts = sector | chain(output).starts[s.run.size()];
-    if (s.cut >= 0) starts |= tile.block[s.cut] * (move_.axes[s.cut].*core::side(output)) * move_.element;
+  i64 alignment(bool output) const {
+    const TileNd::Side& s = tile_.side(output);
+    i64 starts = sector | (output ? out_ : in_).starts[s.run.size()];
+    if (s.cut >= 0) starts |= tile_.block[s.cut] * (move_.axes[s.cut].*core::side(output)) * move_.element;
     return starts & -starts;
   }
 
   /// Elements of an access: words where every run begins and ends with one, and has two of them. Single elements on one
   /// side set the pace.
-  i64 vector_of(const TileNd& tile) const {
+  i64 vector() const {
     const i64 vector = limits_.access / move_.element;
     if (vector < 2) return 1;
     for (const bool output : {false, true}) {
-      const TileNd::Side& s = tile.side(output);
-      const i64 run = s.run_length, last = s.cut < 0 ? run : extent(s.cut) * (run / tile.block[s.cut]);
-      if (alignment(tile, output) % limits_.access != 0 || run % vector != 0 || last % vector != 0 || run <= vector)
-        return 1;
+      const TileNd::Side& s = tile_.side(output);
+      const i64 run = s.run_length, last = s.cut < 0 ? run : extent(s.cut) * (run / tile_.block[s.cut]);
+      if (alignment(output) % limits_.access != 0 || run % vector != 0 || last % vector != 0 || run <= vector) return 1;
     }
     return vector;
   }
@@ -208,18 +183,16 @@ class Search {
   /// sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
   double overhead(bool output) const {
     const i64 run = tile_.side(output).run_length * move_.element, bytes = std::max(run, sector);
-    const i64 align = alignment(tile_, output);
+    const i64 align = alignment(output);
     const i64 touched = align == sector ? ceil_div(bytes, sector) * sector : bytes + sector - align;
     constexpr double shortest = 36, missed = 0.5;  // bytes of a run that takes twice its time; share beyond the cache
-    const double half = shortest / double(bytes);
-    return (1 + half * half) * (double(bytes) + missed * double(touched - bytes)) / double(run);
+    const double half = shortest / bytes;
+    return (1 + half * half) * (bytes + missed * (touched - bytes)) / run;
   }
 
   /// Indices of the tiles along an axis that is cut, relative to those of the array.
   double sticking_out(int axis) const {
-    if (axis < 0) return 1;
-    const i64 block = tile_.block[axis];
-    return double(ceil_div(extent(axis), block) * block) / double(extent(axis));
+    return axis < 0 ? 1 : in_blocks(extent(axis), tile_.block[axis]) / extent(axis);
   }
 
   /// `loads`, `stores`: iterations, relative to the fewest possible.
@@ -232,66 +205,72 @@ class Search {
     constexpr double full_loads = 2, full_stores = 8;       // iterations that count beside those that are too many
     constexpr double overlap = 4;                           // of the shorter of traffic and passage a quarter shows
     const double load = load_words * loads * (full_loads + loads) / (full_loads + 1);
-    const double store = store_words * stores * (full_stores + stores) / (full_stores + 1) * (2 + double(vector)) / 3;
-    const double passage = outside_ * (load + store) / double(vector * move_.element);
+    const double store = store_words * stores * (full_stores + stores) / (full_stores + 1) * (2 + vector) / 3;
+    const double passage = outside_ * (load + store) / (vector * move_.element);
     // What a group does before its first access, in bytes that it could have moved.
     constexpr double beginning = 1536;
-    const double bytes = double(elements_ * move_.element);
+    const double bytes = elements_ * move_.element;
     return (std::max(traffic_, passage) + std::min(traffic_, passage) / overlap) * (1 + beginning / bytes);
   }
 
-  void settle(TileNd& tile) const {
-    tile.vector = vector_of(tile);
-    const i64 accesses = tile_nd_in_flight(tile, move_.element, limits_.in_flight);
-    const auto iterations = [&](const TileNd::Side& s) {
-      return iterations_of(s.run_length / tile.vector, s.count, limits_.items, accesses);
-    };
-    tile.cost = cost_of(tile.vector, iterations(tile.in), iterations(tile.out));
+  /// Accesses that items make for the runs of a side, relative to the fewest possible. Where there are fewer runs than
+  /// accesses in flight, the last one is taken again.
+  double iterations(const TileNd::Side& s) const {
+    const i64 run = s.run_length / tile_.vector, items = limits_.items, width = tile_nd_width(run, items);
+    const i64 in_flight = tile_nd_in_flight(tile_, move_.element, limits_.in_flight);
+    const i64 all = ceil_div(run, width) * ceil_div(s.count, items / width * in_flight) * in_flight;
+    return double(all * items) / (run * s.count);
+  }
+
+  void settle() {
+    tile_.vector = vector();
+    tile_.cost = cost_of(tile_.vector, iterations(tile_.in), iterations(tile_.out));
   }
 
   /// Items keep several accesses in flight, each of another run, so one long run does not keep them busy: the runs'
   /// ends are moved where that costs least. What is contiguous stays so.
   void balance() {
     for (const bool output : {true, false}) {
-      for (shorter_ = tile_; shorten(output);) {
-        settle(shorter_);
-        if (shorter_.cost < tile_.cost) tile_ = shorter_;
+      for (balanced_ = tile_; shorten(output);) {
+        settle();
+        if (tile_.cost < balanced_.cost) balanced_ = tile_;
       }
+      tile_ = balanced_;
     }
   }
 
   /// Lets the slowest axis of a run number shorter runs instead. An axis that is cut must stay the slowest there, and
   /// can only be one that both sides cut.
   bool shorten(bool output) {
-    const bool shared = shorter_.in.cut == shorter_.out.cut;
-    TileNd::Side& s = shorter_.side(output);
+    const bool shared = tile_.in.cut == tile_.out.cut;
+    TileNd::Side& s = tile_.side(output);
     if (s.run.size() < 2 || s.runs.size() == most_tile_nd_axes || (s.run.back() == s.cut && !shared)) return false;
     const int axis = s.run.back();
     s.run.pop_back();
     s.runs.insert(axis == s.cut ? s.runs.end() : s.runs.begin(), axis);
     if (axis == s.cut) s.cut = -1;
-    s.run_length /= shorter_.block[axis];
-    s.count *= shorter_.block[axis];
+    s.run_length /= tile_.block[axis];
+    s.count *= tile_.block[axis];
     return s.count <= most_tile_nd_runs;
   }
 
-  const core::Move& move_;
+  const Move& move_;
   const Limits limits_;
-  const Chain in_, out_;
-  TileNd tile_, shorter_;
+  const Chain in_ = chain_of(move_, false, limits_.bytes), out_ = chain_of(move_, true, limits_.bytes);
+  TileNd tile_, balanced_;
   i64 elements_ = 1;                  // of the tile
   double traffic_ = 1, outside_ = 1;  // its cost if nothing but memory counted; how far tiles stick out of the array
   std::optional<TileNd> best_;
 };
 
 /// Places without padding of the first `most` elements in the output's order.
-std::vector<i64> places_of(const TileNd& tile, std::size_t most) {
+std::vector<i64> places_of(const TileNd& tile, size_t most) {
   std::vector<i64> places{0};
-  for (const std::vector<int>* const axes : {&tile.out.run, &tile.out.runs})
+  for (const auto* axes : {&tile.out.run, &tile.out.runs})
     for (const int axis : *axes) {
-      const std::size_t before = places.size(), all = std::min(most, before * std::size_t(tile.block[axis]));
+      const size_t before = places.size(), all = std::min(most, before * size_t(tile.block[axis]));
       const i64 step = tile_nd_place(tile, {}, axis);
-      for (std::size_t n = 0; before + n < all; ++n) places.push_back(places[n] + step);
+      for (size_t n = 0; before + n < all; ++n) places.push_back(places[n] + step);
     }
   return places;
 }
@@ -308,7 +287,7 @@ class Conflicts {
         lanes_(std::min(banks, 4 * banks / element)),
         places_(places_of(tile, warps * lanes_ * vector_)),
         left_out_(places_.size()),
-        read_in_(std::size_t(1 + (room >> shift_))) {}
+        read_in_(size_t(1 + (room >> shift_))) {}
 
   /// From now on paddings come after so many elements.
   void pad_from(i64 from) {
@@ -322,7 +301,7 @@ class Conflicts {
       for (i64 j = 0; j < vector_ && sum < enough; ++j) sum += rounds_at(pad, rotate, first, j) - 1;
     return sum;
   }
-  double per_access(i64 rounds) const { return double(rounds) / double(warps * vector_); }
+  double per_access(i64 rounds) const { return double(rounds) / (warps * vector_); }
 
  private:
   /// Of element `j` of a warp's accesses.
@@ -332,7 +311,7 @@ class Conflicts {
     ++step_;
     for (i64 lane = 0; lane < lanes_; ++lane) {
       const i64 part = rotate ? (j + lane * vector_ / banks) & (vector_ - 1) : j;
-      const auto n = std::size_t((first + lane) * vector_ + part);
+      const auto n = size_t((first + lane) * vector_ + part);
       if (n >= places_.size()) break;
       const i64 word = (places_[n] + left_out_[n] * pad) >> shift_;
       if (std::exchange(read_in_[word], step_) != step_) most = std::max(most, ++count[word & (lanes_ - 1)]);
@@ -351,7 +330,7 @@ class Conflicts {
 
 }  // namespace
 
-std::optional<TileNd> tile_nd_of(const core::Move& move, i64 bytes, i64 access, i64 items, i64 in_flight) {
+std::optional<TileNd> tile_nd_of(const Move& move, i64 bytes, i64 access, i64 items, i64 in_flight) {
   return Search(move, {bytes, access, items, in_flight}).best();
 }
 
@@ -395,12 +374,11 @@ TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room) {
 
 i64 tile_nd_place(const TileNd& tile, const TileNdPadding& padding, int axis) {
   i64 step = 1;
-  for (const std::vector<int>* const axes : {&tile.in.run, &tile.in.runs}) {
+  for (const auto* axes : {&tile.in.run, &tile.in.runs})
     for (const int d : *axes) {
       if (d == axis) return padding.place(step);
       step *= tile.block[d];
     }
-  }
   return 0;
 }
 

@@ -9,8 +9,10 @@
 
 namespace axisloom::ops {
 
-inline constexpr std::size_t most_tile_nd_axes = 6;  // of a run, TILE_ND_AXES of tile_nd.params.h
-inline constexpr i64 most_tile_nd_runs = 256;        // on either side
+using core::Move;
+
+inline constexpr size_t most_tile_nd_axes = 6;  // of a run, TILE_ND_AXES of tile_nd.params.h
+inline constexpr i64 most_tile_nd_runs = 256;   // on either side
 
 /// The fastest axes of both sides of a move, whole but for the last one of either, which may be cut. Axes are numbered
 /// as in the move, and listed fastest first.
@@ -34,7 +36,7 @@ struct TileNd {
 
 /// The tile of lowest cost with at most `bytes` for groups of `items`, accesses to smaller elements being of up to
 /// `access` bytes and `in_flight` bytes asked for at a time; none where no axis is contiguous on one side.
-std::optional<TileNd> tile_nd_of(const core::Move& move, i64 bytes, i64 access, i64 items, i64 in_flight);
+std::optional<TileNd> tile_nd_of(const Move& move, i64 bytes, i64 access, i64 items, i64 in_flight);
 
 /// How many of a group's items work side by side along runs of `run` accesses, such that every pass takes as many.
 i64 tile_nd_width(i64 run, i64 items);

@@ -2,6 +2,7 @@
 #include "ops/reduce/candidate.hpp"
 
 #include "core/number.hpp"
+#include "core/text.hpp"
 
 namespace axisloom::ops {
 
@@ -32,8 +33,8 @@ int ReduceProblem::parts_of_element() const {
 
 std::string shape_class(const ReduceProblem& problem) {
   constexpr i64 large_bytes = 64 << 20;  // moved, from which tuned values are kept apart: beyond most caches
-  return std::string(name(problem.recipe.in)) + " " + std::string(name(problem.recipe.reducer)) +
-         (problem.kept.empty() ? " whole " : " axes ") + (problem.bytes_moved() >= large_bytes ? "large" : "small");
+  return concat(name(problem.recipe.in), " ", name(problem.recipe.reducer), problem.kept.empty() ? " whole " : " axes ",
+                problem.bytes_moved() >= large_bytes ? "large" : "small");
 }
 
 std::string unfit(const ReduceProblem& problem) {
@@ -42,7 +43,7 @@ std::string unfit(const ReduceProblem& problem) {
 }
 
 bool keeps_fastest(const ReduceProblem& problem) {
-  const core::Loops& kept = problem.kept;
+  const Loops& kept = problem.kept;
   return !kept.empty() && kept.back().in == problem.parts_of_element();
 }
 

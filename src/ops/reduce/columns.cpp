@@ -12,30 +12,6 @@ namespace {
 constexpr i64 most_rows = 4096;  // of one running sum
 constexpr i64 least_rows = 16;   // of an item: a few rounds of loads
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
-      {"items", 256, {128, 256, 512}, "work-items", "group size"},
-      {"columns",
-       32,
-       {4, 8, 16, 32, 64},
-       "packets",
-       "of a row that a group takes; where a row has up to 16, 8 (4113 GB/s on an H200, with 32 2681), or 4"},
-      {"in_flight",
-       8,
-       {1, 2, 4, 8},
-       "rows",
-       "loads that an item issues before it adds; columns of 16384 x 16384 floats on an H200: 4201 GB/s with 8, 3728 "
-       "with 4"},
-      {"parts",
-       528,
-       {528, 1056, 2112, 4224},
-       "groups",
-       "that are wanted: what the 132 cores of an H200 hold at once. Columns of 16384 x 16384 floats there: 4201 GB/s, "
-       "with 1056, 2112 and 4224 groups 4058, 3934, 3892"},
-      launches_tunable()};
-  return list;
-}
-
 /// How a reduction is cut: packets of a block, blocks of a row, blocks of all rows that become outputs, parts of the
 /// rows, rows of a part. By shape alone.
 struct Cut {
@@ -74,30 +50,30 @@ double narrow_seconds(const ReduceProblem& problem, const Cut& c, const DeviceMo
   return (c.parts > 1 ? parts_seconds : 0) + memory_seconds(bytes, device) * (1 / share - 1);
 }
 
-Launches launch_columns(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  ReduceLaunch main("columns", problem, tree_group(problem.recipe, values.at("items")), true);
-  ReduceParams& params = main.params;
-  params.column_blocks = c.blocks;
-  params.parts = c.parts;
-  params.part_rows = c.per_part;
-  main.defines().set("COLUMNS", c.columns).set("IN_FLIGHT", values.at("in_flight"));
-  main.defines().set("SCALARS", c.scalars).set("WIDE", packets_are_wide(problem, c.scalars));
-  return main.with_parts(c.groups(), split, c.strips);
-}
-
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit_for_columns(problem); !why.empty()) return refuse(std::move(why));
-  const core::Loop& row = problem.kept.back();
   const i64 items = wish.at("items");
   const Cut c = cut(problem, wish);
   Configuration values = wish;
   values["columns"] = c.columns;
   const Split split = split_of(c.parts, c.strips, values, device);
-  const double read = read_seconds(problem, row, device) + narrow_seconds(problem, c, device);
+  const double read = read_seconds(problem, problem.kept.back(), device) + narrow_seconds(problem, c, device);
+  const auto launches = [=, &problem] {
+    ReduceLaunch main("columns", problem, tree_group(problem.recipe, items), true);
+    main.params.column_blocks = c.blocks;
+    main.params.parts = c.parts;
+    main.params.part_rows = c.per_part;
+    main.defines()
+        .set("COLUMNS", c.columns)
+        .set("IN_FLIGHT", values.at("in_flight"))
+        .set("SCALARS", c.scalars)
+        .set("WIDE", packets_are_wide(problem, c.scalars));
+    return main.with_parts(c.groups(), split, c.strips);
+  };
   return {.group = tree_group(problem.recipe, items),
           .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, c.groups() * items, device),
           .configuration = values,
-          .launches = [=, &problem] { return launch_columns(problem, c, split, values); }};
+          .launches = launches};
 }
 
 }  // namespace
@@ -105,7 +81,28 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 ReduceCandidate columns_reduction() {
   return {{.name = "columns",
            .summary = "items side by side over the columns, where the fastest axis is kept",
-           .tunables = tunables()},
+           .tunables =
+               {{"items", 256, {128, 256, 512}, "work-items", "group size"},
+                {"columns",
+                 32,
+                 {4, 8, 16, 32, 64},
+                 "packets",
+                 "of a row that a group takes; where a row has up to 16, 8 (4113 GB/s on an H200, with 32 2681), or 4"},
+                {"in_flight",
+                 8,
+                 {1, 2, 4, 8},
+                 "rows",
+                 "loads that an item issues before it adds; columns of 16384 x 16384 floats on an H200: 4201 GB/s with "
+                 "8, 3728 "
+                 "with 4"},
+                {"parts",
+                 528,
+                 {528, 1056, 2112, 4224},
+                 "groups",
+                 "that are wanted: what the 132 cores of an H200 hold at once. Columns of 16384 x 16384 floats there: "
+                 "4201 GB/s, "
+                 "with 1056, 2112 and 4224 groups 4058, 3934, 3892"},
+                launches_tunable()}},
           propose};
 }
 

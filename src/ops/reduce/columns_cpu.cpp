@@ -14,17 +14,6 @@ constexpr i64 most_rows = 4096;            // of a part: one running sum takes t
 constexpr i64 wanted_tasks = 128;          // enough for the cores to share
 constexpr i64 least_elements = 16384;      // of a task: long against a group's start
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
-      {"block",
-       4096,
-       {256, 512, 1024, 2048, 4096, 8192, 16384},
-       "columns",
-       "that a task takes at once; f32 16384 x 16384, of the speed along rows: 2048 0.70, 4096 0.76, 8192 0.74"},
-      launches_tunable()};
-  return list;
-}
-
 /// How a reduction is cut: blocks of columns, parts of the rows, rows of a part. By shape alone.
 struct Cut {
   i64 outers, blocks, parts, per_part;
@@ -41,7 +30,7 @@ Cut cut(const ReduceProblem& problem, i64 block) {
 }
 
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
-  const core::Loop& column = problem.kept.back();
+  const Loop& column = problem.kept.back();
   const i64 columns = column.extent, lanes = lanes_of(problem);
   const double rows = double(problem.count()) * c.outers;
   const double few = columns * single_seconds(problem, device) + single_vector_seconds(problem, device);
@@ -51,38 +40,42 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   return shared_seconds(std::max(read_seconds(problem, column, device), loops), c.tasks(), device);
 }
 
-Launches launch_columns_cpu(const ReduceProblem& problem, const Cut& c, Split split, i64 block) {
-  ReduceLaunch main("columns_cpu", problem, {}, true);
-  ReduceParams& params = main.params;
-  params.column_blocks = c.blocks;
-  params.parts = c.parts;
-  params.part_rows = c.per_part;
-  params.tasks = c.tasks();
-  params.per_group = std::max<i64>(1, least_elements / (std::min(params.columns, block) * c.per_part));
-  main.defines().set("BLOCK", block + vector_lanes);  // the last block of a row may have a vector more
-  return main.with_parts(ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
-}
-
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit_for_columns(problem); !why.empty()) return refuse(std::move(why));
   const i64 block = wish.at("block");
   const Cut c = cut(problem, block);
   Configuration values = wish;
   const Split split = split_of(c.parts, c.outers * c.blocks, values, device);
-  return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
-            return launch_columns_cpu(problem, c, split, block);
-          }};
+  const auto launches = [=, &problem] {
+    ReduceLaunch main("columns_cpu", problem, {}, true);
+    ReduceParams& params = main.params;
+    params.column_blocks = c.blocks;
+    params.parts = c.parts;
+    params.part_rows = c.per_part;
+    params.tasks = c.tasks();
+    params.per_group = std::max<i64>(1, least_elements / (std::min(params.columns, block) * c.per_part));
+    main.defines().set("BLOCK", block + vector_lanes);  // the last block of a row may have a vector more
+    return main.with_parts(ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
+  };
+  return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace
 
 ReduceCandidate columns_cpu_reduction() {
-  return {{.name = "columns_cpu",
-           .summary = "whole rows in memory's order on a CPU, where the fastest axis is kept",
-           .tunables = tunables(),
-           .runtimes = {Api::opencl},
-           .runs_on = cpus},
-          propose};
+  return {
+      {.name = "columns_cpu",
+       .summary = "whole rows in memory's order on a CPU, where the fastest axis is kept",
+       .tunables =
+           {{"block",
+             4096,
+             {256, 512, 1024, 2048, 4096, 8192, 16384},
+             "columns",
+             "that a task takes at once; f32 16384 x 16384, of the speed along rows: 2048 0.70, 4096 0.76, 8192 0.74"},
+            launches_tunable()},
+       .runtimes = {Api::opencl},
+       .runs_on = cpus},
+      propose};
 }
 
 }  // namespace axisloom::ops

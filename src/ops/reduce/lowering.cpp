@@ -5,6 +5,7 @@
 #include "core/axes.hpp"
 #include "core/integers.hpp"
 #include "core/pattern.hpp"
+#include "core/text.hpp"
 
 #include <axisloom/error.hpp>
 
@@ -19,16 +20,16 @@ Reducer norm_of(const Operation& op) {
   if (ord == "1") return Reducer::norm_1;
   if (ord == "2") return Reducer::norm_2;
   if (ord == "inf") return Reducer::norm_inf;
-  throw Error(Errc::usage, "there is no norm of order '" + std::string(ord) + "'", "use ord 1, 2 or inf");
+  throw Error(Errc::usage, concat("there is no norm of order '", ord, "'"), "use ord 1, 2 or inf");
 }
 
 Reducer reducer_of(const Operation& op) {
-  const std::string_view asked = op.name == "reduce" ? std::string_view(op.arguments.at(0)) : std::string_view(op.name);
+  const std::string_view asked = op.name == "reduce" ? op.arguments.at(0) : op.name;
   if (asked == "norm") return norm_of(op);
-  if (op.option("ord")) throw Error(Errc::usage, "only norm has an order ord, not " + std::string(asked));
+  if (op.option("ord")) throw Error(Errc::usage, concat("only norm has an order ord, not ", asked));
   for (int number = 0; number < int(Reducer::norm_1); ++number)  // norms have an order in their names
     if (name(Reducer(number)) == asked) return Reducer(number);
-  throw Error(Errc::usage, "unknown reduction '" + std::string(asked) + "'",
+  throw Error(Errc::usage, concat("unknown reduction '", asked, "'"),
               "use one of sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm");
 }
 
@@ -36,18 +37,18 @@ Reducer reducer_of(const Operation& op) {
 bool asks_for_portable_order(const Operation& op) {
   const std::string_view order = op.option("order").value_or("fast");
   if (order != "fast" && order != "portable")
-    throw Error(Errc::usage, "there is no order '" + std::string(order) + "'", "use portable or fast");
+    throw Error(Errc::usage, concat("there is no order '", order, "'"), "use portable or fast");
   return order == "portable";
 }
 
 bool is_reduced(const core::BoundPattern& bound, int axis) {
-  return std::find(bound.removed.begin(), bound.removed.end(), axis) != bound.removed.end();
+  return std::ranges::find(bound.removed, axis) != bound.removed.end();
 }
 
 core::BoundPattern bind_pattern(const Operation& op, const View& in) {
   const core::Pattern pattern = core::parse(op.arguments.at(1));
   if (pattern.inputs.size() != 1)
-    throw Error(Errc::usage, "reduce takes one array, the pattern names " + std::to_string(pattern.inputs.size()),
+    throw Error(Errc::usage, concat("reduce takes one array, the pattern names ", pattern.inputs.size()),
                 "use einsum for several operands");
   return core::bind(pattern, std::span(&in.shape, 1), op.lengths, core::OneSided::left);
 }
@@ -75,18 +76,18 @@ core::BoundPattern bind(const Operation& op, const View& in) {
 }
 
 void require_result(Reducer reducer, const core::BoundPattern& bound, const View& in) {
-  const bool empty =
-      std::any_of(bound.removed.begin(), bound.removed.end(), [&](int axis) { return bound.axes[axis].extent == 0; });
+  const bool empty = std::ranges::any_of(bound.removed, [&](int axis) { return bound.axes[axis].extent == 0; });
   if (empty && !has_identity(reducer))
     throw Error(Errc::usage,
-                "the " + std::string(name(reducer)) + " of no elements is not defined, " + to_string(in) +
-                    " has none along the axes that are reduced",
+                concat("the ", name(reducer), " of no elements is not defined, ", to_string(in),
+                       " has none along the axes that are reduced"),
                 "give an array with elements, or reduce over other axes");
 }
 
 }  // namespace
 
-View reduce_result(const Operation& op, const View& in) {
+View reduce_result(const Operation& op, Views inputs) {
+  const View& in = inputs[0];
   const Reducer reducer = reducer_of(op);
   asks_for_portable_order(op);
   const core::BoundPattern bound = bind(op, in);
@@ -94,7 +95,8 @@ View reduce_result(const Operation& op, const View& in) {
   return View::contiguous(result_dtype(reducer, in.dtype), core::output_shape(bound));
 }
 
-Reduction lower_reduce(const Operation& op, const View& in, const View& out) {
+Reduction lower_reduce(const Operation& op, Views views) {
+  const View &in = views[0], &out = views[1];
   const core::BoundPattern bound = bind(op, in);
   const std::vector<i64> in_strides = core::elementary_strides(bound, bound.inputs[0], in.strides),
                          out_strides = core::elementary_strides(bound, bound.output, out.strides);
@@ -104,7 +106,7 @@ Reduction lower_reduce(const Operation& op, const View& in, const View& out) {
   reduction.in_align = in.align;
   reduction.portable = asks_for_portable_order(op);
   for (size_t i = 0; i < bound.axes.size(); ++i) {
-    core::Loops& loops = is_reduced(bound, int(i)) ? reduction.reduced : reduction.kept;
+    Loops& loops = is_reduced(bound, int(i)) ? reduction.reduced : reduction.kept;
     loops.push_back({bound.axes[i].extent, in_strides[i], out_strides[i]});
   }
   reduction.recipe = recipe(reducer_of(op), in.dtype, reduction.count());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/reduce/reduction.hpp"
+#include "planner/plan_impl.hpp"
 
 #include <axisloom/ops.hpp>
 
@@ -9,9 +10,9 @@ namespace axisloom::ops {
 
 /// Shape and dtype of the result, contiguous. Throws Error(usage) for arguments, options, lengths or shapes that do not
 /// fit, and for a reduction of nothing that has no result.
-View reduce_result(const Operation& op, const View& in);
+View reduce_result(const Operation& op, Views inputs);
 
-/// The reduction, not yet normalised. `out` has the shape that the result has.
-Reduction lower_reduce(const Operation& op, const View& in, const View& out);
+/// The reduction, not yet normalised. `views`: the input, and the output of the shape that the result has.
+Reduction lower_reduce(const Operation& op, Views views);
 
 }  // namespace axisloom::ops

@@ -10,7 +10,7 @@
 
 namespace axisloom::ops {
 
-double read_seconds(const ReduceProblem& problem, const core::Loop& run, const DeviceModel& device) {
+double read_seconds(const ReduceProblem& problem, const Loop& run, const DeviceModel& device) {
   const double elements = problem.elements();
   const i64 step = run.in / problem.parts_of_element(), element = problem.element_bytes();
   const double bytes = sector_bytes(elements, run.extent, step, element, device), once = elements * element;

@@ -7,7 +7,7 @@
 namespace axisloom::ops {
 
 /// Time to read a reduction's elements in runs along one of its loops, from memory or from the cache.
-double read_seconds(const ReduceProblem& problem, const core::Loop& run, const DeviceModel& device);
+double read_seconds(const ReduceProblem& problem, const Loop& run, const DeviceModel& device);
 
 /// Of a CPU's core: an element that is loaded by itself and put into a vector, and a vector added to running sums
 /// beside other vectors' loads.

@@ -48,18 +48,17 @@ class Elements {
   explicit Elements(Reducer reducer) : smallest_(reducer == Reducer::min || reducer == Reducer::argmin) {}
 
   void add(Number x) {
-    const Real modulus = x.imag() == 0 ? std::abs(x.real()) : std::hypot(x.real(), x.imag());
-    real.add(x.real());
-    imag.add(x.imag());
+    const Real re = x.real(), im = x.imag(), modulus = im == 0 ? std::abs(re) : std::hypot(re, im);
+    real.add(re);
+    imag.add(im);
     moduli.add(modulus);
-    squares.add(x.real() * x.real() + x.imag() * x.imag());
-    wrapped_sum += as_integer(x.real());
-    wrapped_product *= as_integer(x.real());
-    product = {product.real() * x.real() - product.imag() * x.imag(),
-               product.real() * x.imag() + product.imag() * x.real()};
+    squares.add(re * re + im * im);
+    wrapped_sum += as_integer(re);
+    wrapped_product *= as_integer(re);
+    product = {product.real() * re - product.imag() * im, product.real() * im + product.imag() * re};
     growth *= std::max<Real>(1, modulus);
-    largest_modulus = std::isnan(modulus) || modulus > largest_modulus ? modulus : largest_modulus;
-    if (x.real() != 0 || x.imag() != 0) ++nonzero;
+    if (std::isnan(modulus) || modulus > largest_modulus) largest_modulus = modulus;
+    if (re != 0 || im != 0) ++nonzero;
     if (count == 0 || preferred(x, extreme)) extreme = x, place = count;
     ++count;
   }
@@ -90,20 +89,19 @@ template <class Visit>
 void for_each_output(const Reduction& reduction, const std::byte* in, const Visit& visit) {
   const Dtype dtype = reduction.recipe.in;
   const i64 size = size_of(dtype);
-  const bool nothing = reduction.count() == 0;
   if (reduction.outputs() == 0) return;
   for_each(reduction.kept, [&](i64 from, i64 to) {
     Elements all(reduction.recipe.reducer);
     const auto add = [&](i64 offset, i64) {
       all.add(number_of(dtype, in + (reduction.in_offset + from + offset) * size));
     };
-    if (!nothing) for_each(reduction.reduced, add);
+    if (reduction.count() > 0) for_each(reduction.reduced, add);
     visit(all, reduction.out_offset + to);
   });
 }
 
 Real wrapped(Dtype out, u64 bits) {
-  return out == Dtype::u64 ? Real(bits) : Real(i64(bits));
+  return out == Dtype::u64 ? Real(bits) : i64(bits);
 }
 
 Number result_of(const Recipe& recipe, const Elements& all) {
@@ -124,9 +122,9 @@ Number result_of(const Recipe& recipe, const Elements& all) {
     case Reducer::argmax:
       return Real(all.place);
     case Reducer::any:
-      return all.nonzero > 0 ? 1 : 0;
+      return all.nonzero > 0;
     case Reducer::all:
-      return all.nonzero == all.count ? 1 : 0;
+      return all.nonzero == all.count;
     case Reducer::count_nonzero:
       return Real(all.nonzero);
     case Reducer::norm_1:

@@ -4,6 +4,7 @@
 #include "core/divider.hpp"
 #include "core/integers.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 #include "ops/scalar_type.hpp"
 
 #include <axisloom/error.hpp>
@@ -33,17 +34,21 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
   static constexpr const char* mappings[] = {"IDENTITY", "SQUARE", "MAGNITUDE", "NONZERO"};
   static constexpr const char* finishes[] = {"FINISH_VALUE", "FINISH_MEAN", "FINISH_ROOT", "FINISH_PLACE",
                                              "FINISH_ACCUMULATOR"};
-  defines.set("ELEMENT", scalar_type(recipe.in)).set("IN_FORM", form_of_element(recipe));
-  defines.set("ELEMENT_BYTES", size_of(core::component_of(recipe.in)));
-  defines.set("ELEMENT_PARTS", core::components_of(recipe.in));
-  defines.set("HELD", held_type(recipe));
-  defines.set("VALUE", scalar_type(recipe.value)).set("VALUE_PARTS", recipe.components);
-  defines.set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32).set("VALUE_FLOATS", recipe.value_floats());
-  defines.set("RESULT", scalar_type(recipe.out)).set("OUT_FORM", form_of(recipe.out));
-  defines.set("ACCUMULATION", accumulations[int(recipe.accumulation)]);
-  defines.set("MAPPING", mappings[int(recipe.mapping)]);
-  defines.set("FINISH", finishes[int(recipe.finish)]);
-  defines.set("SMALLEST", recipe.smallest);
+  defines.set("ELEMENT", scalar_type(recipe.in))
+      .set("IN_FORM", form_of_element(recipe))
+      .set("ELEMENT_BYTES", size_of(core::component_of(recipe.in)))
+      .set("ELEMENT_PARTS", core::components_of(recipe.in))
+      .set("HELD", held_type(recipe))
+      .set("VALUE", scalar_type(recipe.value))
+      .set("VALUE_PARTS", recipe.components)
+      .set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32)
+      .set("VALUE_FLOATS", recipe.value_floats())
+      .set("RESULT", scalar_type(recipe.out))
+      .set("OUT_FORM", form_of(recipe.out))
+      .set("ACCUMULATION", accumulations[int(recipe.accumulation)])
+      .set("MAPPING", mappings[int(recipe.mapping)])
+      .set("FINISH", finishes[int(recipe.finish)])
+      .set("SMALLEST", recipe.smallest);
 }
 
 size_t rank_class(size_t rank) {
@@ -62,7 +67,7 @@ void write_walk(core::Nest kept, core::Nest reduced, int index_bits, ReduceParam
   if (kept_rank + reduced_rank > REDUCE_AXES) throw_too_many_axes(kept.size() + reduced.size() + 1);
   params.kept_rank = kept_rank;
   params.reduced_rank = reduced_rank;
-  core::Loops walk(kept_rank - kept.size());
+  Loops walk(kept_rank - kept.size());
   walk.insert(walk.end(), kept.begin(), kept.end());
   walk.resize(kept_rank + reduced_rank - reduced.size());
   walk.insert(walk.end(), reduced.begin(), reduced.end());
@@ -90,18 +95,14 @@ LaunchBuffer result_of(const ReduceProblem& problem) {
 }  // namespace
 
 void throw_too_many_axes(size_t axes) {
-  throw Error(Errc::unsupported,
-              "the reduction walks " + std::to_string(axes) + " axes that cannot be merged, and kernels walk at most " +
-                  std::to_string(REDUCE_AXES),
-              "do it in two steps, each of which splits fewer axes");
+  throw Error(
+      Errc::unsupported,
+      concat("the reduction walks ", axes, " axes that cannot be merged, and kernels walk at most ", REDUCE_AXES),
+      "do it in two steps, each of which splits fewer axes");
 }
 
 ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group, bool columns)
-    : problem(problem) {
-  launch.kernel.file = "reduce/" + kernel + ".kernel";
-  launch.kernel.kernel = kernel;
-  launch.kernel.items = launch.geometry.items = group.items;
-  launch.geometry.local_bytes = group.local_bytes;
+    : problem(problem), launch(launch_of("reduce/" + kernel, group)) {
   define_recipe(problem.recipe, defines());
   const core::Nest outer = core::Nest(problem.reduced).first(problem.reduced.size() - 1);
   write_walk(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params,
@@ -110,7 +111,7 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
   params.count = problem.count();
   params.run = problem.reduced.back().extent;
   params.run_stride = problem.reduced.back().in;
-  params.reach = core::reach(problem.loops(), &core::Loop::in).high + problem.parts_of_element();
+  params.reach = core::reach(problem.loops(), &Loop::in).high + problem.parts_of_element();
   params.runs = params.count == 0 ? 0 : core::count(outer);
   params.pieces = params.parts = params.part_pieces = params.part_rows = params.per_group = 1;
   params.tasks = params.outputs;
@@ -119,6 +120,14 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
     params.column_stride = problem.kept.back().out;
   }
   defines().set("INDEX_BITS", problem.index_bits).set("AXL_PARAMS_SIZE", sizeof(ReduceParams));
+}
+
+void ReduceLaunch::set_pieces(const Pieces& pieces) {
+  params.piece = pieces.piece;
+  params.pieces = pieces.pieces;
+  params.parts = pieces.parts;
+  params.part_pieces = pieces.per_part;
+  params.tasks = params.outputs * pieces.parts;
 }
 
 Launch ReduceLaunch::done(i64 groups) {

@@ -13,6 +13,11 @@ static_assert(arguments_fit(sizeof(ReduceParams), 4));
 /// Refuses a reduction over more axes than REDUCE_AXES has room for.
 [[noreturn]] void throw_too_many_axes(size_t axes);
 
+/// How runs are cut: elements of a piece, pieces of a run, parts of an output, pieces of a part.
+struct Pieces {
+  i64 piece, pieces, parts, per_part;
+};
+
 /// How the parts of an output come together; see parts.h.
 enum class Split { none, one_launch, two_launches };
 
@@ -25,6 +30,8 @@ struct ReduceLaunch {
 
   ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group = {}, bool columns = false);
   jit::Defines& defines() { return launch.kernel.defines; }
+  /// Tasks are parts, which are made of such pieces.
+  void set_pieces(const Pieces& pieces);
   /// Completes it, with parameters as they are.
   Launch done(i64 groups);
   /// Completes it where tasks may be parts: its buffers, then the second launch where there is one, and the workspace.

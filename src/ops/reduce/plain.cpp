@@ -15,12 +15,6 @@ constexpr double cpu_output_seconds = 8e-9;  // finding an output's place by div
 constexpr double element_latencies = 0.16, element_operations = 35;
 constexpr i64 group_elements = 65536;  // a CPU group's work: long against a group's start
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
-      {"items", 128, {1, 32, 64, 128, 256}, "work-items", "group size on GPUs; a CPU group is one item"}};
-  return list;
-}
-
 /// An element in a loop on a CPU, whose additions wait for each other; rows of 64 floats on two cores of a Xeon. Of
 /// doubles and integers on an EPYC 9005 and an EPYC 7003: sums of 138945 x 4 doubles, maxima of 4052620 x 12 bytes.
 double cpu_element_seconds(const Recipe& recipe) {
@@ -43,7 +37,7 @@ i64 outputs_of(const ReduceProblem& problem, i64 items, const DeviceModel& devic
 }
 
 double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceModel& device) {
-  const core::Loop& run = problem.reduced.back();
+  const Loop& run = problem.reduced.back();
   const double count = problem.count(), memory = read_seconds(problem, run, device);
   if (!device.is_cpu()) {
     const double operations = problem.elements() * element_operations;
@@ -74,7 +68,11 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 }  // namespace
 
 ReduceCandidate plain_reduction() {
-  return {{.name = "plain", .summary = "one output after the other, any strides", .tunables = tunables()}, propose};
+  return {{.name = "plain",
+           .summary = "one output after the other, any strides",
+           .tunables =
+               {{"items", 128, {1, 32, 64, 128, 256}, "work-items", "group size on GPUs; a CPU group is one item"}}},
+          propose};
 }
 
 }  // namespace axisloom::ops

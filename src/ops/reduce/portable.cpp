@@ -15,43 +15,42 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 items = 256;
-constexpr i64 piece = 65536;
+constexpr i64 most_elements = 65536;  // of a piece, and of a part
 constexpr i64 most_additions = 4096;
 constexpr double element_loads = 2;  // time of loads by the element, against packets (an estimate)
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
-      {"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before it adds; the order stays"}};
-  return list;
-}
-
-Launches launch_portable(const ReduceProblem& problem, const Configuration& values) {
-  ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
-  ReduceParams& params = main.params;
-  params.piece = std::min(piece, params.run);
-  params.pieces = ceil_div(params.run, params.piece);
-  params.part_pieces = std::max<i64>(1, std::min(piece / params.run, most_additions / ceil_div(params.run, items)));
-  params.parts = ceil_div(params.pieces * params.runs, params.part_pieces);
-  params.tasks = params.outputs * params.parts;
-  main.defines().set("TEAM", items).set("IN_FLIGHT", values.at("in_flight"));
-  main.defines().set("SCALARS", problem.parts_of_element()).set("WIDE", 0);
-  const Split split = params.parts == 1 ? Split::none : Split::two_launches;  // not every device has the one launch
-  return main.with_parts(params.tasks, split, 0);
-}
-
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (!problem.portable) return refuse("only order=portable asks for this order of additions");
-  const core::Loop& run = problem.reduced.back();
+  const Loop& run = problem.reduced.back();
+  const auto launches = [=, &problem] {
+    const i64 length = run.extent, piece = std::min(most_elements, length), pieces = ceil_div(length, piece);
+    const i64 per_part = std::max<i64>(1, std::min(most_elements / length, most_additions / ceil_div(length, items)));
+    const i64 parts = ceil_div(pieces * (problem.count() / length), per_part);
+    ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
+    main.set_pieces({piece, pieces, parts, per_part});
+    main.defines()
+        .set("TEAM", items)
+        .set("IN_FLIGHT", wish.at("in_flight"))
+        .set("SCALARS", problem.parts_of_element())
+        .set("WIDE", 0);
+    const Split split = parts == 1 ? Split::none : Split::two_launches;  // not every device has the one launch
+    return main.with_parts(main.params.tasks, split, 0);
+  };
   return {.group = tree_group(problem.recipe, items),
           .seconds = element_loads * read_seconds(problem, run, device),
           .configuration = wish,
-          .launches = [=, &problem] { return launch_portable(problem, wish); }};
+          .launches = launches};
 }
 
 }  // namespace
 
 ReduceCandidate portable_reduction() {
-  return {{.name = "portable", .summary = "one order of additions for all devices", .tunables = tunables()}, propose};
+  return {
+      {.name = "portable",
+       .summary = "one order of additions for all devices",
+       .tunables =
+           {{"in_flight", 4, {1, 2, 4, 8}, "elements", "loads that an item issues before it adds; the order stays"}}},
+      propose};
 }
 
 }  // namespace axisloom::ops

@@ -2,6 +2,7 @@
 #include "ops/reduce/reduce.hpp"
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "ops/reduce/lowering.hpp"
 #include "ops/reduce/oracle.hpp"
 #include "ops/reduce/slices.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace axisloom::ops {
 namespace {
@@ -56,30 +58,24 @@ constexpr std::array shorthands = {
     Shorthand{"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
 };
 
-View result(const Operation& op, std::span<const View> inputs) {
-  return reduce_result(op, inputs[0]);
-}
-
-void oracle(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in, std::byte* out) {
-  reduce_on_host(lower_reduce(op, views[0], views[1]), in[0], out);
+void oracle(const Operation& op, Views views, HostBuffers in, std::byte* out) {
+  reduce_on_host(lower_reduce(op, views), in[0], out);
 }
 
 /// The kept axes in the order of the output's, in which the bounds are wanted.
-std::vector<double> bound(const Operation& op, std::span<const View> views, std::span<const std::byte* const> in) {
-  const View places = View::contiguous(views[1].dtype, views[1].shape);
-  Reduction reduction = lower_reduce(op, views[0], places);
+std::vector<double> bound(const Operation& op, Views views, HostBuffers in) {
+  Reduction reduction = lower_reduce(op, std::array{views[0], View::contiguous(views[1].dtype, views[1].shape)});
   core::drop_single_steps(reduction.kept);
-  std::stable_sort(reduction.kept.begin(), reduction.kept.end(),
-                   [](const core::Loop& a, const core::Loop& b) { return a.out > b.out; });
+  std::ranges::stable_sort(reduction.kept, std::greater(), &Loop::out);
   return reduce_bound(reduction, in[0]);
 }
 
-i64 bytes(const Operation& op, std::span<const View> views) {
-  return lower_reduce(op, views[0], views[1]).bytes_moved();
+i64 bytes(const Operation& op, Views views) {
+  return lower_reduce(op, views).bytes_moved();
 }
 
-double operations(const Operation& op, std::span<const View> views) {
-  const Reduction reduction = lower_reduce(op, views[0], views[1]);
+double operations(const Operation& op, Views views) {
+  const Reduction reduction = lower_reduce(op, views);
   const double squared = reduction.recipe.mapping == Mapping::square ? 2 : 1;
   return squared * reduction.recipe.components * reduction.elements();
 }
@@ -87,8 +83,7 @@ double operations(const Operation& op, std::span<const View> views) {
 void check_device(const Recipe& recipe, const DeviceInfo& device) {
   if (recipe.needs_f64() && !device.f64)
     throw Error(Errc::unsupported,
-                "the device has no f64, which the " + std::string(name(recipe.reducer)) + " of " +
-                    std::string(name(recipe.in)) + " needs",
+                concat("the device has no f64, which the ", name(recipe.reducer), " of ", name(recipe.in), " needs"),
                 "use another dtype or another device");
 }
 
@@ -102,23 +97,21 @@ void check(const PlanOptions& options) {
   if (options.in_place) throw Error(Errc::usage, "a reduction cannot be done in place", "give an output of its own");
 }
 
-std::shared_ptr<PlanImpl> make_plan(const Operation& op, std::span<const View> views, const Device& device,
-                                    const PlanOptions& options) {
+SharedPlan make_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   check(options);
-  return plan_reduction(lower_reduce(op, views[0], views[1]), {views.begin(), views.end()}, device, options);
+  return plan_reduction(lower_reduce(op, views), {views.begin(), views.end()}, device, options);
 }
 
-Slices slices(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options,
-              i64 limit) {
+Slices slices(const Operation& op, Views views, const Device& device, const PlanOptions& options, i64 limit) {
   check(options);
-  const Reduction reduction = lower_reduce(op, views[0], views[1]);
+  const Reduction reduction = lower_reduce(op, views);
   check_device(reduction.recipe, device.info());
   return slice_reduction(reduction, device, options, limit);
 }
 
 /// `own`: what is an operation's own, its name and texts.
 OpEntry entry_of(OpEntry own) {
-  own.result = result;
+  own.result = reduce_result;
   own.plan = make_plan;
   own.oracle = oracle;
   own.bound = bound;
@@ -131,12 +124,12 @@ OpEntry entry_of(OpEntry own) {
 
 }  // namespace
 
-ReduceProblem reduce_problem(const Operation& op, std::span<const View> views, IndexWidth width) {
-  return problem_of(lower_reduce(op, views[0], views[1]), width);
+ReduceProblem reduce_problem(const Operation& op, Views views, IndexWidth width) {
+  return problem_of(lower_reduce(op, views), width);
 }
 
-std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
-                                         const PlanOptions& options) {
+SharedPlan plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
+                          const PlanOptions& options) {
   auto plan = empty_plan(std::move(views), device, options);
   const ReduceProblem problem = problem_of(reduction, options.index);
   check_device(problem.recipe, device.info());

@@ -7,12 +7,11 @@
 namespace axisloom::ops {
 
 /// An operation as the candidates are asked about it. `views` complete: the input, then the output.
-ReduceProblem reduce_problem(const Operation& op, std::span<const View> views,
-                             IndexWidth width = IndexWidth::automatic);
+ReduceProblem reduce_problem(const Operation& op, Views views, IndexWidth width = IndexWidth::automatic);
 
 /// A plan of a reduction, whose views are the input and the output; the reduction's own offsets and strides say what is
 /// read and written. Throws as plans do.
-std::shared_ptr<PlanImpl> plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
-                                         const PlanOptions& options);
+SharedPlan plan_reduction(const Reduction& reduction, std::vector<View> views, const Device& device,
+                          const PlanOptions& options);
 
 }  // namespace axisloom::ops

@@ -53,20 +53,23 @@ struct Row {
   bool smallest = false;
 };
 
+using enum Accumulation;
+using enum Mapping;
+
 constexpr Row table[] = {
-    {"sum", Accumulation::compensated},
-    {"prod", Accumulation::product},
-    {"mean", Accumulation::compensated, Mapping::identity, Finish::mean},
-    {"min", Accumulation::extreme, Mapping::identity, Finish::value, true},
-    {"max", Accumulation::extreme},
-    {"argmin", Accumulation::place, Mapping::identity, Finish::place, true},
-    {"argmax", Accumulation::place, Mapping::identity, Finish::place},
-    {"any", Accumulation::extreme, Mapping::nonzero},
-    {"all", Accumulation::extreme, Mapping::nonzero, Finish::value, true},
-    {"count_nonzero", Accumulation::total, Mapping::nonzero},
-    {"norm (ord 1)", Accumulation::compensated, Mapping::magnitude},
-    {"norm (ord 2)", Accumulation::compensated, Mapping::square, Finish::root},
-    {"norm (ord inf)", Accumulation::extreme, Mapping::magnitude},
+    {"sum", compensated},
+    {"prod", product},
+    {"mean", compensated, identity, Finish::mean},
+    {"min", extreme, identity, Finish::value, true},
+    {"max", extreme},
+    {"argmin", place, identity, Finish::place, true},
+    {"argmax", place, identity, Finish::place},
+    {"any", extreme, nonzero},
+    {"all", extreme, nonzero, Finish::value, true},
+    {"count_nonzero", total, nonzero},
+    {"norm (ord 1)", compensated, magnitude},
+    {"norm (ord 2)", compensated, square, Finish::root},
+    {"norm (ord inf)", extreme, magnitude},
 };
 
 const Row& row(Reducer reducer) {
@@ -74,7 +77,7 @@ const Row& row(Reducer reducer) {
 }
 
 bool is_chosen(const Row& row) {
-  return row.accumulation == Accumulation::extreme || row.accumulation == Accumulation::place;
+  return row.accumulation == extreme || row.accumulation == place;
 }
 
 /// Of sums, means and products.
@@ -83,20 +86,20 @@ void set_sum(Recipe& r, i64 count) {
   r.out = is_inexact(r.in) ? r.in : mean ? Dtype::f64 : widest_integer(r.in);
   r.value = floating_value(r.in);
   if (is_inexact(r.in) || (mean && !sum_fits(r.in, count))) return;
-  if (r.accumulation == Accumulation::compensated) r.accumulation = Accumulation::total;
+  if (r.accumulation == compensated) r.accumulation = total;
   r.value = widest_integer(r.in);
 }
 
 /// Of complex numbers that compare alike, NaNs among them, the first is the result: so its place has to be known.
 void set_chosen(Recipe& r) {
-  const bool place = r.finish == Finish::place;
-  if (r.components == 2) r.accumulation = Accumulation::place;
-  r.out = place ? Dtype::i64 : r.in;
-  r.value = place ? wide_enough(compared_value(r.in)) : compared_value(r.in);
+  const bool places = r.finish == Finish::place;
+  if (r.components == 2) r.accumulation = place;
+  r.out = places ? Dtype::i64 : r.in;
+  r.value = places ? wide_enough(compared_value(r.in)) : compared_value(r.in);
 }
 
 void set_nonzero(Recipe& r) {
-  const bool counts = r.accumulation == Accumulation::total;
+  const bool counts = r.accumulation == total;
   r.out = counts ? Dtype::i64 : Dtype::boolean;
   r.value = counts ? Dtype::i64 : Dtype::u8;
   r.components = 1;
@@ -119,7 +122,7 @@ Dtype result_dtype(Reducer reducer, Dtype in) noexcept {
 }
 
 bool has_identity(Reducer reducer) noexcept {
-  return !is_chosen(row(reducer)) || row(reducer).mapping == Mapping::nonzero;
+  return !is_chosen(row(reducer)) || row(reducer).mapping == nonzero;
 }
 
 bool Recipe::needs_f64() const noexcept {
@@ -127,8 +130,8 @@ bool Recipe::needs_f64() const noexcept {
 }
 
 int Recipe::u64s() const noexcept {
-  if (accumulation == Accumulation::place) return components + 1;
-  return components * (accumulation == Accumulation::compensated ? 2 : 1);
+  if (accumulation == place) return components + 1;
+  return components * (accumulation == compensated ? 2 : 1);
 }
 
 Recipe Recipe::unfinished() const noexcept {
@@ -143,7 +146,7 @@ int Recipe::out_scalars() const noexcept {
 }
 
 bool Recipe::order_matters() const noexcept {
-  return accumulation == Accumulation::compensated || (accumulation == Accumulation::product && value_floats());
+  return accumulation == compensated || (accumulation == product && value_floats());
 }
 
 bool Recipe::value_floats() const noexcept {
@@ -159,9 +162,9 @@ Recipe recipe(Reducer reducer, Dtype in, i64 count) {
            .mapping = as.mapping,
            .finish = as.finish,
            .smallest = as.smallest};
-  if (as.mapping == Mapping::nonzero)
+  if (as.mapping == nonzero)
     set_nonzero(r);
-  else if (as.mapping != Mapping::identity)
+  else if (as.mapping != identity)
     set_norm(r);
   else if (is_chosen(as))
     set_chosen(r);

@@ -3,14 +3,12 @@
 
 #include "core/checked.hpp"
 #include "core/number.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 
 namespace axisloom::ops {
 namespace {
-
-using core::Loop;
-using core::Loops;
 
 constexpr const char* offset_name = "an element offset of a reduction";
 constexpr const char* count_name = "the number of elements of a reduction";
@@ -99,12 +97,11 @@ i64 proven_alignment(const Reduction& reduction, size_t run) {
 }
 
 std::string to_string(const Reduction& reduction) {
-  std::string text =
-      std::string(name(reduction.recipe.in)) + " " + std::string(name(reduction.recipe.reducer)) + " of ";
-  if (!reduction.kept.empty()) text += core::joined(reduction.kept, &Loop::extent, "x") + "x";
-  text += "{" + core::joined(reduction.reduced, &Loop::extent, "x") + "}, in {";
-  if (!reduction.kept.empty()) text += core::joined(reduction.kept, &Loop::in) + ";";
-  return text + core::joined(reduction.reduced, &Loop::in) + "}";
+  std::string text = concat(name(reduction.recipe.in), " ", name(reduction.recipe.reducer), " of ");
+  if (!reduction.kept.empty()) text += joined(reduction.kept, "x", &Loop::extent) + "x";
+  text += "{" + joined(reduction.reduced, "x", &Loop::extent) + "}, in {";
+  if (!reduction.kept.empty()) text += joined(reduction.kept, ",", &Loop::in) + ";";
+  return text + joined(reduction.reduced, ",", &Loop::in) + "}";
 }
 
 }  // namespace axisloom::ops

@@ -8,22 +8,25 @@
 
 namespace axisloom::ops {
 
+using core::Loop;
+using core::Loops;
+
 /// out[out_offset + sum k*out] = reduction over all r of in[in_offset + sum k*in + sum r*in]. Offsets and strides are
 /// in elements; `out` of reduced axes is 0. Places (argmax) count the reduced axes in their order here, the last one
 /// fastest.
 struct Reduction {
   Recipe recipe;
-  core::Loops kept = {};
-  core::Loops reduced = {};
+  Loops kept = {};
+  Loops reduced = {};
   i64 in_offset = 0;
   i64 out_offset = 0;
   i64 in_align = 256;     // of the start of the input's buffer, bytes
   bool portable = false;  // the order of the additions has to be the one of all devices
 
-  i64 outputs() const;        // product of the kept extents
-  i64 count() const;          // product of the reduced extents: elements that make one output
-  double elements() const;    // of all outputs; in floating point, which does not overflow
-  core::Loops loops() const;  // those that are kept, then the reduced ones
+  i64 outputs() const;      // product of the kept extents
+  i64 count() const;        // product of the reduced extents: elements that make one output
+  double elements() const;  // of all outputs; in floating point, which does not overflow
+  Loops loops() const;      // those that are kept, then the reduced ones
   /// Bytes read plus bytes written, each element once.
   i64 bytes_moved() const;
 };

@@ -17,28 +17,9 @@ constexpr i64 small_team = 8, warp_team = 32;
 // of 1757829 rows of 2 halves took 222 us, of 502766 of 9 doubles 60, places in 148272 of 9 integers 25.
 constexpr double team_latencies = 6.5;
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
-      {"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
-      {"in_flight",
-       8,
-       {1, 2, 4, 8},
-       "packets",
-       "loads that an item issues before it adds; 2^28 floats on an H200: 4369 GB/s with 8, 4343 with 4"},
-      {"parts",
-       528,
-       {528, 1056, 2112, 4224},
-       "parts",
-       "of all outputs that are wanted: what the 132 cores of an H200 hold at once, for a second round never ends "
-       "even. "
-       "2^28 floats there: 4369 GB/s, with 1056, 2112 and 4224 parts 4351, 4324 and 4262"},
-      launches_tunable()};
-  return list;
-}
-
-/// How a reduction is cut: items of a team, pieces of a run, parts of an output, pieces of a part. By shape alone.
-struct Cut {
-  i64 team, piece, pieces, parts, per_part;
+/// How a reduction is cut, and the items of a team. By shape alone.
+struct Cut : Pieces {
+  i64 team;
 };
 
 i64 scalars_of(const ReduceProblem& problem) {
@@ -73,26 +54,9 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
   return c;
 }
 
-Launches launch_rows(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  const i64 items = values.at("items"), scalars = scalars_of(problem);
-  ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
-  ReduceParams& params = main.params;
-  params.piece = c.piece;
-  params.pieces = c.pieces;
-  params.parts = c.parts;
-  params.part_pieces = c.per_part;
-  params.tasks = params.outputs * c.parts;
-  const bool wide =
-      scalars > 1 && proven_alignment(problem, problem.loops().size() - 1) >= scalars * problem.scalar_bytes();
-  main.launch.kernel.resident = resident_items / items;
-  main.defines().set("TEAM", c.team).set("IN_FLIGHT", values.at("in_flight"));
-  main.defines().set("SCALARS", scalars).set("WIDE", wide);
-  return main.with_parts(ceil_div(params.tasks, items / c.team), split, params.outputs);
-}
-
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
-  const core::Loop& run = problem.reduced.back();
+  const Loop& run = problem.reduced.back();
   const i64 items = wish.at("items"), outputs = problem.outputs();
   const Cut c = cut(problem, wish);
   Configuration values = wish;
@@ -102,17 +66,47 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * resident_items);
   const double teams = device.launch + rounds * team_latencies * device.latency;
   const double read = std::max(teams, read_seconds(problem, run, device));
+  const auto launches = [=, &problem] {
+    ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
+    main.set_pieces(c);
+    const i64 scalars = scalars_of(problem);
+    const bool wide =
+        scalars > 1 && proven_alignment(problem, problem.loops().size() - 1) >= scalars * problem.scalar_bytes();
+    main.launch.kernel.resident = resident_items / items;
+    main.defines()
+        .set("TEAM", c.team)
+        .set("IN_FLIGHT", values.at("in_flight"))
+        .set("SCALARS", scalars)
+        .set("WIDE", wide);
+    return main.with_parts(ceil_div(main.params.tasks, items / c.team), split, outputs);
+  };
   return {.group = tree_group(problem.recipe, items),
           .seconds = gpu_kernel_seconds(problem, read, c.parts > 1, all_items, device),
           .configuration = values,
-          .launches = [=, &problem] { return launch_rows(problem, c, split, values); }};
+          .launches = launches};
 }
 
 }  // namespace
 
 ReduceCandidate rows_reduction() {
   return {
-      {.name = "rows", .summary = "runs of memory in 16-byte packets, a team of items to each", .tunables = tunables()},
+      {.name = "rows",
+       .summary = "runs of memory in 16-byte packets, a team of items to each",
+       .tunables = {{"items", 256, {64, 128, 256, 512}, "work-items", "group size"},
+                    {"in_flight",
+                     8,
+                     {1, 2, 4, 8},
+                     "packets",
+                     "loads that an item issues before it adds; 2^28 floats on an H200: 4369 GB/s with 8, 4343 with 4"},
+                    {"parts",
+                     528,
+                     {528, 1056, 2112, 4224},
+                     "parts",
+                     "of all outputs that are wanted: what the 132 cores of an H200 hold at once, for a second round "
+                     "never ends "
+                     "even. "
+                     "2^28 floats there: 4369 GB/s, with 1056, 2112 and 4224 parts 4351, 4324 and 4262"},
+                    launches_tunable()}},
       propose};
 }
 

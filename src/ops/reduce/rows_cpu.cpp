@@ -18,28 +18,6 @@ constexpr i64 least_piece = 131072;   // bytes, where the tasks would be fewer
 constexpr i64 most_parts = 4096;      // of an output: one running sum takes them all
 constexpr i64 most_pieces = 4096;     // of a part, likewise
 
-const std::vector<Tunable>& tunables() {
-  static const std::vector<Tunable> list = {
-      {"piece",
-       524288,
-       {16384, 65536, 131072, 262144, 524288, 1048576},
-       "bytes",
-       "of a run that a task takes; f32 from memory, of the read-only rate: 0.97, with half or twice as much, too"},
-      {"ranges",
-       16,
-       {4, 8, 16},
-       "ranges",
-       "of a piece that are read side by side; f32 from memory, of the read-only rate: 16 0.97, 8 0.90; rows of 65536 "
-       "0.98, 0.95, 4 0.92"},
-      {"ahead",
-       1024,
-       {0, 512, 1024, 2048, 4096},
-       "bytes",
-       "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 0.96, 2048 0.93"},
-      launches_tunable()};
-  return list;
-}
-
 /// Vectors of running sums, and the ranges of a piece that they take side by side.
 struct Width {
   i64 chains, ranges;
@@ -56,11 +34,6 @@ Width width(const ReduceProblem& problem, i64 ranges) {
   return {chains, recipe.accumulation == Accumulation::place ? chains : ranges};
 }
 
-/// How a reduction is cut: elements of a piece, pieces of a run, parts of an output, pieces of a part. By shape alone.
-struct Cut {
-  i64 piece, pieces, parts, per_part;
-};
-
 /// Bytes of a piece: `most`, or less where the tasks would be too few.
 i64 piece_bytes(const ReduceProblem& problem, i64 most) {
   const i64 all = problem.outputs() * problem.count() * problem.element_bytes();
@@ -69,7 +42,8 @@ i64 piece_bytes(const ReduceProblem& problem, i64 most) {
   return std::min(most, std::max(least_piece, even));
 }
 
-Cut cut(const ReduceProblem& problem, i64 bytes) {
+/// How a reduction is cut, by shape alone.
+Pieces cut(const ReduceProblem& problem, i64 bytes) {
   const i64 most_elements = most_additions * lanes_of(problem) * few_chains;
   const i64 piece = std::min(bytes / problem.element_bytes(), most_elements);
   const i64 run = problem.reduced.back().extent;
@@ -81,8 +55,8 @@ Cut cut(const ReduceProblem& problem, i64 bytes) {
   return {piece, pieces, ceil_div(all, per_part), per_part};
 }
 
-double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
-  const core::Loop& run = problem.reduced.back();
+double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const DeviceModel& device) {
+  const Loop& run = problem.reduced.back();
   const i64 tasks = problem.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
   const double pieces = double(tasks) * c.per_part * (piece_seconds + (whole ? 0 : rest_seconds));
@@ -94,31 +68,27 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
 
-Launches launch_rows_cpu(const ReduceProblem& problem, const Cut& c, Split split, const Configuration& values) {
-  ReduceLaunch main("rows_cpu", problem);
-  ReduceParams& params = main.params;
-  params.pieces = c.pieces;
-  params.piece = c.piece;
-  params.parts = c.parts;
-  params.part_pieces = c.per_part;
-  params.tasks = params.outputs * c.parts;
-  params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
-  const auto [chains, ranges] = width(problem, values.at("ranges"));
-  main.defines().set("CHAINS", chains).set("RANGES", ranges).set("CONTIGUOUS", is_contiguous(problem));
-  main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
-  return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
-}
-
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
+  const Width vectors = width(problem, wish.at("ranges"));
   Configuration values = wish;
   values["piece"] = piece_bytes(problem, wish.at("piece"));
-  values["ranges"] = width(problem, wish.at("ranges")).ranges;
-  const Cut c = cut(problem, values.at("piece"));
+  values["ranges"] = vectors.ranges;
+  const Pieces c = cut(problem, values.at("piece"));
   const Split split = split_of(c.parts, problem.outputs(), values, device);
-  return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = [=, &problem] {
-            return launch_rows_cpu(problem, c, split, values);
-          }};
+  const auto launches = [=, &problem] {
+    ReduceLaunch main("rows_cpu", problem);
+    main.set_pieces(c);
+    ReduceParams& params = main.params;
+    params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
+    main.defines()
+        .set("CHAINS", vectors.chains)
+        .set("RANGES", vectors.ranges)
+        .set("CONTIGUOUS", is_contiguous(problem));
+    main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
+    return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
+  };
+  return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace
@@ -126,7 +96,26 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
 ReduceCandidate rows_cpu_reduction() {
   return {{.name = "rows_cpu",
            .summary = "runs of memory in whole vectors on a CPU",
-           .tunables = tunables(),
+           .tunables = {{"piece",
+                         524288,
+                         {16384, 65536, 131072, 262144, 524288, 1048576},
+                         "bytes",
+                         "of a run that a task takes; f32 from memory, of the read-only rate: 0.97, with half or twice "
+                         "as much, too"},
+                        {"ranges",
+                         16,
+                         {4, 8, 16},
+                         "ranges",
+                         "of a piece that are read side by side; f32 from memory, of the read-only rate: 16 0.97, 8 "
+                         "0.90; rows of 65536 "
+                         "0.98, 0.95, 4 0.92"},
+                        {"ahead",
+                         1024,
+                         {0, 512, 1024, 2048, 4096},
+                         "bytes",
+                         "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 "
+                         "0.96, 2048 0.93"},
+                        launches_tunable()},
            .runtimes = {Api::opencl},
            .runs_on = cpus},
           propose};

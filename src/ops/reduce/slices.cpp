@@ -13,6 +13,7 @@
 
 #include "core/host_memory.hpp"
 #include "core/integers.hpp"
+#include "core/text.hpp"
 #include "ops/reduce/params.hpp"
 #include "ops/reduce/reduce.hpp"
 #include "planner/choose.hpp"
@@ -44,7 +45,7 @@ SlicedNest nest_of(const Reduction& reduction) {
   nest.arrays[output].element = size_of(recipe.out);
   nest.arrays[output].result = true;
   nest.partial_bytes = recipe.u64s() * i64(sizeof(u64));
-  for (const core::Loop& axis : reduction.loops()) {
+  for (const Loop& axis : reduction.loops()) {
     nest.reduced.push_back(nest.extents.size() >= reduction.kept.size());
     nest.extents.push_back(axis.extent);
     nest.arrays[input].strides.push_back(axis.in);
@@ -57,7 +58,7 @@ Reduction part_of(const Reduction& whole, const Box& box) {
   Reduction part = whole;
   size_t d = 0;
   for (auto* axes : {&part.kept, &part.reduced}) {
-    for (core::Loop& axis : *axes) {
+    for (Loop& axis : *axes) {
       part.in_offset += box[d].begin * axis.in;
       part.out_offset += box[d].begin * axis.out;
       axis.extent = box[d++].extent;
@@ -84,10 +85,7 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
   params.outputs = part.outputs();
   params.u64s = part.recipe.u64s();
   params.per_group = cpu ? cpu_outputs : gpu_items;
-  Launch launch;
-  launch.kernel.file = "reduce/places.kernel";
-  launch.kernel.kernel = "places";
-  launch.kernel.items = launch.geometry.items = cpu ? 1 : gpu_items;
+  Launch launch = launch_of("reduce/places", {cpu ? 1 : gpu_items});
   launch.kernel.defines.set("AXL_PARAMS_SIZE", sizeof(PlaceParams));
   launch.geometry.groups = ceil_div(params.outputs, params.per_group);
   launch.buffers = {{output, 0, 8}};
@@ -149,11 +147,11 @@ class Slicer {
     }
     const i64 elements = gathered(one).elements;
     if (elements * element_ > limit_)
-      throw Error(Errc::out_of_memory,
-                  "the elements of one output, which the portable order takes together, need " +
-                      std::to_string(elements * element_) + " bytes, more than the " + std::to_string(limit_) +
-                      " that fit into a buffer of the device",
-                  "use order=fast, or a device with larger buffers");
+      throw Error(
+          Errc::out_of_memory,
+          concat("the elements of one output, which the portable order takes together, need ", elements * element_,
+                 " bytes, more than the ", limit_, " that fit into a buffer of the device"),
+          "use order=fast, or a device with larger buffers");
     SlicedNest nest = nest_;  // over outputs with all of their elements
     nest.arrays[input] = {elements * element_, gathered(all).strides, 1, false};
     for (size_t d = 0; d < nest.extents.size(); ++d) {
@@ -195,7 +193,7 @@ class Slicer {
     return bytes_of(part.recipe.out, range, align);
   }
 
-  void add_slice(const Bytes& from, const Bytes& to, std::shared_ptr<PlanImpl> plan) {
+  void add_slice(const Bytes& from, const Bytes& to, SharedPlan plan) {
     slices_.list.push_back({{from.range, to.range}, std::move(plan)});
   }
 
@@ -218,7 +216,7 @@ class Slicer {
     const auto rank = [&](size_t d) { return std::pair(in_order_ && !nest_.reduced[d], std::abs(strides[d])); };
     std::vector<size_t> order(box.size());
     std::iota(order.rbegin(), order.rend(), size_t{0});  // of equals the last is the fastest
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(order, {}, rank);
     Gathered layout{std::vector<i64>(box.size()), 1};
     for (const size_t d : order) {
       if (strides[d] == 0) continue;
@@ -243,7 +241,7 @@ class Slicer {
     Reduction part = part_of(whole_, box);
     size_t d = 0;
     for (auto* axes : {&part.kept, &part.reduced})
-      for (core::Loop& axis : *axes) axis.in = dense[d++];
+      for (Loop& axis : *axes) axis.in = dense[d++];
     part.in_offset = 0;
     part.in_align = core::host_alignment;
     add_results(box, part, from);
@@ -304,7 +302,7 @@ class Slicer {
               plan_of(from, to, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items)));
   }
 
-  std::shared_ptr<PlanImpl> plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
+  SharedPlan plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
     auto plan = empty_plan({from.view, to.view}, device_, options_);
     plan->launches.push_back(std::move(launch));
     compile(*plan);
