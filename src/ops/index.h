@@ -6,6 +6,6 @@ typedef JOIN(i, INDEX_BITS) index_t;
 #define min_index JOIN(min_i, INDEX_BITS)
 #define max_index JOIN(max_i, INDEX_BITS)
 
-// The group and its item, to count from.
+// The number of the group and that of the item in it, to count from. Where a group has one item, that is a constant.
 #define THIS_GROUP ((index_t)group_id())
-#define THIS_ITEM (GROUP > 1 ? (int)item_id() : 0)
+#define THIS_ITEM ((index_t)(GROUP > 1 ? item_id() : 0u))

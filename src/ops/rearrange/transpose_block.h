@@ -22,8 +22,7 @@ INLINE void transpose_block(u32 (*const row)[U32S_I], u32 (*const column)[COLUMN
 #if ELEMENT_BYTES >= 4
   EACH(k, VECTOR_I)
     EACH(r, ROWS)
-      EACH(w, ELEMENT_BYTES / 4)
-        column[k][r * (ELEMENT_BYTES / 4) + w] = row[r][k * (ELEMENT_BYTES / 4) + w];
+      EACH(w, ELEMENT_BYTES / 4) column[k][r * (ELEMENT_BYTES / 4) + w] = row[r][k * (ELEMENT_BYTES / 4) + w];
 #elif ELEMENT_BYTES == 2
   EACH(k, VECTOR_I)
     EACH(w, 2) {

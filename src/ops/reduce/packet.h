@@ -25,8 +25,7 @@ INLINE Packet packet_at(REF(ELEMENT, a), const index_t at, const index_t stride)
   (void)stride;
 #else
   EACH(e, ELEMENTS) {
-    EACH(c, ELEMENT_PARTS)
-      packet.scalar[e * ELEMENT_PARTS + c] = load(a, at + e * stride + c);
+    EACH(c, ELEMENT_PARTS) packet.scalar[e * ELEMENT_PARTS + c] = load(a, at + e * stride + c);
   }
 #endif
   return packet;

@@ -1,5 +1,6 @@
 // Parameters of the kernel `places`: one layout for host and device, widest members first, no padding.
-#define PLACE_AXES 20  // as many as REDUCE_AXES
+// (REDUCE_AXES is that of reduce.params.h, which comes first.)
+#define PLACE_AXES REDUCE_AXES
 
 typedef struct {
   i64 extent[PLACE_AXES];  // of the slice's reduced axes, slowest first; those that it lacks stand in front with 1

@@ -31,7 +31,6 @@ namespace axisloom::ops {
 namespace {
 
 #include "ops/reduce/places.params.h"
-static_assert(PLACE_AXES == REDUCE_AXES);
 
 constexpr size_t input = 0, output = 1;  // among the nest's arrays, as among the views
 constexpr i64 gpu_items = 256;           // of a group that folds, or numbers places
