@@ -15,22 +15,22 @@ INLINE void axl_report(GLOBAL u32* const log, const i64 index, const i64 n, cons
   log[1] = site;
   log[2] = item_id();
   log[3] = group_id();
-  log[4] = (u32)(u64)index;
-  log[5] = (u32)((u64)index >> 32);
-  log[6] = (u32)(u64)n;
-  log[7] = (u32)((u64)n >> 32);
+  log[4] = index;
+  log[5] = index >> 32;
+  log[6] = n;
+  log[7] = n >> 32;
   log[8] = bytes;
   log[9] = kind;
 }
 
 INLINE bool axl_inside(const i64 index, const i64 n, const u32 element, const u32 bytes) {
-  return index >= 0 && index <= n - (i64)((bytes + element - 1u) / element);
+  return index >= 0 && index <= n - (bytes + element - 1u) / element;
 }
 
 INLINE GLOBAL u8* axl_watch_global(const GLOBAL void* const start, const axl_bounds bounds, const i64 index,
                                    const u32 element, const u32 bytes, const u32 align, const u32 kind,
                                    const u32 site) {
-  GLOBAL u8* const address = (GLOBAL u8*)start + index * (i64)element;
+  GLOBAL u8* const address = (GLOBAL u8*)start + index * element;
   const bool misaligned = ((u64)address & (align - 1u)) != 0u;
   if (axl_inside(index, bounds.n, element, bytes) && !misaligned) return address;
   axl_report(bounds.log, index, bounds.n, bytes, kind | (misaligned ? AXL_MISALIGNED : 0u), site);
@@ -39,7 +39,7 @@ INLINE GLOBAL u8* axl_watch_global(const GLOBAL void* const start, const axl_bou
 
 INLINE LOCAL u8* axl_watch_local(LOCAL void* const start, const axl_local_bounds bounds, const i64 index,
                                  const u32 element, const u32 bytes, const u32 align, const u32 kind, const u32 site) {
-  LOCAL u8* const address = (LOCAL u8*)start + index * (i64)element;
+  LOCAL u8* const address = (LOCAL u8*)start + index * element;
   const bool misaligned = ((bounds.origin + (u32)index * element) & (align - 1u)) != 0u;
   if (axl_inside(index, bounds.n, element, bytes) && !misaligned) return address;
   axl_report(bounds.log, index, bounds.n, bytes, kind | AXL_LOCAL | (misaligned ? AXL_MISALIGNED : 0u), site);

@@ -27,22 +27,22 @@ typedef unsigned long long u64;
 typedef float f32;
 typedef double f64;
 
-#define as_f32_u32(x) __uint_as_float((u32)(x))
-#define as_u32_f32(x) __float_as_uint((f32)(x))
-#define as_f32_i32(x) __int_as_float((i32)(x))
-#define as_i32_f32(x) __float_as_int((f32)(x))
-#define as_f64_u64(x) __longlong_as_double((i64)(u64)(x))
-#define as_u64_f64(x) ((u64)__double_as_longlong((f64)(x)))
+#define as_f32_u32(x) __uint_as_float(x)
+#define as_u32_f32(x) __float_as_uint(x)
+#define as_f32_i32(x) __int_as_float(x)
+#define as_i32_f32(x) __float_as_int(x)
+#define as_f64_u64(x) __longlong_as_double(x)
+#define as_u64_f64(x) ((u64)__double_as_longlong(x))
 
 #define group_id() ((u32)blockIdx.x)
 #define item_id() ((u32)threadIdx.x)
 #define group_count() ((u32)gridDim.x)
 #define barrier_local() __syncthreads()
 
-#define mul_hi_u32(a, b) __umulhi((u32)(a), (u32)(b))
-#define mul_hi_u64(a, b) __umul64hi((u64)(a), (u64)(b))
-#define popcount_u32(x) ((u32)__popc((u32)(x)))
-#define clz_u32(x) ((u32)__clz((i32)(x)))
+#define mul_hi_u32(a, b) __umulhi(a, b)
+#define mul_hi_u64(a, b) __umul64hi(a, b)
+#define popcount_u32(x) ((u32)__popc(x))
+#define clz_u32(x) ((u32)__clz(x))
 
 // Packets: as large as OpenCL's (three components take the room of four), aligned to at most 16 bytes. `lanes` and
 // `scalar` serve the loose accesses only.

@@ -101,6 +101,9 @@ INLINE void axl_add_64(GLOBAL u64* const to, const u64 value) {
 #define ticket_last(slot, total) axl_ticket_last(slot, total)
 #endif
 
+// ---- loops
+#define EACH(k, n) UNROLL for (int k = 0; k < (n); ++k)
+
 // ---- arithmetic
 #define AXL_MIN_MAX(T)                     \
   INLINE T min_##T(const T a, const T b) { \

@@ -74,8 +74,8 @@ INLINE u32 shuffle_down_u32(const u32 value, const u32 distance) {
   return result;
 }
 INLINE u64 shuffle_down_u64(const u64 value, const u32 distance) {
-  const u32 low = shuffle_down_u32((u32)value, distance);
-  return (u64)low | ((u64)shuffle_down_u32((u32)(value >> 32), distance) << 32);
+  const u32 low = shuffle_down_u32(value, distance);
+  return low | (u64)shuffle_down_u32(value >> 32, distance) << 32;
 }
 
 INLINE void axl_prefetch(const GLOBAL void* const address) {

@@ -8,8 +8,8 @@ INLINE AXL_OVERLOAD void axl_publish(GLOBAL f32* const slot, const f32 value) {
   axl_relaxed_store((GLOBAL u32*)slot, as_u32_f32(value));
 }
 INLINE AXL_OVERLOAD void axl_publish(GLOBAL u64* const slot, const u64 value) {
-  axl_relaxed_store((GLOBAL u32*)slot, (u32)value);
-  axl_relaxed_store((GLOBAL u32*)slot + 1, (u32)(value >> 32));
+  axl_relaxed_store((GLOBAL u32*)slot, value);
+  axl_relaxed_store((GLOBAL u32*)slot + 1, value >> 32);
 }
 
 INLINE AXL_OVERLOAD u32 axl_collect(GLOBAL u32* const slot) {
@@ -20,7 +20,7 @@ INLINE AXL_OVERLOAD f32 axl_collect(GLOBAL f32* const slot) {
 }
 INLINE AXL_OVERLOAD u64 axl_collect(GLOBAL u64* const slot) {
   const u32 low = axl_relaxed_load((GLOBAL u32*)slot);
-  return (u64)low | ((u64)axl_relaxed_load((GLOBAL u32*)slot + 1) << 32);
+  return low | (u64)axl_relaxed_load((GLOBAL u32*)slot + 1) << 32;
 }
 
 #if defined(AXL_HAS_F64)

@@ -17,8 +17,8 @@ INLINE void axl_record(GLOBAL u32* const log, const u32 ordinal, const i64 addre
   record[1] = item_id();
   record[2] = group_id();
   record[3] = ordinal;
-  record[4] = (u32)(u64)address;
-  record[5] = (u32)((u64)address >> 32);
+  record[4] = address;
+  record[5] = address >> 32;
   record[6] = bytes;
   record[7] = kind;
 }
@@ -27,13 +27,13 @@ INLINE GLOBAL u8* axl_watch_global(const GLOBAL void* const start, const axl_bou
                                    const u32 element, const u32 bytes, const u32 align, const u32 kind,
                                    const u32 site) {
   (void)align;
-  axl_record(bounds.log, (u32)bounds.n, index * (i64)element, bytes, kind, site);
-  return (GLOBAL u8*)start + index * (i64)element;
+  axl_record(bounds.log, bounds.n, index * element, bytes, kind, site);
+  return (GLOBAL u8*)start + index * element;
 }
 
 INLINE LOCAL u8* axl_watch_local(LOCAL void* const start, const axl_local_bounds bounds, const i64 index,
                                  const u32 element, const u32 bytes, const u32 align, const u32 kind, const u32 site) {
   (void)align;
-  axl_record(bounds.log, AXL_TRACE_LOCAL, (i64)bounds.origin + index * (i64)element, bytes, kind | AXL_LOCAL, site);
-  return (LOCAL u8*)start + index * (i64)element;
+  axl_record(bounds.log, AXL_TRACE_LOCAL, bounds.origin + index * element, bytes, kind | AXL_LOCAL, site);
+  return (LOCAL u8*)start + index * element;
 }

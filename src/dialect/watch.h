@@ -40,10 +40,10 @@ INLINE AXL_OVERLOAD axl_bounds axl_bounds_of(const axl_bounds bounds, const int 
 
 INLINE axl_local_bounds axl_local_part(const u32 element, const i64 byte_offset, const i64 count, const i64 block_bytes,
                                        GLOBAL u32* const log, LOCAL u8* const spill) {
-  const i64 room = (block_bytes - byte_offset) / (i64)element;
+  const i64 room = (block_bytes - byte_offset) / element;
   axl_local_bounds bounds;
   bounds.n = count < room ? count : room;
-  bounds.origin = (u32)byte_offset;
+  bounds.origin = byte_offset;
   bounds.log = log;
   bounds.spill = spill;
   return bounds;
@@ -59,9 +59,9 @@ INLINE axl_local_bounds axl_local_part(const u32 element, const i64 byte_offset,
 #define AXL_REF_TAIL(a) , const axl_bounds a##_n
 #define AXL_PASS_TAIL(a) , axl_bounds_of(a##_n, axl_log)
 #define AXL_LOG_ARGUMENT GLOBAL u32 *axl_log,
-#define AXL_WATCHED(a, i, bytes, align, kind)                                                                  \
-  ((AXL_TYPEOF(a##_p))axl_watch_global(a##_p, axl_bounds_of(a##_n, axl_log), a##_o + (i), (u32)sizeof(*a##_p), \
-                                       (u32)(bytes), (u32)(align), kind, AXL_SITE))
+#define AXL_WATCHED(a, i, bytes, align, kind)                                                                    \
+  ((AXL_TYPEOF(a##_p))axl_watch_global(a##_p, axl_bounds_of(a##_n, axl_log), a##_o + (i), sizeof(*a##_p), bytes, \
+                                       align, kind, AXL_SITE))
 #define AXL_READ(a, i, bytes, align) AXL_WATCHED(a, i, bytes, align, 0u)
 #define AXL_WRITE(b, i, bytes, align) AXL_WATCHED(b, i, bytes, align, AXL_STORE)
 
@@ -71,11 +71,10 @@ INLINE axl_local_bounds axl_local_part(const u32 element, const i64 byte_offset,
 #define AXL_LOCAL_BOUNDS(T, name, byte_offset, count) \
   ;                                                   \
   const axl_local_bounds name##_b =                   \
-      axl_local_part((u32)sizeof(T), byte_offset, count, axl_block_bytes, axl_log, axl_spill)
+      axl_local_part(sizeof(T), byte_offset, count, axl_block_bytes, axl_log, axl_spill)
 #define AXL_LOCAL_REF_TAIL(name) , const axl_local_bounds name##_b
 #define AXL_LOCAL_PASS_TAIL(name) , name##_b
-#define AXL_LOCAL_WATCHED(name, i, bytes, align, kind)                                                       \
-  ((AXL_TYPEOF(name##_l))axl_watch_local(name##_l, name##_b, (i64)(i), (u32)sizeof(*name##_l), (u32)(bytes), \
-                                         (u32)(align), kind, AXL_SITE))
+#define AXL_LOCAL_WATCHED(name, i, bytes, align, kind) \
+  ((AXL_TYPEOF(name##_l))axl_watch_local(name##_l, name##_b, i, sizeof(*name##_l), bytes, align, kind, AXL_SITE))
 #define AXL_LOCAL_READ(name, i, bytes, align) AXL_LOCAL_WATCHED(name, i, bytes, align, 0u)
 #define AXL_LOCAL_WRITE(name, i, bytes, align) AXL_LOCAL_WATCHED(name, i, bytes, align, AXL_STORE)

@@ -2,12 +2,10 @@
 // registers.
 CONSTANT(INDEX_BITS, one_of(32 64))  // of an offset in elements
 
-#if INDEX_BITS == 64
-typedef i64 index_t;
-#define min_index(x, y) min_i64(x, y)
-#define max_index(x, y) max_i64(x, y)
-#else
-typedef i32 index_t;
-#define min_index(x, y) min_i32(x, y)
-#define max_index(x, y) max_i32(x, y)
-#endif
+typedef JOIN(i, INDEX_BITS) index_t;
+#define min_index JOIN(min_i, INDEX_BITS)
+#define max_index JOIN(max_i, INDEX_BITS)
+
+// The number of the group and that of the item in it, to count from. Where a group has one item, that is a constant.
+#define THIS_GROUP ((index_t)group_id())
+#define THIS_ITEM ((index_t)(GROUP > 1 ? item_id() : 0u))

@@ -21,3 +21,9 @@ INLINE index_t take_index(index_t* const flat, const i64 extent, const u64 multi
   *flat = quotient;
   return index;
 }
+
+// Begins a loop over those below `all` of the `per_group` flat numbers that the group takes; items take turns.
+#define EACH_OF_GROUP(flat, per_group, all)                                                          \
+  for (index_t flat = THIS_GROUP * (index_t)(per_group) + THIS_ITEM,                                 \
+               flat##_end = min_index(THIS_GROUP * (index_t)(per_group) + (index_t)(per_group), all); \
+       flat < flat##_end; flat += GROUP)

@@ -8,6 +8,13 @@ CONSTANT(A_ALONG_M, flag)  // A lies together along m
 CONSTANT(B_ALONG_N, flag)  // B lies together along n
 CONSTANT(SPLIT, flag, 0)   // k is cut into parts, whose sums go to the workspace
 
+// What a group writes.
+#if SPLIT
+#define OUTPUT OUT(ACC, partial)
+#else
+#define OUTPUT IN_D OUT(RESULT, c)
+#endif
+
 typedef struct {
   index_t point;           // of the batch
   index_t part;            // of k
@@ -17,19 +24,19 @@ typedef struct {
 } Block;
 
 INLINE Block block_of(const ProductParams* const p, const index_t number) {
-  const index_t blocks_m = (index_t)p->blocks_m, blocks_n = (index_t)p->blocks_n;
+  const index_t blocks_m = p->blocks_m, blocks_n = p->blocks_n;
   const index_t within = number % (blocks_m * blocks_n), outer = number / (blocks_m * blocks_n);
   const index_t band_begin = within / (BAND * blocks_n) * BAND;
   const index_t band = min_index(BAND, blocks_m - band_begin);
   Block block;
-  block.part = SPLIT ? outer % (index_t)p->parts_k : 0;
-  block.point = SPLIT ? outer / (index_t)p->parts_k : outer;
+  block.part = SPLIT ? outer % p->parts_k : 0;
+  block.point = SPLIT ? outer / p->parts_k : outer;
   block.m0 = (band_begin + within % (BAND * blocks_n) % band) * BLOCK_M;
   block.n0 = within % (BAND * blocks_n) / band * BLOCK_N;
   block.m_left = (index_t)p->m - block.m0;
   block.n_left = (index_t)p->n - block.n0;
   block.k_begin = block.part * (index_t)p->part_k;
-  block.k_end = SPLIT ? min_index(block.k_begin + (index_t)p->part_k, (index_t)p->k) : (index_t)p->k;
+  block.k_end = SPLIT ? min_index(block.k_begin + (index_t)p->part_k, p->k) : (index_t)p->k;
   return block;
 }
 

@@ -25,10 +25,8 @@ CONSTANT(BATCH, one_of(3 14 16))     // axes of the batch that are walked
 #define WIDEN(x) F32_OF_BITS(IN_FORM, x)
 #elif IN_FORM == FORM_BOOL
 #define WIDEN(x) ((ACC)((x) != 0))
-#elif IN_FORM == FORM_CAST
-#define WIDEN(x) ((ACC)(x))
 #else
-#define WIDEN(x) (x)
+#define WIDEN(x) ((ACC)(x))
 #endif
 
 #if FORM_IS_BITS(OUT_FORM)
@@ -37,14 +35,12 @@ CONSTANT(BATCH, one_of(3 14 16))     // axes of the batch that are walked
 #elif OUT_FORM == FORM_BOOL
 #define NARROW(x) ((RESULT)((x) != 0))
 #define WIDEN_D(x) ((ACC)((x) != 0))
-#elif OUT_FORM == FORM_CAST
+#else
 #define NARROW(x) ((RESULT)(x))
 #define WIDEN_D(x) ((ACC)(x))
-#else
-#define NARROW(x) (x)
-#define WIDEN_D(x) (x)
 #endif
 
+#define ACC_BYTES (SCALAR_BYTES * (1 + COMPLEX))
 #if COMPLEX
 #define MAKE_ACC MAKE_PACKET_OF(SCALAR, 2)
 #define ZERO MAKE_ACC(0, 0)

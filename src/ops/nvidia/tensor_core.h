@@ -56,7 +56,7 @@ INLINE void mma_bf16(f32* const c, const u32* const a, const u32* const b) {
 #if defined(AXL_HAS_F64)
 // Rows 0 to 7 and 8 to 15 one after the other: the shape that compute capability 8.0 has.
 INLINE void mma_f64_4(f64* const c, const f64* const a, const f64* const b) {
-  UNROLL for (int half_rows = 0; half_rows < 2; ++half_rows) {
+  EACH(half_rows, 2) {
     AXL_ASM volatile(AXL_TOGETHER "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                      : "+d"(c[2 * half_rows]), "+d"(c[2 * half_rows + 1])
                      : "d"(a[half_rows]), "d"(b[0]));
@@ -106,13 +106,13 @@ INLINE void axl_piece_copy(const u32 bytes, const u32 to, const GLOBAL void* con
     AXL_ASM volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(given) : "memory");
   }
 }
-#define AXL_PIECE_BY_ELEMENTS(bytes, t, i, a, j, count)                          \
-  UNROLL for (int axl_q = 0; axl_q < (int)((bytes) / sizeof(*t##_l)); ++axl_q) { \
-    if (axl_q < (count)) {                                                       \
-      local_store(t, (i) + axl_q, load(a, (j) + axl_q));                         \
-    } else {                                                                     \
-      local_store(t, (i) + axl_q, 0);                                            \
-    }                                                                            \
+#define AXL_PIECE_BY_ELEMENTS(bytes, t, i, a, j, count)  \
+  EACH(axl_q, (int)((bytes) / sizeof(*t##_l))) {         \
+    if (axl_q < (count)) {                               \
+      local_store(t, (i) + axl_q, load(a, (j) + axl_q)); \
+    } else {                                             \
+      local_store(t, (i) + axl_q, 0);                    \
+    }                                                    \
   }
 #if defined(AXL_WATCH)
 #define piece_copy(bytes, t, i, a, j, count) AXL_PIECE_BY_ELEMENTS(bytes, t, i, a, j, count)

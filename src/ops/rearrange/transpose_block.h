@@ -6,6 +6,8 @@
 //
 // Elements below 4 bytes are transposed inside words: ROWS = 4 bytes or halves of one column become one word or two
 // (even8/odd8, then low16/high16: the byte transpose of PyTorch pull request 194310).
+#include "unpack.h"
+
 CONSTANT(ELEMENT_BYTES, one_of(1 2 4 8 16))  // of an element
 CONSTANT(TILE_I, size)                       // elements of a tile along i
 CONSTANT(VECTOR_I, size)                     // elements of a row of a block
@@ -18,20 +20,19 @@ CONSTANT(ROWS, one_of(1 2 4))                // of a block
 // Transposes ROWS packets into VECTOR_I columns of ROWS elements each: row[r][word] -> column[k][word].
 INLINE void transpose_block(u32 (*const row)[U32S_I], u32 (*const column)[COLUMN_U32S]) {
 #if ELEMENT_BYTES >= 4
-  UNROLL for (int k = 0; k < VECTOR_I; ++k)
-    UNROLL for (int r = 0; r < ROWS; ++r)
-      UNROLL for (int w = 0; w < ELEMENT_BYTES / 4; ++w)
-        column[k][r * (ELEMENT_BYTES / 4) + w] = row[r][k * (ELEMENT_BYTES / 4) + w];
+  EACH(k, VECTOR_I)
+    EACH(r, ROWS)
+      EACH(w, ELEMENT_BYTES / 4) column[k][r * (ELEMENT_BYTES / 4) + w] = row[r][k * (ELEMENT_BYTES / 4) + w];
 #elif ELEMENT_BYTES == 2
-  UNROLL for (int k = 0; k < VECTOR_I; ++k)
-    UNROLL for (int w = 0; w < 2; ++w) {
+  EACH(k, VECTOR_I)
+    EACH(w, 2) {
       const u32 above = row[2 * w][k / 2], below = row[2 * w + 1][k / 2];
       column[k][w] = k % 2 == 0 ? low16(above, below) : high16(above, below);
     }
 #elif VECTOR_I == 1
   column[0][0] = row[0][0] | (row[1][0] << 8) | (row[2][0] << 16) | (row[3][0] << 24);
 #else
-  UNROLL for (int m = 0; m < VECTOR_I / 4; ++m) {
+  EACH(m, VECTOR_I / 4) {
     const u32 even01 = even8(row[0][m], row[1][m]), odd01 = odd8(row[0][m], row[1][m]);
     const u32 even23 = even8(row[2][m], row[3][m]), odd23 = odd8(row[2][m], row[3][m]);
     column[4 * m][0] = low16(even01, even23);

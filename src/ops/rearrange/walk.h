@@ -6,18 +6,17 @@
 //
 // NOWHERE is no place of any array: places may be negative, but offsets of moves never reach the least number.
 #include "loops.h"
+#include "rearrange/move.params.h"
 
 CONSTANT(RANK, one_of(2 4 6 8 16))  // axes walked
 
-#if INDEX_BITS == 64
-#define NOWHERE (-0x7fffffffffffffff - 1)
-#else
-#define NOWHERE (-0x7fffffff - 1)
-#endif
+#define NOWHERE ((index_t)((u64)1 << (INDEX_BITS - 1)))
 
 #if !defined(WALK_PARAMS)  // those of a kernel with parameters of its own
 #define WALK_PARAMS MoveParams
 #endif
+
+PARAMS_SIZE(WALK_PARAMS);
 
 typedef struct {
   index_t index[RANK];  // along each axis
@@ -45,8 +44,8 @@ CONSTANT(TAIL_OUTER, number, 0)     // position of the tail's outer axis among t
 CONSTANT(TAIL_INNER, number, (-1))  // of its inner axis, or AXIS_SELF
 
 // How many elements of the tail's inner axis exist beside an index of the outer one: may exceed its extent or be < 0.
-INLINE index_t tail_left(const MoveParams* const p, const index_t outer, const i64 inner_extent) {
-  return (index_t)p->tail_count - outer * (index_t)inner_extent;
+INLINE index_t tail_left(const MoveParams* const p, const index_t outer, const index_t inner_extent) {
+  return (index_t)p->tail_count - outer * inner_extent;
 }
 
 // The same where a tail that may be none is a parameter: its outer axis is the walk's first, and the inner one, where

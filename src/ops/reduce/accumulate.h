@@ -7,6 +7,7 @@
 // Sums of floats carry what rounding took from the plain running sum (D. Knuth, TAOCP 2, 4.2.2, theorem B: TwoSum; the
 // cascade is that of T. Ogita, S. Rump and S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005).
 #include "forms.h"
+#include "reduce/walk.h"
 
 CONSTANT(ELEMENT, type)                        // a scalar in memory; a complex element is two
 CONSTANT(ELEMENT_BYTES, one_of(1 2 4 8))       // of a scalar
@@ -104,7 +105,7 @@ typedef struct {
 
 // MAP sets `v` (a Value, or one of vectors) from the held components e[].
 #if MAPPING == IDENTITY
-#define MAP(V, v, e) UNROLL for (int c = 0; c < VALUE_PARTS; ++c) (v).part[c] = (e)[c]
+#define MAP(V, v, e) EACH(c, VALUE_PARTS) (v).part[c] = (e)[c]
 #elif MAPPING == SQUARE
 #if ELEMENT_PARTS == 2
 #define MAP(V, v, e) (v).part[0] = (e)[0] * (e)[0] + (e)[1] * (e)[1]
@@ -156,7 +157,7 @@ typedef struct {
   }
 
 #define CHOOSE(to, from, condition) \
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) (to).part[c] = (condition) ? (from).part[c] : (to).part[c]
+  EACH(c, VALUE_PARTS) (to).part[c] = (condition) ? (from).part[c] : (to).part[c]
 
 // ADD takes a value at a place into an accumulator; COMBINE takes another accumulator, which may lie anywhere.
 #if ACCUMULATION == TOTAL
@@ -164,9 +165,9 @@ typedef struct {
 #define COMBINE(V, to, from) (to).part[0] += (from).part[0]
 #elif ACCUMULATION == COMPENSATED
 #define ADD(V, to, v, place) \
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (v).part[c])
+  EACH(c, VALUE_PARTS) TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (v).part[c])
 #define COMBINE(V, to, from)                                             \
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) {                         \
+  EACH(c, VALUE_PARTS) {                                                 \
     (to).part[VALUE_PARTS + c] += (from).part[VALUE_PARTS + c];          \
     TWO_SUM(V, (to).part[c], (to).part[VALUE_PARTS + c], (from).part[c]) \
   }
@@ -208,7 +209,7 @@ typedef struct {
 // Nothing is at place 0: it is only ever preferred to elements that all equal it, and then the first of these is there.
 INLINE Accumulator nothing(void) {
   Accumulator result;
-  UNROLL for (int c = 0; c < SLOTS; ++c) result.part[c] = c == 1 ? START1 : START0;
+  EACH(c, SLOTS) result.part[c] = c == 1 ? START1 : START0;
 #if ACCUMULATION == PLACE
   result.at = 0;
 #endif
@@ -280,7 +281,7 @@ INLINE LAST settled(const VALUE sum, const VALUE correction) {
 
 INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
 #if FINISH == FINISH_ACCUMULATOR
-  UNROLL for (int w = 0; w < U64S; ++w) store(b, at + w, word_of(total, w));
+  EACH(w, U64S) store(b, at + w, word_of(total, w));
 #elif FINISH == FINISH_PLACE
   store(b, at, total.at);
 #elif ACCUMULATION == COMPENSATED && FINISH == FINISH_MEAN && VALUE_PARTS == 2
@@ -289,12 +290,12 @@ INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumul
   store(b, at, STORED((VALUE)finished(x + y * 0, count)));
   store(b, at + 1, STORED((VALUE)finished(y - x * 0, count)));
 #elif ACCUMULATION == COMPENSATED
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c)
+  EACH(c, VALUE_PARTS)
     store(b, at + c, STORED((VALUE)finished(settled(total.part[c], total.part[VALUE_PARTS + c]), count)));
 #elif FINISH == FINISH_MEAN
   store(b, at, (RESULT)finished((LAST)total.part[0], count));
 #else
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) store(b, at + c, STORED(total.part[c]));
+  EACH(c, VALUE_PARTS) store(b, at + c, STORED(total.part[c]));
 #endif
   (void)count;
 }
@@ -303,7 +304,7 @@ INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumul
 INLINE Value value_at(REF(ELEMENT, a), const index_t at) {
   HELD held[ELEMENT_PARTS];
   Value value;
-  UNROLL for (int c = 0; c < ELEMENT_PARTS; ++c) held[c] = HOLD(load(a, at + c));
+  EACH(c, ELEMENT_PARTS) held[c] = HOLD(load(a, at + c));
   MAP(VALUE, value, held);
   return value;
 }

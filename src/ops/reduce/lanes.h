@@ -48,7 +48,7 @@ typedef struct {
 
 INLINE Lanes empty_lanes(void) {
   Lanes lanes;
-  UNROLL for (int c = 0; c < SLOTS; ++c) lanes.part[c] = c == 1 ? START1 : START0;
+  EACH(c, SLOTS) lanes.part[c] = c == 1 ? START1 : START0;
 #if ACCUMULATION == PLACE
   lanes.at = 0;
 #endif
@@ -101,12 +101,12 @@ INLINE Values some_values_at(REF(ELEMENT, a), const index_t at, const index_t st
     VALUES all;
   } part[VALUE_PARTS];
   Values values;
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) part[c].all = c == 1 ? START1 : START0;
+  EACH(c, VALUE_PARTS) part[c].all = c == 1 ? START1 : START0;
   for (index_t n = 0; n < min_index(count, LANES); ++n) {
     const Value value = value_at(PASS(a), at + n * stride);
-    UNROLL for (int c = 0; c < VALUE_PARTS; ++c) part[c].lane[n] = value.part[c];
+    EACH(c, VALUE_PARTS) part[c].lane[n] = value.part[c];
   }
-  UNROLL for (int c = 0; c < VALUE_PARTS; ++c) values.part[c] = part[c].all;
+  EACH(c, VALUE_PARTS) values.part[c] = part[c].all;
   return values;
 }
 
@@ -117,12 +117,12 @@ INLINE Values some_values_at(REF(ELEMENT, a), const index_t at, const index_t st
 #endif
 
 // Brings each lane together with the one that `order` puts in its place.
-#define FOLD(lanes, order)                                                        \
-  {                                                                               \
-    Lanes other;                                                                  \
-    UNROLL for (int c = 0; c < SLOTS; ++c) other.part[c] = (lanes).part[c].order; \
-    COPY_PLACES(other, (lanes).at.order);                                         \
-    COMBINE(VALUES, lanes, other);                                                \
+#define FOLD(lanes, order)                                \
+  {                                                       \
+    Lanes other;                                          \
+    EACH(c, SLOTS) other.part[c] = (lanes).part[c].order; \
+    COPY_PLACES(other, (lanes).at.order);                 \
+    COMBINE(VALUES, lanes, other);                        \
   }
 
 // All lanes brought together: the upper half into the lower, until one is left. Places are counted from `place`. (The
@@ -139,7 +139,7 @@ INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
   FOLD(lanes, s23016745)
   FOLD(lanes, s10325476)
 #endif
-  UNROLL for (int c = 0; c < SLOTS; ++c) total.part[c] = lanes.part[c].s0;
+  EACH(c, SLOTS) total.part[c] = lanes.part[c].s0;
 #if ACCUMULATION == PLACE
   total.at = place + (i64)lanes.at.s0;
 #endif
@@ -149,7 +149,7 @@ INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
 // Lane n; places are counted from `place`.
 INLINE Accumulator lane_of(const Lanes* const lanes, const int n, const i64 place) {
   Accumulator one;
-  UNROLL for (int c = 0; c < SLOTS; ++c) {
+  EACH(c, SLOTS) {
     VALUE part[LANES];
     JOIN(vstore, LANES)(lanes->part[c], 0, part);
     one.part[c] = part[n];

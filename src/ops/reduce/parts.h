@@ -34,7 +34,7 @@ CONSTANT(SPLIT, one_of(IN_ONE ONE_LAUNCH TWO_LAUNCHES FROM_SLICES))  // where th
 #if SPLIT != IN_ONE
 INLINE void publish_part(MUTABLE_REF(u64, partials), const Accumulator total, const index_t part, const index_t output,
                          const index_t outputs) {
-  UNROLL for (int w = 0; w < U64S; ++w) PUT_WORD(partials, U64_AT(part, w, output, outputs), word_of(total, w));
+  EACH(w, U64S) PUT_WORD(partials, U64_AT(part, w, output, outputs), word_of(total, w));
 }
 
 // Parts first, first + step, ... of an output in order, in a cascade as in the kernel `plain`.
@@ -44,7 +44,7 @@ INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t outp
   int additions = 0;
   for (index_t part = first; part < parts; part += step) {
     Accumulator one;
-    UNROLL for (int w = 0; w < U64S; ++w) set_word(&one, w, TAKE_WORD(partials, U64_AT(part, w, output, outputs)));
+    EACH(w, U64S) set_word(&one, w, TAKE_WORD(partials, U64_AT(part, w, output, outputs)));
     combine(&sum, one);
     if (++additions == MOST_ADDITIONS) {
       combine(&total, sum);

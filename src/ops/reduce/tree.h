@@ -7,13 +7,13 @@
   LOCAL_PART(u64, words, 0, GROUP * U64S)
 
 INLINE void put_words(LOCAL_REF(u64, words), const Accumulator total) {
-  UNROLL for (int w = 0; w < U64S; ++w) local_store(words, w * GROUP + (int)item_id(), word_of(total, w));
+  EACH(w, U64S) local_store(words, w * GROUP + THIS_ITEM, word_of(total, w));
 }
 
 #if defined(AXL_CAN_SHUFFLE)
 INLINE void combine_shuffled(Accumulator* const total, const int distance) {
   Accumulator one;
-  UNROLL for (int w = 0; w < U64S; ++w) set_word(&one, w, shuffle_down_u64(word_of(*total, w), (u32)distance));
+  EACH(w, U64S) set_word(&one, w, shuffle_down_u64(word_of(*total, w), (u32)distance));
   combine(total, one);
 }
 #define WITHIN_WARP(distance) ((distance) < 32)
@@ -24,23 +24,23 @@ INLINE void combine_shuffled(Accumulator* const total, const int distance) {
 
 INLINE void combine_words(LOCAL_REF(u64, words), Accumulator* const total, const int other) {
   Accumulator one;
-  UNROLL for (int w = 0; w < U64S; ++w) set_word(&one, w, local_load(words, w * GROUP + other));
+  EACH(w, U64S) set_word(&one, w, local_load(words, w * GROUP + other));
   combine(total, one);
 }
 
 // In the kernel body, where alone barriers may stand: by all items. A team is `team` items (a power of two) that are
 // `span` apart: item t is number t / span mod team of its own. The first barrier lets an earlier tree finish.
-#define TREE(words, total, team, span)                                          \
-  for (int near = (team) / 2; near > 0; near /= 2) {                            \
-    if (WITHIN_WARP(near * (span))) {                                           \
-      combine_shuffled(&total, near * (span));                                  \
-      continue;                                                                 \
-    }                                                                           \
-    barrier_local();                                                            \
-    put_words(PASS_LOCAL(words), total);                                        \
-    barrier_local();                                                            \
-    if ((int)item_id() / (span) % (team) < near)                                \
-      combine_words(PASS_LOCAL(words), &total, (int)item_id() + near * (span)); \
+#define TREE(words, total, team, span)                                     \
+  for (int near = (team) / 2; near > 0; near /= 2) {                       \
+    if (WITHIN_WARP(near * (span))) {                                      \
+      combine_shuffled(&total, near * (span));                             \
+      continue;                                                            \
+    }                                                                      \
+    barrier_local();                                                       \
+    put_words(PASS_LOCAL(words), total);                                   \
+    barrier_local();                                                       \
+    if (THIS_ITEM / (span) % (team) < near)                                \
+      combine_words(PASS_LOCAL(words), &total, THIS_ITEM + near * (span)); \
   }
 
 // In the kernel body as well, once a group's parts are published: what follows is done by the last of `total` groups

@@ -5,6 +5,9 @@
 //
 // Ranks are compiled in where they are small, so that the loops unroll.
 #include "loops.h"
+#include "reduce/reduce.params.h"
+
+PARAMS_SIZE(ReduceParams);
 
 CONSTANT(KEPT_RANK, one_of(0 1 3))     // axes that are kept; 0: p.kept_rank says it
 CONSTANT(REDUCED_RANK, one_of(0 1 3))  // reduced axes but the last; 0: p.reduced_rank says it
