@@ -23,20 +23,21 @@ typedef struct {
   index_t k_begin, k_end;
 } Block;
 
-INLINE Block block_of(const ProductParams* const p, const index_t number) {
+// Parts are counted where k is cut.
+INLINE Block block_of(const ProductParams* const p, const index_t number, const int cut) {
   const index_t blocks_m = p->blocks_m, blocks_n = p->blocks_n;
   const index_t within = number % (blocks_m * blocks_n), outer = number / (blocks_m * blocks_n);
   const index_t band_begin = within / (BAND * blocks_n) * BAND;
   const index_t band = min_index(BAND, blocks_m - band_begin);
   Block block;
-  block.part = SPLIT ? outer % p->parts_k : 0;
-  block.point = SPLIT ? outer / p->parts_k : outer;
+  block.part = cut ? outer % p->parts_k : 0;
+  block.point = cut ? outer / p->parts_k : outer;
   block.m0 = (band_begin + within % (BAND * blocks_n) % band) * BLOCK_M;
   block.n0 = within % (BAND * blocks_n) / band * BLOCK_N;
   block.m_left = (index_t)p->m - block.m0;
   block.n_left = (index_t)p->n - block.n0;
   block.k_begin = block.part * (index_t)p->part_k;
-  block.k_end = SPLIT ? min_index(block.k_begin + (index_t)p->part_k, p->k) : (index_t)p->k;
+  block.k_end = cut ? min_index(block.k_begin + (index_t)p->part_k, p->k) : (index_t)p->k;
   return block;
 }
 
