@@ -46,7 +46,7 @@ std::optional<Judge> own_judge(Workload& workload) {
   if (const auto& reduction = workload.reduction())
     return make_reduction_judge(workload, *reduction, where(reduction->results() * reduction->reduced));
   if (const auto& product = workload.product())
-    return make_product_judge(workload, *product, where(product->m * product->k * sampled_rows));
+    return make_product_judge(workload, *product, where(product->m * product->k * sampled_rows(product->batch)));
   return std::nullopt;
 }
 

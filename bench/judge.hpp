@@ -4,6 +4,7 @@
 #include "bench/problem.hpp"
 #include "bench/verify.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace axisloom::bench {
@@ -35,7 +36,11 @@ std::optional<Judge> make_product_judge(Workload& workload, const Product& produ
 /// that every partial sum is exact, in whatever order it is made, and one missing element shows.
 int fraction_bits(std::string_view op, Dtype dtype) noexcept;
 
-/// Rows and columns of which a sampling judge works out every element.
-inline constexpr i64 sampled_rows = 64;
+/// Rows and columns of each matrix of which a sampling judge works out every element; of a large batch fewer, so that
+/// it takes no longer to check than to measure.
+constexpr i64 sampled_rows(i64 batch) {
+  constexpr i64 of_batch = 4096, least = 4, most = 64;
+  return std::clamp(of_batch / std::max<i64>(1, batch), least, most);
+}
 
 }  // namespace axisloom::bench

@@ -1,4 +1,4 @@
-// Products of matrices: 64 rows and columns are worked out, and everything else shows in sums.
+// Products of matrices: up to 64 rows and columns are worked out, and everything else shows in sums.
 //
 //            n                  Of the other elements a judge cannot work out every one, but sums of 64 neighbours with
 //        +---+---+---+          signs s are cheap, since C s = A (B s): a wrong element makes its own sum wrong
@@ -33,17 +33,21 @@ constexpr i64 sum_width = 64;    // elements of a sum with signs
 constexpr double certainty = 8;  // standard deviations
 constexpr i64 rows_at_once = 4;  // of a thin product, so that each of its packed rows is used so often
 
-/// Rows that are worked out: the first, the last, and others spread evenly.
-std::vector<i64> sample(i64 count) {
-  const i64 taken = std::min(count, sampled_rows);
+/// Up to so many rows: the first, the last, and others spread evenly.
+std::vector<i64> sample(i64 count, i64 most) {
+  const i64 taken = std::min(count, most);
   std::vector<i64> chosen;
   for (i64 i = 0; i < taken; ++i) chosen.push_back(taken == 1 ? 0 : i * (count - 1) / (taken - 1));
   return chosen;
 }
 
-/// Signs that no contestant knows of. For integers they make a sum whose every element counts, modulo any power of 2.
-i64 sign_of(i64 column) {
-  return (Data{}.bits(column, 0) & 1) != 0 ? -1 : 1;
+/// A sign for each column, which no contestant knows of. For integers they make a sum whose every element counts,
+/// modulo any power of 2.
+template <class Number>
+std::vector<Number> signs_of(i64 columns) {
+  std::vector<Number> signs(columns);
+  for (i64 j = 0; j < columns; ++j) signs[j] = Number((Data{}.bits(j, 0) & 1) != 0 ? -1 : 1);
+  return signs;
 }
 
 /// A product whose inputs are hashes. Number: double, or u64 for integers, which count modulo 2^64.
@@ -62,6 +66,7 @@ struct ProductJudge {
   Product product;
   Where where;
   double roundoff = std::min(core::unit_roundoff(product.in), core::unit_roundoff(Dtype::f32));  // of the additions
+  Numbers signs = signs_of<Number>(product.n);
   std::vector<Expected> expected = {};
   const std::byte* out = nullptr;
   double squares = 0, compared = 0;  // of the errors of sampled elements, and how many these are
@@ -94,7 +99,7 @@ struct ProductJudge {
   }
 
   Numbers columns_of(const Product& p, const HashedMatrix& a, const HashedMatrix& b) const {
-    const std::vector<i64> columns = sample(p.n);
+    const std::vector<i64> columns = sample(p.n, sampled_rows(p.batch));
     Numbers packed;
     for (i64 k = 0; k < p.k; ++k)
       for (i64 column : columns) packed.push_back(b.at<Number>(k, column));
@@ -108,8 +113,7 @@ struct ProductJudge {
     team.run([&](unsigned member) {
       const auto [begin, end] = team.share(product.k, member);
       for (i64 k = begin; k < end; ++k)
-        for (i64 j = 0; j < product.n; ++j)
-          packed[k * groups + j / sum_width] += b.at<Number>(k, j) * Number(sign_of(j));
+        for (i64 j = 0; j < product.n; ++j) packed[k * groups + j / sum_width] += b.at<Number>(k, j) * signs[j];
     });
     return thin_product(a, product.m, groups, packed);
   }
@@ -160,7 +164,7 @@ struct ProductJudge {
   }
 
   void compare_columns(const Product& p, i64 batch, const Numbers& want, Mistakes& mistakes) {
-    const std::vector<i64> columns = sample(p.n);
+    const std::vector<i64> columns = sample(p.n, sampled_rows(p.batch));
     size_t i = 0;
     for (i64 row = 0; row < p.m; ++row)
       for (i64 column : columns)
@@ -182,7 +186,7 @@ struct ProductJudge {
     double sum_of_squares = 0;
     for (i64 j = group * sum_width; j < std::min((group + 1) * sum_width, product.n); ++j) {
       const Number element = got(product.c, batch, row, j);
-      sum += element * Number(sign_of(j));
+      sum += element * signs[j];
       sum_of_squares += double(element) * element;
     }
     if constexpr (!floats) return agree(want, sum);
