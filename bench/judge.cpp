@@ -46,7 +46,8 @@ std::optional<Judge> own_judge(Workload& workload) {
   if (const auto& reduction = workload.reduction())
     return make_reduction_judge(workload, *reduction, where(reduction->results() * reduction->reduced));
   if (const auto& product = workload.product())
-    return make_product_judge(workload, *product, where(product->m * product->k * sampled_rows(product->batch)));
+    return make_product_judge(
+        workload, *product, where(product->m * product->k * std::max(sampled_rows(*product), product->n / sum_width)));
   return std::nullopt;
 }
 

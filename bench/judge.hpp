@@ -12,8 +12,9 @@ namespace axisloom::bench {
 class Workload;
 
 /// How results are judged. full: every element with the oracle's and the operation's bound. indexed: every element is
-/// worked out anew from the hashes of the positions that it came from. sampled, of products only: 64 rows and columns
-/// in double precision, and every other element through sums over 64 columns with random signs.
+/// worked out anew from the hashes of the positions that it came from. sampled, of products only: up to 64 rows
+/// and columns of each matrix in double precision, and every other element through sums over 64 columns with random
+/// signs.
 enum class Strength { automatic, full, indexed, sampled };
 const char* name(Strength strength) noexcept;
 
@@ -36,11 +37,14 @@ std::optional<Judge> make_product_judge(Workload& workload, const Product& produ
 /// that every partial sum is exact, in whatever order it is made, and one missing element shows.
 int fraction_bits(std::string_view op, Dtype dtype) noexcept;
 
-/// Rows and columns of each matrix of which a sampling judge works out every element; of a large batch fewer, so that
-/// it takes no longer to check than to measure.
-constexpr i64 sampled_rows(i64 batch) {
-  constexpr i64 of_batch = 4096, least = 4, most = 64;
-  return std::clamp(of_batch / std::max<i64>(1, batch), least, most);
+/// Rows and columns of each matrix of which a sampling judge works out every element: fewer of a large batch, whose
+/// terms would take longer to check than to measure.
+constexpr i64 sampled_rows(const Product& product) {
+  constexpr i64 few_matrices = 64, batch_terms = i64{1} << 29, least = 4, most = 64;
+  if (product.batch <= few_matrices) return most;
+  return std::clamp(batch_terms / std::max<i64>(1, product.batch * (product.m + product.n) * product.k), least, most);
 }
+/// Neighbours in a row whose sum it checks.
+inline constexpr i64 sum_width = 64;
 
 }  // namespace axisloom::bench

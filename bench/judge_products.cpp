@@ -29,15 +29,14 @@
 namespace axisloom::bench {
 namespace {
 
-constexpr i64 sum_width = 64;    // elements of a sum with signs
 constexpr double certainty = 8;  // standard deviations
 constexpr i64 rows_at_once = 4;  // of a thin product, so that each of its packed rows is used so often
 
-/// Up to so many rows: the first, the last, and others spread evenly.
-std::vector<i64> sample(i64 count, i64 most) {
+/// Up to so many rows: the first, the last, and others spread evenly; from matrix to matrix of a batch one further on.
+std::vector<i64> sample(i64 count, i64 most, i64 matrix) {
   const i64 taken = std::min(count, most);
   std::vector<i64> chosen;
-  for (i64 i = 0; i < taken; ++i) chosen.push_back(taken == 1 ? 0 : i * (count - 1) / (taken - 1));
+  for (i64 i = 0; i < taken; ++i) chosen.push_back((matrix + (taken == 1 ? 0 : i * (count - 1) / (taken - 1))) % count);
   return chosen;
 }
 
@@ -94,12 +93,12 @@ struct ProductJudge {
     };
     const Product transposed = product.transposed();
     const HashedMatrix a = factor(0, product.a), b = factor(1, product.b);
-    return {columns_of(transposed, factor(1, transposed.a), factor(0, transposed.b)), columns_of(product, a, b),
-            sums_of(a, b)};
+    return {columns_of(transposed, batch, factor(1, transposed.a), factor(0, transposed.b)),
+            columns_of(product, batch, a, b), sums_of(a, b)};
   }
 
-  Numbers columns_of(const Product& p, const HashedMatrix& a, const HashedMatrix& b) const {
-    const std::vector<i64> columns = sample(p.n, sampled_rows(p.batch));
+  Numbers columns_of(const Product& p, i64 batch, const HashedMatrix& a, const HashedMatrix& b) const {
+    const std::vector<i64> columns = sample(p.n, sampled_rows(p), batch);
     Numbers packed;
     for (i64 k = 0; k < p.k; ++k)
       for (i64 column : columns) packed.push_back(b.at<Number>(k, column));
@@ -164,7 +163,7 @@ struct ProductJudge {
   }
 
   void compare_columns(const Product& p, i64 batch, const Numbers& want, Mistakes& mistakes) {
-    const std::vector<i64> columns = sample(p.n, sampled_rows(p.batch));
+    const std::vector<i64> columns = sample(p.n, sampled_rows(p), batch);
     size_t i = 0;
     for (i64 row = 0; row < p.m; ++row)
       for (i64 column : columns)

@@ -18,34 +18,35 @@ cat > "$name/$name.cpp" << END
 #include "ops/rearrange/lowering.hpp"
 #include "ops/rearrange/rearrange.hpp"
 
-#include <numeric>
+#include <algorithm>
 
 namespace axisloom::ops {
 namespace {
 
-std::vector<int> order_of(const View& in) {
-  std::vector<int> order(std::size_t(in.rank()));
-  std::iota(order.rbegin(), order.rend(), 0);
-  return order;
+View result(const Operation&, Views inputs) {
+  Dims shape = inputs[0].shape;
+  std::reverse(shape.begin(), shape.end());
+  return View::contiguous(inputs[0].dtype, shape);
 }
 
-View result(const Operation&, std::span<const View> inputs) {
-  return permuted_result(inputs[0], order_of(inputs[0]));
-}
-
-core::Move move(const Operation&, std::span<const View> views) {
-  return permuted(views[0], views[1], order_of(views[0]));
+Move lower(const Operation&, Views views) {
+  const View &in = views[0], &out = views[1];
+  Move move = move_of(in, out);
+  for (int axis = in.rank(); axis-- > 0;)
+    move.axes.push_back({in.shape[axis], in.strides[axis], out.strides[int(move.axes.size())]});
+  return move;
 }
 
 }  // namespace
 
 std::span<const OpEntry> ${name}_entries() {
-  static const OpEntry entry = move_entry({.name = "$name",
-                                           .summary = "Reverse the order of the axes.",
-                                           .examples = "axisloom $name in.npy -o out.npy",
-                                           .result = result,
-                                           .move = move});
-  return {&entry, 1};
+  static const std::vector<OpEntry> entries =
+      move_entries({{.name = "$name",
+                     .summary = "Reverse the order of the axes.",
+                     .examples = "axisloom $name in.npy -o out.npy",
+                     .result = result,
+                     .move = lower}});
+  return entries;
 }
 
 }  // namespace axisloom::ops

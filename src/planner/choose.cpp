@@ -70,7 +70,8 @@ void require_f64(const DeviceInfo& device, std::string_view noun, std::initializ
   const auto needs_it = [](Dtype dtype) { return core::component_of(dtype) == Dtype::f64; };
   if (!device.f64 && std::ranges::any_of(dtypes, needs_it))
     throw Error(Errc::unsupported,
-                concat("the device has no f64, which a ", noun, " of ", name(*dtypes.begin()), " needs"),
+                concat("the device has no f64, which a ", noun, " of ", name(*std::ranges::find_if(dtypes, needs_it)),
+                       " needs"),
                 "use another dtype, or another device");
 }
 

@@ -132,7 +132,7 @@ std::vector<View> complete_views(const Operation& op, Views views, std::span<con
     throw Error(Errc::usage, to_string(op) + " needs a view for each array, the output's may be left out");
   for (size_t i = 0; i < all.size(); ++i) {
     // Arrays that are not used in place lie in buffers that the device aligns.
-    all[i].align = i64(core::alignment_of(memory[i].data(), u64(all[i].align)));
+    if (all[i].align > 0) all[i].align = i64(core::alignment_of(memory[i].data(), u64(all[i].align)));
     if (!device.unified_memory) all[i].align = std::min(all[i].align, i64(device.base_alignment));
     validate(all[i], i + 1 < all.size() ? "input" : "output");
     const Bounds bounds = all[i].bounds();

@@ -76,12 +76,12 @@ const ReductionCase reductions[] = {
     {"mean f64 4096", 1.0L / 1024},
 };
 
-// Rows and columns 0 and 2 of these are sampled, 1 is not.
+// Rows and columns 0 and 2 of the first matrix of these are sampled, 1 is not. Of the last one's fewer are.
 const char* const products[] = {
     "matmul f32 130x70,70x150",   "matmul f32 130x70,70x150 in-strides=1,130 in2-strides=1,70",
     "matmul f64 130x70,70x150",   "matmul i8 130x70,70x150",
     "matmul u32 130x70,70x150",   "matmul f32 3x130x20,3x20x150",
-    "matmul f32 2x130x20,20x150",
+    "matmul f32 2x130x20,20x150", "matmul f32 300x150x100,300x100x170",
 };
 
 TEST_F(BenchJudge, ReductionsAreWorkedOutToTheLastBit) {
@@ -156,13 +156,23 @@ TEST_F(BenchJudge, ProductsAreSampledAndTheRestIsSummed) {
     SCOPED_TRACE(text);
     Workload& workload = done(text, Strength::sampled);
     EXPECT_EQ(workload.judge(nullptr).count, 0) << to_string(workload.judge(nullptr));
-    const std::int64_t last_matrix = workload.out().count() - std::int64_t{130} * 150;
+    const Product product = workload.product().value();
     const bool floats = core::float_format(workload.out().dtype) != nullptr;
-    for (std::int64_t at : {last_matrix, last_matrix + 151, workload.out().count() - 1}) {
+    const auto place = [&](std::int64_t matrix, std::int64_t row, std::int64_t column) {
+      return (matrix * product.m + row) * product.n + column;
+    };
+    // Samples begin one row and column further on from matrix to matrix: the last element of the last may be either.
+    const std::int64_t last = product.batch - 1;
+    const std::pair<std::int64_t, std::string> places[] = {
+        {place(0, 0, 1), "element"},
+        {place(0, 1, 1), "sum"},
+        {place(last, last % product.m, last % product.n), "element"},
+        {place(last, product.m - 1, product.n - 1), last == 0 ? "element" : ""}};
+    for (const auto& [at, of] : places) {
       add(at, floats ? 1 : 1 << 5);
       const Mistakes found = workload.judge(nullptr);
       EXPECT_GE(found.count, 1) << at;
-      EXPECT_EQ(found.of, at == last_matrix + 151 ? "sum" : "element");
+      EXPECT_EQ(found.of, of.empty() ? found.of : of) << at;
       add(at, floats ? -1 : -(1 << 5));
     }
     EXPECT_EQ(workload.judge(nullptr).count, 0);

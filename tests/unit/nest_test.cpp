@@ -68,6 +68,7 @@ TEST(Nest, ReachesFromItsStartInBothDirections) {
   EXPECT_EQ(bounds.low, -13);
   EXPECT_EQ(bounds.high, 22);
   EXPECT_EQ(reach_beyond(Loops{{3, -10, 1}, {4, 5, 13}}, 0), 55);
+  EXPECT_EQ(reach_beyond(Loops{{3, -10, 1}, {4, 5, 1}}, 2), 80) << "the input's, and the stride backward too";
   EXPECT_EQ(reach_beyond(Loops{{3, -10, 1}, {4, 5, 13}}, 2), 83);
 }
 

@@ -108,15 +108,16 @@ class ProductsCuda : public ::testing::Test {
   }
 };
 
-// nvrtc: without spills, of every dtype. A few spilled words of a vector are allowed (sm_100's assembler gives f16 32
-// registers and spills three, however many there are): vectors wait for memory, not for registers.
+// nvrtc: without spills, of every dtype but f16 vectors, to which sm_100's assembler gives 32 registers however many
+// there are, and spills three.
 TEST_F(ProductsCuda, EveryDtypeCompilesAndEveryVariantForEveryGeneration) {
   std::size_t turn = 0;
   for (const Dtype dtype : all_dtypes()) {
     const ops::ProductProblem matrices = product_of(dtype, false, false), vector = product_of(dtype, false, true, 1);
     for (const char* variant : {"tile", "local16", "plain"})
       expect_compiles(launches_of(variant, matrices), std::string(variant) + " of " + std::string(name(dtype)), turn++);
-    expect_compiles(launches_of("gemv", vector), "gemv of " + std::string(name(dtype)), turn++, Spills::allowed);
+    expect_compiles(launches_of("gemv", vector), "gemv of " + std::string(name(dtype)), turn++,
+                    dtype == Dtype::f16 ? Spills::allowed : Spills::forbidden);
   }
 }
 
@@ -282,6 +283,7 @@ TEST(TensorCores, AreTakenForWhatTheyAreFasterAt) {
   EXPECT_EQ(taken(product_of(Dtype::bf16, false, false), "sm_89"), "mma");
 }
 
+// A spilled word or two is allowed (sm_100's assembler spills one): vectors wait for memory, not for registers.
 TEST_F(ProductsCuda, VectorsInBothOrientationsCompile) {
   for (std::size_t turn = 0; turn < architectures.size(); ++turn) {
     for (const bool transposed : {false, true})

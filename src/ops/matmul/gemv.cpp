@@ -8,9 +8,9 @@
 namespace axisloom::ops {
 namespace {
 
-// k's of a group at least, where neighbours lie together along k, and where along n. 1 x 1024 by 1024 x 1024 floats
-// took an H200 26 us with 64, 21 with 32, 60 with 256.
-constexpr i64 least_along_k = 4096, least_across_k = 32;
+// k's of a group at least, where neighbours lie together along k, and where along n; so few across that they stay in
+// one group. 1 x 1024 by 1024 x 1024 floats, cold, took an H200 26 us with 64, 21 with 32, 60 with 256.
+constexpr i64 least_along_k = 4096, cpu_least_across_k = 64, gpu_least_across_k = 32, uncut_across_k = 64;
 // Sums of an item. With 8 instead of 4, 4096 x 4096 by 4096 x 1 floats took an H200 29 us, not 26, and 512 x 65536 by
 // 65536 x 1 59, not 47; with 1 instead of 2, 1 x 4096 by 4096 x 4096 41, not 34.
 constexpr i64 cpu_sums_along_k = 64, cpu_sums_across_k = 1024, gpu_sums_along_k = 4, gpu_sums_across_k = 2;
@@ -55,7 +55,8 @@ struct Form {
   /// every compute unit. Powers of two, so that the order of additions follows from the shape alone.
   i64 k_of_group() const {
     const i64 groups = cpu ? cpu_groups : along_k ? gpu_groups_along_k : gpu_groups_across_k, k = problem.k.extent;
-    i64 part = along_k ? std::max(least_along_k, wide * width) : least_across_k;
+    const i64 across = k <= uncut_across_k ? uncut_across_k : cpu ? cpu_least_across_k : gpu_least_across_k;
+    i64 part = along_k ? std::max(least_along_k, wide * width) : across;
     while (part < k && blocks() * ceil_div(k, part) > groups) part *= 2;
     return part;
   }

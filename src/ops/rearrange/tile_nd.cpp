@@ -103,12 +103,12 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const i64 share = move.count() * move.element / std::max(1u, 4 * unsigned(device.units())),
             largest = wish.at("bytes");
   const auto tile = tile_nd_of(move, std::clamp<i64>(share, largest / 8, largest), wish.at("access"), group.items,
-                               wish.at("in_flight"));
+                               wish.at("in_flight"), device.sector);
   if (!tile) return refuse("no axis is contiguous in the input, or none in the output");
   if (walk_of(move, *tile).size() > MOVE_AXES) return refuse("more axes than a walk takes");
-  const auto launches = [=] {
+  const auto launches = [=, banks = device.banks] {
     const Move& move = wide.move;
-    const TileNdPadding padding = tile_nd_padding(*tile, move.element, tile_nd_bytes(wish) / move.element);
+    const TileNdPadding padding = tile_nd_padding(*tile, move.element, tile_nd_bytes(wish) / move.element, banks);
     MoveLaunch launch("rearrange/tile_nd", wide, group);
     TileNdParams params{};
     // Walked once a tile, so few ranks.

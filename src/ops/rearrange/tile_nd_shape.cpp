@@ -16,8 +16,6 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 sector = 32;  // bytes that a GPU's memory moves at least
-
 /// So many axes of a chain, and a block of the next one.
 struct Cut {
   size_t whole;
@@ -45,7 +43,7 @@ std::vector<int> chain_axes(const Move& move, bool output) {
 
 /// Runs of about 32 bytes and upward, in steps of a half and a third; blocks of a cut axis are alike, and as far as
 /// possible such that all runs begin at a sector.
-std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 most_bytes) {
+std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 most_bytes, i64 sector) {
   std::set<Cut> cuts;
   const auto extent = [&](size_t k) { return move.axes[chain[k]].extent; };
   for (i64 bytes = 32, next = 48; bytes <= most_bytes; bytes = std::exchange(next, 2 * bytes)) {
@@ -63,11 +61,11 @@ std::vector<Cut> cuts_of(const Move& move, const std::vector<int>& chain, i64 mo
   return {cuts.begin(), cuts.end()};
 }
 
-Chain chain_of(const Move& move, bool output, i64 most_bytes) {
+Chain chain_of(const Move& move, bool output, i64 most_bytes, i64 sector) {
   const std::vector<int> axes = chain_axes(move, output);
   const i64 start =
       output ? move.out_align | move.out_offset * move.element : move.in_align | move.in_offset * move.element;
-  Chain chain{axes, std::vector(axes.size() + 1, start), cuts_of(move, axes, most_bytes)};
+  Chain chain{axes, std::vector(axes.size() + 1, start), cuts_of(move, axes, most_bytes, sector)};
   for (int d = 0; d < int(move.axes.size()); ++d) {
     const auto along = std::ranges::find(axes, d) - axes.begin();  // runs go along it if they have more
     for (i64 n = 0; n <= along; ++n) chain.starts[n] |= move.axes[d].*core::side(output) * move.element;
@@ -76,7 +74,7 @@ Chain chain_of(const Move& move, bool output, i64 most_bytes) {
 }
 
 struct Limits {
-  i64 bytes, access, items, in_flight;
+  i64 bytes, access, items, in_flight, sector;
 };
 
 /// Tries the tiles of all pairs of cuts. What it works with is kept from pair to pair, so that it allocates little.
@@ -156,7 +154,7 @@ class Search {
   /// Largest power of two, up to a sector, that divides the byte address of every run's start on one side.
   i64 alignment(bool output) const {
     const TileNd::Side& s = tile_.side(output);
-    i64 starts = sector | (output ? out_ : in_).starts[s.run.size()];
+    i64 starts = limits_.sector | (output ? out_ : in_).starts[s.run.size()];
     if (s.cut >= 0) starts |= tile_.block[s.cut] * (move_.axes[s.cut].*core::side(output)) * move_.element;
     return starts & -starts;
   }
@@ -179,8 +177,8 @@ class Search {
   /// 58 us). Warps that touch four lines of 128 bytes are 8% slower on an H100 than on one of 512, and those that touch
   /// sixteen sectors half as fast (Dao-AILab/quack, "Global memory coalescing notes").
   double overhead(bool output) const {
+    const i64 sector = limits_.sector, align = alignment(output);
     const i64 run = tile_.side(output).run_length * move_.element, bytes = std::max(run, sector);
-    const i64 align = alignment(output);
     const i64 touched = align == sector ? ceil_div(bytes, sector) * sector : bytes + sector - align;
     constexpr double shortest = 36, missed = 0.5;  // bytes of a run that takes twice its time; share beyond the cache
     const double half = shortest / bytes;
@@ -253,7 +251,8 @@ class Search {
 
   const Move& move_;
   const Limits limits_;
-  const Chain in_ = chain_of(move_, false, limits_.bytes), out_ = chain_of(move_, true, limits_.bytes);
+  const Chain in_ = chain_of(move_, false, limits_.bytes, limits_.sector);
+  const Chain out_ = chain_of(move_, true, limits_.bytes, limits_.sector);
   TileNd tile_, balanced_;
   i64 elements_ = 1;                  // of the tile
   double traffic_ = 1, outside_ = 1;  // its cost if nothing but memory counted; how far tiles stick out of the array
@@ -272,16 +271,17 @@ std::vector<i64> places_of(const TileNd& tile, size_t most) {
   return places;
 }
 
-constexpr i64 banks = 32;  // of 4 bytes
+constexpr i64 most_banks = 64;  // of any device's profile, with room
 
 /// Counts the rounds in which the first few warps read from local memory what they store: a bank gives one word in
 /// each.
 class Conflicts {
  public:
-  Conflicts(const TileNd& tile, i64 element, i64 room)
-      : vector_(tile.vector),
+  Conflicts(const TileNd& tile, i64 element, i64 room, i64 banks)
+      : banks_(std::min(banks, most_banks)),
+        vector_(tile.vector),
         shift_(std::max(0, 2 - std::countr_zero(u64(element)))),
-        lanes_(std::min(banks, 4 * banks / element)),
+        lanes_(std::max<i64>(1, std::min(banks_, 4 * banks_ / element))),
         places_(places_of(tile, warps * lanes_ * vector_)),
         left_out_(places_.size()),
         read_in_(size_t(1 + (room >> shift_))) {}
@@ -303,11 +303,11 @@ class Conflicts {
  private:
   /// Of element `j` of a warp's accesses.
   i64 rounds_at(i64 pad, bool rotate, i64 first, i64 j) {
-    std::array<u8, banks> count{};  // different words of each bank
+    std::array<u8, most_banks> count{};  // different words of each bank
     u8 most = 1;
     ++step_;
     for (i64 lane = 0; lane < lanes_; ++lane) {
-      const i64 part = rotate ? (j + lane * vector_ / banks) & (vector_ - 1) : j;
+      const i64 part = rotate ? (j + lane * vector_ / banks_) & (vector_ - 1) : j;
       const auto n = size_t((first + lane) * vector_ + part);
       if (n >= places_.size()) break;
       const i64 word = (places_[n] + left_out_[n] * pad) >> shift_;
@@ -317,6 +317,7 @@ class Conflicts {
   }
 
   static constexpr i64 warps = 6;
+  i64 banks_;                           // of 4 bytes
   i64 vector_;                          // elements of an access
   int shift_;                           // from elements to words
   i64 lanes_;                           // items that read at a time
@@ -327,8 +328,8 @@ class Conflicts {
 
 }  // namespace
 
-std::optional<TileNd> tile_nd_of(const Move& move, i64 bytes, i64 access, i64 items, i64 in_flight) {
-  return Search(move, {bytes, access, items, in_flight}).best();
+std::optional<TileNd> tile_nd_of(const Move& move, i64 bytes, i64 access, i64 items, i64 in_flight, i64 sector) {
+  return Search(move, {bytes, access, items, in_flight, sector}).best();
 }
 
 i64 tile_nd_width(i64 run, i64 items) {
@@ -340,9 +341,9 @@ i64 tile_nd_in_flight(const TileNd& tile, i64 element, i64 bytes) {
   return std::max<i64>(1, bytes / std::max<i64>(4, tile.vector * element));
 }
 
-TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room) {
+TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room, i64 banks) {
   constexpr double good_rounds = 1.1;  // no reason to look any further
-  Conflicts conflicts(tile, element, room);
+  Conflicts conflicts(tile, element, room, banks);
   TileNdPadding best;
   i64 fewest = std::numeric_limits<i64>::max();
   const auto consider = [&](const TileNdPadding& padding) {

@@ -35,8 +35,9 @@ struct TileNd {
 };
 
 /// The tile of lowest cost with at most `bytes` for groups of `items`, accesses to smaller elements being of up to
-/// `access` bytes and `in_flight` bytes asked for at a time; none where no axis is contiguous on one side.
-std::optional<TileNd> tile_nd_of(const Move& move, i64 bytes, i64 access, i64 items, i64 in_flight);
+/// `access` bytes, `in_flight` bytes asked for at a time and memory that moves `sector` bytes at least; none where no
+/// axis is contiguous on one side.
+std::optional<TileNd> tile_nd_of(const Move& move, i64 bytes, i64 access, i64 items, i64 in_flight, i64 sector);
 
 /// How many of a group's items work side by side along runs of `run` accesses, such that every pass takes as many.
 i64 tile_nd_width(i64 run, i64 items);
@@ -53,8 +54,9 @@ struct TileNdPadding {
   i64 place(i64 n) const { return n + n / from * pad; }
 };
 
-/// The padding with the fewest bank conflicts (32 banks of 4 bytes) among those that fit in `room` elements.
-TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room);
+/// The padding with the fewest conflicts of local memory's `banks` of 4 bytes, a power of two, among those that fit in
+/// `room` elements.
+TileNdPadding tile_nd_padding(const TileNd& tile, i64 element, i64 room, i64 banks);
 
 /// The place in local memory of index 1 of an axis, in elements.
 i64 tile_nd_place(const TileNd& tile, const TileNdPadding& padding, int axis);

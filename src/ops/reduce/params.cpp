@@ -141,7 +141,8 @@ Group tree_group(const Recipe& recipe, i64 items) {
 // floats, in 17 parts, took 34 us, and 39 with a group for each; of 65536 x 128, in 512 parts, 21 with a group for
 // each, else 55.
 Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, int from, i64 items) {
-  constexpr i64 few_parts = 32, cpu_outputs = 64;  // of a CPU's group: long enough against its start
+  constexpr i64 few_parts = 32;
+  constexpr i64 cpu_outputs = 64;  // of a CPU's group: long enough against its start
   const i64 team = parts <= few_parts ? 1 : items;
   const Group group = team > 1 ? tree_group(problem.recipe, items) : Group{items};
   ReduceLaunch fold("fold", problem, group);
