@@ -33,8 +33,8 @@ bool can_wear_profiles() {
 
 TEST(Profile, EveryShippedOneHoldsTogether) {
   const std::vector<std::string> names = model::profile_names();
-  for (const char* name : {"a100", "adreno", "apple", "arc-a770", "b200", "epyc", "h200", "mali-g52", "mi300x",
-                           "rtx-4090", "rx-7900-xtx", "xeon"})
+  for (const char* name : {"a100", "adreno", "apple", "arc-a770", "b200", "epyc", "epyc-7003", "h200", "mali-g52",
+                           "mi300x", "rtx-4090", "rx-7900-xtx", "xeon"})
     EXPECT_TRUE(std::find(names.begin(), names.end(), name) != names.end()) << name;
   for (const std::string& name : names) {
     const DeviceInfo& info = model::profile_named(name).model;
