@@ -80,7 +80,7 @@ std::string rate_text(const Document& result, const Document* entry) {
   const char* const unit = rate_key(result);
   if (!entry->contains(unit)) return "";
   const double value = number_at(*entry, unit);
-  const std::string rate = fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
+  std::string rate = fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
   if (entry->at("role") != "ours") return rate;
   const auto share = share_of(*entry);
   return share ? fmt::format("**{}** ({:.0f}%)", rate, *share * 100) : rate;
@@ -91,7 +91,7 @@ std::string bracket_text(const Document& cases) {
   std::string text;
   for (const auto& [role, words] : {std::pair(Role::copy, "the copy"), std::pair(Role::read, "reading alone"),
                                     std::pair(Role::peak, "arithmetic alone")})
-    if (std::ranges::any_of(cases, [member = name(role)](const Document& c) { return c.value(member, "") != ""; }))
+    if (std::ranges::any_of(cases, [member = name(role)](const Document& c) { return !c.value(member, "").empty(); }))
       text += (text.empty() ? "share of " : " or ") + std::string(words);
   return text;
 }

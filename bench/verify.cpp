@@ -47,18 +47,11 @@ Mistakes count_wrong(Team& team, core::Move move, const Right& right) {
 /// Calls a function with a value of an element's size, which is known at run time only.
 template <class Call>
 Mistakes by_size(i64 element, const Call& call) {
-  switch (element) {
-    case 1:
-      return call(u8());
-    case 2:
-      return call(std::uint16_t());
-    case 4:
-      return call(u32());
-    case 8:
-      return call(u64());
-    default:
-      return call(std::array<u64, 2>());
-  }
+  if (element == 1) return call(u8());
+  if (element == 2) return call(std::uint16_t());
+  if (element == 4) return call(u32());
+  if (element == 8) return call(u64());
+  return call(std::array<u64, 2>());
 }
 
 }  // namespace

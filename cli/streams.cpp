@@ -17,7 +17,7 @@ constexpr size_t mapped_share = 4;
 
 io::HostArray read_file(const std::string& path, io::ReadOptions options) {
   options.map_from = io::memory_of_machine() / mapped_share;
-  const io::HostArray array =
+  io::HostArray array =
       path == "-" ? io::read(io::InputFile(STDIN_FILENO, "standard input"), options) : io::read(path, options);
   if (array.mapped) end_with_message_on_lost_pages();
   return array;

@@ -107,8 +107,8 @@ void draft_two_matrices(Case& draft, Dice& dice) {
   Dims a, b;
   for (auto batch = kind.below(3); batch > 0; --batch) {  // of different ranks, and broadcast where one is 1
     const i64 extent = own.between(1, 3);
-    if (!vector_a && (a.size() > 0 || kind.percent(70))) a.push_back(own.percent(25) ? 1 : extent);
-    if (!vector_b && (b.size() > 0 || kind.percent(70))) b.push_back(own.percent(25) ? 1 : extent);
+    if (!vector_a && (!a.empty() || kind.percent(70))) a.push_back(own.percent(25) ? 1 : extent);
+    if (!vector_b && (!b.empty() || kind.percent(70))) b.push_back(own.percent(25) ? 1 : extent);
   }
   if (!vector_a) a.push_back(mkn[transposed_a ? 1 : 0]);
   a.push_back(mkn[transposed_a ? 0 : 1]);

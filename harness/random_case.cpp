@@ -83,7 +83,7 @@ Placement draw_placement(Dice& dice, const Dims& shape, Dtype dtype, Role role) 
   const i64 element = size_of(dtype);
   const Spread spread = draw_spread(kind, role);
   const bool offset = kind.percent(30);
-  if (spread.strided && shape.size() > 0) placement.strides = draw_strides(dice, shape, element, spread);
+  if (spread.strided && !shape.empty()) placement.strides = draw_strides(dice, shape, element, spread);
   if (offset) placement.offset = own.between(1, most_offset);
   if (kind.percent(25)) {
     placement.align = element;
@@ -115,7 +115,7 @@ void place_in_one_buffer(Dice& dice, std::vector<Array>& arrays) {
   for (const Array& array : arrays) array.placement->align = std::max(array.placement->align, largest);
   for (size_t i = 0; i < arrays.size(); ++i) {
     const auto& [shape, element, placement] = arrays[i];
-    if (way == 0 && alike && shape.size() > 0) {
+    if (way == 0 && alike && !shape.empty()) {
       placement->strides = contiguous_strides(shape);
       for (i64& stride : *placement->strides) stride *= 2;
       placement->offset = i;

@@ -52,7 +52,7 @@ Device open_asked_device(const Context& context) {
   const char* environment = std::getenv("AXISLOOM_DEVICE");
   const bool automatic = context.device.empty() || context.device == "auto";
   const std::string asked = automatic && environment != nullptr ? environment : context.device;
-  const Device device = open_device(asked);
+  Device device = open_device(asked);
   if (!satisfies(device.info(), device::parse_spec(asked)))
     throw Error(Errc::no_device, fmt::format("{} was asked for, but {} was opened", asked, device.info().label()));
   return device;

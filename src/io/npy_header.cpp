@@ -13,7 +13,7 @@ namespace {
 
 struct TypeCode {
   char kind;
-  int bytes;
+  u8 bytes;
   Dtype dtype;
 };
 constexpr TypeCode kTypeCodes[] = {

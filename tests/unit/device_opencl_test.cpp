@@ -19,7 +19,6 @@ using axisloom::test::test_index;
 using axisloom::test::test_spec;
 using axisloom::test::text_thrown;
 using axisloom::test::writable_bytes_of;
-using opencl::cl;
 
 class OpenclDeviceTest : public ::testing::Test {
  protected:
@@ -126,7 +125,7 @@ TEST_F(OpenclDeviceTest, CopiesAndFillsAnyRangeBeyondFourGibibytes) {
   for (const std::size_t at : {two - 1, two, 2 * two}) queue->fill(*from, at, 3, std::byte{5}, {});
   queue->fill(*to, 0, bytes, std::byte{0}, {});
   queue->copy(*from, 0, *to, 0, bytes, {})->wait();
-  const auto expect = [&](std::size_t at, std::vector<int> want) {
+  const auto expect = [&](std::size_t at, const std::vector<int>& want) {
     std::vector<std::byte> got(want.size()), wanted;
     for (const int byte : want) wanted.push_back(static_cast<std::byte>(byte));
     queue->read(*to, at, got, {})->wait();
@@ -443,7 +442,7 @@ TEST(OpenclIcd, ReadsTheFilesOfAFolder) {
   ASSERT_TRUE(mkdtemp(folder.data()));
   std::ofstream(folder + "/a.icd") << "libdoes-not-exist.so.9 \n";
   std::ofstream(folder + "/b.icd") << "libc.so.6\n";
-  std::ofstream(folder + "/c.icd");
+  std::ofstream(folder + "/c.icd") << "";
   std::ofstream(folder + "/readme.txt") << "libc.so.6\n";
   const char* before = std::getenv("OCL_ICD_VENDORS");
   const std::optional<std::string> saved = before ? std::optional<std::string>(before) : std::nullopt;

@@ -5,7 +5,7 @@ namespace axisloom::device::cuda {
 
 Context::Context(std::shared_ptr<const DriverApi> api, Card card, CUcontext borrowed)
     : api(std::move(api)), card(std::move(card)), context_(borrowed), retained_(borrowed == nullptr) {
-  if (retained_) call(&DriverApi::cuDevicePrimaryCtxRetain, &context_, card.device);
+  if (retained_) call(&DriverApi::cuDevicePrimaryCtxRetain, &context_, this->card.device);
 }
 
 Context::~Context() {

@@ -138,7 +138,8 @@ struct Form : Blocks {
     constexpr double whole = 1.6, singles_in_flight = 5;
     constexpr i64 least_copy = 4;  // bytes
     const i64 singles = (bytes_a < least_copy ? m : 0) + (bytes_b < least_copy ? n : 0);
-    return whole + singles * step / items() / singles_in_flight;
+    const i64 of_item = singles * step / items();
+    return whole + of_item / singles_in_flight;
   }
 
   double seconds() const {

@@ -150,9 +150,9 @@ struct Form : Blocks {
     const double rate = blocks.efficiency * unit_peak(problem, device), ends = block_latencies * device.latency;
     const double one = std::max(ends + least, operations / (blocks.single_block_efficiency * rate));
     const double all = ends + std::max(least, operations * together / rate);
-    const i64 rest = count % together;
+    const i64 rounds = count / together, rest = count % together;
     const double last = rest == 0 ? 0 : one + (all - one) * (rest - 1) / (together - 1);
-    return count / together * all + last;
+    return rounds * all + last;
   }
 
   double seconds() const {
