@@ -42,7 +42,7 @@ Parts split(i64 k, i64 parts, i64 step) {
 }
 
 Parts parts_of(const ProductProblem& problem, i64 groups, i64 step, i64 forced, const DeviceModel& device) {
-  constexpr i64 most_parts = 64, least_k = 256, groups_per_unit = 2;
+  constexpr i64 most_parts = 64, least_k = 256, groups_per_unit = 2;  // parts, k's of one, groups; estimates
   const i64 k = problem.k.extent;
   const i64 wanted = groups_per_unit * i64(device.units());
   i64 parts = forced != 0 ? forced : 1;

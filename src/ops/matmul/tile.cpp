@@ -125,7 +125,7 @@ struct Form : Blocks {
   /// Counts of parts worth a thought: few, and those with which the last round of blocks is nearly full.
   std::vector<i64> possible_parts() const {
     if (const i64 forced = values.at("split"); forced != 0) return {forced};
-    constexpr i64 least_block = 64 * 64, least_k = 256, most_bytes = i64{64} << 20;
+    constexpr i64 least_block = 64 * 64, least_k = 256, most_bytes = i64{64} << 20;  // outputs, k's; estimates
     std::vector<i64> list{1};
     if (device.is_cpu() || m * n < least_block) return list;
     const i64 groups = std::max<i64>(1, problem.blocks(m, n)), units = device.units();
