@@ -58,7 +58,7 @@ void complete(PlanImpl& plan, const Request& request, const PlanOptions& options
 /// propose is checked by the planner.
 std::string beyond_limits(const DeviceInfo& device, const Group& group);
 
-/// Refuses a device without f64 where one of the dtypes is made of it. `noun`: what is done to the first, "product".
+/// Refuses a device without f64 where one of the dtypes is made of it. `noun`: what is done, such as "product".
 void require_f64(const DeviceInfo& device, std::string_view noun, std::initializer_list<Dtype> dtypes);
 
 /// 32 or 64: what `wanted` says, or 32 where every offset `fits`. Throws Error(usage) where 32 is wanted and too few.
