@@ -22,9 +22,9 @@ class Buffer;
 class Event;
 }  // namespace device
 
-enum class Api : std::uint8_t { opencl, cuda };
+enum class Api : std::uint8_t { opencl, cuda, host };
 enum class Kind : std::uint8_t { cpu, gpu, other };
-std::string_view name(Api api) noexcept;    ///< "opencl", "cuda"
+std::string_view name(Api api) noexcept;    ///< "opencl", "cuda", "host"
 std::string_view name(Kind kind) noexcept;  ///< "cpu", "gpu", "other"
 
 /// What a device is and what it can do. Sizes in bytes.

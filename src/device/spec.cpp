@@ -7,38 +7,6 @@
 
 namespace axisloom {
 
-std::string_view name(Api api) noexcept {
-  switch (api) {
-    case Api::opencl:
-      return "opencl";
-    case Api::cuda:
-      return "cuda";
-  }
-  return "unknown";
-}
-
-std::string_view device::title(Api api) noexcept {
-  switch (api) {
-    case Api::opencl:
-      return "OpenCL";
-    case Api::cuda:
-      return "CUDA";
-  }
-  return "unknown";
-}
-
-std::string_view name(Kind kind) noexcept {
-  switch (kind) {
-    case Kind::cpu:
-      return "cpu";
-    case Kind::gpu:
-      return "gpu";
-    case Kind::other:
-      return "other";
-  }
-  return "unknown";
-}
-
 std::string DeviceInfo::spec() const {
   return index < 0 ? std::string(axisloom::name(api)) : concat(axisloom::name(api), ":", index);
 }
@@ -55,6 +23,8 @@ Runtime& runtime_of(Api api) {
       return opencl_runtime();
     case Api::cuda:
       return cuda_runtime();
+    case Api::host:
+      break;
   }
   throw Error(Errc::unsupported, concat("there is no runtime ", int(api)));
 }

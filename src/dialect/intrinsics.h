@@ -101,6 +101,11 @@ INLINE void axl_add_64(GLOBAL u64* const to, const u64 value) {
 #define ticket_last(slot, total) axl_ticket_last(slot, total)
 #endif
 
+// ---- choosing: `condition` is a truth, or a vector's worth of them
+#if !defined(SELECT)
+#define SELECT(condition, a, b) ((condition) ? (a) : (b))
+#endif
+
 // ---- loops
 #define EACH(k, n) UNROLL for (int k = 0; k < (n); ++k)
 

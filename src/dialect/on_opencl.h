@@ -280,4 +280,5 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define axl_count_up(counter) atomic_inc((volatile GLOBAL u32*)(counter))
 #define axl_atomic_add(address, value) atomic_add((volatile GLOBAL u32*)(address), (u32)(value))
 
+#include "opencl_vectors.h"
 #include "intrinsics.h"

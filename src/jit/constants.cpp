@@ -93,13 +93,14 @@ void number_words(const Constant& constant, Defines& defines) {
 }  // namespace
 
 std::optional<Constant> declared_on(std::string_view text, const std::string& file, size_t line) {
-  constexpr std::string_view word = "CONSTANT";
-  if (!text.starts_with("CONSTANT(")) return std::nullopt;
-  Constant constant{{}, {}, {}, file, line};
+  const bool setting = text.starts_with("SETTING(");
+  if (!setting && !text.starts_with("CONSTANT(")) return std::nullopt;
+  const std::string_view word = text.substr(0, text.find('('));
+  Constant constant{{}, {}, {}, file, line, setting};
   const auto arguments = arguments_of(trimmed(text.substr(0, text.find("//"))), word);
   const size_t first = arguments.value_or("").find(',');
   if (!arguments || first == arguments->npos)
-    throw Error(Errc::file, place(constant) + " is neither CONSTANT(NAME, KIND) nor CONSTANT(NAME, KIND, DEFAULT)");
+    throw Error(Errc::file, concat(place(constant), " is neither ", word, "(NAME, KIND) nor ", word, "(NAME, KIND, DEFAULT)"));
   const size_t second = arguments->find(',', first + 1);
   constant.name = arguments->substr(0, first);
   constant.kind = trimmed(arguments->substr(first + 1, second - first - 1));
@@ -107,6 +108,7 @@ std::optional<Constant> declared_on(std::string_view text, const std::string& fi
   if (!is_kind(constant.kind))
     throw Error(Errc::file, concat(place(constant), ": \"", constant.kind, "\" is no kind of constant"),
                 "flag, count, size, number, type, one_of(A B ...) or like(NAME)");
+  if (setting && constant.kind == "type") throw Error(Errc::file, place(constant) + ": a setting is a number, not a type");
   return constant;
 }
 
@@ -125,7 +127,15 @@ void sort_and_resolve(std::vector<Constant>& declared) {
   }
 }
 
-Defines complete(const std::vector<Constant>& declared, const Defines& set, const std::string& kernel_file) {
+i32 number_of(const Constant& setting, std::string_view value) {
+  const auto words = words_of(arguments_of(setting.kind, "one_of").value_or(""));
+  const auto word = std::ranges::find(words, value);
+  if (word != words.end() && !is_whole(value)) return i32(word - words.begin());
+  if (value.starts_with('(')) value = value.substr(1, value.size() - 2);
+  return *core::whole_number<i32>(value);
+}
+
+Defines complete(const std::vector<Constant>& declared, const Defines& set, const std::string& kernel_file, bool open) {
   for (const auto& [name, value] : set.values())
     if (!std::ranges::binary_search(declared, std::string_view(name), {}, &Constant::name))
       refuse(kernel_file, "does not declare the constant " + name + ", which is set to " + value, nullptr);
@@ -133,6 +143,10 @@ Defines complete(const std::vector<Constant>& declared, const Defines& set, cons
   for (const Constant& constant : declared) {
     const std::string name(constant.name);
     const std::string* const given = set.find(name);
+    if (open && constant.setting && !given) {
+      number_words(constant, all);
+      continue;
+    }
     if (!given && !constant.otherwise)
       refuse(kernel_file, "needs the constant " + name + ", which is not set", &constant);
     const std::string value(given ? *given : *constant.otherwise);

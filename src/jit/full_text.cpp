@@ -52,8 +52,8 @@ bool opens_kernel(const std::string& file, size_t number, std::string_view line)
 /// not an #if around it holds.
 class Expansion {
  public:
-  Expansion(const Sources& sources, std::string kernel_folder)
-      : sources_(sources), kernel_folder_(std::move(kernel_folder)) {}
+  Expansion(const Sources& sources, std::string kernel_folder, bool members)
+      : sources_(sources), kernel_folder_(std::move(kernel_folder)), members_(members) {}
 
   void append(const std::string& included, std::string_view text) {
     const std::string& file = *seen_.insert(included).first;
@@ -84,6 +84,7 @@ class Expansion {
       }
     } else if (const auto constant = declared_on(line, file, number)) {
       constants_.push_back(*constant);
+      if (members_ && constant->setting) text_ += concat("i32 ", constant->name, ";");
     } else if (!is_pragma_once(line)) {
       text_ += line;
       if (opens_kernel(file, number, line)) text_ += " AXL_BEGIN";
@@ -105,6 +106,7 @@ class Expansion {
 
   const Sources& sources_;
   std::string kernel_folder_;
+  bool members_;  // settings are members of the kernel's structure
   std::set<std::string> seen_;
   std::string text_;
   std::vector<Constant> constants_;  // those declared in it, whether or not an #if around them holds
@@ -113,22 +115,91 @@ class Expansion {
 /// A kernel file behind its prelude.
 Expansion expanded(const std::string& file, Api api, const Sources& sources) {
   const std::string prelude = concat("dialect/on_", name(api), ".h");
-  Expansion expansion(sources, folder_of(file));
+  Expansion expansion(sources, folder_of(file), api == Api::host);
   expansion.append(prelude, required(sources(prelude), prelude));
   expansion.append(file, required(sources(file), file));
   return expansion;
 }
 
-}  // namespace
-
-std::string full_text(const Specialisation& what, Api api, const Sources& sources) {
+/// All that is set, but for what only the host's text defines.
+Defines settled(const Specialisation& what) {
   Defines set = what.defines;
   set.set("GROUP", what.items);
   if (what.checked) set.set("AXL_CHECKED", 1);
   if (what.resident > 0) set.set("RESIDENT", what.resident);
+  return set;
+}
+
+/// What tells host kernels apart: all that is compiled in.
+std::string host_name(const Specialisation& what, const std::vector<Constant>& declared, const Defines& all) {
+  std::string text = concat(what.file, " ", what.kernel, " ", what.items);
+  for (const Constant& constant : declared) {
+    if (constant.setting || constant.name == "GROUP" || constant.name == "RESIDENT") continue;
+    const std::string& value = *all.find(constant.name);
+    if (!constant.otherwise || value != *constant.otherwise) text += concat(" ", constant.name, "=", value);
+  }
+  return text + (what.contract ? " contract" : "");
+}
+
+/// Begins the host's text of a kernel: the names that dialect/host_end.h makes its function of.
+std::string host_names(const Specialisation& what, const std::vector<Constant>& declared, const std::string& name) {
+  std::string settings;
+  size_t number = 0;
+  for (const Constant& constant : declared)
+    if (constant.setting) settings += concat("(kernel).", constant.name, " = (values)[", number++, "]; ");
+  return concat("#define AXL_ENTRY ", host_identifier(name), "\n#define AXL_KERNEL kernel", host_identifier(name), "\n",
+                "#define AXL_FUNCTION ", what.kernel, "\n#define AXL_SETTINGS(kernel, values) ", settings, "\n");
+}
+
+}  // namespace
+
+std::string full_text(const Specialisation& what, Api api, const Sources& sources) {
+  const bool host = api == Api::host;
   Expansion expansion = expanded(what.file, api, sources);
-  return "// Axisloom: kernel " + what.kernel + " of " + what.file + "\n" +
-         complete(expansion.constants(), set, what.file).text() + expansion.text();
+  if (host) expansion.append("dialect/host_end.h", required(sources("dialect/host_end.h"), "dialect/host_end.h"));
+  const std::vector<Constant>& declared = expansion.constants();
+  const Defines all = complete(declared, settled(what), what.file, host);
+  const std::string head = concat("// Axisloom: kernel ", what.kernel, " of ", what.file, "\n");
+  if (!host) return head + all.text() + expansion.text();
+  Defines compiled;
+  for (const auto& [name, value] : all.values()) {
+    const auto at = std::ranges::lower_bound(declared, std::string_view(name), {}, &Constant::name);
+    if (at == declared.end() || at->name != name || !at->setting) compiled.set(name, value);
+  }
+  return head + host_names(what, declared, host_name(what, declared, all)) + compiled.text() + expansion.text();
+}
+
+std::string host_identifier(std::string_view host_name) {
+  std::string text = "_";
+  for (const char c : host_name) text += core::is_letter(c) || core::is_digit(c) ? c : '_';
+  return text;
+}
+
+HostKernel host_kernel(const Specialisation& what, const Sources& sources) {
+  const std::vector<Constant> declared = declared_constants(what.file, Api::host, sources);
+  const Defines all = complete(declared, settled(what), what.file);
+  HostKernel kernel{host_name(what, declared, all), {}};
+  for (const Constant& constant : declared)
+    if (constant.setting) kernel.settings.push_back(number_of(constant, *all.find(constant.name)));
+  return kernel;
+}
+
+Specialisation specialisation_of(std::string_view host_name) {
+  Specialisation what;
+  what.file = core::take_part(host_name, ' ');
+  what.kernel = core::take_part(host_name, ' ');
+  what.items = unsigned(core::whole_number<int>(core::take_part(host_name, ' ')).value_or(0));
+  while (!host_name.empty()) {
+    const std::string_view part = core::take_part(host_name, ' ');
+    const size_t equal = part.find('=');
+    if (part == "contract")
+      what.contract = true;
+    else if (part == "AXL_CHECKED=1")
+      what.checked = true;
+    else
+      what.defines.set(part.substr(0, equal), part.substr(std::min(part.size(), equal + 1)));
+  }
+  return what;
 }
 
 std::vector<Constant> declared_constants(const std::string& file, Api api, const Sources& sources) {

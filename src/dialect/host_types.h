@@ -1,0 +1,504 @@
+// The types of the dialect on the host, in C++ as GCC and clang have it: scalars, packets and vectors. Included once,
+// before any number of kernels.
+//
+// A vector is as wide as the processor's registers, or is two halves that are vectors: so neither compiler takes one
+// apart into its lanes.
+
+#if !defined(AXL_HOST_TYPES)
+#define AXL_HOST_TYPES 1
+#include <type_traits>
+#include <utility>
+
+// Kernels of several levels of the instruction set stand in one program: nothing of one may be taken for another's.
+#if !defined(AXL_LEVEL)
+#define AXL_LEVEL machine
+#endif
+#define AXL_LEVEL_NAME_OF(level) axl_##level
+#define AXL_LEVEL_NAME(level) AXL_LEVEL_NAME_OF(level)
+namespace AXL_LEVEL_NAME(AXL_LEVEL) {
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long i64;
+typedef unsigned long u64;
+typedef float f32;
+typedef double f64;
+
+#define AXL_INLINE inline __attribute__((always_inline))
+
+// Bytes of a vector register.
+#if defined(__AVX512F__)
+#define AXL_REGISTER 64
+#elif defined(__AVX__)
+#define AXL_REGISTER 32
+#else
+#define AXL_REGISTER 16
+#endif
+
+// What the library calls a kernel with: KernelCall of device/host/kernel.hpp.
+struct axl_call {
+  const void* const* args;
+  const i32* settings;
+  u64 groups;
+  u8* local;
+  void (*run_items)(const axl_call& call, u32 items, void (*item)(void* context, u32 number), void* context);
+  void (*barrier)();
+};
+
+template <class To, class From>
+AXL_INLINE To axl_bits(const From& from) {
+  static_assert(sizeof(To) == sizeof(From), "bits of another size");
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+// ---- packets: structures as large as OpenCL's, three components taking the room of four
+#define AXL_PACKET(T, N, room, ...)                \
+  struct alignas((room) * sizeof(T)) T##x##N {     \
+    typedef T scalar;                              \
+    enum { lanes = N };                            \
+    T __VA_ARGS__;                                 \
+  };
+#define AXL_PACKETS(T)                                  \
+  AXL_PACKET(T, 2, 2, s0, s1)                           \
+  AXL_PACKET(T, 3, 4, s0, s1, s2)                       \
+  AXL_PACKET(T, 4, 4, s0, s1, s2, s3)                   \
+  AXL_PACKET(T, 8, 8, s0, s1, s2, s3, s4, s5, s6, s7)   \
+  AXL_PACKET(T, 16, 16, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
+
+#define INLINE AXL_INLINE
+#include "makers.h"
+#define AXL_BARE(...) __VA_ARGS__
+#define AXL_LITERAL(P, components) P{AXL_BARE components}
+#define AXL_SCALAR(T) AXL_PACKETS(T) AXL_MAKERS(T)
+AXL_SCALAR(i8)
+AXL_SCALAR(u8)
+AXL_SCALAR(i16)
+AXL_SCALAR(u16)
+AXL_SCALAR(i32)
+AXL_SCALAR(u32)
+AXL_SCALAR(i64)
+AXL_SCALAR(u64)
+AXL_SCALAR(f32)
+AXL_SCALAR(f64)
+
+// ---- vectors
+template <class T, int N, bool Wide = (N * sizeof(T) > AXL_REGISTER)>
+struct axl_vector;
+
+// A lane of a comparison's result: all bits set, or none.
+template <int Bytes>
+struct axl_truth;
+template <>
+struct axl_truth<1> {
+  typedef i8 type;
+};
+template <>
+struct axl_truth<2> {
+  typedef i16 type;
+};
+template <>
+struct axl_truth<4> {
+  typedef i32 type;
+};
+template <>
+struct axl_truth<8> {
+  typedef i64 type;
+};
+
+#define AXL_VECTOR_OPERATORS(OPERATOR, COMPARISON) \
+  OPERATOR(+)                                      \
+  OPERATOR(-)                                      \
+  OPERATOR(*)                                      \
+  OPERATOR(/)                                      \
+  OPERATOR(&)                                      \
+  OPERATOR(|)                                      \
+  OPERATOR(^)                                      \
+  COMPARISON(<)                                    \
+  COMPARISON(>)                                    \
+  COMPARISON(<=)                                   \
+  COMPARISON(>=)                                   \
+  COMPARISON(==)                                   \
+  COMPARISON(!=)
+
+#define AXL_ASSIGNMENTS(V)                       \
+  AXL_INLINE V& operator+=(const V b) {          \
+    return *this = *this + b;                    \
+  }                                              \
+  AXL_INLINE V& operator-=(const V b) {          \
+    return *this = *this - b;                    \
+  }                                              \
+  AXL_INLINE V& operator*=(const V b) {          \
+    return *this = *this * b;                    \
+  }
+
+template <class T, int N>
+struct axl_vector<T, N, false> {
+  typedef T native __attribute__((vector_size(N * sizeof(T))));
+  typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, false> truth;
+  native v;
+
+  axl_vector() = default;
+  static AXL_INLINE axl_vector of(const native lanes) {
+    axl_vector x;
+    x.v = lanes;
+    return x;
+  }
+  AXL_INLINE axl_vector(const T x) : v(x - native{}) {}  // - 0, which keeps -0
+#define AXL_OPERATOR(op)                                                               \
+  friend AXL_INLINE axl_vector operator op(const axl_vector a, const axl_vector b) {   \
+    return of(a.v op b.v);                                                         \
+  }
+#define AXL_COMPARISON(op)                                                             \
+  friend AXL_INLINE truth operator op(const axl_vector a, const axl_vector b) {        \
+    return truth::of(a.v op b.v);                                         \
+  }
+  AXL_VECTOR_OPERATORS(AXL_OPERATOR, AXL_COMPARISON)
+#undef AXL_OPERATOR
+#undef AXL_COMPARISON
+  AXL_ASSIGNMENTS(axl_vector)
+  AXL_INLINE axl_vector operator-() const { return of(-v); }
+  AXL_INLINE truth operator!() const { return truth::of(v == native{}); }
+  AXL_INLINE axl_vector operator<<(const int n) const { return of(v << n); }
+  AXL_INLINE axl_vector operator>>(const int n) const { return of(v >> n); }
+};
+
+template <class T, int N>
+struct axl_vector<T, N, true> {
+  typedef axl_vector<T, N / 2> half;
+  typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, true> truth;
+  half low, high;
+
+  axl_vector() = default;
+  AXL_INLINE axl_vector(const half a, const half b) : low(a), high(b) {}
+  AXL_INLINE axl_vector(const T x) : low(x), high(x) {}
+#define AXL_OPERATOR(op)                                                               \
+  friend AXL_INLINE axl_vector operator op(const axl_vector& a, const axl_vector& b) { \
+    return {a.low op b.low, a.high op b.high};                                         \
+  }
+#define AXL_COMPARISON(op)                                                             \
+  friend AXL_INLINE truth operator op(const axl_vector& a, const axl_vector& b) {      \
+    return {a.low op b.low, a.high op b.high};                                         \
+  }
+  AXL_VECTOR_OPERATORS(AXL_OPERATOR, AXL_COMPARISON)
+#undef AXL_OPERATOR
+#undef AXL_COMPARISON
+  AXL_ASSIGNMENTS(axl_vector)
+  AXL_INLINE axl_vector operator-() const { return {-low, -high}; }
+  AXL_INLINE truth operator!() const { return {!low, !high}; }
+  AXL_INLINE axl_vector operator<<(const int n) const { return {low << n, high << n}; }
+  AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
+};
+
+// Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
+template <int Begin, int Step, class T, int N, int... I>
+AXL_INLINE axl_vector<T, int(sizeof...(I))> axl_lanes_from(const axl_vector<T, N, false> x,
+                                                           const axl_vector<T, N, false> y,
+                                                           std::integer_sequence<int, I...>) {
+  return axl_vector<T, int(sizeof...(I))>::of(__builtin_shufflevector(x.v, y.v, (Begin + Step * I)...));
+}
+
+// The half of a vector that has halves; of a register its lanes in a narrower one.
+template <class T, int N>
+AXL_INLINE axl_vector<T, N / 2> axl_low(const axl_vector<T, N, true>& x) {
+  return x.low;
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N / 2> axl_high(const axl_vector<T, N, true>& x) {
+  return x.high;
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N / 2> axl_low(const axl_vector<T, N, false> x) {
+  return axl_lanes_from<0, 1>(x, x, std::make_integer_sequence<int, N / 2>());
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N / 2> axl_high(const axl_vector<T, N, false> x) {
+  return axl_lanes_from<N / 2, 1>(x, x, std::make_integer_sequence<int, N / 2>());
+}
+
+// ---- condition ? a : b, of scalars and lane by lane
+template <class T>
+AXL_INLINE T axl_select(const bool condition, const T a, const T b) {
+  return condition ? a : b;
+}
+template <class C, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_select(const axl_vector<C, N, false> condition, const axl_vector<T, N, false> a,
+                                              const axl_vector<T, N, false> b) {
+  static_assert(sizeof(C) == sizeof(T), "a condition has lanes as wide as what it selects");
+  return axl_vector<T, N, false>::of(condition.v ? a.v : b.v);
+}
+template <class C, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_select(const axl_vector<C, N, true>& condition, const axl_vector<T, N, true>& a,
+                                             const axl_vector<T, N, true>& b) {
+  return {axl_select(condition.low, a.low, b.low), axl_select(condition.high, a.high, b.high)};
+}
+
+// ---- each lane as another type
+template <class To, class From, int N>
+AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
+  if constexpr (N * sizeof(To) > AXL_REGISTER) {
+    return {axl_convert<To>(axl_low(x)), axl_convert<To>(axl_high(x))};
+  } else if constexpr (N * sizeof(From) > AXL_REGISTER) {
+    const auto low = axl_convert<To>(axl_low(x)), high = axl_convert<To>(axl_high(x));
+    axl_vector<To, N> both;
+    __builtin_memcpy(&both, &low, sizeof low);
+    __builtin_memcpy(reinterpret_cast<u8*>(&both) + sizeof low, &high, sizeof high);
+    return both;
+  } else {
+    return axl_vector<To, N>::of(__builtin_convertvector(x.v, typename axl_vector<To, N>::native));
+  }
+}
+template <class To, class From>
+AXL_INLINE To axl_convert(const From x) {
+  return To(x);
+}
+
+// ---- single lanes
+template <class T, int N, bool Wide>
+AXL_INLINE T axl_lane(const axl_vector<T, N, Wide>& x, const int i) {
+  T lanes[N];
+  __builtin_memcpy(lanes, &x, sizeof x);
+  return lanes[i];
+}
+template <class T, int N, bool Wide>
+AXL_INLINE void axl_set_lane(axl_vector<T, N, Wide>& x, const int i, const T value) {
+  __builtin_memcpy(reinterpret_cast<u8*>(&x) + i * sizeof(T), &value, sizeof value);
+}
+
+// 0, 1, 2, ...
+template <class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_numbered(const axl_vector<T, N, Wide>*) {
+  axl_vector<T, N, Wide> x;
+  for (int k = 0; k < N; ++k) axl_set_lane(x, k, T(k));
+  return x;
+}
+
+// ---- shuffles, by the numbers of lanes; those of the second vector follow those of the first
+template <int... Lane, class V>
+AXL_INLINE V axl_lanes_at(const V x, const V y) {
+  return V::of(__builtin_shufflevector(x.v, y.v, Lane...));
+}
+
+// Lane i becomes lane i ^ D.
+template <int D, class V, int... I>
+AXL_INLINE V axl_exchanged(const V x, std::integer_sequence<int, I...>) {
+  return axl_lanes_at<(I ^ D)...>(x, x);
+}
+template <int D, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_exchange(const axl_vector<T, N, false> x) {
+  return axl_exchanged<D>(x, std::make_integer_sequence<int, N>());
+}
+template <int D, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_exchange(const axl_vector<T, N, true>& x) {
+  if constexpr (D >= N / 2)
+    return {axl_exchange<D - N / 2>(x.high), axl_exchange<D - N / 2>(x.low)};
+  else
+    return {axl_exchange<D>(x.low), axl_exchange<D>(x.high)};
+}
+
+// The lanes with even numbers, or with odd ones, Odd being 0 or 1.
+template <int Odd, class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N / 2> axl_every_second(const axl_vector<T, N, Wide>& x) {
+  if constexpr (!Wide)
+    return axl_lanes_from<Odd, 2>(x, x, std::make_integer_sequence<int, N / 2>());
+  else if constexpr (N * sizeof(T) == 2 * AXL_REGISTER)
+    return axl_lanes_from<Odd, 2>(x.low, x.high, std::make_integer_sequence<int, N / 2>());
+  else
+    return {axl_every_second<Odd>(x.low), axl_every_second<Odd>(x.high)};
+}
+
+// Elements of type U of x and y in turns, within each 16 bytes: those of the lower 8 bytes, or of the upper ones.
+template <class U, int Upper, class V, int... I>
+AXL_INLINE V axl_interleaved(const V x, const V y, std::integer_sequence<int, I...>) {
+  typedef axl_vector<U, int(sizeof(V) / sizeof(U)), false> Units;
+  constexpr int lanes = sizeof(V) / sizeof(U), each = 16 / sizeof(U);
+  const Units u = axl_bits<Units>(x), v = axl_bits<Units>(y);
+  return axl_bits<V>(axl_lanes_at<(I / each * each + I % each / 2 + Upper * each / 2 + I % 2 * lanes)...>(u, v));
+}
+template <class U, int Upper, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_interleave(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y) {
+  return axl_interleaved<U, Upper>(x, y, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int Upper, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_interleave(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_interleave<U, Upper>(x.low, y.low), axl_interleave<U, Upper>(x.high, y.high)};
+}
+
+// Four of the eight 16-byte pieces of two lines of 64 bytes: 0 to 3 are those of x, 4 to 7 of y.
+typedef axl_vector<u32, 16> axl_line;
+#if AXL_REGISTER == 64
+#define AXL_PIECE(n) 4 * (n), 4 * (n) + 1, 4 * (n) + 2, 4 * (n) + 3
+template <int A, int B, int C, int D>
+AXL_INLINE axl_line axl_pieces(const axl_line x, const axl_line y) {
+  return axl_lanes_at<AXL_PIECE(A), AXL_PIECE(B), AXL_PIECE(C), AXL_PIECE(D)>(x, y);
+}
+#else
+template <int K>
+AXL_INLINE axl_line::half axl_half(const axl_line& x, const axl_line& y) {
+  return K == 0 ? x.low : K == 1 ? x.high : K == 2 ? y.low : y.high;
+}
+template <int A, int B>
+AXL_INLINE axl_line::half axl_two_pieces(const axl_line& x, const axl_line& y) {
+#if AXL_REGISTER == 32
+#define AXL_PIECE(n, from) from + 4 * (n % 2), from + 4 * (n % 2) + 1, from + 4 * (n % 2) + 2, from + 4 * (n % 2) + 3
+  return axl_lanes_at<AXL_PIECE(A, 0), AXL_PIECE(B, 8)>(axl_half<A / 2>(x, y), axl_half<B / 2>(x, y));
+#else
+  const axl_line::half a = axl_half<A / 2>(x, y), b = axl_half<B / 2>(x, y);
+  return {A % 2 == 0 ? a.low : a.high, B % 2 == 0 ? b.low : b.high};
+#endif
+}
+template <int A, int B, int C, int D>
+AXL_INLINE axl_line axl_pieces(const axl_line& x, const axl_line& y) {
+  return {axl_two_pieces<A, B>(x, y), axl_two_pieces<C, D>(x, y)};
+}
+#endif
+
+// ---- f32 of 16-bit floats; a NaN need not keep its payload
+template <int N, bool Wide>
+AXL_INLINE axl_vector<f32, N> axl_f32_of_bf16(const axl_vector<u16, N, Wide>& bits) {
+  return axl_bits<axl_vector<f32, N>>(axl_convert<u32>(bits) << 16);
+}
+template <int N, bool Wide>
+AXL_INLINE axl_vector<f32, N> axl_f32_of_f16(const axl_vector<u16, N, Wide>& bits16) {
+#if defined(__AVX512F__)
+  if constexpr (N == 16) {
+    typedef short Halves __attribute__((vector_size(32)));
+    const int quiet = 8;  // no exceptions
+    return axl_vector<f32, 16>::of(
+        __builtin_ia32_vcvtph2ps512_mask(axl_bits<Halves>(bits16), axl_vector<f32, 16>::native{}, -1, quiet));
+  } else
+#endif
+  {
+#if defined(__F16C__)
+    if constexpr (N > 8) {
+      return {axl_f32_of_f16(axl_low(bits16)), axl_f32_of_f16(axl_high(bits16))};
+    } else if constexpr (N == 8) {
+      typedef short Halves __attribute__((vector_size(16)));
+      return axl_vector<f32, 8>::of(__builtin_ia32_vcvtph2ps256(axl_bits<Halves>(bits16)));
+    } else
+#endif
+    {
+      typedef axl_vector<u32, N> Words;
+      typedef axl_vector<f32, N> Floats;
+      const Words bits = axl_convert<u32>(bits16), rest = (bits & Words(0x7fffu)) << 13;
+      const Floats least(axl_bits<f32>(u32(0x38800000u)));  // 2^-14, what subnormal numbers are counted from
+      const Floats tiny = axl_bits<Floats>(rest + Words(0x38800000u)) - least;
+      const auto beyond = axl_bits<Words>(rest >= Words(0x0f800000u)), below = axl_bits<Words>(rest < Words(0x00800000u));
+      const Words normal = rest + axl_select(beyond, Words(0x70000000u), Words(0x38000000u));
+      const Words value = axl_select(below, axl_bits<Words>(tiny), normal);
+      return axl_bits<Floats>(((bits & Words(0x8000u)) << 16) | value);
+    }
+  }
+}
+
+// ---- roots
+AXL_INLINE f32 axl_sqrt(const f32 x) {
+  return __builtin_sqrtf(x);
+}
+AXL_INLINE f64 axl_sqrt(const f64 x) {
+  return __builtin_sqrt(x);
+}
+template <class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_sqrt(const axl_vector<T, N, Wide>& x) {
+  axl_vector<T, N, Wide> root;
+  for (int k = 0; k < N; ++k) axl_set_lane(root, k, axl_sqrt(axl_lane(x, k)));
+  return root;
+}
+
+// ---- memory
+template <class P>
+AXL_INLINE P axl_get(const void* const address) {
+  P value;
+  __builtin_memcpy(&value, __builtin_assume_aligned(address, sizeof(P)), sizeof(P));
+  return value;
+}
+template <class P>
+AXL_INLINE void axl_put(void* const address, const P value) {
+  __builtin_memcpy(__builtin_assume_aligned(address, sizeof(P)), &value, sizeof(P));
+}
+
+// Bytes that a loose access touches: those of the components.
+template <class P>
+constexpr auto axl_loose_bytes(int) -> decltype(unsigned(P::lanes)) {
+  return unsigned(P::lanes) * unsigned(sizeof(typename P::scalar));
+}
+template <class P>
+constexpr unsigned axl_loose_bytes(long) {
+  return unsigned(sizeof(P));
+}
+template <class P>
+AXL_INLINE P axl_get_loose(const void* const address) {
+  P value;
+  __builtin_memcpy(&value, address, axl_loose_bytes<P>(0));
+  return value;
+}
+template <class P>
+AXL_INLINE void axl_put_loose(void* const address, const P value) {
+  __builtin_memcpy(address, &value, axl_loose_bytes<P>(0));
+}
+
+// Past the cache where the processor can: 64, 32, 16, 8 and 4 bytes at a time.
+#if defined(__clang__)
+#define AXL_PAST(V, store)                                                            \
+  AXL_INLINE void axl_put_past(void* const address, const V value) {                  \
+    __builtin_nontemporal_store(value, static_cast<V*>(address));                     \
+  }
+#define AXL_CAN_PAST 1
+#elif defined(__SSE2__)
+#define AXL_PAST(V, store)                                                            \
+  AXL_INLINE void axl_put_past(void* const address, const V value) {                  \
+    store(static_cast<V*>(address), value);                                           \
+  }
+#define AXL_CAN_PAST 1
+#endif
+#if defined(AXL_CAN_PAST)
+typedef long long axl_past16 __attribute__((vector_size(16)));
+typedef long long axl_past32 __attribute__((vector_size(32)));
+typedef long long axl_past64 __attribute__((vector_size(64)));
+AXL_PAST(int, __builtin_ia32_movnti)
+AXL_PAST(long long, __builtin_ia32_movnti64)
+AXL_PAST(axl_past16, __builtin_ia32_movntdq)
+#if AXL_REGISTER >= 32
+AXL_PAST(axl_past32, __builtin_ia32_movntdq256)
+#endif
+#if AXL_REGISTER == 64
+AXL_PAST(axl_past64, __builtin_ia32_movntdq512)
+#endif
+template <class W, class P>
+AXL_INLINE void axl_put_words_past(void* const address, const P value) {
+  W words[sizeof(P) / sizeof(W)];
+  __builtin_memcpy(words, &value, sizeof value);
+#pragma GCC unroll 8
+  for (unsigned k = 0; k < sizeof(P) / sizeof(W); ++k) axl_put_past(static_cast<W*>(address) + k, words[k]);
+}
+#endif
+template <class P>
+AXL_INLINE void axl_put_stream(void* const address, const P value) {
+#if defined(AXL_CAN_PAST)
+#if AXL_REGISTER == 64
+  if constexpr (sizeof(P) % 64 == 0)
+    axl_put_words_past<axl_past64>(address, value);
+  else
+#endif
+#if AXL_REGISTER >= 32
+  if constexpr (sizeof(P) % 32 == 0)
+    axl_put_words_past<axl_past32>(address, value);
+  else
+#endif
+  if constexpr (sizeof(P) % 16 == 0)
+    axl_put_words_past<axl_past16>(address, value);
+  else if constexpr (sizeof(P) == 8)
+    axl_put_words_past<long long>(address, value);
+  else if constexpr (sizeof(P) == 4)
+    axl_put_words_past<int>(address, value);
+  else
+#endif
+    axl_put(address, value);
+}
+}  // namespace
+#endif

@@ -1,0 +1,67 @@
+// Vectors of the dialect as OpenCL C has them.
+#define AXL_HAS_VECTORS 1
+#define VECTOR_OF(T, n) PACKET_OF(T, n)
+#define CONVERT_LANES(T, n, x) JOIN(JOIN(AXL_TO_, T), n)(x)
+#define AS_LANES(V, x) __builtin_astype(x, V)
+#define LANE_NUMBERS(T, n) ((VECTOR_OF(T, n))JOIN(AXL_NUMBERS_, n))
+#define EVEN_LANES_OF(T, n, x) ((x).even)
+#define ODD_LANES_OF(T, n, x) ((x).odd)
+#define EXCHANGE_LANES(T, n, x, d) ((x).JOIN(JOIN(JOIN(AXL_EXCHANGE_, n), _), d))
+#define AXL_TO_i88 convert_char8
+#define AXL_TO_u88 convert_uchar8
+#define AXL_TO_i168 convert_short8
+#define AXL_TO_u168 convert_ushort8
+#define AXL_TO_i328 convert_int8
+#define AXL_TO_u328 convert_uint8
+#define AXL_TO_i648 convert_long8
+#define AXL_TO_u648 convert_ulong8
+#define AXL_TO_f328 convert_float8
+#define AXL_TO_f648 convert_double8
+#define AXL_TO_i816 convert_char16
+#define AXL_TO_u816 convert_uchar16
+#define AXL_TO_i1616 convert_short16
+#define AXL_TO_u1616 convert_ushort16
+#define AXL_TO_i3216 convert_int16
+#define AXL_TO_u3216 convert_uint16
+#define AXL_TO_i6416 convert_long16
+#define AXL_TO_u6416 convert_ulong16
+#define AXL_TO_f3216 convert_float16
+#define AXL_TO_f6416 convert_double16
+#define AXL_NUMBERS_8 (0, 1, 2, 3, 4, 5, 6, 7)
+#define AXL_EXCHANGE_8_4 s45670123
+#define AXL_EXCHANGE_8_2 s23016745
+#define AXL_EXCHANGE_8_1 s10325476
+#define AXL_NUMBERS_16 (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define AXL_EXCHANGE_16_8 s89abcdef01234567
+#define AXL_EXCHANGE_16_4 s45670123cdef89ab
+#define AXL_EXCHANGE_16_2 s23016745ab89efcd
+#define AXL_EXCHANGE_16_1 s1032547698badcfe
+#define LANE(T, n, x, i) JOIN(JOIN(axl_lane_, T), n)(x, i)
+#define AXL_LANE(T, n)                                       \
+  INLINE T axl_lane_##T##n(const T##x##n x, const int i) {   \
+    T lanes[n];                                              \
+    vstore##n(x, 0, lanes);                                  \
+    return lanes[i];                                         \
+  }
+AXL_LANE(i8, 8)
+AXL_LANE(i8, 16)
+AXL_LANE(u8, 8)
+AXL_LANE(u8, 16)
+AXL_LANE(i16, 8)
+AXL_LANE(i16, 16)
+AXL_LANE(u16, 8)
+AXL_LANE(u16, 16)
+AXL_LANE(i32, 8)
+AXL_LANE(i32, 16)
+AXL_LANE(u32, 8)
+AXL_LANE(u32, 16)
+AXL_LANE(i64, 8)
+AXL_LANE(i64, 16)
+AXL_LANE(u64, 8)
+AXL_LANE(u64, 16)
+AXL_LANE(f32, 8)
+AXL_LANE(f32, 16)
+#if defined(AXL_HAS_F64)
+AXL_LANE(f64, 8)
+AXL_LANE(f64, 16)
+#endif

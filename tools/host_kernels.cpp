@@ -1,0 +1,96 @@
+// Writes kernels as C++ that is compiled with the library, from the list src/ops/host_kernels.txt.
+// Usage: axisloom_host_kernels unit LIST FIRST COUNT LEVEL OUTPUT   the kernels of some lines, for one level
+//        axisloom_host_kernels table LIST LEVELS OUTPUT             the table of all; LEVELS: those of hot ones, "v3,v4"
+// A line of the list: cold or hot, then a kernel's name as jit::host_kernel gives it. Cold ones are compiled for the level
+// of the library itself, "baseline".
+#include "core/text.hpp"
+#include "jit/full_text.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+
+namespace axisloom {
+namespace {
+
+struct Line {
+  bool hot;
+  std::string name;
+};
+
+std::vector<Line> read_list(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<Line> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::size_t space = line.find(' ');
+    lines.push_back({line.substr(0, space) == "hot", line.substr(space + 1)});
+  }
+  if (lines.empty()) throw std::runtime_error(path + " lists no kernel");
+  return lines;
+}
+
+/// The macros that a text defines, but for those that all kernels share.
+std::set<std::string> macros_of(std::string_view text) {
+  std::set<std::string> names;
+  bool shared = false;
+  while (!text.empty()) {
+    std::string_view line = core::trimmed(core::take_part(text, '\n'));
+    if (line.starts_with("#line 1 \"dialect/")) shared = line.find("host_types.h") != line.npos || line.find("makers.h") != line.npos;
+    if (line.starts_with("#line") && line.find("dialect/") == line.npos) shared = false;
+    if (shared || !line.starts_with("#define ")) continue;
+    line.remove_prefix(8);
+    names.emplace(line.substr(0, line.find_first_of(" (")));
+  }
+  return names;
+}
+
+std::string unit(const std::vector<Line>& lines, std::size_t first, std::size_t count, const std::string& level) {
+  std::string text = "#define AXL_LEVEL " + level + "\n";
+  for (std::size_t i = first; i < first + count; ++i) {
+    const std::string kernel = jit::full_text(jit::specialisation_of(lines.at(i).name), Api::host);
+    text += kernel;
+    for (const std::string& macro : macros_of(kernel)) text += "#undef " + macro + "\n";
+  }
+  return text;
+}
+
+std::string table(const std::vector<Line>& lines, const std::string& levels) {
+  std::string declarations, rows;
+  std::set<std::pair<std::string, std::string>> sorted;  // names, and their levels
+  for (const Line& line : lines) {
+    std::string_view rest = line.hot ? std::string_view(levels) : "baseline";
+    while (!rest.empty()) sorted.emplace(line.name, core::take_part(rest, ','));
+  }
+  for (const auto& [name, level] : sorted) {
+    const std::string entry = "axl_" + level + jit::host_identifier(name);
+    declarations += "extern \"C\" void " + entry + "(const KernelCall& call, u64 begin, u64 end);\n";
+    rows += "    {\"" + name + "\", Isa::" + level + ", " + entry + "},\n";
+  }
+  return "#include \"device/host/kernel.hpp\"\n\nnamespace axisloom::device::host {\n\n" + declarations +
+         "\nstd::span<const BuiltIn> built_in_kernels() {\n  static constexpr BuiltIn kernels[] = {\n" + rows +
+         "  };\n  return kernels;\n}\n\n}  // namespace axisloom::device::host\n";
+}
+
+int write(const std::vector<std::string>& arguments) {
+  const std::vector<Line> lines = read_list(arguments.at(1));
+  const bool is_unit = arguments.at(0) == "unit";
+  const std::string text = is_unit ? unit(lines, std::stoul(arguments.at(2)), std::stoul(arguments.at(3)), arguments.at(4))
+                                   : table(lines, arguments.at(2));
+  std::ofstream file(arguments.at(is_unit ? 5 : 3));
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + arguments.back());
+  return 0;
+}
+
+}  // namespace
+}  // namespace axisloom
+
+int main(int count, char** arguments) try {
+  return axisloom::write({arguments + 1, arguments + count});
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "axisloom_host_kernels: %s\n", error.what());
+  return 1;
+}
