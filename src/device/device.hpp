@@ -188,6 +188,9 @@ class Device {
   virtual SharedProgram build(const BuildRequest& request) = 0;
   /// Loads a binary; null when the runtime rejects it (the caller then builds from source).
   virtual SharedProgram load(const BuildRequest& request, std::span<const std::byte> binary) = 0;
+  /// The kernel of that name as it was compiled with the library, for launches with these settings; null where there is
+  /// none.
+  virtual SharedProgram built_in(const std::string&, std::span<const i32>) { return nullptr; }
   virtual KernelAttributes attributes(Program& program, const std::string& kernel) = 0;
 
   /// The program cache's own: the compiled programs of this device, so that they go with it. A Program therefore must
