@@ -65,6 +65,8 @@ class DeviceCopy final : public Copy {
         return "clEnqueueCopyBuffer";
       case Api::cuda:
         return "cuMemcpyAsync, device to device";
+      case Api::host:
+        return "memcpy";
     }
     return "";
   }

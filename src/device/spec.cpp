@@ -13,6 +13,8 @@ std::string_view name(Api api) noexcept {
       return "opencl";
     case Api::cuda:
       return "cuda";
+    case Api::host:
+      return "host";
   }
   return "unknown";
 }
@@ -23,6 +25,8 @@ std::string_view device::title(Api api) noexcept {
       return "OpenCL";
     case Api::cuda:
       return "CUDA";
+    case Api::host:
+      return "host";
   }
   return "unknown";
 }
@@ -40,7 +44,7 @@ std::string_view name(Kind kind) noexcept {
 }
 
 std::string DeviceInfo::spec() const {
-  return index < 0 ? std::string(axisloom::name(api)) : concat(axisloom::name(api), ":", index);
+  return index < 0 || api == Api::host ? std::string(axisloom::name(api)) : concat(axisloom::name(api), ":", index);
 }
 
 std::string DeviceInfo::label() const {
@@ -55,6 +59,8 @@ Runtime& runtime_of(Api api) {
       return opencl_runtime();
     case Api::cuda:
       return cuda_runtime();
+    case Api::host:
+      return host_runtime();
   }
   throw Error(Errc::unsupported, concat("there is no runtime ", int(api)));
 }
@@ -63,7 +69,7 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   throw Error(Errc::usage, concat("device \"", text, "\" cannot be read: ", why),
-              "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME");
+              "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host");
 }
 
 bool is_number(std::string_view text) {

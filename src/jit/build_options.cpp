@@ -49,6 +49,8 @@ std::vector<std::string> build_options(const DeviceInfo& device, bool contract, 
       return opencl_options(device, contract, checked);
     case Api::cuda:
       return cuda_options(device, contract);
+    case Api::host:
+      return {};
   }
   throw Error(Errc::unsupported, "no build options for runtime " + std::to_string(int(device.api)));
 }
