@@ -11,7 +11,8 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
 endif()
 
 # Exact arithmetic as everywhere, but for products, whose kernels say "contract".
-set(host_options -O2 -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fno-exceptions -fno-rtti)
+# What a form of a kernel does not use is no mistake.
+set(host_options -O2 -Wno-unused -Wno-unused-parameter -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fno-exceptions -fno-rtti)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Loops over elements stay loops: as calls of memmove, short ones take several times as long.
   list(APPEND host_options -fno-tree-loop-distribute-patterns -Wno-psabi)

@@ -24,6 +24,7 @@ class HostDevice final : public Device {
   SharedBuffer borrow_buffer(void* native, size_t bytes) override { return wrap_memory(native, bytes); }
 
   SharedQueue queue(bool timing) override { return create_queue(host_, timing); }
+  SharedQueue immediate_queue() override { return create_immediate_queue(host_); }
   SharedQueue borrow_queue(void*) override {
     throw Error(Errc::unsupported, {.message = "the host has no queues that could be borrowed",
                                     .device = info().label(),
