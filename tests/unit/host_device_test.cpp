@@ -92,12 +92,12 @@ TEST_F(HostDeviceTest, CopiesBytes) {
 }
 
 TEST_F(HostDeviceTest, CopiesThatOverlap) {
-  std::vector<u8> memory(600000);
+  std::vector<u8> memory(size_t{4} << 20);
   std::iota(memory.begin(), memory.end(), u8{0});
   std::vector<u8> expected = memory;
-  std::memmove(expected.data() + 1, expected.data(), 500000);
+  std::memmove(expected.data() + 1, expected.data(), size_t{3} << 20);
   const SharedBuffer buffer = device_->wrap(memory.data(), memory.size());
-  queue_->write(*buffer, 1, bytes_of(memory).first(500000), {});  // its own memory
+  queue_->write(*buffer, 1, bytes_of(memory).first(size_t{3} << 20), {});  // its own memory
   EXPECT_EQ(memory, expected);
   EXPECT_EQ(code_thrown([&] { queue_->copy(*buffer, 0, *buffer, 10, 11, {}); }), Errc::overlap);
   EXPECT_EQ(code_thrown([&] { queue_->copy(*buffer, 0, *buffer, 10, 10, {}); }), std::nullopt);

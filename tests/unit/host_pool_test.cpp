@@ -75,6 +75,20 @@ TEST(HostPool, WithinARunTheCallerIsAlone) {
   EXPECT_EQ(inner, 6 * 4);
 }
 
+// Who is called for one run may come during the next, in which it is not wanted.
+TEST(HostPool, WhoComesLateStaysOut) {
+  Pool pool(5);
+  std::atomic<int> strangers{0};
+  for (int repeat = 0; repeat < 2000; ++repeat) {
+    pool.run(5, 5, [](u64, u64, unsigned) {});
+    pool.run(20, 2, [&](u64, u64, unsigned member) {
+      if (member >= 2) ++strangers;
+      std::this_thread::yield();
+    });
+  }
+  EXPECT_EQ(strangers, 0);
+}
+
 TEST(HostPool, ServesManyThreads) {
   Pool pool(3);
   std::vector<std::thread> threads;
