@@ -37,14 +37,17 @@ class Done final : public Event {
   double seconds() override { return seconds_from(times_.begin); }
   double seconds_since(Event& earlier) override {
     const auto* const before = dynamic_cast<const Done*>(&earlier);
-    if (!before) throw Error(Errc::usage, "an event of another device says nothing of the time since then");
+    if (!before || !before->timed_) refuse_time();
     return seconds_from(before->times_.end);
   }
   void* native() const noexcept override { return nullptr; }
 
  private:
+  [[noreturn]] static void refuse_time() {
+    throw Error(Errc::usage, "this event has no time", "make its queue with timing on");
+  }
   double seconds_from(Clock::time_point begin) const {
-    if (!timed_) throw Error(Errc::usage, "this event has no time", "make its queue with timing on");
+    if (!timed_) refuse_time();
     return std::max(0.0, std::chrono::duration<double>(times_.end - begin).count());
   }
 
