@@ -195,6 +195,21 @@ struct axl_vector<T, N, true> {
   AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
 };
 
+// Names without a comma, which macros take as one argument.
+#define AXL_NAMED_VECTORS(T)           \
+  typedef axl_vector<T, 8> axl_##T##v8; \
+  typedef axl_vector<T, 16> axl_##T##v16;
+AXL_NAMED_VECTORS(i8)
+AXL_NAMED_VECTORS(u8)
+AXL_NAMED_VECTORS(i16)
+AXL_NAMED_VECTORS(u16)
+AXL_NAMED_VECTORS(i32)
+AXL_NAMED_VECTORS(u32)
+AXL_NAMED_VECTORS(i64)
+AXL_NAMED_VECTORS(u64)
+AXL_NAMED_VECTORS(f32)
+AXL_NAMED_VECTORS(f64)
+
 // Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
 template <int Begin, int Step, class T, int N, int... I>
 AXL_INLINE axl_vector<T, int(sizeof...(I))> axl_lanes_from(const axl_vector<T, N, false> x,
@@ -357,6 +372,54 @@ AXL_INLINE axl_line axl_pieces(const axl_line& x, const axl_line& y) {
   return {axl_two_pieces<A, B>(x, y), axl_two_pieces<C, D>(x, y)};
 }
 #endif
+
+// The elements of type U with even numbers, or with odd ones, of two vectors that lie side by side.
+template <class U, int Odd, class V, int... I>
+AXL_INLINE V axl_seconds(const V x, const V y, std::integer_sequence<int, I...>) {
+  typedef axl_vector<U, int(sizeof(V) / sizeof(U)), false> Units;
+  return axl_bits<V>(axl_lanes_at<(2 * I + Odd)...>(axl_bits<Units>(x), axl_bits<Units>(y)));
+}
+template <class U, int Odd, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_second(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y) {
+  return axl_seconds<U, Odd>(x, y, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int Odd, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_second(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_second<U, Odd>(x.low, x.high), axl_second<U, Odd>(y.low, y.high)};
+}
+
+// The elements of type U of the lower or the upper halves of two lines in turns.
+template <class U, int Upper>
+AXL_INLINE axl_line axl_merge(const axl_line& x, const axl_line& y) {
+  return axl_pieces<2 * Upper, 2 * Upper + 4, 2 * Upper + 1, 2 * Upper + 5>(axl_interleave<U, 0>(x, y),
+                                                                           axl_interleave<U, 1>(x, y));
+}
+
+// Every third element of type U, from number First on, of three vectors that lie side by side: picked from the first
+// two, then the third.
+constexpr int axl_of_two(const int number, const int lanes) {
+  return number < 2 * lanes ? number : 0;
+}
+constexpr int axl_of_third(const int number, const int lanes, const int k) {
+  return number < 2 * lanes ? k : number - lanes;
+}
+template <class U, int First, class V, int... I>
+AXL_INLINE V axl_thirds(const V x, const V y, const V z, std::integer_sequence<int, I...>) {
+  constexpr int lanes = sizeof(V) / sizeof(U);
+  typedef axl_vector<U, lanes, false> Units;
+  const Units two = axl_lanes_at<axl_of_two(3 * I + First, lanes)...>(axl_bits<Units>(x), axl_bits<Units>(y));
+  return axl_bits<V>(axl_lanes_at<axl_of_third(3 * I + First, lanes, I)...>(two, axl_bits<Units>(z)));
+}
+template <class U, int First, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_third(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y,
+                                             const axl_vector<T, N, false> z) {
+  return axl_thirds<U, First>(x, y, z, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int First, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_third(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y,
+                                            const axl_vector<T, N, true>& z) {
+  return {axl_third<U, First>(x.low, x.high, y.low), axl_third<U, First>(y.high, z.low, z.high)};
+}
 
 // ---- f32 of 16-bit floats; a NaN need not keep its payload
 template <int N, bool Wide>
