@@ -24,6 +24,9 @@ class ForwardingDevice : public Device {
   SharedProgram load(const BuildRequest& request, std::span<const std::byte> binary) override {
     return real_->load(request, binary);
   }
+  SharedProgram built_in(const std::string& name, std::span<const i32> settings) override {
+    return real_->built_in(name, settings);
+  }
   KernelAttributes attributes(Program& program, const std::string& kernel) override {
     return real_->attributes(program, kernel);
   }
