@@ -49,12 +49,31 @@ struct axl_call {
   void (*barrier)();
 };
 
+// Vectors, below. GCC copies structures by 16 bytes, so those of two halves are copied by halves, and a half as what
+// the register holds.
+template <class T, int N, bool Wide = (N * sizeof(T) > AXL_REGISTER)>
+struct axl_vector;
+template <class P>
+constexpr bool axl_has_halves = false;
+template <class T, int N>
+constexpr bool axl_has_halves<axl_vector<T, N, true>> = true;
+template <class P>
+constexpr bool axl_is_register = false;
+template <class T, int N>
+constexpr bool axl_is_register<axl_vector<T, N, false>> = true;
+
 template <class To, class From>
 AXL_INLINE To axl_bits(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bits of another size");
-  To to;
-  __builtin_memcpy(&to, &from, sizeof(To));
-  return to;
+  if constexpr (axl_has_halves<To> && axl_has_halves<From>) {
+    return {axl_bits<typename To::half>(from.low), axl_bits<typename To::half>(from.high)};
+  } else if constexpr (axl_is_register<To> && axl_is_register<From>) {
+    return To::of((typename To::native)from.v);
+  } else {
+    To to;
+    __builtin_memcpy(&to, &from, sizeof(To));
+    return to;
+  }
 }
 
 // ---- packets: structures as large as OpenCL's, three components taking the room of four
@@ -88,9 +107,6 @@ AXL_SCALAR(f32)
 AXL_SCALAR(f64)
 
 // ---- vectors
-template <class T, int N, bool Wide = (N * sizeof(T) > AXL_REGISTER)>
-struct axl_vector;
-
 // A lane of a comparison's result: all bits set, or none.
 template <int Bytes>
 struct axl_truth;
@@ -140,6 +156,8 @@ struct axl_truth<8> {
 template <class T, int N>
 struct axl_vector<T, N, false> {
   typedef T native __attribute__((vector_size(N * sizeof(T))));
+  typedef native in_memory __attribute__((may_alias));
+  typedef native loose __attribute__((aligned(1), may_alias));
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, false> truth;
   native v;
 
@@ -476,12 +494,25 @@ AXL_INLINE axl_vector<T, N, Wide> axl_sqrt(const axl_vector<T, N, Wide>& x) {
 // ---- memory
 template <class P>
 AXL_INLINE P axl_get(const void* const address) {
+  if constexpr (axl_has_halves<P>) {
+    typedef typename P::half Half;
+    return {axl_get<Half>(address), axl_get<Half>(static_cast<const u8*>(address) + sizeof(Half))};
+  } else if constexpr (axl_is_register<P>) {
+    return P::of(*static_cast<const typename P::in_memory*>(address));
+  }
   P value;
   __builtin_memcpy(&value, __builtin_assume_aligned(address, sizeof(P)), sizeof(P));
   return value;
 }
 template <class P>
-AXL_INLINE void axl_put(void* const address, const P value) {
+AXL_INLINE void axl_put(void* const address, const P& value) {
+  if constexpr (axl_has_halves<P>) {
+    axl_put(address, value.low);
+    return axl_put(static_cast<u8*>(address) + sizeof value.low, value.high);
+  } else if constexpr (axl_is_register<P>) {
+    *static_cast<typename P::in_memory*>(address) = value.v;
+    return;
+  }
   __builtin_memcpy(__builtin_assume_aligned(address, sizeof(P)), &value, sizeof(P));
 }
 
@@ -496,12 +527,25 @@ constexpr unsigned axl_loose_bytes(long) {
 }
 template <class P>
 AXL_INLINE P axl_get_loose(const void* const address) {
+  if constexpr (axl_has_halves<P>) {
+    typedef typename P::half Half;
+    return {axl_get_loose<Half>(address), axl_get_loose<Half>(static_cast<const u8*>(address) + sizeof(Half))};
+  } else if constexpr (axl_is_register<P>) {
+    return P::of(*static_cast<const typename P::loose*>(address));
+  }
   P value;
   __builtin_memcpy(&value, address, axl_loose_bytes<P>(0));
   return value;
 }
 template <class P>
-AXL_INLINE void axl_put_loose(void* const address, const P value) {
+AXL_INLINE void axl_put_loose(void* const address, const P& value) {
+  if constexpr (axl_has_halves<P>) {
+    axl_put_loose(address, value.low);
+    return axl_put_loose(static_cast<u8*>(address) + sizeof value.low, value.high);
+  } else if constexpr (axl_is_register<P>) {
+    *static_cast<typename P::loose*>(address) = value.v;
+    return;
+  }
   __builtin_memcpy(address, &value, axl_loose_bytes<P>(0));
 }
 
@@ -541,8 +585,12 @@ AXL_INLINE void axl_put_words_past(void* const address, const P value) {
 }
 #endif
 template <class P>
-AXL_INLINE void axl_put_stream(void* const address, const P value) {
+AXL_INLINE void axl_put_stream(void* const address, const P& value) {
 #if defined(AXL_CAN_PAST)
+  if constexpr (axl_has_halves<P>) {
+    axl_put_stream(address, value.low);
+    return axl_put_stream(static_cast<u8*>(address) + sizeof value.low, value.high);
+  }
 #if AXL_REGISTER == 64
   if constexpr (sizeof(P) % 64 == 0)
     axl_put_words_past<axl_past64>(address, value);
