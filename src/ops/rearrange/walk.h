@@ -76,8 +76,8 @@ INLINE index_t tail_left(const MoveParams* const p, const index_t outer, const i
 
 // The same where a tail that may be none is a parameter: its outer axis is the walk's first, and the inner one, where
 // it is walked (TAIL_WALKED), the second.
-INLINE index_t tail_rest(const MoveParams* const p, const Point point) {
-  return tail_left(p, point.index[0], p->tail_step);
+INLINE index_t tail_rest(const MoveParams* const p, const Point* const point) {
+  return tail_left(p, point->index[0], p->tail_step);
 }
 
 // Whether a point is there by a tail whose two axes are walked.
