@@ -49,12 +49,31 @@ struct axl_call {
   void (*barrier)();
 };
 
+// Vectors, below. GCC copies structures by 16 bytes, so those of two halves are copied by halves, and a half as what
+// the register holds.
+template <class T, int N, bool Wide = (N * sizeof(T) > AXL_REGISTER)>
+struct axl_vector;
+template <class P>
+constexpr bool axl_has_halves = false;
+template <class T, int N>
+constexpr bool axl_has_halves<axl_vector<T, N, true>> = true;
+template <class P>
+constexpr bool axl_is_register = false;
+template <class T, int N>
+constexpr bool axl_is_register<axl_vector<T, N, false>> = true;
+
 template <class To, class From>
 AXL_INLINE To axl_bits(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bits of another size");
-  To to;
-  __builtin_memcpy(&to, &from, sizeof(To));
-  return to;
+  if constexpr (axl_has_halves<To> && axl_has_halves<From>) {
+    return {axl_bits<typename To::half>(from.low), axl_bits<typename To::half>(from.high)};
+  } else if constexpr (axl_is_register<To> && axl_is_register<From>) {
+    return To::of((typename To::native)from.v);
+  } else {
+    To to;
+    __builtin_memcpy(&to, &from, sizeof(To));
+    return to;
+  }
 }
 
 // ---- packets: structures as large as OpenCL's, three components taking the room of four
@@ -88,9 +107,6 @@ AXL_SCALAR(f32)
 AXL_SCALAR(f64)
 
 // ---- vectors
-template <class T, int N, bool Wide = (N * sizeof(T) > AXL_REGISTER)>
-struct axl_vector;
-
 // A lane of a comparison's result: all bits set, or none.
 template <int Bytes>
 struct axl_truth;
@@ -140,6 +156,8 @@ struct axl_truth<8> {
 template <class T, int N>
 struct axl_vector<T, N, false> {
   typedef T native __attribute__((vector_size(N * sizeof(T))));
+  typedef native in_memory __attribute__((may_alias));
+  typedef native loose __attribute__((aligned(1), may_alias));
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, false> truth;
   native v;
 
@@ -194,6 +212,21 @@ struct axl_vector<T, N, true> {
   AXL_INLINE axl_vector operator<<(const int n) const { return {low << n, high << n}; }
   AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
 };
+
+// Names without a comma, which macros take as one argument.
+#define AXL_NAMED_VECTORS(T)           \
+  typedef axl_vector<T, 8> axl_##T##v8; \
+  typedef axl_vector<T, 16> axl_##T##v16;
+AXL_NAMED_VECTORS(i8)
+AXL_NAMED_VECTORS(u8)
+AXL_NAMED_VECTORS(i16)
+AXL_NAMED_VECTORS(u16)
+AXL_NAMED_VECTORS(i32)
+AXL_NAMED_VECTORS(u32)
+AXL_NAMED_VECTORS(i64)
+AXL_NAMED_VECTORS(u64)
+AXL_NAMED_VECTORS(f32)
+AXL_NAMED_VECTORS(f64)
 
 // Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
 template <int Begin, int Step, class T, int N, int... I>
@@ -358,6 +391,54 @@ AXL_INLINE axl_line axl_pieces(const axl_line& x, const axl_line& y) {
 }
 #endif
 
+// The elements of type U with even numbers, or with odd ones, of two vectors that lie side by side.
+template <class U, int Odd, class V, int... I>
+AXL_INLINE V axl_seconds(const V x, const V y, std::integer_sequence<int, I...>) {
+  typedef axl_vector<U, int(sizeof(V) / sizeof(U)), false> Units;
+  return axl_bits<V>(axl_lanes_at<(2 * I + Odd)...>(axl_bits<Units>(x), axl_bits<Units>(y)));
+}
+template <class U, int Odd, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_second(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y) {
+  return axl_seconds<U, Odd>(x, y, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int Odd, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_second(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_second<U, Odd>(x.low, x.high), axl_second<U, Odd>(y.low, y.high)};
+}
+
+// The elements of type U of the lower or the upper halves of two lines in turns.
+template <class U, int Upper>
+AXL_INLINE axl_line axl_merge(const axl_line& x, const axl_line& y) {
+  return axl_pieces<2 * Upper, 2 * Upper + 4, 2 * Upper + 1, 2 * Upper + 5>(axl_interleave<U, 0>(x, y),
+                                                                           axl_interleave<U, 1>(x, y));
+}
+
+// Every third element of type U, from number First on, of three vectors that lie side by side: picked from the first
+// two, then the third.
+constexpr int axl_of_two(const int number, const int lanes) {
+  return number < 2 * lanes ? number : 0;
+}
+constexpr int axl_of_third(const int number, const int lanes, const int k) {
+  return number < 2 * lanes ? k : number - lanes;
+}
+template <class U, int First, class V, int... I>
+AXL_INLINE V axl_thirds(const V x, const V y, const V z, std::integer_sequence<int, I...>) {
+  constexpr int lanes = sizeof(V) / sizeof(U);
+  typedef axl_vector<U, lanes, false> Units;
+  const Units two = axl_lanes_at<axl_of_two(3 * I + First, lanes)...>(axl_bits<Units>(x), axl_bits<Units>(y));
+  return axl_bits<V>(axl_lanes_at<axl_of_third(3 * I + First, lanes, I)...>(two, axl_bits<Units>(z)));
+}
+template <class U, int First, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_third(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y,
+                                             const axl_vector<T, N, false> z) {
+  return axl_thirds<U, First>(x, y, z, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int First, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_third(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y,
+                                            const axl_vector<T, N, true>& z) {
+  return {axl_third<U, First>(x.low, x.high, y.low), axl_third<U, First>(y.high, z.low, z.high)};
+}
+
 // ---- f32 of 16-bit floats; a NaN need not keep its payload
 template <int N, bool Wide>
 AXL_INLINE axl_vector<f32, N> axl_f32_of_bf16(const axl_vector<u16, N, Wide>& bits) {
@@ -413,12 +494,25 @@ AXL_INLINE axl_vector<T, N, Wide> axl_sqrt(const axl_vector<T, N, Wide>& x) {
 // ---- memory
 template <class P>
 AXL_INLINE P axl_get(const void* const address) {
+  if constexpr (axl_has_halves<P>) {
+    typedef typename P::half Half;
+    return {axl_get<Half>(address), axl_get<Half>(static_cast<const u8*>(address) + sizeof(Half))};
+  } else if constexpr (axl_is_register<P>) {
+    return P::of(*static_cast<const typename P::in_memory*>(address));
+  }
   P value;
   __builtin_memcpy(&value, __builtin_assume_aligned(address, sizeof(P)), sizeof(P));
   return value;
 }
 template <class P>
-AXL_INLINE void axl_put(void* const address, const P value) {
+AXL_INLINE void axl_put(void* const address, const P& value) {
+  if constexpr (axl_has_halves<P>) {
+    axl_put(address, value.low);
+    return axl_put(static_cast<u8*>(address) + sizeof value.low, value.high);
+  } else if constexpr (axl_is_register<P>) {
+    *static_cast<typename P::in_memory*>(address) = value.v;
+    return;
+  }
   __builtin_memcpy(__builtin_assume_aligned(address, sizeof(P)), &value, sizeof(P));
 }
 
@@ -433,12 +527,25 @@ constexpr unsigned axl_loose_bytes(long) {
 }
 template <class P>
 AXL_INLINE P axl_get_loose(const void* const address) {
+  if constexpr (axl_has_halves<P>) {
+    typedef typename P::half Half;
+    return {axl_get_loose<Half>(address), axl_get_loose<Half>(static_cast<const u8*>(address) + sizeof(Half))};
+  } else if constexpr (axl_is_register<P>) {
+    return P::of(*static_cast<const typename P::loose*>(address));
+  }
   P value;
   __builtin_memcpy(&value, address, axl_loose_bytes<P>(0));
   return value;
 }
 template <class P>
-AXL_INLINE void axl_put_loose(void* const address, const P value) {
+AXL_INLINE void axl_put_loose(void* const address, const P& value) {
+  if constexpr (axl_has_halves<P>) {
+    axl_put_loose(address, value.low);
+    return axl_put_loose(static_cast<u8*>(address) + sizeof value.low, value.high);
+  } else if constexpr (axl_is_register<P>) {
+    *static_cast<typename P::loose*>(address) = value.v;
+    return;
+  }
   __builtin_memcpy(address, &value, axl_loose_bytes<P>(0));
 }
 
@@ -478,8 +585,12 @@ AXL_INLINE void axl_put_words_past(void* const address, const P value) {
 }
 #endif
 template <class P>
-AXL_INLINE void axl_put_stream(void* const address, const P value) {
+AXL_INLINE void axl_put_stream(void* const address, const P& value) {
 #if defined(AXL_CAN_PAST)
+  if constexpr (axl_has_halves<P>) {
+    axl_put_stream(address, value.low);
+    return axl_put_stream(static_cast<u8*>(address) + sizeof value.low, value.high);
+  }
 #if AXL_REGISTER == 64
   if constexpr (sizeof(P) % 64 == 0)
     axl_put_words_past<axl_past64>(address, value);

@@ -55,6 +55,10 @@
 #define prefetch(a, i) axl_prefetch(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 #define prefetch_l2(a, i) axl_prefetch_l2(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 
+// In arrays of the kernel's own, where there are vectors.
+#define own_load(P, address) AXL_OWN_GET(P, address)
+#define own_store(P, address, v) AXL_OWN_PUT(P, address, v)
+
 // Integers only: a sum that does not depend on who comes first. Of 64 bits in two halves, the carry after the lower
 // one.
 #define add_atomically(b, i, v) axl_add_64(AXL_WRITE(b, i, sizeof(*b##_p), sizeof(*b##_p)), v)

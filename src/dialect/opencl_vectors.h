@@ -1,4 +1,6 @@
 // Vectors of the dialect as OpenCL C has them.
+#include "opencl_lines.h"
+
 #define AXL_HAS_VECTORS 1
 #define VECTOR_OF(T, n) PACKET_OF(T, n)
 #define CONVERT_LANES(T, n, x) JOIN(JOIN(AXL_TO_, T), n)(x)
@@ -65,3 +67,6 @@ AXL_LANE(f32, 16)
 AXL_LANE(f64, 8)
 AXL_LANE(f64, 16)
 #endif
+
+#define AXL_OWN_GET(P, address) (((const axl_loose_##P*)(address))->value)
+#define AXL_OWN_PUT(P, address, v) (((axl_loose_##P*)(address))->value = (v))
