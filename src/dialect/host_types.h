@@ -140,6 +140,7 @@ struct axl_truth<8> {
 template <class T, int N>
 struct axl_vector<T, N, false> {
   typedef T native __attribute__((vector_size(N * sizeof(T))));
+  typedef T scalar;
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, false> truth;
   native v;
 
@@ -171,6 +172,7 @@ struct axl_vector<T, N, false> {
 template <class T, int N>
 struct axl_vector<T, N, true> {
   typedef axl_vector<T, N / 2> half;
+  typedef T scalar;
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, true> truth;
   half low, high;
 
@@ -194,6 +196,21 @@ struct axl_vector<T, N, true> {
   AXL_INLINE axl_vector operator<<(const int n) const { return {low << n, high << n}; }
   AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
 };
+
+// By names, since a macro's argument has no comma.
+#define AXL_VECTORS(T)            \
+  typedef axl_vector<T, 8> T##v8; \
+  typedef axl_vector<T, 16> T##v16;
+AXL_VECTORS(i8)
+AXL_VECTORS(u8)
+AXL_VECTORS(i16)
+AXL_VECTORS(u16)
+AXL_VECTORS(i32)
+AXL_VECTORS(u32)
+AXL_VECTORS(i64)
+AXL_VECTORS(u64)
+AXL_VECTORS(f32)
+AXL_VECTORS(f64)
 
 // Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
 template <int Begin, int Step, class T, int N, int... I>
@@ -238,7 +255,39 @@ AXL_INLINE axl_vector<T, N, true> axl_select(const axl_vector<C, N, true>& condi
   return {axl_select(condition.low, a.low, b.low), axl_select(condition.high, a.high, b.high)};
 }
 
+// ---- what compares with its like the other way round, where `turn` holds
+template <class T>
+AXL_INLINE T axl_reversed(const T x, const bool turn) {
+  return T(x ^ T(turn ? ~T(0) : T(0)));
+}
+AXL_INLINE f32 axl_reversed(const f32 x, const bool turn) {
+  return axl_bits<f32>(axl_bits<u32>(x) ^ (turn ? 0x80000000u : 0u));
+}
+AXL_INLINE f64 axl_reversed(const f64 x, const bool turn) {
+  return axl_bits<f64>(axl_bits<u64>(x) ^ (turn ? u64(1) << 63 : 0u));
+}
+template <class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_reversed(const axl_vector<T, N, Wide>& x, const bool turn) {
+  if constexpr (std::is_floating_point_v<T>) {
+    typedef axl_vector<std::conditional_t<sizeof(T) == 4, u32, u64>, N, Wide> Words;
+    const typename Words::scalar sign = typename Words::scalar(1) << (8 * sizeof(T) - 1);
+    return axl_bits<axl_vector<T, N, Wide>>(axl_bits<Words>(x) ^ Words(turn ? sign : 0));
+  } else {
+    return x ^ axl_vector<T, N, Wide>(T(turn ? ~T(0) : T(0)));
+  }
+}
+
 // ---- each lane as another type
+// Integers of twice the size and of half of it, with a sign where the type has one.
+template <class T>
+using axl_wider = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 1, i16, std::conditional_t<sizeof(T) == 2, i32, i64>>,
+    std::conditional_t<sizeof(T) == 1, u16, std::conditional_t<sizeof(T) == 2, u32, u64>>>;
+template <class T>
+using axl_narrower = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 8, i32, std::conditional_t<sizeof(T) == 4, i16, i8>>,
+    std::conditional_t<sizeof(T) == 8, u32, std::conditional_t<sizeof(T) == 4, u16, u8>>>;
+
 template <class To, class From, int N>
 AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
   if constexpr (N * sizeof(To) > AXL_REGISTER) {
@@ -249,6 +298,10 @@ AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
     __builtin_memcpy(&both, &low, sizeof low);
     __builtin_memcpy(reinterpret_cast<u8*>(&both) + sizeof low, &high, sizeof high);
     return both;
+  } else if constexpr (std::is_integral_v<From> && sizeof(To) > 2 * sizeof(From)) {
+    return axl_convert<To>(axl_convert<axl_wider<From>>(x));  // step by step, as the processor does
+  } else if constexpr (std::is_integral_v<To> && sizeof(From) > 2 * sizeof(To)) {
+    return axl_convert<To>(axl_convert<axl_narrower<From>>(x));
   } else {
     return axl_vector<To, N>::of(__builtin_convertvector(x.v, typename axl_vector<To, N>::native));
   }
