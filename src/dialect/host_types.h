@@ -30,6 +30,11 @@ typedef double f64;
 
 #define AXL_INLINE inline __attribute__((always_inline))
 
+// UNROLL is a hint, which a compiler may decline.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 // Bytes of a vector register.
 #if defined(__AVX512F__)
 #define AXL_REGISTER 64
@@ -288,9 +293,48 @@ using axl_narrower = std::conditional_t<
     std::is_signed_v<T>, std::conditional_t<sizeof(T) == 8, i32, std::conditional_t<sizeof(T) == 4, i16, i8>>,
     std::conditional_t<sizeof(T) == 8, u32, std::conditional_t<sizeof(T) == 4, u16, u8>>>;
 
+// Integers of twice the size that fill a register. GCC would widen both halves by themselves and put them together.
+#if defined(__AVX2__) && !defined(__clang__)
+#define AXL_WIDENED(U, F, n, T, builtin, ...)                                                  \
+  AXL_INLINE axl_vector<T, n> axl_widened(const axl_vector<F, n> x, const T*) {                \
+    typedef U Result __attribute__((vector_size(n * sizeof(T))));                              \
+    typedef AXL_PLAIN_##F Plain __attribute__((vector_size(n * sizeof(F))));                   \
+    return axl_bits<axl_vector<T, n>>((Result)builtin((Plain)x.v __VA_ARGS__));                \
+  }
+#define AXL_PLAIN_u8 char
+#define AXL_PLAIN_i8 char
+#define AXL_PLAIN_u16 short
+#define AXL_PLAIN_i16 short
+#define AXL_PLAIN_u32 int
+#define AXL_PLAIN_i32 int
+AXL_WIDENED(short, u8, 16, u16, __builtin_ia32_pmovzxbw256)
+AXL_WIDENED(short, i8, 16, i16, __builtin_ia32_pmovsxbw256)
+AXL_WIDENED(int, u16, 8, u32, __builtin_ia32_pmovzxwd256)
+AXL_WIDENED(int, i16, 8, i32, __builtin_ia32_pmovsxwd256)
+AXL_WIDENED(long long, u32, 4, u64, __builtin_ia32_pmovzxdq256)
+AXL_WIDENED(long long, i32, 4, i64, __builtin_ia32_pmovsxdq256)
+#define AXL_CAN_WIDEN 32
+#if AXL_REGISTER == 64
+#undef AXL_CAN_WIDEN
+#define AXL_CAN_WIDEN 64
+AXL_WIDENED(int, u16, 16, u32, __builtin_ia32_pmovzxwd512_mask, , Result{}, -1)
+AXL_WIDENED(int, i16, 16, i32, __builtin_ia32_pmovsxwd512_mask, , Result{}, -1)
+AXL_WIDENED(long long, u32, 8, u64, __builtin_ia32_pmovzxdq512_mask, , Result{}, -1)
+AXL_WIDENED(long long, i32, 8, i64, __builtin_ia32_pmovsxdq512_mask, , Result{}, -1)
+#endif
+#else
+#define AXL_CAN_WIDEN 0
+#endif
+
 template <class To, class From, int N>
 AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
-  if constexpr (N * sizeof(To) > AXL_REGISTER) {
+  if constexpr (std::is_floating_point_v<To> && std::is_integral_v<From> && sizeof(From) < 4) {
+    return axl_convert<To>(axl_convert<i32>(x));
+  } else if constexpr (std::is_integral_v<From> && sizeof(To) > 2 * sizeof(From)) {
+    return axl_convert<To>(axl_convert<axl_wider<From>>(x));  // step by step, as the processor does
+  } else if constexpr (std::is_integral_v<To> && sizeof(From) > 2 * sizeof(To)) {
+    return axl_convert<To>(axl_convert<axl_narrower<From>>(x));
+  } else if constexpr (N * sizeof(To) > AXL_REGISTER) {
     return {axl_convert<To>(axl_low(x)), axl_convert<To>(axl_high(x))};
   } else if constexpr (N * sizeof(From) > AXL_REGISTER) {
     const auto low = axl_convert<To>(axl_low(x)), high = axl_convert<To>(axl_high(x));
@@ -298,10 +342,12 @@ AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
     __builtin_memcpy(&both, &low, sizeof low);
     __builtin_memcpy(reinterpret_cast<u8*>(&both) + sizeof low, &high, sizeof high);
     return both;
-  } else if constexpr (std::is_integral_v<From> && sizeof(To) > 2 * sizeof(From)) {
-    return axl_convert<To>(axl_convert<axl_wider<From>>(x));  // step by step, as the processor does
-  } else if constexpr (std::is_integral_v<To> && sizeof(From) > 2 * sizeof(To)) {
-    return axl_convert<To>(axl_convert<axl_narrower<From>>(x));
+#if AXL_CAN_WIDEN
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) == 2 * sizeof(From) &&
+                       (N * sizeof(To) == 32 || N * sizeof(To) == AXL_CAN_WIDEN)) {
+    typedef axl_wider<From> Wider;  // which may be signed where To is not
+    return axl_bits<axl_vector<To, N>>(axl_widened(x, (const Wider*)nullptr));
+#endif
   } else {
     return axl_vector<To, N>::of(__builtin_convertvector(x.v, typename axl_vector<To, N>::native));
   }
