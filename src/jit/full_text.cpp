@@ -2,6 +2,8 @@
 #include "jit/full_text.hpp"
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <set>
 
 #include "core/text.hpp"
@@ -175,8 +177,18 @@ std::string host_identifier(std::string_view host_name) {
   return text;
 }
 
-HostKernel host_kernel(const Specialisation& what, const Sources& sources) {
-  const std::vector<Constant> declared = declared_constants(what.file, Api::host, sources);
+/// What the embedded file of a kernel declares: kept, since plans are made faster than texts are read.
+const std::vector<Constant>& embedded_constants(const std::string& file) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::map<std::string, std::vector<Constant>>;  // never destroyed, as plans may be made still
+  const std::lock_guard lock(mutex);
+  const auto [at, first] = known.try_emplace(file);
+  if (first) at->second = declared_constants(file, Api::host);
+  return at->second;
+}
+
+HostKernel host_kernel(const Specialisation& what) {
+  const std::vector<Constant>& declared = embedded_constants(what.file);
   const Defines all = complete(declared, settled(what), what.file);
   HostKernel kernel{host_name(what, declared, all), {}};
   for (const Constant& constant : declared)
