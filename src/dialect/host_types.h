@@ -195,6 +195,21 @@ struct axl_vector<T, N, true> {
   AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
 };
 
+// Names without a comma, which macros take as one argument.
+#define AXL_NAMED_VECTORS(T)           \
+  typedef axl_vector<T, 8> axl_##T##v8; \
+  typedef axl_vector<T, 16> axl_##T##v16;
+AXL_NAMED_VECTORS(i8)
+AXL_NAMED_VECTORS(u8)
+AXL_NAMED_VECTORS(i16)
+AXL_NAMED_VECTORS(u16)
+AXL_NAMED_VECTORS(i32)
+AXL_NAMED_VECTORS(u32)
+AXL_NAMED_VECTORS(i64)
+AXL_NAMED_VECTORS(u64)
+AXL_NAMED_VECTORS(f32)
+AXL_NAMED_VECTORS(f64)
+
 // Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
 template <int Begin, int Step, class T, int N, int... I>
 AXL_INLINE axl_vector<T, int(sizeof...(I))> axl_lanes_from(const axl_vector<T, N, false> x,

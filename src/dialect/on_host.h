@@ -105,7 +105,7 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 
 // ---- vectors
 #define VECTOR_OF(T, n) AXL_VECTOR_OF(T, n)
-#define AXL_VECTOR_OF(T, n) axl_vector<T, n>
+#define AXL_VECTOR_OF(T, n) axl_##T##v##n
 #define SELECT(condition, a, b) axl_select(condition, a, b)
 #define CONVERT_LANES(T, n, x) axl_convert<T>(x)
 #define AS_LANES(V, x) axl_bits<V>(x)

@@ -17,6 +17,15 @@ std::string form(Dtype dtype, const std::string& accumulator) {
   return memory_type(dtype) == accumulator ? "FORM_SAME" : "FORM_CAST";
 }
 
+/// Results wrap round, so signed integers are stored, and unless they are widened loaded, by the kernels of unsigned ones.
+Dtype unsigned_of(Dtype dtype) {
+  constexpr std::pair<Dtype, Dtype> integers[] = {
+      {Dtype::i8, Dtype::u8}, {Dtype::i16, Dtype::u16}, {Dtype::i32, Dtype::u32}, {Dtype::i64, Dtype::u64}};
+  for (const auto& [from, to] : integers)
+    if (dtype == from) return to;
+  return dtype;
+}
+
 u64 bits_of(double factor, std::string_view scalar) {
   if (scalar == "f64") return std::bit_cast<u64>(factor);
   if (scalar == "f32") return std::bit_cast<u32>(float(factor));
@@ -95,16 +104,18 @@ ProductParams params_of(const ProductProblem& problem) {
 void write_defines(const ProductProblem& problem, jit::Defines& defines) {
   const Arithmetic arithmetic = arithmetic_of(problem.in);
   const std::string scalar(arithmetic.scalar), accumulator = scalar + (arithmetic.is_complex ? "x2" : "");
-  defines.set("ELEMENT", memory_type(problem.in))
-      .set("RESULT", memory_type(problem.out))
+  const Dtype in = problem.in == problem.out ? unsigned_of(problem.in) : problem.in, out = unsigned_of(problem.out);
+  defines.set("ELEMENT", memory_type(in))
+      .set("RESULT", memory_type(out))
       .set("ACC", accumulator)
       .set("SCALAR", scalar)
       .set("COMPLEX", arithmetic.is_complex)
       .set("SCALAR_BYTES", arithmetic.scalar_bytes)
       .set("REAL_F64", scalar == "f64")
       .set("REAL_F32", scalar == "f32")
-      .set("IN_FORM", form(problem.in, accumulator))
-      .set("OUT_FORM", form(problem.out, accumulator))
+      .set("IN_FORM", form(in, accumulator))
+      .set("OUT_FORM", form(out, accumulator))
+      .set("WITH_D", passes_d(problem))
       .set("SCALED", problem.alpha != 1)
       .set("ADD_D", adds_d(problem))
       .set("RELU", problem.relu && core::kind_of(problem.out) != core::NumberKind::unsigned_integer)
@@ -131,8 +142,9 @@ void ProductLaunch::set_blocks(i64 m, i64 n) {
 }
 
 Launch ProductLaunch::into_result(i64 groups) {
-  if (adds_d(problem)) launch.buffers.push_back(buffer(2, *problem.d, problem.out));
-  return into(buffer(problem.d ? 3 : 2, problem.c, problem.out), groups);
+  const LaunchBuffer c = buffer(problem.d ? 3 : 2, problem.c, problem.out);
+  if (passes_d(problem)) launch.buffers.push_back(adds_d(problem) ? buffer(2, *problem.d, problem.out) : c);
+  return into(c, groups);
 }
 
 Launch ProductLaunch::into(const LaunchBuffer& out, i64 groups) {

@@ -37,6 +37,10 @@ inline LaunchBuffer workspace_of(i64 element) {
 inline bool adds_d(const Product& product) {
   return product.d && product.beta != 0;
 }
+/// Whether a kernel that writes C is handed D: those of the host, which serve all products, have C instead if need be.
+inline bool passes_d(const ProductProblem& problem) {
+  return adds_d(problem) || problem.on_host;
+}
 
 /// A launch of a kernel, "matmul/tile", that reads A and B, with the constants and parameters that all have. The
 /// problem has to outlive it.
