@@ -197,6 +197,7 @@ struct axl_vector<T, N, true> {
 
 // Names without a comma, which macros take as one argument.
 #define AXL_NAMED_VECTORS(T)           \
+  typedef axl_vector<T, 4> axl_##T##v4; \
   typedef axl_vector<T, 8> axl_##T##v8; \
   typedef axl_vector<T, 16> axl_##T##v16;
 AXL_NAMED_VECTORS(i8)

@@ -115,7 +115,7 @@ SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& opt
                                device.info().api == Api::host};
   const DeviceModel model = model::model_of(device.info());
   Launch launch = launch_of("einsum/map", {model.is_cpu() ? 1 : gpu_items});
-  write_defines(problem, launch.kernel.defines);
+  write_defines(problem, Stage::whole, launch.kernel.defines);
   write_from(map, problem.on_host, launch.kernel.defines);
   write_steps(map, problem.on_host, launch.kernel.defines);
   ProductParams params = params_of(problem);

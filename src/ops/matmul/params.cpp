@@ -101,33 +101,35 @@ ProductParams params_of(const ProductProblem& problem) {
   return params;
 }
 
-void write_defines(const ProductProblem& problem, jit::Defines& defines) {
+void write_defines(const ProductProblem& problem, Stage stage, jit::Defines& defines) {
   const Arithmetic arithmetic = arithmetic_of(problem.in);
   const std::string scalar(arithmetic.scalar), accumulator = scalar + (arithmetic.is_complex ? "x2" : "");
   const Dtype in = problem.in == problem.out ? unsigned_of(problem.in) : problem.in, out = unsigned_of(problem.out);
-  defines.set("ELEMENT", memory_type(in))
-      .set("RESULT", memory_type(out))
+  const bool reads = stage != Stage::of_sums, ends = stage != Stage::to_sums;
+  const std::string form_of_sums = problem.in == Dtype::boolean ? "FORM_BOOL" : "FORM_SAME";
+  defines.set("ELEMENT", reads ? memory_type(in) : accumulator)
+      .set("RESULT", ends ? memory_type(out) : accumulator)
       .set("ACC", accumulator)
       .set("SCALAR", scalar)
       .set("COMPLEX", arithmetic.is_complex)
       .set("SCALAR_BYTES", arithmetic.scalar_bytes)
       .set("REAL_F64", scalar == "f64")
       .set("REAL_F32", scalar == "f32")
-      .set("IN_FORM", form(in, accumulator))
-      .set("OUT_FORM", form(out, accumulator))
-      .set("WITH_D", passes_d(problem))
-      .set("SCALED", problem.alpha != 1)
-      .set("ADD_D", adds_d(problem))
-      .set("RELU", problem.relu && core::kind_of(problem.out) != core::NumberKind::unsigned_integer)
+      .set("IN_FORM", reads ? form(in, accumulator) : form_of_sums)
+      .set("OUT_FORM", ends ? form(out, accumulator) : "FORM_SAME")
+      .set("WITH_D", ends && passes_d(problem))
+      .set("SCALED", ends && problem.alpha != 1)
+      .set("ADD_D", ends && adds_d(problem))
+      .set("RELU", ends && problem.relu && core::kind_of(problem.out) != core::NumberKind::unsigned_integer)
       .set("INDEX_BITS", problem.index_bits)
       .set("BATCH", batch_class(problem.batch.size()))
       .set("AXL_PARAMS_SIZE", sizeof(ProductParams));
 }
 
-ProductLaunch::ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group)
+ProductLaunch::ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group, Stage stage)
     : OpenLaunch{launch_of(kernel, group), params_of(problem)}, problem(problem) {
   launch.kernel.contract = true;
-  write_defines(problem, defines());
+  write_defines(problem, stage, defines());
   launch.buffers = {buffer(problem.swapped ? 1 : 0, problem.a, problem.in),
                     buffer(problem.swapped ? 0 : 1, problem.b, problem.in)};
 }
