@@ -224,8 +224,14 @@ struct axl_vector<T, N, true> {
 };
 
 <<<<<<< HEAD
+<<<<<<< HEAD
 // Names without a comma, which macros take as one argument.
 #define AXL_NAMED_VECTORS(T)           \
+=======
+// Names without a comma, which macros take as one argument.
+#define AXL_NAMED_VECTORS(T)           \
+  typedef axl_vector<T, 4> axl_##T##v4; \
+>>>>>>> host-d
   typedef axl_vector<T, 8> axl_##T##v8; \
   typedef axl_vector<T, 16> axl_##T##v16;
 AXL_NAMED_VECTORS(i8)
@@ -238,6 +244,7 @@ AXL_NAMED_VECTORS(i64)
 AXL_NAMED_VECTORS(u64)
 AXL_NAMED_VECTORS(f32)
 AXL_NAMED_VECTORS(f64)
+<<<<<<< HEAD
 =======
 // By names, since a macro's argument has no comma.
 #define AXL_VECTORS(T)            \
@@ -254,6 +261,8 @@ AXL_VECTORS(u64)
 AXL_VECTORS(f32)
 AXL_VECTORS(f64)
 >>>>>>> host-c
+=======
+>>>>>>> host-d
 
 // Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
 template <int Begin, int Step, class T, int N, int... I>
