@@ -11,7 +11,14 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
 endif()
 
 # Exact arithmetic as everywhere, but for products, whose kernels say "contract".
-set(host_options -O2 -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fno-exceptions -fno-rtti)
+# What a form of a kernel does not use is no mistake.
+set(host_options -O2 -Wno-unused -Wno-unused-parameter -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fno-exceptions -fno-rtti)
+
+list(TRANSFORM host_options REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE host_option_literals)
+list(JOIN host_option_literals "," host_option_literals)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/host/compile.cpp PROPERTIES
+  COMPILE_DEFINITIONS "AXISLOOM_HOST_OPTIONS=${host_option_literals}")
+
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Loops over elements stay loops: as calls of memmove, short ones take several times as long.
   list(APPEND host_options -fno-tree-loop-distribute-patterns -Wno-psabi)

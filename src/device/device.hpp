@@ -111,6 +111,7 @@ struct Geometry {
   unsigned items = 1;      // per group; equals the kernel's required group size
   size_t local_bytes = 0;  // dynamic local memory; of CUDA and the host (OpenCL kernels declare theirs)
   unsigned cluster = 1;    // groups per cluster; CUDA only
+  unsigned most_threads = ~0U;  // that take part; host only
   bool rehearsal = false;  // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
 };
 
@@ -183,7 +184,12 @@ class Device {
 
   virtual SharedQueue queue(bool timing) = 0;
   virtual SharedQueue borrow_queue(void* native) = 0;
+  /// A queue for any number of threads at a time, whose commands are done when their calls return and wait for no others;
+  /// null where commands are done later.
+  virtual SharedQueue immediate_queue() { return nullptr; }
 
+  /// Whether `build` can: not where all kernels are compiled with the library.
+  virtual bool builds() const { return true; }
   /// Compiles. A compiler error is Error(device) with the build log as its message.
   virtual SharedProgram build(const BuildRequest& request) = 0;
   /// Loads a binary; null when the runtime rejects it (the caller then builds from source).

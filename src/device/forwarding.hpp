@@ -20,6 +20,8 @@ class ForwardingDevice : public Device {
   SharedBuffer borrow_buffer(void* native, size_t bytes) override { return real_->borrow_buffer(native, bytes); }
   SharedQueue queue(bool timing) override { return real_->queue(timing); }
   SharedQueue borrow_queue(void* native) override { return real_->borrow_queue(native); }
+  SharedQueue immediate_queue() override { return real_->immediate_queue(); }
+  bool builds() const override { return real_->builds(); }
   SharedProgram build(const BuildRequest& request) override { return real_->build(request); }
   SharedProgram load(const BuildRequest& request, std::span<const std::byte> binary) override {
     return real_->load(request, binary);

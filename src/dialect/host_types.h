@@ -30,6 +30,11 @@ typedef double f64;
 
 #define AXL_INLINE inline __attribute__((always_inline))
 
+// UNROLL is a hint, which a compiler may decline.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 // Bytes of a vector register.
 #if defined(__AVX512F__)
 #define AXL_REGISTER 64
@@ -156,8 +161,12 @@ struct axl_truth<8> {
 template <class T, int N>
 struct axl_vector<T, N, false> {
   typedef T native __attribute__((vector_size(N * sizeof(T))));
+<<<<<<< HEAD
   typedef native in_memory __attribute__((may_alias));
   typedef native loose __attribute__((aligned(1), may_alias));
+=======
+  typedef T scalar;
+>>>>>>> host-c
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, false> truth;
   native v;
 
@@ -189,6 +198,7 @@ struct axl_vector<T, N, false> {
 template <class T, int N>
 struct axl_vector<T, N, true> {
   typedef axl_vector<T, N / 2> half;
+  typedef T scalar;
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, true> truth;
   half low, high;
 
@@ -213,8 +223,15 @@ struct axl_vector<T, N, true> {
   AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
 };
 
+<<<<<<< HEAD
+<<<<<<< HEAD
 // Names without a comma, which macros take as one argument.
 #define AXL_NAMED_VECTORS(T)           \
+=======
+// Names without a comma, which macros take as one argument.
+#define AXL_NAMED_VECTORS(T)           \
+  typedef axl_vector<T, 4> axl_##T##v4; \
+>>>>>>> host-d
   typedef axl_vector<T, 8> axl_##T##v8; \
   typedef axl_vector<T, 16> axl_##T##v16;
 AXL_NAMED_VECTORS(i8)
@@ -227,6 +244,25 @@ AXL_NAMED_VECTORS(i64)
 AXL_NAMED_VECTORS(u64)
 AXL_NAMED_VECTORS(f32)
 AXL_NAMED_VECTORS(f64)
+<<<<<<< HEAD
+=======
+// By names, since a macro's argument has no comma.
+#define AXL_VECTORS(T)            \
+  typedef axl_vector<T, 8> T##v8; \
+  typedef axl_vector<T, 16> T##v16;
+AXL_VECTORS(i8)
+AXL_VECTORS(u8)
+AXL_VECTORS(i16)
+AXL_VECTORS(u16)
+AXL_VECTORS(i32)
+AXL_VECTORS(u32)
+AXL_VECTORS(i64)
+AXL_VECTORS(u64)
+AXL_VECTORS(f32)
+AXL_VECTORS(f64)
+>>>>>>> host-c
+=======
+>>>>>>> host-d
 
 // Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
 template <int Begin, int Step, class T, int N, int... I>
@@ -271,10 +307,81 @@ AXL_INLINE axl_vector<T, N, true> axl_select(const axl_vector<C, N, true>& condi
   return {axl_select(condition.low, a.low, b.low), axl_select(condition.high, a.high, b.high)};
 }
 
+// ---- what compares with its like the other way round, where `turn` holds
+template <class T>
+AXL_INLINE T axl_reversed(const T x, const bool turn) {
+  return T(x ^ T(turn ? ~T(0) : T(0)));
+}
+AXL_INLINE f32 axl_reversed(const f32 x, const bool turn) {
+  return axl_bits<f32>(axl_bits<u32>(x) ^ (turn ? 0x80000000u : 0u));
+}
+AXL_INLINE f64 axl_reversed(const f64 x, const bool turn) {
+  return axl_bits<f64>(axl_bits<u64>(x) ^ (turn ? u64(1) << 63 : 0u));
+}
+template <class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_reversed(const axl_vector<T, N, Wide>& x, const bool turn) {
+  if constexpr (std::is_floating_point_v<T>) {
+    typedef axl_vector<std::conditional_t<sizeof(T) == 4, u32, u64>, N, Wide> Words;
+    const typename Words::scalar sign = typename Words::scalar(1) << (8 * sizeof(T) - 1);
+    return axl_bits<axl_vector<T, N, Wide>>(axl_bits<Words>(x) ^ Words(turn ? sign : 0));
+  } else {
+    return x ^ axl_vector<T, N, Wide>(T(turn ? ~T(0) : T(0)));
+  }
+}
+
 // ---- each lane as another type
+// Integers of twice the size and of half of it, with a sign where the type has one.
+template <class T>
+using axl_wider = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 1, i16, std::conditional_t<sizeof(T) == 2, i32, i64>>,
+    std::conditional_t<sizeof(T) == 1, u16, std::conditional_t<sizeof(T) == 2, u32, u64>>>;
+template <class T>
+using axl_narrower = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 8, i32, std::conditional_t<sizeof(T) == 4, i16, i8>>,
+    std::conditional_t<sizeof(T) == 8, u32, std::conditional_t<sizeof(T) == 4, u16, u8>>>;
+
+// Integers of twice the size that fill a register. GCC would widen both halves by themselves and put them together.
+#if defined(__AVX2__) && !defined(__clang__)
+#define AXL_WIDENED(U, F, n, T, builtin, ...)                                                  \
+  AXL_INLINE axl_vector<T, n> axl_widened(const axl_vector<F, n> x, const T*) {                \
+    typedef U Result __attribute__((vector_size(n * sizeof(T))));                              \
+    typedef AXL_PLAIN_##F Plain __attribute__((vector_size(n * sizeof(F))));                   \
+    return axl_bits<axl_vector<T, n>>((Result)builtin((Plain)x.v __VA_ARGS__));                \
+  }
+#define AXL_PLAIN_u8 char
+#define AXL_PLAIN_i8 char
+#define AXL_PLAIN_u16 short
+#define AXL_PLAIN_i16 short
+#define AXL_PLAIN_u32 int
+#define AXL_PLAIN_i32 int
+AXL_WIDENED(short, u8, 16, u16, __builtin_ia32_pmovzxbw256)
+AXL_WIDENED(short, i8, 16, i16, __builtin_ia32_pmovsxbw256)
+AXL_WIDENED(int, u16, 8, u32, __builtin_ia32_pmovzxwd256)
+AXL_WIDENED(int, i16, 8, i32, __builtin_ia32_pmovsxwd256)
+AXL_WIDENED(long long, u32, 4, u64, __builtin_ia32_pmovzxdq256)
+AXL_WIDENED(long long, i32, 4, i64, __builtin_ia32_pmovsxdq256)
+#define AXL_CAN_WIDEN 32
+#if AXL_REGISTER == 64
+#undef AXL_CAN_WIDEN
+#define AXL_CAN_WIDEN 64
+AXL_WIDENED(int, u16, 16, u32, __builtin_ia32_pmovzxwd512_mask, , Result{}, -1)
+AXL_WIDENED(int, i16, 16, i32, __builtin_ia32_pmovsxwd512_mask, , Result{}, -1)
+AXL_WIDENED(long long, u32, 8, u64, __builtin_ia32_pmovzxdq512_mask, , Result{}, -1)
+AXL_WIDENED(long long, i32, 8, i64, __builtin_ia32_pmovsxdq512_mask, , Result{}, -1)
+#endif
+#else
+#define AXL_CAN_WIDEN 0
+#endif
+
 template <class To, class From, int N>
 AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
-  if constexpr (N * sizeof(To) > AXL_REGISTER) {
+  if constexpr (std::is_floating_point_v<To> && std::is_integral_v<From> && sizeof(From) < 4) {
+    return axl_convert<To>(axl_convert<i32>(x));
+  } else if constexpr (std::is_integral_v<From> && sizeof(To) > 2 * sizeof(From)) {
+    return axl_convert<To>(axl_convert<axl_wider<From>>(x));  // step by step, as the processor does
+  } else if constexpr (std::is_integral_v<To> && sizeof(From) > 2 * sizeof(To)) {
+    return axl_convert<To>(axl_convert<axl_narrower<From>>(x));
+  } else if constexpr (N * sizeof(To) > AXL_REGISTER) {
     return {axl_convert<To>(axl_low(x)), axl_convert<To>(axl_high(x))};
   } else if constexpr (N * sizeof(From) > AXL_REGISTER) {
     const auto low = axl_convert<To>(axl_low(x)), high = axl_convert<To>(axl_high(x));
@@ -282,6 +389,12 @@ AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
     __builtin_memcpy(&both, &low, sizeof low);
     __builtin_memcpy(reinterpret_cast<u8*>(&both) + sizeof low, &high, sizeof high);
     return both;
+#if AXL_CAN_WIDEN
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) == 2 * sizeof(From) &&
+                       (N * sizeof(To) == 32 || N * sizeof(To) == AXL_CAN_WIDEN)) {
+    typedef axl_wider<From> Wider;  // which may be signed where To is not
+    return axl_bits<axl_vector<To, N>>(axl_widened(x, (const Wider*)nullptr));
+#endif
   } else {
     return axl_vector<To, N>::of(__builtin_convertvector(x.v, typename axl_vector<To, N>::native));
   }

@@ -41,6 +41,7 @@
 #define REF(T, a) const GLOBAL T *a##_p, const i64 a##_o AXL_REF_TAIL(a)
 #define MUTABLE_REF(T, b) GLOBAL T *b##_p, const i64 b##_o AXL_REF_TAIL(b)
 #define PASS(a) a##_p, a##_o AXL_PASS_TAIL(a)
+#define PASS_AS(T, a) (GLOBAL T*)a##_p, a##_o AXL_PASS_TAIL(a)
 
 // ---- global memory: the second layer of each intrinsic lets type arguments that are themselves macros expand
 #define load(a, i) (*AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))

@@ -107,7 +107,7 @@ void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places,
 
 void compile(PlanImpl& plan) {
   const device::HeldLines lines;  // other threads may be waiting for the programs that are made here
-  if (plan.device.info().api == Api::host) plan.here = plan.device.queue();
+  plan.here = Queue(plan.device.impl()->immediate_queue());
   for (Launch& launch : plan.launches) {
     launch.kernel.checked = plan.checked;
     const jit::LaunchForm form{launch.geometry.groups, launch.buffers.size(), launch.params.size()};

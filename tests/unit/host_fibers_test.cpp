@@ -30,7 +30,8 @@ u32 sum_in_rounds(u32 items) {
 }
 
 TEST(HostFibers, ExchangeDataThroughLocalMemory) {
-  for (const u32 items : {1U, 2U, 8U, 256U, 64U, 1024U}) EXPECT_EQ(sum_in_rounds(items), items * (items + 1) / 2) << items;
+  for (const u32 items : {1U, 2U, 8U, 256U, 64U, 1024U})
+    EXPECT_EQ(sum_in_rounds(items), items * (items + 1) / 2) << items;
 }
 
 TEST(HostFibers, NobodyPassesABarrierBeforeAllHaveCome) {
@@ -90,7 +91,8 @@ TEST(HostFibers, OfSeveralThreadsDoNotMix) {
   std::vector<std::thread> threads;
   for (u32 thread = 0; thread < 4; ++thread)
     threads.emplace_back([thread] {
-      for (u32 repeat = 0; repeat < 10; ++repeat) EXPECT_EQ(sum_in_rounds(16U << thread % 3), (16U << thread % 3) * ((16U << thread % 3) + 1) / 2);
+      for (u32 repeat = 0; repeat < 10; ++repeat)
+        EXPECT_EQ(sum_in_rounds(16U << thread % 3), (16U << thread % 3) * ((16U << thread % 3) + 1) / 2);
     });
   for (std::thread& thread : threads) thread.join();
 }

@@ -3,6 +3,7 @@
 
 #include "device/host/pool.hpp"
 #include "opencl_support.hpp"
+#include "sanitizers.hpp"
 
 #include <chrono>
 #include <thread>
@@ -39,5 +40,9 @@ inline bool on_every_member(device::host::Pool& pool, const auto& what) {
   });
   return all;
 }
+
+/// ThreadSanitizer ends a child that starts threads (unless TSAN_OPTIONS has die_after_fork=0).
+#define AXISLOOM_SKIP_WITHOUT_THREADS_IN_CHILDREN() \
+  if (axisloom::test::thread_sanitizer) GTEST_SKIP() << "threads of a child are not for ThreadSanitizer"
 
 }  // namespace axisloom::test

@@ -23,5 +23,6 @@ using SharedHost = std::shared_ptr<Host>;
 
 SharedDevice make_device(unsigned threads, Isa isa);
 SharedQueue create_queue(SharedHost host, bool timing);
+SharedQueue create_immediate_queue(SharedHost host);
 
 }  // namespace axisloom::device::host

@@ -102,8 +102,9 @@ Isa allowed_isa() {
 
 Entry find_kernel(std::span<const BuiltIn> kernels, std::string_view name, Isa most) {
   Entry best = nullptr;
-  for (const BuiltIn& kernel : std::ranges::equal_range(kernels, name, {}, &BuiltIn::name))
-    if (kernel.isa <= most && has(kernel.isa)) best = kernel.entry;
+  auto at = std::ranges::lower_bound(kernels, name, {}, &BuiltIn::name);
+  for (; at != kernels.end() && at->name == name; ++at)
+    if (at->isa <= most && has(at->isa)) best = at->entry;
   return best;
 }
 

@@ -14,9 +14,8 @@ namespace {
 
 constexpr size_t page = 4096;  // more alignment is of no use
 
-/// What members take at least, a multiple of pages: below it waking somebody costs more than it saves, at 10 GB/s and
-/// some 10 us.
-constexpr size_t piece = size_t{256} << 10;
+/// What members take at least, a multiple of pages: two copies of half of it, side by side, were no faster than one.
+constexpr size_t piece = size_t{512} << 10;
 
 /// From here on memory comes from the system untouched, on huge pages: core::allocate_host.
 constexpr size_t large = size_t{4} << 20;

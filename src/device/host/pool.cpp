@@ -152,7 +152,7 @@ void Pool::wake_some() noexcept {
     if (woken_.load(std::memory_order_relaxed) >= job_.members) return;
     const unsigned next = woken_.fetch_add(1, std::memory_order_relaxed);
     if (next >= job_.members) return;
-    if (!members_[next].asleep.exchange(false)) continue;
+    if (!members_[next].asleep.load() || !members_[next].asleep.exchange(false)) continue;
     members_[next].calls.notify_one();
     --left;
   }

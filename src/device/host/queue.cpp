@@ -37,14 +37,17 @@ class Done final : public Event {
   double seconds() override { return seconds_from(times_.begin); }
   double seconds_since(Event& earlier) override {
     const auto* const before = dynamic_cast<const Done*>(&earlier);
-    if (!before) throw Error(Errc::usage, "an event of another device says nothing of the time since then");
+    if (!before || !before->timed_) refuse_time();
     return seconds_from(before->times_.end);
   }
   void* native() const noexcept override { return nullptr; }
 
  private:
+  [[noreturn]] static void refuse_time() {
+    throw Error(Errc::usage, "this event has no time", "make its queue with timing on");
+  }
   double seconds_from(Clock::time_point begin) const {
-    if (!timed_) throw Error(Errc::usage, "this event has no time", "make its queue with timing on");
+    if (!timed_) refuse_time();
     return std::max(0.0, std::chrono::duration<double>(times_.end - begin).count());
   }
 
@@ -65,7 +68,7 @@ class ArgumentList {
     for (size_t i = 0; i < args.size(); ++i) {
       if (args[i].map)
         throw Error(Errc::unsupported, "kernel \"" + kernel + "\" takes a tensor map, which the host does not have");
-      if (args[i].buffer) addresses_[i] = own(*args[i].buffer).host();
+      if (args[i].buffer) addresses_[i] = args[i].buffer->host();
       values_[i] = args[i].buffer ? &addresses_[i] : args[i].data;
     }
   }
@@ -117,8 +120,11 @@ void run_items(const KernelCall& call, u32 items, Fibers::Item item, void* conte
 
 class HostQueue final : public Queue {
  public:
-  HostQueue(SharedHost host, bool timing)
-      : host_(std::move(host)), timing_(timing), untimed_(timing ? nullptr : std::make_shared<Done>()) {}
+  HostQueue(SharedHost host, bool timing, bool ordered)
+      : host_(std::move(host)),
+        timing_(timing),
+        ordered_(ordered),
+        untimed_(timing ? nullptr : std::make_shared<Done>()) {}
 
   SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry, std::span<const Arg> args,
                      Waits waits) override {
@@ -175,7 +181,8 @@ class HostQueue final : public Queue {
   SharedEvent command(Waits waits, const auto& work) {
     for (const SharedEvent& wait : waits)
       if (wait) wait->wait();
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (ordered_) lock.lock();
     if (!timing_) return work(), untimed_;
     Done::Times times{.begin = Clock::now()};
     work();
@@ -186,7 +193,8 @@ class HostQueue final : public Queue {
   void run(const HostProgram& program, const std::string& kernel, const Geometry& geometry, const void* const* args) {
     Pool& pool = host_->pool;
     const unsigned members =
-        unsigned(std::min<u64>({pool.threads(), most_members(geometry.items), std::max<u64>(geometry.groups, 1)}));
+        unsigned(std::min<u64>({std::min(pool.threads(), geometry.most_threads), most_members(geometry.items),
+                                                    std::max<u64>(geometry.groups, 1)}));
     thread_local LocalMemory local;
     local.hold(geometry.local_bytes, members);
     const LocalMemory& held = local;  // this thread's, for all members
@@ -207,6 +215,7 @@ class HostQueue final : public Queue {
 
   SharedHost host_;
   const bool timing_;
+  const bool ordered_;
   const SharedEvent untimed_;  // one for all commands: they are done, and that is all that it says
   std::mutex mutex_;           // a queue's commands run one after the other
 };
@@ -214,7 +223,11 @@ class HostQueue final : public Queue {
 }  // namespace
 
 SharedQueue create_queue(SharedHost host, bool timing) {
-  return std::make_shared<HostQueue>(std::move(host), timing);
+  return std::make_shared<HostQueue>(std::move(host), timing, true);
+}
+
+SharedQueue create_immediate_queue(SharedHost host) {
+  return std::make_shared<HostQueue>(std::move(host), false, false);
 }
 
 }  // namespace axisloom::device::host

@@ -44,7 +44,8 @@ class HostRuntime final : public Runtime {
       status.facts.emplace_back("threads", concat(count.threads, ", by ", count.why));
       status.found = true;
     } catch (const Error& error) {
-      status.tried.push_back(error.parts().message);
+      status.tried.emplace_back("sound values of AXISLOOM_THREADS and AXISLOOM_ISA");
+      status.facts.emplace_back("failure", error.parts().message);
       status.remedy = error.parts().remedy;
     }
     return {std::move(status)};

@@ -48,8 +48,13 @@ double bytes_moved(const Map& map) {
   return read + double(size_of(map.out)) * core::count(map.batch);
 }
 
-void write_from(const Map& map, jit::Defines& defines) {
+void write_from(const Map& map, bool on_host, jit::Defines& defines) {
   const bool is_complex = core::components_of(map.in) == 2;
+  if (on_host) {
+    const std::string kind = form_suffix(core::component_of(map.in)).substr(1);
+    defines.set("ANY_FROM", 1).set("KIND", kind).set("PAIRS", is_complex);
+    return;
+  }
   defines.set("FROM", memory_type(map.in)).set("FROM_COMPLEX", is_complex);
   defines.set("FROM_FORM", core::is_small_float(map.in) ? "FORM" + form_suffix(map.in)
                            : map.in == Dtype::boolean   ? "FORM_BOOL"
@@ -57,7 +62,7 @@ void write_from(const Map& map, jit::Defines& defines) {
 }
 
 /// Steps along a row are constants where they are 0 or 1 and the row is long enough for vectors.
-void write_steps(const Map& map, jit::Defines& defines) {
+void write_steps(const Map& map, bool on_host, jit::Defines& defines) {
   constexpr i64 long_row = 64;
   const Loop row = map.batch.empty() ? Loop{} : map.batch.back();
   const auto set = [&](const char* name, bool present, i64 stride) {
@@ -68,7 +73,7 @@ void write_steps(const Map& map, jit::Defines& defines) {
   set("STEP_Y", map.multiplies, row.other);
   set("STEP_C", true, row.out);
   set("STEP_D", map.d.has_value(), row.addend);
-  defines.set("MULTIPLY", map.multiplies);
+  defines.set("MULTIPLY", map.multiplies).set("WITH_Y", map.multiplies || on_host);
 }
 
 /// How the work is dealt out: an element per item on GPUs, pieces of rows per group on CPUs.
@@ -85,13 +90,19 @@ void split_into_groups(const DeviceModel& device, i64 rows, ProductParams& param
   }
 }
 
-std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
+/// The host's kernels, which serve all maps, read factors as bytes and are handed what does not count as well.
+std::vector<LaunchBuffer> buffers_of(const Map& map, const ProductProblem& problem) {
+  const bool on_host = problem.on_host;
   const i64 from = size_of(map.in), to = size_of(map.out);
-  std::vector<LaunchBuffer> buffers{{0, map.a.offset, from}};
-  int view = 1;
-  if (map.multiplies) buffers.push_back({view++, map.b.offset, from});
-  if (reads_addend) buffers.push_back({view, map.d->offset, to});
-  buffers.push_back({view + (map.d ? 1 : 0), map.c.offset, to});
+  const auto factor = [&](int view, const core::Start& start) {
+    return on_host ? LaunchBuffer{view, start.offset * from, 1} : LaunchBuffer{view, start.offset, from};
+  };
+  const int view_d = map.multiplies ? 2 : 1;
+  const LaunchBuffer x = factor(0, map.a), c{view_d + (map.d ? 1 : 0), map.c.offset, to};
+  std::vector<LaunchBuffer> buffers{x};
+  if (map.multiplies || on_host) buffers.push_back(map.multiplies ? factor(1, map.b) : x);
+  if (passes_d(problem)) buffers.push_back(adds_d(problem) ? LaunchBuffer{view_d, map.d->offset, to} : c);
+  buffers.push_back(c);
   return buffers;
 }
 
@@ -100,17 +111,18 @@ std::vector<LaunchBuffer> buffers_of(const Map& map, bool reads_addend) {
 SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& options) {
   require_f64(device.info(), "product", {map.in, map.out});
   if (map.batch.size() > max_rank) throw_too_many_axes("product", map.batch.size(), max_rank);
-  const ProductProblem problem{product_of(map), index_bits(fits_32_bits(map), options.index, "product")};
+  const ProductProblem problem{product_of(map), index_bits(fits_32_bits(map), options.index, "product"),
+                               device.info().api == Api::host};
   const DeviceModel model = model::model_of(device.info());
   Launch launch = launch_of("einsum/map", {model.is_cpu() ? 1 : gpu_items});
-  write_defines(problem, launch.kernel.defines);
-  write_from(map, launch.kernel.defines);
-  write_steps(map, launch.kernel.defines);
+  write_defines(problem, Stage::whole, launch.kernel.defines);
+  write_from(map, problem.on_host, launch.kernel.defines);
+  write_steps(map, problem.on_host, launch.kernel.defines);
   ProductParams params = params_of(problem);
   params.a_n = problem.n.in;
   split_into_groups(model, problem.batch_count(), params, launch);
   launch.params = params_bytes(params);
-  launch.buffers = buffers_of(map, adds_d(problem));
+  launch.buffers = buffers_of(map, problem);
   auto plan = plan_of(std::move(launch), {}, device, options);
   plan->report.candidate = "map";
   plan->report.index = width_of(problem.index_bits);

@@ -17,7 +17,7 @@ i64 combine_items(const DeviceModel& device) {
 Launch combine_launch(const ProductProblem& problem, i64 parts, const DeviceModel& device) {
   constexpr i64 cpu_outputs = 4096;  // of a group: long against its start
   const i64 items = combine_items(device), outputs = device.is_cpu() ? cpu_outputs : items;
-  ProductLaunch main("matmul/combine", problem, {items});
+  ProductLaunch main("matmul/combine", problem, {items}, Stage::of_sums);
   main.launch.kernel.contract = false;
   main.launch.buffers = {workspace_of(arithmetic_of(problem.in).accumulator_bytes())};
   main.defines().set("PER_GROUP", outputs);

@@ -11,16 +11,23 @@
 namespace axisloom::ops {
 namespace {
 
-// Rows of C that are summed in registers: with 3 vectors a row they leave room for B's vectors and a broadcast
-// among 32.
-constexpr i64 tile_rows = 8;
-constexpr i64 vector_bytes = 64;
+/// What is summed in registers: rows of C, vectors of each, numbers of a vector.
+struct Tile {
+  i64 rows, vectors, lanes;
+};
+
+/// Of 32 registers of 64 bytes 24 are sums, which leaves room for B's vectors and a broadcast; of 16 of 32 bytes 12 are.
+Tile tile_of(const Arithmetic& arithmetic, const DeviceModel& device) {
+  const bool narrow = device.api == Api::host && device.architecture != "x86-64-v4";
+  const i64 lanes = (narrow ? 32 : 64) / arithmetic.scalar_bytes;
+  if (narrow) return {6, arithmetic.is_complex ? 1 : 2, lanes};
+  return {8, arithmetic.is_complex ? 1 : 3, lanes};
+}
+
+constexpr i64 alignment = 64;  // of panels: a whole vector's
 constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
 // At least, so that no core waits for long at the end (an estimate).
 constexpr i64 groups_per_unit = 4;
-// Of A that a group takes where it keeps their sums from slice to slice of k: those of 64 are up to 96 KiB of its stack
-// (an estimate).
-constexpr i64 most_panels = 64;
 
 /// The panels of A, or of B.
 struct Panels {
@@ -58,22 +65,22 @@ struct Form {
   const ProductProblem& problem;
   Arithmetic arithmetic = arithmetic_of(problem.in);
   bool copies = problem.in == Dtype::f32 || problem.in == Dtype::f64;  // elements are the same in memory and in panels
-  i64 scalar = arithmetic.scalar_bytes, lanes = vector_bytes / scalar, vectors;
+  i64 scalar = arithmetic.scalar_bytes;
+  Tile tile;
   Panels a, b;
   i64 slice;  // of k, that a group takes at a time
   i64 chunk;  // panels of A that a group takes
 
   Form(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device)
       : problem(problem),
-        vectors(value_or(wish, "vectors", arithmetic.is_complex ? 1 : 3)),
-        a(panels_of(problem, problem.m, &Loop::in, tile_rows)),
-        b(panels_of(problem, problem.n, &Loop::other, lanes * vectors)),
+        tile(tile_of(arithmetic, device)),
+        a(panels_of(problem, problem.m, &Loop::in, tile.rows)),
+        b(panels_of(problem, problem.n, &Loop::other, tile.lanes * (tile.vectors = value_or(wish, "vectors", tile.vectors)))),
         slice(wish.at("slice")) {
-    constexpr i64 whole_scalars = 64;  // those of A are a multiple of it, so that B's begin with a whole vector
-    a.scalars = ceil_div(a.scalars, whole_scalars) * whole_scalars;
-    const i64 panel_bytes = tile_rows * arithmetic.accumulator_bytes() * std::min(problem.k.extent, slice);
+    a.scalars = ceil_div(a.scalars, alignment) * alignment;  // so that B's begin with a whole vector
+    const i64 panel_bytes = tile.rows * arithmetic.accumulator_bytes() * std::min(problem.k.extent, slice);
     const i64 wished = (wish.at("block") << 10) / std::max<i64>(1, panel_bytes);
-    chunk = std::clamp<i64>(wished, 1, in_slices() ? std::min(a.count, most_panels) : a.count);
+    chunk = std::clamp<i64>(wished, 1, in_slices() ? std::min(a.count, i64{MOST_PANELS}) : a.count);
     while (chunk > 1 && groups() < groups_per_unit * i64(device.units())) chunk = ceil_div(chunk, 2);
     chunk = ceil_div(a.count, chunks());
   }
@@ -99,34 +106,21 @@ struct Form {
     return product_time(packing_seconds(device) + compute, bytes_touched(problem) + 2.0 * bytes(), 2, device);
   }
 
-  /// A launch of either kernel, whose groups are one item.
-  ProductLaunch packed_launch(const char* kernel) const {
-    ProductLaunch launch("matmul/packed", problem, {});
-    launch.launch.kernel.kernel = kernel;
-    launch.define_orientation();
-    launch.defines()
-        .set("ROWS", tile_rows)
-        .set("VECTORS", vectors)
-        .set("LANES", lanes)
+  /// Writes panels, which are of numbers that sums are added up of.
+  Launch pack() const {
+    ProductLaunch main("matmul/pack", problem, {}, Stage::to_sums);
+    main.launch.kernel.contract = false;
+    main.define_orientation();
+    main.defines()
+        .set("ROWS", tile.rows)
+        .set("COLUMNS", tile.lanes * tile.vectors)
         .set("A_ALONG_K", problem.k.in == 1)
         .set("B_ALONG_K", problem.k.other == 1)
         .set("PACK_K_A", a.band_k)
         .set("PACK_PANELS_A", a.group_panels)
         .set("PACK_K_B", b.band_k)
-        .set("PACK_PANELS_B", b.group_panels)
-        .set("SLICES", in_slices())
-        .set("SLICE_K", slice)
-        .set("MOST_PANELS", most_panels);
-    const bool same = copies && problem.in == problem.out;
-    launch.defines().set("WHOLE_ROWS", same && problem.n.out == 1 && !adds_d(problem) && !problem.relu);
-    launch.set_blocks(a.width, b.width);
-    launch.params.packed_b = a.scalars;
-    return launch;
-  }
-
-  Launch pack() const {
-    ProductLaunch main = packed_launch("pack");
-    main.launch.kernel.contract = false;
+        .set("PACK_PANELS_B", b.group_panels);
+    set_panels(main);
     const i64 k = problem.k.extent;
     main.params.packing_a = a.groups(k);
     main.params.packing = main.params.packing_a + b.groups(k);
@@ -134,16 +128,31 @@ struct Form {
   }
 
   Launch multiply() const {
-    ProductLaunch main = packed_launch("multiply");
+    ProductLaunch main("matmul/packed", problem, {}, Stage::of_sums);
+    main.launch.kernel.kernel = "multiply";
     main.launch.buffers = {workspace_of(scalar)};
+    const bool whole = !arithmetic.is_complex && !core::is_small_float(problem.out) && problem.out != Dtype::boolean;
+    main.defines()
+        .set("ROWS", tile.rows)
+        .set("VECTORS", tile.vectors)
+        .set("LANES", tile.lanes)
+        .set("SLICES", in_slices())
+        .set("SLICE_K", slice)
+        .set("WHOLE_ROWS", whole && problem.n.out == 1 && (!adds_d(problem) || problem.n.addend == 1));
+    set_panels(main);
     main.params.chunk = chunk;
     main.params.chunks = chunks();
     return main.into_result(groups());
   }
 
+  void set_panels(ProductLaunch& launch) const {
+    launch.set_blocks(a.width, b.width);
+    launch.params.packed_b = a.scalars;
+  }
+
   Launches launches() const {
     Launches launches;
-    launches.workspace_bytes = std::max(vector_bytes, bytes());
+    launches.workspace_bytes = std::max(alignment, bytes());
     if (problem.k.extent > 0) launches.list.push_back(pack());
     launches.list.push_back(multiply());
     return launches;
@@ -155,7 +164,7 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
   if (size_t(form.bytes()) > device.max_allocation)
     return refuse(concat("its panels need ", form.bytes(), " bytes, one buffer holds ", device.max_allocation));
   Configuration values = wish;
-  values["vectors"] = form.vectors;
+  values["vectors"] = form.tile.vectors;
   return {.seconds = form.seconds(device), .configuration = values, .launches = [form] { return form.launches(); }};
 }
 
@@ -169,7 +178,7 @@ ProductCandidate packed_product() {
                      0,
                      {0, 1, 2, 3},
                      "vectors",
-                     "of 64 bytes along a row of C in registers; 0: 3, of complex numbers 1"},
+                     "of numbers along a row of C in registers; 0: by type, 3 of 64 bytes, of complex numbers 1"},
                     {"block", 512, doublings(64, 2048), "KiB", "panels of A that a group takes against one panel of B"},
                     {"slice",
                      384,
@@ -181,7 +190,7 @@ ProductCandidate packed_product() {
                      "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 "
                      "1.33 and 1.30, 128 "
                      "1.28 and 1.24"}},
-       .runtimes = {Api::opencl},
+       .runtimes = {Api::opencl, Api::host},
        .runs_on = cpus},
       propose};
 }

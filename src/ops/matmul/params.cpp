@@ -17,6 +17,15 @@ std::string form(Dtype dtype, const std::string& accumulator) {
   return memory_type(dtype) == accumulator ? "FORM_SAME" : "FORM_CAST";
 }
 
+/// Results wrap round, so signed integers are stored, and unless they are widened loaded, by the kernels of unsigned ones.
+Dtype unsigned_of(Dtype dtype) {
+  constexpr std::pair<Dtype, Dtype> integers[] = {
+      {Dtype::i8, Dtype::u8}, {Dtype::i16, Dtype::u16}, {Dtype::i32, Dtype::u32}, {Dtype::i64, Dtype::u64}};
+  for (const auto& [from, to] : integers)
+    if (dtype == from) return to;
+  return dtype;
+}
+
 u64 bits_of(double factor, std::string_view scalar) {
   if (scalar == "f64") return std::bit_cast<u64>(factor);
   if (scalar == "f32") return std::bit_cast<u32>(float(factor));
@@ -92,31 +101,35 @@ ProductParams params_of(const ProductProblem& problem) {
   return params;
 }
 
-void write_defines(const ProductProblem& problem, jit::Defines& defines) {
+void write_defines(const ProductProblem& problem, Stage stage, jit::Defines& defines) {
   const Arithmetic arithmetic = arithmetic_of(problem.in);
   const std::string scalar(arithmetic.scalar), accumulator = scalar + (arithmetic.is_complex ? "x2" : "");
-  defines.set("ELEMENT", memory_type(problem.in))
-      .set("RESULT", memory_type(problem.out))
+  const Dtype in = problem.in == problem.out ? unsigned_of(problem.in) : problem.in, out = unsigned_of(problem.out);
+  const bool reads = stage != Stage::of_sums, ends = stage != Stage::to_sums;
+  const std::string form_of_sums = problem.in == Dtype::boolean ? "FORM_BOOL" : "FORM_SAME";
+  defines.set("ELEMENT", reads ? memory_type(in) : accumulator)
+      .set("RESULT", ends ? memory_type(out) : accumulator)
       .set("ACC", accumulator)
       .set("SCALAR", scalar)
       .set("COMPLEX", arithmetic.is_complex)
       .set("SCALAR_BYTES", arithmetic.scalar_bytes)
       .set("REAL_F64", scalar == "f64")
       .set("REAL_F32", scalar == "f32")
-      .set("IN_FORM", form(problem.in, accumulator))
-      .set("OUT_FORM", form(problem.out, accumulator))
-      .set("SCALED", problem.alpha != 1)
-      .set("ADD_D", adds_d(problem))
-      .set("RELU", problem.relu && core::kind_of(problem.out) != core::NumberKind::unsigned_integer)
+      .set("IN_FORM", reads ? form(in, accumulator) : form_of_sums)
+      .set("OUT_FORM", ends ? form(out, accumulator) : "FORM_SAME")
+      .set("WITH_D", ends && passes_d(problem))
+      .set("SCALED", ends && problem.alpha != 1)
+      .set("ADD_D", ends && adds_d(problem))
+      .set("RELU", ends && problem.relu && core::kind_of(problem.out) != core::NumberKind::unsigned_integer)
       .set("INDEX_BITS", problem.index_bits)
       .set("BATCH", batch_class(problem.batch.size()))
       .set("AXL_PARAMS_SIZE", sizeof(ProductParams));
 }
 
-ProductLaunch::ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group)
+ProductLaunch::ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group, Stage stage)
     : OpenLaunch{launch_of(kernel, group), params_of(problem)}, problem(problem) {
   launch.kernel.contract = true;
-  write_defines(problem, defines());
+  write_defines(problem, stage, defines());
   launch.buffers = {buffer(problem.swapped ? 1 : 0, problem.a, problem.in),
                     buffer(problem.swapped ? 0 : 1, problem.b, problem.in)};
 }
@@ -131,8 +144,9 @@ void ProductLaunch::set_blocks(i64 m, i64 n) {
 }
 
 Launch ProductLaunch::into_result(i64 groups) {
-  if (adds_d(problem)) launch.buffers.push_back(buffer(2, *problem.d, problem.out));
-  return into(buffer(problem.d ? 3 : 2, problem.c, problem.out), groups);
+  const LaunchBuffer c = buffer(problem.d ? 3 : 2, problem.c, problem.out);
+  if (passes_d(problem)) launch.buffers.push_back(adds_d(problem) ? buffer(2, *problem.d, problem.out) : c);
+  return into(c, groups);
 }
 
 Launch ProductLaunch::into(const LaunchBuffer& out, i64 groups) {

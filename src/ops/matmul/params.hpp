@@ -26,8 +26,11 @@ std::string memory_type(Dtype dtype);
 
 /// Extents and strides of the product, and its batch as a walk of so many points; alpha and beta.
 ProductParams params_of(const ProductProblem& problem);
+/// What a kernel does of a product: all of it, what comes before sums are added up, or what comes after, which is the
+/// same for all dtypes that are computed with alike.
+enum class Stage { whole, to_sums, of_sums };
 /// Types, conversions, epilogue, index width and how many axes of the batch are walked.
-void write_defines(const ProductProblem& problem, jit::Defines& defines);
+void write_defines(const ProductProblem& problem, Stage stage, jit::Defines& defines);
 
 /// A buffer in the plan's own memory, of elements of `element` bytes.
 inline LaunchBuffer workspace_of(i64 element) {
@@ -37,13 +40,18 @@ inline LaunchBuffer workspace_of(i64 element) {
 inline bool adds_d(const Product& product) {
   return product.d && product.beta != 0;
 }
+/// Whether a kernel that writes C is handed D: those of the host, which serve all products, have C instead if need be.
+inline bool passes_d(const ProductProblem& problem) {
+  return adds_d(problem) || problem.on_host;
+}
 
 /// A launch of a kernel, "matmul/tile", that reads A and B, with the constants and parameters that all have. The
 /// problem has to outlive it.
 struct ProductLaunch : OpenLaunch<ProductParams> {
   const ProductProblem& problem;
 
-  ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group);
+  ProductLaunch(const std::string& kernel, const ProductProblem& problem, const Group& group,
+                Stage stage = Stage::whole);
   /// Whether A lies together along m, and B along n.
   void define_orientation();
   /// C is made in blocks of m x n.

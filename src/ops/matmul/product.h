@@ -1,6 +1,6 @@
 // What the kernels of a product share: element types and their arithmetic, the epilogue, the walk over the batch.
 //
-// Integers wrap: their sums are unsigned.
+// Integers wrap: their sums are unsigned, and so is what is stored.
 #include "forms.h"
 #define SHORT_DIVIDERS
 #include "loops.h"
@@ -10,16 +10,18 @@ PARAMS_SIZE(ProductParams);
 
 CONSTANT(ELEMENT, type)              // of A and B in memory
 CONSTANT(RESULT, type)               // of C and D in memory
+CONSTANT(OUT_FORM, like(IN_FORM))    // of RESULT
 CONSTANT(ACC, type)                  // of sums
 CONSTANT(SCALAR, type)               // of sums, or of their real parts
 CONSTANT(SCALAR_BYTES, one_of(4 8))  // of such
 CONSTANT(COMPLEX, flag)              // sums are pairs, the real part first
 CONSTANT(REAL_F64, flag)             // SCALAR is f64
 CONSTANT(REAL_F32, flag)             // SCALAR is f32
-CONSTANT(SCALED, flag)               // the sum is multiplied by alpha
-CONSTANT(ADD_D, flag)                // beta times D is added
-CONSTANT(RELU, flag)                 // what is negative becomes 0
-CONSTANT(BATCH, one_of(3 14 16))     // axes of the batch that are walked
+CONSTANT(WITH_D, flag, 1)            // D is an argument
+SETTING(SCALED, flag)                // the sum is multiplied by alpha
+SETTING(ADD_D, flag)                 // beta times D is added
+SETTING(RELU, flag)                  // what is negative becomes 0
+SETTING(BATCH, one_of(3 14 16))      // axes of the batch that are walked
 
 #if FORM_IS_BITS(IN_FORM)
 #define WIDEN(x) F32_OF_BITS(IN_FORM, x)
@@ -82,36 +84,38 @@ INLINE ACC scale(const SCALAR factor, ACC x) {
 #endif
 
 // Alpha times a sum, or a vector of them: a macro, since their types differ.
-#if SCALED
-#define SCALE_SUM(p, sum) scale(FACTOR((p)->alpha), sum)
-#else
-#define SCALE_SUM(p, sum) (sum)
-#endif
-// D as a kernel's first output, as a helper's parameter and as its argument: there only where it counts.
-#if ADD_D
+#define SCALE_SUM(p, sum) (SCALED ? scale(FACTOR((p)->alpha), sum) : (sum))
+// D as a kernel's first output, as a helper's parameter and as its argument: there only where it is one. And a sum, once
+// scaled, with beta times D where that counts; d is of the sum's type.
+#if WITH_D
 #define IN_D IN(RESULT, d),
 #define REF_D REF(RESULT, d),
 #define PASS_D PASS(d),
+#define FINISH_SUM(p, sum, d) (ADD_D ? add(SCALE_SUM(p, sum), scale(FACTOR((p)->beta), d)) : SCALE_SUM(p, sum))
 #else
 #define IN_D
 #define REF_D
 #define PASS_D
+#define FINISH_SUM(p, sum, d) SCALE_SUM(p, sum)
+#endif
+
+// Of integers, which are stored as unsigned ones, the sign is their first bit.
+#if FORM_IS_BITS(OUT_FORM)
+#define IS_NEGATIVE(x) ((x) > 0x8000u && (x) <= MINUS_INFINITE_BITS(OUT_FORM))  // beyond are NaNs
+#elif REAL_F32 || REAL_F64
+#define IS_NEGATIVE(x) ((x) < (RESULT)0)
+#else
+#define IS_NEGATIVE(x) ((x) >> (8 * sizeof(RESULT) - 1) != 0)
 #endif
 
 // C's element from a sum: alpha, then D's element at `at`, then the activation.
 INLINE RESULT finish(const ProductParams* const p, REF_D const ACC sum, const index_t at) {
-#if ADD_D
-  const RESULT x = NARROW(add(SCALE_SUM(p, sum), scale(FACTOR(p->beta), WIDEN_D(load(d, at)))));
-#else
-  const RESULT x = NARROW(SCALE_SUM(p, sum));
-#endif
+  const RESULT x = NARROW(FINISH_SUM(p, sum, WIDEN_D(load(d, at))));
   (void)p, (void)at;
-#if RELU && FORM_IS_BITS(OUT_FORM)
-  return x > 0x8000u && x <= MINUS_INFINITE_BITS(OUT_FORM) ? (RESULT)0 : x;  // beyond are NaNs
-#elif RELU
-  return x < (RESULT)0 ? (RESULT)0 : x;
-#else
+#if COMPLEX
   return x;
+#else
+  return RELU && IS_NEGATIVE(x) ? (RESULT)0 : x;
 #endif
 }
 

@@ -2,6 +2,7 @@
 // Strides are in elements. The walk is over the batch axes, slowest first; those that a product lacks stand in front
 // with extent 1. Variant "plain" walks m and n as well.
 #define PRODUCT_AXES 16  // arrays of as many axes
+#define MOST_PANELS 64   // of A that a group of "packed" takes in slices of k; of 64 the sums are up to 96 KiB of its stack
 
 typedef struct {
   i64 extent[PRODUCT_AXES];  // indices along each axis of the walk
