@@ -161,12 +161,9 @@ struct axl_truth<8> {
 template <class T, int N>
 struct axl_vector<T, N, false> {
   typedef T native __attribute__((vector_size(N * sizeof(T))));
-<<<<<<< HEAD
   typedef native in_memory __attribute__((may_alias));
   typedef native loose __attribute__((aligned(1), may_alias));
-=======
   typedef T scalar;
->>>>>>> host-c
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, false> truth;
   native v;
 
@@ -223,15 +220,9 @@ struct axl_vector<T, N, true> {
   AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
 };
 
-<<<<<<< HEAD
-<<<<<<< HEAD
 // Names without a comma, which macros take as one argument.
-#define AXL_NAMED_VECTORS(T)           \
-=======
-// Names without a comma, which macros take as one argument.
-#define AXL_NAMED_VECTORS(T)           \
+#define AXL_NAMED_VECTORS(T)            \
   typedef axl_vector<T, 4> axl_##T##v4; \
->>>>>>> host-d
   typedef axl_vector<T, 8> axl_##T##v8; \
   typedef axl_vector<T, 16> axl_##T##v16;
 AXL_NAMED_VECTORS(i8)
@@ -244,25 +235,6 @@ AXL_NAMED_VECTORS(i64)
 AXL_NAMED_VECTORS(u64)
 AXL_NAMED_VECTORS(f32)
 AXL_NAMED_VECTORS(f64)
-<<<<<<< HEAD
-=======
-// By names, since a macro's argument has no comma.
-#define AXL_VECTORS(T)            \
-  typedef axl_vector<T, 8> T##v8; \
-  typedef axl_vector<T, 16> T##v16;
-AXL_VECTORS(i8)
-AXL_VECTORS(u8)
-AXL_VECTORS(i16)
-AXL_VECTORS(u16)
-AXL_VECTORS(i32)
-AXL_VECTORS(u32)
-AXL_VECTORS(i64)
-AXL_VECTORS(u64)
-AXL_VECTORS(f32)
-AXL_VECTORS(f64)
->>>>>>> host-c
-=======
->>>>>>> host-d
 
 // Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
 template <int Begin, int Step, class T, int N, int... I>

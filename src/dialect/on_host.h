@@ -107,15 +107,7 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 
 // ---- vectors
 #define VECTOR_OF(T, n) AXL_VECTOR_OF(T, n)
-<<<<<<< HEAD
-<<<<<<< HEAD
 #define AXL_VECTOR_OF(T, n) axl_##T##v##n
-=======
-#define AXL_VECTOR_OF(T, n) T##v##n
->>>>>>> host-c
-=======
-#define AXL_VECTOR_OF(T, n) axl_##T##v##n
->>>>>>> host-d
 #define SELECT(condition, a, b) axl_select(condition, a, b)
 #define REVERSED(x, c) axl_reversed(x, c)
 #define CONVERT_LANES(T, n, x) axl_convert<T>(x)

@@ -70,10 +70,8 @@ AXL_LANE(f64, 8)
 AXL_LANE(f64, 16)
 #endif
 
-<<<<<<< HEAD
 #define AXL_OWN_GET(P, address) (((const axl_loose_##P*)(address))->value)
 #define AXL_OWN_PUT(P, address, v) (((axl_loose_##P*)(address))->value = (v))
-=======
 // Without exceptions (the 8): with them LLVM compares the halves instead, one by one.
 #if defined(__AVX512F__)
 #define axl_f32_of_f16_16(bits) __builtin_ia32_vcvtph2ps512_mask(as_short16(bits), (f32x16)(0), (u16)0xffff, 8)
@@ -85,4 +83,3 @@ INLINE f32x16 axl_f32_of_f16_16(const u16x16 bits16) {
   return as_float16(((bits & 0x8000u) << 16) | (rest < 0x00800000u ? as_uint16(tiny) : normal));
 }
 #endif
->>>>>>> host-c
