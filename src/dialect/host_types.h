@@ -447,6 +447,17 @@ AXL_INLINE axl_vector<T, N, true> axl_interleave(const axl_vector<T, N, true>& x
   return {axl_interleave<U, Upper>(x.low, y.low), axl_interleave<U, Upper>(x.high, y.high)};
 }
 
+// Of 16 bytes: twelve from number N on by threes, a zero behind each three; and back.
+typedef axl_vector<u8, 16, false> axl_quarter;
+template <int N>
+AXL_INLINE axl_quarter axl_spread_threes(const axl_quarter x) {
+  return axl_lanes_at<N, N + 1, N + 2, 16, N + 3, N + 4, N + 5, 16, N + 6, N + 7, N + 8, 16, N + 9, N + 10, N + 11, 16>(
+      x, axl_quarter(u8(0)));
+}
+AXL_INLINE axl_quarter axl_pack_threes(const axl_quarter x) {
+  return axl_lanes_at<0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 16, 16, 16>(x, axl_quarter(u8(0)));
+}
+
 // Four of the eight 16-byte pieces of two lines of 64 bytes: 0 to 3 are those of x, 4 to 7 of y.
 typedef axl_vector<u32, 16> axl_line;
 #if AXL_REGISTER == 64

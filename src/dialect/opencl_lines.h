@@ -101,6 +101,21 @@ typedef ushort axl_halves __attribute__((ext_vector_type(32)));
             AXL_THIRD_PART(l, y, 2, y, 3, z, 0), AXL_THIRD_PART(l, z, 1, z, 2, z, 3)))
 #endif
 
+// Vectors of 16 bytes, u8x16.
+#define AXL_FOUR_OF(x, y, a, b, c, d) \
+  __builtin_astype(__builtin_shufflevector(__builtin_astype(x, u32x4), __builtin_astype(y, u32x4), a, b, c, d), u8x16)
+#define AXL_LOW_u32(x, y) AXL_FOUR_OF(x, y, 0, 4, 1, 5)
+#define AXL_LOW_u64(x, y) AXL_FOUR_OF(x, y, 0, 1, 4, 5)
+#define AXL_HIGH_u32(x, y) AXL_FOUR_OF(x, y, 2, 6, 3, 7)
+#define AXL_HIGH_u64(x, y) AXL_FOUR_OF(x, y, 2, 3, 6, 7)
+#define QUARTER_LOW(T, x, y) JOIN(AXL_LOW_, T)(x, y)
+#define QUARTER_HIGH(T, x, y) JOIN(AXL_HIGH_, T)(x, y)
+#define SPREAD_THREES(x, n)                                                                                         \
+  __builtin_shufflevector(x, (u8x16)(0), (n), (n) + 1, (n) + 2, 16, (n) + 3, (n) + 4, (n) + 5, 16, (n) + 6, (n) + 7, \
+                          (n) + 8, 16, (n) + 9, (n) + 10, (n) + 11, 16)
+#define PACK_THREES(x) \
+  __builtin_shufflevector(x, (u8x16)(0), 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 16, 16, 16)
+
 #define INTERLEAVE_LOW(T, x, y) JOIN(AXL_TURNS_, T)(0, x, y)
 #define INTERLEAVE_HIGH(T, x, y) JOIN(AXL_TURNS_, T)(1, x, y)
 #define EVENS(T, x, y) JOIN(AXL_SECOND_, T)(0, x, y)

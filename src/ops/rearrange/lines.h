@@ -2,7 +2,9 @@
 #define LINE 64
 #define LINE_VECTOR VECTOR_OF(u32, 16)
 typedef LINE_VECTOR Line;
+#define HALF_LINE VECTOR_OF(u32, 8)
 #define QUARTER VECTOR_OF(u8, 16)
+typedef QUARTER Quarter;
 
 // Copies `count` bytes, fewer than a line, by a few accesses that may overlap.
 #define COPY_ENDS(P)                                                                           \

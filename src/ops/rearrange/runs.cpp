@@ -92,7 +92,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         .set("AHEAD", wish.at("ahead"))
         .set("QUADS", runs->quads() ? runs->run : 0)
         .set("STREAM", streams(problem.move, wish))
-        .set("PIECE", type_of_bytes(runs->piece()));
+        .set("PIECE_BYTES", runs->piece());
     return launch.done();
   };
   return {.seconds = predicted_seconds(*runs, wish, device), .configuration = wish, .launches = launches};

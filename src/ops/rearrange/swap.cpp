@@ -6,6 +6,8 @@
 namespace axisloom::ops {
 namespace {
 
+constexpr i64 group_bytes = 128 << 10;  // a CPU group's work: long against a group's start, short against a core's share
+
 // The two axes that change places; all others must lie the same on both sides.
 std::optional<TileAxes> mirrored_axes(const Move& move) {
   std::vector<int> moved;
@@ -22,19 +24,24 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (move.tail) return refuse("takes no channel tail");
   const auto axes = mirrored_axes(move);
   if (!axes) return refuse("in place, only two axes of equal extent and positive stride can be exchanged");
-  const i64 items = wish.at("items");
-  const auto launches = [&move = problem.move, &problem, axes = *axes, items] {
+  const bool cpu = device.is_cpu();
+  Configuration values = wish;
+  i64& items = values["items"];
+  if (cpu) items = 1;
+  if (items == 1 && !cpu) return refuse(single_items);
+  const auto launches = [&move = problem.move, &problem, axes = *axes, items, cpu] {
     MoveLaunch launch("rearrange/swap", problem, {items});
     Loops walked = without(move.axes, axes.in, axes.out);
     for (const int axis : {axes.in, axes.out}) walked.push_back(move.axes[axis]);
     launch.walk(walked, 0, Ranks::fine);
     launch.defines().set("ELEMENT", type_of_bytes(move.element));
     launch.launch.buffers.erase(launch.launch.buffers.begin());  // one array
-    return launch.done(ceil_div(launch.params.work, items));
+    return launch.done(cpu ? launch.split_into_groups(group_bytes, move.element)
+                           : ceil_div(launch.params.work, items));
   };
   return {.group = {items},
           .seconds = transfer_seconds(2 * bytes_of(move), device),
-          .configuration = wish,
+          .configuration = values,
           .launches = launches};
 }
 
@@ -45,7 +52,7 @@ MoveCandidate swap_move() {
            .summary = "square matrices in place, a mirrored pair an item",
            .tunables =
                {
-                   {"items", 64, doublings(32, 256), "work-items", "group size"},
+                   {"items", 64, {1, 32, 64, 128, 256}, "work-items", "group size on GPUs; a CPU group is one item"},
                },
            .in_place = true},
           propose};
