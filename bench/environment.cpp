@@ -1,6 +1,7 @@
 // Reads /proc, /sys and nvidia-smi; what cannot be found is left out.
 #include "bench/environment.hpp"
 
+#include "core/system_file.hpp"
 #include "harness/arguments.hpp"
 
 #include <sys/utsname.h>
@@ -11,7 +12,6 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <memory>
 #include <sstream>
 #include <thread>
@@ -19,23 +19,8 @@
 namespace axisloom::bench {
 namespace {
 
-std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-/// What stands behind "name :" in a file such as /proc/cpuinfo, the first time.
-std::string field(const char* path, std::string_view name) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(':');
-    if (line.starts_with(name) && colon != std::string::npos)
-      return line.substr(std::min(line.size(), line.find_first_not_of(" \t", colon + 1)));
-  }
-  return {};
-}
+using core::field;
+using core::first_line;
 
 void set_if_known(Json& to, const char* name, const std::string& value) {
   if (!value.empty()) to[name] = value;

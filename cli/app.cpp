@@ -52,8 +52,9 @@ void refuse_empty_values(App& command) {
 
 void add_common_options(App& command, Context& context, const CommonOptions& which) {
   if (which.device)
-    add_value(command, "--device", context.device, "SPEC",
-              "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME; auto takes AXISLOOM_DEVICE when it is set")
+    add_value(
+        command, "--device", context.device, "SPEC",
+        "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host; auto takes AXISLOOM_DEVICE when it is set")
         ->group(common_group);
   if (which.format) add_format(command, context);
   if (which.seed)

@@ -27,6 +27,8 @@ std::string look_at_runtime(device::Runtime& runtime, FindingSink& findings) {
   return remedy;
 }
 
+constexpr const char* host_remedy = "try AXISLOOM_ISA=baseline, or name another device with --device";
+
 // A launch that a wrong driver, compiler or kernel cannot survive unnoticed: small, but with partial tiles on both
 // sides.
 Finding try_device(const DeviceInfo& info) {
@@ -41,7 +43,7 @@ Finding try_device(const DeviceInfo& info) {
     const PlanReport report = run_on_host(op, views, bytes, result.span(), Device::open(info.spec()));
     if (const auto difference = difference_from_oracle(op, std::span(&input, 1), result))
       return {info.label(), "failed", "a small rearrange differs from the oracle " + to_string(*difference),
-              "update the driver, or name another device with --device", true};
+              info.api == Api::host ? host_remedy : "update the driver, or name another device with --device", true};
     return {info.label(), "ok", fmt::format("a small rearrange is right (candidate {})", report.candidate), "", true};
   } catch (const Error& error) {
     return {info.label(), "failed", error.parts().message, error.parts().remedy, true};
@@ -87,6 +89,10 @@ void look_at_all(FindingSink& findings) {
 void advise(std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (finding.state != "failed" || !finding.remedy.empty()) continue;
+    if (finding.subject.starts_with(name(Api::host))) {
+      finding.remedy = host_remedy;
+      continue;
+    }
     const bool may_be_pocl = finding.subject.starts_with(name(Api::opencl)) ||
                              finding.subject == device::title(Api::opencl) || finding.subject == "devices";
     finding.remedy =

@@ -21,6 +21,7 @@ MODULES = {
     "src/device/opencl": ["src/device", "src/device/opencl/pocl.hpp"],
     "src/device/opencl/pocl.hpp": ["include"],  # what has to be known of PoCL by those who go round its faults
     "src/device/cuda": ["src/device"],
+    "src/device/host": ["src/device"],
     "src/jit": ["src/device", "src/device/opencl/pocl.hpp"],
     "src/model": ["src/jit"],
     "src/planner": ["src/model"],

@@ -49,7 +49,7 @@ std::set<std::string> macros_of(std::string_view text) {
 std::string unit(const std::vector<Line>& lines, std::size_t first, std::size_t count, const std::string& level) {
   std::string text = "#define AXL_LEVEL " + level + "\n";
   for (std::size_t i = first; i < first + count; ++i) {
-    const std::string kernel = jit::full_text(jit::specialisation_of(lines.at(i).name), Api::host);
+    const std::string kernel = jit::built_in_text(lines.at(i).name);
     text += kernel;
     for (const std::string& macro : macros_of(kernel)) text += "#undef " + macro + "\n";
   }

@@ -85,6 +85,7 @@ struct View {
   bool is_contiguous() const;
   /// Element offsets touched, relative to the start of the buffer; throws when they do not fit in 63 bits.
   Bounds bounds() const;
+  bool operator==(const View&) const = default;
 };
 
 /// Throws Error(usage) unless dtype, rank, extents, strides, offset and alignment are valid.

@@ -34,11 +34,11 @@ struct DeviceInfo {
   int index = 0;     ///< among the devices of the same api, from 0
   std::string name;  ///< as its driver names it
   std::string vendor;
-  std::string platform;      ///< OpenCL platform, or "NVIDIA CUDA"
-  std::string driver;        ///< driver version
-  std::string api_version;   ///< "OpenCL 3.0 ...", or "CUDA 13.0"
-  std::string compiler;      ///< who compiles kernels: "NVRTC 13.0", or the OpenCL C version
-  std::string architecture;  ///< "sm_90", or the CPU that PoCL compiles for; may be empty
+  std::string platform;      ///< OpenCL platform, "NVIDIA CUDA", or "host"
+  std::string driver;        ///< driver version; empty for the host, which has none
+  std::string api_version;   ///< "OpenCL 3.0 ...", "CUDA 13.0", or the host's instructions: "x86-64-v4"
+  std::string compiler;      ///< who compiles kernels: "NVRTC 13.0", the OpenCL C version, or "GCC 12.2.0"
+  std::string architecture;  ///< "sm_90", or a CPU as PoCL's compiler calls it; may be empty
   unsigned compute_units = 0;
   std::size_t max_group = 0;         ///< work-items in a group
   std::size_t local_memory = 0;      ///< per group by default
@@ -54,7 +54,7 @@ struct DeviceInfo {
   bool byte_stores = false;
   bool device_scope_order = false;  ///< groups of one launch can be ordered (the dialect's publish and collect)
 
-  /// The shortest spelling of this device in the device grammar: "opencl:0", "cuda:1".
+  /// The shortest spelling of this device in the device grammar: "opencl:0", "cuda:1", "host".
   std::string spec() const;
   /// "opencl:0 (pthread-skylake-avx512...)", for messages.
   std::string label() const;
@@ -90,7 +90,8 @@ class Buffer {
   std::shared_ptr<device::Buffer> impl_;
 };
 
-/// An in-order queue of commands (an OpenCL command queue, a CUDA stream).
+/// An in-order queue of commands (an OpenCL command queue, a CUDA stream; on the host each call returns when its
+/// command is done).
 class Queue {
  public:
   Queue() = default;
@@ -115,9 +116,10 @@ class Device {
   explicit Device(std::shared_ptr<device::Device> impl) : impl_(std::move(impl)) {}
 
   /// Opens the device that a specification names:
-  ///   auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME   (NAME: part of the device or platform name, case
-  ///   ignored)
-  /// "auto" and "" take AXISLOOM_DEVICE when it is set, else the first GPU, else the first CPU.
+  ///   auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host   (NAME: part of the device or platform name,
+  ///   case ignored)
+  /// "auto" and "" take AXISLOOM_DEVICE when it is set, else the first GPU, else the first CPU. "host" is this
+  /// process's own processors: no driver is opened, and a child may use it after a fork.
   /// Throws Error(no_device), which says what was tried, or Error(usage) for a specification that cannot be read.
   static Device open(std::string_view spec = "auto");
 
@@ -132,12 +134,13 @@ class Device {
   Buffer allocate(std::size_t bytes) const;
   /// Host memory used in place on devices with unified memory; Error(unsupported) elsewhere. The caller keeps it alive.
   Buffer wrap(void* host, std::size_t bytes) const;
-  /// A cl_mem (retained) or a CUdeviceptr (cast to void*) of the caller, holding at least `bytes`.
+  /// A cl_mem (retained), a CUdeviceptr (cast to void*) or, on the host, memory of the caller, holding at least
+  /// `bytes`.
   Buffer borrow_buffer(void* native, std::size_t bytes) const;
 
   /// A new in-order queue; `timing` makes Event::seconds available.
   Queue queue(bool timing = false) const;
-  /// A cl_command_queue (retained) or CUstream of the caller, on this device's context.
+  /// A cl_command_queue (retained) or CUstream of the caller, on this device's context; the host has none.
   Queue borrow_queue(void* native) const;
 
   explicit operator bool() const noexcept { return impl_ != nullptr; }
@@ -147,7 +150,8 @@ class Device {
   std::shared_ptr<device::Device> impl_;
 };
 
-/// Every device that can be opened now, CUDA first; empty when there is none. Never throws for lack of a runtime.
+/// Every device that can be opened now, CUDA first and the host last; empty when there is none. Never throws for lack
+/// of a runtime.
 std::vector<DeviceInfo> devices();
 
 /// Receives one line of text (no newline) for each thing worth knowing; may be called from any thread, even while

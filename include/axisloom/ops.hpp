@@ -28,6 +28,7 @@ struct Operation {
 
   /// The value of an option, or nothing when it was not given.
   std::optional<std::string_view> option(std::string_view option_name) const;
+  bool operator==(const Operation&) const = default;
 };
 /// As typed on the command line: rearrange "h w -> w h" x=32, sum --axes 0,2
 std::string to_string(const Operation& op);

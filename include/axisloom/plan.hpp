@@ -24,6 +24,7 @@ struct PlanOptions {
   IndexWidth index = IndexWidth::automatic;  ///< bits32 is refused where an offset might not fit
   bool in_place = false;                     ///< output and input are the same bytes; square transposes only
   bool checked = false;                      ///< every access checked against its bounds; slow, for tests
+  bool operator==(const PlanOptions&) const = default;
 };
 
 /// What was decided about one candidate, in list order.
@@ -75,6 +76,12 @@ class Plan {
   /// two launches it waits for the first.
   Event run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace = {},
             std::span<const Event> wait = {}) const;
+
+  /// Runs on arrays in host memory and returns when it is done. On the host and on devices that share its memory in
+  /// place, else by way of copies. On the host it allocates nothing, and takes no lock unless the plan needs a
+  /// workspace. `inputs` and `output`: where each array begins, from where on its view's bounds lie; null for arrays
+  /// without elements. Throws as the other run does.
+  void run(std::span<const void* const> inputs, void* output) const;
 
   const std::shared_ptr<const PlanImpl>& impl() const noexcept { return impl_; }
 

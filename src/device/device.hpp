@@ -1,5 +1,5 @@
-// The backend interface: all that Axisloom knows of hardware. opencl/ and cuda/ implement it; nothing else may call a
-// runtime.
+// The backend interface: all that Axisloom knows of hardware. opencl/, cuda/ and host/ implement it; nothing else may
+// call a runtime.
 //
 // Every call may throw Error; the code and `call` name the runtime function that failed. Destructors never throw.
 // All objects may be used from any thread; a queue's commands run in the order in which they were queued.
@@ -42,7 +42,7 @@ class Event {
   virtual double seconds() = 0;
   /// Device time from the end of an earlier command of the same queue to the end of this one; throws as seconds().
   virtual double seconds_since(Event& earlier) = 0;
-  virtual void* native() const noexcept = 0;  // cl_event or CUevent
+  virtual void* native() const noexcept = 0;  // cl_event or CUevent; the host's have none
 };
 
 /// Where memory begins. Memory of different spaces never meets.
@@ -61,7 +61,7 @@ class Buffer {
   virtual size_t alignment() const noexcept = 0;
   /// Host address when the buffer is host memory used in place, else null.
   virtual void* host() const noexcept = 0;
-  virtual void* native() const noexcept = 0;  // cl_mem or CUdeviceptr
+  virtual void* native() const noexcept = 0;  // cl_mem, CUdeviceptr or the host's address
   virtual Location location() const noexcept { return {native(), 0}; }
 };
 
@@ -109,8 +109,9 @@ struct Arg {
 struct Geometry {
   u64 groups = 1;
   unsigned items = 1;      // per group; equals the kernel's required group size
-  size_t local_bytes = 0;  // dynamic local memory; used by CUDA only (OpenCL kernels declare theirs)
+  size_t local_bytes = 0;  // dynamic local memory; of CUDA and the host (OpenCL kernels declare theirs)
   unsigned cluster = 1;    // groups per cluster; CUDA only
+  unsigned most_threads = ~0U;  // that take part; host only
   bool rehearsal = false;  // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
 };
 
@@ -138,7 +139,7 @@ class Queue {
   virtual void finish() = 0;
   /// Waits for what was queued while an error is on its way, so that memory in use can go: also on a lost device.
   virtual void drain() noexcept = 0;
-  virtual void* native() const noexcept = 0;  // cl_command_queue or CUstream
+  virtual void* native() const noexcept = 0;  // cl_command_queue or CUstream; the host's have none
 
   /// The plans' own: workspaces of runs that were given none.
   Scratch scratch;
@@ -183,11 +184,19 @@ class Device {
 
   virtual SharedQueue queue(bool timing) = 0;
   virtual SharedQueue borrow_queue(void* native) = 0;
+  /// A queue for any number of threads at a time, whose commands are done when their calls return and wait for no others;
+  /// null where commands are done later.
+  virtual SharedQueue immediate_queue() { return nullptr; }
 
+  /// Whether `build` can: not where all kernels are compiled with the library.
+  virtual bool builds() const { return true; }
   /// Compiles. A compiler error is Error(device) with the build log as its message.
   virtual SharedProgram build(const BuildRequest& request) = 0;
   /// Loads a binary; null when the runtime rejects it (the caller then builds from source).
   virtual SharedProgram load(const BuildRequest& request, std::span<const std::byte> binary) = 0;
+  /// A kernel that was compiled with the library, for launches with these settings: what is chosen when a plan is made,
+  /// in the order of their names. Null where there is none; `build` may then do.
+  virtual SharedProgram built_in(const std::string& /*name*/, std::span<const i32> /*settings*/) { return nullptr; }
   virtual KernelAttributes attributes(Program& program, const std::string& kernel) = 0;
 
   /// The program cache's own: the compiled programs of this device, so that they go with it. A Program therefore must
@@ -206,7 +215,7 @@ std::vector<Workaround> workarounds(const DeviceInfo& device);
 
 /// What was looked for and found when a runtime was opened; `doctor` prints it.
 struct RuntimeStatus {
-  std::string name;  // "OpenCL", "CUDA driver", "NVRTC"
+  std::string name;  // "OpenCL", "CUDA driver", "NVRTC", "host"
   bool found = false;
   std::string library;                                          // file that was opened
   std::vector<std::string> tried;                               // places looked at, in order
@@ -225,16 +234,18 @@ class Runtime {
 
 Runtime& opencl_runtime();
 Runtime& cuda_runtime();
+Runtime& host_runtime();
 
 /// In the order in which devices are listed and chosen.
-inline constexpr Api all_apis[] = {Api::cuda, Api::opencl};
+inline constexpr Api all_apis[] = {Api::cuda, Api::opencl, Api::host};
 Runtime& runtime_of(Api api);
-/// As its makers write it: "OpenCL", "CUDA".
+/// As its makers write it: "OpenCL", "CUDA", "host".
 std::string_view title(Api api) noexcept;
 SharedDevice borrow_opencl(void* context, void* id);
 SharedDevice borrow_cuda(void* context);
 
-/// The device grammar: auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME. Used by the library, CLI and Python.
+/// The device grammar: auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host. Used by the library, CLI and
+/// Python.
 struct Spec {
   enum class Which { automatic, cpu, gpu, api } which = Which::automatic;
   Api api = Api::opencl;
@@ -245,7 +256,8 @@ Spec parse_spec(std::string_view text);
 /// The open device that a specification names; devices stay open and are shared by all that ask.
 SharedDevice open(std::string_view spec);
 
-/// Error(after_fork) in a process that forked after a device was opened; a runtime's threads do not survive a fork.
+/// Error(after_fork) in a process that forked after a driver was used: its threads do not survive a fork. Objects of
+/// the host know no drivers, and work in such a process.
 void require_same_process();
 
 /// Sends a line to the user's log callback; a line of which the callback itself is the cause is dropped.

@@ -20,9 +20,14 @@ class ForwardingDevice : public Device {
   SharedBuffer borrow_buffer(void* native, size_t bytes) override { return real_->borrow_buffer(native, bytes); }
   SharedQueue queue(bool timing) override { return real_->queue(timing); }
   SharedQueue borrow_queue(void* native) override { return real_->borrow_queue(native); }
+  SharedQueue immediate_queue() override { return real_->immediate_queue(); }
+  bool builds() const override { return real_->builds(); }
   SharedProgram build(const BuildRequest& request) override { return real_->build(request); }
   SharedProgram load(const BuildRequest& request, std::span<const std::byte> binary) override {
     return real_->load(request, binary);
+  }
+  SharedProgram built_in(const std::string& name, std::span<const i32> settings) override {
+    return real_->built_in(name, settings);
   }
   KernelAttributes attributes(Program& program, const std::string& kernel) override {
     return real_->attributes(program, kernel);

@@ -8,7 +8,6 @@ namespace axisloom {
 namespace {
 
 auto& require(const auto& impl, const char* what, const char* remedy) {
-  device::require_same_process();
   if (!impl) throw Error(Errc::usage, concat("this ", what, " is empty"), remedy);
   return *impl;
 }

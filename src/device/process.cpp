@@ -12,13 +12,16 @@ namespace {
 std::atomic<bool> in_use{false};
 std::atomic<int> starting{0};  // nesting of the thread that does
 std::atomic<bool> child_of_user{false};
+std::atomic<unsigned> generation{1};
 
-// A child of a process that is only just starting a runtime inherits half of it, and the lock for ever.
-void watch_forks() {
-  static std::once_flag once;
-  std::call_once(
-      once, [] { pthread_atfork(nullptr, nullptr, [] { child_of_user = child_of_user || in_use || starting > 0; }); });
+// A child of a process that is only just starting a driver inherits half of it, and the lock for ever.
+void in_child() {
+  child_of_user = child_of_user || in_use || starting > 0;
+  ++generation;
 }
+
+// When the library is loaded, so that no fork can come before it.
+[[maybe_unused]] const int watching = pthread_atfork(nullptr, nullptr, in_child);
 
 // Never destroyed: a thread may still be using a device while the process ends.
 std::recursive_mutex& starting_mutex() {
@@ -29,7 +32,6 @@ std::recursive_mutex& starting_mutex() {
 }  // namespace
 
 void remember_process() {
-  watch_forks();
   in_use = true;
 }
 
@@ -37,16 +39,20 @@ bool forked() noexcept {
   return child_of_user.load(std::memory_order_relaxed);
 }
 
+unsigned fork_generation() noexcept {
+  return generation.load(std::memory_order_relaxed);
+}
+
 void require_same_process() {
   if (!forked()) return;
-  throw Error(Errc::after_fork, "this process was forked from one that had already used a device",
-              "use devices only in the child or only in the parent, or start the child with spawn or exec "
-              "(Python: multiprocessing.set_start_method(\"spawn\"))");
+  throw Error(
+      Errc::after_fork, "this process was forked from one that had already used a device",
+      "use device \"host\", or others only in the child or only in the parent, or start the child with spawn or "
+      "exec (Python: multiprocessing.set_start_method(\"spawn\"))");
 }
 
 Starting::Starting() {
   require_same_process();
-  watch_forks();
   lock_ = std::unique_lock(starting_mutex());
   ++starting;
 }

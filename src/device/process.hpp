@@ -1,5 +1,5 @@
-// Which process opened the devices, and which of its threads is starting runtimes: a runtime's threads do not survive a
-// fork, so its objects are useless in a child, and runtimes do not survive being started by two threads at once.
+// Which process used a driver, and which of its threads is starting one: a driver's threads do not survive a fork, so
+// its objects are useless in a child, and drivers do not survive being started by two threads at once.
 #pragma once
 
 #include "core/not_copied.hpp"
@@ -9,13 +9,15 @@
 
 namespace axisloom::device {
 
-/// From now on a fork makes this library unusable in the child; called when a runtime first shows a device.
+/// From now on a fork makes drivers unusable in the child; called when one first shows a device.
 void remember_process();
-/// True in a child of a process that had called remember_process or was starting a runtime. Destructors ask it, to
-/// leave the runtime alone.
+/// True in a child of a process that had called remember_process or was starting a driver. Destructors ask it, to
+/// leave the driver alone.
 bool forked() noexcept;
+/// 1, and one more in each child: whoever has threads sees by it that they did not come along.
+unsigned fork_generation() noexcept;
 
-/// Held by whatever may make a runtime start: listing devices, describing, opening and borrowing them. One thread of
+/// Held by whatever may make a driver start: listing devices, describing, opening and borrowing them. One thread of
 /// the process at a time has one; the thread that has it may make more. Throws Error(after_fork).
 class Starting : core::NotCopied {
  public:

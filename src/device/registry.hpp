@@ -5,7 +5,7 @@
 
 namespace axisloom::device {
 
-/// The device that a specification names among `present` (CUDA first), or null when there is none.
+/// The device that a specification names among `present` (CUDA first, the host last), or null when there is none.
 const DeviceInfo* select(const Spec& spec, std::span<const DeviceInfo> present);
 
 }  // namespace axisloom::device

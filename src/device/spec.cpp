@@ -8,7 +8,7 @@
 namespace axisloom {
 
 std::string DeviceInfo::spec() const {
-  return index < 0 ? std::string(axisloom::name(api)) : concat(axisloom::name(api), ":", index);
+  return index < 0 || api == Api::host ? std::string(axisloom::name(api)) : concat(axisloom::name(api), ":", index);
 }
 
 std::string DeviceInfo::label() const {
@@ -24,7 +24,7 @@ Runtime& runtime_of(Api api) {
     case Api::cuda:
       return cuda_runtime();
     case Api::host:
-      break;
+      return host_runtime();
   }
   throw Error(Errc::unsupported, concat("there is no runtime ", int(api)));
 }
@@ -33,7 +33,7 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   throw Error(Errc::usage, concat("device \"", text, "\" cannot be read: ", why),
-              "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME");
+              "write auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host");
 }
 
 bool is_number(std::string_view text) {

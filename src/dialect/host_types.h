@@ -30,6 +30,11 @@ typedef double f64;
 
 #define AXL_INLINE inline __attribute__((always_inline))
 
+// UNROLL is a hint, which a compiler may decline.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 // Bytes of a vector register.
 #if defined(__AVX512F__)
 #define AXL_REGISTER 64
@@ -49,12 +54,31 @@ struct axl_call {
   void (*barrier)();
 };
 
+// Vectors, below. GCC copies structures by 16 bytes, so those of two halves are copied by halves, and a half as what
+// the register holds.
+template <class T, int N, bool Wide = (N * sizeof(T) > AXL_REGISTER)>
+struct axl_vector;
+template <class P>
+constexpr bool axl_has_halves = false;
+template <class T, int N>
+constexpr bool axl_has_halves<axl_vector<T, N, true>> = true;
+template <class P>
+constexpr bool axl_is_register = false;
+template <class T, int N>
+constexpr bool axl_is_register<axl_vector<T, N, false>> = true;
+
 template <class To, class From>
 AXL_INLINE To axl_bits(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bits of another size");
-  To to;
-  __builtin_memcpy(&to, &from, sizeof(To));
-  return to;
+  if constexpr (axl_has_halves<To> && axl_has_halves<From>) {
+    return {axl_bits<typename To::half>(from.low), axl_bits<typename To::half>(from.high)};
+  } else if constexpr (axl_is_register<To> && axl_is_register<From>) {
+    return To::of((typename To::native)from.v);
+  } else {
+    To to;
+    __builtin_memcpy(&to, &from, sizeof(To));
+    return to;
+  }
 }
 
 // ---- packets: structures as large as OpenCL's, three components taking the room of four
@@ -88,9 +112,6 @@ AXL_SCALAR(f32)
 AXL_SCALAR(f64)
 
 // ---- vectors
-template <class T, int N, bool Wide = (N * sizeof(T) > AXL_REGISTER)>
-struct axl_vector;
-
 // A lane of a comparison's result: all bits set, or none.
 template <int Bytes>
 struct axl_truth;
@@ -140,6 +161,12 @@ struct axl_truth<8> {
 template <class T, int N>
 struct axl_vector<T, N, false> {
   typedef T native __attribute__((vector_size(N * sizeof(T))));
+<<<<<<< HEAD
+  typedef native in_memory __attribute__((may_alias));
+  typedef native loose __attribute__((aligned(1), may_alias));
+=======
+  typedef T scalar;
+>>>>>>> host-c
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, false> truth;
   native v;
 
@@ -171,6 +198,7 @@ struct axl_vector<T, N, false> {
 template <class T, int N>
 struct axl_vector<T, N, true> {
   typedef axl_vector<T, N / 2> half;
+  typedef T scalar;
   typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, true> truth;
   half low, high;
 
@@ -195,9 +223,15 @@ struct axl_vector<T, N, true> {
   AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
 };
 
+<<<<<<< HEAD
+<<<<<<< HEAD
+// Names without a comma, which macros take as one argument.
+#define AXL_NAMED_VECTORS(T)           \
+=======
 // Names without a comma, which macros take as one argument.
 #define AXL_NAMED_VECTORS(T)           \
   typedef axl_vector<T, 4> axl_##T##v4; \
+>>>>>>> host-d
   typedef axl_vector<T, 8> axl_##T##v8; \
   typedef axl_vector<T, 16> axl_##T##v16;
 AXL_NAMED_VECTORS(i8)
@@ -210,6 +244,25 @@ AXL_NAMED_VECTORS(i64)
 AXL_NAMED_VECTORS(u64)
 AXL_NAMED_VECTORS(f32)
 AXL_NAMED_VECTORS(f64)
+<<<<<<< HEAD
+=======
+// By names, since a macro's argument has no comma.
+#define AXL_VECTORS(T)            \
+  typedef axl_vector<T, 8> T##v8; \
+  typedef axl_vector<T, 16> T##v16;
+AXL_VECTORS(i8)
+AXL_VECTORS(u8)
+AXL_VECTORS(i16)
+AXL_VECTORS(u16)
+AXL_VECTORS(i32)
+AXL_VECTORS(u32)
+AXL_VECTORS(i64)
+AXL_VECTORS(u64)
+AXL_VECTORS(f32)
+AXL_VECTORS(f64)
+>>>>>>> host-c
+=======
+>>>>>>> host-d
 
 // Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
 template <int Begin, int Step, class T, int N, int... I>
@@ -254,10 +307,81 @@ AXL_INLINE axl_vector<T, N, true> axl_select(const axl_vector<C, N, true>& condi
   return {axl_select(condition.low, a.low, b.low), axl_select(condition.high, a.high, b.high)};
 }
 
+// ---- what compares with its like the other way round, where `turn` holds
+template <class T>
+AXL_INLINE T axl_reversed(const T x, const bool turn) {
+  return T(x ^ T(turn ? ~T(0) : T(0)));
+}
+AXL_INLINE f32 axl_reversed(const f32 x, const bool turn) {
+  return axl_bits<f32>(axl_bits<u32>(x) ^ (turn ? 0x80000000u : 0u));
+}
+AXL_INLINE f64 axl_reversed(const f64 x, const bool turn) {
+  return axl_bits<f64>(axl_bits<u64>(x) ^ (turn ? u64(1) << 63 : 0u));
+}
+template <class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_reversed(const axl_vector<T, N, Wide>& x, const bool turn) {
+  if constexpr (std::is_floating_point_v<T>) {
+    typedef axl_vector<std::conditional_t<sizeof(T) == 4, u32, u64>, N, Wide> Words;
+    const typename Words::scalar sign = typename Words::scalar(1) << (8 * sizeof(T) - 1);
+    return axl_bits<axl_vector<T, N, Wide>>(axl_bits<Words>(x) ^ Words(turn ? sign : 0));
+  } else {
+    return x ^ axl_vector<T, N, Wide>(T(turn ? ~T(0) : T(0)));
+  }
+}
+
 // ---- each lane as another type
+// Integers of twice the size and of half of it, with a sign where the type has one.
+template <class T>
+using axl_wider = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 1, i16, std::conditional_t<sizeof(T) == 2, i32, i64>>,
+    std::conditional_t<sizeof(T) == 1, u16, std::conditional_t<sizeof(T) == 2, u32, u64>>>;
+template <class T>
+using axl_narrower = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 8, i32, std::conditional_t<sizeof(T) == 4, i16, i8>>,
+    std::conditional_t<sizeof(T) == 8, u32, std::conditional_t<sizeof(T) == 4, u16, u8>>>;
+
+// Integers of twice the size that fill a register. GCC would widen both halves by themselves and put them together.
+#if defined(__AVX2__) && !defined(__clang__)
+#define AXL_WIDENED(U, F, n, T, builtin, ...)                                                  \
+  AXL_INLINE axl_vector<T, n> axl_widened(const axl_vector<F, n> x, const T*) {                \
+    typedef U Result __attribute__((vector_size(n * sizeof(T))));                              \
+    typedef AXL_PLAIN_##F Plain __attribute__((vector_size(n * sizeof(F))));                   \
+    return axl_bits<axl_vector<T, n>>((Result)builtin((Plain)x.v __VA_ARGS__));                \
+  }
+#define AXL_PLAIN_u8 char
+#define AXL_PLAIN_i8 char
+#define AXL_PLAIN_u16 short
+#define AXL_PLAIN_i16 short
+#define AXL_PLAIN_u32 int
+#define AXL_PLAIN_i32 int
+AXL_WIDENED(short, u8, 16, u16, __builtin_ia32_pmovzxbw256)
+AXL_WIDENED(short, i8, 16, i16, __builtin_ia32_pmovsxbw256)
+AXL_WIDENED(int, u16, 8, u32, __builtin_ia32_pmovzxwd256)
+AXL_WIDENED(int, i16, 8, i32, __builtin_ia32_pmovsxwd256)
+AXL_WIDENED(long long, u32, 4, u64, __builtin_ia32_pmovzxdq256)
+AXL_WIDENED(long long, i32, 4, i64, __builtin_ia32_pmovsxdq256)
+#define AXL_CAN_WIDEN 32
+#if AXL_REGISTER == 64
+#undef AXL_CAN_WIDEN
+#define AXL_CAN_WIDEN 64
+AXL_WIDENED(int, u16, 16, u32, __builtin_ia32_pmovzxwd512_mask, , Result{}, -1)
+AXL_WIDENED(int, i16, 16, i32, __builtin_ia32_pmovsxwd512_mask, , Result{}, -1)
+AXL_WIDENED(long long, u32, 8, u64, __builtin_ia32_pmovzxdq512_mask, , Result{}, -1)
+AXL_WIDENED(long long, i32, 8, i64, __builtin_ia32_pmovsxdq512_mask, , Result{}, -1)
+#endif
+#else
+#define AXL_CAN_WIDEN 0
+#endif
+
 template <class To, class From, int N>
 AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
-  if constexpr (N * sizeof(To) > AXL_REGISTER) {
+  if constexpr (std::is_floating_point_v<To> && std::is_integral_v<From> && sizeof(From) < 4) {
+    return axl_convert<To>(axl_convert<i32>(x));
+  } else if constexpr (std::is_integral_v<From> && sizeof(To) > 2 * sizeof(From)) {
+    return axl_convert<To>(axl_convert<axl_wider<From>>(x));  // step by step, as the processor does
+  } else if constexpr (std::is_integral_v<To> && sizeof(From) > 2 * sizeof(To)) {
+    return axl_convert<To>(axl_convert<axl_narrower<From>>(x));
+  } else if constexpr (N * sizeof(To) > AXL_REGISTER) {
     return {axl_convert<To>(axl_low(x)), axl_convert<To>(axl_high(x))};
   } else if constexpr (N * sizeof(From) > AXL_REGISTER) {
     const auto low = axl_convert<To>(axl_low(x)), high = axl_convert<To>(axl_high(x));
@@ -265,6 +389,12 @@ AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
     __builtin_memcpy(&both, &low, sizeof low);
     __builtin_memcpy(reinterpret_cast<u8*>(&both) + sizeof low, &high, sizeof high);
     return both;
+#if AXL_CAN_WIDEN
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) == 2 * sizeof(From) &&
+                       (N * sizeof(To) == 32 || N * sizeof(To) == AXL_CAN_WIDEN)) {
+    typedef axl_wider<From> Wider;  // which may be signed where To is not
+    return axl_bits<axl_vector<To, N>>(axl_widened(x, (const Wider*)nullptr));
+#endif
   } else {
     return axl_vector<To, N>::of(__builtin_convertvector(x.v, typename axl_vector<To, N>::native));
   }
@@ -374,6 +504,54 @@ AXL_INLINE axl_line axl_pieces(const axl_line& x, const axl_line& y) {
 }
 #endif
 
+// The elements of type U with even numbers, or with odd ones, of two vectors that lie side by side.
+template <class U, int Odd, class V, int... I>
+AXL_INLINE V axl_seconds(const V x, const V y, std::integer_sequence<int, I...>) {
+  typedef axl_vector<U, int(sizeof(V) / sizeof(U)), false> Units;
+  return axl_bits<V>(axl_lanes_at<(2 * I + Odd)...>(axl_bits<Units>(x), axl_bits<Units>(y)));
+}
+template <class U, int Odd, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_second(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y) {
+  return axl_seconds<U, Odd>(x, y, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int Odd, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_second(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_second<U, Odd>(x.low, x.high), axl_second<U, Odd>(y.low, y.high)};
+}
+
+// The elements of type U of the lower or the upper halves of two lines in turns.
+template <class U, int Upper>
+AXL_INLINE axl_line axl_merge(const axl_line& x, const axl_line& y) {
+  return axl_pieces<2 * Upper, 2 * Upper + 4, 2 * Upper + 1, 2 * Upper + 5>(axl_interleave<U, 0>(x, y),
+                                                                           axl_interleave<U, 1>(x, y));
+}
+
+// Every third element of type U, from number First on, of three vectors that lie side by side: picked from the first
+// two, then the third.
+constexpr int axl_of_two(const int number, const int lanes) {
+  return number < 2 * lanes ? number : 0;
+}
+constexpr int axl_of_third(const int number, const int lanes, const int k) {
+  return number < 2 * lanes ? k : number - lanes;
+}
+template <class U, int First, class V, int... I>
+AXL_INLINE V axl_thirds(const V x, const V y, const V z, std::integer_sequence<int, I...>) {
+  constexpr int lanes = sizeof(V) / sizeof(U);
+  typedef axl_vector<U, lanes, false> Units;
+  const Units two = axl_lanes_at<axl_of_two(3 * I + First, lanes)...>(axl_bits<Units>(x), axl_bits<Units>(y));
+  return axl_bits<V>(axl_lanes_at<axl_of_third(3 * I + First, lanes, I)...>(two, axl_bits<Units>(z)));
+}
+template <class U, int First, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_third(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y,
+                                             const axl_vector<T, N, false> z) {
+  return axl_thirds<U, First>(x, y, z, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int First, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_third(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y,
+                                            const axl_vector<T, N, true>& z) {
+  return {axl_third<U, First>(x.low, x.high, y.low), axl_third<U, First>(y.high, z.low, z.high)};
+}
+
 // ---- f32 of 16-bit floats; a NaN need not keep its payload
 template <int N, bool Wide>
 AXL_INLINE axl_vector<f32, N> axl_f32_of_bf16(const axl_vector<u16, N, Wide>& bits) {
@@ -429,12 +607,25 @@ AXL_INLINE axl_vector<T, N, Wide> axl_sqrt(const axl_vector<T, N, Wide>& x) {
 // ---- memory
 template <class P>
 AXL_INLINE P axl_get(const void* const address) {
+  if constexpr (axl_has_halves<P>) {
+    typedef typename P::half Half;
+    return {axl_get<Half>(address), axl_get<Half>(static_cast<const u8*>(address) + sizeof(Half))};
+  } else if constexpr (axl_is_register<P>) {
+    return P::of(*static_cast<const typename P::in_memory*>(address));
+  }
   P value;
   __builtin_memcpy(&value, __builtin_assume_aligned(address, sizeof(P)), sizeof(P));
   return value;
 }
 template <class P>
-AXL_INLINE void axl_put(void* const address, const P value) {
+AXL_INLINE void axl_put(void* const address, const P& value) {
+  if constexpr (axl_has_halves<P>) {
+    axl_put(address, value.low);
+    return axl_put(static_cast<u8*>(address) + sizeof value.low, value.high);
+  } else if constexpr (axl_is_register<P>) {
+    *static_cast<typename P::in_memory*>(address) = value.v;
+    return;
+  }
   __builtin_memcpy(__builtin_assume_aligned(address, sizeof(P)), &value, sizeof(P));
 }
 
@@ -449,12 +640,25 @@ constexpr unsigned axl_loose_bytes(long) {
 }
 template <class P>
 AXL_INLINE P axl_get_loose(const void* const address) {
+  if constexpr (axl_has_halves<P>) {
+    typedef typename P::half Half;
+    return {axl_get_loose<Half>(address), axl_get_loose<Half>(static_cast<const u8*>(address) + sizeof(Half))};
+  } else if constexpr (axl_is_register<P>) {
+    return P::of(*static_cast<const typename P::loose*>(address));
+  }
   P value;
   __builtin_memcpy(&value, address, axl_loose_bytes<P>(0));
   return value;
 }
 template <class P>
-AXL_INLINE void axl_put_loose(void* const address, const P value) {
+AXL_INLINE void axl_put_loose(void* const address, const P& value) {
+  if constexpr (axl_has_halves<P>) {
+    axl_put_loose(address, value.low);
+    return axl_put_loose(static_cast<u8*>(address) + sizeof value.low, value.high);
+  } else if constexpr (axl_is_register<P>) {
+    *static_cast<typename P::loose*>(address) = value.v;
+    return;
+  }
   __builtin_memcpy(address, &value, axl_loose_bytes<P>(0));
 }
 
@@ -494,8 +698,12 @@ AXL_INLINE void axl_put_words_past(void* const address, const P value) {
 }
 #endif
 template <class P>
-AXL_INLINE void axl_put_stream(void* const address, const P value) {
+AXL_INLINE void axl_put_stream(void* const address, const P& value) {
 #if defined(AXL_CAN_PAST)
+  if constexpr (axl_has_halves<P>) {
+    axl_put_stream(address, value.low);
+    return axl_put_stream(static_cast<u8*>(address) + sizeof value.low, value.high);
+  }
 #if AXL_REGISTER == 64
   if constexpr (sizeof(P) % 64 == 0)
     axl_put_words_past<axl_past64>(address, value);

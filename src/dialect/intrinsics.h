@@ -41,6 +41,7 @@
 #define REF(T, a) const GLOBAL T *a##_p, const i64 a##_o AXL_REF_TAIL(a)
 #define MUTABLE_REF(T, b) GLOBAL T *b##_p, const i64 b##_o AXL_REF_TAIL(b)
 #define PASS(a) a##_p, a##_o AXL_PASS_TAIL(a)
+#define PASS_AS(T, a) (GLOBAL T*)a##_p, a##_o AXL_PASS_TAIL(a)
 
 // ---- global memory: the second layer of each intrinsic lets type arguments that are themselves macros expand
 #define load(a, i) (*AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
@@ -54,6 +55,10 @@
 #undef prefetch  // a macro in some OpenCL headers
 #define prefetch(a, i) axl_prefetch(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
 #define prefetch_l2(a, i) axl_prefetch_l2(AXL_READ(a, i, sizeof(*a##_p), sizeof(*a##_p)))
+
+// In arrays of the kernel's own, where there are vectors.
+#define own_load(P, address) AXL_OWN_GET(P, address)
+#define own_store(P, address, v) AXL_OWN_PUT(P, address, v)
 
 // Integers only: a sum that does not depend on who comes first. Of 64 bits in two halves, the carry after the lower
 // one.

@@ -60,6 +60,8 @@ INLINE u32 axl_clz(const u32 x) {
 #define AXL_PUT_LOOSE(P, element, address, v) axl_put_loose<P>(address, v)
 #define AXL_GET_STREAM(P, address) axl_get<P>(address)
 #define AXL_PUT_STREAM(P, address, v) axl_put_stream<P>(address, v)
+#define AXL_OWN_GET(P, address) axl_get_loose<P>(address)
+#define AXL_OWN_PUT(P, address, v) axl_put_loose<P>(address, v)
 #define axl_writable(address) (address)
 
 #define AXL_LOCAL_ARRAY(name, bytes) u8* const name = axl_this_call->local + axl_##name##_begin
@@ -105,8 +107,17 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 
 // ---- vectors
 #define VECTOR_OF(T, n) AXL_VECTOR_OF(T, n)
+<<<<<<< HEAD
+<<<<<<< HEAD
 #define AXL_VECTOR_OF(T, n) axl_##T##v##n
+=======
+#define AXL_VECTOR_OF(T, n) T##v##n
+>>>>>>> host-c
+=======
+#define AXL_VECTOR_OF(T, n) axl_##T##v##n
+>>>>>>> host-d
 #define SELECT(condition, a, b) axl_select(condition, a, b)
+#define REVERSED(x, c) axl_reversed(x, c)
 #define CONVERT_LANES(T, n, x) axl_convert<T>(x)
 #define AS_LANES(V, x) axl_bits<V>(x)
 #define EXCHANGE_LANES(T, n, x, d) axl_exchange<d>(x)
@@ -116,8 +127,13 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define ODD_LANES_OF(T, n, x) axl_every_second<1>(x)
 #define F32_LANES_OF_F16(n, x) axl_f32_of_f16(x)
 #define F32_LANES_OF_BF16(n, x) axl_f32_of_bf16(x)
-#define INTERLEAVE_LOW(T, x, y) axl_interleave<T, 0>(x, y)
-#define INTERLEAVE_HIGH(T, x, y) axl_interleave<T, 1>(x, y)
-#define PIECES(x, y, a, b, c, d) axl_pieces<a, b, c, d>(x, y)
+#define INTERLEAVE_LOW(T, x, y) (axl_interleave<T, 0>(x, y))
+#define INTERLEAVE_HIGH(T, x, y) (axl_interleave<T, 1>(x, y))
+#define PIECES(x, y, a, b, c, d) (axl_pieces<a, b, c, d>(x, y))
+#define EVENS(T, x, y) (axl_second<T, 0>(x, y))
+#define ODDS(T, x, y) (axl_second<T, 1>(x, y))
+#define MERGE_LOWER(T, x, y) (axl_merge<T, 0>(x, y))
+#define MERGE_UPPER(T, x, y) (axl_merge<T, 1>(x, y))
+#define EVERY_THIRD(T, l, x, y, z) (axl_third<T, l>(x, y, z))
 
 #include "intrinsics.h"

@@ -1,4 +1,6 @@
 // Vectors of the dialect as OpenCL C has them.
+#include "opencl_lines.h"
+
 #define AXL_HAS_VECTORS 1
 #define VECTOR_OF(T, n) PACKET_OF(T, n)
 #define CONVERT_LANES(T, n, x) JOIN(JOIN(AXL_TO_, T), n)(x)
@@ -6,6 +8,8 @@
 #define LANE_NUMBERS(T, n) ((VECTOR_OF(T, n))JOIN(AXL_NUMBERS_, n))
 #define EVEN_LANES_OF(T, n, x) ((x).even)
 #define ODD_LANES_OF(T, n, x) ((x).odd)
+#define F32_LANES_OF_F16(n, x) JOIN(axl_f32_of_f16_, n)(x)
+#define F32_LANES_OF_BF16(n, x) AS_LANES(VECTOR_OF(f32, n), CONVERT_LANES(u32, n, x) << 16)
 #define EXCHANGE_LANES(T, n, x, d) ((x).JOIN(JOIN(JOIN(AXL_EXCHANGE_, n), _), d))
 #define AXL_TO_i88 convert_char8
 #define AXL_TO_u88 convert_uchar8
@@ -65,3 +69,20 @@ AXL_LANE(f32, 16)
 AXL_LANE(f64, 8)
 AXL_LANE(f64, 16)
 #endif
+
+<<<<<<< HEAD
+#define AXL_OWN_GET(P, address) (((const axl_loose_##P*)(address))->value)
+#define AXL_OWN_PUT(P, address, v) (((axl_loose_##P*)(address))->value = (v))
+=======
+// Without exceptions (the 8): with them LLVM compares the halves instead, one by one.
+#if defined(__AVX512F__)
+#define axl_f32_of_f16_16(bits) __builtin_ia32_vcvtph2ps512_mask(as_short16(bits), (f32x16)(0), (u16)0xffff, 8)
+#else
+INLINE f32x16 axl_f32_of_f16_16(const u16x16 bits16) {
+  const u32x16 bits = convert_uint16(bits16), rest = (bits & 0x7fffu) << 13;
+  const f32x16 tiny = as_float16(rest + 0x38800000u) - as_f32_u32(0x38800000u);
+  const u32x16 normal = rest + ((rest >= 0x0f800000u) ? (u32x16)(0x70000000u) : (u32x16)(0x38000000u));
+  return as_float16(((bits & 0x8000u) << 16) | (rest < 0x00800000u ? as_uint16(tiny) : normal));
+}
+#endif
+>>>>>>> host-c

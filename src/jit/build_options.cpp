@@ -49,8 +49,8 @@ std::vector<std::string> build_options(const DeviceInfo& device, bool contract, 
       return opencl_options(device, contract, checked);
     case Api::cuda:
       return cuda_options(device, contract);
-    case Api::host:  // its kernels are compiled with the library
-      return {};
+    case Api::host:  // the others are those of cmake/host_kernels.cmake
+      return {contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
   }
   throw Error(Errc::unsupported, "no build options for runtime " + std::to_string(int(device.api)));
 }

@@ -2,6 +2,8 @@
 #include "jit/full_text.hpp"
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <set>
 
 #include "core/text.hpp"
@@ -112,12 +114,15 @@ class Expansion {
   std::vector<Constant> constants_;  // those declared in it, whether or not an #if around them holds
 };
 
-/// A kernel file behind its prelude.
-Expansion expanded(const std::string& file, Api api, const Sources& sources) {
-  const std::string prelude = concat("dialect/on_", name(api), ".h");
-  Expansion expansion(sources, folder_of(file), api == Api::host);
-  expansion.append(prelude, required(sources(prelude), prelude));
-  expansion.append(file, required(sources(file), file));
+/// A kernel file behind its prelude. `open`: settings are members, for the launch to set.
+Expansion expanded(const std::string& file, Api api, const Sources& sources, bool open = false) {
+  const auto append = [&](Expansion& expansion, const std::string& name) {
+    expansion.append(name, required(sources(name), name));
+  };
+  Expansion expansion(sources, folder_of(file), open);
+  append(expansion, concat("dialect/on_", name(api), ".h"));
+  append(expansion, file);
+  if (api == Api::host) append(expansion, "dialect/host_end.h");
   return expansion;
 }
 
@@ -142,48 +147,12 @@ std::string host_name(const Specialisation& what, const std::vector<Constant>& d
 }
 
 /// Begins the host's text of a kernel: the names that dialect/host_end.h makes its function of.
-std::string host_names(const Specialisation& what, const std::vector<Constant>& declared, const std::string& name) {
-  std::string settings;
-  size_t number = 0;
-  for (const Constant& constant : declared)
-    if (constant.setting) settings += concat("(kernel).", constant.name, " = (values)[", number++, "]; ");
-  return concat("#define AXL_ENTRY ", host_identifier(name), "\n#define AXL_KERNEL kernel", host_identifier(name), "\n",
-                "#define AXL_FUNCTION ", what.kernel, "\n#define AXL_SETTINGS(kernel, values) ", settings, "\n");
+std::string host_names(const std::string& kernel, const std::string& identifier, const std::string& settings) {
+  return concat("#define AXL_ENTRY ", identifier, "\n#define AXL_KERNEL kernel", identifier, "\n#define AXL_FUNCTION ",
+                kernel, "\n#define AXL_SETTINGS(kernel, values) ", settings, "\n");
 }
 
-}  // namespace
-
-std::string full_text(const Specialisation& what, Api api, const Sources& sources) {
-  const bool host = api == Api::host;
-  Expansion expansion = expanded(what.file, api, sources);
-  if (host) expansion.append("dialect/host_end.h", required(sources("dialect/host_end.h"), "dialect/host_end.h"));
-  const std::vector<Constant>& declared = expansion.constants();
-  const Defines all = complete(declared, settled(what), what.file, host);
-  const std::string head = concat("// Axisloom: kernel ", what.kernel, " of ", what.file, "\n");
-  if (!host) return head + all.text() + expansion.text();
-  Defines compiled;
-  for (const auto& [name, value] : all.values()) {
-    const auto at = std::ranges::lower_bound(declared, std::string_view(name), {}, &Constant::name);
-    if (at == declared.end() || at->name != name || !at->setting) compiled.set(name, value);
-  }
-  return head + host_names(what, declared, host_name(what, declared, all)) + compiled.text() + expansion.text();
-}
-
-std::string host_identifier(std::string_view host_name) {
-  std::string text = "_";
-  for (const char c : host_name) text += core::is_letter(c) || core::is_digit(c) ? c : '_';
-  return text;
-}
-
-HostKernel host_kernel(const Specialisation& what, const Sources& sources) {
-  const std::vector<Constant> declared = declared_constants(what.file, Api::host, sources);
-  const Defines all = complete(declared, settled(what), what.file);
-  HostKernel kernel{host_name(what, declared, all), {}};
-  for (const Constant& constant : declared)
-    if (constant.setting) kernel.settings.push_back(number_of(constant, *all.find(constant.name)));
-  return kernel;
-}
-
+/// What a host kernel's name says.
 Specialisation specialisation_of(std::string_view host_name) {
   Specialisation what;
   what.file = core::take_part(host_name, ' ');
@@ -200,6 +169,55 @@ Specialisation specialisation_of(std::string_view host_name) {
       what.defines.set(part.substr(0, equal), part.substr(std::min(part.size(), equal + 1)));
   }
   return what;
+}
+
+std::string headline(const Specialisation& what) {
+  return concat("// Axisloom: kernel ", what.kernel, " of ", what.file, "\n");
+}
+
+}  // namespace
+
+std::string full_text(const Specialisation& what, Api api, const Sources& sources) {
+  Expansion expansion = expanded(what.file, api, sources);
+  const Defines all = complete(expansion.constants(), settled(what), what.file);
+  const std::string names = api == Api::host ? host_names(what.kernel, "_kernel", "") : "";
+  return headline(what) + names + all.text() + expansion.text();
+}
+
+std::string built_in_text(std::string_view host_name) {
+  const Specialisation what = specialisation_of(host_name);
+  Expansion expansion = expanded(what.file, Api::host, find_embedded, true);
+  std::string settings;
+  size_t number = 0;
+  for (const Constant& constant : expansion.constants())
+    if (constant.setting) settings += concat("(kernel).", constant.name, " = (values)[", number++, "]; ");
+  const Defines all = complete(expansion.constants(), settled(what), what.file, true);
+  return headline(what) + host_names(what.kernel, host_identifier(host_name), settings) + all.text() + expansion.text();
+}
+
+std::string host_identifier(std::string_view host_name) {
+  std::string text = "_";
+  for (const char c : host_name) text += core::is_letter(c) || core::is_digit(c) ? c : '_';
+  return text;
+}
+
+/// What the embedded file of a kernel declares: kept, since plans are made faster than texts are read.
+const std::vector<Constant>& embedded_constants(const std::string& file) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::map<std::string, std::vector<Constant>>;  // never destroyed, as plans may be made still
+  const std::lock_guard lock(mutex);
+  const auto [at, first] = known.try_emplace(file);
+  if (first) at->second = declared_constants(file, Api::host);
+  return at->second;
+}
+
+HostKernel host_kernel(const Specialisation& what) {
+  const std::vector<Constant>& declared = embedded_constants(what.file);
+  const Defines all = complete(declared, settled(what), what.file);
+  HostKernel kernel{host_name(what, declared, all), {}};
+  for (const Constant& constant : declared)
+    if (constant.setting) kernel.settings.push_back(number_of(constant, *all.find(constant.name)));
+  return kernel;
 }
 
 std::vector<Constant> declared_constants(const std::string& file, Api api, const Sources& sources) {

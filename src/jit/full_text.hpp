@@ -22,10 +22,10 @@ struct HostKernel {
   std::string name;  // "rearrange/block.kernel block 1 ELEMENT=u32 ..."
   std::vector<i32> settings;
 };
-HostKernel host_kernel(const Specialisation& what, const Sources& sources = find_embedded);
+HostKernel host_kernel(const Specialisation& what);
 /// The part of its function's name that follows "axl_" and the level: "_rearrange_block_kernel_block_1_ELEMENT_u32".
 std::string host_identifier(std::string_view host_name);
-/// What a HostKernel's name says; its settings are open.
-Specialisation specialisation_of(std::string_view host_name);
+/// The text from which it is compiled with the library; its settings are open.
+std::string built_in_text(std::string_view host_name);
 
 }  // namespace axisloom::jit

@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "jit/disk_cache.hpp"
 #include "jit/entry_file.hpp"
+#include "jit/full_text.hpp"
 #include "jit/jit.hpp"
 #include "jit/rehearsal.hpp"
 
@@ -172,8 +173,22 @@ ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, c
   return remembered(*programs, key, [&] { return load_or_build(device, request, key, finish); });
 }
 
+std::string missing(device::Device& device, const Specialisation& what) {
+  if (device.compiled_for().api != Api::host) return {};
+  const HostKernel kernel = host_kernel(what);
+  return device.built_in(kernel.name, kernel.settings) || device.builds() ? "" : kernel.name;
+}
+
 ProgramPtr obtain(device::Device& device, const Specialisation& what, const LaunchForm& form) {
   const DeviceInfo& compiler = device.compiled_for();
+  if (compiler.api == Api::host) {
+    const HostKernel kernel = host_kernel(what);
+    if (ProgramPtr program = device.built_in(kernel.name, kernel.settings)) return program;
+    if (!device.builds())
+      throw Error(Errc::unsupported, concat("the kernel ", kernel.name, " was not compiled with the library"),
+                  "do not force candidate or configuration, let AXISLOOM_HOST_COMPILER name a C++ compiler, or take an "
+                  "OpenCL device");
+  }
   const bool rehearsed = rehearses(compiler, what.items);
   std::string variant = std::to_string(what.items);
   if (rehearsed) variant += concat("x", rehearsal_groups(form.groups));

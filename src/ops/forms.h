@@ -1,7 +1,6 @@
 // How numbers are kept in memory: as they are, as another type, as bytes of which all but 0 count as 1, or as the bits
-// of a float that kernels compute with as f32.
+// of a float that kernels compute with as f32. OUT_FORM is that of the result, declared where it is used.
 CONSTANT(IN_FORM, one_of(FORM_SAME FORM_CAST FORM_BOOL FORM_F16 FORM_BF16))  // of ELEMENT
-CONSTANT(OUT_FORM, like(IN_FORM))                                             // of RESULT
 
 // The forms from FORM_F16 on are bits; which they are is known when the kernel is compiled.
 #define FORM_IS_BITS(form) ((form) >= FORM_F16)

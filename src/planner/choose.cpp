@@ -81,6 +81,11 @@ void throw_too_many_axes(std::string_view noun, size_t axes, size_t most) {
               "do it in two steps, each of which splits fewer axes, or rearrange the arrays first");
 }
 
+PlanOptions options_for(const DeviceInfo& device, PlanOptions options) {
+  if (device.api == Api::host) options.index = IndexWidth::bits64;
+  return options;
+}
+
 int index_bits(bool fits, IndexWidth wanted, std::string_view noun) {
   if (wanted == IndexWidth::bits32 && !fits)
     throw Error(Errc::usage, concat("32-bit indices cannot address every element of this ", noun),
@@ -89,13 +94,15 @@ int index_bits(bool fits, IndexWidth wanted, std::string_view noun) {
 }
 
 Choice choose(const Request& request, const DeviceModel& device, const model::Stores& stores,
-              const PlanOptions& options, std::vector<CandidateReport>& reports) {
+              const PlanOptions& options, std::vector<CandidateReport>& reports, const Absent& absent) {
+  reports.clear();
   reports.reserve(request.candidates.size());
   std::optional<Choice> best;
   for (size_t i = 0; i < request.candidates.size(); ++i) {
     const CandidateInfo& info = request.candidates[i];
     Choice choice{&info, refuse(refused_unasked(info, device, options)), {}};
     Proposal& proposal = choice.proposal;
+    if (const auto lacking = absent.find(info.name); lacking != absent.end()) proposal.refusal = lacking->second;
     if (proposal.refusal.empty()) {
       const Key key{concat(request.operation, "/", info.name), request.problem, request.shape_class};
       Found wish = lookup(key, info.tunables, device, options.configuration, stores);
@@ -129,17 +136,36 @@ SharedPlan plan_of(Launch launch, Views views, const Device& device, const PlanO
   return plan;
 }
 
+/// Why launches cannot be made of what was compiled with the library; empty when they can.
+std::string lacking(const Launches& launches, const PlanImpl& plan) {
+  for (const Launch& launch : launches.list) {
+    jit::Specialisation kernel = launch.kernel;
+    kernel.checked = plan.checked;
+    const std::string name = jit::missing(*plan.device.impl(), kernel);
+    if (!name.empty()) return concat("its kernel ", name, " was not compiled with the library");
+  }
+  return {};
+}
+
 void complete(PlanImpl& plan, const Request& request, const PlanOptions& options) {
   const model::Stores stores = model::stores();
   const DeviceModel device = model::model_of(plan.device.info(), *stores.user);
   PlanReport& report = plan.report;
-  Choice choice = choose(request, device, stores, options, report.candidates);
+  Absent absent;
+  Choice choice;
+  Launches launches;
+  for (bool complete = false; !complete;) {
+    choice = choose(request, device, stores, options, report.candidates, absent);
+    launches = choice.proposal.launches();
+    const std::string why = lacking(launches, plan);
+    complete = why.empty();
+    if (!complete) absent.emplace(choice.candidate->name, why);
+  }
   Proposal& proposal = choice.proposal;
   report.model = device.source;
   report.candidate = choice.candidate->name;
   report.configuration_source = std::move(choice.configuration_source);
   report.expected_seconds = proposal.seconds;
-  Launches launches = proposal.launches();
   report.configuration = std::move(proposal.configuration);
   report.workspace_bytes = launches.workspace_bytes;
   plan.tickets = launches.tickets;

@@ -6,6 +6,7 @@
 #include <axisloom/plan.hpp>
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,10 +41,14 @@ struct Choice {
   std::string configuration_source;
 };
 
-/// The proposal with the lowest predicted time, the first of equals. `reports` gets a line for each candidate. Throws
-/// Error(unsupported) with the reason of each when all refuse, Error(usage) for a forced name that no candidate has.
+/// Candidates whose kernels a device lacks, and what it lacks.
+using Absent = std::map<std::string_view, std::string>;
+
+/// The proposal with the lowest predicted time, the first of equals, of candidates that are not `absent`. `reports` gets
+/// a line for each candidate. Throws Error(unsupported) with the reason of each when all refuse, Error(usage) for a
+/// forced name that no candidate has.
 Choice choose(const Request& request, const DeviceModel& device, const model::Stores& stores,
-              const PlanOptions& options, std::vector<CandidateReport>& reports);
+              const PlanOptions& options, std::vector<CandidateReport>& reports, const Absent& absent = {});
 
 /// A plan without launches yet: it does nothing.
 SharedPlan empty_plan(Views views, const Device& device, const PlanOptions& options);
@@ -60,6 +65,9 @@ std::string beyond_limits(const DeviceInfo& device, const Group& group);
 
 /// Refuses a device without f64 where one of the dtypes is made of it. `noun`: what is done, such as "product".
 void require_f64(const DeviceInfo& device, std::string_view noun, std::initializer_list<Dtype> dtypes);
+
+/// The options as they count on a device: kernels of the host know 64-bit indices alone.
+PlanOptions options_for(const DeviceInfo& device, PlanOptions options);
 
 /// 32 or 64: what `wanted` says, or 32 where every offset `fits`. Throws Error(usage) where 32 is wanted and too few.
 int index_bits(bool fits, IndexWidth wanted, std::string_view noun);

@@ -6,13 +6,16 @@
 #include "core/host_memory.hpp"
 #include "core/integers.hpp"
 #include "core/text.hpp"
+#include "planner/choose.hpp"
 #include "planner/plan_cache.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
+#include <memory_resource>
 
 namespace axisloom {
 namespace {
@@ -80,7 +83,7 @@ bool fits(const DeviceInfo& device, const auto& parts, size_t workspace) {
 ops::Slices slices_for(const Operation& op, Views views, const Device& device, const PlanOptions& options) try {
   ops::check_output(views.back(), result_view(op, views.first(views.size() - 1)));
   for (auto limit = i64(device.info().max_allocation);; limit /= 2) {
-    ops::Slices slices = ops::entry(op.name).slices(op, views, device, options, limit);
+    ops::Slices slices = ops::entry(op.name).slices(op, views, device, ops::options_for(device.info(), options), limit);
     if (std::ranges::all_of(slices.list, [&](const ops::Slice& slice) {
           return fits(device.info(), slice.ranges, slice.plan->report.workspace_bytes);
         }))
@@ -145,7 +148,59 @@ std::vector<View> complete_views(const Operation& op, Views views, std::span<con
   return all;
 }
 
+/// Memory of the caller's, as a buffer for the length of a call.
+class Lent : public device::Buffer {
+ public:
+  Lent(const void* memory, size_t bytes) : memory_(const_cast<void*>(memory)), bytes_(bytes) {}
+  size_t bytes() const noexcept override { return bytes_; }
+  size_t alignment() const noexcept override { return core::alignment_of(memory_, widest_access); }
+  void* host() const noexcept override { return memory_; }
+  void* native() const noexcept override { return memory_; }
+  device::Location location() const noexcept override { return {nullptr, u64(memory_)}; }
+
+ private:
+  void* memory_;
+  size_t bytes_;
+};
+
+size_t reach_of(const View& view) {
+  return size_t(view.bounds().high) * size_of(view.dtype);
+}
+
+/// The arrays of a plan's run as buffers of which none outlives it.
+void run_lent(const PlanImpl& plan, std::span<const void* const> inputs, void* output) {
+  constexpr size_t usual = 8;  // arrays; more are kept on the heap
+  std::array<std::byte, usual * (sizeof(Lent) + sizeof(void*))> stack;
+  std::pmr::monotonic_buffer_resource memory(stack.data(), stack.size());
+  std::pmr::vector<Lent> lent(&memory);
+  std::pmr::vector<device::Buffer*> arrays(&memory);
+  lent.reserve(plan.views.size());
+  arrays.reserve(plan.views.size());
+  for (size_t i = 0; i < plan.views.size(); ++i) {
+    const void* const begin = i < inputs.size() ? inputs[i] : output;
+    lent.emplace_back(begin, reach_of(plan.views[i]));
+    arrays.push_back(begin ? &lent.back() : nullptr);
+  }
+  ops::run_here(plan, arrays);
+}
+
 }  // namespace
+
+void Plan::run(std::span<const void* const> inputs, void* output) const {
+  const PlanImpl& plan = ops::impl_of(*this);
+  if (inputs.size() + 1 != plan.views.size())
+    throw Error(Errc::usage, {.message = concat("needs ", plan.views.size() - 1, " inputs, got ", inputs.size()),
+                              .op = plan.report.op,
+                              .shapes = plan.report.shapes,
+                              .device = plan.report.device});
+  if (plan.here.impl()) return run_lent(plan, inputs, output);
+  std::vector<HostMemory> memory;
+  for (size_t i = 0; i < plan.views.size(); ++i) {
+    const void* const begin = i < inputs.size() ? inputs[i] : output;
+    memory.emplace_back(static_cast<std::byte*>(const_cast<void*>(begin)), begin ? reach_of(plan.views[i]) : 0);
+  }
+  run_slice(*this, plan.device, memory);
+}
 
 PlanReport run_on_host(const Operation& op, Views views, std::span<const std::span<const std::byte>> in,
                        std::span<std::byte> out, const Device& device, const PlanOptions& options) {

@@ -5,6 +5,7 @@
 #include "core/integers.hpp"
 #include "core/overlap.hpp"
 #include "core/text.hpp"
+#include "planner/choose.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
 
@@ -106,6 +107,7 @@ void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places,
 
 void compile(PlanImpl& plan) {
   const device::HeldLines lines;  // other threads may be waiting for the programs that are made here
+  plan.here = Queue(plan.device.impl()->immediate_queue());
   for (Launch& launch : plan.launches) {
     launch.kernel.checked = plan.checked;
     const jit::LaunchForm form{launch.geometry.groups, launch.buffers.size(), launch.params.size()};
@@ -138,7 +140,7 @@ Plan plan(const Operation& op, Views views, const Device& device, const PlanOpti
     if (all.size() == inputs) all.push_back(result);
     validate(all.back(), "output");
     if (views.size() > inputs) ops::check_output(all.back(), result);
-    SharedPlan made = entry.plan(op, all, device, options);
+    SharedPlan made = entry.plan(op, all, device, ops::options_for(device.info(), options));
     PlanReport& report = made->report;
     if (made->tickets > 0) {
       const size_t tickets_begin = (report.workspace_bytes + 3) / 4 * 4;

@@ -5,6 +5,8 @@
 #include "planner/configuration.hpp"
 #include "planner/plan_impl.hpp"
 
+#include <algorithm>
+#include <array>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -59,16 +61,48 @@ class PlanCache {
   std::unordered_map<std::string, Entries::iterator> places_;
 };
 
+/// The plans for the host that a thread asked for last, found by comparing: no lock, no text, nothing allocated. Those
+/// for other devices are not kept here: a thread may end when their drivers have gone.
+class Recent {
+ public:
+  const Plan* find(const Operation& op, Views views, const Device& device, const PlanOptions& options) const {
+    for (const Entry& entry : entries_)
+      if (entry.plan.impl() && entry.plan.impl()->device.impl() == device.impl() &&
+          std::ranges::equal(entry.views, views) && entry.op == op && entry.options == options)
+        return &entry.plan;
+    return nullptr;
+  }
+  void insert(const Operation& op, Views views, const PlanOptions& options, const Plan& plan) {
+    entries_[next_++ % entries_.size()] = {op, {views.begin(), views.end()}, options, plan};
+  }
+
+ private:
+  struct Entry {
+    Operation op;
+    std::vector<View> views;  // as they were asked for
+    PlanOptions options;
+    Plan plan;
+  };
+  std::array<Entry, 8> entries_;  // a loop over small work alternates between few plans
+  size_t next_ = 0;
+};
+
 }  // namespace
 
 Plan cached_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
+  thread_local Recent recent;
+  const bool here = device.info().api == Api::host;
+  if (const Plan* known = here ? recent.find(op, views, device, options) : nullptr) return *known;
   // Never destroyed: plans hold devices, whose runtimes may already be gone when static objects are.
   static PlanCache& cache = *new PlanCache;
   const std::string key = key_of(op, views, device, options);
-  if (std::optional<Plan> known = cache.find(key)) return *std::move(known);
-  Plan made = plan(op, views, device, options);
-  cache.insert(key, made);
-  return made;
+  std::optional<Plan> found = cache.find(key);
+  if (!found) {
+    found = plan(op, views, device, options);
+    cache.insert(key, *found);
+  }
+  if (here) recent.insert(op, views, options, *found);
+  return *std::move(found);
 }
 
 }  // namespace axisloom::ops

@@ -6,6 +6,7 @@
 #include "core/integers.hpp"
 #include "jit/jit.hpp"
 
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -51,6 +52,7 @@ struct PlanImpl {
   PlanReport report;
   std::vector<Launch> launches;
   std::vector<device::SharedProgram> programs;  // one per launch
+  Queue here;                                   // for runs without a queue; empty but on the host
   int tickets = 0;                              // slots of tickets_view that the launches use
   bool in_place = false;                        // output and input are the very same bytes
   bool checked = false;                         // every access is checked; run then waits and throws on a violation
@@ -59,7 +61,8 @@ using SharedPlan = std::shared_ptr<PlanImpl>;
 
 namespace ops {
 
-using Events = std::vector<device::SharedEvent>;
+using Events = std::pmr::vector<device::SharedEvent>;
+using Arrays = std::span<device::Buffer* const>;  // a plan's, in the order of its views; null where one has no elements
 
 /// What a plan holds; Error(usage) for an empty one.
 const PlanImpl& impl_of(const Plan& plan);
@@ -67,6 +70,9 @@ const PlanImpl& impl_of(const Plan& plan);
 /// Throws Error(usage) for an output that is not of the dtype and shape of an operation's result, Error(overlap) where
 /// two of its elements may lie at one address.
 void check_output(const View& out, const View& result);
+
+/// Runs a plan for the host on memory, and returns when it is done. Throws as Plan::run does.
+void run_here(const PlanImpl& plan, Arrays buffers);
 
 /// Compiles the launches of a plan (or finds them in the cache), so that running it compiles nothing; fills `programs`.
 void compile(PlanImpl& plan);

@@ -10,27 +10,27 @@ size_t tickets_bytes(const PlanImpl& plan) {
 
 }  // namespace
 
-Workspace::Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given, Events& waits) {
+Workspace::Workspace(const PlanImpl& plan, device::Queue& queue, const Buffer& given, Events& waits) {
   const size_t bytes = plan.report.workspace_bytes;  // the tickets stand at its end
   if (bytes == 0) return;
   if (given) {
     memory_ = given.impl();
     if (plan.tickets == 0) return;
     tickets_begin_ = i64(bytes - tickets_bytes(plan));
-    Events cleared(1);  // nothing may fail once the fill is queued
-    cleared[0] = queue.impl()->fill(*memory_, size_t(tickets_begin_), tickets_bytes(plan), std::byte{0}, waits);
+    Events cleared(1, waits.get_allocator());  // nothing may fail once the fill is queued
+    cleared[0] = queue.fill(*memory_, size_t(tickets_begin_), tickets_bytes(plan), std::byte{0}, waits);
     waits.swap(cleared);
     tickets_ = memory_;
     return;
   }
-  scratch_ = &queue.impl()->scratch;
+  scratch_ = &queue.scratch;
   lock_ = std::unique_lock(scratch_->mutex);
   if (!scratch_->memory || scratch_->memory->bytes() < bytes) scratch_->memory = plan.device.impl()->allocate(bytes);
   memory_ = scratch_->memory;
   if (plan.tickets == 0) return;
   if (!scratch_->tickets) {
     auto fresh = plan.device.impl()->allocate(most_tickets * sizeof(u32));
-    waits.push_back(queue.impl()->fill(*fresh, 0, fresh->bytes(), std::byte{0}, {}));
+    waits.push_back(queue.fill(*fresh, 0, fresh->bytes(), std::byte{0}, {}));
     scratch_->tickets = std::move(fresh);  // only now are they sure to be zero
   }
   tickets_ = scratch_->tickets;

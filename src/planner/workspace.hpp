@@ -14,7 +14,7 @@ namespace axisloom::ops {
 class Workspace : core::NotCopied {
  public:
   /// `given` is empty, or fits the plan and is no array of the run. What this queues first goes into `waits`.
-  Workspace(const PlanImpl& plan, const Queue& queue, const Buffer& given, Events& waits);
+  Workspace(const PlanImpl& plan, device::Queue& queue, const Buffer& given, Events& waits);
   ~Workspace();
 
   /// The buffer of workspace_view or tickets_view, and at which byte it begins.

@@ -135,13 +135,15 @@ class Errors(Case):
         self.assertEqual(result.returncode, 4, result.stderr)
 
     def test_no_device(self):
-        nothing = {"OCL_ICD_VENDORS": self.folder, "CUDA_VISIBLE_DEVICES": ""}
+        nothing = {"OCL_ICD_VENDORS": self.folder, "CUDA_VISIBLE_DEVICES": "", "AXISLOOM_THREADS": "none"}
         source = self.path("in.npy", npy_bytes((2, 3), GREY))
         error = self.bad(3, "copy", source, "-o", self.path("out.npy"), env=nothing).err
         self.assertIn("axisloom doctor", error)
         self.assertIn("remedy: ", error)
         self.assertEqual(run("doctor", env=nothing).returncode, 3)
-        self.assertIn("install", run("doctor", env=nothing).out)
+        doctor = run("doctor", env=nothing).out
+        self.assertIn("install", doctor)
+        self.assertIn('AXISLOOM_THREADS: "none" is not a number of threads', doctor)
         self.bad(3, "devices", env=nothing)
         self.bad(3, "copy", source, "-o", self.path("out.npy"), "--device", "opencl:99")
 

@@ -1,9 +1,10 @@
 // Writes every kernel text that the cases of some files need on a device that is not there, for compilers that are.
-// Usage: axisloom_texts hip|gpu|cpu|nvidia FOLDER CASES...
+// Usage: axisloom_texts hip|gpu|cpu|nvidia|host FOLDER CASES...
 //   hip   an AMD GPU through HIP: the CUDA text below the prelude of HIP
 //   gpu   an AMD GPU through OpenCL
 //   cpu   a CPU through OpenCL
 //   nvidia  an H200 through CUDA
+//   host  no texts: the names of kernels that the host needs, in FOLDER/names
 // Each text goes into a file of its own, NUMBER-KERNEL.hip, .cl or .cu; what the options of its build were stands
 // beside it.
 #include "harness/arena.hpp"
@@ -26,7 +27,12 @@ class RecordingDevice : public ops_test::PretendedDevice {
     texts.emplace(request.source, request.options);
     return PretendedDevice::build(request);
   }
+  std::shared_ptr<device::Program> built_in(const std::string& name, std::span<const i32>) override {
+    names.insert(name);
+    return PretendedDevice::build({});
+  }
   std::map<std::string, std::vector<std::string>> texts;  // and their options
+  std::set<std::string> names;                            // of kernels of the host
 };
 
 DeviceInfo amd_gpu() {
@@ -47,9 +53,10 @@ DeviceInfo amd_gpu() {
 
 DeviceInfo device_named(const std::string& name) {
   if (name == "nvidia") return ops_test::gpu_info();
-  DeviceInfo info = name == "cpu" ? ops_test::cpu_info() : amd_gpu();
-  info.api = name == "hip" ? Api::cuda : Api::opencl;
-  info.device_scope_order = name == "hip";  // else the texts are OpenCL C 1.2
+  const bool cpu = name == "cpu" || name == "host";
+  DeviceInfo info = cpu ? ops_test::cpu_info() : amd_gpu();
+  info.api = name == "host" ? Api::host : name == "hip" ? Api::cuda : Api::opencl;
+  info.device_scope_order = name == "hip" || name == "host";  // else the texts are OpenCL C 1.2
   info.unified_memory = false;
   return info;
 }
@@ -101,7 +108,9 @@ void write(const RecordingDevice& device, const std::string& folder) {
     std::ofstream list(name + ".options");
     for (const std::string& option : options) list << option << "\n";
   }
-  std::printf("%d texts\n", number);
+  std::ofstream names(folder + "/names");
+  for (const std::string& name : device.names) names << name << "\n";
+  std::printf("%d texts, %d names\n", number, int(device.names.size()));
 }
 
 void run(const std::string& kind, const std::string& folder, std::span<char*> files) {

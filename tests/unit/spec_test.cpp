@@ -41,6 +41,8 @@ TEST(DeviceSpec, ReadsEveryForm) {
   EXPECT_EQ(cuda.index, 12);
   EXPECT_FALSE(parse_spec("opencl").index);
   EXPECT_EQ(parse_spec("opencl").api, Api::opencl);
+  EXPECT_EQ(parse_spec("HOST").api, Api::host);
+  EXPECT_EQ(parse_spec("host:0").index, 0);
   EXPECT_EQ(parse_spec("opencl:0").index, 0);
   const Spec named = parse_spec("opencl:Portable Computing");
   EXPECT_FALSE(named.index);
@@ -57,7 +59,7 @@ TEST(DeviceSpec, RefusesTheRestAndShowsTheGrammar) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::usage) << text;
       const std::string what = error.what();
-      EXPECT_NE(what.find("auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME"), std::string::npos) << what;
+      EXPECT_NE(what.find("auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host"), std::string::npos) << what;
       EXPECT_NE(what.find('"' + std::string(text) + '"'), std::string::npos) << what;
     }
   }
@@ -85,6 +87,16 @@ TEST(DeviceSpec, AutomaticTakesGpuThenCpuThenAnything) {
   EXPECT_EQ(chosen("auto", {other}), "opencl:0");
   EXPECT_EQ(chosen("auto", {}), "none");
   EXPECT_EQ(chosen("gpu", {other, cpu}), "none");
+  const DeviceInfo host = make(Api::host, Kind::cpu, 0, "cpu", "host");
+  EXPECT_EQ(chosen("auto", {other, cpu, gpu, host}), "opencl:2");
+  EXPECT_EQ(chosen("auto", {other, cpu, host}), "opencl:1");
+  EXPECT_EQ(chosen("cpu", {other, cpu, host}), "opencl:1");
+  EXPECT_EQ(chosen("auto", {other, host}), "host");
+  EXPECT_EQ(chosen("cpu", {other, host}), "host");
+  EXPECT_EQ(chosen("host", {other, cpu, host}), "host");
+  EXPECT_EQ(chosen("host:0", {other, cpu, host}), "host");
+  EXPECT_EQ(chosen("host:1", {other, cpu, host}), "none");
+  EXPECT_EQ(chosen("gpu", {host}), "none");
 }
 
 TEST(DeviceSpec, PassesOverACardWhoseRuntimeCannotCompile) {

@@ -10,6 +10,7 @@ PARAMS_SIZE(ProductParams);
 
 CONSTANT(ELEMENT, type)              // of A and B in memory
 CONSTANT(RESULT, type)               // of C and D in memory
+CONSTANT(OUT_FORM, like(IN_FORM))    // of RESULT
 CONSTANT(ACC, type)                  // of sums
 CONSTANT(SCALAR, type)               // of sums, or of their real parts
 CONSTANT(SCALAR_BYTES, one_of(4 8))  // of such

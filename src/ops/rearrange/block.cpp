@@ -95,7 +95,7 @@ MoveCandidate block_move() {
                 "prefetched together of a row of the input, a run ahead; 0: none"},
                stream_tunable(),
            },
-       .runtimes = {Api::opencl},
+       .runtimes = {Api::opencl, Api::host},
        .runs_on = cpus},
       propose};
 }

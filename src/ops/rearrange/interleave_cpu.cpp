@@ -84,7 +84,7 @@ MoveCandidate interleave_cpu_move() {
                     "run of the long axis that stays in the first-level cache"},
                    stream_tunable(),
                },
-           .runtimes = {Api::opencl},
+           .runtimes = {Api::opencl, Api::host},
            .runs_on = cpus},
           propose};
 }

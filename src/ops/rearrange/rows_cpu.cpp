@@ -51,7 +51,7 @@ MoveCandidate rows_cpu_move() {
                    {"segment", 16384, {4096, 16384, 65536}, "bytes", "longest run that an item takes at a time"},
                    stream_tunable(),
                },
-           .runtimes = {Api::opencl},
+           .runtimes = {Api::opencl, Api::host},
            .runs_on = cpus},
           propose};
 }

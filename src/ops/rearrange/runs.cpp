@@ -117,7 +117,7 @@ MoveCandidate runs_move() {
                    {"ahead", 16, doublings(4, 64), "rows", "that are fetched before they are read"},
                    stream_tunable(),
                },
-           .runtimes = {Api::opencl},
+           .runtimes = {Api::opencl, Api::host},
            .runs_on = cpus},
           propose};
 }

@@ -2,7 +2,7 @@
 //
 //   element --HOLD--> held --MAP--> value --ADD--> accumulator --COMBINE--> ... --finish--> result
 //
-// The functions below work on scalars, and on OpenCL's vectors where a kernel is for CPUs: V is the type of a value.
+// The functions below work on scalars, and on vectors where a kernel is for CPUs: V is the type of a value.
 //
 // Sums of floats carry what rounding took from the plain running sum (D. Knuth, TAOCP 2, 4.2.2, theorem B: TwoSum; the
 // cascade is that of T. Ogita, S. Rump and S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005).
@@ -17,13 +17,13 @@ CONSTANT(VALUE, type)                          // a scalar of an accumulator
 CONSTANT(VALUE_PARTS, one_of(1 2))             // scalars of a value
 CONSTANT(VALUE_FORMAT, one_of(32 64))          // bits of a float or a place beside it
 CONSTANT(VALUE_FLOATS, flag)                   // VALUE is a float
-CONSTANT(RESULT, type)                         // a scalar of the result in memory
 CONSTANT(MAPPING, one_of(IDENTITY SQUARE MAGNITUDE NONZERO))  // of an element before it is taken
 // How values are taken: added, added with corrections, multiplied, the one preferred, and its place.
 CONSTANT(ACCUMULATION, one_of(TOTAL COMPENSATED PRODUCT EXTREME PLACE))
-CONSTANT(SMALLEST, flag)                       // smaller values are preferred, else larger
+SETTING(SMALLEST, flag)                        // smaller values are preferred, else larger
 // What is stored: the value, divided by the count, its root, its place, or the accumulator.
-CONSTANT(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_ACCUMULATOR))
+SETTING(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_ACCUMULATOR))
+SETTING(OUT_FORM, like(IN_FORM))               // of a value that is stored
 
 #define MOST_ADDITIONS 4096  // of one running sum, before it is brought together with others
 
@@ -81,31 +81,44 @@ typedef struct {
 #define START0 0
 #define START1 0
 #elif MAPPING == NONZERO
-#define START0 SMALLEST
+#define START0 IN_ORDER((VALUE)SMALLEST)
 #define START1 0
-#elif SMALLEST
-#define START0 GREATEST
-#define START1 START0
 #else
-#define START0 LEAST
+#define START0 (LARGEST_WINS ? LEAST : GREATEST)
 #define START1 START0
 #endif
 
+// Which value is preferred is no constant on the host: there it is always the larger one, and where it should be the
+// smaller one, values are taken, and travel, with their order reversed.
+#if defined(AXL_HOST)
+#define LARGEST_WINS 1
+#define IN_ORDER(x) REVERSED(x, SMALLEST)
+#else
+#define LARGEST_WINS (!SMALLEST)
+#define IN_ORDER(x) (x)
+#endif
+#if ACCUMULATION == EXTREME || ACCUMULATION == PLACE
+#define TAKEN(x) IN_ORDER(x)
+#else
+#define TAKEN(x) (x)
+#endif
+
 // The modulus without overflow on the way; an infinite part makes it infinite, whatever the other is.
+#define MAGNITUDE_OF(x) SELECT((x) < 0, -(x), x)
 #define MODULUS(V, result, x, y)                                              \
   {                                                                           \
     const V infinite = INFINITE;                                              \
-    const V ax = (x) < 0 ? -(x) : (x), ay = (y) < 0 ? -(y) : (y);             \
-    const V large = ax > ay ? ax : ay, small = ax > ay ? ay : ax;             \
-    const V divisor = large == 0 ? infinite : large, ratio = small / divisor; \
-    result = large * sqrt(1 + ratio * ratio);                                 \
-    result = (x) != (x) ? (x) : (y) != (y) ? (y) : result;                    \
-    result = ax == infinite ? infinite : ay == infinite ? infinite : result;  \
+    const V ax = MAGNITUDE_OF(x), ay = MAGNITUDE_OF(y);                       \
+    const V large = SELECT(ax > ay, ax, ay), small = SELECT(ax > ay, ay, ax); \
+    const V divisor = SELECT(large == 0, infinite, large);                    \
+    const V ratio = small / divisor, modulus = large * sqrt(1 + ratio * ratio); \
+    result = SELECT((x) != (x), x, SELECT((y) != (y), y, modulus));           \
+    result = SELECT((ax == infinite) | (ay == infinite), infinite, result);   \
   }
 
 // MAP sets `v` (a Value, or one of vectors) from the held components e[].
 #if MAPPING == IDENTITY
-#define MAP(V, v, e) EACH(c, VALUE_PARTS) (v).part[c] = (e)[c]
+#define MAP(V, v, e) EACH(c, VALUE_PARTS) (v).part[c] = TAKEN((e)[c])
 #elif MAPPING == SQUARE
 #if ELEMENT_PARTS == 2
 #define MAP(V, v, e) (v).part[0] = (e)[0] * (e)[0] + (e)[1] * (e)[1]
@@ -116,33 +129,29 @@ typedef struct {
 #if ELEMENT_PARTS == 2
 #define MAP(V, v, e) MODULUS(V, (v).part[0], (e)[0], (e)[1])
 #else
-#define MAP(V, v, e) (v).part[0] = (e)[0] < 0 ? -(e)[0] : (e)[0]
+#define MAP(V, v, e) (v).part[0] = MAGNITUDE_OF((e)[0])
 #endif
 #else
 #if ELEMENT_PARTS == 2
-#define MAP(V, v, e) (v).part[0] = TRUTH_##V(((e)[0] != (HELD)0) | ((e)[1] != (HELD)0))
+#define MAP(V, v, e) (v).part[0] = TAKEN(TRUTH_##V(((e)[0] != (HELD)0) | ((e)[1] != (HELD)0)))
 #else
-#define MAP(V, v, e) (v).part[0] = TRUTH_##V((e)[0] != (HELD)0)
+#define MAP(V, v, e) (v).part[0] = TAKEN(TRUTH_##V((e)[0] != (HELD)0))
 #endif
 #endif
 #define TRUTH_VALUE(condition) ((VALUE)((condition) ? 1 : 0))
 
 // ---- one value more
 // Whether v comes before what an accumulator has: smaller or larger, NaN before all, and never an equal.
-#if SMALLEST
-#define BEFORE(x, y) ((x) < (y))
-#else
-#define BEFORE(x, y) ((x) > (y))
-#endif
+#define BEFORE(x, y) (LARGEST_WINS ? (x) > (y) : (x) < (y))
 #if VALUE_PARTS == 2
 #define IS_NUMBER(v) (((v)[0] == (v)[0]) & ((v)[1] == (v)[1]))
 #define LEXICALLY(v, w) (BEFORE((v)[0], (w)[0]) | (((v)[0] == (w)[0]) & BEFORE((v)[1], (w)[1])))
 #define PREFERRED(v, w) (IS_NUMBER(w) & (((v)[0] != (v)[0]) | ((v)[1] != (v)[1]) | LEXICALLY(v, w)))
-#define ALIKE(v, w) ((!IS_NUMBER(v) & !IS_NUMBER(w)) | (((v)[0] == (w)[0]) & ((v)[1] == (w)[1])))
+#define ALIKE(v, w) (((!IS_NUMBER(v)) & (!IS_NUMBER(w))) | (((v)[0] == (w)[0]) & ((v)[1] == (w)[1])))
 #elif VALUE_FLOATS
 #define IS_NUMBER(v) ((v)[0] == (v)[0])
 #define PREFERRED(v, w) (IS_NUMBER(w) & (((v)[0] != (v)[0]) | BEFORE((v)[0], (w)[0])))
-#define ALIKE(v, w) ((!IS_NUMBER(v) & !IS_NUMBER(w)) | ((v)[0] == (w)[0]))
+#define ALIKE(v, w) (((!IS_NUMBER(v)) & (!IS_NUMBER(w))) | ((v)[0] == (w)[0]))
 #else
 #define PREFERRED(v, w) BEFORE((v)[0], (w)[0])
 #define ALIKE(v, w) ((v)[0] == (w)[0])
@@ -157,7 +166,7 @@ typedef struct {
   }
 
 #define CHOOSE(to, from, condition) \
-  EACH(c, VALUE_PARTS) (to).part[c] = (condition) ? (from).part[c] : (to).part[c]
+  EACH(c, VALUE_PARTS) (to).part[c] = SELECT(condition, (from).part[c], (to).part[c])
 
 // ADD takes a value at a place into an accumulator; COMBINE takes another accumulator, which may lie anywhere.
 #if ACCUMULATION == TOTAL
@@ -195,14 +204,14 @@ typedef struct {
   {                                                                                           \
     const AXL_TYPEOF(PREFERRED((v).part, (to).part)) better = PREFERRED((v).part, (to).part); \
     CHOOSE(to, v, better);                                                                    \
-    (to).at = better ? (place) : (to).at;                                                     \
+    (to).at = SELECT(better, place, (to).at);                                                 \
   }
 #define COMBINE(V, to, from)                                                                         \
   {                                                                                                  \
     const AXL_TYPEOF(PREFERRED((from).part, (to).part)) better =                                     \
         PREFERRED((from).part, (to).part) | (ALIKE((from).part, (to).part) & ((from).at < (to).at)); \
     CHOOSE(to, from, better);                                                                        \
-    (to).at = better ? (from).at : (to).at;                                                          \
+    (to).at = SELECT(better, (from).at, (to).at);                                                    \
   }
 #endif
 
@@ -249,12 +258,8 @@ INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
   to->part[w] = OF_U64(word);
 }
 
-// ---- the result
-#if FORM_IS_BITS(OUT_FORM)
-#define STORED(x) BITS_OF_F32(OUT_FORM, x)
-#else
-#define STORED(x) ((RESULT)(x))
-#endif
+// ---- the result: stored as what FINISH and OUT_FORM say, so its buffer is one of bytes
+typedef u8 RESULT;
 
 // Quotients and roots are taken in f64 where the device has it: OpenCL rounds those of f32 as it likes.
 #if defined(AXL_HAS_F64)
@@ -264,13 +269,9 @@ INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
 #endif
 
 INLINE LAST finished(const LAST value, const i64 count) {
-#if FINISH == FINISH_MEAN
-  return value / (LAST)count;
-#elif FINISH == FINISH_ROOT
-  return sqrt(value);
-#else
+  if (FINISH == FINISH_MEAN) return value / (LAST)count;
+  if (FINISH == FINISH_ROOT) return sqrt(value);
   return value;
-#endif
 }
 
 // The sum with its correction, which counts only as long as the plain sum is finite.
@@ -279,25 +280,58 @@ INLINE LAST settled(const VALUE sum, const VALUE correction) {
   return together - together == 0 ? together : (LAST)sum;
 }
 
-INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
-#if FINISH == FINISH_ACCUMULATOR
-  EACH(w, U64S) store(b, at + w, word_of(total, w));
-#elif FINISH == FINISH_PLACE
-  store(b, at, total.at);
-#elif ACCUMULATION == COMPENSATED && FINISH == FINISH_MEAN && VALUE_PARTS == 2
-  // The quotient of two complex numbers, as NumPy takes it: what is not finite in one part is NaN in the other.
-  const LAST x = settled(total.part[0], total.part[2]), y = settled(total.part[1], total.part[3]);
-  store(b, at, STORED((VALUE)finished(x + y * 0, count)));
-  store(b, at + 1, STORED((VALUE)finished(y - x * 0, count)));
-#elif ACCUMULATION == COMPENSATED
-  EACH(c, VALUE_PARTS)
-    store(b, at + c, STORED((VALUE)finished(settled(total.part[c], total.part[VALUE_PARTS + c]), count)));
-#elif FINISH == FINISH_MEAN
-  store(b, at, (RESULT)finished((LAST)total.part[0], count));
-#else
-  EACH(c, VALUE_PARTS) store(b, at + c, STORED(total.part[c]));
+#define STORE_OF(T, name)                                                          \
+  INLINE void name(MUTABLE_REF(T, b), const index_t at, const T x) { \
+    store(b, at, x);                                                               \
+  }
+STORE_OF(u64, store_word)
+STORE_OF(u16, store_bits)
+STORE_OF(LAST, store_quotient)
+STORE_OF(VALUE, store_value)
+
+INLINE void store_part(MUTABLE_REF(RESULT, b), const index_t at, const VALUE x) {
+#if VALUE_FLOATS && VALUE_FORMAT == 32
+  if (FORM_IS_BITS(OUT_FORM)) {
+    store_bits(PASS_AS(u16, b), at, BITS_OF_F32(OUT_FORM, x));
+    return;
+  }
 #endif
-  (void)count;
+  store_value(PASS_AS(VALUE, b), at, x);
+}
+
+INLINE void store_value_of(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
+#if ACCUMULATION == COMPENSATED
+  LAST sum[VALUE_PARTS];
+  EACH(c, VALUE_PARTS) sum[c] = settled(total.part[c], total.part[VALUE_PARTS + c]);
+#if VALUE_PARTS == 2
+  if (FINISH == FINISH_MEAN) {
+    // The quotient of two complex numbers, as NumPy takes it: what is not finite in one part is NaN in the other.
+    const LAST x = sum[0], y = sum[1];
+    sum[0] = x + y * 0;
+    sum[1] = y - x * 0;
+  }
+#endif
+  EACH(c, VALUE_PARTS) store_part(PASS(b), at + c, (VALUE)finished(sum[c], count));
+#else
+  if (FINISH == FINISH_MEAN)
+    store_quotient(PASS_AS(LAST, b), at, finished((LAST)total.part[0], count));
+  else
+    EACH(c, VALUE_PARTS) store_part(PASS(b), at + c, TAKEN(total.part[c]));
+#endif
+}
+
+INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
+  if (FINISH == FINISH_ACCUMULATOR) {
+    EACH(w, U64S) store_word(PASS_AS(u64, b), at + w, word_of(total, w));
+    return;
+  }
+#if ACCUMULATION == PLACE
+  if (FINISH == FINISH_PLACE) {
+    store_word(PASS_AS(u64, b), at, (u64)total.at);
+    return;
+  }
+#endif
+  store_value_of(PASS(b), at, total, count);
 }
 
 // ---- one element

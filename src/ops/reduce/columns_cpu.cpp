@@ -48,6 +48,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const Split split = split_of(c.parts, c.outers * c.blocks, values, device);
   const auto launches = [=, &problem] {
     ReduceLaunch main("columns_cpu", problem, {}, true);
+    main.all_arguments = true;
     ReduceParams& params = main.params;
     params.column_blocks = c.blocks;
     params.parts = c.parts;
@@ -70,7 +71,7 @@ ReduceCandidate columns_cpu_reduction() {
            {{"block", 4096, doublings(256, 16384), "columns",
              "that a task takes at once; f32 16384 x 16384, of the speed along rows: 2048 0.70, 4096 0.76, 8192 0.74"},
             launches_tunable()},
-       .runtimes = {Api::opencl},
+       .runtimes = {Api::opencl, Api::host},
        .runs_on = cpus},
       propose};
 }

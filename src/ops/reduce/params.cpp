@@ -39,12 +39,18 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
       .set("VALUE_PARTS", recipe.components)
       .set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32)
       .set("VALUE_FLOATS", recipe.value_floats())
-      .set("RESULT", scalar_type(recipe.out))
       .set("OUT_FORM", form_of(recipe.out))
       .set("ACCUMULATION", accumulations[int(recipe.accumulation)])
       .set("MAPPING", mappings[int(recipe.mapping)])
       .set("FINISH", finishes[int(recipe.finish)])
       .set("SMALLEST", recipe.smallest);
+}
+
+/// The same of what has become values already, so that one kernel serves all that become such values.
+Recipe of_values(Recipe recipe) {
+  if (recipe.components == 1) recipe.in = recipe.value;
+  recipe.mapping = Mapping::identity;
+  return recipe;
 }
 
 size_t rank_class(size_t rank) {
@@ -145,7 +151,9 @@ Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, i
   constexpr i64 cpu_outputs = 64;  // of a CPU's group: long enough against its start
   const i64 team = parts <= few_parts ? 1 : items;
   const Group group = team > 1 ? tree_group(problem.recipe, items) : Group{items};
-  ReduceLaunch fold("fold", problem, group);
+  ReduceProblem values = problem;
+  values.recipe = of_values(problem.recipe);
+  ReduceLaunch fold("fold", values, group);
   fold.params.parts = parts;
   fold.params.per_group = items == 1 ? cpu_outputs : items / team;
   fold.defines().set("SPLIT", split).set("TEAM", team);
@@ -160,15 +168,13 @@ Launches ReduceLaunch::with_parts(i64 groups, Split split, i64 tickets) {
   Launches launches;
   defines().set("SPLIT", names[int(split)]);
   buffers = {input_of(problem)};
-  if (split != Split::two_launches) buffers.push_back(result_of(problem));
-  if (split != Split::none) {
-    buffers.push_back({workspace_view, 0, u64_bytes});
-    launches.workspace_bytes = params.outputs * params.parts * problem.recipe.u64s() * u64_bytes;
-  }
-  if (split == Split::one_launch) {
-    buffers.push_back({tickets_view, 0, sizeof(u32)});
-    launches.tickets = tickets;
-  }
+  const LaunchBuffer result = result_of(problem);
+  const bool parted = split != Split::none, ordered = split == Split::one_launch;
+  if (all_arguments || split != Split::two_launches) buffers.push_back(result);
+  if (all_arguments || parted) buffers.push_back(parted ? LaunchBuffer{workspace_view, 0, u64_bytes} : result);
+  if (all_arguments || ordered) buffers.push_back(ordered ? LaunchBuffer{tickets_view, 0, sizeof(u32)} : result);
+  if (parted) launches.workspace_bytes = params.outputs * params.parts * problem.recipe.u64s() * u64_bytes;
+  if (ordered) launches.tickets = tickets;
   launches.list.push_back(closed(groups));
   if (split == Split::two_launches)
     launches.list.push_back(fold_launch(problem, params.parts, names[int(split)], workspace_view, items));

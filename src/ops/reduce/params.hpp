@@ -21,6 +21,7 @@ enum class Split { none, one_launch, two_launches };
 /// which the last may be left to the kernel as its columns, and over the reduced ones but the last, which is the run.
 struct ReduceLaunch : OpenLaunch<ReduceParams> {
   const ReduceProblem& problem;
+  bool all_arguments = false;  // the kernel takes them however parts meet; see parts.h
 
   ReduceLaunch(const std::string& kernel, const ReduceProblem& problem, const Group& group = {}, bool columns = false);
   /// Tasks are parts, which are made of such pieces.

@@ -7,35 +7,50 @@
 //   ONE_LAUNCH    the last group to finish brings the parts together
 //   TWO_LAUNCHES  the kernel `fold` does
 //   FROM_SLICES   it does, and the parts are what several plans have left
-CONSTANT(SPLIT, one_of(IN_ONE ONE_LAUNCH TWO_LAUNCHES FROM_SLICES))  // where the parts of an output meet
+SETTING(SPLIT, one_of(IN_ONE ONE_LAUNCH TWO_LAUNCHES FROM_SLICES))  // where the parts of an output meet
 
-#if SPLIT == FROM_SLICES
-#define U64_AT(part, w, output, outputs) (((part) * (outputs) + (output)) * U64S + (w))
-#else
-#define U64_AT(part, w, output, outputs) (((part) * U64S + (w)) * (outputs) + (output))
-#endif
+#define U64_AT(part, w, output, outputs)                                    \
+  (SPLIT == FROM_SLICES ? ((part) * (outputs) + (output)) * U64S + (w)      \
+                        : ((part) * U64S + (w)) * (outputs) + (output))
 
-#if SPLIT == IN_ONE
+// Of a kernel for GPUs what it uses; one for CPUs takes all, so that it is the same however parts meet.
+#define ALL_PART_ARGUMENTS OUT(RESULT, b), INOUT(u64, partials), INOUT(u32, tickets),
+#if defined(AXL_HOST) || SPLIT == ONE_LAUNCH
+#define PART_ARGUMENTS ALL_PART_ARGUMENTS
+#elif SPLIT == IN_ONE
 #define PART_ARGUMENTS OUT(RESULT, b),
-#elif SPLIT == ONE_LAUNCH
-#define PART_ARGUMENTS OUT(RESULT, b), INOUT(u64, partials), INOUT(u32, tickets),
 #else
 #define PART_ARGUMENTS INOUT(u64, partials),
 #endif
 
-#if SPLIT == ONE_LAUNCH
-#define PUT_WORD(partials, i, word) publish(SLOT(partials, i), word)
-#define TAKE_WORD(partials, i) collect(SLOT(partials, i))
-#else
-#define PUT_WORD store
-#define TAKE_WORD load
+INLINE void put_word(MUTABLE_REF(u64, partials), const index_t at, const u64 word) {
+#if defined(AXL_CAN_ORDER_GROUPS)
+  if (SPLIT == ONE_LAUNCH) {
+    publish(SLOT(partials, at), word);
+    return;
+  }
 #endif
+  store(partials, at, word);
+}
 
-#if SPLIT != IN_ONE
+INLINE u64 taken_word(MUTABLE_REF(u64, partials), const index_t at) {
+#if defined(AXL_CAN_ORDER_GROUPS)
+  if (SPLIT == ONE_LAUNCH) return collect(SLOT(partials, at));
+#endif
+  return load(partials, at);
+}
+
 INLINE void publish_part(MUTABLE_REF(u64, partials), const Accumulator total, const index_t part, const index_t output,
                          const index_t outputs) {
-  EACH(w, U64S) PUT_WORD(partials, U64_AT(part, w, output, outputs), word_of(total, w));
+  EACH(w, U64S) put_word(PASS(partials), U64_AT(part, w, output, outputs), word_of(total, w));
 }
+
+// Whether this is the last of an output's `parts` parts, and the one that brings them together.
+#if defined(AXL_CAN_ORDER_GROUPS)
+#define IS_LAST_PART(tickets, ticket, parts) (SPLIT == ONE_LAUNCH && ticket_last(SLOT(tickets, ticket), (u32)(parts)))
+#else
+#define IS_LAST_PART(tickets, ticket, parts) 0
+#endif
 
 // Parts first, first + step, ... of an output in order, in a cascade as in the kernel `plain`.
 INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t output, const index_t outputs,
@@ -44,7 +59,7 @@ INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t outp
   int additions = 0;
   for (index_t part = first; part < parts; part += step) {
     Accumulator one;
-    EACH(w, U64S) set_word(&one, w, TAKE_WORD(partials, U64_AT(part, w, output, outputs)));
+    EACH(w, U64S) set_word(&one, w, taken_word(PASS(partials), U64_AT(part, w, output, outputs)));
     combine(&sum, one);
     if (++additions == MOST_ADDITIONS) {
       combine(&total, sum);
@@ -55,4 +70,3 @@ INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t outp
   combine(&total, sum);
   return total;
 }
-#endif

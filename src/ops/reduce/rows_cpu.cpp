@@ -23,14 +23,14 @@ struct Width {
   i64 chains, ranges;
 };
 
-/// 8 vectors where they fit the registers and a run is long enough for them, else 4. A place is found by one chain,
-/// which has to see its elements in order.
+/// 8 vectors where they fit the registers, else 4; of a short run 4 ranges, for as many vectors. A place is found by one
+/// chain, which has to see its elements in order.
 Width width(const ReduceProblem& problem, i64 ranges) {
   constexpr i64 registers = 16, register_bytes = 64, long_bytes = 32768;
   const Recipe& recipe = problem.recipe;
-  if (problem.reduced.back().extent * problem.element_bytes() < long_bytes) return {few_chains, few_chains};
   const i64 vectors = ceil_div(lanes_of(problem) * i64(size_of(recipe.value)), register_bytes);
   const i64 chains = many_chains * vectors * recipe.u64s() <= registers ? many_chains : few_chains;
+  if (problem.reduced.back().extent * problem.element_bytes() < long_bytes) return {chains, few_chains};
   return {chains, recipe.accumulation == Accumulation::place ? chains : ranges};
 }
 
@@ -78,6 +78,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const Split split = split_of(c.parts, problem.outputs(), values, device);
   const auto launches = [=, &problem] {
     ReduceLaunch main("rows_cpu", problem);
+    main.all_arguments = true;
     main.set_pieces(c);
     ReduceParams& params = main.params;
     params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
@@ -113,7 +114,7 @@ ReduceCandidate rows_cpu_reduction() {
                          "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 "
                          "0.96, 2048 0.93"},
                         launches_tunable()},
-           .runtimes = {Api::opencl},
+           .runtimes = {Api::opencl, Api::host},
            .runs_on = cpus},
           propose};
 }

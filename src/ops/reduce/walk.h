@@ -3,16 +3,21 @@
 //   output --place_of--> in, out
 //   run    --run_at----> what is added to `in`
 //
-// Ranks are compiled in where they are small, so that the loops unroll.
+// Ranks are compiled in where they are small, so that the loops unroll; but not on the host.
 #include "loops.h"
 #include "reduce/reduce.params.h"
 
 PARAMS_SIZE(ReduceParams);
 
-CONSTANT(KEPT_RANK, one_of(0 1 3))     // axes that are kept; 0: p.kept_rank says it
-CONSTANT(REDUCED_RANK, one_of(0 1 3))  // reduced axes but the last; 0: p.reduced_rank says it
+SETTING(KEPT_RANK, one_of(0 1 3))     // axes that are kept; 0: p.kept_rank says it
+SETTING(REDUCED_RANK, one_of(0 1 3))  // reduced axes but the last; 0: p.reduced_rank says it
 
-#if KEPT_RANK == 0
+#if defined(AXL_HOST)
+#define RANKS_GIVEN 1
+#else
+#define RANKS_GIVEN (KEPT_RANK == 0)
+#endif
+#if RANKS_GIVEN
 #define KEPT(p) (p)->kept_rank
 #define REDUCED(p) (p)->reduced_rank
 #else
@@ -22,7 +27,7 @@ CONSTANT(REDUCED_RANK, one_of(0 1 3))  // reduced axes but the last; 0: p.reduce
 
 // Loops d from `last` down to the one above `first`; where ranks are parameters and every index must be a constant, by
 // way of all that there can be. A macro, since it begins a loop.
-#if KEPT_RANK != 0
+#if !RANKS_GIVEN
 #define DOWN_FROM(d, last, first) UNROLL for (int d = (last); d > (first); --d)
 #elif defined(AXL_CONSTANT_INDICES)
 #define DOWN_FROM(d, last, first) \

@@ -1,0 +1,93 @@
+# Kernels that are compiled with the library, for the host's own processor: src/ops/host_kernels.txt lists them, a program
+# writes them as C++, some to a file, and the table of them. Cold ones are compiled for what the library itself is compiled
+# for; hot ones for the levels of the instruction set below, of which the best that a processor has is taken.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(host_levels v3 v4)
+  set(host_options_v3 -march=x86-64-v3)
+  set(host_options_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(host_levels neon)
+  set(host_options_neon -march=armv8-a)
+endif()
+
+# Exact arithmetic as everywhere, but for products, whose kernels say "contract".
+# What a form of a kernel does not use is no mistake.
+set(host_options -O2 -Wno-unused -Wno-unused-parameter -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fno-exceptions -fno-rtti)
+
+list(TRANSFORM host_options REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE host_option_literals)
+list(JOIN host_option_literals "," host_option_literals)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/host/compile.cpp PROPERTIES
+  COMPILE_DEFINITIONS "AXISLOOM_HOST_OPTIONS=${host_option_literals}")
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Loops over elements stay loops: as calls of memmove, short ones take several times as long.
+  list(APPEND host_options -fno-tree-loop-distribute-patterns -Wno-psabi)
+endif()
+
+set(host_list ${PROJECT_SOURCE_DIR}/src/ops/host_kernels.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${host_list})
+set(host_folder ${PROJECT_BINARY_DIR}/host_kernels)
+file(MAKE_DIRECTORY ${host_folder})
+
+add_executable(axisloom_host_kernels ${PROJECT_SOURCE_DIR}/tools/host_kernels.cpp
+  ${PROJECT_SOURCE_DIR}/src/jit/full_text.cpp ${PROJECT_SOURCE_DIR}/src/jit/constants.cpp
+  ${PROJECT_SOURCE_DIR}/src/jit/defines.cpp ${PROJECT_SOURCE_DIR}/src/jit/embedded.cpp
+  ${PROJECT_SOURCE_DIR}/src/core/error.cpp ${PROJECT_SOURCE_DIR}/src/device/names.cpp)
+axisloom_target(axisloom_host_kernels)
+target_compile_definitions(axisloom_host_kernels PRIVATE AXISLOOM_VERSION="${PROJECT_VERSION}")
+axisloom_embed(axisloom_host_kernels)
+
+# One file of some lines of the list for one level.
+set(host_sources)
+function(axisloom_host_unit first count level contract)
+  set(output ${host_folder}/${level}_${first}.cpp)
+  add_custom_command(OUTPUT ${output}
+    COMMAND axisloom_host_kernels unit ${host_list} ${first} ${count} ${level} ${output}
+    DEPENDS axisloom_host_kernels ${host_list} VERBATIM)
+  set_source_files_properties(${output} PROPERTIES
+    COMPILE_OPTIONS "${host_options};${host_options_${level}};-ffp-contract=$<IF:${contract},fast,off>")
+  set(host_sources ${host_sources} ${output} PARENT_SCOPE)
+endfunction()
+
+# Kernels of one file, and not too many, share a unit: what it begins with is compiled once for all of them.
+set(host_unit_kernels 8)
+file(STRINGS ${host_list} host_lines REGEX "^(hot|cold) ")
+list(APPEND host_lines "end")
+set(number 0)
+set(unit_first 0)
+set(unit_key "")
+foreach(line IN LISTS host_lines)
+  string(REGEX MATCH "^[a-z]+ ?[^ ]*" key "${line}")
+  if(line MATCHES " contract")
+    string(APPEND key " contract")
+  endif()
+  math(EXPR unit_count "${number} - ${unit_first}")
+  if(NOT key STREQUAL unit_key OR unit_count EQUAL host_unit_kernels)
+    if(unit_key)
+      string(REGEX MATCH "contract" contract "${unit_key}")
+      if(contract)
+        set(contract 1)
+      else()
+        set(contract 0)
+      endif()
+      if(unit_key MATCHES "^hot")
+        set(levels ${host_levels})
+      else()
+        set(levels baseline)
+      endif()
+      foreach(level IN LISTS levels)
+        axisloom_host_unit(${unit_first} ${unit_count} ${level} ${contract})
+      endforeach()
+    endif()
+    set(unit_first ${number})
+    set(unit_key ${key})
+  endif()
+  math(EXPR number "${number} + 1")
+endforeach()
+
+set(host_table ${host_folder}/built_in.cpp)
+list(JOIN host_levels "," host_level_names)
+add_custom_command(OUTPUT ${host_table}
+  COMMAND axisloom_host_kernels table ${host_list} "${host_level_names}" ${host_table}
+  DEPENDS axisloom_host_kernels ${host_list} VERBATIM)
+target_sources(axisloom_objects PRIVATE ${host_sources} ${host_table})

@@ -1,0 +1,224 @@
+// Dealing, waking and waiting; and the threads themselves.
+#include "device/host/pool.hpp"
+
+#include "device/host/floats.hpp"
+#include "device/host/system.hpp"
+#include "device/process.hpp"
+
+#include <dlfcn.h>
+#include <csignal>
+
+#include <algorithm>
+#include <chrono>
+
+namespace axisloom::device::host {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How long a thread waits awake: some ten times what it takes to wake one (5 us), so that a program that launches one
+/// kernel after the other finds its workers awake, and one that does not wastes little.
+constexpr auto spin_time = std::chrono::microseconds(50);
+constexpr int pauses_per_look = 32;  // at the clock
+
+/// A member fetches so often from its own stretch: often enough that a slow one can be helped, and rarely enough that
+/// fetching costs nothing.
+constexpr u64 fetches = 16;
+
+/// Members that each wakes who is awake: waking takes a system call, and those who are woken help with it.
+constexpr int wakes_each = 2;
+
+constexpr u32 gate_open = u32{1} << 31;
+constexpr u32 gate_awaited = u32{1} << 30;  // the caller sleeps until nobody is inside
+
+/// Of all pools: with more threads than processors, one that waits awake would be in another's way.
+std::atomic<unsigned> all_threads{0};
+
+void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Waits awake, for a while; false when it was not enough.
+bool spin_until(auto&& done) noexcept {
+  const auto end = Clock::now() + spin_time;
+  do {
+    for (int i = 0; i < pauses_per_look; ++i) {
+      if (done()) return true;
+      pause();
+    }
+  } while (Clock::now() < end);
+  return false;
+}
+
+/// Workers stand in this library's code for as long as the process lives, so it must not be unloaded.
+void keep_library() noexcept {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&keep_library), &info) != 0 && info.dli_fname)
+    static_cast<void>(dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
+}  // namespace
+
+Pool::Pool(unsigned threads)
+    : threads_(std::max(1U, threads)), members_(std::make_unique<Member[]>(threads_)), able_(threads_) {
+  for (unsigned i = 0; i < threads_; ++i) members_[i].pool = this;
+  spins_ = all_threads.fetch_add(threads_) + threads_ <= processors();
+}
+
+Pool::~Pool() {
+  all_threads.fetch_sub(threads_);
+  if (generation_ != fork_generation()) return;  // the workers are the parent's
+  stopping_.store(true, std::memory_order_relaxed);
+  for (unsigned i = 1; i < started_; ++i) {
+    members_[i].calls.fetch_add(1);
+    members_[i].calls.notify_one();
+    pthread_join(members_[i].thread, nullptr);
+  }
+}
+
+void Pool::run(u64 count, unsigned most_members, Work work, void* context) noexcept {
+  const auto wanted = unsigned(std::min<u64>({able_.load(std::memory_order_relaxed), most_members, count}));
+  if (wanted <= 1 || !take_turn()) {
+    if (count > 0) work(context, 0, count, 0);
+    return;
+  }
+  job_ = {work, context, started(wanted), 0};
+  deal(count);
+  gate_.store(gate_open, std::memory_order_release);
+  call_members();
+  take_part(0);
+  close_and_wait();
+  turn_.store(0, std::memory_order_release);
+}
+
+// A turn of an older generation is that of a thread of the parent, which is not here.
+bool Pool::take_turn() noexcept {
+  const unsigned now = fork_generation();
+  u32 seen = turn_.load(std::memory_order_relaxed);
+  if (seen == now || !turn_.compare_exchange_strong(seen, now, std::memory_order_acquire)) return false;
+  if (generation_ != now) forget_workers();
+  generation_ = now;
+  return true;
+}
+
+void Pool::forget_workers() noexcept {
+  started_ = 1;
+  gate_.store(0, std::memory_order_relaxed);
+  for (unsigned i = 0; i < threads_; ++i) members_[i].asleep.store(false, std::memory_order_relaxed);
+}
+
+// How many members there are, when so many are wanted. What the system refuses is not asked for again.
+unsigned Pool::started(unsigned wanted) noexcept {
+  if (started_ >= wanted) return wanted;
+  keep_library();
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // which workers inherit: signals are for the program's own threads
+  for (; started_ < wanted; ++started_) {
+    Member& next = members_[started_];
+    if (pthread_create(&next.thread, nullptr, begin_worker, &next) != 0) break;
+    pthread_setname_np(next.thread, "axisloom");
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (started_ < wanted) able_.store(started_, std::memory_order_relaxed);
+  return started_;
+}
+
+void Pool::deal(u64 count) noexcept {
+  const u64 members = job_.members, least = count / members, more = count % members;
+  job_.share = std::max<u64>(1, least / fetches);
+  woken_.store(1, std::memory_order_relaxed);
+  u64 begin = 0;
+  for (u64 i = 0; i < members; ++i) {
+    members_[i].next.store(begin, std::memory_order_relaxed);
+    begin += least + (i < more ? 1 : 0);
+    members_[i].end = begin;
+  }
+}
+
+// All are told; those who sleep are woken by who comes first.
+void Pool::call_members() noexcept {
+  for (unsigned i = 1; i < job_.members; ++i) members_[i].calls.fetch_add(1);
+  wake_some();
+}
+
+void Pool::wake_some() noexcept {
+  for (int left = wakes_each; left > 0;) {
+    if (woken_.load(std::memory_order_relaxed) >= job_.members) return;
+    const unsigned next = woken_.fetch_add(1, std::memory_order_relaxed);
+    if (next >= job_.members) return;
+    if (!members_[next].asleep.load() || !members_[next].asleep.exchange(false)) continue;
+    members_[next].calls.notify_one();
+    --left;
+  }
+}
+
+void Pool::close_and_wait() noexcept {
+  gate_.fetch_and(~gate_open, std::memory_order_acq_rel);
+  const auto left = [this] { return gate_.load(std::memory_order_acquire) == 0; };
+  if (left() || (spins_ && spin_until(left))) return;
+  u32 seen = gate_.fetch_or(gate_awaited, std::memory_order_acq_rel) | gate_awaited;
+  for (; seen != gate_awaited; seen = gate_.load(std::memory_order_acquire)) gate_.wait(seen);
+  gate_.store(0, std::memory_order_relaxed);
+}
+
+void* Pool::begin_worker(void* member) noexcept {
+  set_default_floats();
+  Member& self = *static_cast<Member*>(member);
+  self.pool->serve(self);
+  return nullptr;
+}
+
+void Pool::serve(Member& self) noexcept {
+  const auto number = unsigned(&self - members_.get());
+  // Counted from 0, not from now: it may have been called while it started.
+  for (u32 calls = 0;;) {
+    wait_for_call(self, calls, spins_);
+    calls = self.calls.load();
+    if (stopping_.load(std::memory_order_relaxed)) return;
+    if (!enter()) continue;
+    if (number < job_.members) {
+      wake_some();
+      take_part(number);
+    }
+    leave();
+  }
+}
+
+void Pool::wait_for_call(Member& self, u32 calls, bool spins) noexcept {
+  const auto called = [&] { return self.calls.load(std::memory_order_acquire) != calls; };
+  if (called() || (spins && spin_until(called))) return;
+  // Either it sees the call, or who calls sees that it sleeps.
+  self.asleep.store(true);
+  while (self.calls.load() == calls) self.calls.wait(calls);
+  self.asleep.store(false);
+}
+
+bool Pool::enter() noexcept {
+  u32 seen = gate_.load(std::memory_order_relaxed);
+  while (seen & gate_open)
+    if (gate_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire)) return true;
+  return false;
+}
+
+void Pool::leave() noexcept {
+  if (gate_.fetch_sub(1, std::memory_order_release) == (gate_awaited | 1)) gate_.notify_one();
+}
+
+void Pool::take_part(unsigned member) noexcept {
+  for (unsigned i = 0; i < job_.members; ++i) {
+    Member& from = members_[(member + i) % job_.members];
+    while (from.next.load(std::memory_order_relaxed) < from.end) {
+      const u64 begin = from.next.fetch_add(job_.share, std::memory_order_relaxed);
+      if (begin >= from.end) break;
+      job_.work(job_.context, begin, std::min(begin + job_.share, from.end), member);
+    }
+  }
+}
+
+}  // namespace axisloom::device::host

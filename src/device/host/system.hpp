@@ -1,0 +1,40 @@
+// What Linux says of the machine and of the part of it that this process may use.
+#pragma once
+
+#include "core/integers.hpp"
+
+#include <optional>
+#include <string>
+
+namespace axisloom::device::host {
+
+/// Limits of the control groups that a process is in: the tightest of its own group and those above it.
+struct GroupLimits {
+  std::optional<double> processors;  // time per time
+  std::optional<u64> memory;         // bytes
+};
+/// `root`: where /proc and /sys are looked for; a test has its own.
+GroupLimits group_limits(const std::string& root = "");
+
+/// Processors that this process may run on, by its affinity.
+unsigned processors();
+
+/// How many threads run kernels, and why so many.
+struct ThreadCount {
+  unsigned threads = 1;
+  std::string why;
+};
+inline constexpr const char* threads_variable = "AXISLOOM_THREADS";
+/// `wanted`: the value of AXISLOOM_THREADS. Throws Error(usage) when it is no number of threads.
+ThreadCount count_threads(const std::string& wanted, unsigned processors, std::optional<double> quota);
+/// The same for this process.
+ThreadCount count_threads();
+
+/// Bytes of memory that this process may use.
+size_t usable_memory();
+/// Bytes of the last cache before memory, as one processor sees it; 0 when nobody says.
+size_t last_level_cache();
+/// Whether memory is nearer to some processors than to others.
+bool several_memory_nodes();
+
+}  // namespace axisloom::device::host
