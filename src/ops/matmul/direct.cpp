@@ -77,7 +77,7 @@ struct Form {
 };
 
 std::string unfit(const ProductProblem& problem, const Form& form) {
-  const bool same = size_of(problem.in) == form.scalar_bytes() && !arithmetic_of(problem.in).is_complex;
+  const bool same = i64(size_of(problem.in)) == form.scalar_bytes() && !arithmetic_of(problem.in).is_complex;
   if (!same || problem.in != problem.out) return "elements are not what sums are of";
   if (form.panel_bytes() > DIRECT_PANEL_BYTES) return "B's columns have to be copied, and k is too long for that";
   return {};
