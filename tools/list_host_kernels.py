@@ -13,32 +13,49 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "src/ops/host_kernels.txt"
 CASES = sorted((ROOT / "tests/cases").glob("*.cases")) + sorted((ROOT / "tests/cases-host").glob("*.cases"))
 
-# Levels of the instruction set, by what PoCL calls a processor that has it.
-LEVELS = {"baseline": "x86-64", "v3": "haswell", "v4": "skylake-avx512"}
+LEVELS = ["baseline", "v3", "v4"]  # of the instruction set
 
 # One kernel for each operation does everything, on any processor.
 COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/plain|reduce/fold|reduce/places|matmul/plain|matmul/combine"
                   r"|einsum/map)\.kernel \w+ 1 ")
 
-# Kernels that are faster, for the levels beyond the baseline. Of reductions those of common dtypes and recipes: a sum of
-# bool is as rare as the norm of a u16.
-HOT = re.compile(r"(rearrange/(plain|block|rows_cpu|interleave_cpu|runs)|matmul/(pack|packed|direct)"
-                 r"|reduce/(rows|columns)_cpu|einsum/map)\.kernel \w+ 1 ")
-RARE = re.compile(r"reduce/.*(MAPPING=MAGNITUDE.* (ELEMENT=[iu]|IN_FORM=FORM_B)|ACCUMULATION=PRODUCT|MAPPING=SQUARE.* ELEMENT=[iu]\d+ .*FORM_CAST)")
+# Kernels that are faster, for the levels beyond the baseline: of moves and products all of them, of reductions those of
+# common recipes. Sums, extremes and their places of all numbers, norms of floats, and what is counted.
+HOT = re.compile(r"(rearrange/(plain|block|rows_cpu|interleave_cpu|runs)|matmul/(pack|packed|direct)|einsum/map"
+                 r"|reduce/(rows|columns)_cpu)\.kernel \w+ 1 ")
+COMMON = [  # how values are taken, how they are mapped before, and of which elements
+    ("COMPENSATED IDENTITY", "f32 f64 u16"),
+    ("COMPENSATED SQUARE", "f32 f64 u16"),
+    ("EXTREME IDENTITY", "f32 f64 u16 i8 u8 i16 i32 u32 i64 u64"),
+    ("PLACE IDENTITY", "f32 f64 u16 u8 i32 i64"),
+    ("TOTAL IDENTITY", "u8 i8 u16 i16 u32 i32 u64 i64"),
+    ("EXTREME NONZERO", "f32 u8"),
+    ("TOTAL NONZERO", "f32 u8"),
+]
 
 
-def names(program, architecture):
+def is_common(name):
+    constants = dict(part.split("=") for part in name.split() if "=" in part)
+    if "MAPPING" not in constants:
+        return True
+    recipe = constants["ACCUMULATION"] + " " + constants["MAPPING"]
+    complex_extreme = constants["ELEMENT_PARTS"] == "2" and not recipe.startswith("COMPENSATED")
+    return not complex_extreme and any(recipe == common and constants["ELEMENT"] in elements.split()
+                                       for common, elements in COMMON)
+
+
+def names(program, level):
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, "host:" + architecture, folder, *CASES], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, "host:" + level, folder, *CASES], check=True, stdout=subprocess.DEVNULL)
         return set(pathlib.Path(folder, "names").read_text().splitlines())
 
 
 def wanted(program):
-    by_level = {level: names(program, architecture) for level, architecture in LEVELS.items()}
+    by_level = {level: names(program, level) for level in LEVELS}
     lines = {("cold", name) for level in by_level.values() for name in level if COLD.match(name)}
     newer = [level for level in LEVELS if level != "baseline"]
     for name in set().union(*(by_level[level] for level in newer)):
-        if not HOT.match(name) or RARE.match(name):
+        if not HOT.match(name) or not is_common(name):
             continue
         where = [level for level in newer if name in by_level[level]]
         lines |= {("hot", name)} if where == newer else {(level, name) for level in where}
