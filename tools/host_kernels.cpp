@@ -1,8 +1,8 @@
 // Writes kernels as C++ that is compiled with the library, from the list src/ops/host_kernels.txt.
 // Usage: axisloom_host_kernels unit LIST FIRST COUNT LEVEL OUTPUT   the kernels of some lines, for one level
 //        axisloom_host_kernels table LIST LEVELS OUTPUT             the table of all; LEVELS: those of hot ones, "v3,v4"
-// A line of the list: cold or hot, then a kernel's name as jit::host_kernel gives it. Cold ones are compiled for the level
-// of the library itself, "baseline".
+// A line of the list: cold, hot or a level, then a kernel's name as jit::host_kernel gives it. Cold ones are compiled for
+// the level of the library itself, "baseline", hot ones for the levels above it, others for the one that they name.
 #include "core/text.hpp"
 #include "jit/full_text.hpp"
 
@@ -15,7 +15,7 @@ namespace axisloom {
 namespace {
 
 struct Line {
-  bool hot;
+  std::string levels;
   std::string name;
 };
 
@@ -25,7 +25,7 @@ std::vector<Line> read_list(const std::string& path) {
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.starts_with('#')) continue;
     const std::size_t space = line.find(' ');
-    lines.push_back({line.substr(0, space) == "hot", line.substr(space + 1)});
+    lines.push_back({line.substr(0, space), line.substr(space + 1)});
   }
   if (lines.empty()) throw std::runtime_error(path + " lists no kernel");
   return lines;
@@ -60,7 +60,10 @@ std::string table(const std::vector<Line>& lines, const std::string& levels) {
   std::string declarations, rows;
   std::set<std::pair<std::string, std::string>> sorted;  // names, and their levels
   for (const Line& line : lines) {
-    std::string_view rest = line.hot ? std::string_view(levels) : "baseline";
+    const bool present = levels.find(line.levels) != levels.npos;
+    std::string_view rest = present ? std::string_view(line.levels) : std::string_view();
+    if (line.levels == "cold") rest = "baseline";
+    if (line.levels == "hot") rest = levels;
     while (!rest.empty()) sorted.emplace(line.name, core::take_part(rest, ','));
   }
   for (const auto& [name, level] : sorted) {

@@ -189,7 +189,7 @@ class Device {
   virtual SharedQueue immediate_queue() { return nullptr; }
 
   /// Whether `build` can: not where all kernels are compiled with the library.
-  virtual bool builds() const { return true; }
+  virtual bool can_build() const { return true; }
   /// Compiles. A compiler error is Error(device) with the build log as its message.
   virtual SharedProgram build(const BuildRequest& request) = 0;
   /// Loads a binary; null when the runtime rejects it (the caller then builds from source).

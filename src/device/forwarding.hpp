@@ -21,7 +21,7 @@ class ForwardingDevice : public Device {
   SharedQueue queue(bool timing) override { return real_->queue(timing); }
   SharedQueue borrow_queue(void* native) override { return real_->borrow_queue(native); }
   SharedQueue immediate_queue() override { return real_->immediate_queue(); }
-  bool builds() const override { return real_->builds(); }
+  bool can_build() const override { return real_->can_build(); }
   SharedProgram build(const BuildRequest& request) override { return real_->build(request); }
   SharedProgram load(const BuildRequest& request, std::span<const std::byte> binary) override {
     return real_->load(request, binary);

@@ -176,7 +176,7 @@ ProgramPtr obtain(device::Device& device, const device::BuildRequest& request, c
 std::string missing(device::Device& device, const Specialisation& what) {
   if (device.compiled_for().api != Api::host) return {};
   const HostKernel kernel = host_kernel(what);
-  return device.built_in(kernel.name, kernel.settings) || device.builds() ? "" : kernel.name;
+  return device.built_in(kernel.name, kernel.settings) || device.can_build() ? "" : kernel.name;
 }
 
 ProgramPtr obtain(device::Device& device, const Specialisation& what, const LaunchForm& form) {
@@ -184,7 +184,7 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what, const Laun
   if (compiler.api == Api::host) {
     const HostKernel kernel = host_kernel(what);
     if (ProgramPtr program = device.built_in(kernel.name, kernel.settings)) return program;
-    if (!device.builds())
+    if (!device.can_build())
       throw Error(Errc::unsupported, concat("the kernel ", kernel.name, " was not compiled with the library"),
                   "do not force candidate or configuration, let AXISLOOM_HOST_COMPILER name a C++ compiler, or take an "
                   "OpenCL device");

@@ -1,10 +1,10 @@
 // Writes every kernel text that the cases of some files need on a device that is not there, for compilers that are.
-// Usage: axisloom_texts hip|gpu|cpu|nvidia|host FOLDER CASES...
+// Usage: axisloom_texts hip|gpu|cpu|nvidia|host:LEVEL FOLDER CASES...
 //   hip   an AMD GPU through HIP: the CUDA text below the prelude of HIP
 //   gpu   an AMD GPU through OpenCL
 //   cpu   a CPU through OpenCL
 //   nvidia  an H200 through CUDA
-//   host  no texts: the names of kernels that the host needs, in FOLDER/names
+//   host:LEVEL  no texts: the names of kernels that the host needs at that level (baseline, v3, v4), in FOLDER/names
 // Each text goes into a file of its own, NUMBER-KERNEL.hip, .cl or .cu; what the options of its build were stands
 // beside it.
 #include "harness/arena.hpp"
@@ -53,10 +53,15 @@ DeviceInfo amd_gpu() {
 
 DeviceInfo device_named(const std::string& name) {
   if (name == "nvidia") return ops_test::gpu_info();
-  const bool cpu = name == "cpu" || name == "host";
+  const bool host = name.starts_with("host:"), cpu = host || name == "cpu";
   DeviceInfo info = cpu ? ops_test::cpu_info() : amd_gpu();
-  info.api = name == "host" ? Api::host : name == "hip" ? Api::cuda : Api::opencl;
-  info.device_scope_order = name == "hip" || name == "host";  // else the texts are OpenCL C 1.2
+  if (host) {
+    const std::string level = name.substr(5);
+    info.architecture = level == "v4" ? "skylake-avx512" : level == "v3" ? "haswell" : "x86-64";
+    info.api_version = level == "baseline" ? "x86-64" : "x86-64-" + level;
+  }
+  info.api = host ? Api::host : name == "hip" ? Api::cuda : Api::opencl;
+  info.device_scope_order = name == "hip" || host;  // else the texts are OpenCL C 1.2
   info.unified_memory = false;
   return info;
 }

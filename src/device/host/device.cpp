@@ -36,7 +36,7 @@ class HostDevice final : public Device {
     const Entry entry = find_kernel(built_in_kernels(), name, host_->isa);
     return entry ? std::make_shared<HostProgram>(entry, settings) : nullptr;
   }
-  bool builds() const override { return !machine_compiler().empty(); }
+  bool can_build() const override { return !machine_compiler().empty(); }
   SharedProgram build(const BuildRequest& request) override {
     auto program = std::make_shared<HostProgram>(compile(machine_compiler(), request, host_->isa));
     if (!program->entry())

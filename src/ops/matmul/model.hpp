@@ -47,4 +47,10 @@ struct Best {
 /// more than their steps.
 inline constexpr double block_latencies = 7;
 
+/// What a CPU's kernels sum in registers: rows of C, vectors of each, numbers of a vector.
+struct CpuTile {
+  i64 rows, vectors, lanes;
+};
+CpuTile cpu_tile(Dtype dtype, const DeviceModel& device);
+
 }  // namespace axisloom::ops

@@ -11,19 +11,6 @@
 namespace axisloom::ops {
 namespace {
 
-/// What is summed in registers: rows of C, vectors of each, numbers of a vector.
-struct Tile {
-  i64 rows, vectors, lanes;
-};
-
-/// Of 32 registers of 64 bytes 24 are sums, which leaves room for B's vectors and a broadcast; of 16 of 32 bytes 12 are.
-Tile tile_of(const Arithmetic& arithmetic, const DeviceModel& device) {
-  const bool narrow = device.api == Api::host && device.architecture != "x86-64-v4";
-  const i64 lanes = (narrow ? 32 : 64) / arithmetic.scalar_bytes;
-  if (narrow) return {6, arithmetic.is_complex ? 1 : 2, lanes};
-  return {8, arithmetic.is_complex ? 1 : 3, lanes};
-}
-
 constexpr i64 alignment = 64;  // of panels: a whole vector's
 constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
 // At least, so that no core waits for long at the end (an estimate).
@@ -66,14 +53,14 @@ struct Form {
   Arithmetic arithmetic = arithmetic_of(problem.in);
   bool copies = problem.in == Dtype::f32 || problem.in == Dtype::f64;  // elements are the same in memory and in panels
   i64 scalar = arithmetic.scalar_bytes;
-  Tile tile;
+  CpuTile tile;
   Panels a, b;
   i64 slice;  // of k, that a group takes at a time
   i64 chunk;  // panels of A that a group takes
 
   Form(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device)
       : problem(problem),
-        tile(tile_of(arithmetic, device)),
+        tile(cpu_tile(problem.in, device)),
         a(panels_of(problem, problem.m, &Loop::in, tile.rows)),
         b(panels_of(problem, problem.n, &Loop::other, tile.lanes * (tile.vectors = value_or(wish, "vectors", tile.vectors)))),
         slice(wish.at("slice")) {

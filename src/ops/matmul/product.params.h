@@ -3,6 +3,7 @@
 // with extent 1. Variant "plain" walks m and n as well.
 #define PRODUCT_AXES 16  // arrays of as many axes
 #define MOST_PANELS 64   // of A that a group of "packed" takes in slices of k; of 64 the sums are up to 96 KiB of its stack
+#define DIRECT_PANEL_BYTES (64 << 10)  // of B that "direct" packs at a time, which stay in a near cache
 
 typedef struct {
   i64 extent[PRODUCT_AXES];  // indices along each axis of the walk

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Writes the list of kernels that are compiled with the library, src/ops/host_kernels.txt: what plans for the host ask for.
+
+Usage: tools/list_host_kernels.py PROGRAM [--check]     PROGRAM: axisloom_texts; --check: only tells whether the list is so"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIST = ROOT / "src/ops/host_kernels.txt"
+CASES = sorted((ROOT / "tests/cases").glob("*.cases")) + sorted((ROOT / "tests/cases-host").glob("*.cases"))
+
+LEVELS = ["baseline", "v3", "v4"]  # of the instruction set
+
+# One kernel for each operation does everything, on any processor.
+COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/plain|reduce/fold|reduce/places|matmul/plain|matmul/combine"
+                  r"|einsum/map)\.kernel \w+ 1 ")
+
+# Kernels that are faster, for the levels beyond the baseline: of moves and products all of them, of reductions those of
+# common recipes. Sums, extremes and their places of all numbers, norms of floats, and what is counted.
+HOT = re.compile(r"(rearrange/(plain|block|rows_cpu|interleave_cpu|runs)|matmul/(pack|packed|direct)|einsum/map"
+                 r"|reduce/(rows|columns)_cpu)\.kernel \w+ 1 ")
+COMMON = [  # how values are taken, how they are mapped before, and of which elements
+    ("COMPENSATED IDENTITY", "f32 f64 u16"),
+    ("COMPENSATED SQUARE", "f32 f64 u16"),
+    ("EXTREME IDENTITY", "f32 f64 u16 i8 u8 i16 i32 u32 i64 u64"),
+    ("PLACE IDENTITY", "f32 f64 u16 u8 i32 i64"),
+    ("TOTAL IDENTITY", "u8 i8 u16 i16 u32 i32 u64 i64"),
+    ("EXTREME NONZERO", "f32 u8"),
+    ("TOTAL NONZERO", "f32 u8"),
+]
+
+
+def is_common(name):
+    constants = dict(part.split("=") for part in name.split() if "=" in part)
+    if "MAPPING" not in constants:
+        return True
+    recipe = constants["ACCUMULATION"] + " " + constants["MAPPING"]
+    complex_extreme = constants["ELEMENT_PARTS"] == "2" and not recipe.startswith("COMPENSATED")
+    return not complex_extreme and any(recipe == common and constants["ELEMENT"] in elements.split()
+                                       for common, elements in COMMON)
+
+
+def names(program, level):
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, "host:" + level, folder, *CASES], check=True, stdout=subprocess.DEVNULL)
+        return set(pathlib.Path(folder, "names").read_text().splitlines())
+
+
+def wanted(program):
+    by_level = {level: names(program, level) for level in LEVELS}
+    lines = {("cold", name) for level in by_level.values() for name in level if COLD.match(name)}
+    newer = [level for level in LEVELS if level != "baseline"]
+    for name in set().union(*(by_level[level] for level in newer)):
+        if not HOT.match(name) or not is_common(name):
+            continue
+        where = [level for level in newer if name in by_level[level]]
+        lines |= {("hot", name)} if where == newer else {(level, name) for level in where}
+    return sorted(lines)
+
+
+def main():
+    text = "# Written by tools/list_host_kernels.py: kernels that are compiled with the library.\n"
+    text += "".join(f"{level} {name}\n" for level, name in wanted(sys.argv[1]))
+    if sys.argv[2:] == ["--check"]:
+        if text == LIST.read_text():
+            return 0
+        print(f"{LIST} is not what plans ask for; tools/list_host_kernels.py writes it")
+        return 1
+    LIST.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
