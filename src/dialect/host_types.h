@@ -379,9 +379,10 @@ AXL_INLINE To axl_convert(const From x) {
 // ---- single lanes
 template <class T, int N, bool Wide>
 AXL_INLINE T axl_lane(const axl_vector<T, N, Wide>& x, const int i) {
-  T lanes[N];
-  __builtin_memcpy(lanes, &x, sizeof x);
-  return lanes[i];
+  if constexpr (Wide)
+    return i < N / 2 ? axl_lane(x.low, i) : axl_lane(x.high, i - N / 2);
+  else
+    return x.v[i];
 }
 template <class T, int N, bool Wide>
 AXL_INLINE void axl_set_lane(axl_vector<T, N, Wide>& x, const int i, const T value) {
