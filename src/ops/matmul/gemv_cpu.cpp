@@ -59,7 +59,8 @@ struct Form {
 Proposal propose(const ProductProblem& problem, const Configuration&, const DeviceModel& device) {
   if (problem.m.extent != 1) return refuse("neither operand is a vector");
   const Arithmetic arithmetic = arithmetic_of(problem.in);
-  if (arithmetic.is_complex || core::float_format(problem.in) == nullptr) return refuse("its kernel is for real floats");
+  if (arithmetic.is_complex || core::float_format(problem.in) == nullptr)
+    return refuse("its kernel is for real floats");
   const Form form(problem, device);
   if (form.along_k && problem.k.other != 1 && problem.k.extent != 1) return refuse("B's elements lie apart");
   const Group group = {1, (GEMV_SLICE + GEMV_SUMS) * arithmetic.scalar_bytes};
