@@ -16,7 +16,7 @@ CASES = sorted((ROOT / "tests/cases").glob("*.cases")) + sorted((ROOT / "tests/c
 LEVELS = ["baseline", "v3", "v4"]  # of the instruction set
 
 # One kernel for each operation does everything, on any processor.
-COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/plain|reduce/fold|reduce/places|matmul/plain|matmul/combine"
+COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/scalar|reduce/fold|reduce/places|matmul/plain|matmul/combine"
                   r"|einsum/map)\.kernel \w+ 1 ")
 
 # Kernels that are faster, for the levels beyond the baseline: of moves and products all of them, of reductions those of
