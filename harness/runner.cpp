@@ -252,6 +252,11 @@ Texts candidates_to_try(const Attempt& free_choice, std::vector<Outcome>& outcom
   return accepted;
 }
 
+/// Whether a case forces what no plan chooses by itself: the host has those kernels only where it may compile.
+bool asks_by_name(const Case& c) {
+  return !c.options.candidate.empty() || !c.options.configuration.empty() || c.options.checked;
+}
+
 /// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut; all else has
 /// to work.
 bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
@@ -259,7 +264,7 @@ bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
   const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };
   return error.code() == Errc::unsupported &&
          ((!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot order the groups")) ||
-          named("its kernel is written for"));
+          named("its kernel is written for") || (asks_by_name(c) && named("was not compiled with the library")));
 }
 
 Outcome expecting(const Case& c, const CheckSettings& settings) {

@@ -16,12 +16,12 @@ CASES = sorted((ROOT / "tests/cases").glob("*.cases")) + sorted((ROOT / "tests/c
 LEVELS = ["baseline", "v3", "v4"]  # of the instruction set
 
 # One kernel for each operation does everything, on any processor.
-COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/plain|reduce/fold|reduce/places|matmul/plain|matmul/combine"
+COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/scalar|reduce/fold|reduce/places|matmul/plain|matmul/combine"
                   r"|einsum/map)\.kernel \w+ 1 ")
 
 # Kernels that are faster, for the levels beyond the baseline: of moves and products all of them, of reductions those of
 # common recipes. Sums, extremes and their places of all numbers, norms of floats, and what is counted.
-HOT = re.compile(r"(rearrange/(plain|block|rows_cpu|interleave_cpu|runs)|matmul/(pack|packed|direct)|einsum/map"
+HOT = re.compile(r"(rearrange/(plain|block|rows_cpu|interleave_cpu|runs)|matmul/(pack|packed|direct|gemv_cpu)|einsum/map"
                  r"|reduce/(rows|columns)_cpu)\.kernel \w+ 1 ")
 COMMON = [  # how values are taken, how they are mapped before, and of which elements
     ("COMPENSATED IDENTITY", "f32 f64 u16"),

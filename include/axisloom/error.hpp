@@ -17,7 +17,7 @@ enum class Errc {
   out_of_memory,  ///< an allocation larger than the device or host grants
   device,         ///< a runtime call failed; `call` and `native` say which and how
   device_lost,    ///< the device, context or queue is gone; nothing on it can be used again
-  after_fork,     ///< the process forked after a device was opened
+  after_fork,     ///< the process forked after a device other than the host was opened
 };
 
 /// Short name of a code, for messages and logs ("usage", "device_lost").

@@ -290,15 +290,24 @@ AXL_INLINE f32 axl_reversed(const f32 x, const bool turn) {
 AXL_INLINE f64 axl_reversed(const f64 x, const bool turn) {
   return axl_bits<f64>(axl_bits<u64>(x) ^ (turn ? u64(1) << 63 : 0u));
 }
-template <class T, int N, bool Wide>
-AXL_INLINE axl_vector<T, N, Wide> axl_reversed(const axl_vector<T, N, Wide>& x, const bool turn) {
+template <class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_reversed(const axl_vector<T, N, false> x, const bool turn) {
+  axl_vector<T, N, false> reversed;
   if constexpr (std::is_floating_point_v<T>) {
-    typedef axl_vector<std::conditional_t<sizeof(T) == 4, u32, u64>, N, Wide> Words;
-    const typename Words::scalar sign = typename Words::scalar(1) << (8 * sizeof(T) - 1);
-    return axl_bits<axl_vector<T, N, Wide>>(axl_bits<Words>(x) ^ Words(turn ? sign : 0));
+    typedef std::conditional_t<sizeof(T) == 4, u32, u64> Word;
+    typedef axl_vector<Word, N, false> Words;
+    reversed = axl_bits<axl_vector<T, N, false>>(axl_bits<Words>(x) ^ Words(turn ? Word(1) << (8 * sizeof(T) - 1) : 0));
   } else {
-    return x ^ axl_vector<T, N, Wide>(T(turn ? ~T(0) : T(0)));
+    reversed = x ^ axl_vector<T, N, false>(T(turn ? ~T(0) : T(0)));
   }
+#if defined(__x86_64__) && !defined(__clang__)
+  asm("" : "+v"(reversed.v));  // GCC would reverse it anew from memory wherever it is used
+#endif
+  return reversed;
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, const bool turn) {
+  return {axl_reversed(x.low, turn), axl_reversed(x.high, turn)};
 }
 
 // ---- each lane as another type
@@ -379,9 +388,10 @@ AXL_INLINE To axl_convert(const From x) {
 // ---- single lanes
 template <class T, int N, bool Wide>
 AXL_INLINE T axl_lane(const axl_vector<T, N, Wide>& x, const int i) {
-  T lanes[N];
-  __builtin_memcpy(lanes, &x, sizeof x);
-  return lanes[i];
+  if constexpr (Wide)
+    return i < N / 2 ? axl_lane(x.low, i) : axl_lane(x.high, i - N / 2);
+  else
+    return x.v[i];
 }
 template <class T, int N, bool Wide>
 AXL_INLINE void axl_set_lane(axl_vector<T, N, Wide>& x, const int i, const T value) {

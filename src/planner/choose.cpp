@@ -147,6 +147,17 @@ std::string lacking(const Launches& launches, const PlanImpl& plan) {
   return {};
 }
 
+/// Limits the host's threads to those that have work enough of their own. A thread that sleeps takes two cores of an
+/// EPYC 9005 4 to 13 us to wake.
+void limit_threads(PlanImpl& plan, const DeviceModel& device) {
+  constexpr double worth_waking = 10e-6;
+  if (device.api != Api::host) return;
+  const double launching = double(plan.launches.size()) * device.launch;
+  const double work = (plan.report.expected_seconds - launching) * device.units();
+  for (Launch& launch : plan.launches)
+    launch.geometry.most_threads = unsigned(std::clamp(work / worth_waking, 1.0, device.units()));
+}
+
 void complete(PlanImpl& plan, const Request& request, const PlanOptions& options) {
   const model::Stores stores = model::stores();
   const DeviceModel device = model::model_of(plan.device.info(), *stores.user);
@@ -170,6 +181,7 @@ void complete(PlanImpl& plan, const Request& request, const PlanOptions& options
   report.workspace_bytes = launches.workspace_bytes;
   plan.tickets = launches.tickets;
   plan.launches = std::move(launches.list);
+  limit_threads(plan, device);
   compile(plan);
 }
 

@@ -1,4 +1,4 @@
-// A child of a process that has used a device gets a typed error from every call, never a hang.
+// A child of a process that has used a device gets a typed error from every call, never a hang; but the host goes on.
 #include "opencl_support.hpp"
 
 #include <sys/wait.h>
@@ -51,6 +51,12 @@ int use_everything(std::shared_ptr<axisloom::device::Device> device, std::shared
   wrong += count_unless_after_fork([&] { axisloom::Device::open("opencl"); });
   wrong += count_unless_after_fork([&] { axisloom::Device(device).allocate(4); });
   wrong += count_unless_after_fork([&] { axisloom::Queue(queue).finish(); });
+  const std::optional<Errc> on_host = code_thrown([] {
+    const axisloom::Device host = axisloom::Device::open("host");
+    std::array<std::byte, 4> four{};
+    host.queue().write(host.allocate(4), 0, four).wait();
+  });
+  wrong += on_host.has_value() ? 1 : 0;
   return wrong;
 }
 

@@ -141,6 +141,13 @@ TEST(HostPool, GoesOnInAChild) {
   EXPECT_EQ(works(), 0) << "the parent";
 }
 
+TEST(HostPool, AChildCanDropThePoolOfItsParent) {
+  auto pool = std::make_unique<Pool>(3);
+  ASSERT_TRUE(on_every_member(*pool, [](u64, unsigned) {}));
+  constexpr unsigned limit_seconds = 30;  // waiting for threads that are not there ends by SIGALRM
+  EXPECT_EQ(test::exit_code_of([&] { return alarm(limit_seconds), pool.reset(), 0; }), 0);
+}
+
 TEST(HostPool, GoesOnInAChildOfARunUnderWay) {
   AXISLOOM_SKIP_WITHOUT_THREADS_IN_CHILDREN();
   Pool pool(2);

@@ -4,7 +4,9 @@
 #include "child_process.hpp"
 #include "counting_device.hpp"
 #include "device/environment.hpp"
-#include "device/host/isa.hpp"
+#include "device/host/device.hpp"
+#include "model/device_model.hpp"
+#include "model/store.hpp"
 #include "opencl_support.hpp"
 #include "own_process.hpp"
 
@@ -133,6 +135,19 @@ TEST(HostSystem, TakesTheBestVersionOfAKernel) {
   EXPECT_EQ(find_kernel(table, "ab", Isa::baseline), nullptr);
   EXPECT_EQ(find_kernel(table, "c", best_isa()), nullptr);
   EXPECT_EQ(find_kernel(table, "a", Isa::v3), versions[int(has(Isa::v3))]) << "no more than is allowed";
+}
+
+TEST(HostSystem, IsKnownByTheProfilesOfCpus) {
+  const auto source_of = [](Isa isa, const char* vendor) {
+    DeviceInfo info = describe(2, isa);
+    info.name = "a processor";
+    info.vendor = vendor;
+    return model::model_of(info, model::Store{}).source;
+  };
+  EXPECT_EQ(source_of(Isa::v4, "AuthenticAMD"), "family of epyc");
+  EXPECT_EQ(source_of(Isa::v3, "AuthenticAMD"), "family of epyc-7003");
+  EXPECT_EQ(source_of(Isa::v4, "GenuineIntel"), "family of xeon");
+  EXPECT_EQ(source_of(Isa::baseline, "GenuineIntel"), "generic-cpu");
 }
 
 TEST(HostSystem, TheTableOfKernelsIsSorted) {

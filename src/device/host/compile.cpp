@@ -1,4 +1,4 @@
-// Runs a C++ compiler as a process of its own, and loads what it made from memory.
+// Runs a C++ compiler as a process of its own, and loads what it made.
 #include "device/host/compile.hpp"
 
 #include "core/folder.hpp"
@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,9 +113,12 @@ std::vector<std::byte> compile(const std::string& compiler, const BuildRequest& 
 }
 
 LoadedKernel::LoadedKernel(std::span<const std::byte> object) {
-  const core::Descriptor memory(memfd_create("axisloom", MFD_CLOEXEC));
-  if (!memory || write(memory.get(), object.data(), object.size()) != ssize_t(object.size())) return;
-  handle_ = dlopen(concat("/proc/self/fd/", memory.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
+  // The loader knows libraries by their paths, and takes one for another that was loaded by the same: so this one has
+  // never been one before.
+  const WorkFolder folder;
+  const std::string path = folder.file("kernel.so");
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(object.data()), std::streamsize(object.size()));
+  handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_) entry_ = reinterpret_cast<Entry>(dlsym(handle_, entry_symbol));
 }
 

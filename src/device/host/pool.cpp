@@ -74,9 +74,9 @@ Pool::~Pool() {
   all_threads.fetch_sub(threads_);
   if (generation_ != fork_generation()) return;  // the workers are the parent's
   stopping_.store(true, std::memory_order_relaxed);
+  calls_.fetch_add(1);
   for (unsigned i = 1; i < started_; ++i) {
-    members_[i].calls.fetch_add(1);
-    members_[i].calls.notify_one();
+    wake(members_[i]);
     pthread_join(members_[i].thread, nullptr);
   }
 }
@@ -87,10 +87,12 @@ void Pool::run(u64 count, unsigned most_members, Work work, void* context) noexc
     if (count > 0) work(context, 0, count, 0);
     return;
   }
-  job_ = {work, context, started(wanted), 0};
+  job_ = {work, context, 0};
+  wanted_.store(started(wanted), std::memory_order_relaxed);
   deal(count);
   gate_.store(gate_open, std::memory_order_release);
-  call_members();
+  calls_.fetch_add(1);
+  wake_some();
   take_part(0);
   close_and_wait();
   turn_.store(0, std::memory_order_release);
@@ -109,7 +111,7 @@ bool Pool::take_turn() noexcept {
 void Pool::forget_workers() noexcept {
   started_ = 1;
   gate_.store(0, std::memory_order_relaxed);
-  for (unsigned i = 0; i < threads_; ++i) members_[i].asleep.store(false, std::memory_order_relaxed);
+  for (unsigned i = 0; i < threads_; ++i) members_[i].asleep.store(0, std::memory_order_relaxed);
 }
 
 // How many members there are, when so many are wanted. What the system refuses is not asked for again.
@@ -130,7 +132,7 @@ unsigned Pool::started(unsigned wanted) noexcept {
 }
 
 void Pool::deal(u64 count) noexcept {
-  const u64 members = job_.members, least = count / members, more = count % members;
+  const u64 members = wanted_.load(std::memory_order_relaxed), least = count / members, more = count % members;
   job_.share = std::max<u64>(1, least / fetches);
   woken_.store(1, std::memory_order_relaxed);
   u64 begin = 0;
@@ -141,21 +143,21 @@ void Pool::deal(u64 count) noexcept {
   }
 }
 
-// All are told; those who sleep are woken by who comes first.
-void Pool::call_members() noexcept {
-  for (unsigned i = 1; i < job_.members; ++i) members_[i].calls.fetch_add(1);
-  wake_some();
+// Those who are awake have seen the call. Each who comes wakes some of the others.
+void Pool::wake_some() noexcept {
+  const unsigned wanted = wanted_.load(std::memory_order_relaxed);
+  for (int left = wakes_each; left > 0;) {
+    if (woken_.load(std::memory_order_relaxed) >= wanted) return;
+    const unsigned next = woken_.fetch_add(1, std::memory_order_relaxed);
+    if (next >= wanted) return;
+    if (wake(members_[next])) --left;
+  }
 }
 
-void Pool::wake_some() noexcept {
-  for (int left = wakes_each; left > 0;) {
-    if (woken_.load(std::memory_order_relaxed) >= job_.members) return;
-    const unsigned next = woken_.fetch_add(1, std::memory_order_relaxed);
-    if (next >= job_.members) return;
-    if (!members_[next].asleep.load() || !members_[next].asleep.exchange(false)) continue;
-    members_[next].calls.notify_one();
-    --left;
-  }
+bool Pool::wake(Member& member) noexcept {
+  if (member.asleep.load() == 0 || member.asleep.exchange(0) == 0) return false;
+  member.asleep.notify_one();
+  return true;
 }
 
 void Pool::close_and_wait() noexcept {
@@ -176,27 +178,28 @@ void* Pool::begin_worker(void* member) noexcept {
 
 void Pool::serve(Member& self) noexcept {
   const auto number = unsigned(&self - members_.get());
-  // Counted from 0, not from now: it may have been called while it started.
-  for (u32 calls = 0;;) {
-    wait_for_call(self, calls, spins_);
-    calls = self.calls.load();
+  const auto wanted = [&] { return number < wanted_.load(std::memory_order_relaxed); };
+  for (;;) {
+    const u32 calls = calls_.load();  // first, so that none is missed
     if (stopping_.load(std::memory_order_relaxed)) return;
-    if (!enter()) continue;
-    if (number < job_.members) {
-      wake_some();
-      take_part(number);
+    if (wanted() && enter()) {
+      if (wanted()) {
+        wake_some();
+        take_part(number);
+      }
+      leave();
     }
-    leave();
+    wait_for_call(self, calls);
   }
 }
 
-void Pool::wait_for_call(Member& self, u32 calls, bool spins) noexcept {
-  const auto called = [&] { return self.calls.load(std::memory_order_acquire) != calls; };
-  if (called() || (spins && spin_until(called))) return;
+void Pool::wait_for_call(Member& self, u32 calls) noexcept {
+  const auto called = [&] { return calls_.load(std::memory_order_acquire) != calls; };
+  if (called() || (spins_ && spin_until(called))) return;
   // Either it sees the call, or who calls sees that it sleeps.
-  self.asleep.store(true);
-  while (self.calls.load() == calls) self.calls.wait(calls);
-  self.asleep.store(false);
+  self.asleep.store(1);
+  if (calls_.load() == calls) self.asleep.wait(1);
+  self.asleep.store(0, std::memory_order_relaxed);
 }
 
 bool Pool::enter() noexcept {
@@ -211,8 +214,9 @@ void Pool::leave() noexcept {
 }
 
 void Pool::take_part(unsigned member) noexcept {
-  for (unsigned i = 0; i < job_.members; ++i) {
-    Member& from = members_[(member + i) % job_.members];
+  const unsigned members = wanted_.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < members; ++i) {
+    Member& from = members_[(member + i) % members];
     while (from.next.load(std::memory_order_relaxed) < from.end) {
       const u64 begin = from.next.fetch_add(job_.share, std::memory_order_relaxed);
       if (begin >= from.end) break;

@@ -46,8 +46,7 @@ class Pool : core::NotCopied {
   struct Member {
     alignas(line) std::atomic<u64> next{0};  // of its own stretch
     u64 end = 0;
-    alignas(line) std::atomic<u32> calls{0};  // how often it was called
-    std::atomic<bool> asleep{false};
+    alignas(line) std::atomic<u32> asleep{0};  // 1: until somebody makes it 0
     Pool* pool = nullptr;
     pthread_t thread = {};
   };
@@ -55,7 +54,6 @@ class Pool : core::NotCopied {
   struct Job {
     Work work = nullptr;
     void* context = nullptr;
-    unsigned members = 0;
     u64 share = 0;  // numbers that are taken at a time
   };
 
@@ -63,8 +61,8 @@ class Pool : core::NotCopied {
   void forget_workers() noexcept;
   unsigned started(unsigned wanted) noexcept;
   void deal(u64 count) noexcept;
-  void call_members() noexcept;
   void wake_some() noexcept;
+  bool wake(Member& member) noexcept;
   void close_and_wait() noexcept;
 
   static void* begin_worker(void* member) noexcept;
@@ -72,7 +70,7 @@ class Pool : core::NotCopied {
   bool enter() noexcept;
   void leave() noexcept;
   void take_part(unsigned member) noexcept;
-  static void wait_for_call(Member& self, u32 calls, bool spins) noexcept;
+  void wait_for_call(Member& self, u32 calls) noexcept;
 
   const unsigned threads_;
   bool spins_ = false;
@@ -84,10 +82,13 @@ class Pool : core::NotCopied {
   unsigned started_ = 1;        // members, with the caller
   std::atomic<unsigned> able_;  // members that the system grants
 
+  alignas(line) std::atomic<u32> calls_{0};  // changes with every run
+  std::atomic<bool> stopping_{false};
+
   alignas(line) std::atomic<u32> gate_{0};  // open, awaited, and how many workers are inside
   Job job_;                                 // written while the gate is closed and nobody inside, read inside
+  std::atomic<unsigned> wanted_{0};         // members; settled while somebody is inside
   std::atomic<unsigned> woken_{0};          // members who need not be woken any more
-  std::atomic<bool> stopping_{false};
 };
 
 }  // namespace axisloom::device::host

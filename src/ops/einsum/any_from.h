@@ -1,8 +1,9 @@
-// Factors of a type that is known when the kernel runs, from an array of bytes: by one kernel those of all types.
+// Factors of a type that is known when the kernel runs, from an array of bytes: by one kernel those of all types. KIND
+// is that of a factor or, where factors are PAIRS with the real part first, of their parts.
 #include "matmul/vectors.h"
 
-SETTING(KIND, one_of(I8 U8 I16 U16 I32 U32 I64 U64 BOOL F32 F64 F16 BF16), U8)  // of a factor, or of its parts
-SETTING(PAIRS, flag, 0)                                                          // factors are pairs of them, the real part first
+SETTING(KIND, one_of(I8 U8 I16 U16 I32 U32 I64 U64 BOOL F32 F64 F16 BF16), U8)  // see above
+SETTING(PAIRS, flag, 0)
 
 // OF(kind, T) for each kind whose numbers are of a type T; integers do not come of floats. Of 64-bit integers as floats
 // vectors would be no faster on most processors, and large.
@@ -35,7 +36,7 @@ INLINE SCALAR number_at(REF(u8, from), const index_t i) {
 #if COMPLEX
 INLINE ACC element_at(REF(u8, from), const index_t i) {
   return PAIRS ? MAKE_ACC(number_at(PASS(from), 2 * i), number_at(PASS(from), 2 * i + 1))
-                    : MAKE_ACC(number_at(PASS(from), i), 0);
+               : MAKE_ACC(number_at(PASS(from), i), 0);
 }
 #else
 #define element_at number_at

@@ -12,8 +12,9 @@ namespace axisloom::ops {
 /// A normalised product that has a result to write; n is the axis along which C lies together, or the longer one. And
 /// what was decided before a candidate is asked.
 struct ProductProblem : Product {
-  int index_bits = 32;   // 64 where an offset might not fit in 32 bits, or when forced
-  bool on_host = false;  // kernels are those that were compiled with the library, which take as values what others compile in
+  int index_bits = 32;  // 64 where an offset might not fit in 32 bits, or when forced
+  bool on_host =
+      false;  // kernels are those that were compiled with the library, which take as values what others compile in
   bool swapped = false;  // C^T = B^T A^T is computed: the product's A is the plan's B
 
   i64 batch_count() const { return core::count(batch); }

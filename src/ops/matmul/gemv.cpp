@@ -120,7 +120,8 @@ ProductCandidate gemv_product() {
              {0, 256, 1024, 4096, 16384, 65536, i64{1} << 40},
              "elements",
              "of k that a group takes; 0: by size, to fill the device",
-             true}}},
+             true}},
+       .runtimes = {Api::opencl, Api::cuda}},
       propose};
 }
 

@@ -11,7 +11,7 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 alignment = 64;  // of panels: a whole vector's
+constexpr i64 alignment = 64;       // of panels: a whole vector's
 constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
 // At least, so that no core waits for long at the end (an estimate).
 constexpr i64 groups_per_unit = 4;
@@ -62,7 +62,8 @@ struct Form {
       : problem(problem),
         tile(cpu_tile(problem.in, device)),
         a(panels_of(problem, problem.m, &Loop::in, tile.rows)),
-        b(panels_of(problem, problem.n, &Loop::other, tile.lanes * (tile.vectors = value_or(wish, "vectors", tile.vectors)))),
+        b(panels_of(problem, problem.n, &Loop::other,
+                    tile.lanes * (tile.vectors = value_or(wish, "vectors", tile.vectors)))),
         slice(wish.at("slice")) {
     a.scalars = ceil_div(a.scalars, alignment) * alignment;  // so that B's begin with a whole vector
     const i64 panel_bytes = tile.rows * arithmetic.accumulator_bytes() * std::min(problem.k.extent, slice);
@@ -90,7 +91,9 @@ struct Form {
   double seconds(const DeviceModel& device) const {
     const double whole = a.count * a.width * b.count * b.width / (double(problem.m.extent) * problem.n.extent);
     const double compute = compute_seconds(problem, arithmetic_operations(problem) * whole, efficiency, device);
-    return product_time(packing_seconds(device) + compute, bytes_touched(problem) + 2.0 * bytes(), 2, device);
+    const double tiles =
+        problem.on_host ? device.on_cores(problem.batch_count() * a.count * b.count * cpu_tile_seconds) : 0;
+    return product_time(packing_seconds(device) + compute + tiles, bytes_touched(problem) + 2.0 * bytes(), 2, device);
   }
 
   /// Writes panels, which are of numbers that sums are added up of.

@@ -17,7 +17,8 @@ std::string form(Dtype dtype, const std::string& accumulator) {
   return memory_type(dtype) == accumulator ? "FORM_SAME" : "FORM_CAST";
 }
 
-/// Results wrap round, so signed integers are stored, and unless they are widened loaded, by the kernels of unsigned ones.
+/// Results wrap round, so signed integers are stored, and unless they are widened loaded, by the kernels of unsigned
+/// ones.
 Dtype unsigned_of(Dtype dtype) {
   constexpr std::pair<Dtype, Dtype> integers[] = {
       {Dtype::i8, Dtype::u8}, {Dtype::i16, Dtype::u16}, {Dtype::i32, Dtype::u32}, {Dtype::i64, Dtype::u64}};

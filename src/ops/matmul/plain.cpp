@@ -42,11 +42,21 @@ double gpu_seconds(const ProductProblem& problem, const DeviceModel& device) {
          product_time(compute_seconds(problem, operations, gpu_efficiency, device), bytes_touched(problem), 1, device);
 }
 
+/// Of a CPU's.
+i64 outputs_of_group(const ProductProblem& problem) {
+  return std::max<i64>(1, group_terms / (problem.k.extent + 1));
+}
+
 double cpu_seconds(const ProductProblem& problem, const DeviceModel& device) {
   const i64 step = std::max(std::abs(problem.k.in), std::abs(problem.k.other)) * i64(size_of(problem.in));
   double term = cpu_term_seconds + (step > device.sector ? cpu_line_seconds : 0);
   if (core::is_small_float(problem.in)) term += cpu_convert_seconds * model::vector_times(device);
   const double loop = problem.outputs() * (problem.k.extent * term + cpu_output_seconds);
+  if (problem.on_host) {  // where a launch costs less than most loops, it counts how many cores share one
+    const i64 groups = ceil_div(problem.outputs(), outputs_of_group(problem));
+    const double cores = std::min(device.units(), double(groups));
+    return product_time(loop * device.core / cores, bytes_touched(problem), 1, device);
+  }
   return std::max(device.on_cores(loop), product_time(0, bytes_touched(problem), 1, device));
 }
 
@@ -57,7 +67,7 @@ Launches launch_plain(const ProductProblem& problem, i64 items) {
   core::drop_single_steps(flat.batch);
   core::order_by_output(flat.batch);
   ProductLaunch main("matmul/plain", flat, {items});
-  main.params.per_group = items > 1 ? items : std::max<i64>(1, group_terms / (problem.k.extent + 1));
+  main.params.per_group = items > 1 ? items : outputs_of_group(problem);
   return {{main.into_result(ceil_div(main.params.work, main.params.per_group))}};
 }
 

@@ -85,8 +85,8 @@ INLINE ACC scale(const SCALAR factor, ACC x) {
 
 // Alpha times a sum, or a vector of them: a macro, since their types differ.
 #define SCALE_SUM(p, sum) (SCALED ? scale(FACTOR((p)->alpha), sum) : (sum))
-// D as a kernel's first output, as a helper's parameter and as its argument: there only where it is one. And a sum, once
-// scaled, with beta times D where that counts; d is of the sum's type.
+// D as a kernel's first output, as a helper's parameter and as its argument: there only where it is one. And a sum,
+// once scaled, with beta times D where that counts; d is of the sum's type.
 #if WITH_D
 #define IN_D IN(RESULT, d),
 #define REF_D REF(RESULT, d),

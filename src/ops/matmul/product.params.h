@@ -2,8 +2,10 @@
 // Strides are in elements. The walk is over the batch axes, slowest first; those that a product lacks stand in front
 // with extent 1. Variant "plain" walks m and n as well.
 #define PRODUCT_AXES 16  // arrays of as many axes
-#define MOST_PANELS 64   // of A that a group of "packed" takes in slices of k; of 64 the sums are up to 96 KiB of its stack
+#define MOST_PANELS 64   // of A that a group of "packed" takes in slices of k: sums of up to 96 KiB of its stack
 #define DIRECT_PANEL_BYTES (64 << 10)  // of B that "direct" packs at a time, which stay in a near cache
+#define GEMV_SLICE 2048  // k's that a group of "gemv_cpu" takes at a time: of x and of the sums as many numbers
+#define GEMV_SUMS 1024   // as stay in a first-level cache
 
 typedef struct {
   i64 extent[PRODUCT_AXES];  // indices along each axis of the walk

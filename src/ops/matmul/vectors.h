@@ -1,5 +1,5 @@
-// Sums side by side in vectors, and how they become elements of C. For CPUs. Of complex numbers there are vectors of the
-// real parts and of the imaginary ones, which become elements one by one.
+// Sums side by side in vectors, and how they become elements of C. For CPUs. Of complex numbers there are vectors of
+// the real parts and of the imaginary ones, which become elements one by one.
 CONSTANT(LANES, one_of(4 8 16), 16)  // numbers of a vector
 
 #define VECTOR VECTOR_OF(SCALAR, LANES)

@@ -46,10 +46,13 @@ INLINE Lanes empty_lanes(void) {
 #define HOLD_LANES(x) F32_LANES_OF_F16(LANES, x)
 #elif IN_FORM == FORM_BF16
 #define HOLD_LANES(x) F32_LANES_OF_BF16(LANES, x)
-#elif IN_FORM == FORM_BOOL
-#define HOLD_LANES(x) CONVERT_LANES(HELD, LANES, SELECT((x) > (LOADED)(ELEMENT)1, (LOADED)(ELEMENT)1, x))
 #else
-#define HOLD_LANES(x) CONVERT_LANES(HELD, LANES, x)
+#define HOLD_LANES(x) CONVERT_LANES(HELD, LANES, NUMBERS(x))
+#endif
+#if IN_FORM == FORM_BOOL
+#define NUMBERS(x) (AS_LANES(LOADED, (x) != (LOADED)(ELEMENT)0) & (LOADED)(ELEMENT)1)
+#else
+#define NUMBERS(x) (x)
 #endif
 
 // LANES elements side by side, from `at` on. (64 bits, whatever the index: those of 32 are sums of which each is

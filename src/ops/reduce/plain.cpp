@@ -1,4 +1,5 @@
 // Variant "plain": an output after the other, any strides. The last resort, and the choice for many small reductions.
+// The host takes some outputs together, and few long ones in parts.
 #include "core/integers.hpp"
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
@@ -48,8 +49,38 @@ double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceM
   return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
 }
 
+/// Few outputs of many elements are taken in parts, so that the cores share them.
+bool in_parts(const ReduceProblem& problem) {
+  constexpr i64 few = 64, most_in_order = i64{1} << 24;  // running sums of two levels
+  return problem.count() > most_in_order || (problem.outputs() < few && problem.count() >= 2 * group_elements);
+}
+
+Proposal on_host(const ReduceProblem& problem, const DeviceModel& device) {
+  const Configuration configuration = {{"items", 1}};
+  if (in_parts(problem)) {
+    const Pieces pieces = portable_pieces(problem);
+    const Split split = split_of(pieces.parts, problem.outputs(), 1, device);
+    if (split != Split::two_launches)
+      return {.seconds = predicted_seconds(problem, problem.outputs() * pieces.parts, device),
+              .configuration = configuration,
+              .launches = [=, &problem] { return launches_in_turns(problem, pieces, split); }};
+  }
+  const i64 per_group = outputs_of(problem, 1, device), groups = ceil_div(problem.outputs(), per_group);
+  const auto launches = [=, &problem] {
+    ReduceLaunch main("scalar", problem);
+    main.all_arguments = true;
+    main.params.per_group = per_group;
+    main.defines().set("IN_TURNS", 0);
+    return main.with_parts(groups, Split::none, 0);
+  };
+  return {.seconds = predicted_seconds(problem, groups, device),
+          .configuration = configuration,
+          .launches = launches};
+}
+
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (problem.portable) return refuse(own_order);
+  if (device.api == Api::host) return on_host(problem, device);
   const i64 items = device.is_cpu() ? 1 : wish.at("items");
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
   const i64 per_group = outputs_of(problem, items, device);
