@@ -6,7 +6,8 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 group_bytes = 128 << 10;  // a CPU group's work: long against a group's start, short against a core's share
+// A CPU group's work: long against a group's start, short against a core's share.
+constexpr i64 group_bytes = 128 << 10;
 
 // The two axes that change places; all others must lie the same on both sides.
 std::optional<TileAxes> mirrored_axes(const Move& move) {

@@ -18,16 +18,18 @@ SETTING(RANK, one_of(2 4 6 8 16))  // axes walked
 
 PARAMS_SIZE(WALK_PARAMS);
 
-// Begins a loop over the axes, the last one first.
+// Axes that a point has room for, and what begins a loop over them, the last one first.
 #if defined(AXL_HOST)
+#define AXES MOVE_AXES
 #define EACH_AXIS_BACKWARDS(d) ROLLED for (int d = RANK - 1; d >= 0; --d)
 #else
+#define AXES RANK
 #define EACH_AXIS_BACKWARDS(d) UNROLL for (int d = RANK - 1; d >= 0; --d)
 #endif
 
 typedef struct {
-  index_t index[MOVE_AXES];  // along each axis
-  index_t in;                // where the point lies in each array
+  index_t index[AXES];  // along each axis
+  index_t in;           // where the point lies in each array
   index_t out;
 } Point;
 
