@@ -58,6 +58,30 @@ suite_build() { cmake --preset release && cmake --build --preset release -j "$jo
 suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="-$slow"; }
 suite_slow() { SHARDED_FIRST="${slow//:/ }" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="$slow"; }
 suite_cases() { check_cases; }
+# On the host as on a machine without drivers and compilers, at every level of the instruction set that it has.
+suite_host() {
+  tools/list_host_kernels.py build/axisloom_texts --check || return 1
+  local sets=(baseline v3 v4) isa
+  export OCL_ICD_VENDORS="$work/no-drivers"
+  for isa in "${sets[@]}"; do
+    if ! AXISLOOM_ISA="$isa" build/axisloom --quiet check --device host "copy u8 1" > /dev/null; then
+      echo "INCOMPLETE: this processor lacks $isa" && return 1
+    fi
+    AXISLOOM_ISA="$isa" check_cases --device host || return 1
+    AXISLOOM_ISA="$isa" build/axisloom check --device host --cases tests/cases-host/recipes.cases || return 1
+    AXISLOOM_ISA="$isa" build/axisloom check --device host --random "$(by_level 2000 20000 500000)" --seed "$seed" || return 1
+  done
+}
+# Kernels that only a name asks for, and every access checked: compiled here for the host, by either compiler.
+suite_host_compiled() {
+  export AXISLOOM_CACHE_DIR="$work/host-cache"
+  local compilers=(/usr/bin/g++ /usr/bin/clang++) compiler
+  for compiler in "${compilers[@]}"; do
+    AXISLOOM_HOST_COMPILER="$compiler" check_cases --device host || return 1
+    AXISLOOM_HOST_COMPILER="$compiler" build/axisloom check --device host --checked --random "$(by_level 20 200 5000)" --seed "$seed" ||
+      return 1
+  done
+}
 suite_index64() { build/axisloom check --index 64 --random "$(by_level 100 500 5000)" --seed "$seed"; }
 suite_random() { AXISLOOM_SEED="$seed" LOGS="$work/random" tools/random_cases.sh "$(by_level 300 5000 200000)"; }
 # As for devices that are not there, with the forms of the kernels that GPUs run; every access checked; on Oclgrind.
@@ -180,7 +204,7 @@ report() {
   if [[ -e "$work/$name.result" ]]; then read -r verdict seconds good bad < "$work/$name.result"; fi
   passed=$((passed + good))
   failed=$((failed + bad))
-  line="$(printf '%-9s %-6s %4d s  %6d passed  %4d failed' "$name" "$verdict" "$seconds" "$good" "$bad")"
+  line="$(printf '%-13s %-6s %4d s  %6d passed  %4d failed' "$name" "$verdict" "$seconds" "$good" "$bad")"
   skipped="$(grep -oP '^\[  SKIPPED \] \K\d+' "$logs/$name.log" | total)"
   compiles="$(grep -oP '\b\d+(?= compiles?\b)' "$logs/$name.log" | total)"
   line+="${skipped:+  $skipped skipped}${compiles:+  $compiles compiles}"
@@ -195,9 +219,9 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli docs modules index64 random consumer") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli host docs modules index64 random consumer") ;;
   *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "random" "profiles" "programs" "faults"
-    "implementations" "compilers alone parts") ;;
+    "implementations" "host_compiled compilers alone parts") ;;
 esac
 if (($#)); then stages=("$@"); fi
 for name in ${stages[*]}; do

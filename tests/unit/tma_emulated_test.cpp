@@ -15,6 +15,13 @@
 #define AXIS_I 2
 #define AXIS_O 3
 #define GROUP 64
+// Tails are refused.
+#define TAIL_NONE 0
+#define TAIL_FILL 1
+#define TAIL_SKIP 2
+#define TAIL TAIL_NONE
+#define TAIL_OUTER 0
+#define TAIL_INNER (-1)
 
 #define ELEMENT_BYTES 1
 #define TILE_I 128

@@ -34,6 +34,23 @@ double gpu_places_seconds(const Move& move, const DeviceModel& device) {
   return move.count() * operations / (device.i32_rate * device.units());
 }
 
+/// Bytes of the input within which elements are near to each other: a few lines, on one page.
+constexpr i64 near_bytes = 256;
+
+/// The axes for a CPU, whose runs along the output take a line of the input for each element: those along which
+/// elements are near in the input come just before the run, so that lines are used up while they are held. A reversal
+/// of twelve axes, 329 million floats, took two busy cores of an EPYC 3.7 s in the output's order and 1.5 s with axes
+/// of 64 bytes there; with those of 256 bytes it took 0.4 to 0.9 times as long as with those of 64.
+Loops by_lines(Loops axes, i64 element) {
+  const auto nearness = [&](const Loop& axis) { return std::abs(axis.in) * element; };
+  if (axes.empty() || nearness(axes.back()) < near_bytes) return axes;
+  const auto run = axes.end() - 1;
+  const auto near = std::stable_partition(
+      axes.begin(), run, [&](const Loop& axis) { return axis.in == 0 || nearness(axis) >= near_bytes; });
+  std::stable_sort(near, run, [&](const Loop& a, const Loop& b) { return nearness(a) > nearness(b); });
+  return axes;
+}
+
 enum Order : i64 { output_order, input_order };
 
 /// Predicted seconds of a move, its axes in the order of the walk.
@@ -75,7 +92,9 @@ Proposal propose_elements(const MoveProblem& problem, Configuration values, doub
   if (device.is_cpu()) items = 1;
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
   const auto launches = [=, cpu = device.is_cpu()] {
-    MoveLaunch launch("rearrange/plain", problem, {values.at("items")});
+    MoveProblem walked = problem;
+    if (cpu && !problem.move.tail) walked.move.axes = by_lines(problem.move.axes, problem.move.element);
+    MoveLaunch launch("rearrange/plain", walked, {values.at("items")});
     launch.define_element();
     if (cpu) {  // a run of segments an item
       const i64 segment = launch.walk_segments(values.at("segment"));

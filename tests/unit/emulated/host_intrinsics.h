@@ -83,6 +83,7 @@ void put(void* address, const P value) {
 
 // The tests define what a kernel declares; these are words of its one_of.
 #define CONSTANT(...)
+#define SETTING(...)
 #define FORM_SAME 0
 #define FORM_CAST 1
 #define FORM_BOOL 2

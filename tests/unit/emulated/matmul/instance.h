@@ -51,6 +51,7 @@
 #endif
 #define SCALED EPILOGUE
 #define ADD_D EPILOGUE
+#define WITH_D EPILOGUE
 #define RELU EPILOGUE
 #if !defined(SPLIT)
 #define SPLIT 0
@@ -78,7 +79,7 @@ inline void run_group(const Operands& x, const std::byte* bytes) {
 
 inline const Instance instance = {
     {{"REAL_F64", REAL_F64}, {"REAL_F32", REAL_F32}, {"IN_FORM", IN_FORM},   {"OUT_FORM", OUT_FORM},
-     {"COMPLEX", COMPLEX},   {"SCALED", SCALED},     {"ADD_D", ADD_D},       {"RELU", RELU},
+     {"COMPLEX", COMPLEX},   {"SCALED", SCALED},     {"ADD_D", ADD_D}, {"WITH_D", WITH_D},       {"RELU", RELU},
      {"BLOCK_M", BLOCK_M},   {"BLOCK_N", BLOCK_N},   {"WARP_M", WARP_M},     {"WARP_N", WARP_N},
      {"STEP_K", STEP_K},     {"STAGES", STAGES},     {"DEPTH", DEPTH},       {"BAND", BAND},
      {"BYTES_A", BYTES_A},   {"BYTES_B", BYTES_B},   {"PAIRS_C", PAIRS_C},   {"A_ALONG_M", A_ALONG_M},
@@ -113,6 +114,7 @@ inline const Instance instance = {
 #undef EPILOGUE
 #undef SCALED
 #undef ADD_D
+#undef WITH_D
 #undef RELU
 #undef SPLIT
 #undef INDEX_BITS

@@ -14,6 +14,7 @@
 #define SPLIT 0
 #define SCALED EPILOGUE
 #define ADD_D EPILOGUE
+#define WITH_D EPILOGUE
 #define RELU EPILOGUE
 #define LOCAL_BYTES (1024 + STAGES * (BLOCK_M + BLOCK_N) * 128 + 2 * 8 * STAGES)
 
@@ -32,7 +33,7 @@ inline void run_group(const tensor_map& a, const tensor_map& b, const WarpgroupO
 
 inline const WarpgroupInstance instance = {
     {{"SCALAR_BYTES", SCALAR_BYTES}, {"REAL_F64", REAL_F64}, {"REAL_F32", REAL_F32}, {"IN_FORM", IN_FORM},
-     {"OUT_FORM", OUT_FORM}, {"COMPLEX", COMPLEX}, {"SCALED", SCALED}, {"ADD_D", ADD_D}, {"RELU", RELU},
+     {"OUT_FORM", OUT_FORM}, {"COMPLEX", COMPLEX}, {"SCALED", SCALED}, {"ADD_D", ADD_D}, {"WITH_D", WITH_D}, {"RELU", RELU},
      {"INDEX_BITS", INDEX_BITS}, {"BATCH", BATCH}, {"AXL_PARAMS_SIZE", sizeof(ProductParams)}, {"BLOCK_M", BLOCK_M},
      {"BLOCK_N", BLOCK_N}, {"STAGES", STAGES}, {"BAND", BAND}, {"A_ALONG_M", A_ALONG_M}, {"B_ALONG_N", B_ALONG_N},
      {"PAIRS_C", PAIRS_C}, {"LOCAL_BYTES", LOCAL_BYTES}},
@@ -59,6 +60,7 @@ inline const WarpgroupInstance instance = {
 #undef EPILOGUE
 #undef SCALED
 #undef ADD_D
+#undef WITH_D
 #undef RELU
 #undef INDEX_BITS
 #undef PAIRS_C
