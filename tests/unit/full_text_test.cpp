@@ -221,7 +221,7 @@ TEST(FullText, EveryConstantSaysWhatItIs) {
     std::string_view before;
     for (std::size_t at = 0; at < file.text.size(); at = file.text.find('\n', at) + 1) {
       const std::string_view line = file.text.substr(at, file.text.find('\n', at) - at);
-      const bool declares = line.starts_with("CONSTANT(");
+      const bool declares = line.starts_with("CONSTANT(") || line.starts_with("SETTING(");
       declared += declares;
       EXPECT_TRUE(!declares || line.find("  // ") != line.npos || before.starts_with("// "))
           << file.name << ": " << line;

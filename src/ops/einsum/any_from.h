@@ -3,7 +3,7 @@
 #include "matmul/vectors.h"
 
 SETTING(KIND, one_of(I8 U8 I16 U16 I32 U32 I64 U64 BOOL F32 F64 F16 BF16), U8)  // see above
-SETTING(PAIRS, flag, 0)
+SETTING(PAIRS, flag, 0)  // factors are pairs, the real part first
 
 // OF(kind, T) for each kind whose numbers are of a type T; integers do not come of floats. Of 64-bit integers as floats
 // vectors would be no faster on most processors, and large.

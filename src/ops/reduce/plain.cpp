@@ -73,9 +73,7 @@ Proposal on_host(const ReduceProblem& problem, const DeviceModel& device) {
     main.defines().set("IN_TURNS", 0);
     return main.with_parts(groups, Split::none, 0);
   };
-  return {.seconds = predicted_seconds(problem, groups, device),
-          .configuration = configuration,
-          .launches = launches};
+  return {.seconds = predicted_seconds(problem, groups, device), .configuration = configuration, .launches = launches};
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -1,5 +1,5 @@
-// Variant "portable": one order of additions for all devices, whatever they are. The kernel is that of rows, on the host
-// one that takes numbers one by one.
+// Variant "portable": one order of additions for all devices, whatever they are. The kernel is that of rows, on the
+// host one that takes numbers one by one.
 //
 // The elements of an output are numbered along the reduced axes (largest stride first, as normalised). Runs of the last
 // axis are cut into pieces of 65,536; a part is one piece, or as many whole runs as 65,536 elements and 4,096 additions
@@ -47,9 +47,9 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   if (device.api == Api::host) {
     const Split split = split_of(pieces.parts, problem.outputs(), 1, device);
     if (split == Split::two_launches) return refuse("too many outputs have parts");
-    return {.seconds = seconds,
-            .configuration = wish,
-            .launches = [=, &problem] { return launches_in_turns(problem, pieces, split); }};
+    return {.seconds = seconds, .configuration = wish, .launches = [=, &problem] {
+              return launches_in_turns(problem, pieces, split);
+            }};
   }
   const auto launches = [=, &problem] {
     ReduceLaunch main("rows", problem, tree_group(problem.recipe, items));
@@ -62,10 +62,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     const Split split = pieces.parts == 1 ? Split::none : Split::two_launches;  // not every device has the one launch
     return main.with_parts(main.params.tasks, split, 0);
   };
-  return {.group = tree_group(problem.recipe, items),
-          .seconds = seconds,
-          .configuration = wish,
-          .launches = launches};
+  return {.group = tree_group(problem.recipe, items), .seconds = seconds, .configuration = wish, .launches = launches};
 }
 
 }  // namespace

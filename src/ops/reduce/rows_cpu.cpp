@@ -23,8 +23,8 @@ struct Width {
   i64 chains, ranges;
 };
 
-/// 8 vectors where they fit the registers, else 4; of a short run 4 ranges, for as many vectors. A place is found by one
-/// chain, which has to see its elements in order.
+/// 8 vectors where they fit the registers, else 4; of a short run 4 ranges, for as many vectors. A place is found by
+/// one chain, which has to see its elements in order.
 Width width(const ReduceProblem& problem, i64 ranges) {
   constexpr i64 registers = 16, register_bytes = 64, long_bytes = 32768;
   const Recipe& recipe = problem.recipe;
