@@ -35,6 +35,7 @@ PLACES = [
     "src/core/dtype.cpp",          # the table: name, size, kind, format
     "src/dialect/convert.h",       # its conversions to and from f32
     "src/ops/forms.h",             # which of them a kernel's constant stands for
+    "src/ops/einsum/any_from.h",   # and for a map of the host, a setting
     "src/ops/reduce/lanes.h",      # the same of CPUs' vectors
 ]
 MAY = ["src/ops/matmul/", "src/ops/nvidia/", "src/dialect/selftest/", "bench/peers/", "bench/tensor_peak.kernel"]
