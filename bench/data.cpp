@@ -30,7 +30,7 @@ Data Data::numbers(Dtype dtype, u64 seed, int fraction_bits) {
   const WholeNumbers whole(dtype, fraction_bits);
   if (!whole.floating) return data;
   const core::FloatFormat& format = *core::float_format(dtype);
-  data.keep = whole.fraction_mask << whole.fraction_shift | u64{1} << whole.sign_bit;
+  data.keep = ((u64{1} << whole.fraction_bits) - 1) << whole.fraction_shift | u64{1} << whole.sign_bit;
   data.set = u64(format.bias() - 1) << format.fraction_bits;
   if (format.bits() == 32) {  // the second component of a c64; of others the upper half is not used
     data.keep |= data.keep << 32;
@@ -51,15 +51,14 @@ void fill_on_host(Team& team, const Data& data, std::span<std::byte> memory) {
   });
 }
 
-WholeNumbers::WholeNumbers(Dtype dtype, int fraction_bits) {
+WholeNumbers::WholeNumbers(Dtype dtype, int most_fraction_bits) {
   const core::FloatFormat* const format = core::float_format(dtype);
   floating = format != nullptr;
   if (floating) {
-    const int kept = std::min(fraction_bits, format->fraction_bits);
+    fraction_bits = std::min(most_fraction_bits, format->fraction_bits);
     sign_bit = format->bits() - 1;
-    fraction_shift = format->fraction_bits - kept;
-    fraction_mask = (u64{1} << kept) - 1;
-    unit = std::ldexp(1.0, -kept - 1);
+    fraction_shift = format->fraction_bits - fraction_bits;
+    unit = std::ldexp(1.0, -int(fraction_bits) - 1);
     return;
   }
   is_signed = core::kind_of(dtype) == core::NumberKind::signed_integer;

@@ -37,17 +37,18 @@ void fill_on_host(Team& team, const Data& data, std::span<std::byte> memory);
 
 /// Elements made by Data::numbers as whole numbers: integers as they are, floats times 2^(fraction_bits + 1).
 struct WholeNumbers {
-  WholeNumbers(Dtype dtype, int fraction_bits);
+  WholeNumbers(Dtype dtype, int most_fraction_bits);
 
   i64 operator()(u64 bits) const noexcept {
-    const i64 size = fraction_mask + 1 + (bits >> fraction_shift & fraction_mask);
+    const u64 implied = u64{1} << fraction_bits;
+    const i64 size = implied + (bits >> fraction_shift & (implied - 1));
     if (floating) return (bits >> sign_bit & 1) != 0 ? -size : size;
     return is_signed ? i64(bits << unused) >> unused : i64(bits << unused >> unused);
   }
 
   bool floating = false, is_signed = false;
   unsigned sign_bit = 0, fraction_shift = 0;  // of floats, whose leading bit is not stored
-  u64 fraction_mask = 0;
+  unsigned fraction_bits = 0;
   unsigned unused = 0;  // upper bits of integers
   double unit = 1;      // what a whole number stands for is that number times this
 };

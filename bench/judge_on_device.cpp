@@ -22,7 +22,7 @@ void launch_judge(const Workload& workload, const char* kernel, const Data& data
                   std::span<std::byte> result) {
   defines.set("FLOATING", numbers.floating).set("SIGNED", numbers.is_signed).set("UNUSED", numbers.unused);
   defines.set("SIGN_BIT", numbers.sign_bit).set("FRACTION_SHIFT", numbers.fraction_shift);
-  defines.set("FRACTION_MASK", i64(numbers.fraction_mask));
+  defines.set("FRACTION_BITS", numbers.fraction_bits);
   params.seed = data.seed;
   params.keep = data.keep;
   params.set = data.set;

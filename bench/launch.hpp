@@ -5,9 +5,12 @@
 
 namespace axisloom::bench {
 
-/// So many groups of these items for so many points; an item then takes several where there are very many.
-inline constexpr unsigned check_items = 256;
-u64 check_groups(i64 points);
+/// Groups for so many points, of which each item takes several where there are very many. A CPU's groups have one item.
+struct CheckGrid {
+  CheckGrid(const Device& device, i64 points);
+  u64 groups;
+  unsigned items;  // of a group
+};
 
 /// Runs a kernel of a file of this folder, named without its ending, over so many points and waits.
 void launch_check(const Device& device, const Queue& queue, const std::string& file, const std::string& kernel,

@@ -58,7 +58,8 @@ Mistakes indexed_on_device(const Device& device, const Queue& queue, const core:
                            const Buffer& out) {
   const VerifyParams params = params_of(move);
   if (params.points == 0) return {};
-  std::vector<u32> wrong(check_groups(params.points) * check_items);
+  const CheckGrid grid(device, params.points);
+  std::vector<u32> wrong(grid.groups * grid.items);
   const Buffer buffers[] = {out, device.allocate(wrong.size() * sizeof wrong[0])};
   launch(device, queue, "verify", data, params, buffers);
   queue.read(buffers[1], 0, std::as_writable_bytes(std::span(wrong))).wait();

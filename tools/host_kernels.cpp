@@ -1,11 +1,13 @@
 // Writes kernels as C++ that is compiled with the library, from the list src/ops/host_kernels.txt.
 // Usage: axisloom_host_kernels unit LIST FIRST COUNT LEVEL OUTPUT   the kernels of some lines, for one level
-//        axisloom_host_kernels table LIST LEVELS OUTPUT             the table of all; LEVELS: those of hot ones, "v3,v4"
-// A line of the list: cold, hot or a level, then a kernel's name as jit::host_kernel gives it. Cold ones are compiled for
-// the level of the library itself, "baseline", hot ones for the levels above it, others for the one that they name.
+//        axisloom_host_kernels table LIST LEVELS OUTPUT             the table of all; LEVELS: those of hot ones,
+//        "v3,v4"
+// A line of the list: cold, hot or a level, then a kernel's name as jit::host_kernel gives it. Cold ones are compiled
+// for the level of the library itself, "baseline", hot ones for the levels above it, others for the one that they name.
 #include "core/text.hpp"
 #include "jit/full_text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -31,13 +33,19 @@ std::vector<Line> read_list(const std::string& path) {
   return lines;
 }
 
+/// Whether a line begins a header that is there once for all kernels.
+bool is_shared(std::string_view line) {
+  constexpr std::string_view headers[] = {"host_types.h", "host_vectors.h", "makers.h"};
+  return std::ranges::any_of(headers, [&](std::string_view header) { return line.find(header) != line.npos; });
+}
+
 /// The macros that a text defines, but for those that all kernels share.
 std::set<std::string> macros_of(std::string_view text) {
   std::set<std::string> names;
   bool shared = false;
   while (!text.empty()) {
     std::string_view line = core::trimmed(core::take_part(text, '\n'));
-    if (line.starts_with("#line 1 \"dialect/")) shared = line.find("host_types.h") != line.npos || line.find("makers.h") != line.npos;
+    if (line.starts_with("#line 1 \"dialect/")) shared = is_shared(line);
     if (line.starts_with("#line") && line.find("dialect/") == line.npos) shared = false;
     if (shared || !line.starts_with("#define ")) continue;
     line.remove_prefix(8);
@@ -79,8 +87,9 @@ std::string table(const std::vector<Line>& lines, const std::string& levels) {
 int write(const std::vector<std::string>& arguments) {
   const std::vector<Line> lines = read_list(arguments.at(1));
   const bool is_unit = arguments.at(0) == "unit";
-  const std::string text = is_unit ? unit(lines, std::stoul(arguments.at(2)), std::stoul(arguments.at(3)), arguments.at(4))
-                                   : table(lines, arguments.at(2));
+  const std::string text = is_unit
+                               ? unit(lines, std::stoul(arguments.at(2)), std::stoul(arguments.at(3)), arguments.at(4))
+                               : table(lines, arguments.at(2));
   std::ofstream file(arguments.at(is_unit ? 5 : 3));
   file << text;
   file.close();

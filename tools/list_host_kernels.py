@@ -34,6 +34,21 @@ COMMON = [  # how values are taken, how they are mapped before, and of which ele
 ]
 
 
+# What nobody plans: kernels that make and check the bench's data, and those that measure a device.
+OTHERS = [("cold", f"bench/verify.kernel {kernel} 1 AXL_PARAMS_SIZE=464 ELEMENT_BYTES={size}")
+          for kernel in ("fill", "verify") for size in (1, 2, 4, 8, 16)]
+OTHERS += [("cold", "bench/judge.kernel " + rest) for rest in
+           ("fold 1 AXL_PARAMS_SIZE=120", "thin 1 AXL_PARAMS_SIZE=120", "thin 1 AXL_PARAMS_SIZE=120 NUMBER=f64")]
+OTHERS += [(levels, f"model/calibrate.kernel {kernel} 1 AXL_PARAMS_SIZE=32 {constants} contract")
+           for levels, kernel, constants in (
+               ("cold", "nothing", "PROPERTY=NOTHING"), ("cold", "chase", "PROPERTY=CHASE"),
+               ("cold", "copy", "PACKET=u32x16 PROPERTY=COPY"), ("hot", "copy", "PACKET=u32x16 PROPERTY=COPY"),
+               ("cold", "scalar", "PROPERTY=SCALAR"))]
+OTHERS += [(levels, f"model/calibrate.kernel multiply 1 AXL_PARAMS_SIZE=32 CHAINS=8 LANES={lanes}{number} "
+            "PROPERTY=MULTIPLY contract") for levels in ("cold", "hot")
+           for lanes, number in ((16, ""), (16, " NUMBER=u32"), (8, " NUMBER=f64"), (8, " NUMBER=u64"))]
+
+
 def is_common(name):
     constants = dict(part.split("=") for part in name.split() if "=" in part)
     if "MAPPING" not in constants:
@@ -53,6 +68,7 @@ def names(program, level):
 def wanted(program):
     by_level = {level: names(program, level) for level in LEVELS}
     lines = {("cold", name) for level in by_level.values() for name in level if COLD.match(name)}
+    lines |= set(OTHERS)
     newer = [level for level in LEVELS if level != "baseline"]
     for name in set().union(*(by_level[level] for level in newer)):
         if not HOT.match(name) or not is_common(name):

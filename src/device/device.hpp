@@ -108,11 +108,11 @@ struct Arg {
 /// A one-dimensional grid.
 struct Geometry {
   u64 groups = 1;
-  unsigned items = 1;      // per group; equals the kernel's required group size
-  size_t local_bytes = 0;  // dynamic local memory; of CUDA and the host (OpenCL kernels declare theirs)
-  unsigned cluster = 1;    // groups per cluster; CUDA only
+  unsigned items = 1;           // per group; equals the kernel's required group size
+  size_t local_bytes = 0;       // dynamic local memory; of CUDA and the host (OpenCL kernels declare theirs)
+  unsigned cluster = 1;         // groups per cluster; CUDA only
   unsigned most_threads = ~0U;  // that take part; host only
-  bool rehearsal = false;  // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
+  bool rehearsal = false;       // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
 };
 
 using Waits = std::span<const SharedEvent>;
@@ -184,8 +184,8 @@ class Device {
 
   virtual SharedQueue queue(bool timing) = 0;
   virtual SharedQueue borrow_queue(void* native) = 0;
-  /// A queue for any number of threads at a time, whose commands are done when their calls return and wait for no others;
-  /// null where commands are done later.
+  /// A queue for any number of threads at a time, whose commands are done when their calls return and wait for no
+  /// others; null where commands are done later.
   virtual SharedQueue immediate_queue() { return nullptr; }
 
   /// Whether `build` can: not where all kernels are compiled with the library.

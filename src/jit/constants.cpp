@@ -100,7 +100,8 @@ std::optional<Constant> declared_on(std::string_view text, const std::string& fi
   const auto arguments = arguments_of(trimmed(text.substr(0, text.find("//"))), word);
   const size_t first = arguments.value_or("").find(',');
   if (!arguments || first == arguments->npos)
-    throw Error(Errc::file, concat(place(constant), " is neither ", word, "(NAME, KIND) nor ", word, "(NAME, KIND, DEFAULT)"));
+    throw Error(Errc::file,
+                concat(place(constant), " is neither ", word, "(NAME, KIND) nor ", word, "(NAME, KIND, DEFAULT)"));
   const size_t second = arguments->find(',', first + 1);
   constant.name = arguments->substr(0, first);
   constant.kind = trimmed(arguments->substr(first + 1, second - first - 1));
@@ -108,7 +109,8 @@ std::optional<Constant> declared_on(std::string_view text, const std::string& fi
   if (!is_kind(constant.kind))
     throw Error(Errc::file, concat(place(constant), ": \"", constant.kind, "\" is no kind of constant"),
                 "flag, count, size, number, type, one_of(A B ...) or like(NAME)");
-  if (setting && constant.kind == "type") throw Error(Errc::file, place(constant) + ": a setting is a number, not a type");
+  if (setting && constant.kind == "type")
+    throw Error(Errc::file, place(constant) + ": a setting is a number, not a type");
   return constant;
 }
 

@@ -204,7 +204,8 @@ std::string host_identifier(std::string_view host_name) {
 /// What the embedded file of a kernel declares: kept, since plans are made faster than texts are read.
 const std::vector<Constant>& embedded_constants(const std::string& file) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::map<std::string, std::vector<Constant>>;  // never destroyed, as plans may be made still
+  static auto& known =
+      *new std::map<std::string, std::vector<Constant>>;  // never destroyed, as plans may be made still
   const std::lock_guard lock(mutex);
   const auto [at, first] = known.try_emplace(file);
   if (first) at->second = declared_constants(file, Api::host);

@@ -66,8 +66,8 @@ struct LaunchForm {
 /// program at the same time compile it once.
 std::shared_ptr<device::Program> obtain(device::Device& device, const Specialisation& what, const LaunchForm& form);
 
-/// The name of a kernel that a host device lacks, since it was not compiled with the library; empty where it has it, and
-/// for other devices.
+/// The name of a kernel that a host device lacks, since it was not compiled with the library; empty where it has it,
+/// and for other devices.
 std::string missing(device::Device& device, const Specialisation& what);
 
 /// Counters since the process began.

@@ -186,7 +186,7 @@ class Calibration {
     const i64 groups = i64(known_.units()) * (cpu_ ? 4 : 8), items = cpu_ ? 1 : gpu_items;
     const auto rate = [&](const std::string& scalar, i64 lanes) {
       jit::Defines defines;
-      defines.set("NUMBER", lanes == 1 ? scalar : concat(scalar, "x", lanes)).set("CHAINS", chains);
+      defines.set("NUMBER", scalar).set("LANES", lanes).set("CHAINS", chains);
       CalibrateParams params{};
       params.count = cpu_ ? 100'000 : 4'000;
       const auto numbers = size_t(groups * items * lanes);

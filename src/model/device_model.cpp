@@ -86,8 +86,8 @@ DeviceModel model_of(const DeviceInfo& device) {
   return model_of(device, *user_store());
 }
 
-// Profiles of CPUs were measured through OpenCL drivers; a launch on the host is a call. A run of a plan of one group took
-// a core of an EPYC 9005 0.2 to 0.4 us.
+// Profiles of CPUs were measured through OpenCL drivers; a launch on the host is a call. A run of a plan of one group
+// took a core of an EPYC 9005 0.2 to 0.4 us.
 constexpr double host_launch = 0.3e-6;
 
 DeviceModel model_of(const DeviceInfo& device, const Store& user) {

@@ -44,9 +44,9 @@ struct Choice {
 /// Candidates whose kernels a device lacks, and what it lacks.
 using Absent = std::map<std::string_view, std::string>;
 
-/// The proposal with the lowest predicted time, the first of equals, of candidates that are not `absent`. `reports` gets
-/// a line for each candidate. Throws Error(unsupported) with the reason of each when all refuse, Error(usage) for a
-/// forced name that no candidate has.
+/// The proposal with the lowest predicted time, the first of equals, of candidates that are not `absent`. `reports`
+/// gets a line for each candidate. Throws Error(unsupported) with the reason of each when all refuse, Error(usage) for
+/// a forced name that no candidate has.
 Choice choose(const Request& request, const DeviceModel& device, const model::Stores& stores,
               const PlanOptions& options, std::vector<CandidateReport>& reports, const Absent& absent = {});
 

@@ -170,7 +170,7 @@ size_t reach_of(const View& view) {
 /// The arrays of a plan's run as buffers of which none outlives it.
 void run_lent(const PlanImpl& plan, std::span<const void* const> inputs, void* output) {
   constexpr size_t usual = 8;  // arrays; more are kept on the heap
-  std::array<std::byte, usual * (sizeof(Lent) + sizeof(void*))> stack;
+  std::array<std::byte, usual*(sizeof(Lent) + sizeof(void*))> stack;
   std::pmr::monotonic_buffer_resource memory(stack.data(), stack.size());
   std::pmr::vector<Lent> lent(&memory);
   std::pmr::vector<device::Buffer*> arrays(&memory);

@@ -17,8 +17,8 @@
 namespace axisloom {
 namespace {
 
-using ops::Arrays;
 using core::Overlap;
+using ops::Arrays;
 
 /// Memory for the length of a run: on the stack, as long as it lasts.
 class Arena {

@@ -159,7 +159,7 @@ TEST(BenchVerify, TheJudgesKernelsCompileForCuda) {
   info.compiler = "NVRTC 13.0";
   jit::Defines numbers;
   numbers.set("FLOATING", 1).set("SIGNED", 0).set("UNUSED", 0).set("SIGN_BIT", 63).set("FRACTION_SHIFT", 0);
-  numbers.set("FRACTION_MASK", (std::int64_t{1} << 52) - 1).set("AXL_PARAMS_SIZE", std::int64_t{120});
+  numbers.set("FRACTION_BITS", 52).set("AXL_PARAMS_SIZE", std::int64_t{120});
   for (const char* kernel : {"fold", "thin"}) {
     jit::Defines defines = numbers;
     if (kernel == std::string("fold"))

@@ -117,7 +117,8 @@ LoadedKernel::LoadedKernel(std::span<const std::byte> object) {
   // never been one before.
   const WorkFolder folder;
   const std::string path = folder.file("kernel.so");
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(object.data()), std::streamsize(object.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(object.data()), std::streamsize(object.size()));
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_) entry_ = reinterpret_cast<Entry>(dlsym(handle_, entry_symbol));
 }

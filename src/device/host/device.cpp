@@ -38,9 +38,14 @@ class HostDevice final : public Device {
   }
   bool can_build() const override { return !machine_compiler().empty(); }
   SharedProgram build(const BuildRequest& request) override {
-    auto program = std::make_shared<HostProgram>(compile(machine_compiler(), request, host_->isa));
+    const std::string compiler = machine_compiler();
+    if (compiler.empty())
+      throw Error(Errc::unsupported, {.message = concat("the host has no compiler for kernel ", request.name),
+                                      .device = info().label(),
+                                      .remedy = "let AXISLOOM_HOST_COMPILER name a C++ compiler"});
+    auto program = std::make_shared<HostProgram>(compile(compiler, request, host_->isa));
     if (!program->entry())
-      throw Error(Errc::device, concat("what ", machine_compiler(), " made of ", request.name, " cannot be loaded"));
+      throw Error(Errc::device, concat("what ", compiler, " made of ", request.name, " cannot be loaded"));
     return program;
   }
   SharedProgram load(const BuildRequest&, std::span<const std::byte> binary) override {

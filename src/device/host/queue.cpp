@@ -192,9 +192,8 @@ class HostQueue final : public Queue {
 
   void run(const HostProgram& program, const std::string& kernel, const Geometry& geometry, const void* const* args) {
     Pool& pool = host_->pool;
-    const unsigned members =
-        unsigned(std::min<u64>({std::min(pool.threads(), geometry.most_threads), most_members(geometry.items),
-                                                    std::max<u64>(geometry.groups, 1)}));
+    const unsigned members = unsigned(std::min<u64>({std::min(pool.threads(), geometry.most_threads),
+                                                     most_members(geometry.items), std::max<u64>(geometry.groups, 1)}));
     thread_local LocalMemory local;
     local.hold(geometry.local_bytes, members);
     const LocalMemory& held = local;  // this thread's, for all members

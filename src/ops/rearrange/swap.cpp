@@ -37,8 +37,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     launch.walk(walked, 0, Ranks::fine);
     launch.defines().set("ELEMENT", type_of_bytes(move.element));
     launch.launch.buffers.erase(launch.launch.buffers.begin());  // one array
-    return launch.done(cpu ? launch.split_into_groups(group_bytes, move.element)
-                           : ceil_div(launch.params.work, items));
+    return launch.done(cpu ? launch.split_into_groups(group_bytes, move.element) : ceil_div(launch.params.work, items));
   };
   return {.group = {items},
           .seconds = transfer_seconds(2 * bytes_of(move), device),
