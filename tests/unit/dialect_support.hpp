@@ -70,6 +70,12 @@ class KernelRun {
     return *this;
   }
 
+  /// Written before the text.
+  KernelRun& behind(std::string lines) {
+    first_lines_ = std::move(lines);
+    return *this;
+  }
+
   /// `offset` and `length` in elements; by default CHECKED lets the whole vector be used.
   template <class T>
   KernelRun& buffer(std::vector<T>& data, i64 offset = 0, i64 length = -1) {
@@ -91,7 +97,7 @@ class KernelRun {
     const auto what = selftest(file_, kernel_, defines_, sizeof(P), prelude_, group_);
     const DeviceInfo& info = device_.info();
     const auto program =
-        device_.build({file_ + "/" + kernel_, jit::full_text(what, info.api), jit::build_options(info)});
+        device_.build({file_ + "/" + kernel_, first_lines_ + jit::full_text(what, info.api), jit::build_options(info)});
     const auto queue = device_.queue(false);
     std::vector<device::Arg> args;
     for (Bound& bound : buffers_) {
@@ -139,6 +145,7 @@ class KernelRun {
   Prelude prelude_;
   jit::Defines defines_;
   unsigned group_ = items;
+  std::string first_lines_;
   std::vector<Bound> buffers_;
 
  public:

@@ -389,7 +389,7 @@ void expect_widened(const std::vector<u32>& floats) {
 }
 
 /// Runs lines.kernel; what it writes is right.
-void check_lines(device::Device& device, Prelude prelude) {
+void check_lines(device::Device& device, Prelude prelude, const std::string& first_lines = {}) {
   auto a = noise<std::uint8_t>(line_groups * 4 * line_bytes);
   Written expected;
   for (unsigned group = 0; group < line_groups; ++group) {
@@ -406,6 +406,7 @@ void check_lines(device::Device& device, Prelude prelude) {
   const LineParams params = {static_cast<i64>(b.size() / line_groups), all_halves / line_groups};
   KernelRun(device, "lines", "lines", prelude)
       .items_of_a_group(1)
+      .behind(first_lines)
       .buffer(a)
       .buffer(b)
       .buffer(halves)
@@ -417,6 +418,12 @@ void check_lines(device::Device& device, Prelude prelude) {
 
 TEST(DialectVectors, LinesQuartersAndSixteenBitFloats) {
   on_every_cpu([](device::Device& device) { check_lines(device, Prelude::plain); });
+}
+
+// Compilers that go by way of SPIR-V get lines put together of quarters.
+TEST(DialectVectors, LinesOfACompilerWithoutWideVectors) {
+  on_every_opencl_cpu(
+      [](device::Device& device) { check_lines(device, Prelude::plain, "#define __SPIR__ 1  // as it says\n"); });
 }
 
 // The hooks are the same for every compiler and level.
