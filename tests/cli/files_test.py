@@ -137,7 +137,8 @@ class Errors(Case):
     def test_no_device(self):
         nothing = {"OCL_ICD_VENDORS": self.folder, "CUDA_VISIBLE_DEVICES": "", "AXISLOOM_THREADS": "none"}
         source = self.path("in.npy", npy_bytes((2, 3), GREY))
-        error = self.bad(3, "copy", source, "-o", self.path("out.npy"), env=nothing).err
+        self.assertIn("AXISLOOM_THREADS", self.bad(2, "copy", source, "-o", self.path("out.npy"), env=nothing).err)
+        error = self.bad(3, "copy", source, "-o", self.path("out.npy"), "--device", "gpu", env=nothing).err
         self.assertIn("axisloom doctor", error)
         self.assertIn("remedy: ", error)
         self.assertEqual(run("doctor", env=nothing).returncode, 3)
