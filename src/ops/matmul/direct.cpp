@@ -6,6 +6,7 @@
 #include "ops/matmul/params.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace axisloom::ops {
@@ -29,7 +30,7 @@ struct Form {
         tile(cpu_tile(problem.in, device)),
         vectors_of_row(ceil_div(problem.n.extent, tile.lanes)),
         row_blocks(ceil_div(problem.m.extent, tile.rows)) {
-    const double parts = std::clamp(operations() / group_operations, 1.0, groups_per_unit * device.units());
+    const double parts = std::clamp(std::round(operations() / group_operations), 1.0, groups_per_unit * device.units());
     chunk = problem.batch.empty() ? ceil_div(row_blocks, i64(parts)) : row_blocks;
     per_group = std::max<i64>(1, i64(group_operations / (operations() * chunk / row_blocks)));
   }
