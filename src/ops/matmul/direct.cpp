@@ -2,10 +2,12 @@
 #include "core/integers.hpp"
 #include "core/text.hpp"
 #include "model/cost.hpp"
+#include "ops/matmul/combine.hpp"
 #include "ops/matmul/model.hpp"
 #include "ops/matmul/params.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace axisloom::ops {
@@ -14,6 +16,7 @@ namespace {
 // Real operations of a group: long against its start, and the more the fewer groups there are to share them.
 constexpr double group_operations = 1e6;
 constexpr i64 groups_per_unit = 4;  // at most, of a single product
+constexpr i64 few_outputs = 1024;   // so many sums of parts of k are soon added up; an estimate
 
 /// A product cut into tasks, and these into what groups take.
 struct Form {
@@ -22,16 +25,26 @@ struct Form {
   i64 vectors_of_row;  // of C, the last one whole or not
   i64 row_blocks;      // of tile.rows
   i64 chunk;           // of these, that a task takes
-  i64 per_group;       // tasks
+  Parts parts;         // of k
+  i64 per_group;       // tasks; 1 where k is cut
 
   Form(const ProductProblem& problem, const DeviceModel& device)
       : problem(problem),
         tile(cpu_tile(problem.in, device)),
         vectors_of_row(ceil_div(problem.n.extent, tile.lanes)),
         row_blocks(ceil_div(problem.m.extent, tile.rows)) {
-    const double parts = std::clamp(operations() / group_operations, 1.0, groups_per_unit * device.units());
-    chunk = problem.batch.empty() ? ceil_div(row_blocks, i64(parts)) : row_blocks;
-    per_group = std::max<i64>(1, i64(group_operations / (operations() * chunk / row_blocks)));
+    const double groups =
+        std::clamp(std::round(operations() / group_operations), 1.0, groups_per_unit * device.units());
+    const bool cut_k = problem.on_host && problem.batch.empty() && problem.outputs() <= few_outputs;
+    chunk = problem.batch.empty() && !cut_k ? ceil_div(row_blocks, i64(groups)) : row_blocks;
+    parts = split(problem.k.extent, std::max(fewest_parts(), cut_k ? i64(groups) : 1), 1);
+    per_group = parts.count > 1 ? 1 : std::max<i64>(1, i64(group_operations / (operations() * chunk / row_blocks)));
+  }
+
+  /// Of k, so that what is copied of B fits.
+  i64 fewest_parts() const {
+    const i64 bytes = panel_bytes(std::max<i64>(1, problem.k.extent));
+    return problem.on_host ? ceil_div(bytes, i64{DIRECT_PANEL_BYTES}) : 1;
   }
 
   /// Of a point of the batch, those beyond the edges included.
@@ -41,16 +54,14 @@ struct Form {
   bool in_place() const { return problem.n.other == 1; }
   i64 chunks() const { return ceil_div(row_blocks, chunk); }
   i64 tasks() const { return problem.batch_count() * chunks(); }
-  i64 groups() const { return ceil_div(tasks(), per_group); }
+  i64 groups() const { return ceil_div(tasks(), per_group); }  // of a part of k
   i64 scalar_bytes() const { return arithmetic_of(problem.in).scalar_bytes; }
   /// Columns that are copied into local memory before each task: all, or those of a last vector that is not whole.
   i64 copied_columns() const {
     return in_place() ? problem.n.extent % tile.lanes == 0 ? 0 : tile.lanes : vectors_of_row * tile.lanes;
   }
   /// Bytes of a panel of these.
-  i64 panel_bytes() const {
-    return std::min(copied_columns(), tile.vectors * tile.lanes) * problem.k.extent * scalar_bytes();
-  }
+  i64 panel_bytes(i64 k) const { return std::min(copied_columns(), tile.vectors * tile.lanes) * k * scalar_bytes(); }
 
   /// Whether the rows of a panel of B, which are read again for each tile, stay in a second-level cache: rows a power
   /// of two apart share few of its sets.
@@ -65,34 +76,55 @@ struct Form {
   double seconds(const DeviceModel& device) const {
     // Of a core of an EPYC 9005: an element that is copied, and the share of the peak. Of f32 "packed" took 1.14 times
     // as long for 512 x 512 x 512, 1.09 for 768, 1.06 for 2000, 0.88 for 1024, 0.85 for 1536.
-    constexpr double copy_seconds = 0.3e-9, near = 0.95, far = 0.7;
+    // Of f32 33 x 65, adding up five parts of k took 10 ns a sum.
+    constexpr double copy_seconds = 0.1e-9, near = 0.95, far = 0.7, sum_seconds = 10e-9;
     const double efficiency = stays_near() ? near : far;
     const i64 tiles = chunk * ceil_div(vectors_of_row, tile.vectors);
-    const double task = tiles * cpu_tile_seconds + copied_columns() * problem.k.extent * copy_seconds +
-                        operations() * chunk / row_blocks / (efficiency * unit_peak(problem, device));
-    const i64 rounds = ceil_div(groups(), i64(device.units()));
-    return product_time(rounds * std::min(per_group, tasks()) * task, bytes_touched(problem), 1, device);
+    const double products = copied_columns() * problem.k.extent * copy_seconds +
+                            operations() * chunk / row_blocks / (efficiency * unit_peak(problem, device));
+    const double task = tiles * cpu_tile_seconds + products / parts.count;
+    const i64 rounds = ceil_div(groups() * parts.count, i64(device.units()));
+    const bool split = parts.count > 1;
+    const double sums = split ? problem.outputs() * sum_seconds : 0;
+    return product_time(rounds * std::min(per_group, tasks()) * task + sums, bytes_read(), split ? 2 : 1, device);
   }
 
-  Launches launches() const {
+  /// Where B's rows lie on pages of their own, runs of a few lines of them are not fetched ahead: 1 x 3000 by 3000 x
+  /// 3000 f64 took 3 times as long as "gemv_cpu".
+  double bytes_read() const {
+    constexpr i64 page = 4096;
+    const bool apart = in_place() && std::abs(problem.k.other * scalar_bytes()) >= page;
+    const double b = double(problem.k.extent) * problem.n.extent * scalar_bytes() * problem.batch_count();
+    return bytes_touched(problem) + (apart ? b : 0);
+  }
+
+  Launches launches(const DeviceModel& device) const {
     ProductLaunch main("matmul/direct", problem, {1, DIRECT_PANEL_BYTES});
+    const bool split = parts.count > 1;
     main.defines()
         .set("ROWS", tile.rows)
         .set("VECTORS", tile.vectors)
         .set("LANES", tile.lanes)
         .set("B_ALONG_N", in_place())
-        .set("WHOLE_ROWS", problem.n.out == 1 && (!adds_d(problem) || problem.n.addend == 1));
+        .set("WHOLE_ROWS", split || (problem.n.out == 1 && (!adds_d(problem) || problem.n.addend == 1)));
     main.params.chunk = chunk;
     main.params.chunks = chunks();
     main.params.per_group = per_group;
-    return {{main.into_result(groups())}};
+    if (split) {  // C is the partial sums, which combine finishes
+      main.defines().set("SCALED", false).set("ADD_D", false).set("RELU", false);
+      main.params.c_m = problem.n.extent;
+      main.params.c_n = 1;
+      main.launch.buffers.push_back(workspace_of(scalar_bytes()));
+    }
+    return in_parts(std::move(main), parts, groups(), device);
   }
 };
 
 std::string unfit(const ProductProblem& problem, const Form& form) {
   const bool same = i64(size_of(problem.in)) == form.scalar_bytes() && !arithmetic_of(problem.in).is_complex;
   if (!same || problem.in != problem.out) return "elements are not what sums are of";
-  if (form.panel_bytes() > DIRECT_PANEL_BYTES) return "B's columns have to be copied, and k is too long for that";
+  if (form.panel_bytes(form.parts.k_per_group) > DIRECT_PANEL_BYTES)
+    return "B's columns have to be copied, and k is too long for that";
   return {};
 }
 
@@ -100,9 +132,9 @@ Proposal propose(const ProductProblem& problem, const Configuration&, const Devi
   const Form form(problem, device);
   if (std::string why = unfit(problem, form); !why.empty()) return refuse(std::move(why));
   return {.by_name_only = device.api == Api::host ? "" : "measured on the host alone",
-          .group = {1, DIRECT_PANEL_BYTES},
+          .group = largest_group({1, DIRECT_PANEL_BYTES}, form.parts, device),
           .seconds = form.seconds(device),
-          .launches = [form] { return form.launches(); }};
+          .launches = [form, &device] { return form.launches(device); }};
 }
 
 }  // namespace
