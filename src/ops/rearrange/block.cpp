@@ -12,8 +12,8 @@ constexpr i64 line = 64;                         // bytes of a cache line
 constexpr double line_seconds = 4e-9;            // a line transposed in registers and L1
 constexpr double partial_line_seconds = 1.5e-9;  // more of one written in pieces: 32 x 64 x 3136 halves in blocks of 8
 constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
-// A line of a tile's first run, which nothing fetched where the tile before it lies elsewhere: two cores of an EPYC 9005
-// took f32 96 x 75 x 12 x 160 reversed in 7.5 ms, 32 x 28 x 28 x 512 as NCHW in 3.1.
+// A line of a tile's first run, which nothing fetched where the tile before it lies elsewhere: two cores of an EPYC
+// 9005 took f32 96 x 75 x 12 x 160 reversed in 7.5 ms, 32 x 28 x 28 x 512 as NCHW in 3.1.
 constexpr double unfetched_line_seconds = 15e-9;
 // So many times as long where vectors hold 8 floats and have no masks: 3619 x 16 x 24 doubles, whole lines, took two
 // cores of an EPYC 7003 1.0 ms and by "plain" 2.3; 3619 x 21 x 11 took 2.9 and by "plain" 1.6.
@@ -35,7 +35,8 @@ i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
 /// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above.
 double unfetched_lines(const Move& move, const TileAxes& axes, const Configuration& values) {
   const i64 line_elements = line / move.element, i = move.axes[axes.in].extent, o = move.axes[axes.out].extent;
-  const i64 tile_i = std::min(i, values.at("lines_in") * line_elements), tile_o = values.at("lines_out") * line_elements;
+  const i64 tile_i = std::min(i, values.at("lines_in") * line_elements),
+            tile_o = values.at("lines_out") * line_elements;
   const i64 run = std::min(ceil_div(tile_i, line_elements), std::max<i64>(1, values.at("run")));
   return move.count() / double(tile_i) * run / ceil_div(o, tile_o);
 }

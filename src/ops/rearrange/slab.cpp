@@ -15,10 +15,10 @@ constexpr i64 long_run = 4096;     // bytes that are kept; they fill lines by th
 constexpr i64 least_groups = 8;    // a unit, where the array is large enough: idle cores cost more
 constexpr i64 slabs_a_group = 32;  // at most: tables are worked out anew by each
 
-// Two cores of an EPYC 9005, ms by this and the next best way: f32 96 x 75 x 75 x 25 reversed 5.7 and 13.8 ("block"), 96
-// x 75 x 12 x 160 4.9 and 7.5, 384 x 355 x 100 5.3 and 6.3, 1024 x 1024 in the cache 0.30 and 0.18; 48 x 28 x 28 x 12
-// rows of 704 bytes 23.5 and 27.2 ("rows_cpu"); u8 4000 x 3000 pixels of 3 bytes 10.9 and 4.3 ("runs"), of 6 13.3 and
-// 14.9.
+// Two cores of an EPYC 9005, ms by this and the next best way: f32 96 x 75 x 75 x 25 reversed 5.7 and 13.8 ("block"),
+// 96 x 75 x 12 x 160 4.9 and 7.5, 384 x 355 x 100 5.3 and 6.3, 1024 x 1024 in the cache 0.30 and 0.18; 48 x 28 x 28 x
+// 12 rows of 704 bytes 23.5 and 27.2 ("rows_cpu"); u8 4000 x 3000 pixels of 3 bytes 10.9 and 4.3 ("runs"), of 6 13.3
+// and 14.9.
 constexpr double element_seconds = 0.3e-9;  // by its place
 constexpr double run_seconds = 4e-9;        // of either side
 constexpr double group_seconds = 1e-6;      // its tables
@@ -70,7 +70,10 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     TileNdParams params = tile_nd_params(move, *tile, padding_of(*tile, move.element), 1);
     const int last = launch.walk_in(params, tile_nd_walk(move, *tile), 0, Ranks::coarse) - 1;
     params.per_group = u32(std::clamp(launch.params.work / groups, i64{1}, slabs_a_group));
-    launch.define_element().set("AXIS_I", last - 1).set("AXIS_O", last).set("STREAM", streams(problem.move, wish) && fills_lines(move, *tile));
+    launch.define_element()
+        .set("AXIS_I", last - 1)
+        .set("AXIS_O", last)
+        .set("STREAM", streams(problem.move, wish) && fills_lines(move, *tile));
     Launches launches = launch.done(ceil_div(launch.params.work, i64(params.per_group)));
     launches.list[0].params = params_bytes(params);
     return launches;
@@ -81,18 +84,19 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 }  // namespace
 
 MoveCandidate slab_move() {
-  return {{.name = "slab",
-           .summary = "permutations of many short axes through the first-level cache, in runs of several axes, on a CPU",
-           .tunables =
-               {
-                   {"bytes", 32768, doublings(4096, 32768), "bytes",
-                    "of the largest slab; a reversal of 109 MB of f32 with 12 axes takes 43, 34 and 31 ms with 8192, "
-                    "16384 and 32768"},
-                   stream_tunable(),
-               },
-           .runtimes = {Api::opencl, Api::host},
-           .runs_on = cpus},
-          propose};
+  return {
+      {.name = "slab",
+       .summary = "permutations of many short axes through the first-level cache, in runs of several axes, on a CPU",
+       .tunables =
+           {
+               {"bytes", 32768, doublings(4096, 32768), "bytes",
+                "of the largest slab; a reversal of 109 MB of f32 with 12 axes takes 43, 34 and 31 ms with 8192, "
+                "16384 and 32768"},
+               stream_tunable(),
+           },
+       .runtimes = {Api::opencl, Api::host},
+       .runs_on = cpus},
+      propose};
 }
 
 }  // namespace axisloom::ops
