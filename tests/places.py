@@ -34,6 +34,9 @@ PLACES = [
     "include/axisloom/array.hpp",  # the enumeration
     "src/core/dtype.cpp",          # the table: name, size, kind, format
     "src/dialect/convert.h",       # its conversions to and from f32
+    "src/dialect/host_vectors.h",  # the same of the host's vectors, by the names of the dialect
+    "src/dialect/on_host.h",
+    "src/dialect/opencl_vectors.h",  # and of OpenCL's
     "src/ops/forms.h",             # which of them a kernel's constant stands for
     "src/ops/einsum/any_from.h",   # and for a map of the host, a setting
     "src/ops/reduce/lanes.h",      # the same of CPUs' vectors

@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "jit/full_text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -32,14 +33,19 @@ std::vector<Line> read_list(const std::string& path) {
   return lines;
 }
 
+/// Whether a line begins a header that is there once for all kernels.
+bool is_shared(std::string_view line) {
+  constexpr std::string_view headers[] = {"host_types.h", "host_vectors.h", "makers.h"};
+  return std::ranges::any_of(headers, [&](std::string_view header) { return line.find(header) != line.npos; });
+}
+
 /// The macros that a text defines, but for those that all kernels share.
 std::set<std::string> macros_of(std::string_view text) {
   std::set<std::string> names;
   bool shared = false;
   while (!text.empty()) {
     std::string_view line = core::trimmed(core::take_part(text, '\n'));
-    if (line.starts_with("#line 1 \"dialect/"))
-      shared = line.find("host_types.h") != line.npos || line.find("makers.h") != line.npos;
+    if (line.starts_with("#line 1 \"dialect/")) shared = is_shared(line);
     if (line.starts_with("#line") && line.find("dialect/") == line.npos) shared = false;
     if (shared || !line.starts_with("#define ")) continue;
     line.remove_prefix(8);

@@ -1,0 +1,487 @@
+// Vectors of the dialect on the host. Part of host_types.h, which includes it within its namespace.
+
+// ---- what a vector holds
+// A lane of a comparison's result: all bits set, or none.
+template <int Bytes>
+struct axl_truth;
+template <>
+struct axl_truth<1> {
+  typedef i8 type;
+};
+template <>
+struct axl_truth<2> {
+  typedef i16 type;
+};
+template <>
+struct axl_truth<4> {
+  typedef i32 type;
+};
+template <>
+struct axl_truth<8> {
+  typedef i64 type;
+};
+
+#define AXL_VECTOR_OPERATORS(OPERATOR, COMPARISON) \
+  OPERATOR(+)                                      \
+  OPERATOR(-)                                      \
+  OPERATOR(*)                                      \
+  OPERATOR(/)                                      \
+  OPERATOR(&)                                      \
+  OPERATOR(|)                                      \
+  OPERATOR(^)                                      \
+  COMPARISON(<)                                    \
+  COMPARISON(>)                                    \
+  COMPARISON(<=)                                   \
+  COMPARISON(>=)                                   \
+  COMPARISON(==)                                   \
+  COMPARISON(!=)
+
+#define AXL_ASSIGNMENTS(V)                       \
+  AXL_INLINE V& operator+=(const V b) {          \
+    return *this = *this + b;                    \
+  }                                              \
+  AXL_INLINE V& operator-=(const V b) {          \
+    return *this = *this - b;                    \
+  }                                              \
+  AXL_INLINE V& operator*=(const V b) {          \
+    return *this = *this * b;                    \
+  }
+
+template <class T, int N>
+struct axl_vector<T, N, false> {
+  typedef T native __attribute__((vector_size(N * sizeof(T))));
+  typedef native in_memory __attribute__((may_alias));
+  typedef native loose __attribute__((aligned(1), may_alias));
+  typedef T scalar;
+  typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, false> truth;
+  native v;
+
+  axl_vector() = default;
+  static AXL_INLINE axl_vector of(const native lanes) {
+    axl_vector x;
+    x.v = lanes;
+    return x;
+  }
+  AXL_INLINE axl_vector(const T x) : v(x - native{}) {}  // - 0, which keeps -0
+#define AXL_OPERATOR(op)                                                               \
+  friend AXL_INLINE axl_vector operator op(const axl_vector a, const axl_vector b) {   \
+    return of(a.v op b.v);                                                         \
+  }
+#define AXL_COMPARISON(op)                                                             \
+  friend AXL_INLINE truth operator op(const axl_vector a, const axl_vector b) {        \
+    return truth::of(a.v op b.v);                                         \
+  }
+  AXL_VECTOR_OPERATORS(AXL_OPERATOR, AXL_COMPARISON)
+#undef AXL_OPERATOR
+#undef AXL_COMPARISON
+  AXL_ASSIGNMENTS(axl_vector)
+  AXL_INLINE axl_vector operator-() const { return of(-v); }
+  AXL_INLINE truth operator!() const { return truth::of(v == native{}); }
+  AXL_INLINE axl_vector operator<<(const int n) const { return of(v << n); }
+  AXL_INLINE axl_vector operator>>(const int n) const { return of(v >> n); }
+};
+
+template <class T, int N>
+struct axl_vector<T, N, true> {
+  typedef axl_vector<T, N / 2> half;
+  typedef T scalar;
+  typedef axl_vector<typename axl_truth<sizeof(T)>::type, N, true> truth;
+  half low, high;
+
+  axl_vector() = default;
+  AXL_INLINE axl_vector(const half a, const half b) : low(a), high(b) {}
+  AXL_INLINE axl_vector(const T x) : low(x), high(x) {}
+#define AXL_OPERATOR(op)                                                               \
+  friend AXL_INLINE axl_vector operator op(const axl_vector& a, const axl_vector& b) { \
+    return {a.low op b.low, a.high op b.high};                                         \
+  }
+#define AXL_COMPARISON(op)                                                             \
+  friend AXL_INLINE truth operator op(const axl_vector& a, const axl_vector& b) {      \
+    return {a.low op b.low, a.high op b.high};                                         \
+  }
+  AXL_VECTOR_OPERATORS(AXL_OPERATOR, AXL_COMPARISON)
+#undef AXL_OPERATOR
+#undef AXL_COMPARISON
+  AXL_ASSIGNMENTS(axl_vector)
+  AXL_INLINE axl_vector operator-() const { return {-low, -high}; }
+  AXL_INLINE truth operator!() const { return {!low, !high}; }
+  AXL_INLINE axl_vector operator<<(const int n) const { return {low << n, high << n}; }
+  AXL_INLINE axl_vector operator>>(const int n) const { return {low >> n, high >> n}; }
+};
+
+// Names without a comma, which macros take as one argument.
+#define AXL_NAMED_VECTORS(T)            \
+  typedef axl_vector<T, 4> axl_##T##v4; \
+  typedef axl_vector<T, 8> axl_##T##v8; \
+  typedef axl_vector<T, 16> axl_##T##v16;
+AXL_NAMED_VECTORS(i8)
+AXL_NAMED_VECTORS(u8)
+AXL_NAMED_VECTORS(i16)
+AXL_NAMED_VECTORS(u16)
+AXL_NAMED_VECTORS(i32)
+AXL_NAMED_VECTORS(u32)
+AXL_NAMED_VECTORS(i64)
+AXL_NAMED_VECTORS(u64)
+AXL_NAMED_VECTORS(f32)
+AXL_NAMED_VECTORS(f64)
+
+// Half as many lanes of two registers, one after the other: Begin, Begin + Step, ...
+template <int Begin, int Step, class T, int N, int... I>
+AXL_INLINE axl_vector<T, int(sizeof...(I))> axl_lanes_from(const axl_vector<T, N, false> x,
+                                                           const axl_vector<T, N, false> y,
+                                                           std::integer_sequence<int, I...>) {
+  return axl_vector<T, int(sizeof...(I))>::of(__builtin_shufflevector(x.v, y.v, (Begin + Step * I)...));
+}
+
+// The half of a vector that has halves; of a register its lanes in a narrower one.
+template <class T, int N>
+AXL_INLINE axl_vector<T, N / 2> axl_low(const axl_vector<T, N, true>& x) {
+  return x.low;
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N / 2> axl_high(const axl_vector<T, N, true>& x) {
+  return x.high;
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N / 2> axl_low(const axl_vector<T, N, false> x) {
+  return axl_lanes_from<0, 1>(x, x, std::make_integer_sequence<int, N / 2>());
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N / 2> axl_high(const axl_vector<T, N, false> x) {
+  return axl_lanes_from<N / 2, 1>(x, x, std::make_integer_sequence<int, N / 2>());
+}
+
+// ---- condition ? a : b, of scalars and lane by lane
+template <class T>
+AXL_INLINE T axl_select(const bool condition, const T a, const T b) {
+  return condition ? a : b;
+}
+template <class C, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_select(const axl_vector<C, N, false> condition, const axl_vector<T, N, false> a,
+                                              const axl_vector<T, N, false> b) {
+  static_assert(sizeof(C) == sizeof(T), "a condition has lanes as wide as what it selects");
+  return axl_vector<T, N, false>::of(condition.v ? a.v : b.v);
+}
+template <class C, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_select(const axl_vector<C, N, true>& condition, const axl_vector<T, N, true>& a,
+                                             const axl_vector<T, N, true>& b) {
+  return {axl_select(condition.low, a.low, b.low), axl_select(condition.high, a.high, b.high)};
+}
+
+// ---- what compares with its like the other way round, where `turn` holds
+template <class T>
+AXL_INLINE T axl_reversed(const T x, const bool turn) {
+  return T(x ^ T(turn ? ~T(0) : T(0)));
+}
+AXL_INLINE f32 axl_reversed(const f32 x, const bool turn) {
+  return axl_bits<f32>(axl_bits<u32>(x) ^ (turn ? 0x80000000u : 0u));
+}
+AXL_INLINE f64 axl_reversed(const f64 x, const bool turn) {
+  return axl_bits<f64>(axl_bits<u64>(x) ^ (turn ? u64(1) << 63 : 0u));
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_reversed(const axl_vector<T, N, false> x, const bool turn) {
+  axl_vector<T, N, false> reversed;
+  if constexpr (std::is_floating_point_v<T>) {
+    typedef std::conditional_t<sizeof(T) == 4, u32, u64> Word;
+    typedef axl_vector<Word, N, false> Words;
+    reversed = axl_bits<axl_vector<T, N, false>>(axl_bits<Words>(x) ^ Words(turn ? Word(1) << (8 * sizeof(T) - 1) : 0));
+  } else {
+    reversed = x ^ axl_vector<T, N, false>(T(turn ? ~T(0) : T(0)));
+  }
+#if defined(__x86_64__) && !defined(__clang__)
+  asm("" : "+v"(reversed.v));  // GCC would reverse it anew from memory wherever it is used
+#endif
+  return reversed;
+}
+template <class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, const bool turn) {
+  return {axl_reversed(x.low, turn), axl_reversed(x.high, turn)};
+}
+
+// ---- each lane as another type
+// Integers of twice the size and of half of it, with a sign where the type has one.
+template <class T>
+using axl_wider = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 1, i16, std::conditional_t<sizeof(T) == 2, i32, i64>>,
+    std::conditional_t<sizeof(T) == 1, u16, std::conditional_t<sizeof(T) == 2, u32, u64>>>;
+template <class T>
+using axl_narrower = std::conditional_t<
+    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 8, i32, std::conditional_t<sizeof(T) == 4, i16, i8>>,
+    std::conditional_t<sizeof(T) == 8, u32, std::conditional_t<sizeof(T) == 4, u16, u8>>>;
+
+// Integers of twice the size that fill a register. GCC would widen both halves by themselves and put them together.
+#if defined(__AVX2__) && !defined(__clang__)
+#define AXL_WIDENED(U, F, n, T, builtin, ...)                                                  \
+  AXL_INLINE axl_vector<T, n> axl_widened(const axl_vector<F, n> x, const T*) {                \
+    typedef U Result __attribute__((vector_size(n * sizeof(T))));                              \
+    typedef AXL_PLAIN_##F Plain __attribute__((vector_size(n * sizeof(F))));                   \
+    return axl_bits<axl_vector<T, n>>((Result)builtin((Plain)x.v __VA_ARGS__));                \
+  }
+#define AXL_PLAIN_u8 char
+#define AXL_PLAIN_i8 char
+#define AXL_PLAIN_u16 short
+#define AXL_PLAIN_i16 short
+#define AXL_PLAIN_u32 int
+#define AXL_PLAIN_i32 int
+AXL_WIDENED(short, u8, 16, u16, __builtin_ia32_pmovzxbw256)
+AXL_WIDENED(short, i8, 16, i16, __builtin_ia32_pmovsxbw256)
+AXL_WIDENED(int, u16, 8, u32, __builtin_ia32_pmovzxwd256)
+AXL_WIDENED(int, i16, 8, i32, __builtin_ia32_pmovsxwd256)
+AXL_WIDENED(long long, u32, 4, u64, __builtin_ia32_pmovzxdq256)
+AXL_WIDENED(long long, i32, 4, i64, __builtin_ia32_pmovsxdq256)
+#define AXL_CAN_WIDEN 32
+#if AXL_REGISTER == 64
+#undef AXL_CAN_WIDEN
+#define AXL_CAN_WIDEN 64
+AXL_WIDENED(int, u16, 16, u32, __builtin_ia32_pmovzxwd512_mask, , Result{}, -1)
+AXL_WIDENED(int, i16, 16, i32, __builtin_ia32_pmovsxwd512_mask, , Result{}, -1)
+AXL_WIDENED(long long, u32, 8, u64, __builtin_ia32_pmovzxdq512_mask, , Result{}, -1)
+AXL_WIDENED(long long, i32, 8, i64, __builtin_ia32_pmovsxdq512_mask, , Result{}, -1)
+#endif
+#else
+#define AXL_CAN_WIDEN 0
+#endif
+
+template <class To, class From, int N>
+AXL_INLINE axl_vector<To, N> axl_convert(const axl_vector<From, N>& x) {
+  if constexpr (std::is_floating_point_v<To> && std::is_integral_v<From> && sizeof(From) < 4) {
+    return axl_convert<To>(axl_convert<i32>(x));
+  } else if constexpr (std::is_integral_v<From> && sizeof(To) > 2 * sizeof(From)) {
+    return axl_convert<To>(axl_convert<axl_wider<From>>(x));  // step by step, as the processor does
+  } else if constexpr (std::is_integral_v<To> && sizeof(From) > 2 * sizeof(To)) {
+    return axl_convert<To>(axl_convert<axl_narrower<From>>(x));
+  } else if constexpr (N * sizeof(To) > AXL_REGISTER) {
+    return {axl_convert<To>(axl_low(x)), axl_convert<To>(axl_high(x))};
+  } else if constexpr (N * sizeof(From) > AXL_REGISTER) {
+    const auto low = axl_convert<To>(axl_low(x)), high = axl_convert<To>(axl_high(x));
+    axl_vector<To, N> both;
+    __builtin_memcpy(&both, &low, sizeof low);
+    __builtin_memcpy(reinterpret_cast<u8*>(&both) + sizeof low, &high, sizeof high);
+    return both;
+#if AXL_CAN_WIDEN
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && sizeof(To) == 2 * sizeof(From) &&
+                       (N * sizeof(To) == 32 || N * sizeof(To) == AXL_CAN_WIDEN)) {
+    typedef axl_wider<From> Wider;  // which may be signed where To is not
+    return axl_bits<axl_vector<To, N>>(axl_widened(x, (const Wider*)nullptr));
+#endif
+  } else {
+    return axl_vector<To, N>::of(__builtin_convertvector(x.v, typename axl_vector<To, N>::native));
+  }
+}
+template <class To, class From>
+AXL_INLINE To axl_convert(const From x) {
+  return To(x);
+}
+
+// ---- single lanes
+template <class T, int N, bool Wide>
+AXL_INLINE T axl_lane(const axl_vector<T, N, Wide>& x, const int i) {
+  if constexpr (Wide)
+    return i < N / 2 ? axl_lane(x.low, i) : axl_lane(x.high, i - N / 2);
+  else
+    return x.v[i];
+}
+template <class T, int N, bool Wide>
+AXL_INLINE void axl_set_lane(axl_vector<T, N, Wide>& x, const int i, const T value) {
+  __builtin_memcpy(reinterpret_cast<u8*>(&x) + i * sizeof(T), &value, sizeof value);
+}
+
+// 0, 1, 2, ...
+template <class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_numbered(const axl_vector<T, N, Wide>*) {
+  axl_vector<T, N, Wide> x;
+  for (int k = 0; k < N; ++k) axl_set_lane(x, k, T(k));
+  return x;
+}
+
+// ---- shuffles, by the numbers of lanes; those of the second vector follow those of the first
+template <int... Lane, class V>
+AXL_INLINE V axl_lanes_at(const V x, const V y) {
+  return V::of(__builtin_shufflevector(x.v, y.v, Lane...));
+}
+
+// Lane i becomes lane i ^ D.
+template <int D, class V, int... I>
+AXL_INLINE V axl_exchanged(const V x, std::integer_sequence<int, I...>) {
+  return axl_lanes_at<(I ^ D)...>(x, x);
+}
+template <int D, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_exchange(const axl_vector<T, N, false> x) {
+  return axl_exchanged<D>(x, std::make_integer_sequence<int, N>());
+}
+template <int D, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_exchange(const axl_vector<T, N, true>& x) {
+  if constexpr (D >= N / 2)
+    return {axl_exchange<D - N / 2>(x.high), axl_exchange<D - N / 2>(x.low)};
+  else
+    return {axl_exchange<D>(x.low), axl_exchange<D>(x.high)};
+}
+
+// The lanes with even numbers, or with odd ones, Odd being 0 or 1.
+template <int Odd, class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N / 2> axl_every_second(const axl_vector<T, N, Wide>& x) {
+  if constexpr (!Wide)
+    return axl_lanes_from<Odd, 2>(x, x, std::make_integer_sequence<int, N / 2>());
+  else if constexpr (N * sizeof(T) == 2 * AXL_REGISTER)
+    return axl_lanes_from<Odd, 2>(x.low, x.high, std::make_integer_sequence<int, N / 2>());
+  else
+    return {axl_every_second<Odd>(x.low), axl_every_second<Odd>(x.high)};
+}
+
+// Elements of type U of x and y in turns, within each 16 bytes: those of the lower 8 bytes, or of the upper ones.
+template <class U, int Upper, class V, int... I>
+AXL_INLINE V axl_interleaved(const V x, const V y, std::integer_sequence<int, I...>) {
+  typedef axl_vector<U, int(sizeof(V) / sizeof(U)), false> Units;
+  constexpr int lanes = sizeof(V) / sizeof(U), each = 16 / sizeof(U);
+  const Units u = axl_bits<Units>(x), v = axl_bits<Units>(y);
+  return axl_bits<V>(axl_lanes_at<(I / each * each + I % each / 2 + Upper * each / 2 + I % 2 * lanes)...>(u, v));
+}
+template <class U, int Upper, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_interleave(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y) {
+  return axl_interleaved<U, Upper>(x, y, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int Upper, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_interleave(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_interleave<U, Upper>(x.low, y.low), axl_interleave<U, Upper>(x.high, y.high)};
+}
+
+// Of 16 bytes: twelve from number N on by threes, a zero behind each three; and back.
+typedef axl_vector<u8, 16, false> axl_quarter;
+template <int N>
+AXL_INLINE axl_quarter axl_spread_threes(const axl_quarter x) {
+  return axl_lanes_at<N, N + 1, N + 2, 16, N + 3, N + 4, N + 5, 16, N + 6, N + 7, N + 8, 16, N + 9, N + 10, N + 11, 16>(
+      x, axl_quarter(u8(0)));
+}
+AXL_INLINE axl_quarter axl_pack_threes(const axl_quarter x) {
+  return axl_lanes_at<0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 16, 16, 16>(x, axl_quarter(u8(0)));
+}
+
+// Four of the eight 16-byte pieces of two lines of 64 bytes: 0 to 3 are those of x, 4 to 7 of y.
+typedef axl_vector<u32, 16> axl_line;
+#if AXL_REGISTER == 64
+#define AXL_PIECE(n) 4 * (n), 4 * (n) + 1, 4 * (n) + 2, 4 * (n) + 3
+template <int A, int B, int C, int D>
+AXL_INLINE axl_line axl_pieces(const axl_line x, const axl_line y) {
+  return axl_lanes_at<AXL_PIECE(A), AXL_PIECE(B), AXL_PIECE(C), AXL_PIECE(D)>(x, y);
+}
+#else
+template <int K>
+AXL_INLINE axl_line::half axl_half(const axl_line& x, const axl_line& y) {
+  return K == 0 ? x.low : K == 1 ? x.high : K == 2 ? y.low : y.high;
+}
+template <int A, int B>
+AXL_INLINE axl_line::half axl_two_pieces(const axl_line& x, const axl_line& y) {
+#if AXL_REGISTER == 32
+#define AXL_PIECE(n, from) from + 4 * (n % 2), from + 4 * (n % 2) + 1, from + 4 * (n % 2) + 2, from + 4 * (n % 2) + 3
+  return axl_lanes_at<AXL_PIECE(A, 0), AXL_PIECE(B, 8)>(axl_half<A / 2>(x, y), axl_half<B / 2>(x, y));
+#else
+  const axl_line::half a = axl_half<A / 2>(x, y), b = axl_half<B / 2>(x, y);
+  return {A % 2 == 0 ? a.low : a.high, B % 2 == 0 ? b.low : b.high};
+#endif
+}
+template <int A, int B, int C, int D>
+AXL_INLINE axl_line axl_pieces(const axl_line& x, const axl_line& y) {
+  return {axl_two_pieces<A, B>(x, y), axl_two_pieces<C, D>(x, y)};
+}
+#endif
+
+// The elements of type U with even numbers, or with odd ones, of two vectors that lie side by side.
+template <class U, int Odd, class V, int... I>
+AXL_INLINE V axl_seconds(const V x, const V y, std::integer_sequence<int, I...>) {
+  typedef axl_vector<U, int(sizeof(V) / sizeof(U)), false> Units;
+  return axl_bits<V>(axl_lanes_at<(2 * I + Odd)...>(axl_bits<Units>(x), axl_bits<Units>(y)));
+}
+template <class U, int Odd, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_second(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y) {
+  return axl_seconds<U, Odd>(x, y, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int Odd, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_second(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_second<U, Odd>(x.low, x.high), axl_second<U, Odd>(y.low, y.high)};
+}
+
+// The elements of type U of the lower or the upper halves of two lines in turns.
+template <class U, int Upper>
+AXL_INLINE axl_line axl_merge(const axl_line& x, const axl_line& y) {
+  return axl_pieces<2 * Upper, 2 * Upper + 4, 2 * Upper + 1, 2 * Upper + 5>(axl_interleave<U, 0>(x, y),
+                                                                           axl_interleave<U, 1>(x, y));
+}
+
+// Every third element of type U, from number First on, of three vectors that lie side by side: picked from the first
+// two, then the third.
+constexpr int axl_of_two(const int number, const int lanes) {
+  return number < 2 * lanes ? number : 0;
+}
+constexpr int axl_of_third(const int number, const int lanes, const int k) {
+  return number < 2 * lanes ? k : number - lanes;
+}
+template <class U, int First, class V, int... I>
+AXL_INLINE V axl_thirds(const V x, const V y, const V z, std::integer_sequence<int, I...>) {
+  constexpr int lanes = sizeof(V) / sizeof(U);
+  typedef axl_vector<U, lanes, false> Units;
+  const Units two = axl_lanes_at<axl_of_two(3 * I + First, lanes)...>(axl_bits<Units>(x), axl_bits<Units>(y));
+  return axl_bits<V>(axl_lanes_at<axl_of_third(3 * I + First, lanes, I)...>(two, axl_bits<Units>(z)));
+}
+template <class U, int First, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_third(const axl_vector<T, N, false> x, const axl_vector<T, N, false> y,
+                                             const axl_vector<T, N, false> z) {
+  return axl_thirds<U, First>(x, y, z, std::make_integer_sequence<int, int(sizeof(x) / sizeof(U))>());
+}
+template <class U, int First, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_third(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y,
+                                            const axl_vector<T, N, true>& z) {
+  return {axl_third<U, First>(x.low, x.high, y.low), axl_third<U, First>(y.high, z.low, z.high)};
+}
+
+// ---- f32 of 16-bit floats; a NaN need not keep its payload
+template <int N, bool Wide>
+AXL_INLINE axl_vector<f32, N> axl_f32_of_bf16(const axl_vector<u16, N, Wide>& bits) {
+  return axl_bits<axl_vector<f32, N>>(axl_convert<u32>(bits) << 16);
+}
+template <int N, bool Wide>
+AXL_INLINE axl_vector<f32, N> axl_f32_of_f16(const axl_vector<u16, N, Wide>& bits16) {
+#if defined(__AVX512F__)
+  if constexpr (N == 16) {
+    typedef short Halves __attribute__((vector_size(32)));
+    const int quiet = 8;  // no exceptions
+    return axl_vector<f32, 16>::of(
+        __builtin_ia32_vcvtph2ps512_mask(axl_bits<Halves>(bits16), axl_vector<f32, 16>::native{}, -1, quiet));
+  } else
+#endif
+  {
+#if defined(__F16C__)
+    if constexpr (N > 8) {
+      return {axl_f32_of_f16(axl_low(bits16)), axl_f32_of_f16(axl_high(bits16))};
+    } else if constexpr (N == 8) {
+      typedef short Halves __attribute__((vector_size(16)));
+      return axl_vector<f32, 8>::of(__builtin_ia32_vcvtph2ps256(axl_bits<Halves>(bits16)));
+    } else
+#endif
+    {
+      typedef axl_vector<u32, N> Words;
+      typedef axl_vector<f32, N> Floats;
+      const Words bits = axl_convert<u32>(bits16), rest = (bits & Words(0x7fffu)) << 13;
+      const Floats least(axl_bits<f32>(u32(0x38800000u)));  // 2^-14, what subnormal numbers are counted from
+      const Floats tiny = axl_bits<Floats>(rest + Words(0x38800000u)) - least;
+      const auto beyond = axl_bits<Words>(rest >= Words(0x0f800000u)), below = axl_bits<Words>(rest < Words(0x00800000u));
+      const Words normal = rest + axl_select(beyond, Words(0x70000000u), Words(0x38000000u));
+      const Words value = axl_select(below, axl_bits<Words>(tiny), normal);
+      return axl_bits<Floats>(((bits & Words(0x8000u)) << 16) | value);
+    }
+  }
+}
+
+// ---- roots
+AXL_INLINE f32 axl_sqrt(const f32 x) {
+  return __builtin_sqrtf(x);
+}
+AXL_INLINE f64 axl_sqrt(const f64 x) {
+  return __builtin_sqrt(x);
+}
+template <class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_sqrt(const axl_vector<T, N, Wide>& x) {
+  axl_vector<T, N, Wide> root;
+  for (int k = 0; k < N; ++k) axl_set_lane(root, k, axl_sqrt(axl_lane(x, k)));
+  return root;
+}
