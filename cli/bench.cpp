@@ -5,7 +5,6 @@
 #include "bench/report.hpp"
 #include "bench/sweep.hpp"
 #include "cli/bench_documents.hpp"
-#include "cli/drivers.hpp"
 #include "cli/results.hpp"
 
 #include "model/profile.hpp"
@@ -220,7 +219,7 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
 
 void run_bench(const BenchOptions& options, Context& context) {
   Results results(options.output);
-  const Device device = open_device(context.device);
+  const Device device = Device::open(context.device);
   if (!options.profile.empty())
     run_profile(options, context, device);
   else if (options.sweeps.empty())
@@ -231,7 +230,7 @@ void run_bench(const BenchOptions& options, Context& context) {
 
 /// The quick cases of every suite whose labels hold a text.
 void run_planning(const std::string& wanted, const Context& context) {
-  const Device device = open_device(context.device);
+  const Device device = Device::open(context.device);
   Table table({"case", "known", "new"});
   for (const BenchCommand& command : bench_commands)
     for (const bench::Job& job : bench::jobs_of({command.suite, true}, device.info())) {

@@ -1,6 +1,5 @@
 // axisloom devices: what can be used now.
 #include "cli/app.hpp"
-#include "cli/drivers.hpp"
 #include "cli/messages.hpp"
 
 namespace axisloom::cli {
@@ -34,7 +33,7 @@ Table list(const std::vector<DeviceInfo>& infos, bool every_field) {
 }
 
 void list_devices(Context& context) {
-  const std::vector<DeviceInfo> infos = all_devices();
+  const std::vector<DeviceInfo> infos = devices();
   const bool for_programs = context.format == Format::json || context.format == Format::csv;
   print(list(infos, context.verbose || for_programs), context);
   if (!infos.empty()) return;

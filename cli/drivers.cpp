@@ -57,14 +57,4 @@ void leave_drivers() noexcept try {
   // Out of memory: the next process then begins with an empty folder.
 }
 
-Device open_device(const std::string& spec) {
-  arrange_drivers();
-  return Device::open(spec);
-}
-
-std::vector<DeviceInfo> all_devices() {
-  arrange_drivers();
-  return devices();
-}
-
 }  // namespace axisloom::cli

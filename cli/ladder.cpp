@@ -3,7 +3,6 @@
 #include "bench/environment.hpp"
 #include "bench/ladder/views.hpp"
 #include "bench/peers/peers.hpp"
-#include "cli/drivers.hpp"
 #include "cli/results.hpp"
 
 #include <algorithm>
@@ -86,7 +85,7 @@ void tell_faults(const Json& climbed, Context& context) {
 void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
   LadderResults results(options.output, context);
   const bench::Settings settings = ladder_settings(options, context);
-  const Device device = open_device(context.device);
+  const Device device = Device::open(context.device);
   ladder::Surroundings surroundings{bench::environment(device), bench::conditions(device), bench::moment()};
   bench::Team team;
   bench::Session session;

@@ -3,6 +3,8 @@
 #include "cli/drivers.hpp"
 #include "cli/messages.hpp"
 
+#include "device/process.hpp"
+
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -71,6 +73,7 @@ int main(int argc, char** argv) {
   using namespace axisloom::cli;
   occupy_standard_streams();
   install_signal_handlers();
+  axisloom::device::set_before_drivers(arrange_drivers);
   int code = 0;
   try {
     code = run(argc, argv);

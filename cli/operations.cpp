@@ -1,12 +1,12 @@
 // One subcommand per registered operation: files in, a file out.
 #include "cli/app.hpp"
-#include "cli/drivers.hpp"
 #include "cli/messages.hpp"
 #include "cli/report.hpp"
 #include "cli/streams.hpp"
 #include "harness/compare.hpp"
 
 #include "core/number.hpp"
+#include "device/device.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -159,7 +159,8 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   views.push_back(result.view);
 
   const jit::CacheStats before = jit::cache_stats();
-  const PlanReport report = run_on_host(op, views, bytes, result.span(), open_device(context.device), options);
+  const Device device = device::is_automatic(context.device) ? device_for(op, views, options) : Device::open(context.device);
+  const PlanReport report = run_on_host(op, views, bytes, result.span(), device, options);
   if (context.verbose) explain(report, before);
   if (job.verify && !verified(op, inputs, result, context)) {
     context.exit_code = exit_differs;

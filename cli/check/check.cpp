@@ -1,6 +1,5 @@
 // axisloom check: the driver of all cases.
 #include "cli/check/programs.hpp"
-#include "cli/drivers.hpp"
 #include "cli/messages.hpp"
 #include "harness/minimise.hpp"
 #include "harness/source.hpp"
@@ -50,9 +49,9 @@ bool satisfies(const DeviceInfo& info, const device::Spec& spec) {
 // A check that quietly ran somewhere else proves nothing, so the choice of device is checked by code of its own.
 Device open_asked_device(const Context& context) {
   const char* environment = std::getenv("AXISLOOM_DEVICE");
-  const bool automatic = context.device.empty() || context.device == "auto";
+  const bool automatic = device::is_automatic(context.device);
   const std::string asked = automatic && environment != nullptr ? environment : context.device;
-  Device device = open_device(asked);
+  Device device = Device::open(asked);
   if (!satisfies(device.info(), device::parse_spec(asked)))
     throw Error(Errc::no_device, fmt::format("{} was asked for, but {} was opened", asked, device.info().label()));
   return device;

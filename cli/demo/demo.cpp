@@ -3,7 +3,6 @@
 #include "cli/app.hpp"
 #include "cli/demo/card.hpp"
 #include "cli/demo/lessons.hpp"
-#include "cli/drivers.hpp"
 #include "cli/messages.hpp"
 #include "cli/streams.hpp"
 #include "harness/random.hpp"
@@ -61,7 +60,7 @@ void make_folder(const std::string& folder) {
 void run_demo(const DemoOptions& options, Context& context) {
   if (!options.picture.empty() && context.command->count("--seed") > 0)
     refuse("leave out --seed", "nothing is random in a demo of a picture");
-  const Device device = open_device(context.device);
+  const Device device = Device::open(context.device);
   make_folder(options.folder);
   Show show(device, options.folder);
   if (options.picture.empty()) {

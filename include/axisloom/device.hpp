@@ -118,8 +118,9 @@ class Device {
   /// Opens the device that a specification names:
   ///   auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host   (NAME: part of the device or platform name,
   ///   case ignored)
-  /// "auto" and "" take AXISLOOM_DEVICE when it is set, else the first GPU, else the first CPU. "host" is this
-  /// process's own processors: no driver is opened, and a child may use it after a fork.
+  /// "auto" and "" take AXISLOOM_DEVICE when it is set, else the first GPU, else the host. "host" and "cpu" are this
+  /// process's own processors: no driver is opened, and a child may use them after a fork. An OpenCL driver's CPU is
+  /// "opencl:N".
   /// Throws Error(no_device), which says what was tried, or Error(usage) for a specification that cannot be read.
   static Device open(std::string_view spec = "auto");
 

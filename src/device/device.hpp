@@ -253,6 +253,8 @@ struct Spec {
   std::string name;
 };
 Spec parse_spec(std::string_view text);
+/// Whether it leaves the choice to us: "auto", or nothing.
+bool is_automatic(std::string_view text);
 /// The open device that a specification names; devices stay open and are shared by all that ask.
 SharedDevice open(std::string_view spec);
 

@@ -13,6 +13,7 @@ std::atomic<bool> in_use{false};
 std::atomic<int> starting{0};  // nesting of the thread that does
 std::atomic<bool> child_of_user{false};
 std::atomic<unsigned> generation{1};
+std::atomic<void (*)()> before_drivers{nullptr};
 
 // A child of a process that is only just starting a driver inherits half of it, and the lock for ever.
 void in_child() {
@@ -51,10 +52,15 @@ void require_same_process() {
       "exec (Python: multiprocessing.set_start_method(\"spawn\"))");
 }
 
+void set_before_drivers(void (*arrange)()) {
+  before_drivers = arrange;
+}
+
 Starting::Starting() {
   require_same_process();
   lock_ = std::unique_lock(starting_mutex());
   ++starting;
+  if (const auto arrange = before_drivers.exchange(nullptr)) arrange();
 }
 
 Starting::~Starting() {

@@ -17,6 +17,9 @@ bool forked() noexcept;
 /// 1, and one more in each child: whoever has threads sees by it that they did not come along.
 unsigned fork_generation() noexcept;
 
+/// Calls this once, before any driver is looked for.
+void set_before_drivers(void (*arrange)());
+
 /// Held by whatever may make a driver start: listing devices, describing, opening and borrowing them. One thread of
 /// the process at a time has one; the thread that has it may make more. Throws Error(after_fork).
 class Starting : core::NotCopied {

@@ -25,7 +25,7 @@ std::vector<DeviceInfo> enumerate() {
 // What each runtime that was asked looked for, and what each advises.
 [[noreturn]] void refuse_none(std::string_view text, const Spec& spec, std::span<const DeviceInfo> present) {
   ErrorParts parts;
-  parts.message = text.empty() || text == "auto" ? "there is no device" : concat("there is no device \"", text, "\"");
+  parts.message = is_automatic(text) ? "there is no device" : concat("there is no device \"", text, "\"");
   if (!present.empty()) {
     parts.message += "; present:";
     for (const DeviceInfo& info : present) parts.message += " " + info.label();
@@ -57,7 +57,7 @@ SharedDevice open_shared(Api api, int index) {
 
 // AXISLOOM_DEVICE stands in for "auto" and "" only; what the caller names is what the caller gets.
 std::string effective_text(std::string_view text) {
-  if (!text.empty() && parse_spec(text).which != Spec::Which::automatic) return std::string(text);
+  if (!is_automatic(text)) return std::string(text);
   std::string variable = environment("AXISLOOM_DEVICE");
   if (variable.empty()) return "auto";
   try {
@@ -74,7 +74,8 @@ SharedDevice open(std::string_view text) {
   const std::string effective = effective_text(text);
   const Spec spec = parse_spec(effective);
   // The host needs no driver, so none is looked for; and it works where drivers do not, after a fork.
-  if (spec.which == Spec::Which::api && spec.api == Api::host) return host_runtime().open(spec.index.value_or(0));
+  if (spec.which == Spec::Which::cpu || (spec.which == Spec::Which::api && spec.api == Api::host))
+    return host_runtime().open(spec.index.value_or(0));
   const std::vector<DeviceInfo> present = enumerate();
   const DeviceInfo* chosen = select(spec, present);
   if (!chosen) refuse_none(effective, spec, present);

@@ -60,10 +60,11 @@ bool matches(const Spec& spec, const DeviceInfo& info) {
   return names_it(info.name) || names_it(info.platform);
 }
 
-// GPUs before CPUs before the rest, and a device without a compiler only when there is no other of its kind.
+// GPUs, the host, CPUs by their drivers, the rest; what lacks a compiler for the kernels that it needs comes last.
 int preference(const DeviceInfo& info) {
-  const int kind = info.kind == Kind::gpu ? 0 : info.kind == Kind::cpu ? 1 : 2;
-  return 2 * kind + (info.compiler.empty() ? 1 : 0);
+  if (info.api == Api::host) return 1;
+  const int kind = info.kind == Kind::gpu ? 0 : info.kind == Kind::cpu ? 2 : 3;
+  return info.compiler.empty() ? kind + 4 : kind;
 }
 
 }  // namespace
@@ -93,6 +94,10 @@ Spec parse_spec(std::string_view text) {
   spec.index = core::whole_number<int>(tail);
   if (spec.index.value_or(-1) < 0) refuse(text, concat("\"", tail, "\" is not a device number"));
   return spec;
+}
+
+bool is_automatic(std::string_view text) {
+  return text.empty() || parse_spec(text).which == Spec::Which::automatic;
 }
 
 const DeviceInfo* select(const Spec& spec, std::span<const DeviceInfo> present) {

@@ -6,6 +6,8 @@
 #include "core/host_memory.hpp"
 #include "core/integers.hpp"
 #include "core/text.hpp"
+#include "device/environment.hpp"
+#include "device/registry.hpp"
 #include "planner/choose.hpp"
 #include "planner/plan_cache.hpp"
 #include "planner/plan_impl.hpp"
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <memory_resource>
 
@@ -184,6 +187,22 @@ void run_lent(const PlanImpl& plan, std::span<const void* const> inputs, void* o
   ops::run_here(plan, arrays);
 }
 
+// A process that had used no GPU took so long on an H200, with kernels from the disk; its memory was filled from pageable
+// memory, and read back, at this rate.
+constexpr double gpu_start = 0.5;  // seconds
+constexpr double transfer_rate = 8e9;  // bytes per second
+
+/// Seconds of a job on a GPU, from host memory to host memory.
+double there_and_back(const Operation& op, Views views, const Device& gpu, const PlanOptions& options) {
+  double bytes = 0;
+  for (const View& view : views) bytes += double(reach_of(view));
+  try {
+    return gpu_start + bytes / transfer_rate + ops::cached_plan(op, views, gpu, options).report().expected_seconds;
+  } catch (const Error&) {  // nothing that it can do, or more than its memory holds
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
 }  // namespace
 
 void Plan::run(std::span<const void* const> inputs, void* output) const {
@@ -200,6 +219,18 @@ void Plan::run(std::span<const void* const> inputs, void* output) const {
     memory.emplace_back(static_cast<std::byte*>(const_cast<void*>(begin)), begin ? reach_of(plan.views[i]) : 0);
   }
   run_slice(*this, plan.device, memory);
+}
+
+Device device_for(const Operation& op, Views views, const PlanOptions& options) {
+  if (!device::environment("AXISLOOM_DEVICE").empty()) return Device::open();
+  const Device host = Device::open("host");
+  const double here = ops::cached_plan(op, views, host, options).report().expected_seconds;
+  if (here < gpu_start) return host;
+  const std::vector<DeviceInfo> present = devices();
+  const DeviceInfo* const gpu = device::select(device::parse_spec("gpu"), present);
+  if (!gpu || gpu->compiler.empty()) return host;
+  const Device there = Device::open(gpu->spec());
+  return there_and_back(op, views, there, options) < here ? there : host;
 }
 
 PlanReport run_on_host(const Operation& op, Views views, std::span<const std::span<const std::byte>> in,

@@ -111,43 +111,6 @@ TEST(DialectArithmetic, IntegerWords) {
   });
 }
 
-// A binary float of 1 sign bit, `exponent_bits` and `mantissa_bits`, by its definition.
-struct Format {
-  int exponent_bits, mantissa_bits;
-
-  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  u32 infinity() const { return ((1u << exponent_bits) - 1) << mantissa_bits; }
-
-  u32 widened(u32 bits) const {
-    const u32 sign = bits >> (exponent_bits + mantissa_bits) << 31;
-    const u32 magnitude = bits & ((1u << (exponent_bits + mantissa_bits)) - 1);
-    const u32 mantissa = magnitude & ((1u << mantissa_bits) - 1);
-    const int exponent = static_cast<int>(magnitude >> mantissa_bits);
-    if (magnitude > infinity()) return sign | 0x7fc00000u | mantissa << (23 - mantissa_bits);
-    if (magnitude == infinity()) return sign | 0x7f800000u;
-    const double value = exponent == 0 ? std::ldexp(mantissa, 1 - bias() - mantissa_bits)
-                                       : std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias() - mantissa_bits);
-    return sign | std::bit_cast<u32>(static_cast<float>(value));
-  }
-
-  u32 narrowed(u32 bits) const {
-    const u32 sign = bits >> 31 << (exponent_bits + mantissa_bits);
-    const u32 magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) {
-      return sign | infinity() | 1u << (mantissa_bits - 1) | (magnitude & 0x7fffffu) >> (23 - mantissa_bits);
-    }
-    const double value = std::bit_cast<float>(magnitude);
-    if (value >= std::ldexp(1.0, bias() + 1)) return sign | infinity();
-    const int exponent = value == 0 ? 1 - bias() : std::max(std::ilogb(value), 1 - bias());
-    const auto steps = static_cast<u32>(std::nearbyint(std::ldexp(value, mantissa_bits - exponent)));
-    // A mantissa that rounds up to the next power of two carries into the exponent by itself.
-    return sign | ((static_cast<u32>(exponent + bias() - 1) << mantissa_bits) + steps);
-  }
-};
-
-constexpr Format f16 = {5, 10};
-constexpr Format bf16 = {8, 7};
-
 TEST(DialectArithmetic, EverySixteenBitFloatWidens) {
   std::vector<u16> a(65536);
   for (u32 k = 0; k < 65536; ++k) a[k] = static_cast<u16>(k);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <iostream>
@@ -21,7 +23,7 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr unsigned items = 32;  // of every group here
+constexpr unsigned items = 32;  // of a group, but where a test says otherwise
 
 enum class Prelude { plain, checked, traced };
 
@@ -46,10 +48,10 @@ inline const std::vector<std::shared_ptr<device::Device>>& every_device() {
 }
 
 inline jit::Specialisation selftest(const std::string& file, const std::string& kernel, jit::Defines defines,
-                                    std::size_t params_size, Prelude prelude) {
+                                    std::size_t params_size, Prelude prelude, unsigned group = items) {
   defines.set("AXL_PARAMS_SIZE", static_cast<i64>(params_size));
   if (prelude == Prelude::traced) defines.set("AXL_TRACE", 1);
-  return {"dialect/selftest/" + file + ".kernel", kernel, std::move(defines), items, prelude == Prelude::checked};
+  return {"dialect/selftest/" + file + ".kernel", kernel, std::move(defines), group, prelude == Prelude::checked};
 }
 
 /// One launch. Buffers are given in the kernel's order; the vectors they come from hold the result afterwards.
@@ -62,6 +64,17 @@ class KernelRun {
         prelude_(prelude),
         defines_(std::move(defines)),
         log(log_words, 0) {}
+
+  KernelRun& items_of_a_group(unsigned count) {
+    group_ = count;
+    return *this;
+  }
+
+  /// Written before the text.
+  KernelRun& behind(std::string lines) {
+    first_lines_ = std::move(lines);
+    return *this;
+  }
 
   /// `offset` and `length` in elements; by default CHECKED lets the whole vector be used.
   template <class T>
@@ -81,10 +94,10 @@ class KernelRun {
   /// One launch for each of the parameters, on the same buffers.
   template <class P>
   void launch_each(const std::vector<P>& each, unsigned groups, std::size_t local_bytes) {
-    const auto what = selftest(file_, kernel_, defines_, sizeof(P), prelude_);
+    const auto what = selftest(file_, kernel_, defines_, sizeof(P), prelude_, group_);
     const DeviceInfo& info = device_.info();
     const auto program =
-        device_.build({file_ + "/" + kernel_, jit::full_text(what, info.api), jit::build_options(info)});
+        device_.build({file_ + "/" + kernel_, first_lines_ + jit::full_text(what, info.api), jit::build_options(info)});
     const auto queue = device_.queue(false);
     std::vector<device::Arg> args;
     for (Bound& bound : buffers_) {
@@ -101,7 +114,7 @@ class KernelRun {
     args.emplace_back();
     for (const P& params : each) {
       args.back() = device::Arg::bytes(&params, sizeof(P));
-      queue->launch(*program, kernel_, {groups, items, local_bytes, 1}, args, {});
+      queue->launch(*program, kernel_, {groups, group_, local_bytes, 1}, args, {});
     }
     for (Bound& bound : buffers_) queue->read(*bound.buffer, 0, bound.data, {});
     if (prelude_ != Prelude::plain) queue->read(*log_bound.buffer, 0, log_bound.data, {});
@@ -131,6 +144,8 @@ class KernelRun {
   std::string kernel_;
   Prelude prelude_;
   jit::Defines defines_;
+  unsigned group_ = items;
+  std::string first_lines_;
   std::vector<Bound> buffers_;
 
  public:
@@ -160,5 +175,42 @@ std::vector<T> noise(std::size_t count, unsigned seed = 1) {
   }
   return data;
 }
+
+/// A binary float of 1 sign bit, `exponent_bits` and `mantissa_bits`, by its definition.
+struct Format {
+  int exponent_bits, mantissa_bits;
+
+  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  u32 infinity() const { return ((1u << exponent_bits) - 1) << mantissa_bits; }
+
+  u32 widened(u32 bits) const {
+    const u32 sign = bits >> (exponent_bits + mantissa_bits) << 31;
+    const u32 magnitude = bits & ((1u << (exponent_bits + mantissa_bits)) - 1);
+    const u32 mantissa = magnitude & ((1u << mantissa_bits) - 1);
+    const int exponent = static_cast<int>(magnitude >> mantissa_bits);
+    if (magnitude > infinity()) return sign | 0x7fc00000u | mantissa << (23 - mantissa_bits);
+    if (magnitude == infinity()) return sign | 0x7f800000u;
+    const double value = exponent == 0 ? std::ldexp(mantissa, 1 - bias() - mantissa_bits)
+                                       : std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias() - mantissa_bits);
+    return sign | std::bit_cast<u32>(static_cast<float>(value));
+  }
+
+  u32 narrowed(u32 bits) const {
+    const u32 sign = bits >> 31 << (exponent_bits + mantissa_bits);
+    const u32 magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) {
+      return sign | infinity() | 1u << (mantissa_bits - 1) | (magnitude & 0x7fffffu) >> (23 - mantissa_bits);
+    }
+    const double value = std::bit_cast<float>(magnitude);
+    if (value >= std::ldexp(1.0, bias() + 1)) return sign | infinity();
+    const int exponent = value == 0 ? 1 - bias() : std::max(std::ilogb(value), 1 - bias());
+    const auto steps = static_cast<u32>(std::nearbyint(std::ldexp(value, mantissa_bits - exponent)));
+    // A mantissa that rounds up to the next power of two carries into the exponent by itself.
+    return sign | ((static_cast<u32>(exponent + bias() - 1) << mantissa_bits) + steps);
+  }
+};
+
+inline constexpr Format f16 = {5, 10};
+inline constexpr Format bf16 = {8, 7};
 
 }  // namespace axisloom::dialect_test

@@ -115,6 +115,23 @@ TEST(DialectWords, BytesMoveAsWiderPacketsAndParametersArriveWhole) {
   });
 }
 
+TEST(DialectWords, ABufferIsPassedAsOneOfWiderElements) {
+  struct Params {
+    i64 first;
+    u64 unused[2];
+    float unused_scale;
+    u32 bits;
+  };
+  on_every_device([&](device::Device& device, Prelude prelude) {
+    std::vector<u32> b(work_items + 20, 7), expected = b;
+    for (u32 k = 0; k < work_items; ++k) expected[k + 20] = k % 3 == 0 ? 0x12345678u : k;
+    KernelRun(device, "mixed", "passed_as_words", prelude)
+        .buffer(b, 30)
+        .launch(Params{-10, {}, 0, 0x12345678u}, groups);
+    EXPECT_EQ(b, expected);
+  });
+}
+
 template <class T>
 void append_components(std::vector<u64>& expected, u64 base) {
   for (u64 k = 0; k < 33; ++k) {

@@ -78,7 +78,7 @@ TEST(DeviceSpec, ChoosesAmongThosePresent) {
   EXPECT_EQ(chosen("opencl:mali", machine()), "none");
 }
 
-TEST(DeviceSpec, AutomaticTakesGpuThenCpuThenAnything) {
+TEST(DeviceSpec, AutomaticTakesGpuThenHostThenAnything) {
   const DeviceInfo other = make(Api::opencl, Kind::other, 0, "accelerator", "X");
   const DeviceInfo cpu = make(Api::opencl, Kind::cpu, 1, "cpu", "X");
   const DeviceInfo gpu = make(Api::opencl, Kind::gpu, 2, "gpu", "X");
@@ -89,8 +89,8 @@ TEST(DeviceSpec, AutomaticTakesGpuThenCpuThenAnything) {
   EXPECT_EQ(chosen("gpu", {other, cpu}), "none");
   const DeviceInfo host = make(Api::host, Kind::cpu, 0, "cpu", "host");
   EXPECT_EQ(chosen("auto", {other, cpu, gpu, host}), "opencl:2");
-  EXPECT_EQ(chosen("auto", {other, cpu, host}), "opencl:1");
-  EXPECT_EQ(chosen("cpu", {other, cpu, host}), "opencl:1");
+  EXPECT_EQ(chosen("auto", {other, cpu, host}), "host");
+  EXPECT_EQ(chosen("cpu", {other, cpu, host}), "host");
   EXPECT_EQ(chosen("auto", {other, host}), "host");
   EXPECT_EQ(chosen("cpu", {other, host}), "host");
   EXPECT_EQ(chosen("host", {other, cpu, host}), "host");
