@@ -244,9 +244,9 @@ class BenchPeersOnCpu : public testing::Test {
  protected:
   void SetUp() override {
     try {
-      device_ = Device::open("cpu");
+      device_ = Device::open("opencl:0");
     } catch (const Error&) {
-      GTEST_SKIP() << "no CPU device";
+      GTEST_SKIP() << "no OpenCL device";
     }
   }
   /// What a peer offers; what it computes is judged and found right, and what was there before is found wrong.
