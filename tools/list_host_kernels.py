@@ -21,7 +21,7 @@ COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/scalar|reduce/fold|re
 
 # Kernels that are faster, for the levels beyond the baseline: of moves and products all of them, of reductions those of
 # common recipes. Sums, extremes and their places of all numbers, norms of floats, and what is counted.
-HOT = re.compile(r"(rearrange/(plain|block|rows_cpu|interleave_cpu|runs)|matmul/(pack|packed|direct|gemv_cpu)|einsum/map"
+HOT = re.compile(r"(rearrange/(plain|block|slab|rows_cpu|interleave_cpu|runs)|matmul/(pack|packed|direct|gemv_cpu)|einsum/map"
                  r"|reduce/(rows|columns)_cpu)\.kernel \w+ 1 ")
 COMMON = [  # how values are taken, how they are mapped before, and of which elements
     ("COMPENSATED IDENTITY", "f32 f64 u16"),

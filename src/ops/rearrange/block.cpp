@@ -12,6 +12,9 @@ constexpr i64 line = 64;                         // bytes of a cache line
 constexpr double line_seconds = 4e-9;            // a line transposed in registers and L1
 constexpr double partial_line_seconds = 1.5e-9;  // more of one written in pieces: 32 x 64 x 3136 halves in blocks of 8
 constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
+// A line of a tile's first run, which nothing fetched where the tile before it lies elsewhere: two cores of an EPYC
+// 9005 took f32 96 x 75 x 12 x 160 reversed in 7.5 ms, 32 x 28 x 28 x 512 as NCHW in 3.1.
+constexpr double unfetched_line_seconds = 15e-9;
 // So many times as long where vectors hold 8 floats and have no masks: 3619 x 16 x 24 doubles, whole lines, took two
 // cores of an EPYC 7003 1.0 ms and by "plain" 2.3; 3619 x 21 x 11 took 2.9 and by "plain" 1.6.
 constexpr double unmasked_pieces = 2.6;
@@ -29,7 +32,18 @@ i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
   return tile;
 }
 
-double predicted_seconds(const Move& move, const TileAxes& axes, i64 lines_out, const DeviceModel& device) {
+/// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above.
+double unfetched_lines(const Move& move, const TileAxes& axes, const Configuration& values) {
+  const i64 line_elements = line / move.element, i = move.axes[axes.in].extent, o = move.axes[axes.out].extent;
+  const i64 tile_i = std::min(i, values.at("lines_in") * line_elements),
+            tile_o = values.at("lines_out") * line_elements;
+  const i64 run = std::min(ceil_div(tile_i, line_elements), std::max<i64>(1, values.at("run")));
+  return move.count() / double(tile_i) * run / ceil_div(o, tile_o);
+}
+
+double predicted_seconds(const Move& move, const TileAxes& axes, const Configuration& values,
+                         const DeviceModel& device) {
+  const i64 lines_out = values.at("lines_out");
   const Loop &i = move.axes[axes.in], &o = move.axes[axes.out];
   const i64 line_elements = line / move.element;
   const double elements = move.count(), others = elements / (double(i.extent) * o.extent);
@@ -44,7 +58,9 @@ double predicted_seconds(const Move& move, const TileAxes& axes, i64 lines_out, 
   const double bytes = elements * move.element;
   const double row_lines = std::clamp(double(o.extent) / line_elements, 1.0, double(lines_out));
   const double fetch = aligned ? 0 : memory_seconds(bytes / row_lines, 2 * bytes, device);
-  return std::max(transfer_seconds(2 * bytes, device), loop) + fetch;
+  const bool far = 2 * bytes > device.cache;
+  const double waits = far ? device.on_cores(unfetched_lines(move, axes, values) * unfetched_line_seconds) : 0;
+  return std::max(transfer_seconds(2 * bytes, device), loop) + fetch + waits;
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {
@@ -54,11 +70,11 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (!axes) return refuse(no_tile_axes);
   if (!tail_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
   const i64 i = move.axes[axes->in].extent, o = move.axes[axes->out].extent, line_elements = line / move.element;
-  // A tile is written in runs of two lines at least, and reads no more than 32 rows at a time where it can: so many the
-  // hardware prefetches. Measured on two cores of a Xeon (Emerald Rapids), tiles of 64 lines along i, runs of 4 or 8,
-  // share of a copy by both: f32 8192 x 8192 2 lines 0.89, 4 lines 0.87, 8 lines 0.76; u8 16384 x 16384 1 line 0.54, 2
-  // lines 0.61, 4 lines 0.58.
-  const i64 lines_out = value_or(wish, "lines_out", move.element >= 8 ? 4 : 2);
+  // Eight lines of a row of the output are written together. Two cores of an EPYC 9005, tiles of 64 lines along i, runs
+  // of 8, ms with 2, 4 and 8 lines: f32 32768 x 512 10.6, 3.9, 3.7; 4097 x 4097 9.7, 6.3, 5.6; u8 8191 x 8191 12.2,
+  // 7.9, 6.8. A Xeon (Emerald Rapids) loses where rows lie a power of two apart, share of a copy: f32 8192 x 8192 0.89,
+  // 0.87, 0.76; u8 16384 x 16384 0.61, 0.58 with 2 and 4.
+  const i64 lines_out = value_or(wish, "lines_out", move.element >= 8 ? 4 : 8);
   const i64 rows = move.count() / (i * o) * ceil_div(o, lines_out * line_elements);
   const i64 lines_in = value_or(wish, "lines_in", default_lines_in(rows, ceil_div(i, line_elements), device));
   Configuration values = wish;
@@ -76,7 +92,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         .set("STREAM", streams(wide.move, values));
     return launch.done();
   };
-  return {.seconds = predicted_seconds(move, *axes, lines_out, device), .configuration = values, .launches = launches};
+  return {.seconds = predicted_seconds(move, *axes, values, device), .configuration = values, .launches = launches};
 }
 
 }  // namespace

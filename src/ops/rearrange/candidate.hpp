@@ -5,6 +5,7 @@
 #include "core/move.hpp"
 #include "planner/candidate.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -76,6 +77,12 @@ struct Pixels {
 std::optional<Pixels> pixel_axes(const Move& move, bool (*takes)(const Move&, const Pixels&));
 /// Blocks of channels keep their tail among the lanes, filled where they are put together and skipped where not.
 bool tail_fits_pixels(const Move& move, const Pixels& pixels);
+
+/// Time of a CPU's kernel that waits for memory and works by turns: of the shorter of the two a part shows.
+inline double partly_hidden(double memory, double loops) {
+  constexpr double shown = 0.6;  // slabs of 13 to 17 million floats, two cores of an EPYC 9005
+  return std::max(memory, loops) + shown * std::min(memory, loops);
+}
 
 /// From how many bytes moved on a CPU kernel stores past the cache, and whether this move is that large.
 Tunable stream_tunable();

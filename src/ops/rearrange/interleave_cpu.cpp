@@ -13,9 +13,10 @@ constexpr i64 group_bytes = 128 << 10;
 constexpr i64 max_pixel = 32;  // bytes of a pixel that vectors sort: as many vectors are in registers
 constexpr i64 max_lanes = 4;   // that are taken one by one
 // Of a core: bytes in pixels of 16 and 32 took a Xeon 0.018 to 0.026 ns apart, and 0.041 to 0.049 ns together; an EPYC
-// 9005 0.010, and 0.015 to 0.019; an EPYC 7003 0.010, and 0.034. The figures lie between, nearer to the slower ones.
+// 9005 0.010, and 0.015 to 0.019; an EPYC 7003 0.010, and 0.034. The figures lie between: with 0.037 together the 9005
+// took "block" for 8 lanes of 32, which is half as fast there.
 constexpr double split_seconds = 0.015e-9;   // an element and a step that sorts it out of its pixel
-constexpr double join_seconds = 0.037e-9;    // and a step that sorts it into its pixel
+constexpr double join_seconds = 0.03e-9;     // and a step that sorts it into its pixel
 constexpr double element_seconds = 0.25e-9;  // one element by itself
 
 /// log2 of a pitch that vectors sort, else 0.

@@ -64,7 +64,7 @@ double predicted_seconds(const Runs& runs, const Configuration& values, const De
   const double each = runs.quads() ? square_seconds : pieces_seconds;
   const double read = std::clamp(double(step), run, run + device.sector);
   const double loops = count * each + (rows_in + rows_out) * row_seconds + lines * far_line_seconds;
-  return std::max(transfer_seconds(count * (read + run), device), device.on_cores(loops));
+  return partly_hidden(transfer_seconds(count * (read + run), device), device.on_cores(loops));
 }
 
 Proposal propose(const MoveProblem& problem, const Configuration& wish, const DeviceModel& device) {

@@ -41,5 +41,5 @@ typedef struct {
   u32 out_run_per_i;
   u32 out_run_per_o;
   u32 out_runs_per_i;
-  u32 unused;  // a whole number of the widest members
+  u32 per_group;  // tiles that a group takes in turn, on a CPU
 } TileNdParams;
