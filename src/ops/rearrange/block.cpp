@@ -10,7 +10,7 @@ namespace {
 
 constexpr i64 line = 64;                         // bytes of a cache line
 constexpr double line_seconds = 4e-9;            // a line transposed in registers and L1
-constexpr double partial_line_seconds = 1.5e-9;  // more of one written in pieces: 32 x 64 x 3136 halves in blocks of 8
+constexpr double partial_line_seconds = 0.7e-9;  // more of one written in pieces: 32 x 64 x 3136 halves in blocks of 8
 constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
 // A line of a tile's first run, which nothing fetched where the tile before it lies elsewhere: two cores of an EPYC
 // 9005 took f32 96 x 75 x 12 x 160 reversed in 7.5 ms, 32 x 28 x 28 x 512 as NCHW in 3.1.
@@ -50,7 +50,10 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Configura
   const double blocks = others * (ceil_div(i.extent, line_elements) * ceil_div(o.extent, line_elements));
   const double partial = o.extent % line_elements == 0 ? 0 : others * i.extent * partial_line_seconds;
   const double parts = i.extent % line_elements == 0 ? 0 : others * o.extent * part_row_seconds;
-  const double lines = blocks * line_elements * line_seconds * vector_times(device);
+  // Of a block that an array fills in part, so many lines are read and written.
+  const double filled =
+      (std::min(double(i.extent) / line_elements, 1.0) + std::min(double(o.extent) / line_elements, 1.0)) / 2;
+  const double lines = blocks * filled * line_elements * line_seconds * vector_times(device);
   const double loop = device.on_cores(lines + (partial + parts) * (has_masks(device) ? 1 : unmasked_pieces));
   // A tile's rows that do not begin with a line end within one more, which is fetched to be written: 1223 x 2581 pixels
   // of 16 bytes took two cores of an EPYC 9005 3.5 ms, 3563 x 2926 of 4 bytes 3.2, and copies of as much 1.8 and 1.5.

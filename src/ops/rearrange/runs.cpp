@@ -20,8 +20,10 @@ constexpr double square_seconds = 0.16e-9;  // a run of a square that is transpo
 constexpr double pieces_seconds = 0.54e-9;  // any other
 constexpr double row_seconds = 1.5e-9;      // a row of a step, on either side
 // A line of a row of the input, which lies far from that of the row before. On two cores of an EPYC 9005: 4000 x 6000
-// runs of 3 bytes took 5.2 ms, 3422 x 1276 of 6 bytes 2.3, 142 x 96 x 16 x 16 of 64 bytes 0.46.
-constexpr double far_line_seconds = 4e-9;
+// runs of 3 bytes took 5.2 ms, 3422 x 1276 of 6 bytes 2.3, 142 x 96 x 16 x 16 of 64 bytes 0.27.
+constexpr double far_line_seconds = 3.4e-9;
+constexpr double near_line_seconds = 0.7e-9;  // where so few rows take turns that they are fetched ahead
+constexpr i64 few_rows = 16;
 
 struct Runs {
   Move move;      // counted in bytes, without the axis of the run
@@ -61,9 +63,10 @@ double predicted_seconds(const Runs& runs, const Configuration& values, const De
   const double rows_in = count / columns;
   const double rows_out = count / std::min(runs.out().extent, values.at("row") / runs.run);
   const double lines = rows_in * (columns * step / device.sector + 1);
+  const double line = runs.out().extent <= few_rows ? near_line_seconds : far_line_seconds;
   const double each = runs.quads() ? square_seconds : pieces_seconds;
   const double read = std::clamp(double(step), run, run + device.sector);
-  const double loops = count * each + (rows_in + rows_out) * row_seconds + lines * far_line_seconds;
+  const double loops = count * each + (rows_in + rows_out) * row_seconds + lines * line;
   return partly_hidden(transfer_seconds(count * (read + run), device), device.on_cores(loops));
 }
 

@@ -19,9 +19,11 @@ constexpr i64 slabs_a_group = 32;  // at most: tables are worked out anew by eac
 // 96 x 75 x 12 x 160 4.9 and 7.5, 384 x 355 x 100 5.3 and 6.3, 1024 x 1024 in the cache 0.30 and 0.18; 48 x 28 x 28 x
 // 12 rows of 704 bytes 23.5 and 27.2 ("rows_cpu"); u8 4000 x 3000 pixels of 3 bytes 10.9 and 4.3 ("runs"), of 6 13.3
 // and 14.9.
-constexpr double element_seconds = 0.3e-9;  // by its place
-constexpr double run_seconds = 4e-9;        // of either side
-constexpr double group_seconds = 1e-6;      // its tables
+constexpr double element_seconds = 0.285e-9;  // by its place
+constexpr double packet_seconds = 0.38e-9;    // of 16 bytes: 142 x 96 x 16 x 16 of 64 bytes 0.40 and 0.27 ("runs")
+constexpr double run_seconds = 3e-9;          // of either side
+constexpr double cut_lines = 0.4;             // lines more that a run touches than it has bytes for
+constexpr double group_seconds = 1e-6;        // its tables
 
 /// The stage's rows begin at lines, those of runs shorter than a line at halves, quarters ... of one.
 TileNdPadding padding_of(const TileNd& tile, i64 element) {
@@ -46,9 +48,10 @@ bool fills_lines(const Move& move, const TileNd& tile) {
 
 double predicted_seconds(const Move& move, const TileNd& tile, const DeviceModel& device) {
   const double count = move.count(), bytes = count * move.element;
-  const auto lines = [&](const TileNd::Side& side) { return 1 + line / 2.0 / (side.run_length * move.element); };
+  const auto lines = [&](const TileNd::Side& side) { return 1 + cut_lines * line / (side.run_length * move.element); };
   const double runs = count / tile.in.run_length + count / tile.out.run_length;
-  const double loops = device.on_cores(count * element_seconds + runs * run_seconds);
+  const double each = move.element == 16 ? packet_seconds : element_seconds;
+  const double loops = device.on_cores(count * each + runs * run_seconds);
   const double memory = memory_seconds(bytes * (lines(tile.in) + lines(tile.out)), 2 * bytes, device);
   return device.launch + partly_hidden(memory, loops) + group_seconds;
 }
