@@ -12,6 +12,7 @@ constexpr double output_seconds = 4e-9;    // taking an accumulator out of its v
 constexpr double vector_seconds = 1.5e-9;  // a vector of a row that is in the cache
 constexpr i64 most_rows = 4096;            // of a part: one running sum takes them all
 constexpr i64 wanted_tasks = 128;          // enough for the cores to share
+constexpr i64 few_together = 4;            // tasks of few columns that the kernel takes at once
 constexpr i64 least_elements = 16384;      // of a task: long against a group's start
 
 /// How a reduction is cut: blocks of columns, parts of the rows, rows of a part. By shape alone.
@@ -54,7 +55,9 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     params.parts = c.parts;
     params.part_rows = c.per_part;
     params.tasks = c.tasks();
-    params.per_group = std::max<i64>(1, least_elements / (std::min(params.columns, block) * c.per_part));
+    const bool few = problem.kept.back().extent < lanes_of(problem);
+    const i64 least_tasks = few && c.tasks() >= wanted_tasks ? few_together : 1;
+    params.per_group = std::max(least_tasks, least_elements / (std::min(params.columns, block) * c.per_part));
     main.defines().set("BLOCK", block + vector_lanes);  // the last block of a row may have a vector more
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
   };
