@@ -1,5 +1,6 @@
 // Variant "columns_cpu": the fastest axis is kept; rows are taken whole, in memory's order. For CPUs.
 #include "core/integers.hpp"
+#include "model/cost.hpp"
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
 
@@ -30,12 +31,19 @@ Cut cut(const ReduceProblem& problem, i64 block) {
   return {outers, blocks, ceil_div(rows, per_part), per_part};
 }
 
+/// A row of fewer columns than a vector has lanes: floats of two cores of an EPYC 9005, rows in one run or in several.
+double few_seconds(const ReduceProblem& problem, const DeviceModel& device) {
+  constexpr double together_seconds = 0.6e-9, single_seconds = 3e-9;
+  if (problem.reduced.size() > 1) return single_seconds * model::vector_times(device);
+  const i64 room = problem.kept.back().extent * vector_lanes / lanes_of(problem);  // of a vector's 16
+  return together_seconds * (room <= 4 ? 1 : room <= 8 ? 1.5 : 2) * model::vector_times(device);
+}
+
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
   const Loop& column = problem.kept.back();
   const i64 columns = column.extent, lanes = lanes_of(problem);
   const double rows = double(problem.count()) * c.outers;
-  const double few = columns * single_seconds(problem, device) + single_vector_seconds(problem, device);
-  const double row = columns < lanes ? few : ceil_div(columns, lanes) * vector_seconds;
+  const double row = columns < lanes ? few_seconds(problem, device) : ceil_div(columns, lanes) * vector_seconds;
   const double finish = double(problem.outputs()) * c.parts * output_seconds;
   const double loops = device.on_cores(rows * row + finish);
   return shared_seconds(std::max(read_seconds(problem, column, device), loops), c.tasks(), device);
