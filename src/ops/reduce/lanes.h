@@ -3,8 +3,10 @@
 // LANES elements are loaded at once: 16 numbers, or 8 complex ones as 16 scalars that are taken apart.
 #if ELEMENT_PARTS == 2
 #define LANES 8
+#define HALF_LANES 4
 #else
 #define LANES 16
+#define HALF_LANES 8
 #endif
 
 #define VALUES VECTOR_OF(VALUE, LANES)

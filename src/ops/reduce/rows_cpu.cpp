@@ -9,8 +9,8 @@
 namespace axisloom::ops {
 namespace {
 
-// Of a piece beside its vectors; a core of an EPYC 9005 took 6 to 7 ns for a row of 3, 16 or 31 floats, 13 for one of 7 x
-// 7 floats, of which an axis is kept inside of another.
+// Of a piece beside its vectors; a core of an EPYC 9005 took 6 to 7 ns for a row of 3, 16 or 31 floats, 13 for one of 7
+// x 7 floats, of which an axis is kept inside of another.
 constexpr double piece_seconds = 8e-9;
 constexpr double rest_seconds = 2e-9;  // what is left of a run when whole vectors are taken
 constexpr i64 few_chains = 4, many_chains = 8;
