@@ -159,8 +159,7 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   views.push_back(result.view);
 
   const jit::CacheStats before = jit::cache_stats();
-  const Device device =
-      device::is_automatic(context.device) ? device_for(op, views, options) : Device::open(context.device);
+  const Device device = device::is_automatic(context.device) ? device_for(op, views, options) : Device::open(context.device);
   const PlanReport report = run_on_host(op, views, bytes, result.span(), device, options);
   if (context.verbose) explain(report, before);
   if (job.verify && !verified(op, inputs, result, context)) {

@@ -103,9 +103,9 @@ struct PlanRequest {
 };
 std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& device);
 
-/// The device for an operation on arrays in host memory: what AXISLOOM_DEVICE names where it is set; else "host",
-/// unless a GPU would be done sooner, its start and the copies there and back included. Drivers are looked for only
-/// where the host needs longer than a GPU takes to start. Throws as plan does.
+/// The device for an operation on arrays in host memory: what AXISLOOM_DEVICE names where it is set; else "host", unless
+/// a GPU would be done sooner, its start and the copies there and back included. Drivers are looked for only where the
+/// host needs longer than a GPU takes to start. Throws as plan does.
 Device device_for(const Operation& op, std::span<const View> views, const PlanOptions& options = {});
 
 /// Plan cache plus run, on arrays in host memory, synchronously. Slices arrays that exceed the largest allocation.

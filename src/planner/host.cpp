@@ -187,9 +187,9 @@ void run_lent(const PlanImpl& plan, std::span<const void* const> inputs, void* o
   ops::run_here(plan, arrays);
 }
 
-// A process that had used no GPU took so long on an H200, with kernels from the disk; its memory was filled from
-// pageable memory, and read back, at this rate.
-constexpr double gpu_start = 0.5;      // seconds
+// A process that had used no GPU took so long on an H200, with kernels from the disk; its memory was filled from pageable
+// memory, and read back, at this rate.
+constexpr double gpu_start = 0.5;  // seconds
 constexpr double transfer_rate = 8e9;  // bytes per second
 
 /// Seconds of a job on a GPU, from host memory to host memory.
