@@ -318,6 +318,35 @@ AXL_INLINE axl_vector<T, N, true> axl_exchange(const axl_vector<T, N, true>& x) 
     return {axl_exchange<D>(x.low), axl_exchange<D>(x.high)};
 }
 
+// Of two vectors, the lanes whose number lacks a bit, those of the second one moved up to where it is set; or the lanes
+// that have it, those of the first one moved down.
+template <int D, class V, int... I>
+AXL_INLINE V axl_lower_of(const V x, const V y, std::integer_sequence<int, I...>) {
+  return axl_lanes_at<((I & D) != 0 ? int(sizeof...(I)) + (I ^ D) : I)...>(x, y);
+}
+template <int D, class V, int... I>
+AXL_INLINE V axl_upper_of(const V x, const V y, std::integer_sequence<int, I...>) {
+  return axl_lanes_at<((I & D) != 0 ? int(sizeof...(I)) + I : I ^ D)...>(x, y);
+}
+template <int D, class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_lower_lanes(const axl_vector<T, N, Wide>& x, const axl_vector<T, N, Wide>& y) {
+  if constexpr (!Wide)
+    return axl_lower_of<D>(x, y, std::make_integer_sequence<int, N>());
+  else if constexpr (D >= N / 2)
+    return {x.low, y.low};
+  else
+    return {axl_lower_lanes<D>(x.low, y.low), axl_lower_lanes<D>(x.high, y.high)};
+}
+template <int D, class T, int N, bool Wide>
+AXL_INLINE axl_vector<T, N, Wide> axl_upper_lanes(const axl_vector<T, N, Wide>& x, const axl_vector<T, N, Wide>& y) {
+  if constexpr (!Wide)
+    return axl_upper_of<D>(x, y, std::make_integer_sequence<int, N>());
+  else if constexpr (D >= N / 2)
+    return {x.high, y.high};
+  else
+    return {axl_upper_lanes<D>(x.low, y.low), axl_upper_lanes<D>(x.high, y.high)};
+}
+
 // The lanes with even numbers, or with odd ones, Odd being 0 or 1.
 template <int Odd, class T, int N, bool Wide>
 AXL_INLINE axl_vector<T, N / 2> axl_every_second(const axl_vector<T, N, Wide>& x) {

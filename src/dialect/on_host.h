@@ -118,6 +118,8 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define CONVERT_LANES(T, n, x) axl_convert<T>(x)
 #define AS_LANES(V, x) axl_bits<V>(x)
 #define EXCHANGE_LANES(T, n, x, d) axl_exchange<d>(x)
+#define LOWER_LANES_OF(T, n, x, y, d) axl_lower_lanes<d>(x, y)
+#define UPPER_LANES_OF(T, n, x, y, d) axl_upper_lanes<d>(x, y)
 #define LANE_NUMBERS(T, n) axl_numbered((axl_vector<T, n>*)nullptr)
 #define LANE(T, n, x, i) axl_lane(x, i)
 #define EVEN_LANES_OF(T, n, x) axl_every_second<0>(x)

@@ -21,6 +21,12 @@
 #define AXL_TO_u644 convert_ulong4
 #define AXL_TO_f324 convert_float4
 #define AXL_TO_f644 convert_double4
+#define LOWER_LANES_OF(T, n, x, y, d) __builtin_shufflevector(x, y, JOIN(AXL_EVERY_, n)(JOIN(AXL_LOWER_, n), d, 0))
+#define UPPER_LANES_OF(T, n, x, y, d) __builtin_shufflevector(x, y, JOIN(AXL_EVERY_, n)(JOIN(AXL_UPPER_, n), d, 0))
+#define AXL_LOWER_8(d, k) (((k) & (d)) != 0 ? 8 + ((k) ^ (d)) : (k))
+#define AXL_UPPER_8(d, k) (((k) & (d)) != 0 ? 8 + (k) : (k) ^ (d))
+#define AXL_LOWER_16(d, k) (((k) & (d)) != 0 ? 16 + ((k) ^ (d)) : (k))
+#define AXL_UPPER_16(d, k) (((k) & (d)) != 0 ? 16 + (k) : (k) ^ (d))
 #define AXL_TO_i88 convert_char8
 #define AXL_TO_u88 convert_uchar8
 #define AXL_TO_i168 convert_short8

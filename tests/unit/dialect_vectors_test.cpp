@@ -180,6 +180,10 @@ class Words {
     for (const unsigned odd : {0, 1})
       for (unsigned k = 0; k < n_ / 2; ++k)
         written_.put((odd ? "ODD_LANES_OF" : "EVEN_LANES_OF") + where_, m_.r[2 * k + odd]);
+    for (unsigned d = 1; d < n_; d *= 2) {
+      lanes("LOWER_LANES_OF by " + std::to_string(d), [&](unsigned k) { return k & d ? m_.s[k ^ d] : m_.r[k]; });
+      lanes("UPPER_LANES_OF by " + std::to_string(d), [&](unsigned k) { return k & d ? m_.s[k] : m_.r[k ^ d]; });
+    }
   }
   void reversals(bool turn) {
     constexpr Bits<T> sign = Bits<T>(Bits<T>(1) << (8 * sizeof(T) - 1)), all = static_cast<Bits<T>>(~Bits<T>(0));

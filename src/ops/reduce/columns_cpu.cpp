@@ -1,5 +1,6 @@
 // Variant "columns_cpu": the fastest axis is kept; rows are taken whole, in memory's order. For CPUs.
 #include "core/integers.hpp"
+#include "model/cost.hpp"
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
 
@@ -12,6 +13,7 @@ constexpr double output_seconds = 4e-9;    // taking an accumulator out of its v
 constexpr double vector_seconds = 1.5e-9;  // a vector of a row that is in the cache
 constexpr i64 most_rows = 4096;            // of a part: one running sum takes them all
 constexpr i64 wanted_tasks = 128;          // enough for the cores to share
+constexpr i64 few_together = 4;            // tasks of few columns that the kernel takes at once
 constexpr i64 least_elements = 16384;      // of a task: long against a group's start
 
 /// How a reduction is cut: blocks of columns, parts of the rows, rows of a part. By shape alone.
@@ -29,12 +31,19 @@ Cut cut(const ReduceProblem& problem, i64 block) {
   return {outers, blocks, ceil_div(rows, per_part), per_part};
 }
 
+/// A row of fewer columns than a vector has lanes: floats of two cores of an EPYC 9005, rows in one run or in several.
+double few_seconds(const ReduceProblem& problem, const DeviceModel& device) {
+  constexpr double together_seconds = 0.6e-9, single_seconds = 3e-9;
+  if (problem.reduced.size() > 1) return single_seconds * model::vector_times(device);
+  const i64 room = problem.kept.back().extent * vector_lanes / lanes_of(problem);  // of a vector's 16
+  return together_seconds * (room <= 4 ? 1 : room <= 8 ? 1.5 : 2) * model::vector_times(device);
+}
+
 double predicted_seconds(const ReduceProblem& problem, const Cut& c, const DeviceModel& device) {
   const Loop& column = problem.kept.back();
   const i64 columns = column.extent, lanes = lanes_of(problem);
   const double rows = double(problem.count()) * c.outers;
-  const double few = columns * single_seconds(problem, device) + single_vector_seconds(problem, device);
-  const double row = columns < lanes ? few : ceil_div(columns, lanes) * vector_seconds;
+  const double row = columns < lanes ? few_seconds(problem, device) : ceil_div(columns, lanes) * vector_seconds;
   const double finish = double(problem.outputs()) * c.parts * output_seconds;
   const double loops = device.on_cores(rows * row + finish);
   return shared_seconds(std::max(read_seconds(problem, column, device), loops), c.tasks(), device);
@@ -54,7 +63,9 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     params.parts = c.parts;
     params.part_rows = c.per_part;
     params.tasks = c.tasks();
-    params.per_group = std::max<i64>(1, least_elements / (std::min(params.columns, block) * c.per_part));
+    const bool few = problem.kept.back().extent < lanes_of(problem);
+    const i64 least_tasks = few && c.tasks() >= wanted_tasks ? few_together : 1;
+    params.per_group = std::max(least_tasks, least_elements / (std::min(params.columns, block) * c.per_part));
     main.defines().set("BLOCK", block + vector_lanes);  // the last block of a row may have a vector more
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, c.outers * c.blocks);
   };

@@ -3,8 +3,10 @@
 // LANES elements are loaded at once: 16 numbers, or 8 complex ones as 16 scalars that are taken apart.
 #if ELEMENT_PARTS == 2
 #define LANES 8
+#define HALF_LANES 4
 #else
 #define LANES 16
+#define HALF_LANES 8
 #endif
 
 #define VALUES VECTOR_OF(VALUE, LANES)
@@ -39,6 +41,11 @@ INLINE Lanes empty_lanes(void) {
   lanes.at = (Places)(PLACE_NUMBER)0;
 #endif
   return lanes;
+}
+
+// x / y; often y is 1, and a division takes as long as many additions.
+INLINE index_t quotient(const index_t x, const index_t y) {
+  return y == 1 ? x : x / y;
 }
 
 // As F32_OF_BITS, but for the payload of NaN.
@@ -88,6 +95,17 @@ INLINE Values some_values_at(REF(ELEMENT, a), const index_t at, const index_t st
   return values;
 }
 
+// The first `count` of LANES elements side by side; the other lanes hold nothing. The array ends at `reach`, up to which
+// what follows them is loaded, too.
+INLINE Values first_values_at(REF(ELEMENT, a), const i64 at, const i64 count, const i64 reach) {
+  if (at + LANES * ELEMENT_PARTS > reach) return some_values_at(PASS(a), at, ELEMENT_PARTS, count);
+  Values values = values_at(PASS(a), at);
+  const Lanes empty = empty_lanes();
+  const VALUES number = LANE_NUMBERS(VALUE, LANES), end = (VALUES)(VALUE)count;
+  EACH(c, VALUE_PARTS) values.part[c] = SELECT(number < end, values.part[c], empty.part[c]);
+  return values;
+}
+
 #if ACCUMULATION == PLACE
 #define EXCHANGE_PLACES(to, from, d) (to).at = EXCHANGE_LANES(PLACE_NUMBER, LANES, (from).at, d)
 #else
@@ -124,4 +142,40 @@ INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
   FOLD(lanes, 2)
   FOLD(lanes, 1)
   return lane_of(&lanes, 0, place);
+}
+
+// Folds of several lanes at once, two into one at a time: where a lane's number has bit d, the result's is of the second
+// of them. So fold k is in the lane that has the bits of k in reverse.
+#if ACCUMULATION == PLACE
+#define JOIN_PLACES(name, x, y, d) (x).at = name(PLACE_NUMBER, LANES, (x).at, (y).at, d)
+#else
+#define JOIN_PLACES(name, x, y, d)
+#endif
+#define FOLD_PAIRS(lanes, count, d)                                                                       \
+  ROLLED for (int k = 0; 2 * k < (count); ++k) {                                                          \
+    const Lanes x = (lanes)[2 * k], y = (lanes)[2 * k + 1 < (count) ? 2 * k + 1 : 2 * k];                 \
+    Lanes lower = x, upper = x;                                                                           \
+    EACH(c, SLOTS) lower.part[c] = LOWER_LANES_OF(VALUE, LANES, x.part[c], y.part[c], d);                 \
+    EACH(c, SLOTS) upper.part[c] = UPPER_LANES_OF(VALUE, LANES, x.part[c], y.part[c], d);                 \
+    JOIN_PLACES(LOWER_LANES_OF, lower, y, d);                                                             \
+    JOIN_PLACES(UPPER_LANES_OF, upper, y, d);                                                             \
+    COMBINE(VALUES, lower, upper);                                                                        \
+    (lanes)[k] = lower;                                                                                   \
+  }                                                                                                       \
+  (count) = ((count) + 1) / 2;
+
+// Up to LANES of them, into the first.
+INLINE void fold_each(Lanes* const lanes, int count) {
+#if LANES == 16
+  FOLD_PAIRS(lanes, count, 8)
+#endif
+  FOLD_PAIRS(lanes, count, 4)
+  FOLD_PAIRS(lanes, count, 2)
+  FOLD_PAIRS(lanes, count, 1)
+}
+
+// The lane in which fold_each leaves fold k.
+INLINE int lane_of_fold(const int k) {
+  const int pairs = (k & 5) << 1 | (k & 10) >> 1, reversed = (pairs & 3) << 2 | pairs >> 2;
+  return LANES == 16 ? reversed : reversed >> 1;
 }
