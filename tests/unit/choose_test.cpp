@@ -215,7 +215,8 @@ TEST_F(Choose, RowSumsOnCpusGoByRows) {
                               Dims{16384, 16384}, Dims{1 << 28}})
       EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(dtype, shape)), "rows_cpu") << name(dtype) << " " << shape[0];
   EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 16})), "rows_cpu");
-  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 8})), "plain") << "half a vector";
+  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f32, {1 << 20, 8})), "rows_cpu") << "half a vector";
+  EXPECT_EQ(chosen(cpu_info(), rows, View::contiguous(Dtype::f64, {1 << 20, 8})), "plain");
 }
 
 TEST_F(Choose, SumsOfOtherAxesOnCpusGoByColumns) {

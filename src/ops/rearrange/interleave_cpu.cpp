@@ -18,7 +18,7 @@ constexpr i64 max_lanes = 4;   // that are taken one by one
 constexpr double split_seconds = 0.015e-9;   // an element and a step that sorts it out of its pixel
 constexpr double join_seconds = 0.03e-9;     // and a step that sorts it into its pixel
 constexpr double byte_share = 0.5;           // of these, where elements are bytes, of which vectors hold more
-constexpr double element_seconds = 0.25e-9;  // one element by itself
+constexpr double element_seconds = 0.22e-9;  // one element by itself
 // A run of pixels, which a walk finds: two cores of an EPYC 9005 took 1.9 ms for 233 x 142 patches of 8 x 8 x 3 floats,
 // 0.59 for 45 x 71 of 16 x 16 x 4 halves.
 constexpr double run_seconds = 10e-9;

@@ -19,7 +19,7 @@ constexpr i64 slabs_a_group = 32;  // at most: tables are worked out anew by eac
 // 96 x 75 x 12 x 160 4.9 and 7.5, 384 x 355 x 100 5.3 and 6.3, 1024 x 1024 in the cache 0.30 and 0.18; 48 x 28 x 28 x
 // 12 rows of 704 bytes 23.5 and 27.2 ("rows_cpu"); u8 4000 x 3000 pixels of 3 bytes 10.9 and 4.3 ("runs"), of 6 13.3
 // and 14.9.
-constexpr double element_seconds = 0.285e-9;  // by its place
+constexpr double element_seconds = 0.265e-9;  // by its place
 constexpr double packet_seconds = 0.38e-9;    // of 16 bytes: 142 x 96 x 16 x 16 of 64 bytes 0.40 and 0.27 ("runs")
 constexpr double run_seconds = 3e-9;          // of either side
 constexpr double cut_lines = 0.4;             // lines more that a run touches than it has bytes for
