@@ -54,6 +54,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     const i64 scalars = elements * problem.parts_of_element();
     ReduceLaunch main("lesson", problem, group);
     main.launch.kernel.file = "lessons/lesson.kernel";
+    main.all_arguments = true;
     const size_t run = problem.loops().size() - 1;
     const bool wide = scalars > 1 && proven_alignment(problem, run) >= scalars * problem.scalar_bytes();
     main.defines().set("STYLE", names[style]).set("LOADS", loads).set("SCALARS", scalars).set("WIDE", wide);

@@ -8,9 +8,10 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 line = 64;                         // bytes of a cache line
-constexpr double line_seconds = 4e-9;            // a line transposed in registers and L1
-constexpr double partial_line_seconds = 0.5e-9;  // more of one written in pieces: 41 x 9 x 11 x 63 x 45 bytes, 0 1 3 4 2
+constexpr i64 line = 64;               // bytes of a cache line
+constexpr double line_seconds = 4e-9;  // a line transposed in registers and L1
+constexpr double partial_line_seconds =
+    0.5e-9;                                // more of one written in pieces: 41 x 9 x 11 x 63 x 45 bytes, 0 1 3 4 2
 constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
 // A line of a tile's first run, which nothing fetched where the tile before it lies elsewhere: two cores of an EPYC
 // 9005 took f32 96 x 75 x 12 x 160 reversed in 7.5 ms, 32 x 28 x 28 x 512 as NCHW in 3.1.
