@@ -5,7 +5,10 @@
 #include "bench/peers/peers.hpp"
 #include "cli/results.hpp"
 
+#include "device/device.hpp"
+
 #include <algorithm>
+#include <cstdlib>
 
 namespace axisloom::cli {
 namespace {
@@ -82,10 +85,20 @@ void tell_faults(const Json& climbed, Context& context) {
   }
 }
 
+/// Most rungs are not compiled with the library: where the choice is ours and there is no GPU, an OpenCL driver's CPU.
+Device ladder_device(const std::string& spec) {
+  const Device device = Device::open(spec);
+  if (!device::is_automatic(spec) || device.info().api != Api::host || std::getenv("AXISLOOM_DEVICE")) return device;
+  const std::vector<DeviceInfo> present = devices();
+  const auto able = std::ranges::find_if(
+      present, [](const DeviceInfo& info) { return info.api != Api::host && !info.compiler.empty(); });
+  return able == present.end() ? device : Device::open(able->spec());
+}
+
 void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
   LadderResults results(options.output, context);
   const bench::Settings settings = ladder_settings(options, context);
-  const Device device = Device::open(context.device);
+  const Device device = ladder_device(context.device);
   ladder::Surroundings surroundings{bench::environment(device), bench::conditions(device), bench::moment()};
   bench::Team team;
   bench::Session session;

@@ -253,18 +253,19 @@ Texts candidates_to_try(const Attempt& free_choice, std::vector<Outcome>& outcom
 }
 
 /// Whether a case forces what no plan chooses by itself: the host has those kernels only where it may compile.
-bool asks_by_name(const Case& c) {
-  return !c.options.candidate.empty() || !c.options.configuration.empty() || c.options.checked;
+bool asks_by_name(const Case& c, const CheckSettings& settings) {
+  return !settings.candidate.empty() || settings.checked || !c.options.candidate.empty() || !c.options.configuration.empty() || c.options.checked;
 }
 
 /// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut; all else has
 /// to work.
-bool is_refusal(const Error& error, const Case& c, const DeviceInfo& device) {
+bool is_refusal(const Error& error, const Case& c, const CheckSettings& settings) {
+  const DeviceInfo& device = settings.device.info();
   if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
   const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };
   return error.code() == Errc::unsupported &&
          ((!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot order the groups")) ||
-          named("its kernel is written for") || (asks_by_name(c) && named("was not compiled with the library")));
+          named("its kernel is written for") || (asks_by_name(c, settings) && named("was not compiled with the library")));
 }
 
 Outcome expecting(const Case& c, const CheckSettings& settings) {
@@ -278,7 +279,7 @@ Outcome expecting(const Case& c, const CheckSettings& settings) {
     return failed("a wrong result: " + differs.message);
   } catch (const Error& error) {
     if (error.code() == *c.expect) return {};
-    if (is_refusal(error, c, settings.device.info())) return {Outcome::refused, "", one_line(error), kind_of(error)};
+    if (is_refusal(error, c, settings)) return {Outcome::refused, "", one_line(error), kind_of(error)};
     return failed("a " + one_line(error));
   }
 
@@ -307,7 +308,7 @@ std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings) {
     }
   } catch (const Error& error) {
     if (error.code() == Errc::device_lost) throw;
-    const auto kind = is_refusal(error, c, settings.device.info()) ? Outcome::refused : Outcome::failed;
+    const auto kind = is_refusal(error, c, settings) ? Outcome::refused : Outcome::failed;
     outcomes.push_back({kind, candidate, one_line(error), kind_of(error)});
   }
 

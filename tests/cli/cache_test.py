@@ -132,7 +132,7 @@ class OutOfReach(KeptFiles):
     def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(self):
         self.env.update({"POCL_CACHE_DIR": "/root/no-such-place", "AXISLOOM_DEVICE": "", "TMPDIR": "/tmp",
                          "AXISLOOM_THREADS": "none"})  # nor the host
-        for command in (["copy", "-", "-o", "-"], ["doctor"]):
+        for command in (["copy", "-", "-o", "-", "--device", "opencl"], ["doctor"]):
             result = run(*command, stdin=INPUT, env=self.env, preexec_fn=become_nobody)
             self.assertEqual(result.returncode, 3, result.err)
             text = result.err + result.out

@@ -11,7 +11,7 @@ SHAPES = {"copy": "1001", "transpose": "70x50", "relayout": "1x33x6x8", "reduce"
 
 class Ladder(Case):
     def climb(self, name, *arguments):
-        return self.good("ladder", name, "--device", "cpu", "--shape", SHAPES[name], "--min-time", "0.001", *arguments)
+        return self.good("ladder", name, "--device", "opencl:0", "--shape", SHAPES[name], "--min-time", "0.001", *arguments)
 
     def document(self, name, *arguments):
         return json.loads(self.climb(name, "--format", "json", *arguments).out)
@@ -75,12 +75,12 @@ class Ladder(Case):
             self.assertLessEqual(float(bar.get("x")) + float(bar.get("width")), width)
 
     def test_what_cannot_be(self):
-        self.bad(2, "ladder", "transpose", "--device", "cpu", "--shape", "3x")
-        self.bad(2, "ladder", "transpose", "--device", "cpu", "--shape", "7")
-        self.bad(2, "ladder", "relayout", "--device", "cpu", "--shape", "3x4")
-        self.bad(2, "ladder", "matmul", "--device", "cpu", "--shape", "3x4,5x6")
-        self.bad(2, "ladder", "copy", "--device", "cpu", "--shape", "0")
-        self.bad(2, "ladder", "copy", "--device", "cpu", "--dtype", "f33")
+        self.bad(2, "ladder", "transpose", "--device", "opencl:0", "--shape", "3x")
+        self.bad(2, "ladder", "transpose", "--device", "opencl:0", "--shape", "7")
+        self.bad(2, "ladder", "relayout", "--device", "opencl:0", "--shape", "3x4")
+        self.bad(2, "ladder", "matmul", "--device", "opencl:0", "--shape", "3x4,5x6")
+        self.bad(2, "ladder", "copy", "--device", "opencl:0", "--shape", "0")
+        self.bad(2, "ladder", "copy", "--device", "opencl:0", "--dtype", "f33")
         self.bad(2, "ladder", "relayout", "--from", "NCHW")
         self.bad(2, "ladder", "sort")
         self.bad(2, "ladder")
