@@ -254,7 +254,8 @@ Texts candidates_to_try(const Attempt& free_choice, std::vector<Outcome>& outcom
 
 /// Whether a case forces what no plan chooses by itself: the host has those kernels only where it may compile.
 bool asks_by_name(const Case& c, const CheckSettings& settings) {
-  return !settings.candidate.empty() || settings.checked || !c.options.candidate.empty() || !c.options.configuration.empty() || c.options.checked;
+  return !settings.candidate.empty() || settings.checked || !c.options.candidate.empty() ||
+         !c.options.configuration.empty() || c.options.checked;
 }
 
 /// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut; all else has
@@ -265,7 +266,8 @@ bool is_refusal(const Error& error, const Case& c, const CheckSettings& settings
   const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };
   return error.code() == Errc::unsupported &&
          ((!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot order the groups")) ||
-          named("its kernel is written for") || (asks_by_name(c, settings) && named("was not compiled with the library")));
+          named("its kernel is written for") ||
+          (asks_by_name(c, settings) && named("was not compiled with the library")));
 }
 
 Outcome expecting(const Case& c, const CheckSettings& settings) {
@@ -299,19 +301,21 @@ PlanOptions plan_options_of(const Case& c, const CheckSettings& settings) {
 std::vector<Outcome> run_case(const Case& c, const CheckSettings& settings) {
   if (c.expect) return {expecting(c, settings)};
   std::vector<Outcome> outcomes;
-  std::string candidate;
-  try {
-    const Stage stage(c, settings);
-    for (const auto& name : candidates_to_try({c, stage, settings}, outcomes)) {
-      candidate = name;
-      outcomes.push_back(Attempt{c, stage, settings, name}.outcome());
-    }
-  } catch (const Error& error) {
-    if (error.code() == Errc::device_lost) throw;
+  const auto note = [&](const Error& error, const std::string& candidate) {
+    if (error.code() == Errc::device_lost) throw error;
     const auto kind = is_refusal(error, c, settings) ? Outcome::refused : Outcome::failed;
     outcomes.push_back({kind, candidate, one_line(error), kind_of(error)});
+  };
+  try {
+    const Stage stage(c, settings);
+    for (const auto& name : candidates_to_try({c, stage, settings}, outcomes)) try {
+        outcomes.push_back(Attempt{c, stage, settings, name}.outcome());
+      } catch (const Error& error) {
+        note(error, name);
+      }
+  } catch (const Error& error) {
+    note(error, "");
   }
-
   return outcomes;
 }
 

@@ -120,6 +120,8 @@ unsigned Pool::started(unsigned wanted) noexcept {
   keep_library();
   sigset_t all, before;
   sigfillset(&all);
+  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP})
+    sigdelset(&all, fault);                     // come from the thread's own work
   pthread_sigmask(SIG_SETMASK, &all, &before);  // which workers inherit: signals are for the program's own threads
   for (; started_ < wanted; ++started_) {
     Member& next = members_[started_];
