@@ -142,7 +142,8 @@ def random_strides(rng, shape):
 
 def compare(expression, arrays, got):
     """What is wrong with a result, or nothing."""
-    shape = np.einsum(expression.compact, *arrays).shape
+    # NumPy refuses some mixes with scalars, whose values it looks at.
+    shape = np.einsum(expression.compact, *[array.astype(np.complex128) for array in arrays]).shape
     bytes_only = all(array.dtype in (np.int8, np.uint8) for array in arrays)
     # Of dtypes, not of arrays: before version 2 NumPy looks at the values of scalars.
     dtype = np.dtype(np.int32) if bytes_only else np.result_type(*(array.dtype for array in arrays))
