@@ -15,7 +15,7 @@ SETTING(SPLIT, one_of(IN_ONE ONE_LAUNCH TWO_LAUNCHES FROM_SLICES))  // where the
 
 // Of a kernel for GPUs what it uses; one for CPUs takes all, so that it is the same however parts meet.
 #define ALL_PART_ARGUMENTS OUT(RESULT, b), INOUT(u64, partials), INOUT(u32, tickets),
-#if defined(AXL_HOST) || SPLIT == ONE_LAUNCH
+#if !defined(SPLIT) || SPLIT == ONE_LAUNCH
 #define PART_ARGUMENTS ALL_PART_ARGUMENTS
 #elif SPLIT == IN_ONE
 #define PART_ARGUMENTS OUT(RESULT, b),
