@@ -19,6 +19,13 @@ list(JOIN host_option_literals "," host_option_literals)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/host/compile.cpp PROPERTIES
   COMPILE_DEFINITIONS "AXISLOOM_HOST_OPTIONS=${host_option_literals}")
 
+# The same sources are watched for undefined behaviour at the library's own level; at others that takes most of a build.
+if(AXISLOOM_SANITIZE MATCHES "undefined")
+  foreach(level IN LISTS host_levels)
+    list(APPEND host_options_${level} -fno-sanitize=undefined)
+  endforeach()
+endif()
+
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Loops over elements stay loops: as calls of memmove, short ones take several times as long.
   list(APPEND host_options -fno-tree-loop-distribute-patterns -Wno-psabi)
