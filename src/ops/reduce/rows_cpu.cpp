@@ -71,7 +71,38 @@ double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const De
   return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
 
+jit::Defines& define(ReduceLaunch& main, const Configuration& values, const ReduceProblem& problem) {
+  return main.defines()
+      .set("CHAINS", width(problem, values.at("ranges")).chains)
+      .set("RANGES", values.at("ranges"))
+      .set("CONTIGUOUS", is_contiguous(problem))
+      .set("AHEAD", values.at("ahead") / problem.element_bytes());
+}
+
+/// On the host, sums in the portable order.
+Proposal in_turns(const ReduceProblem& problem, Configuration values, const DeviceModel& device) {
+  constexpr i64 least_elements = 16384;  // of a group: long against its start
+  if (!is_contiguous(problem) || problem.recipe.accumulation != Accumulation::compensated) return refuse(own_order);
+  const Pieces pieces = portable_pieces(problem);
+  const Split split = split_of(pieces.parts, problem.outputs(), values, device);
+  if (split == Split::two_launches) return refuse("too many outputs have parts");
+  const i64 ranges = width(problem, values.at("ranges")).ranges;
+  values["ranges"] = ranges;
+  return {.seconds = read_seconds(problem, problem.reduced.back(), device),
+          .configuration = values,
+          .launches = [=, &problem] {
+            ReduceLaunch main("rows_cpu", problem);
+            main.all_arguments = true;
+            main.set_pieces(pieces);
+            ReduceParams& params = main.params;
+            params.per_group = std::max<i64>(1, least_elements / (params.count / pieces.parts));
+            define(main, values, problem).set("IN_TURNS", 1);
+            return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
+          }};
+}
+
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  if (problem.portable && device.api == Api::host && problem.count() > 0) return in_turns(problem, wish, device);
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
   const Width vectors = width(problem, wish.at("ranges"));
   Configuration values = wish;
@@ -85,11 +116,8 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     main.set_pieces(c);
     ReduceParams& params = main.params;
     params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
-    main.defines()
-        .set("CHAINS", vectors.chains)
-        .set("RANGES", vectors.ranges)
-        .set("CONTIGUOUS", is_contiguous(problem));
-    main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
+    if (params.per_group > vector_lanes) params.per_group = ceil_div(params.per_group, vector_lanes) * vector_lanes;
+    define(main, values, problem).set("IN_TURNS", 0);
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
   };
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};
