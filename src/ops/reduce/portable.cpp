@@ -1,5 +1,5 @@
 // Variant "portable": one order of additions for all devices, whatever they are. The kernel is that of rows, on the
-// host one that takes numbers one by one.
+// host that of rows_cpu (see there) or one that takes numbers one by one.
 //
 // The elements of an output are numbered along the reduced axes (largest stride first, as normalised). Runs of the last
 // axis are cut into pieces of 65,536; a part is one piece, or as many whole runs as 65,536 elements and 4,096 additions
