@@ -27,7 +27,8 @@ Cut cut(const ReduceProblem& problem, i64 block, const DeviceModel& device) {
   const i64 columns = problem.kept.back().extent, rows = problem.count();
   const i64 outers = problem.outputs() / columns, blocks = ceil_div(columns, block);
   const i64 parts = ceil_div(wanted_tasks, outers * blocks);
-  const i64 least = std::max(ceil_div(least_elements, std::min(columns, block)), device.api == Api::host ? host_rows : 1);
+  const i64 least =
+      std::max(ceil_div(least_elements, std::min(columns, block)), device.api == Api::host ? host_rows : 1);
   const i64 per_part = std::clamp(ceil_div(rows, parts), std::min(least, most_rows), most_rows);
   return {outers, blocks, ceil_div(rows, per_part), per_part};
 }
