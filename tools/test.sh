@@ -58,6 +58,15 @@ suite_nvrtc() {
 }
 
 suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
+# What is written for cards, by name and by profile; none of it may be refused.
+check_played() {
+  local cases=tests/cases-compiled check=(build/axisloom check --device host --seed "$seed")
+  "${check[@]}" --cases "$cases/nvidia.cases" | tee "$work/played" && grep -q ' 0 failed, 0 refused' "$work/played" || return 1
+  "${check[@]}" --cases "$cases/nvidia.cases" --checked || return 1
+  for profile in h200 a100 mi300x; do
+    "${check[@]}" --cases "$cases/forms.cases" --profile "$profile" --candidate all || return 1
+  done
+}
 suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="-$slow"; }
 suite_slow() { SHARDED_FIRST="${slow//:/ }" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="$slow"; }
 suite_cases() { check_cases; }
@@ -81,10 +90,13 @@ suite_host_compiled() {
   local compilers=(/usr/bin/g++ /usr/bin/clang++) compiler
   for compiler in "${compilers[@]}"; do
     AXISLOOM_HOST_COMPILER="$compiler" check_cases --device host || return 1
+    AXISLOOM_HOST_COMPILER="$compiler" check_played || return 1
     AXISLOOM_HOST_COMPILER="$compiler" build/axisloom check --device host --checked --random "$(by_level 20 200 5000)" --seed "$seed" ||
       return 1
   done
 }
+# The machine code of the host's kernels.
+suite_assembly() { "$python" tests/assembly.py build; }
 suite_index64() { build/axisloom check --index 64 --random "$(by_level 100 500 5000)" --seed "$seed"; }
 suite_random() { AXISLOOM_SEED="$seed" LOGS="$work/random" tools/random_cases.sh "$(by_level 300 5000 200000)"; }
 # As for devices that are not there, with the forms of the kernels that GPUs run; every access checked; on Oclgrind.
@@ -223,7 +235,7 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli host docs modules index64 random consumer") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli host docs modules assembly index64 random consumer") ;;
   *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "random" "profiles" "programs" "faults"
     "implementations" "host_compiled compilers alone parts") ;;
 esac

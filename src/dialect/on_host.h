@@ -34,7 +34,7 @@
 #if GROUP == 1
 #define barrier_local() ((void)0)
 #else
-#define barrier_local() axl_this_call->barrier()
+#define barrier_local() axl_meet(axl_shared->group, GROUP)
 #endif
 
 #define mul_hi_u32(a, b) ((u32)((u64)(u32)(a) * (u32)(b) >> 32))
@@ -51,6 +51,10 @@ namespace AXL_LEVEL_NAME(AXL_LEVEL) {
 struct AXL_KERNEL {
   const axl_call* axl_this_call;
   u32 axl_group, axl_item;
+
+#if GROUP != 1
+#include "host_meet.h"
+#endif
 
 INLINE u32 axl_clz(const u32 x) {
   return x == 0u ? 32u : (u32)__builtin_clz(x);

@@ -90,13 +90,18 @@ Isa best_isa() noexcept {
   return best;
 }
 
-Isa allowed_isa() {
-  const std::string wanted = environment(isa_variable);
-  if (wanted.empty()) return best_isa();
-  const auto found = std::ranges::find(all_isas, wanted, [](Isa isa) { return name(isa); });
+Isa isa_named(std::string_view text) {
+  const auto found = std::ranges::find(all_isas, text, [](Isa isa) { return name(isa); });
   if (found != std::end(all_isas) && has(*found)) return *found;
   const char* const why = found == std::end(all_isas) ? "is no instruction set" : "is not in this processor";
-  throw Error(Errc::usage, concat("environment variable ", isa_variable, ": \"", wanted, "\" ", why),
+  throw Error(Errc::unsupported, concat("\"", text, "\" ", why), concat("name one of ", known_isas()));
+}
+
+Isa allowed_isa() try {
+  const std::string wanted = environment(isa_variable);
+  return wanted.empty() ? best_isa() : isa_named(wanted);
+} catch (const Error& error) {
+  throw Error(Errc::usage, concat("environment variable ", isa_variable, ": ", error.parts().message),
               concat("set it to one of ", known_isas(), ", or not at all"));
 }
 
