@@ -15,24 +15,26 @@ import subprocess
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIST = ROOT / "src/ops/host_kernels.txt"
 OBJECTS = "CMakeFiles/axisloom_objects.dir/host_kernels"
 REGISTER = {"v3": "%ymm", "v4": "%zmm"}
 ON_STACK = r"^vmov.*(%[xyz]mm.*\((%rsp|%rbp)|\((%rsp|%rbp).*%[xyz]mm)"
 MULTIPLY_ADD = r"vfn?m(add|sub)\S* "
 ADD = r"v(p?add|sub)\S* "
 
-# What belongs to a kernel's function: of the level, how many of these instructions on whole registers the inner loop with most
-# of them has at least, and whether vectors may lie on the stack there. There are 16 registers at v3, 32 at v4.
+# Kernels, and how many of which instructions on whole registers the inner loop with most of them has at least, at v3 and v4.
+# Products have none on less than that there, and no vector of theirs goes by way of the stack.
 LOOPS = [
-    (r"matmul_(packed|direct)_\w*_COMPLEX_0_\w*_REAL_F(32_1|64_1)", MULTIPLY_ADD, {"v3": (12, False), "v4": (24, False)}),
-    (r"matmul_gemv_cpu_\w*_REAL_F(32_1|64_1)", MULTIPLY_ADD, {"v3": (4, False), "v4": (4, False)}),
-    (r"reduce_rows_cpu_\w*_COMPENSATED_\w*_ELEMENT_PARTS_1_\w*_MAPPING_IDENTITY", ADD, {"v3": (56, True), "v4": (56, False)}),
-    (r"reduce_columns_cpu_\w*_COMPENSATED_\w*_ELEMENT_f32_\w*_ELEMENT_PARTS_1_\w*_MAPPING_IDENTITY", ADD,
-     {"v3": (56, True), "v4": (28, False)}),
-    (r"reduce_rows_cpu_\w*_TOTAL_\w*_ELEMENT_u(8|16)_\w*_FORM_CAST_MAPPING_IDENTITY", ADD, {"v3": (32, True), "v4": (16, False)}),
+    (r"matmul_(packed|direct)_\w*_COMPLEX_0_\w*_REAL_F(32_1|64_1)", MULTIPLY_ADD, {"v3": 12, "v4": 24}),
+    (r"matmul_gemv_cpu_\w*_REAL_F(32_1|64_1)", MULTIPLY_ADD, {"v3": 4, "v4": 4}),
+    (r"reduce_rows_cpu_\w*_COMPENSATED_\w*_ELEMENT_PARTS_1_\w*_MAPPING_IDENTITY", ADD, {"v3": 56, "v4": 56}),
+    (r"reduce_columns_cpu_\w*_COMPENSATED_\w*_ELEMENT_f32_\w*_ELEMENT_PARTS_1_\w*_MAPPING_IDENTITY", ADD, {"v3": 56, "v4": 28}),
+    (r"reduce_rows_cpu_\w*_TOTAL_\w*_ELEMENT_u(8|16)_\w*_FORM_CAST_MAPPING_IDENTITY", ADD, {"v3": 32, "v4": 16}),
 ]
 # Moves that store whole lines past the cache where they are told to.
-STREAMS = r"rearrange_(block|slab|rows_cpu|runs|interleave_cpu)_kernel_(?!\w*_ELEMENT_BYTES_16_)"
+STREAMS = [rf"rearrange_{kernel}_kernel_(?!\w*_ELEMENT_BYTES_16_)" for kernel in ("block", "slab", "rows_cpu", "runs", "interleave_cpu")]
+GCC_ALONE = ("-fno-tree-loop-distribute-patterns", "-Wno-psabi", "-Werror", "-Wno-restrict")
 
 
 def functions(file):
@@ -64,28 +66,28 @@ def count(lines, pattern):
     return sum(bool(re.search(pattern, line)) for line in lines)
 
 
-def loop_faults(parts, level, operation, least, stack):
+def loop_faults(parts, level, operation, least):
     whole = rf"^{operation}.*{REGISTER[level]}"
     best = max((loop for part in parts for loop in inner_loops(part)), key=lambda loop: count(loop, whole), default=[])
     if count(best, whole) < least:
-        yield f"at most {count(best, whole)} of '{operation.strip()}' on {REGISTER[level]} in an inner loop, want {least}"
-    if count(best, rf"^{operation}.*%[xyz]mm") > count(best, whole):
-        yield f"'{operation.strip()}' on less than {REGISTER[level]} in the loop that has most of them"
-    if not stack and count(best, ON_STACK):
-        yield f"{count(best, ON_STACK)} vectors go by way of the stack in the loop of {count(best, whole)} '{operation.strip()}'"
+        yield f"at most {count(best, whole)} of '{operation}' on {REGISTER[level]} in an inner loop, want {least}"
+    if operation == MULTIPLY_ADD and count(best, operation) > count(best, whole):
+        yield f"'{operation}' on less than {REGISTER[level]} in the loop that has most of them"
+    if operation == MULTIPLY_ADD and count(best, ON_STACK):
+        yield f"{count(best, ON_STACK)} vectors go by way of the stack in the loop of {count(best, whole)} '{operation}'"
 
 
 def faults_of(file, level):
     """What is wrong with an object's kernels, and how many were looked at."""
     found, faults, seen = functions(file), [], 0
-    for name in [name for name in found if name.startswith(f"axl_{level}__")]:
-        kernel = name.removeprefix(f"axl_{level}_")
+    for name in [name for name in found if name.startswith(f"axl_{level}_")]:
+        kernel = name.removeprefix(f"axl_{level}")
         # Helpers that were not inlined are members of the kernel's structure.
         parts = [function for other, function in found.items() if other == name or f"kernel{kernel}" in other]
         wanted = [(operation, levels[level]) for pattern, operation, levels in LOOPS if re.match("_" + pattern, kernel)]
-        for operation, (least, stack) in wanted:
-            faults += [f"{name}: {fault}" for fault in loop_faults(parts, level, operation, least, stack)]
-        streams = re.match("_" + STREAMS, kernel)
+        for operation, least in wanted:
+            faults += [f"{name}: {fault}" for fault in loop_faults(parts, level, operation, least)]
+        streams = any(re.match("_" + pattern, kernel) for pattern in STREAMS)
         if streams and not any(count([text for _, text in part], r"^vmovnt.*" + REGISTER[level]) for part in parts):
             faults.append(f"{name}: no store of {REGISTER[level]} past the cache")
         seen += bool(wanted or streams)
@@ -93,36 +95,52 @@ def faults_of(file, level):
 
 
 def by_other_compiler(build, folder):
-    """Commands by which the other compiler makes the same objects: (level, object, command)."""
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        m = re.search(r"host_kernels/(v3|v4)_\w+\.cpp$", entry["file"])
-        if not m or not re.search("_" + "|_".join([STREAMS, *(pattern for pattern, _, _ in LOOPS)]), names_in(entry["file"])):
-            continue
-        words = [word for word in shlex.split(entry["command"]) if "ccache" not in word]
-        clang = "clang" in subprocess.run([words[0], "--version"], capture_output=True, text=True).stdout
-        other = shutil.which("g++" if clang else "clang++")
-        if other is None:
-            return
-        words = [other, *(word for word in words[1:] if word not in ("-fno-tree-loop-distribute-patterns", "-Wno-psabi", "-Werror",
-                                                                      "-Wno-restrict"))]
-        target = folder / (pathlib.Path(entry["file"]).stem + ".o")
-        words[words.index("-o") + 1] = str(target)
-        yield m[1], target, [*words, "-w"]
+    """Commands by which the other compiler makes a kernel of each kind: (level, object, commands)."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    flags = {}  # of a level, and of products or all else
+    for entry in entries:
+        if m := re.search(r"host_kernels/(v3|v4)_\w+\.cpp$", entry["file"]):
+            words = [word for word in shlex.split(entry["command"]) if "ccache" not in word]
+            flags[m[1], "-ffp-contract=fast" in words] = words
+    ours = next(iter(flags.values()))[0]
+    clang = "clang" in subprocess.run([ours, "--version"], capture_output=True, text=True).stdout
+    other = shutil.which("g++" if clang else "clang++")
+    for line in chosen() if other else []:
+        for level in REGISTER:
+            if line.split(" ", 1)[0] not in ("hot", level):
+                continue
+            place = folder / f"{level}_{abs(hash(line))}"
+            place.with_suffix(".txt").write_text(line + "\n")
+            words = [other, *(word for word in flags[level, line.endswith(" contract")][1:] if word not in GCC_ALONE), "-w"]
+            words[words.index("-o") + 1], words[words.index("-c") + 1] = f"{place}.o", f"{place}.cpp"
+            unit = [build / "axisloom_host_kernels", "unit", f"{place}.txt", "0", "1", level, f"{place}.cpp"]
+            yield level, f"{place}.o", [unit, words]
 
 
-def names_in(source):
-    return " ".join(re.findall(r"^#define AXL_ENTRY (\w+)", pathlib.Path(source).read_text(), re.MULTILINE))
+def chosen():
+    """Lines of the list of kernels, the first for each level that fits a row of the tables."""
+    lines = [line for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
+    for pattern in [*(pattern for pattern, _, _ in LOOPS), *STREAMS]:
+        for level in ("hot", *REGISTER):
+            fitting = (line for line in lines if line.startswith(level + " ") and re.match(pattern, identifier(line)))
+            yield from [line for line, _ in zip(fitting, range(1))]
+
+
+def identifier(line):
+    return re.sub(r"\W", "_", line.split(" ", 1)[1])
 
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         def made(job):
-            level, target, command = job
-            subprocess.run(command, check=True, cwd=build)
+            level, target, commands = job
+            for command in commands:
+                subprocess.run(command, check=True, cwd=build)
             return faults_of(target, level)
 
-        objects = [(file, file.name[:2]) for file in sorted((build / OBJECTS).glob("v[34]_*.o"))]
+        sources = {pathlib.Path(entry["file"]).name for entry in json.loads((build / "compile_commands.json").read_text())}
+        objects = [(file, file.name[:2]) for file in sorted((build / OBJECTS).glob("v[34]_*.o")) if file.stem in sources]
         results = [*pool.map(lambda job: faults_of(*job), objects), *pool.map(made, by_other_compiler(build, pathlib.Path(folder)))]
     faults = [fault for found, _ in results for fault in found]
     print("\n".join(faults))

@@ -63,6 +63,7 @@ check_played() {
   local cases=tests/cases-compiled check=(build/axisloom check --device host --seed "$seed")
   "${check[@]}" --cases "$cases/nvidia.cases" | tee "$work/played" && grep -q ' 0 failed, 0 refused' "$work/played" || return 1
   "${check[@]}" --cases "$cases/nvidia.cases" --checked || return 1
+  "${check[@]}" --profile h200 --candidate all --random "$(by_level 5 20 500)" || return 1
   for profile in h200 a100 mi300x; do
     "${check[@]}" --cases "$cases/forms.cases" --profile "$profile" --candidate all || return 1
   done

@@ -6,6 +6,7 @@
 
 #include "device/device.hpp"
 #include "jit/jit.hpp"
+#include "jit/lacking.hpp"
 #include "model/profile.hpp"
 
 #include <algorithm>

@@ -66,13 +66,6 @@ struct LaunchForm {
 /// program at the same time compile it once.
 std::shared_ptr<device::Program> obtain(device::Device& device, const Specialisation& what, const LaunchForm& form);
 
-/// What a host says that may not compile.
-inline constexpr const char* no_checked_kernels =
-    "a kernel whose accesses are checked was not compiled with the library, and the host has no compiler";
-inline constexpr const char* compiler_remedy =
-    "let AXISLOOM_HOST_COMPILER name a C++ compiler, such as /usr/bin/g++, do not force candidate or configuration, or take "
-    "an OpenCL device";
-
 /// The name of a kernel that a host device lacks, since it was not compiled with the library; empty where it has it,
 /// and for other devices.
 std::string missing(device::Device& device, const Specialisation& what);

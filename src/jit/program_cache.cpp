@@ -11,6 +11,7 @@
 #include "jit/entry_file.hpp"
 #include "jit/full_text.hpp"
 #include "jit/jit.hpp"
+#include "jit/lacking.hpp"
 #include "jit/rehearsal.hpp"
 
 namespace axisloom::jit {

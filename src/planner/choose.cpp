@@ -4,6 +4,7 @@
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "core/text.hpp"
+#include "jit/lacking.hpp"
 #include "planner/configuration.hpp"
 
 #include <axisloom/error.hpp>

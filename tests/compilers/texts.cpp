@@ -32,6 +32,7 @@ class RecordingDevice : public ops_test::PretendedDevice {
     names.insert(name);
     return PretendedDevice::build({});
   }
+  void take_units(unsigned units) { info_.compute_units = units; }
   std::map<std::string, std::vector<std::string>> texts;  // and their options
   std::set<std::string> names;                            // of kernels of the host
 };
@@ -108,15 +109,17 @@ void plan_if_possible(const harness::Case& c, const Device& device) {
   }
 }
 
-/// Plans all rungs of the ladders at the lessons' own sizes and at the large ones.
-void plan_ladders(const Device& device) {
+/// Plans all rungs of the ladders at the lessons' own sizes and at the large ones, for this device with so many cores:
+/// some take blocks by their number.
+void plan_ladders(RecordingDevice& recording, const Device& device, unsigned cores) {
   namespace ladder = bench::ladder;
+  recording.take_units(cores);
   for (const ladder::Ladder& what : ladder::ladders())
     for (const ladder::Lesson& lesson : what.lessons)
       for (const ladder::Rung& rung : lesson.rungs)
         for (const ladder::Size size : {ladder::Size::lesson, ladder::Size::large}) {
           harness::Case c = harness::parse_case(ladder::case_text(lesson, {.size = size}, device.info(), rung.change));
-          c.options = ladder::options_of(rung, lesson.op, core::size_of(parse_dtype(lesson.dtype)));
+          c.options = ladder::options_of(rung, lesson.op, i64(size_of(harness::parse_dtype(lesson.dtype))));
           if (!c.options.candidate.empty()) plan_if_possible(c, device);
         }
 }
@@ -142,7 +145,7 @@ void run(const std::string& kind, const std::string& folder, std::span<char*> fi
   const Device device(recording);
   for (const std::string file : files)
     if (file == "ladders")
-      plan_ladders(device);
+      for (const unsigned cores : {1, 2, 4, 8, 16, 32, 64, 128, 256}) plan_ladders(*recording, device, cores);
     else
       for (const std::string& line : harness::read_case_lines(file))
         for (const std::string& expanded : harness::expand(line))
