@@ -153,8 +153,9 @@ void add_ladder_options(App& command, const ladder::Ladder& what, LadderOptions&
                                         : "Shape of the input")
       ->excludes(option_of(command, "--size"))
       ->type_name("SHAPE");
-  take_only(command.add_option("--isa", options.choice.isas,
-                               "Instruction sets of the host to compare: what is chosen with no more than each")
+  take_only(command
+                .add_option("--isa", options.choice.isas,
+                            "Instruction sets of the host to compare: what is chosen with no more than each")
                 ->delimiter(','),
             "baseline|v3|v4|neon");
   add_value(command, "--dtype", options.choice.dtype, "DTYPE", "Element type");

@@ -50,8 +50,9 @@ struct Workloads {
 
   Workload& of(const std::string& text, std::string_view isa = {}) {
     if (const auto known = made.find({isa, text}); known != made.end()) return known->second;
-    return made.try_emplace({isa, text}, parse_case(text), isa.empty() ? device : Device(device::host_limited_to(isa)),
-                            team, settings.seed, settings.strength)
+    return made
+        .try_emplace({isa, text}, parse_case(text), isa.empty() ? device : Device(device::host_limited_to(isa)), team,
+                     settings.seed, settings.strength)
         .first->second;
   }
 };

@@ -376,7 +376,8 @@ Lesson half_product() {
                {},
                "The 32 items of a warp hold fragments of 16 x 16 and 16 x 8 elements together, and one instruction "
                "multiplies them: 2048 multiplications where an item's own instruction has one. Sums have 32 bits.",
-               "Fragments are multiplied by the tensor cores of NVIDIA's cards. A CPU has none: the host plays them, slowly."},
+               "Fragments are multiplied by the tensor cores of NVIDIA's cards. A CPU has none: the host plays them, "
+               "slowly."},
               {"warpgroup",
                "wgmma",
                {},

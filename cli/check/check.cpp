@@ -159,7 +159,8 @@ class Tally {
                               {"device", place},
                               {"seen", seen_},
                               {"failures", failures_}}));
-    if (lacking_ > 0) say("{} refused for kernels that were not compiled with the library: {}", lacking_, jit::compiler_remedy);
+    if (lacking_ > 0)
+      say("{} refused for kernels that were not compiled with the library: {}", lacking_, jit::compiler_remedy);
     if (context_.verbose)
       for (const auto& [word, times] : seen_) say("{:>8} {}", times, word);
     print(fmt::format(
@@ -173,7 +174,7 @@ class Tally {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   jit::CacheStats before_ = jit::cache_stats();
   i64 cases_ = 0, passed_ = 0, failed_ = 0, refused_ = 0, skipped_ = 0;
-  i64 lacking_ = 0;  // refused since a kernel was not compiled with the library
+  i64 lacking_ = 0;                  // refused since a kernel was not compiled with the library
   std::map<std::string, i64> seen_;  // how often an operation, a dtype or an option was named
   Json failures_ = Json::array();
 };

@@ -97,7 +97,8 @@ class Expansion {
   Found find(const std::string& name, const std::string& includer, size_t number) const {
     // What one runtime has in its own way stands in a folder of its name: "dialect/host/nvidia/tensor.h".
     const std::string own = concat("dialect/", axisloom::name(api_), "/");
-    for (const std::string& folder : {own, folder_of(includer), kernel_folder_, std::string("dialect/"), std::string()}) {
+    for (const std::string& folder :
+         {own, folder_of(includer), kernel_folder_, std::string("dialect/"), std::string()}) {
       const std::string file = std::filesystem::path(folder + name).lexically_normal().generic_string();
       if (const auto text = sources_(file)) return {file, *text};
     }

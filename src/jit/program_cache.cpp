@@ -186,9 +186,10 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what, const Laun
     const HostKernel kernel = host_kernel(what);
     if (ProgramPtr program = device.built_in(kernel.name, kernel.settings)) return program;
     if (!device.can_build())
-      throw Error(Errc::unsupported,
-                  what.checked ? no_checked_kernels : concat("the kernel ", kernel.name, " was not compiled with the library"),
-                  compiler_remedy);
+      throw Error(
+          Errc::unsupported,
+          what.checked ? no_checked_kernels : concat("the kernel ", kernel.name, " was not compiled with the library"),
+          compiler_remedy);
   }
   const bool rehearsed = rehearses(compiler, what.items);
   std::string variant = std::to_string(what.items);

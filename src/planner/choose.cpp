@@ -54,8 +54,7 @@ std::string refusals(std::span<const CandidateReport> reports, const PlanOptions
   if (options.in_place)
     throw Error(Errc::usage, concat("this ", request.noun, " cannot be done in place", why),
                 "give an output of its own");
-  if (options.checked && !absent.empty())
-    throw Error(Errc::unsupported, jit::no_checked_kernels, jit::compiler_remedy);
+  if (options.checked && !absent.empty()) throw Error(Errc::unsupported, jit::no_checked_kernels, jit::compiler_remedy);
   if (!options.candidate.empty() && absent.contains(options.candidate))
     throw Error(Errc::unsupported, concat("no candidate can do this ", request.noun, why), jit::compiler_remedy);
   const bool open = options.candidate.empty() && options.configuration.empty();

@@ -9,7 +9,8 @@
 
 namespace axisloom::ops {
 
-/// 90 of "sm_90"; 0 of anything else, but 90 of the host, which plays such a card for kernels that are asked for by name.
+/// 90 of "sm_90"; 0 of anything else, but 90 of the host, which plays such a card for kernels that are asked for by
+/// name.
 inline int compute_capability(const DeviceInfo& device) {
   if (device::is_host(device)) return 90;
   constexpr std::string_view prefix = "sm_";
