@@ -5,11 +5,11 @@
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-demo:  ## install what is missing, build, and show what the program does
-	@tools/install_dependencies.sh build
+demo:  ## install what is missing, build, and show what the program does; DRIVERS=no: on the host alone, without PoCL
+	@tools/install_dependencies.sh build $(if $(filter no,$(DRIVERS)),no-drivers)
 	@cmake --preset release > /dev/null
 	@cmake --build --preset release --target axisloom_cli
-	@build/axisloom demo
+	@build/axisloom demo $(if $(filter no,$(DRIVERS)),--device host)
 
 build:  ## build/axisloom, libaxisloom and the tests
 	@cmake --preset release > /dev/null
