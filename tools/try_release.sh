@@ -24,6 +24,11 @@ make_system() {
   mv "$systems/$1.part" "$systems/$1"
 }
 
+# Those of this processor, which the program must find on each of the systems.
+levels=""
+if grep -qw avx2 /proc/cpuinfo; then levels+=" v3"; fi
+if grep -qw avx512vl /proc/cpuinfo; then levels+=" v4"; fi
+
 # try_on NAME: a picture is made, transposed and compared, and cases are checked; with no driver, and a cache of its own.
 try_on() {
   cp "$program" "$systems/$1/usr/local/bin/axisloom"
@@ -35,7 +40,7 @@ try_on() {
     axisloom demo -o cards --quiet
     axisloom transpose cards/card.png -o transposed.png
     cmp transposed.png cards/card-transposed.png
-    axisloom check --device host --random 200 --seed 1
+    for isa in baseline '"$levels"'; do AXISLOOM_ISA=$isa axisloom check --device host --random 200 --seed 1; done
     axisloom devices'
 }
 
