@@ -50,9 +50,13 @@ struct axl_call {
   const i32* settings;
   u64 groups;
   u8* local;
+  u64 local_bytes;
   void (*run_items)(const axl_call& call, u32 items, void (*item)(void* context, u32 number), void* context);
   void (*barrier)();
+  void (*fault)(const axl_call& call, const char* what);
 };
+
+#include "host_items.h"
 
 // Vectors, below. GCC copies structures by 16 bytes, so those of two halves are copied by halves, and a half as what
 // the register holds.
