@@ -10,8 +10,9 @@ namespace axisloom::ops {
 namespace {
 
 // Of a piece beside its vectors; a core of an EPYC 9005 took 6 to 7 ns for a row of 3, 16 or 31 floats, 13 for one of 7
-// x 7 floats, of which an axis is kept inside of another; 24 for a row of 8 or 9 doubles.
-constexpr double piece_seconds = 8e-9, wide_piece_seconds = 24e-9;
+// x 7 floats, of which an axis is kept inside of another; 24 for a row of 8 or 9 doubles. On the host 2 to 10 ns for a
+// row of 4 to 31 floats, 11 for one of 9 doubles.
+constexpr double piece_seconds = 8e-9, wide_piece_seconds = 24e-9, host_wide_piece_seconds = 10e-9;
 constexpr double rest_seconds = 2e-9;  // what is left of a run when whole vectors are taken
 constexpr i64 few_chains = 4, many_chains = 8;
 constexpr i64 most_additions = 4096;  // of a lane of a chain
@@ -70,7 +71,8 @@ double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const De
   const Loop& run = problem.reduced.back();
   const i64 tasks = problem.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
-  const double piece = size_of(problem.recipe.value) == 8 ? wide_piece_seconds : piece_seconds;
+  const double wide = device.api == Api::host ? host_wide_piece_seconds : wide_piece_seconds;
+  const double piece = size_of(problem.recipe.value) == 8 ? wide : piece_seconds;
   const double pieces = double(tasks) * c.per_part * (piece + (whole ? 0 : rest_seconds));
   const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes +
                          own_line_seconds(problem, run.in, device);
