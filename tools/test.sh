@@ -85,6 +85,26 @@ suite_host() {
     AXISLOOM_ISA="$isa" build/axisloom check --device host --random "$(by_level 2000 20000 500000)" --seed "$seed" || return 1
   done
 }
+# On the host of another architecture, in an emulator: its own level and the baseline. All moves; of arithmetic a sample,
+# since the oracle's long double is software there.
+suite_neon() {
+  cmake --preset neon > /dev/null && cmake --build --preset neon -j "$jobs" --target axisloom_cli axisloom_tests || return 1
+  local emulator=(qemu-aarch64-static -L /usr/aarch64-linux-gnu) compiler="$work/aarch64-g++" isa
+  export OCL_ICD_VENDORS="$work/no-drivers"
+  # The architecture of the processor at hand, which the library asks its compiler for, is not the emulated one.
+  printf '#!/bin/bash\nexec aarch64-linux-gnu-g++ "${@/-march=native/-march=armv8-a}"\n' > "$compiler" && chmod +x "$compiler"
+  AXISLOOM_HOST_COMPILER="$compiler" "${emulator[@]}" build-neon/axisloom_tests --gtest_brief=1 || return 1
+  local program=("${emulator[@]}" build-neon/axisloom check --device host) parts
+  parts="$(by_level 16 16 1)"
+  for isa in baseline neon; do
+    export AXISLOOM_ISA="$isa"
+    printf '%s\n' tests/cases/{permute,transpose,relayout,runs,copy,edge,repeat,vectors}.cases |
+      xargs -n 1 -P "$jobs" "${program[@]}" --cases || return 1
+    printf '%s\n' tests/cases-host/*.cases tests/cases/{reduce,einsum,slices}.cases |
+      xargs -n 1 -P "$jobs" "${program[@]}" --part "$((seed % parts + 1))/$parts" --cases || return 1
+    "${program[@]}" --random "$(by_level 100 500 20000)" --seed "$seed" || return 1
+  done
+}
 # Kernels that only a name asks for, and every access checked: compiled here for the host, by either compiler.
 suite_host_compiled() {
   export AXISLOOM_CACHE_DIR="$work/host-cache"
@@ -238,7 +258,7 @@ report() {
 case "$level" in
   test) stages=("nvrtc build" "unit" "cases" "cli host docs modules assembly index64 random consumer") ;;
   *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "random" "profiles" "programs" "faults"
-    "implementations" "host_compiled compilers alone parts") ;;
+    "implementations" "neon" "host_compiled compilers alone parts") ;;
 esac
 if (($#)); then stages=("$@"); fi
 for name in ${stages[*]}; do
