@@ -2,6 +2,10 @@
 // element of a matrix an item holds is as the PTX ISA says under "Matrix Fragments for mma". Asynchronous copies are done
 // when they are waited for, and no sooner.
 
+// What an item holds lies in memory for the others to see, so that unrolled loops would only be longer to compile.
+#undef UNROLL
+#define UNROLL
+
 // An item's part of c += a b.
 template <class T, class Word>
 struct axl_fragments {

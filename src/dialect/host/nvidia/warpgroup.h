@@ -1,6 +1,10 @@
 // The intrinsics of ops/nvidia/warpgroup.h on the host. The last item of a warpgroup to come multiplies for all of them, from
 // the tiles in local memory; where an element lies is as the PTX ISA says of the matrix descriptor.
 
+// What an item holds lies in memory for the others to see, so that unrolled loops would only be longer to compile.
+#undef UNROLL
+#define UNROLL
+
 #define registers_take(n) ((void)0)
 #define registers_leave(n) ((void)0)
 // Products are done at once, when all items have come.
