@@ -199,6 +199,13 @@ AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, 
   return {axl_reversed(x.low, turn), axl_reversed(x.high, turn)};
 }
 
+// ---- scalars that stay scalars: GCC puts neighbours that are stored side by side together to vectors, piece by piece
+template <class T>
+AXL_INLINE T axl_by_itself(T x) {
+  if constexpr (std::is_integral_v<T>) asm volatile("" : "+r"(x) : : "memory");
+  return x;
+}
+
 // ---- each lane as another type
 // Integers of twice the size and of half of it, with a sign where the type has one.
 template <class T>
