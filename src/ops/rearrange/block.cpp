@@ -34,7 +34,7 @@ i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
   return tile;
 }
 
-/// Lines of a tile, at most so many: all tiles along an axis are about as long.
+/// Lines of a tile along the output's rows, at most so many: all tiles are about as wide.
 i64 even_share(i64 lines, i64 most) {
   return ceil_div(lines, ceil_div(lines, most));
 }
@@ -99,14 +99,13 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const auto launches = [=] {
     const auto& tail = wide.move.tail;
     MoveLaunch launch("rearrange/block", wide);
-    const i64 tile_i = even_share(ceil_div(i, line_elements), lines_in),
-              tile_o = even_share(ceil_div(o, line_elements), lines_out);
-    launch.params.tile_i = tile_i * line_elements;
+    const i64 tile_o = even_share(ceil_div(o, line_elements), lines_out);
+    launch.params.tile_i = lines_in * line_elements;
     launch.walk_tiles(*axes, {launch.params.tile_i, tile_o * line_elements, values.at("order") == 1});
     launch.define_tail(!tail || axes->has(tail->inner) ? -1 : tail->inner);
     launch.define_element()
         .set("LINES_O", tile_o)
-        .set("RUN", fetched_run(values.at("run"), tile_i))
+        .set("RUN", fetched_run(values.at("run"), std::min(lines_in, ceil_div(i, line_elements))))
         .set("STREAM", streams(wide.move, values));
     return launch.done();
   };
