@@ -2,13 +2,22 @@
 # writes them as C++, some to a file, and the table of them. Cold ones are compiled for what the library itself is compiled
 # for; hot ones for the levels of the instruction set below, of which the best that a processor has is taken.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(host_levels v3 v4)
+  set(host_known_levels v3 v4)
   set(host_options_v3 -march=x86-64-v3)
   set(host_options_v4 -march=x86-64-v4 -mprefer-vector-width=512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set(host_levels neon)
+  set(host_known_levels neon)
   set(host_options_neon -march=armv8-a)
 endif()
+set(AXISLOOM_HOST_LEVELS "${host_known_levels}" CACHE STRING
+    "Levels of the instruction set for which kernels of the host are compiled besides the baseline; none: a short build, \
+slow on the host")
+set(host_levels ${AXISLOOM_HOST_LEVELS})
+foreach(level IN LISTS host_levels)
+  if(NOT level IN_LIST host_known_levels)
+    message(FATAL_ERROR "AXISLOOM_HOST_LEVELS: \"${level}\" is no level of ${CMAKE_SYSTEM_PROCESSOR}, which has: ${host_known_levels}")
+  endif()
+endforeach()
 
 # Exact arithmetic as everywhere, but for products, whose kernels say "contract".
 # What a form of a kernel does not use is no mistake.

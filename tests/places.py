@@ -41,7 +41,7 @@ PLACES = [
     "src/ops/einsum/any_from.h",   # and for a map of the host, a setting
     "src/ops/reduce/lanes.h",      # the same of CPUs' vectors
 ]
-MAY = ["src/ops/matmul/", "src/ops/nvidia/", "src/dialect/selftest/", "bench/peers/", "bench/tensor_peak.kernel"]
+MAY = ["src/ops/matmul/", "src/ops/nvidia/", "src/dialect/host/nvidia/", "src/dialect/selftest/", "bench/peers/", "bench/tensor_peak.kernel"]
 
 
 def text_of(file):

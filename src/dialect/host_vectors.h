@@ -481,6 +481,12 @@ AXL_INLINE axl_vector<T, N, true> axl_third(const axl_vector<T, N, true>& x, con
 }
 
 // ---- f32 of 16-bit floats; a NaN need not keep its payload
+// clang has, from version 22 on, no function for the instruction, which it makes of a conversion of _Float16.
+#if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps256)
+#define AXL_FLOAT16_INSTRUCTIONS 0
+#else
+#define AXL_FLOAT16_INSTRUCTIONS 1
+#endif
 template <int N, bool Wide>
 AXL_INLINE axl_vector<f32, N> axl_f32_of_bf16(const axl_vector<u16, N, Wide>& bits) {
   return axl_bits<axl_vector<f32, N>>(axl_convert<u32>(bits) << 16);
@@ -500,8 +506,13 @@ AXL_INLINE axl_vector<f32, N> axl_f32_of_f16(const axl_vector<u16, N, Wide>& bit
     if constexpr (N > 8) {
       return {axl_f32_of_f16(axl_low(bits16)), axl_f32_of_f16(axl_high(bits16))};
     } else if constexpr (N == 8) {
+#if AXL_FLOAT16_INSTRUCTIONS
       typedef short Halves __attribute__((vector_size(16)));
       return axl_vector<f32, 8>::of(__builtin_ia32_vcvtph2ps256(axl_bits<Halves>(bits16)));
+#else
+      typedef _Float16 Halves __attribute__((vector_size(16)));
+      return axl_vector<f32, 8>::of(__builtin_convertvector(axl_bits<Halves>(bits16), axl_vector<f32, 8>::native));
+#endif
     } else
 #endif
     {

@@ -74,8 +74,8 @@ class Signals(Case):
         before = sorted(os.listdir(self.folder))
         sent = npy_bytes((1 << 20,), bytes(1 << 20))[:600000]
         for number in signals:
-            with start("copy", "-", "-o", target, stdin=subprocess.PIPE,
-                       env={**os.environ, "TMPDIR": folder, **env}) as process:
+            with start("copy", "-", "-o", target, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": folder, **env},
+                       preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as process:  # nohup ignores it
                 process.stdin.write(sent)
                 process.stdin.flush()
                 self.wait_for(lambda: self.blocked(process))

@@ -51,12 +51,21 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// For a compiler's -march.
+std::string architecture_of(Isa isa) {
+#ifdef __aarch64__
+  return isa == best_isa() ? "native" : "armv8-a";
+#else
+  return isa == best_isa() ? "native" : level(isa);
+#endif
+}
+
 std::vector<std::string> arguments_of(const std::string& compiler, const BuildRequest& request, Isa isa) {
   std::vector<std::string> arguments = {compiler, "-x", "c++", "-std=c++20", "-shared", "-fPIC", "-w"};
   const bool clang = compiler.find("clang") != compiler.npos;
   for (const char* const option : {AXISLOOM_HOST_OPTIONS}) arguments.emplace_back(option);
   if (!clang) arguments.emplace_back("-fno-tree-loop-distribute-patterns");
-  arguments.push_back("-march=" + (isa == best_isa() ? "native" : level(isa)));
+  arguments.push_back("-march=" + architecture_of(isa));
   arguments.insert(arguments.end(), request.options.begin(), request.options.end());
   return arguments;
 }

@@ -44,7 +44,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const Loop& run = problem.reduced.back();
   const Pieces pieces = portable_pieces(problem);
   const double seconds = element_loads * read_seconds(problem, run, device);
-  if (device.api == Api::host) {
+  if (device::is_host(device)) {
     const Split split = split_of(pieces.parts, problem.outputs(), 1, device);
     if (split == Split::two_launches) return refuse("too many outputs have parts");
     return {.seconds = seconds, .configuration = wish, .launches = [=, &problem] {
