@@ -4,7 +4,6 @@
 #include "ops/rearrange/params.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace axisloom::ops {
 namespace {
@@ -32,17 +31,6 @@ i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
   i64 tile = page / line;
   while (tile > 4 && rows * ceil_div(lines, tile) < groups_per_unit * i64(device.units())) tile /= 2;
   return tile;
-}
-
-/// Lines of a tile along the output's rows, at most so many: all tiles are about as wide.
-i64 even_share(i64 lines, i64 most) {
-  return ceil_div(lines, ceil_div(lines, most));
-}
-
-/// What the kernel fetches of a row at a time: rows of few lines whole, a tile ahead.
-i64 fetched_run(i64 run, i64 lines) {
-  constexpr i64 few_lines = 8;
-  return run > 0 && lines <= few_lines ? i64(std::bit_ceil(u64(lines))) : run;
 }
 
 /// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above.
@@ -99,13 +87,12 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const auto launches = [=] {
     const auto& tail = wide.move.tail;
     MoveLaunch launch("rearrange/block", wide);
-    const i64 tile_o = even_share(ceil_div(o, line_elements), lines_out);
     launch.params.tile_i = lines_in * line_elements;
-    launch.walk_tiles(*axes, {launch.params.tile_i, tile_o * line_elements, values.at("order") == 1});
+    launch.walk_tiles(*axes, {launch.params.tile_i, lines_out * line_elements, values.at("order") == 1});
     launch.define_tail(!tail || axes->has(tail->inner) ? -1 : tail->inner);
     launch.define_element()
-        .set("LINES_O", tile_o)
-        .set("RUN", fetched_run(values.at("run"), std::min(lines_in, ceil_div(i, line_elements))))
+        .set("LINES_O", lines_out)
+        .set("RUN", std::min(values.at("run"), lines_in))
         .set("STREAM", streams(wide.move, values));
     return launch.done();
   };
