@@ -56,7 +56,9 @@ std::vector<std::string> arguments_of(const std::string& compiler, const BuildRe
   const bool clang = compiler.find("clang") != compiler.npos;
   for (const char* const option : {AXISLOOM_HOST_OPTIONS}) arguments.emplace_back(option);
   if (!clang) arguments.emplace_back("-fno-tree-loop-distribute-patterns");
-  arguments.push_back("-march=" + (isa == best_isa() ? "native" : level(isa)));
+  const bool is_v4 = isa == Isa::v4_vnni || isa == Isa::v4_bf16;
+  arguments.push_back("-march=" + (isa == best_isa() ? "native" : level(is_v4 ? Isa::v4 : isa)));
+  if (is_v4) arguments.emplace_back("-mavx512vnni");
   arguments.insert(arguments.end(), request.options.begin(), request.options.end());
   return arguments;
 }

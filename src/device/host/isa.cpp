@@ -20,7 +20,7 @@ namespace axisloom::device::host {
 namespace {
 
 constexpr const char* isa_variable = "AXISLOOM_ISA";
-constexpr Isa all_isas[] = {Isa::baseline, Isa::v3, Isa::v4, Isa::neon};
+constexpr Isa all_isas[] = {Isa::baseline, Isa::v3, Isa::v4, Isa::v4_vnni, Isa::v4_bf16, Isa::neon};
 
 #ifdef __x86_64__
 // What level 3 of the x86-64 psABI has beyond what __builtin_cpu_supports knows in every compiler.
@@ -39,6 +39,10 @@ bool has_v3() noexcept {
 bool has_v4() noexcept {
   return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+bool has_vnni() noexcept {
+  return has_v4() && __builtin_cpu_supports("avx512vnni");
 }
 #endif
 
@@ -59,6 +63,10 @@ std::string_view name(Isa isa) noexcept {
       return "v3";
     case Isa::v4:
       return "v4";
+    case Isa::v4_vnni:
+      return "v4_vnni";
+    case Isa::v4_bf16:
+      return "v4_bf16";
     case Isa::neon:
       return "neon";
   }
@@ -76,6 +84,8 @@ bool has(Isa isa) noexcept {
 #ifdef __x86_64__
   if (isa == Isa::v3) return has_v3();
   if (isa == Isa::v4) return has_v4();
+  if (isa == Isa::v4_vnni) return has_vnni();
+  if (isa == Isa::v4_bf16) return has_vnni() && __builtin_cpu_supports("avx512bf16");
 #endif
 #ifdef __aarch64__
   if (isa == Isa::neon) return true;
