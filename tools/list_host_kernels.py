@@ -78,7 +78,7 @@ def wanted(program):
         lines |= {(levels, name) for name in asked for levels in ("cold", level)}
     newer = [level for level in LEVELS if level != "baseline"]
     for name in set().union(*(by_level[level] for level in newer)):
-        if not HOT.match(name) or not is_common(name):
+        if not HOT.match(name) or not is_common(name) or any(dots in name for dots in BEYOND.values()):
             continue
         where = [level for level in newer if name in by_level[level]]
         lines |= {("hot", name)} if where == newer else {(level, name) for level in where}
