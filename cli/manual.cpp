@@ -83,8 +83,8 @@ std::string manual_page(const App& app) {
   text += ".TP\n.B AXISLOOM_CACHE_DIR\nFolder of compiled programs; \\fBoff\\fR keeps them in memory only.\n";
   text += ".TP\n.B AXISLOOM_THREADS\nThreads of the device \\fBhost\\fR, instead of one for each processor.\n";
   text +=
-      ".TP\n.B AXISLOOM_ISA\nThe most that its kernels may need: \\fBbaseline\\fR, \\fBv3\\fR, \\fBv4\\fR or "
-      "\\fBneon\\fR.\n";
+      ".TP\n.B AXISLOOM_ISA\nThe most that its kernels may need: \\fBbaseline\\fR, \\fBv3\\fR, \\fBv4\\fR, "
+      "\\fBv4_vnni\\fR, \\fBv4_bf16\\fR or \\fBneon\\fR.\n";
   text +=
       ".TP\n.B AXISLOOM_HOST_COMPILER\nAbsolute path of a C++ compiler, for kernels that were not compiled with the "
       "library.\n";

@@ -1,7 +1,7 @@
 // Writes kernels as C++ that is compiled with the library, from the list src/ops/host_kernels.txt.
 // Usage: axisloom_host_kernels unit LIST FIRST COUNT LEVEL OUTPUT   the kernels of some lines, for one level
-//        axisloom_host_kernels table LIST LEVELS OUTPUT             the table of all; LEVELS: those of hot ones,
-//        "v3,v4"
+//        axisloom_host_kernels table LIST LEVELS MORE OUTPUT        the table of all; LEVELS: those of hot ones,
+//        "v3,v4"; MORE: those that only lines name which want them
 // A line of the list: cold, hot or a level, then a kernel's name as jit::host_kernel gives it. Cold ones are compiled
 // for the level of the library itself, "baseline", hot ones for the levels above it, others for the one that they name.
 #include "core/text.hpp"
@@ -64,11 +64,11 @@ std::string unit(const std::vector<Line>& lines, std::size_t first, std::size_t 
   return text;
 }
 
-std::string table(const std::vector<Line>& lines, const std::string& levels) {
+std::string table(const std::vector<Line>& lines, const std::string& levels, const std::string& more) {
   std::string declarations, rows;
   std::set<std::pair<std::string, std::string>> sorted;  // names, and their levels
   for (const Line& line : lines) {
-    const bool present = levels.find(line.levels) != levels.npos;
+    const bool present = concat(",", levels, ",", more, ",").find(concat(",", line.levels, ",")) != std::string::npos;
     std::string_view rest = present ? std::string_view(line.levels) : std::string_view();
     if (line.levels == "cold") rest = "baseline";
     if (line.levels == "hot") rest = levels;
@@ -89,8 +89,8 @@ int write(const std::vector<std::string>& arguments) {
   const bool is_unit = arguments.at(0) == "unit";
   const std::string text = is_unit
                                ? unit(lines, std::stoul(arguments.at(2)), std::stoul(arguments.at(3)), arguments.at(4))
-                               : table(lines, arguments.at(2));
-  std::ofstream file(arguments.at(is_unit ? 5 : 3));
+                               : table(lines, arguments.at(2), arguments.at(3));
+  std::ofstream file(arguments.at(is_unit ? 5 : 4));
   file << text;
   file.close();
   if (!file) throw std::runtime_error("cannot write " + arguments.back());

@@ -16,6 +16,8 @@ CASES = sorted(file for folder in ("cases", "cases-host") for file in (ROOT / "t
                if file not in LESSONS)
 
 LEVELS = ["baseline", "v3", "v4"]  # of the instruction set
+# Beyond these levels are instructions of which some kernels are made. Where they lack, the kernels take several steps.
+BEYOND = {"v4_vnni": " DOT=4 ", "v4_bf16": " DOT=2 "}
 
 # One kernel for each operation does everything, on any processor.
 COLD = re.compile(r"(rearrange/plain|rearrange/swap|reduce/scalar|reduce/fold|reduce/places|matmul/plain|matmul/combine"
@@ -71,9 +73,12 @@ def wanted(program):
     by_level = {level: names(program, level, CASES) for level in LEVELS}
     lines = {("cold", name) for level in by_level.values() for name in level if COLD.match(name)}
     lines |= set(OTHERS) | {("cold", name) for name in names(program, "baseline", [*LESSONS, "ladders"])}
+    for level, dots in BEYOND.items():
+        asked = {name for name in names(program, level, [ROOT / "tests/cases-host/products.cases"]) if dots in name}
+        lines |= {(levels, name) for name in asked for levels in ("cold", level)}
     newer = [level for level in LEVELS if level != "baseline"]
     for name in set().union(*(by_level[level] for level in newer)):
-        if not HOT.match(name) or not is_common(name):
+        if not HOT.match(name) or not is_common(name) or any(dots in name for dots in BEYOND.values()):
             continue
         where = [level for level in newer if name in by_level[level]]
         lines |= {("hot", name)} if where == newer else {(level, name) for level in where}

@@ -50,6 +50,8 @@ struct DeviceInfo {
   bool unified_memory = false;       ///< host memory can be used in place
   bool f64 = false;
   bool f16 = false;  ///< converts 16-bit floats in hardware; they work without it
+  bool byte_dots = false;  ///< a CPU adds four products of bytes to a sum in one step (AVX512-VNNI)
+  bool bf16_dots = false;  ///< and two of bf16 (AVX512-BF16)
   bool atomics_64 = false;
   bool byte_stores = false;
   bool device_scope_order = false;  ///< groups of one launch can be ordered (the dialect's publish and collect)

@@ -59,7 +59,9 @@ DeviceInfo device_named(const std::string& name) {
   DeviceInfo info = cpu ? ops_test::cpu_info() : amd_gpu();
   if (host) {
     const std::string level = name.substr(5);
-    info.architecture = level == "v4" ? "skylake-avx512" : level == "v3" ? "haswell" : "x86-64";
+    info.architecture = level.starts_with("v4") ? "skylake-avx512" : level == "v3" ? "haswell" : "x86-64";
+    info.byte_dots = level.starts_with("v4_");
+    info.bf16_dots = level == "v4_bf16";
     info.api_version = level == "baseline" ? "x86-64" : "x86-64-" + level;
   }
   info.api = host ? Api::host : name == "hip" ? Api::cuda : Api::opencl;

@@ -47,11 +47,16 @@ std::vector<std::string> host_compilers() {
   return {"/usr/bin/g++", "/usr/bin/clang++"};
 }
 
-void on_every_cpu(const CpuTest& test) {
+void on_every_host(const CpuTest& test) {
   using device::host::Isa;
-  on_every_opencl_cpu(test);
   for (const std::string& compiler : host_compilers())
-    for (const Isa isa : {Isa::baseline, Isa::v3, Isa::v4, Isa::neon}) on_host(compiler, isa, test);
+    for (const Isa isa : {Isa::baseline, Isa::v3, Isa::v4, Isa::v4_vnni, Isa::v4_bf16, Isa::neon})
+      on_host(compiler, isa, test);
+}
+
+void on_every_cpu(const CpuTest& test) {
+  on_every_opencl_cpu(test);
+  on_every_host(test);
 }
 
 /// What a kernel's groups should write, and what words wrote it.
@@ -441,6 +446,52 @@ TEST(DialectVectors, AccessesAreWatched) {
   const CpuTest test = [](device::Device& device) { check_lines(device, Prelude::checked); };
   on_every_opencl_cpu(test);
   on_host(host_compilers().front(), device::host::best_isa(), test);
+}
+
+constexpr unsigned dot_groups = 64, dot_sets = 6, dot_words = 16;
+
+/// Words for one group: see the kernel. Those of bf16 are two normal numbers, whose sums stay normal.
+std::vector<u32> words_of_dots() {
+  std::mt19937_64 engine(1);
+  std::vector<u32> words(dot_groups * dot_sets * dot_words);
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    const auto any = static_cast<u32>(engine());
+    const auto half = [&] { return static_cast<u32>((engine() & 0x807f) | (100 + engine() % 50) << 7); };
+    words[k] = k / dot_words % dot_sets < 3 ? any : half() << 16 | half();
+  }
+  return words;
+}
+
+u32 dot_of_bytes(u32 x, u32 y, u32 sum) {
+  for (unsigned shift = 0; shift < 32; shift += 8)
+    sum += (x >> shift & 255) * static_cast<u32>(std::bit_cast<std::int8_t>(static_cast<std::uint8_t>(y >> shift)));
+  return sum;
+}
+
+u32 dot_of_bf16(u32 x, u32 y, u32 sum) {
+  const auto number = [](u32 bits) { return std::bit_cast<float>(bits); };
+  const float upper = std::fma(number(x & 0xffff0000u), number(y & 0xffff0000u), number(sum));
+  return std::bit_cast<u32>(std::fma(number(x << 16), number(y << 16), upper));
+}
+
+// By the processor's instructions where it has them, else in several steps: the same bits.
+TEST(DialectVectors, DotsOfBytesAndOfBf16) {
+  std::vector<u32> a = words_of_dots();
+  Written expected;
+  for (unsigned group = 0; group < dot_groups; ++group) {
+    const u32* const set = a.data() + group * dot_sets * dot_words;
+    const auto at = [&](unsigned number, unsigned k) { return set[number * dot_words + k]; };
+    for (const unsigned n : {4, 8, 16}) {
+      const std::string by = " by " + std::to_string(n);
+      for (unsigned k = 0; k < n; ++k) expected.put("DOT_BYTES" + by, dot_of_bytes(at(0, k), at(1, k), at(2, k)));
+      for (unsigned k = 0; k < n; ++k) expected.put("DOT_BF16" + by, dot_of_bf16(at(3, k), at(4, k), at(5, k)));
+    }
+  }
+  on_every_host([&](device::Device& device) {
+    std::vector<std::uint8_t> b(expected.size());
+    KernelRun(device, "dots", "dots", Prelude::plain).items_of_a_group(1).buffer(a).buffer(b).launch(i64{}, dot_groups);
+    expected.expect(b);
+  });
 }
 
 }  // namespace

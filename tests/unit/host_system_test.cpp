@@ -125,13 +125,13 @@ template <int>
 void kernel(const KernelCall&, u64, u64) {}
 
 TEST(HostSystem, TakesTheBestVersionOfAKernel) {
-  const BuiltIn table[] = {{"a", Isa::baseline, kernel<0>}, {"a", Isa::v3, kernel<1>},
-                           {"a", Isa::v4, kernel<2>},       {"a", Isa::neon, kernel<3>},
-                           {"ab", Isa::v4, kernel<4>},      {"b", Isa::baseline, kernel<5>}};
-  const Entry versions[] = {kernel<0>, kernel<1>, kernel<2>, kernel<3>};
+  const BuiltIn table[] = {{"a", Isa::baseline, kernel<0>}, {"a", Isa::v3, kernel<1>},      {"a", Isa::v4, kernel<2>},
+                           {"a", Isa::v4_vnni, kernel<3>},  {"a", Isa::v4_bf16, kernel<4>}, {"a", Isa::neon, kernel<5>},
+                           {"ab", Isa::v4, kernel<6>},      {"b", Isa::baseline, kernel<7>}};
+  const Entry versions[] = {kernel<0>, kernel<1>, kernel<2>, kernel<3>, kernel<4>, kernel<5>};
   EXPECT_EQ(find_kernel(table, "a", Isa::baseline), kernel<0>);
   EXPECT_EQ(find_kernel(table, "a", best_isa()), versions[int(best_isa())]);
-  EXPECT_EQ(find_kernel(table, "b", best_isa()), kernel<5>);
+  EXPECT_EQ(find_kernel(table, "b", best_isa()), kernel<7>);
   EXPECT_EQ(find_kernel(table, "ab", Isa::baseline), nullptr);
   EXPECT_EQ(find_kernel(table, "c", best_isa()), nullptr);
   EXPECT_EQ(find_kernel(table, "a", Isa::v3), versions[int(has(Isa::v3))]) << "no more than is allowed";
@@ -145,6 +145,7 @@ TEST(HostSystem, IsKnownByTheProfilesOfCpus) {
     return model::model_of(info, model::Store{}).source;
   };
   EXPECT_EQ(source_of(Isa::v4, "AuthenticAMD"), "family of epyc");
+  EXPECT_EQ(source_of(Isa::v4_bf16, "AuthenticAMD"), "family of epyc");
   EXPECT_EQ(source_of(Isa::v3, "AuthenticAMD"), "family of epyc-7003");
   EXPECT_EQ(source_of(Isa::v4, "GenuineIntel"), "family of xeon");
   EXPECT_EQ(source_of(Isa::baseline, "GenuineIntel"), "generic-cpu");

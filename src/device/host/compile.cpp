@@ -65,7 +65,9 @@ std::vector<std::string> arguments_of(const std::string& compiler, const BuildRe
   const bool clang = compiler.find("clang") != compiler.npos;
   for (const char* const option : {AXISLOOM_HOST_OPTIONS}) arguments.emplace_back(option);
   if (!clang) arguments.emplace_back("-fno-tree-loop-distribute-patterns");
-  arguments.push_back("-march=" + architecture_of(isa));
+  const bool has_dots = isa == Isa::v4_vnni || isa == Isa::v4_bf16;
+  arguments.push_back("-march=" + architecture_of(has_dots && isa != best_isa() ? Isa::v4 : isa));
+  if (has_dots) arguments.emplace_back("-mavx512vnni");
   arguments.insert(arguments.end(), request.options.begin(), request.options.end());
   return arguments;
 }

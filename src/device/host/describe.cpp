@@ -20,6 +20,8 @@ constexpr size_t local_memory = size_t{64} << 10, local_memory_max = size_t{1} <
 std::string pocl_name(Isa isa) {
   switch (isa) {
     case Isa::v4:
+    case Isa::v4_vnni:
+    case Isa::v4_bf16:
       return "skylake-avx512";
     case Isa::v3:
       return "haswell";
@@ -60,6 +62,8 @@ DeviceInfo describe(unsigned threads, Isa isa) {
   info.base_alignment = core::host_alignment;
   info.last_level_cache = last_level_cache();
   info.f16 = isa != Isa::baseline;
+  info.byte_dots = isa == Isa::v4_vnni || isa == Isa::v4_bf16;
+  info.bf16_dots = isa == Isa::v4_bf16;
   info.unified_memory = info.f64 = info.atomics_64 = info.byte_stores = info.device_scope_order = true;
   return info;
 }

@@ -19,7 +19,7 @@ namespace axisloom::device::host {
 namespace {
 
 constexpr const char* isa_variable = "AXISLOOM_ISA";
-constexpr Isa all_isas[] = {Isa::baseline, Isa::v3, Isa::v4, Isa::neon};
+constexpr Isa all_isas[] = {Isa::baseline, Isa::v3, Isa::v4, Isa::v4_vnni, Isa::v4_bf16, Isa::neon};
 
 #ifdef __x86_64__
 struct Answer {
@@ -27,9 +27,9 @@ struct Answer {
 };
 
 /// What cpuid answers; nothing to a question that the processor does not know.
-Answer ask(unsigned leaf) noexcept {
+Answer ask(unsigned leaf, unsigned part = 0) noexcept {
   Answer answer;
-  __get_cpuid_count(leaf, 0, &answer.a, &answer.b, &answer.c, &answer.d);
+  __get_cpuid_count(leaf, part, &answer.a, &answer.b, &answer.c, &answer.d);
   return answer;
 }
 
@@ -45,7 +45,7 @@ unsigned saved_registers(const Answer& basic) noexcept {
   return low;
 }
 
-/// The most of the levels of the x86-64 psABI. The compilers' own __builtin_cpu_supports lacks some of their features,
+/// The most of the levels of the x86-64 psABI, and of those beyond them. The compilers' own __builtin_cpu_supports lacks some of their features,
 /// and knows none at all in Zig's runtime.
 Isa level_of_processor() noexcept {
   constexpr unsigned basic_leaf = 1, features_leaf = 7, extended_leaf = 0x80000001;
@@ -57,7 +57,9 @@ Isa level_of_processor() noexcept {
     return Isa::baseline;
   const bool is_v4 = holds(saved, opmask_zmm) &&
                      holds(features.b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL);
-  return is_v4 ? Isa::v4 : Isa::v3;
+  if (!is_v4) return Isa::v3;
+  if (!holds(features.c, bit_AVX512VNNI)) return Isa::v4;
+  return holds(ask(features_leaf, 1).a, bit_AVX512BF16) ? Isa::v4_bf16 : Isa::v4_vnni;
 }
 #endif
 
@@ -78,6 +80,10 @@ std::string_view name(Isa isa) noexcept {
       return "v3";
     case Isa::v4:
       return "v4";
+    case Isa::v4_vnni:
+      return "v4_vnni";
+    case Isa::v4_bf16:
+      return "v4_bf16";
     case Isa::neon:
       return "neon";
   }
@@ -94,7 +100,7 @@ std::string level(Isa isa) {
 bool has(Isa isa) noexcept {
 #ifdef __x86_64__
   static const Isa most = level_of_processor();  // once: where the system is a guest, each question takes microseconds
-  if (isa == Isa::v3 || isa == Isa::v4) return isa <= most;
+  if (isa != Isa::neon) return isa <= most;
 #endif
 #ifdef __aarch64__
   if (isa == Isa::neon) return true;

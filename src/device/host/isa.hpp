@@ -7,7 +7,7 @@
 
 namespace axisloom::device::host {
 
-/// "baseline", "v3", "v4", "neon": as AXISLOOM_ISA takes them.
+/// "baseline", "v3", "v4", "v4_vnni", "v4_bf16", "neon": as AXISLOOM_ISA takes them.
 std::string_view name(Isa isa) noexcept;
 /// "x86-64-v4"; for the baseline the architecture alone: "x86-64".
 std::string level(Isa isa);

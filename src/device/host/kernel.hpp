@@ -37,8 +37,9 @@ struct BoundMap {
 
 using Entry = void (*)(const KernelCall& call, u64 begin, u64 end);  // runs the groups begin ... end - 1, in order
 
-/// The instruction sets that kernels are compiled for, lesser ones first. baseline: that of the library itself.
-enum class Isa : u8 { baseline, v3, v4, neon };
+/// The instruction sets that kernels are compiled for, lesser ones first. baseline: that of the library itself; v4_vnni
+/// has AVX512-VNNI beyond v4, and v4_bf16 AVX512-BF16 beyond that.
+enum class Isa : u8 { baseline, v3, v4, v4_vnni, v4_bf16, neon };
 
 struct BuiltIn {
   std::string_view name;  // file, kernel, group size and constants

@@ -34,7 +34,7 @@ double product_time(double compute, double bytes, int launches, const DeviceMode
 // Of 32 registers of 64 bytes 24 are sums, which leaves room for B's vectors and a broadcast; of 16 of 32 bytes 12 are.
 CpuTile cpu_tile(Dtype dtype, const DeviceModel& device) {
   const Arithmetic arithmetic = arithmetic_of(dtype);
-  const bool narrow = device.api == Api::host && device.api_version != "x86-64-v4";
+  const bool narrow = device.api == Api::host && !device.api_version.starts_with("x86-64-v4");
   const i64 lanes = (narrow ? 32 : 64) / arithmetic.scalar_bytes;
   if (narrow) return {6, arithmetic.is_complex ? 1 : 2, lanes};
   return {8, arithmetic.is_complex ? 1 : 3, lanes};

@@ -12,9 +12,11 @@ namespace axisloom::ops {
 namespace {
 
 constexpr i64 alignment = 64;       // of panels: a whole vector's
+constexpr i64 no_dots = 1, all_dots = 2;  // values of "dots"
 constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
 // At least, so that no core waits for long at the end (an estimate).
 constexpr i64 groups_per_unit = 4;
+constexpr CpuTile dot_tile = {8, 3, 16};  // also where dots take several steps
 
 /// The panels of A, or of B.
 struct Panels {
@@ -25,12 +27,22 @@ struct Panels {
   i64 groups(i64 k) const { return ceil_div(k, band_k) * ceil_div(count, group_panels); }
 };
 
-/// Along the operand's rows a group packs short bands of long runs, else panel by panel.
-Panels panels_of(const ProductProblem& problem, const Loop& side, Operand operand, i64 width) {
+/// k's that lie together in a word of packed panels, whose products are added up in one step: of bytes 4, of bf16 2.
+/// Where the processor has an instruction for that, or when forced.
+i64 dot_of(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  const bool bytes = problem.in == Dtype::i8 || problem.in == Dtype::u8;
+  const bool there = bytes ? device.byte_dots : device.bf16_dots;
+  if (!(bytes || problem.in == Dtype::bf16) || wish.at("dots") == no_dots) return 1;
+  if (!problem.on_host || (!there && wish.at("dots") != all_dots)) return 1;
+  return bytes ? 4 : 2;
+}
+
+/// Along the operand's rows a group packs short bands of long runs, else panel by panel. k in numbers of the panels.
+Panels panels_of(const ProductProblem& problem, const Loop& side, Operand operand, i64 width, i64 k) {
   constexpr i64 band = 16, run_bytes = 6 << 10, long_band = 4096;  // k's, bytes, k's; estimates
   const Arithmetic arithmetic = arithmetic_of(problem.in);
   const i64 count = ceil_div(side.extent, width);
-  const i64 scalars = problem.batch_count() * count * width * arithmetic.parts() * problem.k.extent;
+  const i64 scalars = problem.batch_count() * count * width * arithmetic.parts() * k;
   if (side.*operand != 1) return {width, count, scalars, long_band, 1};
   return {width, count, scalars, band, std::max<i64>(1, run_bytes / (width * arithmetic.accumulator_bytes()))};
 }
@@ -53,6 +65,7 @@ struct Form {
   Arithmetic arithmetic = arithmetic_of(problem.in);
   bool copies = problem.in == Dtype::f32 || problem.in == Dtype::f64;  // elements are the same in memory and in panels
   i64 scalar = arithmetic.scalar_bytes;
+  i64 dot, k;  // k's of a word, and words along k
   CpuTile tile;
   Panels a, b;
   i64 slice;  // of k, that a group takes at a time
@@ -60,29 +73,31 @@ struct Form {
 
   Form(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device)
       : problem(problem),
-        tile(cpu_tile(problem.in, device)),
-        a(panels_of(problem, problem.m, &Loop::in, tile.rows)),
+        dot(dot_of(problem, wish, device)),
+        k(ceil_div(problem.k.extent, dot)),
+        tile(dot > 1 ? dot_tile : cpu_tile(problem.in, device)),
+        a(panels_of(problem, problem.m, &Loop::in, tile.rows, k)),
         b(panels_of(problem, problem.n, &Loop::other,
-                    tile.lanes * (tile.vectors = value_or(wish, "vectors", tile.vectors)))),
+                    tile.lanes * (tile.vectors = value_or(wish, "vectors", tile.vectors)), k)),
         slice(wish.at("slice")) {
     a.scalars = ceil_div(a.scalars, alignment) * alignment;  // so that B's begin with a whole vector
-    const i64 panel_bytes = tile.rows * arithmetic.accumulator_bytes() * std::min(problem.k.extent, slice);
+    const i64 panel_bytes = tile.rows * arithmetic.accumulator_bytes() * std::min(k, slice);
     const i64 wished = (wish.at("block") << 10) / std::max<i64>(1, panel_bytes);
     chunk = std::clamp<i64>(wished, 1, in_slices() ? std::min(a.count, i64{MOST_PANELS}) : a.count);
     while (chunk > 1 && groups() < groups_per_unit * i64(device.units())) chunk = ceil_div(chunk, 2);
     chunk = ceil_div(a.count, chunks());
   }
 
-  bool in_slices() const { return problem.k.extent > slice; }
+  bool in_slices() const { return k > slice; }
   i64 chunks() const { return ceil_div(a.count, chunk); }
   i64 groups() const { return problem.batch_count() * b.count * chunks(); }
   i64 bytes() const { return (a.scalars + b.scalars) * scalar; }
 
   double packing_seconds(const DeviceModel& device) const {
-    const i64 k = problem.k.extent, m = problem.m.extent, n = problem.n.extent;
+    const i64 m = problem.m.extent, n = problem.n.extent;
     const i64 put =
         k * (put_one_by_one(a, m, copies && problem.m.in == 1) + put_one_by_one(b, n, copies && problem.n.other == 1));
-    const i64 converted = core::is_small_float(problem.in) ? (m + n) * k : 0;
+    const i64 converted = dot == 1 && core::is_small_float(problem.in) ? (m + n) * k : 0;
     const double each =
         matrix_seconds + std::max(put * arithmetic.parts() * scalar * byte_seconds, converted * convert_seconds);
     return device.on_cores(problem.batch_count() * each * model::vector_times(device));
@@ -90,7 +105,9 @@ struct Form {
 
   double seconds(const DeviceModel& device) const {
     const double whole = a.count * a.width * b.count * b.width / (double(problem.m.extent) * problem.n.extent);
-    const double compute = compute_seconds(problem, arithmetic_operations(problem) * whole, efficiency, device);
+    // Steps of dots take the time of as many of f32.
+    const double rate = dot > 1 ? dot * device.f32_rate : unit_peak(problem, device);
+    const double compute = arithmetic_operations(problem) * whole / (efficiency * rate * device.units());
     const double tiles =
         problem.on_host ? device.on_cores(problem.batch_count() * a.count * b.count * cpu_tile_seconds) : 0;
     return product_time(packing_seconds(device) + compute + tiles, bytes_touched(problem) + 2.0 * bytes(), 2, device);
@@ -98,7 +115,9 @@ struct Form {
 
   /// Writes panels, which are of numbers that sums are added up of.
   Launch pack() const {
-    ProductLaunch main("matmul/pack", problem, {}, Stage::to_sums);
+    ProductProblem as_stored = problem;
+    if (dot == 4) as_stored.in = as_stored.out = Dtype::u8;  // a word holds bytes, whatever they mean
+    ProductLaunch main("matmul/pack", as_stored, {}, Stage::to_sums);
     main.launch.kernel.contract = false;
     main.define_orientation();
     main.defines()
@@ -110,8 +129,8 @@ struct Form {
         .set("PACK_PANELS_A", a.group_panels)
         .set("PACK_K_B", b.band_k)
         .set("PACK_PANELS_B", b.group_panels);
+    if (dot > 1) main.defines().set("DOT", dot);
     set_panels(main);
-    const i64 k = problem.k.extent;
     main.params.packing_a = a.groups(k);
     main.params.packing = main.params.packing_a + b.groups(k);
     return main.into(workspace_of(scalar), problem.batch_count() * main.params.packing);
@@ -128,8 +147,11 @@ struct Form {
         .set("LANES", tile.lanes)
         .set("SLICES", in_slices())
         .set("SLICE_K", slice)
+        .set("SIGNED", problem.in == Dtype::i8)
         .set("WHOLE_ROWS", whole && problem.n.out == 1 && (!adds_d(problem) || problem.n.addend == 1));
     set_panels(main);
+    if (dot > 1) main.defines().set("DOT", dot);
+    main.params.k = k;
     main.params.chunk = chunk;
     main.params.chunks = chunks();
     return main.into_result(groups());
@@ -169,6 +191,12 @@ ProductCandidate packed_product() {
                      {0, 1, 2, 3},
                      "vectors",
                      "of numbers along a row of C in registers; 0: by type, 3 of 64 bytes, of complex numbers 1"},
+                    {"dots",
+                     0,
+                     {0, no_dots, all_dots},
+                     "",
+                     "sums of four products of bytes, or of two of bf16, in one step; 0: where the processor has it, "
+                     "1: never, 2: anywhere, in several steps"},
                     {"block", 512, doublings(64, 2048), "KiB", "panels of A that a group takes against one panel of B"},
                     {"slice",
                      384,

@@ -17,6 +17,7 @@ CONSTANT(SCALAR_BYTES, one_of(4 8))  // of such
 CONSTANT(COMPLEX, flag)              // sums are pairs, the real part first
 CONSTANT(REAL_F64, flag)             // SCALAR is f64
 CONSTANT(REAL_F32, flag)             // SCALAR is f32
+CONSTANT(DOT, one_of(1 2 4), 1)      // k's that lie together in a word of packed panels: of bf16 2, of bytes 4
 CONSTANT(WITH_D, flag, 1)            // D is an argument
 SETTING(SCALED, flag)                // the sum is multiplied by alpha
 SETTING(ADD_D, flag)                 // beta times D is added
@@ -126,6 +127,9 @@ typedef struct {
 
 INLINE Origin origin_of(const ProductParams* const p, index_t point) {
   Origin origin = {0, 0, 0, 0};
+#if defined(AXL_HOST)
+  if (p->work == 1) return origin;  // without fetching lines of the walk, which mostly is this single point
+#endif
   UNROLL for (int w = PRODUCT_AXES - 1; w >= PRODUCT_AXES - BATCH; --w) {
     const index_t i =
         w > PRODUCT_AXES - BATCH ? take_index(&point, p->extent[w], p->multiplier[w], p->shift[w]) : point;

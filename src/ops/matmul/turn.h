@@ -1,6 +1,6 @@
 // Rows that lie along k become columns in registers: unpacks within 16 bytes, each of which is then stored by itself.
-// Of elements that are in panels what they are in memory. For CPUs.
-#define TURNS (IN_FORM == FORM_SAME && (REAL_F32 || REAL_F64))
+// Of elements that are in panels what they are in memory, or words of them. For CPUs.
+#define TURNS (DOT > 1 || (IN_FORM == FORM_SAME && (REAL_F32 || REAL_F64)))
 
 #if TURNS
 #define LINE_VECTOR VECTOR_OF(u32, 16)
