@@ -150,4 +150,5 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define MERGE_UPPER(T, x, y) (axl_merge<T, 1>(x, y))
 #define EVERY_THIRD(T, l, x, y, z) (axl_third<T, l>(x, y, z))
 
+#include "host_dots.h"
 #include "intrinsics.h"
