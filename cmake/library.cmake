@@ -45,6 +45,8 @@ target_compile_features(axisloom INTERFACE cxx_std_20)
 target_include_directories(axisloom INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(axisloom PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+# Threads of the host's pool, and what threads keep until they end, outlive a dlclose.
+target_link_options(axisloom PRIVATE LINKER:-z,nodelete)
 if(AXISLOOM_SANITIZE)
   target_link_options(axisloom PRIVATE -fsanitize=${AXISLOOM_SANITIZE})
 endif()

@@ -1,6 +1,7 @@
 // A bounded cache of plans; those of lost devices go first, then the one longest unused.
 #include "planner/plan_cache.hpp"
 
+#include "core/per_thread.hpp"
 #include "core/text.hpp"
 #include "planner/configuration.hpp"
 #include "planner/plan_impl.hpp"
@@ -90,9 +91,8 @@ class Recent {
 }  // namespace
 
 Plan cached_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
-  thread_local Recent recent;
-  const bool here = device.info().api == Api::host;
-  if (const Plan* known = here ? recent.find(op, views, device, options) : nullptr) return *known;
+  Recent* const recent = device.info().api == Api::host ? core::PerThread<Recent>::get() : nullptr;
+  if (const Plan* known = recent ? recent->find(op, views, device, options) : nullptr) return *known;
   // Never destroyed: plans hold devices, whose runtimes may already be gone when static objects are.
   static PlanCache& cache = *new PlanCache;
   const std::string key = key_of(op, views, device, options);
@@ -101,7 +101,7 @@ Plan cached_plan(const Operation& op, Views views, const Device& device, const P
     found = plan(op, views, device, options);
     cache.insert(key, *found);
   }
-  if (here) recent.insert(op, views, options, *found);
+  if (recent) recent->insert(op, views, options, *found);
   return *std::move(found);
 }
 

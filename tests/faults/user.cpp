@@ -246,7 +246,7 @@ void use(const char* spec) {
   attempt([&] { device = Device::open(spec); });
   if (!device) return;
   attempt([&] { transpose(device); });
-  attempt(zeros ? borrow_cuda : borrow_opencl);
+  if (device.info().api != axisloom::Api::host) attempt(zeros ? borrow_cuda : borrow_opencl);
   if (zeros) return;  // the emulated compiler knows no more kernels
   attempt([&] { sum(device); });
   attempt([&] { chain(device); });

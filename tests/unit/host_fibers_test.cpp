@@ -1,6 +1,8 @@
 // Items that meet at barriers: in order, together, in groups of any size, on several threads.
 #include "device/host/fibers.hpp"
 
+#include "core/per_thread.hpp"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -12,7 +14,7 @@ namespace {
 
 bool run(u32 items, auto&& item) {
   using Callable = std::remove_reference_t<decltype(item)>;
-  return Fibers::of_this_thread().run(
+  return core::PerThread<Fibers>::get()->run(
       items, [](void* context, u32 number) { (*static_cast<Callable*>(context))(number); }, &item);
 }
 

@@ -41,11 +41,6 @@ thread_local void* running = nullptr;  // a Fiber
 
 }  // namespace
 
-Fibers& Fibers::of_this_thread() {
-  thread_local Fibers fibers;
-  return fibers;
-}
-
 Fibers::~Fibers() {
   unmap();
 }

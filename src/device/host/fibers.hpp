@@ -7,12 +7,11 @@
 
 namespace axisloom::device::host {
 
+/// Each thread has its own, which keep their stacks for the next group.
 class Fibers : core::NotCopied {
  public:
   using Item = void (*)(void* context, u32 number);
 
-  /// Those of the calling thread, which keep their stacks for the next group.
-  static Fibers& of_this_thread();
   ~Fibers();
 
   /// Calls item(context, 0 ... items - 1). False, and nothing was run, when there is no memory for their stacks. An

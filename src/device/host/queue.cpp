@@ -1,4 +1,5 @@
 // Commands of the host: each is done, by the calling thread and the pool, when its call returns.
+#include "core/per_thread.hpp"
 #include "core/text.hpp"
 #include "device/host/device.hpp"
 #include "device/host/fibers.hpp"
@@ -118,12 +119,19 @@ class LocalMemory {
                   "use fewer threads: AXISLOOM_THREADS");
     held_ = wanted;
   }
-  u8* of(unsigned member) const { return memory_.get() + each_ * member; }
+  u8* of(unsigned member) const noexcept { return memory_.get() + each_ * member; }
 
  private:
   std::unique_ptr<u8, decltype(&std::free)> memory_{nullptr, std::free};
   size_t held_ = 0, each_ = 0;
 };
+
+const LocalMemory& held_memory(size_t bytes, unsigned members) {
+  LocalMemory* const memory = core::PerThread<LocalMemory>::get();
+  if (!memory) throw std::bad_alloc();
+  memory->hold(bytes, members);
+  return *memory;
+}
 
 /// What went wrong in the groups of a launch.
 struct Faults {
@@ -137,7 +145,8 @@ struct Launch : KernelCall {
 };
 
 void run_items(const KernelCall& call, u32 items, Fibers::Item item, void* context) {
-  if (!Fibers::of_this_thread().run(items, item, context))
+  Fibers* const fibers = core::PerThread<Fibers>::get();
+  if (!fibers || !fibers->run(items, item, context))
     static_cast<const Launch&>(call).faults->without_stacks.store(true, std::memory_order_relaxed);
 }
 
@@ -221,9 +230,7 @@ class HostQueue final : public Queue {
     Pool& pool = host_->pool;
     const unsigned members = unsigned(std::min<u64>({std::min(pool.threads(), geometry.most_threads),
                                                      most_members(geometry.items), std::max<u64>(geometry.groups, 1)}));
-    thread_local LocalMemory local;
-    local.hold(geometry.local_bytes, members);
-    const LocalMemory& held = local;  // this thread's, for all members
+    const LocalMemory& held = held_memory(geometry.local_bytes, members);  // this thread's, for all members
     Faults faults;
     Launch launch{{args, program.settings(), geometry.groups, nullptr, geometry.local_bytes, run_items, Fibers::barrier,
                    note_fault},
