@@ -211,9 +211,8 @@ const std::vector<Constant>& embedded_constants(const std::string& file) {
   static auto& known =
       *new std::map<std::string, std::vector<Constant>>;  // never destroyed, as plans may be made still
   const std::lock_guard lock(mutex);
-  const auto [at, first] = known.try_emplace(file);
-  if (first) at->second = declared_constants(file, Api::host);
-  return at->second;
+  const auto at = known.find(file);
+  return at != known.end() ? at->second : known.emplace(file, declared_constants(file, Api::host)).first->second;
 }
 
 HostKernel host_kernel(const Specialisation& what) {

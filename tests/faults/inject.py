@@ -56,7 +56,7 @@ HARMLESS = [SHORT]  # the rest can be had by asking again
 # What is not removed because that very call failed, stays; a wait that never happened frees nothing.
 REMOVALS = {"unlink", "rmdir", "getdents", "open", "stat"}
 # Libraries are looked for once: one that was not to be had then is missing for as long as the process lives.
-SOUGHT_ONCE = r"DynamicLibrary|find_nvrtc|cuda::.*folders"
+SOUGHT_ONCE = r"DynamicLibrary|find_nvrtc|cuda::.*folders|install NVRTC"
 WAITS = {"clFinish", "clFlush", "clWaitForEvents", "clEnqueueUnmapMemObject"}
 # How often each kind is drawn, of 100.
 KINDS = {"opencl": 26, "cuda": 14, "nvrtc": 4, "allocation": 28, "thread": 1, "system call": 17, "kill": 10}
@@ -430,7 +430,7 @@ class Net:
     def one(self, fault, folder):
         scenario = next(s for s in scenarios.all_scenarios() if s.name == fault.scenario)
         struck, wrong, ended = outcome(folder, scenario, self.known[fault.scenario], fault, self.program)
-        if struck and wrong and wrong.startswith("exit code 8") and re.search(SOUGHT_ONCE, self.place(folder)):
+        if struck and wrong and wrong.startswith("exit code 8") and re.search(SOUGHT_ONCE, self.place(folder) + wrong):
             return struck, None, "not sought again"
         # A value that could not become an object still is one to the JSON library's destructor.
         if struck and wrong and wrong.startswith("SIGSEGV") and scenario.json and "nlohmann" in self.place(folder):

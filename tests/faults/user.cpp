@@ -41,8 +41,8 @@ struct Tally {
   std::atomic<int> right{0}, wrong{0}, typed{0}, untyped{0};
 };
 Tally tally;
-std::string last_error;
 bool zeros = false;  // on a card that computes nothing
+bool faults_ended = false;
 
 /// Arrays that begin alike in every round: a plan is kept for each alignment of host memory, which would look like a
 /// leak.
@@ -231,10 +231,12 @@ void borrow_cuda() {
 void attempt(const std::function<void()>& work) {
   try {
     work();
-  } catch (const axisloom::Error&) {
+  } catch (const axisloom::Error& error) {
     ++tally.typed;
+    if (faults_ended) std::fprintf(stderr, "still: %s\n", error.what());
   } catch (const std::bad_alloc&) {
     ++tally.typed;
+    if (faults_ended) std::fprintf(stderr, "still: no memory\n");
   } catch (const std::exception& error) {
     ++tally.untyped;
     std::fprintf(stderr, "untyped: %s\n", error.what());
@@ -324,6 +326,7 @@ int main(int count, char** arguments) {
     if (i == rounds && rounds > kSettled + 1) leaks = grew(before, Standing::now()) || kept_memory(rounds);
   }
   if (axisloom_fault_stop) axisloom_fault_stop();
+  faults_ended = true;
   const int typed = tally.typed.exchange(0);
   const int right = tally.right.exchange(0);
   round(spec, threads);
