@@ -1,15 +1,15 @@
 # The front door: each target is one script or one CMake call.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check-all check-long bench format lint install clean
+.PHONY: help demo build test check-all check-long bench format lint release install clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-demo:  ## install what is missing, build, and show what the program does
-	@tools/install_dependencies.sh build
+demo:  ## install what is missing, build, and show what the program does; DRIVERS=no: on the host alone, without PoCL
+	@tools/install_dependencies.sh build $(if $(filter no,$(DRIVERS)),no-drivers)
 	@cmake --preset release > /dev/null
 	@cmake --build --preset release --target axisloom_cli
-	@build/axisloom demo
+	@build/axisloom demo $(if $(filter no,$(DRIVERS)),--device host)
 
 build:  ## build/axisloom, libaxisloom and the tests
 	@cmake --preset release > /dev/null
@@ -37,8 +37,12 @@ lint:  ## check the layout, and run clang-tidy
 	@tools/install_dependencies.sh lint
 	@tools/lint.sh
 
+release:  ## make build-release/axisloom, one file for any Linux on x86-64 with glibc 2.31 or newer (on Debian 12)
+	@tools/install_dependencies.sh release
+	@tools/release.sh
+
 install: build  ## install into PREFIX (default /usr/local)
 	@cmake --install build --prefix $(or $(PREFIX),/usr/local)
 
 clean:  ## remove what was built
-	@rm -rf build build-debug build-asan build-tsan build-lint
+	@rm -rf build build-debug build-asan build-tsan build-lint build-neon build-release

@@ -5,10 +5,7 @@
 #include "bench/peers/peers.hpp"
 #include "cli/results.hpp"
 
-#include "device/device.hpp"
-
 #include <algorithm>
-#include <cstdlib>
 
 namespace axisloom::cli {
 namespace {
@@ -85,20 +82,12 @@ void tell_faults(const Json& climbed, Context& context) {
   }
 }
 
-/// Most rungs are not compiled with the library: where the choice is ours and there is no GPU, an OpenCL driver's CPU.
-Device ladder_device(const std::string& spec) {
-  const Device device = Device::open(spec);
-  if (!device::is_automatic(spec) || device.info().api != Api::host || std::getenv("AXISLOOM_DEVICE")) return device;
-  const std::vector<DeviceInfo> present = devices();
-  const auto able = std::ranges::find_if(
-      present, [](const DeviceInfo& info) { return info.api != Api::host && !info.compiler.empty(); });
-  return able == present.end() ? device : Device::open(able->spec());
-}
-
 void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Context& context) {
   LadderResults results(options.output, context);
   const bench::Settings settings = ladder_settings(options, context);
-  const Device device = ladder_device(context.device);
+  const Device device = Device::open(context.device);
+  if (!options.choice.isas.empty() && device.info().api != Api::host)
+    refuse("choose --device host, or leave --isa out", "only the host has kernels for several instruction sets");
   ladder::Surroundings surroundings{bench::environment(device), bench::conditions(device), bench::moment()};
   bench::Team team;
   bench::Session session;
@@ -164,6 +153,11 @@ void add_ladder_options(App& command, const ladder::Ladder& what, LadderOptions&
                                         : "Shape of the input")
       ->excludes(option_of(command, "--size"))
       ->type_name("SHAPE");
+  take_only(command
+                .add_option("--isa", options.choice.isas,
+                            "Instruction sets of the host to compare: what is chosen with no more than each")
+                ->delimiter(','),
+            "baseline|v3|v4|neon");
   add_value(command, "--dtype", options.choice.dtype, "DTYPE", "Element type");
   if (what.name == "relayout") {
     Option* const from = add_value(command, "--from", options.from, "LAYOUT", "Layout of the input");

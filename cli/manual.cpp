@@ -85,6 +85,9 @@ std::string manual_page(const App& app) {
   text +=
       ".TP\n.B AXISLOOM_ISA\nThe most that its kernels may need: \\fBbaseline\\fR, \\fBv3\\fR, \\fBv4\\fR, "
       "\\fBv4_vnni\\fR, \\fBv4_bf16\\fR or \\fBneon\\fR.\n";
+  text +=
+      ".TP\n.B AXISLOOM_HOST_COMPILER\nAbsolute path of a C++ compiler, for kernels that were not compiled with the "
+      "library.\n";
   text += ".SH EXAMPLES\n" + examples_text(app);
   return text;
 }

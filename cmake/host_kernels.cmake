@@ -2,16 +2,31 @@
 # writes them as C++, some to a file, and the table of them. Cold ones are compiled for what the library itself is compiled
 # for; hot ones for the levels of the instruction set below, of which the best that a processor has is taken.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(host_levels v3 v4)
+  set(host_hot_levels v3 v4)
   set(host_more_levels v4_vnni v4_bf16)  # of kernels that name them
   set(host_options_v3 -march=x86-64-v3)
   set(host_options_v4 -march=x86-64-v4 -mprefer-vector-width=512)
   set(host_options_v4_vnni ${host_options_v4} -mavx512vnni)
   set(host_options_v4_bf16 ${host_options_v4_vnni} -mavx512bf16)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set(host_levels neon)
+  set(host_hot_levels neon)
   set(host_options_neon -march=armv8-a)
 endif()
+set(host_known_levels ${host_hot_levels} ${host_more_levels})
+set(AXISLOOM_HOST_LEVELS "${host_known_levels}" CACHE STRING
+    "Levels of the instruction set for which kernels of the host are compiled besides the baseline; none: a short build, \
+slow on the host")
+foreach(level IN LISTS AXISLOOM_HOST_LEVELS)
+  if(NOT level IN_LIST host_known_levels)
+    message(FATAL_ERROR "AXISLOOM_HOST_LEVELS: \"${level}\" is no level of ${CMAKE_SYSTEM_PROCESSOR}, which has: ${host_known_levels}")
+  endif()
+endforeach()
+foreach(level IN LISTS host_known_levels)
+  if(NOT level IN_LIST AXISLOOM_HOST_LEVELS)
+    list(REMOVE_ITEM host_hot_levels ${level})
+    list(REMOVE_ITEM host_more_levels ${level})
+  endif()
+endforeach()
 
 # Exact arithmetic as everywhere, but for products, whose kernels say "contract".
 # What a form of a kernel does not use is no mistake.
@@ -24,7 +39,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/host/compile.cpp PR
 
 # The same sources are watched for undefined behaviour at the library's own level; at others that takes most of a build.
 if(AXISLOOM_SANITIZE MATCHES "undefined")
-  foreach(level IN LISTS host_levels host_more_levels)
+  foreach(level IN LISTS host_known_levels)
     list(APPEND host_options_${level} -fno-sanitize=undefined)
   endforeach()
 endif()
@@ -84,8 +99,8 @@ foreach(line IN LISTS host_lines)
       if(levels STREQUAL "cold")
         set(levels baseline)
       elseif(levels STREQUAL "hot")
-        set(levels ${host_levels})
-      elseif(NOT levels IN_LIST host_levels AND NOT levels IN_LIST host_more_levels)
+        set(levels ${host_hot_levels})
+      elseif(NOT levels IN_LIST AXISLOOM_HOST_LEVELS)
         set(levels)
       endif()
       foreach(level IN LISTS levels)
@@ -99,7 +114,7 @@ foreach(line IN LISTS host_lines)
 endforeach()
 
 set(host_table ${host_folder}/built_in.cpp)
-list(JOIN host_levels "," host_level_names)
+list(JOIN host_hot_levels "," host_level_names)
 list(JOIN host_more_levels "," host_more_level_names)
 add_custom_command(OUTPUT ${host_table}
   COMMAND axisloom_host_kernels table ${host_list} "${host_level_names}" "${host_more_level_names}" ${host_table}

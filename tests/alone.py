@@ -17,8 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["include", "src", "harness", "bench", "cli", "tests/unit", "tests/fuzz", "tests/faults"]
 # Written for a compiler of kernels, which has no includes of its own, or for a build that says where its headers lie.
-LEFT_OUT = ("tests/unit/emulated/", "tests/unit/mma_emulated", "tests/unit/tma_emulated", "tests/unit/wgmma_emulated",
-            "tests/unit/dialect_cpp_emulated", "tests/unit/bench_peer_declarations", "tests/fuzz/")
+LEFT_OUT = ("tests/unit/dialect_cpp_emulated", "tests/unit/bench_peer_declarations", "tests/fuzz/")
 
 
 def command_of(build):

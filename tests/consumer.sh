@@ -53,7 +53,8 @@ g++ -std=c++20 tests/consumer/consumer.cpp tests/consumer/plan.cpp $(pkg-config 
 "$work/by_pkg_config"
 
 echo "-- add_subdirectory"
-configure tests/consumer/add_subdirectory "$work/added" -DAXISLOOM_FOLDER="$source" -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0
+configure tests/consumer/add_subdirectory "$work/added" -DAXISLOOM_FOLDER="$source" -DCMAKE_BUILD_TYPE=None \
+  -DCMAKE_CXX_FLAGS=-O0 -DAXISLOOM_HOST_LEVELS=
 compile "$work/added"
 "$work/added/consumer"
 echo "5 passed, 0 failed"

@@ -29,11 +29,13 @@ NAMES = {
 }
 
 # A dtype of arithmetic, such as bf16: what has to name it, and who may because they know hardware or libraries by it.
-DTYPE = re.compile(r"bf16", re.IGNORECASE)
+# Instructions of a processor (AVX512-BF16, the level v4_bf16, the property bf16_dots) are none.
+DTYPE = re.compile(r"(?<!v4_)(?<!AVX512)bf16(?!_dots)", re.IGNORECASE)
 PLACES = [
     "include/axisloom/array.hpp",  # the enumeration
     "src/core/dtype.cpp",          # the table: name, size, kind, format
     "src/dialect/convert.h",       # its conversions to and from f32
+    "src/dialect/host_dots.h",     # its products on the host
     "src/dialect/host_vectors.h",  # the same of the host's vectors, by the names of the dialect
     "src/dialect/on_host.h",
     "src/dialect/opencl_vectors.h",  # and of OpenCL's
@@ -41,7 +43,7 @@ PLACES = [
     "src/ops/einsum/any_from.h",   # and for a map of the host, a setting
     "src/ops/reduce/lanes.h",      # the same of CPUs' vectors
 ]
-MAY = ["src/ops/matmul/", "src/ops/nvidia/", "src/dialect/selftest/", "bench/peers/", "bench/tensor_peak.kernel"]
+MAY = ["src/ops/matmul/", "src/ops/nvidia/", "src/dialect/host/nvidia/", "src/dialect/selftest/", "bench/peers/", "bench/tensor_peak.kernel"]
 
 
 def text_of(file):

@@ -1,20 +1,29 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 and Ubuntu 24.04, says what it installs, and is silent when nothing is missing.
-# Usage: tools/install_dependencies.sh build|test|lint
+# Usage: tools/install_dependencies.sh build|test|lint|release [no-drivers]
+#   no-drivers: PoCL and OpenCL's loader are left out, which nothing needs that runs on the host
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build_packages=(g++ cmake ninja-build make pkg-config opencl-headers pocl-opencl-icd ocl-icd-libopencl1 libcli11-dev
-  libfmt-dev nlohmann-json3-dev libpng-dev libjpeg-dev libgtest-dev)
+build_packages=(g++ cmake ninja-build make pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev
+  libjpeg-dev libgtest-dev)
+driver_packages=(pocl-opencl-icd ocl-icd-libopencl1)
+case "${2:-}" in
+  "") build_packages+=("${driver_packages[@]}") ;;
+  no-drivers) ;;
+  *) echo "usage: $0 build|test|lint|release [no-drivers]" >&2; exit 2 ;;
+esac
 test_packages=(oclgrind clang libclang-rt-dev python3 python3-numpy python3-venv binutils git
-  clang-19 libamdhip64-dev)
+  clang-19 libamdhip64-dev g++-aarch64-linux-gnu qemu-user-static)
 lint_packages=(clang-format clang-tidy)
+release_packages=(python3-venv binutils debootstrap)
 
 case "${1:-}" in
   build) packages=("${build_packages[@]}") ;;
   test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
   lint) packages=("${build_packages[@]}" "${lint_packages[@]}") ;;
-  *) echo "usage: $0 build|test|lint" >&2; exit 2 ;;
+  release) packages=("${build_packages[@]}" "${release_packages[@]}") ;;
+  *) echo "usage: $0 build|test|lint|release [no-drivers]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get > /dev/null; then

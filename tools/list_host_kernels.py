@@ -11,7 +11,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "src/ops/host_kernels.txt"
-LESSONS = [ROOT / "tests/cases-host/lessons.cases"]  # whatever they take is there
+LESSONS = [ROOT / "tests/cases-host/lessons.cases"]  # whatever they and the ladders' rungs take is there
 CASES = sorted(file for folder in ("cases", "cases-host") for file in (ROOT / "tests" / folder).glob("*.cases")
                if file not in LESSONS)
 
@@ -72,7 +72,7 @@ def names(program, level, cases):
 def wanted(program):
     by_level = {level: names(program, level, CASES) for level in LEVELS}
     lines = {("cold", name) for level in by_level.values() for name in level if COLD.match(name)}
-    lines |= set(OTHERS) | {("cold", name) for name in names(program, "baseline", LESSONS)}
+    lines |= set(OTHERS) | {("cold", name) for name in names(program, "baseline", [*LESSONS, "ladders"])}
     for level, dots in BEYOND.items():
         asked = {name for name in names(program, level, [ROOT / "tests/cases-host/products.cases"]) if dots in name}
         lines |= {(levels, name) for name in asked for levels in ("cold", level)}

@@ -58,6 +58,16 @@ suite_nvrtc() {
 }
 
 suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
+# What is written for cards, by name and by profile; none of it may be refused.
+check_played() {
+  local cases=tests/cases-compiled check=(build/axisloom check --device host --seed "$seed")
+  "${check[@]}" --cases "$cases/nvidia.cases" | tee "$work/played" && grep -q ' 0 failed, 0 refused' "$work/played" || return 1
+  "${check[@]}" --cases "$cases/nvidia.cases" --checked || return 1
+  "${check[@]}" --profile h200 --candidate all --random "$(by_level 5 20 500)" || return 1
+  for profile in h200 a100 mi300x; do
+    "${check[@]}" --cases "$cases/forms.cases" --profile "$profile" --candidate all || return 1
+  done
+}
 suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="-$slow"; }
 suite_slow() { SHARDED_FIRST="${slow//:/ }" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="$slow"; }
 suite_cases() { check_cases; }
@@ -80,16 +90,39 @@ suite_host() {
     AXISLOOM_ISA="$isa" build/axisloom check --device host --cases tests/cases-host/products.cases || return 1
   done
 }
+# On the host of another architecture, in an emulator: its own level and the baseline. All moves; of arithmetic a sample,
+# since the oracle's long double is software there.
+suite_neon() {
+  cmake --preset neon > /dev/null && cmake --build --preset neon -j "$jobs" --target axisloom_cli axisloom_tests || return 1
+  local emulator=(qemu-aarch64-static -L /usr/aarch64-linux-gnu) compiler="$work/aarch64-g++" isa
+  export OCL_ICD_VENDORS="$work/no-drivers"
+  # The architecture of the processor at hand, which the library asks its compiler for, is not the emulated one.
+  printf '#!/bin/bash\nexec aarch64-linux-gnu-g++ "${@/-march=native/-march=armv8-a}"\n' > "$compiler" && chmod +x "$compiler"
+  AXISLOOM_HOST_COMPILER="$compiler" "${emulator[@]}" build-neon/axisloom_tests --gtest_brief=1 || return 1
+  local program=("${emulator[@]}" build-neon/axisloom check --device host) parts
+  parts="$(by_level 16 16 1)"
+  for isa in baseline neon; do
+    export AXISLOOM_ISA="$isa"
+    printf '%s\n' tests/cases/{permute,transpose,relayout,runs,copy,edge,repeat,vectors}.cases |
+      xargs -n 1 -P "$jobs" "${program[@]}" --cases || return 1
+    printf '%s\n' tests/cases-host/*.cases tests/cases/{reduce,einsum,slices}.cases |
+      xargs -n 1 -P "$jobs" "${program[@]}" --part "$((seed % parts + 1))/$parts" --cases || return 1
+    "${program[@]}" --random "$(by_level 100 500 20000)" --seed "$seed" || return 1
+  done
+}
 # Kernels that only a name asks for, and every access checked: compiled here for the host, by either compiler.
 suite_host_compiled() {
   export AXISLOOM_CACHE_DIR="$work/host-cache"
   local compilers=(/usr/bin/g++ /usr/bin/clang++) compiler
   for compiler in "${compilers[@]}"; do
     AXISLOOM_HOST_COMPILER="$compiler" check_cases --device host || return 1
+    AXISLOOM_HOST_COMPILER="$compiler" check_played || return 1
     AXISLOOM_HOST_COMPILER="$compiler" build/axisloom check --device host --checked --random "$(by_level 20 200 5000)" --seed "$seed" ||
       return 1
   done
 }
+# The machine code of the host's kernels.
+suite_assembly() { "$python" tests/assembly.py build; }
 suite_index64() { build/axisloom check --index 64 --random "$(by_level 100 500 5000)" --seed "$seed"; }
 suite_random() { AXISLOOM_SEED="$seed" LOGS="$work/random" tools/random_cases.sh "$(by_level 300 5000 200000)"; }
 # As for devices that are not there, with the forms of the kernels that GPUs run; every access checked; on Oclgrind.
@@ -228,9 +261,9 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli host docs modules index64 random consumer") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli host docs modules assembly index64 random consumer") ;;
   *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "random" "profiles" "programs" "faults"
-    "implementations" "host_compiled compilers alone parts") ;;
+    "implementations" "neon" "host_compiled compilers alone parts") ;;
 esac
 if (($#)); then stages=("$@"); fi
 for name in ${stages[*]}; do

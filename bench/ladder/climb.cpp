@@ -3,6 +3,7 @@
 #include "bench/ladder/ladder.hpp"
 #include "bench/peers/peers.hpp"
 #include "bench/report.hpp"
+#include "device/device.hpp"
 #include "harness/arguments.hpp"
 
 #include <axisloom/error.hpp>
@@ -45,10 +46,14 @@ struct Workloads {
   const Device& device;
   Team& team;
   const Settings& settings;
-  std::map<std::string, Workload> made = {};
+  std::map<std::pair<std::string_view, std::string>, Workload> made = {};
 
-  Workload& of(const std::string& text) {
-    return made.try_emplace(text, parse_case(text), device, team, settings.seed, settings.strength).first->second;
+  Workload& of(const std::string& text, std::string_view isa = {}) {
+    if (const auto known = made.find({isa, text}); known != made.end()) return known->second;
+    return made
+        .try_emplace({isa, text}, parse_case(text), isa.empty() ? device : Device(device::host_limited_to(isa)), team,
+                     settings.seed, settings.strength)
+        .first->second;
   }
 };
 
@@ -61,10 +66,10 @@ std::string reason_of(const Error& error, std::string_view candidate) {
 }
 
 /// Plans the rungs; one that the device or the job does not allow has its reason in its entry.
-std::vector<Step> steps_of(const Lesson& lesson, const Choice& choice, const DeviceInfo& device, Dtype dtype,
-                           Workloads& workloads) {
+std::vector<Step> steps_of(const Lesson& lesson, const std::vector<Rung>& rungs, const Choice& choice,
+                           const DeviceInfo& device, Dtype dtype, Workloads& workloads) {
   std::vector<Step> steps;
-  for (const Rung& rung : lesson.rungs) {
+  for (const Rung& rung : rungs) {
     auto& [its_rung, text, options, contestant, entry] = steps.emplace_back();
     its_rung = &rung;
     text = case_text(lesson, choice, device, rung.change);
@@ -72,7 +77,7 @@ std::vector<Step> steps_of(const Lesson& lesson, const Choice& choice, const Dev
     entry.name = rung.name;
     entry.role = Role::ours;
     try {
-      contestant = make_ours(workloads.of(text), entry.name, options);
+      contestant = make_ours(workloads.of(text, rung.isa), entry.name, options);
     } catch (const Error& error) {
       if (error.code() == Errc::device_lost) throw;
       entry.status = error.code() == Errc::unsupported ? Status::absent : Status::failed;
@@ -174,6 +179,18 @@ std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceIn
   return text;
 }
 
+std::vector<Rung> rungs_of(const Lesson& lesson, const Choice& choice) {
+  static constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"baseline", "tuned-baseline"}, {"v3", "tuned-v3"}, {"v4", "tuned-v4"}, {"neon", "tuned-neon"}};
+  std::vector<Rung> rungs = lesson.rungs;
+  for (const auto& [isa, name] : names)
+    if (std::ranges::count(choice.isas, isa) > 0)
+      rungs.push_back({.name = name,
+                       .why = "What Axisloom chooses on a processor that has no more than this instruction set.",
+                       .isa = isa});
+  return rungs;
+}
+
 PlanOptions options_of(const Rung& rung, std::string_view op, i64 element_bytes) {
   PlanOptions options;
   options.candidate = rung.candidate;
@@ -200,7 +217,8 @@ Json climb(const Ladder& ladder, const Lesson& lesson, const Choice& choice, con
   const std::string text = case_text(lesson, choice, device.info(), Change::none);
   Workloads workloads{device, team, settings};
   Workload& workload = workloads.of(text);
-  auto steps = steps_of(lesson, choice, device.info(), workload.in().dtype, workloads);
+  const std::vector<Rung> rungs = rungs_of(lesson, choice);
+  auto steps = steps_of(lesson, rungs, choice, device.info(), workload.in().dtype, workloads);
   std::vector<Entry> missing;
   auto contestants = others(ladder, workload, session, settings, missing);
   const size_t first_rung = contestants.size();

@@ -33,6 +33,7 @@ struct Rung {
   std::string_view why = {}, on_cpu = {}, on_cuda = {};
   Change change = Change::none;
   std::string_view over = {};  // an earlier rung; empty: the one before
+  std::string_view isa = {};   // on the host with kernels that need no more than this, as AXISLOOM_ISA names it
 };
 
 enum class Size { lesson, large };
@@ -64,12 +65,15 @@ std::span<const Ladder> ladders();
 struct Choice {
   Size size = Size::lesson;
   std::string shape = {}, dtype = {}, arguments = {};
+  std::vector<std::string> isas = {};  // for each a rung more: what is chosen on a host that has no more than that
 };
 
 /// The case of a rung, in the grammar of the test cases. Throws Error(usage) for a shape or dtype that cannot be read.
 std::string case_text(const Lesson& lesson, const Choice& choice, const DeviceInfo& device, Change change);
 /// Candidate and configuration of a rung for elements of so many bytes.
 PlanOptions options_of(const Rung& rung, std::string_view op, i64 element_bytes);
+/// The rungs of a lesson, and those for instruction sets at the end.
+std::vector<Rung> rungs_of(const Lesson& lesson, const Choice& choice);
 /// The sentence about a rung that is true on this device.
 std::string_view sentence(const Rung& rung, const DeviceInfo& device);
 

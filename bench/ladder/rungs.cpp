@@ -376,7 +376,8 @@ Lesson half_product() {
                {},
                "The 32 items of a warp hold fragments of 16 x 16 and 16 x 8 elements together, and one instruction "
                "multiplies them: 2048 multiplications where an item's own instruction has one. Sums have 32 bits.",
-               "Fragments are multiplied by the tensor cores of NVIDIA's cards, which a CPU does not have."},
+               "Fragments are multiplied by the tensor cores of NVIDIA's cards. A CPU has none: the host plays them, "
+               "slowly."},
               {"warpgroup",
                "wgmma",
                {},
@@ -384,7 +385,7 @@ Lesson half_product() {
                "memory itself: no fragments to load. Tiles are fetched by the tensor memory accelerator, which one "
                "item of a warpgroup of its own asks; they meet at barriers for each tile, and the group as a whole "
                "never waits.",
-               "Warpgroups are those of NVIDIA's compute capability 9.0, which a CPU does not have."},
+               "Warpgroups are those of NVIDIA's compute capability 9.0. A CPU has none: the host plays them, slowly."},
               tuned(),
           }};
 }

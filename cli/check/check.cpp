@@ -6,6 +6,7 @@
 
 #include "device/device.hpp"
 #include "jit/jit.hpp"
+#include "jit/lacking.hpp"
 #include "model/profile.hpp"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ class Tally {
   void count(const Case& c, const Outcome& outcome) {
     if (outcome.kind == Outcome::failed) return count_failure(c, outcome);
     ++(outcome.kind == Outcome::passed ? passed_ : refused_);
+    lacking_ += outcome.message.find("was not compiled with the library") != std::string::npos;
     if (outcome.kind == Outcome::refused && context_.verbose)
       say("refused by {}: {}: {}", outcome.candidate, c.text, outcome.message);
   }
@@ -157,6 +159,8 @@ class Tally {
                               {"device", place},
                               {"seen", seen_},
                               {"failures", failures_}}));
+    if (lacking_ > 0)
+      say("{} refused for kernels that were not compiled with the library: {}", lacking_, jit::compiler_remedy);
     if (context_.verbose)
       for (const auto& [word, times] : seen_) say("{:>8} {}", times, word);
     print(fmt::format(
@@ -170,6 +174,7 @@ class Tally {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   jit::CacheStats before_ = jit::cache_stats();
   i64 cases_ = 0, passed_ = 0, failed_ = 0, refused_ = 0, skipped_ = 0;
+  i64 lacking_ = 0;                  // refused since a kernel was not compiled with the library
   std::map<std::string, i64> seen_;  // how often an operation, a dtype or an option was named
   Json failures_ = Json::array();
 };
@@ -193,6 +198,8 @@ void run_check(const CheckOptions& options, Context& context) {
   settings.seed = context.seed;
   settings.index_64 = parse_index(options.index) == IndexWidth::bits64;
   settings.tight = settings.tight || settings.checked;
+  if (settings.checked && !settings.device.impl()->can_build())
+    throw Error(Errc::unsupported, jit::no_checked_kernels, jit::compiler_remedy);
   if (!options.programs.file.empty()) {
     if (!check_programs(options.programs, settings)) context.exit_code = exit_differs;
     return;

@@ -1,5 +1,5 @@
 // axisloom demo: a picture transposed, a picture's planes taken apart and put together, channels packed, a product that
-// can be looked at, a sum; checked and timed.
+// can be looked at, a sum; checked and timed, on the host and on a device beside it.
 #include "cli/app.hpp"
 #include "cli/demo/card.hpp"
 #include "cli/demo/lessons.hpp"
@@ -7,6 +7,10 @@
 #include "cli/streams.hpp"
 #include "harness/random.hpp"
 
+#include "device/device.hpp"
+#include "device/environment.hpp"
+
+#include <algorithm>
 #include <filesystem>
 
 namespace axisloom::cli {
@@ -57,12 +61,23 @@ void make_folder(const std::string& folder) {
                 "name another with -o");
 }
 
+/// The device that is asked for; else the host, and beside it the first GPU, or else what an OpenCL driver has.
+std::vector<Device> demo_devices(const std::string& spec) {
+  if (!device::is_automatic(spec) || !device::environment("AXISLOOM_DEVICE").empty()) return {Device::open(spec)};
+  std::vector<Device> chosen{Device::open("host")};
+  const std::vector<DeviceInfo> present = devices();
+  auto beside = std::ranges::find(present, Kind::gpu, &DeviceInfo::kind);
+  if (beside == present.end()) beside = std::ranges::find(present, Api::opencl, &DeviceInfo::api);
+  if (beside != present.end()) chosen.push_back(Device::open(beside->spec()));
+  return chosen;
+}
+
 void run_demo(const DemoOptions& options, Context& context) {
   if (!options.picture.empty() && context.command->count("--seed") > 0)
     refuse("leave out --seed", "nothing is random in a demo of a picture");
-  const Device device = Device::open(context.device);
+  const std::vector<Device> devices = demo_devices(context.device);
   make_folder(options.folder);
-  Show show(device, options.folder);
+  Show show(devices, options.folder);
   if (options.picture.empty()) {
     const HostArray grey = grey_card();
     const HostArray colour = colour_card();
@@ -80,7 +95,8 @@ void run_demo(const DemoOptions& options, Context& context) {
     show_picture(show, picture, name);
     if (picture.view.rank() == 3) show_planes(show, picture, name);
   }
-  if (!context.quiet) say("on {}; files in {}", device.info().label(), options.folder);
+  const auto label = [](const Device& device) { return device.info().label(); };
+  if (!context.quiet) say("on {}; files in {}", joined(devices, " and ", label), options.folder);
   print(show.table(), context);
   if (!show.right()) context.exit_code = exit_differs;
 }
@@ -89,9 +105,9 @@ void run_demo(const DemoOptions& options, Context& context) {
 
 void add_demo(App& app, Context& context) {
   const About about{"demo",
-                    "Transpose a picture, take its colours apart, pack channels, multiply matrices and sum; check and "
-                    "print the times.",
-                    "axisloom demo\naxisloom demo photo.jpg -o results --device cpu", measuring_options};
+                    "Transpose a picture, take its colours apart, pack channels, multiply matrices and sum, on the "
+                    "host and on a GPU or OpenCL driver beside it; check and print the times.",
+                    "axisloom demo\naxisloom demo photo.jpg -o results --device host", measuring_options};
   add_command<DemoOptions>(app, context, about, run_demo, [](App& command, DemoOptions& options) {
     add_value(command, "picture", options.picture, "FILE",
               "A .png, .jpg or .pnm file; a test card is drawn when none is given");

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace axisloom::cli {
 namespace {
@@ -56,30 +57,41 @@ Cell rate_cell(double count, double seconds) {
 
 }  // namespace
 
+HostArray Show::carry_out_everywhere(const char* what, const Operation& op, std::span<const HostArray> inputs,
+                                     const PlanOptions& options, const std::string& file, const Judge& is_right) {
+  std::optional<HostArray> first;
+  for (const Device& device : devices_) {
+    const Done done = carry_out(op, inputs, device, options);
+    add_row(what, device, done, first ? "" : file, is_right(done.result));
+    if (!first) first = done.result;
+  }
+  if (!file.empty()) save(*first, file);
+  return *first;
+}
+
 HostArray Show::step(const char* what, const Operation& op, const HostArray& input, const std::string& file,
                      const PlanOptions& options) {
-  const Done done = carry_out(op, std::span(&input, 1), device_, options);
-  add_row(what, done, file, !difference_from_oracle(op, std::span(&input, 1), done.result));
-  if (!file.empty()) save(done.result, file);
-  return done.result;
+  const std::span inputs(&input, 1);
+  return carry_out_everywhere(what, op, inputs, options, file,
+                              [&](const HostArray& result) { return !difference_from_oracle(op, inputs, result); });
 }
 
 HostArray Show::step_to(const char* what, const Operation& op, std::span<const HostArray> inputs,
                         const HostArray& known, const PlanOptions& options) {
-  const Done done = carry_out(op, inputs, device_, options);
-  const View& view = done.result.view;
-  const bool same_kind = view.dtype == known.view.dtype && view.shape == known.view.shape;
-  add_row(what, done, "", same_kind && !first_difference(view, known.memory.get(), done.result.memory.get()));
-  return done.result;
+  return carry_out_everywhere(what, op, inputs, options, "", [&](const HostArray& result) {
+    const View& view = result.view;
+    return view.dtype == known.view.dtype && view.shape == known.view.shape &&
+           !first_difference(view, known.memory.get(), result.memory.get());
+  });
 }
 
 void Show::save(const HostArray& array, const std::string& file) const {
   io::write((folder_ / file).string(), array);
 }
 
-void Show::add_row(const char* what, const Done& done, const std::string& file, bool right) {
+void Show::add_row(const char* what, const Device& device, const Done& done, const std::string& file, bool right) {
   right_ = right_ && right;
-  table_.add({what, done.report.shapes, done.report.candidate, seconds_cell(done.seconds),
+  table_.add({what, done.report.shapes, device.info().spec(), done.report.candidate, seconds_cell(done.seconds),
               rate_cell(done.report.bytes_moved, done.seconds), rate_cell(done.operations, done.seconds),
               right ? "passed" : "DIFFERS", file});
 }

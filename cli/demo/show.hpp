@@ -1,4 +1,4 @@
-// What the demo shows: operations carried out, timed and checked, a row each.
+// What the demo shows: operations carried out, timed and checked, a row for each and each device.
 #pragma once
 
 #include "harness/table.hpp"
@@ -8,6 +8,7 @@
 #include <axisloom/plan.hpp>
 
 #include <filesystem>
+#include <functional>
 
 namespace axisloom::cli {
 
@@ -21,12 +22,14 @@ struct Done {
 
 class Show {
  public:
-  Show(Device device, std::filesystem::path folder) : device_(std::move(device)), folder_(std::move(folder)) {}
+  Show(std::vector<Device> devices, std::filesystem::path folder)
+      : devices_(std::move(devices)), folder_(std::move(folder)) {}
 
-  /// Carries an operation out and holds the result against the oracle's; `file`: where to save it, unless empty.
+  /// Carries an operation out on every device and holds the results against the oracle's; returns that of the first,
+  /// which is saved in `file`, unless empty.
   io::HostArray step(const char* what, const Operation& op, const io::HostArray& input, const std::string& file,
                      const PlanOptions& options = {});
-  /// The same, the result being held bit for bit against an array that is known.
+  /// The same, the results being held bit for bit against an array that is known.
   io::HostArray step_to(const char* what, const Operation& op, std::span<const io::HostArray> inputs,
                         const io::HostArray& known, const PlanOptions& options = {});
   void save(const io::HostArray& array, const std::string& file) const;
@@ -35,12 +38,15 @@ class Show {
   const harness::Table& table() const noexcept { return table_; }
 
  private:
-  void add_row(const char* what, const Done& done, const std::string& file, bool right);
+  using Judge = std::function<bool(const io::HostArray& result)>;
+  io::HostArray carry_out_everywhere(const char* what, const Operation& op, std::span<const io::HostArray> inputs,
+                                     const PlanOptions& options, const std::string& file, const Judge& is_right);
+  void add_row(const char* what, const Device& device, const Done& done, const std::string& file, bool right);
 
-  Device device_;
+  std::vector<Device> devices_;
   std::filesystem::path folder_;
   bool right_ = true;
-  harness::Table table_{{"what", "shapes", "candidate", "time", "GB/s", "GFLOP/s", "check", "file"}};
+  harness::Table table_{{"what", "shapes", "device", "candidate", "time", "GB/s", "GFLOP/s", "check", "file"}};
 };
 
 }  // namespace axisloom::cli

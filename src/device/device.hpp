@@ -232,9 +232,17 @@ class Runtime {
   virtual std::vector<RuntimeStatus> status() = 0;
 };
 
+/// Whether it is the host as it is, and not as a profile has it run what GPUs run.
+inline bool is_host(const DeviceInfo& device) {
+  return device.api == Api::host && device.kind == Kind::cpu;
+}
+
 Runtime& opencl_runtime();
 Runtime& cuda_runtime();
 Runtime& host_runtime();
+/// The host with kernels that need no more than an instruction set, as AXISLOOM_ISA names them: "v3". Throws
+/// Error(unsupported) for one that this processor lacks.
+SharedDevice host_limited_to(std::string_view isa);
 
 /// In the order in which devices are listed and chosen.
 inline constexpr Api all_apis[] = {Api::cuda, Api::opencl, Api::host};

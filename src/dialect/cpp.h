@@ -44,35 +44,9 @@ typedef double f64;
 #define popcount_u32(x) ((u32)__popc(x))
 #define clz_u32(x) ((u32)__clz(x))
 
-// Packets: as large as OpenCL's (three components take the room of four), aligned to at most 16 bytes. `lanes` and
-// `scalar` serve the loose accesses only.
-#define AXL_PACKET(T, N, room, ...)                                           \
-  struct alignas((room) * sizeof(T) < 16 ? (room) * sizeof(T) : 16) T##x##N { \
-    typedef T scalar;                                                         \
-    enum { lanes = N };                                                       \
-    T __VA_ARGS__;                                                            \
-  };
-#include "makers.h"
-#define AXL_BARE(...) __VA_ARGS__
-#define AXL_LITERAL(P, components) P{AXL_BARE components}
-#define AXL_SCALAR(T)                                                                   \
-  AXL_PACKET(T, 2, 2, s0, s1)                                                           \
-  AXL_PACKET(T, 3, 4, s0, s1, s2)                                                       \
-  AXL_PACKET(T, 4, 4, s0, s1, s2, s3)                                                   \
-  AXL_PACKET(T, 8, 8, s0, s1, s2, s3, s4, s5, s6, s7)                                   \
-  AXL_PACKET(T, 16, 16, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
-  AXL_MAKERS(T)
-
-AXL_SCALAR(i8)
-AXL_SCALAR(u8)
-AXL_SCALAR(i16)
-AXL_SCALAR(u16)
-AXL_SCALAR(i32)
-AXL_SCALAR(u32)
-AXL_SCALAR(i64)
-AXL_SCALAR(u64)
-AXL_SCALAR(f32)
-AXL_SCALAR(f64)
+// CUDA and HIP load at most 16 bytes at once.
+#define AXL_PACKET_ALIGNMENT(bytes) ((bytes) < 16 ? (bytes) : 16)
+#include "packets.h"
 
 // Packets travel between memory and registers as words that the compiler loads and stores whole; a structure of bytes
 // it would load byte by byte.
@@ -118,16 +92,6 @@ INLINE void axl_put(void* const address, const P value) {
   Carrier* const to = static_cast<Carrier*>(address);
   const Carrier bits = axl_bits<Carrier>(value);
   UNROLL for (unsigned k = 0; k < Carrier::parts; ++k) to->part[k] = bits.part[k];
-}
-
-// Bytes that a loose access touches: those of the components.
-template <class P>
-constexpr auto axl_loose_bytes(int) -> decltype(unsigned(P::lanes)) {
-  return unsigned(P::lanes) * unsigned(sizeof(typename P::scalar));
-}
-template <class P>
-constexpr unsigned axl_loose_bytes(long) {
-  return unsigned(sizeof(P));
 }
 
 // Element by element: no wider access is proven.

@@ -1,5 +1,5 @@
-// Products of the numbers that lanes of vectors hold side by side, added to the lanes of a sum: of the host, for kernels
-// that include this.
+// Products of the numbers that lanes of vectors hold side by side, added to the lanes of a sum. Part of
+// on_host.h.
 #define DOT_BYTES(n, x, y, sum) axl_dot_bytes(x, y, sum)
 #define DOT_BF16(n, x, y, sum) axl_dot_bf16(x, y, sum)
 

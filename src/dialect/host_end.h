@@ -23,6 +23,9 @@ extern "C" void JOIN(AXL_LEVEL_NAME(AXL_LEVEL), AXL_ENTRY)(const axl_call& call,
     one.axl_group = (u32)number;
     axl_call_kernel(one, &AXL_KERNEL::AXL_FUNCTION);
 #else
+    axl_items shared;
+    __builtin_memset(&shared, 0, __builtin_offsetof(axl_items, brought));
+    group.axl_shared = &shared;
     group.axl_group = (u32)number;
     call.run_items(call, GROUP, [](void* const context, const u32 item) {
       AXL_KERNEL one = *static_cast<const AXL_KERNEL*>(context);

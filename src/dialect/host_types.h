@@ -50,9 +50,13 @@ struct axl_call {
   const i32* settings;
   u64 groups;
   u8* local;
+  u64 local_bytes;
   void (*run_items)(const axl_call& call, u32 items, void (*item)(void* context, u32 number), void* context);
   void (*barrier)();
+  void (*fault)(const axl_call& call, const char* what);
 };
+
+#include "host_items.h"
 
 // Vectors, below. GCC copies structures by 16 bytes, so those of two halves are copied by halves, and a half as what
 // the register holds.
@@ -81,35 +85,9 @@ AXL_INLINE To axl_bits(const From& from) {
   }
 }
 
-// ---- packets: structures as large as OpenCL's, three components taking the room of four
-#define AXL_PACKET(T, N, room, ...)                \
-  struct alignas((room) * sizeof(T)) T##x##N {     \
-    typedef T scalar;                              \
-    enum { lanes = N };                            \
-    T __VA_ARGS__;                                 \
-  };
-#define AXL_PACKETS(T)                                  \
-  AXL_PACKET(T, 2, 2, s0, s1)                           \
-  AXL_PACKET(T, 3, 4, s0, s1, s2)                       \
-  AXL_PACKET(T, 4, 4, s0, s1, s2, s3)                   \
-  AXL_PACKET(T, 8, 8, s0, s1, s2, s3, s4, s5, s6, s7)   \
-  AXL_PACKET(T, 16, 16, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
-
 #define INLINE AXL_INLINE
-#include "makers.h"
-#define AXL_BARE(...) __VA_ARGS__
-#define AXL_LITERAL(P, components) P{AXL_BARE components}
-#define AXL_SCALAR(T) AXL_PACKETS(T) AXL_MAKERS(T)
-AXL_SCALAR(i8)
-AXL_SCALAR(u8)
-AXL_SCALAR(i16)
-AXL_SCALAR(u16)
-AXL_SCALAR(i32)
-AXL_SCALAR(u32)
-AXL_SCALAR(i64)
-AXL_SCALAR(u64)
-AXL_SCALAR(f32)
-AXL_SCALAR(f64)
+#define AXL_PACKET_ALIGNMENT(bytes) (bytes)
+#include "packets.h"
 
 #include "host_vectors.h"
 
@@ -138,15 +116,6 @@ AXL_INLINE void axl_put(void* const address, const P& value) {
   __builtin_memcpy(__builtin_assume_aligned(address, sizeof(P)), &value, sizeof(P));
 }
 
-// Bytes that a loose access touches: those of the components.
-template <class P>
-constexpr auto axl_loose_bytes(int) -> decltype(unsigned(P::lanes)) {
-  return unsigned(P::lanes) * unsigned(sizeof(typename P::scalar));
-}
-template <class P>
-constexpr unsigned axl_loose_bytes(long) {
-  return unsigned(sizeof(P));
-}
 template <class P>
 AXL_INLINE P axl_get_loose(const void* const address) {
   if constexpr (axl_has_halves<P>) {

@@ -199,6 +199,13 @@ AXL_INLINE axl_vector<T, N, true> axl_reversed(const axl_vector<T, N, true>& x, 
   return {axl_reversed(x.low, turn), axl_reversed(x.high, turn)};
 }
 
+// ---- scalars that stay scalars: GCC puts neighbours that are stored side by side together to vectors, piece by piece
+template <class T>
+AXL_INLINE T axl_by_itself(T x) {
+  if constexpr (std::is_integral_v<T>) asm volatile("" : "+r"(x) : : "memory");
+  return x;
+}
+
 // ---- each lane as another type
 // Integers of twice the size and of half of it, with a sign where the type has one.
 template <class T>
@@ -430,9 +437,19 @@ AXL_INLINE axl_vector<T, N, true> axl_second(const axl_vector<T, N, true>& x, co
   return {axl_second<U, Odd>(x.low, x.high), axl_second<U, Odd>(y.low, y.high)};
 }
 
-// The elements of type U of the lower or the upper halves of two lines in turns.
+// The elements of type U of the lower or the upper halves of two lines in turns. What holds a line has one instruction
+// for it where elements are larger than bytes.
+template <class U, int Upper, int... I>
+AXL_INLINE axl_line axl_merged(const axl_line& x, const axl_line& y, std::integer_sequence<int, I...>) {
+  constexpr int lanes = sizeof...(I);
+  typedef axl_vector<U, lanes, false> Units;
+  return axl_bits<axl_line>(
+      axl_lanes_at<(I / 2 + Upper * lanes / 2 + I % 2 * lanes)...>(axl_bits<Units>(x), axl_bits<Units>(y)));
+}
 template <class U, int Upper>
 AXL_INLINE axl_line axl_merge(const axl_line& x, const axl_line& y) {
+  if constexpr (AXL_REGISTER == sizeof x && sizeof(U) > 1)
+    return axl_merged<U, Upper>(x, y, std::make_integer_sequence<int, int(sizeof x / sizeof(U))>());
   return axl_pieces<2 * Upper, 2 * Upper + 4, 2 * Upper + 1, 2 * Upper + 5>(axl_interleave<U, 0>(x, y),
                                                                            axl_interleave<U, 1>(x, y));
 }
@@ -464,6 +481,12 @@ AXL_INLINE axl_vector<T, N, true> axl_third(const axl_vector<T, N, true>& x, con
 }
 
 // ---- f32 of 16-bit floats; a NaN need not keep its payload
+// clang has, from version 22 on, no function for the instruction, which it makes of a conversion of _Float16.
+#if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps256)
+#define AXL_FLOAT16_INSTRUCTIONS 0
+#else
+#define AXL_FLOAT16_INSTRUCTIONS 1
+#endif
 template <int N, bool Wide>
 AXL_INLINE axl_vector<f32, N> axl_f32_of_bf16(const axl_vector<u16, N, Wide>& bits) {
   return axl_bits<axl_vector<f32, N>>(axl_convert<u32>(bits) << 16);
@@ -483,8 +506,13 @@ AXL_INLINE axl_vector<f32, N> axl_f32_of_f16(const axl_vector<u16, N, Wide>& bit
     if constexpr (N > 8) {
       return {axl_f32_of_f16(axl_low(bits16)), axl_f32_of_f16(axl_high(bits16))};
     } else if constexpr (N == 8) {
+#if AXL_FLOAT16_INSTRUCTIONS
       typedef short Halves __attribute__((vector_size(16)));
       return axl_vector<f32, 8>::of(__builtin_ia32_vcvtph2ps256(axl_bits<Halves>(bits16)));
+#else
+      typedef _Float16 Halves __attribute__((vector_size(16)));
+      return axl_vector<f32, 8>::of(__builtin_convertvector(axl_bits<Halves>(bits16), axl_vector<f32, 8>::native));
+#endif
     } else
 #endif
     {

@@ -34,7 +34,7 @@
 #if GROUP == 1
 #define barrier_local() ((void)0)
 #else
-#define barrier_local() axl_this_call->barrier()
+#define barrier_local() axl_meet(axl_shared->group, GROUP)
 #endif
 
 #define mul_hi_u32(a, b) ((u32)((u64)(u32)(a) * (u32)(b) >> 32))
@@ -51,6 +51,10 @@ namespace AXL_LEVEL_NAME(AXL_LEVEL) {
 struct AXL_KERNEL {
   const axl_call* axl_this_call;
   u32 axl_group, axl_item;
+
+#if GROUP != 1
+#include "host_meet.h"
+#endif
 
 INLINE u32 axl_clz(const u32 x) {
   return x == 0u ? 32u : (u32)__builtin_clz(x);
@@ -100,10 +104,16 @@ INLINE u32 axl_relaxed_increment(u32* const slot) {
 
 #if defined(__F16C__)
 #define AXL_NATIVE_F16 1
+#if AXL_FLOAT16_INSTRUCTIONS
 INLINE f32 axl_native_f32_from_f16(const u16 h) {
   typedef short Halves __attribute__((vector_size(16)));
   return __builtin_ia32_vcvtph2ps(Halves{(short)h})[0];
 }
+#else
+INLINE f32 axl_native_f32_from_f16(const u16 h) {
+  return axl_bits<_Float16>(h);
+}
+#endif
 INLINE u16 axl_native_f16_from_f32(const f32 value) {
   typedef f32 Floats __attribute__((vector_size(16)));
   return (u16)__builtin_ia32_vcvtps2ph(Floats{value}, 0)[0];
@@ -115,6 +125,7 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define AXL_VECTOR_OF(T, n) axl_##T##v##n
 #define SELECT(condition, a, b) axl_select(condition, a, b)
 #define REVERSED(x, c) axl_reversed(x, c)
+#define BY_ITSELF(x) axl_by_itself(x)
 #define CONVERT_LANES(T, n, x) axl_convert<T>(x)
 #define AS_LANES(V, x) axl_bits<V>(x)
 #define EXCHANGE_LANES(T, n, x, d) axl_exchange<d>(x)
@@ -139,4 +150,5 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define MERGE_UPPER(T, x, y) (axl_merge<T, 1>(x, y))
 #define EVERY_THIRD(T, l, x, y, z) (axl_third<T, l>(x, y, z))
 
+#include "host_dots.h"
 #include "intrinsics.h"

@@ -5,6 +5,7 @@
 #define VECTOR_OF(T, n) PACKET_OF(T, n)
 #define CONVERT_LANES(T, n, x) JOIN(JOIN(AXL_TO_, T), n)(x)
 #define AS_LANES(V, x) __builtin_astype(x, V)
+#define BY_ITSELF(x) (x)
 #define LANE_NUMBERS(T, n) ((VECTOR_OF(T, n))JOIN(AXL_NUMBERS_, n))
 #define EVEN_LANES_OF(T, n, x) ((x).even)
 #define ODD_LANES_OF(T, n, x) ((x).odd)

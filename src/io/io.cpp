@@ -27,12 +27,14 @@ struct Codec {
 bool begins_npy(std::string_view head) {
   return head.starts_with("\x93NUMPY");
 }
+#ifdef AXISLOOM_PICTURES
 bool begins_png(std::string_view head) {
   return head.starts_with("\x89PNG\r\n\x1a\n");
 }
 bool begins_jpeg(std::string_view head) {
   return head.starts_with("\xff\xd8\xff");
 }
+#endif
 bool begins_pnm(std::string_view head) {
   return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7' &&
          (head[2] == '#' || std::isspace(u8(head[2])));
@@ -42,9 +44,11 @@ std::span<const Codec> codecs() {
   static const Codec table[] = {
       {{"npy", {".npy"}, true, true}, read_npy, write_npy, check_npy, begins_npy},
       {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_elements, nullptr, nullptr},
+#ifdef AXISLOOM_PICTURES
       {{"png", {".png"}, true, true}, read_png, write_png, check_png, begins_png},
-      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
       {{"jpeg", {".jpg", ".jpeg"}, true, false}, read_jpeg, nullptr, nullptr, begins_jpeg},
+#endif
+      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
   };
   return table;
 }

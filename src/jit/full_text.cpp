@@ -54,8 +54,8 @@ bool opens_kernel(const std::string& file, size_t number, std::string_view line)
 /// not an #if around it holds.
 class Expansion {
  public:
-  Expansion(const Sources& sources, std::string kernel_folder, bool members)
-      : sources_(sources), kernel_folder_(std::move(kernel_folder)), members_(members) {}
+  Expansion(const Sources& sources, std::string kernel_folder, Api api, bool members)
+      : sources_(sources), kernel_folder_(std::move(kernel_folder)), api_(api), members_(members) {}
 
   void append(const std::string& included, std::string_view text) {
     const std::string& file = *seen_.insert(included).first;
@@ -95,7 +95,10 @@ class Expansion {
   }
 
   Found find(const std::string& name, const std::string& includer, size_t number) const {
-    for (const std::string& folder : {folder_of(includer), kernel_folder_, std::string("dialect/"), std::string()}) {
+    // What one runtime has in its own way stands in a folder of its name: "dialect/host/nvidia/tensor.h".
+    const std::string own = concat("dialect/", axisloom::name(api_), "/");
+    for (const std::string& folder :
+         {own, folder_of(includer), kernel_folder_, std::string("dialect/"), std::string()}) {
       const std::string file = std::filesystem::path(folder + name).lexically_normal().generic_string();
       if (const auto text = sources_(file)) return {file, *text};
     }
@@ -108,6 +111,7 @@ class Expansion {
 
   const Sources& sources_;
   std::string kernel_folder_;
+  Api api_;
   bool members_;  // settings are members of the kernel's structure
   std::set<std::string> seen_;
   std::string text_;
@@ -119,7 +123,7 @@ Expansion expanded(const std::string& file, Api api, const Sources& sources, boo
   const auto append = [&](Expansion& expansion, const std::string& name) {
     expansion.append(name, required(sources(name), name));
   };
-  Expansion expansion(sources, folder_of(file), open);
+  Expansion expansion(sources, folder_of(file), api, open);
   append(expansion, concat("dialect/on_", name(api), ".h"));
   append(expansion, file);
   if (api == Api::host) append(expansion, "dialect/host_end.h");

@@ -11,6 +11,7 @@
 #include "jit/entry_file.hpp"
 #include "jit/full_text.hpp"
 #include "jit/jit.hpp"
+#include "jit/lacking.hpp"
 #include "jit/rehearsal.hpp"
 
 namespace axisloom::jit {
@@ -185,9 +186,10 @@ ProgramPtr obtain(device::Device& device, const Specialisation& what, const Laun
     const HostKernel kernel = host_kernel(what);
     if (ProgramPtr program = device.built_in(kernel.name, kernel.settings)) return program;
     if (!device.can_build())
-      throw Error(Errc::unsupported, concat("the kernel ", kernel.name, " was not compiled with the library"),
-                  "do not force candidate or configuration, let AXISLOOM_HOST_COMPILER name a C++ compiler, or take an "
-                  "OpenCL device");
+      throw Error(
+          Errc::unsupported,
+          what.checked ? no_checked_kernels : concat("the kernel ", kernel.name, " was not compiled with the library"),
+          compiler_remedy);
   }
   const bool rehearsed = rehearses(compiler, what.items);
   std::string variant = std::to_string(what.items);

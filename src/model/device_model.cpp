@@ -113,7 +113,7 @@ DeviceModel model_of(const DeviceInfo& device, const Store& user) {
     use(*measured.family, "user's store, by family");
   else if (kin)
     use(kin->model, "family of " + kin->name, true);
-  if (device.api == Api::host) model.launch = host_launch;
+  if (device::is_host(device)) model.launch = host_launch;
   return model;
 }
 

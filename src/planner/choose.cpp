@@ -4,6 +4,7 @@
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "core/text.hpp"
+#include "jit/lacking.hpp"
 #include "planner/configuration.hpp"
 
 #include <axisloom/error.hpp>
@@ -31,7 +32,8 @@ std::string refused_unasked(const CandidateInfo& info, const DeviceInfo& device,
   if (!info.runtimes.contains(device.api)) return "its kernel is written for " + members(info.runtimes);
   if (!info.runs_on.contains(device.kind)) return "its kernel is written for a " + members(info.runs_on);
   if (info.in_place != options.in_place) return info.in_place ? "works in place only" : "does not work in place";
-  if (options.checked && !info.checkable) return "bulk copies bypass the checked accesses of the dialect";
+  if (options.checked && !info.checkable && device.api != Api::host)
+    return "bulk copies bypass the checked accesses of the dialect";
   if (forced) return {};
   if (!info.chosen_on.contains(device.kind)) return "runs here only when it is asked for by name";
   return fault_of(options.configuration, info.tunables);
@@ -47,10 +49,14 @@ std::string refusals(std::span<const CandidateReport> reports, const PlanOptions
   return why;
 }
 
-[[noreturn]] void throw_refused(const Request& request, const std::string& why, const PlanOptions& options) {
+[[noreturn]] void throw_refused(const Request& request, const std::string& why, const PlanOptions& options,
+                                const Absent& absent) {
   if (options.in_place)
     throw Error(Errc::usage, concat("this ", request.noun, " cannot be done in place", why),
                 "give an output of its own");
+  if (options.checked && !absent.empty()) throw Error(Errc::unsupported, jit::no_checked_kernels, jit::compiler_remedy);
+  if (!options.candidate.empty() && absent.contains(options.candidate))
+    throw Error(Errc::unsupported, concat("no candidate can do this ", request.noun, why), jit::compiler_remedy);
   const bool open = options.candidate.empty() && options.configuration.empty();
   throw Error(Errc::unsupported, concat("no candidate can do this ", request.noun, why),
               open ? "do it in two steps, or on another device" : "do not force candidate or configuration");
@@ -82,7 +88,8 @@ void throw_too_many_axes(std::string_view noun, size_t axes, size_t most) {
 }
 
 PlanOptions options_for(const DeviceInfo& device, PlanOptions options) {
-  if (device.api == Api::host) options.index = IndexWidth::bits64;
+  // Of the forms that GPUs run, which a profile asks for, few are compiled with the library anyway.
+  if (device::is_host(device)) options.index = IndexWidth::bits64;
   return options;
 }
 
@@ -115,7 +122,7 @@ Choice choose(const Request& request, const DeviceModel& device, const model::St
     reports.push_back({std::string(info.name), accepted, proposal.refusal, accepted ? proposal.seconds : 0});
     if (accepted && (!best || proposal.seconds < best->proposal.seconds)) best = std::move(choice);
   }
-  if (!best) throw_refused(request, refusals(reports, options), options);
+  if (!best) throw_refused(request, refusals(reports, options), options, absent);
   return std::move(*best);
 }
 
@@ -151,7 +158,7 @@ std::string lacking(const Launches& launches, const PlanImpl& plan) {
 /// EPYC 9005 4 to 13 us to wake.
 void limit_threads(PlanImpl& plan, const DeviceModel& device) {
   constexpr double worth_waking = 10e-6;
-  if (device.api != Api::host) return;
+  if (!device::is_host(device)) return;
   const double launching = double(plan.launches.size()) * device.launch;
   const double work = (plan.report.expected_seconds - launching) * device.units();
   for (Launch& launch : plan.launches)

@@ -124,7 +124,8 @@ class Documents(Case):
     def start(self, *arguments, **options):
         cases = [f"copy u8 {1000 + i}" for i in range(200)]
         return subprocess.Popen([PROGRAM, "bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.01", "--cache",
-                                 "warm", *arguments, *cases], **options)
+                                 "warm", *arguments, *cases],
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options)  # of "make test &"
 
     def test_every_candidate_is_timed_beside_the_chosen_one(self):
         document = json.loads(self.good("bench", "transpose", "--candidate", "all", "--peers", "none", "--device", "cpu",

@@ -1,4 +1,5 @@
-"""axisloom ladder: every rung at a tiny size on the CPU, its results checked, in every format."""
+"""axisloom ladder: every rung at a tiny size on the CPU, and at the lessons' sizes on the host, its results checked, in every
+format."""
 import csv
 import io
 import json
@@ -28,7 +29,7 @@ class Ladder(Case):
         for name in ("copy", "transpose", "relayout"):
             rungs = self.rungs_of(self.document(name))
             refused = {rung["name"]: rung["reason"] for rung in rungs.values() if rung["status"] == "absent"}
-            self.assertEqual(refused, {"tma": "its kernel is written for cuda"} if name == "transpose" else {})
+            self.assertEqual(refused, {"tma": "its kernel is written for cuda or host"} if name == "transpose" else {})
             self.assertIn("tuned", rungs)
 
     def test_what_the_device_cannot_do_is_named(self):
@@ -49,6 +50,20 @@ class Ladder(Case):
         self.assertEqual({rung["status"] for rung in rungs.values()}, {"right"})
         self.assertEqual(rungs["async"]["case"], "matmul f32 40x36,36x24 in-strides=1,40")
         self.assertNotIn("peer", [entry["role"] for entry in document["lessons"][0]["beside"]])
+
+    def test_every_rung_runs_on_the_host(self):
+        for name in SHAPES:
+            peers = ["--peers", "none"] if name == "matmul" else []
+            climbed = self.good("ladder", name, "--device", "host", "--min-time", "0.001", "--format", "json", *peers)
+            rungs = self.rungs_of(json.loads(climbed.out))
+            self.assertEqual({rung["reason"] for rung in rungs.values() if rung["status"] != "right"}, set())
+
+    def test_instruction_sets_are_compared(self):
+        climb = ["ladder", "transpose", "--shape", "70x50", "--min-time", "0.001", "--format", "json", "--isa", "baseline,v3"]
+        rungs = self.rungs_of(json.loads(self.good(*climb, "--device", "host").out))
+        self.assertEqual([rungs[name]["status"] for name in ("tuned", "tuned-baseline", "tuned-v3")], ["right"] * 3)
+        self.assertNotIn("tuned-v4", rungs)
+        self.bad(2, *climb, "--device", "opencl:0")
 
     def test_every_view_of_a_stored_document(self):
         stored, chart = self.path("copy.json"), self.path("copy.svg")

@@ -10,6 +10,8 @@ import unittest
 
 from support import PROGRAM, Case, main, read_npy, read_png, run
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 
 class Devices(Case):
     def test_every_format_names_every_device(self):
@@ -92,7 +94,9 @@ class Check(Case):
 class Demo(Case):
     def test_the_card_is_transposed(self):
         result = self.good("demo", "-o", self.path("demo"), "--format", "json")
-        self.assertEqual({row["check"] for row in json.loads(result.out)}, {"passed"})
+        rows = json.loads(result.out)
+        self.assertEqual({row["check"] for row in rows}, {"passed"})
+        self.look_at_the_devices(rows)
         height, width, _, card = read_png(self.path("demo/card.png"))
         turned = read_png(self.path("demo/card-transposed.png"))
         self.assertEqual(turned[:3], (width, height, 1))
@@ -100,7 +104,13 @@ class Demo(Case):
         self.assertEqual(read_npy(self.path("demo/colour-card-planes.npy"))[0], (3, height, width))
         self.assertEqual(read_npy(self.path("demo/channels.npy"))[0], (2, 2, 56, 56, 32))
         self.look_at_the_product(*[read_png(self.path(f"demo/{name}.png")) for name in ("iou", "iou-product")])
-        self.look_at_the_sums(json.loads(result.out))
+        self.look_at_the_sums([row for row in rows if row["device"] == "host"])
+
+    def look_at_the_devices(self, rows):
+        """Each job on the host, and right below it on the device beside it."""
+        self.assertEqual([row["device"] for row in rows[::2]], ["host"] * (len(rows) // 2))
+        self.assertEqual(len({row["device"] for row in rows[1::2]} - {"host"}), 1)
+        self.assertEqual([row["what"] for row in rows[::2]], [row["what"] for row in rows[1::2]])
 
     def look_at_the_product(self, picture, product):
         self.assertEqual(picture[:3], (768, 768, 1))
@@ -112,6 +122,25 @@ class Demo(Case):
         self.assertEqual(candidates[:2], ["plain", "local16"])
         self.assertEqual(len(candidates), 3)
         self.assertEqual([row["candidate"] for row in rows if row["what"] == "sum, the textbook's way"], ["lesson"] * 2)
+
+    def test_without_drivers(self):
+        """What `make demo DRIVERS=no` runs, and the README's example, where there is no driver and no compiler."""
+        nothing = {"OCL_ICD_VENDORS": self.folder, "CUDA_VISIBLE_DEVICES": "", "AXISLOOM_HOST_COMPILER": ""}
+        recipe = subprocess.run(["make", "-n", "demo", "DRIVERS=no"], cwd=ROOT, capture_output=True, text=True, check=True)
+        steps = recipe.stdout.splitlines()
+        self.assertEqual(steps[0].split()[1:], ["build", "no-drivers"])
+        self.assertEqual(steps[-1].split()[:2], ["build/axisloom", "demo"])
+        for arguments in ([], steps[-1].split()[2:]):
+            rows = json.loads(self.good("demo", *arguments, "-o", self.path("demo"), "--format", "json", env=nothing).out)
+            self.assertEqual({(row["device"], row["check"]) for row in rows}, {("host", "passed")})
+            self.look_at_the_sums(rows)
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            example = re.search(r"^```sh run\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL).group(1)
+        nothing["PATH"] = f"{os.path.dirname(PROGRAM)}:{os.environ['PATH']}"
+        done = subprocess.run(["bash", "-euc", example], cwd=self.folder, env={**os.environ, **nothing}, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(os.path.exists(self.path("products.npy")))
 
     def test_a_picture_of_the_user(self):
         pixels = bytes(i * 7 % 256 for i in range(5 * 4 * 3))

@@ -19,6 +19,12 @@ def start(*arguments, **options):
     return subprocess.Popen([PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, **options)
 
 
+def hear_signals():
+    """What nohup and the background of a shell ignore."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def memory():
     """What the machine, or its container, has."""
     limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -74,8 +80,8 @@ class Signals(Case):
         before = sorted(os.listdir(self.folder))
         sent = npy_bytes((1 << 20,), bytes(1 << 20))[:600000]
         for number in signals:
-            with start("copy", "-", "-o", target, stdin=subprocess.PIPE,
-                       env={**os.environ, "TMPDIR": folder, **env}) as process:
+            with start("copy", "-", "-o", target, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": folder, **env},
+                       preexec_fn=hear_signals) as process:
                 process.stdin.write(sent)
                 process.stdin.flush()
                 self.wait_for(lambda: self.blocked(process))

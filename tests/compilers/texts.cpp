@@ -1,5 +1,5 @@
 // Writes every kernel text that the cases of some files need on a device that is not there, for compilers that are.
-// Usage: axisloom_texts hip|gpu|cpu|nvidia|host:LEVEL FOLDER CASES...
+// Usage: axisloom_texts hip|gpu|cpu|nvidia|host:LEVEL FOLDER CASES...     CASES: files, or "ladders" for all rungs
 //   hip   an AMD GPU through HIP: the CUDA text below the prelude of HIP
 //   gpu   an AMD GPU through OpenCL
 //   cpu   a CPU through OpenCL
@@ -7,6 +7,7 @@
 //   host:LEVEL  no texts: the names of kernels that the host needs at that level (baseline, v3, v4), in FOLDER/names
 // Each text goes into a file of its own, NUMBER-KERNEL.hip, .cl or .cu; what the options of its build were stands
 // beside it.
+#include "bench/ladder/ladder.hpp"
 #include "harness/arena.hpp"
 #include "harness/case.hpp"
 #include "harness/expand.hpp"
@@ -31,6 +32,7 @@ class RecordingDevice : public ops_test::PretendedDevice {
     names.insert(name);
     return PretendedDevice::build({});
   }
+  void take_units(unsigned units) { info_.compute_units = units; }
   std::map<std::string, std::vector<std::string>> texts;  // and their options
   std::set<std::string> names;                            // of kernels of the host
 };
@@ -109,6 +111,21 @@ void plan_if_possible(const harness::Case& c, const Device& device) {
   }
 }
 
+/// Plans all rungs of the ladders at the lessons' own sizes and at the large ones, for this device with so many cores:
+/// some take blocks by their number.
+void plan_ladders(RecordingDevice& recording, const Device& device, unsigned cores) {
+  namespace ladder = bench::ladder;
+  recording.take_units(cores);
+  for (const ladder::Ladder& what : ladder::ladders())
+    for (const ladder::Lesson& lesson : what.lessons)
+      for (const ladder::Rung& rung : lesson.rungs)
+        for (const ladder::Size size : {ladder::Size::lesson, ladder::Size::large}) {
+          harness::Case c = harness::parse_case(ladder::case_text(lesson, {.size = size}, device.info(), rung.change));
+          c.options = ladder::options_of(rung, lesson.op, i64(size_of(harness::parse_dtype(lesson.dtype))));
+          if (!c.options.candidate.empty()) plan_if_possible(c, device);
+        }
+}
+
 void write(const RecordingDevice& device, const std::string& folder) {
   const bool cuda = device.info().api == Api::cuda,
              hip = cuda && device.info().platform != ops_test::gpu_info().platform;
@@ -128,10 +145,13 @@ void run(const std::string& kind, const std::string& folder, std::span<char*> fi
   const ops_test::NoDiskCache memory_only;
   const auto recording = std::make_shared<RecordingDevice>(device_named(kind));
   const Device device(recording);
-  for (const char* file : files)
-    for (const std::string& line : harness::read_case_lines(file))
-      for (const std::string& expanded : harness::expand(line))
-        if (!harness::parse_random(expanded)) plan_if_possible(harness::parse_case(expanded), device);
+  for (const std::string file : files)
+    if (file == "ladders")
+      for (const unsigned cores : {1, 2, 4, 8, 16, 32, 64, 128, 256}) plan_ladders(*recording, device, cores);
+    else
+      for (const std::string& line : harness::read_case_lines(file))
+        for (const std::string& expanded : harness::expand(line))
+          if (!harness::parse_random(expanded)) plan_if_possible(harness::parse_case(expanded), device);
   write(*recording, folder);
 }
 

@@ -134,8 +134,8 @@ class Folder:
         return {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "MALLOC_PERTURB_": "165", "HOME": self.path("home"),
                 "TMPDIR": self.path("temporary"),
                 "AXISLOOM_CACHE_DIR": self.cache(scenario, "cache"), "POCL_CACHE_DIR": self.cache(scenario, "pocl"),
-                "LD_PRELOAD": self.tools + "/libfaults.so", "AXISLOOM_REAL_OPENCL": REAL_OPENCL,
-                "AXISLOOM_FAULT_ONLY_NVRTC": "libnvrtc.so.13",
+                "AXISLOOM_DEVICE": "" if scenario.cuda else "opencl:0", "LD_PRELOAD": self.tools + "/libfaults.so",
+                "AXISLOOM_REAL_OPENCL": REAL_OPENCL, "AXISLOOM_FAULT_ONLY_NVRTC": "libnvrtc.so.13",
                 "LD_LIBRARY_PATH": self.tools + ("/cuda" if scenario.cuda else "/opencl"), **scenario.env}
 
     def command(self, scenario, program):

@@ -118,6 +118,20 @@ def operations():
     ]
 
 
+def on_host():
+    """What nobody sends elsewhere."""
+    host = {"AXISLOOM_DEVICE": ""}
+    product = right_array(lambda inputs: load(inputs, "big_a") @ load(inputs, "big_b"))
+    return [
+        Scenario("host", "transpose {in}/matrix.npy -o {out}", output="out.npy", env=host,
+                 judge=right_array(lambda inputs: load(inputs, "matrix").T)),
+        Scenario("host-sum", "sum {in}/matrix.npy", printed=sum_of_matrix, env=host),
+        Scenario("host-matmul", "matmul {in}/big_a.npy {in}/big_b.npy -o {out}", output="out.npy", judge=product, env=host),
+        Scenario("host-user", "host 1 8", user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
+        Scenario("host-threads", "host 4 3", user=True),
+    ]
+
+
 def others():
     tiny = "--peers none --min-time 0.001 --format json -o {out}"
     report = {"output": "out.json", "judge": right_document, "stable": False}
@@ -159,7 +173,7 @@ def cards():
 
 
 def all_scenarios():
-    return operations() + others() + cards()
+    return operations() + on_host() + others() + cards()
 
 
 # Arrays were freed while a lost device still wrote to them; plans of lost devices were kept.

@@ -19,6 +19,7 @@ namespace {
 
 using test::bytes_of;
 using test::code_thrown;
+using test::text_thrown;
 using test::writable_bytes_of;
 
 class HostDeviceTest : public testing::Test {
@@ -243,9 +244,6 @@ TEST_F(HostDeviceTest, LaunchesRefuseWhatTheHostDoesNotHave) {
     std::vector<std::byte> binary() const override { return {}; }
   } foreign;
   HostProgram program(scale_groups, {});
-  const SharedBuffer buffer = device_->allocate(8);
-  const TensorMap map;
-  const Arg mapped[] = {Arg::of(*buffer, map)};
   const auto launched = [&](Program& what, const Geometry& geometry, std::span<const Arg> args = {}) {
     return code_thrown([&] { queue_->launch(what, "k", geometry, args, {}); });
   };
@@ -253,7 +251,37 @@ TEST_F(HostDeviceTest, LaunchesRefuseWhatTheHostDoesNotHave) {
   EXPECT_EQ(launched(program, {.items = 0}), Errc::unsupported);
   EXPECT_EQ(launched(program, {.items = 1025}), Errc::unsupported);
   EXPECT_EQ(launched(program, {.cluster = 2}), Errc::unsupported);
-  EXPECT_EQ(launched(program, {}, mapped), Errc::unsupported);
+}
+
+/// Notes what its map says. args: a map, where the note goes.
+void describe_map(const KernelCall& call, u64, u64) {
+  const BoundMap& map = *static_cast<const BoundMap*>(call.args[0]);
+  **static_cast<BoundMap* const*>(call.args[1]) = map;
+}
+
+TEST_F(HostDeviceTest, KernelsTakeMapsOfTheirBuffers) {
+  BoundMap seen{};
+  const SharedBuffer buffer = device_->allocate(1000), note = device_->wrap(&seen, sizeof seen);
+  const TensorMap map{.begin = 32, .element = 8, .extent = {3, 5, 2}, .pitch = {48, 240}, .box = {16, 8, 1}};
+  const Arg args[] = {Arg::of(*buffer, map), Arg::of(*note)};
+  HostProgram program(describe_map, {});
+  queue_->launch(program, "describe", {}, args, {});
+  EXPECT_EQ(seen.begin, static_cast<std::byte*>(buffer->host()) + 32);
+  EXPECT_EQ(seen.bytes, 968u);
+  EXPECT_EQ(seen.element, 8u);
+  EXPECT_TRUE(std::ranges::equal(seen.extent, map.extent));
+  EXPECT_TRUE(std::ranges::equal(seen.pitch, map.pitch));
+  EXPECT_TRUE(std::ranges::equal(seen.box, map.box));
+  const TensorMap beyond{.begin = 1008, .pitch = {}};
+  const Arg far[] = {Arg::of(*buffer, beyond), Arg::of(*note)};
+  EXPECT_EQ(code_thrown([&] { queue_->launch(program, "describe", {}, far, {}); }), Errc::usage);
+}
+
+TEST_F(HostDeviceTest, WhatACardWouldStopAtIsAnError) {
+  const auto fail = [](const KernelCall& call, u64, u64) { call.fault(call, "it reached for the moon"); };
+  HostProgram program(fail, {});
+  const std::string text = text_thrown([&] { queue_->launch(program, "k", {.groups = 100}, {}, {}); });
+  EXPECT_NE(text.find("kernel \"k\" failed: it reached for the moon"), std::string::npos) << text;
 }
 
 TEST_F(HostDeviceTest, WaitsForWhatItIsGiven) {

@@ -65,6 +65,9 @@ def all_tests():
     for path in sorted((ROOT / "tests/cases").glob("*.cases")):
         tests.append(Test(path.name, "cases", str(path),
                           [program, "check", "--quiet", "--max-failures", "1", "--cases", str(path)]))
+    path = ROOT / "tests/cases-compiled/nvidia.cases"
+    tests.append(Test(path.name, "cases", str(path), ["env", "AXISLOOM_HOST_COMPILER=/usr/bin/g++", program, "check", "--quiet",
+                                                      "--device", "host", "--max-failures", "1", "--cases", str(path)]))
     for path in sorted((ROOT / "tests/cli").glob("*.py")):
         tests.append(Test(path.name, "cli", str(path), [os.environ.get("AXISLOOM_PYTHON", "python3"), str(path), program]))
     tests.append(Test("random", "random", __file__, [program, "check", "--quiet", "--random", str(RANDOM_CASES), "--seed",

@@ -51,14 +51,23 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// For a compiler's -march.
+std::string architecture_of(Isa isa) {
+#ifdef __aarch64__
+  return isa == best_isa() ? "native" : "armv8-a";
+#else
+  return isa == best_isa() ? "native" : level(isa);
+#endif
+}
+
 std::vector<std::string> arguments_of(const std::string& compiler, const BuildRequest& request, Isa isa) {
   std::vector<std::string> arguments = {compiler, "-x", "c++", "-std=c++20", "-shared", "-fPIC", "-w"};
   const bool clang = compiler.find("clang") != compiler.npos;
   for (const char* const option : {AXISLOOM_HOST_OPTIONS}) arguments.emplace_back(option);
   if (!clang) arguments.emplace_back("-fno-tree-loop-distribute-patterns");
-  const bool is_v4 = isa == Isa::v4_vnni || isa == Isa::v4_bf16;
-  arguments.push_back("-march=" + (isa == best_isa() ? "native" : level(is_v4 ? Isa::v4 : isa)));
-  if (is_v4) arguments.emplace_back("-mavx512vnni");
+  const bool has_dots = isa == Isa::v4_vnni || isa == Isa::v4_bf16;
+  arguments.push_back("-march=" + architecture_of(has_dots && isa != best_isa() ? Isa::v4 : isa));
+  if (has_dots) arguments.emplace_back("-mavx512vnni");
   arguments.insert(arguments.end(), request.options.begin(), request.options.end());
   return arguments;
 }

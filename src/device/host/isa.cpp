@@ -1,5 +1,4 @@
-// Asking the processor by cpuid, and the system's compiler runtime for what needs its support (registers that it
-// saves).
+// Asking the processor by cpuid, and xgetbv for what the system has to support: registers that it saves.
 #include "device/host/isa.hpp"
 
 #include "core/text.hpp"
@@ -23,26 +22,44 @@ constexpr const char* isa_variable = "AXISLOOM_ISA";
 constexpr Isa all_isas[] = {Isa::baseline, Isa::v3, Isa::v4, Isa::v4_vnni, Isa::v4_bf16, Isa::neon};
 
 #ifdef __x86_64__
-// What level 3 of the x86-64 psABI has beyond what __builtin_cpu_supports knows in every compiler.
-bool has_f16c_movbe_lzcnt() noexcept {
-  constexpr unsigned extended = 0x80000001;
+struct Answer {
   unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_F16C) == 0 || (c & bit_MOVBE) == 0) return false;
-  return __get_cpuid(extended, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
+};
+
+/// What cpuid answers; nothing to a question that the processor does not know.
+Answer ask(unsigned leaf, unsigned part = 0) noexcept {
+  Answer answer;
+  __get_cpuid_count(leaf, part, &answer.a, &answer.b, &answer.c, &answer.d);
+  return answer;
 }
 
-bool has_v3() noexcept {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-         __builtin_cpu_supports("fma") && has_f16c_movbe_lzcnt();
+constexpr bool holds(unsigned bits, unsigned wanted) noexcept {
+  return (bits & wanted) == wanted;
 }
 
-bool has_v4() noexcept {
-  return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+/// The registers that the system saves for each thread, as XCR0 has them; without them instructions are there in vain.
+unsigned saved_registers(const Answer& basic) noexcept {
+  if (!holds(basic.c, bit_OSXSAVE)) return 0;
+  unsigned low = 0, high = 0;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
 }
 
-bool has_vnni() noexcept {
-  return has_v4() && __builtin_cpu_supports("avx512vnni");
+/// The most of the levels of the x86-64 psABI, and of those beyond them. The compilers' own __builtin_cpu_supports lacks some of their features,
+/// and knows none at all in Zig's runtime.
+Isa level_of_processor() noexcept {
+  constexpr unsigned basic_leaf = 1, features_leaf = 7, extended_leaf = 0x80000001;
+  constexpr unsigned xmm_ymm = 0x6, opmask_zmm = 0xe0;  // of XCR0
+  const Answer basic = ask(basic_leaf), features = ask(features_leaf), extended = ask(extended_leaf);
+  const unsigned saved = saved_registers(basic);
+  if (!holds(saved, xmm_ymm) || !holds(basic.c, bit_AVX | bit_FMA | bit_F16C | bit_MOVBE) ||
+      !holds(features.b, bit_AVX2 | bit_BMI | bit_BMI2) || !holds(extended.c, bit_LZCNT))
+    return Isa::baseline;
+  const bool is_v4 = holds(saved, opmask_zmm) &&
+                     holds(features.b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL);
+  if (!is_v4) return Isa::v3;
+  if (!holds(features.c, bit_AVX512VNNI)) return Isa::v4;
+  return holds(ask(features_leaf, 1).a, bit_AVX512BF16) ? Isa::v4_bf16 : Isa::v4_vnni;
 }
 #endif
 
@@ -82,10 +99,8 @@ std::string level(Isa isa) {
 
 bool has(Isa isa) noexcept {
 #ifdef __x86_64__
-  if (isa == Isa::v3) return has_v3();
-  if (isa == Isa::v4) return has_v4();
-  if (isa == Isa::v4_vnni) return has_vnni();
-  if (isa == Isa::v4_bf16) return has_vnni() && __builtin_cpu_supports("avx512bf16");
+  static const Isa most = level_of_processor();  // once: where the system is a guest, each question takes microseconds
+  if (isa != Isa::neon) return isa <= most;
 #endif
 #ifdef __aarch64__
   if (isa == Isa::neon) return true;
@@ -100,13 +115,18 @@ Isa best_isa() noexcept {
   return best;
 }
 
-Isa allowed_isa() {
-  const std::string wanted = environment(isa_variable);
-  if (wanted.empty()) return best_isa();
-  const auto found = std::ranges::find(all_isas, wanted, [](Isa isa) { return name(isa); });
+Isa isa_named(std::string_view text) {
+  const auto found = std::ranges::find(all_isas, text, [](Isa isa) { return name(isa); });
   if (found != std::end(all_isas) && has(*found)) return *found;
   const char* const why = found == std::end(all_isas) ? "is no instruction set" : "is not in this processor";
-  throw Error(Errc::usage, concat("environment variable ", isa_variable, ": \"", wanted, "\" ", why),
+  throw Error(Errc::unsupported, concat("\"", text, "\" ", why), concat("name one of ", known_isas()));
+}
+
+Isa allowed_isa() try {
+  const std::string wanted = environment(isa_variable);
+  return wanted.empty() ? best_isa() : isa_named(wanted);
+} catch (const Error& error) {
+  throw Error(Errc::usage, concat("environment variable ", isa_variable, ": ", error.parts().message),
               concat("set it to one of ", known_isas(), ", or not at all"));
 }
 

@@ -15,6 +15,8 @@ std::string level(Isa isa);
 bool has(Isa isa) noexcept;
 /// The most that this processor has.
 Isa best_isa() noexcept;
+/// The one of that name. Throws Error(unsupported) where there is none, or this processor lacks it.
+Isa isa_named(std::string_view text);
 /// The most that may be used: best_isa(), or what AXISLOOM_ISA says. Throws Error(usage) for a value that is unknown,
 /// or that this processor lacks.
 Isa allowed_isa();

@@ -16,11 +16,23 @@ struct KernelCall {
                             // as separate arguments, then PARAMS
   const i32* settings;      // values of what is chosen at run time, in the order of their names
   u64 groups;               // of the launch
-  u8* local;                // local memory of the group that runs: Geometry::local_bytes, aligned to 128
+  u8* local;                // local memory of the group that runs, aligned to 128
+  u64 local_bytes;          // of it
   /// Runs the items of a group, which may meet at barriers.
   void (*run_items)(const KernelCall& call, u32 items, void (*item)(void* context, u32 number), void* context);
   /// Called by an item: returns when all items of its group have come.
   void (*barrier)();
+  /// What a card would stop at: the launch ends in an error. `what` lives on.
+  void (*fault)(const KernelCall& call, const char* what);
+};
+
+/// A tensor map as kernels take it; dialect/host/nvidia/tensor.h declares the same.
+struct BoundMap {
+  std::byte* begin;  // of the array
+  u64 bytes;         // from there to the end of its buffer
+  u64 element;       // these and the following as in TensorMap
+  u64 extent[3], pitch[2];
+  u32 box[3];
 };
 
 using Entry = void (*)(const KernelCall& call, u64 begin, u64 end);  // runs the groups begin ... end - 1, in order

@@ -58,7 +58,7 @@ class Done final : public Event {
 /// The arguments as kernels take them: a list of addresses of values. Those of most kernels need no allocation.
 class ArgumentList {
  public:
-  ArgumentList(std::span<const Arg> args, const std::string& kernel) {
+  explicit ArgumentList(std::span<const Arg> args) {
     if (args.size() > few) {
       more_values_.resize(args.size());
       more_addresses_.resize(args.size());
@@ -66,8 +66,11 @@ class ArgumentList {
       addresses_ = more_addresses_.data();
     }
     for (size_t i = 0; i < args.size(); ++i) {
-      if (args[i].map)
-        throw Error(Errc::unsupported, "kernel \"" + kernel + "\" takes a tensor map, which the host does not have");
+      if (args[i].map) {
+        if (maps_.empty()) maps_.reserve(args.size());  // since their addresses are taken
+        values_[i] = &maps_.emplace_back(bound(*args[i].buffer, *args[i].map));
+        continue;
+      }
       if (args[i].buffer) addresses_[i] = args[i].buffer->host();
       values_[i] = args[i].buffer ? &addresses_[i] : args[i].data;
     }
@@ -75,11 +78,23 @@ class ArgumentList {
   const void* const* get() const { return values_; }
 
  private:
+  static BoundMap bound(Buffer& buffer, const TensorMap& map) {
+    BoundMap all{};
+    all.begin = own(buffer).part("a tensor map", map.begin, 0);
+    all.bytes = buffer.bytes() - map.begin;
+    all.element = map.element;
+    std::ranges::copy(map.extent, all.extent);
+    std::ranges::copy(map.pitch, all.pitch);
+    std::ranges::copy(map.box, all.box);
+    return all;
+  }
+
   static constexpr size_t few = 32;
   std::array<const void*, few> few_values_;
   std::array<void*, few> few_addresses_;
   std::vector<const void*> more_values_;
   std::vector<void*> more_addresses_;
+  std::vector<BoundMap> maps_;
   const void** values_ = few_values_.data();
   void** addresses_ = few_addresses_.data();
 };
@@ -89,9 +104,11 @@ class LocalMemory {
  public:
   static constexpr size_t alignment = 128;
 
-  /// So many bytes for each of the members. Throws Error(out_of_memory).
+  /// So many bytes for each of the members, and behind them what kernels whose accesses are checked write instead of
+  /// elsewhere. Throws Error(out_of_memory).
   void hold(size_t bytes, unsigned members) {
-    each_ = (bytes + alignment - 1) / alignment * alignment;
+    constexpr size_t spill = 128;
+    each_ = (bytes + spill + alignment - 1) / alignment * alignment;
     const size_t wanted = each_ * members;
     if (wanted <= held_) return;
     held_ = 0;
@@ -108,14 +125,24 @@ class LocalMemory {
   size_t held_ = 0, each_ = 0;
 };
 
+/// What went wrong in the groups of a launch.
+struct Faults {
+  std::atomic<bool> without_stacks{false};  // a group could not be run
+  std::atomic<const char*> what{nullptr};   // what a card would stop at, of the group that came last
+};
+
 /// A call, and what its members have in common.
 struct Launch : KernelCall {
-  std::atomic<bool>* without_stacks = nullptr;  // set where a group could not be run
+  Faults* faults = nullptr;
 };
 
 void run_items(const KernelCall& call, u32 items, Fibers::Item item, void* context) {
   if (!Fibers::of_this_thread().run(items, item, context))
-    static_cast<const Launch&>(call).without_stacks->store(true, std::memory_order_relaxed);
+    static_cast<const Launch&>(call).faults->without_stacks.store(true, std::memory_order_relaxed);
+}
+
+void note_fault(const KernelCall& call, const char* what) {
+  static_cast<const Launch&>(call).faults->what.store(what, std::memory_order_relaxed);
 }
 
 class HostQueue final : public Queue {
@@ -131,7 +158,7 @@ class HostQueue final : public Queue {
     auto* const own_program = dynamic_cast<HostProgram*>(&program);
     if (!own_program) refuse(Errc::usage, kernel, "was built for another device than the queue");
     require_geometry(geometry, kernel);
-    const ArgumentList list(args, kernel);
+    const ArgumentList list(args);
     return command(waits, [&] { run(*own_program, kernel, geometry, list.get()); });
   }
 
@@ -197,15 +224,18 @@ class HostQueue final : public Queue {
     thread_local LocalMemory local;
     local.hold(geometry.local_bytes, members);
     const LocalMemory& held = local;  // this thread's, for all members
-    std::atomic<bool> without_stacks{false};
-    Launch launch{{args, program.settings(), geometry.groups, nullptr, run_items, Fibers::barrier}, &without_stacks};
+    Faults faults;
+    Launch launch{{args, program.settings(), geometry.groups, nullptr, geometry.local_bytes, run_items, Fibers::barrier,
+                   note_fault},
+                  &faults};
     const DefaultFloats floats;
     pool.run(geometry.groups, members, [&](u64 begin, u64 end, unsigned member) {
       Launch mine = launch;
       mine.local = held.of(member);
       program.entry()(mine, begin, end);
     });
-    if (without_stacks)
+    if (const char* const what = faults.what) refuse(Errc::device, kernel, concat("failed: ", what));
+    if (faults.without_stacks)
       throw Error(Errc::out_of_memory, {.message = concat("kernel \"", kernel, "\": no memory for the stacks of ",
                                                           geometry.items, " work-items"),
                                         .device = host_->info.label(),

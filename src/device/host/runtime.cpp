@@ -56,6 +56,10 @@ class HostRuntime final : public Runtime {
 
 }  // namespace host
 
+SharedDevice host_limited_to(std::string_view isa) {
+  return host::make_device(host::count_threads().threads, host::isa_named(isa));
+}
+
 Runtime& host_runtime() {
   static host::HostRuntime runtime;
   return runtime;

@@ -112,7 +112,7 @@ SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& opt
   require_f64(device.info(), "product", {map.in, map.out});
   if (map.batch.size() > max_rank) throw_too_many_axes("product", map.batch.size(), max_rank);
   const ProductProblem problem{product_of(map), index_bits(fits_32_bits(map), options.index, "product"),
-                               device.info().api == Api::host};
+                               device::is_host(device.info())};
   const DeviceModel model = model::model_of(device.info());
   Launch launch = launch_of("einsum/map", {model.is_cpu() ? 1 : gpu_items});
   write_defines(problem, Stage::whole, launch.kernel.defines);

@@ -1,5 +1,6 @@
 // Variant "lesson": how summing an array is taught, step by step; its configurations are the rungs of a ladder.
 #include "core/integers.hpp"
+#include "ops/nvidia/nvidia.hpp"
 #include "ops/reduce/model.hpp"
 #include "ops/reduce/params.hpp"
 
@@ -14,8 +15,7 @@ std::string refusal(const ReduceProblem& problem, const Configuration& wish, con
   if (std::string why = unfit(problem); !why.empty()) return why;
   if (!problem.kept.empty() || problem.reduced.size() != 1 || !is_contiguous(problem))
     return "the lesson is about one contiguous array";
-  if (wish.at("style") == shuffled && device.platform != "NVIDIA CUDA")
-    return "shuffles between the items of a warp are NVIDIA's";
+  if (wish.at("style") == shuffled && !has_warps(device)) return "shuffles between the items of a warp are NVIDIA's";
   const bool counts = problem.recipe.accumulation == Accumulation::total && problem.recipe.u64s() == 1;
   if (wish.at("style") == atomic && !counts)
     return "only sums of integers are the same in any order, as atomic ones are";

@@ -100,8 +100,7 @@ MoveCandidate tma_move() {
                     "that tiles are 16 to 32 KiB"},
                    {"items", 256, doublings(64, 512), "work-items", "group size; they only transpose the tile"},
                },
-           .runtimes = {Api::cuda},
-           .runs_on = gpus,
+           .runtimes = {Api::cuda, Api::host},
            .chosen_on = no_kind,
            .checkable = false},
           propose};

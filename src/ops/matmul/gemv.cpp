@@ -95,7 +95,8 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
   values["wide"] = form.wide;
   values["part"] = form.parts.k_per_group;
   values["width"] = form.width;
-  return {.group = largest_group(form.group(), form.parts, device),
+  return {.by_name_only = device::is_host(device) ? "gemv_cpu does the same there, compiled with the library" : "",
+          .group = largest_group(form.group(), form.parts, device),
           .seconds = form.seconds(),
           .configuration = values,
           .launches = [form] { return form.launches(); }};
@@ -120,8 +121,7 @@ ProductCandidate gemv_product() {
              {0, 256, 1024, 4096, 16384, 65536, i64{1} << 40},
              "elements",
              "of k that a group takes; 0: by size, to fill the device",
-             true}},
-       .runtimes = {Api::opencl, Api::cuda}},
+             true}}},
       propose};
 }
 

@@ -45,13 +45,14 @@ std::span<const Blocks> blocks_for(Dtype dtype) {
 constexpr double efficiency_64 = 0.75, efficiency_16 = 0.322;
 
 double unit_operations(Dtype dtype, const DeviceModel& device) {
+  if (device::is_host(device)) return dtype == Dtype::f64 ? device.f64_rate : device.f32_rate;
   return dtype == Dtype::f64 ? efficiency_64 * device.tensor_64_rate : efficiency_16 * device.tensor_16_rate;
 }
 
 /// Why no block of this variant takes the product; empty when one may.
 std::string unfit(const Product& product, const DeviceModel& device) {
   const bool two_bytes = product.in == Dtype::f16 || product.in == Dtype::bf16;
-  if (device.platform != "NVIDIA CUDA" || compute_capability(device) < 80)
+  if (!has_warps(device) || compute_capability(device) < 80)
     return "tensor cores for f64 and bf16 need an NVIDIA card of compute capability 8.0 or later";
   if (product.in != Dtype::f64 && !two_bytes)
     return concat("tensor cores would not sum ", name(product.in), " as exactly as is promised");
@@ -223,7 +224,8 @@ ProductCandidate mma_product() {
             {"access", 16, doublings(2, 16), "bytes", "widest piece copied; the widest that alignment allows is taken"},
             {"band", 8, doublings(1, 32), "blocks", "rows of blocks that groups walk down before they move along n"},
             {"resident", 0, {0, 1, 2, 3, 4}, "groups", "of a compute unit that registers are fitted to; 0: by block"},
-            split_tunable()}},
+            split_tunable()},
+       .chosen_on = gpus},
       propose};
 }
 

@@ -58,11 +58,11 @@ bool fits_32_bits(const Product& product) {
 }
 
 /// The problem as kernels see it: n is the axis along which C lies together, and of a vector its length.
-ProductProblem problem_of(const Product& product, IndexWidth width, Api api) {
+ProductProblem problem_of(const Product& product, IndexWidth width, bool on_host) {
   const auto rank = [](const Loop& loop) {
     return loop.extent == 1 ? std::numeric_limits<i64>::max() : std::abs(loop.out);
   };
-  ProductProblem problem{product, index_bits(fits_32_bits(product), width, "product"), api == Api::host};
+  ProductProblem problem{product, index_bits(fits_32_bits(product), width, "product"), on_host};
   problem.swapped = rank(product.m) < rank(product.n);
   if (!problem.swapped) return problem;
   std::swap(problem.m, problem.n);
@@ -136,7 +136,7 @@ SharedPlan plan_product(const Product& product, Views views, const Device& devic
   if (writes_nothing(normal)) return plan;
   check_size(normal);
   if (normal.batch.size() > most_batch_axes) throw_too_many_axes("product", normal.batch.size(), most_batch_axes);
-  const ProductProblem problem = problem_of(normal, options.index, device.info().api);
+  const ProductProblem problem = problem_of(normal, options.index, device::is_host(device.info()));
   plan->report.index = width_of(problem.index_bits);
   plan->report.bytes_moved = i64(bytes_touched(problem));
   complete(*plan, request("matmul", "product", product_candidates(), problem), options);

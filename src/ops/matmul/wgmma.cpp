@@ -77,7 +77,8 @@ std::string unfit(const Product& product, const DeviceModel& device) {
 double predicted_seconds(const ProductProblem& problem, const Blocks& blocks, const DeviceModel& device) {
   const i64 rounds = ceil_div(problem.blocks(block_m, blocks.n), device.units());
   const i64 steps = ceil_div(problem.k.extent, step_k);
-  const double block = 2.0 * (block_m * blocks.n * steps * step_k) / (blocks.efficiency * device.tensor_16_rate);
+  const double rate = device::is_host(device) ? device.f32_rate : device.tensor_16_rate;
+  const double block = 2.0 * (block_m * blocks.n * steps * step_k) / (blocks.efficiency * rate);
   return product_time(start_seconds + rounds * block, bytes_touched(problem), 1, device);
 }
 
@@ -142,7 +143,8 @@ ProductCandidate wgmma_product() {
                          "rows of blocks that groups walk down before they move along n. 4096 x 4096: 648 with 4, 647 "
                          "with 8, 643 with "
                          "16"}},
-           .runtimes = {Api::cuda},
+           .runtimes = {Api::cuda, Api::host},
+           .chosen_on = gpus,
            .checkable = false},
           propose};
 }

@@ -15,18 +15,20 @@ constexpr i64 most_rows = 4096;            // of a part: one running sum takes t
 constexpr i64 wanted_tasks = 128;          // enough for the cores to share
 constexpr i64 few_together = 4;            // tasks of few columns that the kernel takes at once
 constexpr i64 least_elements = 16384;      // of a task: long against a group's start
+constexpr i64 host_rows = 64;              // of a part on the host, at least: each is written and read once more
 
-/// How a reduction is cut: blocks of columns, parts of the rows, rows of a part. By shape alone.
+/// How a reduction is cut: blocks of columns, parts of the rows, rows of a part. By shape and runtime alone.
 struct Cut {
   i64 outers, blocks, parts, per_part;
   i64 tasks() const { return outers * blocks * parts; }
 };
 
-Cut cut(const ReduceProblem& problem, i64 block) {
+Cut cut(const ReduceProblem& problem, i64 block, const DeviceModel& device) {
   const i64 columns = problem.kept.back().extent, rows = problem.count();
   const i64 outers = problem.outputs() / columns, blocks = ceil_div(columns, block);
   const i64 parts = ceil_div(wanted_tasks, outers * blocks);
-  const i64 least = ceil_div(least_elements, std::min(columns, block));
+  const i64 least =
+      std::max(ceil_div(least_elements, std::min(columns, block)), device.api == Api::host ? host_rows : 1);
   const i64 per_part = std::clamp(ceil_div(rows, parts), std::min(least, most_rows), most_rows);
   return {outers, blocks, ceil_div(rows, per_part), per_part};
 }
@@ -52,7 +54,7 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (std::string why = unfit_for_columns(problem); !why.empty()) return refuse(std::move(why));
   const i64 block = wish.at("block");
-  const Cut c = cut(problem, block);
+  const Cut c = cut(problem, block, device);
   Configuration values = wish;
   const Split split = split_of(c.parts, c.outers * c.blocks, values, device);
   const auto launches = [=, &problem] {

@@ -4,9 +4,11 @@
 #if ELEMENT_PARTS == 2
 #define LANES 8
 #define HALF_LANES 4
+#define QUARTER_LANES 2
 #else
 #define LANES 16
 #define HALF_LANES 8
+#define QUARTER_LANES 4
 #endif
 
 #define VALUES VECTOR_OF(VALUE, LANES)
@@ -42,6 +44,32 @@ INLINE Lanes empty_lanes(void) {
 #endif
   return lanes;
 }
+
+// The first values of lanes: as ADD takes them into empty ones, in less time.
+#if ACCUMULATION == COMPENSATED
+#define BEGIN(to, v, place)                                \
+  EACH(c, VALUE_PARTS) {                                   \
+    (to).part[c] = (v).part[c] + (VALUES)(VALUE)0;         \
+    (to).part[VALUE_PARTS + c] = (VALUES)(VALUE)0;         \
+  }
+#elif ACCUMULATION == PRODUCT
+#define BEGIN(to, v, place)      \
+  {                              \
+    (to) = empty_lanes();        \
+    ADD(VALUES, to, v, place);   \
+  }
+#else
+#define BEGIN(to, v, place)                         \
+  {                                                 \
+    EACH(c, VALUE_PARTS) (to).part[c] = (v).part[c]; \
+    BEGIN_PLACES(to, place);                        \
+  }
+#endif
+#if ACCUMULATION == PLACE
+#define BEGIN_PLACES(to, place) (to).at = place
+#else
+#define BEGIN_PLACES(to, place)
+#endif
 
 // x / y; often y is 1, and a division takes as long as many additions.
 INLINE index_t quotient(const index_t x, const index_t y) {
@@ -164,18 +192,136 @@ INLINE Accumulator fold_lanes(Lanes lanes, const i64 place) {
   }                                                                                                       \
   (count) = ((count) + 1) / 2;
 
+// The last steps: of what is side by side in quarters, or halves, of each.
+INLINE void fold_quarters(Lanes* const lanes, int count) {
+#if LANES == 16
+  FOLD_PAIRS(lanes, count, 2)
+#endif
+  FOLD_PAIRS(lanes, count, 1)
+}
+INLINE void fold_halves(Lanes* const lanes, int count) {
+  FOLD_PAIRS(lanes, count, QUARTER_LANES)
+  fold_quarters(lanes, count);
+}
+
 // Up to LANES of them, into the first.
 INLINE void fold_each(Lanes* const lanes, int count) {
-#if LANES == 16
-  FOLD_PAIRS(lanes, count, 8)
-#endif
-  FOLD_PAIRS(lanes, count, 4)
-  FOLD_PAIRS(lanes, count, 2)
-  FOLD_PAIRS(lanes, count, 1)
+  FOLD_PAIRS(lanes, count, HALF_LANES)
+  fold_halves(lanes, count);
 }
 
 // The lane in which fold_each leaves fold k.
 INLINE int lane_of_fold(const int k) {
   const int pairs = (k & 5) << 1 | (k & 10) >> 1, reversed = (pairs & 3) << 2 | pairs >> 2;
   return LANES == 16 ? reversed : reversed >> 1;
+}
+
+// ---- results of lanes; of single numbers all of them are finished at once, in the same steps as one by one
+typedef VECTOR_OF(LAST, LANES) Lasts;
+typedef VECTOR_OF(i64, LANES) LongPlaces;
+
+// The first `count` lanes, to elements `stride` apart.
+#define STORE_LANES_OF(T, name)                                                                                 \
+  INLINE void name(MUTABLE_REF(T, b), const i64 at, const i64 stride, const VECTOR_OF(T, LANES) x, const int count) { \
+    if (stride == 1 && count == LANES) {                                                                        \
+      store_loose(VECTOR_OF(T, LANES), b, at, x);                                                               \
+      return;                                                                                                   \
+    }                                                                                                           \
+    T lane[LANES];                                                                                              \
+    own_store(VECTOR_OF(T, LANES), lane, x);                                                                    \
+    ROLLED for (int n = 0; n < count; ++n) store(b, at + n * stride, lane[n]);                                  \
+  }
+STORE_LANES_OF(VALUE, store_value_lanes)
+#if ACCUMULATION == TOTAL
+STORE_LANES_OF(LAST, store_last_lanes)
+#elif ACCUMULATION == PLACE
+STORE_LANES_OF(i64, store_place_lanes)
+#endif
+
+INLINE Lasts finished_lanes(const Lasts values, const i64 count) {
+  if (FINISH == FINISH_MEAN) return values / (Lasts)(LAST)count;
+  if (FINISH == FINISH_ROOT) return sqrt(values);
+  return values;
+}
+
+#if VALUE_PARTS == 1
+INLINE VALUES values_of(const Lanes* const lanes, const i64 count) {
+#if ACCUMULATION == COMPENSATED
+  const Lasts sum = CONVERT_LANES(LAST, LANES, lanes->part[0]);
+  const Lasts together = sum + CONVERT_LANES(LAST, LANES, lanes->part[1]);
+  const Lasts settled = SELECT(together - together == (Lasts)(LAST)0, together, sum);
+  return CONVERT_LANES(VALUE, LANES, finished_lanes(settled, count));
+#else
+  (void)count;
+  return TAKEN(lanes->part[0]);
+#endif
+}
+#endif
+
+// The results of the first `lanes_used` lanes, of `count` elements each; places are counted from `place`.
+INLINE void store_lanes(MUTABLE_REF(RESULT, b), const i64 at, const i64 stride, const Lanes* const lanes,
+                        const int lanes_used, const i64 place, const i64 count) {
+#if VALUE_PARTS == 1
+  if (FINISH != FINISH_ACCUMULATOR) {
+#if ACCUMULATION == PLACE
+    if (FINISH == FINISH_PLACE) {
+      const LongPlaces places = CONVERT_LANES(i64, LANES, lanes->at) + (LongPlaces)place;
+      store_place_lanes(PASS_AS(i64, b), at, stride, places, lanes_used);
+      return;
+    }
+#elif ACCUMULATION == TOTAL
+    if (FINISH == FINISH_MEAN) {
+      const Lasts means = finished_lanes(CONVERT_LANES(LAST, LANES, lanes->part[0]), count);
+      store_last_lanes(PASS_AS(LAST, b), at, stride, means, lanes_used);
+      return;
+    }
+#endif
+    const VALUES values = values_of(lanes, count);
+#if VALUE_FLOATS && VALUE_FORMAT == 32
+    if (FORM_IS_BITS(OUT_FORM)) {
+      VALUE lane[LANES];
+      own_store(VALUES, lane, values);
+      ROLLED for (int n = 0; n < lanes_used; ++n) store_part(PASS(b), at + n * stride, lane[n]);
+      return;
+    }
+#endif
+    store_value_lanes(PASS_AS(VALUE, b), at, stride, values, lanes_used);
+    return;
+  }
+#endif
+  ROLLED for (int n = 0; n < lanes_used; ++n)
+    store_result(PASS(b), at + n * stride, lane_of(lanes, n, place), count);
+}
+
+// ---- lanes as 64-bit words, in which accumulators travel; see parts.h
+typedef VECTOR_OF(u64, LANES) Words;
+
+INLINE Words words_of(const Lanes* const from, const int w, const i64 place) {
+#if ACCUMULATION == PLACE
+  if (w == SLOTS) return AS_LANES(Words, CONVERT_LANES(i64, LANES, from->at) + (LongPlaces)place);
+#endif
+  (void)place;
+#if !VALUE_FLOATS
+  return CONVERT_LANES(u64, LANES, from->part[w]);
+#elif VALUE_FORMAT == 64
+  return AS_LANES(Words, from->part[w]);
+#else
+  return CONVERT_LANES(u64, LANES, AS_LANES(VECTOR_OF(u32, LANES), from->part[w]));
+#endif
+}
+
+INLINE void set_words(Lanes* const to, const int w, const Words words) {
+#if ACCUMULATION == PLACE
+  if (w == SLOTS) {
+    to->at = CONVERT_LANES(PLACE_NUMBER, LANES, AS_LANES(LongPlaces, words));
+    return;
+  }
+#endif
+#if !VALUE_FLOATS
+  to->part[w] = CONVERT_LANES(VALUE, LANES, words);
+#elif VALUE_FORMAT == 64
+  to->part[w] = AS_LANES(VALUES, words);
+#else
+  to->part[w] = AS_LANES(VALUES, CONVERT_LANES(u32, LANES, words));
+#endif
 }

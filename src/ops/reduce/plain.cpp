@@ -78,7 +78,7 @@ Proposal on_host(const ReduceProblem& problem, const DeviceModel& device) {
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
   if (problem.portable) return refuse(own_order);
-  if (device.api == Api::host) return on_host(problem, device);
+  if (device::is_host(device)) return on_host(problem, device);
   const i64 items = device.is_cpu() ? 1 : wish.at("items");
   if (items == 1 && !device.is_cpu()) return refuse(single_items);
   const i64 per_group = outputs_of(problem, items, device);

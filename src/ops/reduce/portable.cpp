@@ -1,5 +1,5 @@
 // Variant "portable": one order of additions for all devices, whatever they are. The kernel is that of rows, on the
-// host one that takes numbers one by one.
+// host that of rows_cpu (see there) or one that takes numbers one by one.
 //
 // The elements of an output are numbered along the reduced axes (largest stride first, as normalised). Runs of the last
 // axis are cut into pieces of 65,536; a part is one piece, or as many whole runs as 65,536 elements and 4,096 additions
@@ -44,7 +44,7 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
   const Loop& run = problem.reduced.back();
   const Pieces pieces = portable_pieces(problem);
   const double seconds = element_loads * read_seconds(problem, run, device);
-  if (device.api == Api::host) {
+  if (device::is_host(device)) {
     const Split split = split_of(pieces.parts, problem.outputs(), 1, device);
     if (split == Split::two_launches) return refuse("too many outputs have parts");
     return {.seconds = seconds, .configuration = wish, .launches = [=, &problem] {

@@ -10,8 +10,9 @@ namespace axisloom::ops {
 namespace {
 
 // Of a piece beside its vectors; a core of an EPYC 9005 took 6 to 7 ns for a row of 3, 16 or 31 floats, 13 for one of 7
-// x 7 floats, of which an axis is kept inside of another; 24 for a row of 8 or 9 doubles.
-constexpr double piece_seconds = 8e-9, wide_piece_seconds = 24e-9;
+// x 7 floats, of which an axis is kept inside of another; 24 for a row of 8 or 9 doubles. On the host 2 to 10 ns for a
+// row of 4 to 31 floats, 11 for one of 9 doubles.
+constexpr double piece_seconds = 8e-9, wide_piece_seconds = 24e-9, host_wide_piece_seconds = 10e-9;
 constexpr double rest_seconds = 2e-9;  // what is left of a run when whole vectors are taken
 constexpr i64 few_chains = 4, many_chains = 8;
 constexpr i64 most_additions = 4096;  // of a lane of a chain
@@ -34,6 +35,15 @@ Width width(const ReduceProblem& problem, i64 ranges) {
   const i64 chains = many_chains * vectors * recipe.u64s() <= registers ? many_chains : few_chains;
   if (problem.reduced.back().extent * problem.element_bytes() < long_bytes) return {chains, few_chains};
   return {chains, recipe.accumulation == Accumulation::place ? chains : ranges};
+}
+
+/// What is left open: through PoCL as on the Xeon; on the host as on two cores of an EPYC 9005, where 2^26 floats took
+/// 6.5 ms by 4 ranges and 2 KiB ahead, 7.2 with 1 or 4 KiB, and 8.4 to 9.8 by 16.
+Configuration decided(Configuration values, const DeviceModel& device) {
+  const bool host = device.api == Api::host;
+  if (values.at("ranges") == 0) values["ranges"] = host ? 4 : 16;
+  if (values.at("ahead") == 0) values["ahead"] = host ? 2048 : 1024;
+  return values;
 }
 
 /// Bytes of a piece: `most`, or less where the tasks would be too few.
@@ -61,7 +71,8 @@ double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const De
   const Loop& run = problem.reduced.back();
   const i64 tasks = problem.outputs() * c.parts;
   const bool contiguous = is_contiguous(problem), whole = !contiguous || run.extent % lanes_of(problem) == 0;
-  const double piece = size_of(problem.recipe.value) == 8 ? wide_piece_seconds : piece_seconds;
+  const double wide = device.api == Api::host ? host_wide_piece_seconds : wide_piece_seconds;
+  const double piece = size_of(problem.recipe.value) == 8 ? wide : piece_seconds;
   const double pieces = double(tasks) * c.per_part * (piece + (whole ? 0 : rest_seconds));
   const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes +
                          own_line_seconds(problem, run.in, device);
@@ -71,10 +82,41 @@ double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const De
   return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
 
+jit::Defines& define(ReduceLaunch& main, const Configuration& values, const ReduceProblem& problem) {
+  return main.defines()
+      .set("CHAINS", width(problem, values.at("ranges")).chains)
+      .set("RANGES", values.at("ranges"))
+      .set("CONTIGUOUS", is_contiguous(problem))
+      .set("AHEAD", values.at("ahead") / problem.element_bytes());
+}
+
+/// On the host, sums in the portable order.
+Proposal in_turns(const ReduceProblem& problem, Configuration values, const DeviceModel& device) {
+  constexpr i64 least_elements = 16384;  // of a group: long against its start
+  if (!is_contiguous(problem) || problem.recipe.accumulation != Accumulation::compensated) return refuse(own_order);
+  const Pieces pieces = portable_pieces(problem);
+  const Split split = split_of(pieces.parts, problem.outputs(), values, device);
+  if (split == Split::two_launches) return refuse("too many outputs have parts");
+  const i64 ranges = width(problem, values.at("ranges")).ranges;
+  values["ranges"] = ranges;
+  return {.seconds = read_seconds(problem, problem.reduced.back(), device),
+          .configuration = values,
+          .launches = [=, &problem] {
+            ReduceLaunch main("rows_cpu", problem);
+            main.all_arguments = true;
+            main.set_pieces(pieces);
+            ReduceParams& params = main.params;
+            params.per_group = std::max<i64>(1, least_elements / (params.count / pieces.parts));
+            define(main, values, problem).set("IN_TURNS", 1);
+            return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
+          }};
+}
+
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
+  Configuration values = decided(wish, device);
+  if (problem.portable && device.api == Api::host && problem.count() > 0) return in_turns(problem, values, device);
   if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
-  const Width vectors = width(problem, wish.at("ranges"));
-  Configuration values = wish;
+  const Width vectors = width(problem, values.at("ranges"));
   values["piece"] = piece_bytes(problem, wish.at("piece"));
   values["ranges"] = vectors.ranges;
   const Pieces c = cut(problem, values.at("piece"));
@@ -85,11 +127,8 @@ Proposal propose(const ReduceProblem& problem, const Configuration& wish, const 
     main.set_pieces(c);
     ReduceParams& params = main.params;
     params.per_group = std::max<i64>(1, c.piece / (params.count / c.parts));
-    main.defines()
-        .set("CHAINS", vectors.chains)
-        .set("RANGES", vectors.ranges)
-        .set("CONTIGUOUS", is_contiguous(problem));
-    main.defines().set("AHEAD", values.at("ahead") / problem.element_bytes());
+    if (params.per_group > vector_lanes) params.per_group = ceil_div(params.per_group, vector_lanes) * vector_lanes;
+    define(main, values, problem).set("IN_TURNS", 0);
     return main.with_parts(ceil_div(params.tasks, params.per_group), split, params.outputs);
   };
   return {.seconds = predicted_seconds(problem, c, device), .configuration = values, .launches = launches};
@@ -107,15 +146,14 @@ ReduceCandidate rows_cpu_reduction() {
                          "of a run that a task takes; f32 from memory, of the read-only rate: 0.97, with half or twice "
                          "as much, too"},
                         {"ranges",
-                         16,
-                         {4, 8, 16},
+                         0,
+                         {0, 4, 8, 16},
                          "ranges",
                          "of a piece that are read side by side; f32 from memory, of the read-only rate: 16 0.97, 8 "
-                         "0.90; rows of 65536 "
-                         "0.98, 0.95, 4 0.92"},
-                        {"ahead", 1024, zero_or_doublings(512, 4096), "bytes",
+                         "0.90; rows of 65536 0.98, 0.95, 4 0.92; 0: by runtime"},
+                        {"ahead", 0, zero_or_doublings(512, 4096), "bytes",
                          "how far ahead of the loads memory is asked for; f32, of the read-only rate: 1024 0.97, 512 "
-                         "0.96, 2048 0.93"},
+                         "0.96, 2048 0.93; 0: by runtime"},
                         launches_tunable()},
            .runtimes = {Api::opencl, Api::host},
            .runs_on = cpus},

@@ -1,1 +1,0 @@
-// In place of src/ops/nvidia/tensor_core.h: its words are those of emulated/tensor_core_intrinsics.h.
