@@ -209,7 +209,7 @@ TEST(HostRun, AddsUpProductsOfTinyBf16) {
     const Bytes of_a = halves(m * k, a), of_b = halves(k * n, b);
     const std::array<std::span<const std::byte>, 2> inputs = {of_a, of_b};
     std::vector<float> c(m * n, 1.0F);
-    run_on_host(matmul(), views, inputs, std::as_writable_bytes(std::span(c)), Device::open("host"),
+    run_on_host(matmul({{"out-dtype", "f32"}}), views, inputs, std::as_writable_bytes(std::span(c)), Device::open("host"),
                 {.candidate = "packed", .configuration = {{"dots", 2}}});
     EXPECT_EQ(c, std::vector<float>(m * n, sum)) << "of " << a << " and " << b;
   }
