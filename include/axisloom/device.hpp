@@ -49,7 +49,7 @@ struct DeviceInfo {
   std::size_t last_level_cache = 0;  ///< 0 when the driver does not say
   bool unified_memory = false;       ///< host memory can be used in place
   bool f64 = false;
-  bool f16 = false;  ///< converts 16-bit floats in hardware; they work without it
+  bool f16 = false;        ///< converts 16-bit floats in hardware; they work without it
   bool byte_dots = false;  ///< a CPU adds four products of bytes to a sum in one step (AVX512-VNNI)
   bool bf16_dots = false;  ///< and two of bf16 (AVX512-BF16)
   bool atomics_64 = false;

@@ -197,7 +197,8 @@ Bytes halves(i64 count, std::uint16_t bits) {
 // AVX512-BF16 takes numbers below the normal ones for zeros: factors, and sums of products on their way.
 TEST(HostRun, AddsUpProductsOfTinyBf16) {
   constexpr i64 m = 9, n = 50, k = 64;
-  constexpr std::uint16_t least = 1, to_minus_70 = 57 << 7, to_minus_60 = 67 << 7, to_100 = 227 << 7;  // 2^-133, 2^-70 ...
+  constexpr std::uint16_t least = 1, to_minus_70 = 57 << 7, to_minus_60 = 67 << 7,
+                          to_100 = 227 << 7;  // 2^-133, 2^-70 ...
   struct Factors {
     std::uint16_t a, b;
     float sum;
@@ -209,8 +210,8 @@ TEST(HostRun, AddsUpProductsOfTinyBf16) {
     const Bytes of_a = halves(m * k, a), of_b = halves(k * n, b);
     const std::array<std::span<const std::byte>, 2> inputs = {of_a, of_b};
     std::vector<float> c(m * n, 1.0F);
-    run_on_host(matmul({{"out-dtype", "f32"}}), views, inputs, std::as_writable_bytes(std::span(c)), Device::open("host"),
-                {.candidate = "packed", .configuration = {{"dots", 2}}});
+    run_on_host(matmul({{"out-dtype", "f32"}}), views, inputs, std::as_writable_bytes(std::span(c)),
+                Device::open("host"), {.candidate = "packed", .configuration = {{"dots", 2}}});
     EXPECT_EQ(c, std::vector<float>(m * n, sum)) << "of " << a << " and " << b;
   }
 }

@@ -45,8 +45,8 @@ unsigned saved_registers(const Answer& basic) noexcept {
   return low;
 }
 
-/// The most of the levels of the x86-64 psABI, and of those beyond them. The compilers' own __builtin_cpu_supports lacks some of their features,
-/// and knows none at all in Zig's runtime.
+/// The most of the levels of the x86-64 psABI, and of those beyond them. The compilers' own __builtin_cpu_supports
+/// lacks some of their features, and knows none at all in Zig's runtime.
 Isa level_of_processor() noexcept {
   constexpr unsigned basic_leaf = 1, features_leaf = 7, extended_leaf = 0x80000001;
   constexpr unsigned xmm_ymm = 0x6, opmask_zmm = 0xe0;  // of XCR0

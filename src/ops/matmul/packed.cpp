@@ -11,9 +11,9 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 alignment = 64;       // of panels: a whole vector's
+constexpr i64 alignment = 64;             // of panels: a whole vector's
 constexpr i64 no_dots = 1, all_dots = 2;  // values of "dots"
-constexpr double efficiency = 0.9;  // of the peak, which profiles take from the fastest products: of smaller ones
+constexpr double efficiency = 0.9;        // of the peak, which profiles take from the fastest products: of smaller ones
 // At least, so that no core waits for long at the end (an estimate).
 constexpr i64 groups_per_unit = 4;
 constexpr CpuTile dot_tile = {8, 3, 16};  // also where dots take several steps
