@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
+#include <cstring>
 
 namespace axisloom::ops_test {
 namespace {
@@ -183,6 +185,35 @@ TEST(HostRun, LetsPlansOfLostDevicesGo) {
   const View other = View::contiguous(Dtype::u8, {7, 5});
   ran(copy(), {other, other}, in, Bytes(35), Device(std::make_shared<LosableDevice>(real_device().impl())));
   EXPECT_TRUE(device.expired());
+}
+
+/// So many bf16 of these bits.
+Bytes halves(i64 count, std::uint16_t bits) {
+  Bytes bytes(static_cast<std::size_t>(2 * count));
+  for (std::size_t at = 0; at < bytes.size(); at += 2) std::memcpy(&bytes[at], &bits, sizeof bits);
+  return bytes;
+}
+
+// AVX512-BF16 takes numbers below the normal ones for zeros: factors, and sums of products on their way.
+TEST(HostRun, AddsUpProductsOfTinyBf16) {
+  constexpr i64 m = 9, n = 50, k = 64;
+  constexpr std::uint16_t least = 1, to_minus_70 = 57 << 7, to_minus_60 = 67 << 7,
+                          to_100 = 227 << 7;  // 2^-133, 2^-70 ...
+  struct Factors {
+    std::uint16_t a, b;
+    float sum;
+  };
+  for (const auto& [a, b, sum] : {Factors{to_minus_70, to_minus_60, 0x1p-124F}, Factors{least, to_100, 0x1p-27F},
+                                  Factors{to_100, least, 0x1p-27F}}) {
+    const std::vector<View> views = {View::contiguous(Dtype::bf16, {m, k}), View::contiguous(Dtype::bf16, {k, n}),
+                                     View::contiguous(Dtype::f32, {m, n})};
+    const Bytes of_a = halves(m * k, a), of_b = halves(k * n, b);
+    const std::array<std::span<const std::byte>, 2> inputs = {of_a, of_b};
+    std::vector<float> c(m * n, 1.0F);
+    run_on_host(matmul({{"out-dtype", "f32"}}), views, inputs, std::as_writable_bytes(std::span(c)),
+                Device::open("host"), {.candidate = "packed", .configuration = {{"dots", 2}}});
+    EXPECT_EQ(c, std::vector<float>(m * n, sum)) << "of " << a << " and " << b;
+  }
 }
 
 }  // namespace
