@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 and Ubuntu 24.04, says what it installs, and is silent when nothing is missing.
-# Usage: tools/install_dependencies.sh build|test|lint|release [no-drivers]
+# Usage: tools/install_dependencies.sh build|test|ci|lint|release [no-drivers]
 #   no-drivers: PoCL and OpenCL's loader are left out, which nothing needs that runs on the host
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,19 +11,21 @@ driver_packages=(pocl-opencl-icd ocl-icd-libopencl1)
 case "${2:-}" in
   "") build_packages+=("${driver_packages[@]}") ;;
   no-drivers) ;;
-  *) echo "usage: $0 build|test|lint|release [no-drivers]" >&2; exit 2 ;;
+  *) echo "usage: $0 build|test|ci|lint|release [no-drivers]" >&2; exit 2 ;;
 esac
 test_packages=(oclgrind clang libclang-rt-dev python3 python3-numpy python3-venv binutils git
   clang-19 libamdhip64-dev g++-aarch64-linux-gnu qemu-user-static)
+ci_packages=(ccache)
 lint_packages=(clang-format clang-tidy)
 release_packages=(python3-venv binutils debootstrap)
 
 case "${1:-}" in
   build) packages=("${build_packages[@]}") ;;
   test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
+  ci) packages=("${build_packages[@]}" "${test_packages[@]}" "${ci_packages[@]}") ;;
   lint) packages=("${build_packages[@]}" "${lint_packages[@]}") ;;
   release) packages=("${build_packages[@]}" "${release_packages[@]}") ;;
-  *) echo "usage: $0 build|test|lint|release [no-drivers]" >&2; exit 2 ;;
+  *) echo "usage: $0 build|test|ci|lint|release [no-drivers]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get > /dev/null; then

@@ -43,9 +43,10 @@ by_level() { case "$level" in test) echo "$1" ;; all) echo "$2" ;; long) echo "$
 slow="$(paste -sd: tests/unit/slow.txt)"
 
 # check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
+program=build/axisloom
 check_cases() {
   printf '%s\n' tests/cases/{einsum,reduce,permute,vectors}.cases tests/cases/*.cases | awk '!seen[$0]++' |
-    xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases
+    xargs -n 1 -P "$jobs" "$program" check "$@" --cases
 }
 
 # --- suites -----------------------------------------------------------------------------------------------------------
@@ -71,24 +72,35 @@ check_played() {
 suite_unit() { tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="-$slow"; }
 suite_slow() { SHARDED_FIRST="${slow//:/ }" tools/sharded.sh "$jobs" build/axisloom_tests --gtest_brief=1 --gtest_filter="$slow"; }
 suite_cases() { check_cases; }
-# On the host as on a machine without drivers and compilers, at every level of the instruction set that it has.
+# has_level LEVEL: whether this processor has that level of the instruction set.
+has_level() { AXISLOOM_ISA="$1" build/axisloom --quiet check --device host "copy u8 1" > /dev/null 2>&1; }
+# check_level LEVEL: on the host as on a machine without drivers and compilers. What lies beyond v4 counts for products alone.
+check_level() {
+  local -x AXISLOOM_ISA="$1" OCL_ICD_VENDORS="$work/no-drivers"
+  if [[ $1 == v4_* ]]; then
+    "$program" check --device host --cases tests/cases-host/products.cases
+    return
+  fi
+  check_cases --device host && "$program" check --device host --cases tests/cases-host/*.cases &&
+    "$program" check --device host --random "$(by_level 2000 20000 500000)" --seed "$seed"
+}
+# Sanitized builds have one level's hot kernels.
+sanitized_level() { if has_level v4; then echo v4; else echo v3; fi; }
+host_levels=(baseline v3 v4 v4_vnni v4_bf16)
 suite_host() {
   tools/list_host_kernels.py build/axisloom_texts --check || return 1
-  local sets=(baseline v3 v4) isa
-  export OCL_ICD_VENDORS="$work/no-drivers"
-  for isa in "${sets[@]}"; do
-    if ! AXISLOOM_ISA="$isa" build/axisloom --quiet check --device host "copy u8 1" > /dev/null; then
-      echo "INCOMPLETE: this processor lacks $isa" && return 1
-    fi
-    AXISLOOM_ISA="$isa" check_cases --device host || return 1
-    AXISLOOM_ISA="$isa" build/axisloom check --device host --cases tests/cases-host/*.cases || return 1
-    AXISLOOM_ISA="$isa" build/axisloom check --device host --random "$(by_level 2000 20000 500000)" --seed "$seed" || return 1
+  local isa
+  for isa in "${host_levels[@]}"; do
+    if has_level "$isa"; then check_level "$isa" || return 1; else echo "$isa is not in this processor: see the suite played"; fi
   done
-  # What lies beyond counts for products alone. Where it lacks, their kernels took several steps above.
-  for isa in v4_vnni v4_bf16; do
-    AXISLOOM_ISA="$isa" build/axisloom --quiet check --device host "copy u8 1" > /dev/null || continue
-    AXISLOOM_ISA="$isa" build/axisloom check --device host --cases tests/cases-host/products.cases || return 1
-  done
+}
+# The levels that this processor lacks, by a build that makes their vectors of what it has.
+suite_played() {
+  local isa lacking=() program=build-played/axisloom
+  for isa in "${host_levels[@]}"; do has_level "$isa" || lacking+=("$isa"); done
+  ((${#lacking[@]})) || return 0
+  cmake --preset played > /dev/null && cmake --build --preset played -j "$jobs" --target axisloom_cli || return 1
+  for isa in "${lacking[@]}"; do check_level "$isa" || return 1; done
 }
 # On the host of another architecture, in an emulator: its own level and the baseline. All moves; of arithmetic a sample,
 # since the oracle's long double is software there.
@@ -177,7 +189,7 @@ suite_cli() {
 # Leaks are looked for in tests that open no device only: PoCL and LLVM leave plenty behind. Left out are tests that do
 # nothing but compile kernels for CUDA, and the longest of those whose host code other tests run too.
 suite_asan() {
-  cmake --preset asan && cmake --build --preset asan -j "$jobs" || return 1
+  cmake --preset asan -DAXISLOOM_HOST_LEVELS="$(sanitized_level)" && cmake --build --preset asan -j "$jobs" || return 1
   local host left_out="*Cuda.*:NvrtcCompile.*:DialectCompile.*:$slow"
   host="$(tests/host_suites.sh)" || return 1
   ASAN_OPTIONS=detect_leaks=1 tools/sharded.sh "$jobs" build-asan/axisloom_tests --gtest_brief=1 \
@@ -196,7 +208,7 @@ suite_asan_program() {
 
 # Races of ours; those within PoCL and LLVM are suppressed by name.
 suite_tsan() {
-  cmake --preset tsan && cmake --build --preset tsan -j "$jobs" || return 1
+  cmake --preset tsan -DAXISLOOM_HOST_LEVELS="$(sanitized_level)" && cmake --build --preset tsan -j "$jobs" || return 1
   TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" tools/sharded.sh "$jobs" build-tsan/axisloom_tests --gtest_brief=1 \
     --gtest_filter='*Thread*:Cache.*:Launched.*'
 }
@@ -263,7 +275,7 @@ report() {
 case "$level" in
   test) stages=("nvrtc build" "unit" "cases" "cli host docs modules assembly index64 random consumer") ;;
   *) stages=("nvrtc build" "slow" "checked" "asan" "tsan" "oclgrind asan_program fuzz" "random" "profiles" "programs" "faults"
-    "implementations" "neon" "host_compiled compilers alone parts") ;;
+    "implementations" "neon" "played" "host_compiled compilers alone parts") ;;
 esac
 if (($#)); then stages=("$@"); fi
 for name in ${stages[*]}; do
