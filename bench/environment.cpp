@@ -2,6 +2,7 @@
 #include "bench/environment.hpp"
 
 #include "core/system_file.hpp"
+#include "device/host/system.hpp"
 #include "harness/arguments.hpp"
 
 #include <sys/utsname.h>
@@ -14,7 +15,6 @@
 #include <ctime>
 #include <memory>
 #include <sstream>
-#include <thread>
 
 namespace axisloom::bench {
 namespace {
@@ -29,7 +29,7 @@ void set_if_known(Json& to, const char* name, const std::string& value) {
 Json host() {
   Json json;
   set_if_known(json, "cpu", field("/proc/cpuinfo", "model name"));
-  json["threads"] = std::thread::hardware_concurrency();
+  json["threads"] = device::host::processors();
   set_if_known(json, "memory", field("/proc/meminfo", "MemTotal"));
   set_if_known(json, "last_level_cache", first_line("/sys/devices/system/cpu/cpu0/cache/index3/size"));
   set_if_known(json, "governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));

@@ -1,16 +1,17 @@
 // Threads that wait for a round, take their part of it, and report back.
 #include "bench/team.hpp"
 
+#include "device/host/system.hpp"
+
 #include <axisloom/error.hpp>
 
-#include <algorithm>
 #include <system_error>
 #include <utility>
 
 namespace axisloom::bench {
 
 Team::Team(unsigned members) {
-  const unsigned wanted = members != 0 ? members : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned wanted = members != 0 ? members : device::host::processors();
   try {
     for (unsigned member = 1; member < wanted; ++member) threads_.emplace_back([this, member] { serve(member); });
   } catch (const std::system_error& error) {

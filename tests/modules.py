@@ -35,7 +35,7 @@ MODULES = {
     "src/ops/*": ["src/ops/rearrange"],  # a new operation, before it has a line of its own
     "src/io": ["src/core"],
     "harness": ["src/ops", "src/io"],
-    "bench": ["harness"],
+    "bench": ["harness", "src/device/host"],
     "bench/tensor_peak.kernel": ["bench", "src/ops/nvidia"],
     # A peer asks the runtimes for their functions, and the operations how they describe a job.
     "bench/peers": ["bench", "src/device/opencl", "src/device/cuda", "src/ops/einsum"],
