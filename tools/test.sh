@@ -8,6 +8,7 @@
 #   long  the same nets with many more cases, for hours; AXISLOOM_PART=I/K does every Kth case from the Ith on
 #   or suites by name; a string of names runs them side by side
 # AXISLOOM_SEED: of everything that is drawn (default: a new one each time; it is printed).
+# AXISLOOM_TEST_CACHE: a folder where kernels that were compiled stay for the next run (default: below build).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -32,7 +33,8 @@ export AXISLOOM_DEVICE="${AXISLOOM_DEVICE-opencl:0}"
 # Nothing of the user's own is read or written: compiled kernels, tuning results and caches are private to the run. PoCL
 # keeps what it compiled for all suites; Axisloom's own folder would have it compile each kernel a second time, for groups
 # of any size, so only the suites that test the folder have one.
-export POCL_CACHE_DIR="$work/pocl" AXISLOOM_CACHE_DIR=off CUDA_CACHE_PATH="$work/cuda" \
+kept="${AXISLOOM_TEST_CACHE:-$work}"
+export POCL_CACHE_DIR="$kept/pocl" AXISLOOM_CACHE_DIR=off CUDA_CACHE_PATH="$work/cuda" \
   XDG_CACHE_HOME="$work/xdg-cache" XDG_DATA_HOME="$work/xdg-data"
 mkdir -p "$POCL_CACHE_DIR" "$CUDA_CACHE_PATH" "$XDG_CACHE_HOME" "$XDG_DATA_HOME"
 
@@ -124,7 +126,7 @@ suite_neon() {
 }
 # Kernels that only a name asks for, and every access checked: compiled here for the host, by either compiler.
 suite_host_compiled() {
-  export AXISLOOM_CACHE_DIR="$work/host-cache"
+  export AXISLOOM_CACHE_DIR="$kept/host"
   local compilers=(/usr/bin/g++ /usr/bin/clang++) compiler
   for compiler in "${compilers[@]}"; do
     AXISLOOM_HOST_COMPILER="$compiler" check_cases --device host || return 1
@@ -164,7 +166,7 @@ suite_implementations() {
   tools/opencl_implementations.sh install || { echo "INCOMPLETE: an implementation of OpenCL cannot be had"; return 1; }
   local options=()
   if [[ $level != long ]]; then options=(--no-cases); fi
-  AXISLOOM_IMPLEMENTATION_CACHE="$work/implementations" tests/implementations.sh build/axisloom "${options[@]}" \
+  AXISLOOM_IMPLEMENTATION_CACHE="$kept/implementations" tests/implementations.sh build/axisloom "${options[@]}" \
     --random "$(by_level 50 500 5000)" --oclgrind "$(by_level 5 50 500)" --seed "$seed"
 }
 suite_compilers() { tests/compilers.sh build/axisloom_texts "$(by_level 25 10 1)"; }

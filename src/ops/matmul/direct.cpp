@@ -73,12 +73,19 @@ struct Form {
     return problem.k.extent * std::max(row, apart) <= cache;
   }
 
+  /// Whether B, of which a task reads panel after panel, lies in a second-level cache.
+  bool is_small() const {
+    constexpr i64 cache = 2 << 20;  // bytes, of a Xeon
+    return !in_place() || parts.k_per_group * problem.n.extent * scalar_bytes() <= cache;
+  }
+
   double seconds(const DeviceModel& device) const {
     // Of a core of an EPYC 9005: an element that is copied, and the share of the peak. Of f32 "packed" took 1.14 times
-    // as long for 512 x 512 x 512, 1.09 for 768, 1.06 for 2000, 0.88 for 1024, 0.85 for 1536.
+    // as long for 512 x 512 x 512, 1.09 for 768, 1.06 for 2000, 0.88 for 1024, 0.85 for 1536. On a Xeon with AVX-512,
+    // whose last-level cache is farther away, 1.17 for 512, 0.91 for 768, 0.85 for 1000 and 0.84 for 1023.
     // Of f32 33 x 65, adding up five parts of k took 10 ns a sum.
-    constexpr double copy_seconds = 0.1e-9, near = 0.95, far = 0.7, sum_seconds = 10e-9;
-    const double efficiency = stays_near() ? near : far;
+    constexpr double copy_seconds = 0.1e-9, near = 0.95, beyond = 0.8, far = 0.7, sum_seconds = 10e-9;
+    const double efficiency = !stays_near() ? far : is_small() ? near : beyond;
     const i64 tiles = chunk * ceil_div(vectors_of_row, tile.vectors);
     const double products = copied_columns() * problem.k.extent * copy_seconds +
                             operations() * chunk / row_blocks / (efficiency * unit_peak(problem, device));
