@@ -112,6 +112,7 @@ struct Geometry {
   size_t local_bytes = 0;       // dynamic local memory; of CUDA and the host (OpenCL kernels declare theirs)
   unsigned cluster = 1;         // groups per cluster; CUDA only
   unsigned most_threads = ~0U;  // that take part; host only
+  bool wakes = true;            // threads that sleep, for their part; else those that are awake share it; host only
   bool rehearsal = false;       // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
 };
 
@@ -140,6 +141,11 @@ class Queue {
   /// Waits for what was queued while an error is on its way, so that memory in use can go: also on a lost device.
   virtual void drain() noexcept = 0;
   virtual void* native() const noexcept = 0;  // cl_command_queue or CUstream; the host's have none
+  /// Of immediate queues: launches one of their device's programs with arguments as its kernel takes them, the address
+  /// of each one's value, of a buffer those of its address and its (i64) offset.
+  virtual void launch_now(Program&, const std::string& /*kernel*/, const Geometry&, const void* const* /*args*/) {
+    throw Error(Errc::unsupported, "this queue launches nothing at once");
+  }
 
   /// The plans' own: workspaces of runs that were given none.
   Scratch scratch;

@@ -129,7 +129,7 @@ Choice choose(const Request& request, const DeviceModel& device, const model::St
 SharedPlan empty_plan(Views views, const Device& device, const PlanOptions& options) {
   auto plan = std::make_shared<PlanImpl>();
   plan->device = device;
-  plan->views.assign(views.begin(), views.end());
+  plan->set_views(views);
   plan->in_place = options.in_place;
   plan->checked = options.checked;
   plan->report.candidate = "none";
@@ -154,15 +154,17 @@ std::string lacking(const Launches& launches, const PlanImpl& plan) {
   return {};
 }
 
-/// Limits the host's threads to those that have work enough of their own. A thread that sleeps takes two cores of an
-/// EPYC 9005 4 to 13 us to wake.
+/// Limits the host's threads to those that have work enough of their own, and says whether they are worth waking: a
+/// thread that sleeps takes two cores of an EPYC 9005 4 to 13 us to wake, of which the caller is busy with 3 to 5.
 void limit_threads(PlanImpl& plan, const DeviceModel& device) {
-  constexpr double worth_waking = 10e-6;
+  constexpr double worth_joining = 10e-6, worth_waking = 30e-6;  // of work: each thread's, and all
   if (!device::is_host(device)) return;
   const double launching = double(plan.launches.size()) * device.launch;
   const double work = (plan.report.expected_seconds - launching) * device.units();
-  for (Launch& launch : plan.launches)
-    launch.geometry.most_threads = unsigned(std::clamp(work / worth_waking, 1.0, device.units()));
+  for (Launch& launch : plan.launches) {
+    launch.geometry.most_threads = unsigned(std::clamp(work / worth_joining, 1.0, device.units()));
+    launch.geometry.wakes = work >= worth_waking;
+  }
 }
 
 void complete(PlanImpl& plan, const Request& request, const PlanOptions& options) {

@@ -14,11 +14,9 @@
 #include "planner/registry.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <limits>
 #include <memory>
-#include <memory_resource>
 
 namespace axisloom {
 namespace {
@@ -152,7 +150,7 @@ std::vector<View> complete_views(const Operation& op, Views views, std::span<con
 }
 
 /// Memory of the caller's, as a buffer for the length of a call.
-class Lent : public device::Buffer {
+class Lent final : public device::Buffer {
  public:
   Lent(const void* memory, size_t bytes) : memory_(const_cast<void*>(memory)), bytes_(bytes) {}
   size_t bytes() const noexcept override { return bytes_; }
@@ -173,16 +171,12 @@ size_t reach_of(const View& view) {
 /// The arrays of a plan's run as buffers of which none outlives it.
 void run_lent(const PlanImpl& plan, std::span<const void* const> inputs, void* output) {
   constexpr size_t usual = 8;  // arrays; more are kept on the heap
-  std::array<std::byte, usual*(sizeof(Lent) + sizeof(void*))> stack;
-  std::pmr::monotonic_buffer_resource memory(stack.data(), stack.size());
-  std::pmr::vector<Lent> lent(&memory);
-  std::pmr::vector<device::Buffer*> arrays(&memory);
-  lent.reserve(plan.views.size());
-  arrays.reserve(plan.views.size());
-  for (size_t i = 0; i < plan.views.size(); ++i) {
+  core::ShortList<Lent, usual> lent(plan.demands.size());
+  core::ShortList<device::Buffer*, usual> arrays(plan.demands.size());
+  for (size_t i = 0; i < plan.demands.size(); ++i) {
     const void* const begin = i < inputs.size() ? inputs[i] : output;
-    lent.emplace_back(begin, reach_of(plan.views[i]));
-    arrays.push_back(begin ? &lent.back() : nullptr);
+    Lent& buffer = lent.emplace_back(begin, plan.demands[i].bytes);
+    arrays.push_back(begin ? &buffer : nullptr);
   }
   ops::run_here(plan, arrays);
 }
@@ -207,11 +201,12 @@ double there_and_back(const Operation& op, Views views, const Device& gpu, const
 
 void Plan::run(std::span<const void* const> inputs, void* output) const {
   const PlanImpl& plan = ops::impl_of(*this);
-  if (inputs.size() + 1 != plan.views.size())
+  if (inputs.size() + 1 != plan.demands.size())
     throw Error(Errc::usage, {.message = concat("needs ", plan.views.size() - 1, " inputs, got ", inputs.size()),
                               .op = plan.report.op,
                               .shapes = plan.report.shapes,
                               .device = plan.report.device});
+  if (ops::run_direct(plan, inputs, output)) return;
   if (plan.here.impl()) return run_lent(plan, inputs, output);
   std::vector<HostMemory> memory;
   for (size_t i = 0; i < plan.views.size(); ++i) {

@@ -10,8 +10,55 @@
 #include "planner/registry.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace axisloom {
+namespace {
+
+Demand demand_of(const View& view) {
+  const Bounds bounds = view.bounds();
+  if (bounds.low == bounds.high) return {};
+  // OpenCL promises no more than the widest access for what a device allocates, and no kernel asks for more.
+  return {.bytes = u64(bounds.high) * size_of(view.dtype),
+          .alignment = u32(std::min<u64>(u64(view.align), widest_access)),
+          .starts_before = bounds.low < 0};
+}
+
+}  // namespace
+
+void PlanImpl::set_views(Views of_plan) {
+  views.assign(of_plan.begin(), of_plan.end());
+  demands.clear();
+  for (const View& view : views) demands.push_back(demand_of(view));
+}
+
+namespace {
+
+/// Nothing where the launch needs more than the addresses of the plan's arrays.
+std::optional<DirectLaunch> direct_launch(const Launch& launch, device::Program& program) {
+  if (launch.buffers.size() > DirectLaunch::most_buffers) return std::nullopt;
+  DirectLaunch direct{.program = &program, .launch = &launch};
+  for (const LaunchBuffer& buffer : launch.buffers) {
+    if (buffer.view < 0 || buffer.view >= int(DirectLaunch::most_buffers) || buffer.map) return std::nullopt;
+    direct.view[direct.buffers] = u8(buffer.view);
+    direct.offset[direct.buffers++] = buffer.offset;
+  }
+  return direct;
+}
+
+}  // namespace
+
+void PlanImpl::set_runs_here() {
+  here = Queue(device.impl()->immediate_queue());
+  const auto plain = [](const Demand& demand) { return demand.bytes > 0 && !demand.starts_before; };
+  if (!here.impl() || checked || in_place || !std::ranges::all_of(demands, plain)) return;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const auto made = direct_launch(launches[i], *programs[i]);
+    if (!made) return direct.clear();
+    direct.push_back(*made);
+  }
+}
+
 namespace ops {
 namespace {
 
@@ -107,7 +154,6 @@ void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places,
 
 void compile(PlanImpl& plan) {
   const device::HeldLines lines;  // other threads may be waiting for the programs that are made here
-  plan.here = Queue(plan.device.impl()->immediate_queue());
   for (Launch& launch : plan.launches) {
     launch.kernel.checked = plan.checked;
     const jit::LaunchForm form{launch.geometry.groups, launch.buffers.size(), launch.params.size()};
@@ -149,6 +195,7 @@ Plan plan(const Operation& op, Views views, const Device& device, const PlanOpti
     report.op = to_string(op);
     report.shapes = ops::shapes_text(all, inputs);
     report.device = device.info().label();
+    made->set_runs_here();
     return Plan(std::move(made));
   });
 }

@@ -4,9 +4,10 @@
 #include <axisloom/plan.hpp>
 
 #include "core/integers.hpp"
+#include "core/short_list.hpp"
 #include "jit/jit.hpp"
 
-#include <memory_resource>
+#include <array>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -46,22 +47,47 @@ struct Launch {
   std::vector<std::byte> params;      // bytes of its PARAMS struct
 };
 
+/// A launch on arrays of which the addresses are all that a run adds: what it takes of its Launch, close together. A
+/// call with cold caches waits for each line of memory that it touches.
+struct DirectLaunch {
+  static constexpr size_t most_buffers = 8;
+  device::Program* program = nullptr;
+  const Launch* launch = nullptr;
+  size_t buffers = 0;
+  std::array<i64, most_buffers> offset = {};  // as in LaunchBuffer
+  std::array<u8, most_buffers> view = {};
+};
+
+/// What a run asks of the buffer of a view.
+struct Demand {
+  u64 bytes = 0;               // from its start; 0: nothing is touched, and there may be no buffer
+  u32 alignment = 1;           // of its start, in bytes
+  bool starts_before = false;  // the view touches what lies before its buffer: no buffer will do
+};
+
 struct PlanImpl {
+  /// Also works out what runs will ask of their buffers.
+  void set_views(Views of_plan);
+  /// On the host, lets the complete plan run without a queue.
+  void set_runs_here();
+
   Device device;
   std::vector<View> views;
   PlanReport report;
   std::vector<Launch> launches;
   std::vector<device::SharedProgram> programs;  // one per launch
-  Queue here;                                   // for runs without a queue; empty but on the host
+  Queue here;                                   // for runs without a queue; empty but on the host, see set_runs_here
   int tickets = 0;                              // slots of tickets_view that the launches use
   bool in_place = false;                        // output and input are the very same bytes
   bool checked = false;                         // every access is checked; run then waits and throws on a violation
+  std::vector<Demand> demands;                  // one per view
+  std::vector<DirectLaunch> direct;             // one per launch of `here`; none where a run needs more than addresses
 };
 using SharedPlan = std::shared_ptr<PlanImpl>;
 
 namespace ops {
 
-using Events = std::pmr::vector<device::SharedEvent>;
+using Events = core::ShortList<device::SharedEvent, 4>;
 using Arrays = std::span<device::Buffer* const>;  // a plan's, in the order of its views; null where one has no elements
 
 /// What a plan holds; Error(usage) for an empty one.
@@ -73,6 +99,8 @@ void check_output(const View& out, const View& result);
 
 /// Runs a plan for the host on memory, and returns when it is done. Throws as Plan::run does.
 void run_here(const PlanImpl& plan, Arrays buffers);
+/// The same where each array begins; false, and nothing is done, where buffers must be looked at more closely.
+bool run_direct(const PlanImpl& plan, std::span<const void* const> inputs, void* output);
 
 /// Compiles the launches of a plan (or finds them in the cache), so that running it compiles nothing; fills `programs`.
 void compile(PlanImpl& plan);

@@ -9,10 +9,8 @@
 #include "planner/plan_impl.hpp"
 #include "planner/workspace.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <memory_resource>
+#include <optional>
 
 namespace axisloom {
 namespace {
@@ -20,16 +18,11 @@ namespace {
 using core::Overlap;
 using ops::Arrays;
 
-/// Memory for the length of a run: on the stack, as long as it lasts.
-class Arena {
- public:
-  std::pmr::memory_resource* get() { return &resource_; }
+/// Buffers of a plan or a launch, usually: a run of those with more allocates.
+constexpr size_t usual = 8;
 
- private:
-  static constexpr size_t bytes = 2048;  // two launches of eight buffers each
-  alignas(std::max_align_t) std::array<std::byte, bytes> memory_;
-  std::pmr::monotonic_buffer_resource resource_{memory_.data(), bytes};
-};
+/// What a launch of a run waits for besides what the caller names: the launch before, or cleared tickets.
+constexpr size_t most_own_waits = 1;
 
 [[noreturn]] void refuse(const PlanImpl& plan, std::string message, std::string remedy = {}, Errc code = Errc::usage) {
   throw Error(code, {.message = std::move(message),
@@ -43,22 +36,27 @@ std::string role(const PlanImpl& plan, size_t i) {
   return i + 1 == plan.views.size() ? "the output buffer" : concat("input buffer ", i);
 }
 
-void check_buffer(const PlanImpl& plan, size_t i, const device::Buffer* buffer) {
-  const View& view = plan.views[i];
-  const Bounds bounds = view.bounds();
-  const auto size = i64(size_of(view.dtype));
-  if (bounds.low == bounds.high) return;
+// Why a buffer does not do for a view.
+[[noreturn, gnu::cold]] void refuse_buffer(const PlanImpl& plan, size_t i, const device::Buffer* buffer) {
   if (!buffer) refuse(plan, role(plan, i) + " is empty");
-  if (bounds.low < 0 || bounds.high * size > i64(buffer->bytes()))
+  const View& view = plan.views[i];
+  const Demand& demand = plan.demands[i];
+  const Bounds bounds = view.bounds();
+  if (demand.starts_before || demand.bytes > buffer->bytes())
     refuse(plan, concat(role(plan, i), " has ", buffer->bytes(), " bytes, its view touches elements ", bounds.low,
-                        " to ", bounds.high - 1, " of ", size, " bytes"));
-  // OpenCL promises no more than the widest access for what a device allocates, and no kernel asks for more.
-  const size_t needed = std::min(size_t(view.align), widest_access);
-  if (buffer->alignment() < needed)
-    refuse(plan,
-           concat(role(plan, i), " is aligned to ", buffer->alignment(), " bytes, its view was planned with ",
-                  view.align, " and needs ", needed),
-           "plan with View::align of the buffer");
+                        " to ", bounds.high - 1, " of ", size_of(view.dtype), " bytes"));
+  refuse(plan,
+         concat(role(plan, i), " is aligned to ", buffer->alignment(), " bytes, its view was planned with ", view.align,
+                " and needs ", demand.alignment),
+         "plan with View::align of the buffer");
+}
+
+void check_buffer(const PlanImpl& plan, size_t i, const device::Buffer* buffer) {
+  const Demand& demand = plan.demands[i];
+  if (demand.bytes == 0 && !demand.starts_before) return;
+  const bool will_do =
+      buffer && !demand.starts_before && demand.bytes <= buffer->bytes() && demand.alignment <= buffer->alignment();
+  if (!will_do) refuse_buffer(plan, i, buffer);
 }
 
 // Whether two buffers have a byte in common, whoever uses it.
@@ -73,22 +71,25 @@ Overlap shared(const View& a, const device::Buffer& a_buffer, const View& b, con
   return core::shares_memory(a, a_buffer.location().begin, b, b_buffer.location().begin);
 }
 
+// Two buffers with bytes in common will do as long as their views have none.
+[[gnu::cold]] void require_apart(const PlanImpl& plan, size_t i, Arrays buffers) {
+  const Overlap overlap = shared(plan.views[i], *buffers[i], plan.views.back(), *buffers.back());
+  if (overlap == Overlap::no) return;
+  refuse(plan,
+         overlap == Overlap::yes ? "output and input share memory"
+                                 : "whether output and input share memory could not be decided within the work limit",
+         "give an output of its own, or plan a square transpose with in_place", Errc::overlap);
+}
+
 void check_overlap(const PlanImpl& plan, Arrays buffers) {
-  const View& out = plan.views.back();
   for (size_t i = 0; i + 1 < buffers.size(); ++i) {
     if (!buffers[i] || !buffers.back()) continue;
-    if (plan.in_place) {
-      if (buffers[i]->location() != buffers.back()->location())
-        refuse(plan, "planned in place, but input and output are different buffers",
-               "give the same buffer twice, or plan without in_place");
-      continue;
+    if (!plan.in_place) {
+      if (meet(*buffers[i], *buffers.back())) require_apart(plan, i, buffers);
+    } else if (buffers[i]->location() != buffers.back()->location()) {
+      refuse(plan, "planned in place, but input and output are different buffers",
+             "give the same buffer twice, or plan without in_place");
     }
-    const Overlap overlap = shared(plan.views[i], *buffers[i], out, *buffers.back());
-    if (overlap == Overlap::no) continue;
-    refuse(plan,
-           overlap == Overlap::yes ? "output and input share memory"
-                                   : "whether output and input share memory could not be decided within the work limit",
-           "give an output of its own, or plan a square transpose with in_place", Errc::overlap);
   }
 }
 
@@ -116,45 +117,39 @@ device::Buffer& bound(Arrays buffers, int view) {
   return buffers[view] ? *buffers[view] : *buffers.back();
 }
 
-// The arguments of one launch, with the storage that their addresses point into.
+// The arguments of one launch, with what their addresses point to beside the plan's own.
 class Binding {
  public:
-  Binding(const Launch& launch, Arrays buffers, const ops::Workspace& workspace, const Buffer* log,
-          std::pmr::memory_resource* memory)
-      : numbers_(memory), maps_(memory), args_(memory) {
-    numbers_.reserve(2 * launch.buffers.size());
-    maps_.reserve(launch.buffers.size());
-    args_.reserve(3 * launch.buffers.size() + 2);
-    for (const LaunchBuffer& argument : launch.buffers) {
-      const bool own = argument.view >= 0;
-      device::Buffer& buffer = own ? bound(buffers, argument.view) : workspace.buffer(argument.view);
-      const i64 offset = argument.offset + (own ? 0 : workspace.begin(argument.view) / argument.element);
-      if (argument.map) {
-        map(buffer, *argument.map, size_t(offset * argument.element));
-        continue;
-      }
-      args_.push_back(device::Arg::of(buffer));
-      number(offset);
-      if (log) number(i64(buffer.bytes()) / argument.element);
-    }
+  Binding(const Launch& launch, Arrays buffers, const ops::Workspace& workspace, const Buffer* log)
+      : numbers_(2 * launch.buffers.size()), maps_(launch.buffers.size()), args_(3 * launch.buffers.size() + 2) {
+    for (const LaunchBuffer& argument : launch.buffers)
+      if (argument.view >= 0)
+        add(argument, bound(buffers, argument.view), argument.offset, log);
+      else
+        add(argument, workspace.buffer(argument.view),
+            number(argument.offset + workspace.begin(argument.view) / argument.element), log);
     if (log) args_.push_back(device::Arg::of(*log->impl()));
     args_.push_back(device::Arg::bytes(launch.params.data(), launch.params.size()));
   }
   std::span<const device::Arg> args() const { return args_; }
 
  private:
-  void number(i64 value) {
-    numbers_.push_back(value);
-    args_.push_back(device::Arg::value(numbers_.back()));
+  void add(const LaunchBuffer& argument, device::Buffer& buffer, const i64& offset, const Buffer* log) {
+    if (argument.map) {
+      device::TensorMap& map = maps_.emplace_back(*argument.map);
+      map.begin = size_t(offset * argument.element);
+      args_.push_back(device::Arg::of(buffer, map));
+      return;
+    }
+    args_.push_back(device::Arg::of(buffer));
+    args_.push_back(device::Arg::value(offset));
+    if (log) args_.push_back(device::Arg::value(number(i64(buffer.bytes()) / argument.element)));
   }
-  void map(device::Buffer& buffer, device::TensorMap map, size_t begin) {
-    map.begin = begin;
-    maps_.push_back(map);
-    args_.push_back(device::Arg::of(buffer, maps_.back()));
-  }
-  std::pmr::vector<i64> numbers_;
-  std::pmr::vector<device::TensorMap> maps_;
-  std::pmr::vector<device::Arg> args_;
+  const i64& number(i64 value) { return numbers_.emplace_back(value); }
+
+  core::ShortList<i64, 2 * usual> numbers_;
+  core::ShortList<device::TensorMap, usual> maps_;
+  core::ShortList<device::Arg, 3 * usual + 2> args_;
 };
 
 // Queues the launches one after the other. When one fails, those before it have finished when the error goes on, since
@@ -162,22 +157,26 @@ class Binding {
 device::SharedEvent queue_launches(const PlanImpl& plan, device::Queue& queue, Arrays buffers,
                                    const ops::Workspace& memory, const Buffer* log, ops::Events& waits) {
   device::SharedEvent last;
+  size_t i = 0;
   try {
-    for (size_t i = 0; i < plan.launches.size(); ++i) {
-      if (last) waits.assign(1, last);
+    for (; i < plan.launches.size(); ++i) {
+      if (last) {
+        waits.clear();
+        waits.push_back(std::move(last));
+      }
       const Launch& launch = plan.launches[i];
-      const Binding binding(launch, buffers, memory, log, waits.get_allocator().resource());
+      const Binding binding(launch, buffers, memory, log);
       last = queue.launch(*plan.programs[i], launch.kernel.kernel, launch.geometry, binding.args(), waits);
     }
   } catch (...) {
-    if (last || memory.filled()) queue.drain();
+    if (i > 0 || memory.filled()) queue.drain();
     throw;
   }
   return last;
 }
 
 void check_arrays(const PlanImpl& plan, Arrays buffers) {
-  if (buffers.size() != plan.views.size())
+  if (buffers.size() != plan.demands.size())
     refuse(plan, concat("needs ", plan.views.size(), " buffers, got ", buffers.size()));
   for (size_t i = 0; i < buffers.size(); ++i) check_buffer(plan, i, buffers[i]);
   if (!plan.launches.empty() && !buffers.back()) refuse(plan, "the output buffer is empty");
@@ -196,14 +195,45 @@ device::SharedEvent queue_checked(const PlanImpl& plan, const Queue& queue, Arra
   return last;
 }
 
+// Whether arrays that begin there are as the plan wants them, and the output plainly apart from the inputs: where one
+// may lie within another's gaps, the views have to be looked at.
+bool plainly_right(const PlanImpl& plan, std::span<const void* const> begins) {
+  const u64 out = u64(begins.back()), out_end = out + plan.demands.back().bytes;
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const Demand& demand = plan.demands[i];
+    const u64 begin = u64(begins[i]);
+    if (begin == 0 || begin % demand.alignment != 0) return false;
+    if (i + 1 < begins.size() && begin < out_end && out < begin + demand.bytes) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 namespace ops {
 
+bool run_direct(const PlanImpl& plan, std::span<const void* const> inputs, void* output) {
+  if (plan.direct.empty() || plan.demands.size() > DirectLaunch::most_buffers) return false;
+  std::array<const void*, DirectLaunch::most_buffers> begins;
+  for (size_t i = 0; i < inputs.size(); ++i) begins[i] = inputs[i];
+  begins[inputs.size()] = output;
+  if (!plainly_right(plan, {begins.data(), inputs.size() + 1})) return false;
+  for (const DirectLaunch& direct : plan.direct) {
+    std::array<const void*, 2 * DirectLaunch::most_buffers + 1> values;
+    for (size_t i = 0; i < direct.buffers; ++i) {
+      values[2 * i] = &begins[direct.view[i]];
+      values[2 * i + 1] = &direct.offset[i];
+    }
+    const Launch& launch = *direct.launch;
+    values[2 * direct.buffers] = launch.params.data();
+    plan.here.impl()->launch_now(*direct.program, launch.kernel.kernel, launch.geometry, values.data());
+  }
+  return true;
+}
+
 void run_here(const PlanImpl& plan, Arrays buffers) {
   check_arrays(plan, buffers);
-  Arena arena;
-  Events waits(arena.get());
+  Events waits(most_own_waits);
   queue_checked(plan, plan.here, buffers, {}, waits);
 }
 
@@ -212,14 +242,12 @@ void run_here(const PlanImpl& plan, Arrays buffers) {
 Event Plan::run(const Queue& queue, std::span<const Buffer> buffers, const Buffer& workspace,
                 std::span<const Event> wait) const {
   const PlanImpl& plan = ops::impl_of(*this);
-  Arena arena;
-  std::pmr::vector<device::Buffer*> arrays(arena.get());
-  arrays.reserve(buffers.size());
+  core::ShortList<device::Buffer*, usual> arrays(buffers.size());
   for (const Buffer& buffer : buffers) arrays.push_back(buffer.impl().get());
   check_arrays(plan, arrays);
   check_workspace(plan, arrays, workspace);
   if (!queue.impl()) refuse(plan, "the queue is empty", "make it with Device::queue or borrow_queue");
-  ops::Events waits(arena.get());
+  ops::Events waits(wait.size() + most_own_waits);
   for (const Event& event : wait)
     if (event.impl()) waits.push_back(event.impl());
   return Event(queue_checked(plan, queue, arrays, workspace, waits));

@@ -17,12 +17,14 @@ Workspace::Workspace(const PlanImpl& plan, device::Queue& queue, const Buffer& g
     memory_ = given.impl();
     if (plan.tickets == 0) return;
     tickets_begin_ = i64(bytes - tickets_bytes(plan));
-    Events cleared(1, waits.get_allocator());  // nothing may fail once the fill is queued
-    cleared[0] = queue.fill(*memory_, size_t(tickets_begin_), tickets_bytes(plan), std::byte{0}, waits);
-    waits.swap(cleared);
+    device::SharedEvent cleared =
+        queue.fill(*memory_, size_t(tickets_begin_), tickets_bytes(plan), std::byte{0}, waits);
+    waits.clear();
+    waits.push_back(std::move(cleared));
     tickets_ = memory_;
     return;
   }
+  lines_.emplace();
   scratch_ = &queue.scratch;
   lock_ = std::unique_lock(scratch_->mutex);
   if (!scratch_->memory || scratch_->memory->bytes() < bytes) scratch_->memory = plan.device.impl()->allocate(bytes);

@@ -6,6 +6,7 @@
 #include "planner/plan_impl.hpp"
 
 #include <mutex>
+#include <optional>
 
 namespace axisloom::ops {
 
@@ -26,7 +27,7 @@ class Workspace : core::NotCopied {
   void queued() { queued_ = true; }
 
  private:
-  device::HeldLines lines_;
+  std::optional<device::HeldLines> lines_;  // while it is locked
   std::unique_lock<std::mutex> lock_;
   device::Scratch* scratch_ = nullptr;
   device::SharedBuffer memory_, tickets_;

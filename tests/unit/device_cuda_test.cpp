@@ -554,7 +554,7 @@ TEST_F(CudaFake, LaunchesBeforeAFailedOneAreWaitedFor) {
   const auto program = load(*device.impl());
   auto two = std::make_shared<PlanImpl>();
   two->device = device;
-  two->views = {2, View::contiguous(Dtype::u8, {1024})};
+  two->set_views(std::vector(2, View::contiguous(Dtype::u8, {1024})));
   const TensorMap map{.begin = 0, .element = 8, .extent = {3, 5, 2}, .pitch = {48, 240}, .box = {16, 8, 1}};
   Launch launch;
   launch.kernel.kernel = "mapped";

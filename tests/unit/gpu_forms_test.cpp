@@ -67,7 +67,7 @@ TEST(GpuForms, PacketsGoToPlacesBelowTheFirst) {
   const ops::MoveCandidate& shift = candidate_named("shift");
   const auto made = std::make_shared<PlanImpl>();
   made->device = gpu;
-  made->views = views;
+  made->set_views(views);
   made->launches.push_back(
       launch_of(shift, {ops::lowered_move(copy(), views)}, default_values(shift.info), gpu.info()));
   ops::compile(*made);

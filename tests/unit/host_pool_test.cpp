@@ -75,6 +75,41 @@ TEST(HostPool, WithinARunTheCallerIsAlone) {
   EXPECT_EQ(inner, 6 * 4);
 }
 
+/// The members that took part, of those who are wanted for so many numbers.
+unsigned members_without_waking(Pool& pool) {
+  std::atomic<unsigned> others{0};
+  std::atomic<u64> done{0};
+  pool.run(
+      64, pool.threads(),
+      [&](u64 begin, u64 end, unsigned member) {
+        if (member > 0) ++others;
+        done += end - begin;
+      },
+      /*wakes=*/false);
+  EXPECT_EQ(done, 64u);
+  return others;
+}
+
+TEST(HostPool, StartsAndWakesNobodyForLittleWork) {
+  Pool pool(4);
+  EXPECT_EQ(members_without_waking(pool), 0u) << "none was started";
+  EXPECT_TRUE(on_every_member(pool, [](u64, unsigned) {}));
+  EXPECT_TRUE(Meeting::until([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // a hundred times as long as they stay awake
+    return members_without_waking(pool) == 0;
+  })) << "all sleep by now";
+  EXPECT_TRUE(on_every_member(pool, [](u64, unsigned) {})) << "who sleeps is woken again";
+}
+
+// Little work after much finds workers awake, and none gets lost on the way to sleep.
+TEST(HostPool, LittleWorkIsSharedByThoseAwake) {
+  Pool pool(3);
+  for (int repeat = 0; repeat < 500; ++repeat) {
+    if (repeat % 10 == 0) pool.run(3, 3, [](u64, u64, unsigned) {});
+    members_without_waking(pool);
+  }
+}
+
 // Who is called for one run may come during the next, in which it is not wanted.
 TEST(HostPool, WhoComesLateStaysOut) {
   Pool pool(5);

@@ -98,7 +98,7 @@ TEST(BorrowedAddresses, InOneAllocationMayNotOverlap) {
   };
   auto nothing = std::make_shared<PlanImpl>();  // launches nothing, so that only the checks are left
   nothing->device = device;
-  nothing->views = {2, View::contiguous(Dtype::u8, {static_cast<std::int64_t>(part_bytes)})};
+  nothing->set_views(std::vector(2, View::contiguous(Dtype::u8, {static_cast<std::int64_t>(part_bytes)})));
   const auto refused = [&](const Buffer& from, const Buffer& to) {
     return code_thrown([&] { Plan(nothing).run(device.queue(), std::array{from, to}); });
   };

@@ -88,7 +88,7 @@ TEST(PlanRun, CheckedRunsCatchAnAccessOutOfBounds) {
   const Plan honest = planned(transpose(), {f32({64, 64})}, checked);
   auto lying = std::make_shared<PlanImpl>();
   lying->device = honest.device();
-  lying->views = {f32({64, 63}), f32({64, 64})};
+  lying->set_views(std::array{f32({64, 63}), f32({64, 64})});
   lying->launches = honest.impl()->launches;
   lying->programs = honest.impl()->programs;
   lying->checked = true;

@@ -81,14 +81,17 @@ Pool::~Pool() {
   }
 }
 
-void Pool::run(u64 count, unsigned most_members, Work work, void* context) noexcept {
+void Pool::run(u64 count, unsigned most_members, Work work, void* context, bool wakes) noexcept {
   const auto wanted = unsigned(std::min<u64>({able_.load(std::memory_order_relaxed), most_members, count}));
-  if (wanted <= 1 || !take_turn()) {
+  const bool alone = wanted <= 1 || (!wakes && awake_.load(std::memory_order_relaxed) == 0);
+  if (alone || !take_turn()) {
     if (count > 0) work(context, 0, count, 0);
     return;
   }
   job_ = {work, context, 0};
-  wanted_.store(started(wanted), std::memory_order_relaxed);
+  const unsigned members = wakes ? started(wanted) : std::min(wanted, started_);
+  wanted_.store(members, std::memory_order_relaxed);
+  woken_.store(wakes ? 1 : members, std::memory_order_relaxed);
   deal(count);
   gate_.store(gate_open, std::memory_order_release);
   calls_.fetch_add(1);
@@ -110,6 +113,7 @@ bool Pool::take_turn() noexcept {
 
 void Pool::forget_workers() noexcept {
   started_ = 1;
+  awake_.store(0, std::memory_order_relaxed);
   gate_.store(0, std::memory_order_relaxed);
   for (unsigned i = 0; i < threads_; ++i) members_[i].asleep.store(0, std::memory_order_relaxed);
 }
@@ -126,6 +130,7 @@ unsigned Pool::started(unsigned wanted) noexcept {
   for (; started_ < wanted; ++started_) {
     Member& next = members_[started_];
     if (pthread_create(&next.thread, nullptr, begin_worker, &next) != 0) break;
+    awake_.fetch_add(1, std::memory_order_relaxed);
     pthread_setname_np(next.thread, "axisloom");
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -136,7 +141,6 @@ unsigned Pool::started(unsigned wanted) noexcept {
 void Pool::deal(u64 count) noexcept {
   const u64 members = wanted_.load(std::memory_order_relaxed), least = count / members, more = count % members;
   job_.share = std::max<u64>(1, least / fetches);
-  woken_.store(1, std::memory_order_relaxed);
   u64 begin = 0;
   for (u64 i = 0; i < members; ++i) {
     members_[i].next.store(begin, std::memory_order_relaxed);
@@ -199,9 +203,11 @@ void Pool::wait_for_call(Member& self, u32 calls) noexcept {
   const auto called = [&] { return calls_.load(std::memory_order_acquire) != calls; };
   if (called() || (spins_ && spin_until(called))) return;
   // Either it sees the call, or who calls sees that it sleeps.
+  awake_.fetch_sub(1, std::memory_order_relaxed);
   self.asleep.store(1);
   if (calls_.load() == calls) self.asleep.wait(1);
   self.asleep.store(0, std::memory_order_relaxed);
+  awake_.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool Pool::enter() noexcept {

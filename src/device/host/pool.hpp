@@ -30,14 +30,16 @@ class Pool : core::NotCopied {
   unsigned threads() const noexcept { return threads_; }
 
   /// Does 0 ... count - 1 and returns when all is done, with at most that many members. While another thread's run goes
-  /// on, or within a run, the caller does it alone. After a fork the child has workers of its own.
-  void run(u64 count, unsigned most_members, Work work, void* context) noexcept;
-  void run(u64 count, unsigned most_members, auto&& work) noexcept {
+  /// on, or within a run, the caller does it alone. After a fork the child has workers of its own. Where it `wakes`
+  /// nobody, workers take part that are awake anyway, and none is started: little work is done before a worker comes,
+  /// and calling it takes the caller's time.
+  void run(u64 count, unsigned most_members, Work work, void* context, bool wakes = true) noexcept;
+  void run(u64 count, unsigned most_members, auto&& work, bool wakes = true) noexcept {
     using Callable = std::remove_reference_t<decltype(work)>;
     const auto call = [](void* context, u64 begin, u64 end, unsigned member) {
       (*static_cast<Callable*>(context))(begin, end, member);
     };
-    run(count, most_members, call, &work);
+    run(count, most_members, call, &work, wakes);
   }
 
  private:
@@ -81,6 +83,8 @@ class Pool : core::NotCopied {
   unsigned generation_ = 0;     // in which the workers were started
   unsigned started_ = 1;        // members, with the caller
   std::atomic<unsigned> able_;  // members that the system grants
+
+  alignas(line) std::atomic<unsigned> awake_{0};  // workers
 
   alignas(line) std::atomic<u32> calls_{0};  // changes with every run
   std::atomic<bool> stopping_{false};

@@ -1,5 +1,6 @@
 // Commands of the host: each is done, by the calling thread and the pool, when its call returns.
 #include "core/per_thread.hpp"
+#include "core/short_list.hpp"
 #include "core/text.hpp"
 #include "device/host/device.hpp"
 #include "device/host/fibers.hpp"
@@ -56,27 +57,29 @@ class Done final : public Event {
   bool timed_ = false;
 };
 
+/// The event of all commands without a time: they are done, and that is all that it says. Nobody owns it, so that
+/// handing it out counts nothing; it is never destroyed.
+SharedEvent untimed() {
+  static Done& done = *new Done;
+  return {SharedEvent(), &done};
+}
+
 /// The arguments as kernels take them: a list of addresses of values. Those of most kernels need no allocation.
 class ArgumentList {
  public:
-  explicit ArgumentList(std::span<const Arg> args) {
-    if (args.size() > few) {
-      more_values_.resize(args.size());
-      more_addresses_.resize(args.size());
-      values_ = more_values_.data();
-      addresses_ = more_addresses_.data();
-    }
-    for (size_t i = 0; i < args.size(); ++i) {
-      if (args[i].map) {
+  explicit ArgumentList(std::span<const Arg> args) : values_(args.size()), addresses_(args.size()) {
+    for (const Arg& arg : args) {
+      if (arg.map) {
         if (maps_.empty()) maps_.reserve(args.size());  // since their addresses are taken
-        values_[i] = &maps_.emplace_back(bound(*args[i].buffer, *args[i].map));
-        continue;
+        values_.push_back(&maps_.emplace_back(bound(*arg.buffer, *arg.map)));
+      } else if (arg.buffer) {
+        values_.push_back(&addresses_.emplace_back(arg.buffer->host()));
+      } else {
+        values_.push_back(arg.data);
       }
-      if (args[i].buffer) addresses_[i] = args[i].buffer->host();
-      values_[i] = args[i].buffer ? &addresses_[i] : args[i].data;
     }
   }
-  const void* const* get() const { return values_; }
+  const void* const* get() const { return values_.data(); }
 
  private:
   static BoundMap bound(Buffer& buffer, const TensorMap& map) {
@@ -91,24 +94,20 @@ class ArgumentList {
   }
 
   static constexpr size_t few = 32;
-  std::array<const void*, few> few_values_;
-  std::array<void*, few> few_addresses_;
-  std::vector<const void*> more_values_;
-  std::vector<void*> more_addresses_;
+  core::ShortList<const void*, few> values_;
+  core::ShortList<void*, few> addresses_;
   std::vector<BoundMap> maps_;
-  const void** values_ = few_values_.data();
-  void** addresses_ = few_addresses_.data();
 };
 
 /// Local memory for every member of a launch, kept by the thread that launches for its next one.
 class LocalMemory {
  public:
   static constexpr size_t alignment = 128;
+  static constexpr size_t spill = 128;  // bytes behind those of a member, see hold
 
   /// So many bytes for each of the members, and behind them what kernels whose accesses are checked write instead of
   /// elsewhere. Throws Error(out_of_memory).
   void hold(size_t bytes, unsigned members) {
-    constexpr size_t spill = 128;
     each_ = (bytes + spill + alignment - 1) / alignment * alignment;
     const size_t wanted = each_ * members;
     if (wanted <= held_) return;
@@ -156,19 +155,21 @@ void note_fault(const KernelCall& call, const char* what) {
 
 class HostQueue final : public Queue {
  public:
-  HostQueue(SharedHost host, bool timing, bool ordered)
-      : host_(std::move(host)),
-        timing_(timing),
-        ordered_(ordered),
-        untimed_(timing ? nullptr : std::make_shared<Done>()) {}
+  HostQueue(SharedHost host, bool timing, bool ordered) : host_(std::move(host)), timing_(timing), ordered_(ordered) {}
 
   SharedEvent launch(Program& program, const std::string& kernel, const Geometry& geometry, std::span<const Arg> args,
                      Waits waits) override {
-    auto* const own_program = dynamic_cast<HostProgram*>(&program);
-    if (!own_program) refuse(Errc::usage, kernel, "was built for another device than the queue");
-    require_geometry(geometry, kernel);
+    if (typeid(program) != typeid(HostProgram))
+      refuse(Errc::usage, kernel, "was built for another device than the queue");
     const ArgumentList list(args);
-    return command(waits, [&] { run(*own_program, kernel, geometry, list.get()); });
+    return command(waits, [&] { launch_now(program, kernel, geometry, list.get()); });
+  }
+
+  /// The program is one of the host's.
+  void launch_now(Program& program, const std::string& kernel, const Geometry& geometry,
+                  const void* const* args) override {
+    if (geometry.items != 1 || geometry.cluster > 1) require_geometry(geometry, kernel);
+    run(static_cast<const HostProgram&>(program), kernel, geometry, args);
   }
 
   SharedEvent write(Buffer& to, size_t offset, std::span<const std::byte> from, Waits waits) override {
@@ -219,7 +220,7 @@ class HostQueue final : public Queue {
       if (wait) wait->wait();
     std::unique_lock lock(mutex_, std::defer_lock);
     if (ordered_) lock.lock();
-    if (!timing_) return work(), untimed_;
+    if (!timing_) return work(), untimed();
     Done::Times times{.begin = Clock::now()};
     work();
     times.end = Clock::now();
@@ -227,33 +228,56 @@ class HostQueue final : public Queue {
   }
 
   void run(const HostProgram& program, const std::string& kernel, const Geometry& geometry, const void* const* args) {
-    Pool& pool = host_->pool;
-    const unsigned members = unsigned(std::min<u64>({std::min(pool.threads(), geometry.most_threads),
-                                                     most_members(geometry.items), std::max<u64>(geometry.groups, 1)}));
-    const LocalMemory& held = held_memory(geometry.local_bytes, members);  // this thread's, for all members
     Faults faults;
     Launch launch{{args, program.settings(), geometry.groups, nullptr, geometry.local_bytes, run_items, Fibers::barrier,
                    note_fault},
                   &faults};
+    const unsigned members = members_of(geometry);
     const DefaultFloats floats;
-    pool.run(geometry.groups, members, [&](u64 begin, u64 end, unsigned member) {
-      Launch mine = launch;
-      mine.local = held.of(member);
-      program.entry()(mine, begin, end);
-    });
+    if (members > 1 || geometry.local_bytes > 0)
+      share(launch, program.entry(), members, geometry.wakes);
+    else if (geometry.groups > 0)
+      run_alone(launch, program.entry());
     if (const char* const what = faults.what) refuse(Errc::device, kernel, concat("failed: ", what));
-    if (faults.without_stacks)
-      throw Error(Errc::out_of_memory, {.message = concat("kernel \"", kernel, "\": no memory for the stacks of ",
-                                                          geometry.items, " work-items"),
-                                        .device = host_->info.label(),
-                                        .remedy = "use fewer threads: AXISLOOM_THREADS"});
+    if (faults.without_stacks) refuse_stacks(kernel, geometry.items);
+  }
+
+  unsigned members_of(const Geometry& geometry) const {
+    const u64 most = std::min<u64>(geometry.groups, geometry.most_threads);
+    if (most <= 1) return 1;
+    return unsigned(std::min<u64>({most, host_->pool.threads(), most_members(geometry.items)}));
+  }
+
+  /// Without local memory a group needs no more than the place of accesses that checks turn away.
+  static void run_alone(Launch& launch, Entry entry) {
+    alignas(LocalMemory::alignment) std::array<u8, LocalMemory::spill> turned_away;
+    launch.local = turned_away.data();
+    entry(launch, 0, launch.groups);
+  }
+
+  void share(const Launch& launch, Entry entry, unsigned members, bool wakes) {
+    const LocalMemory& held = held_memory(launch.local_bytes, members);  // this thread's, for all members
+    host_->pool.run(
+        launch.groups, members,
+        [&](u64 begin, u64 end, unsigned member) {
+          Launch mine = launch;
+          mine.local = held.of(member);
+          entry(mine, begin, end);
+        },
+        wakes);
+  }
+
+  [[noreturn]] void refuse_stacks(const std::string& kernel, unsigned items) const {
+    throw Error(Errc::out_of_memory,
+                {.message = concat("kernel \"", kernel, "\": no memory for the stacks of ", items, " work-items"),
+                 .device = host_->info.label(),
+                 .remedy = "use fewer threads: AXISLOOM_THREADS"});
   }
 
   SharedHost host_;
   const bool timing_;
   const bool ordered_;
-  const SharedEvent untimed_;  // one for all commands: they are done, and that is all that it says
-  std::mutex mutex_;           // a queue's commands run one after the other
+  std::mutex mutex_;  // a queue's commands run one after the other
 };
 
 }  // namespace

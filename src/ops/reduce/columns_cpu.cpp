@@ -48,7 +48,8 @@ double predicted_seconds(const ReduceProblem& problem, const Cut& c, const Devic
   const double row = columns < lanes ? few_seconds(problem, device) : ceil_div(columns, lanes) * vector_seconds;
   const double finish = double(problem.outputs()) * c.parts * output_seconds;
   const double loops = device.on_cores(rows * row + finish);
-  return shared_seconds(std::max(read_seconds(problem, column, device), loops), c.tasks(), device);
+  const double read = read_seconds(problem, column, device) - device.launch;
+  return device.launch + shared_seconds(std::max(read, loops), c.tasks(), device);
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {

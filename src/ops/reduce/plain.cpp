@@ -46,7 +46,7 @@ double predicted_seconds(const ReduceProblem& problem, i64 groups, const DeviceM
   }
   const double element = cpu_element_seconds(problem.recipe) + own_line_seconds(problem, run.in, device);
   const double loops = problem.outputs() * (count * element + cpu_output_seconds);
-  return std::max(memory, shared_seconds(device.on_cores(loops), groups, device));
+  return std::max(memory, device.launch + shared_seconds(device.on_cores(loops), groups, device));
 }
 
 /// Few outputs of many elements are taken in parts, so that the cores share them.

@@ -77,9 +77,9 @@ double predicted_seconds(const ReduceProblem& problem, const Pieces& c, const De
   const double strided = single_seconds(problem, device) + single_vector_seconds(problem, device) / vector_lanes +
                          own_line_seconds(problem, run.in, device);
   const double loads = contiguous ? 0 : problem.elements() * strided;
-  const double read = read_seconds(problem, run, device);
+  const double read = read_seconds(problem, run, device) - device.launch;
   const double loops = device.on_cores(pieces + loads);
-  return shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
+  return device.launch + shared_seconds(contiguous ? read + loops : std::max(read, loops), tasks, device);
 }
 
 jit::Defines& define(ReduceLaunch& main, const Configuration& values, const ReduceProblem& problem) {
