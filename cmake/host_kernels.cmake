@@ -79,15 +79,19 @@ axisloom_target(axisloom_host_kernels)
 target_compile_definitions(axisloom_host_kernels PRIVATE AXISLOOM_VERSION="${PROJECT_VERSION}")
 axisloom_embed(axisloom_host_kernels)
 
-# One file of some lines of the list for one level.
+# Large cold kernels that no processor of a level above the baseline takes for their speed: -O2 takes two to four times as
+# long for them. The tiles are kernels for cards, played for ladders and tests; of the others there are hot ones.
+set(host_brief "^cold (matmul/(tile|mma|wgmma|pack|packed)|rearrange/tile|einsum/map)\\.kernel")
+
+# One file of some lines of the list for one level. `options`: more ones for the compiler.
 set(host_sources)
-function(axisloom_host_unit first count level contract)
+function(axisloom_host_unit first count level contract options)
   set(output ${host_folder}/${level}_${first}.cpp)
   add_custom_command(OUTPUT ${output}
     COMMAND axisloom_host_kernels unit ${host_list} ${first} ${count} ${level} ${output}
     DEPENDS axisloom_host_kernels ${host_list} VERBATIM)
   set_source_files_properties(${output} PROPERTIES
-    COMPILE_OPTIONS "${host_options};${host_options_${level}};-ffp-contract=$<IF:${contract},fast,off>")
+    COMPILE_OPTIONS "${host_options};${host_options_${level}};-ffp-contract=$<IF:${contract},fast,off>;${options}")
   set(host_sources ${host_sources} ${output} PARENT_SCOPE)
 endfunction()
 
@@ -120,8 +124,12 @@ foreach(line IN LISTS host_lines)
       elseif(NOT levels IN_LIST AXISLOOM_HOST_LEVELS)
         set(levels)
       endif()
+      set(options)
+      if(unit_key MATCHES "${host_brief}")
+        set(options -O1)
+      endif()
       foreach(level IN LISTS levels)
-        axisloom_host_unit(${unit_first} ${unit_count} ${level} ${contract})
+        axisloom_host_unit(${unit_first} ${unit_count} ${level} ${contract} "${options}")
       endforeach()
     endif()
     set(unit_first ${number})

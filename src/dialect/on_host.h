@@ -12,6 +12,7 @@
 #define LOCAL
 #define UNROLL _Pragma("GCC unroll 64")
 #define ROLLED _Pragma("GCC unroll 1")
+#define CALLED __attribute__((noinline))
 #define AXL_RESTRICT __restrict__
 #define AXL_OVERLOAD
 #define AXL_TYPEOF(x) decltype(x)

@@ -50,6 +50,13 @@ bool opens_kernel(const std::string& file, size_t number, std::string_view line)
               "write KERNEL, its arguments and the brace on one line");
 }
 
+/// CALLED begins a helper that is a function of its own on the host alone. Others get the text that INLINE would make:
+/// it is what their caches know a kernel by.
+constexpr std::string_view called = "CALLED";
+bool is_called(std::string_view line) {
+  return line.starts_with(called) && line.substr(called.size()).starts_with(' ');
+}
+
 /// Pastes files together and takes declarations of constants out. A file goes in where it is first included, whether or
 /// not an #if around it holds.
 class Expansion {
@@ -88,7 +95,7 @@ class Expansion {
       constants_.push_back(*constant);
       if (members_ && constant->setting) text_ += concat("i32 ", constant->name, ";");
     } else if (!is_pragma_once(line)) {
-      text_ += line;
+      text_ += is_called(line) && api_ != Api::host ? concat("INLINE", line.substr(called.size())) : line;
       if (opens_kernel(file, number, line)) text_ += " AXL_BEGIN";
     }
     text_ += '\n';

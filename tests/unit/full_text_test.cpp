@@ -74,6 +74,17 @@ TEST(FullText, ReplacesIncludesOnceAndKeepsLineNumbers) {
             "#line 3 \"rearrange/tile.kernel\"\nthird\n\n\nsixth\n");
 }
 
+TEST(FullText, HelpersAreCalledOnTheHostAlone) {
+  const std::string kernel = "CALLED int helper() {\n}\nCALLED_TOO  // CALLED\n";
+  const Tree tree = {{"dialect/on_opencl.h", "CONSTANT(GROUP, size)\n"},
+                     {"dialect/on_host.h", "CONSTANT(GROUP, size)\n"},
+                     {"dialect/host_end.h", ""},
+                     {"turn.kernel", kernel}};
+  EXPECT_TRUE(text_of(tree, specialisation("turn.kernel"), Api::host).find(kernel) != std::string::npos);
+  EXPECT_TRUE(
+      text_of(tree, specialisation("turn.kernel")).ends_with("INLINE int helper() {\n}\nCALLED_TOO  // CALLED\n"));
+}
+
 TEST(FullText, FindsIncludesBesideTheIncluderThenTheKernelThenInTheDialect) {
   Tree tree = {{"dialect/on_opencl.h", "CONSTANT(GROUP, size)\n"},
                {"copy/a.kernel", "#include \"rearrange/walk.h\"\n#include \"../reduce/tree.h\"\n"},

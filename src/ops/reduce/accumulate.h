@@ -320,7 +320,7 @@ INLINE void store_value_of(MUTABLE_REF(RESULT, b), const index_t at, const Accum
 #endif
 }
 
-INLINE void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
+CALLED void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
   if (FINISH == FINISH_ACCUMULATOR) {
     EACH(w, U64S) store_word(PASS_AS(u64, b), at + w, word_of(total, w));
     return;

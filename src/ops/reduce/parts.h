@@ -53,7 +53,7 @@ INLINE void publish_part(MUTABLE_REF(u64, partials), const Accumulator total, co
 #endif
 
 // Parts first, first + step, ... of an output in order, in a cascade as in the kernel `plain`.
-INLINE Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t output, const index_t outputs,
+CALLED Accumulator parts_together(MUTABLE_REF(u64, partials), const index_t output, const index_t outputs,
                                   const index_t first, const index_t step, const index_t parts) {
   Accumulator sum = nothing(), total = nothing();
   int additions = 0;
