@@ -205,7 +205,7 @@ INLINE void fold_halves(Lanes* const lanes, int count) {
 }
 
 // Up to LANES of them, into the first.
-CALLED void fold_each(Lanes* const lanes, int count) {
+INLINE void fold_each(Lanes* const lanes, int count) {
   FOLD_PAIRS(lanes, count, HALF_LANES)
   fold_halves(lanes, count);
 }
