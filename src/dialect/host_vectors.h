@@ -480,6 +480,23 @@ AXL_INLINE axl_vector<T, N, true> axl_third(const axl_vector<T, N, true>& x, con
   return {axl_third<U, First>(x.low, x.high, y.low), axl_third<U, First>(y.high, z.low, z.high)};
 }
 
+// Elements of type U of three quarters in turns: number Number of the three that they fill, picked from the first two,
+// then the third.
+template <class U, int Number, int... I>
+AXL_INLINE axl_quarter axl_in_turns(const axl_quarter x, const axl_quarter y, const axl_quarter z,
+                                    std::integer_sequence<int, I...>) {
+  constexpr int lanes = sizeof...(I), first = Number * lanes;
+  typedef axl_vector<U, lanes, false> Units;
+  const Units two = axl_lanes_at<((first + I) % 3 == 2 ? 0 : (first + I) % 3 * lanes + (first + I) / 3)...>(
+      axl_bits<Units>(x), axl_bits<Units>(y));
+  return axl_bits<axl_quarter>(
+      axl_lanes_at<((first + I) % 3 == 2 ? lanes + (first + I) / 3 : I)...>(two, axl_bits<Units>(z)));
+}
+template <class U, int Number>
+AXL_INLINE axl_quarter axl_in_turns(const axl_quarter x, const axl_quarter y, const axl_quarter z) {
+  return axl_in_turns<U, Number>(x, y, z, std::make_integer_sequence<int, int(sizeof x / sizeof(U))>());
+}
+
 // ---- f32 of 16-bit floats; a NaN need not keep its payload
 // clang has, from version 22 on, no function for the instruction, which it makes of a conversion of _Float16.
 #if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps256)

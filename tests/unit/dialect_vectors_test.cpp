@@ -494,5 +494,23 @@ TEST(DialectVectors, DotsOfBytesAndOfBf16) {
   });
 }
 
+TEST(DialectVectors, ElementsOfThreeInTurns) {
+  constexpr unsigned groups = 8;
+  constexpr std::size_t quarter = 16, three = 3 * quarter;
+  auto a = noise<std::uint8_t>(groups * three);
+  Written expected;
+  for (unsigned group = 0; group < groups; ++group) {
+    const Bytes of_group = part(a, group * three, three);
+    for (const std::size_t size : {1, 2, 4, 8})
+      put_bytes(expected, "IN_TURNS of " + std::to_string(size) + " bytes",
+                picked(of_group, size, three / size, [&](std::size_t k) { return k % 3 * (quarter / size) + k / 3; }));
+  }
+  on_every_host([&](device::Device& device) {
+    Bytes b(expected.size());
+    KernelRun(device, "turns", "turns", Prelude::plain).items_of_a_group(1).buffer(a).buffer(b).launch(i64{}, groups);
+    expected.expect(b);
+  });
+}
+
 }  // namespace
 }  // namespace axisloom::dialect_test
