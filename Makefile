@@ -45,4 +45,4 @@ install: build  ## install into PREFIX (default /usr/local)
 	@cmake --install build --prefix $(or $(PREFIX),/usr/local)
 
 clean:  ## remove what was built
-	@rm -rf build build-debug build-asan build-tsan build-lint build-neon build-played build-release
+	@rm -rf build build-debug build-asan build-tsan build-lint build-neon build-release

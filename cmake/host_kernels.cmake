@@ -13,14 +13,6 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(host_options_neon -march=armv8-a)
 endif()
 set(host_known_levels ${host_hot_levels} ${host_more_levels})
-option(AXISLOOM_PLAY_LEVELS
-  "For tests on a processor of x86-64-v3 alone: what goes beyond it is made of its instructions, with vectors as wide" OFF)
-if(AXISLOOM_PLAY_LEVELS)
-  foreach(level v4 v4_vnni v4_bf16)
-    set(host_options_${level} ${host_options_v3} -DAXL_REGISTER=64)
-  endforeach()
-  set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/device/host/isa.cpp APPEND PROPERTY COMPILE_DEFINITIONS AXISLOOM_PLAY_LEVELS)
-endif()
 set(AXISLOOM_HOST_LEVELS "${host_known_levels}" CACHE STRING
     "Levels of the instruction set for which kernels of the host are compiled besides the baseline; none: a short build, \
 slow on the host")

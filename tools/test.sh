@@ -46,10 +46,9 @@ by_level() { case "$level" in test) echo "$1" ;; all) echo "$2" ;; long) echo "$
 slow="$(paste -sd: tests/unit/slow.txt)"
 
 # check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
-program=build/axisloom
 check_cases() {
   printf '%s\n' tests/cases/{einsum,reduce,permute,vectors}.cases tests/cases/*.cases | awk '!seen[$0]++' |
-    xargs -n 1 -P "$jobs" "$program" check "$@" --cases
+    xargs -n 1 -P "$jobs" build/axisloom check "$@" --cases
 }
 
 # --- suites -----------------------------------------------------------------------------------------------------------
@@ -81,11 +80,11 @@ has_level() { AXISLOOM_ISA="$1" build/axisloom --quiet check --device host "copy
 check_level() {
   local -x AXISLOOM_ISA="$1" OCL_ICD_VENDORS="$work/no-drivers"
   if [[ $1 == v4_* ]]; then
-    "$program" check --device host --cases tests/cases-host/products.cases
+    build/axisloom check --device host --cases tests/cases-host/products.cases
     return
   fi
-  check_cases --device host && "$program" check --device host --cases tests/cases-host/*.cases &&
-    "$program" check --device host --random "$(by_level 2000 20000 500000)" --seed "$seed"
+  check_cases --device host && build/axisloom check --device host --cases tests/cases-host/*.cases &&
+    build/axisloom check --device host --random "$(by_level 2000 20000 500000)" --seed "$seed"
 }
 # Sanitized builds have one level's hot kernels.
 sanitized_level() { if has_level v4; then echo v4; else echo v3; fi; }
@@ -94,16 +93,8 @@ suite_host() {
   tools/list_host_kernels.py build/axisloom_texts --check || return 1
   local isa
   for isa in "${host_levels[@]}"; do
-    if has_level "$isa"; then check_level "$isa" || return 1; else echo "$isa is not in this processor: see the suite played"; fi
+    if has_level "$isa"; then check_level "$isa" || return 1; else echo "NOT RUN: this processor lacks $isa"; fi
   done
-}
-# The levels that this processor lacks, by a build that makes their vectors of what it has.
-suite_played() {
-  local isa lacking=() program=build-played/axisloom
-  for isa in "${host_levels[@]}"; do has_level "$isa" || lacking+=("$isa"); done
-  ((${#lacking[@]})) || return 0
-  cmake --preset played > /dev/null && cmake --build --preset played -j "$jobs" --target axisloom_cli || return 1
-  for isa in "${lacking[@]}"; do check_level "$isa" || return 1; done
 }
 # On the host of another architecture, in an emulator: its own level and the baseline. All moves; of arithmetic a sample,
 # since the oracle's long double is software there.
@@ -282,7 +273,7 @@ report() {
 case "$level" in
   test) stages=("nvrtc build" "unit" "cases" "cli host docs modules assembly index64 random consumer") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
-  *) stages=("nvrtc build" "checked" "asan" "random" "played" "host_compiled compilers alone parts" "tsan" "faults" "programs"
+  *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "tsan" "faults" "programs"
     "oclgrind asan_program fuzz" "neon" "implementations" "profiles" "slow") ;;
 esac
 if (($#)); then stages=("$@"); fi
@@ -308,6 +299,7 @@ done
 echo
 printf '%s\n' "${table[@]}"
 echo "total ${SECONDS} s; logs in build/test-logs"
+if grep -qs '^NOT RUN' "$logs/host.log"; then grep '^NOT RUN' "$logs/host.log"; fi
 if grep -qs '^INCOMPLETE' "$logs/nvrtc.log"; then grep '^INCOMPLETE' "$logs/nvrtc.log"; fi
 if ((${#left_out[@]})); then echo "NOT RUN, since the time was up: ${left_out[*]}"; fi
 echo "$passed passed, $failed failed"

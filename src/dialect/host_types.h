@@ -35,10 +35,8 @@ typedef double f64;
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-// Bytes of a vector register. Where the option of the build names wider ones than the processor has, the compiler makes them
-// of several: AXISLOOM_PLAY_LEVELS.
-#if defined(AXL_REGISTER)
-#elif defined(__AVX512F__)
+// Bytes of a vector register.
+#if defined(__AVX512F__)
 #define AXL_REGISTER 64
 #elif defined(__AVX__)
 #define AXL_REGISTER 32
@@ -166,7 +164,7 @@ AXL_PAST(axl_past16, __builtin_ia32_movntdq)
 #if AXL_REGISTER >= 32
 AXL_PAST(axl_past32, __builtin_ia32_movntdq256)
 #endif
-#if defined(__AVX512F__)
+#if AXL_REGISTER == 64
 AXL_PAST(axl_past64, __builtin_ia32_movntdq512)
 #endif
 template <class W, class P>
@@ -184,7 +182,7 @@ AXL_INLINE void axl_put_stream(void* const address, const P& value) {
     axl_put_stream(address, value.low);
     return axl_put_stream(static_cast<u8*>(address) + sizeof value.low, value.high);
   }
-#if defined(__AVX512F__)
+#if AXL_REGISTER == 64
   if constexpr (sizeof(P) % 64 == 0)
     axl_put_words_past<axl_past64>(address, value);
   else

@@ -238,7 +238,7 @@ AXL_WIDENED(int, i16, 8, i32, __builtin_ia32_pmovsxwd256)
 AXL_WIDENED(long long, u32, 4, u64, __builtin_ia32_pmovzxdq256)
 AXL_WIDENED(long long, i32, 4, i64, __builtin_ia32_pmovsxdq256)
 #define AXL_CAN_WIDEN 32
-#if defined(__AVX512F__)
+#if AXL_REGISTER == 64
 #undef AXL_CAN_WIDEN
 #define AXL_CAN_WIDEN 64
 AXL_WIDENED(int, u16, 16, u32, __builtin_ia32_pmovzxwd512_mask, , Result{}, -1)
@@ -520,7 +520,7 @@ AXL_INLINE axl_vector<f32, N> axl_f32_of_f16(const axl_vector<u16, N, Wide>& bit
 #endif
   {
 #if defined(__F16C__)
-    if constexpr (N * sizeof(f32) > AXL_REGISTER) {
+    if constexpr (N > 8) {
       return {axl_f32_of_f16(axl_low(bits16)), axl_f32_of_f16(axl_high(bits16))};
     } else if constexpr (N == 8) {
 #if AXL_FLOAT16_INSTRUCTIONS

@@ -57,9 +57,6 @@ Isa level_of_processor() noexcept {
     return Isa::baseline;
   const bool is_v4 = holds(saved, opmask_zmm) &&
                      holds(features.b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL);
-#ifdef AXISLOOM_PLAY_LEVELS
-  return Isa::v4_bf16;  // all of it made of v3's instructions
-#endif
   if (!is_v4) return Isa::v3;
   if (!holds(features.c, bit_AVX512VNNI)) return Isa::v4;
   return holds(ask(features_leaf, 1).a, bit_AVX512BF16) ? Isa::v4_bf16 : Isa::v4_vnni;
