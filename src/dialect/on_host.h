@@ -145,7 +145,7 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define QUARTER_HIGH(T, x, y) (axl_interleave<T, 1>(x, y))
 #define SPREAD_THREES(x, n) axl_spread_threes<n>(x)
 #define PACK_THREES(x) axl_pack_threes(x)
-#define IN_TURNS(T, n, x, y, z) (axl_in_turns<T, n>(x, y, z))
+#define THREE_IN_TURNS(T, n, x, y, z) (axl_in_turns<T, n>(x, y, z))
 #define EVENS(T, x, y) (axl_second<T, 0>(x, y))
 #define ODDS(T, x, y) (axl_second<T, 1>(x, y))
 #define MERGE_LOWER(T, x, y) (axl_merge<T, 0>(x, y))

@@ -502,7 +502,7 @@ TEST(DialectVectors, ElementsOfThreeInTurns) {
   for (unsigned group = 0; group < groups; ++group) {
     const Bytes of_group = part(a, group * three, three);
     for (const std::size_t size : {1, 2, 4, 8})
-      put_bytes(expected, "IN_TURNS of " + std::to_string(size) + " bytes",
+      put_bytes(expected, "THREE_IN_TURNS of " + std::to_string(size) + " bytes",
                 picked(of_group, size, three / size, [&](std::size_t k) { return k % 3 * (quarter / size) + k / 3; }));
   }
   on_every_host([&](device::Device& device) {

@@ -84,7 +84,7 @@ class ArgumentList {
  private:
   static BoundMap bound(Buffer& buffer, const TensorMap& map) {
     BoundMap all{};
-    all.begin = own(buffer).part("a tensor map", map.begin, 0);
+    all.begin = static_cast<std::byte*>(buffer.host()) + map.begin;  // also of memory lent for a run
     all.bytes = buffer.bytes() - map.begin;
     all.element = map.element;
     std::ranges::copy(map.extent, all.extent);
