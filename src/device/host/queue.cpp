@@ -83,6 +83,7 @@ class ArgumentList {
 
  private:
   static BoundMap bound(Buffer& buffer, const TensorMap& map) {
+    if (map.begin > buffer.bytes()) throw Error(Errc::usage, "a tensor map begins beyond the end of its buffer");
     BoundMap all{};
     all.begin = static_cast<std::byte*>(buffer.host()) + map.begin;  // also of memory lent for a run
     all.bytes = buffer.bytes() - map.begin;
