@@ -132,6 +132,10 @@ void occupy_standard_streams() {
 
 void end_with_message_on_lost_pages() {
   std::signal(SIGBUS, on_lost_pages);
+  sigset_t lost_pages;  // a parent may have blocked it; then the fault would end us without a word
+  sigemptyset(&lost_pages);
+  sigaddset(&lost_pages, SIGBUS);
+  pthread_sigmask(SIG_UNBLOCK, &lost_pages, nullptr);
 }
 
 }  // namespace axisloom::cli

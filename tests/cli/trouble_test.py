@@ -135,11 +135,11 @@ class Shrinking(Case):
         os.truncate(path, os.path.getsize(path) + count)
         return path
 
-    def shrunk_while_read(self, count):
+    def shrunk_while_read(self, count, **options):
         """The first input is open and mapped, or being read, while the second is waited for."""
         source, second, target = self.sparse("big.npy", count), self.path("pipe"), self.path("out.npy", b"precious")
         os.mkfifo(second)
-        with start("einsum", "n, m -> m", source, second, "-o", target) as process:
+        with start("einsum", "n, m -> m", source, second, "-o", target, **options) as process:
             with open(second, "wb") as pipe:  # opened when the first has been dealt with
                 os.truncate(source, 200)
                 pipe.write(npy_bytes((3,), b"abc"))
@@ -156,6 +156,14 @@ class Shrinking(Case):
 
     def test_a_file_too_large_to_be_read_ends_the_program_with_words(self):
         code, error, content = self.shrunk_while_read(memory() // 4 + GIB // 8)
+        self.assertEqual((code, content), (4, b"precious"), error)
+        self.assertIn("became shorter", error)
+
+    def test_so_it_does_where_its_parent_blocked_the_signal(self):
+        def block():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGBUS])
+
+        code, error, content = self.shrunk_while_read(memory() // 4 + GIB // 8, preexec_fn=block)
         self.assertEqual((code, content), (4, b"precious"), error)
         self.assertIn("became shorter", error)
 
