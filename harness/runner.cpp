@@ -265,7 +265,8 @@ bool is_refusal(const Error& error, const Case& c, const CheckSettings& settings
   if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
   const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };
   return error.code() == Errc::unsupported &&
-         ((!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot order the groups")) ||
+         ((!settings.candidate.empty() && named("no candidate can do this")) ||  // another step of an einsum
+          (!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot order the groups")) ||
           named("its kernel is written for") ||
           (asks_by_name(c, settings) && named("was not compiled with the library")));
 }
