@@ -258,14 +258,15 @@ bool asks_by_name(const Case& c, const CheckSettings& settings) {
          !c.options.configuration.empty() || c.options.checked;
 }
 
-/// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut; all else has
-/// to work.
+/// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut. A candidate
+/// that is forced on three arrays and more may be none for a step beyond the one that accepted it. All else has to work.
 bool is_refusal(const Error& error, const Case& c, const CheckSettings& settings) {
   const DeviceInfo& device = settings.device.info();
   if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
   const auto named = [&](const char* words) { return error.parts().message.find(words) != std::string::npos; };
+  const size_t steps = std::max<size_t>(c.shapes.size(), 2) - 1;  // of an einsum, two arrays each
   return error.code() == Errc::unsupported &&
-         ((!settings.candidate.empty() && named("no candidate can do this")) ||  // another step of an einsum
+         ((steps > 1 && !settings.candidate.empty() && named("no candidate can do this")) ||
           (!device.f64 && named("f64")) || (!device.device_scope_order && named("cannot order the groups")) ||
           named("its kernel is written for") ||
           (asks_by_name(c, settings) && named("was not compiled with the library")));

@@ -127,7 +127,7 @@ def on_host():
                  judge=right_array(lambda inputs: load(inputs, "matrix").T)),
         Scenario("host-sum", "sum {in}/matrix.npy", printed=sum_of_matrix, env=host),
         Scenario("host-matmul", "matmul {in}/big_a.npy {in}/big_b.npy -o {out}", output="out.npy", judge=product, env=host),
-        Scenario("host-user", "host 1 8", user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
+        Scenario("host-user", "host 1 10", user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
         Scenario("host-threads", "host 4 3", user=True),
     ]
 
@@ -142,7 +142,7 @@ def others():
         Scenario("doctor", "doctor", codes=[0, 3, 5]),
         Scenario("devices", "devices"),
         Scenario("clear", "cache clear"),
-        Scenario("user", "opencl 1 8", user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
+        Scenario("user", "opencl 1 10", user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
         Scenario("threads", "opencl 4 3", user=True),
     ]
 
@@ -168,7 +168,7 @@ def cards():
                                 "0.001", "--format", "json"] + options.split(), cuda=True, output="out.json",
                  judge=right_document, stable=False),
         Scenario("card-doctor", "doctor", cuda=True, codes=[0, 3, 5]),
-        Scenario("card-user", "cuda 1 8", cuda=True, user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
+        Scenario("card-user", "cuda 1 10", cuda=True, user=True, env={"AXISLOOM_FAULT_BLOCKS": "1"}),
     ]
 
 
