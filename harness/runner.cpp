@@ -259,7 +259,8 @@ bool asks_by_name(const Case& c, const CheckSettings& settings) {
 }
 
 /// A device may be refused by name for what it lacks, and buffers may be too small for what cannot be cut. A candidate
-/// that is forced on three arrays and more may be none for a step beyond the one that accepted it. All else has to work.
+/// that is forced on three arrays and more may be none for a step beyond the one that accepted it. All else has to
+/// work.
 bool is_refusal(const Error& error, const Case& c, const CheckSettings& settings) {
   const DeviceInfo& device = settings.device.info();
   if (error.code() == Errc::out_of_memory) return c.largest_buffer.has_value();
