@@ -38,7 +38,11 @@ endif()
 # What a form of a kernel does not use is no mistake.
 set(host_options ${host_optimisation} -Wno-unused -Wno-unused-parameter -fno-math-errno -fno-trapping-math -fno-strict-aliasing -fno-exceptions -fno-rtti)
 
-list(TRANSFORM host_options REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE host_option_literals)
+# Sums and products of signed integers wrap round, as NumPy's do. Moves have none, products of matrices unsigned ones.
+set(host_wraps -fwrapv)
+
+set(host_run_time_options ${host_options} ${host_wraps})
+list(TRANSFORM host_run_time_options REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE host_option_literals)
 list(JOIN host_option_literals "," host_option_literals)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/device/host/compile.cpp PROPERTIES
   COMPILE_DEFINITIONS "AXISLOOM_HOST_OPTIONS=${host_option_literals}")
@@ -119,6 +123,8 @@ foreach(line IN LISTS host_lines)
       set(options)
       if(unit_key MATCHES "${host_brief}")
         set(options -O1)
+      elseif(unit_key MATCHES " reduce/")
+        set(options ${host_wraps})
       endif()
       foreach(level IN LISTS levels)
         axisloom_host_unit(${unit_first} ${unit_count} ${level} ${contract} "${options}")
