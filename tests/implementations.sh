@@ -32,11 +32,12 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 export AXISLOOM_CACHE_DIR=off program implementations work
 
-# devices NAME: "platform|driver|name" of each device that is seen.
+# devices NAME: "platform|driver|name" of each OpenCL device that is seen.
 devices() {
   "$implementations" run "$1" "$program" devices --format json |
     python3 -c 'import json, sys
-for d in json.load(sys.stdin): print(d["platform"], d["driver"], d["name"], sep="|")'
+for d in json.load(sys.stdin):
+    if d["device"].startswith("opencl:"): print(d["platform"], d["driver"], d["name"], sep="|")'
 }
 
 # one_part NAME LOG ARGUMENT...: one call of the program; its exit status goes beside its log.
