@@ -57,6 +57,7 @@ struct Runner {
     if (clock == Clock::device &&
         (before.elsewhere() != contestant.elsewhere() || before.written() > 2 * contestant.written()))
       run();
+    if (clock == Clock::call && !flush) settle();
     const auto timing = alive() ? run(flush) : std::nullopt;
     if (!timing) return;
     measured.samples.push_back(*timing);
@@ -64,6 +65,17 @@ struct Runner {
     // Sorting all samples after each of thousands of runs would itself take the machine's time.
     const size_t n = measured.samples.size();
     if (n < 64 || n % (n / 32) == 0) settled = converged();
+  }
+  /// Threads of the contestant before may wait awake for a while, on cores that this one needs, and its own may sleep.
+  /// So a turn begins with calls that do not count, until the former sleep and the latter are awake.
+  void settle() {
+    constexpr double awake = 300e-6;      // oneDNN's threads spin for some 100 us, see peers/onednn.cpp
+    constexpr double long_call = 10e-3;  // to which that makes no difference
+    if (!measured.samples.empty() && measured.samples.back().call > long_call) return;
+    const double end = now() + awake;
+    do {
+      run();
+    } while (alive() && now() < end);
   }
   bool satisfied() const { return !alive() || settled || exhausted(); }
 

@@ -546,6 +546,39 @@ AXL_INLINE axl_vector<f32, N> axl_f32_of_f16(const axl_vector<u16, N, Wide>& bit
   }
 }
 
+// ---- x + y and x - y by the units that multiply, to the last bit: some processors, AMD's Zen among them, add in others,
+// and do both at a time. The compiler must not know that what it multiplies by is one.
+#if defined(__AVX512VL__)
+#define AXL_REGISTERS "v"
+#else
+#define AXL_REGISTERS "x"
+#endif
+#if defined(__FMA__)
+#define AXL_FUSED(instruction) \
+  asm(instruction " %2, %1, %0" : "+" AXL_REGISTERS(x.v) : AXL_REGISTERS(y.v), AXL_REGISTERS(one.v))
+#endif
+template <int Sign, class T>
+AXL_INLINE T axl_fused_sum(const T x, const T y) {
+  return Sign > 0 ? x + y : x - y;
+}
+template <int Sign, class T, int N>
+AXL_INLINE axl_vector<T, N, false> axl_fused_sum(axl_vector<T, N, false> x, const axl_vector<T, N, false>& y) {
+#if defined(__FMA__)
+  const axl_vector<T, N, false> one(T(1));
+  if constexpr (sizeof(T) == 4 && Sign > 0) AXL_FUSED("vfmadd231ps");
+  else if constexpr (sizeof(T) == 4) AXL_FUSED("vfnmadd231ps");
+  else if constexpr (Sign > 0) AXL_FUSED("vfmadd231pd");
+  else AXL_FUSED("vfnmadd231pd");
+  return x;
+#else
+  return Sign > 0 ? x + y : x - y;
+#endif
+}
+template <int Sign, class T, int N>
+AXL_INLINE axl_vector<T, N, true> axl_fused_sum(const axl_vector<T, N, true>& x, const axl_vector<T, N, true>& y) {
+  return {axl_fused_sum<Sign>(x.low, y.low), axl_fused_sum<Sign>(x.high, y.high)};
+}
+
 // ---- roots
 AXL_INLINE f32 axl_sqrt(const f32 x) {
   return __builtin_sqrtf(x);

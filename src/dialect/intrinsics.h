@@ -111,6 +111,12 @@ INLINE void axl_add_64(GLOBAL u64* const to, const u64 value) {
 #define SELECT(condition, a, b) ((condition) ? (a) : (b))
 #endif
 
+// ---- sums by the units that multiply, where these are others than those that add
+#if !defined(ADD_FUSED)
+#define ADD_FUSED(x, y) ((x) + (y))
+#define SUBTRACT_FUSED(x, y) ((x) - (y))
+#endif
+
 // ---- loops
 #define EACH(k, n) UNROLL for (int k = 0; k < (n); ++k)
 

@@ -126,6 +126,8 @@ INLINE u16 axl_native_f16_from_f32(const f32 value) {
 #define AXL_VECTOR_OF(T, n) axl_##T##v##n
 #define SELECT(condition, a, b) axl_select(condition, a, b)
 #define REVERSED(x, c) axl_reversed(x, c)
+#define ADD_FUSED(x, y) axl_fused_sum<1>(x, y)
+#define SUBTRACT_FUSED(x, y) axl_fused_sum<-1>(x, y)
 #define BY_ITSELF(x) axl_by_itself(x)
 #define CONVERT_LANES(T, n, x) axl_convert<T>(x)
 #define AS_LANES(V, x) axl_bits<V>(x)

@@ -168,8 +168,10 @@ class Words {
     sum("unary -", [](auto x, auto) { return -x; });
     sum("+=, -= and *=", [](auto x, auto y) { return (x + y - x) * y; });
   }
-  void quotients() {
+  void quotients_and_fused_sums() {
     sum("/", [](auto x, auto y) { return x / y; });
+    sum("ADD_FUSED", [](auto x, auto y) { return x + y; });
+    sum("SUBTRACT_FUSED", [](auto x, auto y) { return x - y; });
   }
   void comparisons() {
     truth("<", [](T r, T s) { return r < s; });
@@ -266,7 +268,7 @@ TEST(DialectVectors, WordsLaneByLane) {
           words.moves();
           if (with_reversed) words.reversals(group % 2 == 1);
           if constexpr (is_float<T>)
-            words.quotients();
+            words.quotients_and_fused_sums();
           else
             words.bitwise();
           words.conversions();
