@@ -57,7 +57,7 @@ struct Runner {
     if (clock == Clock::device &&
         (before.elsewhere() != contestant.elsewhere() || before.written() > 2 * contestant.written()))
       run();
-    if (clock == Clock::call && !flush) settle();
+    if (clock == Clock::call && !flush && rules.settling > 0) settle();
     const auto timing = alive() ? run(flush) : std::nullopt;
     if (!timing) return;
     measured.samples.push_back(*timing);
@@ -69,10 +69,9 @@ struct Runner {
   /// Threads of the contestant before may wait awake for a while, on cores that this one needs, and its own may sleep.
   /// So a turn begins with calls that do not count, until the former sleep and the latter are awake.
   void settle() {
-    constexpr double awake = 300e-6;      // oneDNN's threads spin for some 100 us, see peers/onednn.cpp
-    constexpr double long_call = 10e-3;  // to which that makes no difference
+    constexpr double long_call = 10e-3;  // seconds, to which that makes no difference
     if (!measured.samples.empty() && measured.samples.back().call > long_call) return;
-    const double end = now() + awake;
+    const double end = now() + rules.settling;
     do {
       run();
     } while (alive() && now() < end);

@@ -116,7 +116,7 @@ class Actor : public Contestant {
 };
 
 const auto steady = [](double seconds) { return [seconds](int) { return seconds; }; };
-const Rules rules{0.5, 5, 0.1, 0.02, 6, 20000};
+const Rules rules{0.5, 5, 0.1, 0.02, 6, 20000, 60, 0};
 
 TEST_F(BenchEngine, SteadyOnesConvergeAfterTheirTime) {
   Actor a(*workload_, "a", steady(0.01)), b(*workload_, "b", steady(0.05));
@@ -168,7 +168,7 @@ TEST_F(BenchEngine, EachFollowsEachOtherEquallyOften) {
       actors.back()->log = &log_;
       all.push_back(actors.back().get());
     }
-    measure(all, {static_cast<double>(rounds), 100, 0.1, 0.02, 6, 20000}, Clock::call);
+    measure(all, {static_cast<double>(rounds), 100, 0.1, 0.02, 6, 20000, 60, 0}, Clock::call);
     std::map<std::string, std::size_t> pairs;
     for (std::size_t round = 0; round < rounds; ++round) {
       const std::string order = log_.substr(n * (round + 1), n);  // after the warm-up
@@ -194,6 +194,21 @@ TEST_F(BenchEngine, WhoFollowsOneThatWritesFarMoreOnADeviceRunsOnceUncounted) {
   EXPECT_EQ(log_,
             "sc"
             "sccssccssccs");
+}
+
+TEST_F(BenchEngine, ATurnBeginsWithRunsThatDoNotCount) {
+  Actor sum(*workload_, "s", steady(1e-3)), copy(*workload_, "c", steady(1e-3));
+  for (Actor* actor : {&sum, &copy}) actor->log = &log_;
+  Contestant* const both[] = {&sum, &copy};
+  Rules settled = rules;
+  settled.min_seconds = 5e-3;
+  settled.warm_up_seconds = 5e-4;
+  settled.settling = 1e-9;
+  const auto measured = measure(both, settled, Clock::call);
+  EXPECT_EQ(log_,
+            "sc"
+            "ssccccssssccccssssccccss");
+  EXPECT_EQ(measured[0].samples.size(), 6U);
 }
 
 TEST_F(BenchEngine, WhoFollowsAnotherProcessOnADeviceRunsOnceUncounted) {
