@@ -17,8 +17,8 @@ struct Rules {
   double width = 0.02;           // of the interval, as a share of the median
   size_t min_samples = 6;        // the fewest that give an interval of 95%
   size_t max_samples = 20000;
-  double longest_run = 60;  // seconds; a contestant whose first run takes longer is left out
-  double settling = 300e-6;  // seconds of runs that do not count, with which a turn begins: oneDNN's threads spin for 100 us
+  double longest_run = 60;   // seconds; a contestant whose first run takes longer is left out
+  double settling = 300e-6;  // of runs that do not count, with which a turn begins: oneDNN threads spin for 100 us
 
   static Rules with_min_seconds(double seconds) { return {seconds, 10 * seconds, 0.2 * seconds}; }
 };
