@@ -155,8 +155,9 @@ std::string lacking(const Launches& launches, const PlanImpl& plan) {
 }
 
 /// Limits the host's threads to those that have work enough of their own, and says whether they are worth waking: a
-/// thread that sleeps takes two cores of an EPYC 9005 4 to 13 us to wake, of which the caller is busy with 3 to 5. Of two
-/// cores of an EPYC 9004 a product of 128 x 128 floats, predicted as 20 to 30 us of work, takes one 37 us, and both 19.
+/// thread that sleeps takes two cores of an EPYC 9005 4 to 13 us to wake, of which the caller is busy with 3 to 5. Of
+/// two cores of an EPYC 9004 a product of 128 x 128 floats, predicted as 20 to 30 us of work, takes one 37 us and
+/// both 19.
 void limit_threads(PlanImpl& plan, const DeviceModel& device) {
   constexpr double worth_joining = 10e-6, worth_waking = 20e-6;  // of work: each thread's, and all
   if (!device::is_host(device)) return;
