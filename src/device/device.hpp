@@ -105,6 +105,13 @@ struct Arg {
   static Arg value(const auto& one) { return bytes(&one, sizeof one); }  // which must outlive it
 };
 
+/// Which launches call the host's threads that sleep for their part; else those that are awake share it.
+enum class Wakes : u8 {
+  never,
+  in_a_row,  // where another run ended a moment ago: so that the next one finds them awake
+  always,
+};
+
 /// A one-dimensional grid.
 struct Geometry {
   u64 groups = 1;
@@ -112,7 +119,7 @@ struct Geometry {
   size_t local_bytes = 0;       // dynamic local memory; of CUDA and the host (OpenCL kernels declare theirs)
   unsigned cluster = 1;         // groups per cluster; CUDA only
   unsigned most_threads = ~0U;  // that take part; host only
-  bool wakes = true;            // threads that sleep, for their part; else those that are awake share it; host only
+  Wakes wakes = Wakes::always;  // host only
   bool rehearsal = false;       // OpenCL only: of two dimensions, the second of size 1, as nothing else is launched
 };
 

@@ -75,8 +75,8 @@ TEST(HostPool, WithinARunTheCallerIsAlone) {
   EXPECT_EQ(inner, 6 * 4);
 }
 
-/// The members that took part, of those who are wanted for so many numbers.
-unsigned members_without_waking(Pool& pool) {
+/// The workers that took part in a run.
+unsigned other_members(Pool& pool, Wakes wakes) {
   std::atomic<unsigned> others{0};
   std::atomic<u64> done{0};
   pool.run(
@@ -85,20 +85,31 @@ unsigned members_without_waking(Pool& pool) {
         if (member > 0) ++others;
         done += end - begin;
       },
-      /*wakes=*/false);
+      wakes);
   EXPECT_EQ(done, 64u);
   return others;
 }
 
 TEST(HostPool, StartsAndWakesNobodyForLittleWork) {
   Pool pool(4);
-  EXPECT_EQ(members_without_waking(pool), 0u) << "none was started";
+  EXPECT_EQ(other_members(pool, Wakes::never), 0u) << "none was started";
   EXPECT_TRUE(on_every_member(pool, [](u64, unsigned) {}));
   EXPECT_TRUE(Meeting::until([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // a hundred times as long as they stay awake
-    return members_without_waking(pool) == 0;
+    return other_members(pool, Wakes::never) == 0;
   })) << "all sleep by now";
   EXPECT_TRUE(on_every_member(pool, [](u64, unsigned) {})) << "who sleeps is woken again";
+}
+
+TEST(HostPool, SomeWorkWakesWhereRunsFollowEachOther) {
+  Pool pool(2);
+  EXPECT_EQ(other_members(pool, Wakes::in_a_row), 0u) << "the first of a row";
+  EXPECT_TRUE(Meeting::until([&] { return other_members(pool, Wakes::in_a_row) > 0; })) << "the next ones";
+  EXPECT_TRUE(Meeting::until([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // a hundred times as long as they stay awake
+    return other_members(pool, Wakes::never) == 0;
+  }));
+  EXPECT_EQ(other_members(pool, Wakes::in_a_row), 0u) << "the first after a pause";
 }
 
 // Little work after much finds workers awake, and none gets lost on the way to sleep.
@@ -106,7 +117,7 @@ TEST(HostPool, LittleWorkIsSharedByThoseAwake) {
   Pool pool(3);
   for (int repeat = 0; repeat < 500; ++repeat) {
     if (repeat % 10 == 0) pool.run(3, 3, [](u64, u64, unsigned) {});
-    members_without_waking(pool);
+    other_members(pool, Wakes::never);
   }
 }
 

@@ -81,17 +81,19 @@ Pool::~Pool() {
   }
 }
 
-void Pool::run(u64 count, unsigned most_members, Work work, void* context, bool wakes) noexcept {
+void Pool::run(u64 count, unsigned most_members, Work work, void* context, Wakes wakes) noexcept {
   const auto wanted = unsigned(std::min<u64>({able_.load(std::memory_order_relaxed), most_members, count}));
-  const bool alone = wanted <= 1 || (!wakes && awake_.load(std::memory_order_relaxed) == 0);
+  const bool calls = wanted > 1 && calls_for(wakes);
+  const bool alone = wanted <= 1 || (!calls && awake_.load(std::memory_order_relaxed) == 0);
   if (alone || !take_turn()) {
     if (count > 0) work(context, 0, count, 0);
+    note_end(wakes);
     return;
   }
   job_ = {work, context, 0};
-  const unsigned members = wakes ? started(wanted) : std::min(wanted, started_);
+  const unsigned members = calls ? started(wanted) : std::min(wanted, started_);
   wanted_.store(members, std::memory_order_relaxed);
-  woken_.store(wakes ? 1 : members, std::memory_order_relaxed);
+  woken_.store(calls ? 1 : members, std::memory_order_relaxed);
   deal(count);
   gate_.store(gate_open, std::memory_order_release);
   calls_.fetch_add(1);
@@ -99,6 +101,18 @@ void Pool::run(u64 count, unsigned most_members, Work work, void* context, bool 
   take_part(0);
   close_and_wait();
   turn_.store(0, std::memory_order_release);
+  note_end(wakes);
+}
+
+// A worker that slept for long comes late, and slowly: what it has taken by then is waited for.
+bool Pool::calls_for(Wakes wakes) const noexcept {
+  if (wakes != Wakes::in_a_row) return wakes == Wakes::always;
+  const Clock::duration since_end(Clock::now().time_since_epoch().count() - ended_.load(std::memory_order_relaxed));
+  return since_end < spin_time;
+}
+
+void Pool::note_end(Wakes wakes) noexcept {
+  if (wakes != Wakes::never) ended_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 // A turn of an older generation is that of a thread of the parent, which is not here.

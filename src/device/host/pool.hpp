@@ -9,6 +9,7 @@
 
 #include "core/integers.hpp"
 #include "core/not_copied.hpp"
+#include "device/device.hpp"
 
 #include <pthread.h>
 
@@ -30,11 +31,11 @@ class Pool : core::NotCopied {
   unsigned threads() const noexcept { return threads_; }
 
   /// Does 0 ... count - 1 and returns when all is done, with at most that many members. While another thread's run goes
-  /// on, or within a run, the caller does it alone. After a fork the child has workers of its own. Where it `wakes`
+  /// on, or within a run, the caller does it alone. After a fork the child has workers of its own. Where it wakes
   /// nobody, workers take part that are awake anyway, and none is started: little work is done before a worker comes,
   /// and calling it takes the caller's time.
-  void run(u64 count, unsigned most_members, Work work, void* context, bool wakes = true) noexcept;
-  void run(u64 count, unsigned most_members, auto&& work, bool wakes = true) noexcept {
+  void run(u64 count, unsigned most_members, Work work, void* context, Wakes wakes = Wakes::always) noexcept;
+  void run(u64 count, unsigned most_members, auto&& work, Wakes wakes = Wakes::always) noexcept {
     using Callable = std::remove_reference_t<decltype(work)>;
     const auto call = [](void* context, u64 begin, u64 end, unsigned member) {
       (*static_cast<Callable*>(context))(begin, end, member);
@@ -59,6 +60,8 @@ class Pool : core::NotCopied {
     u64 share = 0;  // numbers that are taken at a time
   };
 
+  bool calls_for(Wakes wakes) const noexcept;
+  void note_end(Wakes wakes) noexcept;
   bool take_turn() noexcept;
   void forget_workers() noexcept;
   unsigned started(unsigned wanted) noexcept;
@@ -83,6 +86,7 @@ class Pool : core::NotCopied {
   unsigned generation_ = 0;     // in which the workers were started
   unsigned started_ = 1;        // members, with the caller
   std::atomic<unsigned> able_;  // members that the system grants
+  std::atomic<i64> ended_{0};   // when the last run did that may wake: ticks of the clock
 
   alignas(line) std::atomic<unsigned> awake_{0};  // workers
 

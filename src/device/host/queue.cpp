@@ -256,7 +256,7 @@ class HostQueue final : public Queue {
     entry(launch, 0, launch.groups);
   }
 
-  void share(const Launch& launch, Entry entry, unsigned members, bool wakes) {
+  void share(const Launch& launch, Entry entry, unsigned members, Wakes wakes) {
     const LocalMemory& held = held_memory(launch.local_bytes, members);  // this thread's, for all members
     host_->pool.run(
         launch.groups, members,
