@@ -13,9 +13,12 @@ constexpr double line_seconds = 4e-9;  // a line transposed in registers and L1
 constexpr double partial_line_seconds =
     0.5e-9;                                // more of one written in pieces: 41 x 9 x 11 x 63 x 45 bytes, 0 1 3 4 2
 constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
-// A line of a tile's first run, which nothing fetched where the tile before it lies elsewhere: two cores of an EPYC
-// 9005 took f32 96 x 75 x 12 x 160 reversed in 7.5 ms, 32 x 28 x 28 x 512 as NCHW in 3.1.
-constexpr double unfetched_line_seconds = 15e-9;
+// A line of a tile's first run that the tile before it did not fetch, since it lies elsewhere: two cores of an EPYC 9005
+// took f32 96 x 75 x 12 x 160 reversed in 2.9 ms, and in 4.1 where the tile itself did not fetch it at its start, either.
+constexpr double unfetched_line_seconds = 8e-9;
+// Of both arrays, from which on a tile fetches its first run: 512 x 512 floats, 2 MiB, took the same machine 25 us in a
+// warm cache and 26.3 with fetching, and no less in a cold one; 768 x 768 60 and 63, in a cold one 255 and 162.
+constexpr double fetched_bytes = 3 << 20;
 // So many times as long where vectors hold 8 floats and have no masks: 3619 x 16 x 24 doubles, whole lines, took two
 // cores of an EPYC 7003 1.0 ms and by "plain" 2.3; 3619 x 21 x 11 took 2.9 and by "plain" 1.6.
 constexpr double unmasked_pieces = 2.6;
@@ -93,7 +96,8 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
     launch.define_element()
         .set("LINES_O", lines_out)
         .set("RUN", std::min(values.at("run"), lines_in))
-        .set("STREAM", streams(wide.move, values));
+        .set("STREAM", streams(wide.move, values))
+        .set("FETCHES_FIRST", 2.0 * wide.move.count() * wide.move.element > fetched_bytes);
     return launch.done();
   };
   return {.seconds = predicted_seconds(move, *axes, values, device), .configuration = values, .launches = launches};
