@@ -210,7 +210,7 @@ INLINE void fold_each(Lanes* const lanes, int count) {
   fold_halves(lanes, count);
 }
 
-// The lane in which fold_each leaves fold k.
+// The lane in which fold_each leaves fold k; and the fold that it leaves in lane k.
 INLINE int lane_of_fold(const int k) {
   const int pairs = (k & 5) << 1 | (k & 10) >> 1, reversed = (pairs & 3) << 2 | pairs >> 2;
   return LANES == 16 ? reversed : reversed >> 1;
