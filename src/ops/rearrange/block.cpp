@@ -8,13 +8,16 @@
 namespace axisloom::ops {
 namespace {
 
-constexpr i64 line = 64;               // bytes of a cache line
-constexpr double line_seconds = 4e-9;  // a line transposed in registers and L1
+constexpr i64 line = 64;  // bytes of a cache line
+// A line transposed in registers and L1; where rows lie whole pages apart, and share few sets of a cache, it takes
+// longer. Two cores of an EPYC 9005 took c128 300 x 500 in 43 us, 1024 x 1024 in 650.
+constexpr double line_seconds = 2.5e-9, pages_apart_line_seconds = 4e-9;
 constexpr double partial_line_seconds =
     0.5e-9;                                // more of one written in pieces: 41 x 9 x 11 x 63 x 45 bytes, 0 1 3 4 2
 constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x 12544 pixels of 16 bytes, of 32 bytes
-// A line of a tile's first run that the tile before it did not fetch, since it lies elsewhere: two cores of an EPYC 9005
-// took f32 96 x 75 x 12 x 160 reversed in 2.9 ms, and in 4.1 where the tile itself did not fetch it at its start, either.
+// A line of a tile's first run that the tile before it did not fetch, since it lies elsewhere: two cores of an EPYC
+// 9005 took f32 96 x 75 x 12 x 160 reversed in 2.9 ms, and in 4.1 where the tile itself did not fetch it at its start,
+// either.
 constexpr double unfetched_line_seconds = 8e-9;
 // Of both arrays, from which on a tile fetches its first run: 512 x 512 floats, 2 MiB, took the same machine 25 us in a
 // warm cache and 26.3 with fetching, and no less in a cold one; 768 x 768 60 and 63, in a cold one 255 and 162.
@@ -25,6 +28,10 @@ constexpr double unmasked_pieces = 2.6;
 constexpr i64 page = 4096;          // bytes of each row that a tile reads: rows of two tiles share no page
 constexpr i64 groups_per_unit = 8;  // at least, where the array is large enough: idle cores cost more
 
+bool rows_lie_pages_apart(const Move& move, const TileAxes& axes) {
+  return move.axes[axes.out].in * move.element % page == 0;
+}
+
 // Lines of a tile along i, where there are `rows` rows of tiles, each `lines` lines long. The same machine, shares down
 // the columns and along the rows, runs of 4: f32 8192 x 8192 8 lines 0.61 and 0.83, 32 lines 0.80 and 0.84, 128 lines
 // 0.86 and 0.83, 64 lines down the columns 0.90; u8 16384 x 16384, runs of 8: 32 lines 0.62 and 0.51, 64 lines 0.62 and
@@ -34,6 +41,18 @@ i64 default_lines_in(i64 rows, i64 lines, const DeviceModel& device) {
   i64 tile = page / line;
   while (tile > 4 && rows * ceil_div(lines, tile) < groups_per_unit * i64(device.units())) tile /= 2;
   return tile;
+}
+
+// Lines of a row of the output that are written together. Two cores of an EPYC 9005, tiles of 64 lines along i, runs of
+// 8, ms with 2, 4 and 8 lines: f32 32768 x 512 10.6, 3.9, 3.7; 4097 x 4097 9.7, 6.3, 5.6; u8 8191 x 8191 12.2, 7.9,
+// 6.8. Runs of 4, with 4, 8 and 16 lines: f64 2047 x 2047 1.66, 1.26, 1.20; c128 2047 x 2047 4.4, 2.8, 2.6, 1000 x 1500
+// 1.15, 0.98, 0.91. Where rows lie whole pages apart, which share few sets of a cache: c128 4096 x 4096 11.4, 12.3,
+// 12.3, f64 6.2, 5.8, 6.6; and a Xeon (Emerald Rapids), share of a copy with 2, 4 and 8 lines: f32 8192 x 8192 0.89,
+// 0.87, 0.76; u8 16384 x 16384 0.61, 0.58 with 2 and 4.
+i64 default_lines_out(const Move& move, const TileAxes& axes) {
+  if (move.element < 8) return 8;
+  if (rows_lie_pages_apart(move, axes)) return 4;
+  return move.element == 8 ? 8 : 16;
 }
 
 /// Lines of the tiles' first runs, but for those of tiles down the columns, which are fetched beside those above.
@@ -57,7 +76,8 @@ double predicted_seconds(const Move& move, const TileAxes& axes, const Configura
   // Of a block that an array fills in part, so many lines are read and written.
   const double filled =
       (std::min(double(i.extent) / line_elements, 1.0) + std::min(double(o.extent) / line_elements, 1.0)) / 2;
-  const double lines = blocks * filled * line_elements * line_seconds * vector_times(device);
+  const double line_time = rows_lie_pages_apart(move, axes) ? pages_apart_line_seconds : line_seconds;
+  const double lines = blocks * filled * line_elements * line_time * vector_times(device);
   const double loop = device.on_cores(lines + (partial + parts) * (has_masks(device) ? 1 : unmasked_pieces));
   // A tile's rows that do not begin with a line end within one more, which is fetched to be written: 1223 x 2581 pixels
   // of 16 bytes took two cores of an EPYC 9005 3.5 ms, 3563 x 2926 of 4 bytes 3.2, and copies of as much 1.8 and 1.5.
@@ -77,11 +97,7 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   if (!axes) return refuse(no_tile_axes);
   if (!tail_fits_tiles(move, *axes)) return refuse("the channel tail lies across the tiles");
   const i64 i = move.axes[axes->in].extent, o = move.axes[axes->out].extent, line_elements = line / move.element;
-  // Eight lines of a row of the output are written together. Two cores of an EPYC 9005, tiles of 64 lines along i, runs
-  // of 8, ms with 2, 4 and 8 lines: f32 32768 x 512 10.6, 3.9, 3.7; 4097 x 4097 9.7, 6.3, 5.6; u8 8191 x 8191 12.2,
-  // 7.9, 6.8. A Xeon (Emerald Rapids) loses where rows lie a power of two apart, share of a copy: f32 8192 x 8192 0.89,
-  // 0.87, 0.76; u8 16384 x 16384 0.61, 0.58 with 2 and 4.
-  const i64 lines_out = value_or(wish, "lines_out", move.element >= 8 ? 4 : 8);
+  const i64 lines_out = value_or(wish, "lines_out", default_lines_out(move, *axes));
   const i64 rows = move.count() / (i * o) * ceil_div(o, lines_out * line_elements);
   const i64 lines_in = value_or(wish, "lines_in", default_lines_in(rows, ceil_div(i, line_elements), device));
   Configuration values = wish;
@@ -106,22 +122,22 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
 }  // namespace
 
 MoveCandidate block_move() {
-  return {
-      {.name = "block",
-       .summary = "transposes by whole cache lines, transposed in registers, on a CPU",
-       .tunables =
-           {
-               {"lines_in", 0, zero_or_doublings(1, 128), "lines",
-                "tile along the input's rows; 0: a page, less for small elements and where cores would idle"},
-               {"lines_out", 0, zero_or_doublings(1, 16), "lines", "tile along the output's rows; 0: by element size"},
-               {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
-               {"run", 4, zero_or_doublings(2, 32), "lines",
-                "prefetched together of a row of the input, a run ahead; 0: none"},
-               stream_tunable(),
-           },
-       .runtimes = {Api::opencl, Api::host},
-       .runs_on = cpus},
-      propose};
+  return {{.name = "block",
+           .summary = "transposes by whole cache lines, transposed in registers, on a CPU",
+           .tunables =
+               {
+                   {"lines_in", 0, zero_or_doublings(1, 128), "lines",
+                    "tile along the input's rows; 0: a page, less for small elements and where cores would idle"},
+                   {"lines_out", 0, zero_or_doublings(1, 16), "lines",
+                    "tile along the output's rows; 0: by element size and how far apart they are read"},
+                   {"order", 1, {0, 1}, "", "how groups walk: 0 along the input's rows, 1 down its columns"},
+                   {"run", 4, zero_or_doublings(2, 32), "lines",
+                    "prefetched together of a row of the input, a run ahead; 0: none"},
+                   stream_tunable(),
+               },
+           .runtimes = {Api::opencl, Api::host},
+           .runs_on = cpus},
+          propose};
 }
 
 }  // namespace axisloom::ops
