@@ -161,7 +161,7 @@ std::string lacking(const Launches& launches, const PlanImpl& plan) {
 /// 9005 takes 30 us and both 48; for 160 x 160 51 and 67, for 192 x 192 84 and 77, and for copies of 1 and 2 MiB 44 and
 /// 55, 84 and 87.
 void limit_threads(PlanImpl& plan, const DeviceModel& device) {
-  constexpr double worth_joining = 10e-6;                             // of a thread's work
+  constexpr double worth_joining = 10e-6;                                 // of a thread's work
   constexpr double worth_waking_in_a_row = 20e-6, worth_waking = 100e-6;  // of all threads' work
   if (!device::is_host(device)) return;
   const double launching = double(plan.launches.size()) * device.launch;
