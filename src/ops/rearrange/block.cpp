@@ -20,7 +20,8 @@ constexpr double part_row_seconds = 8e-9;  // more of a row read in pieces: 32 x
 // either.
 constexpr double unfetched_line_seconds = 8e-9;
 // Of both arrays, from which on a tile fetches its first run: 512 x 512 floats, 2 MiB, took the same machine 25 us in a
-// warm cache and 26.3 with fetching, and no less in a cold one; 768 x 768 60 and 63, in a cold one 255 and 162.
+// warm cache and 26.3 with fetching, and no less in a cold one; 768 x 768 60 and 63, in a cold one 152 to 255 and 143
+// to 169.
 constexpr double fetched_bytes = 3 << 20;
 // So many times as long where vectors hold 8 floats and have no masks: 3619 x 16 x 24 doubles, whole lines, took two
 // cores of an EPYC 7003 1.0 ms and by "plain" 2.3; 3619 x 21 x 11 took 2.9 and by "plain" 1.6.
