@@ -5,6 +5,8 @@
 #include "device/host/floats.hpp"
 #include "host_support.hpp"
 
+#include <sched.h>
+
 #include <csignal>
 #include <numeric>
 
@@ -177,6 +179,21 @@ TEST(HostPool, ItsThreadsRoundByDefault) {
   _mm_setcsr(before);
 }
 #endif
+
+TEST(HostPool, AWorkerKeepsOffItsWakersProcessor) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  if (CPU_COUNT(&allowed) < 2) GTEST_SKIP() << "one processor only";
+  Pool pool(2);
+  for (int run = 0; run < 3; ++run) {
+    EXPECT_TRUE(on_every_member(pool, [&](u64, unsigned member) {
+      cpu_set_t own;
+      EXPECT_EQ(pthread_getaffinity_np(pthread_self(), sizeof own, &own), 0);
+      EXPECT_EQ(CPU_COUNT(&own), CPU_COUNT(&allowed) - (member == 1)) << "of member " << member;
+    }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until it sleeps, too
+  }
+}
 
 TEST(HostPool, GoesOnInAChild) {
   AXISLOOM_SKIP_WITHOUT_THREADS_IN_CHILDREN();

@@ -5,6 +5,7 @@
 #include "counting_device.hpp"
 #include "device/environment.hpp"
 #include "device/host/device.hpp"
+#include "host_support.hpp"
 #include "model/device_model.hpp"
 #include "model/store.hpp"
 #include "opencl_support.hpp"
@@ -12,7 +13,9 @@
 
 #include <sched.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 namespace axisloom::device::host {
 namespace {
@@ -47,6 +50,41 @@ TEST(HostSystem, TheTightestGroupOfVersion2Counts) {
   files.write("sys/fs/cgroup/outer/inner/memory.max", "2147483648");
   EXPECT_EQ(files.limits().processors, 2.5);
   EXPECT_EQ(files.limits().memory, u64{1} << 30);
+}
+
+cpu_set_t processors_of(pthread_t thread) {
+  cpu_set_t set;
+  EXPECT_EQ(pthread_getaffinity_np(thread, sizeof set, &set), 0);
+  return set;
+}
+
+/// What another thread may use after this one had it keep off; both begin with `allowed`.
+cpu_set_t kept_off(const cpu_set_t& allowed) {
+  cpu_set_t before = processors_of(pthread_self()), after;
+  EXPECT_EQ(pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed), 0);
+  std::atomic<bool> seen{false};
+  std::thread other([&] { EXPECT_TRUE(test::Meeting::until([&] { return seen.load(); })); });
+  keep_off_this_processor(other.native_handle());
+  after = processors_of(other.native_handle());
+  seen = true;
+  other.join();
+  EXPECT_EQ(pthread_setaffinity_np(pthread_self(), sizeof before, &before), 0);
+  return after;
+}
+
+TEST(HostSystem, AThreadKeepsOffTheProcessorOfAnother) {
+  const cpu_set_t allowed = processors_of(pthread_self());
+  const int count = CPU_COUNT(&allowed);
+  if (count < 2) GTEST_SKIP() << "one processor only";
+  const cpu_set_t after = kept_off(allowed);
+  EXPECT_EQ(CPU_COUNT(&after), count - 1);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) EXPECT_LE(CPU_ISSET(cpu, &after), CPU_ISSET(cpu, &allowed)) << cpu;
+
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  const cpu_set_t still = kept_off(one);
+  EXPECT_TRUE(CPU_EQUAL(&still, &one)) << "there is no other";
 }
 
 TEST(HostSystem, Version1HasATreeForEachController) {

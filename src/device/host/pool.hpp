@@ -52,6 +52,7 @@ class Pool : core::NotCopied {
     alignas(line) std::atomic<u32> asleep{0};  // 1: until somebody makes it 0
     Pool* pool = nullptr;
     pthread_t thread = {};
+    std::atomic<int> kept_off{-1};  // that processor, on which its last waker was
   };
 
   struct Job {
@@ -68,6 +69,7 @@ class Pool : core::NotCopied {
   void deal(u64 count) noexcept;
   void wake_some() noexcept;
   bool wake(Member& member) noexcept;
+  static void keep_off_waker(Member& member) noexcept;
   void close_and_wait() noexcept;
 
   static void* begin_worker(void* member) noexcept;

@@ -47,7 +47,7 @@ void add_limits(GroupLimits& limits, const std::string& folder, bool version_2) 
   if (memory) lower(limits.memory, *memory);
 }
 
-/// The processors that this process may run on, as many bits as the system has.
+/// The processors that this thread may run on, as many bits as the system has.
 class Affinity {
  public:
   Affinity() {
@@ -66,6 +66,8 @@ class Affinity {
     while (set_ && at < 8 * bytes_ && !CPU_ISSET_S(at, bytes_, set_.get())) ++at;
     return at;
   }
+  void take_out(size_t processor) { CPU_CLR_S(processor, bytes_, set_.get()); }
+  void give_to(pthread_t thread) const { static_cast<void>(::pthread_setaffinity_np(thread, bytes_, set_.get())); }
 
  private:
   struct Free {
@@ -109,6 +111,14 @@ GroupLimits group_limits(const std::string& root) {
 unsigned processors() {
   const unsigned count = Affinity().count();
   return count > 0 ? count : unsigned(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+void keep_off_this_processor(pthread_t other) noexcept {
+  const int here = ::sched_getcpu();
+  Affinity allowed;
+  if (here < 0 || allowed.count() < 2) return;
+  allowed.take_out(size_t(here));
+  if (allowed.count() > 0) allowed.give_to(other);
 }
 
 ThreadCount count_threads(const std::string& wanted, unsigned processors, std::optional<double> quota) {

@@ -3,6 +3,8 @@
 
 #include "core/integers.hpp"
 
+#include <pthread.h>
+
 #include <optional>
 #include <string>
 
@@ -18,6 +20,9 @@ GroupLimits group_limits(const std::string& root = "");
 
 /// Processors that this process may run on, by its affinity.
 unsigned processors();
+/// Has another thread run where this one may, but for the processor that this one is on; where that is the only one,
+/// nothing changes.
+void keep_off_this_processor(pthread_t other) noexcept;
 
 /// How many threads run kernels, and why so many.
 struct ThreadCount {
