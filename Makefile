@@ -41,7 +41,9 @@ release:  ## make build-release/axisloom, one file for any Linux on x86-64 with 
 	@tools/install_dependencies.sh release
 	@tools/release.sh
 
-install: build  ## install into PREFIX (default /usr/local)
+install:  ## build and install the program and the library into PREFIX (default /usr/local)
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release --target axisloom axisloom_cli axisloom_printed
 	@cmake --install build --prefix $(or $(PREFIX),/usr/local)
 
 clean:  ## remove what was built

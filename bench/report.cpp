@@ -74,6 +74,20 @@ Texts columns_of(const Document& cases) {
   return names;
 }
 
+/// Whether Axisloom or a library did the case at that rate; copies and peaks are no answers to it.
+bool takes_part(const Document& entry) {
+  return entry.at("status") == "right" && (entry.at("role") == "ours" || entry.at("role") == "peer");
+}
+
+/// The highest rate of those who take part.
+double best_rate(const Document& result) {
+  double best = 0;
+  for (const Document& entry : result.at("contestants"))
+    if (takes_part(entry) && entry.contains(rate_key(result)))
+      best = std::max(best, number_at(entry, rate_key(result)));
+  return best;
+}
+
 std::string rate_text(const Document& result, const Document* entry) {
   if (entry == nullptr || entry->at("status") == "absent") return "";
   if (entry->at("status") != "right") return text_at(*entry, "status");
@@ -81,9 +95,9 @@ std::string rate_text(const Document& result, const Document* entry) {
   if (!entry->contains(unit)) return "";
   const double value = number_at(*entry, unit);
   std::string rate = fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
-  if (entry->at("role") != "ours") return rate;
-  const auto share = share_of(*entry);
-  return share ? fmt::format("**{}** ({:.0f}%)", rate, *share * 100) : rate;
+  if (takes_part(*entry) && value >= best_rate(result)) rate = "**" + rate + "**";
+  const auto share = entry->at("role") == "ours" ? share_of(*entry) : std::nullopt;
+  return share ? fmt::format("{} ({:.0f}%)", rate, *share * 100) : rate;
 }
 
 /// What is in brackets, in words.

@@ -55,10 +55,19 @@ void run_table(const std::string& file, const Context&) {
   print(bench::markdown_of(bench::load_document(file)));
 }
 
-void run_standings(const Texts& files, const Context& context) {
+std::vector<bench::Document> loaded(const Texts& files) {
   std::vector<bench::Document> documents;
   for (const auto& file : files) documents.push_back(bench::load_document(file));
-  print(bench::standings_of(documents), context);
+  return documents;
+}
+
+void run_standings(const Texts& files, const Context& context) {
+  print(bench::standings_of(loaded(files)), context);
+}
+
+void run_chart(const ReportOptions& options, const Context&) {
+  Results results(options.output);
+  results.finish(bench::standings_chart(loaded(options.files)));
 }
 
 template <class Place>
@@ -100,6 +109,10 @@ void add_bench_documents(App& bench, Context& context) {
        "axisloom bench standings docs/results/h200/full/*-cuda.json",
        {.format = true}},
       run_standings, [](App& command, auto& files) { add_stored(command, "files", "FILE...", files); });
+  add_command<ReportOptions>(bench, context,
+                             {"chart", "Draw how many times as fast as each library Axisloom is, by suite, as an SVG.",
+                              "axisloom bench chart docs/results/cpu/full/*.json -o chart.svg"},
+                             run_chart, add_report_options);
   add_command<CompareOptions>(
       bench, context,
       {"compare",

@@ -9,7 +9,11 @@ stands what `axisloom bench table` or, of a ladder's document, `axisloom ladder 
     <!-- standings: docs/results/MACHINE/FILE.json ... -->
     <!-- end of table -->
 
-what `axisloom bench standings` prints of those: never anything typed by hand, and nothing where there is no such file.
+what `axisloom bench standings` prints of those: never anything typed by hand, and nothing where there is no such file. The picture of
+
+    <!-- chart: docs/images/NAME.svg docs/results/MACHINE/FILE.json ... -->
+
+is what `axisloom bench chart` draws of them.
 Usage: tools/write_tables.py [--check] [PROGRAM]     --check: changes nothing, fails where a table is not up to date
 """
 import json
@@ -19,6 +23,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CHART = re.compile(r"<!-- chart: (\S+) ([^\n]+) -->")
 TABLE = re.compile(r"(<!-- (table|standings): ([^\n]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
@@ -40,11 +45,22 @@ def main(arguments):
         printed = subprocess.run([program, *command, *files], check=True, capture_output=True, text=True)
         return match[1] + printed.stdout + match[4]
 
+    def is_drawn(picture, names):
+        """Draws a chart, or says whether it is as it should be."""
+        files = [ROOT / name for name in names.split()]
+        drawn = subprocess.run([program, "bench", "chart", *files], check=True, capture_output=True, text=True).stdout
+        file = ROOT / picture
+        same = file.exists() and file.read_text(encoding="utf-8") == drawn
+        if not same and not check:
+            file.write_text(drawn, encoding="utf-8")
+        return same
+
     stale = []
     for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = document.read_text(encoding="utf-8")
         written = TABLE.sub(table, text)
-        if written == text:
+        drawn = [is_drawn(picture, names) for picture, names in CHART.findall(text)]
+        if written == text and all(drawn):
             continue
         stale.append(document)
         if not check:

@@ -339,6 +339,16 @@ TEST(BenchPage, EmptyDocumentsMakeAPage) {
   EXPECT_NE(page_of(documents).find("</html>"), std::string::npos);
 }
 
+TEST(BenchTable, TheFastestIsBold) {
+  const auto table = [](double ours, double peer) {
+    CaseResult result = result_of("a", ours, 0.001);
+    result.entries.push_back(right("p", Role::peer, peer, 0.001, {64e9, 0}));
+    return markdown_of(document_of({result}));
+  };
+  EXPECT_NE(table(1, 2).find("| **64.0** (100%) | 64.0 | WRONG | 32.0 |"), std::string::npos) << table(1, 2);
+  EXPECT_NE(table(2, 1).find("| 32.0 (50%) | 64.0 | WRONG | **64.0** |"), std::string::npos) << table(2, 1);
+}
+
 TEST(BenchStandings, PeersAreCountedWhereBothAreRight) {
   const auto against = [](const std::string& label, double ours, std::vector<Entry> peers) {
     CaseResult result = result_of(label, ours, 0.001);
@@ -354,6 +364,33 @@ TEST(BenchStandings, PeersAreCountedWhereBothAreRight) {
             "| copy | p | 3 | 1 | 1.50 | 0.75 | label of b |\n"
             "| copy | q | 1 | 1 | 0.50 | 0.50 | label of a |\n");
   EXPECT_EQ(standings_of({}).text(harness::Format::md).find("| copy"), std::string::npos);
+}
+
+TEST(BenchStandings, OfALibrarysWaysTheFastestCounts) {
+  const auto peer = [](const char* name, double seconds) { return right(name, Role::peer, seconds, 0.001, {64e9, 0}); };
+  const auto against = [](const std::string& label, std::vector<Entry> peers) {
+    CaseResult result = result_of(label, 2, 0.001);
+    for (Entry& entry : peers) result.entries.push_back(std::move(entry));
+    return result;
+  };
+  const Document both[] = {document_of({against("a", {peer("p", 9), peer("p-out", 3), peer("q", 1)})}),
+                           document_of({against("b", {peer("p", 5)})})};
+  const std::vector<Standing> standings = standings_by_library(both);
+  ASSERT_EQ(standings.size(), 2u);
+  EXPECT_EQ(standings[0].peer, "p");
+  ASSERT_EQ(standings[0].ratios.size(), 2u) << "documents of one suite together";
+  EXPECT_EQ(standings[0].ratios[0].value, 1.5);
+  EXPECT_EQ(standings[0].ratios[1].value, 2.5);
+  EXPECT_EQ(standings[1].ratios[0].value, 0.5);
+
+  const std::string chart = standings_chart(both);
+  EXPECT_TRUE(chart.starts_with("<?xml"));
+  EXPECT_TRUE(chart.ends_with("</svg>\n"));
+  EXPECT_EQ(occurrences(chart, "<rect"), 2u);
+  EXPECT_EQ(occurrences(chart, "class=\"slower\""), 1u) << "where the library is faster";
+  EXPECT_NE(chart.find("p 2.5 times; "), std::string::npos) << "in words, too";
+  EXPECT_NE(chart.find(">copy, 2 cases<"), std::string::npos);
+  EXPECT_TRUE(standings_chart({}).ends_with("</svg>\n"));
 }
 
 }  // namespace
