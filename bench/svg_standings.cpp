@@ -11,7 +11,7 @@ namespace chart {
 namespace {
 
 // Pixels.
-constexpr double margin = 16, header = 62, columns = 2, column_width = 420, group_gap = 18;
+constexpr double margin = 16, header = 62, columns = 2, column_width = 440, group_gap = 18;
 constexpr double heading_height = 26, row_height = 22, bar_height = 14, names_width = 84, bars_width = 270;
 
 constexpr const char* style =
@@ -92,9 +92,9 @@ std::string description(const std::vector<Group>& groups) {
 std::string svg_of(std::span<const Document> documents) {
   const std::vector<Group> groups = groups_of(documents);
   const double scale = bars_width / longest_bar(groups);
-  const std::string title = "How many times as fast as other libraries";
+  const std::string title = "How many times as fast as other libraries Axisloom is";
   const std::string where =
-      documents.empty() ? std::string() : device_name(documents.front()) + "; medians of whole suites; dashed: as fast";
+      documents.empty() ? std::string() : device_name(documents.front()) + "; medians over the cases of each suite; dashed line: equal speed";
   std::string body;
   double bottom = header;
   for (size_t first = 0; first < groups.size(); first += size_t(columns)) {

@@ -8,7 +8,7 @@ import numpy as np
 from support import Case, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROW = re.compile(r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$", re.MULTILINE)
+ROW = re.compile(r"^\| [^|]+ \| `axisloom ([^`]+)` \| `([^`]+)` \|$", re.MULTILINE)
 # Of what `axisloom demo` writes, under the names that the recipes use.
 INPUTS = {"photo.png": "colour-card.png", "grey.png": "card.png", "blocks.npy": "channels.npy"}
 

@@ -9,6 +9,6 @@ void run_a_plan() {
   axisloom::Plan plan = axisloom::plan(axisloom::transpose(), {&in, 1}, device);  // checks, chooses, compiles
 
   axisloom::Queue queue = device.queue();
-  axisloom::Buffer buffers[] = {device.allocate(64 << 20), device.allocate(64 << 20)};
+  axisloom::Buffer buffers[] = {device.allocate(64 << 20), device.allocate(64 << 20)};  // input, output
   plan.run(queue, buffers).wait();  // compiles nothing; any number of times, from any thread
 }
