@@ -32,10 +32,11 @@ int sorting_steps(i64 pitch, i64 element) {
   return sorted ? std::countr_zero(u64(pitch)) : 0;
 }
 
-/// Lanes of which there are elements: those of the first block.
-i64 existing_lanes(const Move& move, const Pixels& pixels) {
+/// Lanes that a kernel sorts: on the host those of the first block, of which there are elements. Others would be
+/// compiled anew for each number of them.
+i64 sorted_lanes(const Move& move, const Pixels& pixels, const DeviceModel& device) {
   const i64 lanes = move.axes[pixels.lanes].extent;
-  return move.tail ? std::min(lanes, move.tail->count) : lanes;
+  return move.tail && device::is_host(device) ? std::min(lanes, move.tail->count) : lanes;
 }
 
 bool takes(const Move& move, const Pixels& pixels) {
@@ -49,7 +50,7 @@ double predicted_seconds(const Move& move, const Pixels& pixels, const DeviceMod
   const int all_steps = sorting_steps(pixels.pitch, move.element);
   const double scalar = all_steps > 0 ? double(along % (64 / move.element)) / along : 0;
   // Few lanes of many need few of the later steps.
-  const int steps = std::min<int>(all_steps, std::bit_width(u64(existing_lanes(move, pixels) - 1)) + 1);
+  const int steps = std::min<int>(all_steps, std::bit_width(u64(sorted_lanes(move, pixels, device) - 1)) + 1);
   const double step_seconds = (pixels.split ? split_seconds : join_seconds) * (move.element == 1 ? byte_share : 1);
   const double sorted = all_steps > 0 ? gaps * steps * step_seconds : element_seconds;
   // Vectors are sorted as fast by a core whose scalar loops are slow.
@@ -64,6 +65,9 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
   const auto pixels = pixel_axes(move, takes);
   if (!pixels) return refuse("no short axis is interleaved on one side");
   if (!tail_fits_pixels(move, *pixels)) return refuse("the channel tail lies across the lanes");
+  const i64 few = sorted_lanes(move, *pixels, device);
+  // On the host alone, whose kernels take a flag at run time: others would be compiled once more for it.
+  const bool fetches = device::is_host(device) && !pixels->split && problem.move.bytes_moved() > fetched_bytes;
   const auto launches = [=, &problem] {
     const i64 segment = wish.at("segment"), element = problem.move.element,
               lanes = problem.move.axes[pixels->lanes].extent;
@@ -80,11 +84,11 @@ Proposal propose(const MoveProblem& problem, const Configuration& wish, const De
         .set("SEGMENT", segment)
         .set("PITCH", pixels->pitch)
         .set("SPLIT", pixels->split)
-        // Few lanes of many leave out most of the sorting, but each number of them would be compiled anew.
-        .set("LANES", std::min(i64(std::bit_ceil(u64(existing_lanes(problem.move, *pixels)))), pixels->pitch))
+        // Few lanes of many leave out most of the sorting.
+        .set("LANES", std::min(i64(std::bit_ceil(u64(few))), pixels->pitch))
         .set("HALVES_STEPS", sorting_steps(pixels->pitch, element))
         .set("STREAM", stream)
-        .set("FETCHES", !pixels->split && !stream && problem.move.bytes_moved() > fetched_bytes)
+        .set("FETCHES", fetches && !stream)
         .set("THIRDS", pixels->split && pixels->pitch == 3 && element <= 8);
     return launch.done(launch.split_into_groups(group_bytes, segment * pixels->pitch * element));
   };
