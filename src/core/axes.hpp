@@ -9,7 +9,7 @@
 namespace axisloom::core {
 
 /// The axes that `text` names, in its order; negative ones count from the end and come out positive. Throws
-/// Error(usage) for what is not a list of numbers, is out of range for the view, or is named twice.
+/// Error(axis) for what is not a list of numbers, is out of range for the view, or is named twice.
 std::vector<int> parse_axes(std::string_view text, const View& view);
 
 }  // namespace axisloom::core

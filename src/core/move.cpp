@@ -15,11 +15,11 @@ constexpr const char* count_name = "the number of elements of a move";
 
 void check(const Move& move) {
   for (const Loop& axis : move.axes)
-    if (axis.extent < 0) throw Error(Errc::usage, concat("a move has the negative extent ", axis.extent));
+    if (axis.extent < 0) throw Error(Errc::shape, concat("a move has the negative extent ", axis.extent));
   if (!move.tail) return;
   const auto exists = [&move](int index) { return index >= 0 && index < int(move.axes.size()); };
   if (!exists(move.tail->outer) || !exists(move.tail->inner) || move.tail->outer == move.tail->inner)
-    throw Error(Errc::usage, "the tail of a move does not name two of its axes");
+    throw Error(Errc::shape, "the tail of a move does not name two of its axes");
 }
 
 /// The loops that the tail says nothing about.

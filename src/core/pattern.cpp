@@ -224,14 +224,15 @@ const Group* Side::ellipsis() const {
   return found == groups.end() ? nullptr : &*found;
 }
 
-Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy) {
+Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy,
+            Errc code) {
   std::string shown(text);
   // One text column per byte and one line, or the carets would point elsewhere.
   std::ranges::replace_if(
       shown, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   std::string lines = message + "\n  " + shown;
   if (length > 0) lines += "\n  " + std::string(size_t(column), ' ') + std::string(size_t(length), '^');
-  return Error(Errc::usage, lines, remedy);
+  return Error(code, lines, remedy);
 }
 
 Pattern parse(std::string_view text) {

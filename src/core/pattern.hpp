@@ -43,7 +43,7 @@ struct Pattern {
 };
 
 /// Parses with einops' own rules, except that names are of ASCII letters. Axes written "1" are left out: at the top
-/// level they leave a group without axes, as "()" does. Throws Error(usage) whose message shows the pattern with a
+/// level they leave a group without axes, as "()" does. Throws Error(pattern) whose message shows the pattern with a
 /// caret below the fault.
 Pattern parse(std::string_view text);
 
@@ -59,8 +59,9 @@ Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes);
 /// How many operands an einsum's pattern has: one more than commas.
 int count_operands(std::string_view text);
 
-/// An Error(usage) whose message shows `text` with carets below `length` characters from `column` on (0: no carets).
-Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy);
+/// An Error whose message shows `text` with carets below `length` characters from `column` on (0: no carets).
+Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy,
+            Errc code = Errc::pattern);
 
 /// An elementary axis with its extent, after binding.
 struct BoundAxis {
@@ -89,8 +90,8 @@ enum class OneSided { none, right, left };
 /// einsum.
 enum class Broadcast { no, yes };
 
-/// Binds a pattern to shapes and named lengths; throws Error(usage), as einops does, for a rank or a length that does
-/// not fit, an unknown or unused name, a length that does not divide, and a composed axis with two unknowns.
+/// Binds a pattern to shapes and named lengths. Throws where einops does: Error(shape) for a rank or a length that does
+/// not fit or divide, Error(pattern) for an unknown or unused name and for a composed axis with two unknowns.
 BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed,
                   Broadcast broadcast = Broadcast::no);
 

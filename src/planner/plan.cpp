@@ -129,7 +129,8 @@ const PlanImpl& impl_of(const Plan& plan) {
 
 void check_output(const View& out, const View& result) {
   if (result.dtype != out.dtype || !(result.shape == out.shape))
-    throw Error(Errc::usage, "the result is " + to_string(result) + ", the output view " + to_string(out),
+    throw Error(result.dtype != out.dtype ? Errc::dtype : Errc::shape,
+                "the result is " + to_string(result) + ", the output view " + to_string(out),
                 "give an output of that dtype and shape");
   if (core::overlaps_itself(out) != core::Overlap::no)
     throw Error(Errc::overlap, "two elements of the output may lie at one address",

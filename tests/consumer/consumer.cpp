@@ -25,7 +25,7 @@ int main() {
     result_view(rearrange("h w -> w"), std::span(&view, 1));
   } catch (const Error& error) {
     std::printf("transposed on %s\n", device.info().label().c_str());
-    return error.code() == Errc::usage ? 0 : 1;
+    return error.code() == Errc::pattern ? 0 : 1;
   }
   return 1;
 }

@@ -9,6 +9,16 @@ namespace {
 
 TEST(Operation, TextIsWhatOneTypes) {
   EXPECT_EQ(to_string(rearrange("n (c x) h w -> n c h w x", {{"x", 32}})),
+std::string refusal_for(const Operation& op, const std::vector<View>& inputs) {
+  try {
+    result_view(op, inputs);
+  } catch (const Error& error) {
+    EXPECT_EQ(exit_code(error.code()), exit_code(Errc::usage)) << error.what();
+    return error.parts().message;
+  }
+  return "accepted";
+}
+
             "rearrange \"n (c x) h w -> n c h w x\" x=32");
   EXPECT_EQ(to_string(repeat("h w -> h w c", {{"c", 3}})), "repeat \"h w -> h w c\" c=3");
   EXPECT_EQ(to_string(copy()), "copy");

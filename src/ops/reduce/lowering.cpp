@@ -70,7 +70,7 @@ core::BoundPattern bind(const Operation& op, const View& in) {
 void require_result(Reducer reducer, const core::BoundPattern& bound, const View& in) {
   const bool empty = std::ranges::any_of(bound.removed, [&](int axis) { return bound.axes[axis].extent == 0; });
   if (empty && !has_identity(reducer))
-    throw Error(Errc::usage,
+    throw Error(Errc::shape,
                 concat("the ", name(reducer), " of no elements is not defined, ", to_string(in),
                        " has none along the axes that are reduced"),
                 "give an array with elements, or reduce over other axes");
