@@ -97,7 +97,7 @@ class Binder {
           if (!names.contains(axis.name))
             fail_at(axis, "the axis '" + axis.name + "' does not appear on the " + where, remedy);
         }
-        if (group.ellipsis && !matched)
+        if (group.ellipsis && !matched && !broadcast_)
           fail(group.column, 1, concat("the ellipsis does not appear on the ", where), "write it on both sides");
       }
   }

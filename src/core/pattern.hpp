@@ -49,11 +49,13 @@ Pattern parse(std::string_view text);
 
 /// Parses a pattern of einsum, in einops' spelling ("i k, k j -> i j") or in NumPy's ("ik,kj->ij", "ik,kj"). A name may
 /// stand twice in one operand, which means its diagonal. The spelling follows from the text and the operands' ranks:
-///   - a blank (other than around ',' and '->'), a parenthesis, digit or underscore makes it einops';
+///   - a parenthesis, digit or underscore makes it einops', and where there is a '->' so does a blank (other than
+///   around
+///     ',' and '->'); without one, blanks say nothing;
 ///   - otherwise a letter is an axis, as in NumPy, unless there are operands of several letters and all of these are
 ///     1-d arrays: then each is one name, as in "row, row ->".
 /// Without '->', in NumPy's spelling only, the result has the ellipsis' axes and then, in alphabetical order (capitals
-/// first), every letter that stands once.
+/// first), every letter that stands once. An ellipsis on the right alone stands for no axes.
 Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes);
 
 /// How many operands an einsum's pattern has: one more than commas.
