@@ -17,7 +17,7 @@ int parse_axis(std::string_view text, std::string_view all) {
 
 std::vector<int> parse_axes(std::string_view text, const View& view) {
   std::vector<int> axes;
-  if (text.empty()) return axes;
+  if (text.empty() || text == no_axes) return axes;
   for (const std::string_view part : comma_separated(text)) {
     const int given = parse_axis(part, text);
     const int axis = given < 0 ? given + view.rank() : given;

@@ -8,6 +8,9 @@
 
 namespace axisloom::core {
 
+/// The word for a list without axes, which on a command line would look forgotten.
+inline constexpr const char* no_axes = "none";
+
 /// The axes that `text` names, in its order; negative ones count from the end and come out positive. Throws
 /// Error(axis) for what is not a list of numbers, is out of range for the view, or is named twice.
 std::vector<int> parse_axes(std::string_view text, const View& view);

@@ -99,6 +99,10 @@ Operation permute(std::span<const int> axes) {
 }
 
 Operation relayout(std::string_view from, std::string_view to, i64 channels) {
+Operation permute(std::initializer_list<int> axes) {
+  return permute(std::span(axes.begin(), axes.size()));
+}
+
   if (channels < 0)
     throw Error(Errc::usage, {.message = concat("the number of channels is given as ", channels),
                               .op = "relayout",

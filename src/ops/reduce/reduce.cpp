@@ -22,7 +22,7 @@ constexpr Argument arguments[] = {
 
 constexpr Option order_option = {"order", "ORDER",
                                  "order of additions: fast, or portable (the same bits on every device)"};
-constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1 (default: all)"};
+constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1, or none (default: all)"};
 constexpr Option keepdims_option = {"keepdims", "", "keep the reduced axes, with length 1"};
 constexpr Option ord_option = {"ord", "N", "order of the norm: 1, 2 or inf (default: 2)"};
 constexpr Option reduce_options[] = {ord_option, order_option};
