@@ -6,6 +6,7 @@
 #include "ops/reduce/oracle.hpp"
 #include "planner/choose.hpp"
 
+#include <axisloom/call.hpp>
 #include <axisloom/error.hpp>
 
 #include <algorithm>
@@ -163,6 +164,55 @@ Operation reduce(std::string_view name, std::string_view pattern, const Options&
 
 Operation reduction(std::string_view name, const Options& options) {
   return {std::string(name), {}, {}, options};
+}
+
+Array reduce(const InputArray& in, std::string_view name, std::string_view pattern, const Lengths& lengths,
+             const ReduceOptions& options, const Device& device) {
+  return run(reduce(name, pattern, options, lengths), {in}, device);
+}
+
+Array sum(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("sum", options), {in}, device);
+}
+
+Array prod(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("prod", options), {in}, device);
+}
+
+Array mean(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("mean", options), {in}, device);
+}
+
+Array min(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("min", options), {in}, device);
+}
+
+Array max(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("max", options), {in}, device);
+}
+
+Array argmin(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("argmin", options), {in}, device);
+}
+
+Array argmax(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("argmax", options), {in}, device);
+}
+
+Array any(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("any", options), {in}, device);
+}
+
+Array all(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("all", options), {in}, device);
+}
+
+Array count_nonzero(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("count_nonzero", options), {in}, device);
+}
+
+Array norm(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("norm", options), {in}, device);
 }
 
 }  // namespace axisloom
