@@ -17,9 +17,9 @@ namespace {
 Reducer norm_of(const Operation& op) {
   const std::string_view ord = op.option("ord").value_or("2");
   if (ord == "1") return Reducer::norm_1;
-  if (ord == "2") return Reducer::norm_2;
+  if (ord == "2" || ord == "fro") return Reducer::norm_2;
   if (ord == "inf") return Reducer::norm_inf;
-  throw Error(Errc::usage, concat("there is no norm of order '", ord, "'"), "use ord 1, 2 or inf");
+  throw Error(Errc::usage, concat("there is no norm of order '", ord, "'"), "use ord 1, 2 or inf; fro is 2");
 }
 
 Reducer reducer_of(const Operation& op) {

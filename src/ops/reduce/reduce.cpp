@@ -25,7 +25,8 @@ constexpr Option order_option = {"order", "ORDER",
                                  "order of additions: fast, or portable (the same bits on every device)"};
 constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1, or none (default: all)"};
 constexpr Option keepdims_option = {"keepdims", "", "keep the reduced axes, with length 1"};
-constexpr Option ord_option = {"ord", "N", "order of the norm: 1, 2 or inf (default: 2)"};
+constexpr Option ord_option = {
+    "ord", "N", "order of the norm of all elements: 1, 2 (Frobenius: fro is the same) or inf (default: 2)"};
 constexpr Option reduce_options[] = {ord_option, order_option};
 constexpr Option shorthand_options[] = {axes_option, keepdims_option, order_option};
 constexpr Option norm_options[] = {axes_option, keepdims_option, order_option, ord_option};
@@ -54,7 +55,8 @@ constexpr std::array shorthands = {
     Shorthand{"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
     Shorthand{"all", "Whether no element is zero.", "axisloom all mask.npy"},
     Shorthand{"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},
-    Shorthand{"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
+    Shorthand{"norm", "Vector norm of the elements; of matrices the Frobenius norm.", "axisloom norm --ord 1 in.npy",
+              false, norm_options},
 };
 
 void oracle(const Operation& op, Views views, HostBuffers in, std::byte* out) {
