@@ -60,5 +60,11 @@ Array einsum(std::string_view pattern, std::initializer_list<InputArray> inputs,
              const Lengths& lengths = {}, const Device& device = {});
 Array matmul(const InputArray& a, const InputArray& b, const ProductOptions& options = {}, const Device& device = {});
 Array dot(const InputArray& a, const InputArray& b, const ProductOptions& options = {}, const Device& device = {});
+/// Sums over the last `count` axes of the first array with the first ones of the second, in order.
+Array tensordot(const InputArray& a, const InputArray& b, int count = 2, const ProductOptions& options = {},
+                const Device& device = {});
+/// Sums over the axes axes_a[i] of the first array with the axes axes_b[i] of the second: see the operation.
+Array tensordot(const InputArray& a, const InputArray& b, std::initializer_list<int> axes_a,
+                std::initializer_list<int> axes_b, const ProductOptions& options = {}, const Device& device = {});
 
 }  // namespace axisloom

@@ -117,6 +117,11 @@ Operation einsum(std::string_view pattern, const Options& options = {}, const Le
 Operation matmul(const Options& options = {});
 /// The inner product of two arrays of one axis; nothing is conjugated. Options: those of einsum.
 Operation dot(const Options& options = {});
+/// An einsum of two arrays of these numbers of axes that sums over pairs of axes, axes_a[i] with axes_b[i], and keeps
+/// the others, those of the first array first: NumPy's tensordot. Throws Error(axis) for axes that are not there, are
+/// named twice, or are not as many.
+Operation tensordot(int rank_a, int rank_b, std::span<const int> axes_a, std::span<const int> axes_b,
+                    const Options& options = {});
 
 /// Shape and dtype of the result for these inputs, contiguous. Throws as `plan` does.
 View result_view(const Operation& op, std::span<const View> inputs);

@@ -92,6 +92,23 @@ TEST(Calls, ReduceByTypedOptions) {
   EXPECT_EQ(list<float>(reduce(in, "max", "h (w x) -> h w", {{"x", 3}})), (std::vector<float>{2, 5}));
 }
 
+TEST(Calls, SumOverPairsOfAxes) {
+  const Array a = rearrange(counted(24), "(i j k) -> i j k", {{"i", 2}, {"j", 3}});
+  const Array b = rearrange(counted(24), "(j k l) -> j k l", {{"j", 3}, {"k", 4}});
+  const std::vector<float> both = list<float>(einsum("i j k, j k l -> i l", {a, b}));
+  EXPECT_EQ(list<float>(tensordot(a, b)), both);
+  EXPECT_EQ(list<float>(tensordot(a, b, {1, 2}, {0, 1})), both);
+  EXPECT_EQ(list<float>(tensordot(a, b, {-1, -2}, {1, 0})), both);
+  EXPECT_EQ(list<float>(tensordot(b, a, {0}, {1})), list<float>(einsum("j m l, i j k -> m l i k", {b, a})));
+  EXPECT_EQ(tensordot(a, b, 0).shape(), (Dims{2, 3, 4, 3, 4, 2}));
+  EXPECT_EQ(list<float>(tensordot(counted(3), counted(3), 1)), std::vector<float>{5});
+  EXPECT_EQ(code_thrown([&] { tensordot(a, b, 4); }), Errc::axis);
+  EXPECT_EQ(code_thrown([&] { tensordot(a, b, {3}, {0}); }), Errc::axis);
+  EXPECT_EQ(code_thrown([&] { tensordot(a, b, {1, 1}, {0, 1}); }), Errc::axis);
+  EXPECT_EQ(code_thrown([&] { tensordot(a, b, {1}, {0, 1}); }), Errc::axis);
+  EXPECT_EQ(code_thrown([&] { tensordot(a, b, {0}, {0}); }), Errc::shape);
+}
+
 // Memory of any range is aligned to its elements, and no more is asked for.
 TEST(Calls, MeasureHowMemoryIsAligned) {
   std::vector<float> in(4096 + 64), out(4096 + 64);
