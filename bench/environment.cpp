@@ -5,6 +5,8 @@
 #include "device/host/system.hpp"
 #include "harness/arguments.hpp"
 
+#include <axisloom/version.hpp>
+
 #include <sys/utsname.h>
 
 #include <fmt/chrono.h>
@@ -65,7 +67,7 @@ int card_number(const DeviceInfo& info) {
 
 Json environment(const Device& device) {
   const DeviceInfo& info = device.info();
-  return {{"axisloom", AXISLOOM_VERSION},
+  return {{"axisloom", version()},
           {"built_with", __VERSION__},
           {"host", host()},
           {"device",

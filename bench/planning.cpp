@@ -34,7 +34,7 @@ PlanningTimes time_planning(const Job& job, const Device& device) {
   const Operation& op = job.what.op;
   plan(op, views, device, job.what.options);  // compiles
   return {summary_of([&] { ops::cached_plan(op, views, device, job.what.options); }),
-          summary_of([&] { plan(op, views, device, job.what.options); })};
+          summary_of([&] { ops::new_plan(op, views, device, job.what.options); })};
 }
 
 }  // namespace axisloom::bench

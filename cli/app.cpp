@@ -4,6 +4,8 @@
 #include "cli/generated_text.hpp"
 #include "cli/messages.hpp"
 
+#include <axisloom/version.hpp>
+
 #include <array>
 #include <set>
 
@@ -125,7 +127,7 @@ std::unique_ptr<App> make_app(Context& context) {
   auto app =
       std::make_unique<App>("Rearranges arrays at the speed of memory, on OpenCL devices and NVIDIA CUDA.", "axisloom");
   app->set_help_flag("-h,--help", "Print this help and exit");
-  app->set_version_flag("--version", std::string("axisloom ") + AXISLOOM_VERSION, "Print the version and exit");
+  app->set_version_flag("--version", "axisloom " + std::string(version()), "Print the version and exit");
   app->require_subcommand(0, 1);
   app->get_formatter()->column_width(34);
   set_examples(*app, top_examples);

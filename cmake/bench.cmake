@@ -2,7 +2,6 @@
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp ${PROJECT_SOURCE_DIR}/bench/*/*.cpp)
 add_library(axisloom_bench STATIC ${bench_sources})
 axisloom_target(axisloom_bench)
-target_compile_definitions(axisloom_bench PRIVATE AXISLOOM_VERSION="${PROJECT_VERSION}")
 target_link_libraries(axisloom_bench PUBLIC axisloom_harness)
 axisloom_compile_together(axisloom_bench 16)
 

@@ -4,7 +4,6 @@ file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp ${PROJEC
 list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/cli/main.cpp)
 add_library(axisloom_cli_objects STATIC ${cli_sources})
 axisloom_target(axisloom_cli_objects)
-target_compile_definitions(axisloom_cli_objects PRIVATE AXISLOOM_VERSION="${PROJECT_VERSION}")
 target_link_libraries(axisloom_cli_objects PUBLIC axisloom_bench axisloom_harness CLI11::CLI11)
 axisloom_compile_together(axisloom_cli_objects 16)
 

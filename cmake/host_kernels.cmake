@@ -72,7 +72,6 @@ add_executable(axisloom_host_kernels ${PROJECT_SOURCE_DIR}/tools/host_kernels.cp
   ${PROJECT_SOURCE_DIR}/src/jit/defines.cpp ${PROJECT_SOURCE_DIR}/src/jit/embedded.cpp
   ${PROJECT_SOURCE_DIR}/src/core/error.cpp ${PROJECT_SOURCE_DIR}/src/device/names.cpp)
 axisloom_target(axisloom_host_kernels)
-target_compile_definitions(axisloom_host_kernels PRIVATE AXISLOOM_VERSION="${PROJECT_VERSION}")
 axisloom_embed(axisloom_host_kernels)
 
 # Large cold kernels that no processor of a level above the baseline takes for their speed: -O2 takes two to four times as

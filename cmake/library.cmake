@@ -25,8 +25,7 @@ add_library(axisloom_objects OBJECT ${library_sources})
 axisloom_target(axisloom_objects)
 # Not of the generated ones, which use none of it and compile in a tenth of the time without.
 set_source_files_properties(${library_sources} PROPERTIES COMPILE_OPTIONS "-include;${visibility_header}")
-target_compile_definitions(axisloom_objects PRIVATE
-  AXISLOOM_VERSION="${PROJECT_VERSION}" CL_TARGET_OPENCL_VERSION=300)
+target_compile_definitions(axisloom_objects PRIVATE CL_TARGET_OPENCL_VERSION=300)
 target_include_directories(axisloom_objects SYSTEM PRIVATE ${AXISLOOM_OPENCL_HEADERS})
 target_link_libraries(axisloom_objects
   PRIVATE fmt::fmt-header-only nlohmann_json::nlohmann_json

@@ -34,6 +34,13 @@ fi
 configure() { cmake -G Ninja -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Debug "${@:3}" > "$2.log" 2>&1 || { cat "$2.log" >&2; return 1; }; }
 compile() { cmake --build "$1" > "$1.log" 2>&1 || { tail -n 40 "$1.log" >&2; return 1; }; }
 
+echo "-- each header alone, with nothing but what is installed"
+for header in "$prefix"/include/axisloom/*.hpp; do
+  g++ -std=c++20 -Wall -Wextra -Werror -I "$prefix/include" -fsyntax-only -x c++ - <<< "#include <axisloom/${header##*/}>"
+done
+number() { grep -oP "define AXISLOOM_VERSION_$1 \K[0-9]+" "$prefix/include/axisloom/version.hpp"; }
+[[ "$("$prefix/bin/axisloom" --version)" == "axisloom $(number MAJOR).$(number MINOR).$(number PATCH)" ]]
+
 echo "-- find_package"
 configure tests/consumer/find_package "$work/found" -DCMAKE_PREFIX_PATH="$prefix"
 compile "$work/found"
@@ -52,9 +59,16 @@ export PKG_CONFIG_PATH="$lib/pkgconfig"
 g++ -std=c++20 tests/consumer/consumer.cpp tests/consumer/plan.cpp $(pkg-config --cflags --libs axisloom) -Wl,-rpath,"$lib" -o "$work/by_pkg_config"
 "$work/by_pkg_config"
 
+echo "-- beside Eigen, OpenCV, an OpenCL queue and a CUDA stream"
+configure tests/consumer/examples "$work/examples" -DCMAKE_PREFIX_PATH="$prefix"
+compile "$work/examples"
+for example in eigen opencv opencl_queue cuda_stream; do
+  OPENCV_OPENCL_DEVICE=:CPU: "$work/examples/$example" || { echo "the example $example fails" >&2; exit 1; }
+done
+
 echo "-- add_subdirectory"
 configure tests/consumer/add_subdirectory "$work/added" -DAXISLOOM_FOLDER="$source" -DCMAKE_BUILD_TYPE=None \
   -DCMAKE_CXX_FLAGS=-O0 -DAXISLOOM_HOST_LEVELS=
 compile "$work/added"
 "$work/added/consumer"
-echo "5 passed, 0 failed"
+echo "7 passed, 0 failed"

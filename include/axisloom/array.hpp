@@ -17,7 +17,7 @@ enum class Dtype : std::uint8_t { u8, i8, boolean, u16, i16, f16, bf16, u32, i32
 
 /// Every dtype, in the order of the enumeration.
 std::span<const Dtype> all_dtypes() noexcept;
-/// Size of one element in bytes: 1, 2, 4, 8 or 16. Throws Error(usage) for a value that is not a dtype; so does name.
+/// Size of one element in bytes: 1, 2, 4, 8 or 16. Throws Error(dtype) for a value that is not a dtype; so does name.
 std::size_t size_of(Dtype dtype);
 /// Name as users write it: "u8", "f32", "c128", "bool".
 std::string_view name(Dtype dtype);
@@ -30,7 +30,7 @@ inline constexpr int max_rank = 16;
 /// address.
 inline constexpr std::int64_t max_bytes = std::int64_t{1} << 48;
 
-/// A list of at most `max_rank` extents or strides, kept in place. Throws Error(usage) when it would grow beyond.
+/// A list of at most `max_rank` extents or strides, kept in place. Throws Error(shape) when it would grow beyond.
 class Dims {
  public:
   Dims() = default;
@@ -59,7 +59,7 @@ class Dims {
 Dims contiguous_strides(const Dims& shape);
 /// Column-major (Fortran order) strides of a shape, in elements.
 Dims fortran_strides(const Dims& shape);
-/// Number of elements; throws Error(usage) when the product does not fit in 63 bits or an extent is negative.
+/// Number of elements; throws Error(shape) when the product does not fit in 63 bits or an extent is negative.
 std::int64_t element_count(const Dims& shape);
 /// "[3,4,5]"
 std::string to_string(const Dims& dims);
@@ -88,7 +88,7 @@ struct View {
   bool operator==(const View&) const = default;
 };
 
-/// Throws Error(usage) unless dtype, rank, extents, strides, offset and alignment are valid.
+/// Throws Error(dtype), Error(shape) or, of the alignment, Error(usage) unless all of them are valid.
 void validate(const View& view, std::string_view role);
 /// "f32[3,4]", with strides added when the view is not contiguous: "f32[3,4]{1,3}+5". Prints invalid values, too.
 std::string to_string(const View& view);

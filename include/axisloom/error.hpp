@@ -9,7 +9,11 @@ namespace axisloom {
 
 /// What went wrong. `exit_code` maps each to the exit code of the command line.
 enum class Errc {
-  usage,          ///< an invalid argument: pattern, shape, stride, dtype, layout, option
+  usage,          ///< an invalid argument that is none of the next four: option, layout, alignment, empty handle
+  shape,          ///< extents, strides, offsets or numbers of axes that no array has, or that do not go together
+  dtype,          ///< a dtype that does not exist, or not here
+  axis,           ///< a number of an axis that the array does not have, or a list of axes that is none
+  pattern,        ///< a pattern that cannot be read, or whose names and lengths do not go together
   overlap,        ///< output and input share memory, or could
   unsupported,    ///< correct, but this device or build lacks a feature that it needs
   no_device,      ///< no device at all, or none of that name
@@ -23,7 +27,7 @@ enum class Errc {
 /// Short name of a code, for messages and logs ("usage", "device_lost").
 std::string_view name(Errc code) noexcept;
 
-/// Exit code of the command line for an error: 2 usage, 3 no device, 4 file, 5 device failure.
+/// Exit code of the command line for an error: 2 usage and what is like it, 3 no device, 4 file, 5 device failure.
 int exit_code(Errc code) noexcept;
 
 /// The parts of an error message. Empty parts are left out of `what()`.

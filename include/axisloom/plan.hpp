@@ -5,6 +5,7 @@
 #include <axisloom/device.hpp>
 #include <axisloom/ops.hpp>
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,8 +20,8 @@ using Configuration = std::map<std::string, std::int64_t>;
 
 /// What a caller may force. What is not set is chosen.
 struct PlanOptions {
-  std::string candidate;        ///< this candidate or an error; empty: the one with the lowest predicted time
-  Configuration configuration;  ///< overrides single tunables
+  std::string candidate = {};        ///< this candidate or an error; empty: the one with the lowest predicted time
+  Configuration configuration = {};  ///< overrides single tunables
   IndexWidth index = IndexWidth::automatic;  ///< bits32 is refused where an offset might not fit
   bool in_place = false;                     ///< output and input are the same bytes; square transposes only
   bool checked = false;                      ///< every access checked against its bounds; slow, for tests
@@ -93,7 +94,15 @@ class Plan {
 /// each new kernel for CPUs is launched once without work; kernels for GPUs that are forced upon PoCL compile in part
 /// at their first launch. What was compiled is stored on disk at once. `views`: the inputs, then optionally the output
 /// (default: contiguous, aligned to 256).
+/// Plans for devices that Device::open opened are remembered, the last few hundred of them: the same call again finds
+/// its plan, for the last few of a thread without a lock or an allocation. A plan for a borrowed context is made anew
+/// each time, so that nothing of it stays behind: keep it. Safe for many threads.
 Plan plan(const Operation& op, std::span<const View> views, const Device& device, const PlanOptions& options = {});
+/// The same: plan(transpose(), {in}, device).
+inline Plan plan(const Operation& op, std::initializer_list<View> views, const Device& device,
+                 const PlanOptions& options = {}) {
+  return plan(op, std::span(views.begin(), views.size()), device, options);
+}
 
 /// Plans several operations at once; kernels that they have in common are compiled once.
 struct PlanRequest {

@@ -54,6 +54,11 @@ class Binder {
     throw fault(pattern_.text, column, int(length), message, remedy);
   }
 
+  /// The pattern is one, but not of these arrays.
+  [[noreturn]] void misfit(int column, size_t length, const std::string& message, const std::string& remedy) const {
+    throw fault(pattern_.text, column, int(length), message, remedy, Errc::shape);
+  }
+
   [[noreturn]] void fail_at(const Axis& axis, const std::string& message, const std::string& remedy) const {
     const std::string text = axis.name.empty() ? std::to_string(axis.length) : axis.name;
     fail(axis.column, text.starts_with("..") ? 1 : text.size(), message, remedy);
@@ -92,7 +97,7 @@ class Binder {
           if (!names.contains(axis.name))
             fail_at(axis, "the axis '" + axis.name + "' does not appear on the " + where, remedy);
         }
-        if (group.ellipsis && !matched)
+        if (group.ellipsis && !matched && !broadcast_)
           fail(group.column, 1, concat("the ellipsis does not appear on the ", where), "write it on both sides");
       }
   }
@@ -105,15 +110,15 @@ class Binder {
     const int written = int(side.groups.size()) - open;
     const int column = side.groups.empty() ? 0 : side.groups.front().column;
     if (open ? rank < written : rank != written)
-      fail(column, side.groups.empty() ? 0 : 1,
-           concat("the pattern has ", written, open ? " or more" : "", " axes, but the array has ", rank, ": ",
-                  to_string(shapes_[input])),
-           "write one axis, composition or 1 per axis of the array, or '...' for some of them");
+      misfit(column, side.groups.empty() ? 0 : 1,
+             concat("the pattern has ", written, open ? " or more" : "", " axes, but the array has ", rank, ": ",
+                    to_string(shapes_[input])),
+             "write one axis, composition or 1 per axis of the array, or '...' for some of them");
     if (!open) return 0;
     if (has_ellipsis_ && !broadcast_ && rank - written != ellipsis_axes_)
-      fail(column, 1,
-           concat("the ellipsis stands for ", rank - written, " axes here and for ", ellipsis_axes_, " before"),
-           "give the arrays the same number of unnamed axes");
+      misfit(column, 1,
+             concat("the ellipsis stands for ", rank - written, " axes here and for ", ellipsis_axes_, " before"),
+             "give the arrays the same number of unnamed axes");
     has_ellipsis_ = true;
     ellipsis_axes_ = std::max(ellipsis_axes_, rank - written);
     return rank - written;
@@ -226,13 +231,13 @@ class Binder {
     const std::string has = concat("the array has length ", extent, " here, ");
     if (open.empty()) {
       if (product != extent)
-        fail(column, 1, concat(has, "but the pattern and the given lengths say ", product),
-             "give lengths whose product is that of the array");
+        misfit(column, 1, concat(has, "but the pattern and the given lengths say ", product),
+               "give lengths whose product is that of the array");
       return -1;
     }
     if (product == 0 || extent % product != 0)
-      fail(column, 1, concat(has, "which cannot be divided into parts of ", product),
-           "give lengths that divide that of the array");
+      misfit(column, 1, concat(has, "which cannot be divided into parts of ", product),
+             "give lengths that divide that of the array");
     extent_of(open.front()) = extent / product;
     return open.front();
   }
@@ -250,8 +255,8 @@ class Binder {
     i64& known = extent_of(axis);
     if (extent == 1 || extent == known) return false;
     if (known != 1)
-      fail(column, 1, concat(text_of(axis), " has length ", extent, " here, and ", known, " elsewhere"),
-           "give arrays whose lengths agree, or are 1");
+      misfit(column, 1, concat(text_of(axis), " has length ", extent, " here, and ", known, " elsewhere"),
+             "give arrays whose lengths agree, or are 1");
     known = extent;
     return true;
   }
@@ -264,8 +269,9 @@ class Binder {
         const auto first = size_t(std::ranges::find(input, input[k]) - input.begin());
         const i64 extent = shapes_[i][int(k)], other = shapes_[i][int(first)];
         if (input[k].size() == 1 && extent != other)
-          fail(columns_[i][k], 1, concat(text_of(input[k][0]), " has length ", extent, " here, and ", other, " before"),
-               "a diagonal needs axes of equal length");
+          misfit(columns_[i][k], 1,
+                 concat(text_of(input[k][0]), " has length ", extent, " here, and ", other, " before"),
+                 "a diagonal needs axes of equal length");
       }
     }
   }
@@ -310,7 +316,7 @@ BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Le
 BoundPattern bind_one(const Operation& op, std::string_view text, const Dims& shape, OneSided allowed) {
   const Pattern pattern = parse(text);
   if (pattern.inputs.size() != 1)
-    throw Error(Errc::usage, concat(op.name, " takes one array, the pattern names ", pattern.inputs.size()),
+    throw Error(Errc::pattern, concat(op.name, " takes one array, the pattern names ", pattern.inputs.size()),
                 "use einsum for several operands");
   return bind(pattern, std::span(&shape, 1), op.lengths, allowed);
 }
@@ -328,7 +334,7 @@ Dims output_shape(const BoundPattern& bound) {
 
 std::vector<i64> elementary_strides(const BoundPattern& bound, const BoundSide& side, const Dims& strides) {
   if (side.size() != size_t(strides.size()))
-    throw Error(Errc::usage,
+    throw Error(Errc::shape,
                 concat("the pattern has ", side.size(), " axes, but there are ", strides.size(), " strides"));
   std::vector<i64> result(bound.axes.size(), 0);
   for (size_t i = 0; i < side.size(); ++i) {

@@ -13,7 +13,7 @@ __extension__ typedef __int128 Wide;
 __extension__ typedef unsigned __int128 UWide;
 
 [[noreturn]] inline void throw_too_large(const char* what) {
-  throw Error(Errc::usage, std::string(what) + " does not fit in 63 bits", "use smaller extents or strides");
+  throw Error(Errc::shape, std::string(what) + " does not fit in 63 bits", "use smaller extents or strides");
 }
 
 inline i64 checked_add(i64 a, i64 b, const char* what) {

@@ -11,7 +11,7 @@ namespace axisloom {
 namespace {
 
 [[noreturn]] void throw_rank_too_high() {
-  throw Error(Errc::usage, concat("an array can have at most ", max_rank, " axes"), "merge neighbouring axes first");
+  throw Error(Errc::shape, concat("an array can have at most ", max_rank, " axes"), "merge neighbouring axes first");
 }
 
 // An empty array has the strides that it would have with one element along its empty axes, as in NumPy.
@@ -59,7 +59,7 @@ Dims fortran_strides(const Dims& shape) {
 i64 element_count(const Dims& shape) {
   for (const i64 extent : shape)
     if (extent < 0)
-      throw Error(Errc::usage, "the shape " + to_string(shape) + " has a negative extent", "give extents of 0 or more");
+      throw Error(Errc::shape, "the shape " + to_string(shape) + " has a negative extent", "give extents of 0 or more");
   // Before the product: an array with an empty axis is empty however long the others are.
   if (core::contains(shape, 0)) return 0;
   i64 count = 1;

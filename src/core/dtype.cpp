@@ -60,7 +60,7 @@ constexpr auto dtypes = [] {
 const DtypeRow& row(Dtype dtype) {
   const auto number = size_t(dtype);
   if (number >= table.size())
-    throw Error(Errc::usage, concat("there is no dtype ", number), "use one of the enumeration's values");
+    throw Error(Errc::dtype, concat("there is no dtype ", number), "use one of the enumeration's values");
   return table[number];
 }
 

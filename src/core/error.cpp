@@ -36,7 +36,8 @@ struct CodeRow {
 };
 
 /// In the order of the enumeration, and behind it what stands for all that is not of it.
-constexpr CodeRow code_rows[] = {{"usage", 2},      {"overlap", 2},       {"unsupported", 5}, {"no_device", 3},
+constexpr CodeRow code_rows[] = {{"usage", 2},      {"shape", 2},         {"dtype", 2},       {"axis", 2},
+                                 {"pattern", 2},    {"overlap", 2},       {"unsupported", 5}, {"no_device", 3},
                                  {"file", 4},       {"out_of_memory", 5}, {"device", 5},      {"device_lost", 5},
                                  {"after_fork", 5}, {"unknown", 5}};
 static_assert(size_t(Errc::after_fork) + 2 == std::size(code_rows));

@@ -15,11 +15,11 @@ constexpr const char* count_name = "the number of elements of a move";
 
 void check(const Move& move) {
   for (const Loop& axis : move.axes)
-    if (axis.extent < 0) throw Error(Errc::usage, concat("a move has the negative extent ", axis.extent));
+    if (axis.extent < 0) throw Error(Errc::shape, concat("a move has the negative extent ", axis.extent));
   if (!move.tail) return;
   const auto exists = [&move](int index) { return index >= 0 && index < int(move.axes.size()); };
   if (!exists(move.tail->outer) || !exists(move.tail->inner) || move.tail->outer == move.tail->inner)
-    throw Error(Errc::usage, "the tail of a move does not name two of its axes");
+    throw Error(Errc::shape, "the tail of a move does not name two of its axes");
 }
 
 /// The loops that the tail says nothing about.
@@ -108,6 +108,21 @@ void insert_tail_axis(Move& move, const Loop& outer, const Loop& inner) {
   tail.inner = int(std::find(axes.rbegin(), axes.rend(), inner).base() - axes.begin()) - 1;
 }
 
+/// Complex elements of a side that is aligned to their parts alone become an axis of two parts.
+void split_askew_elements(Move& move) {
+  if (move.element <= std::min(move.in_align, move.out_align)) return;
+  constexpr i64 parts = 2;
+  const auto scale = [](i64& number) { number = checked_mul(number, parts, offset_name); };
+  move.element /= parts;
+  scale(move.in_offset);
+  scale(move.out_offset);
+  for (Loop& axis : move.axes) {
+    scale(axis.in);
+    scale(axis.out);
+  }
+  move.axes.push_back({.extent = parts, .in = 1, .out = 1});
+}
+
 }  // namespace
 
 i64 Move::bytes_moved() const {
@@ -124,6 +139,7 @@ i64 Move::bytes_moved() const {
 Move normalise(const Move& move) {
   check(move);
   Move result = move;
+  split_askew_elements(result);
   if (result.tail && result.count() != 0) shorten_tail_axis(result);
   if (result.count() == 0) {
     result.axes = {{.extent = 0}};

@@ -39,7 +39,8 @@ struct Move {
 /// magnitude of the output stride (largest first; ties by input stride), and axes merged where both strides allow it.
 /// The tail's axes stay apart and keep their direction, as its count runs along them; a tail that leaves nothing out
 /// goes, and one without `fill` first shortens its axes. A move of no elements becomes one axis of extent 0, one of a
-/// single element has no axes. `element` is left as it is: kernels choose their access width themselves.
+/// single element has no axes. `element` is left as it is, since kernels choose their access width themselves, unless a
+/// side is aligned to less: then complex elements move as two parts, along an axis of their own.
 Move normalise(const Move& move);
 
 /// An axis' stride in the output, or in the input.

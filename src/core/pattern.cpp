@@ -139,7 +139,8 @@ size_t find_arrow(std::string_view text) {
   return first;
 }
 
-void check_ellipses(const Pattern& pattern) {
+/// `einsum`: an ellipsis that stands on the right alone is one of no axes there, as in NumPy.
+void check_ellipses(const Pattern& pattern, bool einsum) {
   bool on_the_left = false;
   for (const Side& input : pattern.inputs) {
     const Group* group = input.ellipsis();
@@ -150,7 +151,7 @@ void check_ellipses(const Pattern& pattern) {
                   "write '...' alone");
   }
   const Group* group = pattern.output.ellipsis();
-  if (group && !on_the_left)
+  if (group && !on_the_left && !einsum)
     throw fault(pattern.text, group->column, 1, "the ellipsis on the right has no counterpart on the left",
                 "add '...' on the left, or name the axes");
 }
@@ -180,11 +181,12 @@ bool is_compact(std::string_view text, std::span<const Dims> shapes) {
     const bool one_axis = i < shapes.size() && shapes[i].size() == 1 && count == sides[i].size();
     (one_axis ? names : letters) = true;
   }
-  if (middle < text.size()) sides.push_back(trimmed(text.substr(middle + arrow.size())));
-  const auto plain = [](std::string_view side) {
-    return std::ranges::all_of(side, [](char c) { return is_letter(c) || c == '.'; });
+  const bool implicit = middle == text.size();
+  if (!implicit) sides.push_back(trimmed(text.substr(middle + arrow.size())));
+  const auto plain = [implicit](std::string_view side) {
+    return std::ranges::all_of(side, [&](char c) { return is_letter(c) || c == '.' || (implicit && c == ' '); });
   };
-  return std::ranges::all_of(sides, plain) && (letters || !names || middle == text.size());
+  return std::ranges::all_of(sides, plain) && (letters || !names || implicit);
 }
 
 /// The ellipsis, then every letter that stands once in all the operands, in the order of their codes.
@@ -207,13 +209,13 @@ Side implicit_output(const std::vector<Side>& inputs) {
 
 /// `spelling` is that of the inputs; on the right no name stands twice.
 Pattern parse_as(Spelling spelling, std::string_view text) {
-  const bool implicit = spelling.letters && text.find(arrow) == text.npos;
+  const bool implicit = spelling.letters && text.find(arrow) == text.npos, einsum = spelling.repeats;
   const size_t middle = implicit ? text.size() : find_arrow(text);
   Pattern pattern{.text = std::string(text), .inputs = parse_inputs(text, middle, spelling), .output = {}};
   spelling.repeats = false;
   pattern.output = implicit ? implicit_output(pattern.inputs)
                             : SideParser(text, middle + arrow.size(), text.size(), spelling).parse();
-  check_ellipses(pattern);
+  check_ellipses(pattern, einsum);
   return pattern;
 }
 
@@ -224,14 +226,15 @@ const Group* Side::ellipsis() const {
   return found == groups.end() ? nullptr : &*found;
 }
 
-Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy) {
+Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy,
+            Errc code) {
   std::string shown(text);
   // One text column per byte and one line, or the carets would point elsewhere.
   std::ranges::replace_if(
       shown, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   std::string lines = message + "\n  " + shown;
   if (length > 0) lines += "\n  " + std::string(size_t(column), ' ') + std::string(size_t(length), '^');
-  return Error(Errc::usage, lines, remedy);
+  return Error(code, lines, remedy);
 }
 
 Pattern parse(std::string_view text) {

@@ -43,24 +43,27 @@ struct Pattern {
 };
 
 /// Parses with einops' own rules, except that names are of ASCII letters. Axes written "1" are left out: at the top
-/// level they leave a group without axes, as "()" does. Throws Error(usage) whose message shows the pattern with a
+/// level they leave a group without axes, as "()" does. Throws Error(pattern) whose message shows the pattern with a
 /// caret below the fault.
 Pattern parse(std::string_view text);
 
 /// Parses a pattern of einsum, in einops' spelling ("i k, k j -> i j") or in NumPy's ("ik,kj->ij", "ik,kj"). A name may
 /// stand twice in one operand, which means its diagonal. The spelling follows from the text and the operands' ranks:
-///   - a blank (other than around ',' and '->'), a parenthesis, digit or underscore makes it einops';
+///   - a parenthesis, digit or underscore makes it einops', and where there is a '->' so does a blank (other than
+///   around
+///     ',' and '->'); without one, blanks say nothing;
 ///   - otherwise a letter is an axis, as in NumPy, unless there are operands of several letters and all of these are
 ///     1-d arrays: then each is one name, as in "row, row ->".
 /// Without '->', in NumPy's spelling only, the result has the ellipsis' axes and then, in alphabetical order (capitals
-/// first), every letter that stands once.
+/// first), every letter that stands once. An ellipsis on the right alone stands for no axes.
 Pattern parse_einsum(std::string_view text, std::span<const Dims> shapes);
 
 /// How many operands an einsum's pattern has: one more than commas.
 int count_operands(std::string_view text);
 
-/// An Error(usage) whose message shows `text` with carets below `length` characters from `column` on (0: no carets).
-Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy);
+/// An Error whose message shows `text` with carets below `length` characters from `column` on (0: no carets).
+Error fault(std::string_view text, int column, int length, const std::string& message, const std::string& remedy,
+            Errc code = Errc::pattern);
 
 /// An elementary axis with its extent, after binding.
 struct BoundAxis {
@@ -89,8 +92,8 @@ enum class OneSided { none, right, left };
 /// einsum.
 enum class Broadcast { no, yes };
 
-/// Binds a pattern to shapes and named lengths; throws Error(usage), as einops does, for a rank or a length that does
-/// not fit, an unknown or unused name, a length that does not divide, and a composed axis with two unknowns.
+/// Binds a pattern to shapes and named lengths. Throws where einops does: Error(shape) for a rank or a length that does
+/// not fit or divide, Error(pattern) for an unknown or unused name and for a composed axis with two unknowns.
 BoundPattern bind(const Pattern& pattern, std::span<const Dims> shapes, const Lengths& lengths, OneSided allowed,
                   Broadcast broadcast = Broadcast::no);
 

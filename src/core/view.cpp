@@ -5,6 +5,7 @@
 
 #include "core/checked.hpp"
 #include "core/integers.hpp"
+#include "core/number.hpp"
 #include "core/text.hpp"
 
 namespace axisloom {
@@ -60,22 +61,22 @@ Bounds View::bounds() const {
 }
 
 void validate(const View& view, std::string_view role) {
-  const auto refuse = [&](const std::string& message, const char* remedy) {
+  const auto refuse = [&](const std::string& message, const char* remedy, Errc code = Errc::shape) {
     // The shape alone: a view that is refused may have no well-formed text of its own.
-    throw Error(Errc::usage, {.message = concat("the ", role, " ", message),
-                              .shapes = text_of(view.dtype) + to_string(view.shape),
-                              .remedy = remedy});
+    throw Error(code, {.message = concat("the ", role, " ", message),
+                       .shapes = text_of(view.dtype) + to_string(view.shape),
+                       .remedy = remedy});
   };
-  if (!is_dtype(view.dtype)) refuse("has a dtype that is not a value of Dtype", "use one that is");
+  if (!is_dtype(view.dtype)) refuse("has a dtype that is not a value of Dtype", "use one that is", Errc::dtype);
   if (view.shape.size() != view.strides.size())
     refuse(concat("has ", view.shape.size(), " extents and ", view.strides.size(), " strides"),
            "give one stride per axis");
   const auto size = i64(size_of(view.dtype));
   if (view.align <= 0 || !std::has_single_bit(u64(view.align)))
-    refuse(concat("claims an alignment of ", view.align, " bytes"), "give a power of two");
-  if (view.align < size)
+    refuse(concat("claims an alignment of ", view.align, " bytes"), "give a power of two", Errc::usage);
+  if (view.align < i64(size_of(core::component_of(view.dtype))))
     refuse(concat("is aligned to ", view.align, " bytes, but its elements are ", size, " bytes wide"),
-           "copy it to memory aligned to its elements");
+           "copy it to memory aligned to its elements", Errc::usage);
   for (const i64 extent : view.shape)
     if (extent < 0) refuse(concat("has the negative extent ", extent), "give extents of 0 or more");
   if (view.count() > max_bytes / size)

@@ -216,6 +216,9 @@ class Device {
   /// not own its Device. They are released after the members of a derived class, unless its destructor resets this
   /// before.
   std::shared_ptr<void> cached_programs;
+
+  /// Whether it stays open until the process ends, so that plans for it may be remembered as long.
+  bool stays_open = false;
 };
 
 /// What a platform's compiler gets wrong, and the build option by which kernels go round it.

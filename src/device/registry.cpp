@@ -51,7 +51,10 @@ std::map<std::pair<Api, int>, SharedDevice>& open_devices() {
 SharedDevice open_shared(Api api, int index) {
   const Starting alone;
   SharedDevice& device = open_devices()[{api, index}];
-  if (!device || device->lost()) device = runtime_of(api).open(index);
+  if (!device || device->lost()) {
+    device = runtime_of(api).open(index);
+    device->stays_open = true;
+  }
   return device;
 }
 

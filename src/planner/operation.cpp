@@ -1,9 +1,12 @@
 // Operations as values, and their text as it would be typed.
 #include <axisloom/ops.hpp>
 
+#include "core/axes.hpp"
+#include "core/number.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace axisloom {
 namespace {
@@ -15,7 +18,51 @@ std::string quoted(const std::string& word) {
   return '"' + word + '"';
 }
 
+/// The fewest digits from which the number can be read back.
+std::string digits(double number) {
+  return core::number_text(Dtype::f64, reinterpret_cast<const std::byte*>(&number));
+}
+
+constexpr const char* order_texts[] = {"fast", "portable"};
+constexpr const char* norm_texts[] = {"2", "1", "inf"};
+static_assert(std::size(order_texts) == size_t(Order::portable) + 1);
+static_assert(std::size(norm_texts) == size_t(NormOrder::inf) + 1);
+
+/// The text of a value of an enumeration; of what is none a number, which is refused where it is read.
+template <class Value, size_t count>
+std::string text_of(Value value, const char* const (&texts)[count]) {
+  return size_t(value) < count ? texts[size_t(value)] : std::to_string(int(value));
+}
+
 }  // namespace
+
+Axes::Axes(std::initializer_list<int> axes) : Axes(std::span(axes.begin(), axes.size())) {}
+
+Axes::Axes(std::span<const int> axes) : text_(axes.empty() ? core::no_axes : joined(axes, ",")) {}
+
+Axes Axes::none() {
+  return Axes(std::span<const int>());
+}
+
+ReduceOptions::operator Options() const {
+  Options options;
+  if (!axes.text().empty()) options.emplace_back("axes", axes.text());
+  if (keepdims) options.emplace_back("keepdims", "");
+  if (order != Order()) options.emplace_back("order", text_of(order, order_texts));
+  if (ord != NormOrder()) options.emplace_back("ord", text_of(ord, norm_texts));
+  return options;
+}
+
+ProductOptions::operator Options() const {
+  Options options;
+  if (alpha != 1) options.emplace_back("alpha", digits(alpha));
+  if (beta) options.emplace_back("beta", digits(*beta));
+  if (relu) options.emplace_back("activation", "relu");
+  if (out_dtype) options.emplace_back("out-dtype", name(*out_dtype));
+  if (transpose_a) options.emplace_back("transpose-a", "");
+  if (transpose_b) options.emplace_back("transpose-b", "");
+  return options;
+}
 
 std::string to_string(const Operation& op) {
   std::string text = op.name;

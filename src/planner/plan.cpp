@@ -6,6 +6,7 @@
 #include "core/overlap.hpp"
 #include "core/text.hpp"
 #include "planner/choose.hpp"
+#include "planner/plan_cache.hpp"
 #include "planner/plan_impl.hpp"
 #include "planner/registry.hpp"
 
@@ -129,7 +130,8 @@ const PlanImpl& impl_of(const Plan& plan) {
 
 void check_output(const View& out, const View& result) {
   if (result.dtype != out.dtype || !(result.shape == out.shape))
-    throw Error(Errc::usage, "the result is " + to_string(result) + ", the output view " + to_string(out),
+    throw Error(result.dtype != out.dtype ? Errc::dtype : Errc::shape,
+                "the result is " + to_string(result) + ", the output view " + to_string(out),
                 "give an output of that dtype and shape");
   if (core::overlaps_itself(out) != core::Overlap::no)
     throw Error(Errc::overlap, "two elements of the output may lie at one address",
@@ -173,7 +175,7 @@ const Device& Plan::device() const {
   return ops::impl_of(*this).device;
 }
 
-Plan plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
+Plan ops::new_plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
   return ops::in_context(op, views, &device, [&] {
     device.info();  // an empty one is refused here
     const ops::OpEntry& entry = ops::checked_entry(op);
@@ -198,6 +200,12 @@ Plan plan(const Operation& op, Views views, const Device& device, const PlanOpti
     made->set_runs_here();
     return Plan(std::move(made));
   });
+}
+
+// A borrowed context may be gone tomorrow, and nobody would thank us for retaining it.
+Plan plan(const Operation& op, Views views, const Device& device, const PlanOptions& options) {
+  const bool remembered = device.impl() && device.impl()->stays_open;
+  return remembered ? ops::cached_plan(op, views, device, options) : ops::new_plan(op, views, device, options);
 }
 
 std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& device) {

@@ -93,8 +93,8 @@ using Arrays = std::span<device::Buffer* const>;  // a plan's, in the order of i
 /// What a plan holds; Error(usage) for an empty one.
 const PlanImpl& impl_of(const Plan& plan);
 
-/// Throws Error(usage) for an output that is not of the dtype and shape of an operation's result, Error(overlap) where
-/// two of its elements may lie at one address.
+/// Throws Error(dtype) or Error(shape) for an output that is not of the dtype and shape of an operation's result,
+/// Error(overlap) where two of its elements may lie at one address.
 void check_output(const View& out, const View& result);
 
 /// Runs a plan for the host on memory, and returns when it is done. Throws as Plan::run does.

@@ -1,12 +1,12 @@
 // The README's example of a plan, compiled and run as it stands there.
-#include <axisloom/plan.hpp>
+#include <axisloom/axisloom.hpp>
 
 #include "plan.hpp"
 
 void run_a_plan() {
   axisloom::Device device = axisloom::Device::open();  // or borrow a cl_context, a CUcontext
   axisloom::View in = axisloom::View::contiguous(axisloom::Dtype::f32, {4096, 4096});
-  axisloom::Plan plan = axisloom::plan(axisloom::transpose(), {&in, 1}, device);  // checks, chooses, compiles
+  axisloom::Plan plan = axisloom::plan(axisloom::transpose(), {in}, device);  // checks, chooses, compiles
 
   axisloom::Queue queue = device.queue();
   axisloom::Buffer buffers[] = {device.allocate(64 << 20), device.allocate(64 << 20)};  // input, output

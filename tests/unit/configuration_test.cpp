@@ -41,7 +41,7 @@ std::string line(int tile_in, const std::string& more) {
 }
 
 const std::string exact = R"("device":"NVIDIA H200","problem":"4B 8192x8192")";
-const std::string shape_class = R"("device":"NVIDIA H200","problem":"4B 4096x4096","shape_class":"4B 2-d large")";
+const std::string of_its_class = R"("device":"NVIDIA H200","problem":"4B 4096x4096","shape_class":"4B 2-d large")";
 const std::string device_family =
     R"("device":"NVIDIA H100 NVL","family":"nvidia sm_90","problem":"4B 4096x4096","shape_class":"4B 2-d large")";
 
@@ -73,13 +73,13 @@ TEST_F(ConfigurationStore, DefaultsWhereNothingIsKnown) {
 }
 
 TEST_F(ConfigurationStore, TheClosestMatchWinsWhateverTheOrder) {
-  write(line(16, exact) + line(64, shape_class) + line(128, device_family));
+  write(line(16, exact) + line(64, of_its_class) + line(128, device_family));
   EXPECT_EQ(find().source, "exact");
   EXPECT_EQ(tile_in(), 16);
-  write(line(64, shape_class) + line(128, device_family));
+  write(line(64, of_its_class) + line(128, device_family));
   EXPECT_EQ(find().source, "shape class");
   EXPECT_EQ(tile_in(), 64);
-  write(line(128, device_family) + line(64, shape_class));
+  write(line(128, device_family) + line(64, of_its_class));
   EXPECT_EQ(tile_in(), 64);
   write(line(128, device_family));
   EXPECT_EQ(find().source, "device family");
@@ -123,8 +123,8 @@ TEST_F(ConfigurationStore, TheFastestLineWinsAndTiesGoToTheLater) {
 
 TEST_F(ConfigurationStore, TimesOfDifferentProblemsAreNotCompared) {
   const std::string small = R"("device":"NVIDIA H200","problem":"4B 2048x2048","shape_class":"4B 2-d large")";
-  write(line(16, small + R"(,"seconds":1e-5)") + line(128, shape_class + R"(,"seconds":1e-4)") +
-        line(64, shape_class + R"(,"seconds":5e-5)"));
+  write(line(16, small + R"(,"seconds":1e-5)") + line(128, of_its_class + R"(,"seconds":1e-4)") +
+        line(64, of_its_class + R"(,"seconds":5e-5)"));
   EXPECT_EQ(tile_in(), 64) << "the problem measured last, by its fastest line";
 }
 
@@ -159,7 +159,7 @@ TEST_F(ConfigurationStore, ValuesThatAreNotAllowedAreSkippedAndLoggedOnce) {
   auto lines = log.take();
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0], path("mine.jsonl").string() + ":2 is skipped: tile_in=48 is not allowed for rearrange/tile");
-  write(line(48, exact) + line(128, shape_class));
+  write(line(48, exact) + line(128, of_its_class));
   EXPECT_EQ(find().source, "shape class") << "a worse match that can be used";
   write(R"({"candidate":"rearrange/tile","values":{"tile_in":64,"banks":2},)" + exact + "}\n");
   EXPECT_EQ(find().source, "default");

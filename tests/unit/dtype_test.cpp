@@ -41,7 +41,7 @@ TEST(DtypeNames, AreThoseOfTheEnumerationOnly) {
         asks(none);
         ADD_FAILURE() << number;
       } catch (const Error& error) {
-        EXPECT_EQ(error.code(), Errc::usage);
+        EXPECT_EQ(error.code(), Errc::dtype);
         EXPECT_EQ(error.parts().message, "there is no dtype " + std::to_string(number));
       }
     }

@@ -18,7 +18,7 @@ std::string message_of(std::string_view pattern, const std::vector<Dims>& shapes
   try {
     bound(pattern, shapes, lengths);
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::usage);
+    EXPECT_TRUE(error.code() == Errc::pattern || error.code() == Errc::shape);
     EXPECT_FALSE(error.parts().remedy.empty());
     return error.parts().message;
   }
@@ -53,7 +53,16 @@ TEST(EinsumPattern, ImpliesTheResultAsNumPyDoes) {
   EXPECT_EQ(shape_of("ij,j", {{2, 3}, {3}}), "[2]");
   EXPECT_EQ(shape_of("z...,y...", {{2, 5}, {3, 4, 5}}), "[4,5,3,2]");
   EXPECT_EQ(shape_of("i,j", {{2}, {3}}), "[2,3]");
-  EXPECT_NE(message_of("i k, k j", {{2, 3}, {3, 5}}).find("no '->'"), std::string::npos);
+  EXPECT_EQ(shape_of("i k, k j", {{2, 3}, {3, 5}}), "[2,5]") << "blanks say nothing";
+  EXPECT_EQ(shape_of("... b a", {{4, 2, 3}}), "[4,3,2]");
+  EXPECT_NE(message_of("(i k), k j", {{6}, {3, 5}}).find("no '->'"), std::string::npos);
+}
+
+TEST(EinsumPattern, AnEllipsisOnTheRightAloneStandsForNoAxes) {
+  EXPECT_EQ(shape_of("i->...i", {{4}}), "[4]");
+  EXPECT_EQ(shape_of("ik,kj->...ij", {{2, 3}, {3, 5}}), "[2,5]");
+  EXPECT_EQ(shape_of("i k, k j -> ... i j", {{2, 3}, {3, 5}}), "[2,5]");
+  EXPECT_NE(message_of("k->...i", {{4}}).find("does not appear on the left"), std::string::npos);
 }
 
 TEST(EinsumPattern, TakesGivenLengthsAsTheyAre) {
@@ -108,8 +117,6 @@ TEST(EinsumPattern, PointsAtTheFault) {
             "the pattern has 3 axes, but the array has 2: [3,5]\n  ik,kjl->ij\n     ^");
   EXPECT_EQ(message_of("...k,kj->j", shapes),
             "the ellipsis stands for 1 axes, but not on the right\n  ...k,kj->j\n  ^^^");
-  EXPECT_EQ(message_of("ik,kj->...ij", shapes),
-            "the ellipsis on the right has no counterpart on the left\n  ik,kj->...ij\n         ^");
   EXPECT_EQ(message_of("ik->ki", shapes), "the pattern is for 1 arrays, but 2 given\n  ik->ki");
   EXPECT_EQ(message_of("i k, k j -> i -> j", shapes),
             "the pattern has a second '->'\n  i k, k j -> i -> j\n                ^^");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <axisloom/error.hpp>
+#include <axisloom/ops.hpp>
 
 namespace axisloom {
 namespace {
@@ -46,8 +47,8 @@ TEST(Error, ContextFillsOnlyWhatIsEmpty) {
 }
 
 TEST(Error, ExitCodes) {
-  EXPECT_EQ(exit_code(Errc::usage), 2);
-  EXPECT_EQ(exit_code(Errc::overlap), 2);
+  for (const Errc code : {Errc::usage, Errc::shape, Errc::dtype, Errc::axis, Errc::pattern, Errc::overlap})
+    EXPECT_EQ(exit_code(code), 2);
   EXPECT_EQ(exit_code(Errc::no_device), 3);
   EXPECT_EQ(exit_code(Errc::file), 4);
   for (const Errc code : {Errc::unsupported, Errc::out_of_memory, Errc::device, Errc::device_lost, Errc::after_fork})
@@ -56,8 +57,34 @@ TEST(Error, ExitCodes) {
 
 TEST(Error, Names) {
   EXPECT_EQ(name(Errc::usage), "usage");
+  EXPECT_EQ(name(Errc::pattern), "pattern");
   EXPECT_EQ(name(Errc::out_of_memory), "out_of_memory");
   EXPECT_EQ(name(Errc::after_fork), "after_fork");
+}
+
+// A binding raises another exception for each of these.
+TEST(Error, TellsShapesDtypesAxesAndPatternsApart) {
+  const View matrix = View::contiguous(Dtype::f32, {3, 4}), line = View::contiguous(Dtype::f32, {4});
+  const auto code = [&](const Operation& op, const std::vector<View>& inputs) -> std::optional<Errc> {
+    try {
+      result_view(op, inputs);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return std::nullopt;
+  };
+  View hostile = matrix;
+  hostile.dtype = Dtype(99);
+  EXPECT_EQ(code(matmul(), {matrix, matrix}), Errc::shape);
+  EXPECT_EQ(code(rearrange("a b c -> c b a"), {matrix}), Errc::shape);
+  EXPECT_EQ(code(rearrange("(a b) c -> a b c", {{"a", 2}}), {matrix}), Errc::shape);
+  EXPECT_EQ(code(rearrange("a b -> a"), {matrix}), Errc::pattern);
+  EXPECT_EQ(code(rearrange("a (b -> a b"), {matrix}), Errc::pattern);
+  EXPECT_EQ(code(reduction("sum", {{"axes", "2"}}), {matrix}), Errc::axis);
+  EXPECT_EQ(code(reduction("sum", {{"axes", "one"}}), {matrix}), Errc::axis);
+  EXPECT_EQ(code(copy(), {hostile}), Errc::dtype);
+  EXPECT_EQ(code(einsum("i -> i", {{"out-dtype", "u8"}}), {line}), Errc::dtype);
+  EXPECT_EQ(code(reduction("sum", {{"ord", "2"}}), {line}), Errc::usage);
 }
 
 }  // namespace

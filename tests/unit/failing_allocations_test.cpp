@@ -7,6 +7,7 @@
 #include "opencl_interposer.hpp"
 #include "own_process.hpp"
 #include "planner/configuration.hpp"
+#include "planner/plan_cache.hpp"
 
 AXISLOOM_FAILING_ALLOCATIONS
 
@@ -136,7 +137,7 @@ TEST_F(FailingAllocationsAgain, WhileADeviceIsOpened) {
 
 TEST_F(FailingAllocationsAgain, WhilePlansAreMade) {
   const Device device = Device::open(test::test_spec());
-  expect_survived("plan", [&] { plan(of_three, squares, device); });
+  expect_survived("plan", [&] { ops::new_plan(of_three, squares, device, {}); });
   const test::TemporaryFolder folder;
   const test::Variable cache("AXISLOOM_CACHE_DIR", folder.path().string());
   const Device pretended(std::make_shared<PretendedDevice>(cpu_info()));

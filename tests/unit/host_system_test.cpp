@@ -13,6 +13,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <thread>

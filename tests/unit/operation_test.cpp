@@ -4,8 +4,20 @@
 #include <axisloom/error.hpp>
 #include <axisloom/ops.hpp>
 
+#include <cmath>
+
 namespace axisloom {
 namespace {
+
+std::string refusal_for(const Operation& op, const std::vector<View>& inputs) {
+  try {
+    result_view(op, inputs);
+  } catch (const Error& error) {
+    EXPECT_EQ(exit_code(error.code()), exit_code(Errc::usage)) << error.what();
+    return error.parts().message;
+  }
+  return "accepted";
+}
 
 TEST(Operation, TextIsWhatOneTypes) {
   EXPECT_EQ(to_string(rearrange("n (c x) h w -> n c h w x", {{"x", 32}})),
@@ -24,21 +36,38 @@ TEST(Operation, TextIsWhatOneTypes) {
   EXPECT_EQ(to_string(reduction("sum", {{"axes", "0,-1"}, {"keepdims", ""}})), "sum --axes 0,-1 --keepdims");
 }
 
+TEST(Operation, TypedOptionsLoseNothingAsText) {
+  EXPECT_EQ(to_string(reduction("sum", ReduceOptions{.axes = {0, -1}, .keepdims = true})),
+            "sum --axes 0,-1 --keepdims");
+  EXPECT_EQ(to_string(reduction("sum", ReduceOptions{.axes = Axes::none()})), "sum --axes none");
+  EXPECT_EQ(to_string(reduction("sum", ReduceOptions{})), "sum");
+  EXPECT_EQ(to_string(reduction("norm", ReduceOptions{.order = Order::portable, .ord = NormOrder::inf})),
+            "norm --order portable --ord inf");
+  EXPECT_EQ(to_string(matmul(ProductOptions{.alpha = 1e-9,
+                                            .beta = -0.1,
+                                            .relu = true,
+                                            .out_dtype = Dtype::f64,
+                                            .transpose_a = true,
+                                            .transpose_b = true})),
+            "matmul --alpha 1e-09 --beta -0.1 --activation relu --out-dtype f64 --transpose-a --transpose-b");
+  EXPECT_EQ(to_string(einsum("i -> i", ProductOptions{.alpha = 0.1 + 0.2})),
+            "einsum \"i -> i\" --alpha 0.30000000000000004");
+  EXPECT_EQ(to_string(permute({2, 0, 1})), "permute 2,0,1");
+}
+
+TEST(Operation, RefusesTypedOptionsThatItHasNot) {
+  const View line = View::contiguous(Dtype::f32, {4});
+  EXPECT_EQ(refusal_for(reduce("sum", "i ->", ReduceOptions{.keepdims = true}), {line}), "has no option 'keepdims'");
+  EXPECT_EQ(refusal_for(dot(ProductOptions{.transpose_a = true}), {line, line}), "has no option 'transpose-a'");
+  EXPECT_EQ(refusal_for(dot(ProductOptions{.alpha = std::nan("")}), {line, line}),
+            "alpha is 'nan', which is not a number");
+}
+
 TEST(Operation, PermuteWritesItsAxesAsOneArgument) {
   const int axes[] = {2, -3, 1};
   EXPECT_EQ(permute(axes).arguments, std::vector<std::string>{"2,-3,1"});
   EXPECT_EQ(to_string(permute(axes)), "permute 2,-3,1");
   EXPECT_EQ(to_string(permute({})), "permute \"\"");
-}
-
-std::string refusal_for(const Operation& op, const std::vector<View>& inputs) {
-  try {
-    result_view(op, inputs);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::usage) << error.what();
-    return error.parts().message;
-  }
-  return "accepted";
 }
 
 TEST(Operation, TakesOptionsAndLengthsOnce) {

@@ -67,7 +67,7 @@ std::string message_of(std::string_view pattern, const Dims& shape, const Length
   try {
     bind(parse(pattern), {&shape, 1}, lengths, allowed);
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::usage);
+    EXPECT_TRUE(error.code() == Errc::pattern || error.code() == Errc::shape);
     return error.parts().message;
   }
   return "accepted";
@@ -87,7 +87,7 @@ TEST(Pattern, AgreesWithEinops) {
                      [&output](std::int64_t to, std::int64_t from) { output[static_cast<std::size_t>(to)] += from; });
       hash = hash_of(output);
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), Errc::usage);
+      EXPECT_TRUE(error.code() == Errc::pattern || error.code() == Errc::shape);
       EXPECT_NE(error.parts().message.find("\n  "), std::string::npos);
     }
     EXPECT_EQ(result, row.result);

@@ -72,11 +72,11 @@ TEST_F(Plans, RefuseOperationsThatCannotBe) {
   EXPECT_EQ(refusal({"turn", {}, {}}), Errc::usage);
   EXPECT_EQ(refusal({"rearrange", {}, {}}), Errc::usage) << "no pattern";
   EXPECT_EQ(refusal({"transpose", {}, {{"x", 2}}}), Errc::usage) << "lengths";
-  EXPECT_EQ(refusal(permute(order)), Errc::usage) << "three axes of two";
-  EXPECT_EQ(refusal({"permute", {"0,0"}, {}}), Errc::usage);
-  EXPECT_EQ(refusal({"permute", {"0,x"}, {}}), Errc::usage);
-  EXPECT_EQ(refusal(rearrange("a b c -> c b a")), Errc::usage);
-  EXPECT_EQ(refusal(relayout("NCHW", "NHWC")), Errc::usage);
+  EXPECT_EQ(refusal(permute(order)), Errc::axis) << "three axes of two";
+  EXPECT_EQ(refusal({"permute", {"0,0"}, {}}), Errc::axis);
+  EXPECT_EQ(refusal({"permute", {"0,x"}, {}}), Errc::axis);
+  EXPECT_EQ(refusal(rearrange("a b c -> c b a")), Errc::shape);
+  EXPECT_EQ(refusal(relayout("NCHW", "NHWC")), Errc::shape);
   EXPECT_EQ(code_thrown([&] { result_view(copy(), {}); }), Errc::usage) << "no input";
   const std::string text = text_thrown([&] { result_view({"turn", {}, {}}, std::span(&in, 1)); });
   EXPECT_NE(text.find("transpose"), std::string::npos) << "the known ones are listed: " << text;
@@ -84,9 +84,9 @@ TEST_F(Plans, RefuseOperationsThatCannotBe) {
 
 TEST_F(Plans, RefuseOutputsOfAnotherKind) {
   const View in = f32({3, 4});
-  EXPECT_EQ(refused(transpose(), {in, View::contiguous(Dtype::i32, {4, 3})}), Errc::usage);
-  EXPECT_EQ(refused(transpose(), {in, f32({3, 4})}), Errc::usage);
-  EXPECT_EQ(refused(transpose(), {in, f32({4, 3, 1})}), Errc::usage);
+  EXPECT_EQ(refused(transpose(), {in, View::contiguous(Dtype::i32, {4, 3})}), Errc::dtype);
+  EXPECT_EQ(refused(transpose(), {in, f32({3, 4})}), Errc::shape);
+  EXPECT_EQ(refused(transpose(), {in, f32({4, 3, 1})}), Errc::shape);
   EXPECT_EQ(refused(transpose(), {in, f32({4, 3}), f32({4, 3})}), Errc::usage) << "three views";
   EXPECT_EQ(refused(transpose(), {}), Errc::usage);
 }

@@ -110,7 +110,7 @@ TEST(RunHere, RefusesViewsThatStartBeforeTheirMemory) {
   View backwards = floats({20, 15});
   backwards.strides = {-15, 1};
   const Memory in(300), out(300);
-  EXPECT_EQ(code_thrown([&] { run(on_host(transpose(), {backwards}), {in.get()}, out.get()); }), Errc::usage);
+  EXPECT_EQ(code_thrown([&] { run(on_host(transpose(), {backwards}), {in.get()}, out.get()); }), Errc::shape);
 }
 
 TEST(RunHere, AllocatesNothing) {

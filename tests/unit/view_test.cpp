@@ -24,7 +24,7 @@ std::string refusal(const View& view) {
   try {
     validate(view, "input");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::usage);
+    EXPECT_EQ(exit_code(error.code()), exit_code(Errc::usage));
     return error.what();
   }
   return "accepted";

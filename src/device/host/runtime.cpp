@@ -18,6 +18,7 @@ SharedDevice the_device() {
   SharedDevice* device = opened.load();
   if (device) return *device;
   auto made = std::make_unique<SharedDevice>(make_device(count_threads().threads, allowed_isa()));
+  (*made)->stays_open = true;
   return opened.compare_exchange_strong(device, made.get()) ? *made.release() : *device;
 }
 

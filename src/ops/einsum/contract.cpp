@@ -67,10 +67,13 @@ class Contractor {
 
   void run() {
     if (problem_.points(problem_.out.axes) == 0) return;
+    const Array result = target_;
+    straighten();
     if (problem_.points(problem_.all_axes()) == 0)
       add_nothing();
     else
       follow(contraction_path(problem_));
+    if (target_.source.view == workspace_view) move(target_, result);
     schedule_.finish(plan_);
     require_forced();
     if (plan_.report.candidate == "none") plan_.report.candidate = schedule_.last().report.candidate;
@@ -82,6 +85,18 @@ class Contractor {
     if (!options_.candidate.empty() && plan_.report.candidate == "none")
       throw Error(Errc::unsupported, "no product is computed here, so no candidate can be forced",
                   "do not force a candidate");
+  }
+
+  /// Kernels of products access whole elements: complex arrays that are aligned to their parts alone are copied.
+  void straighten() {
+    const auto askew = [](const Term& term) { return term.align < i64(size_of(term.dtype)); };
+    for (Array& array : arrays_)
+      if (askew(array)) array = copied(array, by_stride(array, array.axes));
+    if (problem_.addend && askew(addend_)) {
+      addend_ = copied(addend_, by_stride(addend_, moving_axes(addend_)));
+      addend_.axes = problem_.out.axes;
+    }
+    if (askew(target_)) target_ = new_array(target_.dtype, by_stride(target_, target_.axes));
   }
 
   /// Whether something is done to what the operands come to before it is the result.

@@ -8,6 +8,8 @@
 #include "ops/matmul/candidate.hpp"
 #include "planner/registry.hpp"
 
+#include <axisloom/call.hpp>
+
 namespace axisloom::ops {
 namespace {
 
@@ -124,6 +126,19 @@ Operation matmul(const Options& options) {
 
 Operation dot(const Options& options) {
   return {"dot", {}, {}, options};
+}
+
+Array einsum(std::string_view pattern, std::initializer_list<InputArray> inputs, const ProductOptions& options,
+             const Lengths& lengths, const Device& device) {
+  return run(einsum(pattern, options, lengths), inputs, device);
+}
+
+Array matmul(const InputArray& a, const InputArray& b, const ProductOptions& options, const Device& device) {
+  return run(matmul(options), {a, b}, device);
+}
+
+Array dot(const InputArray& a, const InputArray& b, const ProductOptions& options, const Device& device) {
+  return run(dot(options), {a, b}, device);
 }
 
 }  // namespace axisloom

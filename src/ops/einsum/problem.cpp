@@ -46,9 +46,9 @@ Dtype result_dtype(const Operation& op, Views operands) {
   const auto text = op.option("out-dtype");
   if (!text) return bytes ? Dtype::i32 : common;
   const auto asked = dtype_of(*text);
-  if (!asked) throw Error(Errc::usage, concat("there is no dtype '", *text, "'"), "use a name such as f32");
+  if (!asked) throw Error(Errc::dtype, concat("there is no dtype '", *text, "'"), "use a name such as f32");
   if (promoted(common, *asked) != *asked)
-    throw Error(Errc::usage, concat(name(*asked), " cannot hold what is computed from ", name(common)),
+    throw Error(Errc::dtype, concat(name(*asked), " cannot hold what is computed from ", name(common)),
                 "leave out-dtype out, or give a wider one");
   return *asked;
 }
@@ -69,13 +69,13 @@ std::string matmul_pattern(const Operation& op, Views operands) {
   const Dims &a = operands[0].shape, &b = operands[1].shape;
   const bool transposed_a = op.option("transpose-a").has_value(), transposed_b = op.option("transpose-b").has_value();
   if (a.empty() || b.empty())
-    throw Error(Errc::usage, "matmul takes arrays of one axis or more", "multiply by a scalar with alpha");
+    throw Error(Errc::shape, "matmul takes arrays of one axis or more", "multiply by a scalar with alpha");
   if ((transposed_a && a.size() < 2) || (transposed_b && b.size() < 2))
-    throw Error(Errc::usage, "an array of one axis cannot be transposed", "leave that option out");
+    throw Error(Errc::shape, "an array of one axis cannot be transposed", "leave that option out");
   const i64 k_a = from_the_end(a, transposed_a ? 2 : 1), k_b = from_the_end(b, b.size() > 1 && !transposed_b ? 2 : 1);
   if (k_a != k_b)
     throw Error(
-        Errc::usage,
+        Errc::shape,
         concat("the rows of the first array have length ", k_a, ", the columns of the second have length ", k_b),
         "give arrays whose inner lengths agree");
   const std::string left = a.size() == 1 ? "k" : transposed_a ? "... k m" : "... m k";
@@ -87,9 +87,9 @@ std::string matmul_pattern(const Operation& op, Views operands) {
 std::string dot_pattern(Views operands) {
   for (const View& operand : operands)
     if (operand.rank() != 1)
-      throw Error(Errc::usage, "dot takes arrays of one axis", "use matmul, or einsum \"i k, j k -> i j\"");
+      throw Error(Errc::shape, "dot takes arrays of one axis", "use matmul, or einsum \"i k, j k -> i j\"");
   if (operands[0].shape[0] != operands[1].shape[0])
-    throw Error(Errc::usage, "the two arrays have different lengths", "give arrays of equal length");
+    throw Error(Errc::shape, "the two arrays have different lengths", "give arrays of equal length");
   return "k, k ->";
 }
 
@@ -111,7 +111,7 @@ core::BoundPattern bind_operands(const Operation& op, Views operands) {
 
 void check_addend(const View& addend, const View& result) {
   if (addend.dtype != result.dtype)
-    throw Error(Errc::usage, concat("the array to add is ", name(addend.dtype), ", the result ", name(result.dtype)),
+    throw Error(Errc::dtype, concat("the array to add is ", name(addend.dtype), ", the result ", name(result.dtype)),
                 concat("convert it to ", name(result.dtype)));
   bool fits = addend.rank() <= result.rank();
   for (int i = 1; fits && i <= addend.rank(); ++i) {
@@ -119,7 +119,7 @@ void check_addend(const View& addend, const View& result) {
     fits = extent == 1 || extent == from_the_end(result.shape, i);
   }
   if (!fits)
-    throw Error(Errc::usage,
+    throw Error(Errc::shape,
                 concat("the array to add is ", to_string(addend.shape), ", the result ", to_string(result.shape)),
                 "give an array that can be broadcast to the result");
 }

@@ -75,7 +75,7 @@ std::string names_of(const Contraction& problem, AxisSet set);
 
 /// How many arrays einsum, matmul or dot takes: the operands, and with beta the array to add.
 int count_inputs(const Operation& op);
-/// Shape and dtype of the result, contiguous. Throws Error(usage) for patterns, shapes, dtypes and options that do not
+/// Shape and dtype of the result, contiguous. Throws an Error for patterns, shapes, dtypes and options that do not
 /// fit.
 View contraction_result(const Operation& op, Views inputs);
 /// `views`: the inputs, then the output of the shape and dtype that the result has.

@@ -3,6 +3,7 @@
 #include "ops/rearrange/lowering.hpp"
 #include "ops/rearrange/rearrange.hpp"
 
+#include <axisloom/call.hpp>
 #include <axisloom/error.hpp>
 
 #include <vector>
@@ -98,6 +99,10 @@ Operation permute(std::span<const int> axes) {
   return {"permute", {joined(axes, ",")}};
 }
 
+Operation permute(std::initializer_list<int> axes) {
+  return permute(std::span(axes.begin(), axes.size()));
+}
+
 Operation relayout(std::string_view from, std::string_view to, i64 channels) {
   if (channels < 0)
     throw Error(Errc::usage, {.message = concat("the number of channels is given as ", channels),
@@ -106,6 +111,30 @@ Operation relayout(std::string_view from, std::string_view to, i64 channels) {
   Operation op{"relayout", {std::string(from), std::string(to)}};
   if (channels != 0) op.lengths.emplace_back("channels", channels);
   return op;
+}
+
+Array rearrange(const InputArray& in, std::string_view pattern, const Lengths& lengths, const Device& device) {
+  return run(rearrange(pattern, lengths), {in}, device);
+}
+
+Array repeat(const InputArray& in, std::string_view pattern, const Lengths& lengths, const Device& device) {
+  return run(repeat(pattern, lengths), {in}, device);
+}
+
+Array copy(const InputArray& in, const Device& device) {
+  return run(copy(), {in}, device);
+}
+
+Array transpose(const InputArray& in, const Device& device) {
+  return run(transpose(), {in}, device);
+}
+
+Array permute(const InputArray& in, std::initializer_list<int> axes, const Device& device) {
+  return run(permute(axes), {in}, device);
+}
+
+Array relayout(const InputArray& in, std::string_view from, std::string_view to, i64 channels, const Device& device) {
+  return run(relayout(from, to, channels), {in}, device);
 }
 
 }  // namespace axisloom

@@ -42,17 +42,17 @@ struct Request {
 Request read(const Operation& op, const View& in) {
   const Layout &from = layout_of(op.arguments.at(0)), &to = layout_of(op.arguments.at(1));
   if (in.rank() != from.rank())
-    throw Error(Errc::usage, concat(to_string(in), " is not ", from.name, ", which has ", from.rank(), " axes"));
+    throw Error(Errc::shape, concat(to_string(in), " is not ", from.name, ", which has ", from.rank(), " axes"));
   const i64 stored = in.shape[from.c], block = from.block;
   if (from.is_blocked() && in.shape[4] != block)
-    throw Error(Errc::usage, concat("the last axis of ", from.name, " is ", block, " channels, ", to_string(in),
+    throw Error(Errc::shape, concat("the last axis of ", from.name, " is ", block, " channels, ", to_string(in),
                                     " has ", in.shape[4]));
   i64 channels = core::checked_mul(stored, block, "the number of channels");
   for (const auto& [name, value] : op.lengths) {
     if (name != "channels") throw Error(Errc::usage, "relayout has no length '" + name + "'", "it takes channels=C");
     if (op.lengths.size() > 1) throw Error(Errc::usage, "the length of 'channels' is given twice", "give it once");
     if (value < 0 || value <= (stored - 1) * block || value > channels)
-      throw Error(Errc::usage, concat("channels=", value, " does not fit ", to_string(in), " in ", from.name));
+      throw Error(Errc::shape, concat("channels=", value, " does not fit ", to_string(in), " in ", from.name));
     channels = value;
   }
   return {from, to, channels};

@@ -25,14 +25,14 @@ std::vector<int> order_of(const Operation& op, const View& in) {
     const std::string& text = op.arguments.at(0);
     std::vector<int> order = core::parse_axes(text, in);
     if (int(order.size()) == rank) return order;
-    throw Error(Errc::usage, concat("'", text, "' names ", order.size(), " axes, ", to_string(in), " has ", rank),
+    throw Error(Errc::axis, concat("'", text, "' names ", order.size(), " axes, ", to_string(in), " has ", rank),
                 "name every axis once");
   }
   std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
   if (op.name == "copy") return order;
   if (rank < 2)
-    throw Error(Errc::usage, concat("transpose exchanges the last two axes, the array has ", rank),
+    throw Error(Errc::shape, concat("transpose exchanges the last two axes, the array has ", rank),
                 "use rearrange for arrays of fewer axes");
   std::swap(order[rank - 1], order[rank - 2]);
   return order;

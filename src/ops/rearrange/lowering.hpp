@@ -10,7 +10,7 @@ namespace axisloom::ops {
 
 using core::Move;
 
-// As the registry asks for them. Results throw Error(usage) for arguments, lengths or shapes that do not fit.
+// As the registry asks for them. Results throw an Error for arguments, lengths or shapes that do not fit.
 View rearrange_result(const Operation& op, Views inputs);  // rearrange and repeat
 View reordered_result(const Operation& op, Views inputs);  // copy, transpose and permute
 View relayout_result(const Operation& op, Views inputs);

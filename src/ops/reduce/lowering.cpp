@@ -17,9 +17,9 @@ namespace {
 Reducer norm_of(const Operation& op) {
   const std::string_view ord = op.option("ord").value_or("2");
   if (ord == "1") return Reducer::norm_1;
-  if (ord == "2") return Reducer::norm_2;
+  if (ord == "2" || ord == "fro") return Reducer::norm_2;
   if (ord == "inf") return Reducer::norm_inf;
-  throw Error(Errc::usage, concat("there is no norm of order '", ord, "'"), "use ord 1, 2 or inf");
+  throw Error(Errc::usage, concat("there is no norm of order '", ord, "'"), "use ord 1, 2 or inf; fro is 2");
 }
 
 Reducer reducer_of(const Operation& op) {
@@ -70,7 +70,7 @@ core::BoundPattern bind(const Operation& op, const View& in) {
 void require_result(Reducer reducer, const core::BoundPattern& bound, const View& in) {
   const bool empty = std::ranges::any_of(bound.removed, [&](int axis) { return bound.axes[axis].extent == 0; });
   if (empty && !has_identity(reducer))
-    throw Error(Errc::usage,
+    throw Error(Errc::shape,
                 concat("the ", name(reducer), " of no elements is not defined, ", to_string(in),
                        " has none along the axes that are reduced"),
                 "give an array with elements, or reduce over other axes");

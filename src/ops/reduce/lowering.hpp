@@ -8,7 +8,7 @@
 
 namespace axisloom::ops {
 
-/// Shape and dtype of the result, contiguous. Throws Error(usage) for arguments, options, lengths or shapes that do not
+/// Shape and dtype of the result, contiguous. Throws an Error for arguments, options, lengths or shapes that do not
 /// fit, and for a reduction of nothing that has no result.
 View reduce_result(const Operation& op, Views inputs);
 

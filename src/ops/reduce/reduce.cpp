@@ -6,6 +6,7 @@
 #include "ops/reduce/oracle.hpp"
 #include "planner/choose.hpp"
 
+#include <axisloom/call.hpp>
 #include <axisloom/error.hpp>
 
 #include <algorithm>
@@ -22,9 +23,10 @@ constexpr Argument arguments[] = {
 
 constexpr Option order_option = {"order", "ORDER",
                                  "order of additions: fast, or portable (the same bits on every device)"};
-constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1 (default: all)"};
+constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1, or none (default: all)"};
 constexpr Option keepdims_option = {"keepdims", "", "keep the reduced axes, with length 1"};
-constexpr Option ord_option = {"ord", "N", "order of the norm: 1, 2 or inf (default: 2)"};
+constexpr Option ord_option = {
+    "ord", "N", "order of the norm of all elements: 1, 2 (Frobenius: fro is the same) or inf (default: 2)"};
 constexpr Option reduce_options[] = {ord_option, order_option};
 constexpr Option shorthand_options[] = {axes_option, keepdims_option, order_option};
 constexpr Option norm_options[] = {axes_option, keepdims_option, order_option, ord_option};
@@ -53,7 +55,8 @@ constexpr std::array shorthands = {
     Shorthand{"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
     Shorthand{"all", "Whether no element is zero.", "axisloom all mask.npy"},
     Shorthand{"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},
-    Shorthand{"norm", "Vector norm of the elements.", "axisloom norm --ord 1 in.npy", false, norm_options},
+    Shorthand{"norm", "Vector norm of the elements; of matrices the Frobenius norm.", "axisloom norm --ord 1 in.npy",
+              false, norm_options},
 };
 
 void oracle(const Operation& op, Views views, HostBuffers in, std::byte* out) {
@@ -163,6 +166,55 @@ Operation reduce(std::string_view name, std::string_view pattern, const Options&
 
 Operation reduction(std::string_view name, const Options& options) {
   return {std::string(name), {}, {}, options};
+}
+
+Array reduce(const InputArray& in, std::string_view name, std::string_view pattern, const Lengths& lengths,
+             const ReduceOptions& options, const Device& device) {
+  return run(reduce(name, pattern, options, lengths), {in}, device);
+}
+
+Array sum(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("sum", options), {in}, device);
+}
+
+Array prod(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("prod", options), {in}, device);
+}
+
+Array mean(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("mean", options), {in}, device);
+}
+
+Array min(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("min", options), {in}, device);
+}
+
+Array max(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("max", options), {in}, device);
+}
+
+Array argmin(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("argmin", options), {in}, device);
+}
+
+Array argmax(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("argmax", options), {in}, device);
+}
+
+Array any(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("any", options), {in}, device);
+}
+
+Array all(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("all", options), {in}, device);
+}
+
+Array count_nonzero(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("count_nonzero", options), {in}, device);
+}
+
+Array norm(const InputArray& in, const ReduceOptions& options, const Device& device) {
+  return run(reduction("norm", options), {in}, device);
 }
 
 }  // namespace axisloom
