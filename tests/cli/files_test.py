@@ -93,7 +93,6 @@ class Operations(Case):
 class Errors(Case):
     def test_usage(self):
         source = self.path("in.npy", npy_bytes((2, 3), GREY))
-        self.bad(2)
         self.bad(2, "frobnicate")
         self.bad(2, "transpose", source)  # no -o
         self.bad(2, "transpose", source, source, "-o", self.path("out.npy"))

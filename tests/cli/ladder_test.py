@@ -98,7 +98,6 @@ class Ladder(Case):
         self.bad(2, "ladder", "copy", "--device", "opencl:0", "--dtype", "f33")
         self.bad(2, "ladder", "relayout", "--from", "NCHW")
         self.bad(2, "ladder", "sort")
-        self.bad(2, "ladder")
         self.bad(4, "ladder", "show", self.path("none.json"))
         self.bad(4, "ladder", "show", self.path("cut.json", b'{"schema": "axisloom-ladder 1"'))
         self.bad(4, "ladder", "show", self.path("other.json", b'{"schema": "axisloom-bench 1"}'))
