@@ -167,6 +167,7 @@ void refuse_for_sweep(const BenchOptions& options, const Context& context) {
     refuse("name it with --candidate", "--sweep needs the candidate whose tunables it changes");
   if (context.format_given && context.format != Format::json)
     refuse("leave out --format, or give json", "a sweep is printed as lines of JSON only");
+  require_extension(options.output, {".json", ".jsonl"});
   if (options.peers != all_peers) refuse("leave out --peers", "a sweep times Axisloom and the reference only");
 }
 
@@ -263,8 +264,8 @@ void add_bench_options(App& command, BenchOptions& options) {
   take_only(command.add_option("--check", options.check, "How results are judged"), names_of(all_strengths))
       ->capture_default_str();
   add_value(command, "-o,--output", options.output, "FILE",
-            "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
-            "standard output when none is given");
+            "Output file, saved with every case: JSON, CSV, markdown or a table where it ends in .json, .csv, "
+            ".md or .txt; standard output when none is given");
   add_value(command, "--candidate", options.candidate, "NAME",
             "Time this candidate of Axisloom's; all: every candidate that takes the job");
   add_value(command, "--profile", options.profile, "NAME",

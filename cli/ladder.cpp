@@ -21,13 +21,15 @@ struct LadderOptions {
   std::string output;
 };
 
+constexpr const char* chart_extension = ".svg";
+
 /// A chart goes to its file, and the text to standard output; any other file takes the text's place there.
 class LadderResults {
  public:
   LadderResults(const std::string& path, const Context& context)
       : results_(path),
-        chart_(io::extension_of(path) == ".svg"),
-        format_(chart_ ? context.format : format_of_results(path, context)) {}
+        chart_(io::extension_of(path) == chart_extension),
+        format_(format_of_results(path, context, {chart_extension})) {}
 
   void save(const Json& document) { results_.save(file_text(document)); }
   void finish(const Json& document) {
@@ -130,7 +132,8 @@ void show_stored(const StoredOptions& options, const Context& context) {
 
 void add_output(App& command, std::string& output) {
   constexpr const char* help =
-      "Output file, saved with every lesson: a bar chart where it ends in .svg, else .json, .csv, .md, or a table";
+      "Output file, saved with every lesson: a bar chart where it ends in .svg, else .json, .csv, .md, or a table in "
+      ".txt";
   add_value(command, "-o,--output", output, "FILE", help);
 }
 

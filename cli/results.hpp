@@ -30,8 +30,11 @@ class Results {
   std::unique_ptr<io::OutputFile> file_;
 };
 
-/// The format asked for, else that of a file's extension, else a table.
-Format format_of_results(const std::string& path, const Context& context);
+/// The format asked for, else that of a file's extension, else a table. Refuses extensions that promise anything else,
+/// but for those of `drawings`, which the caller makes.
+Format format_of_results(const std::string& path, const Context& context, const Texts& drawings = {});
+/// Refuses a file whose extension is none of these; a name without one promises nothing.
+void require_extension(const std::string& path, const Texts& known);
 
 /// Says that a result is wrong, or that there is none, and what that makes of the exit code: a wrong one counts for
 /// more.

@@ -112,6 +112,19 @@ class Documents(Case):
             with open(self.path(name), encoding="utf-8") as file:
                 self.assertTrue(file.read().startswith(start), name)
 
+    def test_extensions_that_promise_something_else_are_refused(self):
+        path, _ = self.measured("x.json", "copy u8 1000")
+        long = ("--device", "cpu", "--min-time", "3000")  # would end by no timeout
+        for command in (["bench", "copy", *long, "copy u8 1000"], ["ladder", "copy", *long, "--shape", "1001"], ["bench", "report", path],
+                        ["bench", "compare", path, path], ["ladder", "show", path]):
+            error = self.bad(2, *command, "-o", self.path("out.png")).err
+            self.assertIn("'.png'", error)
+            self.assertIn("remedy: end it in one of .", error)
+        self.assertIn(".svg", self.bad(2, "ladder", "copy", *long, "-o", self.path("out.png")).err)
+        self.assertEqual(os.listdir(self.folder), ["x.json"])
+        self.good("bench", "compare", path, path, "--format", "csv", "-o", self.path("out.png"))
+        self.good("bench", "report", path, "-o", self.path("page"))
+
     def test_speeds_are_bytes_and_operations_by_time(self):
         bench = ("--device", "cpu", "--peers", "none", "--min-time", "0.001", "--cache", "warm", "--format", "csv")
         for suite, case, bytes_moved, operations in (("copy", "copy u8 100000", 2e5, 0), ("matmul", "matmul f32 8x16,16x4", 0, 1024)):
