@@ -138,8 +138,8 @@ std::unique_ptr<App> make_app(Context& context) {
   app->add_flag("--man", *man, "Print the manual page (troff) and exit")->excludes(option_of(*app, "--completion"));
   app->final_callback([parser = app.get(), completion, man] { run_top(*parser, *completion, *man); });
 
-  for (Adding* add : {add_operations, add_demo, add_devices, add_doctor, add_check, add_bench, add_ladder, add_cache,
-                      add_calibrate, add_help})
+  for (Adding* add : {add_operations, add_info, add_demo, add_devices, add_doctor, add_check, add_bench, add_ladder,
+                      add_cache, add_calibrate, add_help})
     add(*app, context);
   refuse_empty_values(*app);
   return app;

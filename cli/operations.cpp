@@ -1,11 +1,12 @@
 // One subcommand per registered operation: files in, a file out.
 #include "cli/app.hpp"
+#include "cli/array_text.hpp"
 #include "cli/messages.hpp"
+#include "cli/reading.hpp"
 #include "cli/report.hpp"
 #include "cli/streams.hpp"
 #include "harness/compare.hpp"
 
-#include "core/number.hpp"
 #include "device/device.hpp"
 
 #include <algorithm>
@@ -23,8 +24,8 @@ struct Job {
   Texts values;            // of the operation's options, in its order
   std::deque<bool> flags;  // likewise
   Texts rest;
-  std::string output, output_format, shape, dtype;
-  io::ReadOptions reading;
+  std::string output, output_format;
+  Reading reading;
   PlanOptions options;
   Texts configuration;
   std::string index = "auto";
@@ -57,19 +58,9 @@ PlanOptions plan_options(const OpEntry& entry, const Job& job) {
   return options;
 }
 
-/// Only of raw files shape and dtype have to be said.
-bool is_raw(const std::string& file, const std::string& format) {
-  if (!format.empty()) return format == "raw";
-  const auto raw = std::ranges::find(io::formats(), std::string_view("raw"), &io::Format::name);
-  return std::ranges::count(raw->extensions, io::extension_of(file)) > 0;
-}
-
 /// Refuses options that would have no effect on these files.
 void refuse_pointless(const Job& job, const Texts& files, const Context& context) {
-  const auto raw = [&](const std::string& file) { return is_raw(file, job.reading.format); };
-  if ((!job.shape.empty() || !job.dtype.empty()) && std::ranges::none_of(files, raw))
-    refuse("leave them out, or add --input-format raw",
-           "--shape and --dtype are for raw files; other formats hold their own");
+  refuse_pointless(job.reading, files);
   if (!job.output_format.empty() && job.output.empty())
     refuse("add -o FILE, or leave it out", "--output-format is for a file, and no output file is named");
   if (context.format_given && (job.output.empty() || job.output == "-"))
@@ -79,11 +70,9 @@ void refuse_pointless(const Job& job, const Texts& files, const Context& context
 }
 
 std::vector<HostArray> read_inputs(const Job& job, const Texts& files) {
-  io::ReadOptions reading = job.reading;
-  if (!job.shape.empty()) reading.shape = parse_shape(job.shape);
-  if (!job.dtype.empty()) reading.dtype = parse_dtype(job.dtype);
+  const io::ReadOptions reading = read_options(job.reading);
   std::vector<HostArray> inputs;
-  for (const auto& file : files) inputs.push_back(read_file(file, reading));
+  for (const auto& file : files) inputs.push_back(read_file(open_input(file), reading));
   return inputs;
 }
 
@@ -115,20 +104,21 @@ class Delivery {
  public:
   explicit Delivery(const Job& job) : format_(format_of_output(job.output, job.output_format)) {
     if (job.output.empty()) return;
-    io::check_format(job.output, format_);
+    static_cast<void>(io::format_to_write(job.output, format_));
     file_ = open_output(job.output);
   }
 
-  /// A result of one element is printed when no file is asked for; an array needs one.
+  /// A small result is printed when no file is asked for; a larger one needs one.
   void require(const View& result) const {
     if (file_) return io::check_writable(file_->path(), result, format_);
-    if (result.rank() > 0)
-      refuse("add -o FILE, or -o - for .npy on standard output", "the result is {}, and no output file is named",
-             to_string(result));
+    if (result.count() > most_printed)
+      refuse("add -o FILE, or -o - for .npy on standard output",
+             "the result is {}, of which at most {} elements are printed, and no output file is named",
+             to_string(result), most_printed);
   }
 
   void deliver(const HostArray& result) {
-    if (!file_) return print(core::number_text(result.view.dtype, result.memory.get()) + "\n");
+    if (!file_) return print(array_text(result));
     io::write(*file_, result, format_);
     file_->commit();
   }
@@ -161,8 +151,13 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   const jit::CacheStats before = jit::cache_stats();
   const Device device =
       device::is_automatic(context.device) ? device_for(op, views, options) : Device::open(context.device);
-  const PlanReport report = run_on_host(op, views, bytes, result.span(), device, options);
-  if (context.verbose) explain(report, before);
+  PlanReport report;
+  const auto run = [&] { report = run_on_host(op, views, bytes, result.span(), device, options); };
+  const double first = seconds_of(run);
+  if (context.verbose) {
+    explain(report, before);
+    tell_times(report, first, run);
+  }
   if (job.verify && !verified(op, inputs, result, context)) {
     context.exit_code = exit_differs;
     return;
@@ -174,13 +169,10 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
 void add_job_options(App& command, const OpEntry& entry, Job& job) {
   add_value(command, "-o,--output", job.output, "FILE",
             "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
-            "writes .npy to standard output; without it a scalar is printed");
-  add_value(command, "--input-format", job.reading.format, format_names(&io::Format::reads),
-            "Format of the input, if its name does not show it");
+            "writes .npy to standard output; without it a small result is printed");
+  add_reading_options(command, job.reading);
   add_value(command, "--output-format", job.output_format, format_names(&io::Format::writes),
             "Format of the output, if its name does not show it");
-  add_value(command, "--shape", job.shape, "SHAPE", "Shape of a raw input, such as 256x256");
-  add_value(command, "--dtype", job.dtype, "DTYPE", "Element type of a raw input, such as u8 or float32");
   command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
   take_only(command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why"),
             joined(entry.candidates, "|", &ops::CandidateInfo::name));
