@@ -25,6 +25,9 @@ class Casts(Case):
         _, descr, _, data = self.cast("<i2", "h", (-7, 9), "--out-dtype", "c64")
         self.assertEqual((descr, struct.unpack("<4f", data)), ("<c8", (-7, 0, 9, 0)))
         self.assertEqual(self.cast("<f8", "d", (0.1,), "--out-dtype", "f64")[3], struct.pack("<d", 0.1))
+        self.assertEqual(self.cast("<f2", "e", (0.5, -3), "--out-dtype", "bool")[3], bytes([1, 1]))
+        many = range(10000)  # more than one piece
+        self.assertEqual(self.cast("<u2", "H", many, "--out-dtype", "f32")[3], struct.pack("<10000f", *many))
 
     def test_normalize_stretches_over_the_range(self):
         self.assertEqual(self.cast("<i2", "h", (-100, 0, 100), "--normalize", "--out-dtype", "u8")[3], bytes([0, 128, 255]))
@@ -34,6 +37,7 @@ class Casts(Case):
         self.assertEqual(self.cast("<f4", "f", (NAN, 2, float("inf"), 4), "--normalize", "--out-dtype", "u8")[3], bytes([0, 0, 255, 255]))
         self.assertEqual(self.cast("<f4", "f", (3, 3), "--normalize", "--out-dtype", "u16")[3], bytes(4))
         self.assertEqual(self.cast("<f4", "f", (), "--normalize")[0], (0,))
+        self.assertEqual(self.cast("<f8", "d", (-1.5e308, 0, 1.5e308), "--normalize", "--out-dtype", "i8")[3], struct.pack("<3b", -128, 0, 127))
 
     def test_what_has_no_order_is_refused(self):
         source = self.path("in.npy", npy_bytes((1,), bytes(8), "<c8"))
