@@ -105,6 +105,16 @@ std::vector<bench::Job> jobs_of(const BenchOptions& options, const Device& devic
   return jobs;
 }
 
+/// Calls `act(job, progress)` for each.
+void for_each_job(const std::vector<bench::Job>& jobs, const auto& act) {
+  Steps steps("case", jobs.size());
+  const bench::Progress progress = [&](const std::string& line) { steps.show(line); };
+  for (const bench::Job& job : jobs) {
+    steps.begin();
+    act(job, progress);
+  }
+}
+
 /// Names who could not take part, and where, unless it was everywhere.
 void tell_absent(const std::vector<CaseResult>& cases) {
   std::map<std::string, Texts> where;  // the cases of "without opencv: has no function for this move"
@@ -142,13 +152,12 @@ void run_suite(const BenchOptions& options, Context& context, const Device& devi
   report.before = bench::conditions(device);
   report.cache_bytes = flusher.cache_bytes();
   const auto measure = [&] {
-    for (const bench::Job& job : jobs) {
-      for (CaseResult& result :
-           bench::time_case(job, device, team, session, flusher, report.settings, show_progress_or_stop))
+    for_each_job(jobs, [&](const bench::Job& job, const bench::Progress& progress) {
+      for (CaseResult& result : bench::time_case(job, device, team, session, flusher, report.settings, progress))
         report.cases.push_back(std::move(result));
       report.after = bench::moment();
       results.save(bench::text_of(report, format));
-    }
+    });
   };
   measure_and_finish(measure, [&](bool complete) {
     if (!complete && report.cases.empty()) return;
@@ -186,8 +195,9 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
   bench::Team team;
   bench::CacheFlusher flusher(device, team);
   const auto measure = [&] {
-    for (const bench::Job& job : jobs_of(options, device))
-      bench::sweep_case(job, device, team, flusher, tunables, settings, show_progress_or_stop, add);
+    for_each_job(jobs_of(options, device), [&](const bench::Job& job, const bench::Progress& progress) {
+      bench::sweep_case(job, device, team, flusher, tunables, settings, progress, add);
+    });
   };
   measure_and_finish(measure, [&](bool) { results.finish_lines(); });
 }
@@ -206,13 +216,14 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
   const Settings settings = settings_of(options, context);
   bench::Team team;
   i64 right = 0, wrong = 0;
-  for (const bench::Job& job : jobs_of(options, device))
-    for (const Entry& entry : bench::check_case(job, device, team, settings, show_progress)) {
+  for_each_job(jobs_of(options, device), [&](const bench::Job& job, const bench::Progress& progress) {
+    for (const Entry& entry : bench::check_case(job, device, team, settings, progress)) {
       show_progress("");
       tell_check(job.label, entry);
       right += entry.status == Status::right;
       wrong += entry.status == Status::wrong || entry.status == Status::failed;
     }
+  });
   print(fmt::format("{} checked, {} wrong or failed; planned as for {}, run on {}, not timed\n", right, wrong,
                     options.profile, real.info().label()));
   if (wrong > 0) context.exit_code = exit_differs;
@@ -247,7 +258,7 @@ void run_planning(const std::string& wanted, const Context& context) {
 
 void add_bench_options(App& command, BenchOptions& options) {
   add_value(command, "case", options.cases, "CASE",
-            "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
+            "Words of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
   take_only(command.add_option("--suite", options.suite, "Which cases"), joined(bench::suite_names(), "|"))
       ->capture_default_str();
   command.add_flag("--quick", options.quick, "Only the few cases that represent the suite");

@@ -95,10 +95,12 @@ void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Contex
   bench::Session session;
   auto lessons = Json::array();
   const auto document = [&] { return ladder::document(what.name, surroundings, settings, lessons); };
+  Steps steps("lesson", what.lessons.size());
+  const auto tell = [&](const std::string& line) { steps.show(line); };
   const auto measure = [&] {
     for (const ladder::Lesson& lesson : what.lessons) {
-      lessons.push_back(
-          ladder::climb(what, lesson, choice_of(options), device, team, session, settings, show_progress_or_stop));
+      steps.begin();
+      lessons.push_back(ladder::climb(what, lesson, choice_of(options), device, team, session, settings, tell));
       surroundings.after = bench::moment();
       results.save(document());
     }

@@ -77,4 +77,21 @@ void show_progress_or_stop(const std::string& line) {
   show_progress(line);
 }
 
+void Steps::begin() {
+  ++begun_;
+  last_ = Clock::now();
+}
+
+void Steps::show(const std::string& line) const {
+  if (count_ == 1) return show_progress_or_stop(line);
+  show_progress_or_stop(fmt::format("{} {}/{}{}: {}", noun_, begun_, count_, left(), line));
+}
+
+std::string Steps::left() const {
+  if (begun_ < 2) return "";
+  const std::chrono::duration<double> each = (last_ - start_) / double(begun_ - 1), spent = Clock::now() - last_;
+  const auto seconds = i64(std::max(each * double(count_ - begun_ + 1) - spent, spent * 0).count());
+  return fmt::format(", about {}:{:02} left", seconds / 60, seconds % 60);
+}
+
 }  // namespace axisloom::cli

@@ -110,7 +110,9 @@ class Documents(Case):
         for name, start in (("a.json", "{"), ("a.csv", "case,"), ("a.md", "|"), ("a.txt", "case ")):
             self.good("bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.001", "-o", self.path(name), "copy u8 1000")
             with open(self.path(name), encoding="utf-8") as file:
-                self.assertTrue(file.read().startswith(start), name)
+                text = file.read()
+            self.assertTrue(text.startswith(start), name)
+        self.assertNotRegex(text, r" 0\.0+ ")  # in the table, times and rates of small cases keep digits that say something
 
     def test_extensions_that_promise_something_else_are_refused(self):
         path, _ = self.measured("x.json", "copy u8 1000")
@@ -184,7 +186,7 @@ class Documents(Case):
         with self.start("--format", "json", stdout=subprocess.PIPE, stderr=inner) as process:
             os.close(inner)
             seen = b""
-            while b"copy u8 1002: warm" not in seen:
+            while not re.search(rb"case ([3-9]|\d\d+)/200, about \d+:\d\d left: copy u8", seen):
                 seen += os.read(outer, 4096)
             process.send_signal(signal.SIGINT)
             thread = threading.Thread(target=self.drain, args=(outer,))
@@ -194,6 +196,24 @@ class Documents(Case):
         os.close(outer)
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertEqual([case["label"] for case in json.loads(out)["cases"]][:2], ["copy u8 1000", "copy u8 1001"])
+
+    def test_progress_is_drawn_ten_times_a_second_at_most(self):
+        outer, inner = pty.openpty()
+        begin = time.monotonic()
+        with subprocess.Popen([PROGRAM, "bench", "copy", "--device", "host", "--peers", "none", "--min-time", "0.2", "--cache", "warm",
+                               "copy u8 1000", "copy u8 1001"], stdout=subprocess.DEVNULL, stderr=inner) as process:
+            os.close(inner)
+            seen = b""
+            try:
+                while part := os.read(outer, 4096):
+                    seen += part
+            except OSError:  # how a terminal ends
+                pass
+        os.close(outer)
+        self.assertEqual(process.returncode, 0)
+        drawn = re.findall(rb"\r\x1b\[K(case \d/2[^\r]+)", seen)
+        self.assertTrue(any(line.startswith(b"case 2/2, about 0:0") for line in drawn), drawn)
+        self.assertLessEqual(len(drawn), 10 * (time.monotonic() - begin) + 1)
 
     def drain(self, terminal):
         try:
