@@ -44,7 +44,7 @@ constexpr std::array all_cache_choices{CacheChoice::cold, CacheChoice::warm, Cac
 
 struct BenchOptions {
   Texts cases, configuration, sweeps;
-  bool quick = false;
+  bool quick = false, list = false;
   std::string cache;  // empty: both, of sweeps warm
   std::string suite = "speed";
   std::string peers = all_peers;
@@ -229,10 +229,19 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
   if (wrong > 0) context.exit_code = exit_differs;
 }
 
+/// The cases that would run, each with the text that asks for it.
+void list_cases(const BenchOptions& options, const Context& context, const Device& device, Results& results) {
+  Table table({"name", "case"});
+  for (const bench::Job& job : jobs_of(options, device)) table.add({job.label, job.what.text});
+  results.finish(table.text(format_of_results(options.output, context)));
+}
+
 void run_bench(const BenchOptions& options, Context& context) {
   Results results(options.output);
   const Device device = Device::open(context.device);
-  if (!options.profile.empty())
+  if (options.list)
+    list_cases(options, context, device, results);
+  else if (!options.profile.empty())
     run_profile(options, context, device);
   else if (options.sweeps.empty())
     run_suite(options, context, device, results);
@@ -289,6 +298,9 @@ void add_bench_options(App& command, BenchOptions& options) {
   add_value(command, "--sweep", options.sweeps, "NAME=V1,V2",
             "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
       ->allow_extra_args(false);
+  command.add_flag("--list", options.list, "Print the cases that would run on this device, and run nothing")
+      ->excludes(option_of(command, "--sweep"))
+      ->excludes(option_of(command, "--profile"));
 }
 
 }  // namespace

@@ -153,6 +153,14 @@ class Documents(Case):
         self.assertNotIn(chosen, others)
         self.assertTrue(all(entries[f"axisloom:{name}"]["status"] == "right" for name in others), entries)
 
+    def test_cases_are_listed(self):
+        listed = json.loads(self.good("bench", "reduce", "--device", "host", "--list", "row sums f32 16384", "--format", "json").out)
+        self.assertEqual(listed, [{"name": "row sums f32 16384", "case": "sum f32 16384x16384 axes=1"}])
+        quick = self.good("bench", "copy", "--device", "host", "--list", "--quick").out.splitlines()
+        self.assertGreater(len(self.good("bench", "copy", "--device", "host", "--list").out.splitlines()), len(quick))
+        for more in (["nonesuch"], ["--profile", "h200"], ["--sweep", "items=1,2"]):
+            self.bad(2, "bench", "copy", "--device", "host", "--list", *more)
+
     def test_planning_is_timed(self):
         rows = json.loads(self.good("bench", "planning", "--device", "cpu", "--format", "json", "copy f32").out)
         self.assertTrue(rows)
