@@ -166,7 +166,9 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   const Task task{entry, job, operation(entry, job, rest), plan_options(entry, job)};
   refuse_pointless(job, rest.files, context);
   const size_t takes = entry.inputs(task.op);
-  if (takes == 1 && is_folder(job.output)) return carry_out_each(task, rest.files, context);
+  const bool into_folder = is_folder(job.output);
+  if (into_folder && takes == 1) return carry_out_each(task, rest.files, context);
+  if (into_folder) refuse("name a file with -o", "{} makes one result of {} files", entry.name, takes);
   if (rest.files.size() != takes)
     refuse(concat(takes == 1 ? "-o FOLDER/ takes one after the other; " : "", "axisloom ", entry.name, " --help"),
            "{} takes {} input file{}, {} given", entry.name, takes, takes == 1 ? "" : "s", rest.files.size());

@@ -1,8 +1,11 @@
 """What becomes of results: cast to another dtype, stretched over its range, and written into folders."""
 import os
+import signal
 import struct
+import subprocess
+import time
 
-from support import Case, main, npy_bytes, read_npy, read_png, run
+from support import PROGRAM, Case, main, npy_bytes, read_npy, read_png, run
 
 NAN = float("nan")
 
@@ -97,6 +100,20 @@ class Folders(Case):
         self.assertIn("aa.pgm", result.err)
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.pgm", "b.pgm"])
 
+    def test_an_interrupt_keeps_what_was_finished(self):
+        """The second input is a pipe that nobody writes."""
+        os.mkfifo(self.path("pipe.pgm"))
+        with subprocess.Popen([PROGRAM, "copy", self.first, self.path("pipe.pgm"), "-o", self.path("out/")], stderr=subprocess.PIPE,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:  # of "make test &"
+            deadline = time.monotonic() + 60
+            while not os.path.exists(self.path("out/a.pgm")):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=5)
+            self.assertEqual((process.returncode, process.stderr.read()), (-signal.SIGINT, b""))
+        self.assertEqual(os.listdir(self.path("out")), ["a.pgm"])
+
     def test_what_cannot_go_there_is_refused_before_work_begins(self):
         os.mkdir(self.path("other"))
         twin, photo = self.path("other/a.pgm", pgm(1, 1, b"x")), self.path("photo.jpg", b"")
@@ -104,6 +121,7 @@ class Folders(Case):
         for files, code, word in (([self.first, twin], 2, "two results"), ([self.second, "-"], 2, "standard input"),
                                   ([photo], 4, "--output-format"), ([self.first, "--format", "json"], 2, "--format")):
             self.assertIn(word, self.bad(code, "copy", *files, "-o", self.path("out/")).err)
+        self.assertIn("name a file", self.bad(2, "matmul", self.first, self.second, "-o", self.path("out/")).err)
         self.assertIn("take its place", self.bad(2, "copy", self.second, self.first, "-o", self.folder).err)
         self.assertIn("-o FOLDER/", self.bad(2, "copy", self.first, self.second, "-o", self.path("x.pgm")).err)
         self.assertEqual((self.pixels("a.pgm"), os.path.exists(self.path("out"))), (before, False))
