@@ -1,6 +1,7 @@
 // Arrays as text, for people and for the next program of a pipe.
 #pragma once
 
+#include "core/integers.hpp"
 #include "io/io.hpp"
 
 namespace axisloom::cli {

@@ -49,26 +49,13 @@ double whole(double number) {
 /// Calls act(Stored()) with the C++ type of a dtype; false where it has none, or one that is not worth a loop of its
 /// own.
 bool with_type(Dtype dtype, const auto& act) {
-  switch (dtype) {
-    case Dtype::u8:
-      return act(u8()), true;
-    case Dtype::i8:
-      return act(std::int8_t()), true;
-    case Dtype::u16:
-      return act(std::uint16_t()), true;
-    case Dtype::i16:
-      return act(std::int16_t()), true;
-    case Dtype::u32:
-      return act(u32()), true;
-    case Dtype::i32:
-      return act(std::int32_t()), true;
-    case Dtype::f32:
-      return act(float()), true;
-    case Dtype::f64:
-      return act(double()), true;
-    default:
-      return false;
-  }
+  const auto is = [&](Dtype known, auto stored) {
+    if (known == dtype) act(stored);
+    return known == dtype;
+  };
+  return is(Dtype::u8, u8()) || is(Dtype::i8, std::int8_t()) || is(Dtype::u16, std::uint16_t()) ||
+         is(Dtype::i16, std::int16_t()) || is(Dtype::u32, u32()) || is(Dtype::i32, std::int32_t()) ||
+         is(Dtype::f32, float()) || is(Dtype::f64, double());
 }
 
 template <class Number>
