@@ -24,8 +24,11 @@ Document times_json(const Summary& summary) {
           {"samples", summary.samples}};
 }
 
-Cell number(double value, int digits) {
-  return {rounded(value), fmt::format("{:.{}f}", value, digits)};
+/// With that many decimals, or more where fewer than three digits would say something.
+Cell number(double value, int decimals) {
+  constexpr int telling = 3, most = 9;
+  const int needed = value > 0 ? telling - 1 - int(std::floor(std::log10(value))) : 0;
+  return {rounded(value), fmt::format("{:.{}f}", value, std::clamp(needed, decimals, most))};
 }
 
 Cell percent(double share) {

@@ -4,6 +4,7 @@
 #include "harness/arguments.hpp"
 #include "harness/expand.hpp"
 
+#include "core/text.hpp"
 #include "jit/jit.hpp"
 
 #include <algorithm>
@@ -16,6 +17,25 @@ constexpr std::string_view folder = "bench/suites/", ending = ".cases";
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+/// Whether the part is there without being cut out of longer words and numbers.
+bool contains_words(std::string_view text, std::string_view part) {
+  const auto goes_on = [](char left, char right) {
+    const auto within = [](char c) { return core::is_letter(c) || core::is_digit(c); };
+    return within(left) && within(right);
+  };
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
+    const size_t end = at + part.size();
+    const bool cut_before = at > 0 && goes_on(text[at - 1], part.front());
+    const bool cut_behind = end < text.size() && goes_on(part.back(), text[end]);
+    if (!cut_before && !cut_behind) return true;
+  }
+  return false;
+}
+
+bool has_blank(std::string_view text) {
+  return contains(text, " ");
 }
 
 Variant variant_of(std::string_view text) {
@@ -85,20 +105,25 @@ Texts suite_names() {
 std::vector<Job> jobs_of(const Choice& choice, const DeviceInfo& device) {
   const Scale scale = device.kind == Kind::cpu ? Scale::cpu : Scale::gpu;
   std::vector<Job> jobs;
-  const auto pick = [&](std::string_view part) {
-    for (const SuiteCase& c : suite_cases())
-      if (c.suite == choice.suite && c.scale == scale && (c.quick || !choice.quick) &&
-          (contains(c.label, part) || contains(c.text, part)))
-        jobs.push_back(job_of(c.label, c.text));
-  };
-  if (choice.wanted.empty()) pick("");
-  for (const std::string& word : choice.wanted) {
+  const auto pick = [&](const auto& wanted) {
     const size_t before = jobs.size();
-    pick(word);
-    if (jobs.size() == before && contains(word, " ")) jobs.push_back(job_of(word, word));
-    if (jobs.size() == before)
+    for (const SuiteCase& c : suite_cases())
+      if (c.suite == choice.suite && c.scale == scale && (c.quick || !choice.quick) && wanted(c))
+        jobs.push_back(job_of(c.label, c.text));
+    return jobs.size() > before;
+  };
+  if (choice.wanted.empty()) pick([](const SuiteCase&) { return true; });
+  for (const std::string& word : choice.wanted) {
+    const auto is = [&](const SuiteCase& c) { return c.label == word; };
+    const auto has_words = [&](const SuiteCase& c) {
+      return contains_words(c.label, word) || contains_words(c.text, word);
+    };
+    const auto has = [&](const SuiteCase& c) { return contains(c.label, word) || contains(c.text, word); };
+    if (pick(is) || (has_blank(word) ? pick(has_words) : pick(has))) continue;
+    if (!has_blank(word))
       harness::refuse("name a part of one, or write a case such as \"transpose f32 4096x4096\"",
                       "the suite {} has no case \"{}\" for this device", choice.suite, word);
+    jobs.push_back(job_of(word, word));
   }
   return jobs;
 }

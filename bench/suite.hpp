@@ -49,8 +49,9 @@ struct Choice {
   bool quick = false;
   Texts wanted = {};
 };
-/// The cases for a device. What is wanted is a part of a label or a text; what picks none but holds a blank is a case
-/// of its own. Throws Error(usage) for what picks nothing.
+/// The cases for a device. What is wanted is a whole label, or a part of a label or a text: of several words, whole
+/// ones, so that "sum f32 16" picks no case of 16384; several words that pick none are a case of their own. Throws
+/// Error(usage) for what picks nothing.
 std::vector<Job> jobs_of(const Choice& choice, const DeviceInfo& device);
 
 }  // namespace axisloom::bench

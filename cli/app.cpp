@@ -3,6 +3,7 @@
 
 #include "cli/generated_text.hpp"
 #include "cli/messages.hpp"
+#include "cli/unknown_words.hpp"
 
 #include <axisloom/version.hpp>
 
@@ -94,8 +95,7 @@ void refuse_ignored(const App& command) {
     for (const Option* option : typed_options(*outer)) {
       const std::string name = spellings(*option).back();
       if (option->count() == 0) continue;
-      if (command.get_option_no_throw(name) == nullptr)
-        refuse("leave it out", "{} does not take {}", command.get_name(), name);
+      if (command.get_option_no_throw(name) == nullptr) refuse_option(command, name);
       if (!given.insert(name).second) refuse("give it once", "{} is given twice", name);
     }
   if (given.contains("--verbose") && given.contains("--quiet"))
@@ -127,7 +127,7 @@ std::unique_ptr<App> make_app(Context& context) {
   auto app =
       std::make_unique<App>("Rearranges arrays at the speed of memory, on OpenCL devices and NVIDIA CUDA.", "axisloom");
   app->set_help_flag("-h,--help", "Print this help and exit");
-  app->set_version_flag("--version", "axisloom " + std::string(version()), "Print the version and exit");
+  app->set_version_flag("-V,--version", "axisloom " + std::string(version()), "Print the version and exit");
   app->require_subcommand(0, 1);
   app->get_formatter()->column_width(34);
   set_examples(*app, top_examples);
@@ -140,8 +140,8 @@ std::unique_ptr<App> make_app(Context& context) {
   app->add_flag("--man", *man, "Print the manual page (troff) and exit")->excludes(option_of(*app, "--completion"));
   app->final_callback([parser = app.get(), completion, man] { run_top(*parser, *completion, *man); });
 
-  for (Adding* add :
-       {add_operations, add_demo, add_devices, add_doctor, add_check, add_bench, add_ladder, add_cache, add_calibrate})
+  for (Adding* add : {add_operations, add_info, add_demo, add_devices, add_doctor, add_check, add_bench, add_ladder,
+                      add_cache, add_calibrate, add_help})
     add(*app, context);
   refuse_empty_values(*app);
   return app;

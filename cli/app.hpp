@@ -78,6 +78,7 @@ void add_command(App& above, Context& context, const About& about, Run run, cons
 
 /// Adds subcommands.
 using Adding = void(App& app, Context& context);
-Adding add_devices, add_doctor, add_operations, add_demo, add_check, add_bench, add_ladder, add_cache, add_calibrate;
+Adding add_devices, add_doctor, add_operations, add_demo, add_check, add_bench, add_ladder, add_cache, add_calibrate,
+    add_help, add_info;
 
 }  // namespace axisloom::cli

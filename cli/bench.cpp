@@ -44,7 +44,7 @@ constexpr std::array all_cache_choices{CacheChoice::cold, CacheChoice::warm, Cac
 
 struct BenchOptions {
   Texts cases, configuration, sweeps;
-  bool quick = false;
+  bool quick = false, list = false;
   std::string cache;  // empty: both, of sweeps warm
   std::string suite = "speed";
   std::string peers = all_peers;
@@ -105,6 +105,16 @@ std::vector<bench::Job> jobs_of(const BenchOptions& options, const Device& devic
   return jobs;
 }
 
+/// Calls `act(job, progress)` for each.
+void for_each_job(const std::vector<bench::Job>& jobs, const auto& act) {
+  Steps steps("case", jobs.size());
+  const bench::Progress progress = [&](const std::string& line) { steps.show(line); };
+  for (const bench::Job& job : jobs) {
+    steps.begin();
+    act(job, progress);
+  }
+}
+
 /// Names who could not take part, and where, unless it was everywhere.
 void tell_absent(const std::vector<CaseResult>& cases) {
   std::map<std::string, Texts> where;  // the cases of "without opencv: has no function for this move"
@@ -142,13 +152,12 @@ void run_suite(const BenchOptions& options, Context& context, const Device& devi
   report.before = bench::conditions(device);
   report.cache_bytes = flusher.cache_bytes();
   const auto measure = [&] {
-    for (const bench::Job& job : jobs) {
-      for (CaseResult& result :
-           bench::time_case(job, device, team, session, flusher, report.settings, show_progress_or_stop))
+    for_each_job(jobs, [&](const bench::Job& job, const bench::Progress& progress) {
+      for (CaseResult& result : bench::time_case(job, device, team, session, flusher, report.settings, progress))
         report.cases.push_back(std::move(result));
       report.after = bench::moment();
       results.save(bench::text_of(report, format));
-    }
+    });
   };
   measure_and_finish(measure, [&](bool complete) {
     if (!complete && report.cases.empty()) return;
@@ -167,6 +176,7 @@ void refuse_for_sweep(const BenchOptions& options, const Context& context) {
     refuse("name it with --candidate", "--sweep needs the candidate whose tunables it changes");
   if (context.format_given && context.format != Format::json)
     refuse("leave out --format, or give json", "a sweep is printed as lines of JSON only");
+  require_extension(options.output, {".json", ".jsonl"});
   if (options.peers != all_peers) refuse("leave out --peers", "a sweep times Axisloom and the reference only");
 }
 
@@ -185,8 +195,9 @@ void run_sweep(const BenchOptions& options, Context& context, const Device& devi
   bench::Team team;
   bench::CacheFlusher flusher(device, team);
   const auto measure = [&] {
-    for (const bench::Job& job : jobs_of(options, device))
-      bench::sweep_case(job, device, team, flusher, tunables, settings, show_progress_or_stop, add);
+    for_each_job(jobs_of(options, device), [&](const bench::Job& job, const bench::Progress& progress) {
+      bench::sweep_case(job, device, team, flusher, tunables, settings, progress, add);
+    });
   };
   measure_and_finish(measure, [&](bool) { results.finish_lines(); });
 }
@@ -205,22 +216,32 @@ void run_profile(const BenchOptions& options, Context& context, const Device& re
   const Settings settings = settings_of(options, context);
   bench::Team team;
   i64 right = 0, wrong = 0;
-  for (const bench::Job& job : jobs_of(options, device))
-    for (const Entry& entry : bench::check_case(job, device, team, settings, show_progress)) {
+  for_each_job(jobs_of(options, device), [&](const bench::Job& job, const bench::Progress& progress) {
+    for (const Entry& entry : bench::check_case(job, device, team, settings, progress)) {
       show_progress("");
       tell_check(job.label, entry);
       right += entry.status == Status::right;
       wrong += entry.status == Status::wrong || entry.status == Status::failed;
     }
+  });
   print(fmt::format("{} checked, {} wrong or failed; planned as for {}, run on {}, not timed\n", right, wrong,
                     options.profile, real.info().label()));
   if (wrong > 0) context.exit_code = exit_differs;
 }
 
+/// The cases that would run, each with the text that asks for it.
+void list_cases(const BenchOptions& options, const Context& context, const Device& device, Results& results) {
+  Table table({"name", "case"});
+  for (const bench::Job& job : jobs_of(options, device)) table.add({job.label, job.what.text});
+  results.finish(table.text(format_of_results(options.output, context)));
+}
+
 void run_bench(const BenchOptions& options, Context& context) {
   Results results(options.output);
   const Device device = Device::open(context.device);
-  if (!options.profile.empty())
+  if (options.list)
+    list_cases(options, context, device, results);
+  else if (!options.profile.empty())
     run_profile(options, context, device);
   else if (options.sweeps.empty())
     run_suite(options, context, device, results);
@@ -246,7 +267,7 @@ void run_planning(const std::string& wanted, const Context& context) {
 
 void add_bench_options(App& command, BenchOptions& options) {
   add_value(command, "case", options.cases, "CASE",
-            "Part of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
+            "Words of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
   take_only(command.add_option("--suite", options.suite, "Which cases"), joined(bench::suite_names(), "|"))
       ->capture_default_str();
   command.add_flag("--quick", options.quick, "Only the few cases that represent the suite");
@@ -263,8 +284,8 @@ void add_bench_options(App& command, BenchOptions& options) {
   take_only(command.add_option("--check", options.check, "How results are judged"), names_of(all_strengths))
       ->capture_default_str();
   add_value(command, "-o,--output", options.output, "FILE",
-            "Output file, saved with every case: JSON, CSV or markdown where it ends in .json, .csv or .md; "
-            "standard output when none is given");
+            "Output file, saved with every case: JSON, CSV, markdown or a table where it ends in .json, .csv, "
+            ".md or .txt; standard output when none is given");
   add_value(command, "--candidate", options.candidate, "NAME",
             "Time this candidate of Axisloom's; all: every candidate that takes the job");
   add_value(command, "--profile", options.profile, "NAME",
@@ -277,6 +298,9 @@ void add_bench_options(App& command, BenchOptions& options) {
   add_value(command, "--sweep", options.sweeps, "NAME=V1,V2",
             "Time Axisloom at each of these values of a tunable; if repeated, at each combination")
       ->allow_extra_args(false);
+  command.add_flag("--list", options.list, "Print the cases that would run on this device, and run nothing")
+      ->excludes(option_of(command, "--sweep"))
+      ->excludes(option_of(command, "--profile"));
 }
 
 }  // namespace

@@ -25,13 +25,14 @@ struct ReportOptions {
 };
 
 void run_compare(const CompareOptions& options, Context& context) {
+  const Format format = format_of_results(options.output, context);
   Results results(options.output);
   const bench::Document before = bench::load_document(options.before), after = bench::load_document(options.after);
   const bench::Comparison comparison = bench::compared(before, after, options.percent / 100);
   if (!comparison.same_device() && !options.force)
     refuse("compare documents of one device, or force it with --force", "{} was measured on {}, and {} on {}",
            io::printable(options.before), comparison.before, io::printable(options.after), comparison.after);
-  results.finish(bench::text_of(comparison, format_of_results(options.output, context)));
+  results.finish(bench::text_of(comparison, format));
   if (comparison.regression()) context.exit_code = exit_differs;
 }
 
@@ -47,6 +48,7 @@ std::vector<bench::NamedDocument> load_all(const Texts& files) {
 }
 
 void run_report(const ReportOptions& options, const Context&) {
+  require_extension(options.output, {".html", ".htm"});
   Results results(options.output);
   results.finish(bench::page_of(load_all(options.files)));
 }

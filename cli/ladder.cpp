@@ -21,13 +21,15 @@ struct LadderOptions {
   std::string output;
 };
 
+constexpr const char* chart_extension = ".svg";
+
 /// A chart goes to its file, and the text to standard output; any other file takes the text's place there.
 class LadderResults {
  public:
   LadderResults(const std::string& path, const Context& context)
       : results_(path),
-        chart_(io::extension_of(path) == ".svg"),
-        format_(chart_ ? context.format : format_of_results(path, context)) {}
+        chart_(io::extension_of(path) == chart_extension),
+        format_(format_of_results(path, context, {chart_extension})) {}
 
   void save(const Json& document) { results_.save(file_text(document)); }
   void finish(const Json& document) {
@@ -93,10 +95,12 @@ void run_ladder(const ladder::Ladder& what, const LadderOptions& options, Contex
   bench::Session session;
   auto lessons = Json::array();
   const auto document = [&] { return ladder::document(what.name, surroundings, settings, lessons); };
+  Steps steps("lesson", what.lessons.size());
+  const auto tell = [&](const std::string& line) { steps.show(line); };
   const auto measure = [&] {
     for (const ladder::Lesson& lesson : what.lessons) {
-      lessons.push_back(
-          ladder::climb(what, lesson, choice_of(options), device, team, session, settings, show_progress_or_stop));
+      steps.begin();
+      lessons.push_back(ladder::climb(what, lesson, choice_of(options), device, team, session, settings, tell));
       surroundings.after = bench::moment();
       results.save(document());
     }
@@ -130,7 +134,8 @@ void show_stored(const StoredOptions& options, const Context& context) {
 
 void add_output(App& command, std::string& output) {
   constexpr const char* help =
-      "Output file, saved with every lesson: a bar chart where it ends in .svg, else .json, .csv, .md, or a table";
+      "Output file, saved with every lesson: a bar chart where it ends in .svg, else .json, .csv, .md, or a table in "
+      ".txt";
   add_value(command, "-o,--output", output, "FILE", help);
 }
 

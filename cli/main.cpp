@@ -2,6 +2,7 @@
 #include "cli/app.hpp"
 #include "cli/drivers.hpp"
 #include "cli/messages.hpp"
+#include "cli/unknown_words.hpp"
 
 #include "device/process.hpp"
 
@@ -22,14 +23,17 @@ Texts arguments(int argc, char** argv) {
   return reversed;
 }
 
-std::string command_name(const App& app) {
-  const App* command = &app;
-  std::string name = app.get_name();
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    name += " " + command->get_name();
+// A command line that cannot be parsed. One that stops before a command that is needed gets to see which there are.
+int refuse_parsing(const App& app, const CLI::ParseError& error) {
+  refuse_unknown_word(app);
+  const App& command = chosen_command(app);
+  if (!subcommands(command).empty() && error.get_exit_code() == int(CLI::ExitCodes::RequiredError)) {
+    print(app.help());
+    finish_output();
+  } else {
+    say(error_text(error.what(), path_of(command) + " --help"));
   }
-  return name;
+  return exit_usage;
 }
 
 int run(App& app, Context& context, int argc, char** argv) {
@@ -42,8 +46,7 @@ int run(App& app, Context& context, int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     print(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
-    say(error_text(error.what(), command_name(app) + " --help"));
-    return exit_usage;
+    return refuse_parsing(app, error);
   }
   finish_output();
   return context.exit_code;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,8 @@ namespace {
 std::atomic<int> holders{0};
 std::atomic<int> pending{0};
 static_assert(std::atomic<int>::is_always_lock_free, "signal handlers may only touch lock-free atomics");
+
+constexpr std::chrono::milliseconds progress_interval{100};  // nobody reads faster, and drawing disturbs what is timed
 
 int print_error = 0;  // errno of the first text that did not arrive
 
@@ -73,9 +76,14 @@ void say(std::string_view line) {
 }
 
 void show_progress(std::string_view line) {
+  using Clock = std::chrono::steady_clock;
   static const bool terminal = isatty(STDERR_FILENO) == 1;
   static bool shown = false;
+  static Clock::time_point drawn{};
   if (!terminal || (line.empty() && !shown)) return;
+  const Clock::time_point now = Clock::now();
+  if (!line.empty() && now - drawn < progress_interval) return;
+  if (!line.empty()) drawn = now;
   const std::string whole = "\r\x1b[K" + io::printable(line);
   std::fputs(whole.c_str(), stderr);
   std::fflush(stderr);

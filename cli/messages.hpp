@@ -18,7 +18,8 @@ template <class Value, class... Values>
 void say(fmt::format_string<Value, Values...> line, Value&& value, Values&&... values) {
   say(fmt::format(line, std::forward<Value>(value), std::forward<Values>(values)...));
 }
-/// Progress that replaces itself, only where stderr is a terminal; an empty line removes it.
+/// Progress that replaces itself, only where stderr is a terminal, and at most ten times a second; an empty line
+/// removes it.
 void show_progress(std::string_view line);
 /// Flushes stdout; throws Error(file) when anything printed did not arrive (a full disk, say).
 void finish_output();

@@ -1,11 +1,13 @@
 // One subcommand per registered operation: files in, a file out.
 #include "cli/app.hpp"
+#include "cli/casting.hpp"
+#include "cli/delivery.hpp"
 #include "cli/messages.hpp"
+#include "cli/reading.hpp"
 #include "cli/report.hpp"
 #include "cli/streams.hpp"
 #include "harness/compare.hpp"
 
-#include "core/number.hpp"
 #include "device/device.hpp"
 
 #include <algorithm>
@@ -23,8 +25,9 @@ struct Job {
   Texts values;            // of the operation's options, in its order
   std::deque<bool> flags;  // likewise
   Texts rest;
-  std::string output, output_format, shape, dtype;
-  io::ReadOptions reading;
+  std::string output, output_format;
+  Reading reading;
+  CastOptions cast;
   PlanOptions options;
   Texts configuration;
   std::string index = "auto";
@@ -57,19 +60,9 @@ PlanOptions plan_options(const OpEntry& entry, const Job& job) {
   return options;
 }
 
-/// Only of raw files shape and dtype have to be said.
-bool is_raw(const std::string& file, const std::string& format) {
-  if (!format.empty()) return format == "raw";
-  const auto raw = std::ranges::find(io::formats(), std::string_view("raw"), &io::Format::name);
-  return std::ranges::count(raw->extensions, io::extension_of(file)) > 0;
-}
-
 /// Refuses options that would have no effect on these files.
 void refuse_pointless(const Job& job, const Texts& files, const Context& context) {
-  const auto raw = [&](const std::string& file) { return is_raw(file, job.reading.format); };
-  if ((!job.shape.empty() || !job.dtype.empty()) && std::ranges::none_of(files, raw))
-    refuse("leave them out, or add --input-format raw",
-           "--shape and --dtype are for raw files; other formats hold their own");
+  refuse_pointless(job.reading, files);
   if (!job.output_format.empty() && job.output.empty())
     refuse("add -o FILE, or leave it out", "--output-format is for a file, and no output file is named");
   if (context.format_given && (job.output.empty() || job.output == "-"))
@@ -79,11 +72,9 @@ void refuse_pointless(const Job& job, const Texts& files, const Context& context
 }
 
 std::vector<HostArray> read_inputs(const Job& job, const Texts& files) {
-  io::ReadOptions reading = job.reading;
-  if (!job.shape.empty()) reading.shape = parse_shape(job.shape);
-  if (!job.dtype.empty()) reading.dtype = parse_dtype(job.dtype);
+  const io::ReadOptions reading = read_options(job.reading);
   std::vector<HostArray> inputs;
-  for (const auto& file : files) inputs.push_back(read_file(file, reading));
+  for (const auto& file : files) inputs.push_back(read_file(open_input(file), reading));
   return inputs;
 }
 
@@ -110,77 +101,89 @@ bool verified(const Operation& op, std::span<const HostArray> inputs, const Host
   return true;
 }
 
-/// Where a result goes: to a file, or, as text, to standard output. What cannot be written is said before any work.
-class Delivery {
- public:
-  explicit Delivery(const Job& job) : format_(format_of_output(job.output, job.output_format)) {
-    if (job.output.empty()) return;
-    io::check_format(job.output, format_);
-    file_ = open_output(job.output);
-  }
-
-  /// A result of one element is printed when no file is asked for; an array needs one.
-  void require(const View& result) const {
-    if (file_) return io::check_writable(file_->path(), result, format_);
-    if (result.rank() > 0)
-      refuse("add -o FILE, or -o - for .npy on standard output", "the result is {}, and no output file is named",
-             to_string(result));
-  }
-
-  void deliver(const HostArray& result) {
-    if (!file_) return print(core::number_text(result.view.dtype, result.memory.get()) + "\n");
-    io::write(*file_, result, format_);
-    file_->commit();
-  }
-
- private:
-  std::string format_;
-  std::unique_ptr<io::OutputFile> file_;
-};
-
-void run_operation(const OpEntry& entry, const Job& job, Context& context) {
-  const Rest rest = split_rest(job.rest, entry.lengths);
-  const Operation typed = operation(entry, job, rest);
-  if (const size_t takes = entry.inputs(typed); rest.files.size() != takes)
-    refuse(fmt::format("axisloom {} --help", entry.name), "{} takes {} input file{}, {} given", entry.name, takes,
-           takes == 1 ? "" : "s", rest.files.size());
-  refuse_pointless(job, rest.files, context);
-  const PlanOptions options = plan_options(entry, job);
-  Delivery delivery(job);
-  const std::vector<HostArray> inputs = read_inputs(job, rest.files);
-  const Operation op = image_aware(entry, typed, inputs.front());
-
+/// Runs an operation into `result`; tells how on request.
+PlanReport run_told(const Operation& op, std::span<const HostArray> inputs, const HostArray& result,
+                    const PlanOptions& options, const Context& context) {
   auto views = views_of(inputs);
+  views.push_back(result.view);
   std::vector<std::span<const std::byte>> bytes;
   for (const HostArray& input : inputs) bytes.push_back(input.span());
-  const View result_shape = result_view(op, views);
-  delivery.require(result_shape);
-  const HostArray result = io::allocate_for("the result", result_shape);
-  views.push_back(result.view);
-
   const jit::CacheStats before = jit::cache_stats();
   const Device device =
       device::is_automatic(context.device) ? device_for(op, views, options) : Device::open(context.device);
-  const PlanReport report = run_on_host(op, views, bytes, result.span(), device, options);
-  if (context.verbose) explain(report, before);
-  if (job.verify && !verified(op, inputs, result, context)) {
+  PlanReport report;
+  const auto run = [&] { report = run_on_host(op, views, bytes, result.span(), device, options); };
+  const double first = seconds_of(run);
+  if (!context.verbose) return report;
+  explain(report, before);
+  tell_times(report, first, run);
+  return report;
+}
+
+/// What files and outputs have in common, be it one or many.
+struct Task {
+  const OpEntry& entry;
+  const Job& job;
+  Operation op;  // as typed
+  PlanOptions options;
+};
+
+void carry_out(const Task& task, const Texts& files, const std::string& output, Context& context) {
+  Delivery delivery(output, task.job.output_format);
+  const std::vector<HostArray> inputs = read_inputs(task.job, files);
+  const Operation op = image_aware(task.entry, task.op, inputs.front());
+  const View shape = result_view(op, views_of(inputs));
+  const Cast cast(task.job.cast, inputs.front(), shape.dtype, delivery.is_image());
+  delivery.require(View::contiguous(cast.dtype(), shape.shape));
+  const HostArray result = io::allocate_for("the result", shape);
+  const PlanReport report = run_told(op, inputs, result, task.options, context);
+  if (task.job.verify && !verified(op, inputs, result, context)) {
     context.exit_code = exit_differs;
     return;
   }
-  delivery.deliver(result);
+  delivery.deliver(cast.of(result));
   if (context.format_given) print(report_table(report), context);
 }
 
+/// One file after the other. What goes wrong with one does not keep the others from their results.
+void carry_out_each(const Task& task, const Texts& files, Context& context) {
+  if (context.format_given) refuse("leave it out", "--format prints one plan, and -o names a folder");
+  const Texts outputs = outputs_in(task.job.output, files, task.job.output_format);
+  for (size_t i = 0; i < files.size(); ++i) {
+    show_progress(fmt::format("{}/{}: {}", i + 1, files.size(), files[i]));
+    try {
+      carry_out(task, {files[i]}, outputs[i], context);
+    } catch (const Error& error) {
+      say(error_text(error));
+      context.exit_code = exit_code(error.code());
+    }
+  }
+  show_progress("");
+}
+
+void run_operation(const OpEntry& entry, const Job& job, Context& context) {
+  const Rest rest = split_rest(job.rest, entry.lengths);
+  const Task task{entry, job, operation(entry, job, rest), plan_options(entry, job)};
+  refuse_pointless(job, rest.files, context);
+  const size_t takes = entry.inputs(task.op);
+  const bool into_folder = is_folder(job.output);
+  if (into_folder && takes == 1) return carry_out_each(task, rest.files, context);
+  if (into_folder) refuse("name a file with -o", "{} makes one result of {} files", entry.name, takes);
+  if (rest.files.size() != takes)
+    refuse(concat(takes == 1 ? "-o FOLDER/ takes one after the other; " : "", "axisloom ", entry.name, " --help"),
+           "{} takes {} input file{}, {} given", entry.name, takes, takes == 1 ? "" : "s", rest.files.size());
+  carry_out(task, rest.files, job.output, context);
+}
+
 void add_job_options(App& command, const OpEntry& entry, Job& job) {
-  add_value(command, "-o,--output", job.output, "FILE",
-            "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
-            "writes .npy to standard output; without it a scalar is printed");
-  add_value(command, "--input-format", job.reading.format, format_names(&io::Format::reads),
-            "Format of the input, if its name does not show it");
+  add_value(
+      command, "-o,--output", job.output, "FILE",
+      "Output file, replaced only when the new one is complete (other hard links keep the old one); - "
+      "writes .npy to standard output; a folder takes a file for each input; without it a small result is printed");
+  add_reading_options(command, job.reading);
   add_value(command, "--output-format", job.output_format, format_names(&io::Format::writes),
             "Format of the output, if its name does not show it");
-  add_value(command, "--shape", job.shape, "SHAPE", "Shape of a raw input, such as 256x256");
-  add_value(command, "--dtype", job.dtype, "DTYPE", "Element type of a raw input, such as u8 or float32");
+  add_cast_options(command, job.cast);
   command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
   take_only(command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why"),
             joined(entry.candidates, "|", &ops::CandidateInfo::name));

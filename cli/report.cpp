@@ -1,10 +1,12 @@
-// One line per candidate, then the winner, then the cache.
+// One line per candidate, then the winner, then the cache, then the times.
 #include "cli/report.hpp"
 
 #include "bench/peers/peers.hpp"
 #include "cli/messages.hpp"
 
 #include "planner/configuration.hpp"
+
+#include <chrono>
 
 namespace axisloom::cli {
 
@@ -33,6 +35,21 @@ void explain(const PlanReport& report, const jit::CacheStats& before) {
   const jit::CacheStats now = jit::cache_stats();
   say("  programs: {} compiled, {} from disk, {} from memory", now.compiles - before.compiles,
       now.disk_hits - before.disk_hits, now.memory_hits - before.memory_hits);
+}
+
+double seconds_of(const std::function<void()>& run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The first run plans, compiles and touches new memory; the speed is that of another, unless that would take long.
+void tell_times(const PlanReport& report, double first, const std::function<void()>& run) {
+  constexpr double long_run = 1;  // second
+  const bool repeated = first < long_run;
+  const double seconds = repeated ? seconds_of(run) : first;
+  say("  measured {}{}: {:.2f} GB/s read and written", human_seconds(first),
+      repeated ? " at first, then " + human_seconds(seconds) : "", double(report.bytes_moved) / seconds / 1e9);
 }
 
 }  // namespace axisloom::cli

@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+
 namespace axisloom::cli {
 namespace {
 
@@ -15,10 +17,13 @@ constexpr size_t mapped_share = 4;
 
 }  // namespace
 
-io::HostArray read_file(const std::string& path, io::ReadOptions options) {
+io::InputFile open_input(const std::string& path) {
+  return path == "-" ? io::InputFile(STDIN_FILENO, "standard input") : io::InputFile(path);
+}
+
+io::HostArray read_file(const io::InputFile& file, io::ReadOptions options) {
   options.map_from = io::memory_of_machine() / mapped_share;
-  io::HostArray array =
-      path == "-" ? io::read(io::InputFile(STDIN_FILENO, "standard input"), options) : io::read(path, options);
+  io::HostArray array = io::read(file, options);
   if (array.mapped) end_with_message_on_lost_pages();
   return array;
 }
@@ -32,6 +37,14 @@ std::unique_ptr<io::OutputFile> open_output(const std::string& path) {
 
 std::string format_of_output(const std::string& path, const std::string& asked) {
   return asked.empty() && path == "-" ? "npy" : asked;
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(Errc::file, fmt::format("cannot make the folder {}: {}", io::printable(folder), error.message()),
+                "name another with -o");
 }
 
 std::string format_names(bool io::Format::*ability) {

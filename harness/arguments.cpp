@@ -111,6 +111,10 @@ Rest split_rest(const Texts& arguments, bool takes_lengths) {
   Rest rest;
   for (const auto& argument : arguments) {
     const auto length = takes_lengths ? parse_length(argument) : std::nullopt;
+    const std::string_view name = std::string_view(argument).substr(0, argument.find('='));
+    if (takes_lengths && !length && name.size() < argument.size() && is_name(name))
+      refuse(fmt::format("write it as {}=7, or as ./{} if it is a file", name, argument),
+             "\"{}\" gives an axis no whole number as its length", argument);
     if (length)
       rest.lengths.push_back(*length);
     else

@@ -64,7 +64,8 @@ struct Rest {
   Lengths lengths;
   Texts files;
 };
-/// Where no lengths are taken every argument is a file; a file called "x=32" is spelt "./x=32".
+/// Where no lengths are taken every argument is a file; a file called "x=32" is spelt "./x=32". Throws
+/// Error(usage) for a length that is no whole number.
 Rest split_rest(const Texts& arguments, bool takes_lengths);
 
 /// The argument as a POSIX shell must be given it.

@@ -92,7 +92,7 @@ Json document(std::string_view ladder, const Surroundings& surroundings, const S
 }
 
 Picture picture_of(const Json& document) try {
-  if (document.at("schema") != schema)
+  if (!document.is_object() || !document.contains("schema") || document.at("schema") != schema)
     throw Error(Errc::file, "this is not a document of axisloom ladder", "give a file written by axisloom ladder");
   Picture picture{.ladder = text_at(document, "ladder"),
                   .device = text_at(document.at("environment").at("device"), "name"),
@@ -100,7 +100,8 @@ Picture picture_of(const Json& document) try {
   for (const Json& lesson : document.at("lessons")) picture.lessons.push_back(climbed_of(lesson));
   return picture;
 } catch (const Json::exception& exception) {
-  throw Error(Errc::file, concat("this is not a document of axisloom ladder: ", exception.what()),
+  const std::string_view what = exception.what();  // "[json.exception.NAME.NUMBER] what is wrong"
+  throw Error(Errc::file, concat("this is not a document of axisloom ladder: ", what.substr(what.find(' ') + 1)),
               "give a file written by axisloom ladder --format json");
 }
 

@@ -207,8 +207,12 @@ void run_check(const CheckOptions& options, Context& context) {
   Tally(settings, context).run_all(cases, options);
 }
 
+std::string fault_of_count(const std::string& text) {
+  return parse_integer(text).value_or(-1) >= 0 ? "" : text + " is not a whole number of 0 or more";
+}
+
 Option* add_count(App& command, const std::string& name, auto& count, const std::string& help) {
-  return add_value(command, name, count, "N", help)->check(CLI::NonNegativeNumber.description(""));
+  return add_value(command, name, count, "N", help)->check(CLI::Validator(fault_of_count, ""));
 }
 
 void add_check_options(App& command, CheckOptions& options) {

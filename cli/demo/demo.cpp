@@ -53,14 +53,6 @@ void show_channels(Show& show, u64 seed) {
   show.step_to("and back", relayout("NC/32HW32", "NCHW", channels), std::span(&packed, 1), input);
 }
 
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    throw Error(Errc::file, fmt::format("cannot make the folder {}: {}", io::printable(folder), error.message()),
-                "name another with -o");
-}
-
 /// The device that is asked for; else the host, and beside it the first GPU, or else what an OpenCL driver has.
 std::vector<Device> demo_devices(const std::string& spec) {
   if (!device::is_automatic(spec) || !device::environment("AXISLOOM_DEVICE").empty()) return {Device::open(spec)};
@@ -89,7 +81,7 @@ void run_demo(const DemoOptions& options, Context& context) {
     show_product(show);
     show_sum(show);
   } else {
-    const HostArray picture = read_file(options.picture, {});
+    const HostArray picture = read_file(open_input(options.picture));
     if (!picture.image) refuse("name a .png, .jpg or .pnm file", "{} is not a picture", io::printable(options.picture));
     const std::string name = fs::path(options.picture).stem().string();
     show_picture(show, picture, name);
@@ -97,8 +89,10 @@ void run_demo(const DemoOptions& options, Context& context) {
   }
   const auto label = [](const Device& device) { return device.info().label(); };
   if (!context.quiet) say("on {}; files in {}", joined(devices, " and ", label), options.folder);
-  print(show.table(), context);
-  if (!show.right()) context.exit_code = exit_differs;
+  if (!context.quiet) print(show.table(), context);
+  if (show.right()) return;
+  say(error_text("a result differs from what it should be", "see the rows that say DIFFERS, which --quiet leaves out"));
+  context.exit_code = exit_differs;
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ std::string digits(auto value) {
 
 std::string component_text(Dtype dtype, const std::byte* element, int component) {
   const long double number = number_at(dtype, element, component);
+  if (std::isnan(number)) return "nan";  // its sign means nothing
   if (component_of(dtype) == Dtype::f64) return digits(double(number));
   return digits(float(number));
 }

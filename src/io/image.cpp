@@ -17,7 +17,8 @@ HostArray allocate_image(const std::string& path, const ImageLayout& layout) {
 
 ImageLayout image_layout(const std::string& path, const View& view) {
   if (view.dtype != Dtype::u8 && view.dtype != Dtype::u16)
-    fail(path, "dtype", fmt::format("images hold u8 or u16, not {}", name(view.dtype)), "write a .npy file");
+    fail(path, "dtype", fmt::format("images hold u8 or u16, not {}", name(view.dtype)),
+         "add --normalize or --out-dtype u8, or write a .npy file");
   const bool planar = view.rank() == 2;
   if (!planar && (view.rank() != 3 || view.shape[2] < 1 || view.shape[2] > 4))
     fail(path, "shape", fmt::format("{} is not h w, or h w c with c from 1 to 4", to_string(view.shape)),

@@ -42,13 +42,13 @@ bool begins_pnm(std::string_view head) {
 
 std::span<const Codec> codecs() {
   static const Codec table[] = {
-      {{"npy", {".npy"}, true, true}, read_npy, write_npy, check_npy, begins_npy},
-      {{"raw", {".raw", ".bin"}, true, true}, read_raw, write_elements, nullptr, nullptr},
+      {{"npy", {".npy"}, true, true, false}, read_npy, write_npy, check_npy, begins_npy},
+      {{"raw", {".raw", ".bin"}, true, true, false}, read_raw, write_elements, nullptr, nullptr},
 #ifdef AXISLOOM_PICTURES
-      {{"png", {".png"}, true, true}, read_png, write_png, check_png, begins_png},
-      {{"jpeg", {".jpg", ".jpeg"}, true, false}, read_jpeg, nullptr, nullptr, begins_jpeg},
+      {{"png", {".png"}, true, true, true}, read_png, write_png, check_png, begins_png},
+      {{"jpeg", {".jpg", ".jpeg"}, true, false, true}, read_jpeg, nullptr, nullptr, begins_jpeg},
 #endif
-      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
+      {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
   };
   return table;
 }
@@ -89,7 +89,7 @@ const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
   const Codec* claimed = wanted.empty() ? codec_of_extension(extension_of(file.path())) : &codec_named(wanted);
   if (!claimed && !found)
     file.fail("format", "neither the extension nor the content tells it",
-              fmt::format("give a format, or one of the extensions {}", known_extensions(false)));
+              fmt::format("name it with --input-format, or use one of the extensions {}", known_extensions(false)));
   if (!claimed) return *found;
   if (claimed->begins && !claimed->begins(head)) {
     const std::string content = head.empty() ? "the file is empty"
@@ -98,7 +98,7 @@ const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
     file.fail(
         "format",
         fmt::format("{} by {}, but {}", claimed->format.name, wanted.empty() ? "its extension" : "request", content),
-        found ? fmt::format("read it as {}", found->format.name) : "");
+        found ? fmt::format("read it as {} with --input-format", found->format.name) : "");
   }
   return *claimed;
 }
@@ -109,10 +109,10 @@ const Codec& codec_to_write(const std::string& path, std::string_view format) {
   const Codec* codec = format.empty() ? codec_of_extension(extension) : &codec_named(format);
   if (!codec)
     fail(path, "format", fmt::format("no format is known for the extension {}", in_quotes(extension)),
-         fmt::format("give a format, or one of the extensions {}", known_extensions(true)));
+         fmt::format("name it with --output-format, or use one of the extensions {}", known_extensions(true)));
   if (!codec->write)
     fail(path, "format", fmt::format("{} is only read, not written", codec->format.name),
-         fmt::format("use one of the extensions {}", known_extensions(true)));
+         fmt::format("name another with --output-format, or use one of the extensions {}", known_extensions(true)));
   return *codec;
 }
 
@@ -179,8 +179,12 @@ HostArray read(const std::string& path, const ReadOptions& options) {
   return read(InputFile(path), options);
 }
 
-void check_format(const std::string& path, std::string_view format) {
-  static_cast<void>(codec_to_write(path, format));
+const Format& format_of(const InputFile& file, const std::string& wanted) {
+  return codec_to_read(file, wanted).format;
+}
+
+const Format& format_to_write(const std::string& path, std::string_view format) {
+  return codec_to_write(path, format).format;
 }
 
 void check_writable(const std::string& path, const View& view, std::string_view format) {

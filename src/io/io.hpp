@@ -42,26 +42,31 @@ class OutputFile;  // likewise
 HostArray read(const std::string& path, const ReadOptions& options = {});
 HostArray read(const InputFile& file, const ReadOptions& options = {});
 
+/// A format of files, its extensions, and whether it is read, written, and of images.
+struct Format {
+  std::string_view name;
+  std::vector<std::string_view> extensions;
+  bool reads, writes, images;
+};
+
+/// The format that `read` takes a file for, where `wanted` names none; throws as it does.
+const Format& format_of(const InputFile& file, const std::string& wanted = {});
+
 /// Writes to a file that takes its name when all is written: a failure leaves the old file as it was. The format
 /// follows the extension unless given. Images take u8 and u16 of shape h w, h w 1, h w 3, and as PNG h w 2 (grey and
 /// alpha), h w 4.
 void write(const std::string& path, const HostArray& array, std::string_view format = {});
 /// The same into a file that is open; `commit` is left to the caller.
 void write(OutputFile& file, const HostArray& array, std::string_view format = {});
-/// Throws what `write` would throw where no format can be written to such a path.
-void check_format(const std::string& path, std::string_view format = {});
+/// The format that `write` takes; throws what it would throw where no format can be written to such a path.
+const Format& format_to_write(const std::string& path, std::string_view format = {});
 /// Throws what `write` would throw on account of format, dtype and shape, before there are any elements.
 void check_writable(const std::string& path, const View& view, std::string_view format = {});
 
 /// What the machine, or the container that the program is in, has of memory, in bytes.
 size_t memory_of_machine();
 
-/// Formats that can be read and written, with their extensions, for help texts.
-struct Format {
-  std::string_view name;
-  std::vector<std::string_view> extensions;
-  bool reads, writes;
-};
+/// All of them, for help texts.
 std::span<const Format> formats();
 
 /// Extension of a path in lower case, with its dot; empty when it has none.

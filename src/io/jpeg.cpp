@@ -1,4 +1,5 @@
-// JPEG reading through libjpeg: grey to h w, colour to RGB. Data that are lost or damaged are an error, never grey.
+// JPEG reading through libjpeg: grey to h w, colour to RGB, the right way up. Data that are lost or damaged are an
+// error, never grey.
 
 #include <cstdio>  // before jpeglib.h, which needs its types
 
@@ -8,13 +9,17 @@
 #include <algorithm>
 #include "io/codec.hpp"
 #include "io/escape.hpp"
+#include "io/orientation.hpp"
 namespace axisloom::io {
 
 namespace {
 
 constexpr int kMostScans = 200;  // a progressive image has about ten; each one more costs a pass over all pixels
 constexpr size_t kMostExtra = size_t{32} << 20;  // bytes besides coefficients: profiles, previews, gaps
-constexpr size_t kMostBlockBytes = 256;          // of 64 coefficients in one scan, each below 32 bits
+constexpr int kExifMarker = JPEG_APP0 + 1;       // which other data have too
+constexpr unsigned kLongestMarker = 0xffff;
+constexpr std::string_view kExifBegins{"Exif\0\0", 6};
+constexpr size_t kMostBlockBytes = 256;  // of 64 coefficients in one scan, each below 32 bits
 
 struct JpegReader : EscapingReader {
   size_t given = 0;          // bytes of the block that libjpeg has
@@ -110,6 +115,15 @@ void check_header(const InputFile& file, const jpeg_decompress_struct& info) {
                                   file.size()));
 }
 
+int jpeg_orientation(const jpeg_decompress_struct& info) {
+  for (jpeg_saved_marker_ptr marker = info.marker_list; marker != nullptr; marker = marker->next) {
+    const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
+    if (marker->marker != kExifMarker || !data.starts_with(kExifBegins)) continue;
+    return orientation_of(std::as_bytes(std::span(data.substr(kExifBegins.size()))));
+  }
+  return upright_already;
+}
+
 }  // namespace
 
 HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
@@ -119,10 +133,12 @@ HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
     jpeg_create_decompress(&info);
     info.progress = &reader.progress;
     info.src = &reader.source;
+    jpeg_save_markers(&info, kExifMarker, kLongestMarker);
     jpeg_read_header(&info, TRUE);
   });
   check_header(file, info);
   reader.most += blocks_of(info) * 3 * kMostBlockBytes * kMostScans;
+  const int orientation = jpeg_orientation(info);
   const bool grey = info.num_components == 1;
   const ImageLayout layout{info.image_height, info.image_width, grey ? 1 : 3, Dtype::u8};
   HostArray array = allocate_image(file.path(), layout);
@@ -135,7 +151,7 @@ HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
     }
     jpeg_finish_decompress(&info);
   });
-  return array;
+  return upright(std::move(array), orientation, file.path());
 }
 
 }  // namespace axisloom::io

@@ -1,11 +1,13 @@
 // PNG through libpng. Palettes, low bit depths and transparent colours are expanded; grey with alpha becomes h w 2.
-// Gamma and colour profiles are left alone: samples are read and written as they are stored.
+// Photos are turned the right way up. Gamma and colour profiles are left alone: samples are read and written as they
+// are stored.
 #include <png.h>
 
 #include <algorithm>
 
 #include "io/codec.hpp"
 #include "io/escape.hpp"
+#include "io/orientation.hpp"
 #include "io/packed.hpp"
 
 namespace axisloom::io {
@@ -57,6 +59,13 @@ struct PngWriter : Escape {
   }
 };
 
+int png_orientation(png_structp png, png_infop info) {
+  png_uint_32 bytes = 0;
+  png_bytep exif = nullptr;
+  if (png_get_eXIf_1(png, info, &bytes, &exif) == 0) return upright_already;
+  return orientation_of(std::as_bytes(std::span(exif, bytes)));
+}
+
 }  // namespace
 
 HostArray read_png(const InputFile& file, const ReadOptions&) {
@@ -90,9 +99,9 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
     for (int pass = 0; pass < passes; ++pass)
       for (size_t at = 0; at < array.bytes; at += layout.row_bytes())
         png_read_row(png, reinterpret_cast<png_bytep>(array.memory.get() + at), nullptr);
-    png_read_end(png, nullptr);
+    png_read_end(png, info);
   });
-  return array;
+  return upright(std::move(array), png_orientation(png, info), file.path());
 }
 
 void check_png(const std::string& path, const View& view) {

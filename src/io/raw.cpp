@@ -9,7 +9,7 @@ namespace axisloom::io {
 HostArray read_raw(const InputFile& file, const ReadOptions& options) {
   if (!options.dtype)
     throw Error(Errc::usage, fmt::format("{}: a raw file does not say its dtype", printable(file.path())),
-                "give dtype and shape");
+                "give --dtype and --shape");
   const Dtype dtype = *options.dtype;
   const auto size = i64(file.size());
   const auto element = i64(size_of(dtype));
@@ -26,7 +26,7 @@ HostArray read_raw(const InputFile& file, const ReadOptions& options) {
   if (*bytes != size)
     file.fail("length",
               fmt::format("{}{} needs {} bytes, but the file has {}", name(dtype), to_string(shape), *bytes, size),
-              "give the shape and dtype the file was written with");
+              "give with --shape and --dtype what the file was written with");
   return file.load(View::contiguous(dtype, shape), 0, options.map_from);
 }
 

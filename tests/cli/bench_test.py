@@ -110,7 +110,22 @@ class Documents(Case):
         for name, start in (("a.json", "{"), ("a.csv", "case,"), ("a.md", "|"), ("a.txt", "case ")):
             self.good("bench", "copy", "--device", "cpu", "--peers", "none", "--min-time", "0.001", "-o", self.path(name), "copy u8 1000")
             with open(self.path(name), encoding="utf-8") as file:
-                self.assertTrue(file.read().startswith(start), name)
+                text = file.read()
+            self.assertTrue(text.startswith(start), name)
+        self.assertNotRegex(text, r" 0\.0+ ")  # in the table, times and rates of small cases keep digits that say something
+
+    def test_extensions_that_promise_something_else_are_refused(self):
+        path, _ = self.measured("x.json", "copy u8 1000")
+        long = ("--device", "cpu", "--min-time", "3000")  # would end by no timeout
+        for command in (["bench", "copy", *long, "copy u8 1000"], ["ladder", "copy", *long, "--shape", "1001"], ["bench", "report", path],
+                        ["bench", "compare", path, path], ["ladder", "show", path]):
+            error = self.bad(2, *command, "-o", self.path("out.png")).err
+            self.assertIn("'.png'", error)
+            self.assertIn("remedy: end it in one of .", error)
+        self.assertIn(".svg", self.bad(2, "ladder", "copy", *long, "-o", self.path("out.png")).err)
+        self.assertEqual(os.listdir(self.folder), ["x.json"])
+        self.good("bench", "compare", path, path, "--format", "csv", "-o", self.path("out.png"))
+        self.good("bench", "report", path, "-o", self.path("page"))
 
     def test_speeds_are_bytes_and_operations_by_time(self):
         bench = ("--device", "cpu", "--peers", "none", "--min-time", "0.001", "--cache", "warm", "--format", "csv")
@@ -137,6 +152,14 @@ class Documents(Case):
         self.assertTrue(others, entries)
         self.assertNotIn(chosen, others)
         self.assertTrue(all(entries[f"axisloom:{name}"]["status"] == "right" for name in others), entries)
+
+    def test_cases_are_listed(self):
+        listed = json.loads(self.good("bench", "reduce", "--device", "host", "--list", "row sums f32 16384", "--format", "json").out)
+        self.assertEqual(listed, [{"name": "row sums f32 16384", "case": "sum f32 16384x16384 axes=1"}])
+        quick = self.good("bench", "copy", "--device", "host", "--list", "--quick").out.splitlines()
+        self.assertGreater(len(self.good("bench", "copy", "--device", "host", "--list").out.splitlines()), len(quick))
+        for more in (["nonesuch"], ["--profile", "h200"], ["--sweep", "items=1,2"]):
+            self.bad(2, "bench", "copy", "--device", "host", "--list", *more)
 
     def test_planning_is_timed(self):
         rows = json.loads(self.good("bench", "planning", "--device", "cpu", "--format", "json", "copy f32").out)
@@ -171,7 +194,7 @@ class Documents(Case):
         with self.start("--format", "json", stdout=subprocess.PIPE, stderr=inner) as process:
             os.close(inner)
             seen = b""
-            while b"copy u8 1002: warm" not in seen:
+            while not re.search(rb"case ([3-9]|\d\d+)/200, about \d+:\d\d left: copy u8", seen):
                 seen += os.read(outer, 4096)
             process.send_signal(signal.SIGINT)
             thread = threading.Thread(target=self.drain, args=(outer,))
@@ -181,6 +204,24 @@ class Documents(Case):
         os.close(outer)
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertEqual([case["label"] for case in json.loads(out)["cases"]][:2], ["copy u8 1000", "copy u8 1001"])
+
+    def test_progress_is_drawn_ten_times_a_second_at_most(self):
+        outer, inner = pty.openpty()
+        begin = time.monotonic()
+        with subprocess.Popen([PROGRAM, "bench", "copy", "--device", "host", "--peers", "none", "--min-time", "0.2", "--cache", "warm",
+                               "copy u8 1000", "copy u8 1001"], stdout=subprocess.DEVNULL, stderr=inner) as process:
+            os.close(inner)
+            seen = b""
+            try:
+                while part := os.read(outer, 4096):
+                    seen += part
+            except OSError:  # how a terminal ends
+                pass
+        os.close(outer)
+        self.assertEqual(process.returncode, 0)
+        drawn = re.findall(rb"\r\x1b\[K(case \d/2[^\r]+)", seen)
+        self.assertTrue(any(line.startswith(b"case 2/2, about 0:0") for line in drawn), drawn)
+        self.assertLessEqual(len(drawn), 10 * (time.monotonic() - begin) + 1)
 
     def drain(self, terminal):
         try:

@@ -1,7 +1,9 @@
 """Operations on files, from the command line's point of view."""
+import json
 import os
 import struct
 import subprocess
+import zlib
 
 from support import PROGRAM, Case, main, npy_bytes, parse_npy, read_npy, read_png, run
 
@@ -65,6 +67,37 @@ class Operations(Case):
             for c in range(2):
                 self.assertEqual(turned[(r * 2 + c) * 3:][:3], pixels[(c * 3 + r) * 3:][:3])
 
+    def test_a_photo_is_turned_the_right_way_up(self):
+        def chunk(kind, data):
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+        exif = b"MM\0*" + struct.pack(">IHHHIHHI", 8, 1, 0x0112, 3, 1, 6, 0, 0)  # turned by a quarter
+        header = chunk(b"IHDR", struct.pack(">IIBBBBB", 3, 2, 8, 0, 0, 0, 0))
+        photo = b"\x89PNG\r\n\x1a\n" + header + chunk(b"eXIf", exif) + chunk(b"IDAT", zlib.compress(b"\0abc\0def")) + chunk(b"IEND", b"")
+        self.good("copy", self.path("photo.png", photo), "-o", self.path("out.npy"))
+        self.assertEqual(read_npy(self.path("out.npy")), ((3, 2), "|u1", False, b"daebfc"))
+
+    def test_small_results_are_printed(self):
+        source = self.path("in.npy", npy_bytes((2, 3), GREY))
+        self.assertEqual(self.good("transpose", source).out, "0 3\n1 4\n2 5\n")
+        self.assertEqual(self.good("sum", source).out, "15\n")
+        self.assertEqual(self.good("reduce", "mean", "h w -> w", source).out, "1.5 2.5 3.5\n")
+        self.assertEqual(self.good("rearrange", "h w -> h () w ()", source).out, "0\n1\n2\n\n\n3\n4\n5\n")
+        self.assertEqual(self.good("copy", self.path("none.npy", npy_bytes((0, 3), b""))).out, "")
+        self.assertEqual(self.good("mean", self.path("none.npy")).out, "nan\n")
+
+    def test_info(self):
+        array = self.path("in.npy", npy_bytes((2, 3), bytes(24), "<f4", fortran=True))
+        image, raw = self.path("in.ppm", b"P6\n3 2\n255\n" + bytes(18)), self.path("in.raw", GREY)
+        rows = json.loads(self.good("info", array, image, "--format", "json").out)
+        self.assertEqual(rows, [{"file": array, "format": "npy", "dtype": "f32", "shape": "2x3", "order": "Fortran", "bytes": 24},
+                                {"file": image, "format": "pnm", "dtype": "u8", "shape": "2x3x3", "order": "C", "bytes": 18}])
+        self.assertIn("3x2", self.good("info", raw, "--dtype", "u8", "--shape", "3x2").out)
+        self.assertIn("pnm", self.good("info", "-", stdin=b"P5 1 1 255\na").out)
+        self.assertIn("--dtype", self.bad(2, "info", raw).err)
+        self.bad(2, "info", image, "--dtype", "u8")
+        self.bad(4, "info", self.path("none.npy"))
+
     def test_standard_input_and_output(self):
         result = self.good("transpose", "-", "-o", "-", stdin=npy_bytes((2, 3), GREY))
         self.assertEqual(parse_npy(result.raw), ((3, 2), "|u1", False, bytes([0, 3, 1, 4, 2, 5])))
@@ -74,7 +107,7 @@ class Operations(Case):
         source, target = self.path("in.npy", npy_bytes((2, 3), GREY)), self.path("out.npy")
         self.assertEqual(self.good("transpose", source, "-o", target).err, "")
         verbose = self.good("transpose", source, "-o", target, "--verbose").err
-        for part in ("candidate plain: accepted", "winner ", "programs: "):
+        for part in ("candidate plain: accepted", "winner ", "programs: ", "measured ", "GB/s"):
             self.assertIn(part, verbose)
         self.assertIn('"candidate"', self.good("transpose", source, "-o", target, "--format", "json").out)
 
@@ -93,9 +126,9 @@ class Operations(Case):
 class Errors(Case):
     def test_usage(self):
         source = self.path("in.npy", npy_bytes((2, 3), GREY))
-        self.bad(2)
         self.bad(2, "frobnicate")
-        self.bad(2, "transpose", source)  # no -o
+        large = self.path("large.npy", npy_bytes((1001,), bytes(1001)))
+        self.assertIn("add -o FILE", self.bad(2, "copy", large).err)
         self.bad(2, "transpose", source, source, "-o", self.path("out.npy"))
         self.bad(2, "transpose", source, "-o", self.path("out.npy"), "--device", "toaster")
         self.bad(2, "transpose", source, "-o", self.path("out.npy"), "--format", "yaml")

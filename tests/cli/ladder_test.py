@@ -98,10 +98,13 @@ class Ladder(Case):
         self.bad(2, "ladder", "copy", "--device", "opencl:0", "--dtype", "f33")
         self.bad(2, "ladder", "relayout", "--from", "NCHW")
         self.bad(2, "ladder", "sort")
-        self.bad(2, "ladder")
         self.bad(4, "ladder", "show", self.path("none.json"))
         self.bad(4, "ladder", "show", self.path("cut.json", b'{"schema": "axisloom-ladder 1"'))
         self.bad(4, "ladder", "show", self.path("other.json", b'{"schema": "axisloom-bench 1"}'))
+        for content, word in ((b"[1]", "not a document"), (b"{}", "not a document"), (b'{"schema": "axisloom-ladder 1"}', "'ladder'")):
+            error = self.bad(4, "ladder", "show", self.path("other.json", content)).err
+            self.assertIn(word, error)
+            self.assertNotIn("exception", error)
 
 
 if __name__ == "__main__":

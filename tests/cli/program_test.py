@@ -80,6 +80,10 @@ class Check(Case):
 
     def test_what_cannot_be_read(self):
         self.bad(2, "check")
+        for number in ("abc", "-1", "1.5", "99999999999999999999"):
+            error = self.bad(2, "check", f"--random={number}").err
+            self.assertIn(f"{number} is not a whole number", error)
+            self.assertLess(len(error), 200)
         self.bad(2, "check", "transpose f32")
         self.bad(2, "check", "transpose f32 {3..x}x4")
         self.bad(4, "check", "--cases", self.path("none.cases"))
@@ -150,6 +154,8 @@ class Demo(Case):
         result = self.good("demo", self.path("my.ppm", b"P6\n5 4\n255\n" + pixels), "-o", self.path("demo"))
         self.assertNotIn("DIFFERS", result.out)
         self.assertEqual(read_png(self.path("demo/my-transposed.png"))[:3], (5, 4, 3))
+        quiet = self.good("demo", self.path("my.ppm"), "-o", self.path("demo"), "--quiet")
+        self.assertEqual((quiet.out, quiet.err), ("", ""))
         self.bad(4, "demo", self.path("none.png"), "-o", self.path("demo"))
 
 

@@ -292,7 +292,7 @@ TEST(AtomicFile, WhatAFormatDoesNotHoldIsSaidBeforehand) {
     io::check_writable("a.pgm", View::contiguous(Dtype::u8, {2, 2, 4}));
   });
   expect_error(Errc::file, {"a.npy", "bf16"}, [] { io::check_writable("a.npy", View::contiguous(Dtype::bf16, {2})); });
-  expect_error(Errc::file, {"a.xyz", "'.xyz'"}, [] { io::check_format("a.xyz"); });
+  expect_error(Errc::file, {"a.xyz", "'.xyz'"}, [] { io::format_to_write("a.xyz"); });
   EXPECT_NO_THROW(io::check_writable("a.raw", View::contiguous(Dtype::bf16, {2})));
 }
 

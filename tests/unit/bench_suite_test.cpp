@@ -128,6 +128,11 @@ TEST(BenchSuite, CasesArePickedByNameOrWritten) {
   cpu.kind = Kind::cpu;
   EXPECT_EQ(jobs_of({"speed", false, {"NC/32"}}, cpu).size(), 1u);
   EXPECT_EQ(jobs_of({"speed", false, {"transpose f32 12x13"}}, cpu)[0].what.shapes.front(), (Dims{12, 13}));
+  EXPECT_EQ(jobs_of({"speed", false, {"transpose f32 8192"}}, cpu).size(), 1u);
+  const auto sums = jobs_of({"reduce", false, {"sum f32 16384"}}, cpu);  // a part of "sum f32 16384x16384 1"
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].what.shapes.front(), (Dims{16384}));
+  EXPECT_GT(jobs_of({"reduce", false, {"f32 16384"}}, cpu).size(), 1u);
   EXPECT_GT(jobs_of({"permute"}, cpu).size(), jobs_of({"permute", true}, cpu).size());
   EXPECT_EQ(jobs_of({"permute", true, {"TTC 10 "}}, cpu).size(), 2u);
   EXPECT_THROW(jobs_of({"speed", false, {"nonsense"}}, cpu), Error);

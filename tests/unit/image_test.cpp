@@ -228,6 +228,56 @@ TEST_F(JpegFile, RefusesSizesThatLie) {
   refuses("a.jpg", arithmetic, {"coding", "arithmetic"});
 }
 
+/// EXIF data of one entry, the orientation.
+std::string exif(int orientation, bool big) {
+  const auto number = [big](std::uint32_t value, int bytes) {
+    std::string text = image_bytes::big_endian(value, bytes);
+    if (!big) std::ranges::reverse(text);
+    return text;
+  };
+  const std::string entry = number(0x0112, 2) + number(3, 2) + number(1, 4) + number(orientation, 2) + number(0, 2);
+  return (big ? "MM" : "II") + number(42, 2) + number(8, 4) + number(1, 2) + entry + number(0, 4);
+}
+
+std::string with_exif(std::string jpeg_file, const std::string& data) {
+  const std::string body = std::string("Exif\0\0", 6) + data;
+  const auto length = static_cast<std::uint32_t>(body.size() + 2);
+  return jpeg_file.insert(2, "\xff\xe1" + image_bytes::big_endian(length, 2) + body);
+}
+
+TEST_F(PngFile, IsTurnedTheRightWayUp) {
+  const std::string rows("\0abc\0def", 8);
+  const Words expected{"abcdef", "cbafed", "fedcba", "defabc", "adbecf", "daebfc", "fcebda", "cfbead", "abcdef"};
+  for (int orientation = 1; orientation <= 9; ++orientation) {
+    SCOPED_TRACE(orientation);
+    const bool sideways = orientation >= 5 && orientation <= 8;
+    for (const bool big : {false, true})
+      reads("a.png", png({3, 2, 8, 0, chunk("eXIf", exif(orientation, big))}, rows), Dtype::u8,
+            sideways ? Dims{3, 2} : Dims{2, 3}, expected[orientation - 1]);
+  }
+}
+
+TEST_F(JpegFile, IsTurnedTheRightWayUp) {
+  const std::string stored = jpeg({16, 8}, {10, -15});
+  const std::string pixels = std::string(64, static_cast<char>(138)) + std::string(64, '\x7b');
+  reads("a.jpg", with_exif(stored, exif(6, true)), Dtype::u8, {16, 8}, pixels);
+  const std::string other = "http://ns.adobe.com/xap/1.0/";  // which uses the same marker, and may stand first
+  const auto length = static_cast<std::uint32_t>(other.size() + 2);
+  reads(
+      "a.jpg",
+      std::string(with_exif(stored, exif(6, false))).insert(2, "\xff\xe1" + image_bytes::big_endian(length, 2) + other),
+      Dtype::u8, {16, 8}, pixels);
+}
+
+TEST_F(JpegFile, IsReadAsStoredWhereExifIsDamaged) {
+  const std::string stored = jpeg({16, 8}, {10, -15}), whole = exif(6, false);
+  for (size_t length = 0; length <= 18; ++length) {  // where the value begins
+    SCOPED_TRACE(length);
+    const io::HostArray image = io::read(folder_.put("a.jpg", with_exif(stored, whole.substr(0, length))));
+    EXPECT_EQ(to_string(image.view.shape), "[8,16]");
+  }
+}
+
 TEST_F(ImageFile, WritesStridedViews) {
   // Planes r, g and b of 2 x 2 pixels, seen as h w c.
   io::HostArray planes = array_of(Dtype::u8, {3, 2, 2}, "rstuRSTU0123");

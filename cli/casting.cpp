@@ -1,0 +1,49 @@
+// Nothing is cut off unless somebody asked for it.
+#include "cli/casting.hpp"
+
+#include "core/number.hpp"
+#include "io/cast.hpp"
+
+namespace axisloom::cli {
+namespace {
+
+constexpr const char* dtype_option = "--out-dtype";
+
+bool is_float(Dtype dtype) {
+  return core::kind_of(dtype) == core::NumberKind::floating;
+}
+
+bool is_of_pictures(Dtype dtype) {
+  return dtype == Dtype::u8 || dtype == Dtype::u16;
+}
+
+Dtype chosen_dtype(const CastOptions& options, const io::HostArray& input, Dtype result, bool picture) {
+  if (!options.dtype.empty()) return parse_dtype(options.dtype);
+  if (!picture || is_of_pictures(result)) return result;
+  if (options.normalize) return input.image ? input.view.dtype : Dtype::u8;
+  return input.image && is_float(result) ? input.view.dtype : result;
+}
+
+}  // namespace
+
+void add_cast_options(App& command, CastOptions& options) {
+  if (command.get_option_no_throw(dtype_option) == nullptr)  // products compute in the dtype that theirs names
+    add_value(
+        command, dtype_option, options.dtype, "DTYPE",
+        "Element type of the output: numbers are rounded, and those beyond the range of integers become its ends");
+  command.add_flag("--normalize", options.normalize,
+                   "Stretch the result over the range of the output's integers (pictures: u8 unless --out-dtype says "
+                   "otherwise), or floats from 0 to 1");
+}
+
+Cast::Cast(const CastOptions& options, const io::HostArray& input, Dtype result, bool picture)
+    : dtype_(chosen_dtype(options, input, result, picture)),
+      normalize_(options.normalize),
+      asked_(!options.dtype.empty()) {}
+
+io::HostArray Cast::of(const io::HostArray& result) const {
+  if (normalize_) return io::normalized(result, dtype_);
+  return io::cast(result, dtype_, asked_ ? io::Beyond::nearest : io::Beyond::refused);
+}
+
+}  // namespace axisloom::cli
