@@ -1,7 +1,7 @@
 # What `cmake --install` lays down: headers, library, program, package files, man page and completions.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/axisloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/axisloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS axisloom EXPORT axisloom_targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 

@@ -8,7 +8,8 @@ include(${PROJECT_SOURCE_DIR}/tools/embed.cmake)
 # io/ reads foreign files for the program and the bindings only, so the library itself needs no image libraries.
 file(GLOB library_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.cpp ${PROJECT_SOURCE_DIR}/src/*/*/*.cpp)
 list(FILTER library_sources EXCLUDE REGEX "/src/io/")
-file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/axisloom/*.hpp)
+file(GLOB public_headers CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/include/axisloom/*.h ${PROJECT_SOURCE_DIR}/include/axisloom/*.hpp)
 
 # Symbols are hidden except what the public headers declare: they are included first, by this generated file, with
 # default visibility. The headers themselves need no export macros.

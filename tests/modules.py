@@ -25,6 +25,7 @@ MODULES = {
     "src/jit": ["src/device", "src/device/opencl/pocl.hpp"],
     "src/model": ["src/jit"],
     "src/planner": ["src/model"],
+    "src/c": ["src/core"],
     "src/ops": ["src/planner"],
     "src/ops/nvidia": ["src/device"],  # what the variants for NVIDIA's cards share
     "src/ops/rearrange": ["src/ops"],

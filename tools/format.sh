@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Lays out every C++ source by .clang-format; with --check only says which ones differ.
+# Lays out every C and C++ source by .clang-format; with --check only says which ones differ.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp')
+mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp' '*.c' 'include/*.h')
 if [[ "${1:-}" == --check ]]; then
   clang-format --dry-run -Werror "${files[@]}"
 else

@@ -1,0 +1,184 @@
+/* The C interface of Axisloom, over DLPack's tensors. docs/c.md explains it.
+ *
+ * Every function that can fail returns an axl_status; what it gives comes through its last parameter, which is left as
+ * it was when it fails. Nothing throws, prints or ends the process. A null pointer where none is allowed is refused
+ * with AXL_USAGE. What is created here is given back by the axl_..._free of its type; what is borrowed stays yours.
+ * All functions may be called from any thread, and one handle may be used by several threads at once. */
+#ifndef AXISLOOM_AXISLOOM_H
+#define AXISLOOM_AXISLOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- DLPack ---
+ * As dlpack.h of DLPack 1 declares them. A program that has dlpack.h, from 0.6 on, includes it before this header. */
+#ifndef DLPACK_DLPACK_H_
+
+/* Where memory lies; those that Axisloom can use. DLPack has more, which are refused. */
+#ifdef __cplusplus
+typedef enum : int32_t {
+#else
+typedef enum {
+#endif
+  kDLCPU = 1,
+  kDLCUDA = 2,
+  kDLCUDAHost = 3,
+  kDLOpenCL = 4,
+  kDLCUDAManaged = 13
+} DLDeviceType;
+
+typedef struct {
+  DLDeviceType device_type;
+  int32_t device_id; /* of CUDA the ordinal; of others it is not looked at */
+} DLDevice;
+
+/* Kinds of elements; those that Axisloom has. */
+typedef enum { kDLInt = 0U, kDLUInt = 1U, kDLFloat = 2U, kDLBfloat = 4U, kDLComplex = 5U, kDLBool = 6U } DLDataTypeCode;
+
+typedef struct {
+  uint8_t code;   /* a DLDataTypeCode */
+  uint8_t bits;   /* of an element: 8 of a bool, 64 of a complex number of two floats */
+  uint16_t lanes; /* 1; others are refused */
+} DLDataType;
+
+typedef struct {
+  void* data; /* host memory, a CUdeviceptr or a cl_mem; null for an array without elements */
+  DLDevice device;
+  int32_t ndim; /* 0 to 16 */
+  DLDataType dtype;
+  int64_t* shape;       /* ndim extents, slowest axis first; may be null where ndim is 0 */
+  int64_t* strides;     /* ndim strides in elements, of any sign; null: row-major */
+  uint64_t byte_offset; /* of element [0,...,0] from data */
+} DLTensor;
+
+#endif /* DLPACK_DLPACK_H_ */
+
+/* --- Errors --- */
+
+typedef int32_t axl_status;
+enum {
+  AXL_OK = 0,
+  AXL_USAGE = 1,          /* an invalid argument that is none of the next four */
+  AXL_SHAPE = 2,          /* extents, strides, offsets or numbers of axes that no array has, or that do not match */
+  AXL_DTYPE = 3,          /* a dtype that does not exist, or not here */
+  AXL_AXIS = 4,           /* a number of an axis that the array does not have, or a list of axes that is none */
+  AXL_PATTERN = 5,        /* a pattern that cannot be read, or whose names and lengths do not go together */
+  AXL_OVERLAP = 6,        /* output and input share memory, or could */
+  AXL_UNSUPPORTED = 7,    /* correct, but this device or build lacks a feature that it needs */
+  AXL_NO_DEVICE = 8,      /* no device at all, or none of that name */
+  AXL_FILE = 9,           /* a file that cannot be read or written, or is not what it claims */
+  AXL_OUT_OF_MEMORY = 10, /* an allocation larger than the device or host grants */
+  AXL_DEVICE = 11,        /* a call of a driver failed */
+  AXL_DEVICE_LOST = 12,   /* the device, context or queue is gone; nothing on it can be used again */
+  AXL_AFTER_FORK = 13,    /* the process forked after a device other than the host was opened */
+  AXL_INTERNAL = -1       /* a fault of the library, worth a report */
+};
+
+/* "ok", "usage", "device_lost"; "unknown" for a number that is no status. */
+const char* axl_status_name(axl_status status);
+/* What the last call of this thread that failed had to say: operation, shapes, device and remedy in one text; empty
+ * before the first. A call that succeeds leaves it. It is valid until the next call of this thread that fails. */
+const char* axl_last_error(void);
+/* The part of axl_last_error that says what can be done about it; may be empty. Valid as long. */
+const char* axl_last_remedy(void);
+
+/* Version of the library that runs, "MAJOR.MINOR.PATCH". */
+const char* axl_version(void);
+
+/* --- Operations --- */
+
+typedef struct {
+  const char* name;
+  int64_t value;
+} axl_length;
+
+typedef struct {
+  const char* name;
+  const char* value; /* null or empty for a flag */
+} axl_option;
+
+/* An operation as it would be typed. The text is read during a call and not kept.
+ *   rearrange "n (c x) h w -> n c h w x" x=32     sum --axes 0,2 --keepdims
+ * Each list may be null where its count is 0. */
+typedef struct {
+  const char* name;
+  const char* const* arguments;
+  size_t argument_count;
+  const axl_length* lengths;
+  size_t length_count;
+  const axl_option* options;
+  size_t option_count;
+} axl_operation;
+
+enum { AXL_MAX_RANK = 16 };
+
+/* What an array is, wherever it lies. */
+typedef struct {
+  DLDataType dtype;
+  int32_t ndim;
+  int64_t shape[AXL_MAX_RANK]; /* ndim extents; the rest is 0 */
+} axl_array_type;
+
+/* Dtype and shape of the result for inputs of these dtypes, shapes and strides; their data is not looked at. */
+axl_status axl_result(const axl_operation* operation, const DLTensor* const* inputs, size_t count,
+                      axl_array_type* result);
+
+/* --- Devices and queues --- */
+
+typedef struct axl_device axl_device;
+typedef struct axl_queue axl_queue;
+typedef struct axl_plan axl_plan;
+
+/* specification: auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host; null is auto. */
+axl_status axl_device_open(const char* specification, axl_device** device);
+/* A CUcontext, which must outlive all that is made with the device. */
+axl_status axl_device_borrow_cuda(void* context, axl_device** device);
+/* A cl_context and a cl_device_id, both retained. */
+axl_status axl_device_borrow_opencl(void* context, void* id, axl_device** device);
+/* "cuda:0 (NVIDIA H100)", valid as long as the device; null for null. */
+const char* axl_device_label(const axl_device* device);
+/* What was made with the device stays usable. */
+void axl_device_free(axl_device* device);
+
+/* A new in-order queue. */
+axl_status axl_queue_create(const axl_device* device, axl_queue** queue);
+/* A CUstream of the caller (null: the default stream), which must outlive the queue, or a cl_command_queue, which is
+ * retained, of this device's context. */
+axl_status axl_queue_borrow(const axl_device* device, void* native, axl_queue** queue);
+/* Returns when everything queued so far has finished, also when it fails. */
+axl_status axl_queue_finish(const axl_queue* queue);
+/* What was queued goes on. */
+void axl_queue_free(axl_queue* queue);
+
+/* --- Running --- */
+
+/* One call for one thing, on arrays in host memory; returns when the output holds the result. Plans are remembered.
+ * output: of the result's dtype and shape, strides as you like, apart from the inputs. device: null is the host. */
+axl_status axl_run(const axl_operation* operation, const DLTensor* const* inputs, size_t count, const DLTensor* output,
+                   const axl_device* device);
+
+/* Checks, chooses and compiles for arrays like these, whose data is not looked at. output: null is row-major.
+ * alignment: of the lowest address of every array that the plan will run on, a power of two in bytes; 0: they are
+ * aligned as their elements are, complex numbers as their parts. device: null is the host. */
+axl_status axl_plan_create(const axl_operation* operation, const DLTensor* const* inputs, size_t count,
+                           const DLTensor* output, size_t alignment, const axl_device* device, axl_plan** plan);
+/* Dtype and shape of a plan's result. */
+axl_status axl_plan_result(const axl_plan* plan, axl_array_type* result);
+/* On arrays in host memory, of the plan's dtypes, shapes and strides, and aligned as far; returns when the output holds
+ * the result. */
+axl_status axl_plan_run(const axl_plan* plan, const DLTensor* const* inputs, size_t count, const DLTensor* output);
+/* Queues the work on arrays in the memory of the plan's device, and returns. They must live until it is done. */
+axl_status axl_plan_enqueue(const axl_plan* plan, const axl_queue* queue, const DLTensor* const* inputs, size_t count,
+                            const DLTensor* output);
+/* Runs that are queued go on; their device must outlive them. */
+void axl_plan_free(axl_plan* plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* AXISLOOM_AXISLOOM_H */

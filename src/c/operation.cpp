@@ -1,0 +1,33 @@
+// An operation in plain C text as a value of its own.
+#include "c/operation.hpp"
+
+#include "c/failure.hpp"
+
+namespace axisloom::c {
+namespace {
+
+template <class T>
+std::span<const T> list_of(const T* first, size_t count, const char* what) {
+  if (count > 0) required(first, what);
+  return {first, count};
+}
+
+std::string text_of(const char* text, const char* what) {
+  return &required(text, what);
+}
+
+}  // namespace
+
+Operation operation_of(const axl_operation* pointer) {
+  const axl_operation& given = required(pointer, "the operation");
+  Operation op{text_of(given.name, "the operation's name")};
+  for (const char* argument : list_of(given.arguments, given.argument_count, "the list of arguments"))
+    op.arguments.push_back(text_of(argument, "an argument"));
+  for (const axl_length& length : list_of(given.lengths, given.length_count, "the list of lengths"))
+    op.lengths.emplace_back(text_of(length.name, "the name of a length"), length.value);
+  for (const axl_option& option : list_of(given.options, given.option_count, "the list of options"))
+    op.options.emplace_back(text_of(option.name, "the name of an option"), option.value ? option.value : "");
+  return op;
+}
+
+}  // namespace axisloom::c
