@@ -167,6 +167,8 @@ suite_oclgrind() {
   tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases || return 1
   tests/oclgrind.sh build/axisloom check --checked --cases tests/oclgrind/checked.cases
 }
+# The C interface, against what was promised of it.
+suite_abi() { "$python" tools/check_abi.py build/libaxisloom.so && "$python" tests/abi_test.py; }
 suite_modules() { python3 tests/modules.py && python3 tests/places.py; }
 suite_parts() { tests/add_parts.sh build; }
 suite_alone() { python3 tests/alone.py build; }
@@ -274,7 +276,7 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli host docs modules assembly index64 random consumer") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
   *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "tsan" "faults" "programs"
     "oclgrind asan_program fuzz" "neon" "implementations" "profiles" "slow") ;;
