@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Uses the library as strangers do: an installed copy through find_package and pkg-config, and the source folder through
-# add_subdirectory. The installed copy is moved first, since packages are.
+# Uses the library as strangers do, in C++ and in C: an installed copy through find_package and pkg-config, and the source folder
+# through add_subdirectory. The installed copy is moved first, since packages are.
 # Usage: tests/consumer.sh BUILD_FOLDER
 set -euo pipefail
 build="$(realpath "$1")"
@@ -23,7 +23,7 @@ done
 echo "-- exported symbols"
 leaked="$(nm -DC --defined-only "$lib/libaxisloom.so" |
   grep -E ' [TBDRVW] ' | grep -vE ' (std|__gnu_cxx)::| (typeinfo|typeinfo name|vtable|guard variable|VTT) for |__' |
-  grep -vE ' axisloom::[A-Za-z_~]+(\[abi:cxx11\])?(\(|::|$)' || true)"
+  grep -vE ' T axl_[a-z_]+$| axisloom::[A-Za-z_~]+(\[abi:cxx11\])?(\(|::|$)' || true)"
 leaked+="$(nm -DC --defined-only "$lib/libaxisloom.so" | grep -E ' T axisloom::(core|device|jit|model|ops)::' || true)"
 if [[ -n "$leaked" ]]; then
   echo "symbols that are not of the public headers:" >&2
@@ -37,6 +37,14 @@ compile() { cmake --build "$1" > "$1.log" 2>&1 || { tail -n 40 "$1.log" >&2; ret
 echo "-- each header alone, with nothing but what is installed"
 for header in "$prefix"/include/axisloom/*.hpp; do
   g++ -std=c++20 -Wall -Wextra -Werror -I "$prefix/include" -fsyntax-only -x c++ - <<< "#include <axisloom/${header##*/}>"
+done
+echo "-- the header of the C interface in C99 and C++11, alone and beside DLPack's own"
+for includes in "" "#include <dlpack/dlpack.h>"; do
+  for compiler in "gcc -std=c99 -x c" "g++ -std=c++11 -x c++" "clang -std=c99 -x c" "clang++ -std=c++11 -x c++"; do
+    # shellcheck disable=SC2086 # the compiler's options are words
+    $compiler -pedantic -Wall -Wextra -Werror -I "$prefix/include" -fsyntax-only - \
+      <<< "$includes"$'\n#include <axisloom/axisloom.h>\n#include <axisloom/axisloom.h>\nint of(DLTensor* t) { return t->ndim; }'
+  done
 done
 number() { grep -oP "define AXISLOOM_VERSION_$1 \K[0-9]+" "$prefix/include/axisloom/version.hpp"; }
 [[ "$("$prefix/bin/axisloom" --version)" == "axisloom $(number MAJOR).$(number MINOR).$(number PATCH)" ]]
@@ -59,6 +67,15 @@ export PKG_CONFIG_PATH="$lib/pkgconfig"
 g++ -std=c++20 tests/consumer/consumer.cpp tests/consumer/plan.cpp $(pkg-config --cflags --libs axisloom) -Wl,-rpath,"$lib" -o "$work/by_pkg_config"
 "$work/by_pkg_config"
 
+echo "-- in C, through pkg-config and find_package"
+# shellcheck disable=SC2046 # the flags are words
+gcc -std=c99 -pedantic -Wall -Wextra -Werror tests/consumer/consumer.c $(pkg-config --cflags --libs axisloom) -Wl,-rpath,"$lib" \
+  -o "$work/in_c"
+"$work/in_c"
+configure tests/consumer/c "$work/found_in_c" -DCMAKE_PREFIX_PATH="$prefix"
+compile "$work/found_in_c"
+"$work/found_in_c/consumer"
+
 echo "-- beside Eigen, OpenCV, an OpenCL queue and a CUDA stream"
 configure tests/consumer/examples "$work/examples" -DCMAKE_PREFIX_PATH="$prefix"
 compile "$work/examples"
@@ -71,4 +88,4 @@ configure tests/consumer/add_subdirectory "$work/added" -DAXISLOOM_FOLDER="$sour
   -DCMAKE_CXX_FLAGS=-O0 -DAXISLOOM_HOST_LEVELS=
 compile "$work/added"
 "$work/added/consumer"
-echo "7 passed, 0 failed"
+echo "9 passed, 0 failed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that documents and comments tell the truth: the paths they name exist, the links lead somewhere, the shell
-examples marked "sh run" work, C++ examples stand in a test, and no source file has grown beyond its limit.
+examples marked "sh run" work, examples in C and C++ stand in a test, and no source file has grown beyond its limit.
 
 Usage: tools/check_docs.py [--program build/axisloom]     Without a program the examples are not run.
 """
@@ -15,12 +15,12 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINE_LIMIT = 600
-SOURCES = {".cpp", ".hpp", ".h", ".kernel"}
+SOURCES = {".c", ".cpp", ".hpp", ".h", ".kernel"}
 SCRIPTS = {".sh", ".py", ".cmake", ".yml"}
 # A path of this project starts at one of its modules; <op> and * stand for any name.
 PATH = re.compile(r"(?<![\w./-])((?:src|include|harness|cli|bench|tests|tools|tuning|docs|cmake|python|\.ci)/[\w.*<>/-]*[\w*>/])")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-EXCERPT = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXCERPT = re.compile(r"^```(?:c|cpp)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^```sh run\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -66,10 +66,11 @@ def squeezed(text):
 
 
 def check_excerpts(file, text):
-    compiled = [squeezed(source.read_text(encoding="utf-8")) for source in (ROOT / "tests").rglob("*.cpp")]
+    sources = [file for file in (ROOT / "tests").rglob("*.c*") if file.suffix in SOURCES]
+    compiled = [squeezed(source.read_text(encoding="utf-8")) for source in sources]
     for excerpt in map(squeezed, EXCERPT.findall(text)):
         if not any(excerpt in source for source in compiled):
-            yield f"{file.relative_to(ROOT)}: this C++ example stands in no test: {excerpt.splitlines()[0]}"
+            yield f"{file.relative_to(ROOT)}: this example stands in no test: {excerpt.splitlines()[0]}"
 
 
 def check_examples(file, text, program):

@@ -13,7 +13,7 @@ case "${2:-}" in
   no-drivers) ;;
   *) echo "usage: $0 build|test|ci|lint|release [no-drivers]" >&2; exit 2 ;;
 esac
-test_packages=(libeigen3-dev libopencv-core-dev oclgrind clang libclang-rt-dev python3 python3-numpy python3-venv binutils git
+test_packages=(libeigen3-dev libopencv-core-dev libdlpack-dev oclgrind clang libclang-rt-dev python3 python3-numpy python3-venv binutils git
   clang-19 libamdhip64-dev g++-aarch64-linux-gnu qemu-user-static)
 ci_packages=(ccache)
 lint_packages=(clang-format clang-tidy)
