@@ -37,15 +37,17 @@ Tensors tensors_of(const DLTensor* const* inputs, size_t count) {
   return {inputs, count};
 }
 
-std::vector<View> views_of(Tensors inputs) {
-  std::vector<View> views;
-  for (const DLTensor* tensor : inputs) views.push_back(array_of(tensor, views.size()).view());
-  return views;
+/// A view of memory of that alignment in bytes; 0: as its elements are. Planning refuses what is no power of two, or
+/// too large a number to be one.
+View aligned(View view, size_t bytes) {
+  view.align = bytes > 0 ? i64(bytes) : i64(size_of(core::component_of(view.dtype)));
+  return view;
 }
 
-/// Planning refuses what is no power of two, or too large a number to be one.
-i64 alignment_for(Dtype dtype, size_t bytes) {
-  return bytes > 0 ? i64(bytes) : i64(size_of(core::component_of(dtype)));
+std::vector<View> views_of(Tensors inputs, size_t alignment) {
+  std::vector<View> views;
+  for (const DLTensor* tensor : inputs) views.push_back(aligned(array_of(tensor, views.size()).view(), alignment));
+  return views;
 }
 
 Device device_of(const axl_device* device) {
@@ -124,7 +126,7 @@ axl_status axl_result(const axl_operation* operation, const DLTensor* const* inp
                       axl_array_type* result) {
   return guarded([&] {
     axl_array_type& type = required(result, "the result");
-    type = type_of(result_view(operation_of(operation), views_of(tensors_of(inputs, count))));
+    type = type_of(result_view(operation_of(operation), views_of(tensors_of(inputs, count), 0)));
   });
 }
 
@@ -176,11 +178,9 @@ axl_status axl_plan_create(const axl_operation* operation, const DLTensor* const
                            const DLTensor* output, size_t alignment, const axl_device* device, axl_plan** plan) {
   return guarded([&] {
     axl_plan** const place = &required(plan, "the plan");
-    std::vector<View> views = views_of(tensors_of(inputs, count));
-    if (output) views.push_back(array_of(output, the_output).view());
     const Operation op = operation_of(operation);
-    if (!output) views.push_back(result_view(op, views));
-    for (View& view : views) view.align = alignment_for(view.dtype, alignment);
+    std::vector<View> views = views_of(tensors_of(inputs, count), alignment);
+    views.push_back(aligned(output ? array_of(output, the_output).view() : result_view(op, views), alignment));
     give(place, axisloom::plan(op, views, device_of(device)));
   });
 }
