@@ -93,8 +93,9 @@ std::string svg_of(std::span<const Document> documents) {
   const std::vector<Group> groups = groups_of(documents);
   const double scale = bars_width / longest_bar(groups);
   const std::string title = "How many times as fast as other libraries Axisloom is";
-  const std::string where =
-      documents.empty() ? std::string() : device_name(documents.front()) + "; medians over the cases of each suite; dashed line: equal speed";
+  const std::string where = documents.empty() ? std::string()
+                                              : device_name(documents.front()) +
+                                                    "; medians over the cases of each suite; dashed line: equal speed";
   std::string body;
   double bottom = header;
   for (size_t first = 0; first < groups.size(); first += size_t(columns)) {
