@@ -31,7 +31,8 @@ InputArray::InputArray(Dtype dtype, const void* first, const Dims& shape, const 
   view_.shape = shape;
   view_.strides = strides;
   if (shape.size() == strides.size()) view_.offset = -view_.bounds().low;
-  if (first) begin_ = static_cast<const std::byte*>(first) - view_.offset * i64(size_of(dtype));
+  // Modulo 2^64: the address of strides that are refused is never used.
+  if (first) begin_ = reinterpret_cast<const void*>(u64(first) - u64(view_.offset) * size_of(dtype));
   view_.align = i64(core::alignment_of(begin_, core::host_alignment));
 }
 

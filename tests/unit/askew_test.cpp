@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
 
@@ -23,7 +24,7 @@ class Shifted {
   Shifted(std::span<const std::byte> content, std::size_t beyond) : memory_(content.size() + 512) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
     begin_ = memory_.data() + (256 - address % 256) + beyond;
-    std::memcpy(begin_, content.data(), content.size());
+    std::ranges::copy(content, begin_);
   }
   std::byte* begin() const { return begin_; }
 
