@@ -156,8 +156,9 @@ TEST(Calls, SayWhatIsWrong) {
   EXPECT_NE(text([&] { run_into(OutputArray(std::span<float>()), copy(), {in}); }).find("the output view"),
             std::string::npos);
   EXPECT_NE(text([&] { Array(Dtype::f32, {-1}); }).find("negative"), std::string::npos);
-  if (!test::address_sanitizer)  // which ends the program on such an allocation
+  if (!test::address_sanitizer) {  // which ends the program on such an allocation
     EXPECT_EQ(code_thrown([&] { Array(Dtype::u8, {max_bytes}); }), Errc::out_of_memory);
+  }
   std::vector<float> both = in;
   EXPECT_EQ(code_thrown([&] { run_into({both, {3, 2}}, transpose(), {{both, {2, 3}}}); }), Errc::overlap);
 }
