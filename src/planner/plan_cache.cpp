@@ -136,7 +136,12 @@ class Recent {
       if (entry.asked.is(call)) return entry.plan.lock();
     return nullptr;
   }
-  void insert(const Call& call, const Plan& plan) { entries_[next_++ % entries_.size()] = {Asked(call), plan.impl()}; }
+  void insert(const Call& call, const Plan& plan) {
+    // First where a plan has gone: the weak reference holds its memory.
+    const auto gone = std::ranges::find_if(entries_, [](const Entry& entry) { return entry.plan.expired(); });
+    Entry& entry = gone != entries_.end() ? *gone : entries_[next_++ % entries_.size()];
+    entry = {Asked(call), plan.impl()};
+  }
 
  private:
   struct Entry {
