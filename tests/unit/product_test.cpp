@@ -249,6 +249,29 @@ TEST_F(Products, EveryAccessStaysInBounds) {
   }
 }
 
+// Products of two 16-bit floats are exact before they are rounded: those of all that there are, whole vectors of them.
+TEST_F(Products, SixteenBitFloatsAreRoundedAsConversionsDo) {
+  for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
+    Built built = build({.in = dtype, .out = dtype, .m = 1 << 16, .n = 48, .k = 1}, 7);
+    for (std::uint32_t bits = 0; bits < 1 << 16; ++bits) std::memcpy(built.buffers[0].data() + 2 * bits, &bits, 2);
+    const Bytes result = run(built, ops_test::real_device(), forced("packed"));
+    int wrong = 0;
+    for (std::int64_t i = 0; i < (1 << 16) * 48; ++i) {
+      const auto factor = [&](int operand, std::int64_t at) {
+        return static_cast<float>(core::number_at(dtype, element_of(built.buffers[operand], dtype, at)));
+      };
+      const float sum = factor(0, i / 48) * factor(1, i % 48) + 0.0f;
+      std::array<std::byte, 2> expected{};
+      core::store_number(dtype, expected.data(), sum);
+      const std::byte* const found = element_of(result, dtype, i);
+      const bool same = std::isnan(sum) ? std::isnan(static_cast<float>(core::number_at(dtype, found)))
+                                        : std::memcmp(found, expected.data(), 2) == 0;
+      wrong += !same;
+    }
+    EXPECT_EQ(wrong, 0) << name(dtype);
+  }
+}
+
 TEST_F(Products, TheSameBitsFromRunToRun) {
   const Case job{.m = 70, .n = 90, .k = 1000};
   const Built built = build(job, 5);

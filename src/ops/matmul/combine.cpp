@@ -20,7 +20,7 @@ Launch combine_launch(const ProductProblem& problem, i64 parts, const DeviceMode
   ProductLaunch main("matmul/combine", problem, {items}, Stage::of_sums);
   main.launch.kernel.contract = false;
   main.launch.buffers = {workspace_of(arithmetic_of(problem.in).accumulator_bytes())};
-  main.defines().set("PER_GROUP", outputs);
+  main.defines().set("PER_GROUP", outputs).set("WHOLE_ROWS", device.is_cpu() && has_whole_rows(problem));
   main.params.parts_k = parts;
   return main.into_result(ceil_div(problem.outputs(), outputs));
 }

@@ -16,7 +16,8 @@ namespace {
 // Real operations of a group: long against its start, and the more the fewer groups there are to share them.
 constexpr double group_operations = 1e6;
 constexpr i64 groups_per_unit = 4;  // at most, of a single product
-constexpr i64 few_outputs = 1024;   // so many sums of parts of k are soon added up; an estimate
+// So many sums of parts of k are soon added up (an estimate); of more k is cut where A and B leave a near cache.
+constexpr i64 few_outputs = 1024, most_outputs = 1 << 16, near_bytes = 1 << 20;
 
 /// A product cut into tasks, and these into what groups take.
 struct Form {
@@ -35,7 +36,9 @@ struct Form {
         row_blocks(ceil_div(problem.m.extent, tile.rows)) {
     const double groups =
         std::clamp(std::round(operations() / group_operations), 1.0, groups_per_unit * device.units());
-    const bool cut_k = problem.on_host && problem.batch.empty() && problem.outputs() <= few_outputs;
+    const i64 read = (problem.m.extent + problem.n.extent) * problem.k.extent * scalar_bytes();
+    const bool cut_k = problem.on_host && problem.batch.empty() &&
+                       problem.outputs() <= (read > near_bytes ? most_outputs : few_outputs);
     chunk = problem.batch.empty() && !cut_k ? ceil_div(row_blocks, i64(groups)) : row_blocks;
     parts = split(problem.k.extent, std::max(fewest_parts(), cut_k ? i64(groups) : 1), 1);
     per_group = parts.count > 1 ? 1 : std::max<i64>(1, i64(group_operations / (operations() * chunk / row_blocks)));
@@ -67,7 +70,7 @@ struct Form {
   /// of two apart share few of its sets.
   bool stays_near() const {
     constexpr i64 cache = 1 << 20;  // bytes; an estimate
-    if (!in_place()) return true;
+    if (!in_place() || parts.count > 1) return true;  // of parts of k, slabs do
     const u64 step = u64(std::abs(problem.k.other * scalar_bytes()));
     const i64 apart = i64(step & (~step + 1)), row = tile.vectors * tile.lanes * scalar_bytes();
     return problem.k.extent * std::max(row, apart) <= cache;
@@ -76,15 +79,14 @@ struct Form {
   /// Whether B, of which a task reads panel after panel, lies in a second-level cache.
   bool is_small() const {
     constexpr i64 cache = 2 << 20;  // bytes, of a Xeon
-    return !in_place() || parts.k_per_group * problem.n.extent * scalar_bytes() <= cache;
+    return !in_place() || parts.count > 1 || parts.k_per_group * problem.n.extent * scalar_bytes() <= cache;
   }
 
   double seconds(const DeviceModel& device) const {
     // Of a core of an EPYC 9005: an element that is copied, and the share of the peak. Of f32 "packed" took 1.14 times
     // as long for 512 x 512 x 512, 1.09 for 768, 1.06 for 2000, 0.88 for 1024, 0.85 for 1536. On a Xeon with AVX-512,
     // whose last-level cache is farther away, 1.17 for 512, 0.91 for 768, 0.85 for 1000 and 0.84 for 1023.
-    // Of f32 33 x 65, adding up five parts of k took 10 ns a sum.
-    constexpr double copy_seconds = 0.1e-9, near = 0.95, beyond = 0.8, far = 0.7, sum_seconds = 10e-9;
+    constexpr double copy_seconds = 0.1e-9, near = 0.95, beyond = 0.8, far = 0.7, sum_seconds = 2e-9;
     const double efficiency = !stays_near() ? far : is_small() ? near : beyond;
     const i64 tiles = chunk * ceil_div(vectors_of_row, tile.vectors);
     const double products = copied_columns() * problem.k.extent * copy_seconds +
@@ -113,12 +115,11 @@ struct Form {
         .set("VECTORS", tile.vectors)
         .set("LANES", tile.lanes)
         .set("B_ALONG_N", in_place())
-        .set("WHOLE_ROWS", split || (problem.n.out == 1 && (!adds_d(problem) || problem.n.addend == 1)));
+        .set("WHOLE_ROWS", split || has_whole_rows(problem));
     main.params.chunk = chunk;
     main.params.chunks = chunks();
     main.params.per_group = per_group;
     if (split) {  // C is the partial sums, which combine finishes
-      main.defines().set("SCALED", false).set("ADD_D", false).set("RELU", false);
       main.params.c_m = problem.n.extent;
       main.params.c_n = 1;
       main.launch.buffers.push_back(workspace_of(scalar_bytes()));

@@ -70,6 +70,7 @@ struct Form {
   Panels a, b;
   i64 slice;  // of k, that a group takes at a time
   i64 chunk;  // panels of A that a group takes
+  i64 band;   // and of B
 
   Form(const ProductProblem& problem, const Configuration& wish, const DeviceModel& device)
       : problem(problem),
@@ -79,18 +80,19 @@ struct Form {
         a(panels_of(problem, problem.m, &Loop::in, tile.rows, k)),
         b(panels_of(problem, problem.n, &Loop::other,
                     tile.lanes * (tile.vectors = value_or(wish, "vectors", tile.vectors)), k)),
-        slice(wish.at("slice")) {
+        slice(ceil_div(k, std::max<i64>(1, ceil_div(k, wish.at("slice"))))),
+        band(std::min(wish.at("band"), b.count)) {
     a.scalars = ceil_div(a.scalars, alignment) * alignment;  // so that B's begin with a whole vector
-    const i64 panel_bytes = tile.rows * arithmetic.accumulator_bytes() * std::min(k, slice);
+    const i64 panel_bytes = tile.rows * arithmetic.accumulator_bytes() * slice;
     const i64 wished = (wish.at("block") << 10) / std::max<i64>(1, panel_bytes);
-    chunk = std::clamp<i64>(wished, 1, in_slices() ? std::min(a.count, i64{MOST_PANELS}) : a.count);
+    chunk = std::clamp<i64>(wished, 1, in_slices() ? std::min(a.count, i64{MOST_TILES} / band) : a.count);
     while (chunk > 1 && groups() < groups_per_unit * i64(device.units())) chunk = ceil_div(chunk, 2);
     chunk = ceil_div(a.count, chunks());
   }
 
   bool in_slices() const { return k > slice; }
   i64 chunks() const { return ceil_div(a.count, chunk); }
-  i64 groups() const { return problem.batch_count() * b.count * chunks(); }
+  i64 groups() const { return problem.batch_count() * ceil_div(b.count, band) * chunks(); }
   i64 bytes() const { return (a.scalars + b.scalars) * scalar; }
 
   double packing_seconds(const DeviceModel& device) const {
@@ -140,18 +142,19 @@ struct Form {
     ProductLaunch main("matmul/packed", problem, {}, Stage::of_sums);
     main.launch.kernel.kernel = "multiply";
     main.launch.buffers = {workspace_of(scalar)};
-    const bool whole = !arithmetic.is_complex && !core::is_small_float(problem.out) && problem.out != Dtype::boolean;
+    const bool whole = !arithmetic.is_complex && problem.out != Dtype::boolean;
     main.defines()
         .set("ROWS", tile.rows)
         .set("VECTORS", tile.vectors)
         .set("LANES", tile.lanes)
         .set("SLICES", in_slices())
-        .set("SLICE_K", slice)
         .set("SIGNED", problem.in == Dtype::i8)
-        .set("WHOLE_ROWS", whole && problem.n.out == 1 && (!adds_d(problem) || problem.n.addend == 1));
+        .set("WHOLE_ROWS", whole && has_whole_rows(problem));
     set_panels(main);
     if (dot > 1) main.defines().set("DOT", dot);
     main.params.k = k;
+    main.params.part_k = slice;
+    main.params.per_group = band;
     main.params.chunk = chunk;
     main.params.chunks = chunks();
     return main.into_result(groups());
@@ -198,16 +201,15 @@ ProductCandidate packed_product() {
                      "sums of four products of bytes, or of two of bf16, in one step; 0: where the processor has it, "
                      "1: never, 2: anywhere, in several steps"},
                     {"block", 512, doublings(64, 2048), "KiB", "panels of A that a group takes against one panel of B"},
+                    {"band", 2, {1, 2, 4}, "panels", "of B that a group takes against the same panels of A"},
                     {"slice",
-                     384,
+                     512,
                      {128, 256, 384, 512, 1024, 1 << 30},
                      "k's",
-                     "that a group takes at a time, so that B's are still in a near cache for the next panel of A. "
-                     "Two cores of a "
-                     "Xeon, "
-                     "f32 4096 x 4096 against all at once, in two runs: 384 1.39 and 1.28, 256 1.36 and 1.28, 512 "
-                     "1.33 and 1.30, 128 "
-                     "1.28 and 1.24"}},
+                     "that a group takes at a time, at most, so that panels are still in a near cache for the next "
+                     "one. Two cores of a Xeon, f32 2048 x 2048 by bands of 1, 2, 4 panels: 512 61.7, 58.0 and 60.9 ms, "
+                     "384 61.4, 59.1 and -, 1024 -, 57.9 and -; of 1024 x 1024 512 8.2, 7.9 and 7.8, 384 8.3, 8.3 and -, "
+                     "1024 -, 8.3 and -"}},
        .runtimes = {Api::opencl, Api::host},
        .runs_on = cpus},
       propose};

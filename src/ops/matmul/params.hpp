@@ -40,6 +40,10 @@ inline LaunchBuffer workspace_of(i64 element) {
 inline bool adds_d(const Product& product) {
   return product.d && product.beta != 0;
 }
+/// Whether rows of C, and of D where it is read, have their elements side by side.
+inline bool has_whole_rows(const Product& product) {
+  return product.n.out == 1 && (!adds_d(product) || product.n.addend == 1);
+}
 /// Whether a kernel that writes C is handed D: those of the host, which serve all products, have C instead if need be.
 inline bool passes_d(const ProductProblem& problem) {
   return adds_d(problem) || problem.on_host;

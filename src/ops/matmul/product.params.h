@@ -2,8 +2,9 @@
 // Strides are in elements. The walk is over the batch axes, slowest first; those that a product lacks stand in front
 // with extent 1. Variant "plain" walks m and n as well.
 #define PRODUCT_AXES 16  // arrays of as many axes
-#define MOST_PANELS 64   // of A that a group of "packed" takes in slices of k: sums of up to 96 KiB of its stack
+#define MOST_TILES 64    // of C that a group of "packed" makes in slices of k: sums of up to 96 KiB of its stack
 #define DIRECT_PANEL_BYTES (64 << 10)  // of B that "direct" packs at a time, which stay in a near cache
+#define DIRECT_SLAB_BYTES (512 << 10)  // of A and B that "direct" takes at a time where it cuts k
 #define GEMV_SLICE 2048  // k's that a group of "gemv_cpu" takes at a time: of x and of the sums as many numbers
 #define GEMV_SUMS 1024   // as stay in a first-level cache
 
@@ -27,16 +28,16 @@ typedef struct {
   i64 d_n;
   i64 blocks_m;   // blocks or panels along m, as the variant cuts it
   i64 blocks_n;   // the same along n
-  i64 part_k;     // k's of a part
+  i64 part_k;     // k's of a part, or of a slice
   i64 work;       // points of the walk; in einsum's map: elements, or pieces of rows
   i64 packed_b;   // where B begins in packed panels, in real numbers
   u64 alpha;      // bits of a value of the accumulators' type
   u64 beta;
   i32 parts_k;    // parts of k, whose sums are added up by `combine`
-  i32 per_group;  // of the work, that one group takes, where it takes several
+  i32 per_group;  // of the work, or panels of B, that one group takes, where it takes several
   i32 packing;    // groups that pack a point of the batch
   i32 packing_a;  // of these, the first, which pack A
-  i32 chunks;     // of the panels of A; a group takes one against a panel of B
+  i32 chunks;     // of the panels of A; a group takes one against its panels of B
   i32 chunk;      // panels of A of a chunk
   // Divide 32-bit numbers by the extents, see core::Divider. The arguments have no room for those of 64 bits.
   u32 multiplier[PRODUCT_AXES];

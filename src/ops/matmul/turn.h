@@ -1,11 +1,16 @@
 // Rows that lie along k become columns in registers: unpacks within 16 bytes, each of which is then stored by itself.
-// Of elements that are in panels what they are in memory, or words of them. For CPUs.
-#define TURNS (DOT > 1 || (IN_FORM == FORM_SAME && (REAL_F32 || REAL_F64)))
+// Of floats, or words of other elements. For CPUs.
+#define TURNS (DOT > 1 || FORM_IS_BITS(IN_FORM) || (IN_FORM == FORM_SAME && (REAL_F32 || REAL_F64)))
 
 #if TURNS
 #define LINE_VECTOR VECTOR_OF(u32, 16)
 typedef LINE_VECTOR Line;
 #define QUARTER VECTOR_OF(u8, 16)
+#if DOT > 1 || IN_FORM == FORM_SAME
+#define LOAD_LINE(from, at) load_loose(LINE_VECTOR, from, at)
+#else
+#define LOAD_LINE(from, at) AS_LANES(LINE_VECTOR, LANES_OF_BITS(IN_FORM, 16, load_loose(VECTOR_OF(u16, 16), from, at)))
+#endif
 #define LINE_SCALARS (64 / SCALAR_BYTES)
 #define QUARTER_SCALARS (16 / SCALAR_BYTES)
 
@@ -20,7 +25,7 @@ typedef struct {
 INLINE void turn_rows(REF(ELEMENT, from), const index_t at, const index_t stride, const index_t count,
                       Columns* const columns) {
   Line row[QUARTER_SCALARS], turned[QUARTER_SCALARS];
-  EACH(r, QUARTER_SCALARS) row[r] = r < count ? load_loose(LINE_VECTOR, from, at + r * stride) : (Line)(0u);
+  EACH(r, QUARTER_SCALARS) row[r] = r < count ? LOAD_LINE(from, at + r * stride) : (Line)(0u);
 #if SCALAR_BYTES == 8
   turned[0] = INTERLEAVE_LOW(u64, row[0], row[1]);
   turned[1] = INTERLEAVE_HIGH(u64, row[0], row[1]);
