@@ -47,14 +47,13 @@ Panels panels_of(const ProductProblem& problem, const Loop& side, Operand operan
   return {width, count, scalars, band, std::max<i64>(1, run_bytes / (width * arithmetic.accumulator_bytes()))};
 }
 
-// Of a core. On two of an EPYC 9005 8762 matrices of 6 x 41 by 41 x 5 floats took 5.4 ms, 6015 of 9 x 6 by 6 x 11 0.7;
-// of f16 20 x 3049 by 3049 x 3452 9.5, 2569 x 1011 by 1011 x 4 2.1. (On an EPYC 7003 the 6015 took 3.5.)
-constexpr double matrix_seconds = 30e-9;    // finding a matrix, in both kernels
-constexpr double byte_seconds = 0.14e-9;    // of a panel that is put together element by element, zeros among them
-constexpr double convert_seconds = 1.4e-9;  // of a small float, beside that
+// Of a core. On two of an EPYC 9005 8762 matrices of 6 x 41 by 41 x 5 floats took 5.4 ms, 6015 of 9 x 6 by 6 x 11 0.7.
+// (On an EPYC 7003 the 6015 took 3.5.)
+constexpr double matrix_seconds = 30e-9;  // finding a matrix, in both kernels
+constexpr double byte_seconds = 0.14e-9;  // of a panel that is put together element by element, zeros among them
 
-/// Scalars for each k of a side's panels that are not copied as whole vectors: those along k, of converted elements,
-/// and of a last panel that is not full.
+/// Scalars for each k of a side's panels that are not copied as whole vectors: those along k, of integers that are
+/// widened, and of a last panel that is not full.
 i64 put_one_by_one(const Panels& panels, i64 extent, bool copied) {
   return (panels.count - (copied ? extent / panels.width : 0)) * panels.width;
 }
@@ -63,7 +62,7 @@ i64 put_one_by_one(const Panels& panels, i64 extent, bool copied) {
 struct Form {
   const ProductProblem& problem;
   Arithmetic arithmetic = arithmetic_of(problem.in);
-  bool copies = problem.in == Dtype::f32 || problem.in == Dtype::f64;  // elements are the same in memory and in panels
+  bool copies = arithmetic.scalar[0] == 'f' && !arithmetic.is_complex;  // into panels in whole vectors
   i64 scalar = arithmetic.scalar_bytes;
   i64 dot, k;  // k's of a word, and words along k
   CpuTile tile;
@@ -99,9 +98,7 @@ struct Form {
     const i64 m = problem.m.extent, n = problem.n.extent;
     const i64 put =
         k * (put_one_by_one(a, m, copies && problem.m.in == 1) + put_one_by_one(b, n, copies && problem.n.other == 1));
-    const i64 converted = dot == 1 && core::is_small_float(problem.in) ? (m + n) * k : 0;
-    const double each =
-        matrix_seconds + std::max(put * arithmetic.parts() * scalar * byte_seconds, converted * convert_seconds);
+    const double each = matrix_seconds + put * arithmetic.parts() * scalar * byte_seconds;
     return device.on_cores(problem.batch_count() * each * model::vector_times(device));
   }
 
