@@ -51,9 +51,12 @@ class Scalar {
  private:
   template <class T>
   static auto widened(T number) {
-    if constexpr (std::floating_point<T>) return double(number);
-    else if constexpr (std::signed_integral<T>) return std::int64_t(number);
-    else return std::uint64_t(number);
+    if constexpr (std::floating_point<T>)
+      return double(number);
+    else if constexpr (std::signed_integral<T>)
+      return std::int64_t(number);
+    else
+      return std::uint64_t(number);
   }
   static std::string typed(double number);
   static std::string typed(std::int64_t number);
@@ -132,7 +135,7 @@ Operation relayout(std::string_view from, std::string_view to, std::int64_t chan
 /// sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm. Result dtypes and empty cases are those of
 /// NumPy 2; argmin and argmax count over the reduced axes in order; a bool counts as 1 if its byte is not 0.
 /// Options: those of ReduceOptions without axes and keepdims. As text: order (fast, portable), ord of norm (1, 2, inf),
-/// initial (a number), dtype (a name), and the flag where.
+/// initial (a number), compute-dtype (a name), and the flag where.
 Operation reduce(std::string_view name, std::string_view pattern, const Options& options = {},
                  const Lengths& lengths = {});
 /// The same by axis numbers: reduction("sum", ReduceOptions{.axes = {0, -1}}). As text: those of reduce, axes ("0,-1",
@@ -149,10 +152,10 @@ Operation reduction(std::string_view name, const Options& options = {});
 /// The dtype of the result is by default what NumPy promotes to, but i32 for integers of 8 bits, even with bools among
 /// them. Options: those of ProductOptions; as text alpha, beta, activation (relu), out-dtype and the flag no-broadcast.
 Operation einsum(std::string_view pattern, const Options& options = {}, const Lengths& lengths = {});
-/// Products of matrices by the rules of NumPy's matmul. Options: those of ProductOptions; as text those of einsum, and
+/// Products of matrices by the rules of NumPy's matmul. Options: those of ProductOptions; as text those of dot, and
 /// the flags transpose-a, transpose-b.
 Operation matmul(const Options& options = {});
-/// The inner product of two arrays of one axis; nothing is conjugated. Options: those of einsum.
+/// The inner product of two arrays of one axis; nothing is conjugated. Options: those of einsum but no-broadcast.
 Operation dot(const Options& options = {});
 /// An einsum of two arrays of these numbers of axes that sums over pairs of axes, axes_a[i] with axes_b[i], and keeps
 /// the others, those of the first array first: NumPy's tensordot. Throws Error(axis) for axes that are not there, are

@@ -25,6 +25,8 @@ struct FloatFormat {
   long double largest() const noexcept;
   long double least() const noexcept;  // the smallest positive number
 };
+/// The dtype of a code of NumPy without its byte order: "f4", "b1".
+std::optional<Dtype> numpy_dtype(std::string_view code);
 /// Null for integers and bool; of complex dtypes the format of a component.
 const FloatFormat* float_format(Dtype dtype) noexcept;
 

@@ -268,7 +268,7 @@ INLINE VALUES values_of(const Lanes* const lanes, const i64 count) {
 INLINE void store_lanes(MUTABLE_REF(RESULT, b), const i64 at, const i64 stride, const Lanes* const lanes,
                         const int lanes_used, const i64 place, const ReduceParams* const p) {
 #if VALUE_PARTS == 1
-  if (FINISH != FINISH_ACCUMULATOR && !CONVERTS) {
+  if (CONVERTS ? 0 : FINISH != FINISH_ACCUMULATOR) {
 #if ACCUMULATION == PLACE
     if (FINISH == FINISH_PLACE) {
       const LongPlaces places = CONVERT_LANES(i64, LANES, lanes->at) + (LongPlaces)place;

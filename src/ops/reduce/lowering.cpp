@@ -64,7 +64,8 @@ std::optional<core::Parts> initial_of(const Operation& op, Reducer reducer, Dtyp
     throw Error(Errc::usage, concat(name(reducer), " takes no initial value"), "only sum, prod, min and max do");
   const auto number = core::number_of(result, *text);
   if (!number)
-    throw Error(Errc::usage, concat("the initial value '", *text, "' is no number of the result's dtype, ", name(result)),
+    throw Error(Errc::usage,
+                concat("the initial value '", *text, "' is no number of the result's dtype, ", name(result)),
                 "give one that is");
   return number;
 }
@@ -81,7 +82,8 @@ Recipe recipe_of(const Operation& op, Dtype in, i64 count) {
 Dims mask_strides(const View& mask, const View& in) {
   const int more = in.rank() - mask.rank();
   const auto refuse = [&] {
-    throw Error(Errc::shape, concat("the mask ", to_string(mask.shape), " cannot be broadcast to ", to_string(in.shape)),
+    throw Error(Errc::shape,
+                concat("the mask ", to_string(mask.shape), " cannot be broadcast to ", to_string(in.shape)),
                 "give one of the array's shape, or with axes of length 1");
   };
   if (more < 0) refuse();

@@ -30,9 +30,10 @@ constexpr Option keepdims_option = {"keepdims", "", "keep the reduced axes, with
 constexpr Option ord_option = {
     "ord", "N", "order of the norm of all elements: 1, 2 (Frobenius: fro is the same) or inf (default: 2)"};
 constexpr Option initial_option = {"initial", "NUMBER", "one more element, of sum, prod, min and max"};
-constexpr Option dtype_option = {"compute-dtype", "DTYPE",
-                                 "dtype to compute in and of the result, of sum, prod and mean: integers in any integers "
-                                 "or floats, others in wider ones"};
+constexpr Option dtype_option = {
+    "compute-dtype", "DTYPE",
+    "dtype to compute in and of the result, of sum, prod and mean: integers in any integers "
+    "or floats, others in wider ones"};
 constexpr Option where_option = {"where", "",
                                  "the last input is a mask, bools of the array's shape or broadcast to it: elements "
                                  "count where it is true; min and max then need an initial value"};
@@ -60,8 +61,8 @@ constexpr std::array shorthands = {
               "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy", false, sum_options},
     Shorthand{"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy",
               true, mean_options},
-    Shorthand{"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy",
-              true, extreme_options},
+    Shorthand{"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy", true,
+              extreme_options},
     Shorthand{"max", "Largest element; NaN if there is one.",
               "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true,
               extreme_options},

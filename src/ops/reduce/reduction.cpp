@@ -94,7 +94,8 @@ i64 proven_alignment(const Reduction& reduction, size_t run) {
 }
 
 std::string to_string(const Reduction& reduction) {
-  std::string text = concat(reduction.recipe.masked ? "masked " : "", name(reduction.recipe.in), " ", name(reduction.recipe.reducer), " of ");
+  std::string text = concat(reduction.recipe.masked ? "masked " : "", name(reduction.recipe.in), " ",
+                            name(reduction.recipe.reducer), " of ");
   if (!reduction.kept.empty()) text += joined(reduction.kept, "x", &Loop::extent) + "x";
   text += "{" + joined(reduction.reduced, "x", &Loop::extent) + "}, in {";
   if (!reduction.kept.empty()) text += joined(reduction.kept, ",", &Loop::in) + ";";

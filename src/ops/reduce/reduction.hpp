@@ -12,8 +12,8 @@ using core::Loop;
 using core::Loops;
 
 /// out[out_offset + sum k*out] = reduction over all r of in[in_offset + sum k*in + sum r*in]. Offsets and strides are
-/// in elements; `out` of reduced axes is 0. A mask has the strides `other`. Places (argmax) count the reduced axes in their order here, the last one
-/// fastest.
+/// in elements; `out` of reduced axes is 0. A mask has the strides `other`. Places (argmax) count the reduced axes in
+/// their order here, the last one fastest.
 struct Reduction {
   Recipe recipe;
   Loops kept = {};

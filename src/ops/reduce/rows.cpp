@@ -23,7 +23,8 @@ struct Cut : Pieces {
 };
 
 i64 scalars_of(const ReduceProblem& problem) {
-  return is_contiguous(problem) && !problem.recipe.masked ? packet_bytes / problem.scalar_bytes() : problem.parts_of_element();
+  return is_contiguous(problem) && !problem.recipe.masked ? packet_bytes / problem.scalar_bytes()
+                                                          : problem.parts_of_element();
 }
 
 /// Items of a team: of few outputs as many as have a packet each; of many, as many as keep all their loads in flight.

@@ -31,15 +31,14 @@ namespace {
 #include "ops/reduce/places.params.h"
 
 constexpr int input = 0, mask = 1;  // among the nest's arrays, as among the views; the output is the last
-constexpr i64 gpu_items = 256;        // of a group that folds, or numbers places
+constexpr i64 gpu_items = 256;      // of a group that folds, or numbers places
 
 /// Loops over the kept axes, then the reduced ones.
 SlicedNest nest_of(const Reduction& reduction) {
   const Recipe& recipe = reduction.recipe;
   SlicedNest nest;
   SlicedArray in{i64(size_of(recipe.in)), {}, 1, false, reduction.in_offset},
-      of_mask{1, {}, 1, false, reduction.mask_offset},
-      out{i64(size_of(recipe.out)), {}, 1, true, reduction.out_offset};
+      of_mask{1, {}, 1, false, reduction.mask_offset}, out{i64(size_of(recipe.out)), {}, 1, true, reduction.out_offset};
   nest.partial_bytes = recipe.u64s() * i64(sizeof(u64));
   for (const Loop& axis : reduction.loops()) {
     nest.reduced.push_back(nest.extents.size() >= reduction.kept.size());
