@@ -46,7 +46,8 @@ TEST(Number, TextsBecomeNumbersOfTheirDtype) {
 TEST(Number, RefusesTextsThatAreNoNumberOfTheirDtype) {
   for (const char* text : {"", "x", "1x", "0.5", "256", "-1", "nan", "inf", "1e30", "1j", " 1"})
     EXPECT_FALSE(number_of(Dtype::u8, text)) << text;
-  for (const char* text : {"", "j", "1+j", "1+2", "1j2", "1++2j", "--1"}) EXPECT_FALSE(number_of(Dtype::c64, text)) << text;
+  for (const char* text : {"", "j", "1+j", "1+2", "1j2", "1++2j", "--1"})
+    EXPECT_FALSE(number_of(Dtype::c64, text)) << text;
   EXPECT_FALSE(number_of(Dtype::boolean, "2"));
   EXPECT_FALSE(number_of(Dtype::f32, "1+2j"));
 }

@@ -145,6 +145,40 @@ TEST_F(RankLimits, ReductionsWalkTwentyOneAxes) {
                  "two steps");
 }
 
+/// "x0 x1 ...", and lengths of 2 for each.
+std::string named(const std::string& name, int axes, bool backwards = false) {
+  std::string text;
+  for (int i = 0; i < axes; ++i) text += (i == 0 ? "" : " ") + name + std::to_string(backwards ? axes - 1 - i : i);
+  return text;
+}
+Lengths all_two(const std::vector<std::string>& names, int axes) {
+  Lengths lengths;
+  for (const std::string& name : names)
+    for (int i = 0; i < axes; ++i) lengths.emplace_back(name + std::to_string(i), 2);
+  return lengths;
+}
+
+// Patterns split axes into more than kernels walk; the shortest are a loop over launches.
+TEST_F(RankLimits, EinsumsTakeMoreAxesThanArraysHave) {
+  constexpr int axes = 9;
+  std::string pairs;
+  for (int i = 0; i < axes; ++i) pairs += " a" + std::to_string(i) + " b" + std::to_string(i);
+  const Operation outer = einsum("(" + named("a", axes) + "), (" + named("b", axes) + ") -> (" + pairs.substr(1) + ")",
+                                 {}, all_two({"a", "b"}, axes));
+  const View factor = View::contiguous(Dtype::i32, {1 << axes});
+  for (const Device& device : {Device::open("host"), real_device()})
+    expect_oracle_at_limit(outer, completed(outer, {factor, factor}), device);
+  EXPECT_EQ(plan(outer, {factor, factor}, Device::open("host")).impl()->launches.size(), 4U);
+
+  constexpr int batch = 16;
+  const Operation products =
+      einsum("(" + named("b", batch) + ") k, (" + named("b", batch, true) + ") k -> (" + named("b", batch) + ")", {},
+             all_two({"b"}, batch));
+  const View rows = View::contiguous(Dtype::f32, {1 << batch, 3});
+  for (const Device& device : {Device::open("host"), real_device()})
+    expect_oracle_at_limit(products, completed(products, {rows, rows}), device);
+}
+
 // 15 axes whose strides do not follow each other, and one that is cut into reduced, kept, reduced.
 TEST_F(RankLimits, PlacesOfSlicesWalkAsManyReducedAxes) {
   View in = scattered(Dtype::u8, 15);
