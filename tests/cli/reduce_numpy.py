@@ -104,7 +104,7 @@ class Reductions(Case):
                               self.path("out.npy"), "--verify")
                     got = np.load(self.path("out.npy"))
                     self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape), f"{op} of {dtype} where {shape}")
-                    np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-2 if dtype == "f2" else 1e-5)
+                    np.testing.assert_allclose(got, want, rtol=2e-5, atol=0.1 if dtype == "f2" else 1e-5)
 
     def test_truth(self):
         x = array("f4", (20, 3)) * array("bool", (20, 3))
