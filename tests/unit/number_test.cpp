@@ -57,7 +57,7 @@ TEST(Number, TextsGoThereAndBack) {
   const float values[] = {0.1F, -1e-40F, 3.4e38F, 16777216.0F};
   for (const float value : values) EXPECT_EQ(number_of(Dtype::f32, text_of(Dtype::f32, value)).value()[0], value);
   const std::array<double, 2> complex = {-1.25e-7, 3};
-  EXPECT_EQ(number_of(Dtype::c128, text_of(Dtype::c128, complex)), (Parts{-1.25e-7L, 3}));
+  EXPECT_EQ(number_of(Dtype::c128, text_of(Dtype::c128, complex)), (Parts{-1.25e-7, 3}));
 }
 
 TEST(Number, SixteenBitFloatsComeBackFromTheirValues) {
