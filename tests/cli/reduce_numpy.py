@@ -79,7 +79,8 @@ class Reductions(Case):
         self.same(x, "sum", x.sum(axis=1, initial=1 - 2j), "--axes", "1", "--initial", "1-2j")
 
     def test_dtypes_to_compute_in(self):
-        for dtype, asked in (("u1", "u1"), ("u1", "i2"), ("i4", "i8"), ("bool", "f4"), ("i2", "f8"), ("f4", "f8"), ("c8", "c16"), ("f2", "f8")):
+        for dtype, asked in (("u1", "u1"), ("u1", "i2"), ("i4", "i8"), ("bool", "f4"), ("i2", "f8"), ("f4", "f8"),
+                             ("c8", "c16"), ("f2", "f8")):
             x = array(dtype, (30, 17))
             name = np.dtype(asked).name
             self.same(x, "sum", x.sum(axis=0, dtype=asked), "--axes", "0", "--compute-dtype", name)
@@ -100,8 +101,8 @@ class Reductions(Case):
                         want = np.asarray(getattr(np, op)(x, axis=(0, 2), where=mask, **extreme))
                     initial = ("--initial", "1") if extreme else ()
                     np.save(self.path("in.npy"), x)
-                    self.good(op, "--where", "--axes", "0,2", *initial, self.path("in.npy"), self.path("mask.npy"), "-o",
-                              self.path("out.npy"), "--verify")
+                    self.good(op, "--where", "--axes", "0,2", *initial, self.path("in.npy"), self.path("mask.npy"),
+                              "-o", self.path("out.npy"), "--verify")
                     got = np.load(self.path("out.npy"))
                     self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape), f"{op} of {dtype} where {shape}")
                     np.testing.assert_allclose(got, want, rtol=2e-5, atol=0.1 if dtype == "f2" else 1e-5)
