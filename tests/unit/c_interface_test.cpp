@@ -90,6 +90,19 @@ TEST_F(CInterface, TakesArgumentsLengthsAndOptions) {
   EXPECT_EQ(turned[1], 12);
 }
 
+TEST_F(CInterface, ReducesWithAMaskAndAnInitialValue) {
+  const axl_option options[] = {{"axes", "1"}, {"where", nullptr}, {"initial", "2"}, {"compute-dtype", "f64"}};
+  axl_operation op = named("sum");
+  op.options = options, op.option_count = std::size(options);
+  std::vector<std::uint8_t> wanted = {1, 0, 255};
+  std::vector<double> sums(2);
+  const Tensor mask(wanted.data(), {3}, {kDLBool, 8, 1}), result(sums.data(), {2}, {kDLFloat, 64, 1});
+  ASSERT_EQ(run(op, {&in.dl, &mask.dl}, result), AXL_OK) << axl_last_error();
+  EXPECT_EQ(sums, (std::vector<double>{0 + 2 + 2, 3 + 5 + 2}));
+  expect_error(run(op, {&in.dl}, result), AXL_USAGE, "takes 2 inputs");
+  expect_error(run(op, {&in.dl, &in.dl}, result), AXL_DTYPE, "the mask is f32");
+}
+
 TEST_F(CInterface, TakesStridesOfAnySignAndAByteOffset) {
   Tensor backwards{values, {2, 2}};
   backwards.set_strides({-3, 1});
