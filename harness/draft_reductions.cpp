@@ -27,12 +27,12 @@ Dims mask_shape(Random& own, const Dims& shape) {
   return mask;
 }
 
-/// Options of a reducer that NumPy has too. Some are refused.
+/// Options of a reducer that NumPy has too, which few cases of a class have. Some are refused.
 void add_arithmetic(std::string_view reducer, Dice& dice, Case& draft) {
   auto& [kind, own] = dice;
   const ops::OpEntry& entry = ops::entry(reducer);
-  const auto draws = [&](std::string_view option) { return has_option(entry, option) && kind.percent(20); };
-  if (draws("compute-dtype")) draft.op.options.emplace_back("compute-dtype", name(random_dtype(kind)));
+  const auto draws = [&](std::string_view option) { return has_option(entry, option) && own.percent(15); };
+  if (draws("compute-dtype")) draft.op.options.emplace_back("compute-dtype", name(random_dtype(own)));
   if (draws("initial")) draft.op.options.emplace_back("initial", own.one_of(initial_values));
   // In the portable order masks are not cut into slices.
   if (draft.op.option("order").value_or("") == "portable" || !draws("where")) return;
