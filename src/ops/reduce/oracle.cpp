@@ -64,6 +64,7 @@ class Elements {
     wrapped_product *= as_integer(re);
     product = {product.real() * re - product.imag() * im, product.real() * im + product.imag() * re};
     growth *= std::max<Real>(1, modulus);
+    if (modulus > 0) shrinkage *= std::min<Real>(1, modulus);
     if (std::isnan(modulus) || modulus > largest_modulus) largest_modulus = modulus;
     if (re != 0 || im != 0) ++nonzero;
     if (count == 0 || preferred(x, extreme)) extreme = x, place = count;
@@ -74,7 +75,8 @@ class Elements {
   Sum real, imag, moduli, squares;
   u64 wrapped_sum = 0, wrapped_product = 1;
   Number product = 1, extreme = 0;
-  Real growth = 1;  // all factors above 1 multiplied: no partial product is larger
+  Real growth = 1;     // all factors above 1 multiplied: no partial product is larger
+  Real shrinkage = 1;  // all below 1 but 0: none is smaller
   Real largest_modulus = 0;
 
  private:
@@ -168,7 +170,9 @@ Real bound_of(const Recipe& recipe, const Elements& all) {
   const Real u = core::unit_roundoff(recipe.out), infinite = HUGE_VALL;
   const core::FloatFormat &value = format_of(recipe.value), &out = format_of(recipe.out);
   const Real count = all.count, moduli = all.moduli.sum, squares = all.squares.sum, product = std::abs(all.product);
-  if (!std::isfinite(moduli)) return 0;  // infinities and NaNs come out as they are in any order
+  // Infinities and NaNs come out as they are in any order, unless a product may be 0 before it meets an infinity.
+  if (!std::isfinite(moduli))
+    return recipe.accumulation == Accumulation::product && all.shrinkage < value.least() ? infinite : 0;
   const Real terms = std::ceil(std::log2(std::max<Real>(count, 1))) + 40;
   if (recipe.accumulation == Accumulation::product) {
     if (all.growth >= value.largest()) return infinite;

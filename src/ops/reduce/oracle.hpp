@@ -17,8 +17,8 @@ void reduce_on_host(const Reduction& reduction, HostBuffers in, std::byte* out);
 ///   prod                (3 n + 2) u |prod| and what falls below the smallest number on the way
 ///   norm inf            of complex numbers 4 u times itself: moduli are rounded
 ///   everything else     0: exact
-/// It is infinite where a partial result may be beyond the largest number, since the order of the additions decides
-/// there.
+/// It is infinite where a partial result may be beyond the largest number, or a product 0 before it meets an infinity,
+/// since the order decides there.
 std::vector<double> reduce_bound(const Reduction& reduction, HostBuffers in);
 
 }  // namespace axisloom::ops
