@@ -52,7 +52,9 @@ struct Sum {
 /// All that the elements of one output come to, whatever is asked for.
 class Elements {
  public:
-  explicit Elements(Reducer reducer) : smallest_(reducer == Reducer::min || reducer == Reducer::argmin) {}
+  explicit Elements(const Recipe& recipe)
+      : smallest_(recipe.reducer == Reducer::min || recipe.reducer == Reducer::argmin),
+        complex_(core::components_of(recipe.in) == 2) {}
 
   void add(Number x) {
     const Real re = x.real(), im = x.imag(), modulus = im == 0 ? std::abs(re) : std::hypot(re, im);
@@ -62,7 +64,8 @@ class Elements {
     squares.add(re * re + im * im);
     wrapped_sum += as_integer(re);
     wrapped_product *= as_integer(re);
-    product = {product.real() * re - product.imag() * im, product.real() * im + product.imag() * re};
+    product = complex_ ? Number(product.real() * re - product.imag() * im, product.real() * im + product.imag() * re)
+                       : Number(product.real() * re);  // an infinity times an imaginary 0 is none of its business
     growth *= std::max<Real>(1, modulus);
     if (modulus > 0) shrinkage *= std::min<Real>(1, modulus);
     if (std::isnan(modulus) || modulus > largest_modulus) largest_modulus = modulus;
@@ -90,7 +93,7 @@ class Elements {
     return x.imag() != than.imag() && (x.imag() < than.imag()) == smallest_;
   }
 
-  bool smallest_;
+  bool smallest_, complex_;
 };
 
 /// Calls visit(elements, offset in the output) for every output.
@@ -100,7 +103,7 @@ void for_each_output(const Reduction& reduction, HostBuffers in, const Visit& vi
   const i64 size = size_of(recipe.in);
   if (reduction.outputs() == 0) return;
   for_each(reduction.kept, [&](const Offsets& output) {
-    Elements all(recipe.reducer);
+    Elements all(recipe);
     if (recipe.initial) all.add({(*recipe.initial)[0], (*recipe.initial)[1]});
     const auto add = [&](const Offsets& element) {
       const i64 from = reduction.in_offset + i64(output.in + element.in);
