@@ -173,9 +173,12 @@ Real bound_of(const Recipe& recipe, const Elements& all) {
   const Real u = core::unit_roundoff(recipe.out), infinite = HUGE_VALL;
   const core::FloatFormat &value = format_of(recipe.value), &out = format_of(recipe.out);
   const Real count = all.count, moduli = all.moduli.sum, squares = all.squares.sum, product = std::abs(all.product);
-  // Infinities and NaNs come out as they are in any order, unless a product may be 0 before it meets an infinity.
-  if (!std::isfinite(moduli))
-    return recipe.accumulation == Accumulation::product && all.shrinkage < value.least() ? infinite : 0;
+  // Infinities and NaNs come out as they are in any order, but not of products that may be 0 before they meet an
+  // infinity, nor of complex ones, in which an infinity times 0 is NaN.
+  if (!std::isfinite(moduli)) {
+    const bool depends = all.shrinkage < value.least() || recipe.components == 2;
+    return recipe.accumulation == Accumulation::product && depends ? infinite : 0;
+  }
   const Real terms = std::ceil(std::log2(std::max<Real>(count, 1))) + 40;
   if (recipe.accumulation == Accumulation::product) {
     if (all.growth >= value.largest()) return infinite;
