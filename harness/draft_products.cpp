@@ -93,6 +93,7 @@ void draft_einsum(Case& draft, Dice& dice) {
   }
   if (!implicit) pattern += (letters ? "->" : " -> ") + spelled(random_result(kind, operands), letters);
   draft.op.arguments = {pattern};
+  if (own.percent(5)) draft.op.options.emplace_back("no-broadcast", "");
   add_epilogue(dice, draft);
 }
 

@@ -7,6 +7,7 @@ namespace axisloom::harness {
 namespace {
 
 constexpr std::string_view norm_orders[] = {"1", "2", "inf"};
+constexpr std::string_view initial_values[] = {"0", "1", "3", "-2", "0.5", "inf", "100"};
 
 bool has_option(const ops::OpEntry& entry, std::string_view name) {
   return std::ranges::any_of(entry.options, [&](const ops::Option& option) { return option.name == name; });
@@ -16,6 +17,28 @@ void add_order(std::string_view reducer, Dice& dice, Operation& op) {
   if (dice.kind.percent(35)) op.options.emplace_back("order", dice.kind.percent(80) ? "portable" : "fast");
   if (has_option(ops::entry(reducer), "ord") && dice.kind.percent(75))
     op.options.emplace_back("ord", dice.kind.one_of(norm_orders));
+}
+
+/// The array's shape, or one that is broadcast to it.
+Dims mask_shape(Random& own, const Dims& shape) {
+  Dims mask;
+  const int first = own.percent(60) ? 0 : int(own.between(0, shape.size()));
+  for (int axis = first; axis < shape.size(); ++axis) mask.push_back(own.percent(80) ? shape[axis] : 1);
+  return mask;
+}
+
+/// Options of a reducer that NumPy has too, which few cases of a class have. Some are refused.
+void add_arithmetic(std::string_view reducer, Dice& dice, Case& draft) {
+  auto& [kind, own] = dice;
+  const ops::OpEntry& entry = ops::entry(reducer);
+  const auto draws = [&](std::string_view option) { return has_option(entry, option) && own.percent(15); };
+  if (draws("compute-dtype")) draft.op.options.emplace_back("compute-dtype", name(random_dtype(own)));
+  if (draws("initial")) draft.op.options.emplace_back("initial", own.one_of(initial_values));
+  // In the portable order masks are not cut into slices.
+  if (draft.op.option("order").value_or("") == "portable" || !draws("where")) return;
+  draft.op.options.emplace_back("where", "");
+  draft.dtypes.push_back(Dtype::boolean);
+  draft.shapes.push_back(mask_shape(own, draft.shapes[0]));
 }
 
 /// The reductions that have an entry of their own.
@@ -47,6 +70,7 @@ void draft_reduced_axes(Case& draft, Dice& dice) {
   if (!axes.empty()) draft.op.options.emplace_back("axes", axes);
   if (own.percent(25)) draft.op.options.emplace_back("keepdims", "");
   add_order(draft.op.name, dice, draft.op);
+  add_arithmetic(draft.op.name, dice, draft);
 }
 
 void draft_reduced_pattern(Case& draft, Dice& dice) {
@@ -62,6 +86,7 @@ void draft_reduced_pattern(Case& draft, Dice& dice) {
   kind.shuffle(kept);
   draft.op.arguments = {reducer, left + " -> " + grouped(kind, kept).text};
   add_order(reducer, dice, draft.op);
+  add_arithmetic(reducer, dice, draft);
 }
 
 }  // namespace axisloom::harness

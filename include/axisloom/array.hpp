@@ -24,6 +24,16 @@ std::string_view name(Dtype dtype);
 /// The dtype of a name; NumPy's long names ("float32", "uint8", "complex64") are accepted too.
 std::optional<Dtype> dtype_of(std::string_view name) noexcept;
 
+/// What NumPy calls it (`__array_interface__`, `dtype.str`): "<f4", "|b1", "<c16". Throws Error(dtype) for bf16, which
+/// NumPy does not have.
+std::string typestr(Dtype dtype);
+/// The dtype of such a text. Throws Error(dtype) for one that is none here, and for another byte order than the native.
+Dtype dtype_of_typestr(std::string_view text);
+/// What a buffer of Python calls it (`memoryview.format`): "f", "B", "Zd". Throws Error(dtype) for bf16.
+std::string buffer_format(Dtype dtype);
+/// The dtype of such a text, which may begin with a byte order: "f", "<f", "=l", "@l". Throws as the other.
+Dtype dtype_of_buffer_format(std::string_view text);
+
 /// Largest number of axes of an array, before axes are merged.
 inline constexpr int max_rank = 16;
 /// Largest number of bytes of an array, and from the start of its buffer to its end: 256 TiB, more than a process can

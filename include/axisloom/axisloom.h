@@ -55,6 +55,32 @@ typedef struct {
   uint64_t byte_offset; /* of element [0,...,0] from data */
 } DLTensor;
 
+/* What DLPack 1 hands over: a tensor with its owner, whose deleter is called once by who has it last. The functions
+ * below take DLTensor pointers, also those within these; include/axisloom/dlpack.hpp makes and takes them in C++. */
+#define DLPACK_MAJOR_VERSION 1
+#define DLPACK_MINOR_VERSION 0
+#define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
+#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
+
+typedef struct {
+  uint32_t major;
+  uint32_t minor;
+} DLPackVersion;
+
+typedef struct DLManagedTensor {
+  DLTensor dl_tensor;
+  void* manager_ctx;
+  void (*deleter)(struct DLManagedTensor* self);
+} DLManagedTensor;
+
+typedef struct DLManagedTensorVersioned {
+  DLPackVersion version;
+  void* manager_ctx;
+  void (*deleter)(struct DLManagedTensorVersioned* self);
+  uint64_t flags;
+  DLTensor dl_tensor;
+} DLManagedTensorVersioned;
+
 #endif /* DLPACK_DLPACK_H_ */
 
 /* --- Errors --- */
@@ -132,6 +158,7 @@ axl_status axl_result(const axl_operation* operation, const DLTensor* const* inp
 typedef struct axl_device axl_device;
 typedef struct axl_queue axl_queue;
 typedef struct axl_plan axl_plan;
+typedef struct axl_event axl_event;
 
 /* specification: auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host; null is auto. */
 axl_status axl_device_open(const char* specification, axl_device** device);
@@ -146,6 +173,8 @@ void axl_device_free(axl_device* device);
 
 /* A new in-order queue. */
 axl_status axl_queue_create(const axl_device* device, axl_queue** queue);
+/* The same, whose events tell how long their work took: see axl_event_seconds. */
+axl_status axl_queue_create_timed(const axl_device* device, axl_queue** queue);
 /* A CUstream of the caller (null: the default stream), which must outlive the queue, or a cl_command_queue, which is
  * retained, of this device's context. */
 axl_status axl_queue_borrow(const axl_device* device, void* native, axl_queue** queue);
@@ -166,6 +195,30 @@ axl_status axl_run(const axl_operation* operation, const DLTensor* const* inputs
  * aligned as their elements are, complex numbers as their parts. device: null is the host. */
 axl_status axl_plan_create(const axl_operation* operation, const DLTensor* const* inputs, size_t count,
                            const DLTensor* output, size_t alignment, const axl_device* device, axl_plan** plan);
+
+enum { AXL_INDEX_AUTOMATIC = 0, AXL_INDEX_32 = 32, AXL_INDEX_64 = 64 };
+
+/* What may be forced; what is 0 or null is chosen. Begin with all bytes 0, then set `size`: later versions may have
+ * more members, and those beyond it count as 0. */
+typedef struct {
+  size_t size;                     /* sizeof(axl_plan_options) */
+  const char* candidate;           /* this candidate or an error; null: the one with the lowest predicted time */
+  const axl_length* configuration; /* values of tunables by name; may be null where its count is 0 */
+  size_t configuration_count;
+  int32_t index;    /* AXL_INDEX_32 is refused where an offset might not fit */
+  int32_t in_place; /* not 0: output and input are the same bytes; square transposes only */
+  int32_t checked;  /* not 0: every access is checked against its bounds; slow, for tests */
+} axl_plan_options;
+
+/* The same with options; null: none. */
+axl_status axl_plan_create_with(const axl_operation* operation, const DLTensor* const* inputs, size_t count,
+                                const DLTensor* output, size_t alignment, const axl_device* device,
+                                const axl_plan_options* options, axl_plan** plan);
+/* "rows": the candidate that was chosen, "none" where there is nothing to do. Valid as long as the plan; null for null.
+ */
+const char* axl_plan_candidate(const axl_plan* plan);
+/* Bytes of workspace that a run allocates from its queue's pool; 0 for moves. */
+axl_status axl_plan_workspace(const axl_plan* plan, size_t* bytes);
 /* Dtype and shape of a plan's result. */
 axl_status axl_plan_result(const axl_plan* plan, axl_array_type* result);
 /* On arrays in host memory, of the plan's dtypes, shapes and strides, and aligned as far; returns when the output holds
@@ -174,6 +227,19 @@ axl_status axl_plan_run(const axl_plan* plan, const DLTensor* const* inputs, siz
 /* Queues the work on arrays in the memory of the plan's device, and returns. They must live until it is done. */
 axl_status axl_plan_enqueue(const axl_plan* plan, const axl_queue* queue, const DLTensor* const* inputs, size_t count,
                             const DLTensor* output);
+/* The same, beginning after the events of other queues of the same device (null ones are done), and with an event of
+ * its own. event: null where none is wanted. */
+axl_status axl_plan_enqueue_after(const axl_plan* plan, const axl_queue* queue, const DLTensor* const* inputs,
+                                  size_t count, const DLTensor* output, const axl_event* const* events,
+                                  size_t event_count, axl_event** event);
+/* Returns when the work has finished, also when it fails. */
+axl_status axl_event_wait(const axl_event* event);
+/* 1 when it has finished, else 0. */
+axl_status axl_event_done(const axl_event* event, int32_t* done);
+/* Seconds that it took by the device's own clock: of work that has finished, on a queue of axl_queue_create_timed. */
+axl_status axl_event_seconds(const axl_event* event, double* seconds);
+/* The work goes on. */
+void axl_event_free(axl_event* event);
 /* Runs that are queued go on; their device must outlive them. */
 void axl_plan_free(axl_plan* plan);
 

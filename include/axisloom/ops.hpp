@@ -3,11 +3,15 @@
 
 #include <axisloom/array.hpp>
 
+#include <complex>
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,6 +39,32 @@ class Axes {
   std::string text_;
 };
 
+/// A number of any dtype, with all of its digits.
+class Scalar {
+ public:
+  template <class T>
+  requires std::is_arithmetic_v<T> Scalar(T number) : text_(typed(widened(number))) {}
+  Scalar(std::complex<double> number);
+  /// As typed: "0.1", "-9223372036854775808", "inf", "1-2j".
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  template <class T>
+  static auto widened(T number) {
+    if constexpr (std::floating_point<T>)
+      return double(number);
+    else if constexpr (std::signed_integral<T>)
+      return std::int64_t(number);
+    else
+      return std::uint64_t(number);
+  }
+  static std::string typed(double number);
+  static std::string typed(std::int64_t number);
+  static std::string typed(std::uint64_t number);
+
+  std::string text_;
+};
+
 /// Order of additions: as it is fastest on a device, or one with the same bits on every device.
 enum class Order : std::uint8_t { fast, portable };
 
@@ -47,6 +77,14 @@ struct ReduceOptions {
   bool keepdims = false;  ///< keeps them, with length 1; of `reduce` the pattern says so
   Order order = Order::fast;
   NormOrder ord = NormOrder::two;  ///< of norm alone
+  /// Of sum, prod, min and max: one more element. It has to be a number of the result's dtype.
+  std::optional<Scalar> initial = {};
+  /// Of sum, prod and mean: what is computed in, and the result's dtype. Integers may become any integers (modulo
+  /// 2^bits; not of mean) or floats, floats wider floats, and complex numbers wider ones.
+  std::optional<Dtype> dtype = {};
+  /// Of sum, prod, mean, min, max, any and all: one more input, bools of the array's shape or broadcast to it. Elements
+  /// count where they are true. min and max then need `initial`.
+  bool where = false;
   operator Options() const;
 };
 
@@ -58,6 +96,7 @@ struct ProductOptions {
   std::optional<Dtype> out_dtype = {};  ///< of the result; by default what NumPy promotes to, see einsum
   bool transpose_a = false;             ///< of matmul alone: exchanges the last two axes of the first array
   bool transpose_b = false;             ///< and of the second
+  bool broadcast = true;                ///< of einsum alone: an axis of length 1 goes with any length of its name
   operator Options() const;
 };
 
@@ -95,7 +134,8 @@ Operation relayout(std::string_view from, std::string_view to, std::int64_t chan
 /// Reduces the axes that appear only on the left of the pattern: reduce("max", "b c (h 2) (w 2) -> b c h w"). Names:
 /// sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm. Result dtypes and empty cases are those of
 /// NumPy 2; argmin and argmax count over the reduced axes in order; a bool counts as 1 if its byte is not 0.
-/// Options: those of ReduceOptions without axes and keepdims. As text: order (fast, portable), ord of norm (1, 2, inf).
+/// Options: those of ReduceOptions without axes and keepdims. As text: order (fast, portable), ord of norm (1, 2, inf),
+/// initial (a number), compute-dtype (a name), and the flag where.
 Operation reduce(std::string_view name, std::string_view pattern, const Options& options = {},
                  const Lengths& lengths = {});
 /// The same by axis numbers: reduction("sum", ReduceOptions{.axes = {0, -1}}). As text: those of reduce, axes ("0,-1",
@@ -110,16 +150,16 @@ Operation reduction(std::string_view name, const Options& options = {});
 /// NumPy it meets each term: inf * (0 + 1) is inf, inf * 0 + inf * 1 would be NaN. With finite numbers the two differ
 /// only by rounding, unless a sum on the way exceeds the largest number of the result's dtype.
 /// The dtype of the result is by default what NumPy promotes to, but i32 for integers of 8 bits, even with bools among
-/// them. Options: those of ProductOptions; as text alpha, beta, activation (relu) and out-dtype.
+/// them. Options: those of ProductOptions; as text alpha, beta, activation (relu), out-dtype and the flag no-broadcast.
 Operation einsum(std::string_view pattern, const Options& options = {}, const Lengths& lengths = {});
-/// Products of matrices by the rules of NumPy's matmul. Options: those of ProductOptions; as text those of einsum, and
+/// Products of matrices by the rules of NumPy's matmul. Options: those of ProductOptions; as text those of dot, and
 /// the flags transpose-a, transpose-b.
 Operation matmul(const Options& options = {});
-/// The inner product of two arrays of one axis; nothing is conjugated. Options: those of einsum.
+/// The inner product of two arrays of one axis; nothing is conjugated. Options: those of einsum but no-broadcast.
 Operation dot(const Options& options = {});
 /// An einsum of two arrays of these numbers of axes that sums over pairs of axes, axes_a[i] with axes_b[i], and keeps
 /// the others, those of the first array first: NumPy's tensordot. Throws Error(axis) for axes that are not there, are
-/// named twice, or are not as many.
+/// named twice, or are not as many; its plans refuse pairs of different lengths, of which one is 1 too.
 Operation tensordot(int rank_a, int rank_b, std::span<const int> axes_a, std::span<const int> axes_b,
                     const Options& options = {});
 

@@ -11,6 +11,9 @@
 #include "core/short_list.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 using namespace axisloom;
@@ -25,11 +28,15 @@ struct axl_queue {
 struct axl_plan {
   Plan plan;
 };
+struct axl_event {
+  Event event;
+};
 
 namespace axisloom::c {
 namespace {
 
-constexpr size_t usual = 4;  // arrays of a call; more are kept on the heap
+constexpr size_t usual = 4;                  // arrays of a call; more are kept on the heap
+constexpr size_t most_options_bytes = 4096;  // of axl_plan_options, in any version to come
 using Tensors = std::span<const DLTensor* const>;
 
 Tensors tensors_of(const DLTensor* const* inputs, size_t count) {
@@ -84,9 +91,7 @@ Buffer planned_buffer(const Device& device, const View& planned, const DLTensor*
   const InputArray array = array_of(tensor, role);
   require_memory_of(device, *tensor, role);
   require_planned(planned, array.view(), role);
-  if (planned.count() == 0) return {};
-  const void* const native = array.begin() ? array.begin() : tensor->data;  // a cl_mem has no beginning of its own
-  return device.borrow_buffer(const_cast<void*>(native), size_t(planned.bounds().high) * size_of(planned.dtype));
+  return buffer_of(device, planned, *tensor, role);
 }
 
 void run_planned(const Plan& plan, Tensors inputs, const DLTensor* output) {
@@ -97,13 +102,62 @@ void run_planned(const Plan& plan, Tensors inputs, const DLTensor* output) {
   plan.run({begins.data(), begins.size()}, const_cast<void*>(out));
 }
 
-void enqueue_planned(const Plan& plan, const Queue& queue, Tensors inputs, const DLTensor* output) {
+Event enqueue_planned(const Plan& plan, const Queue& queue, Tensors inputs, const DLTensor* output,
+                      std::span<const Event> wait = {}) {
   require_count(plan, inputs.size());
   std::vector<Buffer> buffers;
   for (size_t i = 0; i < inputs.size(); ++i)
     buffers.push_back(planned_buffer(plan.device(), plan.views()[i], inputs[i], i));
   buffers.push_back(planned_buffer(plan.device(), plan.views().back(), output, the_output));
-  plan.run(queue, buffers);
+  return plan.run(queue, buffers, {}, wait);
+}
+
+/// Events to wait for; null ones are done.
+std::vector<Event> events_of(const axl_event* const* events, size_t count) {
+  if (count > 0) required(events, "the list of events");
+  std::vector<Event> list;
+  for (const axl_event* event : std::span(events, count))
+    if (event) list.push_back(event->event);
+  return list;
+}
+
+IndexWidth index_of(std::int32_t index) {
+  switch (index) {
+    case AXL_INDEX_AUTOMATIC:
+      return IndexWidth::automatic;
+    case AXL_INDEX_32:
+      return IndexWidth::bits32;
+    case AXL_INDEX_64:
+      return IndexWidth::bits64;
+    default:
+      throw Error(Errc::usage, concat("there are no indices of ", index, " bits"), "give 0, 32 or 64");
+  }
+}
+
+/// What an earlier version of the struct lacks is 0.
+PlanOptions options_of(const axl_plan_options* pointer) {
+  PlanOptions options;
+  if (!pointer) return options;
+  axl_plan_options given{};
+  if (pointer->size < sizeof(given.size) || pointer->size > most_options_bytes)
+    throw Error(Errc::usage, concat("the options have size ", pointer->size), "set it to sizeof(axl_plan_options)");
+  std::memcpy(&given, pointer, std::min(pointer->size, sizeof given));
+  if (given.candidate) options.candidate = given.candidate;
+  if (given.configuration_count > 0) required(given.configuration, "the configuration");
+  for (const axl_length& value : std::span(given.configuration, given.configuration_count))
+    options.configuration[&required(value.name, "the name of a tunable")] = value.value;
+  options.index = index_of(given.index);
+  options.in_place = given.in_place != 0;
+  options.checked = given.checked != 0;
+  return options;
+}
+
+Plan plan_for(const axl_operation* operation, Tensors inputs, const DLTensor* output, size_t alignment,
+              const axl_device* device, const PlanOptions& options) {
+  const Operation op = operation_of(operation);
+  std::vector<View> views = views_of(inputs, alignment);
+  views.push_back(aligned(output ? array_of(output, the_output).view() : result_view(op, views), alignment));
+  return axisloom::plan(op, views, device_of(device), options);
 }
 
 void run_once(const Operation& op, Tensors inputs, const DLTensor* output, const Device& device) {
@@ -154,6 +208,10 @@ axl_status axl_queue_create(const axl_device* device, axl_queue** queue) {
   return guarded([&] { give(&required(queue, "the queue"), required(device, "the device").device.queue()); });
 }
 
+axl_status axl_queue_create_timed(const axl_device* device, axl_queue** queue) {
+  return guarded([&] { give(&required(queue, "the queue"), required(device, "the device").device.queue(true)); });
+}
+
 axl_status axl_queue_borrow(const axl_device* device, void* native, axl_queue** queue) {
   return guarded(
       [&] { give(&required(queue, "the queue"), required(device, "the device").device.borrow_queue(native)); });
@@ -176,13 +234,25 @@ axl_status axl_run(const axl_operation* operation, const DLTensor* const* inputs
 
 axl_status axl_plan_create(const axl_operation* operation, const DLTensor* const* inputs, size_t count,
                            const DLTensor* output, size_t alignment, const axl_device* device, axl_plan** plan) {
+  return axl_plan_create_with(operation, inputs, count, output, alignment, device, nullptr, plan);
+}
+
+axl_status axl_plan_create_with(const axl_operation* operation, const DLTensor* const* inputs, size_t count,
+                                const DLTensor* output, size_t alignment, const axl_device* device,
+                                const axl_plan_options* options, axl_plan** plan) {
   return guarded([&] {
     axl_plan** const place = &required(plan, "the plan");
-    const Operation op = operation_of(operation);
-    std::vector<View> views = views_of(tensors_of(inputs, count), alignment);
-    views.push_back(aligned(output ? array_of(output, the_output).view() : result_view(op, views), alignment));
-    give(place, axisloom::plan(op, views, device_of(device)));
+    give(place, plan_for(operation, tensors_of(inputs, count), output, alignment, device, options_of(options)));
   });
+}
+
+const char* axl_plan_candidate(const axl_plan* plan) {
+  return plan ? plan->plan.report().candidate.c_str() : nullptr;
+}
+
+axl_status axl_plan_workspace(const axl_plan* plan, size_t* bytes) {
+  return guarded(
+      [&] { required(bytes, "the number of bytes") = required(plan, "the plan").plan.report().workspace_bytes; });
 }
 
 axl_status axl_plan_result(const axl_plan* plan, axl_array_type* result) {
@@ -199,6 +269,35 @@ axl_status axl_plan_enqueue(const axl_plan* plan, const axl_queue* queue, const 
     enqueue_planned(required(plan, "the plan").plan, required(queue, "the queue").queue, tensors_of(inputs, count),
                     output);
   });
+}
+
+axl_status axl_plan_enqueue_after(const axl_plan* plan, const axl_queue* queue, const DLTensor* const* inputs,
+                                  size_t count, const DLTensor* output, const axl_event* const* events,
+                                  size_t event_count, axl_event** event) {
+  return guarded([&] {
+    std::unique_ptr<axl_event> made(event ? new axl_event : nullptr);  // before the work is under way
+    const Event done = enqueue_planned(required(plan, "the plan").plan, required(queue, "the queue").queue,
+                                       tensors_of(inputs, count), output, events_of(events, event_count));
+    if (!event) return;
+    made->event = done;
+    *event = made.release();
+  });
+}
+
+axl_status axl_event_wait(const axl_event* event) {
+  return guarded([&] { required(event, "the event").event.wait(); });
+}
+
+axl_status axl_event_done(const axl_event* event, std::int32_t* done) {
+  return guarded([&] { required(done, "the answer") = required(event, "the event").event.done() ? 1 : 0; });
+}
+
+axl_status axl_event_seconds(const axl_event* event, double* seconds) {
+  return guarded([&] { required(seconds, "the number of seconds") = required(event, "the event").event.seconds(); });
+}
+
+void axl_event_free(axl_event* event) {
+  delete event;
 }
 
 void axl_plan_free(axl_plan* plan) {

@@ -41,6 +41,8 @@ DLDataTypeCode code_of(Dtype dtype) {
   return kDLFloat;
 }
 
+}  // namespace
+
 DLDataType data_type_of(Dtype dtype) {
   constexpr size_t bits_of_byte = 8;
   return {std::uint8_t(code_of(dtype)), std::uint8_t(bits_of_byte * size_of(dtype)), 1};
@@ -60,6 +62,8 @@ Dtype dtype_of(const DLDataType& type, Role role) {
          "lane",
          Errc::dtype);
 }
+
+namespace {
 
 Dims dims_of(const std::int64_t* values, const DLTensor& tensor, Role role) {
   if (tensor.ndim < 0) refuse(role, concat("has ", tensor.ndim, " axes"), "give 0 or more", Errc::shape);
@@ -89,7 +93,7 @@ bool in_host_memory(const DLTensor& tensor) {
 }  // namespace
 
 std::string text_of(Role role) {
-  return role == the_output ? "the output" : concat("input ", role);
+  return role == the_output ? "the output" : role == the_tensor ? "the tensor" : concat("input ", role);
 }
 
 InputArray array_of(const DLTensor* pointer, Role role) {
@@ -113,10 +117,17 @@ InputArray array_of(const DLTensor* pointer, Role role) {
 
 InputArray host_array_of(const DLTensor* tensor, Role role) {
   InputArray array = array_of(tensor, role);
-  if (!in_host_memory(*tensor))
-    refuse(role, "is not in host memory", "make a plan, and queue it with axl_plan_enqueue", Errc::unsupported);
+  if (!in_host_memory(*tensor)) refuse(role, "is not in host memory", "make a plan, and queue it", Errc::unsupported);
   if (!tensor->data && array.view().count() > 0) refuse(role, "has elements, but its data is null", "give its address");
   return array;
+}
+
+Buffer buffer_of(const Device& device, const View& view, const DLTensor& tensor, Role role) {
+  require_memory_of(device, tensor, role);
+  if (view.count() == 0) return {};
+  const void* const begin = array_of(&tensor, role).begin();
+  const void* const native = begin ? begin : tensor.data;  // a cl_mem has no beginning of its own
+  return device.borrow_buffer(const_cast<void*>(native), size_t(view.bounds().high) * size_of(view.dtype));
 }
 
 void require_memory_of(const Device& device, const DLTensor& tensor, Role role) {
@@ -137,7 +148,7 @@ void require_memory_of(const Device& device, const DLTensor& tensor, Role role) 
     refuse(role,
            concat("lies in memory of DLPack's device ", int(place.device_type), ":", place.device_id,
                   ", and the plan is for ", device.info().label()),
-           "give memory of that device, or run on host memory with axl_plan_run");
+           "give memory of that device, or run on host memory");
 }
 
 bool same_layout(const View& planned, const View& given) {

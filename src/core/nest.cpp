@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 namespace axisloom::core {
 namespace {
@@ -102,6 +103,10 @@ i64 proven_alignment(Nest nest, Operand operand, const Start& start, i64 element
   return std::min(i64{1} << std::min(certain, 62), i64(std::bit_floor(u64(std::max<i64>(limit, 1)))));
 }
 
+i64 common_alignment(i64 align, i64 bytes) {
+  return bytes == 0 ? align : std::min(align, i64{1} << std::min(62, std::countr_zero(u64(bytes))));
+}
+
 Loops without(Nest nest, int first, int second) {
   Loops rest;
   for (int d = 0; d < int(nest.size()); ++d)
@@ -111,6 +116,29 @@ Loops without(Nest nest, int first, int second) {
 
 Loop over_blocks(const Loop& loop, i64 steps) {
   return {ceil_div(loop.extent, steps), steps * loop.in, steps * loop.out, steps * loop.other, steps * loop.addend};
+}
+
+Loops take_shortest(Loops& loops, size_t most) {
+  Loops taken;
+  while (loops.size() > most) {
+    const auto shortest = std::ranges::min_element(loops, {}, &Loop::extent);
+    taken.push_back(*shortest);
+    loops.erase(shortest);
+  }
+  return taken;
+}
+
+Loops points_of(Nest nest) {
+  Loops points{{}};
+  for (const Loop& loop : nest) {
+    const Loops before = std::exchange(points, {});
+    for (Loop at : before)
+      for (i64 step = 0; step < loop.extent; ++step) {
+        points.push_back(at);
+        for (const Operand x : operands) at.*x += loop.*x;
+      }
+  }
+  return points;
 }
 
 void drop_single_steps(Loops& loops) {

@@ -48,10 +48,17 @@ struct Start {
 /// lead; elements have `element` bytes.
 i64 proven_alignment(Nest nest, Operand operand, const Start& start, i64 element, i64 limit);
 
+/// The alignment of addresses that are that much aligned, and of those so many bytes further on.
+i64 common_alignment(i64 align, i64 bytes);
+
 /// The nest but for one or two of its loops.
 Loops without(Nest nest, int first, int second = -1);
 /// The loop over blocks of so many of its steps, the last of which may be shorter.
 Loop over_blocks(const Loop& loop, i64 steps);
+/// Takes loops out until `most` are left: those of the fewest steps, of equals the slowest.
+Loops take_shortest(Loops& loops, size_t most);
+/// How far each array is from where a nest begins, at each of its points: a loop of one step with these strides.
+Loops points_of(Nest nest);
 void drop_single_steps(Loops& loops);
 /// Walks a loop from its other end.
 void reverse_loop(Loop& loop, i64& in_offset, i64& out_offset);

@@ -2,6 +2,7 @@
 #include "core/number.hpp"
 
 #include "core/integers.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -74,6 +75,36 @@ std::string component_text(Dtype dtype, const std::byte* element, int component)
   return digits(float(number));
 }
 
+/// Two parts of a text: "1.5-2j" is "1.5" and "-2", "2j" is "0" and "2".
+std::array<std::string_view, 2> parts_of(std::string_view text) {
+  if (!text.ends_with('j')) return {text, "0"};
+  text.remove_suffix(1);
+  size_t sign = text.find_last_of("+-");
+  if (sign != text.npos && sign > 0 && (text[sign - 1] == 'e' || text[sign - 1] == 'E'))
+    sign = text.find_last_of("+-", sign - 1);
+  if (sign == text.npos || sign == 0) return {"0", text};
+  return {text.substr(0, sign), text.substr(text[sign] == '+' ? sign + 1 : sign)};
+}
+
+std::optional<long double> real_of(std::string_view text) {
+  if (const auto number = whole_number<i64>(text)) return *number;
+  if (const auto number = whole_number<u64>(text)) return *number;
+  if (const auto number = whole_number<double>(text)) return *number;
+  if (text == "true" || text == "false") return text == "true";
+  return std::nullopt;
+}
+
+/// The number as the dtype has it, which of integers must be the number itself.
+std::optional<long double> rounded(Dtype component, long double number) {
+  std::array<std::byte, sizeof(u64)> element{};
+  const bool inexact = float_format(component) != nullptr;
+  if (!inexact && !(std::fabs(number) < 0x1p64L)) return std::nullopt;
+  store_number(component, element.data(), number);
+  const long double stored = number_at(component, element.data());
+  if (!inexact && stored != number) return std::nullopt;
+  return stored;
+}
+
 }  // namespace
 
 long double FloatFormat::largest() const noexcept {
@@ -142,6 +173,18 @@ std::string number_text(Dtype dtype, const std::byte* element) {
   }
   const std::string imaginary = component_text(dtype, element, 1);
   return component_text(dtype, element, 0) + (imaginary.starts_with('-') ? "" : "+") + imaginary + "j";
+}
+
+std::optional<Parts> number_of(Dtype dtype, std::string_view text) {
+  Parts parts{};
+  const auto texts = parts_of(text);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto real = real_of(texts[i]);
+    const auto number = real ? rounded(component_of(dtype), *real) : std::nullopt;
+    if (!number || (i == 1 && *number != 0 && components_of(dtype) == 1)) return std::nullopt;
+    parts[i] = *number;
+  }
+  return parts;
 }
 
 }  // namespace axisloom::core

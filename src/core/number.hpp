@@ -3,8 +3,11 @@
 
 #include <axisloom/array.hpp>
 
+#include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace axisloom::core {
 
@@ -22,6 +25,8 @@ struct FloatFormat {
   long double largest() const noexcept;
   long double least() const noexcept;  // the smallest positive number
 };
+/// The dtype of a code of NumPy without its byte order: "f4", "b1".
+std::optional<Dtype> numpy_dtype(std::string_view code);
 /// Null for integers and bool; of complex dtypes the format of a component.
 const FloatFormat* float_format(Dtype dtype) noexcept;
 
@@ -48,5 +53,11 @@ void store_number(Dtype dtype, std::byte* element, long double number, int compo
 
 /// The shortest decimal digits from which the element's bits can be read back: "0.1", "-7", "true", "1.5-2j", "nan".
 std::string number_text(Dtype dtype, const std::byte* element);
+
+/// The real and the imaginary part of a number.
+using Parts = std::array<long double, 2>;
+/// The other way: such a text, or another that means a number, as a value of the dtype, to which floats are rounded.
+/// Nothing for a text that means none, and for a number that the dtype does not have: 0.5 or 300 of u8, 1j of f32.
+std::optional<Parts> number_of(Dtype dtype, std::string_view text);
 
 }  // namespace axisloom::core

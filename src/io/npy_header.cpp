@@ -4,23 +4,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/number.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
 
 namespace axisloom::io {
 
 namespace {
-
-struct TypeCode {
-  char kind;
-  u8 bytes;
-  Dtype dtype;
-};
-constexpr TypeCode kTypeCodes[] = {
-    {'b', 1, Dtype::boolean}, {'u', 1, Dtype::u8},  {'i', 1, Dtype::i8},  {'u', 2, Dtype::u16},   {'i', 2, Dtype::i16},
-    {'f', 2, Dtype::f16},     {'u', 4, Dtype::u32}, {'i', 4, Dtype::i32}, {'f', 4, Dtype::f32},   {'u', 8, Dtype::u64},
-    {'i', 8, Dtype::i64},     {'f', 8, Dtype::f64}, {'c', 8, Dtype::c64}, {'c', 16, Dtype::c128},
-};
 
 /// A dtype that is refused, and what to do about it.
 struct Refusal {
@@ -152,15 +142,14 @@ class LiteralReader {
     for (const Refusal& refusal : kRefusals)
       if (refusal.kind == kind)
         fail(path_, "descr", fmt::format("dtype {} {}", in_quotes(whole), refusal.what), std::string(refusal.remedy));
-    for (const TypeCode& type : kTypeCodes) {
-      if (code != fmt::format("{}{}", type.kind, type.bytes)) continue;
-      if (order == '|' && type.bytes > 1) fail(path_, "descr", fmt::format("{} lacks a byte order", in_quotes(whole)));
-      header.dtype = type.dtype;
-      header.swapped = type.bytes > 1 && order == '>';
-      return;
-    }
-    fail(path_, "descr", fmt::format("dtype {} is not supported", in_quotes(whole)),
-         "save bool, integers of 1 to 8 bytes, float16, float32, float64, complex64 or complex128");
+    const auto dtype = core::numpy_dtype(code);
+    if (!dtype)
+      fail(path_, "descr", fmt::format("dtype {} is not supported", in_quotes(whole)),
+           "save bool, integers of 1 to 8 bytes, float16, float32, float64, complex64 or complex128");
+    const bool ordered = size_of(*dtype) > 1;
+    if (order == '|' && ordered) fail(path_, "descr", fmt::format("{} lacks a byte order", in_quotes(whole)));
+    header.dtype = *dtype;
+    header.swapped = ordered && order == '>';
   }
 
   size_t size_;  // of the whole text
@@ -174,9 +163,7 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& path) {
   return LiteralReader(text, path).header();
 }
 
-std::string npy_descr(Dtype dtype) {
-  for (const TypeCode& type : kTypeCodes)
-    if (type.dtype == dtype) return fmt::format("{}{}{}", type.bytes == 1 ? '|' : '<', type.kind, type.bytes);
+std::string npy_descr(Dtype dtype) try { return typestr(dtype); } catch (const Error&) {
   return {};
 }
 

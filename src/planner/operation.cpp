@@ -44,12 +44,30 @@ Axes Axes::none() {
   return Axes(std::span<const int>());
 }
 
+Scalar::Scalar(std::complex<double> number)
+    : text_(core::number_text(Dtype::c128, reinterpret_cast<const std::byte*>(&number))) {}
+
+std::string Scalar::typed(double number) {
+  return digits(number);
+}
+
+std::string Scalar::typed(i64 number) {
+  return std::to_string(number);
+}
+
+std::string Scalar::typed(u64 number) {
+  return std::to_string(number);
+}
+
 ReduceOptions::operator Options() const {
   Options options;
   if (!axes.text().empty()) options.emplace_back("axes", axes.text());
   if (keepdims) options.emplace_back("keepdims", "");
   if (order != Order()) options.emplace_back("order", text_of(order, order_texts));
   if (ord != NormOrder()) options.emplace_back("ord", text_of(ord, norm_texts));
+  if (initial) options.emplace_back("initial", initial->text());
+  if (dtype) options.emplace_back("compute-dtype", name(*dtype));
+  if (where) options.emplace_back("where", "");
   return options;
 }
 
@@ -61,6 +79,7 @@ ProductOptions::operator Options() const {
   if (out_dtype) options.emplace_back("out-dtype", name(*out_dtype));
   if (transpose_a) options.emplace_back("transpose-a", "");
   if (transpose_b) options.emplace_back("transpose-b", "");
+  if (!broadcast) options.emplace_back("no-broadcast", "");
   return options;
 }
 

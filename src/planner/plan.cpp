@@ -154,6 +154,12 @@ void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places,
   plan.tickets = std::max(plan.tickets, part.tickets);
 }
 
+void repeat(PlanImpl& plan, std::span<const std::vector<Place>> others) {
+  const PlanImpl once = plan;
+  for (const std::vector<Place>& places : others) append(plan, once, places, 0);
+  plan.report.expected_seconds *= double(others.size() + 1);
+}
+
 void compile(PlanImpl& plan) {
   const device::HeldLines lines;  // other threads may be waiting for the programs that are made here
   for (Launch& launch : plan.launches) {

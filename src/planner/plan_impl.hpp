@@ -116,6 +116,11 @@ struct Place {
 /// other, so parts may share workspace and tickets.
 void append(PlanImpl& plan, const PlanImpl& part, std::span<const Place> places, i64 workspace_begin);
 
+inline constexpr i64 most_repeats = 1024;  // of a plan's launches
+
+/// Adds a plan's launches again for each of `others`, where its views then lie.
+void repeat(PlanImpl& plan, std::span<const std::vector<Place>> others);
+
 /// The bytes of a params struct whose layout is shared with the kernel. It has no padding, not even at its end, which
 /// rusticl does not count as a part of it.
 template <class Params>

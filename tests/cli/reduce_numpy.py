@@ -67,6 +67,46 @@ class Reductions(Case):
                         np.testing.assert_array_equal(part(got), part(want))
                         np.testing.assert_array_equal(np.signbit(part(got)), np.signbit(part(want)))
 
+    def test_initial_values(self):
+        for dtype in ("u1", "i4", "f4", "f8"):
+            x = array(dtype, (30, 17))
+            for op, initial in (("sum", 3), ("prod", 2), ("min", 0), ("max", 7)):
+                want = np.asarray(getattr(x, op)(axis=0, initial=initial))
+                self.same(x, op, want, "--axes", "0", "--initial", str(initial))
+        nothing = np.zeros((0, 3), "f4")
+        self.same(nothing, "max", nothing.max(axis=0, initial=-np.inf), "--axes", "0", "--initial", "-inf")
+        x = array("c8", (6, 5))
+        self.same(x, "sum", x.sum(axis=1, initial=1 - 2j), "--axes", "1", "--initial", "1-2j")
+
+    def test_dtypes_to_compute_in(self):
+        for dtype, asked in (("u1", "u1"), ("u1", "i2"), ("i4", "i8"), ("bool", "f4"), ("i2", "f8"), ("f4", "f8"),
+                             ("c8", "c16"), ("f2", "f8")):
+            x = array(dtype, (30, 17))
+            name = np.dtype(asked).name
+            self.same(x, "sum", x.sum(axis=0, dtype=asked), "--axes", "0", "--compute-dtype", name)
+            if np.dtype(asked).kind in "fc":
+                self.same(x, "mean", x.mean(axis=1, dtype=asked), "--axes", "1", "--compute-dtype", name)
+        x = array("i8", (9, 4))
+        self.same(x, "prod", x.prod(axis=0, dtype="u2"), "--axes", "0", "--compute-dtype", "uint16")
+
+    def test_masks(self):
+        for dtype in ("bool", "u1", "i4", "f2", "f4", "f8", "c8"):
+            x = array(dtype, (20, 5, 13))
+            for shape in ((20, 5, 13), (13,), (5, 1), (20, 1, 1), ()):
+                mask = np.asarray(array("bool", shape))
+                np.save(self.path("mask.npy"), mask)
+                for op in ("sum", "mean", "any", "all", "min", "max"):
+                    with np.errstate(all="ignore"):
+                        extreme = {"initial": 1} if op in ("min", "max") else {}
+                        want = np.asarray(getattr(np, op)(x, axis=(0, 2), where=mask, **extreme))
+                    initial = ("--initial", "1") if extreme else ()
+                    np.save(self.path("in.npy"), x)
+                    self.good(op, "--where", "--axes", "0,2", *initial, self.path("in.npy"), self.path("mask.npy"),
+                              "-o", self.path("out.npy"), "--verify")
+                    got = np.load(self.path("out.npy"))
+                    self.assertEqual((got.dtype, got.shape), (want.dtype, want.shape), f"{op} of {dtype} where {shape}")
+                    np.testing.assert_allclose(got, want, rtol=2e-5, atol=0.1 if dtype == "f2" else 1e-5)
+
     def test_truth(self):
         x = array("f4", (20, 3)) * array("bool", (20, 3))
         x[:, 1] = 0
@@ -102,6 +142,11 @@ class Reductions(Case):
     def test_what_cannot_be_reduced(self):
         np.save(self.path("in.npy"), np.zeros((0, 3), "f4"))
         self.assertIn("no elements", self.bad(2, "max", self.path("in.npy")).err)
+        self.assertIn("give an initial value", self.bad(2, "max", self.path("in.npy")).err)
+        np.save(self.path("in.npy"), np.zeros((2, 3), "f4"))
+        np.save(self.path("mask.npy"), np.ones((2, 3), bool))
+        self.assertIn("initial value", self.bad(2, "max", "--where", self.path("in.npy"), self.path("mask.npy")).err)
+        self.assertIn("use one of f32, f64", self.bad(2, "sum", "--compute-dtype", "i32", self.path("in.npy")).err)
         self.assertIn("unknown reduction", self.bad(2, "reduce", "median", "a b ->", self.path("in.npy")).err)
 
 

@@ -46,7 +46,10 @@ static axl_status sum_of_columns(void) {
   operation.name = "sum";
   operation.options = options;
   operation.option_count = 1;
-  status = axl_plan_create(&operation, inputs, 1, &out, 0, NULL, &plan);
+  axl_plan_options plan_options = {0};
+  plan_options.size = sizeof plan_options;
+  plan_options.candidate = "plain";
+  status = axl_plan_create_with(&operation, inputs, 1, &out, 0, NULL, &plan_options, &plan);
   if (status == AXL_OK) status = axl_plan_run(plan, inputs, 1, &out);
   axl_plan_free(plan);
   return status == AXL_OK && sums[2] != matrix[0][2] + matrix[1][2] ? AXL_INTERNAL : status;

@@ -14,6 +14,7 @@
 #include <limits>
 #include <numeric>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace axisloom {
@@ -87,6 +88,18 @@ TEST_F(CInterface, TakesArgumentsLengthsAndOptions) {
   ASSERT_EQ(run(op, {&in.dl}, sums), AXL_OK) << axl_last_error();
   EXPECT_EQ(turned[0], 3);
   EXPECT_EQ(turned[1], 12);
+}
+
+TEST_F(CInterface, ReducesWithAMaskAndAnInitialValue) {
+  const axl_option options[] = {{"axes", "1"}, {"where", nullptr}, {"initial", "2"}, {"compute-dtype", "f64"}};
+  axl_operation op = named("sum");
+  op.options = options, op.option_count = std::size(options);
+  std::vector<std::uint8_t> wanted = {1, 0, 255};
+  std::vector<double> sums(2);
+  const Tensor mask(wanted.data(), {3}, {kDLBool, 8, 1}), result(sums.data(), {2}, {kDLFloat, 64, 1});
+  ASSERT_EQ(run(op, {&in.dl, &mask.dl}, result), AXL_OK) << axl_last_error();
+  EXPECT_EQ(sums, (std::vector<double>{0 + 2 + 2, 3 + 5 + 2}));
+  expect_error(run(op, {&in.dl, &in.dl}, result), AXL_DTYPE, "the mask is f32");
 }
 
 TEST_F(CInterface, TakesStridesOfAnySignAndAByteOffset) {
@@ -306,6 +319,108 @@ TEST_F(CPlan, RunsOnAQueueOfItsDevice) {
   in.dl.device.device_type = kDLCUDA;
   expect_error(axl_plan_enqueue(plan, queue, inputs.data(), 1, &out.dl), AXL_USAGE, "the plan is for host");
   axl_queue_free(queue);
+  axl_device_free(device);
+}
+
+TEST_F(CPlan, IsMadeWithOptions) {
+  const axl_operation op = named("transpose");
+  axl_plan_options options{};
+  options.size = sizeof options;
+  axl_plan* made = nullptr;
+  const auto create = [&] {
+    axl_plan_free(std::exchange(made, nullptr));
+    return axl_plan_create_with(&op, inputs.data(), 1, &out.dl, 0, nullptr, &options, &made);
+  };
+  ASSERT_EQ(create(), AXL_OK) << axl_last_error();
+  EXPECT_STREQ(axl_plan_candidate(made), axl_plan_candidate(plan));
+  options.candidate = "plain";
+  options.index = AXL_INDEX_64;
+  ASSERT_EQ(create(), AXL_OK) << axl_last_error();
+  EXPECT_STREQ(axl_plan_candidate(made), "plain");
+  std::size_t workspace = 1;
+  ASSERT_EQ(axl_plan_workspace(made, &workspace), AXL_OK);
+  EXPECT_EQ(workspace, 0U);
+  ASSERT_EQ(axl_plan_run(made, inputs.data(), 1, &out.dl), AXL_OK) << axl_last_error();
+  EXPECT_EQ(turned, expected);
+
+  options.candidate = "nobody";
+  expect_error(create(), AXL_USAGE, "no candidate is called 'nobody'");
+  options.candidate = nullptr;
+  const axl_length tunable{"no_such_tunable", 3};
+  options.configuration = &tunable, options.configuration_count = 1;
+  EXPECT_NE(create(), AXL_OK);
+  options.configuration = nullptr;
+  expect_error(create(), AXL_USAGE, "the configuration is null");
+  options.configuration_count = 0;
+  options.index = 16;
+  expect_error(create(), AXL_USAGE, "no indices of 16 bits");
+  options.index = 0;
+  options.in_place = 1;
+  EXPECT_EQ(create(), AXL_USAGE) << "2x3 cannot be transposed in place";
+  for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{5000}}) {
+    options.size = size;
+    expect_error(create(), AXL_USAGE, "sizeof(axl_plan_options)");
+  }
+  axl_plan_free(made);
+}
+
+TEST_F(CPlan, TakesOptionsOfOtherVersions) {
+  const axl_operation op = named("transpose");
+  struct {
+    axl_plan_options known{};
+    std::array<char, 64> later{};
+  } options;
+  options.known.candidate = "plain";
+  options.known.in_place = 1;  // beyond the size of the first version
+  options.known.size = offsetof(axl_plan_options, in_place);
+  axl_plan* made = nullptr;
+  ASSERT_EQ(axl_plan_create_with(&op, inputs.data(), 1, &out.dl, 0, nullptr, &options.known, &made), AXL_OK)
+      << axl_last_error();
+  EXPECT_STREQ(axl_plan_candidate(made), "plain");
+  axl_plan_free(std::exchange(made, nullptr));
+  options.known.in_place = 0;
+  options.known.size = sizeof options;
+  ASSERT_EQ(axl_plan_create_with(&op, inputs.data(), 1, &out.dl, 0, nullptr, &options.known, &made), AXL_OK)
+      << axl_last_error();
+  axl_plan_free(made);
+  EXPECT_EQ(axl_plan_candidate(nullptr), nullptr);
+}
+
+TEST_F(CPlan, GivesEventsAndWaitsForThem) {
+  axl_device* device = nullptr;
+  axl_queue *first = nullptr, *second = nullptr;
+  axl_event *done = nullptr, *later = nullptr;
+  ASSERT_EQ(axl_device_open("host", &device), AXL_OK) << axl_last_error();
+  ASSERT_EQ(axl_queue_create_timed(device, &first), AXL_OK) << axl_last_error();
+  ASSERT_EQ(axl_queue_create(device, &second), AXL_OK) << axl_last_error();
+  ASSERT_EQ(axl_plan_enqueue_after(plan, first, inputs.data(), 1, &out.dl, nullptr, 0, &done), AXL_OK)
+      << axl_last_error();
+  std::vector<float> again(6);
+  Tensor other{again, {3, 2}};
+  const axl_event* const events[] = {done, nullptr};
+  ASSERT_EQ(axl_plan_enqueue_after(plan, second, inputs.data(), 1, &other.dl, events, 2, &later), AXL_OK)
+      << axl_last_error();
+  EXPECT_EQ(axl_event_wait(later), AXL_OK) << axl_last_error();
+  std::int32_t finished = -1;
+  EXPECT_EQ(axl_event_done(done, &finished), AXL_OK);
+  EXPECT_EQ(finished, 1);
+  double seconds = -1;
+  EXPECT_EQ(axl_event_seconds(done, &seconds), AXL_OK) << axl_last_error();
+  EXPECT_GE(seconds, 0);
+  EXPECT_NE(axl_event_seconds(later, &seconds), AXL_OK) << "its queue is not timed";
+  EXPECT_EQ(turned, expected);
+  EXPECT_EQ(again, expected);
+  EXPECT_EQ(axl_plan_enqueue_after(plan, second, inputs.data(), 1, &other.dl, nullptr, 0, nullptr), AXL_OK);
+  expect_error(axl_plan_enqueue_after(plan, second, inputs.data(), 1, &other.dl, nullptr, 2, nullptr), AXL_USAGE,
+               "the list of events is null");
+  EXPECT_EQ(axl_event_wait(nullptr), AXL_USAGE);
+  EXPECT_EQ(axl_event_done(done, nullptr), AXL_USAGE);
+  EXPECT_EQ(axl_event_seconds(done, nullptr), AXL_USAGE);
+  axl_event_free(nullptr);
+  axl_event_free(done);
+  axl_event_free(later);
+  axl_queue_free(first);
+  axl_queue_free(second);
   axl_device_free(device);
 }
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <complex>
+#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -108,6 +109,40 @@ TEST(Calls, SumOverPairsOfAxes) {
   EXPECT_EQ(code_thrown([&] { tensordot(a, b, {1, 1}, {0, 1}); }), Errc::axis);
   EXPECT_EQ(code_thrown([&] { tensordot(a, b, {1}, {0, 1}); }), Errc::axis);
   EXPECT_EQ(code_thrown([&] { tensordot(a, b, {0}, {0}); }), Errc::shape);
+}
+
+TEST(Calls, TensordotPairsNoAxisOfLengthOneWithALongerOne) {
+  const std::vector<float> six = counted(6), two = counted(2), three = counted(3);
+  const InputArray matrix(six, {2, 3}), row(three, {1, 3}), column(two, {2, 1});
+  EXPECT_EQ(list<float>(einsum("i j, k i -> j", {row, column})), (std::vector<float>{0, 1, 2}));  // einsum does
+  EXPECT_EQ(code_thrown([&] { tensordot(row, matrix, {0}, {0}); }), Errc::shape);
+  EXPECT_EQ(code_thrown([&] { tensordot(matrix, row, {0}, {0}); }), Errc::shape);
+  EXPECT_EQ(code_thrown([&] { tensordot(matrix, column, {1}, {1}); }), Errc::shape);
+  EXPECT_EQ(code_thrown([&] {
+              result_view(tensordot(2, 2, std::array{0}, std::array{0}), {matrix.view(), row.view()});
+            }),
+            Errc::shape);
+  EXPECT_NE(text_thrown([&] { tensordot(row, matrix, {0}, {0}); }).find("[1,3]"), std::string::npos);
+  EXPECT_EQ(tensordot(row, row, {0}, {0}).shape(), (Dims{3, 3}));
+  EXPECT_EQ(list<float>(tensordot(row, matrix, {1}, {1})), (std::vector<float>{5, 14}));
+  EXPECT_EQ(code_thrown([&] { einsum("i j, i k -> j k", {row, matrix}, {.broadcast = false}); }), Errc::shape);
+  EXPECT_EQ(einsum("i j, i k -> j k", {row, matrix}).shape(), (Dims{3, 3}));
+}
+
+TEST(Calls, ReductionsTakeAnInitialValueADtypeAndAMask) {
+  const std::vector<float> in = counted(6);
+  const std::vector<std::uint8_t> bytes = {200, 100, 50};
+  const std::array<bool, 3> mask = {true, false, true};
+  EXPECT_EQ(list<float>(sum({in, {2, 3}}, {.axes = {1}, .initial = 0.5})), (std::vector<float>{3.5, 12.5}));
+  EXPECT_EQ(list<float>(max({in, {2, 3}}, {.axes = {1}, .initial = 3})), (std::vector<float>{3, 5}));
+  EXPECT_EQ(list<double>(sum({in, {2, 3}}, {.dtype = Dtype::f64})), std::vector<double>{15});
+  EXPECT_EQ(list<std::uint8_t>(sum(bytes, {.dtype = Dtype::u8})), std::vector<std::uint8_t>{350 - 256});
+  EXPECT_EQ(list<float>(mean(bytes, {.dtype = Dtype::f32})), std::vector<float>{350.0F / 3});
+  constexpr auto lowest = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(list<std::int64_t>(axisloom::min(std::vector<std::int64_t>(), {.initial = lowest})),
+            std::vector<std::int64_t>(1, lowest));
+  const Operation where = reduction("mean", ReduceOptions{.axes = {1}, .where = true});
+  EXPECT_EQ(list<float>(run(where, {InputArray(in, {2, 3}), mask})), (std::vector<float>{1, 4}));
 }
 
 // Memory of any range is aligned to its elements, and no more is asked for.

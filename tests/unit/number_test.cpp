@@ -26,6 +26,40 @@ std::string text_of(Dtype dtype, T value) {
   return number_text(dtype, element.data());
 }
 
+TEST(Number, TextsBecomeNumbersOfTheirDtype) {
+  const auto real = [](Dtype dtype, std::string_view text) { return number_of(dtype, text).value().at(0); };
+  EXPECT_EQ(real(Dtype::u64, "18446744073709551615"), 18446744073709551615.0L);
+  EXPECT_EQ(real(Dtype::i64, "-9223372036854775808"), -0x1p63L);
+  EXPECT_EQ(real(Dtype::i8, "1e2"), 100);
+  EXPECT_EQ(real(Dtype::f32, "0.1"), 0.1F);
+  EXPECT_EQ(real(Dtype::f64, "0.1"), 0.1);
+  EXPECT_EQ(real(Dtype::f16, "1e9"), HUGE_VALL);
+  EXPECT_EQ(real(Dtype::f64, "-inf"), -HUGE_VALL);
+  EXPECT_TRUE(std::isnan(real(Dtype::f32, "nan")));
+  EXPECT_EQ(real(Dtype::boolean, "true"), 1);
+  EXPECT_EQ(number_of(Dtype::c64, "1.5-2j"), (Parts{1.5L, -2}));
+  EXPECT_EQ(number_of(Dtype::c64, "-1e-3+1e2j"), (Parts{-1e-3F, 100}));
+  EXPECT_EQ(number_of(Dtype::c128, "-2j"), (Parts{0, -2}));
+  EXPECT_EQ(number_of(Dtype::c128, "3"), (Parts{3, 0}));
+}
+
+TEST(Number, RefusesTextsThatAreNoNumberOfTheirDtype) {
+  for (const char* text : {"", "x", "1x", "0.5", "256", "-1", "nan", "inf", "1e30", "1j", " 1"})
+    EXPECT_FALSE(number_of(Dtype::u8, text)) << text;
+  for (const char* text : {"", "j", "1+j", "1+2", "1j2", "1++2j", "--1"})
+    EXPECT_FALSE(number_of(Dtype::c64, text)) << text;
+  EXPECT_FALSE(number_of(Dtype::boolean, "2"));
+  EXPECT_FALSE(number_of(Dtype::f32, "1+2j"));
+}
+
+// What is printed can be read.
+TEST(Number, TextsGoThereAndBack) {
+  const float values[] = {0.1F, -1e-40F, 3.4e38F, 16777216.0F};
+  for (const float value : values) EXPECT_EQ(number_of(Dtype::f32, text_of(Dtype::f32, value)).value()[0], value);
+  const std::array<double, 2> complex = {-1.25e-7, 3};
+  EXPECT_EQ(number_of(Dtype::c128, text_of(Dtype::c128, complex)), (Parts{-1.25e-7, 3}));
+}
+
 TEST(Number, SixteenBitFloatsComeBackFromTheirValues) {
   for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
     for (unsigned bits = 0; bits < 65536; ++bits) {

@@ -41,6 +41,14 @@ TEST(Operation, TypedOptionsLoseNothingAsText) {
             "sum --axes 0,-1 --keepdims");
   EXPECT_EQ(to_string(reduction("sum", ReduceOptions{.axes = Axes::none()})), "sum --axes none");
   EXPECT_EQ(to_string(reduction("sum", ReduceOptions{})), "sum");
+  EXPECT_EQ(to_string(reduction("sum", ReduceOptions{.initial = 0.1F, .dtype = Dtype::f64, .where = true})),
+            "sum --initial 0.10000000149011612 --compute-dtype f64 --where");
+  EXPECT_EQ(to_string(reduction("min", ReduceOptions{.initial = ~std::uint64_t{0}})),
+            "min --initial 18446744073709551615");
+  EXPECT_EQ(to_string(reduction("min", ReduceOptions{.initial = std::int8_t{-7}})), "min --initial -7");
+  EXPECT_EQ(Scalar(true).text(), "1");
+  EXPECT_EQ(Scalar(std::complex<double>(1, -2)).text(), "1-2j");
+  EXPECT_EQ(Scalar(-HUGE_VAL).text(), "-inf");
   EXPECT_EQ(to_string(reduction("norm", ReduceOptions{.order = Order::portable, .ord = NormOrder::inf})),
             "norm --order portable --ord inf");
   EXPECT_EQ(to_string(matmul(ProductOptions{.alpha = 1e-9,

@@ -91,7 +91,33 @@ TEST_F(RankLimits, MovesWalkSixteenAxes) {
     return rearrange("(" + axes_text(0, axes - 1) + ") -> (" + axes_text(axes - 1, 0) + ")", all_two(axes));
   };
   expect_planned(turned(16), View::contiguous(Dtype::u8, {1 << 16}));
+  for (const int axes : {17, 19}) {  // the others are a loop over launches
+    const std::vector<View> views = completed(turned(axes), {View::contiguous(Dtype::u16, {std::int64_t{1} << axes})});
+    expect_oracle_at_limit(turned(axes), views, real_device());
+    expect_oracle_at_limit(turned(axes), views, Device::open("host"));
+    const Plan planned = plan(turned(axes), views, Device::open("host"));
+    EXPECT_EQ(planned.impl()->launches.size(), std::size_t{1} << (axes - 16));
+    EXPECT_EQ(planned.report().bytes_moved, std::int64_t{4} << axes);
+  }
+  EXPECT_EQ(plan(turned(26), {View::contiguous(Dtype::u8, {1 << 26})}, Device::open("host")).impl()->launches.size(),
+            1024U);
+  expect_refused(turned(27), View::contiguous(Dtype::u8, {1 << 27}), "two steps");
   expect_refused(turned(30), View::contiguous(Dtype::u8, {1 << 30}), "two steps");
+}
+
+// Axes of length 1 and those that follow each other are no axes of a walk.
+TEST_F(RankLimits, MovesTakeThirtyTwoAxesOfAPattern) {
+  for (const int axes : {17, 24, 32}) {
+    Lengths lengths;
+    for (int i = 0; i < axes; ++i) lengths.emplace_back("a" + std::to_string(i), i % 2 + 1);
+    const std::string all = axes_text(0, axes - 1);
+    for (const std::string& right :
+         {axes_text(axes - 1, 0), axes_text(axes / 2, axes - 1) + " " + axes_text(0, axes / 2 - 1)}) {
+      const Operation op = rearrange("(" + all + ") -> (" + right + ")", lengths);
+      expect_oracle_at_limit(op, completed(op, {View::contiguous(Dtype::f32, {std::int64_t{1} << (axes / 2)})}),
+                             Device::open("host"));
+    }
+  }
 }
 
 TEST_F(RankLimits, ReductionsKeepAllAxesOfTheirArrays) {
@@ -109,7 +135,48 @@ TEST_F(RankLimits, ReductionsWalkTwentyOneAxes) {
     expect_planned(reduce("sum", every_second(axes), {}, all_two(axes)),
                    View::contiguous(Dtype::u8, {std::int64_t{1} << axes}));
   expect_planned(reduce("sum", axes_text(0, 15) + " ->"), scattered(Dtype::f32, 16));
-  expect_refused(reduce("sum", every_second(22), {}, all_two(22)), View::contiguous(Dtype::u8, {1 << 22}), "two steps");
+  for (const int axes : {22, 23}) {  // more kept ones are a loop over launches
+    const Operation more = reduce("sum", every_second(axes), {}, all_two(axes));
+    const std::vector<View> views = completed(more, {View::contiguous(Dtype::u8, {std::int64_t{1} << axes})});
+    expect_oracle_at_limit(more, views, Device::open("host"));
+    EXPECT_GT(plan(more, views, Device::open("host")).impl()->launches.size(), 1U);
+  }
+  expect_refused(reduce("sum", every_second(42), {}, all_two(42)), View::contiguous(Dtype::u8, {std::int64_t{1} << 42}),
+                 "two steps");
+}
+
+/// "x0 x1 ...", and lengths of 2 for each.
+std::string named(const std::string& name, int axes, bool backwards = false) {
+  std::string text;
+  for (int i = 0; i < axes; ++i) text += (i == 0 ? "" : " ") + name + std::to_string(backwards ? axes - 1 - i : i);
+  return text;
+}
+Lengths all_two(const std::vector<std::string>& names, int axes) {
+  Lengths lengths;
+  for (const std::string& name : names)
+    for (int i = 0; i < axes; ++i) lengths.emplace_back(name + std::to_string(i), 2);
+  return lengths;
+}
+
+// Patterns split axes into more than kernels walk; the shortest are a loop over launches.
+TEST_F(RankLimits, EinsumsTakeMoreAxesThanArraysHave) {
+  constexpr int axes = 9;
+  std::string pairs;
+  for (int i = 0; i < axes; ++i) pairs += " a" + std::to_string(i) + " b" + std::to_string(i);
+  const Operation outer = einsum("(" + named("a", axes) + "), (" + named("b", axes) + ") -> (" + pairs.substr(1) + ")",
+                                 {}, all_two({"a", "b"}, axes));
+  const View factor = View::contiguous(Dtype::i32, {1 << axes});
+  for (const Device& device : {Device::open("host"), real_device()})
+    expect_oracle_at_limit(outer, completed(outer, {factor, factor}), device);
+  EXPECT_EQ(plan(outer, {factor, factor}, Device::open("host")).impl()->launches.size(), 4U);
+
+  constexpr int batch = 16;
+  const Operation products =
+      einsum("(" + named("b", batch) + ") k, (" + named("b", batch, true) + ") k -> (" + named("b", batch) + ")", {},
+             all_two({"b"}, batch));
+  const View rows = View::contiguous(Dtype::f32, {1 << batch, 3});
+  for (const Device& device : {Device::open("host"), real_device()})
+    expect_oracle_at_limit(products, completed(products, {rows, rows}), device);
 }
 
 // 15 axes whose strides do not follow each other, and one that is cut into reduced, kept, reduced.
@@ -131,6 +198,17 @@ TEST_F(RankLimits, ProductsWalkAllAxesOfTheirArrays) {
   const Operation each = einsum(axes_text(0, 15) + ", " + axes_text(15, 0) + " -> " + axes_text(0, 15));
   const Plan planned = plan(each, completed(each, {contiguous, contiguous}), real_device());
   EXPECT_EQ(planned.report().candidate, "map");
+
+  const Operation outer =
+      einsum(axes_text(0, 7) + ", " + axes_text(8, 15) + " -> " + axes_text(0, 14, 2) + " " + axes_text(1, 15, 2));
+  const View eight = View::contiguous(Dtype::i32, Dims::filled(8, 2));
+  expect_oracle_at_limit(outer, completed(outer, {eight, eight}), real_device());
+  expect_oracle_at_limit(outer, completed(outer, {eight, eight}), Device::open("host"));
+  EXPECT_EQ(code_thrown([&] {
+              result_view(einsum(axes_text(0, 8) + ", " + axes_text(9, 16) + " -> " + axes_text(0, 16)),
+                          {View::contiguous(Dtype::i32, Dims::filled(9, 2)), eight});
+            }),
+            Errc::shape);
 
   ops::Product product;
   for (std::int64_t i = 0, stride = 1 << 16; i <= ops::most_batch_axes; ++i, stride /= 2)

@@ -1,6 +1,8 @@
 // What reductions mean: dtypes, NaN, infinities, ties, empty arrays and overflow, as NumPy documents them.
 #include "reduce_support.hpp"
 
+#include <axisloom/axisloom.hpp>
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -45,6 +47,135 @@ TEST(ReduceSemantics, DtypesAreNumPys) {
     EXPECT_EQ(result_of("any", any), Dtype::boolean);
     EXPECT_EQ(result_of("count_nonzero", any), Dtype::i64);
   }
+}
+
+/// Every dtype of which a reduction can be computed.
+std::vector<Dtype> offered(const char* op, Dtype in) {
+  const View view = View::contiguous(in, {3});
+  std::vector<Dtype> dtypes;
+  for (const Dtype dtype : all_dtypes()) {
+    try {
+      EXPECT_EQ(result_view(reduction(op, ReduceOptions{.dtype = dtype}), {view}).dtype, dtype);
+      dtypes.push_back(dtype);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::dtype) << error.what();
+      EXPECT_NE(std::string(error.what()).find("use one of"), std::string::npos) << error.what();
+    }
+  }
+  return dtypes;
+}
+
+TEST(ReduceSemantics, DtypesToComputeInAreThoseThatHoldTheElements) {
+  using enum Dtype;
+  const std::vector<Dtype> numbers = {u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64};
+  for (const char* op : {"sum", "prod"}) {
+    EXPECT_EQ(offered(op, u8), numbers);
+    EXPECT_EQ(offered(op, i64), numbers);
+    EXPECT_EQ(offered(op, boolean), numbers);
+    EXPECT_EQ(offered(op, f16), (std::vector<Dtype>{f16, f32, f64}));
+    EXPECT_EQ(offered(op, bf16), (std::vector<Dtype>{bf16, f32, f64}));
+    EXPECT_EQ(offered(op, f32), (std::vector<Dtype>{f32, f64}));
+    EXPECT_EQ(offered(op, f64), std::vector<Dtype>{f64});
+    EXPECT_EQ(offered(op, c64), (std::vector<Dtype>{c64, c128}));
+  }
+  EXPECT_EQ(offered("mean", i32), (std::vector<Dtype>{f16, bf16, f32, f64}));
+  EXPECT_EQ(offered("mean", f32), (std::vector<Dtype>{f32, f64}));
+}
+
+// 2^24 + 1 is no f32, and 300 such sums of 1e38 are beyond it.
+TEST(ReduceSemantics, ComputesInTheDtypeThatIsAskedFor) {
+  const Operation wide = reduction("sum", ReduceOptions{.dtype = Dtype::f64});
+  std::vector<float> numbers(70001, 16777216.0F);
+  numbers[40000] = 1;
+  EXPECT_EQ(everyones<double>(wide, numbers), 70000 * 16777216.0 + 1);
+  EXPECT_EQ(everyones<double>(wide, std::vector<float>(300, 1e38F)), 300 * double(1e38F));
+  EXPECT_EQ(everyones<float>(reduction("sum"), std::vector<float>(300, 1e38F)), inf_f);
+  const Operation low = reduction("sum", ReduceOptions{.dtype = Dtype::u8});
+  EXPECT_EQ(everyones<std::uint8_t>(low, std::vector<std::int32_t>{-1, 257, 5}), std::uint8_t(261));
+  const Operation product = reduction("prod", ReduceOptions{.dtype = Dtype::f64});
+  EXPECT_EQ(everyones<double>(product, std::vector<std::int32_t>(10, 1 << 20)), 0x1p200);
+  EXPECT_EQ(everyones<float>(reduction("mean", ReduceOptions{.dtype = Dtype::f32}), std::vector<std::uint8_t>{1, 2, 2}),
+            5.0F / 3);
+}
+
+TEST(ReduceSemantics, AnInitialValueIsOneMoreElement) {
+  const auto with = [](const char* op, Scalar initial) { return reduction(op, ReduceOptions{.initial = initial}); };
+  for (const std::size_t count : {std::size_t{0}, std::size_t{3}, std::size_t{70001}}) {
+    const std::vector<float> ones(count, 1.0F);
+    EXPECT_EQ(everyones<float>(with("sum", -0.5), ones), float(count) - 0.5F);
+    EXPECT_EQ(everyones<float>(with("prod", 3), ones), 3);
+    EXPECT_EQ(everyones<float>(with("max", 0), ones), count > 0 ? 1 : 0);
+    EXPECT_EQ(everyones<float>(with("max", 7), ones), 7);
+    EXPECT_EQ(everyones<float>(with("min", inf_f), ones), count > 0 ? 1 : inf_f);
+    EXPECT_TRUE(std::isnan(everyones<float>(with("min", nan_f), ones)));
+  }
+  EXPECT_TRUE(std::isnan(everyones<float>(with("max", 7), std::vector<float>{1, nan_f})));
+  constexpr auto lowest = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(everyones<std::int64_t>(with("max", lowest), std::vector<std::int64_t>{}), lowest);
+  constexpr auto highest = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(everyones<std::uint64_t>(with("min", highest), std::vector<std::uint64_t>{highest}), highest);
+  EXPECT_EQ(everyones<std::uint64_t>(with("sum", 2), std::vector<std::uint64_t>{highest}), 1U);
+  for (const char* op : {"argmin", "argmax", "any", "all", "count_nonzero", "norm", "mean"})
+    EXPECT_EQ(code_thrown([&] { result_view(with(op, 1), {View::contiguous(Dtype::f32, {3})}); }), Errc::usage) << op;
+  EXPECT_EQ(code_thrown([] { result_view(reduction("max"), {View::contiguous(Dtype::f32, {0})}); }), Errc::shape);
+}
+
+TEST(ReduceSemantics, AnInitialValueIsANumberOfTheResultsDtype) {
+  const auto takes = [](Dtype in, const ReduceOptions& options) {
+    result_view(reduction("sum", options), {View::contiguous(in, {3})});
+  };
+  EXPECT_NO_THROW(takes(Dtype::u8, {.initial = 300}));  // the sum is u64
+  EXPECT_EQ(code_thrown([&] { takes(Dtype::u8, {.initial = 300, .dtype = Dtype::u8}); }), Errc::usage);
+  EXPECT_EQ(code_thrown([&] { takes(Dtype::i32, {.initial = 0.5}); }), Errc::usage);
+  EXPECT_NO_THROW(takes(Dtype::i32, {.initial = 0.5, .dtype = Dtype::f32}));
+  EXPECT_EQ(code_thrown([&] { takes(Dtype::f32, {.initial = std::complex<double>(1, 2)}); }), Errc::usage);
+  EXPECT_NO_THROW(takes(Dtype::c64, {.initial = std::complex<double>(1, 2)}));
+}
+
+TEST(ReduceSemantics, MasksSayWhichElementsCount) {
+  const std::vector<float> numbers = {1, nan_f, 3, 5, 7, inf_f};
+  const std::vector<std::uint8_t> mask = {1, 0, 255, 1, 0, 0};
+  const View in = View::contiguous(Dtype::f32, {2, 3}), where = View::contiguous(Dtype::boolean, {2, 3});
+  const auto masked = [&](const char* op, ReduceOptions options) {
+    options.axes = {1};
+    options.where = true;
+    const Operation operation = reduction(op, options);
+    const View result = result_view(operation, {in, where});
+    Bytes out(static_cast<std::size_t>(buffer_bytes(result)));
+    const std::array<std::span<const std::byte>, 2> spans = {std::as_bytes(std::span(numbers)),
+                                                             std::as_bytes(std::span(mask))};
+    run_on_host(operation, std::array{in, where}, spans, out, real_device());
+    return out;
+  };
+  EXPECT_EQ(numbers_in<float>(masked("sum", {})), (std::vector<float>{4, 5}));
+  EXPECT_EQ(numbers_in<float>(masked("mean", {})), (std::vector<float>{2, 5}));
+  EXPECT_EQ(numbers_in<float>(masked("prod", {.initial = 2})), (std::vector<float>{6, 10}));
+  EXPECT_EQ(numbers_in<float>(masked("max", {.initial = -inf_f})), (std::vector<float>{3, 5}));
+  EXPECT_EQ(numbers_in<float>(masked("min", {.initial = 4})), (std::vector<float>{1, 4}));
+  EXPECT_EQ(numbers_in<std::uint8_t>(masked("all", {})), (std::vector<std::uint8_t>{1, 1}));
+}
+
+TEST(ReduceSemantics, AMeanOfNothingIsNotANumber) {
+  const std::vector<float> numbers = {1, 2};
+  const std::array<bool, 2> none = {};
+  const Array mean = run(reduction("mean", ReduceOptions{.where = true}), {numbers, none});
+  EXPECT_TRUE(std::isnan(mean.elements<float>()[0]));
+  const Array any = run(reduction("any", ReduceOptions{.where = true}), {numbers, none});
+  EXPECT_FALSE(any.elements<bool>()[0]);
+}
+
+TEST(ReduceSemantics, MasksThatSayNothingAreRefused) {
+  const View in = View::contiguous(Dtype::f32, {2, 3});
+  const auto code = [&](const char* op, const View& mask, ReduceOptions options = {}) {
+    options.where = true;
+    return code_thrown([&] { result_view(reduction(op, options), {in, mask}); });
+  };
+  EXPECT_EQ(code("sum", View::contiguous(Dtype::u8, {2, 3})), Errc::dtype);
+  EXPECT_EQ(code("sum", View::contiguous(Dtype::boolean, {3, 2})), Errc::shape);
+  EXPECT_EQ(code("sum", View::contiguous(Dtype::boolean, {1, 2, 3})), Errc::shape);
+  EXPECT_EQ(code("max", View::contiguous(Dtype::boolean, {3})), Errc::usage);
+  EXPECT_EQ(code("argmax", View::contiguous(Dtype::boolean, {3})), Errc::usage);
+  EXPECT_EQ(code_thrown([&] { result_view(reduction("sum", ReduceOptions{.where = true}), {in}); }), Errc::usage);
 }
 
 TEST(ReduceSemantics, ShapesFollowAxesAndKeepdims) {

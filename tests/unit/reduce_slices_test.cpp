@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <tuple>
 
 namespace axisloom::ops_test {
 namespace {
@@ -37,6 +38,39 @@ TEST(ReduceSlices, EveryAccumulationOverARunThatIsTooLong) {
     const View in = View::contiguous(dtype, {23, 3, 77});
     EXPECT_GT(expect_oracle_in_slices(op, with_result(op, in), size_of(dtype) * granted / 2, plainly()), 8) << name;
   }
+}
+
+// Each slice counts what its part of the mask lets through, and the initial value is taken once, at the end.
+TEST(ReduceSlices, MasksAreCutWithTheirArrays) {
+  const std::vector<std::tuple<const char*, Dtype, bool>> recipes = {
+      {"sum", Dtype::f32, true}, {"mean", Dtype::f16, false}, {"mean", Dtype::u8, false},
+      {"max", Dtype::f32, true}, {"min", Dtype::c64, true},   {"all", Dtype::f32, false}};
+  for (const auto& [name, dtype, initial] : recipes)
+    for (const Dims& shape : {Dims{23, 3, 77}, Dims{77}, Dims{23, 1, 1}}) {
+      ReduceOptions options{.axes = {0, 2}, .where = true};
+      if (initial) options.initial = 2;
+      const Operation op = reduction(name, options);
+      std::vector<View> views = {View::contiguous(dtype, {23, 3, 77}), View::contiguous(Dtype::boolean, shape)};
+      views.push_back(result_view(op, views));
+      EXPECT_GT(expect_oracle_in_slices(op, views, size_of(dtype) * granted / 2, plainly()), 8) << to_string(op);
+    }
+}
+
+TEST(ReduceSlices, DtypesAndInitialValuesAreForTheWhole) {
+  const View in = View::contiguous(Dtype::u8, {23, 3, 77});
+  for (const ReduceOptions& options :
+       {ReduceOptions{.axes = {0, 2}, .initial = 0.5, .dtype = Dtype::f32},
+        ReduceOptions{.axes = {0, 2}, .initial = 7, .dtype = Dtype::u8}, ReduceOptions{.axes = {2}, .initial = 9}}) {
+    const Operation op = reduction("sum", options);
+    EXPECT_GT(expect_oracle_in_slices(op, with_result(op, in), granted / 2, plainly()), 8) << to_string(op);
+  }
+}
+
+TEST(ReduceSlices, MasksInThePortableOrderAreRefused) {
+  const Operation op = reduction("sum", ReduceOptions{.order = Order::portable, .where = true});
+  std::vector<View> views = {View::contiguous(Dtype::f32, {3000}), View::contiguous(Dtype::boolean, {3000})};
+  views.push_back(result_view(op, views));
+  EXPECT_EQ(code_thrown([&] { ops::entry("sum").slices(op, views, real_device(), {}, granted); }), Errc::out_of_memory);
 }
 
 TEST(ReduceSlices, EverySetOfAxesAndEveryLayout) {

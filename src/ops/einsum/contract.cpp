@@ -123,6 +123,7 @@ class Contractor {
 
   /// An array on which a part is done, as a view with as few axes as walk it.
   static View view_of(const Term& term, const Loops& loops, Operand operand) {
+    if (loops.size() > max_rank) throw_too_many_axes("einsum", loops.size(), max_rank);
     View view{.dtype = term.dtype, .shape = {}, .strides = {}, .offset = term.offset, .align = term.align};
     for (const Loop& loop : loops) {
       view.shape.push_back(loop.extent);
@@ -331,10 +332,23 @@ class Contractor {
       views.push_back(View::contiguous(array.dtype, {0}));
       views.back().align = array.align;
     }
-    auto part = plan_product(product, views, plan_.device, last ? options_ : helpers_);
+    auto part = planned(product, views, last ? options_ : helpers_);
     report_product(part->report);
     add(std::move(part), arrays,
         factors + " -> " + names_of(c) + "  matmul/" + plan_.report.candidate + "  " + count_text(operations));
+  }
+
+  SharedPlan planned(const Product& given, const std::vector<View>& views, const PlanOptions& options) const {
+    if (given.batch.size() <= most_batch_axes) return plan_product(given, views, plan_.device, options);
+    Product product = normalise(given);
+    const i64 from = size_of(product.in), to = size_of(product.out);
+    std::vector<Walked> arrays{{&Loop::in, from, &product.a}, {&Loop::other, from, &product.b}};
+    if (product.d) arrays.push_back({&Loop::addend, to, &*product.d});
+    arrays.push_back({&Loop::out, to, &product.c});
+    const auto others = take_repeats(product, most_batch_axes, arrays);
+    auto part = plan_product(product, views, plan_.device, options);
+    repeat(*part, others);
+    return part;
   }
 
   /// What is decided about the last product stands for the plan: it is the one that writes the result.

@@ -20,7 +20,9 @@ constexpr Option alpha{"alpha", "X", "Multiply the result by X"};
 constexpr Option beta{"beta", "X", "Add X times one more input, which is broadcast to the result"};
 constexpr Option activation{"activation", "NAME", "relu: negative results become 0"};
 constexpr Option out_dtype{"out-dtype", "DTYPE", "Dtype of the result, no narrower than that of the inputs"};
+constexpr Option no_broadcast{"no-broadcast", "", "An axis of length 1 goes with no other length of its name"};
 constexpr Option options[] = {alpha, beta, activation, out_dtype};
+constexpr Option einsum_options[] = {alpha, beta, activation, out_dtype, no_broadcast};
 constexpr Option matmul_options[] = {{"transpose-a", "", "Exchange the last two axes of the first array"},
                                      {"transpose-b", "", "Exchange the last two axes of the second array"},
                                      alpha,
@@ -91,7 +93,7 @@ std::span<const OpEntry> einsum_entries() {
                             "axisloom einsum \"b h i d, b h j d -> b h i j\" q.npy k.npy --alpha 0.125 -o scores.npy\n"
                             "axisloom einsum ik,kl,lj a.npy b.npy c.npy -o d.npy --verbose",
                 .arguments = pattern_arguments,
-                .options = options,
+                .options = einsum_options,
                 .lengths = true,
                 .draw = Draw::einsum,
                 .known_as = "contraction"}),

@@ -3,6 +3,7 @@
 
 #include "core/integers.hpp"
 #include "core/text.hpp"
+#include "planner/candidate.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -122,6 +123,21 @@ LoweredProduct lower_product(const Contraction& problem, const ProductStep& step
   product.c = start_of(step.out);
   if (step.addend) product.d = start_of(*step.addend);
   return lowered;
+}
+
+std::vector<std::vector<Place>> take_repeats(Product& product, size_t most, std::span<const Walked> arrays) {
+  const size_t axes = product.batch.size();
+  const Loops outer = core::take_shortest(product.batch, most);
+  if (core::count(outer) > most_repeats) throw_too_many_axes("product", axes, most);
+  std::vector<std::vector<Place>> places;
+  for (const Loop& at : core::points_of(outer)) {
+    std::vector<Place>& point = places.emplace_back();
+    for (const auto& [step, element, start] : arrays) point.push_back({int(point.size()), at.*step * element});
+  }
+  for (const auto& [step, element, start] : arrays)  // each launch begins where all may
+    for (const Loop& loop : outer) start->align = core::common_alignment(start->align, loop.*step * element);
+  places.erase(places.begin());
+  return places;
 }
 
 AxisList by_stride(const Term& term, AxisSet axes) {

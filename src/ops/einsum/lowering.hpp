@@ -41,6 +41,16 @@ struct LoweredProduct {
 };
 LoweredProduct lower_product(const Contraction& problem, const ProductStep& step);
 
+/// An array of a product's plan: its steps along a loop, bytes of an element, and where it begins.
+struct Walked {
+  core::Operand step;
+  i64 element;
+  core::Start* start;
+};
+/// Takes axes out of a product's batch until `most` are left, which kernels walk, and says where the plan of what is
+/// left has to be repeated: the first time is not among them. Throws Error(unsupported) where that is too often.
+std::vector<std::vector<Place>> take_repeats(Product& product, size_t most, std::span<const Walked> arrays);
+
 /// Those of some axes that a term has, as it has them: slowest first.
 AxisList by_stride(const Term& term, AxisSet axes);
 

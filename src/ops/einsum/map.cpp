@@ -4,6 +4,7 @@
 #include "core/integers.hpp"
 #include "core/number.hpp"
 #include "model/cost.hpp"
+#include "ops/einsum/lowering.hpp"
 #include "ops/matmul/params.hpp"
 #include "ops/scalar_type.hpp"
 #include "planner/choose.hpp"
@@ -106,11 +107,24 @@ std::vector<LaunchBuffer> buffers_of(const Map& map, const ProductProblem& probl
   return buffers;
 }
 
+/// More axes than the kernel walks: some of them become a loop over launches.
+SharedPlan plan_in_launches(Map map, const Device& device, const PlanOptions& options) {
+  const i64 from = size_of(map.in), to = size_of(map.out);
+  std::vector<Walked> arrays{{&Loop::in, from, &map.a}};
+  if (map.multiplies) arrays.push_back({&Loop::other, from, &map.b});
+  if (map.d) arrays.push_back({&Loop::addend, to, &*map.d});
+  arrays.push_back({&Loop::out, to, &map.c});
+  const auto others = take_repeats(map, max_rank, arrays);
+  auto plan = plan_map(map, device, options);
+  repeat(*plan, others);
+  return plan;
+}
+
 }  // namespace
 
 SharedPlan plan_map(const Map& map, const Device& device, const PlanOptions& options) {
   require_f64(device.info(), "product", {map.in, map.out});
-  if (map.batch.size() > max_rank) throw_too_many_axes("product", map.batch.size(), max_rank);
+  if (map.batch.size() > max_rank) return plan_in_launches(map, device, options);
   const ProductProblem problem{product_of(map), index_bits(fits_32_bits(map), options.index, "product"),
                                device::is_host(device.info())};
   const DeviceModel model = model::model_of(device.info());

@@ -106,7 +106,7 @@ core::BoundPattern bind_operands(const Operation& op, Views operands) {
   std::vector<Dims> shapes;
   for (const View& operand : operands) shapes.push_back(operand.shape);
   return core::bind(core::parse_einsum(pattern_of(op, operands), shapes), shapes, op.lengths, core::OneSided::left,
-                    core::Broadcast::yes);
+                    op.option("no-broadcast") ? core::Broadcast::no : core::Broadcast::yes);
 }
 
 void check_addend(const View& addend, const View& result) {

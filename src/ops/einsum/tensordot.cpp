@@ -42,9 +42,11 @@ Operation tensordot(int rank_a, int rank_b, std::span<const int> axes_a, std::sp
   if (axes_a.size() != axes_b.size())
     throw Error(Errc::axis, concat("tensordot pairs ", axes_a.size(), " axes with ", axes_b.size()),
                 "give as many axes of each array");
-  return einsum(tensordot_pattern(names_of_axes(rank_a, 'a'), names_of_axes(rank_b, 'b'), counted(axes_a, rank_a),
-                                  counted(axes_b, rank_b)),
-                options);
+  const std::string pattern = tensordot_pattern(names_of_axes(rank_a, 'a'), names_of_axes(rank_b, 'b'),
+                                                counted(axes_a, rank_a), counted(axes_b, rank_b));
+  Operation op = einsum(pattern, options);
+  if (!op.option("no-broadcast")) op.options.emplace_back("no-broadcast", "");
+  return op;
 }
 
 Array tensordot(const InputArray& a, const InputArray& b, std::initializer_list<int> axes_a,

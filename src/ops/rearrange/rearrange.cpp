@@ -31,9 +31,33 @@ bool stays(const Move& move) {
          std::ranges::all_of(move.axes, [](const auto& axis) { return axis.in == axis.out; });
 }
 
+SharedPlan plan_move(const Move& lowered, Views views, const Device& device, const PlanOptions& options);
+
+/// A move of more axes than kernels walk: the shortest ones become a loop over launches.
+SharedPlan plan_in_launches(Move move, Views views, const Device& device, const PlanOptions& options) {
+  const size_t axes = move.axes.size();
+  const i64 bytes = move.bytes_moved();
+  const core::Loops outer = core::take_shortest(move.axes, MOVE_AXES);
+  if (core::count(outer) > most_repeats) throw_too_many_axes("move", axes, MOVE_AXES);
+  for (const Loop& loop : outer) {  // each launch begins where all may
+    move.in_align = core::common_alignment(move.in_align, loop.in * move.element);
+    move.out_align = core::common_alignment(move.out_align, loop.out * move.element);
+  }
+  auto plan = plan_move(move, views, device, options);
+  std::vector<std::vector<Place>> others;
+  for (const Loop& at : core::points_of(outer))
+    others.push_back({{0, at.in * move.element}, {1, at.out * move.element}});
+  others.erase(others.begin());
+  repeat(*plan, others);
+  plan->report.bytes_moved = bytes;
+  return plan;
+}
+
 /// `lowered`: in any form; part of a move may have axes of one step, which no candidate expects.
 SharedPlan plan_move(const Move& lowered, Views views, const Device& device, const PlanOptions& options) {
   const Move move = normalise(lowered);
+  if (move.axes.size() > MOVE_AXES && !move.tail && move.count() > 0)
+    return plan_in_launches(move, views, device, options);
   auto plan = empty_plan(views, device, options);
   const MoveProblem problem{with_tail_in_front(move), index_bits(fits_32_bits(move), options.index, "move")};
   plan->report.index = width_of(problem.index_bits);

@@ -24,6 +24,10 @@ SETTING(SMALLEST, flag)                        // smaller values are preferred, 
 // What is stored: the value, divided by the count, its root, its place, or the accumulator.
 SETTING(FINISH, one_of(FINISH_VALUE FINISH_MEAN FINISH_ROOT FINISH_PLACE FINISH_ACCUMULATOR))
 SETTING(OUT_FORM, like(IN_FORM))               // of a value that is stored
+SETTING(CONVERTS, flag)                        // what is stored is more than that: see store_converted
+SETTING(WITH_INITIAL, flag)                    // a value of the parameters is taken with the elements
+SETTING(OUT_BYTES, one_of(1 2 4 8))            // of a scalar that is stored
+SETTING(OUT_FLOATS, flag)                      // it is a float
 
 #define MOST_ADDITIONS 4096  // of one running sum, before it is brought together with others
 
@@ -32,16 +36,15 @@ SETTING(OUT_FORM, like(IN_FORM))               // of a value that is stored
 #else
 #define SLOTS VALUE_PARTS
 #endif
-#if ACCUMULATION == PLACE
-#define U64S (SLOTS + 1)
-#else
-#define U64S SLOTS
-#endif
+#define U64S (SLOTS + (ACCUMULATION == PLACE) + MASKED)
 
 typedef struct {
   VALUE part[SLOTS];
 #if ACCUMULATION == PLACE
   i64 at;  // place of the element, counted along the reduced axes
+#endif
+#if MASKED
+  i64 taken;  // elements that the mask lets through
 #endif
 } Accumulator;
 
@@ -224,11 +227,17 @@ INLINE Accumulator nothing(void) {
 #if ACCUMULATION == PLACE
   result.at = 0;
 #endif
+#if MASKED
+  result.taken = 0;
+#endif
   return result;
 }
 
 INLINE void combine(Accumulator* const to, const Accumulator from) {
   COMBINE(VALUE, *to, from);
+#if MASKED
+  to->taken += from.taken;
+#endif
 }
 
 // ---- as 64-bit words, in which accumulators travel
@@ -244,6 +253,9 @@ INLINE void combine(Accumulator* const to, const Accumulator from) {
 #endif
 
 INLINE u64 word_of(const Accumulator from, const int w) {
+#if MASKED
+  if (w == U64S - 1) return (u64)from.taken;
+#endif
 #if ACCUMULATION == PLACE
   if (w == SLOTS) return (u64)from.at;
 #endif
@@ -251,6 +263,12 @@ INLINE u64 word_of(const Accumulator from, const int w) {
 }
 
 INLINE void set_word(Accumulator* const to, const int w, const u64 word) {
+#if MASKED
+  if (w == U64S - 1) {
+    to->taken = (i64)word;
+    return;
+  }
+#endif
 #if ACCUMULATION == PLACE
   if (w == SLOTS) {
     to->at = (i64)word;
@@ -287,7 +305,10 @@ INLINE LAST settled(const VALUE sum, const VALUE correction) {
     store(b, at, x);                                                               \
   }
 STORE_OF(u64, store_word)
+STORE_OF(u32, store_half_word)
 STORE_OF(u16, store_bits)
+STORE_OF(u8, store_byte)
+STORE_OF(f32, store_single)
 STORE_OF(LAST, store_quotient)
 STORE_OF(VALUE, store_value)
 
@@ -301,9 +322,8 @@ INLINE void store_part(MUTABLE_REF(RESULT, b), const index_t at, const VALUE x) 
   store_value(PASS_AS(VALUE, b), at, x);
 }
 
-INLINE void store_value_of(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
 #if ACCUMULATION == COMPENSATED
-  LAST sum[VALUE_PARTS];
+INLINE void sums_of(const Accumulator total, LAST* const sum) {
   EACH(c, VALUE_PARTS) sum[c] = settled(total.part[c], total.part[VALUE_PARTS + c]);
 #if VALUE_PARTS == 2
   if (FINISH == FINISH_MEAN) {
@@ -313,6 +333,13 @@ INLINE void store_value_of(MUTABLE_REF(RESULT, b), const index_t at, const Accum
     sum[1] = y - x * 0;
   }
 #endif
+}
+#endif
+
+INLINE void store_value_of(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
+#if ACCUMULATION == COMPENSATED
+  LAST sum[VALUE_PARTS];
+  sums_of(total, sum);
   EACH(c, VALUE_PARTS) store_part(PASS(b), at + c, (VALUE)finished(sum[c], count));
 #else
   if (FINISH == FINISH_MEAN)
@@ -322,7 +349,78 @@ INLINE void store_value_of(MUTABLE_REF(RESULT, b), const index_t at, const Accum
 #endif
 }
 
-CALLED void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total, const i64 count) {
+// The initial value, as one more element in front of all others.
+INLINE void take_initial(Accumulator* const total, const ReduceParams* const p) {
+#if ACCUMULATION == PLACE
+  Accumulator first;
+  EACH(c, VALUE_PARTS) first.part[c] = TAKEN(OF_U64(p->initial[c]));
+  first.at = -1;
+#if MASKED
+  first.taken = 0;
+#endif
+  combine(total, first);
+#else
+  Value value;
+  EACH(c, VALUE_PARTS) value.part[c] = TAKEN(OF_U64(p->initial[c]));
+  ADD(VALUE, *total, value, 0);
+#endif
+}
+
+INLINE void store_float(MUTABLE_REF(RESULT, b), const index_t at, const LAST x) {
+  if (FORM_IS_BITS(OUT_FORM))
+    store_bits(PASS_AS(u16, b), at, BITS_OF_F32(OUT_FORM, (f32)x));
+  else if (OUT_BYTES == 4)
+    store_single(PASS_AS(f32, b), at, (f32)x);
+  else
+    store_quotient(PASS_AS(LAST, b), at, x);
+}
+
+// The low bytes of an integer.
+INLINE void store_integer(MUTABLE_REF(RESULT, b), const index_t at, const u64 x) {
+  if (OUT_BYTES == 1)
+    store_byte(PASS_AS(u8, b), at, (u8)x);
+  else if (OUT_BYTES == 2)
+    store_bits(PASS_AS(u16, b), at, (u16)x);
+  else if (OUT_BYTES == 4)
+    store_half_word(PASS_AS(u32, b), at, (u32)x);
+  else
+    store_word(PASS_AS(u64, b), at, x);
+}
+
+// With the initial value, and in the dtype that was asked for: what few reductions want, and so none has to wait for.
+CALLED void store_converted(MUTABLE_REF(RESULT, b), const index_t at, Accumulator total, const ReduceParams* const p,
+                            const i64 count) {
+#if ACCUMULATION == TOTAL
+  if (OUT_FLOATS) {
+    LAST sum = (LAST)total.part[0];
+#if defined(AXL_HAS_F64)
+    if (WITH_INITIAL) sum += as_f64_u64(p->initial[0]);
+#else
+    if (WITH_INITIAL) sum += as_f32_u32((u32)p->initial[1]);
+#endif
+    store_float(PASS(b), at, finished(sum, count));
+    return;
+  }
+#endif
+  if (WITH_INITIAL) take_initial(&total, p);
+#if ACCUMULATION == COMPENSATED
+  LAST sum[VALUE_PARTS];
+  sums_of(total, sum);
+  EACH(c, VALUE_PARTS) store_float(PASS(b), at + c, finished(sum[c], count));
+#elif VALUE_FLOATS
+  EACH(c, VALUE_PARTS) store_float(PASS(b), at + c, (LAST)TAKEN(total.part[c]));
+#else
+  store_integer(PASS(b), at, (u64)TAKEN(total.part[0]));
+#endif
+}
+
+CALLED void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumulator total,
+                         const ReduceParams* const p) {
+#if MASKED
+  const i64 count = total.taken;
+#else
+  const i64 count = p->count;
+#endif
   if (FINISH == FINISH_ACCUMULATOR) {
     EACH(w, U64S) store_word(PASS_AS(u64, b), at + w, word_of(total, w));
     return;
@@ -333,6 +431,10 @@ CALLED void store_result(MUTABLE_REF(RESULT, b), const index_t at, const Accumul
     return;
   }
 #endif
+  if (CONVERTS) {
+    store_converted(PASS(b), at, total, p, count);
+    return;
+  }
   store_value_of(PASS(b), at, total, count);
 }
 
@@ -344,3 +446,27 @@ INLINE Value value_at(REF(ELEMENT, a), const index_t at) {
   MAP(VALUE, value, held);
   return value;
 }
+
+#if MASKED
+// Takes the element at `at` where the mask is true at `mask_at`.
+INLINE void take_masked(REF(ELEMENT, a), REF(u8, mask), const index_t at, const index_t mask_at, const i64 place,
+                        Accumulator* const to) {
+  if (load(mask, mask_at) == 0) return;
+  const Value value = value_at(PASS(a), at);
+  ADD(VALUE, *to, value, place);
+  ++to->taken;
+}
+#define MASK_ARGUMENT IN(u8, mask),
+#define MASK_REF REF(u8, mask),
+#define PASS_MASK PASS(mask),
+#define TAKE_AT(to, at, mask_at, place) take_masked(PASS(a), PASS(mask), at, mask_at, place, &(to))
+#else
+#define MASK_ARGUMENT
+#define MASK_REF
+#define PASS_MASK
+#define TAKE_AT(to, at, mask_at, place)          \
+  {                                              \
+    const Value value = value_at(PASS(a), at);   \
+    ADD(VALUE, to, value, place);                \
+  }
+#endif

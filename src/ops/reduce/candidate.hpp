@@ -29,6 +29,9 @@ const Candidates<ReduceProblem>& reduce_candidates();
 /// Why a kernel that adds in an order of its own, and needs something to add, does not take a problem; empty when it
 /// does.
 std::string unfit(const ReduceProblem& problem);
+/// The same of one that reads masks.
+std::string unfit_for_order(const ReduceProblem& problem);
+inline constexpr const char* no_masks = "its kernel reads no masks";
 inline constexpr const char* own_order = "its order of additions is not the portable one";
 
 /// Whether the fastest axis of the input is kept.

@@ -20,13 +20,17 @@ const Candidates<ReduceProblem>& reduce_candidates() {
 
 std::string shape_class(const ReduceProblem& problem) {
   constexpr i64 large_bytes = 64 << 20;  // moved, from which tuned values are kept apart: beyond most caches
-  return concat(name(problem.recipe.in), " ", name(problem.recipe.reducer), problem.kept.empty() ? " whole " : " axes ",
-                problem.bytes_moved() >= large_bytes ? "large" : "small");
+  return concat(problem.recipe.masked ? "masked " : "", name(problem.recipe.in), " ", name(problem.recipe.reducer),
+                problem.kept.empty() ? " whole " : " axes ", problem.bytes_moved() >= large_bytes ? "large" : "small");
+}
+
+std::string unfit_for_order(const ReduceProblem& problem) {
+  if (problem.portable) return own_order;
+  return problem.count() == 0 ? "there is nothing to reduce" : "";
 }
 
 std::string unfit(const ReduceProblem& problem) {
-  if (problem.portable) return own_order;
-  return problem.count() == 0 ? "there is nothing to reduce" : "";
+  return problem.recipe.masked ? no_masks : unfit_for_order(problem);
 }
 
 bool keeps_fastest(const ReduceProblem& problem) {

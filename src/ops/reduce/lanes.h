@@ -76,11 +76,17 @@ INLINE index_t quotient(const index_t x, const index_t y) {
   return y == 1 ? x : x / y;
 }
 
+#if VALUE_FORMAT == 64 && MAPPING != NONZERO
+#define HELD_OF_F32(x) CONVERT_LANES(HELD, LANES, x)
+#else
+#define HELD_OF_F32(x) (x)
+#endif
+
 // As F32_OF_BITS, but for the payload of NaN.
 #if IN_FORM == FORM_F16
-#define HOLD_LANES(x) F32_LANES_OF_F16(LANES, x)
+#define HOLD_LANES(x) HELD_OF_F32(F32_LANES_OF_F16(LANES, x))
 #elif IN_FORM == FORM_BF16
-#define HOLD_LANES(x) F32_LANES_OF_BF16(LANES, x)
+#define HOLD_LANES(x) HELD_OF_F32(F32_LANES_OF_BF16(LANES, x))
 #else
 #define HOLD_LANES(x) CONVERT_LANES(HELD, LANES, NUMBERS(x))
 #endif
@@ -258,11 +264,11 @@ INLINE VALUES values_of(const Lanes* const lanes, const i64 count) {
 }
 #endif
 
-// The results of the first `lanes_used` lanes, of `count` elements each; places are counted from `place`.
+// The results of the first `lanes_used` lanes; places are counted from `place`.
 INLINE void store_lanes(MUTABLE_REF(RESULT, b), const i64 at, const i64 stride, const Lanes* const lanes,
-                        const int lanes_used, const i64 place, const i64 count) {
+                        const int lanes_used, const i64 place, const ReduceParams* const p) {
 #if VALUE_PARTS == 1
-  if (FINISH != FINISH_ACCUMULATOR) {
+  if (CONVERTS ? 0 : FINISH != FINISH_ACCUMULATOR) {
 #if ACCUMULATION == PLACE
     if (FINISH == FINISH_PLACE) {
       const LongPlaces places = CONVERT_LANES(i64, LANES, lanes->at) + (LongPlaces)place;
@@ -271,12 +277,12 @@ INLINE void store_lanes(MUTABLE_REF(RESULT, b), const i64 at, const i64 stride, 
     }
 #elif ACCUMULATION == TOTAL
     if (FINISH == FINISH_MEAN) {
-      const Lasts means = finished_lanes(CONVERT_LANES(LAST, LANES, lanes->part[0]), count);
+      const Lasts means = finished_lanes(CONVERT_LANES(LAST, LANES, lanes->part[0]), p->count);
       store_last_lanes(PASS_AS(LAST, b), at, stride, means, lanes_used);
       return;
     }
 #endif
-    const VALUES values = values_of(lanes, count);
+    const VALUES values = values_of(lanes, p->count);
 #if VALUE_FLOATS && VALUE_FORMAT == 32
     if (FORM_IS_BITS(OUT_FORM)) {
       VALUE lane[LANES];
@@ -290,7 +296,7 @@ INLINE void store_lanes(MUTABLE_REF(RESULT, b), const i64 at, const i64 stride, 
   }
 #endif
   ROLLED for (int n = 0; n < lanes_used; ++n)
-    store_result(PASS(b), at + n * stride, lane_of(lanes, n, place), count);
+    store_result(PASS(b), at + n * stride, lane_of(lanes, n, place), p);
 }
 
 // ---- lanes as 64-bit words, in which accumulators travel; see parts.h

@@ -12,7 +12,10 @@ namespace axisloom::ops {
 /// fit, and for a reduction of nothing that has no result.
 View reduce_result(const Operation& op, Views inputs);
 
-/// The reduction, not yet normalised. `views`: the input, and the output of the shape that the result has.
+/// Whether it has a mask, which is its second input.
+bool has_mask(const Operation& op);
+
+/// The reduction, not yet normalised. `views`: the inputs, and the output of the shape that the result has.
 Reduction lower_reduce(const Operation& op, Views views);
 
 }  // namespace axisloom::ops

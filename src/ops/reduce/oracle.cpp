@@ -13,13 +13,20 @@ namespace {
 using Real = long double;
 using Number = std::complex<Real>;
 
-/// Calls visit(offset of the input, offset of the output) for every index of the axes, the last one fastest.
+/// Offsets of input, output and mask.
+struct Offsets {
+  u64 in = 0, out = 0, mask = 0;
+};
+
+/// Calls visit(offsets) for every index of the axes, the last one fastest.
 template <class Visit>
-void for_each(core::Nest axes, const Visit& visit, u64 in = 0, u64 out = 0) {
-  if (axes.empty()) return visit(i64(in), i64(out));
+void for_each(core::Nest axes, const Visit& visit, Offsets at = {}) {
+  if (axes.empty()) return visit(at);
   // Strides of an input without elements may be any, by which its offsets wrap round.
-  for (i64 i = 0; i < axes[0].extent; ++i, in += u64(axes[0].in), out += u64(axes[0].out))
-    for_each(axes.subspan(1), visit, in, out);
+  for (i64 i = 0; i < axes[0].extent; ++i) {
+    for_each(axes.subspan(1), visit, at);
+    at = {at.in + u64(axes[0].in), at.out + u64(axes[0].out), at.mask + u64(axes[0].other)};
+  }
 }
 
 Number number_of(Dtype dtype, const std::byte* element) {
@@ -45,7 +52,9 @@ struct Sum {
 /// All that the elements of one output come to, whatever is asked for.
 class Elements {
  public:
-  explicit Elements(Reducer reducer) : smallest_(reducer == Reducer::min || reducer == Reducer::argmin) {}
+  explicit Elements(const Recipe& recipe)
+      : smallest_(recipe.reducer == Reducer::min || recipe.reducer == Reducer::argmin),
+        complex_(core::components_of(recipe.in) == 2) {}
 
   void add(Number x) {
     const Real re = x.real(), im = x.imag(), modulus = im == 0 ? std::abs(re) : std::hypot(re, im);
@@ -55,8 +64,10 @@ class Elements {
     squares.add(re * re + im * im);
     wrapped_sum += as_integer(re);
     wrapped_product *= as_integer(re);
-    product = {product.real() * re - product.imag() * im, product.real() * im + product.imag() * re};
+    product = complex_ ? Number(product.real() * re - product.imag() * im, product.real() * im + product.imag() * re)
+                       : Number(product.real() * re);  // an infinity times an imaginary 0 is none of its business
     growth *= std::max<Real>(1, modulus);
+    if (modulus > 0) shrinkage *= std::min<Real>(1, modulus);
     if (std::isnan(modulus) || modulus > largest_modulus) largest_modulus = modulus;
     if (re != 0 || im != 0) ++nonzero;
     if (count == 0 || preferred(x, extreme)) extreme = x, place = count;
@@ -67,7 +78,8 @@ class Elements {
   Sum real, imag, moduli, squares;
   u64 wrapped_sum = 0, wrapped_product = 1;
   Number product = 1, extreme = 0;
-  Real growth = 1;  // all factors above 1 multiplied: no partial product is larger
+  Real growth = 1;     // all factors above 1 multiplied: no partial product is larger
+  Real shrinkage = 1;  // all below 1 but 0: none is smaller
   Real largest_modulus = 0;
 
  private:
@@ -81,27 +93,31 @@ class Elements {
     return x.imag() != than.imag() && (x.imag() < than.imag()) == smallest_;
   }
 
-  bool smallest_;
+  bool smallest_, complex_;
 };
 
 /// Calls visit(elements, offset in the output) for every output.
 template <class Visit>
-void for_each_output(const Reduction& reduction, const std::byte* in, const Visit& visit) {
-  const Dtype dtype = reduction.recipe.in;
-  const i64 size = size_of(dtype);
+void for_each_output(const Reduction& reduction, HostBuffers in, const Visit& visit) {
+  const Recipe& recipe = reduction.recipe;
+  const i64 size = size_of(recipe.in);
   if (reduction.outputs() == 0) return;
-  for_each(reduction.kept, [&](i64 from, i64 to) {
-    Elements all(reduction.recipe.reducer);
-    const auto add = [&](i64 offset, i64) {
-      all.add(number_of(dtype, in + (reduction.in_offset + from + offset) * size));
+  for_each(reduction.kept, [&](const Offsets& output) {
+    Elements all(recipe);
+    if (recipe.initial) all.add({(*recipe.initial)[0], (*recipe.initial)[1]});
+    const auto add = [&](const Offsets& element) {
+      const i64 from = reduction.in_offset + i64(output.in + element.in);
+      const i64 of_mask = reduction.mask_offset + i64(output.mask + element.mask);
+      if (recipe.masked && in[1][of_mask] == std::byte{0}) return;
+      all.add(number_of(recipe.in, in[0] + from * size));
     };
     if (reduction.count() > 0) for_each(reduction.reduced, add);
-    visit(all, reduction.out_offset + to);
+    visit(all, reduction.out_offset + i64(output.out));
   });
 }
 
 Number result_of(const Recipe& recipe, const Elements& all) {
-  const bool integers = recipe.out == Dtype::i64 || recipe.out == Dtype::u64;
+  const bool integers = core::unit_roundoff(recipe.out) == 0;
   const auto n = Real(all.count);
   switch (recipe.reducer) {
     case Reducer::sum:
@@ -135,7 +151,7 @@ Number result_of(const Recipe& recipe, const Elements& all) {
 
 }  // namespace
 
-void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out) {
+void reduce_on_host(const Reduction& reduction, HostBuffers in, std::byte* out) {
   const Recipe& recipe = reduction.recipe;
   for_each_output(reduction, in, [&](const Elements& all, i64 to) {
     const Number result = result_of(recipe, all);
@@ -157,7 +173,12 @@ Real bound_of(const Recipe& recipe, const Elements& all) {
   const Real u = core::unit_roundoff(recipe.out), infinite = HUGE_VALL;
   const core::FloatFormat &value = format_of(recipe.value), &out = format_of(recipe.out);
   const Real count = all.count, moduli = all.moduli.sum, squares = all.squares.sum, product = std::abs(all.product);
-  if (!std::isfinite(moduli)) return 0;  // infinities and NaNs come out as they are in any order
+  // Infinities and NaNs come out as they are in any order, but not of products that may be 0 before they meet an
+  // infinity, nor of complex ones, in which an infinity times 0 is NaN.
+  if (!std::isfinite(moduli)) {
+    const bool depends = all.shrinkage < value.least() || recipe.components == 2;
+    return recipe.accumulation == Accumulation::product && depends ? infinite : 0;
+  }
   const Real terms = std::ceil(std::log2(std::max<Real>(count, 1))) + 40;
   if (recipe.accumulation == Accumulation::product) {
     if (all.growth >= value.largest()) return infinite;
@@ -180,7 +201,7 @@ Real bound_of(const Recipe& recipe, const Elements& all) {
 
 }  // namespace
 
-std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in) {
+std::vector<double> reduce_bound(const Reduction& reduction, HostBuffers in) {
   const Recipe& recipe = reduction.recipe;
   const bool moduli = core::components_of(recipe.in) == 2 && recipe.mapping == Mapping::magnitude;
   const bool chosen = recipe.accumulation == Accumulation::extreme || recipe.accumulation == Accumulation::place;

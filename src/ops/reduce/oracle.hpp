@@ -3,12 +3,13 @@
 #pragma once
 
 #include "ops/reduce/reduction.hpp"
+#include "planner/plan_impl.hpp"
 
 namespace axisloom::ops {
 
 /// `in` and `out` point at the starts of the buffers; the reduction is as lowered, not normalised. Integers wrap round
 /// at 64 bits; floats are added up in long double with their rounding errors.
-void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* out);
+void reduce_on_host(const Reduction& reduction, HostBuffers in, std::byte* out);
 
 /// See OpEntry::bound; outputs in the order of the kept axes. For n elements x, u the unit roundoff of the result:
 ///   sum, mean, norm 1   (ceil(log2 n) + 40) u sum|x|, of the mean an n-th of it
@@ -16,8 +17,8 @@ void reduce_on_host(const Reduction& reduction, const std::byte* in, std::byte* 
 ///   prod                (3 n + 2) u |prod| and what falls below the smallest number on the way
 ///   norm inf            of complex numbers 4 u times itself: moduli are rounded
 ///   everything else     0: exact
-/// It is infinite where a partial result may be beyond the largest number, since the order of the additions decides
-/// there.
-std::vector<double> reduce_bound(const Reduction& reduction, const std::byte* in);
+/// It is infinite where a partial result may be beyond the largest number, or a product 0 before it meets an infinity,
+/// since the order decides there.
+std::vector<double> reduce_bound(const Reduction& reduction, HostBuffers in);
 
 }  // namespace axisloom::ops

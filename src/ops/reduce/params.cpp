@@ -40,10 +40,15 @@ void define_recipe(const Recipe& recipe, jit::Defines& defines) {
       .set("VALUE_FORMAT", size_of(recipe.value) == 8 ? 64 : 32)
       .set("VALUE_FLOATS", recipe.value_floats())
       .set("OUT_FORM", form_of(recipe.out))
+      .set("OUT_BYTES", size_of(core::component_of(recipe.out)))
+      .set("OUT_FLOATS", core::unit_roundoff(recipe.out) != 0)
+      .set("CONVERTS", recipe.converts())
+      .set("WITH_INITIAL", recipe.initial.has_value())
       .set("ACCUMULATION", accumulations[int(recipe.accumulation)])
       .set("MAPPING", mappings[int(recipe.mapping)])
       .set("FINISH", finishes[int(recipe.finish)])
       .set("SMALLEST", recipe.smallest);
+  if (recipe.masked) defines.set("MASKED", 1);
 }
 
 /// The same of what has become values already, so that one kernel serves all that become such values.
@@ -58,7 +63,7 @@ size_t rank_class(size_t rank) {
 }
 
 /// The axes of a walk, those of extent 1 that pad it to its class in front.
-void walk_over(core::Nest kept, core::Nest reduced, int index_bits, ReduceParams& params, jit::Defines& defines) {
+Loops walk_over(core::Nest kept, core::Nest reduced, ReduceParams& params, jit::Defines& defines) {
   size_t kept_rank = rank_class(kept.size()), reduced_rank = rank_class(reduced.size());
   const bool compiled_in = kept_rank != 0 && reduced_rank != 0;
   defines.set("KEPT_RANK", compiled_in ? i64(kept_rank) : 0).set("REDUCED_RANK", compiled_in ? i64(reduced_rank) : 0);
@@ -74,18 +79,38 @@ void walk_over(core::Nest kept, core::Nest reduced, int index_bits, ReduceParams
   walk.insert(walk.end(), kept.begin(), kept.end());
   walk.resize(kept_rank + reduced_rank - reduced.size());
   walk.insert(walk.end(), reduced.begin(), reduced.end());
-  write_walk(walk, index_bits, params);
+  return walk;
 }
 
 constexpr i64 u64_bytes = 8;  // of an accumulator
 
-LaunchBuffer input_of(const ReduceProblem& problem) {
-  return {0, problem.in_offset, problem.scalar_bytes()};
+/// The bits of what accumulate.h takes an initial value as: as values, or, where integers become floats only at the
+/// end, as a float of 64 bits and one of 32, for devices that have no other.
+void write_initial(const Recipe& recipe, ReduceParams& params) {
+  const core::Parts& parts = *recipe.initial;
+  const auto write = [&](int word, Dtype dtype, long double number) {
+    core::store_number(dtype, reinterpret_cast<std::byte*>(&params.initial[word]), number);
+  };
+  const bool at_the_end = recipe.accumulation == Accumulation::total && core::unit_roundoff(recipe.out) != 0;
+  write(0, at_the_end ? Dtype::f64 : recipe.value, parts[0]);
+  write(1, at_the_end ? Dtype::f32 : recipe.value, parts[at_the_end ? 0 : 1]);
+}
+/// Where the mask lies: in place of the multipliers, for which the arguments of a kernel have no room then.
+void write_mask(const ReduceProblem& problem, const Loops& walk, ReduceParams& params) {
+  for (size_t d = 0; d < walk.size(); ++d) params.multiplier[d] = u64(walk[d].other);
+  params.mask_run_stride = problem.reduced.back().other;
 }
 
+std::vector<LaunchBuffer> inputs_of(const ReduceProblem& problem) {
+  std::vector<LaunchBuffer> inputs = {{0, problem.in_offset, problem.scalar_bytes()}};
+  if (problem.recipe.masked) inputs.push_back({1, problem.mask_offset, 1});
+  return inputs;
+}
+
+/// Views of a plan: the input, the mask where there is one, the output.
 LaunchBuffer result_of(const ReduceProblem& problem) {
   const Recipe& recipe = problem.recipe;
-  return {1, problem.out_offset, i64(size_of(core::component_of(recipe.out)))};
+  return {recipe.masked ? 2 : 1, problem.out_offset, i64(size_of(core::component_of(recipe.out)))};
 }
 
 }  // namespace
@@ -94,7 +119,11 @@ ReduceLaunch::ReduceLaunch(const std::string& kernel, const ReduceProblem& probl
     : OpenLaunch{launch_of("reduce/" + kernel, group)}, problem(problem) {
   define_recipe(problem.recipe, defines());
   const core::Nest outer = core::Nest(problem.reduced).first(problem.reduced.size() - 1);
-  walk_over(std::span(problem.kept).first(problem.kept.size() - columns), outer, problem.index_bits, params, defines());
+  const auto walked = std::span(problem.kept).first(problem.kept.size() - columns);
+  const Loops walk = walk_over(walked, outer, params, defines());
+  write_walk(walk, problem.index_bits, params);
+  if (problem.recipe.masked) write_mask(problem, walk, params);
+  if (problem.recipe.initial) write_initial(problem.recipe, params);
   params.outputs = problem.outputs();
   params.count = problem.count();
   params.run = problem.reduced.back().extent;
@@ -158,6 +187,7 @@ Launch fold_launch(const ReduceProblem& problem, i64 parts, const char* split, i
   fold.params.per_group = items == 1 ? cpu_outputs : items / team;
   fold.defines().set("SPLIT", split).set("TEAM", team);
   fold.launch.buffers = {result_of(problem), {from, 0, u64_bytes}};
+  if (from != workspace_view) fold.launch.buffers[0].view = from + 1;  // the accumulators are the plan's only input
   return fold.closed(ceil_div(fold.params.outputs, fold.params.per_group));
 }
 
@@ -167,7 +197,7 @@ Launches ReduceLaunch::with_parts(i64 groups, Split split, i64 tickets) {
   std::vector<LaunchBuffer>& buffers = launch.buffers;
   Launches launches;
   defines().set("SPLIT", names[int(split)]);
-  buffers = {input_of(problem)};
+  buffers = inputs_of(problem);
   const LaunchBuffer result = result_of(problem);
   const bool parted = split != Split::none, ordered = split == Split::one_launch;
   if (all_arguments || split != Split::two_launches) buffers.push_back(result);
@@ -182,7 +212,8 @@ Launches ReduceLaunch::with_parts(i64 groups, Split split, i64 tickets) {
 }
 
 Launches ReduceLaunch::without_parts(i64 groups) {
-  launch.buffers = {input_of(problem), result_of(problem)};
+  launch.buffers = inputs_of(problem);
+  launch.buffers.push_back(result_of(problem));
   return {.list = {closed(groups)}};
 }
 

@@ -8,6 +8,7 @@ namespace axisloom::ops {
 
 #include "ops/reduce/reduce.params.h"
 static_assert(arguments_fit(sizeof(ReduceParams), 4));
+inline constexpr size_t most_reduce_axes = REDUCE_AXES;  // beside the run
 
 /// How runs are cut: elements of a piece, pieces of a run, parts of an output, pieces of a part.
 struct Pieces {

@@ -2,8 +2,10 @@
 #include "ops/reduce/reduce.hpp"
 
 #include "core/integers.hpp"
+#include "core/number.hpp"
 #include "ops/reduce/lowering.hpp"
 #include "ops/reduce/oracle.hpp"
+#include "ops/reduce/params.hpp"
 #include "planner/choose.hpp"
 
 #include <axisloom/call.hpp>
@@ -27,9 +29,22 @@ constexpr Option axes_option = {"axes", "LIST", "axes to reduce, such as 0,-1, o
 constexpr Option keepdims_option = {"keepdims", "", "keep the reduced axes, with length 1"};
 constexpr Option ord_option = {
     "ord", "N", "order of the norm of all elements: 1, 2 (Frobenius: fro is the same) or inf (default: 2)"};
-constexpr Option reduce_options[] = {ord_option, order_option};
+constexpr Option initial_option = {"initial", "NUMBER", "one more element, of sum, prod, min and max"};
+constexpr Option dtype_option = {
+    "compute-dtype", "DTYPE",
+    "dtype to compute in and of the result, of sum, prod and mean: integers in any integers "
+    "or floats, others in wider ones"};
+constexpr Option where_option = {"where", "",
+                                 "the last input is a mask, bools of the array's shape or broadcast to it: elements "
+                                 "count where it is true; min and max then need an initial value"};
+constexpr Option reduce_options[] = {ord_option, order_option, initial_option, dtype_option, where_option};
 constexpr Option shorthand_options[] = {axes_option, keepdims_option, order_option};
 constexpr Option norm_options[] = {axes_option, keepdims_option, order_option, ord_option};
+constexpr Option mask_options[] = {axes_option, keepdims_option, order_option, where_option};
+constexpr Option mean_options[] = {axes_option, keepdims_option, order_option, dtype_option, where_option};
+constexpr Option extreme_options[] = {axes_option, keepdims_option, order_option, initial_option, where_option};
+constexpr Option sum_options[] = {axes_option,    keepdims_option, order_option,
+                                  initial_option, dtype_option,    where_option};
 
 struct Shorthand {
   std::string_view name, summary, examples;
@@ -39,36 +54,42 @@ struct Shorthand {
 
 constexpr std::array shorthands = {
     Shorthand{"sum", "Add elements up; integers become 64 bits wide.",
-              "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify", true},
+              "axisloom sum in.npy\naxisloom sum --axes 0,2 --keepdims in.npy -o out.npy --verify\n"
+              "axisloom sum --where in.npy mask.npy --compute-dtype f64",
+              true, sum_options},
     Shorthand{"prod", "Multiply elements; integers become 64 bits wide.",
-              "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy"},
+              "axisloom prod in.npy\naxisloom prod --axes 0 in.npy -o out.npy", false, sum_options},
     Shorthand{"mean", "Average of elements; f64 for integers.", "axisloom mean --axes 0,1 photo.jpg -o colour.npy",
-              true},
-    Shorthand{"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy",
-              true},
+              true, mean_options},
+    Shorthand{"min", "Smallest element; NaN if there is one.", "axisloom min photo.png --axes 0,1 -o darkest.npy", true,
+              extreme_options},
     Shorthand{"max", "Largest element; NaN if there is one.",
-              "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true},
+              "axisloom max in.npy\naxisloom max --axes -1 --keepdims in.npy -o out.npy --verify", true,
+              extreme_options},
     Shorthand{"argmin", "Index of the first smallest element, counted over the reduced axes in order.",
               "axisloom argmin --axes -1 in.npy -o nearest.npy", true},
     Shorthand{"argmax", "Index of the first largest element, counted over the reduced axes in order.",
               "axisloom argmax --axes -1 in.npy -o labels.npy", true},
-    Shorthand{"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy"},
-    Shorthand{"all", "Whether no element is zero.", "axisloom all mask.npy"},
+    Shorthand{"any", "Whether any element is not zero.", "axisloom any --axes 0 mask.npy -o touched.npy", false,
+              mask_options},
+    Shorthand{"all", "Whether no element is zero.", "axisloom all mask.npy", false, mask_options},
     Shorthand{"count_nonzero", "Number of elements that are not zero.", "axisloom count_nonzero mask.npy"},
     Shorthand{"norm", "Vector norm of the elements; of matrices the Frobenius norm.", "axisloom norm --ord 1 in.npy",
               false, norm_options},
 };
 
 void oracle(const Operation& op, Views views, HostBuffers in, std::byte* out) {
-  reduce_on_host(lower_reduce(op, views), in[0], out);
+  reduce_on_host(lower_reduce(op, views), in, out);
 }
 
 /// The kept axes in the order of the output's, in which the bounds are wanted.
 std::vector<double> bound(const Operation& op, Views views, HostBuffers in) {
-  Reduction reduction = lower_reduce(op, std::array{views[0], View::contiguous(views[1].dtype, views[1].shape)});
+  std::vector<View> contiguous(views.begin(), views.end());
+  contiguous.back() = View::contiguous(views.back().dtype, views.back().shape);
+  Reduction reduction = lower_reduce(op, contiguous);
   core::drop_single_steps(reduction.kept);
   std::ranges::stable_sort(reduction.kept, std::greater(), &Loop::out);
-  return reduce_bound(reduction, in[0]);
+  return reduce_bound(reduction, in);
 }
 
 i64 bytes(const Operation& op, Views views) {
@@ -103,6 +124,7 @@ Slices slices(const Operation& op, Views views, const Device& device, const Plan
 
 /// `own`: what is an operation's own, its name and texts.
 OpEntry entry_of(OpEntry own) {
+  own.inputs = [](const Operation& op) { return has_mask(op) ? 2 : 1; };
   own.result = reduce_result;
   own.plan = make_plan;
   own.oracle = oracle;
@@ -122,7 +144,42 @@ ReduceProblem reduce_problem(const Reduction& reduction, IndexWidth width) {
   return {normal, index_bits(fits_32_bits(normal), width, "reduction")};
 }
 
+/// How many kept axes kernels walk beside the reduced ones, of which the last is the run.
+size_t most_kept(const Reduction& reduction) {
+  const size_t reduced = std::max<size_t>(1, reduction.reduced.size() - 1);
+  return most_reduce_axes - std::min(most_reduce_axes, reduced);
+}
+
+/// A reduction of more axes than kernels walk: the shortest of those that are kept become a loop over launches.
+SharedPlan plan_in_launches(Reduction reduction, Views views, const Device& device, const PlanOptions& options) {
+  const Recipe& recipe = reduction.recipe;
+  const size_t axes = reduction.kept.size() + reduction.reduced.size();
+  const size_t left = most_kept(reduction);
+  const core::Loops outer = core::take_shortest(reduction.kept, left);
+  if (left == 0 || core::count(outer) > most_repeats) throw_too_many_axes("reduction", axes, most_reduce_axes + 1);
+  const i64 in = size_of(recipe.in), out = recipe.out_scalars() * i64(size_of(core::component_of(recipe.out)));
+  for (const Loop& loop : outer)  // each launch begins where all may
+    reduction.in_align = core::common_alignment(reduction.in_align, loop.in * in);
+  std::vector<std::vector<Place>> others;
+  for (const Loop& at : core::points_of(outer)) {
+    std::vector<Place>& places = others.emplace_back();
+    places.push_back({0, at.in * in});
+    if (recipe.masked) places.push_back({1, at.other});
+    places.push_back({int(places.size()), at.out * out});
+  }
+  others.erase(others.begin());
+  auto plan = plan_reduction(reduction, views, device, options);
+  repeat(*plan, others);
+  return plan;
+}
+
 SharedPlan plan_reduction(const Reduction& reduction, Views views, const Device& device, const PlanOptions& options) {
+  const Reduction normal = normalise(reduction);
+  if (normal.kept.size() > most_kept(normal)) {
+    auto plan = plan_in_launches(normal, views, device, options);
+    plan->report.bytes_moved = reduction.bytes_moved();
+    return plan;
+  }
   auto plan = empty_plan(views, device, options);
   const ReduceProblem problem = reduce_problem(reduction, options.index);
   check_device(problem.recipe, device.info());

@@ -15,6 +15,10 @@ bool is_inexact(Dtype dtype) {
   return core::unit_roundoff(dtype) != 0;
 }
 
+bool is_integer(Dtype dtype) {
+  return !is_inexact(dtype) && dtype != Dtype::boolean;
+}
+
 /// The floating type in which sums and products of a dtype are accumulated.
 Dtype floating_value(Dtype in) {
   return is_inexact(in) && component_of(in) != Dtype::f64 ? Dtype::f32 : Dtype::f64;
@@ -76,13 +80,14 @@ bool is_chosen(const Row& row) {
   return row.accumulation == extreme || row.accumulation == place;
 }
 
-/// Of sums, means and products.
-void set_sum(Recipe& r, i64 count) {
-  const bool mean = r.finish == Finish::mean;
-  r.out = is_inexact(r.in) ? r.in : mean ? Dtype::f64 : widest_integer(r.in);
-  r.value = floating_value(r.in);
-  if (is_inexact(r.in) || (mean && !sum_fits(r.in, count))) return;
-  if (r.accumulation == compensated) r.accumulation = total;
+/// Of sums, means and products. Integers are added up as such where that is exact, whatever the result's dtype: modulo
+/// 2^64 also modulo less.
+void set_sum(Recipe& r, i64 count, std::optional<Dtype> out) {
+  const bool sums = r.accumulation == compensated;
+  r.out = out.value_or(is_inexact(r.in) ? r.in : r.finish == Finish::mean ? Dtype::f64 : widest_integer(r.in));
+  r.value = component_of(r.out) == Dtype::f64 ? Dtype::f64 : floating_value(r.in);
+  if (is_inexact(r.in) || (is_inexact(r.out) && !(sums && sum_fits(r.in, count)))) return;
+  if (sums) r.accumulation = total;
   r.value = widest_integer(r.in);
 }
 
@@ -113,8 +118,20 @@ std::string_view name(Reducer reducer) noexcept {
   return row(reducer).name;
 }
 
-Dtype result_dtype(Reducer reducer, Dtype in) noexcept {
-  return recipe(reducer, in, 1).out;
+bool offers_dtype(Reducer reducer, Dtype in, Dtype out) noexcept {
+  const Row& as = row(reducer);
+  if (is_chosen(as) || as.mapping != identity) return false;
+  if (is_inexact(in)) return out == in || (core::kind_of(out) == core::kind_of(in) && size_of(out) > size_of(in));
+  return core::kind_of(out) == core::NumberKind::floating || (is_integer(out) && as.finish != Finish::mean);
+}
+
+bool takes_initial(Reducer reducer) noexcept {
+  return row(reducer).mapping == identity && row(reducer).finish == Finish::value;
+}
+
+bool takes_mask(Reducer reducer) noexcept {
+  const Row& as = row(reducer);
+  return as.finish != Finish::place && (as.mapping == identity || (as.mapping == nonzero && is_chosen(as)));
 }
 
 bool has_identity(Reducer reducer) noexcept {
@@ -122,15 +139,25 @@ bool has_identity(Reducer reducer) noexcept {
 }
 
 int Recipe::u64s() const noexcept {
-  if (accumulation == place) return components + 1;
-  return components * (accumulation == compensated ? 2 : 1);
+  const int taken = masked ? 1 : 0;  // how many elements
+  if (accumulation == place) return components + 1 + taken;
+  return components * (accumulation == compensated ? 2 : 1) + taken;
 }
 
 Recipe Recipe::unfinished() const noexcept {
   Recipe recipe = *this;
   recipe.out = Dtype::u64;
   recipe.finish = Finish::accumulator;
+  recipe.initial.reset();
   return recipe;
+}
+
+bool Recipe::converts() const noexcept {
+  if (finish == Finish::accumulator || finish == Finish::place) return false;
+  if (initial) return true;
+  if (accumulation == total && is_inexact(out)) return finish != Finish::mean || out != Dtype::f64;
+  if (core::is_small_float(out)) return value != Dtype::f32;
+  return size_of(component_of(out)) != size_of(value) || is_inexact(out) != is_inexact(value);
 }
 
 int Recipe::out_scalars() const noexcept {
@@ -145,7 +172,7 @@ bool Recipe::value_floats() const noexcept {
   return is_inexact(value);
 }
 
-Recipe recipe(Reducer reducer, Dtype in, i64 count) {
+Recipe recipe(Reducer reducer, Dtype in, i64 count, std::optional<Dtype> out) {
   const Row& as = row(reducer);
   Recipe r{.reducer = reducer,
            .in = in,
@@ -161,7 +188,7 @@ Recipe recipe(Reducer reducer, Dtype in, i64 count) {
   else if (is_chosen(as))
     set_chosen(r);
   else
-    set_sum(r, count);
+    set_sum(r, count, out);
   return r;
 }
 

@@ -5,6 +5,8 @@
 
 #include <axisloom/array.hpp>
 
+#include <array>
+#include <optional>
 #include <string_view>
 
 namespace axisloom::ops {
@@ -39,6 +41,9 @@ struct Recipe {
   Mapping mapping = Mapping::identity;
   Finish finish = Finish::value;
   bool smallest = false;  // of Accumulation::extreme and place
+  bool masked = false;    // an element counts where a second input, of bools, is true
+  /// Taken with the elements, the real part first: a number of the result's dtype.
+  std::optional<std::array<long double, 2>> initial = {};
 
   /// 64-bit words of an accumulator as it travels between groups.
   int u64s() const noexcept;
@@ -50,13 +55,20 @@ struct Recipe {
   Recipe unfinished() const noexcept;
   /// Scalars of an element of the output: 2 of a complex number.
   int out_scalars() const noexcept;
+  /// Whether more is stored than the finished value as it is: it meets `initial`, or becomes another type.
+  bool converts() const noexcept;
 };
 
-/// The dtype of the result, as NumPy 2.
-Dtype result_dtype(Reducer reducer, Dtype in) noexcept;
+/// `count` elements are reduced to one. `out`: the dtype of the result; by default that of NumPy 2.
+Recipe recipe(Reducer reducer, Dtype in, i64 count, std::optional<Dtype> out = {});
 
-/// `count` elements are reduced to one.
-Recipe recipe(Reducer reducer, Dtype in, i64 count);
+/// Whether a reduction of one dtype can be asked to have its result in another, in which it then adds up or multiplies:
+/// sums and products of integers in any integers or floats, means of them in floats, those of floats and of complex
+/// numbers in wider ones.
+bool offers_dtype(Reducer reducer, Dtype in, Dtype out) noexcept;
+/// Whether it takes an initial value, or a mask.
+bool takes_initial(Reducer reducer) noexcept;
+bool takes_mask(Reducer reducer) noexcept;
 
 /// Whether a reduction of nothing has a result (a sum has, a maximum has none).
 bool has_identity(Reducer reducer) noexcept;

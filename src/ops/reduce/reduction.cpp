@@ -13,6 +13,13 @@ namespace {
 constexpr const char* offset_name = "an element offset of a reduction";
 constexpr const char* count_name = "the number of elements of a reduction";
 
+void reverse(Loop& axis, Reduction& of) {
+  core::reverse_loop(axis, of.in_offset, of.out_offset);
+  const i64 far = core::checked_mul(axis.extent - 1, axis.other, offset_name);
+  of.mask_offset = core::checked_add(of.mask_offset, far, offset_name);
+  axis.other = -axis.other;
+}
+
 }  // namespace
 
 Loops Reduction::loops() const {
@@ -26,7 +33,9 @@ i64 Reduction::bytes_moved() const {
   if (outputs() == 0 || count() == 0) return written;
   const Bounds bounds = core::reach(loops(), &Loop::in);
   const i64 read = std::min(core::distinct(loops(), &Loop::in), bounds.high - bounds.low + 1);
-  return core::checked_add(written, core::checked_mul(read, size_of(recipe.in), count_name), count_name);
+  const i64 of_mask = recipe.masked ? core::distinct(loops(), &Loop::other) : 0;  // of a byte each
+  return core::checked_add(core::checked_add(written, of_mask, count_name),
+                           core::checked_mul(read, size_of(recipe.in), count_name), count_name);
 }
 
 Reduction normalise(const Reduction& reduction) {
@@ -39,8 +48,8 @@ Reduction normalise(const Reduction& reduction) {
   }
   const bool nothing = result.count() == 0;
   if (nothing) {  // and so nothing is read
-    for (Loop& axis : result.kept) axis.in = 0;
-    result.in_offset = 0;
+    for (Loop& axis : result.kept) axis.in = axis.other = 0;
+    result.in_offset = result.mask_offset = 0;
     result.reduced.clear();
   }
   for (Loops* axes : {&result.kept, &result.reduced}) {
@@ -48,8 +57,7 @@ Reduction normalise(const Reduction& reduction) {
     core::drop_single_steps(*axes);  // whose strides may be anything
     if (!in_order)
       for (Loop& axis : *axes)
-        if (axis.in < 0 || (axis.in == 0 && axis.out < 0))
-          core::reverse_loop(axis, result.in_offset, result.out_offset);
+        if (axis.in < 0 || (axis.in == 0 && axis.out < 0)) reverse(axis, result);
     core::merge(*axes, in_order);
     if (!in_order) core::order_by_input(*axes);
   }
@@ -74,7 +82,8 @@ Reduction in_scalars(const Reduction& reduction) {
 bool fits_32_bits(const Reduction& reduction) {
   const i64 all = core::checked_mul(reduction.outputs(), std::max<i64>(1, reduction.count()), count_name);
   return core::fits_32_bits(all) && core::fits_32_bits(reduction.loops(), &Loop::in, reduction.in_offset) &&
-         core::fits_32_bits(reduction.loops(), &Loop::out, reduction.out_offset);
+         core::fits_32_bits(reduction.loops(), &Loop::out, reduction.out_offset) &&
+         core::fits_32_bits(reduction.loops(), &Loop::other, reduction.mask_offset);
 }
 
 i64 proven_alignment(const Reduction& reduction, size_t run) {
@@ -85,7 +94,8 @@ i64 proven_alignment(const Reduction& reduction, size_t run) {
 }
 
 std::string to_string(const Reduction& reduction) {
-  std::string text = concat(name(reduction.recipe.in), " ", name(reduction.recipe.reducer), " of ");
+  std::string text = concat(reduction.recipe.masked ? "masked " : "", name(reduction.recipe.in), " ",
+                            name(reduction.recipe.reducer), " of ");
   if (!reduction.kept.empty()) text += joined(reduction.kept, "x", &Loop::extent) + "x";
   text += "{" + joined(reduction.reduced, "x", &Loop::extent) + "}, in {";
   if (!reduction.kept.empty()) text += joined(reduction.kept, ",", &Loop::in) + ";";

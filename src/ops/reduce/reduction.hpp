@@ -12,14 +12,15 @@ using core::Loop;
 using core::Loops;
 
 /// out[out_offset + sum k*out] = reduction over all r of in[in_offset + sum k*in + sum r*in]. Offsets and strides are
-/// in elements; `out` of reduced axes is 0. Places (argmax) count the reduced axes in their order here, the last one
-/// fastest.
+/// in elements; `out` of reduced axes is 0. A mask has the strides `other`. Places (argmax) count the reduced axes in
+/// their order here, the last one fastest.
 struct Reduction {
   Recipe recipe;
   Loops kept = {};
   Loops reduced = {};
   i64 in_offset = 0;
   i64 out_offset = 0;
+  i64 mask_offset = 0;
   i64 in_align = 256;     // of the start of the input's buffer, bytes
   bool portable = false;  // the order of the additions has to be the one of all devices
 

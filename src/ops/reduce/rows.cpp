@@ -23,7 +23,8 @@ struct Cut : Pieces {
 };
 
 i64 scalars_of(const ReduceProblem& problem) {
-  return is_contiguous(problem) ? packet_bytes / problem.scalar_bytes() : problem.parts_of_element();
+  return is_contiguous(problem) && !problem.recipe.masked ? packet_bytes / problem.scalar_bytes()
+                                                          : problem.parts_of_element();
 }
 
 /// Items of a team: of few outputs as many as have a packet each; of many, as many as keep all their loads in flight.
@@ -55,12 +56,13 @@ Cut cut(const ReduceProblem& problem, const Configuration& values) {
 }
 
 Proposal propose(const ReduceProblem& problem, const Configuration& wish, const DeviceModel& device) {
-  if (std::string why = unfit(problem); !why.empty()) return refuse(std::move(why));
+  if (std::string why = unfit_for_order(problem); !why.empty()) return refuse(std::move(why));
   const Loop& run = problem.reduced.back();
   const i64 items = wish.at("items"), outputs = problem.outputs();
   const Cut c = cut(problem, wish);
   Configuration values = wish;
-  if (c.team != items) values["launches"] = 2;  // only whole groups take tickets
+  // Only whole groups take tickets, and a mask's kernel has no room for the arguments of one launch.
+  if (c.team != items || problem.recipe.masked) values["launches"] = 2;
   const Split split = split_of(c.parts, outputs, values, device);
   const double all_items = double(outputs) * (c.parts * c.team);
   const double rounds = device.is_cpu() ? 0 : all_items / (device.units() * resident_items);

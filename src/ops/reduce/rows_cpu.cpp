@@ -93,6 +93,7 @@ jit::Defines& define(ReduceLaunch& main, const Configuration& values, const Redu
 /// On the host, sums in the portable order.
 Proposal in_turns(const ReduceProblem& problem, Configuration values, const DeviceModel& device) {
   constexpr i64 least_elements = 16384;  // of a group: long against its start
+  if (problem.recipe.masked) return refuse(no_masks);
   if (!is_contiguous(problem) || problem.recipe.accumulation != Accumulation::compensated) return refuse(own_order);
   const Pieces pieces = portable_pieces(problem);
   const Split split = split_of(pieces.parts, problem.outputs(), values, device);

@@ -30,26 +30,26 @@ namespace {
 
 #include "ops/reduce/places.params.h"
 
-constexpr int input = 0, output = 1;  // among the nest's arrays, as among the views
-constexpr i64 gpu_items = 256;        // of a group that folds, or numbers places
+constexpr int input = 0, mask = 1;  // among the nest's arrays, as among the views; the output is the last
+constexpr i64 gpu_items = 256;      // of a group that folds, or numbers places
 
 /// Loops over the kept axes, then the reduced ones.
 SlicedNest nest_of(const Reduction& reduction) {
   const Recipe& recipe = reduction.recipe;
   SlicedNest nest;
-  nest.arrays.resize(2);
-  nest.arrays[input].element = size_of(recipe.in);
-  nest.arrays[output].element = size_of(recipe.out);
-  nest.arrays[output].result = true;
-  nest.arrays[input].offset = reduction.in_offset;
-  nest.arrays[output].offset = reduction.out_offset;
+  SlicedArray in{i64(size_of(recipe.in)), {}, 1, false, reduction.in_offset},
+      of_mask{1, {}, 1, false, reduction.mask_offset}, out{i64(size_of(recipe.out)), {}, 1, true, reduction.out_offset};
   nest.partial_bytes = recipe.u64s() * i64(sizeof(u64));
   for (const Loop& axis : reduction.loops()) {
     nest.reduced.push_back(nest.extents.size() >= reduction.kept.size());
     nest.extents.push_back(axis.extent);
-    nest.arrays[input].strides.push_back(axis.in);
-    nest.arrays[output].strides.push_back(axis.out);
+    in.strides.push_back(axis.in);
+    of_mask.strides.push_back(axis.other);
+    out.strides.push_back(axis.out);
   }
+  nest.arrays.push_back(in);
+  if (recipe.masked) nest.arrays.push_back(of_mask);
+  nest.arrays.push_back(out);
   return nest;
 }
 
@@ -60,6 +60,7 @@ Reduction part_of(const Reduction& whole, const Box& box) {
     for (Loop& axis : *axes) {
       part.in_offset += box[d].begin * axis.in;
       part.out_offset += box[d].begin * axis.out;
+      part.mask_offset += box[d].begin * axis.other;
       axis.extent = box[d++].extent;
     }
   }
@@ -67,7 +68,8 @@ Reduction part_of(const Reduction& whole, const Box& box) {
 }
 
 /// The kernel `places` behind the launches of a slice, whose accumulators are the plan's output.
-Launch places_launch(const Reduction& whole, const Reduction& part, const Box& box, const DeviceInfo& device) {
+/// `at`: their view.
+Launch places_launch(const Reduction& whole, const Reduction& part, const Box& box, const DeviceInfo& device, int at) {
   constexpr i64 cpu_outputs = 4096;  // of a group: long against its start
   const bool cpu = device.kind == Kind::cpu;
   if (whole.reduced.size() > PLACE_AXES) throw_too_many_axes("reduction", whole.reduced.size(), PLACE_AXES);
@@ -87,7 +89,7 @@ Launch places_launch(const Reduction& whole, const Reduction& part, const Box& b
   Launch launch = launch_of("reduce/places", {cpu ? 1 : gpu_items});
   launch.kernel.defines.set("AXL_PARAMS_SIZE", sizeof(PlaceParams));
   launch.geometry.groups = ceil_div(params.outputs, params.per_group);
-  launch.buffers = {{output, 0, 8}};
+  launch.buffers = {{at, 0, 8}};
   launch.params = params_bytes(params);
   return launch;
 }
@@ -115,6 +117,9 @@ class Slicer {
         nest_(nest_of(whole_)),
         element_(nest_.arrays[input].element),
         in_order_(whole_.portable && whole_.recipe.order_matters()) {
+    if (in_order_ && whole_.recipe.masked)
+      throw Error(Errc::out_of_memory, "a masked reduction in the portable order is not done in slices",
+                  "use order=fast, or a device with larger buffers");
     if (in_order_)
       add_in_order();
     else
@@ -128,7 +133,8 @@ class Slicer {
     if (block.parts.size() == 1) return add_finished(block.box);
     const i64 parts = i64(block.parts.size());
     const i64 bytes = part_of(whole_, block.box).outputs() * nest_.partial_bytes;
-    if (parts * bytes >= gathered(block.box).elements * element_) return add_gathered(block.box);
+    if (!whole_.recipe.masked && parts * bytes >= gathered(block.box).elements * element_)
+      return add_gathered(block.box);
     slices_.scratch_bytes = std::max(slices_.scratch_bytes, parts * bytes);
     const auto accumulators = [&](i64 first, i64 count) {
       return bytes_of(Dtype::u64, {scratch_array, first * bytes, count * bytes}, i64(sizeof(u64)));
@@ -176,14 +182,28 @@ class Slicer {
     return bytes_of(part.recipe.in, range, part.in_align);
   }
 
+  /// Input, mask where there is one, and `to`: what the plan of a part has as views.
+  std::vector<Bytes> arrays_of(const Bytes& from, const Box& box, Reduction& part, const Bytes& to) const {
+    std::vector<Bytes> arrays{from};
+    if (part.recipe.masked) {
+      i64 align = 1;
+      const Slice::Range range = rebase(nest_, box, mask, part.mask_offset, align);
+      arrays.push_back(bytes_of(Dtype::boolean, range, align));
+    }
+    arrays.push_back(to);
+    return arrays;
+  }
+
   Bytes take_output(const Box& box, Reduction& part) const {
     i64 align = 1;  // results are stored one by one
-    const Slice::Range range = rebase(nest_, box, output, part.out_offset, align);
+    const Slice::Range range = rebase(nest_, box, int(nest_.arrays.size()) - 1, part.out_offset, align);
     return bytes_of(part.recipe.out, range, align);
   }
 
-  void add_slice(const Bytes& from, const Bytes& to, SharedPlan plan) {
-    slices_.list.push_back({{from.range, to.range}, std::move(plan)});
+  void add_slice(const std::vector<Bytes>& arrays, SharedPlan plan) {
+    Slice slice{{}, std::move(plan)};
+    for (const Bytes& array : arrays) slice.ranges.push_back(array.range);
+    slices_.list.push_back(std::move(slice));
   }
 
   void add_finished(const Box& box) {
@@ -194,8 +214,8 @@ class Slicer {
 
   /// The results of a box from its elements, which lie in `from`.
   void add_results(const Box& box, Reduction& part, const Bytes& from) {
-    const Bytes to = take_output(box, part);
-    add_slice(from, to, plan_reduction(part, std::array{from.view, to.view}, device_, options_));
+    const auto arrays = arrays_of(from, box, part, take_output(box, part));
+    add_slice(arrays, plan_reduction(part, views_of(arrays), device_, options_));
   }
 
   /// A box of the input without its gaps, the loops in the order in which they lie in memory. In the portable order, in
@@ -271,12 +291,15 @@ class Slicer {
       stride *= axis->extent;
     }
     const Bytes from = take_input(box, part);
-    const auto plan = plan_reduction(part, std::array{from.view, to.view}, device_, options_);
+    const auto arrays = arrays_of(from, box, part, to);
+    const auto plan = plan_reduction(part, views_of(arrays), device_, options_);
     if (part.recipe.accumulation == Accumulation::place) {
-      const auto places = plan_of(from, to, places_launch(whole_, part, box, device_.info()));
-      append(*plan, *places, std::array{Place{0, 0}, Place{1, 0}}, 0);
+      const int at = int(arrays.size()) - 1;
+      std::vector<Place> same;
+      for (int view = 0; view <= at; ++view) same.push_back({view, 0});
+      append(*plan, *plan_of(arrays, places_launch(whole_, part, box, device_.info(), at)), same, 0);
     }
-    add_slice(from, to, plan);
+    add_slice(arrays, plan);
   }
 
   /// The results of a box from its parts' accumulators.
@@ -287,12 +310,18 @@ class Slicer {
     const bool narrow = fits_32_bits(scalars) && options_.index != IndexWidth::bits64 &&
                         from.range.bytes <= std::numeric_limits<i32>::max();
     const i64 items = device_.info().kind == Kind::cpu ? 1 : gpu_items;
-    add_slice(from, to,
-              plan_of(from, to, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", input, items)));
+    const std::vector<Bytes> arrays{from, to};
+    add_slice(arrays, plan_of(arrays, fold_launch({scalars, narrow ? 32 : 64}, parts, "FROM_SLICES", 0, items)));
   }
 
-  SharedPlan plan_of(const Bytes& from, const Bytes& to, Launch launch) const {
-    return ops::plan_of(std::move(launch), std::array{from.view, to.view}, device_, options_);
+  static std::vector<View> views_of(const std::vector<Bytes>& arrays) {
+    std::vector<View> views;
+    for (const Bytes& array : arrays) views.push_back(array.view);
+    return views;
+  }
+
+  SharedPlan plan_of(const std::vector<Bytes>& arrays, Launch launch) const {
+    return ops::plan_of(std::move(launch), views_of(arrays), device_, options_);
   }
 
   const Device& device_;
