@@ -169,11 +169,19 @@ suite_oclgrind() {
 }
 # The C interface, against what was promised of it.
 suite_abi() { "$python" tools/check_abi.py build/libaxisloom.so && "$python" tests/abi_test.py; }
-suite_modules() { python3 tests/modules.py && python3 tests/places.py; }
+suite_modules() { python3 tests/modules.py && python3 tests/places.py && python3 tests/packages/recipes.py; }
 suite_parts() { tests/add_parts.sh build; }
 suite_alone() { python3 tests/alone.py build; }
+# Packages, as they are made and used; by name only, since Debian's take as long as a build and a system of their own.
+suite_packages() {
+  tools/install_dependencies.sh packages || return 1
+  AXISLOOM_SYSTEMS="${AXISLOOM_SYSTEMS:-$kept/systems}" tests/packages/debian.sh && tests/packages/conan.sh
+}
 suite_consumer() { CMAKE_BUILD_PARALLEL_LEVEL=1 tests/consumer.sh build; }
-suite_docs() { python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom; }
+suite_docs() {
+  python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom || return 1
+  mkdir -p build/reference && doxygen docs/Doxyfile  # fails where something public has no comment
+}
 
 # The programs of files go by Axisloom's own folder, as they do at the user's; what needs many kernels goes without.
 suite_cli() {
