@@ -18,12 +18,12 @@ required_conan_version = ">=2.0"
 
 class Axisloom(ConanFile):
     name = "axisloom"
-    description = "Rearranges, reduces and multiplies arrays at the speed of memory, on CPUs, OpenCL devices and NVIDIA's GPUs"
+    description = "Rearranges, reduces and multiplies arrays on CPUs, OpenCL devices and NVIDIA's GPUs"
     license = "Apache-2.0"
     topics = ("array", "tensor", "transpose", "einops", "opencl", "cuda")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    # host_levels: instruction sets that kernels of the host are compiled for besides the baseline, such as "v3;v4", or "none".
+    # host_levels: the instruction sets that kernels of the host are compiled for besides the baseline: "v3;v4", "none".
     options = {"shared": [True, False], "host_levels": ["ANY"]}
     default_options = {"shared": True, "host_levels": "all"}
 
@@ -36,7 +36,8 @@ class Axisloom(ConanFile):
         self.version = ".".join(re.findall(r"^#define AXISLOOM_VERSION_[A-Z]+ (\d+)$", header, re.MULTILINE))
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "src/*", "tools/*", "tuning/*"):
+        built_from = "CMakeLists.txt LICENSE bench/* cmake/* docs/*.schema.json include/* src/* tools/* tuning/*"
+        for pattern in built_from.split():
             copy(self, pattern, self._root, self.export_sources_folder)
 
     def system_requirements(self):

@@ -19,8 +19,9 @@ export CONAN_HOME="$work/home" CCACHE_BASEDIR="$work/home"
 
 for shared in True False; do
   echo "-- shared=$shared"
-  if ! "$venv/bin/conan" create packaging/conan -s compiler.cppstd=20 -s build_type=Debug -o "axisloom/*:shared=$shared" \
-       -o 'axisloom/*:host_levels=none' -c tools.cmake.cmake_layout:test_folder="$work/test" > "$work/log" 2>&1; then
+  options=(-s compiler.cppstd=20 -s build_type=Debug -o "axisloom/*:shared=$shared" -o 'axisloom/*:host_levels=none')
+  if ! "$venv/bin/conan" create packaging/conan "${options[@]}" -c tools.cmake.cmake_layout:test_folder="$work/test" \
+       > "$work/log" 2>&1; then
     tail -n 60 "$work/log" >&2
     exit 1
   fi
