@@ -19,7 +19,7 @@ test:  ## install what is missing, then the tests that catch most faults
 	@tools/install_dependencies.sh test
 	@tools/test.sh test
 
-check-all:  ## the nets: sanitizers, CHECKED kernels, fuzzing, random programs, profiles, injected faults
+check-all:  ## the nets: sanitizers, CHECKED kernels, fuzzing, random programs, profiles, injected faults, packages
 	@tools/install_dependencies.sh test
 	@tools/test.sh all
 
@@ -48,7 +48,7 @@ release:  ## make build-release/axisloom, one file for any Linux on x86-64 with 
 	@tools/release.sh
 
 deb:  ## make Debian's packages of the program, the library and its headers, in build-deb
-	@tools/install_dependencies.sh deb
+	@tools/install_dependencies.sh deb no-drivers
 	@tools/build_deb.sh
 
 install:  ## build and install the program and the library into PREFIX (default /usr/local)

@@ -20,7 +20,7 @@ LINE_LIMIT = 600
 SOURCES = {".c", ".cpp", ".hpp", ".h", ".kernel"}
 SCRIPTS = {".sh", ".py", ".cmake", ".yml"}
 # A path of this project starts at one of its modules; <op> and * stand for any name.
-PATH = re.compile(r"(?<![\w./-])((?:src|include|harness|cli|bench|tests|tools|tuning|docs|cmake|python|\.ci)/[\w.*<>/-]*[\w*>/])")
+PATH = re.compile(r"(?<![\w./-])((?:src|include|harness|cli|bench|tests|tools|tuning|docs|cmake|packaging|python|\.ci)/[\w.*<>/-]*[\w*>/])")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 EXCERPT = re.compile(r"^```(?:c|cpp)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^```sh run\n(.*?)^```", re.MULTILINE | re.DOTALL)
