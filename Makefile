@@ -1,6 +1,6 @@
 # The front door: each target is one script or one CMake call.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check-all check-long bench format lint release install clean
+.PHONY: help demo build test check-all check-long bench format lint reference release deb install clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -19,7 +19,7 @@ test:  ## install what is missing, then the tests that catch most faults
 	@tools/install_dependencies.sh test
 	@tools/test.sh test
 
-check-all:  ## the nets: sanitizers, CHECKED kernels, fuzzing, random programs, profiles, injected faults
+check-all:  ## the nets: sanitizers, CHECKED kernels, fuzzing, random programs, profiles, injected faults, packages
 	@tools/install_dependencies.sh test
 	@tools/test.sh all
 
@@ -37,9 +37,19 @@ lint:  ## check the layout, and run clang-tidy
 	@tools/install_dependencies.sh lint
 	@tools/lint.sh
 
+reference:  ## the reference of the C++ and C interfaces, from the headers, into build/reference
+	@tools/install_dependencies.sh reference
+	@mkdir -p build/reference
+	@doxygen docs/Doxyfile
+	@echo "build/reference/index.html"
+
 release:  ## make build-release/axisloom, one file for any Linux on x86-64 with glibc 2.31 or newer (on Debian 12)
 	@tools/install_dependencies.sh release
 	@tools/release.sh
+
+deb:  ## make Debian's packages of the program, the library and its headers, in build-deb
+	@tools/install_dependencies.sh deb no-drivers
+	@tools/build_deb.sh
 
 install:  ## build and install the program and the library into PREFIX (default /usr/local)
 	@cmake --preset release > /dev/null
@@ -47,4 +57,4 @@ install:  ## build and install the program and the library into PREFIX (default 
 	@cmake --install build --prefix $(or $(PREFIX),/usr/local)
 
 clean:  ## remove what was built
-	@rm -rf build build-debug build-asan build-tsan build-lint build-neon build-release
+	@rm -rf build build-debug build-asan build-tsan build-lint build-neon build-release build-deb

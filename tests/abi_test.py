@@ -32,7 +32,8 @@ class Check(unittest.TestCase):
         self.assertEqual(found(lines_of(), last_release=lines_of()), [])
 
     def test_sees_every_kind_of_declaration(self):
-        for change in [("const char* name;\n  int64_t value;", "int64_t value;\n  const char* name;"),
+        name = "const char* name; /* of the axis */\n"
+        for change in [(name + "  int64_t value;", "int64_t value;\n  " + name),
                        ("axl_queue_finish(const axl_queue* queue)", "axl_queue_finish(const axl_queue* queue, int flags)"),
                        ("AXL_SHAPE = 2", "AXL_SHAPE = 20"),
                        ("AXL_MAX_RANK = 16", "AXL_MAX_RANK = 32"),

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Checks that documents and comments tell the truth: the paths they name exist, the links lead somewhere, the shell
-examples marked "sh run" work, examples in C and C++ stand in a test, and no source file has grown beyond its limit.
+examples marked "sh run" work, examples in C and C++ stand in a test, and no source file has grown beyond its limit. An
+example that is marked with the name of a file ("cpp first.cpp") is that file for the shell examples beside it, which find an
+installed copy of the library.
 
 Usage: tools/check_docs.py [--program build/axisloom]     Without a program the examples are not run.
 """
@@ -18,10 +20,11 @@ LINE_LIMIT = 600
 SOURCES = {".c", ".cpp", ".hpp", ".h", ".kernel"}
 SCRIPTS = {".sh", ".py", ".cmake", ".yml"}
 # A path of this project starts at one of its modules; <op> and * stand for any name.
-PATH = re.compile(r"(?<![\w./-])((?:src|include|harness|cli|bench|tests|tools|tuning|docs|cmake|python|\.ci)/[\w.*<>/-]*[\w*>/])")
+PATH = re.compile(r"(?<![\w./-])((?:src|include|harness|cli|bench|tests|tools|tuning|docs|cmake|packaging|python|\.ci)/[\w.*<>/-]*[\w*>/])")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 EXCERPT = re.compile(r"^```(?:c|cpp)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^```sh run\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLE_FILE = re.compile(r"^```\w+ (\w+\.\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def tracked_files():
@@ -73,13 +76,25 @@ def check_excerpts(file, text):
             yield f"{file.relative_to(ROOT)}: this example stands in no test: {excerpt.splitlines()[0]}"
 
 
+def installed(build, prefix):
+    """Installs what was built, and gives the variables by which compilers and programs find it."""
+    subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True, capture_output=True)
+    library = next(prefix.rglob("libaxisloom.so")).parent
+    return {"CMAKE_PREFIX_PATH": str(prefix), "PKG_CONFIG_PATH": str(library / "pkgconfig"), "LD_LIBRARY_PATH": str(library)}
+
+
 def check_examples(file, text, program):
     """All examples of a document run in one folder, in order, with the built program first on PATH."""
     script = "\n".join(EXAMPLE.findall(text))
     if not script:
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as prefix:
         env = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", AXISLOOM=str(ROOT))
+        files = EXAMPLE_FILE.findall(text)
+        for name, content in files:
+            pathlib.Path(folder, name).write_text(content, encoding="utf-8")
+        if files:
+            env |= installed(program.parent, pathlib.Path(prefix))
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=env, capture_output=True, text=True)
         if done.returncode:
             yield f"{file.relative_to(ROOT)}: an example fails ({done.returncode}): {(done.stderr or done.stdout).strip()[-800:]}"

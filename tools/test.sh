@@ -4,7 +4,7 @@
 # Usage: tools/test.sh [test|all|long|SUITE...]
 #   test  what catches most faults, in 6 minutes once built (the default)
 #   all   the nets: sanitizers, CHECKED kernels, fuzzing, random cases and programs, other devices and implementations,
-#         injected faults, slow unit tests; half an hour
+#         injected faults, slow unit tests, packages; half an hour
 #   long  the same nets with many more cases, for hours; AXISLOOM_PART=I/K does every Kth case from the Ith on
 #   or suites by name; a string of names runs them side by side
 # AXISLOOM_SEED: of everything that is drawn (default: a new one each time; it is printed).
@@ -169,11 +169,19 @@ suite_oclgrind() {
 }
 # The C interface, against what was promised of it.
 suite_abi() { "$python" tools/check_abi.py build/libaxisloom.so && "$python" tests/abi_test.py; }
-suite_modules() { python3 tests/modules.py && python3 tests/places.py; }
+suite_modules() { python3 tests/modules.py && python3 tests/places.py && python3 tests/packages/recipes.py; }
 suite_parts() { tests/add_parts.sh build; }
 suite_alone() { python3 tests/alone.py build; }
+# Packages, as they are made and used: Debian's in a system of their own.
+suite_packages() {
+  tools/install_dependencies.sh packages || return 1
+  AXISLOOM_SYSTEMS="${AXISLOOM_SYSTEMS:-$kept/systems}" tests/packages/debian.sh && tests/packages/conan.sh
+}
 suite_consumer() { CMAKE_BUILD_PARALLEL_LEVEL=1 tests/consumer.sh build; }
-suite_docs() { python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom; }
+suite_docs() {
+  python3 tools/check_docs.py --program build/axisloom && python3 tools/write_tables.py --check build/axisloom || return 1
+  mkdir -p build/reference && doxygen docs/Doxyfile  # fails where something public has no comment
+}
 
 # The programs of files go by Axisloom's own folder, as they do at the user's; what needs many kernels goes without.
 suite_cli() {
@@ -279,7 +287,7 @@ case "$level" in
   test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
   *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "tsan" "faults" "programs"
-    "oclgrind asan_program fuzz" "neon" "implementations" "profiles" "slow") ;;
+    "oclgrind asan_program fuzz" "neon" "implementations" "profiles" "slow" "packages") ;;
 esac
 if (($#)); then stages=("$@"); fi
 for name in ${stages[*]}; do
@@ -304,7 +312,7 @@ done
 echo
 printf '%s\n' "${table[@]}"
 echo "total ${SECONDS} s; logs in build/test-logs"
-if grep -qs '^NOT RUN' "$logs/host.log"; then grep '^NOT RUN' "$logs/host.log"; fi
+grep -hs '^NOT RUN' "$logs/host.log" "$logs/packages.log"
 if grep -qs '^INCOMPLETE' "$logs/nvrtc.log"; then grep '^INCOMPLETE' "$logs/nvrtc.log"; fi
 if ((${#left_out[@]})); then echo "NOT RUN, since the time was up: ${left_out[*]}"; fi
 echo "$passed passed, $failed failed"

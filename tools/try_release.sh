@@ -9,20 +9,6 @@ program="$PWD/build-release/axisloom"
 systems="${AXISLOOM_SYSTEMS:-$PWD/build-release/systems}"
 names=("$@")
 if ((${#names[@]} == 0)); then names=(bullseye bookworm trixie noble); fi
-mkdir -p "$systems"
-
-# make_system NAME: the folder $systems/NAME, unless it is there.
-make_system() {
-  local archive=(http://deb.debian.org/debian) options=(--variant=minbase)
-  if [[ -e "$systems/$1/etc/os-release" ]]; then return; fi
-  if [[ $1 == noble ]]; then  # by the script of all Ubuntus; unsigned, since Debian has neither its name nor its keys
-    archive=(http://archive.ubuntu.com/ubuntu gutsy)
-    options+=(--no-check-gpg)
-  fi
-  rm -rf "${systems:?}/$1.part"
-  debootstrap "${options[@]}" "$1" "$systems/$1.part" "${archive[@]}" > "$systems/$1.log" 2>&1 || { tail -n 5 "$systems/$1.log"; return 1; }
-  mv "$systems/$1.part" "$systems/$1"
-}
 
 # Those of this processor, which the program must find on each of the systems.
 levels=""
@@ -47,7 +33,7 @@ try_on() {
 passed=0
 failed=0
 for name in "${names[@]}"; do
-  if make_system "$name" && try_on "$name"; then
+  if tools/make_system.sh "$name" "$systems/$name" && try_on "$name"; then
     passed=$((passed + 1))
   else
     echo "FAILED on $name" >&2

@@ -43,11 +43,13 @@ inline constexpr std::int64_t max_bytes = std::int64_t{1} << 48;
 /// A list of at most `max_rank` extents or strides, kept in place. Throws Error(shape) when it would grow beyond.
 class Dims {
  public:
+  /// None, those given, or `count` times the same value.
   Dims() = default;
   Dims(std::initializer_list<std::int64_t> values);
   explicit Dims(std::span<const std::int64_t> values);
   static Dims filled(int count, std::int64_t value);
 
+  /// As of a std::vector; operator[] and back look at no bounds.
   int size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   std::int64_t& operator[](int i) noexcept { return values_[static_cast<std::size_t>(i)]; }
@@ -76,25 +78,28 @@ std::string to_string(const Dims& dims);
 
 /// Lowest and one-past-highest element offset that a view touches; both equal when it has no elements.
 struct Bounds {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
+  std::int64_t low = 0;   ///< first element touched
+  std::int64_t high = 0;  ///< one past the last
 };
 
 /// How an array lies in a buffer. It owns nothing and points at nothing: the buffer is given when a plan runs.
 struct View {
-  Dtype dtype = Dtype::u8;
+  Dtype dtype = Dtype::u8;   ///< of the elements
   Dims shape;                ///< extents, 0 or more; slowest axis first
   Dims strides;              ///< in elements, any sign; 0 repeats an element (inputs only)
   std::int64_t offset = 0;   ///< of element [0,...,0] from the start of the buffer, in elements
   std::int64_t align = 256;  ///< bytes to which the start of the buffer is known to be aligned (a power of two)
 
+  /// Row-major, from the start of its buffer.
   static View contiguous(Dtype dtype, const Dims& shape);
 
+  /// Number of axes, number of elements, and whether it is row-major without gaps.
   int rank() const noexcept { return shape.size(); }
   std::int64_t count() const { return element_count(shape); }
   bool is_contiguous() const;
   /// Element offsets touched, relative to the start of the buffer; throws when they do not fit in 63 bits.
   Bounds bounds() const;
+  /// Whether all members are the same.
   bool operator==(const View&) const = default;
 };
 

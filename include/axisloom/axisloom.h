@@ -31,25 +31,28 @@ typedef enum {
   kDLCUDAManaged = 13
 } DLDeviceType;
 
+/* A piece of memory's device. */
 typedef struct {
-  DLDeviceType device_type;
-  int32_t device_id; /* of CUDA the ordinal; of others it is not looked at */
+  DLDeviceType device_type; /* where memory lies */
+  int32_t device_id;        /* of CUDA the ordinal; of others it is not looked at */
 } DLDevice;
 
 /* Kinds of elements; those that Axisloom has. */
 typedef enum { kDLInt = 0U, kDLUInt = 1U, kDLFloat = 2U, kDLBfloat = 4U, kDLComplex = 5U, kDLBool = 6U } DLDataTypeCode;
 
+/* What an element is. */
 typedef struct {
   uint8_t code;   /* a DLDataTypeCode */
   uint8_t bits;   /* of an element: 8 of a bool, 64 of a complex number of two floats */
   uint16_t lanes; /* 1; others are refused */
 } DLDataType;
 
+/* An array in memory that somebody else owns. */
 typedef struct {
-  void* data; /* host memory, a CUdeviceptr or a cl_mem; null for an array without elements */
-  DLDevice device;
-  int32_t ndim; /* 0 to 16 */
-  DLDataType dtype;
+  void* data;           /* host memory, a CUdeviceptr or a cl_mem; null for an array without elements */
+  DLDevice device;      /* where data lies */
+  int32_t ndim;         /* 0 to 16 */
+  DLDataType dtype;     /* of the elements */
   int64_t* shape;       /* ndim extents, slowest axis first; may be null where ndim is 0 */
   int64_t* strides;     /* ndim strides in elements, of any sign; null: row-major */
   uint64_t byte_offset; /* of element [0,...,0] from data */
@@ -85,6 +88,7 @@ typedef struct DLManagedTensorVersioned {
 
 /* --- Errors --- */
 
+/* What a function that can fail returns: 0, or one of the codes below. */
 typedef int32_t axl_status;
 enum {
   AXL_OK = 0,
@@ -117,13 +121,15 @@ const char* axl_version(void);
 
 /* --- Operations --- */
 
+/* The length of an axis that a pattern names. */
 typedef struct {
-  const char* name;
-  int64_t value;
+  const char* name; /* of the axis */
+  int64_t value;    /* its length */
 } axl_length;
 
+/* An option of an operation, without its dashes. */
 typedef struct {
-  const char* name;
+  const char* name;  /* "axes" */
   const char* value; /* null or empty for a flag */
 } axl_option;
 
@@ -131,21 +137,21 @@ typedef struct {
  *   rearrange "n (c x) h w -> n c h w x" x=32     sum --axes 0,2 --keepdims
  * Each list may be null where its count is 0. */
 typedef struct {
-  const char* name;
-  const char* const* arguments;
-  size_t argument_count;
-  const axl_length* lengths;
-  size_t length_count;
-  const axl_option* options;
-  size_t option_count;
+  const char* name;             /* "rearrange" */
+  const char* const* arguments; /* patterns, layouts, axes */
+  size_t argument_count;        /* of arguments */
+  const axl_length* lengths;    /* of axes that a pattern names */
+  size_t length_count;          /* of lengths */
+  const axl_option* options;    /* as typed */
+  size_t option_count;          /* of options */
 } axl_operation;
 
-enum { AXL_MAX_RANK = 16 };
+enum { AXL_MAX_RANK = 16 /* largest number of axes */ };
 
 /* What an array is, wherever it lies. */
 typedef struct {
-  DLDataType dtype;
-  int32_t ndim;
+  DLDataType dtype;            /* of the elements */
+  int32_t ndim;                /* number of axes */
   int64_t shape[AXL_MAX_RANK]; /* ndim extents; the rest is 0 */
 } axl_array_type;
 
@@ -155,10 +161,10 @@ axl_status axl_result(const axl_operation* operation, const DLTensor* const* inp
 
 /* --- Devices and queues --- */
 
-typedef struct axl_device axl_device;
-typedef struct axl_queue axl_queue;
-typedef struct axl_plan axl_plan;
-typedef struct axl_event axl_event;
+typedef struct axl_device axl_device; /* a device that is open */
+typedef struct axl_queue axl_queue;   /* an in-order queue on one */
+typedef struct axl_plan axl_plan;     /* an operation ready to run */
+typedef struct axl_event axl_event;   /* a run that was queued */
 
 /* specification: auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host; null is auto. */
 axl_status axl_device_open(const char* specification, axl_device** device);

@@ -22,39 +22,41 @@ class Buffer;
 class Event;
 }  // namespace device
 
+/// What runs kernels on a device.
 enum class Api : std::uint8_t { opencl, cuda, host };
+/// What a device is.
 enum class Kind : std::uint8_t { cpu, gpu, other };
 std::string_view name(Api api) noexcept;    ///< "opencl", "cuda", "host"
 std::string_view name(Kind kind) noexcept;  ///< "cpu", "gpu", "other"
 
 /// What a device is and what it can do. Sizes in bytes.
 struct DeviceInfo {
-  Api api = Api::opencl;
-  Kind kind = Kind::other;
-  int index = 0;     ///< among the devices of the same api, from 0
-  std::string name;  ///< as its driver names it
-  std::string vendor;
-  std::string platform;      ///< OpenCL platform, "NVIDIA CUDA", or "host"
-  std::string driver;        ///< driver version; empty for the host, which has none
-  std::string api_version;   ///< "OpenCL 3.0 ...", "CUDA 13.0", or the host's instructions: "x86-64-v4"
-  std::string compiler;      ///< who compiles kernels: "NVRTC 13.0", the OpenCL C version, or "GCC 12.2.0"
-  std::string architecture;  ///< "sm_90", or a CPU as PoCL's compiler calls it; may be empty
-  unsigned compute_units = 0;
+  Api api = Api::opencl;             ///< what runs its kernels
+  Kind kind = Kind::other;           ///< what it is
+  int index = 0;                     ///< among the devices of the same api, from 0
+  std::string name;                  ///< as its driver names it
+  std::string vendor;                ///< who made it
+  std::string platform;              ///< OpenCL platform, "NVIDIA CUDA", or "host"
+  std::string driver;                ///< driver version; empty for the host, which has none
+  std::string api_version;           ///< "OpenCL 3.0 ...", "CUDA 13.0", or the host's instructions: "x86-64-v4"
+  std::string compiler;              ///< who compiles kernels: "NVRTC 13.0", the OpenCL C version, or "GCC 12.2.0"
+  std::string architecture;          ///< "sm_90", or a CPU as PoCL's compiler calls it; may be empty
+  unsigned compute_units = 0;        ///< as its driver counts them; processors of the host
   std::size_t max_group = 0;         ///< work-items in a group
   std::size_t local_memory = 0;      ///< per group by default
   std::size_t local_memory_max = 0;  ///< per group on request (dynamic on CUDA)
-  std::size_t global_memory = 0;
+  std::size_t global_memory = 0;     ///< all of its memory
   std::size_t max_allocation = 0;    ///< largest single buffer
   std::size_t base_alignment = 0;    ///< of every buffer the device allocates
   std::size_t last_level_cache = 0;  ///< 0 when the driver does not say
   bool unified_memory = false;       ///< host memory can be used in place
-  bool f64 = false;
-  bool f16 = false;        ///< converts 16-bit floats in hardware; they work without it
-  bool byte_dots = false;  ///< a CPU adds four products of bytes to a sum in one step (AVX512-VNNI)
-  bool bf16_dots = false;  ///< and two of bf16 (AVX512-BF16)
-  bool atomics_64 = false;
-  bool byte_stores = false;
-  bool device_scope_order = false;  ///< groups of one launch can be ordered (the dialect's publish and collect)
+  bool f64 = false;                  ///< has 64-bit floats
+  bool f16 = false;                  ///< converts 16-bit floats in hardware; they work without it
+  bool byte_dots = false;            ///< a CPU adds four products of bytes to a sum in one step (AVX512-VNNI)
+  bool bf16_dots = false;            ///< and two of bf16 (AVX512-BF16)
+  bool atomics_64 = false;           ///< has atomic operations on 64 bits
+  bool byte_stores = false;          ///< stores single bytes
+  bool device_scope_order = false;   ///< groups of one launch can be ordered (the dialect's publish and collect)
 
   /// The shortest spelling of this device in the device grammar: "opencl:0", "cuda:1", "host".
   std::string spec() const;
@@ -66,13 +68,16 @@ struct DeviceInfo {
 class Event {
  public:
   Event() = default;
+  /// For the library itself.
   explicit Event(std::shared_ptr<device::Event> impl) : impl_(std::move(impl)) {}
   /// Blocks until the command has finished, even when it throws: Error(device) or Error(device_lost) if the command
   /// failed.
   void wait() const;
+  /// Whether it has finished.
   bool done() const;
   /// Seconds the command took by the device's own clock; needs a finished event of a queue made with timing on.
   double seconds() const;
+  /// For the library itself.
   const std::shared_ptr<device::Event>& impl() const noexcept { return impl_; }
 
  private:
@@ -83,9 +88,13 @@ class Event {
 class Buffer {
  public:
   Buffer() = default;
+  /// For the library itself.
   explicit Buffer(std::shared_ptr<device::Buffer> impl) : impl_(std::move(impl)) {}
+  /// Its size.
   std::size_t bytes() const;
+  /// Whether it has memory.
   explicit operator bool() const noexcept { return impl_ != nullptr; }
+  /// For the library itself.
   const std::shared_ptr<device::Buffer>& impl() const noexcept { return impl_; }
 
  private:
@@ -97,6 +106,7 @@ class Buffer {
 class Queue {
  public:
   Queue() = default;
+  /// For the library itself.
   explicit Queue(std::shared_ptr<device::Queue> impl) : impl_(std::move(impl)) {}
   /// Copies between host memory and a buffer; `offset` in bytes. Return at once; the host memory must outlive the
   /// event. When they throw, it is not in use.
@@ -105,6 +115,7 @@ class Queue {
   Event read(const Buffer& from, std::size_t offset, std::span<std::byte> to, std::span<const Event> wait = {}) const;
   /// Blocks until everything queued so far has finished, even when it throws.
   void finish() const;
+  /// For the library itself.
   const std::shared_ptr<device::Queue>& impl() const noexcept { return impl_; }
 
  private:
@@ -115,6 +126,7 @@ class Queue {
 class Device {
  public:
   Device() = default;
+  /// For the library itself.
   explicit Device(std::shared_ptr<device::Device> impl) : impl_(std::move(impl)) {}
 
   /// Opens the device that a specification names:
@@ -131,6 +143,7 @@ class Device {
   /// A CUcontext the caller owns and keeps alive.
   static Device borrow_cuda(void* context);
 
+  /// What it is and what it can do.
   const DeviceInfo& info() const;
 
   /// Device memory; 0 bytes are allowed. Throws Error(out_of_memory) naming the bytes asked for and the limit.
@@ -146,7 +159,9 @@ class Device {
   /// A cl_command_queue (retained) or CUstream of the caller, on this device's context; the host has none.
   Queue borrow_queue(void* native) const;
 
+  /// Whether it is open.
   explicit operator bool() const noexcept { return impl_ != nullptr; }
+  /// For the library itself.
   const std::shared_ptr<device::Device>& impl() const noexcept { return impl_; }
 
  private:

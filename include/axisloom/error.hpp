@@ -47,10 +47,12 @@ struct ErrorParts {
 /// everything can be tried again.
 class Error : public std::runtime_error {
  public:
+  /// All parts that are known.
   Error(Errc code, ErrorParts parts);
   /// A message and its remedy, with nothing else known yet.
   Error(Errc code, std::string message, std::string remedy = {});
 
+  /// What went wrong, and the parts of its message.
   Errc code() const noexcept { return code_; }
   const ErrorParts& parts() const noexcept { return parts_; }
 

@@ -41,6 +41,7 @@ template <class T>
 concept Element = element_dtype<std::remove_const_t<T>>()
 .has_value();
 
+/// Its dtype.
 template <Element T>
 inline constexpr Dtype dtype_v = *element_dtype<std::remove_const_t<T>>();
 
@@ -79,12 +80,15 @@ class InputArray {
   /// One axis.
   template <ElementRange R>
   InputArray(const R& elements) : InputArray(elements, Dims{std::int64_t(std::ranges::size(elements))}) {}
+  /// As it lies.
   template <MdspanLike M>
   InputArray(const M& m)
       : InputArray(dtype_v<std::remove_reference_t<decltype(*m.data_handle())>>, m.data_handle(), shape_of(m),
                    strides_of(m)) {}
+  /// All of it.
   InputArray(const Array& array);
 
+  /// How it lies.
   const View& view() const noexcept { return view_; }
   /// Where the view's buffer begins.
   const void* begin() const noexcept { return begin_; }
@@ -110,6 +114,7 @@ class InputArray {
 /// The same of an array that a call writes. It can be read too, so it is an InputArray.
 class OutputArray : public InputArray {
  public:
+  /// As those of InputArray, of memory that can be written.
   OutputArray(const View& view, void* begin) : InputArray(view, begin) {}
   OutputArray(Dtype dtype, void* first, const Dims& shape, const Dims& strides)
       : InputArray(dtype, first, shape, strides) {}
@@ -126,6 +131,7 @@ class OutputArray : public InputArray {
       : InputArray(m) {}
   OutputArray(Array& array);
 
+  /// Where the view's buffer begins.
   void* begin() const noexcept { return const_cast<void*>(InputArray::begin()); }
 };
 
@@ -141,6 +147,7 @@ class Array {
   /// Elements are not initialised. Throws Error(shape) for a shape that no array has, Error(out_of_memory).
   Array(Dtype dtype, const Dims& shape);
 
+  /// What it is, and where element [0,...,0] lies.
   const View& view() const noexcept { return view_; }
   Dtype dtype() const noexcept { return view_.dtype; }
   const Dims& shape() const noexcept { return view_.shape; }

@@ -27,6 +27,7 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 /// Axes of an array by number; negative ones count from the end. Axes() stands for all of them.
 class Axes {
  public:
+  /// All of them, or those given.
   Axes() = default;
   Axes(std::initializer_list<int> axes);
   explicit Axes(std::span<const int> axes);
@@ -75,6 +76,7 @@ enum class NormOrder : std::uint8_t { two, one, inf };
 struct ReduceOptions {
   Axes axes = {};         ///< those that are reduced; of `reduce` the pattern says which
   bool keepdims = false;  ///< keeps them, with length 1; of `reduce` the pattern says so
+  /// Of additions.
   Order order = Order::fast;
   NormOrder ord = NormOrder::two;  ///< of norm alone
   /// Of sum, prod, min and max: one more element. It has to be a number of the result's dtype.
@@ -85,6 +87,7 @@ struct ReduceOptions {
   /// Of sum, prod, mean, min, max, any and all: one more input, bools of the array's shape or broadcast to it. Elements
   /// count where they are true. min and max then need `initial`.
   bool where = false;
+  /// The same as text; what is as by default is left out.
   operator Options() const;
 };
 
@@ -97,6 +100,7 @@ struct ProductOptions {
   bool transpose_a = false;             ///< of matmul alone: exchanges the last two axes of the first array
   bool transpose_b = false;             ///< and of the second
   bool broadcast = true;                ///< of einsum alone: an axis of length 1 goes with any length of its name
+  /// The same as text; what is as by default is left out.
   operator Options() const;
 };
 
@@ -104,13 +108,14 @@ struct ProductOptions {
 ///   {"rearrange", {"n (c x) h w -> n c h w x"}, {{"x", 32}}}   {"relayout", {"NCHW", "NC/32HW32"}}
 ///   {"sum", {}, {}, {{"axes", "0,2"}}}
 struct Operation {
-  std::string name;
-  std::vector<std::string> arguments = {};
-  Lengths lengths = {};
-  Options options = {};
+  std::string name;                         ///< "rearrange", "sum"
+  std::vector<std::string> arguments = {};  ///< patterns, layouts, axes
+  Lengths lengths = {};                     ///< of axes that a pattern names
+  Options options = {};                     ///< as typed
 
   /// The value of an option, or nothing when it was not given.
   std::optional<std::string_view> option(std::string_view option_name) const;
+  /// Whether they are typed alike.
   bool operator==(const Operation&) const = default;
 };
 /// As typed on the command line: rearrange "h w -> w h" x=32, sum --axes 0,2

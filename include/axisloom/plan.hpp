@@ -13,6 +13,7 @@
 
 namespace axisloom {
 
+/// Width of the numbers by which kernels count elements.
 enum class IndexWidth : std::uint8_t { automatic, bits32, bits64 };
 
 /// Values of a candidate's tunables by name, e.g. {{"tile_in", 64}, {"layout", 2}}.
@@ -25,15 +26,16 @@ struct PlanOptions {
   IndexWidth index = IndexWidth::automatic;  ///< bits32 is refused where an offset might not fit
   bool in_place = false;                     ///< output and input are the same bytes; square transposes only
   bool checked = false;                      ///< every access checked against its bounds; slow, for tests
+  /// Whether all members are the same.
   bool operator==(const PlanOptions&) const = default;
 };
 
 /// What was decided about one candidate, in list order.
 struct CandidateReport {
-  std::string name;
-  bool accepted = false;
-  std::string reason;  ///< why refused; empty when accepted
-  double seconds = 0;  ///< predicted time when accepted
+  std::string name;       ///< of the candidate
+  bool accepted = false;  ///< can do the job
+  std::string reason;     ///< why refused; empty when accepted
+  double seconds = 0;     ///< predicted time when accepted
 };
 
 /// Everything a plan decided.
@@ -45,12 +47,12 @@ struct PlanReport {
   Configuration configuration;       ///< its tunables
   std::string configuration_source;  ///< "forced", "exact", "shape class", "device family" or "default"
   std::string model;                 ///< where the device's figures come from: "user's store", "h200", "generic-gpu"
-  std::vector<CandidateReport> candidates;
-  std::vector<std::string> steps = {};  ///< "1: i k, k j -> i j  matmul/packed  33.6 MFLOP"; of einsum and its like
-  IndexWidth index = IndexWidth::bits32;
-  std::size_t workspace_bytes = 0;  ///< what `run` needs besides the arrays, aligned to 128 bytes; 0 for moves
-  double expected_seconds = 0;
-  std::int64_t bytes_moved = 0;  ///< read plus written, each element once
+  std::vector<CandidateReport> candidates;  ///< all that were asked
+  std::vector<std::string> steps = {};      ///< "1: i k, k j -> i j  matmul/packed  33.6 MFLOP"; of einsum and its like
+  IndexWidth index = IndexWidth::bits32;    ///< that the kernels were made for
+  std::size_t workspace_bytes = 0;          ///< what `run` needs besides the arrays, aligned to 128 bytes; 0 for moves
+  double expected_seconds = 0;              ///< the predicted time
+  std::int64_t bytes_moved = 0;             ///< read plus written, each element once
 };
 
 struct PlanImpl;
@@ -60,11 +62,14 @@ struct PlanImpl;
 class Plan {
  public:
   Plan() = default;
+  /// For the library itself.
   explicit Plan(std::shared_ptr<const PlanImpl> impl) : impl_(std::move(impl)) {}
 
+  /// Everything that was decided.
   const PlanReport& report() const;
   /// The views that `run` expects, inputs first, the output last.
   std::span<const View> views() const;
+  /// The one that it was made for.
   const Device& device() const;
 
   /// Queues the work and returns. `buffers` in the order of `views()`. Never compiles, never blocks (a plan with
@@ -84,6 +89,7 @@ class Plan {
   /// without elements. Throws as the other run does.
   void run(std::span<const void* const> inputs, void* output) const;
 
+  /// For the library itself.
   const std::shared_ptr<const PlanImpl>& impl() const noexcept { return impl_; }
 
  private:
@@ -104,12 +110,13 @@ inline Plan plan(const Operation& op, std::initializer_list<View> views, const D
   return plan(op, std::span(views.begin(), views.size()), device, options);
 }
 
-/// Plans several operations at once; kernels that they have in common are compiled once.
+/// A plan that is wanted, with the arguments of plan().
 struct PlanRequest {
-  Operation op;
-  std::vector<View> views;
-  PlanOptions options;
+  Operation op;             ///< what to do
+  std::vector<View> views;  ///< the inputs, then optionally the output
+  PlanOptions options;      ///< what is forced
 };
+/// Plans several operations at once; kernels that they have in common are compiled once.
 std::vector<Plan> warm_up(std::span<const PlanRequest> requests, const Device& device);
 
 /// The device for an operation on arrays in host memory: what AXISLOOM_DEVICE names where it is set; else "host",

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+/// Version of these headers, for preprocessors.
 #define AXISLOOM_VERSION_MAJOR 0
 #define AXISLOOM_VERSION_MINOR 1
 #define AXISLOOM_VERSION_PATCH 0
