@@ -119,8 +119,10 @@ class InputStream {
 class OutputFile : core::NotCopied {
  public:
   enum class Naming { none, hidden };
+  enum class Older { replaced, kept };
 
-  explicit OutputFile(std::string path, Naming naming = Naming::none);
+  /// Of an older file that is to be kept both this and `commit` throw Error(file).
+  explicit OutputFile(std::string path, Naming naming = Naming::none, Older older = Older::replaced);
   /// An open descriptor, such as standard output; it is copied, written directly, and stays open.
   OutputFile(int fd, std::string name);
   ~OutputFile();
@@ -152,6 +154,7 @@ class OutputFile : core::NotCopied {
   std::string target_;  // `path_` with symbolic links followed; empty when writing directly
   HiddenName hidden_;
   bool nameless_ = false;
+  Older older_ = Older::replaced;
   Descriptor fd_;
   int error_ = 0;  // errno of the first failure
   std::vector<std::byte> pending_;

@@ -45,7 +45,7 @@ std::span<const Codec> codecs() {
       {{"npy", {".npy"}, true, true, false}, read_npy, write_npy, check_npy, begins_npy},
       {{"raw", {".raw", ".bin"}, true, true, false}, read_raw, write_elements, nullptr, nullptr},
 #ifdef AXISLOOM_PICTURES
-      {{"png", {".png"}, true, true, true}, read_png, write_png, check_png, begins_png},
+      {{"png", {".png"}, true, true, true, true}, read_png, write_png, check_png, begins_png},
       {{"jpeg", {".jpg", ".jpeg"}, true, false, true}, read_jpeg, nullptr, nullptr, begins_jpeg},
 #endif
       {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},

@@ -10,6 +10,20 @@
 
 namespace axisloom::io {
 
+/// Pixels in a row and in a column, per metre; or, where only their ratio is known, in any unit.
+struct Resolution {
+  std::uint32_t x = 0, y = 0;
+  bool per_metre = false;
+  bool operator==(const Resolution&) const = default;
+};
+
+/// What an image file says of its pixels, beside them.
+struct ImageInfo {
+  std::string profile = {};  // an ICC colour profile; empty: none
+  std::optional<Resolution> resolution = {};
+  bool operator==(const ImageInfo&) const = default;
+};
+
 /// An array in host memory, aligned for any access unless memory-mapped. `view.offset` is 0 for arrays read from files.
 /// Images are h w c (h w when grey); strides follow the file's order, so a Fortran-order .npy has Fortran strides.
 struct HostArray {
@@ -18,6 +32,7 @@ struct HostArray {
   size_t bytes = 0;
   bool mapped = false;  // it is a file's own pages: should the file become shorter, reading them raises SIGBUS
   bool image = false;   // read from an image: h w, or h w c
+  std::shared_ptr<const ImageInfo> info = {};  // of an image that was read, or is to be written; null: nothing is known
 
   std::span<std::byte> span() const { return {memory.get(), bytes}; }
   static HostArray allocate(const View& view);  // uninitialised memory that covers the view's bounds
@@ -42,11 +57,11 @@ class OutputFile;  // likewise
 HostArray read(const std::string& path, const ReadOptions& options = {});
 HostArray read(const InputFile& file, const ReadOptions& options = {});
 
-/// A format of files, its extensions, and whether it is read, written, and of images.
+/// A format of files, its extensions, and whether it is read, written, of images, and written with their ImageInfo.
 struct Format {
   std::string_view name;
   std::vector<std::string_view> extensions;
-  bool reads, writes, images;
+  bool reads, writes, images, keeps_info = false;
 };
 
 /// The format that `read` takes a file for, where `wanted` names none; throws as it does.
@@ -54,7 +69,7 @@ const Format& format_of(const InputFile& file, const std::string& wanted = {});
 
 /// Writes to a file that takes its name when all is written: a failure leaves the old file as it was. The format
 /// follows the extension unless given. Images take u8 and u16 of shape h w, h w 1, h w 3, and as PNG h w 2 (grey and
-/// alpha), h w 4.
+/// alpha), h w 4. PNG keeps `info`, but for a profile that is damaged or not of the image's kind (grey or colour).
 void write(const std::string& path, const HostArray& array, std::string_view format = {});
 /// The same into a file that is open; `commit` is left to the caller.
 void write(OutputFile& file, const HostArray& array, std::string_view format = {});

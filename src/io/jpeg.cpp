@@ -7,9 +7,13 @@
 #include <jpeglib.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
 #include "io/codec.hpp"
 #include "io/escape.hpp"
 #include "io/orientation.hpp"
+
 namespace axisloom::io {
 
 namespace {
@@ -17,6 +21,7 @@ namespace {
 constexpr int kMostScans = 200;  // a progressive image has about ten; each one more costs a pass over all pixels
 constexpr size_t kMostExtra = size_t{32} << 20;  // bytes besides coefficients: profiles, previews, gaps
 constexpr int kExifMarker = JPEG_APP0 + 1;       // which other data have too
+constexpr int kProfileMarker = JPEG_APP0 + 2;    // likewise
 constexpr unsigned kLongestMarker = 0xffff;
 constexpr std::string_view kExifBegins{"Exif\0\0", 6};
 constexpr size_t kMostBlockBytes = 256;  // of 64 coefficients in one scan, each below 32 bits
@@ -124,6 +129,26 @@ int jpeg_orientation(const jpeg_decompress_struct& info) {
   return upright_already;
 }
 
+/// JFIF's density; nothing where it says no more than that pixels are square.
+std::optional<Resolution> jpeg_resolution(const jpeg_decompress_struct& info) {
+  constexpr double inches_per_metre = 1 / 0.0254, centimetres_per_metre = 100;
+  const u32 x = info.X_density, y = info.Y_density;
+  if (!info.saw_JFIF_marker || x == 0 || y == 0) return std::nullopt;
+  if (info.density_unit == 0) return x == y ? std::nullopt : std::optional(Resolution{x, y, false});
+  const double unit = info.density_unit == 1 ? inches_per_metre : centimetres_per_metre;
+  return Resolution{u32(std::lround(x * unit)), u32(std::lround(y * unit)), true};
+}
+
+std::shared_ptr<const ImageInfo> jpeg_info(JpegReader& reader) {
+  JOCTET* profile = nullptr;
+  unsigned bytes = 0;
+  reader.run("colour profile", [&] { static_cast<void>(jpeg_read_icc_profile(&reader.info, &profile, &bytes)); });
+  const std::unique_ptr<JOCTET, decltype(&std::free)> held(profile, std::free);
+  ImageInfo known{.resolution = jpeg_resolution(reader.info)};
+  if (held) known.profile.assign(reinterpret_cast<const char*>(held.get()), bytes);
+  return known == ImageInfo{} ? nullptr : std::make_shared<const ImageInfo>(std::move(known));
+}
+
 }  // namespace
 
 HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
@@ -134,6 +159,7 @@ HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
     info.progress = &reader.progress;
     info.src = &reader.source;
     jpeg_save_markers(&info, kExifMarker, kLongestMarker);
+    jpeg_save_markers(&info, kProfileMarker, kLongestMarker);
     jpeg_read_header(&info, TRUE);
   });
   check_header(file, info);
@@ -142,6 +168,7 @@ HostArray read_jpeg(const InputFile& file, const ReadOptions&) {
   const bool grey = info.num_components == 1;
   const ImageLayout layout{info.image_height, info.image_width, grey ? 1 : 3, Dtype::u8};
   HostArray array = allocate_image(file.path(), layout);
+  array.info = jpeg_info(reader);
   reader.run("image data", [&] {
     info.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_start_decompress(&info);

@@ -60,6 +60,22 @@ TEST(AtomicFile, ReplacesTheOldFileAndKeepsItsPermissions) {
   EXPECT_EQ(folder.names(), Names{"a.raw"});
 }
 
+TEST(AtomicFile, AnOlderFileIsKeptOnRequest) {
+  using io::OutputFile;
+  for (const auto naming : {OutputFile::Naming::none, OutputFile::Naming::hidden}) {
+    const TemporaryFolder folder;
+    OutputFile first(folder / "a.raw", naming, OutputFile::Older::kept),
+        second(folder / "a.raw", naming, OutputFile::Older::kept);
+    first.write("first");
+    second.write("second");
+    first.commit();
+    expect_error(Errc::file, {"a.raw", "File exists"}, [&] { second.commit(); });
+    expect_error(Errc::file, {"a.raw", "File exists"},
+                 [&] { OutputFile(folder / "a.raw", naming, OutputFile::Older::kept); });
+    EXPECT_EQ(bytes_of(folder / "a.raw"), "first");
+  }
+}
+
 TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
   const TemporaryFolder folder;
   std::string noise(1 << 20, '\0');  // which deflate cannot make small
