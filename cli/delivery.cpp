@@ -29,14 +29,15 @@ void require_separate(const Texts& inputs, const std::string& output) {
 
 }  // namespace
 
-Delivery::Delivery(const std::string& output, const std::string& format) : format_(format_of_output(output, format)) {
+Delivery::Delivery(const std::string& output, const std::string& format, Older older)
+    : format_(format_of_output(output, format)) {
   if (output.empty()) return;
   static_cast<void>(io::format_to_write(output, format_));
-  file_ = open_output(output);
+  file_ = open_output(output, older);
 }
 
-bool Delivery::is_image() const {
-  return file_ && io::format_to_write(file_->path(), format_).images;
+const io::Format* Delivery::becomes() const {
+  return file_ ? &io::format_to_write(file_->path(), format_) : nullptr;
 }
 
 void Delivery::require(const View& result) const {
