@@ -1,6 +1,8 @@
 // Nothing is cut off unless somebody asked for it.
 #include "cli/casting.hpp"
 
+#include "cli/generated_text.hpp"
+
 #include "core/number.hpp"
 #include "io/cast.hpp"
 #include "io/quoting.hpp"
@@ -38,17 +40,20 @@ Dtype chosen_dtype(const CastOptions& options, const io::HostArray& input, Dtype
 
 void add_cast_options(App& command, CastOptions& options) {
   if (command.get_option_no_throw(dtype_option) == nullptr)  // products compute in the dtype that theirs names
-    add_value(
-        command, dtype_option, options.dtype, "DTYPE",
-        "Element type of the output: numbers are rounded, and those beyond the range of integers become its ends");
-  command.add_flag(normalize_option, options.normalize,
-                   "Stretch the result over the range of the output's integers (pictures: u8 unless --out-dtype says "
-                   "otherwise), or floats from 0 to 1");
+    add_value(command, dtype_option, options.dtype, dtype_value,
+              "Element type of the output: numbers are rounded, and those beyond the range of integers become its ends")
+        ->group(file_group);
+  command
+      .add_flag(normalize_option, options.normalize,
+                "Stretch the result over the range of the output's integers (pictures: u8 unless --out-dtype says "
+                "otherwise), or floats from 0 to 1")
+      ->group(file_group);
   add_value(command, "--scale", options.scale, "FACTOR",
             "Multiply the result by this number before it is rounded; what its dtype cannot hold is refused, unless "
             "--out-dtype is given")
       ->check(CLI::Validator([](const std::string& text) { return fault_of_factor(text); }, ""))
-      ->excludes(option_of(command, normalize_option));
+      ->excludes(option_of(command, normalize_option))
+      ->group(file_group);
 }
 
 Cast::Cast(const CastOptions& options, const io::HostArray& input, Dtype result, bool picture)

@@ -1,7 +1,9 @@
 // One subcommand per registered operation: files in, a file out.
 #include "cli/app.hpp"
 #include "cli/casting.hpp"
+#include "cli/compiling.hpp"
 #include "cli/delivery.hpp"
+#include "cli/generated_text.hpp"
 #include "cli/image_layouts.hpp"
 #include "cli/messages.hpp"
 #include "cli/picture_info.hpp"
@@ -154,7 +156,10 @@ PlanReport run_told(const Operation& op, std::span<const HostArray> inputs, cons
       device::is_automatic(context.device) ? device_for(op, views, options) : Device::open(context.device);
   PlanReport report;
   const auto run = [&] { report = run_on_host(op, views, bytes, result.span(), device, options); };
-  const double first = seconds_of([&] { run_as_asked(options, run); });
+  const double first = seconds_of([&] {
+    const CompilingNotice notice(!context.quiet);
+    run_as_asked(options, run);
+  });
   if (!context.verbose) return report;
   explain(report, before);
   tell_times(report, first, run);
@@ -233,16 +238,21 @@ void add_job_options(App& command, const OpEntry& entry, Job& job) {
       "writes .npy to standard output; a folder takes a file for each input; without it a small result is printed");
   add_reading_options(command, job.reading);
   add_value(command, "--output-format", job.output_format, format_names(&io::Format::writes),
-            "Format of the output, if its name does not show it");
-  command.add_flag("--no-clobber", job.keep_older, "Keep output files that are there, and do no work for them");
+            "Format of the output, if its name does not show it")
+      ->group(file_group);
+  command.add_flag("--no-clobber", job.keep_older, "Keep output files that are there, and do no work for them")
+      ->group(file_group);
   add_cast_options(command, job.cast);
-  command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
+  command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)")
+      ->group(file_group);
   take_only(command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why"),
             joined(entry.candidates, "|", &ops::CandidateInfo::name));
   add_value(command, "--config", job.configuration, "NAME=VALUE",
             "Force one tunable of the candidate, as name=value; may be repeated")
-      ->allow_extra_args(false);
-  take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), "32|64|auto");
+      ->allow_extra_args(false)
+      ->group(file_group);
+  take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), "32|64|auto")
+      ->group(file_group);
 }
 
 std::string fault_of_length(const std::string& text) {
@@ -265,11 +275,17 @@ void add_operation_options(App& command, const OpEntry& entry, Job& job) {
   }
 }
 
+/// What an argument is called in help texts: operations take a layout twice, or begin with a reduction.
+std::string kind_of_argument(const OpEntry& entry, size_t number) {
+  if (entry.draw == ops::Draw::layouts) return layout_value;
+  return entry.draw == ops::Draw::reduced_pattern && number == 0 ? reduction_value : "TEXT";
+}
+
 void declare_operation(App& command, const OpEntry& entry, Job& job) {
   job.arguments.resize(entry.arguments.size());
   for (size_t i = 0; i < entry.arguments.size(); ++i)
     command.add_option(std::string(entry.arguments[i].name), job.arguments[i], std::string(entry.arguments[i].help))
-        ->type_name("TEXT")
+        ->type_name(kind_of_argument(entry, i))
         ->required();
   add_operation_options(command, entry, job);
   const std::string files = " input files (- reads standard input)";

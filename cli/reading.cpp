@@ -1,6 +1,7 @@
 // Only of raw files shape and dtype have to be said.
 #include "cli/reading.hpp"
 
+#include "cli/generated_text.hpp"
 #include "cli/streams.hpp"
 
 #include <algorithm>
@@ -18,9 +19,11 @@ bool is_raw(const std::string& file, const std::string& format) {
 
 void add_reading_options(App& command, Reading& reading) {
   add_value(command, "--input-format", reading.format, format_names(&io::Format::reads),
-            "Format of the input, if its name does not show it");
-  add_value(command, "--shape", reading.shape, "SHAPE", "Shape of a raw input, such as 256x256");
-  add_value(command, "--dtype", reading.dtype, "DTYPE", "Element type of a raw input, such as u8 or float32");
+            "Format of the input, if its name does not show it")
+      ->group(file_group);
+  add_value(command, "--shape", reading.shape, "SHAPE", "Shape of a raw input, such as 256x256")->group(file_group);
+  add_value(command, "--dtype", reading.dtype, dtype_value, "Element type of a raw input, such as u8 or float32")
+      ->group(file_group);
 }
 
 void refuse_pointless(const Reading& reading, const Texts& files) {
