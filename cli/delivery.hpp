@@ -14,7 +14,7 @@ class Delivery {
  public:
   /// Opens the output; an empty one is standard output, as text, and "-" the same, as .npy. What cannot be written is
   /// said before any work.
-  Delivery(const std::string& output, const std::string& format, Older older);
+  Delivery(const std::string& output, const std::string& format, Older older, std::optional<int> quality);
 
   /// What the result becomes; null: text.
   const io::Format* becomes() const;
@@ -24,6 +24,7 @@ class Delivery {
 
  private:
   std::string format_;
+  int quality_ = io::WriteOptions().quality;
   std::unique_ptr<io::OutputFile> file_;  // null: standard output, as text
 };
 

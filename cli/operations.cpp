@@ -38,6 +38,7 @@ struct Job {
   Texts configuration;
   std::string index = "auto";
   bool verify = false, keep_older = false;
+  std::optional<int> quality;
 };
 
 // A colour image is an h w c array whose last axis nobody means when asking for its transpose.
@@ -175,7 +176,8 @@ struct Task {
 };
 
 void carry_out(const Task& task, const Texts& files, const std::string& output, Context& context) {
-  Delivery delivery(output, task.job.output_format, task.job.keep_older ? Older::kept : Older::replaced);
+  Delivery delivery(output, task.job.output_format, task.job.keep_older ? Older::kept : Older::replaced,
+                    task.job.quality);
   std::vector<HostArray> inputs = read_inputs(task.job, files, files.size() > 1 && stacks(task.entry));
   Operation op = image_aware(task.entry, task.op, inputs.front());
   const ImageLayouts layouts(task.entry, op);
@@ -239,6 +241,9 @@ void add_job_options(App& command, const OpEntry& entry, Job& job) {
   add_reading_options(command, job.reading);
   add_value(command, "--output-format", job.output_format, format_names(&io::Format::writes),
             "Format of the output, if its name does not show it")
+      ->group(file_group);
+  add_value(command, "--quality", job.quality, "1..100", "Of a JPEG file that is written (default: 90)")
+      ->check(CLI::Range(1, 100).description(""))
       ->group(file_group);
   command.add_flag("--no-clobber", job.keep_older, "Keep output files that are there, and do no work for them")
       ->group(file_group);

@@ -1,5 +1,5 @@
 # The readers and writers of files, shared by the program, the tests and the fuzz targets.
-option(AXISLOOM_PICTURES "Read and write PNG and read JPEG, through libpng and libjpeg" ON)
+option(AXISLOOM_PICTURES "Read and write PNG and JPEG, through libpng and libjpeg" ON)
 file(GLOB io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/io/*.cpp)
 if(NOT AXISLOOM_PICTURES)
   list(FILTER io_sources EXCLUDE REGEX "/(png|jpeg)\\.cpp$")

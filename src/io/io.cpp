@@ -36,19 +36,23 @@ bool begins_jpeg(std::string_view head) {
 }
 #endif
 bool begins_pnm(std::string_view head) {
-  return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7' &&
+  return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '6' &&
          (head[2] == '#' || std::isspace(u8(head[2])));
+}
+bool begins_pam(std::string_view head) {
+  return head.starts_with("P7\n");
 }
 
 std::span<const Codec> codecs() {
   static const Codec table[] = {
       {{"npy", {".npy"}, true, true, false}, read_npy, write_npy, check_npy, begins_npy},
-      {{"raw", {".raw", ".bin"}, true, true, false}, read_raw, write_elements, nullptr, nullptr},
+      {{"raw", {".raw", ".bin"}, true, true, false}, read_raw, write_raw, nullptr, nullptr},
 #ifdef AXISLOOM_PICTURES
       {{"png", {".png"}, true, true, true, true}, read_png, write_png, check_png, begins_png},
-      {{"jpeg", {".jpg", ".jpeg"}, true, false, true}, read_jpeg, nullptr, nullptr, begins_jpeg},
+      {{"jpeg", {".jpg", ".jpeg"}, true, true, true, true, true}, read_jpeg, write_jpeg, check_jpeg, begins_jpeg},
 #endif
       {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
+      {{"pam", {".pam"}, true, true, true}, read_pnm, write_pam, check_pam, begins_pam},
   };
   return table;
 }
@@ -192,16 +196,16 @@ void check_writable(const std::string& path, const View& view, std::string_view 
   if (codec.check) codec.check(path, view);
 }
 
-void write(OutputFile& file, const HostArray& array, std::string_view format) {
-  check_writable(file.path(), array.view, format);
+void write(OutputFile& file, const HostArray& array, const WriteOptions& options) {
+  check_writable(file.path(), array.view, options.format);
   check_extent(array);
-  codec_to_write(file.path(), format).write(file, array);
+  codec_to_write(file.path(), options.format).write(file, array, options);
 }
 
-void write(const std::string& path, const HostArray& array, std::string_view format) {
-  check_writable(path, array.view, format);
+void write(const std::string& path, const HostArray& array, const WriteOptions& options) {
+  check_writable(path, array.view, options.format);
   OutputFile file(path);
-  write(file, array, format);
+  write(file, array, options);
   file.commit();
 }
 

@@ -139,7 +139,7 @@ void check_png(const std::string& path, const View& view) {
          "write a .npy file");
 }
 
-void write_png(OutputFile& file, const HostArray& array) {
+void write_png(OutputFile& file, const HostArray& array, const WriteOptions&) {
   const ImageLayout layout = image_layout(file.path(), array.view);
   constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                               PNG_COLOR_TYPE_RGB_ALPHA};

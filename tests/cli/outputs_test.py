@@ -151,7 +151,7 @@ class Folders(Case):
 
     def test_what_cannot_go_there_is_refused_before_work_begins(self):
         os.mkdir(self.path("other"))
-        twin, photo = self.path("other/a.pgm", pgm(1, 1, b"x")), self.path("photo.jpg", b"")
+        twin, photo = self.path("other/a.pgm", pgm(1, 1, b"x")), self.path("photo.webp", b"")
         before = self.pixels("a.pgm")
         for files, code, word in (([self.first, twin], 2, "two results"), ([self.second, "-"], 2, "standard input"),
                                   ([photo], 4, "--output-format"), ([self.first, "--format", "json"], 2, "--format")):

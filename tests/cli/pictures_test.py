@@ -102,6 +102,24 @@ class Info(Case):
             self.assertEqual(self.made("copy", self.path("a.jpg", jpeg(density, *parts))), (profile, resolution))
         self.assertEqual(read_png(self.path("out.png")), (8, 8, 1, bytes([128] * 64)))
 
+    def test_jpeg_files_are_written_with_them(self):
+        photo = self.path("photo.png", png(16, 8, 2, bytes([90, 120, 30] * 128), profile_chunk(b"RGB "), resolution_chunk(2835, 11811)))
+        self.good("copy", photo, "-o", self.path("out.jpg"))
+        with open(self.path("out.jpg"), "rb") as file:
+            content = file.read()
+        self.assertIn(b"ICC_PROFILE\0\1\1" + icc(b"RGB "), content)
+        self.assertIn(struct.pack(">BHH", 1, 72, 300), content[:20])
+        self.assertEqual(self.made("copy", self.path("out.jpg")), (icc(b"RGB "), (2835, 11811, 1)))
+        self.assertTrue(all(abs(a - b) < 4 for a, b in zip(read_png(self.path("out.png"))[3], bytes([90, 120, 30] * 128))))
+        noise = self.path("noise.pgm", b"P5 64 64 255\n" + bytes(i * i * 7 % 251 for i in range(4096)))
+        sizes = []
+        for options in (["--quality", "20"], [], ["--quality", "100"]):
+            self.good("copy", noise, "-o", self.path("noise.jpg"), *options)
+            sizes.append(os.path.getsize(self.path("noise.jpg")))
+        self.assertEqual(sizes, sorted(set(sizes)))
+        self.assertIn("JPEG", self.bad(2, "copy", noise, "-o", self.path("noise.png"), "--quality", "20").err)
+        self.bad(2, "copy", noise, "-o", self.path("noise.jpg"), "--quality", "0")
+
     def test_a_photo_that_is_turned_takes_its_resolution_along(self):
         exif = chunk(b"eXIf", b"MM\0*" + struct.pack(">IHHHIHHI", 8, 1, 0x0112, 3, 1, 6, 0, 0))  # turned by a quarter
         self.assertEqual(self.made("copy", self.path("a.png", png(4, 2, 0, bytes(8), resolution_chunk(3, 5), exif)))[1], (5, 3, 1))
