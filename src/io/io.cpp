@@ -22,12 +22,13 @@ struct Codec {
   Writer* write;                          // null when the format is only read
   Check* check;                           // null when it holds every array
   bool (*begins)(std::string_view head);  // whether a file starts as this format does; null when any may
+  std::vector<std::string> (*names)(const InputFile& file) = nullptr;  // of its arrays; null: it is one
 };
 
-bool begins_npy(std::string_view head) {
-  return head.starts_with("\x93NUMPY");
-}
 #ifdef AXISLOOM_PICTURES
+bool begins_npz(std::string_view head) {
+  return head.starts_with("PK\3\4") || head.starts_with("PK\5\6");  // the latter holds nothing
+}
 bool begins_png(std::string_view head) {
   return head.starts_with("\x89PNG\r\n\x1a\n");
 }
@@ -48,6 +49,7 @@ std::span<const Codec> codecs() {
       {{"npy", {".npy"}, true, true, false}, read_npy, write_npy, check_npy, begins_npy},
       {{"raw", {".raw", ".bin"}, true, true, false}, read_raw, write_raw, nullptr, nullptr},
 #ifdef AXISLOOM_PICTURES
+      {{"npz", {".npz"}, true, false, false}, read_npz, nullptr, nullptr, begins_npz, names_in_npz},
       {{"png", {".png"}, true, true, true, true}, read_png, write_png, check_png, begins_png},
       {{"jpeg", {".jpg", ".jpeg"}, true, true, true, true, true}, read_jpeg, write_jpeg, check_jpeg, begins_jpeg},
 #endif
@@ -87,8 +89,7 @@ const Codec* codec_of_content(std::string_view head) {
 
 /// The format asked for, else that of the extension, else that of the content; refuses content of another format.
 const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
-  constexpr size_t kMagic = 8;
-  const std::string head = file.head(kMagic);
+  const std::string head = file.head(kMostMagic);
   const Codec* found = codec_of_content(head);
   const Codec* claimed = wanted.empty() ? codec_of_extension(extension_of(file.path())) : &codec_named(wanted);
   if (!claimed && !found)
@@ -130,6 +131,10 @@ void check_extent(const HostArray& array) {
 }
 
 }  // namespace
+
+bool begins_npy(std::string_view head) {
+  return head.starts_with("\x93NUMPY");
+}
 
 std::string extension_of(const std::string& path) {
   return core::lower_case(std::filesystem::path(path).extension().string());
@@ -181,6 +186,11 @@ HostArray read(const InputFile& file, const ReadOptions& options) {
 
 HostArray read(const std::string& path, const ReadOptions& options) {
   return read(InputFile(path), options);
+}
+
+std::vector<std::string> arrays_in(const InputFile& file, const std::string& format) {
+  const Codec& codec = codec_to_read(file, format);
+  return codec.names ? codec.names(file) : std::vector<std::string>{""};
 }
 
 const Format& format_of(const InputFile& file, const std::string& wanted) {

@@ -1,4 +1,4 @@
-// Files in and out: .npy, raw, PNG, JPEG, PNM and PAM. Never executes what a file says (no pickles).
+// Files in and out: .npy, .npz (reading), raw, PNG, JPEG, PNM and PAM. Never executes what a file says (no pickles).
 #pragma once
 
 #include <axisloom/array.hpp>
@@ -40,9 +40,10 @@ struct HostArray {
 
 /// How to read what the file itself does not say.
 struct ReadOptions {
-  std::string format;  // "" by extension (by content where that says nothing), else npy, raw, png, jpeg, pnm, pam
+  std::string format;  // "" by extension (by content where that says nothing), else npy, npz, raw, png, jpeg, pnm, pam
   Dims shape;          // raw only; empty: one axis, as long as the file
   std::optional<Dtype> dtype;  // raw only
+  std::string array;           // npz only: the name of one of its arrays; empty: the only one
   size_t map_from = never;     // .npy and raw data of at least so many bytes are memory-mapped
 
   static constexpr size_t never = size_t(-1);
@@ -70,6 +71,9 @@ struct Format {
   std::vector<std::string_view> extensions;
   bool reads, writes, images, keeps_info = false, lossy = false;
 };
+
+/// The names of the arrays that `read` may be asked for; one without a name where a file is a single array.
+std::vector<std::string> arrays_in(const InputFile& file, const std::string& format = {});
 
 /// The format that `read` takes a file for, where `wanted` names none; throws as it does.
 const Format& format_of(const InputFile& file, const std::string& wanted = {});

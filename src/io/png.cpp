@@ -15,7 +15,6 @@ namespace axisloom::io {
 namespace {
 
 constexpr png_uint_32 kMaxSide = 1 << 20;
-constexpr size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
 
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
   static_cast<Escape*>(png_get_error_ptr(png))->leave(message);
