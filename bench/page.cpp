@@ -148,8 +148,8 @@ std::string circumstances_of(const Document& document) {
   std::string text = "<dl>\n";
   for (const auto& [words, pointer] : known) {
     const Document::json_pointer at(pointer);
-    if (document.contains(at) && document[at].is_string() && document[at] != "")
-      text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", words, escaped_html(document[at].get<std::string>()));
+    const std::string value = document.contains(at) && document[at].is_string() ? document[at].get<std::string>() : "";
+    if (!value.empty()) text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", words, escaped_html(value));
   }
   return text + "</dl>\n";
 }

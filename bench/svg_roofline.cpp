@@ -155,7 +155,7 @@ std::string legend_of(const Texts& series, const std::vector<size_t>& shown) {
   std::string text;
   for (size_t i = 0; i < shown.size(); ++i) {
     const double x = plot_left + 6 + double(i % size_t(legend_columns)) * legend_column,
-                 y = legend_top + double(i / size_t(legend_columns)) * legend_row;
+                 y = legend_top + std::floor(double(i) / legend_columns) * legend_row;
     text += fmt::format("<path class=\"mark s{}\" d=\"{}\"/><text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n",
                         colour(shown[i]), mark(shown[i], x, y - 4), x + 14, y, escaped_html(series[shown[i]]));
   }

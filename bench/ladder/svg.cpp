@@ -34,7 +34,7 @@ std::string value_of(const Row& row, const std::string& unit) {
 
 /// Names of colours, from x on; `x` becomes the place behind them.
 std::string key(double& x, double y, const char* kind, const std::string& text) {
-  const std::string drawn =
+  std::string drawn =
       fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" class=\"{}\"/>\n", x, y - 11, kind) +
       text_at(x + 18, y, "quiet", text);
   x += 18 + double(text.size()) * letter + 16;
