@@ -37,6 +37,10 @@ const Document* reference_of(const Document& result);
 /// The name of the member with the share of a reference.
 std::string share_key(Role reference);
 std::optional<double> share_of(const Document& contestant);
+/// Whether the shares of a case say something, the largest being this.
+bool is_telling(Role reference, double largest_share);
+/// A share to be shown to people; nothing where those of the case say nothing.
+std::optional<double> telling_share(const Document& result, const Document& contestant);
 /// Median and interval by the clock that decides, "median_ms", "low_ms" and "high_ms"; null when it has no times.
 const Document* times_of(const Document& result, const Document& contestant);
 

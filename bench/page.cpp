@@ -26,6 +26,23 @@ Bar bar_of(const Document& result, const Document& contestant) {
           rate * median / number_at(times, "low_ms")};
 }
 
+/// Axisloom's rate over that of the fastest library; nothing where one of them is missing.
+std::optional<double> ratio_of(const Document& result) {
+  double ours = 0, best = 0;
+  for (const Document& contestant : result.at("contestants")) {
+    if (!contestant.contains(rate_key(result)) || contestant.at("status") != "right") continue;
+    const double rate = number_at(contestant, rate_key(result));
+    if (contestant.at("name") == "axisloom") ours = rate;
+    if (role_of(contestant) == Role::peer) best = std::max(best, rate);
+  }
+  return ours > 0 && best > 0 ? std::optional(ours / best) : std::nullopt;
+}
+
+/// What a case is looked for by.
+std::string words_of_case(const Document& result) {
+  return escaped_html(label_of(result) + " " + text_at(result, "case"));
+}
+
 std::string chart_of(const Document& result, const std::string& id) {
   BarChart chart{id, label_of(result), is_arithmetic(result) ? "GFLOP/s" : "GB/s", {}, {}};
   std::string out;
@@ -39,7 +56,9 @@ std::string chart_of(const Document& result, const std::string& id) {
   if (reference != nullptr && reference->contains(rate_key(result)))
     chart.ceiling = number_at(*reference, rate_key(result));
   const std::string note = out.empty() ? "" : fmt::format(" <strong>{}</strong>", escaped_html(out));
-  return fmt::format("<figure><figcaption>{}{}</figcaption>\n{}</figure>\n", escaped_html(chart.title), note,
+  const std::optional<double> ratio = ratio_of(result);
+  return fmt::format("<figure data-case=\"{}\" data-ratio=\"{}\"><figcaption>{}{}</figcaption>\n{}</figure>\n",
+                     words_of_case(result), ratio ? fmt::format("{:.4g}", *ratio) : "", escaped_html(chart.title), note,
                      chart.bars.empty() ? "" : svg_of(chart));
 }
 
@@ -62,7 +81,7 @@ std::string time_cells(const Document* times) {
 
 std::string table_row(const Document& result, const Document& contestant) {
   const bool right = contestant.at("status") == "right";
-  const auto share = share_of(contestant);
+  const auto share = telling_share(result, contestant);
   return fmt::format("<tr class=\"{}\"><th scope=\"row\">{}</th>{}{}{}{}{}<td>{}</td><td class=\"how\">{}</td></tr>\n",
                      text_at(contestant, "role"), escaped_html(text_at(contestant, "name")),
                      time_cells(times_of(result, contestant)), number_cell(contestant, "gb_per_second"),
@@ -86,17 +105,19 @@ std::string heads(std::initializer_list<std::string_view> columns) {
 
 std::string table_of_cases(const Document& document, const std::string& caption) {
   std::string text = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table><caption>{0}</caption>\n",
+      "<details open><summary>{0}</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"{0}\">\n<table>\n",
       escaped_html(caption));
   text += heads({"contestant", "ms#", "interval#", "GB/s#", "GFLOP/s#", "share#", "rank#", "check", "what was called"});
   for (const Document& result : document.at("cases")) {
-    text += fmt::format("<tbody><tr><th colspan=\"9\" scope=\"rowgroup\">{} <code>{}</code></th></tr>\n",
-                        escaped_html(label_of(result)), escaped_html(text_at(result, "case")));
+    text +=
+        fmt::format("<tbody data-case=\"{}\"><tr><th colspan=\"9\" scope=\"rowgroup\">{} <code>{}</code></th></tr>\n",
+                    words_of_case(result), escaped_html(label_of(result)), escaped_html(text_at(result, "case")));
     for (const Document& contestant : result.at("contestants"))
       if (contestant.at("status") != "absent") text += table_row(result, contestant);
     text += "</tbody>\n";
   }
-  return text + "</table></div>\n";
+  return text + "</table></div></details>\n";
 }
 
 /// Those who could not take part in some case, and why.
@@ -127,8 +148,8 @@ std::string circumstances_of(const Document& document) {
   std::string text = "<dl>\n";
   for (const auto& [words, pointer] : known) {
     const Document::json_pointer at(pointer);
-    if (document.contains(at) && document[at].is_string())
-      text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", words, escaped_html(document[at].get<std::string>()));
+    const std::string value = document.contains(at) && document[at].is_string() ? document[at].get<std::string>() : "";
+    if (!value.empty()) text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", words, escaped_html(value));
   }
   return text + "</dl>\n";
 }
@@ -144,6 +165,17 @@ std::string section_of(const NamedDocument& named, size_t number) {
     text += chart_of(result, fmt::format("d{}c{}", number, chart++));
   return text + "</div>\n" + table_of_cases(named.document, "All results of the suite " + suite) +
          absent_of(named.document) + "</section>\n";
+}
+
+/// Everybody who is a point of some roofline, in the order in which they come, so that each looks the same in all.
+Texts series_of(std::span<const NamedDocument> documents) {
+  Texts names;
+  for (const NamedDocument& named : documents)
+    for (const Document& result : named.document.at("cases"))
+      for (const Document& contestant : result.at("contestants"))
+        if (contestant.contains("gflop_per_second") && !is_reference(role_of(contestant)))
+          add_once(names, text_at(contestant, "name"));
+  return names;
 }
 
 /// "FMA of f32" of "FMA of f32 in registers".
@@ -188,7 +220,7 @@ std::string table_of_points(const Roofline& roofline) {
 }
 
 std::string roofline_of(std::span<const NamedDocument> documents, const std::string& device, size_t number) {
-  Roofline roofline{concat("r", number), "Roofline of " + device, {}, {}};
+  Roofline roofline{concat("r", number), "Roofline of " + device, series_of(documents), {}, {}};
   for (const NamedDocument& named : documents)
     for (const Document& result : named.document.at("cases"))
       if (device_name(named.document) == device) add_case(result, roofline);
@@ -215,6 +247,14 @@ std::string contents_of(std::span<const NamedDocument> documents) {
   return text + "</ul></nav>\n";
 }
 
+constexpr const char* controls =
+    "<form class=\"controls\" hidden onsubmit=\"return false\">\n<label>Find cases <input type=\"search\" "
+    "placeholder=\"f32 1024 cold\"></label>\n<label>Order <select><option value=\"0\">as measured</option><option "
+    "value=\"1\">slowest beside the best library first</option><option value=\"-1\">fastest beside it "
+    "first</option></select></label>\n<output></output>\n<span><span class=\"key ours\">Axisloom</span> <span "
+    "class=\"key "
+    "peer\">others</span> <span class=\"key reference\">references</span></span>\n</form>\n";
+
 constexpr const char* explanation =
     "<p>Rates of right results, each checked in the same run. Bars: <span class=\"key ours\">Axisloom</span>, "
     "<span class=\"key peer\">other libraries</span>, <span class=\"key reference\">references</span>, which do not do "
@@ -229,8 +269,8 @@ std::string page_of(std::span<const NamedDocument> documents) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<title>Axisloom: "
       "measurements</title>\n<style>\n{}</style>\n</head>\n"
-      "<body>\n<header><h1>Axisloom: measurements</h1>\n{}{}</header>\n<main>\n",
-      jit::embedded("bench/page.css"), explanation, contents_of(documents));
+      "<body>\n<header><h1>Axisloom: measurements</h1>\n{}{}</header>\n{}<main>\n",
+      jit::embedded("bench/page.css"), explanation, contents_of(documents), controls);
   const Texts devices = devices_of(documents);
   for (size_t d = 0; d < devices.size(); ++d) {
     text += fmt::format("<section aria-labelledby=\"v{0}\"><h2 id=\"v{0}\">{1}</h2>\n", d, escaped_html(devices[d]));
@@ -239,7 +279,7 @@ std::string page_of(std::span<const NamedDocument> documents) {
       if (device_name(documents[i].document) == devices[d]) text += section_of(documents[i], i);
     text += "</section>\n";
   }
-  return text + "</main>\n</body>\n</html>\n";
+  return text + fmt::format("</main>\n<script>\n{}</script>\n</body>\n</html>\n", jit::embedded("bench/page.js"));
 }
 
 }  // namespace axisloom::bench

@@ -37,15 +37,22 @@ Cell percent(double share) {
 
 const Cell nothing{nullptr, ""};
 
+bool has_telling_shares(const CaseResult& result) {
+  double largest = 0;
+  for (const Entry& entry : result.entries) largest = std::max(largest, entry.share.value_or(0));
+  return is_telling(result.reference_role, largest);
+}
+
 std::vector<Cell> row_of(const CaseResult& result, const Entry& entry) {
   std::vector<Cell> row{result.label, name(result.cache), entry.name};
   const std::optional<Summary>& times = entry.by(result.clock);
   if (times)
-    row.insert(row.end(), {number(times->median * 1e3, 3), percent(times->width()),
-                           entry.rate.bytes > 0 ? number(entry.rate.bytes / 1e9, 1) : nothing,
-                           entry.rate.operations > 0 ? number(entry.rate.operations / 1e9, 1) : nothing,
-                           entry.share ? percent(*entry.share) : nothing, number(entry.call->median * 1e3, 3),
-                           u64{times->samples}, entry.rank > 0 ? Cell(entry.rank) : nothing});
+    row.insert(row.end(),
+               {number(times->median * 1e3, 3), percent(times->width()),
+                entry.rate.bytes > 0 ? number(entry.rate.bytes / 1e9, 1) : nothing,
+                entry.rate.operations > 0 ? number(entry.rate.operations / 1e9, 1) : nothing,
+                entry.share && has_telling_shares(result) ? percent(*entry.share) : nothing,
+                number(entry.call->median * 1e3, 3), u64{times->samples}, entry.rank > 0 ? Cell(entry.rank) : nothing});
   else
     row.insert(row.end(), 8, nothing);
   const bool right = entry.status == Status::right;
@@ -99,7 +106,7 @@ std::string rate_text(const Document& result, const Document* entry) {
   const double value = number_at(*entry, unit);
   std::string rate = fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
   if (takes_part(*entry) && value >= best_rate(result)) rate = "**" + rate + "**";
-  const auto share = entry->at("role") == "ours" ? share_of(*entry) : std::nullopt;
+  const auto share = entry->at("role") == "ours" ? telling_share(result, *entry) : std::nullopt;
   return share ? fmt::format("{} ({:.0f}%)", rate, *share * 100) : rate;
 }
 

@@ -39,6 +39,7 @@ struct Roofline {
     double intensity = 0, gflops = 0;
   };
   std::string id, title;
+  std::vector<std::string> series;  // each has a mark of its own, by its place; those of the points are among them
   std::vector<Ceiling> ceilings;
   std::vector<Point> points;  // at least one
 };

@@ -10,9 +10,10 @@ namespace axisloom::bench {
 namespace {
 
 constexpr double plot_left = 70, plot_top = 16, plot_width = 600, plot_height = 380,
-                 plot_bottom = plot_top + plot_height;
-constexpr double legend_left = plot_left + plot_width + 20, drawing_width = legend_left + 150,
-                 drawing_height = plot_bottom + 54;
+                 plot_bottom = plot_top + plot_height, plot_right = plot_left + plot_width;
+constexpr double roof_names_left = plot_right + 22, drawing_width = roof_names_left + 300;
+constexpr double legend_top = plot_bottom + 68, legend_row = 22, legend_columns = 6,
+                 legend_column = (drawing_width - plot_left) / legend_columns;
 
 /// An axis from one power of ten to another.
 struct LogAxis {
@@ -45,10 +46,12 @@ Axes axes_of(const Roofline& roofline) {
           LogAxis::over(low.gflops, y_most * 1.2, plot_bottom, -plot_height)};
 }
 
+/// "10⁻³"
 std::string power_text(int exponent) {
-  if (exponent >= 0 && exponent <= 5) return fmt::format("{:.0f}", std::pow(10.0, exponent));
-  if (exponent < 0 && exponent >= -3) return fmt::format("{:.{}f}", std::pow(10.0, exponent), -exponent);
-  return concat("1e", exponent);
+  static constexpr std::array digits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string text = exponent < 0 ? "10⁻" : "10";
+  for (const char digit : std::to_string(std::abs(exponent))) text += digits[size_t(digit - '0')];
+  return text;
 }
 
 std::string grid_of(const Axes& axes) {
@@ -71,48 +74,63 @@ std::string grid_of(const Axes& axes) {
                     plot_left + plot_width / 2, plot_bottom + 42, plot_top + plot_height / 2);
 }
 
-/// The names of roofs that lie close together stand beside each other.
+/// The names stand to the right of the plot, as far apart as lines of text, with a line to each roof.
 std::string roofs_of(const Axes& axes, const std::vector<const Roofline::Ceiling*>& roofs) {
-  constexpr double line_height = 15, character_width = 7.8;
+  constexpr double line_height = 16;
   std::string text;
-  double x = plot_left + 6, above = -line_height;
+  double free = plot_top;
   for (const auto* roof : roofs) {
-    const double y = axes.y.at(roof->value);
-    const std::string name = fmt::format("{}: {} GFLOP/s", roof->name, short_number(roof->value));
-    if (y - above >= line_height) x = plot_left + 6, above = y;
+    const double y = axes.y.at(roof->value), name_y = std::max(y, free);
     text += fmt::format(
-        "<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/>"
-        "<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n",
-        plot_left, y, plot_width, x, above - 5, escaped_html(name));
-    x += character_width * name.size() + 14;
+        "<path class=\"ceiling\" d=\"M{:.0f} {:.1f}h{:.0f}\"/><path class=\"leader\" d=\"M{:.0f} {:.1f}L{:.0f} "
+        "{:.1f}\"/>"
+        "<text class=\"ceiling-name\" x=\"{:.0f}\" y=\"{:.1f}\">{}: {} GFLOP/s</text>\n",
+        plot_left, y, plot_width, plot_right, y, roof_names_left - 4, name_y, roof_names_left, name_y + 4,
+        escaped_html(roof->name), short_number(roof->value));
+    free = name_y + line_height;
   }
   return text;
 }
 
-/// From where it enters the plot to where it meets the highest roof, or leaves. Its name runs along it, above or below.
-std::string slope_of(const Axes& axes, const Roofline::Ceiling& slope, double roof, bool above) {
+/// A slope from where it enters the plot to where it meets the highest roof, or leaves.
+struct Line {
+  double x1, y1, x2, y2;
+};
+std::optional<Line> line_of(const Axes& axes, const Roofline::Ceiling& slope, double roof) {
   const double from = std::max(axes.x.least(), axes.y.least() / slope.value),
                to = std::min(axes.x.most(), roof / slope.value);
-  if (from >= to) return {};
-  const double x1 = axes.x.at(from), y1 = axes.y.at(from * slope.value), x2 = axes.x.at(to),
-               y2 = axes.y.at(to * slope.value);
-  const double angle = std::atan2(y2 - y1, x2 - x1) * 45 / std::atan(1.0);
-  return fmt::format(
-      "<path class=\"ceiling\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>"
-      "<text class=\"ceiling-name\" transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" dy=\"{}\" "
-      "text-anchor=\"middle\">{}: {} GB/s</text>\n",
-      x1, y1, x2, y2, x1 + 0.3 * (x2 - x1), y1 + 0.3 * (y2 - y1), angle, above ? -6 : 16, escaped_html(slope.name),
-      short_number(slope.value));
+  if (from >= to) return std::nullopt;
+  return Line{axes.x.at(from), axes.y.at(from * slope.value), axes.x.at(to), axes.y.at(to * slope.value)};
 }
 
-std::string ceilings_of(std::vector<Roofline::Ceiling> ceilings, const Axes& axes) {
+/// Its name runs along it, above or below.
+std::string name_of(const Roofline::Ceiling& slope, const Line& line, bool above) {
+  const double angle = std::atan2(line.y2 - line.y1, line.x2 - line.x1) * 45 / std::atan(1.0);
+  return fmt::format(
+      "<text class=\"ceiling-name\" transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" dy=\"{}\" "
+      "text-anchor=\"middle\">{}: {} GB/s</text>\n",
+      line.x1 + 0.6 * (line.x2 - line.x1), line.y1 + 0.6 * (line.y2 - line.y1), angle, above ? -6 : 16,
+      escaped_html(slope.name), short_number(slope.value));
+}
+
+/// What lies below the marks, and what above them.
+struct Ceilings {
+  std::string lines, names;
+};
+Ceilings ceilings_of(std::vector<Roofline::Ceiling> ceilings, const Axes& axes) {
   std::ranges::stable_sort(ceilings, std::greater(), &Roofline::Ceiling::value);
   std::vector<const Roofline::Ceiling*> slopes, roofs;
   for (const auto& ceiling : ceilings) (ceiling.of_memory ? slopes : roofs).push_back(&ceiling);
   const double roof = roofs.empty() ? axes.y.most() : roofs.front()->value;
-  std::string text = roofs_of(axes, roofs);
-  for (const auto* slope : slopes) text += slope_of(axes, *slope, roof, slope == slopes.front());
-  return text;
+  Ceilings drawn{roofs_of(axes, roofs), {}};
+  for (const auto* slope : slopes) {
+    const std::optional<Line> line = line_of(axes, *slope, roof);
+    if (!line) continue;
+    drawn.lines += fmt::format("<path class=\"ceiling\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>\n", line->x1, line->y1,
+                               line->x2, line->y2);
+    drawn.names += name_of(*slope, *line, slope == slopes.front());
+  }
+  return drawn;
 }
 
 /// A closed outline of about ten units across, of another shape for each series.
@@ -132,44 +150,54 @@ size_t colour(size_t series) {
   return series == 0 ? 0 : 1 + (series - 1) % 5;
 }
 
-std::string legend_of(const Texts& series) {
+/// The marks of those who have points in the plot, in rows below it.
+std::string legend_of(const Texts& series, const std::vector<size_t>& shown) {
   std::string text;
-  for (size_t i = 0; i < series.size(); ++i) {
-    const double y = plot_top + 14 + 22.0 * i;
-    text += fmt::format("<path class=\"mark s{}\" d=\"{}\"/><text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n", colour(i),
-                        mark(i, legend_left, y - 4), legend_left + 14, y, escaped_html(series[i]));
+  for (size_t i = 0; i < shown.size(); ++i) {
+    const double x = plot_left + 6 + double(i % size_t(legend_columns)) * legend_column,
+                 y = legend_top + std::floor(double(i) / legend_columns) * legend_row;
+    text += fmt::format("<path class=\"mark s{}\" d=\"{}\"/><text x=\"{:.0f}\" y=\"{:.1f}\">{}</text>\n",
+                        colour(shown[i]), mark(shown[i], x, y - 4), x + 14, y, escaped_html(series[shown[i]]));
   }
   return text;
 }
 
-/// The contestants of the points, in the order in which they come.
-Texts series_of(const Roofline& roofline) {
-  Texts series;
-  for (const auto& point : roofline.points) add_once(series, point.series);
-  return series;
+/// The series that have points.
+std::vector<size_t> shown_series(const Roofline& roofline) {
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < roofline.series.size(); ++i)
+    if (std::ranges::count(roofline.points, roofline.series[i], &Roofline::Point::series) > 0) shown.push_back(i);
+  return shown;
+}
+
+std::string marks_of(const Roofline& roofline, const Axes& axes, size_t series) {
+  std::string text;
+  for (const auto& point : roofline.points)
+    if (point.series == roofline.series[series])
+      text += fmt::format(
+          "<path class=\"mark s{}\" d=\"{}\"><title>{}</title></path>\n", colour(series),
+          mark(series, axes.x.at(point.intensity), axes.y.at(point.gflops)),
+          escaped_html(fmt::format("{}, {}: {} GFLOP/s at {} operations per byte", point.series, point.label,
+                                   short_number(point.gflops), short_number(point.intensity))));
+  return text;
 }
 
 }  // namespace
 
 std::string svg_of(const Roofline& roofline) {
   const Axes axes = axes_of(roofline);
-  const Texts series = series_of(roofline);
+  const std::vector<size_t> shown = shown_series(roofline);
+  const double rows = std::ceil(double(shown.size()) / legend_columns);
   std::string text = fmt::format(
       R"(<svg class="roofline" viewBox="0 0 {0:.0f} {1:.0f}" role="img" aria-labelledby="{2}-t {2}-d">)"
       R"(<title id="{2}-t">{3}</title><desc id="{2}-d">)"
       "{4} results of {5} contestants below {6} measured ceilings; the table below holds the figures.</desc>\n",
-      drawing_width, drawing_height, roofline.id, escaped_html(roofline.title), roofline.points.size(), series.size(),
-      roofline.ceilings.size());
-  text += grid_of(axes) + ceilings_of(roofline.ceilings, axes);
-  for (size_t back = series.size(); back-- > 0;)  // the first series on top of the others
-    for (const auto& point : roofline.points)
-      if (point.series == series[back])
-        text += fmt::format(
-            "<path class=\"mark s{}\" d=\"{}\"><title>{}</title></path>\n", colour(back),
-            mark(back, axes.x.at(point.intensity), axes.y.at(point.gflops)),
-            escaped_html(fmt::format("{}, {}: {} GFLOP/s at {} operations per byte", point.series, point.label,
-                                     short_number(point.gflops), short_number(point.intensity))));
-  return text + legend_of(series) + "</svg>\n";
+      drawing_width, legend_top + rows * legend_row, roofline.id, escaped_html(roofline.title), roofline.points.size(),
+      shown.size(), roofline.ceilings.size());
+  const Ceilings ceilings = ceilings_of(roofline.ceilings, axes);
+  text += grid_of(axes) + ceilings.lines;
+  for (size_t back = shown.size(); back-- > 0;) text += marks_of(roofline, axes, shown[back]);  // the first on top
+  return text + ceilings.names + legend_of(roofline.series, shown) + "</svg>\n";
 }
 
 }  // namespace axisloom::bench

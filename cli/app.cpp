@@ -2,6 +2,7 @@
 #include "cli/app.hpp"
 
 #include "cli/generated_text.hpp"
+#include "cli/help.hpp"
 #include "cli/messages.hpp"
 #include "cli/unknown_words.hpp"
 
@@ -56,7 +57,7 @@ void refuse_empty_values(App& command) {
 void add_common_options(App& command, Context& context, const CommonOptions& which) {
   if (which.device)
     add_value(
-        command, "--device", context.device, "SPEC",
+        command, "--device", context.device, device_value,
         "auto | cpu | gpu | cuda[:N] | opencl[:N] | opencl:NAME | host; auto takes AXISLOOM_DEVICE when it is set")
         ->group(common_group);
   if (which.format) add_format(command, context);
@@ -84,7 +85,8 @@ void add_min_seconds(App& command, double& seconds, const std::string& help) {
 }
 
 void print(const Table& table, const Context& context) {
-  print(table.text(context.format));
+  print(table.text(context.format),
+        [&](size_t number, std::string_view) { return number == 0 && context.format == Format::table; });
 }
 
 void refuse_ignored(const App& command) {
@@ -129,7 +131,7 @@ std::unique_ptr<App> make_app(Context& context) {
   app->set_help_flag("-h,--help", "Print this help and exit");
   app->set_version_flag("-V,--version", "axisloom " + std::string(version()), "Print the version and exit");
   app->require_subcommand(0, 1);
-  app->get_formatter()->column_width(34);
+  app->formatter(help_formatter());
   set_examples(*app, top_examples);
   add_common_options(*app, context, all_options);
 

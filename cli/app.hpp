@@ -37,6 +37,10 @@ Option* add_value(App& command, const std::string& names, Value& value, const st
                   const std::string& help) {
   return command.add_option(names, value, help)->type_name(type);
 }
+/// What stands for a value of these kinds in help texts; completions know the words by it (cli/generated_text.hpp).
+inline constexpr const char *dtype_value = "DTYPE", *device_value = "SPEC", *layout_value = "LAYOUT",
+                            *reduction_value = "REDUCTION", *peers_value = "PEERS", *profile_value = "PROFILE",
+                            *case_value = "CASE-OR-NAME";
 /// Lets an option take these words only, "a|b|c", which then are its type.
 Option* take_only(Option* option, const std::string& words);
 /// Adds --min-time.

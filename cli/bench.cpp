@@ -6,6 +6,7 @@
 #include "bench/sweep.hpp"
 #include "cli/bench_documents.hpp"
 #include "cli/results.hpp"
+#include "cli/suggestions.hpp"
 
 #include "model/profile.hpp"
 
@@ -37,7 +38,6 @@ constexpr BenchCommand bench_commands[] = {
     {"drawn", "drawn", "Time problems drawn by a seed, of all operations, on which the choice is tested."},
 };
 
-constexpr const char* all_peers = "all";
 constexpr const char* every_candidate = "all";
 
 constexpr std::array all_cache_choices{CacheChoice::cold, CacheChoice::warm, CacheChoice::both};
@@ -60,13 +60,6 @@ std::string names_of(const Values& values) {
   return joined(values, "|", [](auto value) { return bench::name(value); });
 }
 
-Texts peer_names() {
-  Texts names;
-  for (const bench::PeerEntry& peer : bench::peer_table())
-    if (peer.role == bench::Role::peer) names.emplace_back(peer.name);
-  return names;
-}
-
 Texts split_peers(const std::string& text) {
   Texts names;
   const Texts known = peer_names();
@@ -84,7 +77,7 @@ Settings settings_of(const BenchOptions& options, const Context& context) {
   settings.seed = context.seed;
   settings.every_candidate = options.candidate == every_candidate;
   settings.all_peers = options.peers == all_peers;
-  if (!settings.all_peers && options.peers != "none") settings.peers = split_peers(options.peers);
+  if (!settings.all_peers && options.peers != no_peers) settings.peers = split_peers(options.peers);
   for (Strength strength : all_strengths)
     if (options.check == bench::name(strength)) settings.strength = strength;
   if (!options.sweeps.empty()) settings.cache = CacheChoice::warm;
@@ -266,7 +259,7 @@ void run_planning(const std::string& wanted, const Context& context) {
 }
 
 void add_bench_options(App& command, BenchOptions& options) {
-  add_value(command, "case", options.cases, "CASE",
+  add_value(command, "case", options.cases, case_value,
             "Words of the name of a case of the suite, or a case such as \"transpose f32 4096x4096\"");
   take_only(command.add_option("--suite", options.suite, "Which cases"), joined(bench::suite_names(), "|"))
       ->capture_default_str();
@@ -278,7 +271,7 @@ void add_bench_options(App& command, BenchOptions& options) {
           "previous runs leave it, or both ways (default: both; for a sweep warm)"),
       names_of(all_cache_choices));
   command.add_option("--peers", options.peers, "Peers to time: all, none, or some of " + joined(peer_names(), ", "))
-      ->type_name("NAMES")
+      ->type_name(peers_value)
       ->capture_default_str();
   add_min_seconds(command, options.min_seconds, "Minimum seconds that each contestant runs");
   take_only(command.add_option("--check", options.check, "How results are judged"), names_of(all_strengths))
@@ -288,7 +281,7 @@ void add_bench_options(App& command, BenchOptions& options) {
             ".md or .txt; standard output when none is given");
   add_value(command, "--candidate", options.candidate, "NAME",
             "Time this candidate of Axisloom's; all: every candidate that takes the job");
-  add_value(command, "--profile", options.profile, "NAME",
+  add_value(command, "--profile", options.profile, profile_value,
             "Plan for this profile of tuning/devices and check the results here; nothing is timed")
       ->check(CLI::IsMember(model::profile_names()).description(""));
   add_value(command, "--config", options.configuration, "NAME=VALUE",

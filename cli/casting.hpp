@@ -10,6 +10,7 @@ namespace axisloom::cli {
 struct CastOptions {
   std::string dtype;
   bool normalize = false;
+  double scale = 1;
 };
 
 void add_cast_options(App& command, CastOptions& options);
@@ -22,11 +23,14 @@ class Cast {
   Cast(const CastOptions& options, const io::HostArray& input, Dtype result, bool picture);
 
   Dtype dtype() const { return dtype_; }
+  /// Whether numbers keep their meaning: none are stretched, scaled, or written as more or fewer bits.
+  bool keeps_brightness(Dtype input) const { return !normalize_ && !asked_ && scale_ == 1 && dtype_ == input; }
   io::HostArray of(const io::HostArray& result) const;
 
  private:
   Dtype dtype_;
   bool normalize_, asked_;
+  double scale_;
 };
 
 }  // namespace axisloom::cli

@@ -29,14 +29,18 @@ void require_separate(const Texts& inputs, const std::string& output) {
 
 }  // namespace
 
-Delivery::Delivery(const std::string& output, const std::string& format) : format_(format_of_output(output, format)) {
+Delivery::Delivery(const std::string& output, const std::string& format, Older older, std::optional<int> quality)
+    : format_(format_of_output(output, format)) {
   if (output.empty()) return;
   static_cast<void>(io::format_to_write(output, format_));
-  file_ = open_output(output);
+  if (quality && !io::format_to_write(output, format_).lossy)
+    refuse("leave it out, or write a .jpg file", "--quality is for JPEG files");
+  quality_ = quality.value_or(quality_);
+  file_ = open_output(output, older);
 }
 
-bool Delivery::is_image() const {
-  return file_ && io::format_to_write(file_->path(), format_).images;
+const io::Format* Delivery::becomes() const {
+  return file_ ? &io::format_to_write(file_->path(), format_) : nullptr;
 }
 
 void Delivery::require(const View& result) const {
@@ -49,7 +53,7 @@ void Delivery::require(const View& result) const {
 
 void Delivery::deliver(const io::HostArray& result) {
   if (!file_) return print(array_text(result));
-  io::write(*file_, result, format_);
+  io::write(*file_, result, {format_, quality_});
   file_->commit();
 }
 

@@ -8,21 +8,23 @@
 namespace axisloom::cli {
 
 using harness::Texts;
+using Older = io::OutputFile::Older;
 
 class Delivery {
  public:
   /// Opens the output; an empty one is standard output, as text, and "-" the same, as .npy. What cannot be written is
   /// said before any work.
-  Delivery(const std::string& output, const std::string& format);
+  Delivery(const std::string& output, const std::string& format, Older older, std::optional<int> quality);
 
-  /// Whether the result becomes an image.
-  bool is_image() const;
+  /// What the result becomes; null: text.
+  const io::Format* becomes() const;
   /// Refuses what the format does not hold, and too much to be printed.
   void require(const View& result) const;
   void deliver(const io::HostArray& result);
 
  private:
   std::string format_;
+  int quality_ = io::WriteOptions().quality;
   std::unique_ptr<io::OutputFile> file_;  // null: standard output, as text
 };
 

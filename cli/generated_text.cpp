@@ -1,6 +1,8 @@
 // Walking the parser.
 #include "cli/generated_text.hpp"
 
+#include <algorithm>
+
 namespace axisloom::cli {
 
 std::vector<const Option*> typed_options(const App& command) {
@@ -9,6 +11,20 @@ std::vector<const Option*> typed_options(const App& command) {
 
 std::vector<const Option*> positionals(const App& command) {
   return command.get_options([](const Option* option) { return option->get_positional(); });
+}
+
+bool is_shared(const Option& option) {
+  return std::ranges::count(shared_groups, option.get_group()) > 0 || option.check_lname("help");
+}
+
+std::vector<const Option*> options_of_group(const App& app, std::string_view group) {
+  std::vector<const Option*> found;
+  for (const Command& command : all_commands(app))
+    for (const Option* option : typed_options(*command.app)) {
+      const auto is_it = [&](const Option* known) { return spellings(*known) == spellings(*option); };
+      if (option->get_group() == group && std::ranges::none_of(found, is_it)) found.push_back(option);
+    }
+  return found;
 }
 
 std::vector<const App*> subcommands(const App& command) {
@@ -38,6 +54,10 @@ Texts choices(const Option& option) {
 
 bool takes_value(const Option& option) {
   return option.get_items_expected_max() > 0;
+}
+
+bool repeats(const Option& option) {
+  return option.get_items_expected_max() >= CLI::detail::expected_max_vector_size;
 }
 
 bool takes_path(const Option& option) {

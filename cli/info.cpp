@@ -13,13 +13,18 @@ struct InfoOptions {
 
 void show_info(const InfoOptions& options, const Context& context) {
   refuse_pointless(options.reading, options.files);
-  const io::ReadOptions reading = read_options(options.reading);
+  io::ReadOptions reading = read_options(options.reading);
   Table table({"file", "format", "dtype", "shape", "order", "bytes"});
   for (const std::string& name : options.files) {
     const io::InputFile file = open_input(name);
-    const io::HostArray array = read_file(file, reading);
-    table.add({name, io::format_of(file, reading.format).name, axisloom::name(array.view.dtype),
-               shape_text(array.view.shape), array.view.is_contiguous() ? "C" : "Fortran", bytes_cell(array.bytes)});
+    const Texts all = io::arrays_in(file, reading.format);
+    for (const std::string& one : options.reading.array.empty() ? all : Texts{options.reading.array}) {
+      reading.array = one;
+      const io::HostArray array = read_file(file, reading);
+      table.add({one.empty() ? name : name + ": " + one, io::format_of(file, reading.format).name,
+                 axisloom::name(array.view.dtype), shape_text(array.view.shape),
+                 array.view.is_contiguous() ? "C" : "Fortran", bytes_cell(array.bytes)});
+    }
   }
   print(table, context);
 }

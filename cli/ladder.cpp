@@ -163,10 +163,10 @@ void add_ladder_options(App& command, const ladder::Ladder& what, LadderOptions&
                             "Instruction sets of the host to compare: what is chosen with no more than each")
                 ->delimiter(','),
             "baseline|v3|v4|neon");
-  add_value(command, "--dtype", options.choice.dtype, "DTYPE", "Element type");
+  add_value(command, "--dtype", options.choice.dtype, dtype_value, "Element type");
   if (what.name == "relayout") {
-    Option* const from = add_value(command, "--from", options.from, "LAYOUT", "Layout of the input");
-    Option* const to = add_value(command, "--to", options.to, "LAYOUT", "Layout of the output");
+    Option* const from = add_value(command, "--from", options.from, layout_value, "Layout of the input");
+    Option* const to = add_value(command, "--to", options.to, layout_value, "Layout of the output");
     from->needs(to);
     to->needs(from);
   }

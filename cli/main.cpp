@@ -1,6 +1,7 @@
 // The program axisloom: parses, runs, and turns what went wrong into one line and an exit code.
 #include "cli/app.hpp"
 #include "cli/drivers.hpp"
+#include "cli/help.hpp"
 #include "cli/messages.hpp"
 #include "cli/unknown_words.hpp"
 
@@ -28,7 +29,7 @@ int refuse_parsing(const App& app, const CLI::ParseError& error) {
   refuse_unknown_word(app);
   const App& command = chosen_command(app);
   if (!subcommands(command).empty() && error.get_exit_code() == int(CLI::ExitCodes::RequiredError)) {
-    print(app.help());
+    print_help(app.help());
     finish_output();
   } else {
     say(error_text(error.what(), path_of(command) + " --help"));
@@ -40,9 +41,9 @@ int run(App& app, Context& context, int argc, char** argv) {
   try {
     app.parse(arguments(argc, argv));
   } catch (const CLI::CallForHelp&) {
-    print(app.help());
+    print_help(app.help());
   } catch (const CLI::CallForAllHelp&) {
-    print(app.help("", CLI::AppFormatMode::All));
+    print_help(app.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForVersion& version) {
     print(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {

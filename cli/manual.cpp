@@ -36,17 +36,22 @@ std::string synopsis(const App& command, const std::string& path) {
   return text + ".br\n";
 }
 
-// Every command takes these; the page explains them once.
-bool is_common(const Option& option) {
-  return option.get_group() == common_group || option.check_lname("help");
-}
-
 std::string options_text(const App& command) {
   std::string text;
   for (const Option* option : positionals(command)) text += option_text(*option, option->get_name(true));
   for (const Option* option : typed_options(command))
-    if (command.get_parent() == nullptr || !is_common(*option))
+    if (!is_shared(*option)) text += option_text(*option, joined(spellings(*option), ", "));
+  return text;
+}
+
+/// The page explains once what many commands take.
+std::string shared_options_text(const App& app) {
+  std::string text;
+  for (const char* group : shared_groups) {
+    text += ".SS " + argument(group) + "\n";
+    for (const Option* option : options_of_group(app, group))
       text += option_text(*option, joined(spellings(*option), ", "));
+  }
   return text;
 }
 
@@ -63,7 +68,7 @@ std::string manual_page(const App& app) {
   for (const auto& [path, command] : all_commands(app)) text += synopsis(*command, path);
   text += ".SH DESCRIPTION\n" + escaped(app.get_description()) +
           "\nResults go to standard output, messages to standard error.\n";
-  text += ".SH OPTIONS\nMost commands take these too.\n" + options_text(app);
+  text += ".SH OPTIONS\n" + options_text(app) + shared_options_text(app);
   text += ".SH COMMANDS\n";
   for (const auto& [path, command] : all_commands(app))
     if (command != &app)

@@ -1,6 +1,8 @@
 // Output and signals of the program.
 #include "cli/messages.hpp"
 
+#include "cli/colour.hpp"
+
 #include "io/hidden_name.hpp"
 #include "io/quoting.hpp"
 
@@ -22,6 +24,8 @@ std::atomic<int> pending{0};
 static_assert(std::atomic<int>::is_always_lock_free, "signal handlers may only touch lock-free atomics");
 
 constexpr std::chrono::milliseconds progress_interval{100};  // nobody reads faster, and drawing disturbs what is timed
+
+constexpr std::string_view error_label = "axisloom: ", remedy_label = "remedy: ";
 
 int print_error = 0;  // errno of the first text that did not arrive
 
@@ -62,16 +66,34 @@ std::string circumstances(const ErrorParts& parts) {
   return text.empty() ? text : " (" + text + ")";
 }
 
+void put(const std::string& safe) {
+  if (std::fputs(safe.c_str(), stdout) < 0 && print_error == 0) print_error = errno;
+}
+
+std::string with_painted_label(std::string_view line) {
+  if (line.starts_with(error_label)) return painted_label(line, Colour::red);
+  return line.starts_with(remedy_label) ? painted_label(line, Colour::bold) : std::string(line);
+}
+
 }  // namespace
 
 void print(std::string_view text) {
-  const std::string safe = io::printable_lines(text);
-  if (std::fputs(safe.c_str(), stdout) < 0 && print_error == 0) print_error = errno;
+  put(io::printable_lines(text));
+}
+
+void print(std::string_view text, const std::function<bool(size_t number, std::string_view line)>& is_heading) {
+  if (!is_coloured(STDOUT_FILENO)) return print(text);
+  size_t number = 0;
+  put(joined(split(io::printable_lines(text), "\n"), "\n", [&](std::string_view line) {
+    return is_heading(number++, line) ? painted(line, Colour::bold) : std::string(line);
+  }));
 }
 
 void say(std::string_view line) {
   show_progress("");
-  const std::string whole = io::printable_lines(line) + "\n";
+  std::string whole = io::printable_lines(line);
+  if (is_coloured(STDERR_FILENO)) whole = joined(split(whole, "\n"), "\n", with_painted_label);
+  whole += "\n";
   std::fputs(whole.c_str(), stderr);
 }
 
@@ -107,8 +129,8 @@ std::string error_text(const Error& error) {
 }
 
 std::string error_text(std::string_view message, std::string_view remedy) {
-  std::string text = concat("axisloom: ", message);
-  if (!remedy.empty()) text += concat("\nremedy: ", remedy);
+  std::string text = concat(error_label, message);
+  if (!remedy.empty()) text += concat("\n", remedy_label, remedy);
   return text;
 }
 

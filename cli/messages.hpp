@@ -12,7 +12,9 @@ using namespace harness;
 
 /// Data for stdout. What cannot be written is noticed by `finish_output`.
 void print(std::string_view text);
-/// A line for stderr.
+/// The same in lines, those that are headings in bold where stdout is a terminal.
+void print(std::string_view text, const std::function<bool(size_t number, std::string_view line)>& is_heading);
+/// A line for stderr. On a terminal the labels of errors are coloured.
 void say(std::string_view line);
 template <class Value, class... Values>
 void say(fmt::format_string<Value, Values...> line, Value&& value, Values&&... values) {

@@ -1,10 +1,15 @@
 // One subcommand per registered operation: files in, a file out.
 #include "cli/app.hpp"
 #include "cli/casting.hpp"
+#include "cli/compiling.hpp"
 #include "cli/delivery.hpp"
+#include "cli/generated_text.hpp"
+#include "cli/image_layouts.hpp"
 #include "cli/messages.hpp"
+#include "cli/picture_info.hpp"
 #include "cli/reading.hpp"
 #include "cli/report.hpp"
+#include "cli/stack.hpp"
 #include "cli/streams.hpp"
 #include "harness/compare.hpp"
 
@@ -12,6 +17,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <set>
 
 namespace axisloom::cli {
@@ -31,7 +37,8 @@ struct Job {
   PlanOptions options;
   Texts configuration;
   std::string index = "auto";
-  bool verify = false;
+  bool verify = false, keep_older = false;
+  std::optional<int> quality;
 };
 
 // A colour image is an h w c array whose last axis nobody means when asking for its transpose.
@@ -67,15 +74,41 @@ void refuse_pointless(const Job& job, const Texts& files, const Context& context
     refuse("add -o FILE, or leave it out", "--output-format is for a file, and no output file is named");
   if (context.format_given && (job.output.empty() || job.output == "-"))
     refuse("add -o FILE, or leave it out", "--format prints the plan, but standard output holds the result");
+  if (job.keep_older && (job.output.empty() || job.output == "-"))
+    refuse("add -o FILE, or leave it out", "--no-clobber is for a file, and no output file is named");
   if (std::ranges::count(files, "-") > 1)
     refuse("name another file for all but one", "standard input is named as more than one input file");
 }
 
-std::vector<HostArray> read_inputs(const Job& job, const Texts& files) {
+/// Of an operation on one array by a pattern, several files are one more axis of it, as arrays in a list are in einops.
+bool stacks(const OpEntry& entry) {
+  const bool by_pattern =
+      entry.draw == ops::Draw::pattern || entry.draw == ops::Draw::new_axes || entry.draw == ops::Draw::reduced_pattern;
+  return by_pattern && entry.inputs == ops::one_input;
+}
+
+std::vector<HostArray> read_inputs(const Job& job, const Texts& files, bool stack) {
   const io::ReadOptions reading = read_options(job.reading);
+  const auto read = [&](const std::string& file) { return read_file(open_input(file), reading); };
+  if (stack) return {stacked(files, read)};
   std::vector<HostArray> inputs;
-  for (const auto& file : files) inputs.push_back(read_file(open_input(file), reading));
+  for (const std::string& file : files) inputs.push_back(read(file));
   return inputs;
+}
+
+/// The shape of the result. Where files were stacked, a pattern that does not fit may not have been meant for that.
+View result_of(const Operation& op, std::span<const HostArray> inputs, size_t files) {
+  try {
+    return result_view(op, views_of(inputs));
+  } catch (const Error& error) {
+    if (files == inputs.size() || (error.code() != Errc::shape && error.code() != Errc::pattern)) throw;
+    ErrorParts parts = error.parts();
+    parts.remedy = fmt::format(
+        "{} files are stacked along a first axis, for which the pattern needs a name, as in \"b h w c -> h (b w) c\"; "
+        "-o FOLDER/ takes one after the other",
+        files);
+    throw Error(error.code(), parts);
+  }
 }
 
 Operation operation(const OpEntry& entry, const Job& job, const Rest& rest) {
@@ -101,6 +134,17 @@ bool verified(const Operation& op, std::span<const HostArray> inputs, const Host
   return true;
 }
 
+/// Calls `run`. A kernel that was asked for by name, and cannot do the job here, is a matter of the command line.
+void run_as_asked(const PlanOptions& options, const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    const bool asked = !options.candidate.empty() || !options.configuration.empty();
+    if (asked && error.code() == Errc::unsupported) throw Error(Errc::usage, error.parts());
+    throw;
+  }
+}
+
 /// Runs an operation into `result`; tells how on request.
 PlanReport run_told(const Operation& op, std::span<const HostArray> inputs, const HostArray& result,
                     const PlanOptions& options, const Context& context) {
@@ -113,7 +157,10 @@ PlanReport run_told(const Operation& op, std::span<const HostArray> inputs, cons
       device::is_automatic(context.device) ? device_for(op, views, options) : Device::open(context.device);
   PlanReport report;
   const auto run = [&] { report = run_on_host(op, views, bytes, result.span(), device, options); };
-  const double first = seconds_of(run);
+  const double first = seconds_of([&] {
+    const CompilingNotice notice(!context.quiet);
+    run_as_asked(options, run);
+  });
   if (!context.verbose) return report;
   explain(report, before);
   tell_times(report, first, run);
@@ -129,19 +176,26 @@ struct Task {
 };
 
 void carry_out(const Task& task, const Texts& files, const std::string& output, Context& context) {
-  Delivery delivery(output, task.job.output_format);
-  const std::vector<HostArray> inputs = read_inputs(task.job, files);
-  const Operation op = image_aware(task.entry, task.op, inputs.front());
-  const View shape = result_view(op, views_of(inputs));
-  const Cast cast(task.job.cast, inputs.front(), shape.dtype, delivery.is_image());
-  delivery.require(View::contiguous(cast.dtype(), shape.shape));
+  Delivery delivery(output, task.job.output_format, task.job.keep_older ? Older::kept : Older::replaced,
+                    task.job.quality);
+  std::vector<HostArray> inputs = read_inputs(task.job, files, files.size() > 1 && stacks(task.entry));
+  Operation op = image_aware(task.entry, task.op, inputs.front());
+  const ImageLayouts layouts(task.entry, op);
+  layouts.enter(inputs.front());
+  const View shape = result_of(op, inputs, files.size());
+  const Cast cast(task.job.cast, inputs.front(), shape.dtype, delivery.becomes() && delivery.becomes()->images);
+  delivery.require(layouts.leave(View::contiguous(cast.dtype(), shape.shape)));
   const HostArray result = io::allocate_for("the result", shape);
   const PlanReport report = run_told(op, inputs, result, task.options, context);
   if (task.job.verify && !verified(op, inputs, result, context)) {
     context.exit_code = exit_differs;
     return;
   }
-  delivery.deliver(cast.of(result));
+  HostArray delivered = cast.of(result);
+  delivered.view = layouts.leave(delivered.view);
+  if (inputs.size() == 1) delivered.info = info_of_result({op, inputs.front(), shape, cast});
+  delivery.deliver(delivered);
+  if (context.verbose) tell_lost(inputs.front().info, delivered.info, delivery.becomes());
   if (context.format_given) print(report_table(report), context);
 }
 
@@ -149,7 +203,9 @@ void carry_out(const Task& task, const Texts& files, const std::string& output, 
 void carry_out_each(const Task& task, const Texts& files, Context& context) {
   if (context.format_given) refuse("leave it out", "--format prints one plan, and -o names a folder");
   const Texts outputs = outputs_in(task.job.output, files, task.job.output_format);
+  size_t kept = 0;
   for (size_t i = 0; i < files.size(); ++i) {
+    if (task.job.keep_older && std::filesystem::exists(outputs[i]) && ++kept > 0) continue;
     show_progress(fmt::format("{}/{}: {}", i + 1, files.size(), files[i]));
     try {
       carry_out(task, {files[i]}, outputs[i], context);
@@ -159,6 +215,8 @@ void carry_out_each(const Task& task, const Texts& files, Context& context) {
     }
   }
   show_progress("");
+  if (kept > 0 && !context.quiet)
+    say("{} of {} results were there before and are kept (--no-clobber)", kept, files.size());
 }
 
 void run_operation(const OpEntry& entry, const Job& job, Context& context) {
@@ -169,7 +227,7 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   const bool into_folder = is_folder(job.output);
   if (into_folder && takes == 1) return carry_out_each(task, rest.files, context);
   if (into_folder) refuse("name a file with -o", "{} makes one result of {} files", entry.name, takes);
-  if (rest.files.size() != takes)
+  if (rest.files.size() != takes && !stacks(entry))
     refuse(concat(takes == 1 ? "-o FOLDER/ takes one after the other; " : "", "axisloom ", entry.name, " --help"),
            "{} takes {} input file{}, {} given", entry.name, takes, takes == 1 ? "" : "s", rest.files.size());
   carry_out(task, rest.files, job.output, context);
@@ -182,15 +240,24 @@ void add_job_options(App& command, const OpEntry& entry, Job& job) {
       "writes .npy to standard output; a folder takes a file for each input; without it a small result is printed");
   add_reading_options(command, job.reading);
   add_value(command, "--output-format", job.output_format, format_names(&io::Format::writes),
-            "Format of the output, if its name does not show it");
+            "Format of the output, if its name does not show it")
+      ->group(file_group);
+  add_value(command, "--quality", job.quality, "1..100", "Of a JPEG file that is written (default: 90)")
+      ->check(CLI::Range(1, 100).description(""))
+      ->group(file_group);
+  command.add_flag("--no-clobber", job.keep_older, "Keep output files that are there, and do no work for them")
+      ->group(file_group);
   add_cast_options(command, job.cast);
-  command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)");
+  command.add_flag("--verify", job.verify, "Compare with the oracle: prints passed, or the first difference (exit 1)")
+      ->group(file_group);
   take_only(command.add_option("--candidate", job.options.candidate, "Use this candidate, or fail and say why"),
             joined(entry.candidates, "|", &ops::CandidateInfo::name));
   add_value(command, "--config", job.configuration, "NAME=VALUE",
             "Force one tunable of the candidate, as name=value; may be repeated")
-      ->allow_extra_args(false);
-  take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), "32|64|auto");
+      ->allow_extra_args(false)
+      ->group(file_group);
+  take_only(command.add_option("--index", job.index, "Width of offsets inside the kernel"), "32|64|auto")
+      ->group(file_group);
 }
 
 std::string fault_of_length(const std::string& text) {
@@ -213,11 +280,17 @@ void add_operation_options(App& command, const OpEntry& entry, Job& job) {
   }
 }
 
+/// What an argument is called in help texts: operations take a layout twice, or begin with a reduction.
+std::string kind_of_argument(const OpEntry& entry, size_t number) {
+  if (entry.draw == ops::Draw::layouts) return layout_value;
+  return entry.draw == ops::Draw::reduced_pattern && number == 0 ? reduction_value : "TEXT";
+}
+
 void declare_operation(App& command, const OpEntry& entry, Job& job) {
   job.arguments.resize(entry.arguments.size());
   for (size_t i = 0; i < entry.arguments.size(); ++i)
     command.add_option(std::string(entry.arguments[i].name), job.arguments[i], std::string(entry.arguments[i].help))
-        ->type_name("TEXT")
+        ->type_name(kind_of_argument(entry, i))
         ->required();
   add_operation_options(command, entry, job);
   const std::string files = " input files (- reads standard input)";

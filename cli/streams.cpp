@@ -28,8 +28,8 @@ io::HostArray read_file(const io::InputFile& file, io::ReadOptions options) {
   return array;
 }
 
-std::unique_ptr<io::OutputFile> open_output(const std::string& path) {
-  if (path != "-") return std::make_unique<io::OutputFile>(path);
+std::unique_ptr<io::OutputFile> open_output(const std::string& path, io::OutputFile::Older older) {
+  if (path != "-") return std::make_unique<io::OutputFile>(path, io::OutputFile::Naming::none, older);
   if (isatty(STDOUT_FILENO) == 1)
     refuse("name a file, or pipe it on", "standard output is a terminal, which cannot show arrays");
   return std::make_unique<io::OutputFile>(STDOUT_FILENO, "standard output");

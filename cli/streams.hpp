@@ -12,7 +12,7 @@ io::InputFile open_input(const std::string& path);
 io::HostArray read_file(const io::InputFile& file, io::ReadOptions options = {});
 
 /// Opens what results go to, before there are any; "-" is standard output.
-std::unique_ptr<io::OutputFile> open_output(const std::string& path);
+std::unique_ptr<io::OutputFile> open_output(const std::string& path, io::OutputFile::Older older);
 /// The format asked for; where none is, .npy for standard output, and elsewhere what the extension says.
 std::string format_of_output(const std::string& path, const std::string& asked);
 

@@ -43,6 +43,10 @@ std::vector<int> random_order(Random& random, int count);
 /// Of the inputs.
 std::vector<View> contiguous_views(const Case& draft);
 
+/// The layouts of images, and the reductions that have an entry of their own.
+std::vector<std::string> layouts();
+std::vector<std::string> reducers();
+
 /// An axis of a pattern.
 struct Axis {
   std::string name;

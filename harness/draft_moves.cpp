@@ -34,7 +34,17 @@ void draft_pattern(Case& draft, Dice& dice, int most_rank, int most_new) {
   draft.op.arguments = {left + " -> " + right};
 }
 
+std::string blocked_layout(i64 channels) {
+  return fmt::format("NC/{0}HW{0}", channels);
+}
+
 }  // namespace
+
+std::vector<std::string> layouts() {
+  std::vector<std::string> names(std::begin(plain_layouts), std::end(plain_layouts));
+  for (const i64 channels : blocks) names.push_back(blocked_layout(channels));
+  return names;
+}
 
 void draft_any_array(Case& draft, Dice& dice) {
   const Sizes sizes = Sizes::draw(dice.kind);
@@ -71,7 +81,7 @@ void draft_layouts(Case& draft, Dice& dice) {
   const i64 n = own.between(1, 3), c = own.between(1, 67), h = own.between(0, 15), w = own.between(1, 17),
             x = kind.one_of(blocks);
   const std::string_view flat = kind.one_of(plain_layouts), other = kind.one_of(plain_layouts);
-  const std::string blocked = fmt::format("NC/{0}HW{0}", x);
+  const std::string blocked = blocked_layout(x);
   const Dims flat_shape = flat == "NCHW" ? Dims{n, c, h, w} : flat == "NHWC" ? Dims{n, h, w, c} : Dims{c, h, w, n};
   const Dims blocked_shape{n, ceil_div(c, x), h, w, x};
   draft.dtypes = {random_dtype(kind)};
@@ -84,7 +94,7 @@ void draft_layouts(Case& draft, Dice& dice) {
   if (way < 2) return between(flat, blocked, flat_shape);
   if (way < 4) return between(blocked, flat, blocked_shape);
   if (kind.percent(50)) return between(flat, other, flat_shape);
-  return between(blocked, fmt::format("NC/{0}HW{0}", kind.one_of(blocks)), blocked_shape);
+  return between(blocked, blocked_layout(kind.one_of(blocks)), blocked_shape);
 }
 
 void draft_pattern(Case& draft, Dice& dice) {

@@ -41,22 +41,21 @@ void add_arithmetic(std::string_view reducer, Dice& dice, Case& draft) {
   draft.shapes.push_back(mask_shape(own, draft.shapes[0]));
 }
 
-/// The reductions that have an entry of their own.
-std::vector<std::string_view> reducers() {
-  std::vector<std::string_view> names;
-  for (const ops::OpEntry& entry : ops::registry())
-    if (entry.draw == ops::Draw::reduced_axes) names.push_back(entry.name);
-  return names;
-}
-
 /// One of them; those with an option more than the others, the norms, come more often.
-std::string_view draw_reducer(Random& kind) {
+std::string draw_reducer(Random& kind) {
   const auto names = reducers();
   if (!kind.percent(20)) return kind.one_of(names);
   return *std::ranges::find_if(names, [](std::string_view name) { return has_option(ops::entry(name), "ord"); });
 }
 
 }  // namespace
+
+std::vector<std::string> reducers() {
+  std::vector<std::string> names;
+  for (const ops::OpEntry& entry : ops::registry())
+    if (entry.draw == ops::Draw::reduced_axes) names.emplace_back(entry.name);
+  return names;
+}
 
 void draft_reduced_axes(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
@@ -75,7 +74,7 @@ void draft_reduced_axes(Case& draft, Dice& dice) {
 
 void draft_reduced_pattern(Case& draft, Dice& dice) {
   auto& [kind, own] = dice;
-  const std::string reducer(draw_reducer(kind));
+  const std::string reducer = draw_reducer(kind);
   const Sizes sizes = Sizes::draw(kind);
   const int rank = kind.between(1, 6);
   std::vector<Axis> axes = axes_of(sizes.shape(own, rank)), kept;

@@ -23,6 +23,7 @@ NAMES = {
     "cli/bench.cpp": ({"all", "rearrange", "transpose", "permute", "relayout", "copy", "reduce", "matmul"}, "suites; all peers"),
     "cli/check": ({"repeat"}, "a member of its documents"),
     "cli/demo": ({"transpose", "sum"}, "what it shows"),
+    "cli/suggestions.hpp": ({"all"}, "all peers"),
     "cli/ladder.cpp": ({"all", "matmul", "relayout"}, "lessons are about operations; all peers"),
     "harness/runner.cpp": ({"all"}, "all candidates"),
     "src/model/calibrate.cpp": ({"copy"}, "a kernel of its own"),

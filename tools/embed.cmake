@@ -12,7 +12,7 @@ set(AXISLOOM_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 function(axisloom_embedded_files root out)
   file(GLOB_RECURSE files ${ARGN} "${root}/src/dialect/*.h" "${root}/src/dialect/*.kernel" "${root}/src/ops/*.h"
        "${root}/src/ops/*.kernel" "${root}/src/model/*.h" "${root}/src/model/*.kernel" "${root}/tuning/*.json" "${root}/tuning/*.jsonl" "${root}/bench/*.h"
-       "${root}/bench/*.kernel" "${root}/bench/*.py" "${root}/bench/*.cases" "${root}/bench/*.css" "${root}/docs/*.schema.json")
+       "${root}/bench/*.kernel" "${root}/bench/*.py" "${root}/bench/*.cases" "${root}/bench/*.css" "${root}/bench/*.js" "${root}/docs/*.schema.json")
   set(${out} "${files}" PARENT_SCOPE)
 endfunction()
 

@@ -11,7 +11,7 @@ namespace {
 
 // Pixels. Letters of the font are taken to be 7.5 wide, which is more than they are.
 constexpr double letter = 7.5, margin = 16, bar_height = 18, line_height = 26, bar_room = 420, value_room = 170;
-constexpr double header = 58, lesson_header = 48, lesson_footer = 22;
+constexpr double header = 80, lesson_header = 48, lesson_footer = 22;
 
 constexpr const char* style =
     "svg{background:#fff}text{font:13px system-ui,sans-serif;fill:#1f2328}.title{font-size:17px;font-weight:600}"
@@ -32,6 +32,15 @@ std::string value_of(const Row& row, const std::string& unit) {
   return text;
 }
 
+/// Names of colours, from x on; `x` becomes the place behind them.
+std::string key(double& x, double y, const char* kind, const std::string& text) {
+  std::string drawn =
+      fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" class=\"{}\"/>\n", x, y - 11, kind) +
+      text_at(x + 18, y, "quiet", text);
+  x += 18 + double(text.size()) * letter + 16;
+  return drawn;
+}
+
 std::string bar(const Row& row, const Climbed& climbed, double y, double bars_at, double most) {
   const std::string told = row.sentence.empty() ? row.note : row.sentence + " " + row.comparison;
   std::string text = fmt::format("<g><title>{}</title>\n", escaped_html(row.name + ": " + told));
@@ -40,7 +49,7 @@ std::string bar(const Row& row, const Climbed& climbed, double y, double bars_at
   const double width = std::max(1.0, *row.rate / most * bar_room);
   text += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"/>\n", bars_at, y,
                       width, bar_height, classes[int(row.kind)]);
-  return text + text_at(bars_at + width + 8, y + 13.5, "value", value_of(row, climbed.unit)) + "</g>\n";
+  return text + text_at(bars_at + bar_room + 12, y + 13.5, "value", value_of(row, climbed.unit)) + "</g>\n";
 }
 
 /// From y on, which becomes the place of what follows.
@@ -54,14 +63,13 @@ std::string chart(const Climbed& climbed, double& y, double bars_at) {
   std::string text = text_at(margin, y + 16, "lesson", climbed.title);
   text += text_at(margin, y + 34, "quiet", climbed.case_text + ", " + climbed.unit);
   y += lesson_header;
-  const double top = y;
   for (const Row& row : climbed.rows) {
     text += bar(row, climbed, y, bars_at, most);
+    if (row.rate && reference != nullptr && most > 0)  // notes stand where bars would
+      text += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" class=\"ceiling\"/>\n",
+                          bars_at + *reference->rate / most * bar_room, y - 4, y + line_height - 4);
     y += line_height;
   }
-  if (reference != nullptr && most > 0)
-    text += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" class=\"ceiling\"/>\n",
-                        bars_at + *reference->rate / most * bar_room, top - 4, y);
   y += lesson_footer;
   return text;
 }
@@ -101,6 +109,10 @@ std::string svg_of(const Json& document) {
       "<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n<style>{4}</style>\n",
       needed + margin, y + margin, escaped_html(title), escaped_html(description(picture)), style);
   svg += text_at(margin, 28, "title", title) + text_at(margin, 48, "quiet", where);
+  double x = margin;
+  for (const auto& [kind, text] :
+       {std::pair("rung", "rungs"), {"peer", "other libraries"}, {"reference", "the reference"}})
+    svg += key(x, 70, kind, text);
   return svg + charts + "</svg>\n";
 }
 

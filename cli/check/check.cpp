@@ -223,7 +223,7 @@ void add_check_options(App& command, CheckOptions& options) {
   add_value(command, "--part", options.part, "I/K", "Run part I of K: every K-th case from the I-th on");
   add_value(command, "--candidate", options.settings.candidate, "NAME",
             "Force this candidate; all: force each that accepts, in turn");
-  add_value(command, "--profile", options.settings.profile, "NAME",
+  add_value(command, "--profile", options.settings.profile, profile_value,
             "Plan for this profile of tuning/devices, and run the kernels on this device")
       ->check(CLI::IsMember(model::profile_names()).description(""));
   take_only(command.add_option("--index", options.index, "64: force 64-bit offsets"), "64|auto");

@@ -43,8 +43,10 @@ class Axes {
 /// A number of any dtype, with all of its digits.
 class Scalar {
  public:
+  /// Any integer or float.
   template <class T>
   requires std::is_arithmetic_v<T> Scalar(T number) : text_(typed(widened(number))) {}
+  /// Of complex dtypes.
   Scalar(std::complex<double> number);
   /// As typed: "0.1", "-9223372036854775808", "inf", "1-2j".
   const std::string& text() const noexcept { return text_; }

@@ -138,10 +138,11 @@ Interval<Number> extremes_of(const HostArray& array) {
 }
 
 template <class Number>
-HostArray cast_by(const HostArray& array, Dtype dtype, Beyond beyond) {
-  if (!is_integer(dtype)) return changed<Number>(array, dtype, [](Number number) { return number; });
+HostArray cast_by(const HostArray& array, Dtype dtype, Beyond beyond, Number factor) {
+  if (!is_integer(dtype)) return changed<Number>(array, dtype, [&](Number number) { return number * factor; });
   const Interval range = range_of<Number>(dtype);
   return changed<Number>(array, dtype, [&](Number number) -> Number {
+    number *= factor;
     constexpr Number half = 0.5;  // what rounding may add
     const bool inside = number >= range.low - half && number <= range.high + half;
     if (!inside && beyond == Beyond::refused)
@@ -166,14 +167,14 @@ HostArray normalized_by(const HostArray& array, Dtype dtype) {
 
 }  // namespace
 
-HostArray cast(const HostArray& array, Dtype dtype, Beyond beyond) {
-  if (dtype == array.view.dtype) return array;
+HostArray cast(const HostArray& array, Dtype dtype, Beyond beyond, double factor) {
+  if (dtype == array.view.dtype && factor == 1) return array;
   if (core::components_of(array.view.dtype) > core::components_of(dtype))
     throw Error(Errc::usage,
                 fmt::format("{} would lose the imaginary parts of {}", name(dtype), name(array.view.dtype)),
                 "cast to c64 or c128");
   const bool wide = is_wide_integer(array.view.dtype) || is_wide_integer(dtype);
-  return wide ? cast_by<long double>(array, dtype, beyond) : cast_by<double>(array, dtype, beyond);
+  return wide ? cast_by<long double>(array, dtype, beyond, factor) : cast_by<double>(array, dtype, beyond, factor);
 }
 
 HostArray normalized(const HostArray& array, Dtype dtype) {

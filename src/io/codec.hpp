@@ -7,16 +7,23 @@
 namespace axisloom::io {
 
 using Reader = HostArray(const InputFile& file, const ReadOptions& options);
-Reader read_npy, read_raw, read_png, read_pnm, read_jpeg;
+Reader read_npy, read_npz, read_raw, read_png, read_pnm, read_jpeg;
+
+/// The arrays of an .npz file.
+std::vector<std::string> names_in_npz(const InputFile& file);
 
 /// What a format does not hold, said before the first byte is written; the writers rely on it.
 using Check = void(const std::string& path, const View& view);
-Check check_npy, check_png, check_pnm;
+Check check_npy, check_png, check_jpeg, check_pnm, check_pam;
 
-using Writer = void(OutputFile& file, const HostArray& array);
-Writer write_npy, write_png, write_pnm;
+using Writer = void(OutputFile& file, const HostArray& array, const WriteOptions& options);
+Writer write_npy, write_raw, write_png, write_jpeg, write_pnm, write_pam;
 /// Every element in C order, without gaps.
-Writer write_elements;
+void write_elements(OutputFile& file, const HostArray& array);
+
+inline constexpr size_t kMostMagic = 8;        // bytes by which formats are told apart
+inline constexpr size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
+bool begins_npy(std::string_view head);
 
 /// An array seen as an image.
 struct ImageLayout {

@@ -49,6 +49,9 @@ void wait_for(int fd, short event) noexcept;
 /// Writes all of it; 0, or an errno value.
 int write_all(int fd, std::span<const std::byte> bytes) noexcept;
 
+/// Opens a file without a name, in TMPDIR or, where that has none, in memory; -1, with errno set.
+int open_nameless() noexcept;
+
 /// A regular file, or what a pipe delivers until its end: that is kept in a file without a name, in TMPDIR or, where no
 /// such file can be made there, in memory.
 class InputFile {
@@ -56,6 +59,8 @@ class InputFile {
   explicit InputFile(std::string path);
   /// What an open descriptor still has to give, such as standard input; it is copied, and stays open.
   InputFile(int fd, std::string name);
+  /// Bytes of another file as a file of its own; the caller has checked that they are there.
+  InputFile(const InputFile& whole, size_t offset, size_t size, std::string name);
 
   const std::string& path() const { return path_; }
   /// Throws Error(file) about a field of this file.
@@ -119,8 +124,10 @@ class InputStream {
 class OutputFile : core::NotCopied {
  public:
   enum class Naming { none, hidden };
+  enum class Older { replaced, kept };
 
-  explicit OutputFile(std::string path, Naming naming = Naming::none);
+  /// Of an older file that is to be kept both this and `commit` throw Error(file).
+  explicit OutputFile(std::string path, Naming naming = Naming::none, Older older = Older::replaced);
   /// An open descriptor, such as standard output; it is copied, written directly, and stays open.
   OutputFile(int fd, std::string name);
   ~OutputFile();
@@ -152,6 +159,7 @@ class OutputFile : core::NotCopied {
   std::string target_;  // `path_` with symbolic links followed; empty when writing directly
   HiddenName hidden_;
   bool nameless_ = false;
+  Older older_ = Older::replaced;
   Descriptor fd_;
   int error_ = 0;  // errno of the first failure
   std::vector<std::byte> pending_;

@@ -33,16 +33,16 @@ void wait_for(int fd, short event) noexcept {
   static_cast<void>(::poll(&ready, 1, -1));
 }
 
-namespace {
-
-/// A file without a name: in TMPDIR, where there may be more room than memory has, else in memory.
-int open_nameless() {
+// In TMPDIR there may be more room than memory has.
+int open_nameless() noexcept {
   const char* const named = std::getenv("TMPDIR");
-  const std::string folder = named != nullptr && named[0] != '\0' ? named : "/tmp";
+  const char* const folder = named != nullptr && named[0] != '\0' ? named : "/tmp";
   constexpr int kFlags = O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC;  // O_EXCL: nobody can give it a name
-  const int fd = uninterrupted([&] { return ::open(folder.c_str(), kFlags, 0600); });
+  const int fd = uninterrupted([&] { return ::open(folder, kFlags, 0600); });
   return fd >= 0 ? fd : ::memfd_create("axisloom-input", MFD_CLOEXEC);
 }
+
+namespace {
 
 /// The next bytes of a pipe, at most as many as there is room for; 0 at its end, less with errno set.
 ssize_t read_some(int fd, std::span<std::byte> room) {
@@ -66,6 +66,14 @@ InputFile::InputFile(int fd, std::string name) : path_(std::move(name)), fd_(::f
   if (here > 0) start_ = size_t(here);
   if (!fd_) errno = EBADF;
   begin();
+}
+
+InputFile::InputFile(const InputFile& whole, size_t offset, size_t size, std::string name)
+    : path_(std::move(name)),
+      fd_(::fcntl(whole.fd_.get(), F_DUPFD_CLOEXEC, 0)),
+      start_(whole.start_ + offset),
+      size_(size) {
+  if (!fd_) fail("open", system_message());
 }
 
 void InputFile::begin() {
@@ -94,6 +102,7 @@ void InputFile::keep_pipe() {
 }
 
 int InputFile::try_read_at(size_t offset, std::span<std::byte> out, size_t& got) const noexcept {
+  out = out.first(std::min(out.size(), size_ - std::min(offset, size_)));  // what follows belongs to a larger file
   for (got = 0; got < out.size();) {
     const auto at = off_t(start_ + offset + got);
     const ssize_t some = uninterrupted([&] { return ::pread(fd_.get(), out.data() + got, out.size() - got, at); });

@@ -22,12 +22,13 @@ struct Codec {
   Writer* write;                          // null when the format is only read
   Check* check;                           // null when it holds every array
   bool (*begins)(std::string_view head);  // whether a file starts as this format does; null when any may
+  std::vector<std::string> (*names)(const InputFile& file) = nullptr;  // of its arrays; null: it is one
 };
 
-bool begins_npy(std::string_view head) {
-  return head.starts_with("\x93NUMPY");
-}
 #ifdef AXISLOOM_PICTURES
+bool begins_npz(std::string_view head) {
+  return head.starts_with("PK\3\4") || head.starts_with("PK\5\6");  // the latter holds nothing
+}
 bool begins_png(std::string_view head) {
   return head.starts_with("\x89PNG\r\n\x1a\n");
 }
@@ -36,19 +37,24 @@ bool begins_jpeg(std::string_view head) {
 }
 #endif
 bool begins_pnm(std::string_view head) {
-  return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7' &&
+  return head.size() > 2 && head[0] == 'P' && head[1] >= '1' && head[1] <= '6' &&
          (head[2] == '#' || std::isspace(u8(head[2])));
+}
+bool begins_pam(std::string_view head) {
+  return head.starts_with("P7\n");
 }
 
 std::span<const Codec> codecs() {
   static const Codec table[] = {
       {{"npy", {".npy"}, true, true, false}, read_npy, write_npy, check_npy, begins_npy},
-      {{"raw", {".raw", ".bin"}, true, true, false}, read_raw, write_elements, nullptr, nullptr},
+      {{"raw", {".raw", ".bin"}, true, true, false}, read_raw, write_raw, nullptr, nullptr},
 #ifdef AXISLOOM_PICTURES
-      {{"png", {".png"}, true, true, true}, read_png, write_png, check_png, begins_png},
-      {{"jpeg", {".jpg", ".jpeg"}, true, false, true}, read_jpeg, nullptr, nullptr, begins_jpeg},
+      {{"npz", {".npz"}, true, false, false}, read_npz, nullptr, nullptr, begins_npz, names_in_npz},
+      {{"png", {".png"}, true, true, true, true}, read_png, write_png, check_png, begins_png},
+      {{"jpeg", {".jpg", ".jpeg"}, true, true, true, true, true}, read_jpeg, write_jpeg, check_jpeg, begins_jpeg},
 #endif
       {{"pnm", {".pnm", ".pgm", ".ppm", ".pbm"}, true, true, true}, read_pnm, write_pnm, check_pnm, begins_pnm},
+      {{"pam", {".pam"}, true, true, true}, read_pnm, write_pam, check_pam, begins_pam},
   };
   return table;
 }
@@ -83,8 +89,7 @@ const Codec* codec_of_content(std::string_view head) {
 
 /// The format asked for, else that of the extension, else that of the content; refuses content of another format.
 const Codec& codec_to_read(const InputFile& file, const std::string& wanted) {
-  constexpr size_t kMagic = 8;
-  const std::string head = file.head(kMagic);
+  const std::string head = file.head(kMostMagic);
   const Codec* found = codec_of_content(head);
   const Codec* claimed = wanted.empty() ? codec_of_extension(extension_of(file.path())) : &codec_named(wanted);
   if (!claimed && !found)
@@ -126,6 +131,10 @@ void check_extent(const HostArray& array) {
 }
 
 }  // namespace
+
+bool begins_npy(std::string_view head) {
+  return head.starts_with("\x93NUMPY");
+}
 
 std::string extension_of(const std::string& path) {
   return core::lower_case(std::filesystem::path(path).extension().string());
@@ -179,6 +188,11 @@ HostArray read(const std::string& path, const ReadOptions& options) {
   return read(InputFile(path), options);
 }
 
+std::vector<std::string> arrays_in(const InputFile& file, const std::string& format) {
+  const Codec& codec = codec_to_read(file, format);
+  return codec.names ? codec.names(file) : std::vector<std::string>{""};
+}
+
 const Format& format_of(const InputFile& file, const std::string& wanted) {
   return codec_to_read(file, wanted).format;
 }
@@ -192,16 +206,16 @@ void check_writable(const std::string& path, const View& view, std::string_view 
   if (codec.check) codec.check(path, view);
 }
 
-void write(OutputFile& file, const HostArray& array, std::string_view format) {
-  check_writable(file.path(), array.view, format);
+void write(OutputFile& file, const HostArray& array, const WriteOptions& options) {
+  check_writable(file.path(), array.view, options.format);
   check_extent(array);
-  codec_to_write(file.path(), format).write(file, array);
+  codec_to_write(file.path(), options.format).write(file, array, options);
 }
 
-void write(const std::string& path, const HostArray& array, std::string_view format) {
-  check_writable(path, array.view, format);
+void write(const std::string& path, const HostArray& array, const WriteOptions& options) {
+  check_writable(path, array.view, options.format);
   OutputFile file(path);
-  write(file, array, format);
+  write(file, array, options);
   file.commit();
 }
 

@@ -81,7 +81,7 @@ void check_npy(const std::string& path, const View& view) {
   fail(path, "dtype", fmt::format(".npy has no {}", name(view.dtype)), "write the same bits as u16, or convert to f32");
 }
 
-void write_npy(OutputFile& file, const HostArray& array) {
+void write_npy(OutputFile& file, const HostArray& array, const WriteOptions&) {
   const View& view = array.view;
   HostArray dense = array;
   const bool fortran = !view.is_contiguous() && reversed(view).is_contiguous();

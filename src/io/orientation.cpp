@@ -67,11 +67,19 @@ int orientation_of(std::span<const std::byte> exif) noexcept {
   return upright_already;
 }
 
+std::shared_ptr<const ImageInfo> sideways(const std::shared_ptr<const ImageInfo>& info) {
+  if (!info || !info->resolution) return info;
+  ImageInfo turned = *info;
+  std::swap(turned.resolution->x, turned.resolution->y);
+  return std::make_shared<const ImageInfo>(std::move(turned));
+}
+
 HostArray upright(HostArray image, int orientation, const std::string& path) {
   if (orientation == upright_already) return image;
   image.view = turned(image.view, orientation);
   HostArray result = allocate_for(path, View::contiguous(image.view.dtype, image.view.shape));
   result.image = image.image;
+  result.info = orientation < first_sideways ? image.info : sideways(image.info);
   PackedReader(image).next(result.memory.get(), image.view.count());
   return result;
 }

@@ -65,12 +65,13 @@ int write_all(int fd, std::span<const std::byte> bytes) noexcept {
   return 0;
 }
 
-OutputFile::OutputFile(std::string path, Naming naming) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, Naming naming, Older older) : path_(std::move(path)), older_(older) {
   pending_.reserve(kPending);
   struct stat status {};
   const bool exists = ::stat(path_.c_str(), &status) == 0;
   if (!exists && errno != ENOENT) fail(path_, "write", system_message());
   if (exists && S_ISDIR(status.st_mode)) fail(path_, "write", "is a folder", "name a file");
+  if (exists && S_ISREG(status.st_mode) && older == Older::kept) fail_write(EEXIST);
   if (exists && ::access(path_.c_str(), W_OK) != 0) fail(path_, "write", system_message());
   if (exists && !S_ISREG(status.st_mode)) return;
   target_ = followed(path_);
@@ -184,16 +185,23 @@ void OutputFile::give_name() {
       return ::linkat(AT_FDCWD, door.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
     };
     if (linked(target_.c_str())) return;
-    if (errno != EEXIST || !take_hidden(linked)) fail_write(errno);
+    if (errno != EEXIST || older_ == Older::kept || !take_hidden(linked)) fail_write(errno);
     nameless_ = false;
+  }
+  if (older_ == Older::kept) {  // a link takes no other file's place, where a new name would
+    if (::link(hidden_.get(), target_.c_str()) != 0) fail_write(errno);
+    return hidden_.remove();
   }
   if (::rename(hidden_.get(), target_.c_str()) != 0) fail_write(errno);
   hidden_.forget();
 }
 
 void OutputFile::fail_write(int error) const {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   fail(path_, "write", system_message(error),
-       error == ENOSPC || error == EDQUOT || error == EFBIG ? "free some space or write elsewhere" : "");
+       full              ? "free some space or write elsewhere"
+       : error == EEXIST ? "leave --no-clobber out, or name another file"
+                         : "");
 }
 
 }  // namespace axisloom::io

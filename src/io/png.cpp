@@ -1,6 +1,6 @@
 // PNG through libpng. Palettes, low bit depths and transparent colours are expanded; grey with alpha becomes h w 2.
-// Photos are turned the right way up. Gamma and colour profiles are left alone: samples are read and written as they
-// are stored.
+// Photos are turned the right way up. Samples are read and written as they are stored; the colour profile and the
+// resolution go with them, unchanged.
 #include <png.h>
 
 #include <algorithm>
@@ -15,7 +15,6 @@ namespace axisloom::io {
 namespace {
 
 constexpr png_uint_32 kMaxSide = 1 << 20;
-constexpr size_t kDeflateRatio = 1032;  // the most that a byte of deflate data can expand to
 
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
   static_cast<Escape*>(png_get_error_ptr(png))->leave(message);
@@ -66,6 +65,33 @@ int png_orientation(png_structp png, png_infop info) {
   return orientation_of(std::as_bytes(std::span(exif, bytes)));
 }
 
+std::shared_ptr<const ImageInfo> png_info(png_structp png, png_infop info) {
+  ImageInfo known;
+  png_charp name = nullptr;
+  png_bytep profile = nullptr;
+  png_uint_32 bytes = 0;
+  int compression = 0, unit = 0;
+  if (png_get_iCCP(png, info, &name, &compression, &profile, &bytes) != 0)
+    known.profile.assign(reinterpret_cast<const char*>(profile), bytes);
+  Resolution resolution;
+  if (png_get_pHYs(png, info, &resolution.x, &resolution.y, &unit) != 0) {
+    resolution.per_metre = unit == PNG_RESOLUTION_METER;
+    known.resolution = resolution;
+  }
+  return known == ImageInfo{} ? nullptr : std::make_shared<const ImageInfo>(std::move(known));
+}
+
+/// libpng leaves out what does not belong to such an image, and goes on.
+void set_png_info(png_structp png, png_infop info, const ImageInfo& known) {
+  png_set_benign_errors(png, 1);
+  if (!known.profile.empty())
+    png_set_iCCP(png, info, "ICC profile", PNG_COMPRESSION_TYPE_BASE,
+                 reinterpret_cast<png_const_bytep>(known.profile.data()), png_uint_32(known.profile.size()));
+  if (known.resolution)
+    png_set_pHYs(png, info, known.resolution->x, known.resolution->y,
+                 known.resolution->per_metre ? PNG_RESOLUTION_METER : PNG_RESOLUTION_UNKNOWN);
+}
+
 }  // namespace
 
 HostArray read_png(const InputFile& file, const ReadOptions&) {
@@ -101,6 +127,7 @@ HostArray read_png(const InputFile& file, const ReadOptions&) {
         png_read_row(png, reinterpret_cast<png_bytep>(array.memory.get() + at), nullptr);
     png_read_end(png, info);
   });
+  array.info = png_info(png, info);
   return upright(std::move(array), png_orientation(png, info), file.path());
 }
 
@@ -111,7 +138,7 @@ void check_png(const std::string& path, const View& view) {
          "write a .npy file");
 }
 
-void write_png(OutputFile& file, const HostArray& array) {
+void write_png(OutputFile& file, const HostArray& array, const WriteOptions&) {
   const ImageLayout layout = image_layout(file.path(), array.view);
   constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                               PNG_COLOR_TYPE_RGB_ALPHA};
@@ -124,6 +151,7 @@ void write_png(OutputFile& file, const HostArray& array) {
     png_set_IHDR(writer.png, writer.info, png_uint_32(layout.width), png_uint_32(layout.height),
                  layout.dtype == Dtype::u8 ? 8 : 16, kColours[layout.channels - 1], PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (array.info) set_png_info(writer.png, writer.info, *array.info);
     png_write_info(writer.png, writer.info);
     if (layout.dtype == Dtype::u16) png_set_swap(writer.png);
   });

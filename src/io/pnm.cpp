@@ -1,5 +1,6 @@
-// Netpbm images: P1 to P6 are read, P5 and P6 written. Samples are scaled from 0..maxval to the whole range of u8
-// (maxval up to 255) or u16, and bitmaps become 0 (black) and 255 (white), so that all formats agree on brightness.
+// Netpbm images: P1 to P7 are read, P5, P6 and P7 (PAM) written. Samples are scaled from 0..maxval to the whole range
+// of u8 (maxval up to 255) or u16, and bitmaps become 0 (black) and 255 (white), so that all formats agree on
+// brightness.
 #include <cstring>
 
 #include "io/codec.hpp"
@@ -93,15 +94,53 @@ class PnmReader {
     stream_.read(std::as_writable_bytes(std::span(magic)));
     type_ = magic[1] - '0';
     bitmap_ = type_ == 1 || type_ == 4;
-    if (type_ == 7) file_.fail("format", "P7 (PAM) is not supported", "convert it to PNG");
+    if (type_ == 7) return pam_header();
     layout_.width = number("width", kMaxSide);
     layout_.height = number("height", kMaxSide);
-    if (layout_.width == 0 || layout_.height == 0) file_.fail("size", "an image without pixels");
     layout_.channels = type_ == 3 || type_ == 6 ? 3 : 1;
     if (!bitmap_) maxval_ = number("maxval", 65535);
+    require_sizes();
+    if (!is_space(peek())) fail_at("header", "no white space after it,");
+    step();
+  }
+
+  void require_sizes() {
+    if (layout_.width == 0 || layout_.height == 0) file_.fail("size", "an image without pixels");
     if (maxval_ == 0) file_.fail("maxval", "0");
     layout_.dtype = maxval_ > 255 ? Dtype::u16 : Dtype::u8;
-    if (!is_space(peek())) fail_at("header", "no white space after it,");
+  }
+
+  /// The letters that come next, in a line of a header.
+  std::string word() {
+    constexpr size_t longest = 16;
+    std::string text;
+    for (skip_space(); peek() > ' ' && text.size() < longest; step()) text += char(peek());
+    return text;
+  }
+
+  /// Lines of a name and a value, in any order, up to ENDHDR. TUPLTYPE says in words what the depth says; white is the
+  /// largest sample in all of them.
+  void pam_header() {
+    constexpr i64 kMaxSide = 0x7fffffff, kMaxDepth = 4;
+    layout_.channels = 0;
+    maxval_ = 0;
+    for (std::string name = word(); name != "ENDHDR"; name = word()) {
+      if (name == "WIDTH")
+        layout_.width = number("WIDTH", kMaxSide);
+      else if (name == "HEIGHT")
+        layout_.height = number("HEIGHT", kMaxSide);
+      else if (name == "DEPTH")
+        layout_.channels = int(number("DEPTH", kMaxDepth));
+      else if (name == "MAXVAL")
+        maxval_ = number("MAXVAL", 65535);
+      else if (name == "TUPLTYPE")
+        while (peek() != '\n' && peek() != -1) step();
+      else
+        fail_at("header", "no name that PAM has");
+    }
+    require_sizes();
+    if (layout_.channels == 0) file_.fail("DEPTH", "0, or missing");
+    if (peek() != '\n') fail_at("header", "no line's end after ENDHDR");
     step();
   }
 
@@ -156,11 +195,25 @@ class PnmReader {
 
   const InputFile& file_;
   InputStream stream_;
-  int type_ = 0;  // 1 to 6
+  int type_ = 0;  // 1 to 7
   bool bitmap_ = false;
   i64 maxval_ = 1;
   ImageLayout layout_;
 };
+
+int maxval_of(const ImageLayout& layout) {
+  return layout.dtype == Dtype::u8 ? 255 : 65535;
+}
+
+void write_samples(OutputFile& file, const HostArray& array, const ImageLayout& layout) {
+  PackedReader reader(array);
+  std::vector<std::byte> row(layout.row_bytes());
+  for (i64 y = 0; y < layout.height; ++y) {
+    reader.next(row.data(), layout.width * layout.channels);
+    if (layout.dtype == Dtype::u16) swap_samples(row);
+    file.write(row);
+  }
+}
 
 }  // namespace
 
@@ -171,7 +224,7 @@ HostArray read_pnm(const InputFile& file, const ReadOptions&) {
 void check_pnm(const std::string& path, const View& view) {
   const ImageLayout layout = image_layout(path, view);
   if (layout.channels == 2 || layout.channels == 4)
-    fail(path, "shape", fmt::format("{}: PNM has no alpha", to_string(view.shape)), "write a .png file");
+    fail(path, "shape", fmt::format("{}: PNM has no alpha", to_string(view.shape)), "write a .png or .pam file");
   const std::string extension = extension_of(path);
   const bool grey = layout.channels == 1;
   if (extension == ".pbm" || (extension == ".ppm" && grey) || (extension == ".pgm" && !grey))
@@ -179,18 +232,23 @@ void check_pnm(const std::string& path, const View& view) {
          grey ? "name it .pgm" : "name it .ppm");
 }
 
-void write_pnm(OutputFile& file, const HostArray& array) {
+void check_pam(const std::string& path, const View& view) {
+  static_cast<void>(image_layout(path, view));
+}
+
+void write_pnm(OutputFile& file, const HostArray& array, const WriteOptions&) {
   const ImageLayout layout = image_layout(file.path(), array.view);
-  const bool grey = layout.channels == 1;
-  file.write(fmt::format("P{}\n{} {}\n{}\n", grey ? 5 : 6, layout.width, layout.height,
-                         layout.dtype == Dtype::u8 ? 255 : 65535));
-  PackedReader reader(array);
-  std::vector<std::byte> row(layout.row_bytes());
-  for (i64 y = 0; y < layout.height; ++y) {
-    reader.next(row.data(), layout.width * layout.channels);
-    if (layout.dtype == Dtype::u16) swap_samples(row);
-    file.write(row);
-  }
+  file.write(
+      fmt::format("P{}\n{} {}\n{}\n", layout.channels == 1 ? 5 : 6, layout.width, layout.height, maxval_of(layout)));
+  write_samples(file, array, layout);
+}
+
+void write_pam(OutputFile& file, const HostArray& array, const WriteOptions&) {
+  static constexpr const char* kTypes[] = {"GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
+  const ImageLayout layout = image_layout(file.path(), array.view);
+  file.write(fmt::format("P7\nWIDTH {}\nHEIGHT {}\nDEPTH {}\nMAXVAL {}\nTUPLTYPE {}\nENDHDR\n", layout.width,
+                         layout.height, layout.channels, maxval_of(layout), kTypes[layout.channels - 1]));
+  write_samples(file, array, layout);
 }
 
 }  // namespace axisloom::io

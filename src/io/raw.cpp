@@ -30,6 +30,10 @@ HostArray read_raw(const InputFile& file, const ReadOptions& options) {
   return file.load(View::contiguous(dtype, shape), 0, options.map_from);
 }
 
+void write_raw(OutputFile& file, const HostArray& array, const WriteOptions&) {
+  write_elements(file, array);
+}
+
 void write_elements(OutputFile& file, const HostArray& array) {
   const size_t element = size_of(array.view.dtype);
   i64 left = array.view.count();

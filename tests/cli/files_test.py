@@ -120,6 +120,7 @@ class Operations(Case):
         self.assertIn("64-bit offsets", wide)
         self.bad(2, "transpose", source, "-o", target, "--candidate", "nonesuch")
         self.bad(2, "transpose", source, "-o", target, "--config", "nonesuch=1")
+        self.assertIn("tma: ", self.bad(2, "transpose", source, "-o", target, "--candidate", "tma", "--device", "cpu").err)
         self.bad(2, "transpose", source, "-o", target, "--config", "nonesuch")
 
 

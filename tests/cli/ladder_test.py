@@ -84,9 +84,14 @@ class Ladder(Case):
         texts = [text.text for text in root.iter(svg + "text")]
         for name in names:
             self.assertIn(name, texts)
-        self.assertEqual(len(list(root.iter(svg + "rect"))), len(names))
+        self.assertIn("other libraries", texts)  # the colours have names
+        bars = [bar for group in root.iter(svg + "g") for bar in group.iter(svg + "rect")]
+        self.assertEqual(len(bars), len(names))
+        values = [float(text.get("x")) for text in root.iter(svg + "text") if text.get("class") == "value"]
+        dashes = [float(line.get("x1")) for line in root.iter(svg + "line")]
+        self.assertGreater(min(values), max(dashes))  # no dashed line goes through a value
         width = float(root.get("width"))
-        for bar in root.iter(svg + "rect"):
+        for bar in bars:
             self.assertLessEqual(float(bar.get("x")) + float(bar.get("width")), width)
 
     def test_what_cannot_be(self):

@@ -42,6 +42,16 @@ class Casts(Case):
         self.assertEqual(self.cast("<f4", "f", (), "--normalize")[0], (0,))
         self.assertEqual(self.cast("<f8", "d", (-1.5e308, 0, 1.5e308), "--normalize", "--out-dtype", "i8")[3], struct.pack("<3b", -128, 0, 127))
 
+    def test_scale_multiplies_before_it_rounds(self):
+        self.assertEqual(self.cast("<f4", "f", (0, 0.5, 2, -1), "--scale", "255", "--out-dtype", "u8")[3], bytes([0, 128, 255, 0]))
+        self.assertEqual(self.cast("|u1", "B", (1, 100), "--scale", "2.5")[3], bytes([2, 250]))
+        self.assertEqual(self.cast("<i8", "q", (2**61 + 1,), "--scale", "2")[3], struct.pack("<q", 2**62 + 2))
+        self.assertEqual(self.cast("<i2", "h", (1, -2), "--scale", "-5e-1", "--out-dtype", "c64")[3], struct.pack("<4f", -0.5, 0, 1, 0))
+        source = self.path("in.npy", npy_bytes((1,), bytes([200])))
+        self.assertIn("300", self.bad(2, "copy", source, "-o", self.path("out.npy"), "--scale", "1.5").err)
+        for options in (["--scale", "two"], ["--scale", "inf"], ["--scale", "2", "--normalize"]):
+            self.bad(2, "copy", source, "-o", self.path("out.npy"), *options)
+
     def test_what_has_no_order_is_refused(self):
         source = self.path("in.npy", npy_bytes((1,), bytes(8), "<c8"))
         for option in (["--normalize"], ["--out-dtype", "f32"], ["--out-dtype", "f33"]):
@@ -100,6 +110,31 @@ class Folders(Case):
         self.assertIn("aa.pgm", result.err)
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.pgm", "b.pgm"])
 
+    def test_files_that_are_there_can_be_kept(self):
+        os.mkdir(self.path("out"))
+        old = self.path("out/a.pgm", b"precious")
+        told = self.good("copy", self.first, self.second, "-o", self.path("out/"), "--no-clobber").err
+        self.assertIn("1 of 2", told)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.pgm", "b.pgm"])
+        self.assertIn("--no-clobber", self.bad(4, "copy", self.second, "-o", old, "--no-clobber").err)
+        self.assertEqual(self.pixels("out/a.pgm"), b"ous")
+        self.good("copy", self.first, "-o", self.path("new.pgm"), "--no-clobber")
+        self.assertEqual(self.pixels("new.pgm"), b"abc")
+        self.good("copy", self.first, "-o", "/dev/null", "--no-clobber", "--output-format", "raw")
+        for output in ([], ["-o", "-"]):
+            self.bad(2, "copy", self.first, *output, "--no-clobber")
+
+    def test_a_file_that_appears_meanwhile_is_kept_too(self):
+        """The input is a pipe, which is written when the output has been opened."""
+        os.mkfifo(self.path("pipe.pgm"))
+        with subprocess.Popen([PROGRAM, "copy", self.path("pipe.pgm"), "-o", self.path("x.pgm"), "--no-clobber"], stderr=subprocess.PIPE) as process:
+            with open(self.path("pipe.pgm"), "wb") as pipe:
+                self.path("x.pgm", b"new")
+                pipe.write(pgm(1, 1, b"a"))
+            self.assertIn(b"--no-clobber", process.communicate(timeout=60)[1])
+        self.assertEqual((process.returncode, self.pixels("x.pgm")), (4, b"new"))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.pgm", "b.pgm", "pipe.pgm", "x.pgm"])
+
     def test_an_interrupt_keeps_what_was_finished(self):
         """The second input is a pipe that nobody writes."""
         os.mkfifo(self.path("pipe.pgm"))
@@ -116,7 +151,7 @@ class Folders(Case):
 
     def test_what_cannot_go_there_is_refused_before_work_begins(self):
         os.mkdir(self.path("other"))
-        twin, photo = self.path("other/a.pgm", pgm(1, 1, b"x")), self.path("photo.jpg", b"")
+        twin, photo = self.path("other/a.pgm", pgm(1, 1, b"x")), self.path("photo.webp", b"")
         before = self.pixels("a.pgm")
         for files, code, word in (([self.first, twin], 2, "two results"), ([self.second, "-"], 2, "standard input"),
                                   ([photo], 4, "--output-format"), ([self.first, "--format", "json"], 2, "--format")):

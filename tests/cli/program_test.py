@@ -188,8 +188,42 @@ class Texts(Case):
     def complete(self, *words):
         script = (f'source <("{PROGRAM}" --completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
                   '_axisloom; printf "%s\\n" "${COMPREPLY[@]}"')
-        result = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, check=True, cwd=self.folder)
-        return result.stdout.decode().split()
+        return self.offered("bash", script, *words)
+
+    def offered(self, shell, script, *words):
+        if not os.path.lexists(self.path("axisloom")):
+            os.symlink(PROGRAM, self.path("axisloom"))
+        env = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "HOME": self.folder}
+        result = subprocess.run([shell, "-c", script, shell, *words], capture_output=True, check=True, cwd=self.folder, env=env)
+        return result.stdout.decode().splitlines()
+
+    # What is typed, and what is offered for its last word.
+    VALUES = ((["relayout", "NH"], ["NHWC"]), (["relayout", "--dtype", "u8", "NCHW", "NC/3"], ["NC/32HW32"]), (["reduce", "arg"], ["argmin", "argmax"]),
+              (["copy", "a.npy", "--out-dtype", "b"], ["bool", "bf16"]), (["sum", "--device", "c"], ["cpu", "cuda"]),
+              (["bench", "copy", "--peers", "n"], ["none", "numpy", "numpy-out"]), (["check", "--profile", "h2"], ["h200"]),
+              (["ladder", "relayout", "--from", "CH"], ["CHWN"]),
+              (["bench", "reduce", "--quick", "any", "column sums f32 6"], ["column sums f32 64x1048576"]))
+
+    def test_values_are_completed(self):
+        for words, offered in self.VALUES:
+            self.assertEqual(self.complete("axisloom", *[word.replace(" ", "\\ ") for word in words]), offered, words)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_completes_values(self):
+        script = self.path("a.fish", self.good("--completion", "fish").raw)
+        for words, offered in self.VALUES:
+            line = "axisloom " + " ".join(word.replace(" ", "\\ ") for word in words)
+            told = self.offered("fish", f"source {script}; complete -C $argv[2]", line)
+            self.assertEqual({word.split("\t")[0].replace("\\", "") for word in told}, set(offered), words)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes_values(self):
+        """Outside of its line editor, which alone has compadd."""
+        script = self.path("_axisloom", self.good("--completion", "zsh").raw)
+        stage = f'compdef() {{}}; compadd() {{ shift; print -l -- "$@" }}; source {script}; words=("$@"); CURRENT=$#; PREFIX=$words[-1]; _axisloom'
+        for words, offered in self.VALUES:
+            told = self.offered("zsh", stage, "axisloom", *words)
+            self.assertEqual([word for word in told if word.startswith(words[-1])], offered, words)
 
     def test_bash_completes(self):
         self.assertEqual(self.complete("axisloom", "trans"), ["transpose"])
@@ -199,6 +233,7 @@ class Texts(Case):
         self.path("picture.png", b"")
         self.assertEqual(self.complete("axisloom", "transpose", "pic"), ["picture.png"])
         self.assertEqual(self.complete("axisloom", "transpose", "a.npy", "-o", "pic"), ["picture.png"])
+        self.assertEqual(self.complete("axisloom", "relayout", "NCHW", "NHWC", "pic"), ["picture.png"])
 
     def test_other_shells_accept_their_scripts(self):
         for shell in ("zsh", "fish"):
@@ -212,7 +247,7 @@ class Texts(Case):
         result = subprocess.run(["groff", "-man", "-ww", "-Tutf8", page], capture_output=True, check=True)
         self.assertEqual(result.stderr, b"")
         text = re.sub(".\b", "", result.stdout.decode())  # bold and underlined letters are overstruck
-        for word in ("rearrange", "EXIT STATUS", "--device"):
+        for word in ("rearrange", "EXIT STATUS", "--device", "--no-clobber"):
             self.assertTrue(word in text, word)
 
     def test_version(self):

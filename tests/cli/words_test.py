@@ -34,6 +34,18 @@ class Words(Case):
             self.assertEqual(self.good("help", *words).out, self.good(*words, "--help").out)
         self.refused("help", "transpose", "nonesuch")
 
+    def test_options_that_many_take_are_described_once(self):
+        described = self.good("help", "options").out
+        for command in (["transpose"], ["bench", "copy"], ["info"]):
+            text = self.good(*command, "--help").out
+            named = text.split("(axisloom help options):\n")[1:]
+            for option in " ".join(group.splitlines()[0] for group in named).split():
+                self.assertIn("\n  " + option + " ", described, command)
+            for description in ("How results are printed", "Shape of a raw input"):
+                self.assertNotIn(description, text)
+                self.assertIn(description, described)
+        self.assertIn("--no-clobber", self.good("transpose", "--help").out)
+
     def test_a_command_line_that_stops_early_gets_help(self):
         for words in ([], ["ladder"], ["cache"]):
             result = run(*words)

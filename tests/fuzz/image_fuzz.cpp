@@ -6,7 +6,9 @@
 #include "io/io.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size >= 6 && std::memcmp(data, "\x93NUMPY", 6) == 0) return -1;  // npy_fuzz has these
+  // npy_fuzz has these
+  if (size >= 6 && std::memcmp(data, "\x93NUMPY", 6) == 0) return -1;
+  if (size >= 2 && std::memcmp(data, "PK", 2) == 0) return -1;
   const axisloom::fuzz::InputInMemory input(data, size);
   try {
     const axisloom::io::HostArray image = axisloom::io::read(input.path());

@@ -42,7 +42,25 @@ std::string npy(int version, const std::string& dictionary, const std::string& d
   return file + dictionary + data;
 }
 
+std::string little_endian(std::uint32_t value, int bytes) {
+  const std::string big = axisloom::image_bytes::big_endian(value, bytes);
+  return {big.rbegin(), big.rend()};
+}
+
+/// An archive with one array, which is stored as it is.
+std::string npz(const std::string& array) {
+  const std::string name = "a.npy", size = little_endian(static_cast<std::uint32_t>(array.size()), 4);
+  const std::string common = little_endian(20, 2) + std::string(8, '\0') +
+                             little_endian(axisloom::image_bytes::crc32(array), 4) + size + size + little_endian(5, 2);
+  const std::string member = "PK\3\4" + common + std::string(2, '\0') + name + array;
+  const std::string entry = "PK\1\2" + little_endian(20, 2) + common + std::string(16, '\0') + name;
+  return member + entry + "PK\5\6" + std::string(4, '\0') + little_endian(1, 2) + little_endian(1, 2) +
+         little_endian(static_cast<std::uint32_t>(entry.size()), 4) +
+         little_endian(static_cast<std::uint32_t>(member.size()), 4) + std::string(2, '\0');
+}
+
 void put_npy(const Corpus& corpus) {
+  corpus.put("npy", "npz", npz(npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n", "ab")));
   corpus.put("npy", "c_order", npy(1, "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }\n", "abcdefghijkl"));
   corpus.put("npy", "fortran", npy(2, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", "abcdef"));
   corpus.put("npy", "swapped", npy(3, "{'descr': '>c8', 'fortran_order': False, 'shape': (1,), }\n", "abcdefgh"));
@@ -80,6 +98,7 @@ std::string progressive_jpeg() {
 }
 
 void put_images(const Corpus& corpus) {
+  corpus.put("image", "pam", "P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nrgba");
   corpus.put("image", "grey.png", png({2, 2, 16}, std::string(10, '\0')));
   corpus.put("image", "palette.png",
              png({3, 1, 2, 3, chunk("PLTE", "abcdefghi") + chunk("tRNS", "X")}, std::string("\0\x84", 2)));

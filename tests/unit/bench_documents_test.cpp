@@ -303,7 +303,8 @@ TEST(BenchPage, HoldsEverythingAndNeedsNothing) {
   const NamedDocument documents[] = {{"one.json", document_of({strange, product})},
                                      {"two.json", document_of({strange}, "another")}};
   const std::string page = page_of(documents);
-  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(occurrences(page, "<script"), 1u);  // its own
+  EXPECT_EQ(occurrences(page, "<figure data-case="), 3u);
   EXPECT_NE(page.find("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; more"), std::string::npos);
   for (const char* link : {"http:", "https:", "src=", "url(", "@import", "<link"})
     EXPECT_EQ(page.find(link), std::string::npos) << link;
@@ -322,6 +323,34 @@ TEST(BenchPage, HoldsEverythingAndNeedsNothing) {
     const std::size_t start = at + 17, end = page.find_first_of(" \"", start);
     EXPECT_TRUE(ids.contains(page.substr(start, end - start))) << page.substr(start, end - start);
   }
+}
+
+TEST(BenchPage, EverybodyLooksTheSameInAllRooflines) {
+  const auto named = [](const char* peer, const std::string& device) {
+    CaseResult result = result_of("a", 1, 0.01);
+    result.entries.push_back(right(peer, Role::peer, 2, 0.01, {64e9, 16e9}));
+    return NamedDocument{"a.json", document_of({result}, device)};
+  };
+  const NamedDocument documents[] = {named("first", "one"), named("second", "two")};
+  const std::string page = page_of(documents);
+  const std::string second = page.substr(page.find("Roofline of two"));
+  EXPECT_NE(second.find("<path class=\"mark s2\""), std::string::npos);  // as in the order of the whole page
+  EXPECT_EQ(second.substr(0, second.find("</svg>")).find("first"), std::string::npos);
+  EXPECT_NE(page.find(">10⁻¹<"), std::string::npos);
+  EXPECT_EQ(page.find(">0.1<"), std::string::npos);
+}
+
+TEST(BenchPage, CeilingsHaveTheirNamesApart) {
+  Roofline roofline{"r", "title", {"axisloom"}, {}, {{"axisloom", "a", 1, 100}}};
+  for (const double value : {500.0, 501.0, 502.0}) roofline.ceilings.push_back({"peak", value, false});
+  const std::string svg = svg_of(roofline);
+  std::vector<double> heights;
+  for (std::size_t at = svg.find("class=\"ceiling-name\""); at != std::string::npos;
+       at = svg.find("class=\"ceiling-name\"", at + 1))
+    heights.push_back(std::stod(svg.substr(svg.find(" y=\"", at) + 4)));
+  ASSERT_EQ(heights.size(), 3u);
+  EXPECT_GE(heights[1] - heights[0], 15);
+  EXPECT_GE(heights[2] - heights[1], 15);
 }
 
 TEST(BenchPage, AMoveHasNoPlaceInARoofline) {
@@ -347,6 +376,26 @@ TEST(BenchTable, TheFastestIsBold) {
   };
   EXPECT_NE(table(1, 2).find("| **64.0** (100%) | 64.0 | WRONG | 32.0 |"), std::string::npos) << table(1, 2);
   EXPECT_NE(table(2, 1).find("| 32.0 (50%) | 64.0 | WRONG | **64.0** |"), std::string::npos) << table(2, 1);
+}
+
+TEST(BenchTable, SharesThatSayNothingAreLeftOut) {
+  const auto shown = [](double ours, Role reference) {
+    CaseResult result = result_of("a", ours, 0.001);
+    result.reference_role = reference;
+    const Document document = document_of({result});
+    const NamedDocument named[] = {{"one.json", document}};
+    const std::string table = table_of(std::span(&result, 1)).text(Format::csv), page = page_of(named);
+    const std::string share = fmt::format("{:.0f}", 100 / ours);
+    const bool in_markdown = markdown_of(document).find("(" + share + "%)") != std::string::npos;
+    EXPECT_EQ(table.find("," + Json(1 / ours).dump() + ",") != std::string::npos, in_markdown);
+    EXPECT_EQ(page.find(">" + share + ".0%<") != std::string::npos, in_markdown);
+    EXPECT_NE(json_text(document).find(share_key(reference)), std::string::npos);
+    return in_markdown;
+  };
+  EXPECT_TRUE(shown(0.5, Role::copy));
+  EXPECT_FALSE(shown(0.25, Role::copy));
+  EXPECT_TRUE(shown(0.8, Role::peak));
+  EXPECT_FALSE(shown(0.5, Role::peak));
 }
 
 TEST(BenchStandings, PeersAreCountedWhereBothAreRight) {

@@ -93,6 +93,25 @@ TEST_F(PngFile, ReadsInterlacedRows) {
   reads("adam7.png", png({2, 2, 8, 0, "", true}, std::string("\0a\0b\0cd", 7)), Dtype::u8, {2, 2}, "abcd");
 }
 
+TEST_F(PnmFile, PamComesBackAsWritten) {
+  for (const Dtype dtype : {Dtype::u8, Dtype::u16})
+    for (const std::int64_t channels : {2, 3, 4}) comes_back("a.pam", dtype, {5, 7, channels}, {5, 7, channels});
+  comes_back("a.pam", Dtype::u16, {5, 7}, {5, 7});
+}
+
+TEST_F(PnmFile, ReadsPam) {
+  const std::string sizes = "P7\n# a comment\nDEPTH 2\nHEIGHT 1\nWIDTH 2\n";
+  reads("a.pam", sizes + "MAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\naAbB", Dtype::u8, {1, 2, 2}, "aAbB");
+  reads("a.pam", sizes + "MAXVAL 1\nENDHDR\n" + std::string("\0\1\1\0", 4), Dtype::u8, {1, 2, 2},
+        std::string("\0\xff\xff\0", 4));
+  refuses_truncations("a.pam", sizes + "MAXVAL 255\nENDHDR\naAbB");
+  refuses("a.pam", sizes + "ENDHDR\naAbB", {"maxval"});
+  refuses("a.pam", "P7\nWIDTH 1\nHEIGHT 1\nMAXVAL 9\nENDHDR\na", {"DEPTH"});
+  refuses("a.pam", sizes + "DEPTH 5\n", {"DEPTH", "4"});
+  refuses("a.pam", sizes + "COLOUR 5\n", {"header"});
+  refuses("a.pam", sizes + "MAXVAL 255\nENDHDR\naAbBc", {"length"});
+}
+
 TEST_F(PngFile, ComesBackAsWritten) {
   for (const Dtype dtype : {Dtype::u8, Dtype::u16}) {
     comes_back("a.png", dtype, {5, 7}, {5, 7});
@@ -168,7 +187,7 @@ TEST_F(PnmFile, RefusesDamageAndLies) {
   refuses("a.pgm", "P5 1 1 9\na", {"sample", "97 is above maxval 9"});
   refuses("a.pbm", "P1 2 1 02", {"sample", "neither 0 nor 1"});
   refuses("a.pgm", "P5 1 1 255\na P5 1 1 255\nb", {"length", "several images"});
-  refuses("a.pnm", "P7\nWIDTH 1\n", {"P7", "PNG"});
+  refuses("a.pnm", "P7\nWIDTH 1\n", {"the content is pam"});
 }
 
 TEST_F(JpegFile, ReadsGreyAndColour) {
@@ -186,6 +205,36 @@ TEST_F(JpegFile, ReadsGreyAndColour) {
   // Without it they are luma and two chroma differences: 128 + 15 above neutral red is (128 + 1.402 * 15, ...).
   const io::HostArray luma = io::read(folder_.put("a.jpg", jpeg({1, 1, 3}, {0, 0, 15})));
   EXPECT_EQ(memory_of(luma), "\x95\x75\x80");
+}
+
+TEST_F(JpegFile, ComesBackAlmostAsWritten) {
+  for (const Dims& shape : {Dims{20, 33}, Dims{20, 33, 1}, Dims{20, 33, 3}}) {
+    std::string pixels;
+    for (std::int64_t i = 0; i < element_count(shape); ++i) pixels += static_cast<char>(i / 99 * 9 + i % 3 * 20);
+    const auto written = [&](int quality) {
+      io::write(folder_ / "a.jpg", array_of(Dtype::u8, shape, pixels), {.format = {}, .quality = quality});
+      return std::filesystem::file_size(folder_ / "a.jpg");
+    };
+    const auto small = written(10);
+    EXPECT_LT(small, written(100));
+    const io::HostArray back = io::read(folder_ / "a.jpg");
+    EXPECT_EQ(to_string(back.view.shape), shape.back() == 1 ? "[20,33]" : to_string(shape));
+    const std::string got = memory_of(back);
+    ASSERT_EQ(got.size(), pixels.size());
+    int worst = 0;
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+      worst = std::max(worst, std::abs(static_cast<unsigned char>(got[i]) - static_cast<unsigned char>(pixels[i])));
+    EXPECT_LE(worst, 6);
+  }
+}
+
+TEST_F(JpegFile, HoldsNeitherAlphaNorWords) {
+  const auto refused = [&](Dtype dtype, const Dims& shape, const Words& words) {
+    expect_error(Errc::file, words, [&] { io::check_writable("a.jpg", View::contiguous(dtype, shape)); });
+  };
+  refused(Dtype::u16, {2, 2}, {"JPEG holds u8"});
+  refused(Dtype::u8, {2, 2, 4}, {"no alpha"});
+  refused(Dtype::u8, {2, 70000}, {"65500"});
 }
 
 TEST_F(JpegFile, SkipsWhatBelongsToNoImage) {
