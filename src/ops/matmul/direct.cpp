@@ -69,7 +69,7 @@ struct Form {
   /// Whether the rows of a panel of B, which are read again for each tile, stay in a second-level cache: rows a power
   /// of two apart share few of its sets.
   bool stays_near() const {
-    constexpr i64 cache = 1 << 20;  // bytes; an estimate
+    constexpr i64 cache = 1 << 20;                    // bytes; an estimate
     if (!in_place() || parts.count > 1) return true;  // of parts of k, slabs do
     const u64 step = u64(std::abs(problem.k.other * scalar_bytes()));
     const i64 apart = i64(step & (~step + 1)), row = tile.vectors * tile.lanes * scalar_bytes();

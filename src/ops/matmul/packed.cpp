@@ -183,33 +183,33 @@ Proposal propose(const ProductProblem& problem, const Configuration& wish, const
 }  // namespace
 
 ProductCandidate packed_product() {
-  return {
-      {.name = "packed",
-       .summary = "packed panels and sums in vector registers on a CPU",
-       .tunables = {{"vectors",
-                     0,
-                     {0, 1, 2, 3},
-                     "vectors",
-                     "of numbers along a row of C in registers; 0: by type, 3 of 64 bytes, of complex numbers 1"},
-                    {"dots",
-                     0,
-                     {0, no_dots, all_dots},
-                     "",
-                     "sums of four products of bytes, or of two of bf16, in one step; 0: where the processor has it, "
-                     "1: never, 2: anywhere, in several steps"},
-                    {"block", 512, doublings(64, 2048), "KiB", "panels of A that a group takes against one panel of B"},
-                    {"band", 2, {1, 2, 4}, "panels", "of B that a group takes against the same panels of A"},
-                    {"slice",
-                     512,
-                     {128, 256, 384, 512, 1024, 1 << 30},
-                     "k's",
-                     "that a group takes at a time, at most, so that panels are still in a near cache for the next "
-                     "one. Two cores of a Xeon, f32 2048 x 2048 by bands of 1, 2, 4 panels: 512 61.7, 58.0 and 60.9 ms, "
-                     "384 61.4, 59.1 and -, 1024 -, 57.9 and -; of 1024 x 1024 512 8.2, 7.9 and 7.8, 384 8.3, 8.3 and -, "
-                     "1024 -, 8.3 and -"}},
-       .runtimes = {Api::opencl, Api::host},
-       .runs_on = cpus},
-      propose};
+  return {{.name = "packed",
+           .summary = "packed panels and sums in vector registers on a CPU",
+           .tunables =
+               {{"vectors",
+                 0,
+                 {0, 1, 2, 3},
+                 "vectors",
+                 "of numbers along a row of C in registers; 0: by type, 3 of 64 bytes, of complex numbers 1"},
+                {"dots",
+                 0,
+                 {0, no_dots, all_dots},
+                 "",
+                 "sums of four products of bytes, or of two of bf16, in one step; 0: where the processor has it, "
+                 "1: never, 2: anywhere, in several steps"},
+                {"block", 512, doublings(64, 2048), "KiB", "panels of A that a group takes against one panel of B"},
+                {"band", 2, {1, 2, 4}, "panels", "of B that a group takes against the same panels of A"},
+                {"slice",
+                 512,
+                 {128, 256, 384, 512, 1024, 1 << 30},
+                 "k's",
+                 "that a group takes at a time, at most, so that panels are still in a near cache for the next "
+                 "one. Two cores of a Xeon, f32 2048 x 2048 by bands of 1, 2, 4 panels: 512 61.7, 58.0 and 60.9 ms, "
+                 "384 61.4, 59.1 and -, 1024 -, 57.9 and -; of 1024 x 1024 512 8.2, 7.9 and 7.8, 384 8.3, 8.3 and -, "
+                 "1024 -, 8.3 and -"}},
+           .runtimes = {Api::opencl, Api::host},
+           .runs_on = cpus},
+          propose};
 }
 
 }  // namespace axisloom::ops
