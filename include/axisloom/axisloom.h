@@ -58,30 +58,34 @@ typedef struct {
   uint64_t byte_offset; /* of element [0,...,0] from data */
 } DLTensor;
 
-/* What DLPack 1 hands over: a tensor with its owner, whose deleter is called once by who has it last. The functions
- * below take DLTensor pointers, also those within these; include/axisloom/dlpack.hpp makes and takes them in C++. */
+/* The version that is declared here. */
 #define DLPACK_MAJOR_VERSION 1
-#define DLPACK_MINOR_VERSION 0
+#define DLPACK_MINOR_VERSION 0 /* of 1.0 */
+/* Bits of flags: the memory may only be read; it is a copy of the producer's. */
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
-#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
+#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL) /* the memory is a copy */
 
+/* A version of DLPack. */
 typedef struct {
-  uint32_t major;
-  uint32_t minor;
+  uint32_t major; /* other ones are refused */
+  uint32_t minor; /* later ones add dtypes and devices */
 } DLPackVersion;
 
+/* What DLPack hands over: a tensor with its owner, whose deleter is called once by who has it last. The functions below
+ * take DLTensor pointers, also those within these; include/axisloom/dlpack.hpp makes and takes them in C++. */
 typedef struct DLManagedTensor {
-  DLTensor dl_tensor;
-  void* manager_ctx;
-  void (*deleter)(struct DLManagedTensor* self);
+  DLTensor dl_tensor;                            /* the tensor */
+  void* manager_ctx;                             /* the owner's own */
+  void (*deleter)(struct DLManagedTensor* self); /* frees all; may be null */
 } DLManagedTensor;
 
+/* The same from DLPack 1 on. */
 typedef struct DLManagedTensorVersioned {
-  DLPackVersion version;
-  void* manager_ctx;
-  void (*deleter)(struct DLManagedTensorVersioned* self);
-  uint64_t flags;
-  DLTensor dl_tensor;
+  DLPackVersion version;                                  /* of what follows */
+  void* manager_ctx;                                      /* the owner's own */
+  void (*deleter)(struct DLManagedTensorVersioned* self); /* frees all; may be null */
+  uint64_t flags;                                         /* DLPACK_FLAG_BITMASK_... */
+  DLTensor dl_tensor;                                     /* the tensor */
 } DLManagedTensorVersioned;
 
 #endif /* DLPACK_DLPACK_H_ */
@@ -210,7 +214,7 @@ typedef struct {
   size_t size;                     /* sizeof(axl_plan_options) */
   const char* candidate;           /* this candidate or an error; null: the one with the lowest predicted time */
   const axl_length* configuration; /* values of tunables by name; may be null where its count is 0 */
-  size_t configuration_count;
+  size_t configuration_count;      /* how many */
   int32_t index;    /* AXL_INDEX_32 is refused where an offset might not fit */
   int32_t in_place; /* not 0: output and input are the same bytes; square transposes only */
   int32_t checked;  /* not 0: every access is checked against its bounds; slow, for tests */

@@ -35,6 +35,7 @@ OutputArray output_array(const DLManagedTensorVersioned& tensor);
 
 /// Gives an array away: the tensor owns it, and who has it last calls its deleter.
 DLManagedTensorVersioned* to_dlpack(Array array);
+
 #endif
 
 }  // namespace axisloom
