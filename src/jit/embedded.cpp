@@ -59,7 +59,7 @@ std::vector<std::string_view> names_in_tree(const fs::path& root) {
                           {"src/model", "src", {".h", ".kernel"}},
                           {"src/ops", "src/ops", {".h", ".kernel"}},
                           {"tuning", ".", {".json", ".jsonl"}},
-                          {"bench", ".", {".h", ".kernel", ".py", ".cases", ".css"}},
+                          {"bench", ".", {".h", ".kernel", ".py", ".cases", ".css", ".js"}},
                           {"docs", ".", {".schema.json"}}};
   std::vector<std::string_view> names;
   for (const auto& [folder, base, suffixes] : places) {
