@@ -81,10 +81,10 @@ void refuse_pointless(const Job& job, const Texts& files, const Context& context
 }
 
 /// Of an operation on one array by a pattern, several files are one more axis of it, as arrays in a list are in einops.
-bool stacks(const OpEntry& entry) {
+bool stacks(const OpEntry& entry, const Operation& op) {
   const bool by_pattern =
       entry.draw == ops::Draw::pattern || entry.draw == ops::Draw::new_axes || entry.draw == ops::Draw::reduced_pattern;
-  return by_pattern && entry.inputs == ops::one_input;
+  return by_pattern && entry.inputs(op) == 1;
 }
 
 std::vector<HostArray> read_inputs(const Job& job, const Texts& files, bool stack) {
@@ -178,7 +178,7 @@ struct Task {
 void carry_out(const Task& task, const Texts& files, const std::string& output, Context& context) {
   Delivery delivery(output, task.job.output_format, task.job.keep_older ? Older::kept : Older::replaced,
                     task.job.quality);
-  std::vector<HostArray> inputs = read_inputs(task.job, files, files.size() > 1 && stacks(task.entry));
+  std::vector<HostArray> inputs = read_inputs(task.job, files, files.size() > 1 && stacks(task.entry, task.op));
   Operation op = image_aware(task.entry, task.op, inputs.front());
   const ImageLayouts layouts(task.entry, op);
   layouts.enter(inputs.front());
@@ -227,7 +227,7 @@ void run_operation(const OpEntry& entry, const Job& job, Context& context) {
   const bool into_folder = is_folder(job.output);
   if (into_folder && takes == 1) return carry_out_each(task, rest.files, context);
   if (into_folder) refuse("name a file with -o", "{} makes one result of {} files", entry.name, takes);
-  if (rest.files.size() != takes && !stacks(entry))
+  if (rest.files.size() != takes && !stacks(entry, task.op))
     refuse(concat(takes == 1 ? "-o FOLDER/ takes one after the other; " : "", "axisloom ", entry.name, " --help"),
            "{} takes {} input file{}, {} given", entry.name, takes, takes == 1 ? "" : "s", rest.files.size());
   carry_out(task, rest.files, job.output, context);
