@@ -29,7 +29,7 @@ Dims mask_shape(Random& own, const Dims& shape) {
 
 /// Options of a reducer that NumPy has too, which few cases of a class have. Some are refused.
 void add_arithmetic(std::string_view reducer, Dice& dice, Case& draft) {
-  auto& [kind, own] = dice;
+  Random& own = dice.own;  // a binding cannot be captured in clang 14
   const ops::OpEntry& entry = ops::entry(reducer);
   const auto draws = [&](std::string_view option) { return has_option(entry, option) && own.percent(15); };
   if (draws("compute-dtype")) draft.op.options.emplace_back("compute-dtype", name(random_dtype(own)));
