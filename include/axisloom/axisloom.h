@@ -215,9 +215,9 @@ typedef struct {
   const char* candidate;           /* this candidate or an error; null: the one with the lowest predicted time */
   const axl_length* configuration; /* values of tunables by name; may be null where its count is 0 */
   size_t configuration_count;      /* how many */
-  int32_t index;    /* AXL_INDEX_32 is refused where an offset might not fit */
-  int32_t in_place; /* not 0: output and input are the same bytes; square transposes only */
-  int32_t checked;  /* not 0: every access is checked against its bounds; slow, for tests */
+  int32_t index;                   /* AXL_INDEX_32 is refused where an offset might not fit */
+  int32_t in_place;                /* not 0: output and input are the same bytes; square transposes only */
+  int32_t checked;                 /* not 0: every access is checked against its bounds; slow, for tests */
 } axl_plan_options;
 
 /* The same with options; null: none. */
