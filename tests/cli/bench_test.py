@@ -11,7 +11,7 @@ import time
 import xml.etree.ElementTree as xml
 from html.parser import HTMLParser
 
-from support import PROGRAM, Case, main, run
+from support import PROGRAM, Case, main, on_terminal, run
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 
@@ -206,19 +206,10 @@ class Documents(Case):
         self.assertEqual([case["label"] for case in json.loads(out)["cases"]][:2], ["copy u8 1000", "copy u8 1001"])
 
     def test_progress_is_drawn_ten_times_a_second_at_most(self):
-        outer, inner = pty.openpty()
         begin = time.monotonic()
-        with subprocess.Popen([PROGRAM, "bench", "copy", "--device", "host", "--peers", "none", "--min-time", "0.2", "--cache", "warm",
-                               "copy u8 1000", "copy u8 1001"], stdout=subprocess.DEVNULL, stderr=inner) as process:
-            os.close(inner)
-            seen = b""
-            try:
-                while part := os.read(outer, 4096):
-                    seen += part
-            except OSError:  # how a terminal ends
-                pass
-        os.close(outer)
-        self.assertEqual(process.returncode, 0)
+        code, seen = on_terminal("bench", "copy", "--device", "host", "--peers", "none", "--min-time", "0.2", "--cache", "warm",
+                                 "copy u8 1000", "copy u8 1001", stdout=subprocess.DEVNULL)
+        self.assertEqual(code, 0)
         drawn = re.findall(rb"\r\x1b\[K(case \d/2[^\r]+)", seen)
         self.assertTrue(any(line.startswith(b"case 2/2, about 0:0") for line in drawn), drawn)
         self.assertLessEqual(len(drawn), 10 * (time.monotonic() - begin) + 1)

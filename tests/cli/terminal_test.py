@@ -1,10 +1,8 @@
 """What a terminal sees, and nobody else: colours, and that something is being compiled."""
 import os
-import pty
 import re
-import subprocess
 
-from support import PROGRAM, Case, main, npy_bytes, run
+from support import Case, main, npy_bytes, on_terminal, run
 
 PLAIN = {"NO_COLOR": "", "TERM": "xterm"}
 
@@ -12,17 +10,7 @@ PLAIN = {"NO_COLOR": "", "TERM": "xterm"}
 class Terminal(Case):
     def seen(self, *arguments, env=None, **options):
         """What the program writes to a terminal that is its standard output and error."""
-        outer, inner = pty.openpty()
-        with subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=inner, stderr=inner,
-                              env={**os.environ, **PLAIN, **(env or {})}, **options) as process:
-            os.close(inner)
-            seen = b""
-            try:
-                while part := os.read(outer, 4096):
-                    seen += part
-            except OSError:  # how a terminal ends
-                pass
-        os.close(outer)
+        _, seen = on_terminal(*arguments, env={**PLAIN, **(env or {})}, **options)
         return seen.decode().replace("\r\n", "\n")
 
     def test_errors_are_coloured(self):

@@ -16,7 +16,7 @@ namespace {
 // Real operations of a group: long against its start, and the more the fewer groups there are to share them.
 constexpr double group_operations = 1e6;
 constexpr i64 groups_per_unit = 4;  // at most, of a single product
-// So many sums of parts of k are soon added up (an estimate); of more k is cut where A and B leave a near cache.
+// So many sums of parts of k are soon added up; of more, k is cut where A and B leave a near cache. Estimates.
 constexpr i64 few_outputs = 1024, most_outputs = 1 << 16, near_bytes = 1 << 20;
 
 /// A product cut into tasks, and these into what groups take.

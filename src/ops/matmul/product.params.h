@@ -4,7 +4,9 @@
 #define PRODUCT_AXES 16  // arrays of as many axes
 #define MOST_TILES 64    // of C that a group of "packed" makes in slices of k: sums of up to 96 KiB of its stack
 #define DIRECT_PANEL_BYTES (64 << 10)  // of B that "direct" packs at a time, which stay in a near cache
-#define DIRECT_SLAB_BYTES (512 << 10)  // of A and B that "direct" takes at a time where it cuts k
+// Of A and B that "direct" takes at a time where it cuts k. Two cores of a Xeon, 128 x 16384 by 16384 x 128 floats: 2.35
+// ms, with 96 KiB 2.93.
+#define DIRECT_SLAB_BYTES (512 << 10)
 #define GEMV_SLICE 2048  // k's that a group of "gemv_cpu" takes at a time: of x and of the sums as many numbers
 #define GEMV_SUMS 1024   // as stay in a first-level cache
 

@@ -1,6 +1,7 @@
 """What the end-to-end tests share: running the program, .npy and .png files in plain Python, and the closing line."""
 import ast
 import os
+import pty
 import struct
 import subprocess
 import sys
@@ -19,6 +20,23 @@ def run(*arguments, stdin=b"", env=None, **options):
     result.out = result.stdout.decode("utf-8", "replace")
     result.err = result.stderr.decode("utf-8", "replace")
     return result
+
+
+def on_terminal(*arguments, env=None, **options):
+    """Runs the program with a terminal for standard error, and for standard output where options name no other; returns the
+    exit code and the bytes that the terminal got."""
+    outer, inner = pty.openpty()
+    with subprocess.Popen([PROGRAM, *map(str, arguments)], env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                          **{"stdout": inner, "stderr": inner, **options}) as process:
+        os.close(inner)
+        seen = b""
+        try:
+            while part := os.read(outer, 4096):
+                seen += part
+        except OSError:  # how a terminal ends
+            pass
+    os.close(outer)
+    return process.returncode, seen
 
 
 def npy_bytes(shape, data, descr="|u1", fortran=False):
