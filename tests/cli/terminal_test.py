@@ -1,5 +1,4 @@
 """What a terminal sees, and nobody else: colours, and that something is being compiled."""
-import os
 import re
 
 from support import Case, main, npy_bytes, on_terminal, run
