@@ -21,6 +21,7 @@ def write_inputs(folder):
         np.save(path(name + ".npy"), small(*shape))
     np.save(path("channels.npy"), rng.integers(0, 255, (2, 19, 5, 7), dtype=np.uint8))
     np.save(path("zeros.npy"), np.zeros((64, 96), np.float32))
+    np.save(path("mask.npy"), np.arange(96) % 2 == 0)
     np.save(path("zeros3.npy"), np.zeros((40, 64, 96), np.float32))
     rng.integers(0, 2**16, (60, 80), dtype=np.uint16).tofile(path("scan.raw"))
     pixels = rng.integers(0, 256, (40, 50, 3), dtype=np.uint8)
@@ -164,6 +165,8 @@ def cards():
                  env={"AXISLOOM_SHIM_FULL": "1"}),
         Scenario("card-sum", f"sum --axes 0 --candidate plain {{in}}/zeros.npy {options}", cuda=True, output="out.npy",
                  judge=zeros(96)),
+        Scenario("card-masked-sum", f"sum --axes 0 --where --candidate plain {{in}}/zeros.npy {{in}}/mask.npy {options}",
+                 cuda=True, output="out.npy", judge=zeros(96)),
         Scenario("card-bench", ["bench", "copy", "copy f32 4096", "--cache", "warm", "--peers", "none", "--min-time",
                                 "0.001", "--format", "json"] + options.split(), cuda=True, output="out.json",
                  judge=right_document, stable=False),
