@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that documents and comments tell the truth: the paths they name exist, the links lead somewhere, the shell
-examples marked "sh run" work, examples in C and C++ stand in a test, and no source file has grown beyond its limit. An
-example that is marked with the name of a file ("cpp first.cpp") is that file for the shell examples beside it, which find an
-installed copy of the library.
+examples marked "sh run" work, pictures are what these examples make, examples in C and C++ stand in a test, and no source
+file has grown beyond its limit. An example that is marked with the name of a file ("cpp first.cpp") is that file for the
+shell examples beside it, which find an installed copy of the library.
 
 Usage: tools/check_docs.py [--program build/axisloom]     Without a program the examples are not run.
 """
@@ -98,6 +98,20 @@ def check_examples(file, text, program):
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=env, capture_output=True, text=True)
         if done.returncode:
             yield f"{file.relative_to(ROOT)}: an example fails ({done.returncode}): {(done.stderr or done.stdout).strip()[-800:]}"
+        yield from check_pictures(file, text, pathlib.Path(folder), program)
+
+
+def check_pictures(file, text, folder, program):
+    """A document's own pictures, in the folder of its name, are what its examples make: the same pixels."""
+    def pixels(picture):
+        done = subprocess.run([program, "copy", picture, "-o", folder / "pixels.npy"], capture_output=True)
+        return b"" if done.returncode else (folder / "pixels.npy").read_bytes()
+
+    for target in LINK.findall(text):
+        if target.startswith(f"images/{file.stem}/"):
+            made = pixels(folder / pathlib.Path(target).name)
+            if not made or made != pixels(file.parent / target):
+                yield f"{file.relative_to(ROOT)}: its examples do not make this picture: {target}"
 
 
 def main():
