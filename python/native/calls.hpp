@@ -4,6 +4,8 @@
 
 #include "native/python.hpp"
 
+#include <axisloom/plan.hpp>
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -25,5 +27,8 @@ struct Call {
 
 /// Does it. Throws.
 nb::object run(const Call& call);
+
+/// What the plan for it decides. The arrays have to be of kinds that are read here. Throws.
+PlanReport plan_of(const Call& call);
 
 }  // namespace axisloom::python
