@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 
+from ._calls import Call, run
 from ._layouts import batch_axis
 from ._patterns import Bound, Composition, Extent, Side, is_one, pattern_of
-from ._work import EINSUM, MOVE, OF_SHAPES, Call, bound_of, count_operands
-
-Run = Callable[..., torch.Tensor]
-
+from ._work import EINSUM, MOVE, OF_SHAPES, bound_of, count_operands
 
 def batched(
-    run: Run, call: Call, size: Extent, in_dims: Sequence[int | None], tensors: Sequence[torch.Tensor]
+    call: Call, size: Extent, in_dims: Sequence[int | None], tensors: Sequence[torch.Tensor]
 ) -> tuple[torch.Tensor, int]:
     """The result, and which of its axes is that of the batch."""
     if call.name == "relayout":
-        return _relayout(run, call, size, in_dims[0], tensors[0])
+        return _relayout(call, size, in_dims[0], tensors[0])
     work, bound = bound_of(call, [_shape(tensor, dim) for tensor, dim in zip(tensors, in_dims)])
     tensors = [tensor if dim is None else tensor.movedim(dim, 0) for tensor, dim in zip(tensors, in_dims)]
     has = [dim is not None for dim in in_dims]
@@ -37,12 +35,12 @@ def batched(
     pattern, lengths = pattern_of(sides, output), bound.lengths(*sides, output)
     options = {name: value for name, value in call.named_options().items() if name not in OF_SHAPES}
     if work.kind == MOVE:
-        made = Call.of("repeat" if bound.added else "rearrange", (pattern,), lengths)
+        name, arguments, options = "repeat" if bound.added else "rearrange", (pattern,), {}
     elif work.kind == EINSUM:
-        made = Call.of("einsum", (pattern,), lengths, options)
+        name, arguments = "einsum", (pattern,)
     else:
-        made = Call.of("reduce", (work.reduction, pattern), lengths, options)
-    return run(made, *tensors), 0
+        name, arguments = "reduce", (work.reduction, pattern)
+    return run(name, arguments, tensors, lengths, options), 0
 
 
 def _shape(tensor: torch.Tensor, dim: int | None) -> list[Extent]:
@@ -67,10 +65,10 @@ def _padded(tensor: torch.Tensor, rank: int) -> torch.Tensor:
     return tensor.reshape(shape[0], *[1] * (rank - len(shape)), *shape[1:])
 
 
-def _relayout(run: Run, call: Call, size: Extent, dim: int, tensor: torch.Tensor) -> tuple[torch.Tensor, int]:
+def _relayout(call: Call, size: Extent, dim: int, tensor: torch.Tensor) -> tuple[torch.Tensor, int]:
     """The batch is one more factor of the layouts' own."""
     before, after = map(batch_axis, call.arguments)
     tensor = tensor.movedim(dim, before)
     own = tensor.shape[before + 1]
-    made = run(call, tensor.flatten(before, before + 1))
+    made = run(call.name, call.arguments, (tensor.flatten(before, before + 1),), call.named_lengths())
     return made.unflatten(after, (size, own)), after

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 
+from ._calls import Call, run
 from ._layouts import channels_of
 from ._patterns import Bound, Composition, Extent, Side, flat, is_one, name_of, pattern_of
-from ._work import EINSUM, MOVE, REDUCE, RELAYOUT, Call, Work, bound_of, count_operands, work_of
-
-Run = Callable[..., torch.Tensor]  # run(call, *tensors)
-
+from ._work import EINSUM, MOVE, REDUCE, Work, bound_of, count_operands, work_of
 
 class Input(NamedTuple):
     shape: Sequence[Extent]
@@ -39,7 +37,6 @@ def needed_for_gradients(
 
 
 def gradients(
-    run: Run,
     call: Call,
     inputs: Sequence[Input],
     saved: Sequence[torch.Tensor | None],
@@ -48,29 +45,29 @@ def gradients(
 ) -> list[torch.Tensor | None]:
     """One for each input; None for those that are not wanted, and for masks."""
     if call.name == "relayout":
-        return [_of_relayout(run, call, inputs[0], gradient)]
+        return [_of_relayout(call, inputs[0], gradient)]
     work, bound = bound_of(call, [given.shape for given in inputs])
     if work.kind == MOVE:
-        return [_of_move(run, bound, gradient)]
+        return [_of_move(bound, gradient)]
     if work.kind == REDUCE:
-        made = _Reduction(run, call, work, bound, inputs[0], saved).gradient(gradient)
+        made = _Reduction(call, work, bound, inputs[0], saved).gradient(gradient)
         return [made.to(inputs[0].dtype), *([None] * (len(inputs) - 1))]
-    return _Product(run, call, work, bound, inputs, saved).gradients(gradient, wanted)
+    return _Product(call, work, bound, inputs, saved).gradients(gradient, wanted)
 
 
-def _of_relayout(run: Run, call: Call, given: Input, gradient: torch.Tensor) -> torch.Tensor:
+def _of_relayout(call: Call, given: Input, gradient: torch.Tensor) -> torch.Tensor:
     before, after = call.arguments
     channels = call.named_lengths().get("channels", channels_of(before, given.shape))
-    return run(Call.of("relayout", (after, before), {"channels": channels}), gradient)
+    return run("relayout", (after, before), (gradient,), {"channels": channels})
 
 
-def _of_move(run: Run, bound: Bound, gradient: torch.Tensor) -> torch.Tensor:
+def _of_move(bound: Bound, gradient: torch.Tensor) -> torch.Tensor:
     """The inverse pattern; what was repeated is summed."""
     pattern = pattern_of([bound.output], bound.inputs[0])
     lengths = bound.lengths(bound.output)
     if bound.added:
-        return run(Call.of("reduce", ("sum", pattern), lengths), gradient)
-    return run(Call.of("rearrange", (pattern,), lengths), gradient)
+        return run("reduce", ("sum", pattern), (gradient,), lengths)
+    return run("rearrange", (pattern,), (gradient,), lengths)
 
 
 class _Reduction:
@@ -78,14 +75,12 @@ class _Reduction:
 
     def __init__(
         self,
-        run: Run,
         call: Call,
         work: Work,
         bound: Bound,
         given: Input,
         saved: Sequence[torch.Tensor | None],
     ) -> None:
-        self.run = run
         self.work = work
         self.bound = bound
         self.given = given
@@ -132,9 +127,9 @@ class _Reduction:
         x = self.x.to(gradient.dtype)
         if self.mask is not None:
             x = torch.where(self.mask, x, 1)
-        x = self.run(Call.of("rearrange", (pattern_of([given], rows),), lengths), x)
+        x = run("rearrange", (pattern_of([given], rows),), (x,), lengths)
         made = gradient.unsqueeze(-1) * (_product_of_others(x) * self.initial(1)).conj()
-        return self.run(Call.of("rearrange", (pattern_of([rows], given),), lengths), made)
+        return run("rearrange", (pattern_of([rows], given),), (made,), lengths)
 
     def of_chosen(self, gradient: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Shared equally by all that are the extreme, the initial value among them; NaN where that is."""
@@ -153,12 +148,12 @@ class _Reduction:
 
     def count(self, true: torch.Tensor) -> torch.Tensor:
         pattern = pattern_of(self.bound.inputs, self.bound.output)
-        return self.run(Call.of("reduce", ("sum", pattern), self.bound.lengths(*self.bound.inputs)), true)
+        return run("reduce", ("sum", pattern), (true,), self.bound.lengths(*self.bound.inputs))
 
     def spread(self, kept: torch.Tensor) -> torch.Tensor:
         """From the result's axes to those of the input."""
         pattern = pattern_of([self.bound.output], self.bound.inputs[0])
-        return self.run(Call.of("repeat", (pattern,), self.bound.lengths(self.bound.inputs[0])), kept)
+        return run("repeat", (pattern,), (kept,), self.bound.lengths(self.bound.inputs[0]))
 
 
 def _product_of_others(x: torch.Tensor) -> torch.Tensor:
@@ -174,14 +169,12 @@ class _Product:
 
     def __init__(
         self,
-        run: Run,
         call: Call,
         work: Work,
         bound: Bound,
         inputs: Sequence[Input],
         saved: Sequence[torch.Tensor | None],
     ) -> None:
-        self.run = run
         self.bound = bound
         self.inputs = inputs
         self.options = call.named_options()
@@ -211,7 +204,7 @@ class _Product:
                 tensors.append(gradient.new_ones(extents[axis]))
         lengths = {name_of(axis): extents[axis] for axis in sorted({*flat(sides)})}
         options = {"alpha": self.options["alpha"]} if "alpha" in self.options else {}
-        made = self.run(Call.of("einsum", (pattern_of(sides, target),), lengths, options), *tensors)
+        made = run("einsum", (pattern_of(sides, target),), tensors, lengths, options)
         if made.is_complex() and not self.inputs[i].dtype.is_complex:
             made = made.real
         return made.to(self.inputs[i].dtype)

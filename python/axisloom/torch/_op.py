@@ -1,13 +1,10 @@
-"""The registered operator axisloom::run, and how calls get to it.
-
-One operator does any operation by name. Its kernels call the library, its fake kernel gives shapes to torch.compile, and
-its rules for autograd and vmap make further calls of itself.
-"""
+"""What the operator does: kernels that call the library, shapes for torch.compile, rules for autograd and vmap; and how
+calls of the library get to it."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -18,23 +15,11 @@ from torch.utils._python_dispatch import _disable_current_modes
 from axisloom import _native
 
 from . import _batches
+from ._calls import LIBRARY, OPERATOR, Call, operate
 from ._gradients import Input, gradients, needed_for_gradients
-from ._work import Call, result_of
+from ._work import result_of
 
-_LIBRARY = torch.library.Library("axisloom", "DEF")
-_LIBRARY.define(
-    "run(Tensor[] tensors, str name, str[] arguments, str[] length_names, SymInt[] lengths, str[] options) -> Tensor",
-    tags=(torch.Tag.pt2_compliant_tag,),
-)
-_run = torch.ops.axisloom.run.default
-
-
-def run(call: Call, *tensors: torch.Tensor) -> torch.Tensor:
-    return _run(list(tensors), *map(_as_list, call))
-
-
-def _as_list(part: str | tuple[Any, ...]) -> str | list[Any]:
-    return list(part) if isinstance(part, tuple) else part
+_OWN_TYPES = (torch.Tensor, torch.nn.Parameter)
 
 
 def dispatch(
@@ -48,6 +33,9 @@ def dispatch(
     stream: Any = None,
 ) -> torch.Tensor:
     """Any operation on tensors of any sort: those that record gradients, subclasses, wrappers of torch.func."""
+    if out is None and stream is None and device is None and _only_records(arrays):
+        call = Call.of(name, arguments, lengths or {}, options or {})
+        return _Recorded.apply(_native.call, (name, arguments, arrays, lengths, options), call, *arrays)
     for array in arrays if out is None else (*arrays, out):
         if not isinstance(array, torch.Tensor):
             raise TypeError(f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first")
@@ -56,11 +44,18 @@ def dispatch(
             f"{name} cannot go to the device {device!r} with tensors that record gradients or are being traced: move "
             "them by Tensor.to, and leave device= out"
         )
-    lengths, options = lengths or {}, options or {}
-    typed = [f"{option}={value}" for option, value in options.items()]
     with contextlib.nullcontext() if stream is None else torch.cuda.stream(_stream(stream)):
-        result = _run(list(arrays), name, list(arguments), list(lengths), list(lengths.values()), typed)
+        result = operate(name, arguments, arrays, lengths, options)
         return result if out is None else _copied(name, result, out)
+
+
+def _only_records(arrays: Sequence[torch.Tensor]) -> bool:
+    """Whether gradients are all that keeps these tensors from the library. Then the operator would only cost time."""
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
+        return False
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
+        return False
+    return torch.is_grad_enabled() and all(type(array) in _OWN_TYPES for array in arrays)
 
 
 def _stream(stream: Any) -> torch.cuda.Stream:
@@ -117,40 +112,45 @@ def _call_of(name: str, *lists: list[Any]) -> Call:
     return Call(name, *map(tuple, lists))
 
 
-class _Run(torch.autograd.Function):
-    """Half the overhead of torch.library.register_autograd, which flattens lists by pytree."""
+class _Recorded(torch.autograd.Function):
+    """A call that is recorded. torch.library.register_autograd takes twice as long: it flattens lists by pytree."""
 
     @staticmethod
-    def forward(ctx: Any, keyset: Any, call: tuple[Any, ...], *tensors: torch.Tensor) -> torch.Tensor:
-        with _AutoDispatchBelowAutograd():
-            result = _run.redispatch(keyset & _after_autograd_keyset, list(tensors), *call)
+    def forward(
+        ctx: Any, do: Callable[..., torch.Tensor], arguments: tuple[Any, ...], call: Call, *tensors: torch.Tensor
+    ) -> torch.Tensor:
+        result = do(*arguments)
         if not (result.is_floating_point() or result.is_complex()):
             ctx.mark_non_differentiable(result)
             return result
-        ctx.call = _call_of(*call)
+        ctx.call = call
         ctx.inputs = [Input(tensor.shape, tensor.dtype) for tensor in tensors]
-        ctx.save_for_backward(*needed_for_gradients(ctx.call, tensors, result))
+        ctx.save_for_backward(*needed_for_gradients(call, tensors, result))
         return result
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        wanted = ctx.needs_input_grad[2:]
-        return None, None, *gradients(run, ctx.call, ctx.inputs, ctx.saved_tensors, gradient, wanted)
+        made = gradients(ctx.call, ctx.inputs, ctx.saved_tensors, gradient, ctx.needs_input_grad[3:])
+        return None, None, None, *made
 
 
 def _autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        return _Run.apply(keyset, call, *tensors)
+        return _Recorded.apply(_below_autograd, (keyset, tensors, *call), _call_of(*call), *tensors)
+    return _below_autograd(keyset, tensors, *call)
+
+
+def _below_autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
     with _AutoDispatchBelowAutograd():
-        return _run.redispatch(keyset & _after_autograd_keyset, tensors, *call)
+        return OPERATOR.redispatch(keyset & _after_autograd_keyset, tensors, *call)
 
 
 def _vmap(info: Any, in_dims: tuple[Any, ...], tensors: list[torch.Tensor], *call: Any) -> tuple[torch.Tensor, int]:
-    return _batches.batched(run, _call_of(*call), info.batch_size, in_dims[0], tensors)
+    return _batches.batched(_call_of(*call), info.batch_size, in_dims[0], tensors)
 
 
 for _key in ("CPU", "CUDA"):
-    _LIBRARY.impl("run", _here, _key)
-_LIBRARY.impl("run", _autograd, "Autograd", with_keyset=True)
-torch.library.register_fake("axisloom::run", _fake, lib=_LIBRARY)
-torch.library.register_vmap("axisloom::run", _vmap, lib=_LIBRARY)
+    LIBRARY.impl("run", _here, _key)
+LIBRARY.impl("run", _autograd, "Autograd", with_keyset=True)
+torch.library.register_fake("axisloom::run", _fake, lib=LIBRARY)
+torch.library.register_vmap("axisloom::run", _vmap, lib=LIBRARY)

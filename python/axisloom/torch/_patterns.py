@@ -79,7 +79,7 @@ def bind(
     pattern: str, shapes: Sequence[Sequence[Extent]], lengths: Mapping[str, Extent], broadcast: bool = False
 ) -> Bound:
     """`broadcast`: that of einsum, where an axis of length 1 goes with any length of its name."""
-    inputs, output = parse(pattern, [len(shape) for shape in shapes])
+    inputs, output = parse(pattern, tuple(len(shape) for shape in shapes))
     return _Binder(inputs, output, shapes, lengths, broadcast).bind()
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 
 from axisloom import _native
 
+from ._calls import Call
 from ._patterns import Bound, Extent, bind
 
 MOVE, REDUCE, EINSUM, RELAYOUT = "move", "reduce", "einsum", "relayout"
@@ -25,29 +26,6 @@ _DTYPES: dict[str, torch.dtype] = {"bool": torch.bool} | {
     if hasattr(torch, f"{long}{bits}")
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
-
-
-class Call(NamedTuple):
-    """The arguments of the registered operator but the tensors, as they are typed; options as "name=value"."""
-
-    name: str
-    arguments: tuple[str, ...] = ()
-    length_names: tuple[str, ...] = ()
-    lengths: tuple[Extent, ...] = ()
-    options: tuple[str, ...] = ()
-
-    @staticmethod
-    def of(
-        name: str, arguments: Sequence[str], lengths: Mapping[str, Extent] = {}, options: Mapping[str, str] = {}
-    ) -> Call:
-        typed = tuple(f"{option}={value}" for option, value in options.items())
-        return Call(name, tuple(arguments), tuple(lengths), tuple(lengths.values()), typed)
-
-    def named_lengths(self) -> dict[str, Extent]:
-        return dict(zip(self.length_names, self.lengths))
-
-    def named_options(self) -> dict[str, str]:
-        return dict(option.split("=", 1) for option in self.options)
 
 
 class Work(NamedTuple):
