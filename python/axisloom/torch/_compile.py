@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,10 @@ import torch
 
 from axisloom import _native, _patterns
 
-from ._op import dispatch
+from ._op import operate_into
 
 
+@functools.cache
 def register() -> None:
     for builtin, traced in (
         (_native.call, _call),
@@ -39,7 +41,7 @@ def _call(
     stream: Any = None,
 ) -> Any:
     if device is None and stream is None and all(isinstance(array, torch.Tensor) for array in arrays):
-        return dispatch(name, arguments, arrays, lengths, options, out)
+        return operate_into(out, name, arguments, arrays, lengths, options)
     return _untraced(_native.call, name, arguments, arrays, lengths, options, out, device, stream)
 
 

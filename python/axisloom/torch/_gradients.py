@@ -109,7 +109,11 @@ class _Reduction:
     of_max = of_min
 
     def of_norm_inf(self, gradient: torch.Tensor) -> torch.Tensor:
-        return self.of_chosen(gradient, self.x.abs()) * self.x.sgn()
+        """The magnitudes are the library's: others differ from the largest one in the last bit."""
+        (given,) = self.bound.inputs
+        pattern, lengths = pattern_of([given], given), self.bound.lengths(given)
+        magnitudes = run("reduce", ("norm", pattern), (self.x.detach(),), lengths, {"ord": "inf"})
+        return self.of_chosen(gradient, magnitudes) * self.x.sgn()
 
     def of_norm_1(self, gradient: torch.Tensor) -> torch.Tensor:
         return self.spread(gradient) * self.x.sgn()

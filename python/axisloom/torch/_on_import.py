@@ -1,16 +1,16 @@
 """Tells torch.compile what the library's builtins do, when Dynamo is imported: at the first compilation.
 
-Neither `import axisloom` nor `import torch` imports Dynamo, which takes a second.
+`import axisloom` and `import torch` may come in any order, and neither imports Dynamo, which takes a second. So a finder
+waits for that import. It has no base class: importlib.abc alone takes longer to import than axisloom.
 """
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.util
 import sys
-from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 _DYNAMO = "torch._dynamo"
 
@@ -23,33 +23,35 @@ def install() -> None:
 
 
 def _register() -> None:
-    from . import _compile
+    try:
+        from . import _compile
 
-    _compile.register()
+        _compile.register()
+    except Exception as error:  # what Dynamo offers changes from version to version
+        import warnings
+
+        warnings.warn(f"torch.compile will end its graphs at functions of axisloom: {error}", RuntimeWarning, stacklevel=2)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds Dynamo as the other finders do, with one more step after its import; then it is gone."""
+class _Finder:
+    """Finds Dynamo as the other finders do, and adds a last step to its import."""
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name != _DYNAMO:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, others), None)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader)
+            self.add_step(spec.loader)
         return spec
 
+    def add_step(self, loader: Any) -> None:
+        load = loader.exec_module
 
-class _Loader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader) -> None:
-        self.loader = loader
+        def load_and_register(module: Any) -> None:
+            load(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            _register()
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self.loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        self.loader.exec_module(module)
-        _register()
+        loader.exec_module = load_and_register

@@ -9,10 +9,12 @@ from typing import Any
 
 import torch
 from torch._C import _after_autograd_keyset, _AutoDispatchBelowAutograd
+from torch._functorch.utils import enable_single_level_autograd_function
 from torch.overrides import _pop_mode_temporarily
 from torch.utils._python_dispatch import _disable_current_modes
 
 from axisloom import _native
+from axisloom._errors import EinopsError, ShapeError
 
 from . import _batches
 from ._calls import LIBRARY, OPERATOR, Call, operate
@@ -20,6 +22,7 @@ from ._gradients import Input, gradients, needed_for_gradients
 from ._work import result_of
 
 _OWN_TYPES = (torch.Tensor, torch.nn.Parameter)
+_OF_EINOPS = ("rearrange", "repeat", "reduce")  # which has one kind of error for patterns and shapes
 
 
 def dispatch(
@@ -33,10 +36,33 @@ def dispatch(
     stream: Any = None,
 ) -> torch.Tensor:
     """Any operation on tensors of any sort: those that record gradients, subclasses, wrappers of torch.func."""
-    if out is None and stream is None and device is None and _only_records(arrays):
-        call = Call.of(name, arguments, lengths or {}, options or {})
-        return _Recorded.apply(_native.call, (name, arguments, arrays, lengths, options), call, *arrays)
-    for array in arrays if out is None else (*arrays, out):
+    try:
+        if out is None and stream is None and device is None and _only_records(arrays):
+            call = Call.of(name, arguments, lengths or {}, options or {})
+            return _Recorded.apply(_native.call, (name, arguments, arrays, lengths, options), call, *arrays)
+        _check_tensors(name, arrays if out is None else (*arrays, out), device)
+        with contextlib.nullcontext() if stream is None else torch.cuda.stream(_stream(stream)):
+            return operate_into(out, name, arguments, arrays, lengths, options)
+    except ShapeError as error:
+        if name in _OF_EINOPS:
+            raise EinopsError(*error.args) from None
+        raise
+
+
+def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tensor:
+    """The result of a call, in `out` where there is one. Dynamo traces this."""
+    result = operate(name, *call)
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"out= has the shape {list(out.shape)}, the result of {name} has {list(result.shape)}")
+    if out.dtype != result.dtype:
+        raise TypeError(f"out= has the dtype {out.dtype}, the result of {name} has {result.dtype}")
+    return out.copy_(result)
+
+
+def _check_tensors(name: str, arrays: Sequence[Any], device: Any) -> None:
+    for array in arrays:
         if not isinstance(array, torch.Tensor):
             raise TypeError(f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first")
     if device is not None:
@@ -44,14 +70,11 @@ def dispatch(
             f"{name} cannot go to the device {device!r} with tensors that record gradients or are being traced: move "
             "them by Tensor.to, and leave device= out"
         )
-    with contextlib.nullcontext() if stream is None else torch.cuda.stream(_stream(stream)):
-        result = operate(name, arguments, arrays, lengths, options)
-        return result if out is None else _copied(name, result, out)
 
 
 def _only_records(arrays: Sequence[torch.Tensor]) -> bool:
     """Whether gradients are all that keeps these tensors from the library. Then the operator would only cost time."""
-    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
+    if torch._C._are_functorch_transforms_active():
         return False
     if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
         return False
@@ -60,14 +83,6 @@ def _only_records(arrays: Sequence[torch.Tensor]) -> bool:
 
 def _stream(stream: Any) -> torch.cuda.Stream:
     return torch.cuda.ExternalStream(stream) if isinstance(stream, int) else stream
-
-
-def _copied(name: str, result: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
-    if out.shape != result.shape:
-        raise ValueError(f"out= has the shape {list(out.shape)}, the result of {name} has {list(result.shape)}")
-    if out.dtype != result.dtype:
-        raise TypeError(f"out= has the dtype {out.dtype}, the result of {name} has {result.dtype}")
-    return out.copy_(result)
 
 
 def _here(
@@ -112,8 +127,8 @@ def _call_of(name: str, *lists: list[Any]) -> Call:
     return Call(name, *map(tuple, lists))
 
 
-class _Recorded(torch.autograd.Function):
-    """A call that is recorded. torch.library.register_autograd takes twice as long: it flattens lists by pytree."""
+class _Rules:
+    """How a call is recorded, and what its gradients are."""
 
     @staticmethod
     def forward(
@@ -134,10 +149,22 @@ class _Recorded(torch.autograd.Function):
         return None, None, None, *made
 
 
+class _Recorded(_Rules, torch.autograd.Function):
+    """torch.library.register_autograd takes twice as long, by flattening lists, and knows nothing of torch.func."""
+
+
+class _RecordedForOneLevel(_Rules, torch.autograd.function._SingleLevelFunction):
+    """Of the transforms of torch.func, the dispatcher meets one after another."""
+
+
 def _autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        return _Recorded.apply(_below_autograd, (keyset, tensors, *call), _call_of(*call), *tensors)
-    return _below_autograd(keyset, tensors, *call)
+    if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
+        return _below_autograd(keyset, tensors, *call)
+    arguments = (_below_autograd, (keyset, tensors, *call), _call_of(*call), *tensors)
+    if not torch._C._are_functorch_transforms_active():
+        return _Recorded.apply(*arguments)
+    with enable_single_level_autograd_function():
+        return _RecordedForOneLevel.apply(*arguments)
 
 
 def _below_autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:

@@ -170,14 +170,14 @@ class _Binder:
         return count
 
     def expand(self, groups: list[Group], unnamed: int, widest: int) -> Side:
-        ellipsis = [self.axis(f"..{number}") for number in range(widest - unnamed, widest)]
+        ellipsis = [axis for number in range(widest - unnamed, widest) for axis in self.axis(f"..{number}")]
         side: list[Composition] = []
         for group in groups:
             if group.composed:
                 axes = [ellipsis if token == "..." else self.axis(token) for token in group.tokens]
                 side.append(tuple(axis for part in axes for axis in part))
             elif group.tokens[0] == "...":
-                side.extend(tuple(axis) for axis in ellipsis)
+                side.extend((axis,) for axis in ellipsis)
             else:
                 side.append(tuple(self.axis(group.tokens[0])))
         return tuple(side)
