@@ -25,11 +25,6 @@ bool is_none(PyObject* object) {
   return !object || object == Py_None;
 }
 
-bool is_move(std::string_view name) {
-  static constexpr std::array names = {"rearrange", "repeat", "copy", "transpose", "permute", "relayout"};
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// Gives up the interpreter's lock while it lives, if asked to.
 class Unlocked {
  public:
@@ -170,6 +165,11 @@ std::optional<Operands> read(const Call& call) {
 }
 
 }  // namespace
+
+bool is_move(std::string_view name) {
+  static constexpr std::array names = {"rearrange", "repeat", "copy", "transpose", "permute", "relayout"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 nb::object run(const Call& call) {
   if (call.arrays.empty()) throw_type_error("%s needs an array", std::string(call.name).c_str());

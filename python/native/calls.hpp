@@ -25,6 +25,9 @@ struct Call {
   PyObject* stream = nullptr;  ///< of CUDA, or null: the library's current one
 };
 
+/// Whether an operation moves elements and does not look at them.
+bool is_move(std::string_view name);
+
 /// Does it. Throws.
 nb::object run(const Call& call);
 
