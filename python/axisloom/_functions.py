@@ -36,8 +36,8 @@ _not_given: Any = type("NotGiven", (), {"__repr__": lambda self: "<not given>"})
 
 
 def adopt(x: Any) -> Any:
-    """x where it is an array, which has a dtype; else what numpy.asarray makes of it."""
-    if hasattr(x, "dtype"):
+    """x where it is an array; else what numpy.asarray makes of it."""
+    if hasattr(x, "dtype") and hasattr(x, "__len__"):  # NumPy's scalars have no length
         return x
     try:
         import numpy
