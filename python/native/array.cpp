@@ -3,6 +3,7 @@
 #include "native/calls.hpp"
 #include "native/capsules.hpp"
 #include "native/kinds.hpp"
+#include "native/memory.hpp"
 #include "native/operands.hpp"
 #include "native/streams.hpp"
 
@@ -12,6 +13,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -148,9 +150,9 @@ Holder::Holder(Dtype dtype, const Dims& shape, const Device& device)
     first_ = place_.device_type == kDLCUDA ? address_of(buffer_) : nullptr;
     return;
   }
-  auto memory = std::make_shared<axisloom::Array>(dtype, shape);
-  first_ = memory->data();
-  memory_ = std::move(memory);
+  const std::size_t bytes = std::size_t(view_.count()) * size_of(dtype);
+  memory_ = std::shared_ptr<void>(take_memory(std::max<std::size_t>(bytes, 1)), give_memory);
+  first_ = memory_.get();
 }
 
 Holder::Holder(const Tensor& tensor, nb::object owner)
