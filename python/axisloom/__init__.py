@@ -43,6 +43,7 @@ from ._functions import (
 )
 from ._native import Array, __version__, devices, from_dlpack, rearrange, reduce, repeat
 from ._patterns import pack, parse_shape, unpack
+from .torch import _on_import
 
 __all__ = [
     "Array",
@@ -88,6 +89,8 @@ __all__ = [
     "transpose",
     "unpack",
 ]
+
+_on_import.install()
 
 _lazily = {"bench": "_bench", "ladder": "_bench"}
 
