@@ -41,8 +41,19 @@ from ._functions import (
     sum,
     transpose,
 )
-from ._native import Array, __version__, devices, from_dlpack, rearrange, reduce, repeat
+from ._native import (
+    Array,
+    __version__,
+    devices,
+    from_dlpack,
+    get_num_threads,
+    rearrange,
+    reduce,
+    repeat,
+    set_num_threads,
+)
 from ._patterns import pack, parse_shape, unpack
+from ._plans import Plan, plan
 from .torch import _on_import
 
 __all__ = [
@@ -55,6 +66,7 @@ __all__ = [
     "FileError",
     "OutOfMemoryError",
     "OverlapError",
+    "Plan",
     "ShapeError",
     "UnsupportedError",
     "UsageError",
@@ -70,6 +82,7 @@ __all__ = [
     "dot",
     "einsum",
     "from_dlpack",
+    "get_num_threads",
     "ladder",
     "matmul",
     "max",
@@ -79,11 +92,13 @@ __all__ = [
     "pack",
     "parse_shape",
     "permute",
+    "plan",
     "prod",
     "rearrange",
     "reduce",
     "relayout",
     "repeat",
+    "set_num_threads",
     "sum",
     "tensordot",
     "transpose",

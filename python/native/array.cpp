@@ -120,7 +120,7 @@ nb::object to_device(nb::handle array, nb::handle device_name) {
 nb::object held(nb::handle array) {
   const Kind& kind = kind_of(array.ptr());
   if (kind.family == Family::own) return nb::borrow(array);
-  if (kind.family == Family::foreign) return from_dlpack(array, nb::none());
+  if (kind.family == Family::foreign) return held(own_module("_kinds").attr("adapted")(array));
   Tensor tensor = tensor_of(array.ptr(), kind);
   nb::object owner = tensor.is_copy() ? tensor.owner : nb::borrow(array);
   return new_array(Holder(tensor, std::move(owner)));
