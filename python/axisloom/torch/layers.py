@@ -97,9 +97,13 @@ class EinMix(torch.nn.Module):
         return f"{type(self).__name__}({_shown(', '.join(shapes), self.axes_lengths)})"
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        result = _native.call("einsum", (self._product,), (input, self.weight), self.axes_lengths)
+        factors = (input, self.weight)
+        kind = input.device.type
+        if torch.is_autocast_enabled(kind):
+            factors = tuple(factor.to(torch.get_autocast_dtype(kind)) for factor in factors)
+        result = _native.call("einsum", (self._product,), factors, self.axes_lengths)
         if self.bias is not None:
-            result = result + self.bias
+            result = result + self.bias.to(result.dtype)
         if self._composition is not None:
             result = _native.rearrange(result, self._composition, **self._right_lengths)
         return result

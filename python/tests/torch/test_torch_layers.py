@@ -89,6 +89,19 @@ def test_in_a_model() -> None:
     torch.testing.assert_close(model(ours)(images), model(theirs)(images))
 
 
+def test_autocast() -> None:
+    """EinMix computes in what autocast asks for, with weights that stay what they are."""
+    their, our = _both("EinMix", ("... c -> ... d", "c d", "d"), {"c": 6, "d": 3})
+    results = []
+    for layer in (their, our):
+        with torch.autocast("cpu", torch.bfloat16):
+            result = layer(X)
+        result.float().sin().sum().backward()
+        results.append([result, layer.weight.grad, layer.bias.grad])
+    assert results[1][0].dtype == torch.bfloat16 and results[1][1].dtype == torch.float32
+    torch.testing.assert_close(results[1], results[0], rtol=0.02, atol=0.02)
+
+
 @pytest.mark.parametrize(
     "arguments, lengths",
     [
