@@ -1,4 +1,25 @@
-#include <nanobind/nanobind.h>
+// The module axisloom._native.
+#include "native/array.hpp"
+#include "native/builtins.hpp"
+#include "native/errors.hpp"
+
 #include <axisloom/version.hpp>
 
-NB_MODULE(_native, m) { m.attr("__version__") = "0"; }
+#define AXISLOOM_TEXT_OF(number) #number
+#define AXISLOOM_TEXT(number) AXISLOOM_TEXT_OF(number)
+
+NB_MODULE(_native, module) {
+  namespace python = axisloom::python;
+  module.attr("__version__") = AXISLOOM_TEXT(AXISLOOM_VERSION_MAJOR) "." AXISLOOM_TEXT(AXISLOOM_VERSION_MINOR) "." AXISLOOM_TEXT(
+      AXISLOOM_VERSION_PATCH);
+  nanobind::register_exception_translator(
+      [](const std::exception_ptr& error, void*) {
+        try {
+          std::rethrow_exception(error);
+        } catch (...) {
+          python::set_python_error();
+        }
+      });
+  python::bind_array(module);
+  python::add_builtins(module);
+}

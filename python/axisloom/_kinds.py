@@ -1,0 +1,37 @@
+"""Arrays that the compiled module does not read by itself: by DLPack, by buffers, or as NumPy makes them."""
+
+from . import _native
+
+
+def _adapted(array):
+    """An Array in the same memory, or a NumPy array of what is no array yet."""
+    if hasattr(array, "__dlpack__"):
+        return _native.from_dlpack(array)
+    import numpy
+
+    return numpy.asarray(array)
+
+
+def _restored(result, like):
+    """The result as the library of `like` has it."""
+    if isinstance(result, _native.Array):
+        namespace = like.__array_namespace__() if hasattr(like, "__array_namespace__") else _dlpack_module(like)
+        return namespace.from_dlpack(result)
+    return result
+
+
+def _dlpack_module(like):
+    import importlib
+
+    package = type(like).__module__.partition(".")[0]
+    module = importlib.import_module(package)
+    if not hasattr(module, "from_dlpack"):
+        raise TypeError(f"{type(like).__name__} is not an array that Axisloom can make: {package} has no from_dlpack")
+    return module
+
+
+def call(name, arguments, arrays, lengths, options, out, device, stream):
+    """_native.call for arrays of which one is of a kind that it does not read."""
+    adapted = tuple(_adapted(array) for array in arrays)
+    result = _native.call(name, arguments, adapted, lengths, options, None if out is None else _adapted(out), device, stream)
+    return out if out is not None else _restored(result, arrays[0])

@@ -1,0 +1,220 @@
+#include "native/array.hpp"
+
+#include "native/calls.hpp"
+#include "native/capsules.hpp"
+#include "native/kinds.hpp"
+#include "native/operands.hpp"
+#include "native/streams.hpp"
+
+#include <axisloom/dlpack.hpp>
+
+#include "device/device.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <string>
+
+namespace axisloom::python {
+namespace {
+
+constexpr DLDevice host_place = {kDLCPU, 0};
+
+DLDevice place_of(const Device& device) {
+  const DeviceInfo& info = device.info();
+  return {info.api == Api::cuda ? kDLCUDA : kDLOpenCL, info.index};
+}
+
+/// What a CUDA buffer's memory begins with; null elsewhere.
+void* address_of(const Buffer& buffer) {
+  return buffer ? buffer.impl()->native() : nullptr;
+}
+
+nb::tuple tuple_of(const Dims& dims, std::int64_t factor = 1) {
+  nb::list list;
+  for (const std::int64_t value : dims) list.append(value * factor);
+  return nb::tuple(list);
+}
+
+nb::tuple byte_strides(const View& view) {
+  return tuple_of(view.strides, std::int64_t(size_of(view.dtype)));
+}
+
+/// NumPy's dictionary, also CuPy's and Numba's, about memory that can be addressed.
+nb::dict array_interface(const Holder& holder, int version) {
+  nb::dict all;
+  all["shape"] = tuple_of(holder.view().shape);
+  all["typestr"] = typestr(holder.view().dtype);
+  all["data"] = nb::make_tuple(std::uintptr_t(holder.first()), !holder.writable());
+  all["strides"] = holder.view().is_contiguous() ? nb::none() : nb::object(byte_strides(holder.view()));
+  all["version"] = version;
+  return all;
+}
+
+nb::dict host_interface(const Holder& holder) {
+  if (!holder.on_host()) throw nb::attribute_error("__array_interface__: the array is not in memory of the host");
+  return array_interface(holder, 3);
+}
+nb::dict cuda_interface(const Holder& holder) {
+  if (holder.on_host() || holder.device().info().api != Api::cuda)
+    throw nb::attribute_error("__cuda_array_interface__: the array is not on a CUDA device");
+  nb::dict all = array_interface(holder, 3);
+  all["stream"] = nb::none();  // calls return when their work is done
+  return all;
+}
+
+std::string device_of(const Holder& holder) {
+  return holder.on_host() ? "host" : holder.device().info().spec();
+}
+
+std::string text_of_array(const Holder& holder) {
+  return "<axisloom.Array " + to_string(holder.view()) + " on " + device_of(holder) + ">";
+}
+
+Device device_or_host(nb::handle device) {
+  if (device.is_none()) return {};
+  const Device& found = device_named(text_of(device.ptr(), "device="));
+  return found.info().api == Api::host ? Device() : found;
+}
+
+/// The elements between two arrays of one shape and dtype, one of them row-major on the host and one on a device.
+void write_all(const Holder& to, const void* from) {
+  const std::size_t bytes = std::size_t(to.view().count()) * size_of(to.view().dtype);
+  if (bytes) own_queue(to.device()).write(to.buffer(), 0, {static_cast<const std::byte*>(from), bytes}).wait();
+}
+void read_all(const Holder& from, void* to) {
+  const std::size_t bytes = std::size_t(from.view().count()) * size_of(from.view().dtype);
+  if (bytes) own_queue(from.device()).read(from.buffer(), 0, {static_cast<std::byte*>(to), bytes}).wait();
+}
+
+/// A row-major copy where the array lies, as an Array.
+nb::object copied(nb::handle array) {
+  const std::string_view name = "copy";
+  const std::array<PyObject*, 1> arrays = {array.ptr()};
+  return run({.name = name, .arguments = {}, .arrays = arrays, .lengths = {}, .options = {}});
+}
+
+nb::object on_host_of(nb::handle array) {
+  const Holder& holder = holder_of(array.ptr());
+  if (holder.on_host()) return nb::borrow(array);
+  const nb::object contiguous = holder.view().is_contiguous() ? nb::borrow(array) : copied(array);
+  Holder made(holder.view().dtype, holder.view().shape, {});
+  read_all(holder_of(contiguous.ptr()), made.first());
+  return new_array(std::move(made));
+}
+
+nb::object to_device(nb::handle array, nb::handle device_name) {
+  const Device device = device_or_host(device_name);
+  const Holder& holder = holder_of(array.ptr());
+  if (holder.device().impl() == device.impl()) return nb::borrow(array);
+  const nb::object here = on_host_of(array);
+  if (!device) return here;
+  const nb::object contiguous = holder_of(here.ptr()).view().is_contiguous() ? here : copied(here);
+  const Holder& from = holder_of(contiguous.ptr());
+  Holder made(from.view().dtype, from.view().shape, device);
+  write_all(made, from.first());
+  return new_array(std::move(made));
+}
+
+/// An array of any library as an Array on the host or where it lies, without a copy where that is possible.
+nb::object held(nb::handle array) {
+  const Kind& kind = kind_of(array.ptr());
+  if (kind.family == Family::own) return nb::borrow(array);
+  if (kind.family == Family::foreign) return from_dlpack(array, nb::none());
+  Tensor tensor = tensor_of(array.ptr(), kind);
+  nb::object owner = tensor.is_copy() ? tensor.owner : nb::borrow(array);
+  return new_array(Holder(tensor, std::move(owner)));
+}
+
+/// Array(x, device): a new one, whose elements are copies.
+void construct(Holder* self, nb::handle array, nb::handle device) {
+  nb::object from = held(array);
+  if (!device.is_none()) from = to_device(from, device);
+  from = copied(from);
+  new (self) Holder(holder_of(from.ptr()));
+}
+
+nb::object to_numpy(nb::handle self) {
+  return nb::module_::import_("numpy").attr("asarray")(on_host_of(self));
+}
+
+}  // namespace
+
+Holder::Holder(Dtype dtype, const Dims& shape, const Device& device)
+    : view_(View::contiguous(dtype, shape)), device_(device) {
+  if (device) {
+    buffer_ = device.allocate(std::size_t(view_.count()) * size_of(dtype));
+    place_ = python::place_of(device);
+    first_ = place_.device_type == kDLCUDA ? address_of(buffer_) : nullptr;
+    return;
+  }
+  auto memory = std::make_shared<axisloom::Array>(dtype, shape);
+  first_ = memory->data();
+  memory_ = std::move(memory);
+}
+
+Holder::Holder(const Tensor& tensor, nb::object owner)
+    : owner_(std::move(owner)), first_(tensor.first), place_(tensor.place), writable_(tensor.writable) {
+  const OutputArray array(tensor.dtype, tensor.first, tensor.shape, tensor.strides);
+  view_ = array.view();
+  if (python::on_host(tensor)) return;
+  device_ = cuda_device(place_.device_id);
+  buffer_ = device_.borrow_buffer(array.begin(), std::size_t(view_.bounds().high) * size_of(view_.dtype));
+}
+
+Tensor Holder::tensor() const {
+  Tensor tensor;
+  tensor.dtype = view_.dtype;
+  tensor.first = first_;
+  tensor.shape = view_.shape;
+  tensor.strides = view_.strides;
+  tensor.place = place_;
+  tensor.writable = writable_;
+  return tensor;
+}
+
+nb::object array_type() {
+  return nb::borrow(nb::type<Holder>());
+}
+
+nb::object new_array(Holder holder) {
+  return nb::cast(std::move(holder));
+}
+
+Holder& holder_of(PyObject* array) {
+  return nb::cast<Holder&>(nb::handle(array));
+}
+
+void bind_array(nb::module_& module) {
+  nb::class_<Holder>(module, "Array", nb::type_slots(buffer_slots()),
+                     "An array that Axisloom owns, on the host or on a device, or that it holds for another library.")
+      .def("__init__", construct, nb::arg("array"), nb::arg("device") = nb::none())
+      .def_prop_ro("shape", [](const Holder& self) { return tuple_of(self.view().shape); })
+      .def_prop_ro("strides", [](const Holder& self) { return tuple_of(self.view().strides); }, "In elements.")
+      .def_prop_ro("ndim", [](const Holder& self) { return self.view().rank(); })
+      .def_prop_ro("size", [](const Holder& self) { return self.view().count(); })
+      .def_prop_ro("dtype", [](const Holder& self) { return std::string(name(self.view().dtype)); },
+                   "As Axisloom names it: \"f32\".")
+      .def_prop_ro("device", device_of, "As the grammar of devices spells it: \"host\", \"cuda:0\".")
+      .def_prop_ro("__array_interface__", host_interface)
+      .def_prop_ro("__cuda_array_interface__", cuda_interface)
+      .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
+      .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
+      .def("__dlpack__", export_dlpack, nb::kw_only(), nb::arg("stream") = nb::none(),
+           nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
+      .def("__dlpack_device__",
+           [](const Holder& self) {
+             const DLDevice place = self.on_host() ? host_place : self.tensor().place;
+             return nb::make_tuple(int(place.device_type), place.device_id);
+           })
+      .def("__len__",
+           [](const Holder& self) {
+             if (self.view().rank() == 0) throw nb::type_error("an array without axes has no length");
+             return self.view().shape[0];
+           })
+      .def("__repr__", text_of_array);
+  module.def("from_dlpack", from_dlpack, nb::arg("array"), nb::arg("stream") = nb::none(),
+             "An array of another library, in its memory.");
+}
+
+}  // namespace axisloom::python

@@ -1,0 +1,348 @@
+#include "native/builtins.hpp"
+
+#include "native/calls.hpp"
+#include "native/errors.hpp"
+#include "native/plans.hpp"
+#include "native/streams.hpp"
+
+#include <axisloom/array.hpp>
+#include <axisloom/error.hpp>
+#include <axisloom/plan.hpp>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace axisloom::python {
+namespace {
+
+// Lengths that a call names: more than a pattern has axes.
+constexpr std::size_t most_lengths = 64;
+
+using Pair = std::pair<std::string_view, std::int64_t>;
+
+bool is_none(PyObject* object) {
+  return !object || object == Py_None;
+}
+
+/// The arguments of a builtin, as the interpreter passes them.
+class Passed {
+ public:
+  Passed(PyObject* const* values, Py_ssize_t count, PyObject* names)
+      : values_(values), count_(std::size_t(count)), names_(names), named_(names ? std::size_t(PyTuple_Size(names)) : 0) {}
+
+  std::size_t count() const { return count_; }
+  PyObject* at(std::size_t index) const { return values_[index]; }
+  std::size_t named() const { return named_; }
+  std::string_view name(std::size_t index) const {
+    return text_of(PyTuple_GetItem(names_, Py_ssize_t(index)), "a keyword");
+  }
+  PyObject* value(std::size_t index) const { return values_[count_ + index]; }
+
+  /// By place or by name, into the places of `into`. Throws TypeError for what does not belong there.
+  void take(const char* function, std::span<const std::string_view> parameters, std::span<PyObject*> into) const {
+    if (count_ > parameters.size())
+      throw_type_error("%s takes at most %zu arguments, not %zu", function, parameters.size(), count_);
+    for (std::size_t i = 0; i < count_; ++i) into[i] = values_[i];
+    for (std::size_t i = 0; i < named_; ++i) {
+      const auto found = std::find(parameters.begin(), parameters.end(), name(i));
+      if (found == parameters.end())
+        throw_type_error("%s has no parameter %s", function, std::string(name(i)).c_str());
+      PyObject*& place = into[std::size_t(found - parameters.begin())];
+      if (place) throw_type_error("%s got %s twice", function, std::string(name(i)).c_str());
+      place = value(i);
+    }
+  }
+
+ private:
+  PyObject* const* values_;
+  std::size_t count_;
+  PyObject* names_;
+  std::size_t named_;
+};
+
+std::int64_t length_of(PyObject* object, std::string_view name) {
+  if (PyObject* const index = PyNumber_Index(object)) {
+    const std::int64_t length = PyLong_AsLongLong(index);
+    Py_DECREF(index);
+    if (length == -1 && PyErr_Occurred()) throw nb::python_error();
+    return length;
+  }
+  PyErr_Clear();
+  throw_type_error("the length of axis %s has to be an int, not %s", std::string(name).c_str(),
+                   type_name(object).c_str());
+}
+
+/// Whether a keyword of that name and value is an option of the call and no length: an axis may be called "out".
+bool is_option(std::string_view name, PyObject* value) {
+  return name == "stream" || ((name == "out" || name == "device") && !PyLong_Check(value));
+}
+
+/// A pattern's function: its arrays and texts by place or name, options, and lengths.
+class PatternCall {
+ public:
+  PatternCall(const char* function, std::span<const std::string_view> parameters, const Passed& passed)
+      : parameters_(parameters) {
+    if (passed.count() > parameters.size())
+      throw_type_error("%s takes %zu arguments, not %zu", function, parameters.size(), passed.count());
+    for (std::size_t i = 0; i < passed.count(); ++i) given_[i] = passed.at(i);
+    for (std::size_t i = 0; i < passed.named(); ++i) take_keyword(passed.name(i), passed.value(i));
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (!given_[i]) throw_type_error("%s needs %s", function, std::string(parameters[i]).c_str());
+  }
+
+  PyObject* given(std::size_t index) const { return given_[index]; }
+  /// Does the operation of that name, whose arguments are texts.
+  nb::object run(std::string_view name, std::span<const std::string_view> arguments) const {
+    Call call;
+    call.name = name;
+    call.arguments = arguments;
+    call.arrays = std::span(given_).first(1);
+    call.lengths = std::span(lengths_).first(lengths_given_);
+    call.out = out_, call.device = device_, call.stream = stream_;
+    try {
+      return python::run(call);
+    } catch (const Error& error) {  // to einops, a shape that does not suit a pattern is the pattern's error
+      if (error.code() == Errc::shape) throw Error(Errc::pattern, error.parts());
+      throw;
+    }
+  }
+
+ private:
+  void take_keyword(std::string_view name, PyObject* value) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      if (!given_[i] && name == parameters_[i]) {
+        given_[i] = value;
+        return;
+      }
+    if (is_option(name, value)) {
+      (name == "out" ? out_ : name == "device" ? device_ : stream_) = value;
+      return;
+    }
+    if (lengths_given_ == most_lengths) throw_type_error("more than %zu lengths", most_lengths);
+    lengths_[lengths_given_++] = {name, length_of(value, name)};
+  }
+
+  std::span<const std::string_view> parameters_;
+  std::array<PyObject*, 3> given_ = {};
+  std::array<Pair, most_lengths> lengths_;
+  std::size_t lengths_given_ = 0;
+  PyObject *out_ = nullptr, *device_ = nullptr, *stream_ = nullptr;
+};
+
+/// The same call by a function of _patterns.py.
+PyObject* by_patterns(const char* function, const Passed& passed) {
+  nb::list arguments;
+  nb::dict keywords;
+  for (std::size_t i = 0; i < passed.count(); ++i) arguments.append(nb::borrow(passed.at(i)));
+  for (std::size_t i = 0; i < passed.named(); ++i)
+    keywords[nb::str(passed.name(i).data(), passed.name(i).size())] = nb::borrow(passed.value(i));
+  PyObject* const done = PyObject_Call(own_module("_patterns").attr(function).ptr(), nb::tuple(arguments).ptr(), keywords.ptr());
+  if (!done) throw nb::python_error();
+  return done;
+}
+
+bool is_list(PyObject* object) {
+  return PyList_Check(object) || PyTuple_Check(object);
+}
+
+PyObject* move_by_pattern(const char* name, const char* slowly, const Passed& passed) {
+  static constexpr std::array<std::string_view, 2> parameters = {"tensor", "pattern"};
+  if (passed.count() > 0 && is_list(passed.at(0))) return by_patterns(slowly, passed);
+  const PatternCall call(name, parameters, passed);
+  const std::array<std::string_view, 1> pattern = {text_of(call.given(1), "the pattern")};
+  return call.run(name, pattern).release().ptr();
+}
+
+PyObject* rearrange(const Passed& passed) {
+  return move_by_pattern("rearrange", "rearrange_slowly", passed);
+}
+PyObject* repeat(const Passed& passed) {
+  return move_by_pattern("repeat", "repeat_slowly", passed);
+}
+PyObject* reduce(const Passed& passed) {
+  static constexpr std::array<std::string_view, 3> parameters = {"tensor", "pattern", "reduction"};
+  if (passed.count() > 0 && is_list(passed.at(0))) return by_patterns("reduce_slowly", passed);
+  const PatternCall call("reduce", parameters, passed);
+  if (!PyUnicode_Check(call.given(2))) return by_patterns("reduce_slowly", passed);
+  const std::array<std::string_view, 2> texts = {text_of(call.given(2), "the reduction"),
+                                                 text_of(call.given(1), "the pattern")};
+  return call.run("reduce", texts).release().ptr();
+}
+
+// ---- call and result
+
+std::vector<PyObject*> items_of(PyObject* sequence, const char* role) {
+  std::vector<PyObject*> items;
+  const bool tuple = PyTuple_Check(sequence);
+  if (!tuple && !PyList_Check(sequence)) throw_type_error("%s have to be a tuple or a list", role);
+  const Py_ssize_t count = tuple ? PyTuple_Size(sequence) : PyList_Size(sequence);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    items.push_back(tuple ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i));
+  return items;
+}
+
+std::vector<std::string_view> texts_of(PyObject* sequence) {
+  std::vector<std::string_view> texts;
+  for (PyObject* const item : items_of(sequence, "arguments")) texts.push_back(text_of(item, "an argument"));
+  return texts;
+}
+
+/// Calls take(key, value) for what a dict holds.
+template <class Take>
+void for_each_item(PyObject* dict, const char* role, Take take) {
+  if (is_none(dict)) return;
+  if (!PyDict_Check(dict)) throw_type_error("%s have to be a dict", role);
+  Py_ssize_t at = 0;
+  PyObject *key = nullptr, *value = nullptr;
+  while (PyDict_Next(dict, &at, &key, &value)) take(text_of(key, role), value);
+}
+
+/// What a call names besides its arrays.
+struct Words {
+  std::vector<std::string_view> arguments;
+  std::vector<Pair> lengths;
+  std::vector<std::pair<std::string_view, std::string_view>> options;
+
+  Words(PyObject* arguments_given, PyObject* lengths_given, PyObject* options_given)
+      : arguments(texts_of(arguments_given)) {
+    for_each_item(lengths_given, "lengths", [&](std::string_view name, PyObject* value) {
+      lengths.emplace_back(name, length_of(value, name));
+    });
+    for_each_item(options_given, "options", [&](std::string_view name, PyObject* value) {
+      options.emplace_back(name, text_of(value, "an option"));
+    });
+  }
+  void write(Call& call) const {
+    call.arguments = arguments;
+    call.lengths = lengths;
+    call.options = options;
+  }
+};
+
+PyObject* call(const Passed& passed) {
+  static constexpr std::array<std::string_view, 8> parameters = {"name",    "arguments", "arrays", "lengths",
+                                                                 "options", "out",       "device", "stream"};
+  std::array<PyObject*, 8> given = {};
+  passed.take("call", parameters, given);
+  if (!given[0] || !given[1] || !given[2]) throw_type_error("call needs name, arguments and arrays");
+  const Words words(given[1], given[3], given[4]);
+  const std::vector<PyObject*> arrays = items_of(given[2], "arrays");
+  Call call;
+  call.name = text_of(given[0], "name");
+  call.arrays = arrays;
+  call.out = given[5], call.device = given[6], call.stream = given[7];
+  words.write(call);
+  return run(call).release().ptr();
+}
+
+View described_view(PyObject* described) {
+  const std::vector<PyObject*> parts = items_of(described, "an array's dtype and shape");
+  if (parts.size() != 2) throw_type_error("an array is described by its dtype and its shape");
+  const std::string_view name = text_of(parts[0], "a dtype");
+  const std::optional<Dtype> dtype = dtype_of(name);
+  if (!dtype) throw_type_error("no such dtype: %s", std::string(name).c_str());
+  Dims shape;
+  for (PyObject* const extent : items_of(parts[1], "a shape")) shape.push_back(length_of(extent, "of the shape"));
+  return View::contiguous(*dtype, shape);
+}
+
+PyObject* result(const Passed& passed) {
+  static constexpr std::array<std::string_view, 5> parameters = {"name", "arguments", "arrays", "lengths", "options"};
+  std::array<PyObject*, 5> given = {};
+  passed.take("result", parameters, given);
+  if (!given[0] || !given[1] || !given[2]) throw_type_error("result needs name, arguments and arrays");
+  const Words words(given[1], given[3], given[4]);
+  Call call;
+  call.name = text_of(given[0], "name");
+  words.write(call);
+  std::vector<View> views;
+  for (PyObject* const described : items_of(given[2], "arrays")) views.push_back(described_view(described));
+  const View made = result_view(operation_of(call), views);
+  nb::list shape;
+  for (const std::int64_t extent : made.shape) shape.append(extent);
+  const std::string_view dtype = name(made.dtype);
+  return nb::make_tuple(nb::str(dtype.data(), dtype.size()), nb::tuple(shape)).release().ptr();
+}
+
+nb::dict described_device(const DeviceInfo& info) {
+  nb::dict all;
+  const auto text = [](const auto& value) { return nb::str(std::string_view(value).data(), std::string_view(value).size()); };
+  all["device"] = text(info.spec());
+  all["kind"] = text(name(info.kind));
+  all["name"] = text(info.name);
+  all["vendor"] = text(info.vendor);
+  all["platform"] = text(info.platform);
+  all["driver"] = text(info.driver);
+  all["compute_units"] = info.compute_units;
+  all["memory"] = info.global_memory;
+  return all;
+}
+
+PyObject* devices(const Passed&) {
+  nb::list all;
+  for (const DeviceInfo& info : axisloom::devices()) all.append(described_device(info));
+  return all.release().ptr();
+}
+
+/// A builtin as CPython wants it: failures become Python's.
+template <PyObject* (*Function)(const Passed&)>
+PyObject* guarded(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) noexcept {
+  try {
+    return Function(Passed(values, count, names));
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+
+template <PyObject* (*Function)(const Passed&)>
+PyMethodDef method(const char* name, const char* text) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guarded<Function>)),
+          METH_FASTCALL | METH_KEYWORDS, text};
+}
+
+constexpr const char* rearrange_text =
+    "rearrange(tensor, pattern, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
+    "Moves the axes of an array as a pattern in einops' notation says: \"h w c -> c h w\", \"(h h2) w -> h (h2 w)\".\n\n"
+    "The result is a new contiguous array of the same library. A list of arrays of one shape is stacked along a new\n"
+    "first axis.\n\n"
+    ">>> import numpy as np\n"
+    ">>> rearrange(np.arange(6).reshape(2, 3), \"h w -> w h\")\n"
+    "array([[0, 3],\n       [1, 4],\n       [2, 5]])\n";
+constexpr const char* repeat_text =
+    "repeat(tensor, pattern, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
+    "As rearrange, with new axes on the right, along which elements repeat: \"h w -> h w c\" with c=3, \"h -> (h 2)\".\n\n"
+    ">>> import numpy as np\n"
+    ">>> repeat(np.array([1, 2]), \"h -> (h 2)\")\n"
+    "array([1, 1, 2, 2])\n";
+constexpr const char* reduce_text =
+    "reduce(tensor, pattern, reduction, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
+    "Reduces the axes that are missing on the right of the pattern: \"b c (h 2) (w 2) -> b c h w\" with \"max\".\n\n"
+    "Reductions: sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm; or a function that takes an\n"
+    "array and a tuple of axes.\n\n"
+    ">>> import numpy as np\n"
+    ">>> reduce(np.arange(6.0).reshape(2, 3), \"h w -> w\", \"mean\")\n"
+    "array([1.5, 2.5, 3.5])\n";
+constexpr const char* call_text =
+    "call(name, arguments, arrays, lengths=None, options=None, out=None, device=None, stream=None)\n--\n\n"
+    "Any operation by name, as the command line spells it.";
+constexpr const char* result_text =
+    "result(name, arguments, arrays, lengths=None, options=None)\n--\n\n"
+    "Dtype and shape of the result for arrays that are given by dtype and shape.";
+constexpr const char* devices_text = "devices()\n--\n\nEvery device that can be used now, the host last.";
+
+}  // namespace
+
+void add_builtins(nb::module_& module) {
+  static PyMethodDef methods[] = {
+      method<rearrange>("rearrange", rearrange_text), method<repeat>("repeat", repeat_text),
+      method<reduce>("reduce", reduce_text),          method<call>("call", call_text),
+      method<result>("result", result_text),          method<devices>("devices", devices_text),
+      {nullptr, nullptr, 0, nullptr}};
+  if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw nb::python_error();
+}
+
+}  // namespace axisloom::python

@@ -1,0 +1,163 @@
+#include "native/calls.hpp"
+
+#include "native/array.hpp"
+#include "native/kinds.hpp"
+#include "native/numpy.hpp"
+#include "native/operands.hpp"
+#include "native/plans.hpp"
+
+#include <axisloom/call.hpp>
+#include <axisloom/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace axisloom::python {
+namespace {
+
+// Below that many bytes, a call is over before another thread could use the lock: giving it up and taking it again costs
+// 0.1 us, which moves 4 KiB.
+constexpr std::int64_t bytes_worth_unlocking = 16 << 10;
+
+bool is_none(PyObject* object) {
+  return !object || object == Py_None;
+}
+
+bool is_move(std::string_view name) {
+  static constexpr std::array names = {"rearrange", "repeat", "copy", "transpose", "permute", "relayout"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Gives up the interpreter's lock while it lives, if asked to.
+class Unlocked {
+ public:
+  explicit Unlocked(bool wanted) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() {
+    if (state_) PyEval_RestoreThread(state_);
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
+/// The same call by a function in Python.
+nb::object run_by(const nb::object& function, const Call& call) {
+  nb::list arguments, arrays;
+  nb::dict lengths, options;
+  for (const std::string_view argument : call.arguments) arguments.append(nb::str(argument.data(), argument.size()));
+  for (PyObject* const array : call.arrays) arrays.append(nb::borrow(array));
+  for (const auto& [name, length] : call.lengths) lengths[nb::str(name.data(), name.size())] = nb::int_(length);
+  for (const auto& [name, value] : call.options)
+    options[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
+  const auto given = [](PyObject* object) { return object ? nb::borrow(object) : nb::none(); };
+  return function(nb::str(call.name.data(), call.name.size()), nb::tuple(arguments), nb::tuple(arrays), lengths, options,
+                  given(call.out), given(call.device), given(call.stream));
+}
+
+/// Whether the array can be read and written here, and if not, who does the call.
+enum class Done { here, by_kinds, by_torch };
+Done who_does(PyObject* object, const Kind& kind) {
+  if (kind.family == Family::foreign) return Done::by_kinds;
+  if (!kind.torch) return Done::here;
+  return kind.api && is_plain_torch(object) ? Done::here : Done::by_torch;
+}
+
+Done who_does(const Call& call) {
+  Done done = Done::here;
+  for (PyObject* const array : call.arrays) done = std::max(done, who_does(array, kind_of(array)));
+  if (!is_none(call.out)) done = std::max(done, who_does(call.out, kind_of(call.out)));
+  return done;
+}
+
+/// A new array of the first one's kind.
+struct Made {
+  nb::object object;
+  Operand operand;
+};
+Made make_result(const Call& call, const Operands& operands, const View& result) {
+  PyObject* const like = call.arrays[0];
+  const Kind& kind = kind_of(like);
+  if (kind.family == Family::numpy) {
+    const bool same = is_move(call.name);
+    nb::object object = new_numpy(result.dtype, result.shape, same ? like : nullptr);
+    void* const data = numpy_data(object.ptr());
+    return {std::move(object), Operand(result, data)};
+  }
+  if (kind.family == Family::exchange) {
+    void* data = nullptr;
+    nb::object object = new_exchanged(*kind.api, result.dtype, result.shape, operands.place(), &data);
+    return {std::move(object), operands.on_device(result, data)};
+  }
+  nb::object object = new_array(Holder(result.dtype, result.shape, operands.device()));
+  Operand operand = operands.of_holder(holder_of(object.ptr()));
+  return {std::move(object), std::move(operand)};
+}
+
+/// `plan` by value: while the lock is given up, another thread may forget the remembered one.
+void run_plan(const Remembered plan, const Operands& operands, const Operand& output) {
+  if (operands.on_host()) {
+    const auto begins = operands.begins();
+    const Unlocked unlocked(plan.bytes > bytes_worth_unlocking);
+    plan.plan.run(begins, output.begin());
+    return;
+  }
+  const std::vector<Buffer> buffers = operands.buffers(output);
+  const Unlocked unlocked(true);
+  const Event done = plan.plan.run(operands.queue(), buffers);
+  if (operands.waits()) done.wait();
+}
+
+/// Between the host's memory and a device that was asked for: there, and back.
+void run_there(const Operation op, const Device device, const Operands& operands, const Operand& output) {
+  std::vector<InputArray> inputs;
+  for (const Operand& operand : operands) inputs.emplace_back(operand.view(), operand.begin());
+  const Unlocked unlocked(true);
+  run_into(OutputArray(output.view(), output.begin()), op, inputs, device);
+}
+
+void run_into_operand(Asked& asked, const Operands& operands, const Operand& output) {
+  if (operands.on_host() && !asked.on_host) return run_there(asked.op, asked.device, operands, output);
+  run_plan(asked.plan_for(operands, output), operands, output);
+}
+
+/// An output that the caller gives. What cannot be written in place gets the elements of a new array.
+nb::object run_into_given(const Call& call, Asked& asked, const Operands& operands) {
+  const nb::object out = nb::borrow(call.out);
+  const View result = asked.result;
+  Tensor tensor = tensor_of(call.out, kind_of(call.out));
+  if (!tensor.writable) throw_value_error("out= cannot be written to: it is read-only");
+  const bool in_place = !tensor.is_copy();
+  try {
+    if (in_place) {
+      run_into_operand(asked, operands, operands.output(call.out, tensor));
+      return out;
+    }
+  } catch (const Error& error) {
+    if (error.code() != Errc::overlap) throw;
+  }
+  Made made = make_result(call, operands, result);
+  run_into_operand(asked_for(call, operands), operands, made.operand);
+  nb::borrow(out)[nb::ellipsis()] = made.object;  // by the array's own assignment
+  return out;
+}
+
+}  // namespace
+
+nb::object run(const Call& call) {
+  if (call.arrays.empty()) throw_type_error("%s needs an array", std::string(call.name).c_str());
+  const Done done = who_does(call);
+  if (done == Done::by_torch) return run_by(own_module("torch").attr("dispatch"), call);
+  if (done == Done::by_kinds) return run_by(own_module("_kinds").attr("call"), call);
+  const Operands operands(call);
+  Asked& asked = asked_for(call, operands);
+  if (!is_none(call.out)) return run_into_given(call, asked, operands);
+  Made made = make_result(call, operands, asked.result);
+  const bool scalar = asked.result.rank() == 0 && !is_move(call.name) && kind_of(call.arrays[0]).family == Family::numpy;
+  run_into_operand(asked, operands, made.operand);
+  return scalar ? as_scalar_if_0d(std::move(made.object)) : std::move(made.object);
+}
+
+}  // namespace axisloom::python

@@ -1,0 +1,176 @@
+#include "native/numpy.hpp"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <optional>
+
+namespace axisloom::python {
+namespace {
+
+/// The dtypes of NumPy's own types, by their numbers; nothing where Axisloom has no such dtype.
+std::optional<Dtype> builtin_dtype(int number) {
+  switch (number) {
+    case NPY_BOOL: return Dtype::boolean;
+    case NPY_BYTE: return Dtype::i8;
+    case NPY_UBYTE: return Dtype::u8;
+    case NPY_SHORT: return Dtype::i16;
+    case NPY_USHORT: return Dtype::u16;
+    case NPY_INT: return Dtype::i32;
+    case NPY_UINT: return Dtype::u32;
+    case NPY_LONG: return sizeof(long) == 8 ? Dtype::i64 : Dtype::i32;
+    case NPY_ULONG: return sizeof(long) == 8 ? Dtype::u64 : Dtype::u32;
+    case NPY_LONGLONG: return Dtype::i64;
+    case NPY_ULONGLONG: return Dtype::u64;
+    case NPY_HALF: return Dtype::f16;
+    case NPY_FLOAT: return Dtype::f32;
+    case NPY_DOUBLE: return Dtype::f64;
+    case NPY_CFLOAT: return Dtype::c64;
+    case NPY_CDOUBLE: return Dtype::c128;
+    default: return std::nullopt;
+  }
+}
+
+int number_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::boolean: return NPY_BOOL;
+    case Dtype::i8: return NPY_BYTE;
+    case Dtype::u8: return NPY_UBYTE;
+    case Dtype::i16: return NPY_SHORT;
+    case Dtype::u16: return NPY_USHORT;
+    case Dtype::i32: return NPY_INT;
+    case Dtype::u32: return NPY_UINT;
+    case Dtype::i64: return NPY_INT64;
+    case Dtype::u64: return NPY_UINT64;
+    case Dtype::f16: return NPY_HALF;
+    case Dtype::f32: return NPY_FLOAT;
+    case Dtype::f64: return NPY_DOUBLE;
+    case Dtype::c64: return NPY_CFLOAT;
+    case Dtype::c128: return NPY_CDOUBLE;
+    case Dtype::bf16: break;
+  }
+  return -1;
+}
+
+/// bfloat16 is a dtype of the package ml_dtypes; its number is given out when that registers it.
+bool is_bfloat16(PyArray_Descr* descr) {
+  static int number = -1;
+  if (descr->type_num == number) return true;
+  if (number >= 0 || descr->type_num < NPY_USERDEF) return false;
+  const nb::object name = nb::borrow(reinterpret_cast<PyObject*>(descr->typeobj)).attr("__name__");
+  if (nb::cast<nb::str>(name).c_str() != std::string_view("bfloat16")) return false;
+  number = descr->type_num;
+  return true;
+}
+
+std::optional<Dtype> arithmetic_dtype(PyArray_Descr* descr) {
+  if (const auto dtype = builtin_dtype(descr->type_num)) return dtype;
+  if (is_bfloat16(descr)) return Dtype::bf16;
+  return std::nullopt;
+}
+
+/// A dtype of that size, for elements that are moved as bytes.
+std::optional<Dtype> dtype_of_size(npy_intp bytes) {
+  switch (bytes) {
+    case 1: return Dtype::u8;
+    case 2: return Dtype::u16;
+    case 4: return Dtype::u32;
+    case 8: return Dtype::u64;
+    case 16: return Dtype::c128;
+    default: return std::nullopt;
+  }
+}
+
+[[noreturn]] void refuse(PyArray_Descr* descr) {
+  throw_type_error("arrays of dtype %R cannot be used: elements have to be numbers, bools, or plain data of 1, 2, 4, 8 or "
+                   "16 bytes", reinterpret_cast<PyObject*>(descr));
+}
+
+PyArrayObject* as_array(PyObject* object) {
+  return reinterpret_cast<PyArrayObject*>(object);
+}
+
+/// Whether elements lie as kernels can read them: native bytes, aligned, and strides that are whole elements.
+bool is_plain(PyArrayObject* array, npy_intp bytes) {
+  if (!PyArray_ISALIGNED(array) || !PyArray_ISNOTSWAPPED(array)) return false;
+  for (int axis = 0; axis < PyArray_NDIM(array); ++axis)
+    if (PyArray_STRIDE(array, axis) % bytes != 0) return false;
+  return true;
+}
+
+/// The same dtype in the native byte order.
+PyArray_Descr* native_descr(PyArray_Descr* descr) {
+  if (!PyDataType_ISBYTESWAPPED(descr)) {
+    Py_INCREF(reinterpret_cast<PyObject*>(descr));
+    return descr;
+  }
+  PyArray_Descr* const native = PyArray_DescrNewByteorder(descr, NPY_NATIVE);
+  if (!native) throw nb::python_error();
+  return native;
+}
+
+nb::object plain_copy(PyArrayObject* array) {
+  PyObject* const copy =
+      PyArray_FromArray(array, native_descr(PyArray_DESCR(array)), NPY_ARRAY_ENSURECOPY | NPY_ARRAY_ALIGNED | NPY_ARRAY_C_CONTIGUOUS);
+  if (!copy) throw nb::python_error();
+  return nb::steal(copy);
+}
+
+PyArray_Descr* descr_of(Dtype dtype) {
+  if (dtype != Dtype::bf16) return PyArray_DescrFromType(number_of(dtype));
+  const nb::object type = nb::module_::import_("ml_dtypes").attr("bfloat16");
+  nb::object descr = nb::module_::import_("numpy").attr("dtype")(type);
+  return reinterpret_cast<PyArray_Descr*>(descr.release().ptr());
+}
+
+}  // namespace
+
+void load_numpy() {
+  if (!PyArray_API && _import_array() < 0) throw nb::python_error();
+}
+
+Tensor numpy_tensor(PyObject* object) {
+  PyArrayObject* array = as_array(object);
+  Tensor tensor;
+  PyArray_Descr* const descr = PyArray_DESCR(array);
+  const npy_intp bytes = PyArray_ITEMSIZE(array);
+  auto dtype = arithmetic_dtype(descr);
+  if (!dtype) {
+    tensor.opaque = true;
+    dtype = dtype_of_size(bytes);
+    if (!dtype || PyDataType_REFCHK(descr)) refuse(descr);
+  }
+  tensor.dtype = *dtype;
+  tensor.writable = PyArray_ISWRITEABLE(array);
+  if (!is_plain(array, bytes)) {
+    tensor.owner = plain_copy(array);
+    array = as_array(tensor.owner.ptr());
+  }
+  tensor.first = PyArray_DATA(array);
+  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
+    tensor.shape.push_back(PyArray_DIM(array, axis));
+    tensor.strides.push_back(PyArray_STRIDE(array, axis) / bytes);
+  }
+  return tensor;
+}
+
+nb::object new_numpy(Dtype dtype, const Dims& shape, PyObject* like) {
+  load_numpy();
+  PyArray_Descr* const descr = like ? native_descr(PyArray_DESCR(as_array(like))) : descr_of(dtype);
+  npy_intp extents[max_rank] = {};
+  for (int axis = 0; axis < shape.size(); ++axis) extents[axis] = shape[axis];
+  PyObject* const made = PyArray_NewFromDescr(&PyArray_Type, descr, shape.size(), extents, nullptr, nullptr, 0, nullptr);
+  if (!made) throw nb::python_error();
+  return nb::steal(made);
+}
+
+void* numpy_data(PyObject* array) {
+  return PyArray_DATA(as_array(array));
+}
+
+nb::object as_scalar_if_0d(nb::object array) {
+  return nb::steal(PyArray_Return(as_array(array.release().ptr())));
+}
+
+}  // namespace axisloom::python

@@ -1,0 +1,43 @@
+// CPython by way of nanobind, and what every file here needs of it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <string_view>
+
+namespace axisloom::python {
+
+namespace nb = nanobind;
+
+/// A name that is looked up often; it lives as long as the process.
+class Name {
+ public:
+  explicit Name(const char* text) : text_(text) {}
+  PyObject* get() const {
+    if (!name_) name_ = PyUnicode_InternFromString(text_);
+    return name_;
+  }
+
+ private:
+  const char* text_;
+  mutable PyObject* name_ = nullptr;
+};
+
+/// The text of a str, as long as that lives. Throws TypeError that names `role` for what is none.
+std::string_view text_of(PyObject* object, const char* role);
+
+/// object.name, or nothing where there is no such attribute; other failures are thrown.
+nb::object attribute_or_none(PyObject* object, const Name& name);
+
+/// The name of an object's type, for messages.
+std::string type_name(PyObject* object);
+
+/// A module of this package by its name within it: "_errors". Imported once.
+nb::object own_module(const char* name);
+
+/// Throws a Python exception of one of the built-in kinds.
+[[noreturn]] void throw_type_error(const char* format, ...);
+[[noreturn]] void throw_value_error(const char* format, ...);
+
+}  // namespace axisloom::python
