@@ -150,14 +150,15 @@ class Document:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class Benchmark(Document):
-    """What `bench` measured: a row for each contestant of each case."""
+    """What `bench` measured: a row for each contestant of each case. Those that are not here or cannot do it are not shown."""
 
     SCHEMA = "axisloom-bench 1"
     cases: tuple[Case, ...]
 
     @property
     def tables(self) -> list[_tables.Table]:
-        return [_tables.Table(f"{case.label}, {case.cache}: {case.shapes}", case, case.contestants) for case in self.cases]
+        return [_tables.Table(f"{case.label}, {case.cache}: {case.shapes}", case, _present(case.contestants))
+                for case in self.cases]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -170,8 +171,12 @@ class Ladder(Document):
 
     @property
     def tables(self) -> list[_tables.Table]:
-        return [_tables.Table(f"{lesson.title}: {lesson.case}", lesson, (*lesson.rungs, *lesson.beside))
+        return [_tables.Table(f"{lesson.title}: {lesson.case}", lesson, (*lesson.rungs, *_present(lesson.beside)))
                 for lesson in self.lessons]
+
+
+def _present(contestants: Iterable[Contestant]) -> tuple[Contestant, ...]:
+    return tuple(contestant for contestant in contestants if contestant.status != "absent")
 
 
 # The members of a document that hold records.
@@ -235,7 +240,7 @@ def _options(options: Mapping[str, Any]) -> list[str]:
 
 # What exit codes mean that bring no document; see docs/command-line.md.
 _ERRORS = {2: UsageError, 4: FileError}
-_SECONDS_TO_END = 5
+_SECONDS_TO_END = 0.5
 
 
 def run(arguments: list[str]) -> str:
@@ -258,9 +263,13 @@ def run(arguments: list[str]) -> str:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Interrupts the program, which then removes its own files, and ends it if that takes long."""
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(_SECONDS_TO_END)
-    except subprocess.TimeoutExpired:
-        process.kill()
+    """Interrupts the program twice: at first it goes on to the end of what it measures, then it removes its own files."""
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_SECONDS_TO_END)
+            return
+        except subprocess.TimeoutExpired:
+            pass
+    process.kill()
+    process.wait()

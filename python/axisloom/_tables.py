@@ -34,22 +34,34 @@ class Table:
     def rate(self, result: Result) -> float | None:
         return result.gflop_per_second if self.job.limit == "arithmetic" else result.gb_per_second
 
+    @property
+    def _shows_shares(self) -> bool:
+        """As in the program's tables: whoever is so much faster than the reference shows that it is none here."""
+        return all((result.share_of_copy or result.share_of_read or 0) <= 3 and (result.share_of_peak or 0) <= 1.25
+                   for result in self.results)
+
     def cells(self, result: Result) -> tuple[str, str, str, str, str]:
         """Name, time, rate, share and note."""
         times = result.device if self.job.clock == "device" else result.call
         rate = self.rate(result)
-        share = result.share_of_copy or result.share_of_read or result.share_of_peak
+        share = (result.share_of_copy or result.share_of_read or result.share_of_peak) if self._shows_shares else None
         return (
             result.name,
             _duration(times.median_ms) if times else "",
             f"{rate:.1f}" if rate is not None else "",
             f"{share:.0%}" if share is not None else "",
-            result.how if result.status == "right" else f"{result.status}: {result.reason}",
+            _gain(result) + result.how if result.status == "right" else f"{result.status}: {result.reason}",
         )
 
     @property
     def head(self) -> tuple[str, str, str, str, str]:
         return ("", "time", self.unit, "share", "")
+
+
+def _gain(result: Result) -> str:
+    """What a rung of a ladder brings over the one that it is compared with."""
+    speed_up = getattr(result, "speed_up", None)
+    return f"{speed_up:.2f} x {result.over}; " if speed_up is not None else ""
 
 
 def _duration(milliseconds: float) -> str:
@@ -88,10 +100,16 @@ def _table(table: Table) -> str:
         name, *numbers, note = (html.escape(cell) for cell in table.cells(result))
         figures = "".join(f'<td style="{_NUMBER}">{number}</td>' for number in numbers)
         rows.append(f'<tr><td style="text-align:left">{name}</td><td>{_bar(table.rate(result), fastest, result)}</td>{figures}'
-                    f'<td style="text-align:left">{note}</td></tr>')
+                    f'<td style="text-align:left">{note}{_sentence(result)}</td></tr>')
     head = "".join(f"<th>{cell}</th>" for cell in (table.head[0], "", *table.head[1:]))
     return (f'<table><caption style="text-align:left">{html.escape(table.title)}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+
+
+def _sentence(result: Result) -> str:
+    """What a rung of a ladder does; contestants have no such sentence."""
+    sentence = getattr(result, "sentence", "")
+    return f"<br/><small>{html.escape(sentence)}</small>" if sentence else ""
 
 
 def _bar(rate: float | None, fastest: float, result: Result) -> str:
