@@ -14,8 +14,8 @@ case "${2:-}" in
   no-drivers) ;;
   *) echo "$usage" >&2; exit 2 ;;
 esac
-test_packages=(libeigen3-dev libopencv-core-dev libdlpack-dev oclgrind clang libclang-rt-dev python3 python3-numpy python3-venv binutils git
-  clang-19 libamdhip64-dev g++-aarch64-linux-gnu qemu-user-static doxygen)
+test_packages=(libeigen3-dev libopencv-core-dev libdlpack-dev oclgrind clang libclang-rt-dev python3 python3-dev python3-numpy
+  python3-venv binutils git clang-19 libamdhip64-dev g++-aarch64-linux-gnu qemu-user-static doxygen)
 ci_packages=(ccache)
 lint_packages=(clang-format clang-tidy)
 reference_packages=(doxygen)

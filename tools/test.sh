@@ -67,7 +67,12 @@ suite_nvrtc() {
   if [[ -n "$venv" ]]; then echo "$venv" > "$work/venv"; fi
 }
 
-suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
+# With the Python package's module, for the interpreter of its tests; where that cannot be had, the suite python says so.
+suite_build() {
+  local options=() tested
+  if tested="$(tools/python.sh test)"; then options=(-DAXISLOOM_PYTHON=ON -DPython_EXECUTABLE="$tested"); fi
+  cmake --preset release "${options[@]}" && cmake --build --preset release -j "$jobs"
+}
 # What is written for cards, by name and by profile; none of it may be refused.
 check_played() {
   local cases=tests/cases-compiled check=(build/axisloom check --device host --seed "$seed")
@@ -154,7 +159,7 @@ suite_profiles() {
 # Chained operations against NumPy and einops.
 suite_programs() {
   local oracles
-  oracles="$(tools/numpy.sh)" || return 1
+  oracles="$(tools/python.sh test)" || return 1
   "$oracles" tests/differential/differential.py build/axisloom --count "$(by_level 100 1000 20000)" --seed "$seed" --part "$part"
 }
 suite_faults() {
@@ -183,6 +188,20 @@ suite_alone() { python3 tests/alone.py build; }
 suite_packages() {
   tools/install_dependencies.sh packages || return 1
   AXISLOOM_SYSTEMS="${AXISLOOM_SYSTEMS:-$kept/systems}" tests/packages/debian.sh && tests/packages/conan.sh
+}
+# The Python package as it stands in the build; the examples in its texts too. With PyTorch, which is large, only in long.
+suite_python() {
+  local tested
+  tested="$(tools/python.sh "$(by_level test test torch)")" || { echo "INCOMPLETE: the packages for its tests cannot be had"; return 1; }
+  unset AXISLOOM_DEVICE  # as at the user's
+  PYTHONPATH="$PWD/build/python" HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis" "$tested" -m pytest -q -p no:cacheprovider \
+    --hypothesis-seed="$seed" --doctest-modules --pyargs python/tests axisloom
+}
+# The wheel, as it is made and used: in systems of their own.
+suite_wheel() {
+  tools/install_dependencies.sh packages || return 1
+  # shellcheck disable=SC2046  # a word each
+  AXISLOOM_SYSTEMS="${AXISLOOM_SYSTEMS:-$kept/systems}" tests/packages/wheel.sh $(by_level bookworm bookworm "bookworm trixie noble")
 }
 suite_consumer() { CMAKE_BUILD_PARALLEL_LEVEL=1 tests/consumer.sh build; }
 suite_docs() {
@@ -291,10 +310,10 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
-  *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults"
-    "oclgrind asan_program programs fuzz" "neon implementations" "slow profiles") ;;
+  *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
+    "oclgrind asan_program programs fuzz" "neon implementations" "slow profiles python") ;;
 esac
 if (($#)); then stages=("$@"); fi
 for name in ${stages[*]}; do
@@ -319,8 +338,8 @@ done
 echo
 printf '%s\n' "${table[@]}"
 echo "total ${SECONDS} s; logs in build/test-logs"
-grep -hs '^NOT RUN' "$logs/host.log" "$logs/packages.log"
-if grep -qs '^INCOMPLETE' "$logs/nvrtc.log"; then grep '^INCOMPLETE' "$logs/nvrtc.log"; fi
+grep -hs '^NOT RUN' "$logs"/{host,packages,wheel}.log
+grep -hs '^INCOMPLETE' "$logs"/{nvrtc,python}.log
 if ((${#left_out[@]})); then echo "NOT RUN, since the time was up: ${left_out[*]}"; fi
 echo "$passed passed, $failed failed"
 ((failed == 0))

