@@ -15,8 +15,8 @@ prefix="$folder/prefix"
 packages=(libfmt-dev nlohmann-json3-dev libcli11-dev opencl-c-headers zlib1g-dev libpng-dev libjpeg62-turbo-dev)
 architecture=x86_64-linux-gnu
 # Headers of Debian's own Python, where it is there, stand beside those of glibc too.
-mapfile -t -O "${#packages[@]}" packages < <(dpkg-query -W -f '${db:Status-Status} ${binary:Package}\n' 'libpython3*-dev' 2> /dev/null |
-  sed -n 's/^installed //p')
+mapfile -t -O "${#packages[@]}" packages < <(
+  dpkg-query -W -f '${db:Status-Status} ${binary:Package}\n' 'libpython3*-dev' 2> /dev/null | sed -n 's/^installed //p')
 
 mkdir -p "$folder"
 if ! "$folder/zig/bin/python" -m ziglang version 2> /dev/null | grep -qx "$zig_version"; then

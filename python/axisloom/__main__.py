@@ -1,4 +1,4 @@
-"""The command line: `python -m axisloom` and the command `axisloom` become the program, whose exit status and signals are its own."""
+"""The command line: `python -m axisloom` and the command `axisloom` become the program, with its exit codes and signals."""
 
 import os
 import sys

@@ -54,7 +54,7 @@ class Contestant(Result):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Rung(Result):
-    """A step of a ladder: what it does (`sentence`), and what it brings over an earlier one (`speed_up` over `over`)."""
+    """A step of a ladder: what it does (`sentence`), and what it brings (`speed_up` over the rung `over`)."""
 
     case: str
     candidate: str
@@ -150,7 +150,7 @@ class Document:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class Benchmark(Document):
-    """What `bench` measured: a row for each contestant of each case. Those that are not here or cannot do it are not shown."""
+    """What `bench` measured: a row for each contestant of each case, less those that are absent."""
 
     SCHEMA = "axisloom-bench 1"
     cases: tuple[Case, ...]
@@ -209,8 +209,8 @@ def _plain(value: Any) -> Any:
 def bench(suite: str = "transpose", cases: str | Iterable[str] | None = None, **options: Any) -> Benchmark:
     """Times Axisloom, a copy and other libraries, and checks every result, as `axisloom bench` does.
 
-    `cases` are words of a case's name in the suite, or cases such as "transpose f32 4096x4096". Options are those of the
-    command line, with underscores: `bench("reduce", quick=True, peers="none", min_time=0.1, device="host")`.
+    `cases` are words of a case's name in the suite, or cases such as "transpose f32 4096x4096". Options are those of
+    the command line, with underscores: `bench("reduce", quick=True, peers="none", min_time=0.1, device="host")`.
     """
     words = [cases] if isinstance(cases, str) else list(cases or ())
     return Benchmark.parse(run(["bench", suite, *words, *_options(options)]))
@@ -244,7 +244,7 @@ _SECONDS_TO_END = 0.5
 
 
 def run(arguments: list[str]) -> str:
-    """What the program prints. Its messages go into the error if it fails; what interrupts the call ends the program."""
+    """What the program prints. If it fails, its messages go into the error. What interrupts the call ends the program."""
     environment = {"AXISLOOM_PYTHON": sys.executable, **os.environ}  # whose NumPy and PyTorch are timed
     with subprocess.Popen([program(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           encoding="utf-8", errors="replace", env=environment) as process:
@@ -263,7 +263,7 @@ def run(arguments: list[str]) -> str:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Interrupts the program twice: at first it goes on to the end of what it measures, then it removes its own files."""
+    """Interrupts the program twice: after the first time it still ends what it measures. It removes its own files."""
     for _ in range(2):
         process.send_signal(signal.SIGINT)
         try:

@@ -6,9 +6,10 @@ import axisloom
 
 
 def program() -> str:
-    """Path of the program: in the package's folder, or, of a package that is installed for editing, in one of its folders."""
+    """Path of the program, in the package's folder: one of several where the package is installed for editing."""
     for folder in axisloom.__path__:
         path = os.path.join(folder, "bin", "axisloom")
         if os.access(path, os.X_OK):
             return path
-    raise FileNotFoundError(f"the program bin/axisloom is not in {os.pathsep.join(axisloom.__path__)}: install axisloom again")
+    folders = os.pathsep.join(axisloom.__path__)
+    raise FileNotFoundError(f"the program bin/axisloom is not in {folders}: install axisloom again")

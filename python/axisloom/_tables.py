@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from axisloom._bench import Job, Result
 
-_UNITS = ((1e-3, 1e6, "ns"), (1.0, 1e3, "us"), (1e3, 1.0, "ms"), (float("inf"), 1e-3, "s"))  # below so many ms, times, unit
+# Below so many milliseconds, the factor to the unit, and the unit.
+_UNITS = ((1e-3, 1e6, "ns"), (1.0, 1e3, "us"), (1e3, 1.0, "ms"), (float("inf"), 1e-3, "s"))
 _BAR_WIDTH = 240  # pixels of the fastest
 _COLOURS = {"ours": "#c2410c", "rung": "#c2410c", "peer": "#64748b"}
 _REFERENCE = "#cbd5e1"
@@ -70,7 +71,8 @@ def _duration(milliseconds: float) -> str:
 
 
 def _origin(environment: Mapping[str, Any], before: Mapping[str, Any]) -> str:
-    return f"Axisloom {environment['axisloom']} on {environment['device']['name']} ({environment['device']['spec']}), {before['time']}"
+    device = environment["device"]
+    return f"Axisloom {environment['axisloom']} on {device['name']} ({device['spec']}), {before['time']}"
 
 
 def as_text(tables: Sequence[Table], environment: Mapping[str, Any], before: Mapping[str, Any]) -> str:
@@ -99,7 +101,8 @@ def _table(table: Table) -> str:
     for result in table.results:
         name, *numbers, note = (html.escape(cell) for cell in table.cells(result))
         figures = "".join(f'<td style="{_NUMBER}">{number}</td>' for number in numbers)
-        rows.append(f'<tr><td style="text-align:left">{name}</td><td>{_bar(table.rate(result), fastest, result)}</td>{figures}'
+        bar = _bar(table.rate(result), fastest, result)
+        rows.append(f'<tr><td style="text-align:left;white-space:nowrap">{name}</td><td>{bar}</td>{figures}'
                     f'<td style="text-align:left">{note}{_sentence(result)}</td></tr>')
     head = "".join(f"<th>{cell}</th>" for cell in (table.head[0], "", *table.head[1:]))
     return (f'<table><caption style="text-align:left">{html.escape(table.title)}</caption>'
@@ -118,5 +121,5 @@ def _bar(rate: float | None, fastest: float, result: Result) -> str:
         return ""
     width = max(1.0, _BAR_WIDTH * rate / fastest)
     colour = _COLOURS.get(getattr(result, "role", "rung"), _REFERENCE)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{_BAR_WIDTH}" height="12" role="img" aria-label="{rate:.1f}">'
-            f'<rect width="{width:.1f}" height="12" fill="{colour}"/></svg>')
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{_BAR_WIDTH}" height="12" role="img" '
+            f'aria-label="{rate:.1f}"><rect width="{width:.1f}" height="12" fill="{colour}"/></svg>')

@@ -11,7 +11,7 @@ SCRIPT = pathlib.Path(sysconfig.get_path("scripts"), "axisloom")
 
 
 def output(*command: object) -> str:
-    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run([*map(str, command)], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     expected = f"axisloom {version('axisloom')}"
     for command in ((sys.executable, "-m", "axisloom"), (SCRIPT,)):
         assert output(*command, "--version").startswith(expected), command
-        refused = subprocess.run([str(word) for word in command] + ["no-such-command"], capture_output=True, check=False)
+        refused = subprocess.run([*map(str, command), "no-such-command"], capture_output=True, check=False)
         assert refused.returncode == 2, refused
 
     output(SCRIPT, "demo", "-o", "cards", "--quiet", "--device", "host")
