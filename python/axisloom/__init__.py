@@ -54,6 +54,7 @@ from ._native import (
 )
 from ._patterns import pack, parse_shape, unpack
 from ._plans import Plan, plan
+from .torch import _on_import
 
 __all__ = [
     "Array",
@@ -103,6 +104,8 @@ __all__ = [
     "transpose",
     "unpack",
 ]
+
+_on_import.install()
 
 _lazily = {"bench": "_bench", "ladder": "_bench"}
 

@@ -8,20 +8,35 @@ from typing import Any
 
 import torch
 
-from axisloom import _native, _patterns
+from axisloom import _einsum, _functions, _native, _patterns
 
 from ._op import operate_into
 
 
 @functools.cache
 def register() -> None:
-    for builtin, traced in (
+    for function, traced in (
         (_native.call, _call),
         (_native.rearrange, _rearrange),
         (_native.repeat, _repeat),
         (_native.reduce, _reduce),
+        (_patterns._namespace, _namespace),
     ):
-        torch.compiler.substitute_in_graph(builtin, skip_signature_check=True)(traced)
+        torch.compiler.substitute_in_graph(function, skip_signature_check=True)(traced)
+    for module in (_einsum, _functions, _patterns):
+        for function in filter(_is_cached, vars(module).values()):
+            _trace_without_warning(function)
+
+
+def _is_cached(value: Any) -> bool:
+    return isinstance(value, functools._lru_cache_wrapper)
+
+
+def _trace_without_warning(function: Any) -> None:
+    """Dynamo warns of each cache that it does without. Ours only save time."""
+    allow = getattr(torch._dynamo.utils, "allow_lru_cache_wrapper_trace_without_warning", None)
+    if allow is not None:  # PyTorch has had it since it needed it for einops
+        allow(function)
 
 
 @torch.compiler.disable
@@ -75,3 +90,7 @@ def _reduce(
 
 def _one(tensor: Any) -> Any:
     return torch.stack(list(tensor)) if isinstance(tensor, (list, tuple)) else tensor
+
+
+def _namespace(x: Any) -> Any:
+    return torch if isinstance(x, torch.Tensor) else _untraced(_patterns._namespace, x)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 
 from ._calls import Call, run
 from ._layouts import channels_of
 from ._patterns import Bound, Composition, Extent, Side, flat, is_one, name_of, pattern_of
-from ._work import EINSUM, MOVE, REDUCE, Work, bound_of, count_operands, work_of
-
-class Input(NamedTuple):
-    shape: Sequence[Extent]
-    dtype: torch.dtype
-
+from ._work import EINSUM, MOVE, REDUCE, Input, Work, bound_of, count_operands, result_of, work_of
 
 def needed_for_gradients(
     call: Call, tensors: Sequence[torch.Tensor], result: torch.Tensor
@@ -53,6 +47,25 @@ def gradients(
         made = _Reduction(call, work, bound, inputs[0], saved).gradient(gradient)
         return [made.to(inputs[0].dtype), *([None] * (len(inputs) - 1))]
     return _Product(call, work, bound, inputs, saved).gradients(gradient, wanted)
+
+
+def tangent(
+    call: Call,
+    inputs: Sequence[Input],
+    saved: Sequence[torch.Tensor | None],
+    tangents: Sequence[torch.Tensor | None],
+) -> torch.Tensor:
+    """Forward mode: the gradients are linear in the result's, so the gradient of theirs is the tangent."""
+    dtype, shape = result_of(call, inputs)
+    device = next(given.device for given in tangents if given is not None)
+    with torch.enable_grad():
+        free = torch.zeros(shape, dtype=dtype, device=device, requires_grad=True)
+        made = gradients(call, inputs, saved, free, [given is not None for given in tangents])
+    pairs = [(one, given) for one, given in zip(made, tangents) if one is not None and given is not None]
+    (result,) = torch.autograd.grad(
+        [one for one, _ in pairs], [free], [given for _, given in pairs], create_graph=True
+    )
+    return result
 
 
 def _of_relayout(call: Call, given: Input, gradient: torch.Tensor) -> torch.Tensor:

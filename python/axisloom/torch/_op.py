@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch._C import _after_autograd_keyset, _AutoDispatchBelowAutograd
 from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
 from torch.overrides import _pop_mode_temporarily
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -18,8 +19,8 @@ from axisloom._errors import EinopsError, ShapeError
 
 from . import _batches
 from ._calls import LIBRARY, OPERATOR, Call, operate
-from ._gradients import Input, gradients, needed_for_gradients
-from ._work import result_of
+from ._gradients import gradients, needed_for_gradients, tangent
+from ._work import Input, result_of
 
 _OWN_TYPES = (torch.Tensor, torch.nn.Parameter)
 _OF_EINOPS = ("rearrange", "repeat", "reduce")  # which has one kind of error for patterns and shapes
@@ -103,19 +104,19 @@ def _here(
         )
 
 
+def _no_modes() -> contextlib.AbstractContextManager[None]:
+    """Modes and tangents have had their say when a kernel runs. Those that are still there would be asked again."""
+    if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack() or forward_ad._current_level >= 0:
+        return _hidden_modes()
+    return contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def _hidden_modes() -> Iterator[None]:
-    with _disable_current_modes(), contextlib.ExitStack() as modes:
+    with _disable_current_modes(), forward_ad._set_fwd_grad_enabled(False), contextlib.ExitStack() as modes:
         for _ in range(torch._C._len_torch_function_stack()):
             modes.enter_context(_pop_mode_temporarily())
         yield
-
-
-def _no_modes() -> contextlib.AbstractContextManager[None]:
-    """Modes have had their say when a kernel runs. Those that are disabled and still there would be asked again."""
-    if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
-        return _hidden_modes()
-    return contextlib.nullcontext()
 
 
 def _fake(tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
@@ -140,8 +141,14 @@ class _Rules:
             return result
         ctx.call = call
         ctx.inputs = [Input(tensor.shape, tensor.dtype) for tensor in tensors]
-        ctx.save_for_backward(*needed_for_gradients(call, tensors, result))
+        needed = needed_for_gradients(call, tensors, result)
+        ctx.save_for_backward(*needed)
+        ctx.save_for_forward(*needed)
         return result
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: torch.Tensor | None) -> torch.Tensor | None:
+        return tangent(ctx.call, ctx.inputs, ctx.saved_tensors, tangents[3:]) if hasattr(ctx, "call") else None
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
@@ -158,13 +165,24 @@ class _RecordedForOneLevel(_Rules, torch.autograd.function._SingleLevelFunction)
 
 
 def _autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
-    if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
+    if not (_wants_gradient(tensors) or _has_tangent(tensors)):
         return _below_autograd(keyset, tensors, *call)
     arguments = (_below_autograd, (keyset, tensors, *call), _call_of(*call), *tensors)
     if not torch._C._are_functorch_transforms_active():
         return _Recorded.apply(*arguments)
     with enable_single_level_autograd_function():
         return _RecordedForOneLevel.apply(*arguments)
+
+
+def _wants_gradient(tensors: list[torch.Tensor]) -> bool:
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+def _has_tangent(tensors: list[torch.Tensor]) -> bool:
+    """In forward mode."""
+    if forward_ad._current_level < 0:
+        return False
+    return any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
 
 
 def _below_autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:

@@ -83,6 +83,11 @@ def bind(
     return _Binder(inputs, output, shapes, lengths, broadcast).bind()
 
 
+def parse_side(side: str) -> list[Group]:
+    """The axes of one array in einops' spelling."""
+    return _groups(_TOKEN.findall(side))
+
+
 @functools.lru_cache(maxsize=1024)
 def parse(pattern: str, ranks: Sequence[int]) -> tuple[list[list[Group]], list[Group]]:
     """The groups of each input and of the output. `ranks` tells how an einsum's pattern is spelled."""

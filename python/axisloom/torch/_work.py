@@ -28,6 +28,13 @@ _DTYPES: dict[str, torch.dtype] = {"bool": torch.bool} | {
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
+class Input(NamedTuple):
+    """What is to be known of a tensor."""
+
+    shape: Sequence[Extent]
+    dtype: torch.dtype
+
+
 class Work(NamedTuple):
     """`pattern` is empty for a relayout, `reduction` for all but reductions."""
 
@@ -108,14 +115,14 @@ def _bound(call: Call, shapes: tuple[tuple[Extent, ...], ...]) -> tuple[Work, Bo
 _kept_bound = functools.lru_cache(maxsize=1024)(_bound)
 
 
-def result_of(call: Call, tensors: Sequence[torch.Tensor]) -> tuple[torch.dtype, list[Extent]]:
+def result_of(call: Call, inputs: Sequence[Input | torch.Tensor]) -> tuple[torch.dtype, list[Extent]]:
     """Dtype and shape of the result."""
-    shapes = [tuple(tensor.shape) for tensor in tensors]
+    shapes = [tuple(given.shape) for given in inputs]
     numbers = all(type(extent) is int for shape in (*shapes, call.lengths) for extent in shape)
     if not numbers and call.name != "relayout":
         work, bound = bound_of(call, shapes)
-        return _dtype_of(call, work, [tensor.dtype for tensor in tensors]), bound.shape(bound.output)
-    arrays = [(_NAMES[tensor.dtype], [int(extent) for extent in shape]) for tensor, shape in zip(tensors, shapes)]
+        return _dtype_of(call, work, [given.dtype for given in inputs]), bound.shape(bound.output)
+    arrays = [(_NAMES[given.dtype], [int(extent) for extent in shape]) for given, shape in zip(inputs, shapes)]
     lengths = {name: int(length) for name, length in call.named_lengths().items()}
     dtype, shape = _native.result(call.name, call.arguments, arrays, lengths, call.named_options())
     return _DTYPES[dtype], list(shape)

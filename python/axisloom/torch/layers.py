@@ -11,7 +11,7 @@ import torch
 from axisloom import _native
 from axisloom._errors import EinopsError
 
-from ._patterns import Group, parse
+from ._patterns import Group, parse_side
 
 __all__ = ["EinMix", "Rearrange", "Reduce"]
 
@@ -73,13 +73,15 @@ class EinMix(torch.nn.Module):
         self.weight_shape = weight_shape
         self.bias_shape = bias_shape
         self.axes_lengths = axes_lengths
-        (left,), right = parse(pattern, ())
-        (weight,), _ = parse(f"{weight_shape} ->", ())
+        left_text, arrow, right_text = pattern.partition("->")
+        if not arrow:
+            raise EinopsError(f"{self!r}: write the axes of the input, '->', and those of the result")
+        left, right, weight = parse_side(left_text), parse_side(right_text), parse_side(weight_shape)
         _check_axes(self, left, right, weight)
         flat_right = [axis for group in right for axis in group.tokens if axis != "1"]
-        self._product = f"{pattern.partition('->')[0]}, {weight_shape} -> {' '.join(flat_right)}"
+        self._product = f"{left_text}, {weight_shape} -> {' '.join(flat_right)}"
         composed = any(len(group.tokens) != 1 or group.tokens == ("1",) or group.composed for group in right)
-        self._composition = f"{' '.join(flat_right)} -> {pattern.partition('->')[2]}" if composed else None
+        self._composition = f"{' '.join(flat_right)} -> {right_text}" if composed else None
         self._right_lengths = {axis: length for axis, length in axes_lengths.items() if axis in flat_right}
         fan_in = math.prod(axes_lengths[axis] for axis in _names(weight) if axis not in flat_right)
         self.weight = _parameter([axes_lengths[axis] for axis in _names(weight)], math.sqrt(3 / fan_in))
@@ -95,9 +97,13 @@ class EinMix(torch.nn.Module):
         return f"{type(self).__name__}({_shown(', '.join(shapes), self.axes_lengths)})"
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        result = _native.call("einsum", (self._product,), (input, self.weight), self.axes_lengths)
+        factors = (input, self.weight)
+        kind = input.device.type
+        if torch.is_autocast_enabled(kind):
+            factors = tuple(factor.to(torch.get_autocast_dtype(kind)) for factor in factors)
+        result = _native.call("einsum", (self._product,), factors, self.axes_lengths)
         if self.bias is not None:
-            result = result + self.bias
+            result = result + self.bias.to(result.dtype)
         if self._composition is not None:
             result = _native.rearrange(result, self._composition, **self._right_lengths)
         return result
@@ -149,8 +155,7 @@ def _check_ellipses(layer: EinMix, left: list[Group], right: list[Group], weight
 
 def _bias_lengths(layer: EinMix, flat_right: list[str]) -> list[int]:
     """The bias is broadcast to the result before its axes are composed."""
-    (bias,), _ = parse(f"{layer.bias_shape} ->", ())
-    axes = set(_names(bias))
+    axes = set(_names(parse_side(layer.bias_shape)))
     _require(layer, axes - set(flat_right), "axes of the bias that the result does not have")
     _require(layer, axes - set(layer.axes_lengths), "give the lengths of the bias' axes")
     before = flat_right[: flat_right.index("...")] if "..." in flat_right else []

@@ -21,6 +21,18 @@ def test_gradients_and_theirs(case: Case) -> None:
     assert gradgradcheck(case.run, tensors)
 
 
+@pytest.mark.parametrize("case", [*MOVES, *REDUCTIONS, *PRODUCTS], ids=str)
+def test_forward_mode(case: Case) -> None:
+    """torch.func's tangents, of gradients too."""
+    x, *others = case.tensors()
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return case.run(x, *others).square().sum()
+
+    torch.testing.assert_close(torch.func.jacfwd(function)(x), torch.func.jacrev(function)(x))
+    torch.testing.assert_close(torch.func.hessian(function)(x), torch.func.jacrev(torch.func.jacrev(function))(x))
+
+
 _COMPLEX = ("rearrange", "repeat", "sum", "mean", "prod", "einsum", "matmul", "dot")
 
 
