@@ -142,7 +142,9 @@ def parse_shape(x: Any, pattern: str) -> dict[str, int]:
     >>> import numpy
     >>> parse_shape(numpy.zeros((2, 3, 5, 7)), "batch _ h w")
     {'batch': 2, 'h': 5, 'w': 7}
-    >>> rearrange(numpy.zeros(700), "(b c h w) -> b c h w", **parse_shape(numpy.zeros((2, 3, 5, 7)), "b _ h w")).shape
+    >>> from axisloom import rearrange
+    >>> lengths = parse_shape(numpy.zeros((2, 3, 5, 7)), "b _ h w")
+    >>> rearrange(numpy.zeros(700), "(b c h w) -> b c h w", **lengths).shape
     (2, 10, 5, 7)
     """
     shape = x.shape

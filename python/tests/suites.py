@@ -73,5 +73,6 @@ class OnlyUses:
 
 
 def run(arguments: list[str], plugins: list[Any]) -> int:
-    common = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-q", "--rootdir=/", "-W", "ignore", *sys.argv[1:]]
-    return int(pytest.main([*common, *arguments], plugins=plugins))
+    """Runs pytest. Its own tracebacks of tests that are known to fail take longer than the tests."""
+    options = ["-q", "--tb=native", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "--rootdir=/", "-W", "ignore"]
+    return int(pytest.main([*options, *sys.argv[1:], *arguments], plugins=plugins))
