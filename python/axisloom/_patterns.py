@@ -78,7 +78,9 @@ def _check_name(name: str, what: str) -> None:
     if name.startswith("_") or name.endswith("_"):
         raise EinopsError(f"{what}: the name {name!r} starts or ends with an underscore; use it only within a name")
     if keyword.iskeyword(name):
-        warnings.warn(f"{name!r} is a keyword of Python, which is no good name of an axis", RuntimeWarning, stacklevel=4)
+        warnings.warn(
+            f"{name!r} is a keyword of Python, which is no good name of an axis", RuntimeWarning, stacklevel=4
+        )
 
 
 def _tokens(side: str, what: str) -> list[str]:
@@ -280,13 +282,17 @@ def _one_array(tensors: Sequence[Any], name: str, pattern: str) -> Any:
     return _stacked(tensors)
 
 
-def rearrange_slowly(tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any:
+def rearrange_slowly(
+    tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int
+) -> Any:
     """rearrange of several arrays."""
     one = _one_array(tensor, "rearrange", pattern)
     return _native.rearrange(one, pattern, out=out, device=device, stream=stream, **lengths)
 
 
-def repeat_slowly(tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any:
+def repeat_slowly(
+    tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int
+) -> Any:
     """repeat of several arrays."""
     one = _one_array(tensor, "repeat", pattern)
     return _native.repeat(one, pattern, out=out, device=device, stream=stream, **lengths)
@@ -307,7 +313,9 @@ def reduce_slowly(
     if isinstance(reduction, str):
         return _native.reduce(one, pattern, reduction, out=out, device=device, stream=stream, **lengths)
     if not callable(reduction):
-        raise TypeError(f'reduce(..., "{pattern}"): the reduction is of type {type(reduction).__name__}; give a name or a function')
+        raise TypeError(
+            f'reduce(..., "{pattern}"): the reduction is of type {type(reduction).__name__}; give a name or a function'
+        )
     steps = _steps(pattern, len(one.shape))
     result = _native.rearrange(one, steps.pattern, device=device, stream=stream, **lengths, **steps.lengths)
     if steps.reduced:

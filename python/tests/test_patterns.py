@@ -20,7 +20,7 @@ NAMES = ("a", "b", "c", "d", "e", "height", "w1", "x_y")
 
 @st.composite
 def cases(draw, added: bool = False, removed: bool = False):
-    """A pattern, the array's shape, and lengths: axes are split, merged, moved, and for some operations made or lost."""
+    """A pattern, the array's shape, and lengths. Axes are split, merged and moved, for some operations made or lost."""
     names = list(draw(st.permutations(NAMES)))[: draw(st.integers(0, 5))]
     lengths = {name: draw(st.integers(1, 3)) for name in names}
     left, given_lengths = [], {}
@@ -113,7 +113,10 @@ class TestPatterns:
             assert axes == tuple(range(array.ndim - len(axes), array.ndim))
             return array.max(axis=axes) - array.min(axis=axes)
 
-        same(np.asarray(axisloom.reduce(x, pattern, spread, **lengths)), np.asarray(einops.reduce(x, pattern, spread, **lengths)))
+        same(
+            np.asarray(axisloom.reduce(x, pattern, spread, **lengths)),
+            np.asarray(einops.reduce(x, pattern, spread, **lengths)),
+        )
 
     @settings(max_examples=100, deadline=None)
     @given(st.data(), cases(), st.integers(1, 3))
@@ -220,7 +223,9 @@ def reduced_by_numpy(x, pattern: str, reduction: str, lengths):
 
 class TestParseShape:
     @settings(max_examples=100, deadline=None)
-    @given(views(max_rank=3, dtypes=("int8",)), st.lists(st.sampled_from((*NAMES, "_", "1", "()", "2", "...")), max_size=4))
+    @given(
+        views(max_rank=3, dtypes=("int8",)), st.lists(st.sampled_from((*NAMES, "_", "1", "()", "2", "...")), max_size=4)
+    )
     def test_against_einops(self, x, words):
         pattern = " ".join(words)
         try:
@@ -247,7 +252,9 @@ class TestParseShape:
 @st.composite
 def packings(draw, least: int = 0):
     before, after = (tuple(draw(st.lists(st.integers(1, 3), max_size=2))) for _ in range(2))
-    middles = draw(st.lists(st.lists(st.integers(least, 3), min_size=least, max_size=3).map(tuple), min_size=1, max_size=4))
+    middles = draw(
+        st.lists(st.lists(st.integers(least, 3), min_size=least, max_size=3).map(tuple), min_size=1, max_size=4)
+    )
     names = iter(NAMES)
     words = [next(names) for _ in before] + ["*"] + [next(names) for _ in after]
     return " ".join(words), before, middles, after
@@ -281,11 +288,16 @@ class TestPacking:
 
     @pytest.mark.parametrize("pattern", ("a b", "a * *", "a a *", "a 2 *", "a * _b", "*b"))
     def test_patterns_that_are_none(self, pattern):
-        for call in (lambda: axisloom.pack([np.ones((2, 3))], pattern), lambda: axisloom.unpack(np.ones((2, 3)), [()], pattern)):
+        for call in (
+            lambda: axisloom.pack([np.ones((2, 3))], pattern),
+            lambda: axisloom.unpack(np.ones((2, 3)), [()], pattern),
+        ):
             with pytest.raises(EinopsError):
                 call()
 
-    @pytest.mark.parametrize("shapes", ([(2,), (-1,), (-1,)], [(2,), (7,)], [(2,), (1,)], [(4, -1)], [(9,), (-1,)], [(-1, 0)]))
+    @pytest.mark.parametrize(
+        "shapes", ([(2,), (-1,), (-1,)], [(2,), (7,)], [(2,), (1,)], [(4, -1)], [(9,), (-1,)], [(-1, 0)])
+    )
     def test_shapes_that_do_not_fit(self, shapes):
         with pytest.raises(EinopsError):
             axisloom.unpack(np.ones((3, 7)), shapes, "a *")
