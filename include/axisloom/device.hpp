@@ -172,6 +172,12 @@ class Device {
 /// of a runtime.
 std::vector<DeviceInfo> devices();
 
+/// How many threads run kernels on the host, with the calling one: as many as AXISLOOM_THREADS or OMP_NUM_THREADS says
+/// when the host is first used, else as many as the process may use processors.
+unsigned host_threads();
+/// At most that many of them from now on. Throws Error(usage) for 0.
+void set_host_threads(unsigned count);
+
 /// Receives one line of text (no newline) for each thing worth knowing; may be called from any thread, even while
 /// set_log returns. An empty one is silence. It may use the library: no lock is held meanwhile, and lines that it
 /// causes itself are dropped. What it throws is ignored.

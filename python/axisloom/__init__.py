@@ -1,1 +1,125 @@
-from . import _native
+"""Rearranges, reduces and multiplies arrays at the speed of memory, in the notation of einops and by NumPy's names.
+
+>>> import numpy
+>>> from axisloom import rearrange
+>>> rearrange(numpy.zeros((2, 3, 4)), "h w c -> c h w").shape
+(4, 2, 3)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._einsum import dot, einsum, matmul, tensordot
+from ._errors import (
+    AxisError,
+    DeviceError,
+    DtypeError,
+    EinopsError,
+    Error,
+    FileError,
+    OutOfMemoryError,
+    OverlapError,
+    ShapeError,
+    UnsupportedError,
+    UsageError,
+)
+from ._functions import (
+    all,
+    any,
+    argmax,
+    argmin,
+    copy,
+    count_nonzero,
+    max,
+    mean,
+    min,
+    norm,
+    permute,
+    prod,
+    relayout,
+    sum,
+    transpose,
+)
+from ._native import (
+    Array,
+    __version__,
+    devices,
+    from_dlpack,
+    get_num_threads,
+    rearrange,
+    reduce,
+    repeat,
+    set_num_threads,
+)
+from ._patterns import pack, parse_shape, unpack
+from ._plans import Plan, plan
+from .torch import _on_import
+
+__all__ = [
+    "Array",
+    "AxisError",
+    "DeviceError",
+    "DtypeError",
+    "EinopsError",
+    "Error",
+    "FileError",
+    "OutOfMemoryError",
+    "OverlapError",
+    "Plan",
+    "ShapeError",
+    "UnsupportedError",
+    "UsageError",
+    "__version__",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "bench",
+    "copy",
+    "count_nonzero",
+    "devices",
+    "dot",
+    "einsum",
+    "from_dlpack",
+    "get_num_threads",
+    "ladder",
+    "matmul",
+    "max",
+    "mean",
+    "min",
+    "norm",
+    "pack",
+    "parse_shape",
+    "permute",
+    "plan",
+    "prod",
+    "rearrange",
+    "reduce",
+    "relayout",
+    "repeat",
+    "set_num_threads",
+    "sum",
+    "tensordot",
+    "transpose",
+    "unpack",
+]
+
+_on_import.install()
+
+_lazily = {"bench": "_bench", "ladder": "_bench"}
+
+
+def __getattr__(name: str) -> Any:
+    """What takes time to import, when it is first used."""
+    if name not in _lazily:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    found = getattr(importlib.import_module(f".{_lazily[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

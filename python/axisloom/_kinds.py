@@ -3,7 +3,7 @@
 from . import _native
 
 
-def _adapted(array):
+def adapted(array):
     """An Array in the same memory, or a NumPy array of what is no array yet."""
     if hasattr(array, "__dlpack__"):
         return _native.from_dlpack(array)
@@ -32,6 +32,6 @@ def _dlpack_module(like):
 
 def call(name, arguments, arrays, lengths, options, out, device, stream):
     """_native.call for arrays of which one is of a kind that it does not read."""
-    adapted = tuple(_adapted(array) for array in arrays)
-    result = _native.call(name, arguments, adapted, lengths, options, None if out is None else _adapted(out), device, stream)
+    inputs = tuple(adapted(array) for array in arrays)
+    result = _native.call(name, arguments, inputs, lengths, options, None if out is None else adapted(out), device, stream)
     return out if out is not None else _restored(result, arrays[0])

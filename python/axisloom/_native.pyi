@@ -27,6 +27,17 @@ def result(
 ) -> tuple[str, tuple[int, ...]]:
     """Dtype ("f32") and shape of the result for arrays of these dtypes and shapes, without any array."""
 
+def report(
+    name: str,
+    arguments: Sequence[str],
+    arrays: Sequence[Any],
+    lengths: Mapping[str, int] | None = None,
+    options: Mapping[str, str] | None = None,
+    device: Any = None,
+) -> dict[str, Any]:
+    """What a plan for this call decides: op, shapes, device, candidate, configuration, candidates (with their predicted
+    seconds, or why not), steps, bytes_moved, expected_seconds."""
+
 def rearrange(tensor: Any, pattern: str, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...
 def repeat(tensor: Any, pattern: str, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...
 def reduce(tensor: Any, pattern: str, reduction: Any, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...

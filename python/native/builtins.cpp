@@ -9,7 +9,9 @@
 #include <axisloom/error.hpp>
 #include <axisloom/plan.hpp>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -267,17 +269,40 @@ PyObject* result(const Passed& passed) {
   return nb::make_tuple(nb::str(dtype.data(), dtype.size()), nb::tuple(shape)).release().ptr();
 }
 
+nb::str str_of(std::string_view text) {
+  return nb::str(text.data(), text.size());
+}
+
 nb::dict described_device(const DeviceInfo& info) {
   nb::dict all;
-  const auto text = [](const auto& value) { return nb::str(std::string_view(value).data(), std::string_view(value).size()); };
-  all["device"] = text(info.spec());
-  all["kind"] = text(name(info.kind));
-  all["name"] = text(info.name);
-  all["vendor"] = text(info.vendor);
-  all["platform"] = text(info.platform);
-  all["driver"] = text(info.driver);
+  all["device"] = str_of(info.spec());
+  all["kind"] = str_of(name(info.kind));
+  all["name"] = str_of(info.name);
+  all["vendor"] = str_of(info.vendor);
+  all["platform"] = str_of(info.platform);
+  all["driver"] = str_of(info.driver);
   all["compute_units"] = info.compute_units;
   all["memory"] = info.global_memory;
+  return all;
+}
+
+nb::dict described_plan(const PlanReport& report) {
+  nb::dict all, configuration;
+  for (const auto& [name, value] : report.configuration) configuration[str_of(name)] = value;
+  nb::list candidates, steps;
+  for (const CandidateReport& candidate : report.candidates)
+    candidates.append(nb::make_tuple(str_of(candidate.name), candidate.accepted ? nb::object(nb::float_(candidate.seconds))
+                                                                                : nb::object(str_of(candidate.reason))));
+  for (const std::string& step : report.steps) steps.append(str_of(step));
+  all["op"] = str_of(report.op);
+  all["shapes"] = str_of(report.shapes);
+  all["device"] = str_of(report.device);
+  all["candidate"] = str_of(report.candidate);
+  all["configuration"] = configuration;
+  all["candidates"] = candidates;
+  all["steps"] = steps;
+  all["bytes_moved"] = report.bytes_moved;
+  all["expected_seconds"] = report.expected_seconds;
   return all;
 }
 
@@ -285,6 +310,35 @@ PyObject* devices(const Passed&) {
   nb::list all;
   for (const DeviceInfo& info : axisloom::devices()) all.append(described_device(info));
   return all.release().ptr();
+}
+
+/// How a call would be done, for arrays that are there: what its plan decided.
+PyObject* report(const Passed& passed) {
+  static constexpr std::array<std::string_view, 6> parameters = {"name",    "arguments", "arrays",
+                                                                 "lengths", "options",   "device"};
+  std::array<PyObject*, 6> given = {};
+  passed.take("report", parameters, given);
+  if (!given[0] || !given[1] || !given[2]) throw_type_error("report needs name, arguments and arrays");
+  const Words words(given[1], given[3], given[4]);
+  const std::vector<PyObject*> arrays = items_of(given[2], "arrays");
+  Call call;
+  call.name = text_of(given[0], "name");
+  call.arrays = arrays;
+  call.device = given[5];
+  words.write(call);
+  return described_plan(plan_of(call)).release().ptr();
+}
+
+PyObject* set_num_threads(const Passed& passed) {
+  if (passed.count() != 1 || passed.named()) throw_type_error("set_num_threads takes a number");
+  const std::int64_t count = length_of(passed.at(0), "of threads");
+  if (count < 1) throw_value_error("at least 1 thread is needed, not %lld", static_cast<long long>(count));
+  set_host_threads(unsigned(std::min<std::int64_t>(count, std::numeric_limits<unsigned>::max())));
+  return nb::none().release().ptr();
+}
+
+PyObject* get_num_threads(const Passed&) {
+  return nb::int_(host_threads()).release().ptr();
 }
 
 /// A builtin as CPython wants it: failures become Python's.
@@ -332,6 +386,15 @@ constexpr const char* call_text =
 constexpr const char* result_text =
     "result(name, arguments, arrays, lengths=None, options=None)\n--\n\n"
     "Dtype and shape of the result for arrays that are given by dtype and shape.";
+constexpr const char* report_text =
+    "report(name, arguments, arrays, lengths=None, options=None, device=None)\n--\n\n"
+    "What a plan for this call decides: the kernel, its configuration, the time that is expected, and why not others.";
+constexpr const char* set_num_threads_text =
+    "set_num_threads(count, /)\n--\n\n"
+    "Lets at most that many threads run kernels on the host, of those that there were at the first call.";
+constexpr const char* get_num_threads_text =
+    "get_num_threads()\n--\n\n"
+    "How many threads run kernels on the host, with the calling one.";
 constexpr const char* devices_text = "devices()\n--\n\nEvery device that can be used now, the host last.";
 
 }  // namespace
@@ -341,6 +404,8 @@ void add_builtins(nb::module_& module) {
       method<rearrange>("rearrange", rearrange_text), method<repeat>("repeat", repeat_text),
       method<reduce>("reduce", reduce_text),          method<call>("call", call_text),
       method<result>("result", result_text),          method<devices>("devices", devices_text),
+      method<report>("report", report_text),          method<set_num_threads>("set_num_threads", set_num_threads_text),
+      method<get_num_threads>("get_num_threads", get_num_threads_text),
       {nullptr, nullptr, 0, nullptr}};
   if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw nb::python_error();
 }

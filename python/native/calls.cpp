@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace axisloom::python {
@@ -22,11 +23,6 @@ constexpr std::int64_t bytes_worth_unlocking = 16 << 10;
 
 bool is_none(PyObject* object) {
   return !object || object == Py_None;
-}
-
-bool is_move(std::string_view name) {
-  static constexpr std::array names = {"rearrange", "repeat", "copy", "transpose", "permute", "relayout"};
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// Gives up the interpreter's lock while it lives, if asked to.
@@ -146,18 +142,52 @@ nb::object run_into_given(const Call& call, Asked& asked, const Operands& operan
 
 }  // namespace
 
-nb::object run(const Call& call) {
-  if (call.arrays.empty()) throw_type_error("%s needs an array", std::string(call.name).c_str());
-  const Done done = who_does(call);
-  if (done == Done::by_torch) return run_by(own_module("torch").attr("dispatch"), call);
-  if (done == Done::by_kinds) return run_by(own_module("_kinds").attr("call"), call);
-  const Operands operands(call);
+namespace {
+
+nb::object run_here(const Call& call, const Operands& operands) {
   Asked& asked = asked_for(call, operands);
   if (!is_none(call.out)) return run_into_given(call, asked, operands);
   Made made = make_result(call, operands, asked.result);
   const bool scalar = asked.result.rank() == 0 && !is_move(call.name) && kind_of(call.arrays[0]).family == Family::numpy;
   run_into_operand(asked, operands, made.operand);
   return scalar ? as_scalar_if_0d(std::move(made.object)) : std::move(made.object);
+}
+
+/// The arrays of a call; nothing for a tensor of PyTorch without memory of its own: sparse, or one that a transform wraps.
+std::optional<Operands> read(const Call& call) {
+  try {
+    return Operands(call);
+  } catch (nb::python_error&) {
+    const auto is_torch = [](PyObject* array) { return kind_of(array).torch; };
+    if (std::none_of(call.arrays.begin(), call.arrays.end(), is_torch)) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool is_move(std::string_view name) {
+  static constexpr std::array names = {"rearrange", "repeat", "copy", "transpose", "permute", "relayout"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+nb::object run(const Call& call) {
+  if (call.arrays.empty()) throw_type_error("%s needs an array", std::string(call.name).c_str());
+  Done done = who_does(call);
+  if (done == Done::here) {
+    if (const std::optional<Operands> operands = read(call)) return run_here(call, *operands);
+    done = Done::by_torch;
+  }
+  const bool torch = done == Done::by_torch;
+  return run_by(torch ? own_module("torch").attr("dispatch") : own_module("_kinds").attr("call"), call);
+}
+
+PlanReport plan_of(const Call& call) {
+  if (call.arrays.empty()) throw_type_error("%s needs an array", std::string(call.name).c_str());
+  const Operands operands(call);
+  Asked& asked = asked_for(call, operands);
+  const Made made = make_result(call, operands, asked.result);
+  return asked.plan_for(operands, made.operand).plan.report();
 }
 
 }  // namespace axisloom::python

@@ -4,6 +4,8 @@
 
 #include "native/python.hpp"
 
+#include <axisloom/plan.hpp>
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -23,7 +25,13 @@ struct Call {
   PyObject* stream = nullptr;  ///< of CUDA, or null: the library's current one
 };
 
+/// Whether an operation moves elements and does not look at them.
+bool is_move(std::string_view name);
+
 /// Does it. Throws.
 nb::object run(const Call& call);
+
+/// What the plan for it decides. The arrays have to be of kinds that are read here. Throws.
+PlanReport plan_of(const Call& call);
 
 }  // namespace axisloom::python

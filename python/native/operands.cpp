@@ -42,6 +42,9 @@ Operands::Operands(const Call& call) {
   std::vector<Tensor> tensors;
   tensors.reserve(call.arrays.size());
   for (PyObject* const array : call.arrays) tensors.push_back(tensor_of(array, kind_of(array)));
+  for (const Tensor& tensor : tensors)
+    if (tensor.opaque && !is_move(call.name))
+      throw_type_error("%s needs numbers: arrays of this dtype can only be moved", std::string(call.name).c_str());
   place_ = place_of(tensors[0]);
   if (place_.device_type != kDLCPU) choose_queue(call);
   for (std::size_t i = 0; i < tensors.size(); ++i) {

@@ -102,17 +102,22 @@ TEST(HostSystem, Version1HasATreeForEachController) {
 }
 
 TEST(HostSystem, CountsThreadsByProcessorsQuotaAndVariable) {
-  EXPECT_EQ(count_threads("", 8, std::nullopt).threads, 8u);
-  EXPECT_EQ(count_threads("", 8, 16.0).threads, 8u);
-  EXPECT_EQ(count_threads("", 8, 2.5).threads, 3u);
-  EXPECT_EQ(count_threads("", 8, 0.1).threads, 1u);
-  EXPECT_EQ(count_threads("5", 8, 2.5).threads, 5u);
-  EXPECT_EQ(count_threads("32", 8, 2.5).threads, 32u);
-  EXPECT_NE(count_threads("5", 8, 2.5).why, count_threads("", 8, 2.5).why);
-  EXPECT_NE(count_threads("", 8, 2.5).why, count_threads("", 8, std::nullopt).why);
+  EXPECT_EQ(count_threads("", "", 8, std::nullopt).threads, 8u);
+  EXPECT_EQ(count_threads("", "", 8, 16.0).threads, 8u);
+  EXPECT_EQ(count_threads("", "", 8, 2.5).threads, 3u);
+  EXPECT_EQ(count_threads("", "", 8, 0.1).threads, 1u);
+  EXPECT_EQ(count_threads("5", "", 8, 2.5).threads, 5u);
+  EXPECT_EQ(count_threads("32", "", 8, 2.5).threads, 32u);
+  EXPECT_EQ(count_threads("", "3", 8, std::nullopt).threads, 3u);
+  EXPECT_EQ(count_threads("", "3,2", 8, std::nullopt).threads, 3u);
+  EXPECT_EQ(count_threads("", "30", 8, 2.5).threads, 3u) << "OpenMP may ask for more than there are";
+  EXPECT_EQ(count_threads("", "some", 8, std::nullopt).threads, 8u);
+  EXPECT_EQ(count_threads("5", "3", 8, std::nullopt).threads, 5u);
+  EXPECT_NE(count_threads("5", "", 8, 2.5).why, count_threads("", "", 8, 2.5).why);
+  EXPECT_NE(count_threads("", "", 8, 2.5).why, count_threads("", "", 8, std::nullopt).why);
   for (const char* const nonsense : {"0", "-1", "two", "4 ", "1e3", "99999999999", "4097"}) {
-    EXPECT_EQ(code_thrown([&] { count_threads(nonsense, 8, {}); }), Errc::usage) << nonsense;
-    EXPECT_NE(text_thrown([&] { count_threads(nonsense, 8, {}); }).find("AXISLOOM_THREADS"), std::string::npos);
+    EXPECT_EQ(code_thrown([&] { count_threads(nonsense, "", 8, {}); }), Errc::usage) << nonsense;
+    EXPECT_NE(text_thrown([&] { count_threads(nonsense, "", 8, {}); }).find("AXISLOOM_THREADS"), std::string::npos);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "device/host/floats.hpp"
 #include "device/host/memory.hpp"
 #include "device/host/program.hpp"
+#include "device/host/threads.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -246,7 +247,7 @@ class HostQueue final : public Queue {
   unsigned members_of(const Geometry& geometry) const {
     const u64 most = std::min<u64>(geometry.groups, geometry.most_threads);
     if (most <= 1) return 1;
-    return unsigned(std::min<u64>({most, host_->pool.threads(), most_members(geometry.items)}));
+    return unsigned(std::min<u64>({most, host_->pool.threads(), thread_limit(), most_members(geometry.items)}));
   }
 
   /// Without local memory a group needs no more than the place of accesses that checks turn away.

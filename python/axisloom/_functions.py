@@ -1,0 +1,624 @@
+"""NumPy's functions by NumPy's names. Each is one call of the library; the rest is what NumPy promises around it."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from . import _native
+from ._errors import AxisError, DtypeError, OverlapError
+
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "copy",
+    "count_nonzero",
+    "max",
+    "mean",
+    "min",
+    "norm",
+    "permute",
+    "prod",
+    "relayout",
+    "sum",
+    "transpose",
+]
+
+_call = _native.call
+_not_given: Any = type("NotGiven", (), {"__repr__": lambda self: "<not given>"})()
+
+# Arrays --------------------------------------------------------------------------------------------------------------
+
+
+def adopt(x: Any) -> Any:
+    """x where it is an array, which has a dtype; else what numpy.asarray makes of it."""
+    if hasattr(x, "dtype"):
+        return x
+    try:
+        import numpy
+    except ImportError:
+        raise TypeError(f"{type(x).__name__} is no array, and NumPy, which could make one of it, is missing") from None
+    return numpy.asarray(x)
+
+
+def is_numpy(x: Any) -> bool:
+    """Whether x is an array or a scalar of NumPy."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(x, (numpy.ndarray, numpy.generic))
+
+
+# Dtypes --------------------------------------------------------------------------------------------------------------
+
+_python_dtypes = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+_long_names = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "c64": "complex64"}
+_long_names |= {"c128": "complex128", "bool": "bool"}
+_long_names |= {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
+
+
+@lru_cache(maxsize=256, typed=True)
+def dtype_name(dtype: Any) -> str:
+    """NumPy's long name ("float32") of a dtype of NumPy or PyTorch, of a type of Python, or of a name that NumPy knows.
+
+    Names that NumPy does not know are Axisloom's own: "f32", "bf16". "i8" is of 8 bytes, as in NumPy.
+    """
+    if dtype in _python_dtypes:
+        return _python_dtypes[dtype]
+    text = str(dtype)
+    if text.startswith("torch."):
+        return text.removeprefix("torch.")
+    if text in ("bfloat16", "bf16"):
+        return "bfloat16"
+    try:
+        import numpy
+    except ImportError:
+        return text
+    try:
+        return numpy.dtype(dtype).name
+    except TypeError:
+        if text in _long_names:
+            return _long_names[text]
+        raise DtypeError(f"{dtype!r} is no dtype; give one such as 'float32'") from None
+
+
+def dtype_of(x: Any) -> str:
+    """The long name of an array's dtype."""
+    return _long_names[x.dtype] if isinstance(x.dtype, str) else dtype_name(x.dtype)
+
+
+def numpy_dtype(name: str) -> Any:
+    """NumPy's dtype of a long name."""
+    import numpy
+
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return numpy.dtype(ml_dtypes.bfloat16)
+    return numpy.dtype(name)
+
+
+def converted(x: Any, name: str) -> Any:
+    """A copy of x in the dtype of this long name, of x's own kind."""
+    if is_numpy(x):
+        return x.astype(numpy_dtype(name))
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        return x.to(getattr(torch, name))
+    if hasattr(x, "astype"):
+        return x.astype(name)
+    raise DtypeError(f"an array of type {type(x).__name__} cannot be converted to {name}; convert it before the call")
+
+
+# Axes ----------------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _axes(axis: Any, keepdims: Any) -> dict[str, str]:
+    """Options of a reduction. They are shared by all calls alike: nobody changes them."""
+    options = {}
+    if axis is not None:
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        options["axes"] = ",".join([str(operator.index(number)) for number in axes]) or "none"
+    if keepdims:
+        options["keepdims"] = ""
+    return options
+
+
+def axes_options(axis: Any, keepdims: Any) -> dict[str, str]:
+    """The same for what cannot be looked up: an axis that is an array, or a list, which NumPy refuses."""
+    try:
+        return _axes(axis, keepdims)
+    except TypeError:
+        return _axes(tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis), keepdims)
+
+
+@lru_cache(maxsize=1024)
+def _permutation(axes: tuple[Any, ...]) -> tuple[str]:
+    return (",".join([str(operator.index(number)) for number in axes]),)
+
+
+@lru_cache(maxsize=64)
+def _reversed(rank: int) -> tuple[str]:
+    return _permutation(tuple(range(rank))[::-1])
+
+
+# Moves ---------------------------------------------------------------------------------------------------------------
+
+
+def transpose(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+    """Reorder the axes, by default into the opposite order. The result is a new array, contiguous.
+
+    >>> import numpy
+    >>> transpose(numpy.zeros((2, 3, 4))).shape
+    (4, 3, 2)
+    >>> transpose(numpy.zeros((2, 3, 4)), (1, 0, 2)).shape
+    (3, 2, 4)
+    """
+    text = _permutation(tuple(axes)) if axes is not None else _reversed(len(adopt(x).shape))
+    return _call("permute", text, (x,), None, None, out, device, stream)
+
+
+def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+    """Axis i of the result is axis axes[i] of x. The result is a new array, contiguous.
+
+    >>> import numpy
+    >>> permute(numpy.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    return _call("permute", _permutation(tuple(axes)), (x,), None, None, out, device, stream)
+
+
+def copy(x: Any, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+    """A contiguous copy.
+
+    >>> import numpy
+    >>> copy(numpy.zeros((4, 6))[::2, ::-1]).flags.c_contiguous
+    True
+    """
+    return _call("copy", (), (x,), None, None, out, device, stream)
+
+
+def relayout(
+    x: Any, source: str, target: str, channels: int = 0, *, out: Any = None, device: Any = None, stream: Any = None
+) -> Any:
+    """Change between layouts of images: NCHW, NHWC, CHWN, and NC/xHWx with x in 4, 8, 16, 32.
+
+    The last block of channels is filled up with zeros; on the way back `channels` is their true number (0: all).
+
+    >>> import numpy
+    >>> blocks = relayout(numpy.ones((1, 50, 7, 7), "float32"), "NCHW", "NC/32HW32")
+    >>> blocks.shape
+    (1, 2, 7, 7, 32)
+    >>> relayout(blocks, "NC/32HW32", "NCHW", channels=50).shape
+    (1, 50, 7, 7)
+    """
+    options = {"channels": str(operator.index(channels))} if channels else None
+    return _call("relayout", (source, target), (x,), None, options, out, device, stream)
+
+
+# Reductions ----------------------------------------------------------------------------------------------------------
+
+
+def _plain(name: str, x: Any, axis: Any, keepdims: Any, device: Any, stream: Any) -> Any:
+    """A reduction without other options."""
+    try:
+        options = _axes(axis, keepdims)
+    except TypeError:
+        options = axes_options(axis, keepdims)
+    try:
+        return _call(name, (), (x,), None, options, None, device, stream)
+    except AxisError:
+        axis = _axis_of(axis, x)
+        if axis is not None:
+            raise
+    return _call(name, (), (x,), None, axes_options(None, keepdims), None, device, stream)
+
+
+def _axis_of(axis: Any, x: Any) -> Any:
+    """The axis, or None for the one that NumPy sees in an array without axes."""
+    return None if axis in (0, -1) and not len(adopt(x).shape) else axis
+
+
+def _reduction(
+    name: str,
+    x: Any,
+    axis: Any,
+    keepdims: Any,
+    device: Any,
+    stream: Any,
+    dtype: Any = None,
+    out: Any = None,
+    initial: Any = _not_given,
+    where: Any = True,
+) -> Any:
+    """A reduction with any of its options, by NumPy's rules."""
+    x = adopt(x)
+    axis = _axis_of(axis, x)
+    arrays, options = (x,), dict(axes_options(axis, keepdims))
+    if where is not True:
+        arrays, options["where"] = (x, _mask(where)), ""
+    if dtype is not None:
+        options["compute-dtype"] = dtype_name(dtype)
+    if initial is None:
+        _require_elements(name, x, axis)
+    elif initial is not _not_given:
+        options["initial"] = _number(initial, options.get("compute-dtype") or dtype_of(x))
+    if out is None:
+        return _reduced(name, arrays, options, None, device, stream)
+    if isinstance(out, tuple):
+        (out,) = out
+    return _reduced_into(out, name, arrays, options, device, stream)
+
+
+def _mask(where: Any) -> Any:
+    """A mask that `_native.call` takes: bools."""
+    if hasattr(where, "dtype") and not is_numpy(where):
+        return where
+    import numpy
+
+    mask = numpy.asarray(where)
+    if not hasattr(where, "dtype"):
+        mask = mask.astype(bool)
+    if mask.dtype != bool:
+        raise DtypeError(f"where is of {mask.dtype}; give bools, such as x != 0")
+    return mask
+
+
+def _require_elements(name: str, x: Any, axis: Any) -> None:
+    """initial=None: NumPy then knows no result of no elements."""
+    numbers = range(len(x.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if 0 in [x.shape[number] for number in numbers]:
+        raise ValueError(f"the {name} of no elements is not defined without an initial value; leave initial=None out")
+
+
+def _number(initial: Any, dtype: str) -> str:
+    """The text of an initial value. Of integers NumPy takes the whole part."""
+    value = initial.item() if hasattr(initial, "item") else initial
+    if isinstance(value, float) and value == value and abs(value) != float("inf") and dtype.startswith(("int", "uint", "bool")):
+        value = int(value)
+    if isinstance(value, bool):
+        value = int(value)
+    return repr(value).strip("()")
+
+
+def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device: Any, stream: Any) -> Any:
+    """Where the library does not compute in the dtype that is asked for, the array is converted first, as in NumPy."""
+    dtype = options.get("compute-dtype")
+    if dtype == "bool":
+        name = {"sum": "any", "prod": "all"}.get(name, name)
+        del options["compute-dtype"]
+        options.pop("initial", None)
+    try:
+        return _call(name, (), arrays, None, options, out, device, stream)
+    except DtypeError:
+        if dtype is None or dtype == "bool" or dtype_of(arrays[0]) == dtype:
+            raise
+    arrays = (converted(arrays[0], dtype), *arrays[1:])
+    return _call(name, (), arrays, None, options, out, device, stream)
+
+
+def _reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], device: Any, stream: Any) -> Any:
+    """Into an array of any dtype and place, as NumPy does: computed in the wider of both dtypes, and cast."""
+    try:
+        return _reduced(name, arrays, dict(options), out, device, stream)
+    except (DtypeError, OverlapError):
+        if not is_numpy(out):
+            raise
+    import numpy
+
+    if "compute-dtype" not in options and name in ("sum", "prod", "mean"):
+        dtype = numpy.result_type(arrays[0].dtype, out.dtype)
+        if name != "mean" or dtype.kind not in "biu":
+            options["compute-dtype"] = dtype_name(dtype)
+    result = _reduced(name, arrays, options, None, device, stream)
+    if result.shape != out.shape:
+        raise ValueError(f"out has the shape {out.shape}, the {name} {result.shape}; give one of that shape")
+    numpy.copyto(out, result, casting="unsafe")
+    return out
+
+
+def sum(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _not_given,
+    where: Any = True,
+    *,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Sum over axes, as numpy.sum. Integers become 64 bits wide.
+
+    >>> import numpy
+    >>> x = numpy.ones((2, 3, 4), "float32")
+    >>> sum(x, axis=(0, 2)).shape
+    (3,)
+    >>> sum(x, axis=1, keepdims=True).shape
+    (2, 1, 4)
+    """
+    if dtype is None and out is None and initial is _not_given and where is True:
+        return _plain("sum", x, axis, keepdims, device, stream)
+    return _reduction("sum", x, axis, keepdims, device, stream, dtype, out, initial, where)
+
+
+def prod(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _not_given,
+    where: Any = True,
+    *,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Product over axes, as numpy.prod. Integers become 64 bits wide.
+
+    >>> import numpy
+    >>> int(prod(numpy.array([2, 3, 4])))
+    24
+    """
+    if dtype is None and out is None and initial is _not_given and where is True:
+        return _plain("prod", x, axis, keepdims, device, stream)
+    return _reduction("prod", x, axis, keepdims, device, stream, dtype, out, initial, where)
+
+
+def mean(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Mean over axes, as numpy.mean. That of integers is float64.
+
+    >>> import numpy
+    >>> mean(numpy.ones((2, 3), "float32"), axis=0).dtype
+    dtype('float32')
+    """
+    if dtype is None and out is None and where is True:
+        return _plain("mean", x, axis, keepdims, device, stream)
+    return _reduction("mean", x, axis, keepdims, device, stream, dtype, out, where=where)
+
+
+def min(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _not_given,
+    where: Any = True,
+    *,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Smallest element along axes, as numpy.min; NaN where there is one.
+
+    >>> import numpy
+    >>> min(numpy.arange(6).reshape(2, 3), axis=1)
+    array([0, 3])
+    """
+    if out is None and initial is _not_given and where is True:
+        return _plain("min", x, axis, keepdims, device, stream)
+    return _reduction("min", x, axis, keepdims, device, stream, None, out, initial, where)
+
+
+def max(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _not_given,
+    where: Any = True,
+    *,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Largest element along axes, as numpy.max; NaN where there is one.
+
+    >>> import numpy
+    >>> max(numpy.arange(6).reshape(2, 3), axis=1)
+    array([2, 5])
+    """
+    if out is None and initial is _not_given and where is True:
+        return _plain("max", x, axis, keepdims, device, stream)
+    return _reduction("max", x, axis, keepdims, device, stream, None, out, initial, where)
+
+
+def argmin(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: Any = None,
+    *,
+    keepdims: bool = False,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Index of the first smallest element, as numpy.argmin; over several axes it counts in their order.
+
+    >>> import numpy
+    >>> argmin(numpy.array([[3, 1, 2], [0, 5, 4]]), axis=1)
+    array([1, 0])
+    """
+    if out is None:
+        return _plain("argmin", x, axis, keepdims, device, stream)
+    return _reduction("argmin", x, axis, keepdims, device, stream, None, out)
+
+
+def argmax(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: Any = None,
+    *,
+    keepdims: bool = False,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Index of the first largest element, as numpy.argmax; over several axes it counts in their order.
+
+    >>> import numpy
+    >>> argmax(numpy.array([[3, 1, 2], [0, 5, 4]]), axis=1)
+    array([0, 1])
+    """
+    if out is None:
+        return _plain("argmax", x, axis, keepdims, device, stream)
+    return _reduction("argmax", x, axis, keepdims, device, stream, None, out)
+
+
+def any(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Whether an element is not zero, as numpy.any.
+
+    >>> import numpy
+    >>> any(numpy.array([[0, 2], [0, 0]]), axis=1)
+    array([ True, False])
+    """
+    if out is None and where is True:
+        return _plain("any", x, axis, keepdims, device, stream)
+    return _reduction("any", x, axis, keepdims, device, stream, None, out, where=where)
+
+
+def all(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Whether no element is zero, as numpy.all.
+
+    >>> import numpy
+    >>> all(numpy.array([[1, 2], [0, 3]]), axis=1)
+    array([ True, False])
+    """
+    if out is None and where is True:
+        return _plain("all", x, axis, keepdims, device, stream)
+    return _reduction("all", x, axis, keepdims, device, stream, None, out, where=where)
+
+
+def count_nonzero(
+    x: Any,
+    axis: int | tuple[int, ...] | None = None,
+    *,
+    keepdims: bool = False,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """How many elements are not zero, as numpy.count_nonzero.
+
+    >>> import numpy
+    >>> count_nonzero(numpy.array([[0, 1, 7], [3, 0, 2]]), axis=0)
+    array([1, 1, 2])
+    """
+    if out is None:
+        return _plain("count_nonzero", x, axis, keepdims, device, stream)
+    return _reduction("count_nonzero", x, axis, keepdims, device, stream, None, out)
+
+
+# Norms ---------------------------------------------------------------------------------------------------------------
+
+_vector_orders = {None: "2", 1: "1", 2: "2", float("inf"): "inf"}
+
+
+def norm(
+    x: Any,
+    ord: Any = None,
+    axis: int | tuple[int, int] | None = None,
+    keepdims: bool = False,
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+) -> Any:
+    """Norm of vectors or matrices, as numpy.linalg.norm.
+
+    Of vectors `ord` is a number; of matrices 1, -1, inf, -inf or "fro". By default it is the root of the sum of squares.
+
+    >>> import numpy
+    >>> float(norm(numpy.array([3.0, 4.0])))
+    5.0
+    >>> norm(numpy.ones((2, 3, 4)), ord=1, axis=-1).shape
+    (2, 3)
+    """
+    x = adopt(x)
+    if axis is None and ord is not None:
+        rank = len(x.shape)
+        if rank not in (1, 2):
+            raise ValueError(f"a norm with ord={ord!r} is of 1 or 2 axes, the array has {rank}; give axis")
+        axis = tuple(range(rank))
+    if isinstance(axis, tuple) and len(axis) == 2:
+        return _matrix_norm(x, ord, axis, keepdims, out, device, stream)
+    if isinstance(axis, tuple) and len(axis) != 1:
+        raise ValueError(f"a norm is over 1 or 2 axes, not {len(axis)}; give axis=None for all")
+    if isinstance(ord, str):
+        raise ValueError(f"a norm of vectors has no ord={ord!r}; use a number")
+    if ord in _vector_orders:
+        options = {**axes_options(axis, keepdims), "ord": _vector_orders[ord]}
+        return _reduced_or_into("norm", x, options, out, device, stream)
+    result = _norm_by_elements(x, ord, axes_options(axis, keepdims), device, stream)
+    return result if out is None else _call("copy", (), (result,), None, None, out, device, stream)
+
+
+def _norm_by_elements(x: Any, ord: float, options: dict[str, str], device: Any, stream: Any) -> Any:
+    """Norms of vectors that need an array of magnitudes: orders that the library does not have."""
+    if not dtype_of(x).startswith(("float", "bfloat", "complex")):
+        x = converted(x, "float64")
+    magnitudes = abs(x)
+    if ord == 0:
+        count = _call("count_nonzero", (), (x,), None, options, None, device, stream)
+        return converted(count, dtype_of(magnitudes))
+    if ord == float("-inf"):
+        return _call("min", (), (magnitudes,), None, options, None, device, stream)
+    total = _call("sum", (), (magnitudes**ord,), None, options, None, device, stream)
+    return total ** (1 / ord)
+
+
+def _reduced_or_into(name: str, x: Any, options: dict[str, str], out: Any, device: Any, stream: Any) -> Any:
+    if out is None:
+        return _call(name, (), (x,), None, options, None, device, stream)
+    return _reduced_into(out, name, (x,), options, device, stream)
+
+
+def _matrix_norm(x: Any, ord: Any, axis: tuple[int, int], keepdims: bool, out: Any, device: Any, stream: Any) -> Any:
+    """Frobenius, or the extreme sum of magnitudes down the columns (1: largest, -1) or along the rows (inf, -inf)."""
+    rank = len(x.shape)
+    rows, columns = (operator.index(number) for number in axis)
+    for number in (rows, columns):
+        if not -rank <= number < rank:
+            raise AxisError(f"axis {number} is out of bounds for an array of {rank} axes")
+    rows, columns = rows % rank, columns % rank
+    if rows == columns:
+        raise ValueError(f"axis={axis} names one axis twice")
+    if ord is None or ord == "fro":
+        options = {**axes_options((rows, columns), keepdims), "ord": "2"}
+        return _reduced_or_into("norm", x, options, out, device, stream)
+    if ord not in (1, -1, float("inf"), float("-inf")):
+        raise ValueError(f"a norm of matrices has no ord={ord!r} here; use 1, -1, inf, -inf or 'fro'")
+    first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = _call("norm", (), (x,), None, {**axes_options(first, True), "ord": "1"}, None, device, stream)
+    options = axes_options((first, second), keepdims)
+    extreme = _call("max" if ord > 0 else "min", (), (sums,), None, options, None, device, stream)
+    return extreme if out is None else _call("copy", (), (extreme,), None, None, out, device, stream)

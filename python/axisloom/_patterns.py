@@ -1,0 +1,364 @@
+"""What einops has besides the three builtins, and what these leave to Python: lists of arrays, and reductions that are
+functions."""
+
+from __future__ import annotations
+
+import importlib
+import keyword
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from . import _native
+from ._errors import EinopsError
+
+__all__ = ["pack", "parse_shape", "unpack"]
+
+Shape = tuple[int, ...]
+
+# Arrays of any kind --------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _module_of(kind: type) -> Any:
+    """NumPy, PyTorch or CuPy where this is a type of theirs; None for others, which have a namespace of their own."""
+    for base in kind.__mro__:
+        root = base.__module__.partition(".")[0]
+        if root in ("numpy", "torch", "cupy"):
+            return importlib.import_module(root)
+    return None
+
+
+def _namespace(x: Any) -> Any:
+    """The module whose reshape and stack work on x."""
+    module = _module_of(type(x))
+    if module is not None:
+        return module
+    if hasattr(x, "__array_namespace__"):
+        return x.__array_namespace__()
+    raise TypeError(f"{type(x).__name__} is no array; give one of NumPy, PyTorch, or of a library with the array API")
+
+
+def _joined(arrays: list[Any], axis: int) -> Any:
+    xp = _namespace(arrays[0])
+    if hasattr(xp, "concatenate"):
+        return xp.concatenate(arrays, axis)
+    return xp.concat(arrays, axis=axis)
+
+
+# Patterns ------------------------------------------------------------------------------------------------------------
+
+_ellipsis = "..."
+
+
+class _Length(int):
+    """An axis without a name: each is one of its own."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+def _check_name(name: str, what: str) -> None:
+    """einops' rule for names of axes, and its warnings."""
+    if not name.isidentifier():
+        raise EinopsError(f"{what}: {name!r} is no name of an axis; use letters, digits and underscores")
+    if name.startswith("_") or name.endswith("_"):
+        raise EinopsError(f"{what}: the name {name!r} starts or ends with an underscore; use it only within a name")
+    if keyword.iskeyword(name):
+        warnings.warn(f"{name!r} is a keyword of Python, which is no good name of an axis", RuntimeWarning, stacklevel=4)
+
+
+def _tokens(side: str, what: str) -> list[str]:
+    """Words, parentheses and ellipses of one side of a pattern."""
+    for sign in "()":
+        side = side.replace(sign, f" {sign} ")
+    side = side.replace(_ellipsis, f" {_ellipsis} ")
+    words = side.split()
+    if words.count(_ellipsis) > 1:
+        raise EinopsError(f"{what}: an array has only one ellipsis; name the other axes")
+    for word in words:
+        if word not in ("(", ")", _ellipsis) and not all(c.isalnum() or c == "_" for c in word):
+            raise EinopsError(f"{what}: {word!r} is no name of an axis; use letters, digits and underscores")
+    return words
+
+
+def _parsed(side: str, what: str, underscore: bool = False) -> list[Any]:
+    """The axes of an array, each a list of the names and lengths that it is made of; an ellipsis stands for itself."""
+    axes: list[Any] = []
+    group: list[Any] | None = None
+    names: set[str] = set()
+    for word in _tokens(side, what):
+        if word == "(":
+            if group is not None:
+                raise EinopsError(f"{what}: parentheses cannot be nested; compose axes on one level: (a b c)")
+            group = []
+        elif word == ")":
+            if group is None:
+                raise EinopsError(f"{what}: a parenthesis was never opened; remove it, or add '('")
+            axes.append(group)
+            group = None
+        else:
+            made = _axis(word, what, names, underscore)
+            if group is not None:
+                group.extend(made)
+            else:
+                axes.append(made[0] if made == [_ellipsis] else made)
+    if group is not None:
+        raise EinopsError(f"{what}: a parenthesis is never closed; add ')'")
+    return axes
+
+
+def _axis(word: str, what: str, names: set[str], underscore: bool) -> list[Any]:
+    if word.isdecimal():
+        if int(word) == 0:
+            raise EinopsError(f"{what}: the length of an axis is 0; give 1 or more")
+        return [] if int(word) == 1 else [_Length(word)]
+    if word == "_" and underscore:
+        return [word]
+    if word != _ellipsis:
+        _check_name(word, what)
+    if word in names:
+        raise EinopsError(f"{what}: the name {word!r} appears twice; give each axis its own name")
+    names.add(word)
+    return [word]
+
+
+def parse_shape(x: Any, pattern: str) -> dict[str, int]:
+    """Lengths of axes by name; those called _ are left out.
+
+    >>> import numpy
+    >>> parse_shape(numpy.zeros((2, 3, 5, 7)), "batch _ h w")
+    {'batch': 2, 'h': 5, 'w': 7}
+    >>> rearrange(numpy.zeros(700), "(b c h w) -> b c h w", **parse_shape(numpy.zeros((2, 3, 5, 7)), "b _ h w")).shape
+    (2, 10, 5, 7)
+    """
+    shape = tuple(x.shape)
+    what = f'parse_shape(..., "{pattern}") of the shape {shape}'
+    axes = _parsed(pattern, what, underscore=True)
+    if [_ellipsis] in axes or [axis for axis in axes if axis != _ellipsis and len(axis) > 1]:
+        raise EinopsError(f"{what}: an axis that is composed has no single name; use one name for each axis")
+    if _ellipsis in axes:
+        at, more = axes.index(_ellipsis), len(shape) - len(axes) + 1
+        if more < 0:
+            raise EinopsError(f"{what}: the array has {len(shape)} axes, the pattern names {len(axes) - 1}")
+        axes[at : at + 1] = [["_"]] * more
+    if len(axes) != len(shape):
+        raise EinopsError(f"{what}: the array has {len(shape)} axes, the pattern {len(axes)}")
+    lengths = {}
+    for axis, length in zip(axes, shape):
+        if not axis or isinstance(axis[0], _Length):
+            expected = int(axis[0]) if axis else 1
+            if length != expected:
+                raise EinopsError(f"{what}: an axis of length {length} stands where the pattern has {expected}")
+        elif axis[0] != "_":
+            lengths[axis[0]] = length
+    return lengths
+
+
+# Packing -------------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _around_star(pattern: str, name: str) -> tuple[int, int]:
+    """How many axes stand before and after the '*' of a pattern of pack or unpack."""
+    what = f'{name}(..., "{pattern}")'
+    words = pattern.split()
+    if len(words) != len(set(words)):
+        raise EinopsError(f"{what}: a name appears twice; give each axis its own name")
+    if "*" not in words:
+        raise EinopsError(f"{what}: there is no '*'; put it where axes are packed")
+    for word in words:
+        if word != "*":
+            _check_name(word, what)
+    before = words.index("*")
+    return before, len(words) - before - 1
+
+
+def pack(tensors: Sequence[Any], pattern: str) -> tuple[Any, list[Shape]]:
+    """Flatten the axes of several arrays where the pattern has '*', and join them there.
+
+    >>> import numpy
+    >>> arrays = [numpy.zeros((2, 3, 5)), numpy.zeros((2, 3, 7, 5)), numpy.zeros((2, 3, 7, 9, 5))]
+    >>> packed, shapes = pack(arrays, "i j * k")
+    >>> packed.shape, shapes
+    ((2, 3, 71, 5), [(), (7,), (7, 9)])
+    >>> [array.shape for array in unpack(packed, shapes, "i j * k")]
+    [(2, 3, 5), (2, 3, 7, 5), (2, 3, 7, 9, 5)]
+    """
+    before, after = _around_star(pattern, "pack")
+    xp = _namespace(tensors[0])
+    flat, shapes = [], []
+    for number, tensor in enumerate(tensors):
+        shape = tensor.shape
+        end = len(shape) - after
+        if end < before:
+            raise EinopsError(
+                f'pack(..., "{pattern}"): array {number} has the shape {tuple(shape)}, the pattern needs '
+                f"{before + after} axes or more"
+            )
+        packed = shape[before:end]
+        shapes.append(packed)
+        flat.append(xp.reshape(tensor, (*shape[:before], math.prod(packed), *shape[end:])))
+    return _joined(flat, before), shapes
+
+
+def unpack(tensor: Any, packed_shapes: Sequence[Sequence[int]], pattern: str) -> list[Any]:
+    """Cut an array along the axis that the pattern calls '*', and give each piece its own shape there.
+
+    One length of all may be -1: it is what is left. The pieces are views where the library of the array has views.
+
+    >>> import numpy
+    >>> [piece.shape for piece in unpack(numpy.zeros((2, 9)), [(), (2, 4), (-1,)], "i *")]
+    [(2,), (2, 2, 4), (2, 0)]
+    """
+    before, after = _around_star(pattern, "unpack")
+    shape = tensor.shape
+    if len(shape) != before + 1 + after:
+        raise EinopsError(
+            f'unpack(..., "{pattern}"): the array has the shape {tuple(shape)}, the pattern {before + 1 + after} axes'
+        )
+    lengths = [-1 if -1 in packed else math.prod(packed) for packed in packed_shapes]
+    _fill_in(lengths, shape[before], f'unpack(..., "{pattern}") into {packed_shapes}')
+    xp, start, pieces = _namespace(tensor), 0, []
+    whole = (slice(None),) * before
+    for length, packed in zip(lengths, packed_shapes):
+        piece = tensor[(*whole, slice(start, start + length))]
+        try:
+            pieces.append(xp.reshape(piece, (*shape[:before], *packed, *shape[before + 1 :])))
+        except Exception as error:
+            raise EinopsError(
+                f'unpack(..., "{pattern}"): an axis of length {shape[before]} cannot be cut into {packed_shapes}'
+            ) from error
+        start += length
+    return pieces
+
+
+def _fill_in(lengths: list[int], whole: int, what: str) -> None:
+    """Puts what is left in place of -1."""
+    unknown = lengths.count(-1)
+    if unknown > 1:
+        raise EinopsError(f"{what}: more than one length is -1; give all but one")
+    if unknown:
+        left = whole - sum(length for length in lengths if length != -1)
+        if left < 0:
+            raise EinopsError(f"{what}: an axis of length {whole} has too few elements")
+        lengths[lengths.index(-1)] = left
+    elif sum(lengths) != whole:
+        raise EinopsError(f"{what}: the lengths have a sum of {sum(lengths)}, the axis is {whole} long")
+
+
+# What the builtins leave to Python -----------------------------------------------------------------------------------
+
+
+def _one_array(tensors: Sequence[Any], name: str, pattern: str) -> Any:
+    """Arrays as one, along a new first axis."""
+    if not tensors:
+        raise TypeError(f'{name}(..., "{pattern}"): the list has no arrays')
+    return _namespace(tensors[0]).stack(tensors)
+
+
+def rearrange_slowly(tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any:
+    """rearrange of several arrays."""
+    one = _one_array(tensor, "rearrange", pattern)
+    return _native.rearrange(one, pattern, out=out, device=device, stream=stream, **lengths)
+
+
+def repeat_slowly(tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any:
+    """repeat of several arrays."""
+    one = _one_array(tensor, "repeat", pattern)
+    return _native.repeat(one, pattern, out=out, device=device, stream=stream, **lengths)
+
+
+def reduce_slowly(
+    tensor: Any,
+    pattern: str,
+    reduction: str | Callable[[Any, Shape], Any],
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+    **lengths: int,
+) -> Any:
+    """reduce of several arrays, and by a function of the caller: reduction(array, axes)."""
+    one = _one_array(tensor, "reduce", pattern) if isinstance(tensor, (list, tuple)) else tensor
+    if isinstance(reduction, str):
+        return _native.reduce(one, pattern, reduction, out=out, device=device, stream=stream, **lengths)
+    if not callable(reduction):
+        raise TypeError(f'reduce(..., "{pattern}"): the reduction is of type {type(reduction).__name__}; give a name or a function')
+    steps = _steps(pattern, len(one.shape))
+    result = _native.rearrange(one, steps.pattern, device=device, stream=stream, **lengths, **steps.lengths)
+    if steps.reduced:
+        result = reduction(result, steps.reduced)
+    result = _namespace(result).reshape(result, steps.merged(result.shape))
+    if out is None:
+        return result
+    return _native.call("copy", (), (result,), None, None, out, device, stream)
+
+
+class _Steps(NamedTuple):
+    """A reduction in three steps: a rearrange that puts the reduced axes last, the reduction, and a reshape."""
+
+    pattern: str
+    lengths: dict[str, int]
+    reduced: Shape
+    groups: tuple[int, ...]  # of how many axes each axis of the result is made
+
+    def merged(self, shape: Sequence[int]) -> Shape:
+        lengths = iter(shape)
+        return tuple(math.prod([next(lengths) for _ in range(count)]) for count in self.groups)
+
+
+def _check_sides(left: list[Any], right: list[Any], what: str) -> None:
+    names = {name for axis in left for name in ([axis] if axis == _ellipsis else axis)}
+    if [_ellipsis] in left or [axis for axis in left if axis != _ellipsis and _ellipsis in axis]:
+        raise EinopsError(f"{what}: an ellipsis on the left cannot be in parentheses; write '...' alone")
+    for axis in right:
+        for name in [axis] if axis == _ellipsis else axis:
+            if name not in names:
+                raise EinopsError(f"{what}: {name!r} is on the right only; a reduction makes no new axes")
+
+
+@lru_cache(maxsize=256)
+def _steps(pattern: str, rank: int) -> _Steps:
+    what = f'reduce(..., "{pattern}")'
+    sides = pattern.split("->")
+    if len(sides) != 2:
+        raise EinopsError(f"{what}: write the axes of the input, one '->', and those of the output")
+    left, right = (_parsed(side, what) for side in sides)
+    _check_sides(left, right, what)
+    more = [f"ellipsis{number}x" for number in range(rank - len(left) + 1)]
+    lengths: dict[str, int] = {}
+    flat, words = [], []
+    for axis in left:
+        names = more if axis == _ellipsis else [_named(name, lengths) for name in axis]
+        flat += names
+        words.append(" ".join(names) if axis == _ellipsis else f"({' '.join(names)})")
+    groups = []
+    for axis in right:
+        groups += [[name] for name in more] if axis == _ellipsis else [_spread(axis, more)]
+    kept = [name for group in groups for name in group]
+    reduced = [name for name in flat if name not in kept]
+    return _Steps(
+        pattern=f"{' '.join(words)} -> {' '.join(kept + reduced)}",
+        lengths=lengths,
+        reduced=tuple(range(len(kept), len(flat))),
+        groups=tuple(map(len, groups)),
+    )
+
+
+def _named(name: Any, lengths: dict[str, int]) -> str:
+    """A name for an axis that has none, whose length is noted."""
+    if not isinstance(name, _Length):
+        return name
+    made = f"length{len(lengths)}x"
+    lengths[made] = int(name)
+    return made
+
+
+def _spread(axis: list[str], more: list[str]) -> list[str]:
+    """A composed axis with the ellipsis' own axes in place of it."""
+    return [part for name in axis for part in (more if name == _ellipsis else [name])]

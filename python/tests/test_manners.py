@@ -1,0 +1,142 @@
+"""How calls go with threads, processes and signals."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import axisloom
+import numpy as np
+import pytest
+
+
+def run(code, **environment):
+    """What a new interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True,
+                          env={**os.environ, **environment}, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_threads_share_what_is_remembered():
+    arrays = [np.random.default_rng(seed).random((7 + seed, 11, 13)) for seed in range(6)]
+    faults = []
+
+    def work(seed):
+        for i in range(300):
+            array = arrays[(seed + i) % len(arrays)]
+            if not np.array_equal(axisloom.rearrange(array, "a b c -> c (b a)"), array.transpose(2, 1, 0).reshape(13, -1)):
+                faults.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+
+
+def test_others_run_while_a_large_array_moves():
+    array, out = np.ones((2048, 2048)), np.empty((2048, 2048))
+    steps, done = [], threading.Event()
+
+    def count():
+        while not done.is_set():
+            steps.append(None)
+            time.sleep(0)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(100)  # nobody is made to give the lock up
+    thread = threading.Thread(target=count)
+    try:
+        thread.start()
+        met = len(steps)
+        for _ in range(20):
+            axisloom.rearrange(array, "a b -> b a", out=out)
+        assert len(steps) > met
+    finally:
+        done.set()
+        sys.setswitchinterval(before)
+        thread.join()
+
+
+def test_a_child_after_a_fork_computes():
+    array = np.arange(1 << 20, dtype="f4").reshape(1024, 1024)
+    axisloom.rearrange(array, "a b -> b a")
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(axisloom.rearrange(array, "a b -> b a"), array.T) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_multiprocessing():
+    code = """
+        import multiprocessing
+        import axisloom, numpy as np
+        def work(seed):
+            array = np.full((512, 512), seed)
+            return int(axisloom.sum(axisloom.rearrange(array, "a b -> b a")))
+        if __name__ == "__main__":
+            axisloom.sum(np.ones(1 << 22))
+            for method in ("fork", "forkserver"):
+                with multiprocessing.get_context(method).Pool(2) as pool:
+                    print(pool.map(work, range(3)))
+    """
+    path = "/tmp/axisloom_test_multiprocessing.py"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(textwrap.dedent(code))
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300)
+    os.unlink(path)
+    assert done.stdout.split("\n")[:2] == ["[0, 262144, 524288]"] * 2, done.stderr
+
+
+def test_ctrl_c_ends_a_loop():
+    code = """
+        import axisloom, numpy as np
+        array = np.ones((1024, 1024))
+        print("ready", flush=True)
+        while True:
+            axisloom.rearrange(array, "a b -> b a")
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"ready\n"
+        child.send_signal(signal.SIGINT)
+        errors = child.communicate(timeout=60)[1]
+    assert b"KeyboardInterrupt" in errors
+
+
+COUNT = """
+    import os, axisloom, numpy as np
+    axisloom.sum(np.ones(1 << 24))
+    print(axisloom.get_num_threads(), len(os.listdir("/proc/self/task")))
+"""
+
+
+def test_variables_set_the_number_of_threads():
+    alone = {"OPENBLAS_NUM_THREADS": "1"}
+    assert run(COUNT, OMP_NUM_THREADS="1", **alone) == "1 1"
+    assert run(COUNT, AXISLOOM_THREADS="1", **alone) == "1 1"
+    assert run(COUNT, AXISLOOM_THREADS="3", OMP_NUM_THREADS="1", **alone) == "3 3"
+
+
+def test_a_call_sets_the_number_of_threads():
+    code = COUNT.replace("axisloom.sum", "axisloom.set_num_threads(1)\n    axisloom.sum", 1)
+    assert run(code, OPENBLAS_NUM_THREADS="1", AXISLOOM_THREADS="3") == "1 1"
+    with pytest.raises(ValueError):
+        axisloom.set_num_threads(0)
+    with pytest.raises(TypeError):
+        axisloom.set_num_threads("many")
+
+
+def test_the_device_comes_from_the_environment():
+    code = """
+        import axisloom, numpy as np
+        try:
+            axisloom.sum(np.ones(4))
+        except axisloom.Error as error:
+            print(type(error).__name__, "cuda:77" in str(error))
+    """
+    assert run(code, AXISLOOM_DEVICE="cuda:77") == "DeviceError True"

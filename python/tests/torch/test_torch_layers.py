@@ -1,0 +1,140 @@
+"""Layers against those of einops."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import einops
+import einops.layers.torch as theirs
+import pytest
+import torch
+
+import axisloom
+from axisloom.torch import layers as ours
+
+X = torch.randn(2, 12, 6)
+
+CONSTRUCTED = [
+    ("Rearrange", ("b (h w) c -> b c h w",), {"h": 4}, (2, 12, 6)),
+    ("Rearrange", ("b ... -> b (...)",), {}, (2, 12, 6)),
+    ("Reduce", ("b (h 2) c -> b c h", "max"), {}, (2, 12, 6)),
+    ("Reduce", ("b h (c c1) -> b c", "mean"), {"c1": 3}, (2, 12, 6)),
+    ("EinMix", ("t b cin -> t b cout", "cin cout"), {"cin": 6, "cout": 5}, (2, 12, 6)),
+    ("EinMix", ("t b cin -> t b cout", "cin cout", "cout"), {"cin": 6, "cout": 5}, (2, 12, 6)),
+    ("EinMix", ("h w c -> hout w c", "h hout", "hout"), {"h": 2, "hout": 3}, (2, 12, 6)),
+    ("EinMix", ("t b c -> t b c", "c"), {"c": 6}, (2, 12, 6)),
+    ("EinMix", ("t b (g cin) -> t b (g cout)", "g cin cout", "g cout"), {"g": 3, "cin": 2, "cout": 4}, (2, 12, 6)),
+    ("EinMix", ("t (b b2) c -> (t d) b", "b2 c d", "d"), {"b2": 3, "c": 6, "d": 2}, (2, 12, 6)),
+    ("EinMix", ("... c -> ... d", "c d", "d"), {"c": 6, "d": 3}, (2, 12, 6)),
+    ("EinMix", ("a ... c -> a (... d)", "c d"), {"c": 6, "d": 3}, (2, 12, 6)),
+    ("EinMix", ("a b c -> b () a", "b c"), {"b": 12, "c": 6}, (2, 12, 6)),
+    ("EinMix", ("a 1 c -> a 1 d", "c d", "d"), {"c": 6, "d": 3}, (2, 1, 6)),
+]
+IDS = [f"{name} {arguments} {lengths}" for name, arguments, lengths, _ in CONSTRUCTED]
+
+
+def _both(name: str, arguments: tuple, lengths: dict) -> tuple[torch.nn.Module, torch.nn.Module]:
+    made = []
+    for layers in (theirs, ours):
+        torch.manual_seed(7)
+        made.append(getattr(layers, name)(*arguments, **lengths))
+    return made[0], made[1]
+
+
+@pytest.mark.parametrize("name, arguments, lengths, shape", CONSTRUCTED, ids=IDS)
+def test_values_gradients_and_texts(name: str, arguments: tuple, lengths: dict, shape: tuple) -> None:
+    their, our = _both(name, arguments, lengths)
+    assert repr(our) == repr(their)
+    x = torch.randn(shape)
+    results = []
+    for layer in (their, our):
+        own = x.clone().requires_grad_()
+        result = layer(own)
+        result.sin().sum().backward()
+        results.append([result, own.grad, *(parameter.grad for parameter in layer.parameters())])
+    torch.testing.assert_close(results[1], results[0])
+
+
+@pytest.mark.parametrize("name, arguments, lengths, shape", CONSTRUCTED, ids=IDS)
+def test_the_same_state(name: str, arguments: tuple, lengths: dict, shape: tuple) -> None:
+    """The same seed makes the same weights, and each loads the other's."""
+    their, our = _both(name, arguments, lengths)
+    torch.testing.assert_close(dict(our.state_dict()), dict(their.state_dict()), rtol=0, atol=0)
+    their.load_state_dict(our.state_dict())
+    our.load_state_dict(their.state_dict())
+
+
+@pytest.mark.parametrize("name, arguments, lengths, shape", CONSTRUCTED, ids=IDS)
+def test_copies(name: str, arguments: tuple, lengths: dict, shape: tuple) -> None:
+    _, our = _both(name, arguments, lengths)
+    x = torch.randn(shape)
+    for other in (pickle.loads(pickle.dumps(our)), copy.deepcopy(our)):
+        assert repr(other) == repr(our)
+        torch.testing.assert_close(other(x), our(x))
+
+
+def test_in_a_model() -> None:
+    def model(layers) -> torch.nn.Module:
+        torch.manual_seed(3)
+        return torch.nn.Sequential(
+            torch.nn.Conv2d(3, 8, 3),
+            layers.Reduce("b c (h 2) (w 2) -> b c h w", "max"),
+            layers.Rearrange("b c h w -> b (c h w)"),
+            torch.nn.Linear(8 * 7 * 7, 4),
+        )
+
+    images = torch.randn(2, 3, 16, 16)
+    torch.testing.assert_close(model(ours)(images), model(theirs)(images))
+
+
+def test_autocast() -> None:
+    """EinMix computes in what autocast asks for, with weights that stay what they are."""
+    their, our = _both("EinMix", ("... c -> ... d", "c d", "d"), {"c": 6, "d": 3})
+    results = []
+    for layer in (their, our):
+        with torch.autocast("cpu", torch.bfloat16):
+            result = layer(X)
+        result.float().sin().sum().backward()
+        results.append([result, layer.weight.grad, layer.bias.grad])
+    assert results[1][0].dtype == torch.bfloat16 and results[1][1].dtype == torch.float32
+    torch.testing.assert_close(results[1], results[0], rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    "arguments, lengths",
+    [
+        (("a b -> a c", "b d"), {"b": 2, "d": 3}),
+        (("a b -> a c", "b ... c"), {"b": 2, "c": 3}),
+        (("a ... -> a c", "a c"), {"a": 2, "c": 3}),
+        (("a (...) -> a ... c", "a c"), {"a": 2, "c": 3}),
+        (("a 3 -> a c", "a c"), {"a": 2, "c": 3}),
+        (("a b -> a c", "(b c)"), {"b": 2, "c": 3}),
+        (("a b -> a c", "b c"), {"b": 2}),
+        (("a b -> a c", "b c"), {"b": 2, "c": 3, "z": 4}),
+        (("a b -> a c", "b c d"), {"b": 2, "c": 3, "d": 4}),
+        (("a b -> a c", "b c", "d"), {"b": 2, "c": 3, "d": 1}),
+        (("a b -> a c", "b c", "a"), {"b": 2, "c": 3}),
+        (("a ... -> c ... a", "a c", "c"), {"a": 2, "c": 3}),
+    ],
+    ids=str,
+)
+def test_what_einops_refuses_is_refused(arguments: tuple, lengths: dict) -> None:
+    with pytest.raises(einops.EinopsError):
+        theirs.EinMix(*arguments, **lengths)
+    with pytest.raises(axisloom.EinopsError):
+        ours.EinMix(*arguments, **lengths)
+
+
+def test_a_weight_without_axes_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="multiplies by a number"):
+        ours.EinMix("a b -> a b", "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ours.EinMix("a b -> a b", "b", b=3)
+
+
+def test_a_wrong_shape_is_named() -> None:
+    with pytest.raises(axisloom.EinopsError, match="divided"):
+        ours.Rearrange("b (h w) c -> b c h w", h=5)(X)
