@@ -65,7 +65,9 @@ def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tenso
 def _check_tensors(name: str, arrays: Sequence[Any], device: Any) -> None:
     for array in arrays:
         if not isinstance(array, torch.Tensor):
-            raise TypeError(f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first")
+            raise TypeError(
+                f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first"
+            )
     if device is not None:
         raise ValueError(
             f"{name} cannot go to the device {device!r} with tensors that record gradients or are being traced: move "

@@ -125,7 +125,9 @@ def test_one_graph_for_all_shapes(name: str, backend: str) -> None:
 
 
 def test_a_shape_that_does_not_divide_is_an_error() -> None:
-    compiled = torch.compile(lambda x: ax.rearrange(x, "(a b) -> a b", b=2), fullgraph=True, dynamic=True, backend="eager")
+    compiled = torch.compile(
+        lambda x: ax.rearrange(x, "(a b) -> a b", b=2), fullgraph=True, dynamic=True, backend="eager"
+    )
     assert compiled(torch.zeros(6)).shape == (3, 2)
     with pytest.raises(Exception, match="divided"):
         compiled(torch.zeros(7))
@@ -178,7 +180,9 @@ assert torch.equal(compiled(x), x.t())
 @pytest.mark.parametrize("first, second", [("torch", "axisloom"), ("axisloom", "torch"), ("torch._dynamo", "axisloom")])
 def test_imports_in_any_order(first: str, second: str) -> None:
     program = _PROGRAM.format(first=first, second=second)
-    done = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", program], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 

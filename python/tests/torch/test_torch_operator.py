@@ -54,7 +54,12 @@ def test_symbolic_shapes(case: Case) -> None:
     assert got.dtype == expected.dtype
     assert [int(extent) for extent in got.shape] == list(expected.shape)
     whole = case.shapes[0]
-    if whole and case.name in ("rearrange", "copy", "transpose", "permute") and all(n > 1 for n in whole) and not case.lengths:
+    if (
+        whole
+        and case.name in ("rearrange", "copy", "transpose", "permute")
+        and all(n > 1 for n in whole)
+        and not case.lengths
+    ):
         assert all(isinstance(extent, torch.SymInt) for extent in got.shape)
 
 
