@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing on Debian 12 and Ubuntu 24.04, says what it installs, and is silent when nothing is missing.
-# Usage: tools/install_dependencies.sh build|test|ci|lint|reference|release|deb|packages [no-drivers]
+# Usage: tools/install_dependencies.sh build|test|ci|lint|reference|release|deb|packages|python [no-drivers]
 #   no-drivers: PoCL and OpenCL's loader are left out, which nothing needs that runs on the host
 set -euo pipefail
 cd "$(dirname "$0")/.."
-usage="usage: $0 build|test|ci|lint|reference|release|deb|packages [no-drivers]"
+usage="usage: $0 build|test|ci|lint|reference|release|deb|packages|python [no-drivers]"
 
 build_packages=(g++ cmake ninja-build make pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev
   libjpeg-dev libgtest-dev)
@@ -14,13 +14,14 @@ case "${2:-}" in
   no-drivers) ;;
   *) echo "$usage" >&2; exit 2 ;;
 esac
-test_packages=(libeigen3-dev libopencv-core-dev libdlpack-dev oclgrind clang libclang-rt-dev python3 python3-numpy python3-venv binutils git
-  clang-19 libamdhip64-dev g++-aarch64-linux-gnu qemu-user-static doxygen)
+test_packages=(libeigen3-dev libopencv-core-dev libdlpack-dev oclgrind clang libclang-rt-dev python3 python3-dev python3-numpy
+  python3-venv binutils git clang-19 libamdhip64-dev g++-aarch64-linux-gnu qemu-user-static doxygen)
 ci_packages=(ccache)
 lint_packages=(clang-format clang-tidy)
 reference_packages=(doxygen)
 release_packages=(python3-venv binutils debootstrap)
 deb_packages=(debhelper dpkg-dev git)
+python_packages=(python3 python3-dev python3-venv)
 packages_packages=("${deb_packages[@]}" lintian autopkgtest debootstrap python3-venv)
 
 case "${1:-}" in
@@ -32,6 +33,7 @@ case "${1:-}" in
   release) packages=("${build_packages[@]}" "${release_packages[@]}") ;;
   deb) packages=("${build_packages[@]}" "${deb_packages[@]}") ;;
   packages) packages=("${build_packages[@]}" "${packages_packages[@]}") ;;
+  python) packages=("${build_packages[@]}" "${python_packages[@]}") ;;
   *) echo "$usage" >&2; exit 2 ;;
 esac
 

@@ -4,7 +4,7 @@
 # Usage: tools/test.sh [test|all|long|SUITE...]
 #   test  what catches most faults, in 6 minutes once built (the default)
 #   all   the nets: sanitizers, CHECKED kernels, fuzzing, random cases and programs, other devices and implementations,
-#         injected faults, slow unit tests, packages; half an hour
+#         injected faults, slow unit tests, packages; half an hour, so a part of the cases where others meet them too
 #   long  the same nets with many more cases, for hours; AXISLOOM_PART=I/K does every Kth case from the Ith on
 #   or suites by name; a string of names runs them side by side
 # AXISLOOM_SEED: of everything that is drawn (default: a new one each time; it is printed).
@@ -45,6 +45,13 @@ by_level() { case "$level" in test) echo "$1" ;; all) echo "$2" ;; long) echo "$
 # Unit tests that take long are left to the nets, where they begin first.
 slow="$(paste -sd: tests/unit/slow.txt)"
 
+# some_of ALL LONG: a part of the cases, as many as K in "I/K", chosen by the seed, for the level at hand.
+some_of() {
+  local parts
+  parts="$(by_level "$1" "$1" "$2")"
+  echo "$((seed % parts + 1))/$parts"
+}
+
 # check_cases OPTIONS...: every file of cases, as many at a time as there are cores; those with most kernels first.
 check_cases() {
   printf '%s\n' tests/cases/{einsum,reduce,permute,vectors}.cases tests/cases/*.cases | awk '!seen[$0]++' |
@@ -60,7 +67,12 @@ suite_nvrtc() {
   if [[ -n "$venv" ]]; then echo "$venv" > "$work/venv"; fi
 }
 
-suite_build() { cmake --preset release && cmake --build --preset release -j "$jobs"; }
+# With the Python package's module, for the interpreter of its tests; where that cannot be had, the suite python says so.
+suite_build() {
+  local options=() tested
+  if tested="$(tools/python.sh test)"; then options=(-DAXISLOOM_PYTHON=ON -DPython_EXECUTABLE="$tested"); fi
+  cmake --preset release "${options[@]}" && cmake --build --preset release -j "$jobs"
+}
 # What is written for cards, by name and by profile; none of it may be refused.
 check_played() {
   local cases=tests/cases-compiled check=(build/axisloom check --device host --seed "$seed")
@@ -105,23 +117,23 @@ suite_neon() {
   # The architecture of the processor at hand, which the library asks its compiler for, is not the emulated one.
   printf '#!/bin/bash\nexec aarch64-linux-gnu-g++ "${@/-march=native/-march=armv8-a}"\n' > "$compiler" && chmod +x "$compiler"
   AXISLOOM_HOST_COMPILER="$compiler" "${emulator[@]}" build-neon/axisloom_tests --gtest_brief=1 || return 1
-  local program=("${emulator[@]}" build-neon/axisloom check --device host) parts
-  parts="$(by_level 16 16 1)"
+  local program=("${emulator[@]}" build-neon/axisloom check --device host)
   for isa in baseline neon; do
     export AXISLOOM_ISA="$isa"
     printf '%s\n' tests/cases/{permute,transpose,relayout,runs,copy,edge,repeat,vectors}.cases |
       xargs -n 1 -P "$jobs" "${program[@]}" --cases || return 1
     printf '%s\n' tests/cases-host/*.cases tests/cases/{reduce,einsum,slices}.cases |
-      xargs -n 1 -P "$jobs" "${program[@]}" --part "$((seed % parts + 1))/$parts" --cases || return 1
-    "${program[@]}" --random "$(by_level 100 500 20000)" --seed "$seed" || return 1
+      xargs -n 1 -P "$jobs" "${program[@]}" --part "$(some_of 32 1)" --cases || return 1
+    "${program[@]}" --random "$(by_level 100 250 20000)" --seed "$seed" || return 1
   done
 }
 # Kernels that only a name asks for, and every access checked: compiled here for the host, by either compiler.
 suite_host_compiled() {
   export AXISLOOM_CACHE_DIR="$kept/host"
-  local compilers=(/usr/bin/g++ /usr/bin/clang++) compiler
-  for compiler in "${compilers[@]}"; do
-    AXISLOOM_HOST_COMPILER="$compiler" check_cases --device host || return 1
+  local -A parts=([/usr/bin/g++]=1/1 [/usr/bin/clang++]="$(some_of 4 1)")
+  local compiler
+  for compiler in "${!parts[@]}"; do
+    AXISLOOM_HOST_COMPILER="$compiler" check_cases --device host --part "${parts[$compiler]}" || return 1
     AXISLOOM_HOST_COMPILER="$compiler" check_played || return 1
     AXISLOOM_HOST_COMPILER="$compiler" build/axisloom check --device host --checked --random "$(by_level 20 200 5000)" --seed "$seed" ||
       return 1
@@ -130,14 +142,14 @@ suite_host_compiled() {
 # The machine code of the host's kernels.
 suite_assembly() { "$python" tests/assembly.py build; }
 suite_index64() { build/axisloom check --index 64 --random "$(by_level 100 500 5000)" --seed "$seed"; }
-suite_random() { AXISLOOM_SEED="$seed" LOGS="$work/random" tools/random_cases.sh "$(by_level 300 5000 200000)"; }
+suite_random() { AXISLOOM_SEED="$seed" LOGS="$work/random" tools/random_cases.sh "$(by_level 300 2000 200000)"; }
 # As for devices that are not there, with the forms of the kernels that GPUs run; every access checked; on Oclgrind.
 suite_profiles() {
   local profile profiles
   profiles="$(basename -s .json tuning/devices/*.json | grep -v '^generic-')"
   for profile in $profiles; do
-    AXISLOOM_SEED="$seed" LOGS="$work/profiles" tools/random_cases.sh "$(by_level 50 160 20000)" --profile "$profile" || return 1
-    AXISLOOM_SEED="$seed" LOGS="$work/profiles" tools/random_cases.sh "$(by_level 5 16 500)" --profile "$profile" --checked ||
+    AXISLOOM_SEED="$seed" LOGS="$work/profiles" tools/random_cases.sh "$(by_level 50 80 20000)" --profile "$profile" || return 1
+    AXISLOOM_SEED="$seed" LOGS="$work/profiles" tools/random_cases.sh "$(by_level 5 8 500)" --profile "$profile" --checked ||
       return 1
   done
   # Oclgrind grants no CPU's groups, and one card of each maker has its forms.
@@ -147,11 +159,11 @@ suite_profiles() {
 # Chained operations against NumPy and einops.
 suite_programs() {
   local oracles
-  oracles="$(tools/numpy.sh)" || return 1
-  "$oracles" tests/differential/differential.py build/axisloom --count "$(by_level 100 2000 20000)" --seed "$seed" --part "$part"
+  oracles="$(tools/python.sh test)" || return 1
+  "$oracles" tests/differential/differential.py build/axisloom --count "$(by_level 100 1000 20000)" --seed "$seed" --part "$part"
 }
 suite_faults() {
-  "$python" tests/faults/inject.py --count "$(by_level 100 2000 20000)" --seed "$seed" --part "$part" build/axisloom
+  "$python" tests/faults/inject.py --count "$(by_level 100 1000 20000)" --seed "$seed" --part "$part" build/axisloom
 }
 # On every implementation of OpenCL that runs on a CPU, each alone; kernels for processors that are not here are compiled.
 suite_implementations() {
@@ -159,10 +171,10 @@ suite_implementations() {
   local options=()
   if [[ $level != long ]]; then options=(--no-cases); fi
   AXISLOOM_IMPLEMENTATION_CACHE="$kept/implementations" tests/implementations.sh build/axisloom "${options[@]}" \
-    --random "$(by_level 50 500 5000)" --oclgrind "$(by_level 5 50 500)" --seed "$seed"
+    --random "$(by_level 50 200 5000)" --oclgrind "$(by_level 5 20 500)" --seed "$seed"
 }
-suite_compilers() { tests/compilers.sh build/axisloom_texts "$(by_level 25 10 1)"; }
-suite_checked() { check_cases --checked; }
+suite_compilers() { tests/compilers.sh build/axisloom_texts "$(by_level 25 20 1)"; }
+suite_checked() { check_cases --checked --part "$(some_of 2 1)"; }
 suite_oclgrind() {
   tests/oclgrind.sh build/axisloom check --tight --candidate all --cases tests/oclgrind/small.cases || return 1
   tests/oclgrind.sh build/axisloom check --checked --cases tests/oclgrind/checked.cases
@@ -176,6 +188,20 @@ suite_alone() { python3 tests/alone.py build; }
 suite_packages() {
   tools/install_dependencies.sh packages || return 1
   AXISLOOM_SYSTEMS="${AXISLOOM_SYSTEMS:-$kept/systems}" tests/packages/debian.sh && tests/packages/conan.sh
+}
+# The Python package as it stands in the build; the examples in its texts too. With PyTorch, which is large, only in long.
+suite_python() {
+  local tested
+  tested="$(tools/python.sh "$(by_level test test torch)")" || { echo "INCOMPLETE: the packages for its tests cannot be had"; return 1; }
+  unset AXISLOOM_DEVICE  # as at the user's
+  PYTHONPATH="$PWD/build/python" HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis" "$tested" -m pytest -q -p no:cacheprovider \
+    --hypothesis-seed="$seed" --doctest-modules --pyargs python/tests axisloom
+}
+# The wheel, as it is made and used: in systems of their own.
+suite_wheel() {
+  tools/install_dependencies.sh packages || return 1
+  # shellcheck disable=SC2046  # a word each
+  AXISLOOM_SYSTEMS="${AXISLOOM_SYSTEMS:-$kept/systems}" tests/packages/wheel.sh $(by_level bookworm bookworm "bookworm trixie noble")
 }
 suite_consumer() { CMAKE_BUILD_PARALLEL_LEVEL=1 tests/consumer.sh build; }
 suite_docs() {
@@ -284,10 +310,10 @@ report() {
 # Suites of one string run side by side, as many at a time as there are cores: they keep one core busy, or the network.
 # The longest come first, so that the last ones fill the gaps.
 case "$level" in
-  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer") ;;
+  test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
-  *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "tsan" "faults" "programs"
-    "oclgrind asan_program fuzz" "neon" "implementations" "profiles" "slow" "packages") ;;
+  *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
+    "oclgrind asan_program programs fuzz" "neon implementations" "slow profiles python") ;;
 esac
 if (($#)); then stages=("$@"); fi
 for name in ${stages[*]}; do
@@ -312,8 +338,8 @@ done
 echo
 printf '%s\n' "${table[@]}"
 echo "total ${SECONDS} s; logs in build/test-logs"
-grep -hs '^NOT RUN' "$logs/host.log" "$logs/packages.log"
-if grep -qs '^INCOMPLETE' "$logs/nvrtc.log"; then grep '^INCOMPLETE' "$logs/nvrtc.log"; fi
+grep -hs '^NOT RUN' "$logs"/{host,packages,wheel}.log
+grep -hs '^INCOMPLETE' "$logs"/{nvrtc,python}.log
 if ((${#left_out[@]})); then echo "NOT RUN, since the time was up: ${left_out[*]}"; fi
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._errors import AxisError, DtypeError, EinopsError, OutOfMemoryError, ShapeError
-from ._functions import adopt, converted, dtype_name, is_numpy, numpy_dtype
+from ._functions import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype
 
 __all__ = ["dot", "einsum", "matmul", "tensordot"]
 
@@ -234,7 +234,7 @@ def _read(operands: tuple[Any, ...]) -> tuple[Expression, tuple[Any, ...]]:
     if len(arrays) != len(expression.terms):
         count = len(expression.terms)
         raise ValueError(f"einsum {expression.pattern!r} is of {count} arrays, and {len(arrays)} were given")
-    return expression, arrays
+    return expression, tuple([x if hasattr(x, "dtype") else adopt(x) for x in arrays])
 
 
 # Dtypes of results ---------------------------------------------------------------------------------------------------
@@ -242,24 +242,17 @@ def _read(operands: tuple[Any, ...]) -> tuple[Expression, tuple[Any, ...]]:
 
 def _options(arrays: Sequence[Any]) -> dict[str, str] | None:
     """Of arrays of 8 bits NumPy's result has 8 bits too, where the library's own default is wider."""
-    try:
-        if arrays[0].dtype.itemsize != 1:
-            return None
-    except AttributeError:  # no array of NumPy or PyTorch
-        pass
-    return _narrow_options(tuple([str(adopt(x).dtype) for x in arrays]))
+    if getattr(arrays[0].dtype, "itemsize", 1) != 1:
+        return None
+    return _narrow_options(tuple([dtype_of(x) for x in arrays]))
 
 
 @lru_cache(maxsize=128)
 def _narrow_options(dtypes: tuple[str, ...]) -> dict[str, str] | None:
-    kinds = {_short_names.get(dtype, dtype) for dtype in dtypes} - {"bool"}
+    kinds = set(dtypes) - {"bool"}
     if not kinds or not kinds <= {"int8", "uint8"}:
         return None
     return {"out-dtype": kinds.pop() if len(kinds) == 1 else "int16"}
-
-
-# Of PyTorch, and of axisloom.Array.
-_short_names = {"torch.int8": "int8", "torch.uint8": "uint8", "torch.bool": "bool", "i8": "int8", "u8": "uint8"}
 
 
 def _common_dtype(arrays: Sequence[Any]) -> str | None:
@@ -299,9 +292,9 @@ def _product(
         try:
             return _call(name, arguments, tuple(arrays), None, options, out, device, stream)
         except DtypeError:
-            if not [x for x in arrays if dtype_name(x.dtype) != dtype]:
+            if not [x for x in arrays if dtype_of(x) != dtype]:
                 raise
-    arrays = tuple([x if dtype_name(x.dtype) == dtype else converted(x, dtype) for x in arrays])
+    arrays = tuple([x if dtype_of(x) == dtype else converted(x, dtype) for x in arrays])
     return _call(name, arguments, arrays, None, options, out, device, stream)
 
 
@@ -312,7 +305,6 @@ def _product_with(
 
     `widens`: an `out` that is wider than the arrays widens what is computed in, as in einsum.
     """
-    arrays = [adopt(x) for x in arrays]
     dtype = None if dtype is None else dtype_name(dtype)
     if dtype is not None and is_numpy(arrays[0]):
         _require_casts(arrays, numpy_dtype(dtype), casting)
@@ -518,7 +510,7 @@ def _limit_in_bytes(memory_limit: Any, arrays: Sequence[Any], item: int) -> int:
 
 
 def _item_bytes(dtype: str | None, x: Any) -> int:
-    name = dtype or dtype_name(x.dtype)
+    name = dtype or dtype_of(x)
     bits = "".join([c for c in name if c.isdigit()])
     return int(bits) // 8 if bits else 1
 
@@ -593,7 +585,6 @@ def einsum(
     plain = dtype is None and copy is True and memory_limit is None and optimize is True and order == "K"
     if plain and out is None and not expression.path and casting == "safe":
         return _call("einsum", (expression.pattern,), arrays, None, _options(arrays), None, device, stream)
-    arrays = tuple([adopt(x) for x in arrays])
     _check_choices(order, casting)
     if copy is not True:
         view = _view(expression, arrays[0]) if len(arrays) == 1 and out is None and dtype is None else None
@@ -674,13 +665,14 @@ def matmul(
     >>> matmul(numpy.ones((5, 2, 3)), numpy.ones((3, 4))).shape
     (5, 2, 4)
     """
+    arrays = adopt(x1), adopt(x2)
     if out is None and dtype is None:
-        return _call("matmul", (), (x1, x2), None, _options((x1, x2)), None, device, stream)
+        return _call("matmul", (), arrays, None, _options(arrays), None, device, stream)
 
     def do(arrays: Sequence[Any], dtype: str | None, out: Any) -> Any:
         return _product("matmul", (), arrays, None, dtype, out, device, stream)
 
-    return _product_with(do, (x1, x2), _only(out), dtype, casting, widens=False)
+    return _product_with(do, arrays, _only(out), dtype, casting, widens=False)
 
 
 def _only(out: Any) -> Any:

@@ -56,7 +56,7 @@ def is_numpy(x: Any) -> bool:
 
 _python_dtypes = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 _long_names = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "c64": "complex64"}
-_long_names |= {"c128": "complex128"}
+_long_names |= {"c128": "complex128", "bool": "bool"}
 _long_names |= {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
 
 
@@ -83,6 +83,11 @@ def dtype_name(dtype: Any) -> str:
         if text in _long_names:
             return _long_names[text]
         raise DtypeError(f"{dtype!r} is no dtype; give one such as 'float32'") from None
+
+
+def dtype_of(x: Any) -> str:
+    """The long name of an array's dtype."""
+    return _long_names[x.dtype] if isinstance(x.dtype, str) else dtype_name(x.dtype)
 
 
 def numpy_dtype(name: str) -> Any:
@@ -204,7 +209,18 @@ def _plain(name: str, x: Any, axis: Any, keepdims: Any, device: Any, stream: Any
         options = _axes(axis, keepdims)
     except TypeError:
         options = axes_options(axis, keepdims)
-    return _call(name, (), (x,), None, options, None, device, stream)
+    try:
+        return _call(name, (), (x,), None, options, None, device, stream)
+    except AxisError:
+        axis = _axis_of(axis, x)
+        if axis is not None:
+            raise
+    return _call(name, (), (x,), None, axes_options(None, keepdims), None, device, stream)
+
+
+def _axis_of(axis: Any, x: Any) -> Any:
+    """The axis, or None for the one that NumPy sees in an array without axes."""
+    return None if axis in (0, -1) and not len(adopt(x).shape) else axis
 
 
 def _reduction(
@@ -221,6 +237,7 @@ def _reduction(
 ) -> Any:
     """A reduction with any of its options, by NumPy's rules."""
     x = adopt(x)
+    axis = _axis_of(axis, x)
     arrays, options = (x,), dict(axes_options(axis, keepdims))
     if where is not True:
         arrays, options["where"] = (x, _mask(where)), ""
@@ -229,7 +246,7 @@ def _reduction(
     if initial is None:
         _require_elements(name, x, axis)
     elif initial is not _not_given:
-        options["initial"] = _number(initial, options.get("compute-dtype") or x.dtype)
+        options["initial"] = _number(initial, options.get("compute-dtype") or dtype_of(x))
     if out is None:
         return _reduced(name, arrays, options, None, device, stream)
     if isinstance(out, tuple):
@@ -258,18 +275,14 @@ def _require_elements(name: str, x: Any, axis: Any) -> None:
         raise ValueError(f"the {name} of no elements is not defined without an initial value; leave initial=None out")
 
 
-def _number(initial: Any, dtype: Any) -> str:
+def _number(initial: Any, dtype: str) -> str:
     """The text of an initial value. Of integers NumPy takes the whole part."""
     value = initial.item() if hasattr(initial, "item") else initial
-    if isinstance(value, float) and value == value and abs(value) != float("inf") and _is_integer(dtype):
+    if isinstance(value, float) and value == value and abs(value) != float("inf") and dtype.startswith(("int", "uint", "bool")):
         value = int(value)
     if isinstance(value, bool):
         value = int(value)
     return repr(value).strip("()")
-
-
-def _is_integer(dtype: Any) -> bool:
-    return str(dtype).removeprefix("torch.").startswith(("int", "uint", "bool"))
 
 
 def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device: Any, stream: Any) -> Any:
@@ -282,7 +295,7 @@ def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device
     try:
         return _call(name, (), arrays, None, options, out, device, stream)
     except DtypeError:
-        if dtype is None or dtype == "bool" or dtype_name(arrays[0].dtype) == dtype:
+        if dtype is None or dtype == "bool" or dtype_of(arrays[0]) == dtype:
             raise
     arrays = (converted(arrays[0], dtype), *arrays[1:])
     return _call(name, (), arrays, None, options, out, device, stream)
@@ -542,7 +555,7 @@ def norm(
 ) -> Any:
     """Norm of vectors or matrices, as numpy.linalg.norm.
 
-    Of vectors `ord` is 1, 2 or inf; of matrices 1, inf or "fro". By default it is the root of the sum of all squares.
+    Of vectors `ord` is a number; of matrices 1, -1, inf, -inf or "fro". By default it is the root of the sum of squares.
 
     >>> import numpy
     >>> float(norm(numpy.array([3.0, 4.0])))
@@ -560,11 +573,27 @@ def norm(
         return _matrix_norm(x, ord, axis, keepdims, out, device, stream)
     if isinstance(axis, tuple) and len(axis) != 1:
         raise ValueError(f"a norm is over 1 or 2 axes, not {len(axis)}; give axis=None for all")
-    try:
+    if isinstance(ord, str):
+        raise ValueError(f"a norm of vectors has no ord={ord!r}; use a number")
+    if ord in _vector_orders:
         options = {**axes_options(axis, keepdims), "ord": _vector_orders[ord]}
-    except (KeyError, TypeError):
-        raise ValueError(f"a norm of vectors has no ord={ord!r} here; use 1, 2 or inf") from None
-    return _reduced_or_into("norm", x, options, out, device, stream)
+        return _reduced_or_into("norm", x, options, out, device, stream)
+    result = _norm_by_elements(x, ord, axes_options(axis, keepdims), device, stream)
+    return result if out is None else _call("copy", (), (result,), None, None, out, device, stream)
+
+
+def _norm_by_elements(x: Any, ord: float, options: dict[str, str], device: Any, stream: Any) -> Any:
+    """Norms of vectors that need an array of magnitudes: orders that the library does not have."""
+    if not dtype_of(x).startswith(("float", "bfloat", "complex")):
+        x = converted(x, "float64")
+    magnitudes = abs(x)
+    if ord == 0:
+        count = _call("count_nonzero", (), (x,), None, options, None, device, stream)
+        return converted(count, dtype_of(magnitudes))
+    if ord == float("-inf"):
+        return _call("min", (), (magnitudes,), None, options, None, device, stream)
+    total = _call("sum", (), (magnitudes**ord,), None, options, None, device, stream)
+    return total ** (1 / ord)
 
 
 def _reduced_or_into(name: str, x: Any, options: dict[str, str], out: Any, device: Any, stream: Any) -> Any:
@@ -574,7 +603,7 @@ def _reduced_or_into(name: str, x: Any, options: dict[str, str], out: Any, devic
 
 
 def _matrix_norm(x: Any, ord: Any, axis: tuple[int, int], keepdims: bool, out: Any, device: Any, stream: Any) -> Any:
-    """Frobenius, or the largest of the sums of magnitudes down the columns (1) or along the rows (inf)."""
+    """Frobenius, or the extreme sum of magnitudes down the columns (1: largest, -1) or along the rows (inf, -inf)."""
     rank = len(x.shape)
     rows, columns = (operator.index(number) for number in axis)
     for number in (rows, columns):
@@ -586,11 +615,10 @@ def _matrix_norm(x: Any, ord: Any, axis: tuple[int, int], keepdims: bool, out: A
     if ord is None or ord == "fro":
         options = {**axes_options((rows, columns), keepdims), "ord": "2"}
         return _reduced_or_into("norm", x, options, out, device, stream)
-    if ord not in (1, float("inf")):
-        raise ValueError(f"a norm of matrices has no ord={ord!r} here; use 1, inf or 'fro'")
-    first, second = (rows, columns) if ord == 1 else (columns, rows)
+    if ord not in (1, -1, float("inf"), float("-inf")):
+        raise ValueError(f"a norm of matrices has no ord={ord!r} here; use 1, -1, inf, -inf or 'fro'")
+    first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = _call("norm", (), (x,), None, {**axes_options(first, True), "ord": "1"}, None, device, stream)
-    largest = _call("max", (), (sums,), None, axes_options((first, second), keepdims), None, device, stream)
-    if out is None:
-        return largest
-    return _call("copy", (), (largest,), None, None, out, device, stream)
+    options = axes_options((first, second), keepdims)
+    extreme = _call("max" if ord > 0 else "min", (), (sums,), None, options, None, device, stream)
+    return extreme if out is None else _call("copy", (), (extreme,), None, None, out, device, stream)

@@ -3,16 +3,20 @@
 #include "native/calls.hpp"
 #include "native/capsules.hpp"
 #include "native/kinds.hpp"
+#include "native/memory.hpp"
 #include "native/operands.hpp"
 #include "native/streams.hpp"
 
 #include <axisloom/dlpack.hpp>
+#include <axisloom/error.hpp>
 
 #include "device/device.hpp"
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 namespace axisloom::python {
@@ -134,6 +138,40 @@ void construct(Holder* self, nb::handle array, nb::handle device) {
   new (self) Holder(holder_of(from.ptr()));
 }
 
+/// One extent may be -1: what the others leave.
+Dims wanted_shape(nb::handle shape, std::int64_t count) {
+  Dims wanted;
+  if (nb::isinstance<nb::int_>(shape))
+    wanted.push_back(nb::cast<std::int64_t>(shape));
+  else
+    for (const nb::handle extent : shape) wanted.push_back(nb::cast<std::int64_t>(extent));
+  std::int64_t others = 1;
+  std::int64_t* open = nullptr;
+  for (std::int64_t& extent : wanted) {
+    if (extent != -1)
+      others *= extent;
+    else if (open)
+      throw Error(Errc::shape, "a shape has -1 once at most");
+    else
+      open = &extent;
+  }
+  if (open) *open = others > 0 ? count / others : 0;
+  return wanted;
+}
+
+nb::object reshaped(nb::handle self, nb::handle shape) {
+  const nb::object contiguous = holder_of(self.ptr()).view().is_contiguous() ? nb::borrow(self) : copied(self);
+  const Holder& holder = holder_of(contiguous.ptr());
+  return new_array(holder.reshaped(wanted_shape(shape, holder.view().count())));
+}
+
+nb::object empty(nb::handle dtype_name, nb::handle shape, nb::handle device) {
+  const std::string_view text = text_of(dtype_name.ptr(), "a dtype");
+  const std::optional<Dtype> dtype = dtype_of(text);
+  if (!dtype) throw_type_error("no such dtype: %s", std::string(text).c_str());
+  return new_array(Holder(*dtype, wanted_shape(shape, 0), device_or_host(device)));
+}
+
 nb::object to_numpy(nb::handle self) {
   return nb::module_::import_("numpy").attr("asarray")(on_host_of(self));
 }
@@ -148,9 +186,9 @@ Holder::Holder(Dtype dtype, const Dims& shape, const Device& device)
     first_ = place_.device_type == kDLCUDA ? address_of(buffer_) : nullptr;
     return;
   }
-  auto memory = std::make_shared<axisloom::Array>(dtype, shape);
-  first_ = memory->data();
-  memory_ = std::move(memory);
+  const std::size_t bytes = std::size_t(view_.count()) * size_of(dtype);
+  memory_ = std::shared_ptr<void>(take_memory(std::max<std::size_t>(bytes, 1)), give_memory);
+  first_ = memory_.get();
 }
 
 Holder::Holder(const Tensor& tensor, nb::object owner)
@@ -171,6 +209,27 @@ Tensor Holder::tensor() const {
   tensor.place = place_;
   tensor.writable = writable_;
   return tensor;
+}
+
+Holder Holder::reshaped(const Dims& shape) const {
+  if (element_count(shape) != view_.count())
+    throw Error(Errc::shape, to_string(view_) + " has " + std::to_string(view_.count()) + " elements, a shape of " +
+                                 to_string(shape) + " has " + std::to_string(element_count(shape)));
+  Holder made = *this;
+  made.view_.shape = shape;
+  made.view_.strides = contiguous_strides(shape);
+  return made;
+}
+
+Holder Holder::columns(std::int64_t first, std::int64_t count) const {
+  if (view_.rank() != 2 || !view_.is_contiguous() || first < 0 || count < 0 || count > view_.shape[1] - first)
+    throw Error(Errc::shape, to_string(view_) + " has no " + std::to_string(count) + " columns from " +
+                                 std::to_string(first) + " on");
+  Holder made = *this;
+  made.view_.shape[1] = count;
+  made.view_.offset += first;
+  if (first_) made.first_ = static_cast<char*>(first_) + std::size_t(first) * size_of(view_.dtype);
+  return made;
 }
 
 nb::object array_type() {
@@ -200,6 +259,10 @@ void bind_array(nb::module_& module) {
       .def_prop_ro("__cuda_array_interface__", cuda_interface)
       .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
       .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
+      .def("reshape", reshaped, nb::arg("shape"), "The same elements in another shape; a copy where they have gaps.")
+      .def("columns", &Holder::columns, nb::arg("first"), nb::arg("count"), "Some columns of a contiguous matrix, in its memory.")
+      .def("__array_namespace__", [](nb::handle, nb::handle) { return own_module("array_api"); },
+           nb::arg("api_version") = nb::none())
       .def("__dlpack__", export_dlpack, nb::kw_only(), nb::arg("stream") = nb::none(),
            nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__",
@@ -213,6 +276,8 @@ void bind_array(nb::module_& module) {
              return self.view().shape[0];
            })
       .def("__repr__", text_of_array);
+  module.def("empty", empty, nb::arg("dtype"), nb::arg("shape"), nb::arg("device") = nb::none(),
+             "A new array whose elements are not set.");
   module.def("from_dlpack", from_dlpack, nb::arg("array"), nb::arg("stream") = nb::none(),
              "An array of another library, in its memory.");
 }

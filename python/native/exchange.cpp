@@ -1,7 +1,10 @@
 #include "native/exchange.hpp"
 
+#include "native/memory.hpp"
+
 #include <axisloom/dlpack.hpp>
 
+#include <memory>
 #include <string>
 
 namespace axisloom::python {
@@ -9,9 +12,52 @@ namespace {
 
 constexpr unsigned known_major = 1;  // a later one may lay out everything anew
 
+/// A result in memory that is kept when the library lets it go.
+struct Large {
+  DLManagedTensorVersioned tensor = {};
+  Dims shape, strides;
+};
+
+void give_back(DLManagedTensorVersioned* tensor) {
+  auto* const large = static_cast<Large*>(tensor->manager_ctx);
+  give_memory(large->tensor.dl_tensor.data);
+  delete large;
+}
+
+DLManagedTensorVersioned* large_tensor(Dtype dtype, const Dims& shape, std::size_t bytes) {
+  auto large = std::make_unique<Large>();
+  large->shape = shape;
+  large->strides = contiguous_strides(shape);
+  large->tensor.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  large->tensor.manager_ctx = large.get();
+  large->tensor.deleter = give_back;
+  DLTensor& described = large->tensor.dl_tensor;
+  described.data = take_memory(bytes);
+  described.device = {kDLCPU, 0};
+  described.ndim = shape.size();
+  described.dtype = dlpack_dtype(dtype);
+  described.shape = large->shape.begin();
+  described.strides = large->strides.begin();
+  return &large.release()->tensor;
+}
+
 /// Rethrows what an allocator says.
 void set_allocation_error(void* context, const char* kind, const char* message) {
   *static_cast<std::string*>(context) = std::string(kind) + ": " + message;
+}
+
+/// By the library's own allocator.
+DLManagedTensorVersioned* allocated(const ExchangeApi& api, Dtype dtype, Dims shape, DLDevice place) {
+  DLTensor prototype = {};
+  prototype.device = place;
+  prototype.ndim = shape.size();
+  prototype.dtype = dlpack_dtype(dtype);
+  prototype.shape = shape.begin();
+  DLManagedTensorVersioned* made = nullptr;
+  std::string message;
+  if (api.allocate(&prototype, &made, &message, set_allocation_error) == 0) return made;
+  PyErr_SetString(PyExc_MemoryError, message.c_str());
+  throw nb::python_error();
 }
 
 }  // namespace
@@ -44,18 +90,10 @@ Tensor exchanged_tensor(const ExchangeApi& api, PyObject* object) {
 }
 
 nb::object new_exchanged(const ExchangeApi& api, Dtype dtype, const Dims& shape, DLDevice place, void** data) {
-  Dims extents = shape;
-  DLTensor prototype = {};
-  prototype.device = place;
-  prototype.ndim = extents.size();
-  prototype.dtype = dlpack_dtype(dtype);
-  prototype.shape = extents.begin();
-  DLManagedTensorVersioned* made = nullptr;
-  std::string message;
-  if (api.allocate(&prototype, &made, &message, set_allocation_error) != 0) {
-    PyErr_SetString(PyExc_MemoryError, message.c_str());
-    throw nb::python_error();
-  }
+  const std::size_t bytes = std::size_t(element_count(shape)) * size_of(dtype);
+  const bool large = place.device_type == kDLCPU && bytes >= large_result;
+  DLManagedTensorVersioned* const made =
+      large ? large_tensor(dtype, shape, bytes) : allocated(api, dtype, shape, place);
   *data = static_cast<char*>(made->dl_tensor.data) + made->dl_tensor.byte_offset;
   void* object = nullptr;
   if (api.managed_to_object(made, &object) != 0) throw nb::python_error();

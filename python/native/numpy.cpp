@@ -1,5 +1,7 @@
 #include "native/numpy.hpp"
 
+#include "native/memory.hpp"
+
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
 #include <numpy/arrayobject.h>
@@ -124,6 +126,16 @@ PyArray_Descr* descr_of(Dtype dtype) {
   return reinterpret_cast<PyArray_Descr*>(descr.release().ptr());
 }
 
+/// In memory that is kept when the array dies.
+nb::object large_array(PyArray_Descr* descr, int rank, npy_intp* extents, std::size_t bytes) {
+  void* const memory = take_memory(bytes);
+  nb::object owner = nb::capsule(memory, [](void* given) noexcept { give_memory(given); });
+  PyObject* const made =
+      PyArray_NewFromDescr(&PyArray_Type, descr, rank, extents, nullptr, memory, NPY_ARRAY_CARRAY, nullptr);
+  if (!made || PyArray_SetBaseObject(as_array(made), owner.release().ptr()) < 0) throw nb::python_error();
+  return nb::steal(made);
+}
+
 }  // namespace
 
 void load_numpy() {
@@ -160,6 +172,8 @@ nb::object new_numpy(Dtype dtype, const Dims& shape, PyObject* like) {
   PyArray_Descr* const descr = like ? native_descr(PyArray_DESCR(as_array(like))) : descr_of(dtype);
   npy_intp extents[max_rank] = {};
   for (int axis = 0; axis < shape.size(); ++axis) extents[axis] = shape[axis];
+  const std::size_t bytes = std::size_t(element_count(shape)) * size_of(dtype);
+  if (bytes >= large_result) return large_array(descr, shape.size(), extents, bytes);
   PyObject* const made = PyArray_NewFromDescr(&PyArray_Type, descr, shape.size(), extents, nullptr, nullptr, 0, nullptr);
   if (!made) throw nb::python_error();
   return nb::steal(made);

@@ -113,7 +113,7 @@ CUresult launch(CUfunction function, CUstream stream, void** arguments) {
     if (sizes[i] >= sizeof(CUdeviceptr)) clear_behind(value.data());
   }
   CUcontext context = nullptr;
-  return emulation().cuStreamGetCtx(stream, &context);
+  return stream ? emulation().cuStreamGetCtx(stream, &context) : kSuccess;  // null: the context's default stream
 }
 
 CUresult launch_kernel(CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,

