@@ -6,7 +6,7 @@ import pytest
 
 try:
     import torch
-except ImportError:
+except ModuleNotFoundError:
     torch = None
     collect_ignore_glob = ["*.py"]
 

@@ -78,7 +78,12 @@ def _check(function: Callable, tensors: tuple[torch.Tensor, ...], compiled: Call
     assert [t.stride() for t in results[1]] == [t.stride() for t in results[0]]
 
 
-@pytest.mark.filterwarnings("error::UserWarning")
+_silent = pytest.mark.filterwarnings("error::UserWarning")
+if not hasattr(torch._dynamo.utils, "allow_lru_cache_wrapper_trace_without_warning"):  # before 2.15
+    _silent = pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")
+
+
+@_silent
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_whole_graphs(name: str) -> None:
     function, tensors = FUNCTIONS[name]
