@@ -194,8 +194,11 @@ suite_python() {
   local tested
   tested="$(tools/python.sh "$(by_level test test torch)")" || { echo "INCOMPLETE: the packages for its tests cannot be had"; return 1; }
   unset AXISLOOM_DEVICE  # as at the user's
-  PYTHONPATH="$PWD/build/python" HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis" "$tested" -m pytest -q -p no:cacheprovider \
-    --hypothesis-seed="$seed" --doctest-modules --pyargs python/tests axisloom
+  local without=(--ignore python/tests/torch --ignore-glob '*/axisloom/torch/*')
+  if [[ $level == long ]]; then without=(); fi
+  local -x AXISLOOM_EMULATED_CARD="$PWD/build/faults/cuda" PYTHONPATH="$PWD/build/python" HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis"
+  "$tested" -m pytest -q -p no:cacheprovider --hypothesis-seed="$seed" --doctest-modules --doctest-glob '*.md' --pyargs \
+    python/tests axisloom README.md README.zh.md docs/python*.md "${without[@]}"
 }
 # The wheel, as it is made and used: in systems of their own.
 suite_wheel() {
@@ -313,8 +316,9 @@ case "$level" in
   test) stages=("nvrtc build" "unit" "cases" "cli host docs abi modules assembly index64 random consumer python") ;;
   # Those come last that are left out first where time is short (AXISLOOM_DEADLINE).
   *) stages=("nvrtc build" "checked" "asan" "random" "host_compiled compilers alone parts" "packages tsan faults wheel"
-    "oclgrind asan_program programs fuzz" "neon implementations" "slow profiles python") ;;
+    "oclgrind asan_program programs fuzz" "neon implementations" "slow profiles") ;;
 esac
+if [[ $level == long ]]; then stages+=("python"); fi  # which then has PyTorch
 if (($#)); then stages=("$@"); fi
 for name in ${stages[*]}; do
   declare -F "suite_$name" > /dev/null || { echo "there is no suite $name: $(declare -F | grep -oP 'suite_\K.*' | tr '\n' ' ')"; exit 2; }
