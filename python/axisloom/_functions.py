@@ -154,7 +154,7 @@ def _permutation(*axes: Any) -> tuple[str]:
 
 @lru_cache(maxsize=64)
 def _reversed(rank: int) -> tuple[str]:
-    return _permutation(*range(rank)[::-1])
+    return _permutation(*[rank - 1 - axis for axis in range(rank)])  # a range with a star is misread by PyTorch's Dynamo
 
 
 # Moves ---------------------------------------------------------------------------------------------------------------
