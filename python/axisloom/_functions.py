@@ -156,7 +156,7 @@ def _permutation(*axes: Any) -> tuple[str]:
 
 @lru_cache(maxsize=64)
 def _reversed(rank: int) -> tuple[str]:
-    return _permutation(*[rank - 1 - axis for axis in range(rank)])
+    return _permutation(*[rank - 1 - axis for axis in range(rank)])  # PyTorch's Dynamo misreads *range(...)
 
 
 # Moves ---------------------------------------------------------------------------------------------------------------

@@ -257,7 +257,7 @@ def _packed_into(tensors: Sequence[Any], shapes: list[Shape], before: int) -> An
     for tensor, packed in zip(tensors, shapes):
         if (tensor.shape[:before], tensor.shape[before + len(packed) :]) != around:
             return None
-    made = _native.empty((*around[0], sum(map(math.prod, shapes)), *around[1]), first)
+    made = _native.empty_numpy((*around[0], sum(map(math.prod, shapes)), *around[1]), first)
     start = 0
     for tensor, packed in zip(tensors, shapes):
         stop = start + math.prod(packed)
@@ -352,7 +352,7 @@ def _moved_apart(name: str, arrays: Sequence[Any], pattern: str, lengths: dict[s
         part = _native.result(name, (apart.pattern,), (("u8", shape),), others)[1]
     except (Error, TypeError):  # the stack says what is wrong, or has the options
         return None
-    made, at = _native.empty(whole, arrays[0]), apart.axis
+    made, at = _native.empty_numpy(whole, arrays[0]), apart.axis
     places = made.reshape(*whole[:at], part[at], count, part[at + 1], *whole[at + 1 :])
     for number, x in enumerate(arrays):
         place = places[(*(slice(None),) * (at + 1), number)]
