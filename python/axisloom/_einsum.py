@@ -187,7 +187,7 @@ def einsum(
     else:
         pattern = operands[-1] if operands else None
         quick, arrays = _quick_einops.get(pattern) if pattern.__class__ is str else None, operands[:-1]
-    plain = dtype is None and copy is True and memory_limit is None and optimize is True and order == "K"
+    plain = dtype is None and copy is True and memory_limit is None and isinstance(optimize, bool) and order == "K"
     if quick is not None and plain and casting == "safe" and quick[1] == len(arrays):
         try:
             options = None if arrays[0].dtype.itemsize > 1 else _options(arrays)

@@ -134,6 +134,15 @@ class TestAgainstNumpy:
         same(einsum("...,...", 3, 4), np.einsum("...,...", 3, 4))
         same(einsum("ij,jk", [[1, 2]], np.ones((2, 3), bool)), np.einsum("ij,jk", [[1, 2]], np.ones((2, 3), bool)))
 
+    @pytest.mark.parametrize("dtype", (">f8", ">i4", "<f4"))
+    def test_byte_order_and_alignment(self, dtype):
+        a = np.arange(12).reshape(3, 4).astype(dtype)
+        unaligned = np.zeros(a.nbytes + 1, "uint8")[1:].view(a.dtype).reshape(a.shape)
+        unaligned[...] = a
+        unaligned.flags.writeable = False
+        np.testing.assert_array_equal(einsum("ij,kj", a, unaligned), np.einsum("ij,kj", a, unaligned))
+        np.testing.assert_array_equal(axisloom.matmul(unaligned, a.T), np.matmul(unaligned, a.T))
+
     def test_many_axes(self):
         x = np.arange(2**10).reshape((2,) * 10)
         same(einsum("abcdefghij->jihgfedcba", x), np.ascontiguousarray(x.T))
