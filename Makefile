@@ -1,6 +1,6 @@
 # The front door: each target is one script or one CMake call.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check-all check-long bench format lint reference release deb install clean
+.PHONY: help demo build test check-all check-long bench format lint reference release wheel deb install clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -47,6 +47,10 @@ release:  ## make build-release/axisloom, one file for any Linux on x86-64 with 
 	@tools/install_dependencies.sh release
 	@tools/release.sh
 
+wheel:  ## make the Python package's wheel in build-wheel/dist, for CPython 3.11 and newer (on Debian 12)
+	@tools/install_dependencies.sh python no-drivers
+	@tools/wheel.sh
+
 deb:  ## make Debian's packages of the program, the library and its headers, in build-deb
 	@tools/install_dependencies.sh deb no-drivers
 	@tools/build_deb.sh
@@ -57,4 +61,4 @@ install:  ## build and install the program and the library into PREFIX (default 
 	@cmake --install build --prefix $(or $(PREFIX),/usr/local)
 
 clean:  ## remove what was built
-	@rm -rf build build-debug build-asan build-tsan build-lint build-neon build-release build-deb
+	@rm -rf build build-debug build-asan build-tsan build-lint build-neon build-release build-wheel build-deb

@@ -76,6 +76,7 @@ __all__ = [
     "argmax",
     "argmin",
     "bench",
+    "calibrate",
     "copy",
     "count_nonzero",
     "devices",
@@ -107,7 +108,7 @@ __all__ = [
 
 _on_import.install()
 
-_lazily = {"bench": "_bench", "ladder": "_bench"}
+_lazily = {"bench": "_bench", "calibrate": "_bench", "ladder": "_bench"}
 
 
 def __getattr__(name: str) -> Any:

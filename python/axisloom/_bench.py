@@ -1,4 +1,4 @@
-"""Measurements by the program that the package brings, as objects that a notebook draws."""
+"""What the program that the package brings measures, as objects; a notebook draws them."""
 
 from __future__ import annotations
 
@@ -223,6 +223,16 @@ def ladder(name: str, **options: Any) -> Ladder:
     underscores: `ladder("copy", dtype="u8", shape="16777216")`.
     """
     return Ladder.parse(run(["ladder", name, *_options(options)]))
+
+
+def calibrate(device: str | None = None, *, dry_run: bool = False) -> dict[str, float]:
+    """Measures a device, as `axisloom calibrate` does; it takes some seconds.
+
+    Returns the measured figures by name, such as "copy_rate", in bytes and seconds. They are kept, and processes that begin
+    later choose kernels by them; with `dry_run` they are only returned.
+    """
+    figures = json.loads(run(["calibrate", *_options({"device": device, "dry_run": dry_run, "quiet": True})]))
+    return {figure["figure"]: figure["measured"] for figure in figures if figure["measured"] is not None}
 
 
 def _options(options: Mapping[str, Any]) -> list[str]:

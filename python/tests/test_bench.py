@@ -11,9 +11,8 @@ import xml.etree.ElementTree
 
 import pytest
 
-from axisloom import _bench
-from axisloom._bench import Benchmark, Ladder, bench, ladder
-from axisloom._errors import FileError, UsageError
+from axisloom import FileError, UsageError, _bench, bench, calibrate, ladder
+from axisloom._bench import Benchmark, Ladder
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 TINY = {"device": "host", "peers": "none", "min_time": 0.001, "cache": "warm"}
@@ -135,6 +134,14 @@ def test_errors_have_the_programs_text():
     assert isinstance(raised.value, UsageError)
     with pytest.raises(UsageError, match="no option --colour"):
         ladder("copy", colour="red")
+
+
+def test_calibrate_returns_figures_and_keeps_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert calibrate("host", dry_run=True)["copy_rate"] > 1e6
+    assert not list(tmp_path.iterdir())
+    assert calibrate("host")["copy_rate"] > 1e6
+    assert [file for file in tmp_path.rglob("*") if file.is_file()]
 
 
 def test_an_interrupt_ends_the_program(tmp_path):

@@ -27,8 +27,7 @@ with_python() {
   rm -rf "$folder.part"
   cp -a "$systems/$1" "$folder.part"
   if ! chroot "$folder.part" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive sh -euc '
-    sed -i "s/ main$/ main universe/" /etc/apt/sources.list
-    if ! grep -q ubuntu /etc/apt/sources.list; then sed -i "s/ universe$//" /etc/apt/sources.list; fi
+    if grep -q ubuntu /etc/apt/sources.list; then sed -i "s/ main$/ main universe/" /etc/apt/sources.list; fi
     apt-get update
     apt-get install -y --no-install-recommends python3-venv' > "$folder.log" 2>&1; then
     tail -n 5 "$folder.log" >&2
