@@ -28,14 +28,14 @@ fi
 
 # A library that is not of the system would be copied into the wheel: there must be none. What is too new for the platform, or
 # not of the stable ABI, is an error.
-{
-  auditwheel repair --only-plat --plat "$platform" --wheel-dir "$folder/dist" "$folder"/raw/*.whl
-  wheel="$(echo "$folder"/dist/*.whl)"
-  auditwheel show "$wheel"
-  abi3audit --strict --summary "$wheel"
-  if python -m zipfile -l "$wheel" | grep -F .libs/; then
+judge() {
+  auditwheel repair --only-plat --plat "$platform" --wheel-dir "$folder/dist" "$folder"/raw/*.whl &&
+    auditwheel show "$folder"/dist/*.whl && abi3audit --strict --summary "$folder"/dist/*.whl || return 1
+  if python -m zipfile -l "$folder"/dist/*.whl | grep -F .libs/; then
     echo "the wheel needs a library that is not of the system"
-    false
+    return 1
   fi
-} > "$folder/audit.log" 2>&1 || { cat "$folder/audit.log" >&2; exit 1; }
+}
+judge > "$folder/audit.log" 2>&1 || { cat "$folder/audit.log" >&2; exit 1; }
+wheel="$(echo "$folder"/dist/*.whl)"
 echo "${wheel#"$PWD/"}: $(stat -c %s "$wheel") bytes"
