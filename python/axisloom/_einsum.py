@@ -27,15 +27,20 @@ Path = tuple[tuple[int, ...], ...]  # NumPy's: which arrays are multiplied, whos
 class Expression(NamedTuple):
     """A pattern that was read: explicit, and the order of products where the caller fixed one."""
 
-    pattern: str
+    arguments: tuple[str]  # the pattern, as a call takes it
+    count: int  # of arrays
+    path: Path
     terms: tuple[Term, ...]
     output: Term
-    path: Path = ()
+
+    @property
+    def pattern(self) -> str:
+        return self.arguments[0]
 
 
 def _expression(terms: tuple[Term, ...], output: Term, path: Path = ()) -> Expression:
     """A name between blanks, where there is '->', is a name: the library reads this pattern in no other way."""
-    return Expression(_pattern(terms, output), terms, output, path)
+    return Expression((_pattern(terms, output),), len(terms), path, terms, output)
 
 
 def _pattern(terms: Sequence[Term], output: Term) -> str:
@@ -231,10 +236,9 @@ def _read(operands: tuple[Any, ...]) -> tuple[Expression, tuple[Any, ...]]:
         arrays = operands[: len(operands) // 2 * 2 : 2]
         terms = tuple(map(_sublist, operands[1::2]))
         expression = _number_expression(terms, _sublist(operands[-1]) if len(operands) % 2 else None)
-    if len(arrays) != len(expression.terms):
-        count = len(expression.terms)
-        raise ValueError(f"einsum {expression.pattern!r} is of {count} arrays, and {len(arrays)} were given")
-    return expression, tuple([x if hasattr(x, "dtype") else adopt(x) for x in arrays])
+    if len(arrays) != expression.count:
+        raise ValueError(f"einsum {expression.pattern!r} is of {expression.count} arrays, and {len(arrays)} were given")
+    return expression, tuple(map(adopt, arrays))
 
 
 # Dtypes of results ---------------------------------------------------------------------------------------------------
@@ -285,7 +289,8 @@ def _product(
 ) -> Any:
     """A product that is computed in the dtype of that long name. Arrays are converted where the library does not."""
     if dtype is None:
-        options = {**(_options(arrays) or {}), **(options or {})}
+        narrow = _options(arrays)
+        options = {**narrow, **options} if narrow and options else narrow or options
         return _call(name, arguments, tuple(arrays), None, options, out, device, stream)
     if dtype != "bool":
         options = {**(options or {}), "out-dtype": dtype}
@@ -581,10 +586,54 @@ def einsum(
     >>> einsum("(ij,jk),kl->il", a, b, c).shape
     (2, 5)
     """
-    expression, arrays = _read(operands)
+    # What most calls are, with as few steps as can be: it counts where arrays are small.
+    pattern = operands[0] if operands else None
+    if pattern.__class__ is str:
+        quick, arrays = _quick_numpy.get(pattern), operands[1:]
+    else:
+        pattern = operands[-1] if operands else None
+        quick, arrays = _quick_einops.get(pattern) if pattern.__class__ is str else None, operands[:-1]
     plain = dtype is None and copy is True and memory_limit is None and optimize is True and order == "K"
-    if plain and out is None and not expression.path and casting == "safe":
-        return _call("einsum", (expression.pattern,), arrays, None, _options(arrays), None, device, stream)
+    if quick is not None and plain and casting == "safe" and quick[1] == len(arrays):
+        try:
+            options = None if arrays[0].dtype.itemsize > 1 else _options(arrays)
+            return _call("einsum", quick[0], arrays, None, options, out, device, stream)
+        except (AttributeError, DtypeError):  # no array, or an out of another dtype
+            pass
+    return _einsum_with(operands, out, dtype, order, casting, optimize, copy, memory_limit, device, stream)
+
+
+# Arguments of a call and the number of its arrays, of patterns that were met, in the two spellings.
+_quick_numpy: dict[str, tuple[tuple[str], int]] = {}
+_quick_einops: dict[str, tuple[tuple[str], int]] = {}
+_most_quick = 1024
+
+
+def _remember(operands: tuple[Any, ...], expression: Expression) -> None:
+    for pattern, quick in ((operands[0], _quick_numpy), (operands[-1], _quick_einops)):
+        if isinstance(pattern, str):
+            if len(quick) >= _most_quick:
+                quick.clear()
+            quick[str(pattern)] = expression.arguments, expression.count
+            return
+
+
+def _einsum_with(
+    operands: tuple[Any, ...],
+    out: Any,
+    dtype: Any,
+    order: str,
+    casting: str,
+    optimize: Any,
+    copy: bool | None,
+    memory_limit: int | str | None,
+    device: Any,
+    stream: Any,
+) -> Any:
+    """einsum with any of its options."""
+    expression, arrays = _read(operands)
+    if not expression.path:
+        _remember(operands, expression)
     _check_choices(order, casting)
     if copy is not True:
         view = _view(expression, arrays[0]) if len(arrays) == 1 and out is None and dtype is None else None
@@ -626,11 +675,11 @@ def _contracted(
     expression: Expression, arrays: Sequence[Any], dtype: str | None, path: Path, out: Any, device: Any, stream: Any
 ) -> Any:
     if not path:
-        return _product("einsum", (expression.pattern,), arrays, None, dtype, out, device, stream)
+        return _product("einsum", expression.arguments, arrays, None, dtype, out, device, stream)
     left = list(arrays)
     steps = _steps(expression.terms, expression.output, path)
     for step in steps:
-        taken = [left[number] for number in step.numbers]
+        taken = [adopt(left[number]) for number in step.numbers]
         left = [x for number, x in enumerate(left) if number not in step.numbers]
         into = out if step is steps[-1] else None
         left.append(_product("einsum", (step.pattern,), taken, None, dtype, into, device, stream))
@@ -693,12 +742,12 @@ def dot(a: Any, b: Any, out: Any = None, *, device: Any = None, stream: Any = No
     """
     a, b = adopt(a), adopt(b)
     ranks = len(a.shape), len(b.shape)
-    if ranks == (1, 1):
-        return _product("dot", (), (a, b), None, None, out, device, stream)
+    if ranks == (2, 2) or ranks == (1, 1):
+        return _product("matmul", (), (a, b), None, None, out, device, stream)
     if 0 in ranks:
         return _product("einsum", ("..., ... -> ...",), (a, b), None, None, out, device, stream)
     pattern = _pattern_of_axes(*ranks, (ranks[0] - 1,), (max(ranks[1] - 2, 0),))
-    return _product("einsum", (pattern,), (a, b), {"no-broadcast": ""}, None, out, device, stream)
+    return _product("einsum", pattern, (a, b), _strictly, None, out, device, stream)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
@@ -715,7 +764,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: Any = N
     a, b = adopt(a), adopt(b)
     ranks = len(a.shape), len(b.shape)
     pattern = _pattern_of_axes(*ranks, *_pairs(axes, *ranks))
-    return _product("einsum", (pattern,), (a, b), {"no-broadcast": ""}, None, out, device, stream)
+    return _product("einsum", pattern, (a, b), _strictly, None, out, device, stream)
 
 
 def _pairs(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -739,7 +788,7 @@ def _counted(axes: Any, rank: int) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=512)
-def _pattern_of_axes(rank_a: int, rank_b: int, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> str:
+def _pattern_of_axes(rank_a: int, rank_b: int, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> tuple[str]:
     """The einsum that sums over pairs of axes."""
     if len(axes_a) != len(axes_b) or len(set(axes_a)) != len(axes_a) or len(set(axes_b)) != len(axes_b):
         raise AxisError(f"axes {axes_a} of one array and {axes_b} of the other are no pairs; name each once")
@@ -747,4 +796,8 @@ def _pattern_of_axes(rank_a: int, rank_b: int, axes_a: tuple[int, ...], axes_b: 
     b = [f"b{axis}" for axis in range(rank_b)]
     for axis_a, axis_b in zip(axes_a, axes_b):
         b[axis_b] = a[axis_a]
-    return _pattern([tuple(a), tuple(b)], tuple([name for name in a if name not in b] + [name for name in b if name not in a]))
+    kept = [name for name in a if name not in b] + [name for name in b if name not in a]
+    return (_pattern([tuple(a), tuple(b)], tuple(kept)),)
+
+
+_strictly = {"no-broadcast": ""}

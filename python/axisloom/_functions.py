@@ -36,8 +36,8 @@ _not_given: Any = type("NotGiven", (), {"__repr__": lambda self: "<not given>"})
 
 
 def adopt(x: Any) -> Any:
-    """x where it is an array, which has a dtype; else what numpy.asarray makes of it."""
-    if hasattr(x, "dtype"):
+    """x where it is an array; else what numpy.asarray makes of it."""
+    if hasattr(x, "dtype") and hasattr(x, "__len__"):  # NumPy's scalars have no length
         return x
     try:
         import numpy
@@ -116,34 +116,45 @@ def converted(x: Any, name: str) -> Any:
 # Axes ----------------------------------------------------------------------------------------------------------------
 
 
+# Each axis is an argument of its own, so that typed=True tells 1 from 1.0, which NumPy refuses.
 @lru_cache(maxsize=1024, typed=True)
-def _axes(axis: Any, keepdims: Any) -> dict[str, str]:
+def _axes_and(keepdims: Any, *axes: Any) -> dict[str, str]:
     """Options of a reduction. They are shared by all calls alike: nobody changes them."""
-    options = {}
-    if axis is not None:
-        axes = axis if isinstance(axis, tuple) else (axis,)
-        options["axes"] = ",".join([str(operator.index(number)) for number in axes]) or "none"
+    options = {"axes": ",".join(map(_number_text, axes)) or "none"}
     if keepdims:
         options["keepdims"] = ""
     return options
 
 
+_no_options: dict[str, str] = {}
+_keepdims_alone = {"keepdims": ""}
+
+
 def axes_options(axis: Any, keepdims: Any) -> dict[str, str]:
-    """The same for what cannot be looked up: an axis that is an array, or a list, which NumPy refuses."""
+    """Options of a reduction for NumPy's `axis` and `keepdims`."""
+    if axis is None:
+        return _keepdims_alone if keepdims else _no_options
     try:
-        return _axes(axis, keepdims)
-    except TypeError:
-        return _axes(tuple(map(operator.index, axis)) if isinstance(axis, tuple) else operator.index(axis), keepdims)
+        return _axes_and(keepdims, *axis) if isinstance(axis, tuple) else _axes_and(keepdims, axis)
+    except TypeError:  # what cannot be looked up, such as an array with one number
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        return _axes_and(keepdims, *[int(_number_text(number)) for number in axes])
 
 
-@lru_cache(maxsize=1024)
-def _permutation(axes: tuple[Any, ...]) -> tuple[str]:
-    return (",".join([str(operator.index(number)) for number in axes]),)
+def _number_text(axis: Any) -> str:
+    if isinstance(axis, bool):
+        raise TypeError(f"an axis is an int, not {axis}")
+    return str(operator.index(axis))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _permutation(*axes: Any) -> tuple[str]:
+    return (",".join(map(_number_text, axes)),)
 
 
 @lru_cache(maxsize=64)
 def _reversed(rank: int) -> tuple[str]:
-    return _permutation(tuple(range(rank))[::-1])
+    return _permutation(*[rank - 1 - axis for axis in range(rank)])  # a range with a star is misread by PyTorch's Dynamo
 
 
 # Moves ---------------------------------------------------------------------------------------------------------------
@@ -158,7 +169,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, dev
     >>> transpose(numpy.zeros((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
-    text = _permutation(tuple(axes)) if axes is not None else _reversed(len(adopt(x).shape))
+    text = _permutation(*axes) if axes is not None else _reversed(len(adopt(x).shape))
     return _call("permute", text, (x,), None, None, out, device, stream)
 
 
@@ -169,7 +180,7 @@ def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: Any = None,
     >>> permute(numpy.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return _call("permute", _permutation(tuple(axes)), (x,), None, None, out, device, stream)
+    return _call("permute", _permutation(*axes), (x,), None, None, out, device, stream)
 
 
 def copy(x: Any, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
@@ -196,8 +207,8 @@ def relayout(
     >>> relayout(blocks, "NC/32HW32", "NCHW", channels=50).shape
     (1, 50, 7, 7)
     """
-    options = {"channels": str(operator.index(channels))} if channels else None
-    return _call("relayout", (source, target), (x,), None, options, out, device, stream)
+    lengths = {"channels": channels} if channels else None
+    return _call("relayout", (source, target), (x,), lengths, None, out, device, stream)
 
 
 # Reductions ----------------------------------------------------------------------------------------------------------
@@ -206,21 +217,16 @@ def relayout(
 def _plain(name: str, x: Any, axis: Any, keepdims: Any, device: Any, stream: Any) -> Any:
     """A reduction without other options."""
     try:
-        options = _axes(axis, keepdims)
-    except TypeError:
-        options = axes_options(axis, keepdims)
-    try:
-        return _call(name, (), (x,), None, options, None, device, stream)
+        return _call(name, (), (x,), None, axes_options(axis, keepdims), None, device, stream)
     except AxisError:
-        axis = _axis_of(axis, x)
-        if axis is not None:
+        if _axis_of(axis, x, name) is not None:
             raise
     return _call(name, (), (x,), None, axes_options(None, keepdims), None, device, stream)
 
 
-def _axis_of(axis: Any, x: Any) -> Any:
-    """The axis, or None for the one that NumPy sees in an array without axes."""
-    return None if axis in (0, -1) and not len(adopt(x).shape) else axis
+def _axis_of(axis: Any, x: Any, name: str) -> Any:
+    """The axis, or None for the one that NumPy sees in an array without axes, but not for a mean."""
+    return None if axis in (0, -1) and name != "mean" and not len(adopt(x).shape) else axis
 
 
 def _reduction(
@@ -237,7 +243,7 @@ def _reduction(
 ) -> Any:
     """A reduction with any of its options, by NumPy's rules."""
     x = adopt(x)
-    axis = _axis_of(axis, x)
+    axis = _axis_of(axis, x, name)
     arrays, options = (x,), dict(axes_options(axis, keepdims))
     if where is not True:
         arrays, options["where"] = (x, _mask(where)), ""
@@ -289,7 +295,9 @@ def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device
     """Where the library does not compute in the dtype that is asked for, the array is converted first, as in NumPy."""
     dtype = options.get("compute-dtype")
     if dtype == "bool":
-        name = {"sum": "any", "prod": "all"}.get(name, name)
+        if name == "mean":
+            raise DtypeError("there is no mean in bool; give a dtype of floats")
+        name = {"sum": "any", "prod": "all"}[name]
         del options["compute-dtype"]
         options.pop("initial", None)
     try:
@@ -612,7 +620,7 @@ def _matrix_norm(x: Any, ord: Any, axis: tuple[int, int], keepdims: bool, out: A
     rows, columns = rows % rank, columns % rank
     if rows == columns:
         raise ValueError(f"axis={axis} names one axis twice")
-    if ord is None or ord == "fro":
+    if ord in (None, "fro", "f"):
         options = {**axes_options((rows, columns), keepdims), "ord": "2"}
         return _reduced_or_into("norm", x, options, out, device, stream)
     if ord not in (1, -1, float("inf"), float("-inf")):

@@ -41,11 +41,20 @@ def _namespace(x: Any) -> Any:
     raise TypeError(f"{type(x).__name__} is no array; give one of NumPy, PyTorch, or of a library with the array API")
 
 
-def _joined(arrays: list[Any], axis: int) -> Any:
-    xp = _namespace(arrays[0])
+def _reshaped(x: Any, shape: Sequence[int]) -> Any:
+    return x.reshape(shape) if hasattr(x, "reshape") else _namespace(x).reshape(x, shape)
+
+
+def _joined(xp: Any, arrays: list[Any], axis: int) -> Any:
     if hasattr(xp, "concatenate"):
         return xp.concatenate(arrays, axis)
     return xp.concat(arrays, axis=axis)
+
+
+def _stacked(arrays: Sequence[Any]) -> Any:
+    """Along a new first axis."""
+    xp = _namespace(arrays[0])
+    return xp.array(arrays) if xp.__name__ == "numpy" else xp.stack(arrays)
 
 
 # Patterns ------------------------------------------------------------------------------------------------------------
@@ -136,27 +145,35 @@ def parse_shape(x: Any, pattern: str) -> dict[str, int]:
     >>> rearrange(numpy.zeros(700), "(b c h w) -> b c h w", **parse_shape(numpy.zeros((2, 3, 5, 7)), "b _ h w")).shape
     (2, 10, 5, 7)
     """
-    shape = tuple(x.shape)
-    what = f'parse_shape(..., "{pattern}") of the shape {shape}'
+    shape = x.shape
+    names, fixed = _names_of_axes(pattern, len(shape))
+    for axis, length in fixed:
+        if shape[axis] != length:
+            raise EinopsError(f'parse_shape(..., "{pattern}"): axis {axis} has the length {shape[axis]}, not {length}')
+    return {name: shape[axis] for axis, name in names}
+
+
+@lru_cache(maxsize=256)
+def _names_of_axes(pattern: str, rank: int) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
+    """Which axes have names, and which have to have a length."""
+    what = f'parse_shape(..., "{pattern}") of an array with {rank} axes'
     axes = _parsed(pattern, what, underscore=True)
     if [_ellipsis] in axes or [axis for axis in axes if axis != _ellipsis and len(axis) > 1]:
         raise EinopsError(f"{what}: an axis that is composed has no single name; use one name for each axis")
     if _ellipsis in axes:
-        at, more = axes.index(_ellipsis), len(shape) - len(axes) + 1
+        at, more = axes.index(_ellipsis), rank - len(axes) + 1
         if more < 0:
-            raise EinopsError(f"{what}: the array has {len(shape)} axes, the pattern names {len(axes) - 1}")
+            raise EinopsError(f"{what}: the pattern names {len(axes) - 1} of them")
         axes[at : at + 1] = [["_"]] * more
-    if len(axes) != len(shape):
-        raise EinopsError(f"{what}: the array has {len(shape)} axes, the pattern {len(axes)}")
-    lengths = {}
-    for axis, length in zip(axes, shape):
+    if len(axes) != rank:
+        raise EinopsError(f"{what}: the pattern has {len(axes)} of them")
+    names, fixed = [], []
+    for number, axis in enumerate(axes):
         if not axis or isinstance(axis[0], _Length):
-            expected = int(axis[0]) if axis else 1
-            if length != expected:
-                raise EinopsError(f"{what}: an axis of length {length} stands where the pattern has {expected}")
+            fixed.append((number, int(axis[0]) if axis else 1))
         elif axis[0] != "_":
-            lengths[axis[0]] = length
-    return lengths
+            names.append((number, axis[0]))
+    return names, fixed
 
 
 # Packing -------------------------------------------------------------------------------------------------------------
@@ -202,8 +219,8 @@ def pack(tensors: Sequence[Any], pattern: str) -> tuple[Any, list[Shape]]:
             )
         packed = shape[before:end]
         shapes.append(packed)
-        flat.append(xp.reshape(tensor, (*shape[:before], math.prod(packed), *shape[end:])))
-    return _joined(flat, before), shapes
+        flat.append(_reshaped(tensor, (*shape[:before], math.prod(packed), *shape[end:])))
+    return _joined(xp, flat, before), shapes
 
 
 def unpack(tensor: Any, packed_shapes: Sequence[Sequence[int]], pattern: str) -> list[Any]:
@@ -223,12 +240,12 @@ def unpack(tensor: Any, packed_shapes: Sequence[Sequence[int]], pattern: str) ->
         )
     lengths = [-1 if -1 in packed else math.prod(packed) for packed in packed_shapes]
     _fill_in(lengths, shape[before], f'unpack(..., "{pattern}") into {packed_shapes}')
-    xp, start, pieces = _namespace(tensor), 0, []
+    start, pieces = 0, []
     whole = (slice(None),) * before
     for length, packed in zip(lengths, packed_shapes):
         piece = tensor[(*whole, slice(start, start + length))]
         try:
-            pieces.append(xp.reshape(piece, (*shape[:before], *packed, *shape[before + 1 :])))
+            pieces.append(_reshaped(piece, (*shape[:before], *packed, *shape[before + 1 :])))
         except Exception as error:
             raise EinopsError(
                 f'unpack(..., "{pattern}"): an axis of length {shape[before]} cannot be cut into {packed_shapes}'
@@ -258,7 +275,7 @@ def _one_array(tensors: Sequence[Any], name: str, pattern: str) -> Any:
     """Arrays as one, along a new first axis."""
     if not tensors:
         raise TypeError(f'{name}(..., "{pattern}"): the list has no arrays')
-    return _namespace(tensors[0]).stack(tensors)
+    return _stacked(tensors)
 
 
 def rearrange_slowly(tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any:
@@ -293,7 +310,7 @@ def reduce_slowly(
     result = _native.rearrange(one, steps.pattern, device=device, stream=stream, **lengths, **steps.lengths)
     if steps.reduced:
         result = reduction(result, steps.reduced)
-    result = _namespace(result).reshape(result, steps.merged(result.shape))
+    result = _reshaped(result, steps.merged(result.shape))
     if out is None:
         return result
     return _native.call("copy", (), (result,), None, None, out, device, stream)

@@ -67,6 +67,8 @@ TEST(Operation, RefusesTypedOptionsThatItHasNot) {
   const View line = View::contiguous(Dtype::f32, {4});
   EXPECT_EQ(refusal_for(reduce("sum", "i ->", ReduceOptions{.keepdims = true}), {line}), "has no option 'keepdims'");
   EXPECT_EQ(refusal_for(dot(ProductOptions{.transpose_a = true}), {line, line}), "has no option 'transpose-a'");
+  EXPECT_EQ(refusal_for({"relayout", {"NC/4HW4", "NCHW"}, {}, {{"channels", "3"}}}, {line}),
+            "'channels' is a length, not an option");
   EXPECT_EQ(refusal_for(dot(ProductOptions{.alpha = std::nan("")}), {line, line}),
             "alpha is 'nan', which is not a number");
 }

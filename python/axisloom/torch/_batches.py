@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import torch
@@ -10,6 +11,7 @@ from ._calls import Call, run
 from ._layouts import batch_axis
 from ._patterns import Bound, Composition, Extent, Side, is_one, pattern_of
 from ._work import EINSUM, MOVE, OF_SHAPES, bound_of, count_operands
+
 
 def batched(
     call: Call, size: Extent, in_dims: Sequence[int | None], tensors: Sequence[torch.Tensor]
@@ -24,7 +26,7 @@ def batched(
     if not any(has[:operands]):  # only a mask or what a product adds has a batch
         tensors[0], has[0] = tensors[0].expand(size, *tensors[0].shape), True
     batch: Composition = (len(bound.extents),)
-    bound = bound._replace(extents=(*bound.extents, size))
+    bound = dataclasses.replace(bound, extents=(*bound.extents, size))
     sides = list(bound.inputs)
     if work.kind == EINSUM:
         sides = [_without_repeats(bound, side, tensor.shape[own:]) for side, tensor, own in zip(sides, tensors, has)]

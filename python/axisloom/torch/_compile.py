@@ -84,7 +84,9 @@ def _reduce(
     **lengths: int,
 ) -> Any:
     if not isinstance(reduction, str):
-        return _patterns.reduce_slowly(_one(tensor), pattern, reduction, out=out, device=device, stream=stream, **lengths)
+        return _patterns.reduce_slowly(
+            _one(tensor), pattern, reduction, out=out, device=device, stream=stream, **lengths
+        )
     return _call("reduce", (reduction, pattern), [_one(tensor)], lengths, None, out, device, stream)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -11,6 +12,7 @@ from ._calls import Call, run
 from ._layouts import channels_of
 from ._patterns import Bound, Composition, Extent, Side, flat, is_one, name_of, pattern_of
 from ._work import EINSUM, MOVE, REDUCE, Input, Work, bound_of, count_operands, result_of, work_of
+
 
 def needed_for_gradients(
     call: Call, tensors: Sequence[torch.Tensor], result: torch.Tensor
@@ -33,7 +35,7 @@ def needed_for_gradients(
 def gradients(
     call: Call,
     inputs: Sequence[Input],
-    saved: Sequence[torch.Tensor | None],
+    saved: Sequence[Any],
     gradient: torch.Tensor,
     wanted: Sequence[bool],
 ) -> list[torch.Tensor | None]:
@@ -52,7 +54,7 @@ def gradients(
 def tangent(
     call: Call,
     inputs: Sequence[Input],
-    saved: Sequence[torch.Tensor | None],
+    saved: Sequence[Any],
     tangents: Sequence[torch.Tensor | None],
 ) -> torch.Tensor:
     """Forward mode: the gradients are linear in the result's, so the gradient of theirs is the tangent."""
@@ -62,9 +64,7 @@ def tangent(
         free = torch.zeros(shape, dtype=dtype, device=device, requires_grad=True)
         made = gradients(call, inputs, saved, free, [given is not None for given in tangents])
     pairs = [(one, given) for one, given in zip(made, tangents) if one is not None and given is not None]
-    (result,) = torch.autograd.grad(
-        [one for one, _ in pairs], [free], [given for _, given in pairs], create_graph=True
-    )
+    (result,) = torch.autograd.grad([one for one, _ in pairs], [free], [given for _, given in pairs], create_graph=True)
     return result
 
 
@@ -76,8 +76,7 @@ def _of_relayout(call: Call, given: Input, gradient: torch.Tensor) -> torch.Tens
 
 def _of_move(bound: Bound, gradient: torch.Tensor) -> torch.Tensor:
     """The inverse pattern; what was repeated is summed."""
-    pattern = pattern_of([bound.output], bound.inputs[0])
-    lengths = bound.lengths(bound.output)
+    pattern, lengths = bound.backward
     if bound.added:
         return run("reduce", ("sum", pattern), (gradient,), lengths)
     return run("rearrange", (pattern,), (gradient,), lengths)
@@ -92,7 +91,7 @@ class _Reduction:
         work: Work,
         bound: Bound,
         given: Input,
-        saved: Sequence[torch.Tensor | None],
+        saved: Sequence[Any],
     ) -> None:
         self.work = work
         self.bound = bound
@@ -164,13 +163,13 @@ class _Reduction:
         return torch.full((), number, dtype=self.result.dtype, device=self.result.device)
 
     def count(self, true: torch.Tensor) -> torch.Tensor:
-        pattern = pattern_of(self.bound.inputs, self.bound.output)
-        return run("reduce", ("sum", pattern), (true,), self.bound.lengths(*self.bound.inputs))
+        pattern, lengths = self.bound.forward
+        return run("reduce", ("sum", pattern), (true,), lengths)
 
     def spread(self, kept: torch.Tensor) -> torch.Tensor:
         """From the result's axes to those of the input."""
-        pattern = pattern_of([self.bound.output], self.bound.inputs[0])
-        return run("repeat", (pattern,), (kept,), self.bound.lengths(self.bound.inputs[0]))
+        pattern, lengths = self.bound.backward
+        return run("repeat", (pattern,), (kept,), lengths)
 
 
 def _product_of_others(x: torch.Tensor) -> torch.Tensor:
@@ -190,7 +189,7 @@ class _Product:
         work: Work,
         bound: Bound,
         inputs: Sequence[Input],
-        saved: Sequence[torch.Tensor | None],
+        saved: Sequence[Any],
     ) -> None:
         self.bound = bound
         self.inputs = inputs

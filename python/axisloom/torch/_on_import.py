@@ -1,7 +1,7 @@
 """Tells torch.compile what the library's builtins do, when Dynamo is imported: at the first compilation.
 
-`import axisloom` and `import torch` may come in any order, and neither imports Dynamo, which takes a second. So a finder
-waits for that import. It has no base class: importlib.abc alone takes longer to import than axisloom.
+`import axisloom` and `import torch` may come in any order, and neither imports Dynamo, which takes a second. So a
+finder waits for that import. It has no base class, as the import of importlib.abc would take longer than all else.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def _register() -> None:
     except Exception as error:  # what Dynamo offers changes from version to version
         import warnings
 
-        warnings.warn(f"torch.compile will end its graphs at functions of axisloom: {error}", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"torch.compile will end its graphs at functions of axisloom: {error}", RuntimeWarning, stacklevel=2
+        )
 
 
 class _Finder:

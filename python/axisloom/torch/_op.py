@@ -15,7 +15,7 @@ from torch.overrides import _pop_mode_temporarily
 from torch.utils._python_dispatch import _disable_current_modes
 
 from axisloom import _native
-from axisloom._errors import EinopsError, ShapeError
+from axisloom._errors import EinopsError, ShapeError, UnsupportedError, UsageError
 
 from . import _batches
 from ._calls import LIBRARY, OPERATOR, Call, operate
@@ -24,6 +24,14 @@ from ._work import Input, result_of
 
 _OWN_TYPES = (torch.Tensor, torch.nn.Parameter)
 _OF_EINOPS = ("rearrange", "repeat", "reduce")  # which has one kind of error for patterns and shapes
+
+
+def _require_exchange(kind: type) -> None:
+    if not hasattr(kind, "__dlpack_c_exchange_api__"):
+        raise UnsupportedError(f"PyTorch {torch.__version__} cannot hand its tensors over: use 2.10 or newer")
+
+
+_require_exchange(torch.Tensor)
 
 
 def dispatch(
@@ -65,9 +73,11 @@ def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tenso
 def _check_tensors(name: str, arrays: Sequence[Any], device: Any) -> None:
     for array in arrays:
         if not isinstance(array, torch.Tensor):
-            raise TypeError(f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first")
+            raise TypeError(
+                f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first"
+            )
     if device is not None:
-        raise ValueError(
+        raise UsageError(
             f"{name} cannot go to the device {device!r} with tensors that record gradients or are being traced: move "
             "them by Tensor.to, and leave device= out"
         )

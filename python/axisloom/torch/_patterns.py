@@ -1,4 +1,4 @@
-"""Patterns bound to shapes that may be symbolic, and turned around: what shapes under torch.compile and gradients need.
+"""Patterns bound to shapes that may be symbolic, and turned around, for shapes under torch.compile and for gradients.
 
 The library checks patterns and says what is wrong with them. Here they are taken to be right, but for lengths that do
 not fit: those of symbolic shapes the library never sees.
@@ -6,6 +6,7 @@ not fit: those of symbolic shapes the library never sees.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import re
@@ -29,7 +30,8 @@ class Group(NamedTuple):
     composed: bool
 
 
-class Bound(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Bound:
     """A pattern whose elementary axes are numbered and have their extents."""
 
     extents: tuple[Extent, ...]
@@ -43,15 +45,25 @@ class Bound(NamedTuple):
         """Those of all axes that stand on these sides, by the names that `written` gives them."""
         return {name_of(axis): self.extents[axis] for axis in sorted({*flat(sides)})}
 
-    @property
+    @functools.cached_property
     def removed(self) -> list[int]:
         kept = set(flat([self.output]))
         return [axis for axis in dict.fromkeys(flat(self.inputs)) if axis not in kept]
 
-    @property
+    @functools.cached_property
     def added(self) -> list[int]:
         given = set(flat(self.inputs))
         return [axis for axis in flat([self.output]) if axis not in given]
+
+    @functools.cached_property
+    def forward(self) -> tuple[str, dict[str, Extent]]:
+        """The pattern as it is, of one array, with all of its lengths."""
+        return pattern_of(self.inputs, self.output), self.lengths(self.inputs[0], self.output)
+
+    @functools.cached_property
+    def backward(self) -> tuple[str, dict[str, Extent]]:
+        """From the output to the input."""
+        return pattern_of([self.output], self.inputs[0]), self.lengths(self.inputs[0], self.output)
 
 
 def flat(sides: Iterable[Side]) -> Iterator[int]:
@@ -219,7 +231,7 @@ class _Binder:
         if not unknown and self.broadcast and len(composition) == 1 and composition[0] not in self.fixed:
             self.settle_broadcast(composition[0], extent)
             return True
-        product = math.prod(self.extents[axis] for axis in composition if self.extents[axis] is not None)
+        product = math.prod(length for axis in composition if (length := self.extents[axis]) is not None)
         if unknown:
             _check(product > 0, lambda: f"a length of {extent} cannot be divided into parts of {product}")
             _check(extent % product == 0, lambda: f"a length of {extent} cannot be divided into parts of {product}")

@@ -81,7 +81,9 @@ def _reduced(axes: str | None, keepdims: bool, rank: int) -> str:
         reduced = set(range(rank))
     else:
         reduced = {int(axis) % rank for axis in axes.split(",") if axis.strip() not in ("", "none")}
-    kept = ("1" if axis in reduced else name for axis, name in enumerate(_axes(rank)) if keepdims or axis not in reduced)
+    kept = (
+        "1" if axis in reduced else name for axis, name in enumerate(_axes(rank)) if keepdims or axis not in reduced
+    )
     return f"{' '.join(_axes(rank))} -> {' '.join(kept)}"
 
 
@@ -141,4 +143,3 @@ def _dtype_of(call: Call, work: Work, dtypes: Sequence[torch.dtype]) -> torch.dt
         shapes = [[1]] * operands + [[]] * (len(dtypes) - operands)
     arrays = [(_NAMES[dtype], shape) for dtype, shape in zip(dtypes, shapes)]
     return _DTYPES[_native.result(name, arguments, arrays, None, options)[0]]
-

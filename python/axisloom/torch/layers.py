@@ -88,7 +88,7 @@ class EinMix(torch.nn.Module):
         if bias_shape is None:
             self.bias = None
         else:
-            self.bias = _parameter(_bias_lengths(self, flat_right), math.sqrt(1 / fan_in))
+            self.bias = _parameter(_bias_lengths(self, bias_shape, flat_right), math.sqrt(1 / fan_in))
 
     def __repr__(self) -> str:
         shapes = [repr(self.pattern), f"'{self.weight_shape}'"]
@@ -153,9 +153,9 @@ def _check_ellipses(layer: EinMix, left: list[Group], right: list[Group], weight
         raise EinopsError(f"{layer!r}: an ellipsis on the left cannot be in parentheses")
 
 
-def _bias_lengths(layer: EinMix, flat_right: list[str]) -> list[int]:
+def _bias_lengths(layer: EinMix, shape: str, flat_right: list[str]) -> list[int]:
     """The bias is broadcast to the result before its axes are composed."""
-    axes = set(_names(parse_side(layer.bias_shape)))
+    axes = set(_names(parse_side(shape)))
     _require(layer, axes - set(flat_right), "axes of the bias that the result does not have")
     _require(layer, axes - set(layer.axes_lengths), "give the lengths of the bias' axes")
     before = flat_right[: flat_right.index("...")] if "..." in flat_right else []

@@ -78,7 +78,12 @@ def _check(function: Callable, tensors: tuple[torch.Tensor, ...], compiled: Call
     assert [t.stride() for t in results[1]] == [t.stride() for t in results[0]]
 
 
-@pytest.mark.filterwarnings("error::UserWarning")
+_silent = pytest.mark.filterwarnings("error::UserWarning")
+if not hasattr(torch._dynamo.utils, "allow_lru_cache_wrapper_trace_without_warning"):  # before 2.15
+    _silent = pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")
+
+
+@_silent
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_whole_graphs(name: str) -> None:
     function, tensors = FUNCTIONS[name]
@@ -125,7 +130,9 @@ def test_one_graph_for_all_shapes(name: str, backend: str) -> None:
 
 
 def test_a_shape_that_does_not_divide_is_an_error() -> None:
-    compiled = torch.compile(lambda x: ax.rearrange(x, "(a b) -> a b", b=2), fullgraph=True, dynamic=True, backend="eager")
+    compiled = torch.compile(
+        lambda x: ax.rearrange(x, "(a b) -> a b", b=2), fullgraph=True, dynamic=True, backend="eager"
+    )
     assert compiled(torch.zeros(6)).shape == (3, 2)
     with pytest.raises(Exception, match="divided"):
         compiled(torch.zeros(7))
@@ -178,7 +185,9 @@ assert torch.equal(compiled(x), x.t())
 @pytest.mark.parametrize("first, second", [("torch", "axisloom"), ("axisloom", "torch"), ("torch._dynamo", "axisloom")])
 def test_imports_in_any_order(first: str, second: str) -> None:
     program = _PROGRAM.format(first=first, second=second)
-    done = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", program], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -106,7 +106,9 @@ def test_a_gradient_has_its_tensors_dtype() -> None:
     product = _native.call("einsum", ("a b, b c, b -> a c",), (half, double, whole))
     (wide.sum() + product.sum()).backward()
     assert half.grad.dtype == torch.bfloat16 and double.grad.dtype == torch.float64
-    torch.testing.assert_close(half.grad.double(), (1 + double.sum(1) * whole).expand(3, 4).detach(), rtol=0.02, atol=0.02)
+    torch.testing.assert_close(
+        half.grad.double(), (1 + double.sum(1) * whole).expand(3, 4).detach(), rtol=0.02, atol=0.02
+    )
 
 
 def test_a_real_factor_of_a_complex_product_gets_a_real_gradient() -> None:

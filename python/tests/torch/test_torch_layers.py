@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import pickle
 import warnings
 
@@ -138,3 +139,8 @@ def test_a_weight_without_axes_is_warned_of() -> None:
 def test_a_wrong_shape_is_named() -> None:
     with pytest.raises(axisloom.EinopsError, match="divided"):
         ours.Rearrange("b (h w) c -> b c h w", h=5)(X)
+
+
+def test_examples() -> None:
+    failures, tried = doctest.testmod(ours)
+    assert tried >= 3 and not failures

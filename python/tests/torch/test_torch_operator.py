@@ -54,7 +54,12 @@ def test_symbolic_shapes(case: Case) -> None:
     assert got.dtype == expected.dtype
     assert [int(extent) for extent in got.shape] == list(expected.shape)
     whole = case.shapes[0]
-    if whole and case.name in ("rearrange", "copy", "transpose", "permute") and all(n > 1 for n in whole) and not case.lengths:
+    if (
+        whole
+        and case.name in ("rearrange", "copy", "transpose", "permute")
+        and all(n > 1 for n in whole)
+        and not case.lengths
+    ):
         assert all(isinstance(extent, torch.SymInt) for extent in got.shape)
 
 
@@ -163,7 +168,7 @@ def test_arrays_that_are_no_tensors_are_refused() -> None:
 
 
 def test_another_device_is_refused_where_gradients_are_recorded() -> None:
-    with pytest.raises(ValueError, match="Tensor.to"):
+    with pytest.raises(axisloom.UsageError, match="Tensor.to"):
         _native.call("copy", (), (torch.randn(2, requires_grad=True),), device="cuda:0")
 
 
@@ -195,3 +200,11 @@ def test_threads() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_a_version_without_the_exchange_of_tensors_is_refused() -> None:
+    from axisloom.torch import _op
+
+    _op._require_exchange(torch.Tensor)
+    with pytest.raises(axisloom.UnsupportedError, match=r"2\.10 or newer"):
+        _op._require_exchange(object)
