@@ -46,13 +46,13 @@ with_wheels() {
     --python-version "$version" "${platforms[@]}" --dest "$1/root/wheels" build-wheel/dist/*.whl numpy
 }
 
-# try_on NAME: in a copy of the system, with a root folder that is empty but for the wheels.
+# try_on NAME: in a copy of the system.
 try_on() {
   with_python "$1" || return 1
   local root="$work/$1"
   cp -a "$systems/$1-python" "$root"
   with_wheels "$root" || return 1
-  cp tests/packages/wheel_test.py "$root/root/"
+  cp tests/packages/wheel_test.py README.md "$root/root/"
   # shellcheck disable=SC2016  # the inner shells expand these
   unshare --mount --net --propagation private sh -euc 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"' "$root" \
     /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 sh -euc '
