@@ -19,6 +19,7 @@ NAMES = {
     "bench/judge_reductions.cpp": ({"sum", "mean", "min"}, "names of OpEntry::known_as"),
     "bench/ladder": ({"copy", "transpose", "relayout", "sum", "reduce", "matmul"}, "lessons are about operations"),
     "bench/peers": ({"copy", "sum", "mean", "min", "max", "matmul"}, "the reference; names of OpEntry::known_as"),
+    "bench/python": ({"sum", "transpose"}, "what it times"),
     "bench/problem.cpp": ({"sum", "mean", "min", "max", "argmin", "argmax", "matmul"}, "names of OpEntry::known_as"),
     "cli/bench.cpp": ({"all", "rearrange", "transpose", "permute", "relayout", "copy", "reduce", "matmul"}, "suites; all peers"),
     "cli/check": ({"repeat"}, "a member of its documents"),

@@ -249,20 +249,24 @@ void bind_array(nb::module_& module) {
                      "An array that Axisloom owns, on the host or on a device, or that it holds for another library.")
       .def("__init__", construct, nb::arg("array"), nb::arg("device") = nb::none())
       .def_prop_ro("shape", [](const Holder& self) { return tuple_of(self.view().shape); })
-      .def_prop_ro("strides", [](const Holder& self) { return tuple_of(self.view().strides); }, "In elements.")
+      .def_prop_ro(
+          "strides", [](const Holder& self) { return tuple_of(self.view().strides); }, "In elements.")
       .def_prop_ro("ndim", [](const Holder& self) { return self.view().rank(); })
       .def_prop_ro("size", [](const Holder& self) { return self.view().count(); })
-      .def_prop_ro("dtype", [](const Holder& self) { return std::string(name(self.view().dtype)); },
-                   "As Axisloom names it: \"f32\".")
+      .def_prop_ro(
+          "dtype", [](const Holder& self) { return std::string(name(self.view().dtype)); },
+          "As Axisloom names it: \"f32\".")
       .def_prop_ro("device", device_of, "As the grammar of devices spells it: \"host\", \"cuda:0\".")
       .def_prop_ro("__array_interface__", host_interface)
       .def_prop_ro("__cuda_array_interface__", cuda_interface)
       .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
       .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
       .def("reshape", reshaped, nb::arg("shape"), "The same elements in another shape; a copy where they have gaps.")
-      .def("columns", &Holder::columns, nb::arg("first"), nb::arg("count"), "Some columns of a contiguous matrix, in its memory.")
-      .def("__array_namespace__", [](nb::handle, nb::handle) { return own_module("array_api"); },
-           nb::arg("api_version") = nb::none())
+      .def("columns", &Holder::columns, nb::arg("first"), nb::arg("count"),
+           "Some columns of a contiguous matrix, in its memory.")
+      .def(
+          "__array_namespace__", [](nb::handle, nb::handle) { return own_module("array_api"); },
+          nb::arg("api_version") = nb::none())
       .def("__dlpack__", export_dlpack, nb::kw_only(), nb::arg("stream") = nb::none(),
            nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__",

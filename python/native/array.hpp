@@ -28,7 +28,8 @@ class Holder {
   void* first() const { return first_; }
   /// As an array of a call.
   Tensor tensor() const;
-  /// The same memory in another shape; the view has to be contiguous. Throws Error(shape) for another number of elements.
+  /// The same memory in another shape; the view has to be contiguous. Throws Error(shape) for another number of
+  /// elements.
   Holder reshaped(const Dims& shape) const;
   /// Some columns of a contiguous matrix. Throws Error(shape) for what is none, or has fewer.
   Holder columns(std::int64_t first, std::int64_t count) const;

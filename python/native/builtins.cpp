@@ -33,7 +33,10 @@ bool is_none(PyObject* object) {
 class Passed {
  public:
   Passed(PyObject* const* values, Py_ssize_t count, PyObject* names)
-      : values_(values), count_(std::size_t(count)), names_(names), named_(names ? std::size_t(PyTuple_Size(names)) : 0) {}
+      : values_(values),
+        count_(std::size_t(count)),
+        names_(names),
+        named_(names ? std::size_t(PyTuple_Size(names)) : 0) {}
 
   std::size_t count() const { return count_; }
   PyObject* at(std::size_t index) const { return values_[index]; }
@@ -50,8 +53,7 @@ class Passed {
     for (std::size_t i = 0; i < count_; ++i) into[i] = values_[i];
     for (std::size_t i = 0; i < named_; ++i) {
       const auto found = std::find(parameters.begin(), parameters.end(), name(i));
-      if (found == parameters.end())
-        throw_type_error("%s has no parameter %s", function, std::string(name(i)).c_str());
+      if (found == parameters.end()) throw_type_error("%s has no parameter %s", function, std::string(name(i)).c_str());
       PyObject*& place = into[std::size_t(found - parameters.begin())];
       if (place) throw_type_error("%s got %s twice", function, std::string(name(i)).c_str());
       place = value(i);
@@ -141,7 +143,8 @@ PyObject* by_patterns(const char* function, const Passed& passed) {
   for (std::size_t i = 0; i < passed.count(); ++i) arguments.append(nb::borrow(passed.at(i)));
   for (std::size_t i = 0; i < passed.named(); ++i)
     keywords[nb::str(passed.name(i).data(), passed.name(i).size())] = nb::borrow(passed.value(i));
-  PyObject* const done = PyObject_Call(own_module("_patterns").attr(function).ptr(), nb::tuple(arguments).ptr(), keywords.ptr());
+  PyObject* const done =
+      PyObject_Call(own_module("_patterns").attr(function).ptr(), nb::tuple(arguments).ptr(), keywords.ptr());
   if (!done) throw nb::python_error();
   return done;
 }
@@ -210,9 +213,8 @@ struct Words {
 
   Words(PyObject* arguments_given, PyObject* lengths_given, PyObject* options_given)
       : arguments(texts_of(arguments_given)) {
-    for_each_item(lengths_given, "lengths", [&](std::string_view name, PyObject* value) {
-      lengths.emplace_back(name, length_of(value, name));
-    });
+    for_each_item(lengths_given, "lengths",
+                  [&](std::string_view name, PyObject* value) { lengths.emplace_back(name, length_of(value, name)); });
     for_each_item(options_given, "options", [&](std::string_view name, PyObject* value) {
       options.emplace_back(name, text_of(value, "an option"));
     });
@@ -291,8 +293,9 @@ nb::dict described_plan(const PlanReport& report) {
   for (const auto& [name, value] : report.configuration) configuration[str_of(name)] = value;
   nb::list candidates, steps;
   for (const CandidateReport& candidate : report.candidates)
-    candidates.append(nb::make_tuple(str_of(candidate.name), candidate.accepted ? nb::object(nb::float_(candidate.seconds))
-                                                                                : nb::object(str_of(candidate.reason))));
+    candidates.append(nb::make_tuple(str_of(candidate.name), candidate.accepted
+                                                                 ? nb::object(nb::float_(candidate.seconds))
+                                                                 : nb::object(str_of(candidate.reason))));
   for (const std::string& step : report.steps) steps.append(str_of(step));
   all["op"] = str_of(report.op);
   all["shapes"] = str_of(report.shapes);
@@ -360,7 +363,8 @@ PyMethodDef method(const char* name, const char* text) {
 
 constexpr const char* rearrange_text =
     "rearrange(tensor, pattern, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
-    "Moves the axes of an array as a pattern in einops' notation says: \"h w c -> c h w\", \"(h h2) w -> h (h2 w)\".\n\n"
+    "Moves the axes of an array as a pattern in einops' notation says: \"h w c -> c h w\", \"(h h2) w -> h (h2 "
+    "w)\".\n\n"
     "The result is a new contiguous array of the same library. A list of arrays of one shape is stacked along a new\n"
     "first axis.\n\n"
     ">>> import numpy as np\n"
@@ -368,14 +372,16 @@ constexpr const char* rearrange_text =
     "array([[0, 3],\n       [1, 4],\n       [2, 5]])\n";
 constexpr const char* repeat_text =
     "repeat(tensor, pattern, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
-    "As rearrange, with new axes on the right, along which elements repeat: \"h w -> h w c\" with c=3, \"h -> (h 2)\".\n\n"
+    "As rearrange, with new axes on the right, along which elements repeat: \"h w -> h w c\" with c=3, \"h -> (h "
+    "2)\".\n\n"
     ">>> import numpy as np\n"
     ">>> repeat(np.array([1, 2]), \"h -> (h 2)\")\n"
     "array([1, 1, 2, 2])\n";
 constexpr const char* reduce_text =
     "reduce(tensor, pattern, reduction, /, *, out=None, device=None, stream=None, **lengths)\n--\n\n"
     "Reduces the axes that are missing on the right of the pattern: \"b c (h 2) (w 2) -> b c h w\" with \"max\".\n\n"
-    "Reductions: sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm; or a function that takes an\n"
+    "Reductions: sum, prod, mean, min, max, argmin, argmax, any, all, count_nonzero, norm; or a function that takes "
+    "an\n"
     "array and a tuple of axes.\n\n"
     ">>> import numpy as np\n"
     ">>> reduce(np.arange(6.0).reshape(2, 3), \"h w -> w\", \"mean\")\n"
@@ -400,13 +406,16 @@ constexpr const char* devices_text = "devices()\n--\n\nEvery device that can be 
 }  // namespace
 
 void add_builtins(nb::module_& module) {
-  static PyMethodDef methods[] = {
-      method<rearrange>("rearrange", rearrange_text), method<repeat>("repeat", repeat_text),
-      method<reduce>("reduce", reduce_text),          method<call>("call", call_text),
-      method<result>("result", result_text),          method<devices>("devices", devices_text),
-      method<report>("report", report_text),          method<set_num_threads>("set_num_threads", set_num_threads_text),
-      method<get_num_threads>("get_num_threads", get_num_threads_text),
-      {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {method<rearrange>("rearrange", rearrange_text),
+                                  method<repeat>("repeat", repeat_text),
+                                  method<reduce>("reduce", reduce_text),
+                                  method<call>("call", call_text),
+                                  method<result>("result", result_text),
+                                  method<devices>("devices", devices_text),
+                                  method<report>("report", report_text),
+                                  method<set_num_threads>("set_num_threads", set_num_threads_text),
+                                  method<get_num_threads>("get_num_threads", get_num_threads_text),
+                                  {nullptr, nullptr, 0, nullptr}};
   if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw nb::python_error();
 }
 

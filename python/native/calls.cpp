@@ -17,8 +17,8 @@
 namespace axisloom::python {
 namespace {
 
-// Below that many bytes, a call is over before another thread could use the lock: giving it up and taking it again costs
-// 0.1 us, which moves 4 KiB.
+// Below that many bytes, a call is over before another thread could use the lock: giving it up and taking it again
+// costs 0.1 us, which moves 4 KiB.
 constexpr std::int64_t bytes_worth_unlocking = 16 << 10;
 
 bool is_none(PyObject* object) {
@@ -49,8 +49,8 @@ nb::object run_by(const nb::object& function, const Call& call) {
   for (const auto& [name, value] : call.options)
     options[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
   const auto given = [](PyObject* object) { return object ? nb::borrow(object) : nb::none(); };
-  return function(nb::str(call.name.data(), call.name.size()), nb::tuple(arguments), nb::tuple(arrays), lengths, options,
-                  given(call.out), given(call.device), given(call.stream));
+  return function(nb::str(call.name.data(), call.name.size()), nb::tuple(arguments), nb::tuple(arrays), lengths,
+                  options, given(call.out), given(call.device), given(call.stream));
 }
 
 /// Whether the array can be read and written here, and if not, who does the call.
@@ -148,12 +148,14 @@ nb::object run_here(const Call& call, const Operands& operands) {
   Asked& asked = asked_for(call, operands);
   if (!is_none(call.out)) return run_into_given(call, asked, operands);
   Made made = make_result(call, operands, asked.result);
-  const bool scalar = asked.result.rank() == 0 && !is_move(call.name) && kind_of(call.arrays[0]).family == Family::numpy;
+  const bool scalar =
+      asked.result.rank() == 0 && !is_move(call.name) && kind_of(call.arrays[0]).family == Family::numpy;
   run_into_operand(asked, operands, made.operand);
   return scalar ? as_scalar_if_0d(std::move(made.object)) : std::move(made.object);
 }
 
-/// The arrays of a call; nothing for a tensor of PyTorch without memory of its own: sparse, or one that a transform wraps.
+/// The arrays of a call; nothing for a tensor of PyTorch without memory of its own: sparse, or one that a transform
+/// wraps.
 std::optional<Operands> read(const Call& call) {
   try {
     return Operands(call);

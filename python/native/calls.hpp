@@ -1,5 +1,5 @@
-// Any operation on arrays of any library: plans are remembered by what the call says, the result is of the first array's
-// kind.
+// Any operation on arrays of any library: plans are remembered by what the call says, the result is of the first
+// array's kind.
 #pragma once
 
 #include "native/python.hpp"

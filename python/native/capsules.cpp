@@ -102,8 +102,7 @@ nb::object taken(const nb::object& capsule, const char* name, const char* used_n
 nb::object taken(const nb::object& capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), legacy_name))
     return taken<DLManagedTensor>(capsule, legacy_name, "used_dltensor", false);
-  auto* const tensor =
-      static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
+  auto* const tensor = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
   if (!tensor) throw nb::python_error();
   if (tensor->version.major > DLPACK_MAJOR_VERSION) {
     PyErr_SetString(PyExc_BufferError, "the array's DLPack is of a later major version than 1");
@@ -120,8 +119,8 @@ nb::dict wishes(nb::handle array, nb::handle stream) {
   if (!stream.is_none())
     wishes["stream"] = stream;
   else if (device_type == kDLCUDA || device_type == kDLCUDAManaged)
-    wishes["stream"] = std::uintptr_t(
-        own_queue(cuda_device(nb::cast<int>(array.attr("__dlpack_device__")()[1]))).impl()->native());
+    wishes["stream"] =
+        std::uintptr_t(own_queue(cuda_device(nb::cast<int>(array.attr("__dlpack_device__")()[1]))).impl()->native());
   return wishes;
 }
 
@@ -160,7 +159,8 @@ void fill_buffer(Py_buffer* buffer, const Holder& holder, BufferDetails& details
 
 int get_buffer(PyObject* self, Py_buffer* buffer, int flags) noexcept try {
   const Holder& holder = holder_of(self);
-  if (!holder.on_host()) return refuse_buffer(buffer, "the array is on a device: take it to the host first, by to(\"host\")");
+  if (!holder.on_host())
+    return refuse_buffer(buffer, "the array is on a device: take it to the host first, by to(\"host\")");
   if ((flags & PyBUF_WRITABLE) && !holder.writable()) return refuse_buffer(buffer, "the array is read-only");
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !holder.view().is_contiguous())
     return refuse_buffer(buffer, "the array is not contiguous");
@@ -189,8 +189,7 @@ nb::object export_dlpack(nb::handle self, nb::handle, nb::handle max_version, nb
   } else if (copy.is(nb::handle(Py_True))) {
     array = array_type()(array);
   }
-  if (!grants_version_1(max_version))
-    return capsule_of(managed<DLManagedTensor>(array), legacy_name, drop_legacy);
+  if (!grants_version_1(max_version)) return capsule_of(managed<DLManagedTensor>(array), legacy_name, drop_legacy);
   auto tensor = managed<DLManagedTensorVersioned>(array);
   tensor->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   tensor->flags = holder_of(array.ptr()).writable() ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY;

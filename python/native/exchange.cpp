@@ -77,8 +77,7 @@ Tensor described_tensor(const DLTensor& from) {
   tensor.dtype = dtype_of(from.dtype);
   tensor.first = from.data ? static_cast<char*>(from.data) + from.byte_offset : nullptr;
   tensor.shape = Dims(std::span(from.shape, size_t(from.ndim)));
-  tensor.strides =
-      from.strides ? Dims(std::span(from.strides, size_t(from.ndim))) : contiguous_strides(tensor.shape);
+  tensor.strides = from.strides ? Dims(std::span(from.strides, size_t(from.ndim))) : contiguous_strides(tensor.shape);
   tensor.place = from.device;
   return tensor;
 }

@@ -25,8 +25,8 @@ struct Kind {
 /// Of the object's type; the types that were met are remembered.
 const Kind& kind_of(PyObject* object);
 
-/// Whether the memory of a PyTorch tensor is all there is to it: no gradient is recorded, no mode or transform watches, and
-/// no bit says that elements are conjugated or negated.
+/// Whether the memory of a PyTorch tensor is all there is to it: no gradient is recorded, no mode or transform watches,
+/// and no bit says that elements are conjugated or negated.
 bool is_plain_torch(PyObject* tensor);
 
 }  // namespace axisloom::python

@@ -1,13 +1,13 @@
-// Memory for large results. Fresh memory of the system costs more than most moves: it is cleared page by page when it is
-// first written to. So what results give back is kept for the next ones, marked as free for the system to take.
+// Memory for large results. Fresh memory of the system costs more than most moves: it is cleared page by page when it
+// is first written to. So what results give back is kept for the next ones, marked as free for the system to take.
 #pragma once
 
 #include <cstddef>
 
 namespace axisloom::python {
 
-/// Results from that size on have such memory; smaller ones have their library's. From there on glibc's malloc gives memory
-/// back to the system.
+/// Results from that size on have such memory; smaller ones have their library's. From there on glibc's malloc gives
+/// memory back to the system.
 inline constexpr std::size_t large_result = std::size_t{128} << 10;
 
 /// Aligned for any kernel; on huge pages where it is large. Throws std::bad_alloc.

@@ -10,16 +10,15 @@
 
 NB_MODULE(_native, module) {
   namespace python = axisloom::python;
-  module.attr("__version__") = AXISLOOM_TEXT(AXISLOOM_VERSION_MAJOR) "." AXISLOOM_TEXT(AXISLOOM_VERSION_MINOR) "." AXISLOOM_TEXT(
-      AXISLOOM_VERSION_PATCH);
-  nanobind::register_exception_translator(
-      [](const std::exception_ptr& error, void*) {
-        try {
-          std::rethrow_exception(error);
-        } catch (...) {
-          python::set_python_error();
-        }
-      });
+  module.attr("__version__") = AXISLOOM_TEXT(AXISLOOM_VERSION_MAJOR) "." AXISLOOM_TEXT(
+      AXISLOOM_VERSION_MINOR) "." AXISLOOM_TEXT(AXISLOOM_VERSION_PATCH);
+  nanobind::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (...) {
+      python::set_python_error();
+    }
+  });
   python::bind_array(module);
   python::add_builtins(module);
 }

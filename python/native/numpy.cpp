@@ -6,53 +6,45 @@
 #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 namespace axisloom::python {
 namespace {
 
-/// The dtypes of NumPy's own types, by their numbers; nothing where Axisloom has no such dtype.
+/// The dtypes of NumPy's own types by their numbers; of two with the same dtype the first is made.
+constexpr std::array numbers = std::to_array<std::pair<int, Dtype>>({
+    {NPY_BOOL, Dtype::boolean},
+    {NPY_BYTE, Dtype::i8},
+    {NPY_UBYTE, Dtype::u8},
+    {NPY_SHORT, Dtype::i16},
+    {NPY_USHORT, Dtype::u16},
+    {NPY_INT, Dtype::i32},
+    {NPY_UINT, Dtype::u32},
+    {NPY_LONG, Dtype::i64},
+    {NPY_ULONG, Dtype::u64},
+    {NPY_LONGLONG, Dtype::i64},
+    {NPY_ULONGLONG, Dtype::u64},
+    {NPY_HALF, Dtype::f16},
+    {NPY_FLOAT, Dtype::f32},
+    {NPY_DOUBLE, Dtype::f64},
+    {NPY_CFLOAT, Dtype::c64},
+    {NPY_CDOUBLE, Dtype::c128},
+});
+static_assert(sizeof(long) == 8, "NPY_LONG is i64");
+
 std::optional<Dtype> builtin_dtype(int number) {
-  switch (number) {
-    case NPY_BOOL: return Dtype::boolean;
-    case NPY_BYTE: return Dtype::i8;
-    case NPY_UBYTE: return Dtype::u8;
-    case NPY_SHORT: return Dtype::i16;
-    case NPY_USHORT: return Dtype::u16;
-    case NPY_INT: return Dtype::i32;
-    case NPY_UINT: return Dtype::u32;
-    case NPY_LONG: return sizeof(long) == 8 ? Dtype::i64 : Dtype::i32;
-    case NPY_ULONG: return sizeof(long) == 8 ? Dtype::u64 : Dtype::u32;
-    case NPY_LONGLONG: return Dtype::i64;
-    case NPY_ULONGLONG: return Dtype::u64;
-    case NPY_HALF: return Dtype::f16;
-    case NPY_FLOAT: return Dtype::f32;
-    case NPY_DOUBLE: return Dtype::f64;
-    case NPY_CFLOAT: return Dtype::c64;
-    case NPY_CDOUBLE: return Dtype::c128;
-    default: return std::nullopt;
-  }
+  const auto found =
+      std::find_if(numbers.begin(), numbers.end(), [=](const auto& pair) { return pair.first == number; });
+  return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
 int number_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::boolean: return NPY_BOOL;
-    case Dtype::i8: return NPY_BYTE;
-    case Dtype::u8: return NPY_UBYTE;
-    case Dtype::i16: return NPY_SHORT;
-    case Dtype::u16: return NPY_USHORT;
-    case Dtype::i32: return NPY_INT;
-    case Dtype::u32: return NPY_UINT;
-    case Dtype::i64: return NPY_INT64;
-    case Dtype::u64: return NPY_UINT64;
-    case Dtype::f16: return NPY_HALF;
-    case Dtype::f32: return NPY_FLOAT;
-    case Dtype::f64: return NPY_DOUBLE;
-    case Dtype::c64: return NPY_CFLOAT;
-    case Dtype::c128: return NPY_CDOUBLE;
-    case Dtype::bf16: break;
-  }
-  return -1;
+  const auto found =
+      std::find_if(numbers.begin(), numbers.end(), [=](const auto& pair) { return pair.second == dtype; });
+  return found == numbers.end() ? -1 : found->first;
 }
 
 /// bfloat16 is a dtype of the package ml_dtypes; its number is given out when that registers it.
@@ -75,18 +67,26 @@ std::optional<Dtype> arithmetic_dtype(PyArray_Descr* descr) {
 /// A dtype of that size, for elements that are moved as bytes.
 std::optional<Dtype> dtype_of_size(npy_intp bytes) {
   switch (bytes) {
-    case 1: return Dtype::u8;
-    case 2: return Dtype::u16;
-    case 4: return Dtype::u32;
-    case 8: return Dtype::u64;
-    case 16: return Dtype::c128;
-    default: return std::nullopt;
+    case 1:
+      return Dtype::u8;
+    case 2:
+      return Dtype::u16;
+    case 4:
+      return Dtype::u32;
+    case 8:
+      return Dtype::u64;
+    case 16:
+      return Dtype::c128;
+    default:
+      return std::nullopt;
   }
 }
 
 [[noreturn]] void refuse(PyArray_Descr* descr) {
-  throw_type_error("arrays of dtype %R cannot be used: elements have to be numbers, bools, or plain data of 1, 2, 4, 8 or "
-                   "16 bytes", reinterpret_cast<PyObject*>(descr));
+  throw_type_error(
+      "arrays of dtype %R cannot be used: elements have to be numbers, bools, or plain data of 1, 2, 4, 8 or "
+      "16 bytes",
+      reinterpret_cast<PyObject*>(descr));
 }
 
 PyArrayObject* as_array(PyObject* object) {
@@ -113,8 +113,8 @@ PyArray_Descr* native_descr(PyArray_Descr* descr) {
 }
 
 nb::object plain_copy(PyArrayObject* array) {
-  PyObject* const copy =
-      PyArray_FromArray(array, native_descr(PyArray_DESCR(array)), NPY_ARRAY_ENSURECOPY | NPY_ARRAY_ALIGNED | NPY_ARRAY_C_CONTIGUOUS);
+  PyObject* const copy = PyArray_FromArray(array, native_descr(PyArray_DESCR(array)),
+                                           NPY_ARRAY_ENSURECOPY | NPY_ARRAY_ALIGNED | NPY_ARRAY_C_CONTIGUOUS);
   if (!copy) throw nb::python_error();
   return nb::steal(copy);
 }
@@ -174,7 +174,8 @@ nb::object new_numpy(Dtype dtype, const Dims& shape, PyObject* like) {
   for (int axis = 0; axis < shape.size(); ++axis) extents[axis] = shape[axis];
   const std::size_t bytes = std::size_t(element_count(shape)) * size_of(dtype);
   if (bytes >= large_result) return large_array(descr, shape.size(), extents, bytes);
-  PyObject* const made = PyArray_NewFromDescr(&PyArray_Type, descr, shape.size(), extents, nullptr, nullptr, 0, nullptr);
+  PyObject* const made =
+      PyArray_NewFromDescr(&PyArray_Type, descr, shape.size(), extents, nullptr, nullptr, 0, nullptr);
   if (!made) throw nb::python_error();
   return nb::steal(made);
 }

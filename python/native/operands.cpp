@@ -29,10 +29,14 @@ DLDevice place_of(const Tensor& tensor) {
 
 Tensor tensor_of(PyObject* object, const Kind& kind) {
   switch (kind.family) {
-    case Family::numpy: return numpy_tensor(object);
-    case Family::exchange: return exchanged_tensor(*kind.api, object);
-    case Family::own: return holder_of(object).tensor();
-    case Family::foreign: break;
+    case Family::numpy:
+      return numpy_tensor(object);
+    case Family::exchange:
+      return exchanged_tensor(*kind.api, object);
+    case Family::own:
+      return holder_of(object).tensor();
+    case Family::foreign:
+      break;
   }
   throw_type_error("%s is not an array", type_name(object).c_str());
 }

@@ -39,7 +39,8 @@ class Operand {
 /// All inputs of a call.
 class Operands {
  public:
-  /// Throws ValueError for arrays in different places, TypeError for a dtype that cannot be used, or not by this operation.
+  /// Throws ValueError for arrays in different places, TypeError for a dtype that cannot be used, or not by this
+  /// operation.
   explicit Operands(const Call& call);
 
   bool on_host() const { return !device_; }

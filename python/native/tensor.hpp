@@ -11,12 +11,12 @@ namespace axisloom::python {
 /// Where an array lies and what it is. It owns nothing but what had to be copied for it.
 struct Tensor {
   Dtype dtype = Dtype::u8;
-  void* first = nullptr;               ///< element [0,...,0]
-  Dims shape, strides;                 ///< strides in elements
-  DLDevice place = {kDLCPU, 0};        ///< where it lies
-  bool opaque = false;                 ///< elements are bytes without a meaning here: they can be moved
-  bool writable = true;                ///< it may be an output
-  nb::object owner = {};               ///< a copy that stands in for the caller's array
+  void* first = nullptr;         ///< element [0,...,0]
+  Dims shape, strides;           ///< strides in elements
+  DLDevice place = {kDLCPU, 0};  ///< where it lies
+  bool opaque = false;           ///< elements are bytes without a meaning here: they can be moved
+  bool writable = true;          ///< it may be an output
+  nb::object owner = {};         ///< a copy that stands in for the caller's array
   bool is_copy() const { return owner.is_valid(); }
 };
 

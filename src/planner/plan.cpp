@@ -97,7 +97,8 @@ void check_options(const Operation& op, const OpEntry& entry) {
       throw Error(Errc::usage, "has no option '" + name + "'",
                   names.empty() ? "it takes no options" : "its options are " + names);
     }
-    if (known->length) throw Error(Errc::usage, "'" + name + "' is a length, not an option", "give it among the lengths");
+    if (known->length)
+      throw Error(Errc::usage, "'" + name + "' is a length, not an option", "give it among the lengths");
     if (known->value.empty() != value.empty())
       throw Error(Errc::usage, "option '" + name + (value.empty() ? "' needs a value" : "' takes no value"));
   }

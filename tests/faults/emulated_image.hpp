@@ -24,7 +24,8 @@ struct Defined {
 /// The bytes behind the argument that a word of the dialect declares; nothing for words that other macros make.
 inline std::optional<std::vector<std::size_t>> sizes_of(const std::string& word, const Defined& defined) {
   if (word == "MASK_ARGUMENT" && !defined.masked) return std::vector<std::size_t>{};
-  if (word == "MASK_ARGUMENT" || word == "IN" || word == "OUT" || word == "INOUT") return std::vector<std::size_t>{8, 8};
+  if (word == "MASK_ARGUMENT" || word == "IN" || word == "OUT" || word == "INOUT")
+    return std::vector<std::size_t>{8, 8};
   if (word == "TENSOR_MAP") return std::vector<std::size_t>{128};
   if (word == "PARAMS") return std::vector<std::size_t>{defined.params};
   return std::nullopt;

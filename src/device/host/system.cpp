@@ -123,7 +123,8 @@ void keep_off_this_processor(pthread_t other) noexcept {
 
 namespace {
 
-/// How many threads OpenMP is told to use, on its outermost level: "4" and "4,2" are 4. Nothing for what it would ignore.
+/// How many threads OpenMP is told to use, on its outermost level: "4" and "4,2" are 4. Nothing for what it would
+/// ignore.
 std::optional<unsigned> openmp_threads(const std::string& value) {
   const auto threads = core::whole_number<unsigned>(value.substr(0, value.find(',')));
   return threads && *threads > 0 ? threads : std::nullopt;
@@ -141,15 +142,15 @@ ThreadCount count_threads(const std::string& wanted, const std::string& openmp, 
                   concat("set it to a number from 1 to ", most_threads, ", or not at all"));
     return {threads, threads_variable};
   }
-  if (const auto threads = openmp_threads(openmp); threads && *threads < processors)
-    return {*threads, openmp_variable};
+  if (const auto threads = openmp_threads(openmp); threads && *threads < processors) return {*threads, openmp_variable};
   if (quota && std::ceil(*quota) < processors)
     return {std::max(1U, unsigned(std::ceil(*quota))), "the quota of the process's control group"};
   return {processors, "the processors that the process may run on"};
 }
 
 ThreadCount count_threads() {
-  return count_threads(environment(threads_variable), environment(openmp_variable), processors(), group_limits().processors);
+  return count_threads(environment(threads_variable), environment(openmp_variable), processors(),
+                       group_limits().processors);
 }
 
 size_t usable_memory() {

@@ -31,8 +31,8 @@ struct ThreadCount {
 };
 inline constexpr const char* threads_variable = "AXISLOOM_THREADS";
 inline constexpr const char* openmp_variable = "OMP_NUM_THREADS";
-/// `wanted`, `openmp`: the values of these variables; OpenMP's counts where the other is empty, and asks for fewer threads
-/// only. Throws Error(usage) when `wanted` is no number of threads.
+/// `wanted`, `openmp`: the values of these variables; OpenMP's counts where the other is empty, and asks for fewer
+/// threads only. Throws Error(usage) when `wanted` is no number of threads.
 ThreadCount count_threads(const std::string& wanted, const std::string& openmp, unsigned processors,
                           std::optional<double> quota);
 /// The same for this process.
