@@ -13,7 +13,8 @@ export PATH="${python%/*}:$PATH"
 archives="$(g++ -print-file-name=libpng.a)"
 archives="${archives%/*}"
 
-# Beside the root as `build` is, and with its flags: ccache has what that compiled.
+# Beside the root as `build` is, with its compiler's name and its flags: ccache has what that compiled.
+export CXX="${CXX:-c++}"
 rm -rf "$folder/dist" "$folder/raw"
 mkdir -p "$folder"
 if ! pip --disable-pip-version-check wheel . --no-deps --no-build-isolation --wheel-dir "$folder/raw" \
@@ -25,14 +26,16 @@ if ! pip --disable-pip-version-check wheel . --no-deps --no-build-isolation --wh
   exit 1
 fi
 
-# A library that is not of the system would be copied into the wheel: there must be none.
-auditwheel repair --only-plat --plat "$platform" --wheel-dir "$folder/dist" "$folder"/raw/*.whl > "$folder/audit.log" 2>&1 ||
-  { cat "$folder/audit.log" >&2; exit 1; }
+# A library that is not of the system would be copied into the wheel: there must be none. What is too new for the platform, or
+# not of the stable ABI, is an error.
+judge() {
+  auditwheel repair --only-plat --plat "$platform" --wheel-dir "$folder/dist" "$folder"/raw/*.whl &&
+    auditwheel show "$folder"/dist/*.whl && abi3audit --strict --summary "$folder"/dist/*.whl || return 1
+  if python -m zipfile -l "$folder"/dist/*.whl | grep -F .libs/; then
+    echo "the wheel needs a library that is not of the system"
+    return 1
+  fi
+}
+judge > "$folder/audit.log" 2>&1 || { cat "$folder/audit.log" >&2; exit 1; }
 wheel="$(echo "$folder"/dist/*.whl)"
-if python -m zipfile -l "$wheel" | grep -F .libs/ >&2; then
-  echo "the wheel needs a library that is not of the system" >&2
-  exit 1
-fi
-auditwheel show "$wheel"
-abi3audit --strict --summary "$wheel"
 echo "${wheel#"$PWD/"}: $(stat -c %s "$wheel") bytes"

@@ -108,12 +108,7 @@ class PatternCall {
     call.arrays = std::span(given_).first(1);
     call.lengths = std::span(lengths_).first(lengths_given_);
     call.out = out_, call.device = device_, call.stream = stream_;
-    try {
-      return python::run(call);
-    } catch (const Error& error) {  // to einops, a shape that does not suit a pattern is the pattern's error
-      if (error.code() == Errc::shape) throw Error(Errc::pattern, error.parts());
-      throw;
-    }
+    return python::run(call);
   }
 
  private:

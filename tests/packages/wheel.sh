@@ -36,24 +36,23 @@ with_python() {
   mv "$folder.part" "$folder"
 }
 
-# with_wheels VERSION FOLDER: what pip needs for our wheel on that Python.
+# with_wheels ROOT: what pip needs for our wheel on that system's Python and glibc, in /root/wheels.
 with_wheels() {
-  local platforms=() platform
-  for platform in manylinux2014 manylinux_2_17 manylinux_2_27 manylinux_2_28 manylinux_2_31; do
-    platforms+=(--platform "${platform}_x86_64")
-  done
+  local version glibc platforms=(--platform manylinux2014_x86_64) minor
+  version="$(chroot "$1" /usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
+  glibc="$(chroot "$1" /usr/bin/ldd --version | sed -n '1s/.* 2\.//p')"
+  for ((minor = 17; minor <= glibc; minor++)); do platforms+=(--platform "manylinux_2_${minor}_x86_64"); done
   "$python" -m pip --quiet --disable-pip-version-check download --only-binary :all: --implementation cp \
-    --python-version "$1" "${platforms[@]}" --dest "$2" build-wheel/dist/*.whl numpy
+    --python-version "$version" "${platforms[@]}" --dest "$1/root/wheels" build-wheel/dist/*.whl numpy
 }
 
-# try_on NAME: in a copy of the system, with a root folder that is empty but for the wheels.
+# try_on NAME: in a copy of the system.
 try_on() {
   with_python "$1" || return 1
-  local root="$work/$1" version
+  local root="$work/$1"
   cp -a "$systems/$1-python" "$root"
-  version="$(chroot "$root" /usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
-  with_wheels "$version" "$root/root/wheels" || return 1
-  cp tests/packages/wheel_test.py "$root/root/"
+  with_wheels "$root" || return 1
+  cp tests/packages/wheel_test.py README.md "$root/root/"
   # shellcheck disable=SC2016  # the inner shells expand these
   unshare --mount --net --propagation private sh -euc 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"' "$root" \
     /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 sh -euc '

@@ -1,11 +1,11 @@
 """Uses the installed wheel where there is Python and nothing else; tests/packages/wheel.sh runs it. NumPy is there."""
 
+import doctest
+import importlib.metadata
 import pathlib
 import subprocess
 import sys
 import sysconfig
-
-import axisloom
 
 SCRIPT = pathlib.Path(sysconfig.get_path("scripts"), "axisloom")
 
@@ -15,9 +15,7 @@ def output(*command: object) -> str:
 
 
 def main() -> None:
-    from importlib.metadata import version
-
-    expected = f"axisloom {version('axisloom')}"
+    expected = f"axisloom {importlib.metadata.version('axisloom')}"
     for command in ((sys.executable, "-m", "axisloom"), (SCRIPT,)):
         assert output(*command, "--version").startswith(expected), command
         refused = subprocess.run([*map(str, command), "no-such-command"], capture_output=True, check=False)
@@ -27,7 +25,10 @@ def main() -> None:
     output(sys.executable, "-m", "axisloom", "transpose", "cards/card.png", "-o", "transposed.png")
     assert pathlib.Path("transposed.png").read_bytes() == pathlib.Path("cards/card-transposed.png").read_bytes()
     print(output(SCRIPT, "devices").strip())
-    print(f"{expected} on Python {sys.version.split()[0]}: import, command, demo, transpose")
+
+    examples = doctest.testfile("README.md", module_relative=False)
+    assert examples.attempted and not examples.failed, examples
+    print(f"{expected} on Python {sys.version.split()[0]}: {examples.attempted} examples of the README, and the program")
 
 
 main()

@@ -167,9 +167,14 @@ class _Reduction:
         return run("reduce", ("sum", pattern), (true,), lengths)
 
     def spread(self, kept: torch.Tensor) -> torch.Tensor:
-        """From the result's axes to those of the input."""
-        pattern, lengths = self.bound.backward
-        return run("repeat", (pattern,), (kept,), lengths)
+        """From the result's axes to those of the input. What is repeated along whole axes takes no memory."""
+        (given,), removed = self.bound.inputs, self.bound.removed
+        if any(len(composition) > 1 for composition in given):
+            pattern, lengths = self.bound.backward
+            return run("repeat", (pattern,), (kept,), lengths)
+        once = tuple(() if composition and composition[0] in removed else composition for composition in given)
+        pattern = pattern_of([self.bound.output], once)
+        return run("rearrange", (pattern,), (kept,), self.bound.lengths(once)).expand(self.given.shape)
 
 
 def _product_of_others(x: torch.Tensor) -> torch.Tensor:
