@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from . import _native
+from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype
 from ._errors import AxisError, DtypeError, ShapeError
 from ._expressions import ELLIPSIS, Expression, Path, Term, pattern_of, read
-from ._functions import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype
 from ._orders import asked_path, path_within, steps_of
 
 __all__ = ["dot", "einsum", "matmul", "tensordot"]

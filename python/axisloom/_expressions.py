@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ._arrays import adopt
 from ._errors import EinopsError
-from ._functions import adopt
 
 ELLIPSIS = "..."
 

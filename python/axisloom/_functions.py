@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from . import _native
+from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy
 from ._errors import AxisError, DtypeError, OverlapError
 
 __all__ = [
@@ -31,89 +31,6 @@ __all__ = [
 
 _call = _native.call
 _not_given: Any = type("NotGiven", (), {"__repr__": lambda self: "<not given>"})()
-
-# Arrays --------------------------------------------------------------------------------------------------------------
-
-
-def adopt(x: Any) -> Any:
-    """x where it is an array; else what numpy.asarray makes of it."""
-    if hasattr(x, "dtype") and hasattr(x, "__len__"):  # NumPy's scalars have no length
-        return x
-    try:
-        import numpy
-    except ImportError:
-        raise TypeError(f"{type(x).__name__} is no array, and NumPy, which could make one of it, is missing") from None
-    return numpy.asarray(x)
-
-
-def is_numpy(x: Any) -> bool:
-    """Whether x is an array or a scalar of NumPy."""
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(x, (numpy.ndarray, numpy.generic))
-
-
-# Dtypes --------------------------------------------------------------------------------------------------------------
-
-_python_dtypes = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
-_long_names = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "c64": "complex64"}
-_long_names |= {"c128": "complex128", "bool": "bool"}
-_long_names |= {
-    f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)
-}
-
-
-@lru_cache(maxsize=256, typed=True)
-def dtype_name(dtype: Any) -> str:
-    """NumPy's long name ("float32") of a dtype of NumPy or PyTorch, of a type of Python, or of a name that NumPy knows.
-
-    Names that NumPy does not know are Axisloom's own: "f32", "bf16". "i8" is of 8 bytes, as in NumPy.
-    """
-    if dtype in _python_dtypes:
-        return _python_dtypes[dtype]
-    text = str(dtype)
-    if text.startswith("torch."):
-        return text.removeprefix("torch.")
-    if text in ("bfloat16", "bf16"):
-        return "bfloat16"
-    try:
-        import numpy
-    except ImportError:
-        return text
-    try:
-        return numpy.dtype(dtype).name
-    except TypeError:
-        if text in _long_names:
-            return _long_names[text]
-        raise DtypeError(f"{dtype!r} is no dtype; give one such as 'float32'") from None
-
-
-def dtype_of(x: Any) -> str:
-    """The long name of an array's dtype."""
-    return _long_names[x.dtype] if isinstance(x.dtype, str) else dtype_name(x.dtype)
-
-
-def numpy_dtype(name: str) -> Any:
-    """NumPy's dtype of a long name."""
-    import numpy
-
-    if name == "bfloat16":
-        import ml_dtypes
-
-        return numpy.dtype(ml_dtypes.bfloat16)
-    return numpy.dtype(name)
-
-
-def converted(x: Any, name: str) -> Any:
-    """A copy of x in the dtype of this long name, of x's own kind."""
-    if is_numpy(x):
-        return x.astype(numpy_dtype(name))
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(x, torch.Tensor):
-        return x.to(getattr(torch, name))
-    if hasattr(x, "astype"):
-        return x.astype(name)
-    raise DtypeError(f"an array of type {type(x).__name__} cannot be converted to {name}; convert it before the call")
-
 
 # Axes ----------------------------------------------------------------------------------------------------------------
 

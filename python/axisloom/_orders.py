@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ._arrays import dtype_of
 from ._errors import OutOfMemoryError
 from ._expressions import ELLIPSIS, Expression, Path, Term, path_of, pattern_of
-from ._functions import dtype_of
 
 
 class Step(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from axisloom import _einsum, _functions, _native, _patterns
+from axisloom import _arrays, _einsum, _expressions, _functions, _native, _orders, _patterns
 
 from ._op import operate_into
 
@@ -23,7 +23,7 @@ def register() -> None:
         (_patterns._namespace, _namespace),
     ):
         torch.compiler.substitute_in_graph(function, skip_signature_check=True)(traced)
-    for module in (_einsum, _functions, _patterns):
+    for module in (_arrays, _einsum, _expressions, _functions, _orders, _patterns):
         for function in filter(_is_cached, vars(module).values()):
             _trace_without_warning(function)
 
