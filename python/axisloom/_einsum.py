@@ -208,7 +208,7 @@ def _remember(operands: tuple[Any, ...], expression: Expression) -> None:
         if isinstance(pattern, str):
             if len(quick) >= _most_quick:
                 quick.clear()
-            quick[str(pattern)] = expression.arguments, expression.count
+            quick[str(pattern)] = expression.arguments, expression.arrays
             return
 
 
@@ -300,14 +300,18 @@ def matmul(
     >>> matmul(numpy.ones((5, 2, 3)), numpy.ones((3, 4))).shape
     (5, 2, 4)
     """
-    arrays = adopt(x1), adopt(x2)
-    if out is None and dtype is None:
-        return _call("matmul", (), arrays, None, _options(arrays), None, device, stream)
+    arrays, out = (adopt(x1), adopt(x2)), _only(out)
+    if dtype is None and casting == "same_kind":
+        try:
+            return _call("matmul", (), arrays, None, _options(arrays), out, device, stream)
+        except DtypeError:
+            if out is None:
+                raise
 
     def do(arrays: Sequence[Any], dtype: str | None, out: Any) -> Any:
         return _product("matmul", (), arrays, None, dtype, out, device, stream)
 
-    return _product_with(do, arrays, _only(out), dtype, casting, widens=False)
+    return _product_with(do, arrays, out, dtype, casting, widens=False)
 
 
 def _only(out: Any) -> Any:
@@ -315,6 +319,9 @@ def _only(out: Any) -> Any:
     if isinstance(out, tuple):
         (out,) = out
     return out
+
+
+_matmuls = {(1, 1), (1, 2), (2, 1), (2, 2)}  # numbers of axes of which dot is matmul
 
 
 def dot(a: Any, b: Any, out: Any = None, *, device: Any = None, stream: Any = None) -> Any:
@@ -328,7 +335,7 @@ def dot(a: Any, b: Any, out: Any = None, *, device: Any = None, stream: Any = No
     """
     a, b = adopt(a), adopt(b)
     ranks = len(a.shape), len(b.shape)
-    if ranks == (2, 2) or ranks == (1, 1):
+    if ranks in _matmuls:
         return _product("matmul", (), (a, b), None, None, out, device, stream)
     if 0 in ranks:
         return _product("einsum", ("..., ... -> ...",), (a, b), None, None, out, device, stream)

@@ -20,7 +20,7 @@ class Expression(NamedTuple):
     """A pattern that was read: explicit, and the order of products where the caller fixed one."""
 
     arguments: tuple[str]  # the pattern, as a call takes it
-    count: int  # of arrays
+    arrays: int  # how many
     path: Path
     terms: tuple[Term, ...]
     output: Term
@@ -230,6 +230,8 @@ def read(operands: tuple[Any, ...]) -> tuple[Expression, tuple[Any, ...]]:
         arrays = operands[: len(operands) // 2 * 2 : 2]
         terms = tuple(map(_sublist, operands[1::2]))
         expression = _number_expression(terms, _sublist(operands[-1]) if len(operands) % 2 else None)
-    if len(arrays) != expression.count:
-        raise ValueError(f"einsum {expression.pattern!r} is of {expression.count} arrays, and {len(arrays)} were given")
+    if len(arrays) != expression.arrays:
+        raise ValueError(
+            f"einsum {expression.pattern!r} is of {expression.arrays} arrays, and {len(arrays)} were given"
+        )
     return expression, tuple(map(adopt, arrays))

@@ -165,7 +165,8 @@ def _reduction(
     """A reduction with any of its options, by NumPy's rules."""
     x = adopt(x)
     axis = _axis_of(axis, x, name)
-    arrays, options = (x,), dict(axes_options(axis, keepdims))
+    options = dict(axes_options(axis, keepdims))
+    arrays: tuple[Any, ...] = (x,)
     if where is not True:
         arrays, options["where"] = (x, _mask(where)), ""
     if dtype is not None:
@@ -480,7 +481,7 @@ _vector_orders = {None: "2", 1: "1", 2: "2", float("inf"): "inf"}
 def norm(
     x: Any,
     ord: Any = None,
-    axis: int | tuple[int, int] | None = None,
+    axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
     *,
     out: Any = None,
@@ -505,7 +506,7 @@ def norm(
             raise ValueError(f"a norm with ord={ord!r} is of 1 or 2 axes, the array has {rank}; give axis")
         axis = tuple(range(rank))
     if isinstance(axis, tuple) and len(axis) == 2:
-        return _matrix_norm(x, ord, axis, keepdims, out, device, stream)
+        return _matrix_norm(x, ord, *axis, keepdims, out, device, stream)
     if isinstance(axis, tuple) and len(axis) != 1:
         raise ValueError(f"a norm is over 1 or 2 axes, not {len(axis)}; give axis=None for all")
     if isinstance(ord, str):
@@ -537,16 +538,16 @@ def _reduced_or_into(name: str, x: Any, options: dict[str, str], out: Any, devic
     return _reduced_into(out, name, (x,), options, device, stream)
 
 
-def _matrix_norm(x: Any, ord: Any, axis: tuple[int, int], keepdims: bool, out: Any, device: Any, stream: Any) -> Any:
+def _matrix_norm(x: Any, ord: Any, rows: int, columns: int, keepdims: bool, out: Any, device: Any, stream: Any) -> Any:
     """Frobenius, or the extreme sum of magnitudes down the columns (1: largest, -1) or along the rows (inf, -inf)."""
     rank = len(x.shape)
-    rows, columns = (operator.index(number) for number in axis)
+    rows, columns = operator.index(rows), operator.index(columns)
     for number in (rows, columns):
         if not -rank <= number < rank:
             raise AxisError(f"axis {number} is out of bounds for an array of {rank} axes")
     rows, columns = rows % rank, columns % rank
     if rows == columns:
-        raise ValueError(f"axis={axis} names one axis twice")
+        raise ValueError(f"axis={rows, columns} names one axis twice")
     if ord in (None, "fro", "f"):
         options = {**axes_options((rows, columns), keepdims), "ord": "2"}
         return _reduced_or_into("norm", x, options, out, device, stream)

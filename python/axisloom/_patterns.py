@@ -22,7 +22,7 @@ Shape = tuple[int, ...]
 
 
 @lru_cache(maxsize=256)
-def _module_of(kind: type) -> Any:
+def _module_of(kind: Any) -> Any:
     """NumPy, PyTorch or CuPy where this is a type of theirs; None for others, which have a namespace of their own."""
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
@@ -62,14 +62,10 @@ _large = 1 << 18  # bytes from which on the library moves arrays faster than Num
 
 def _is_large(xp: Any, arrays: Sequence[Any]) -> bool:
     """Whether the arrays are NumPy's, of one dtype, and large together."""
-    if xp.__name__ != "numpy":
+    if xp.__name__ != "numpy" or sum([getattr(x, "nbytes", 0) for x in arrays]) < _large:
         return False
-    dtype, total = arrays[0].dtype, 0
-    for x in arrays:
-        if not isinstance(x, xp.ndarray) or x.dtype != dtype:
-            return False
-        total += x.nbytes
-    return total >= _large
+    dtype = arrays[0].dtype
+    return not [x for x in arrays if not isinstance(x, xp.ndarray) or x.dtype != dtype]
 
 
 # Patterns ------------------------------------------------------------------------------------------------------------
