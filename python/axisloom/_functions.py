@@ -512,7 +512,8 @@ def norm(
     if isinstance(ord, str):
         raise ValueError(f"a norm of vectors has no ord={ord!r}; use a number")
     if ord in _vector_orders:
-        options = {**axes_options(axis, keepdims), "ord": _vector_orders[ord]}
+        text = "1" if 0 in x.shape else _vector_orders[ord]  # the largest of no magnitudes is 0, as their sum
+        options = {**axes_options(axis, keepdims), "ord": text}
         return _reduced_or_into("norm", x, options, out, device, stream)
     result = _norm_by_elements(x, ord, axes_options(axis, keepdims), device, stream)
     return result if out is None else _call("copy", (), (result,), None, None, out, device, stream)
@@ -556,5 +557,7 @@ def _matrix_norm(x: Any, ord: Any, rows: int, columns: int, keepdims: bool, out:
     first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = _call("norm", (), (x,), None, {**axes_options(first, True), "ord": "1"}, None, device, stream)
     options = axes_options((first, second), keepdims)
+    if ord > 0:
+        options = {**options, "initial": "0"}
     extreme = _call("max" if ord > 0 else "min", (), (sums,), None, options, None, device, stream)
     return extreme if out is None else _call("copy", (), (extreme,), None, None, out, device, stream)

@@ -285,6 +285,16 @@ class TestMatrixNorms:
         else:
             same_outcome("norm", 64.0, filled(shape, "float64", 1), ord)
 
+    @pytest.mark.parametrize("ord", (None, "fro", 1, -1, np.inf, -np.inf))
+    @pytest.mark.parametrize("shape", ((0, 3), (3, 0), (0, 0), (2, 0, 3), (0, 2, 3)))
+    def test_no_elements(self, shape, ord):
+        same_outcome("norm", 0.0, np.zeros(shape), ord=ord, axis=(-2, -1))
+
+    @pytest.mark.parametrize("ord", (None, 0, 1, 2, 3, np.inf, -np.inf))
+    def test_vectors_of_no_elements(self, ord):
+        for axis in (0, 1):
+            same_outcome("norm", 0.0, np.zeros((0, 3), "int8"), ord=ord, axis=axis)
+
     @pytest.mark.parametrize("axis", ((0, 0), (0, 5), (0, 1, 2), (1, -2)))
     def test_axes_that_are_not_there(self, axis):
         same_outcome("norm", 0.0, np.ones((2, 3, 4)), axis=axis)
