@@ -57,7 +57,9 @@ def is_numpy(x: Any) -> bool:
 _python_dtypes = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 _long_names = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "c64": "complex64"}
 _long_names |= {"c128": "complex128", "bool": "bool"}
-_long_names |= {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
+_long_names |= {
+    f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)
+}
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -154,13 +156,15 @@ def _permutation(*axes: Any) -> tuple[str]:
 
 @lru_cache(maxsize=64)
 def _reversed(rank: int) -> tuple[str]:
-    return _permutation(*[rank - 1 - axis for axis in range(rank)])  # a range with a star is misread by PyTorch's Dynamo
+    return _permutation(*[rank - 1 - axis for axis in range(rank)])  # PyTorch's Dynamo misreads *range(...)
 
 
 # Moves ---------------------------------------------------------------------------------------------------------------
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+def transpose(
+    x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: Any = None, stream: Any = None
+) -> Any:
     """Reorder the axes, by default into the opposite order. The result is a new array, contiguous.
 
     >>> import numpy
@@ -284,7 +288,12 @@ def _require_elements(name: str, x: Any, axis: Any) -> None:
 def _number(initial: Any, dtype: str) -> str:
     """The text of an initial value. Of integers NumPy takes the whole part."""
     value = initial.item() if hasattr(initial, "item") else initial
-    if isinstance(value, float) and value == value and abs(value) != float("inf") and dtype.startswith(("int", "uint", "bool")):
+    if (
+        isinstance(value, float)
+        and value == value
+        and abs(value) != float("inf")
+        and dtype.startswith(("int", "uint", "bool"))
+    ):
         value = int(value)
     if isinstance(value, bool):
         value = int(value)
@@ -563,7 +572,8 @@ def norm(
 ) -> Any:
     """Norm of vectors or matrices, as numpy.linalg.norm.
 
-    Of vectors `ord` is a number; of matrices 1, -1, inf, -inf or "fro". By default it is the root of the sum of squares.
+    Of vectors `ord` is a number; of matrices 1, -1, inf, -inf or "fro". By default it is the root of the sum of all
+    squares.
 
     >>> import numpy
     >>> float(norm(numpy.array([3.0, 4.0])))

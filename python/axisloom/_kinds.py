@@ -1,10 +1,15 @@
 """Arrays that the compiled module does not read by itself: by DLPack, by buffers, or as NumPy makes them."""
 
+import sys
+
 from . import _native
 
 
 def adapted(array):
-    """An Array in the same memory, or a NumPy array of what is no array yet."""
+    """An Array in the same memory, or a NumPy array of what is no array yet. NumPy's own stay as they are."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(array, numpy.ndarray):
+        return array
     if hasattr(array, "__dlpack__"):
         return _native.from_dlpack(array)
     import numpy

@@ -38,6 +38,9 @@ def report(
     """What a plan for this call decides: op, shapes, device, candidate, configuration, candidates (with their predicted
     seconds, or why not), steps, bytes_moved, expected_seconds."""
 
+def empty_numpy(shape: Sequence[int], like: Any) -> Any:
+    """A new array of NumPy whose elements are not set, of the dtype of another, in memory that large results share."""
+
 def rearrange(tensor: Any, pattern: str, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...
 def repeat(tensor: Any, pattern: str, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...
 def reduce(tensor: Any, pattern: str, reduction: Any, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...

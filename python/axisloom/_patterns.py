@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from . import _native
-from ._errors import EinopsError
+from ._errors import EinopsError, Error
 
 __all__ = ["pack", "parse_shape", "unpack"]
 
@@ -57,6 +57,21 @@ def _stacked(arrays: Sequence[Any]) -> Any:
     return xp.array(arrays) if xp.__name__ == "numpy" else xp.stack(arrays)
 
 
+_large = 1 << 18  # bytes from which on the library moves arrays faster than NumPy joins them
+
+
+def _is_large(xp: Any, arrays: Sequence[Any]) -> bool:
+    """Whether the arrays are NumPy's, of one dtype, and large together."""
+    if xp.__name__ != "numpy":
+        return False
+    dtype, total = arrays[0].dtype, 0
+    for x in arrays:
+        if not isinstance(x, xp.ndarray) or x.dtype != dtype:
+            return False
+        total += x.nbytes
+    return total >= _large
+
+
 # Patterns ------------------------------------------------------------------------------------------------------------
 
 _ellipsis = "..."
@@ -78,7 +93,9 @@ def _check_name(name: str, what: str) -> None:
     if name.startswith("_") or name.endswith("_"):
         raise EinopsError(f"{what}: the name {name!r} starts or ends with an underscore; use it only within a name")
     if keyword.iskeyword(name):
-        warnings.warn(f"{name!r} is a keyword of Python, which is no good name of an axis", RuntimeWarning, stacklevel=4)
+        warnings.warn(
+            f"{name!r} is a keyword of Python, which is no good name of an axis", RuntimeWarning, stacklevel=4
+        )
 
 
 def _tokens(side: str, what: str) -> list[str]:
@@ -142,7 +159,9 @@ def parse_shape(x: Any, pattern: str) -> dict[str, int]:
     >>> import numpy
     >>> parse_shape(numpy.zeros((2, 3, 5, 7)), "batch _ h w")
     {'batch': 2, 'h': 5, 'w': 7}
-    >>> rearrange(numpy.zeros(700), "(b c h w) -> b c h w", **parse_shape(numpy.zeros((2, 3, 5, 7)), "b _ h w")).shape
+    >>> from axisloom import rearrange
+    >>> lengths = parse_shape(numpy.zeros((2, 3, 5, 7)), "b _ h w")
+    >>> rearrange(numpy.zeros(700), "(b c h w) -> b c h w", **lengths).shape
     (2, 10, 5, 7)
     """
     shape = x.shape
@@ -208,7 +227,7 @@ def pack(tensors: Sequence[Any], pattern: str) -> tuple[Any, list[Shape]]:
     """
     before, after = _around_star(pattern, "pack")
     xp = _namespace(tensors[0])
-    flat, shapes = [], []
+    shapes = []
     for number, tensor in enumerate(tensors):
         shape = tensor.shape
         end = len(shape) - after
@@ -217,10 +236,35 @@ def pack(tensors: Sequence[Any], pattern: str) -> tuple[Any, list[Shape]]:
                 f'pack(..., "{pattern}"): array {number} has the shape {tuple(shape)}, the pattern needs '
                 f"{before + after} axes or more"
             )
-        packed = shape[before:end]
-        shapes.append(packed)
-        flat.append(_reshaped(tensor, (*shape[:before], math.prod(packed), *shape[end:])))
+        shapes.append(shape[before:end])
+    if _is_large(xp, tensors):
+        packed = _packed_into(tensors, shapes, before)
+        if packed is not None:
+            return packed, shapes
+    flat = [_flattened(tensor, before, packed) for tensor, packed in zip(tensors, shapes)]
     return _joined(xp, flat, before), shapes
+
+
+def _flattened(tensor: Any, before: int, packed: Shape) -> Any:
+    shape = tensor.shape
+    return _reshaped(tensor, (*shape[:before], math.prod(packed), *shape[before + len(packed) :]))
+
+
+def _packed_into(tensors: Sequence[Any], shapes: list[Shape], before: int) -> Any:
+    """Each array is moved to its place by the library; None where the others do not suit the first."""
+    first = tensors[0]
+    around = first.shape[:before], first.shape[before + len(shapes[0]) :]
+    for tensor, packed in zip(tensors, shapes):
+        if (tensor.shape[:before], tensor.shape[before + len(packed) :]) != around:
+            return None
+    made = _native.empty_numpy((*around[0], sum(map(math.prod, shapes)), *around[1]), first)
+    start = 0
+    for tensor, packed in zip(tensors, shapes):
+        stop = start + math.prod(packed)
+        place = made[(*(slice(None),) * before, slice(start, stop))]  # to split an axis of it makes a view
+        _native.call("copy", (), (tensor,), None, None, place.reshape((*around[0], *packed, *around[1])))
+        start = stop
+    return made
 
 
 def unpack(tensor: Any, packed_shapes: Sequence[Sequence[int]], pattern: str) -> list[Any]:
@@ -278,16 +322,75 @@ def _one_array(tensors: Sequence[Any], name: str, pattern: str) -> Any:
     return _stacked(tensors)
 
 
-def rearrange_slowly(tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any:
+def rearrange_slowly(tensor: Sequence[Any], pattern: str, **options: Any) -> Any:
     """rearrange of several arrays."""
-    one = _one_array(tensor, "rearrange", pattern)
-    return _native.rearrange(one, pattern, out=out, device=device, stream=stream, **lengths)
+    return _moved_together("rearrange", tensor, pattern, options)
 
 
-def repeat_slowly(tensor: Sequence[Any], pattern: str, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any:
+def repeat_slowly(tensor: Sequence[Any], pattern: str, **options: Any) -> Any:
     """repeat of several arrays."""
-    one = _one_array(tensor, "repeat", pattern)
-    return _native.repeat(one, pattern, out=out, device=device, stream=stream, **lengths)
+    return _moved_together("repeat", tensor, pattern, options)
+
+
+def _moved_together(name: str, tensors: Sequence[Any], pattern: str, options: dict[str, Any]) -> Any:
+    if tensors and _is_large(_namespace(tensors[0]), tensors):
+        moved = _moved_apart(name, tensors, pattern, options)
+        if moved is not None:
+            return moved
+    return getattr(_native, name)(_one_array(tensors, name, pattern), pattern, **options)
+
+
+def _moved_apart(name: str, arrays: Sequence[Any], pattern: str, lengths: dict[str, Any]) -> Any:
+    """Each array goes to its own place in the result at once, without a stack. None where that cannot be."""
+    count, shape = len(arrays), arrays[0].shape
+    apart = _apart(pattern, len(shape))
+    if apart is None or [x for x in arrays if x.shape != shape]:
+        return None
+    others = {name: length for name, length in lengths.items() if name != apart.name}
+    try:
+        whole = _native.result(name, (pattern,), (("u8", (count, *shape)),), lengths)[1]
+        part = _native.result(name, (apart.pattern,), (("u8", shape),), others)[1]
+    except (Error, TypeError):  # the stack says what is wrong, or has the options
+        return None
+    made, at = _native.empty_numpy(whole, arrays[0]), apart.axis
+    places = made.reshape(*whole[:at], part[at], count, part[at + 1], *whole[at + 1 :])
+    for number, x in enumerate(arrays):
+        place = places[(*(slice(None),) * (at + 1), number)]
+        _native.call(name, (apart.pattern,), (x,), others, None, place)
+    return made
+
+
+class _Apart(NamedTuple):
+    """A pattern for arrays in a list, taken apart."""
+
+    name: str  # of the axis along which they are stacked
+    pattern: str  # of one array; what is composed with that axis is split into what stands before and after it
+    axis: int  # of the result, which that is a part of
+
+
+@lru_cache(maxsize=256)
+def _apart(pattern: str, rank: int) -> _Apart | None:
+    """None for patterns that are wrong, and for those whose first axis has no name or is not on the right."""
+    try:
+        left, right = (_parsed(side, pattern) for side in pattern.split("->"))
+    except ValueError:
+        return None
+    if not left or left[0] == _ellipsis or len(left[0]) != 1 or isinstance(left[0][0], _Length):
+        return None
+    (name,), *left = left
+    more = rank - len(left) + 1 if _ellipsis in left else 0
+    axis = 0
+    for number, group in enumerate(right):
+        if group != _ellipsis and name in group:
+            at = group.index(name)
+            right[number : number + 1] = [group[:at], group[at + 1 :]]
+            return _Apart(name, f"{_spelled(left)} -> {_spelled(right)}", axis)
+        axis += more if group == _ellipsis else 1
+    return None
+
+
+def _spelled(side: list[Any]) -> str:
+    return " ".join(axis if axis == _ellipsis else f"({' '.join(map(str, axis))})" for axis in side)
 
 
 def reduce_slowly(
@@ -305,7 +408,9 @@ def reduce_slowly(
     if isinstance(reduction, str):
         return _native.reduce(one, pattern, reduction, out=out, device=device, stream=stream, **lengths)
     if not callable(reduction):
-        raise TypeError(f'reduce(..., "{pattern}"): the reduction is of type {type(reduction).__name__}; give a name or a function')
+        raise TypeError(
+            f'reduce(..., "{pattern}"): the reduction is of type {type(reduction).__name__}; give a name or a function'
+        )
     steps = _steps(pattern, len(one.shape))
     result = _native.rearrange(one, steps.pattern, device=device, stream=stream, **lengths, **steps.lengths)
     if steps.reduced:

@@ -2,6 +2,8 @@
 
 #include "native/calls.hpp"
 #include "native/errors.hpp"
+#include "native/kinds.hpp"
+#include "native/numpy.hpp"
 #include "native/plans.hpp"
 #include "native/streams.hpp"
 
@@ -106,12 +108,7 @@ class PatternCall {
     call.arrays = std::span(given_).first(1);
     call.lengths = std::span(lengths_).first(lengths_given_);
     call.out = out_, call.device = device_, call.stream = stream_;
-    try {
-      return python::run(call);
-    } catch (const Error& error) {  // to einops, a shape that does not suit a pattern is the pattern's error
-      if (error.code() == Errc::shape) throw Error(Errc::pattern, error.parts());
-      throw;
-    }
+    return python::run(call);
   }
 
  private:
@@ -275,6 +272,17 @@ nb::str str_of(std::string_view text) {
   return nb::str(text.data(), text.size());
 }
 
+PyObject* empty_numpy(const Passed& passed) {
+  static constexpr std::array<std::string_view, 2> parameters = {"shape", "like"};
+  std::array<PyObject*, 2> given = {};
+  passed.take("empty_numpy", parameters, given);
+  if (!given[0] || !given[1] || kind_of(given[1]).family != Family::numpy)
+    throw_type_error("empty_numpy needs a shape and an array of NumPy");
+  Dims shape;
+  for (PyObject* const extent : items_of(given[0], "a shape")) shape.push_back(length_of(extent, "of the shape"));
+  return new_numpy(numpy_tensor(given[1]).dtype, shape, given[1]).release().ptr();
+}
+
 nb::dict described_device(const DeviceInfo& info) {
   nb::dict all;
   all["device"] = str_of(info.spec());
@@ -401,6 +409,9 @@ constexpr const char* set_num_threads_text =
 constexpr const char* get_num_threads_text =
     "get_num_threads()\n--\n\n"
     "How many threads run kernels on the host, with the calling one.";
+constexpr const char* empty_numpy_text =
+    "empty_numpy(shape, like)\n--\n\n"
+    "A new array of NumPy whose elements are not set, of the dtype of another, in memory that large results share.";
 constexpr const char* devices_text = "devices()\n--\n\nEvery device that can be used now, the host last.";
 
 }  // namespace
@@ -412,6 +423,7 @@ void add_builtins(nb::module_& module) {
                                   method<call>("call", call_text),
                                   method<result>("result", result_text),
                                   method<devices>("devices", devices_text),
+                                  method<empty_numpy>("empty_numpy", empty_numpy_text),
                                   method<report>("report", report_text),
                                   method<set_num_threads>("set_num_threads", set_num_threads_text),
                                   method<get_num_threads>("get_num_threads", get_num_threads_text),

@@ -154,6 +154,16 @@ nb::object run_here(const Call& call, const Operands& operands) {
   return scalar ? as_scalar_if_0d(std::move(made.object)) : std::move(made.object);
 }
 
+/// Kept: looking it up takes longer than what it does first.
+const nb::object& torch_dispatch() {
+  static const nb::object& dispatch = *new nb::object(own_module("torch").attr("dispatch"));
+  return dispatch;
+}
+
+bool has_pattern(std::string_view name) {
+  return name == "rearrange" || name == "repeat" || name == "reduce";
+}
+
 /// The arrays of a call; nothing for a tensor of PyTorch without memory of its own: sparse, or one that a transform
 /// wraps.
 std::optional<Operands> read(const Call& call) {
@@ -173,15 +183,18 @@ bool is_move(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-nb::object run(const Call& call) {
+nb::object run(const Call& call) try {
   if (call.arrays.empty()) throw_type_error("%s needs an array", std::string(call.name).c_str());
   Done done = who_does(call);
   if (done == Done::here) {
     if (const std::optional<Operands> operands = read(call)) return run_here(call, *operands);
     done = Done::by_torch;
   }
-  const bool torch = done == Done::by_torch;
-  return run_by(torch ? own_module("torch").attr("dispatch") : own_module("_kinds").attr("call"), call);
+  return run_by(done == Done::by_torch ? torch_dispatch() : own_module("_kinds").attr("call"), call);
+} catch (const Error& error) {
+  // To einops, a shape that does not suit a pattern is the pattern's error.
+  if (error.code() == Errc::shape && has_pattern(call.name)) throw Error(Errc::pattern, error.parts());
+  throw;
 }
 
 PlanReport plan_of(const Call& call) {

@@ -56,6 +56,8 @@ struct Torch {
   nb::object records = loaded("torch", "is_grad_enabled");
   nb::object dispatch_modes = loaded("torch._C", "_len_torch_dispatch_stack");
   nb::object function_modes = loaded("torch._C", "_len_torch_function_stack");
+  nb::object forward_mode = loaded("torch.autograd", "forward_ad");
+  nb::object follows_tangents = loaded("torch._C", "_is_fwd_grad_enabled");
 };
 
 bool is_true(PyObject* object, const Name& name) {
@@ -63,6 +65,12 @@ bool is_true(PyObject* object, const Name& name) {
 }
 bool calls_true(PyObject* object, const Name& name) {
   return says(attribute_or_none(object, name));
+}
+
+/// Whether tensors may carry tangents, of PyTorch's forward mode.
+bool in_forward_mode(const Torch& torch) {
+  static const Name level("_current_level");
+  return PyLong_AsLong(attribute_or_none(torch.forward_mode.ptr(), level).ptr()) >= 0 && says(torch.follows_tangents);
 }
 
 }  // namespace
@@ -83,6 +91,7 @@ bool is_plain_torch(PyObject* tensor) {
   static const Name requires_grad("requires_grad"), is_neg("is_neg"), is_conj("is_conj");
   if (is_true(tensor, requires_grad) && says(torch.records)) return false;
   if (says(torch.dispatch_modes) || says(torch.function_modes)) return false;
+  if (in_forward_mode(torch)) return false;
   return !calls_true(tensor, is_neg) && !calls_true(tensor, is_conj);
 }
 

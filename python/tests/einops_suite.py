@@ -22,7 +22,7 @@ import axisloom  # noqa: E402
 # Of einops' files all but test_parsing, which tests a class of its own.
 FILES = ("test_einsum", "test_examples", "test_layers", "test_ops", "test_other", "test_packing")
 EXCLUDED = {
-    "test_functional_errors": "It expects einops' words, and that a pattern which stands first is refused; here that is "
+    "test_functional_errors": "It expects einops' words, and that a pattern which stands first is refused: here that is "
     "NumPy's order. test_einsum.py tests the kinds of the errors.",
 }
 

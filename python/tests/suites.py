@@ -52,18 +52,19 @@ def _spelled_out(name: str) -> list[str]:
     return [f"{test}[{each}]" for each in parameters.split(", ")] if bracket else [name]
 
 
+@functools.cache
+def _text(function: Any) -> str:
+    return inspect.getsource(function)
+
+
 class OnlyUses:
-    """Leaves out tests whose text names none of the functions, and those that need more memory than a machine may have."""
+    """Leaves out tests whose text names none of the functions, and those that need too much memory."""
 
     def __init__(self, pattern: str, too_large: tuple[str, ...]) -> None:
         self._pattern, self._too_large = re.compile(pattern), too_large
 
     def _is_used(self, item: pytest.Item) -> bool:
-        return not item.name.startswith(self._too_large) and self._names_one(item.function)
-
-    @functools.cache
-    def _names_one(self, function: Any) -> bool:
-        return bool(self._pattern.search(inspect.getsource(function)))
+        return not item.name.startswith(self._too_large) and bool(self._pattern.search(_text(item.function)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,5 +74,16 @@ class OnlyUses:
 
 
 def run(arguments: list[str], plugins: list[Any]) -> int:
-    common = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-q", "--rootdir=/", "-W", "ignore", *sys.argv[1:]]
-    return int(pytest.main([*common, *arguments], plugins=plugins))
+    """Runs pytest. Its own tracebacks of tests that are known to fail take longer than the tests."""
+    options = [
+        "-q",
+        "--tb=native",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+        "--rootdir=/",
+        "-W",
+        "ignore",
+    ]
+    return int(pytest.main([*options, *sys.argv[1:], *arguments], plugins=plugins))

@@ -117,7 +117,7 @@ class TestAgainstNumpy:
         same(einsum(pattern, a, b), np.einsum(pattern, a, b))
 
     def test_letters_of_arrays_with_one_axis(self):
-        """"ij" is two axes where the pattern stands first, and a name where it stands last."""
+        """ "ij" is two axes where the pattern stands first, and a name where it stands last."""
         x = np.arange(3)
         with pytest.raises(ValueError):
             einsum("ij->", x)
@@ -194,7 +194,17 @@ class TestOptions:
         same(result, a.T)
 
     @pytest.mark.parametrize(
-        "optimize", (True, False, None, "greedy", "optimal", ["einsum_path", (0, 2), (0, 1)], ("greedy", 1000), ["einsum_path", (0, 1, 2)])
+        "optimize",
+        (
+            True,
+            False,
+            None,
+            "greedy",
+            "optimal",
+            ["einsum_path", (0, 2), (0, 1)],
+            ("greedy", 1000),
+            ["einsum_path", (0, 1, 2)],
+        ),
     )
     def test_optimize(self, optimize):
         arrays = [filled(shape, "int64", 1) for shape in ((3, 4), (4, 5), (5, 6))]
@@ -329,7 +339,12 @@ class TestOrderOfProducts:
 
     def test_einops_spelling(self):
         a, b, c = (filled(shape, "int64", 1) for shape in ((3, 4), (4, 5), (5, 6)))
-        for pattern in ("(i j, j k), k l -> i l", "i j, (j k, k l) -> i l", "((i j, j k), k l) -> i l", "(i j, j k, k l) -> i l"):
+        for pattern in (
+            "(i j, j k), k l -> i l",
+            "i j, (j k, k l) -> i l",
+            "((i j, j k), k l) -> i l",
+            "(i j, j k, k l) -> i l",
+        ):
             same(einsum(a, b, c, pattern), a @ b @ c)
 
     def test_they_are_obeyed(self, monkeypatch):
@@ -455,7 +470,10 @@ class TestOtherProducts:
         else:
             same(getattr(axisloom, name)(x, y), expected)
 
-    @pytest.mark.parametrize("axes", (0, 1, 2, -1, (0, 0), ([0, 1], [1, 0]), ([-1], [0]), ((), ()), (1, 0), ([0], 1), 3, (0, 5), ([0, 1], [0])))
+    @pytest.mark.parametrize(
+        "axes",
+        (0, 1, 2, -1, (0, 0), ([0, 1], [1, 0]), ([-1], [0]), ((), ()), (1, 0), ([0], 1), 3, (0, 5), ([0, 1], [0])),
+    )
     def test_tensordot(self, axes):
         a, b = filled((3, 4), "int64", 1), filled((4, 3), "int64", 2)
         try:
@@ -513,7 +531,10 @@ class TestOtherProducts:
 
     def test_own_arrays(self):
         a, b = filled((3, 4), "int8", 1), filled((4, 5), "int8", 2)
-        for ours in (einsum("ij,jk", axisloom.Array(a), axisloom.Array(b)), axisloom.matmul(axisloom.Array(a), axisloom.Array(b))):
+        for ours in (
+            einsum("ij,jk", axisloom.Array(a), axisloom.Array(b)),
+            axisloom.matmul(axisloom.Array(a), axisloom.Array(b)),
+        ):
             assert isinstance(ours, axisloom.Array)
             same(ours.numpy(), a @ b)
 

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import axisloom
-from axisloom import EinopsError
+from axisloom import EinopsError, _patterns
 
 NAMES = ("a", "b", "c", "d", "e", "height", "w1", "x_y")
 
 
 @st.composite
 def cases(draw, added: bool = False, removed: bool = False):
-    """A pattern, the array's shape, and lengths: axes are split, merged, moved, and for some operations made or lost."""
+    """A pattern, the array's shape, and lengths. Axes are split, merged and moved, for some operations made or lost."""
     names = list(draw(st.permutations(NAMES)))[: draw(st.integers(0, 5))]
     lengths = {name: draw(st.integers(1, 3)) for name in names}
     left, given_lengths = [], {}
@@ -113,7 +113,25 @@ class TestPatterns:
             assert axes == tuple(range(array.ndim - len(axes), array.ndim))
             return array.max(axis=axes) - array.min(axis=axes)
 
-        same(np.asarray(axisloom.reduce(x, pattern, spread, **lengths)), np.asarray(einops.reduce(x, pattern, spread, **lengths)))
+        same(
+            np.asarray(axisloom.reduce(x, pattern, spread, **lengths)),
+            np.asarray(einops.reduce(x, pattern, spread, **lengths)),
+        )
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.data(), cases(added=True), st.integers(1, 3))
+    def test_lists_in_place(self, data, case, count):
+        """Large ones are not stacked: each array goes to its place. Here all are large."""
+        pattern, shape, lengths = case
+        left, right = pattern.split(" -> ")
+        words = right.replace("(", "( ").replace(")", " )").split()
+        words.insert(data.draw(st.integers(0, len(words))), "n")
+        pattern = f"n {left} -> {' '.join(words)}"
+        arrays = [data.draw(strided(shape, ("int16",))) for _ in range(count)]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_patterns, "_large", 0)
+            patch.setattr(_patterns, "_stacked", None)
+            same(axisloom.repeat(arrays, pattern, **lengths), einops.repeat(arrays, pattern, **lengths))
 
     @settings(max_examples=100, deadline=None)
     @given(st.data(), cases(), st.integers(1, 3))
@@ -124,6 +142,41 @@ class TestPatterns:
         for pattern in (f"n {left} -> n {right}", f"n {left} -> {right} n"):
             same(axisloom.rearrange(arrays, pattern, **lengths), einops.rearrange(arrays, pattern, **lengths))
         same(axisloom.rearrange(tuple(arrays), pattern, **lengths), einops.rearrange(arrays, pattern, **lengths))
+
+    @pytest.mark.parametrize(
+        "pattern, lengths",
+        (
+            ("n h w -> w h", {}),
+            ("n h w -> n h w x", {}),
+            ("n h w -> n h", {}),
+            ("n h w -> h w n", {"n": 3}),
+            ("(n m) h w -> h w n m", {"m": 1}),
+            ("... w -> w ...", {}),
+            ("n h w, n -> n h w", {}),
+            ("n n w -> w n", {}),
+        ),
+    )
+    def test_large_lists_that_cannot_go_in_place(self, pattern, lengths):
+        """They are stacked, and refused where einops refuses them."""
+        arrays = [filled((300, 200), "float64", seed) for seed in range(2)]
+        try:
+            expected = einops.rearrange(arrays, pattern, **lengths)
+        except (RuntimeError, ValueError):
+            with pytest.raises(EinopsError):
+                axisloom.rearrange(arrays, pattern, **lengths)
+        else:
+            same(axisloom.rearrange(arrays, pattern, **lengths), expected)
+
+    def test_large_lists_with_options(self):
+        arrays = [filled((300, 200), "float64", seed) for seed in range(2)]
+        expected, out = np.stack(arrays, axis=2), np.zeros((300, 200, 2))
+        assert axisloom.rearrange(arrays, "n h w -> h w n", out=out) is out
+        same(out, expected)
+        same(axisloom.rearrange(arrays, "n h w -> h w n", n=2, device="host"), expected)
+        mixed = [arrays[0], arrays[1].astype("float32")]
+        same(axisloom.rearrange(mixed, "n h w -> h w n"), np.stack(mixed, axis=2))
+        with pytest.raises(ValueError):
+            axisloom.rearrange([arrays[0], arrays[1].T], "n h w -> h w n")
 
     @pytest.mark.parametrize("reduction", ("sum", "max", np.max))
     def test_lists_that_are_reduced(self, reduction):
@@ -220,7 +273,9 @@ def reduced_by_numpy(x, pattern: str, reduction: str, lengths):
 
 class TestParseShape:
     @settings(max_examples=100, deadline=None)
-    @given(views(max_rank=3, dtypes=("int8",)), st.lists(st.sampled_from((*NAMES, "_", "1", "()", "2", "...")), max_size=4))
+    @given(
+        views(max_rank=3, dtypes=("int8",)), st.lists(st.sampled_from((*NAMES, "_", "1", "()", "2", "...")), max_size=4)
+    )
     def test_against_einops(self, x, words):
         pattern = " ".join(words)
         try:
@@ -247,7 +302,9 @@ class TestParseShape:
 @st.composite
 def packings(draw, least: int = 0):
     before, after = (tuple(draw(st.lists(st.integers(1, 3), max_size=2))) for _ in range(2))
-    middles = draw(st.lists(st.lists(st.integers(least, 3), min_size=least, max_size=3).map(tuple), min_size=1, max_size=4))
+    middles = draw(
+        st.lists(st.lists(st.integers(least, 3), min_size=least, max_size=3).map(tuple), min_size=1, max_size=4)
+    )
     names = iter(NAMES)
     words = [next(names) for _ in before] + ["*"] + [next(names) for _ in after]
     return " ".join(words), before, middles, after
@@ -259,7 +316,11 @@ class TestPacking:
     def test_there_and_back(self, data, case):
         pattern, before, middles, after = case
         arrays = [data.draw(strided(before + middle + after, ("int32",))) for middle in middles]
-        ours, shapes = axisloom.pack(arrays, pattern)
+        with pytest.MonkeyPatch.context() as patch:
+            if data.draw(st.booleans()):  # as if they were large
+                patch.setattr(_patterns, "_large", 0)
+                patch.setattr(_patterns, "_joined", None)
+            ours, shapes = axisloom.pack(arrays, pattern)
         expected, expected_shapes = einops.pack(arrays, pattern) if all_filled(arrays) else (None, middles)
         assert shapes == list(expected_shapes)
         if expected is not None:
@@ -281,11 +342,16 @@ class TestPacking:
 
     @pytest.mark.parametrize("pattern", ("a b", "a * *", "a a *", "a 2 *", "a * _b", "*b"))
     def test_patterns_that_are_none(self, pattern):
-        for call in (lambda: axisloom.pack([np.ones((2, 3))], pattern), lambda: axisloom.unpack(np.ones((2, 3)), [()], pattern)):
+        for call in (
+            lambda: axisloom.pack([np.ones((2, 3))], pattern),
+            lambda: axisloom.unpack(np.ones((2, 3)), [()], pattern),
+        ):
             with pytest.raises(EinopsError):
                 call()
 
-    @pytest.mark.parametrize("shapes", ([(2,), (-1,), (-1,)], [(2,), (7,)], [(2,), (1,)], [(4, -1)], [(9,), (-1,)], [(-1, 0)]))
+    @pytest.mark.parametrize(
+        "shapes", ([(2,), (-1,), (-1,)], [(2,), (7,)], [(2,), (1,)], [(4, -1)], [(9,), (-1,)], [(-1, 0)])
+    )
     def test_shapes_that_do_not_fit(self, shapes):
         with pytest.raises(EinopsError):
             axisloom.unpack(np.ones((3, 7)), shapes, "a *")
@@ -297,6 +363,9 @@ class TestPacking:
             axisloom.unpack(np.ones((3, 4, 5)), [()], "a *")
         with pytest.raises(TypeError):
             axisloom.pack([3], "*")
+        for length in (3, 300_000):
+            with pytest.raises(ValueError):
+                axisloom.pack([np.ones((2, length)), np.ones((3, length))], "a *")
 
     def test_keywords_warn(self):
         with pytest.warns(RuntimeWarning):

@@ -22,6 +22,11 @@ def test_gradients_and_theirs(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", [*MOVES, *REDUCTIONS, *PRODUCTS], ids=str)
+def test_tangents_of_plain_tensors(case: Case) -> None:
+    assert gradcheck(case.run, _recording(case), check_forward_ad=True, check_backward_ad=False)
+
+
+@pytest.mark.parametrize("case", [*MOVES, *REDUCTIONS, *PRODUCTS], ids=str)
 def test_forward_mode(case: Case) -> None:
     """torch.func's tangents, of gradients too."""
     x, *others = case.tensors()
