@@ -38,7 +38,7 @@ def _narrow_options(dtypes: tuple[str, ...]) -> dict[str, str] | None:
 
 def _common_dtype(arrays: Sequence[Any]) -> str | None:
     """The long name of NumPy's result dtype; None where not all are NumPy's, or all are the same."""
-    if len({x.dtype for x in arrays}) == 1 or not [x for x in arrays if is_numpy(x)]:
+    if len({x.dtype for x in arrays}) == 1 or [x for x in arrays if not is_numpy(x)]:
         return None
     import numpy
 
