@@ -25,7 +25,7 @@ def _options(arrays: Sequence[Any]) -> dict[str, str] | None:
     """Of arrays of 8 bits NumPy's result has 8 bits too, where the library's own default is wider."""
     if getattr(arrays[0].dtype, "itemsize", 1) != 1:
         return None
-    return _narrow_options(tuple([dtype_of(x) for x in arrays]))
+    return _narrow_options(tuple([dtype_of(adopt(x)) for x in arrays]))
 
 
 @lru_cache(maxsize=128)
@@ -38,7 +38,7 @@ def _narrow_options(dtypes: tuple[str, ...]) -> dict[str, str] | None:
 
 def _common_dtype(arrays: Sequence[Any]) -> str | None:
     """The long name of NumPy's result dtype; None where not all are NumPy's, or all are the same."""
-    if len({x.dtype for x in arrays}) == 1 or not [x for x in arrays if is_numpy(x)]:
+    if len({x.dtype for x in arrays}) == 1 or [x for x in arrays if not is_numpy(x)]:
         return None
     import numpy
 
@@ -188,12 +188,13 @@ def einsum(
         pattern = operands[-1] if operands else None
         quick, arrays = _quick_einops.get(pattern) if pattern.__class__ is str else None, operands[:-1]
     plain = dtype is None and copy is True and memory_limit is None and isinstance(optimize, bool) and order == "K"
-    if quick is not None and plain and casting == "safe" and quick[1] == len(arrays):
+    if quick is not None and plain and casting == "safe" and quick[1] == len(arrays) and hasattr(arrays[0], "dtype"):
+        options = None if getattr(arrays[0].dtype, "itemsize", 1) > 1 else _options(arrays)
         try:
-            options = None if arrays[0].dtype.itemsize > 1 else _options(arrays)
             return _call("einsum", quick[0], arrays, None, options, out, device, stream)
-        except (AttributeError, DtypeError):  # no array, or an out of another dtype
-            pass
+        except DtypeError:  # perhaps of out alone
+            if out is None:
+                raise
     return _einsum_with(operands, out, dtype, order, casting, optimize, copy, memory_limit, device, stream)
 
 
