@@ -11,7 +11,7 @@ from typing import Any
 from . import _native
 from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype
 from ._errors import AxisError, DtypeError, ShapeError
-from ._expressions import ELLIPSIS, Expression, Path, Term, pattern_of, read
+from ._expressions import ELLIPSIS, Expression, Path, Term, pattern_of, read, spread
 from ._orders import asked_path, path_within, steps_of
 
 __all__ = ["dot", "einsum", "matmul", "tensordot"]
@@ -131,16 +131,12 @@ def _view(expression: Expression, x: Any) -> Any:
     if torch is None or not isinstance(x, torch.Tensor):
         return None
     more = [f"{number}." for number in range(x.ndim - len(term) + 1)] if ELLIPSIS in term else []
-    term, output = (tuple(_spread(names, more)) for names in (term, expression.output))
+    term, output = (tuple(spread(names, more)) for names in (term, expression.output))
     if len(term) != x.ndim or [name for name in term if len({x.shape[i] for i in _places(term, name)}) > 1]:
         return None  # the call that follows says what is wrong
     shape = [x.shape[term.index(name)] for name in output]
     strides = [sum([x.stride(place) for place in _places(term, name)]) for name in output]
     return x.as_strided(shape, strides, x.storage_offset())
-
-
-def _spread(names: Term, more: list[str]) -> list[str]:
-    return [part for name in names for part in (more if name == ELLIPSIS else [name])]
 
 
 def _places(term: Term, name: str) -> list[int]:
