@@ -11,7 +11,7 @@ from typing import Any
 from . import _native
 from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype
 from ._errors import AxisError, DtypeError, ShapeError
-from ._expressions import ELLIPSIS, Expression, Path, Term, pattern_of, read
+from ._expressions import ELLIPSIS, Expression, Path, Term, pattern_of, read, spread
 from ._orders import asked_path, path_within, steps_of
 
 __all__ = ["dot", "einsum", "matmul", "tensordot"]
@@ -25,7 +25,7 @@ def _options(arrays: Sequence[Any]) -> dict[str, str] | None:
     """Of arrays of 8 bits NumPy's result has 8 bits too, where the library's own default is wider."""
     if getattr(arrays[0].dtype, "itemsize", 1) != 1:
         return None
-    return _narrow_options(tuple([dtype_of(x) for x in arrays]))
+    return _narrow_options(tuple([dtype_of(adopt(x)) for x in arrays]))
 
 
 @lru_cache(maxsize=128)
@@ -131,16 +131,12 @@ def _view(expression: Expression, x: Any) -> Any:
     if torch is None or not isinstance(x, torch.Tensor):
         return None
     more = [f"{number}." for number in range(x.ndim - len(term) + 1)] if ELLIPSIS in term else []
-    term, output = (tuple(_spread(names, more)) for names in (term, expression.output))
+    term, output = (tuple(spread(names, more)) for names in (term, expression.output))
     if len(term) != x.ndim or [name for name in term if len({x.shape[i] for i in _places(term, name)}) > 1]:
         return None  # the call that follows says what is wrong
     shape = [x.shape[term.index(name)] for name in output]
     strides = [sum([x.stride(place) for place in _places(term, name)]) for name in output]
     return x.as_strided(shape, strides, x.storage_offset())
-
-
-def _spread(names: Term, more: list[str]) -> list[str]:
-    return [part for name in names for part in (more if name == ELLIPSIS else [name])]
 
 
 def _places(term: Term, name: str) -> list[int]:
@@ -188,12 +184,13 @@ def einsum(
         pattern = operands[-1] if operands else None
         quick, arrays = _quick_einops.get(pattern) if pattern.__class__ is str else None, operands[:-1]
     plain = dtype is None and copy is True and memory_limit is None and isinstance(optimize, bool) and order == "K"
-    if quick is not None and plain and casting == "safe" and quick[1] == len(arrays):
+    if quick is not None and plain and casting == "safe" and quick[1] == len(arrays) and hasattr(arrays[0], "dtype"):
+        options = None if getattr(arrays[0].dtype, "itemsize", 1) > 1 else _options(arrays)
         try:
-            options = None if arrays[0].dtype.itemsize > 1 else _options(arrays)
             return _call("einsum", quick[0], arrays, None, options, out, device, stream)
-        except (AttributeError, DtypeError):  # no array, or an out of another dtype
-            pass
+        except DtypeError:  # perhaps of out alone
+            if out is None:
+                raise
     return _einsum_with(operands, out, dtype, order, casting, optimize, copy, memory_limit, device, stream)
 
 

@@ -35,6 +35,11 @@ def _expression(terms: tuple[Term, ...], output: Term, path: Path = ()) -> Expre
     return Expression((pattern_of(terms, output),), len(terms), path, terms, output)
 
 
+def spread(names: Sequence[str], more: Sequence[str]) -> list[str]:
+    """The names, with the axes of the ellipsis in place of it."""
+    return [part for name in names for part in (more if name == ELLIPSIS else [name])]
+
+
 def pattern_of(terms: Sequence[Term], output: Term) -> str:
     return ", ".join(map(" ".join, terms)) + " -> " + " ".join(output)
 

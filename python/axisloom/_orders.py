@@ -206,5 +206,10 @@ def path_within(
     """A path that keeps to the limit. One that the caller fixed is refused where it does not."""
     item = _item_bytes(dtype, arrays[0])
     limit = _limit_in_bytes(memory_limit, arrays, item)
-    memory = _Memory(expression, [x.shape for x in arrays], item)
+    return _found_path(expression, tuple([tuple(x.shape) for x in arrays]), item, limit, path)
+
+
+@lru_cache(maxsize=256)
+def _found_path(expression: Expression, shapes: tuple[tuple[int, ...], ...], item: int, limit: int, path: Path) -> Path:
+    memory = _Memory(expression, shapes, item)
     return memory.checked(path, limit) if path else memory.path(limit)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._errors import EinopsError, Error
+from ._expressions import ELLIPSIS, spread
 
 __all__ = ["pack", "parse_shape", "unpack"]
 
@@ -70,8 +71,6 @@ def _is_large(xp: Any, arrays: Sequence[Any]) -> bool:
 
 # Patterns ------------------------------------------------------------------------------------------------------------
 
-_ellipsis = "..."
-
 
 class _Length(int):
     """An axis without a name: each is one of its own."""
@@ -98,12 +97,12 @@ def _tokens(side: str, what: str) -> list[str]:
     """Words, parentheses and ellipses of one side of a pattern."""
     for sign in "()":
         side = side.replace(sign, f" {sign} ")
-    side = side.replace(_ellipsis, f" {_ellipsis} ")
+    side = side.replace(ELLIPSIS, f" {ELLIPSIS} ")
     words = side.split()
-    if words.count(_ellipsis) > 1:
+    if words.count(ELLIPSIS) > 1:
         raise EinopsError(f"{what}: an array has only one ellipsis; name the other axes")
     for word in words:
-        if word not in ("(", ")", _ellipsis) and not all(c.isalnum() or c == "_" for c in word):
+        if word not in ("(", ")", ELLIPSIS) and not all(c.isalnum() or c == "_" for c in word):
             raise EinopsError(f"{what}: {word!r} is no name of an axis; use letters, digits and underscores")
     return words
 
@@ -128,7 +127,7 @@ def _parsed(side: str, what: str, underscore: bool = False) -> list[Any]:
             if group is not None:
                 group.extend(made)
             else:
-                axes.append(made[0] if made == [_ellipsis] else made)
+                axes.append(made[0] if made == [ELLIPSIS] else made)
     if group is not None:
         raise EinopsError(f"{what}: a parenthesis is never closed; add ')'")
     return axes
@@ -141,7 +140,7 @@ def _axis(word: str, what: str, names: set[str], underscore: bool) -> list[Any]:
         return [] if int(word) == 1 else [_Length(word)]
     if word == "_" and underscore:
         return [word]
-    if word != _ellipsis:
+    if word != ELLIPSIS:
         _check_name(word, what)
     if word in names:
         raise EinopsError(f"{what}: the name {word!r} appears twice; give each axis its own name")
@@ -173,10 +172,10 @@ def _names_of_axes(pattern: str, rank: int) -> tuple[list[tuple[int, str]], list
     """Which axes have names, and which have to have a length."""
     what = f'parse_shape(..., "{pattern}") of an array with {rank} axes'
     axes = _parsed(pattern, what, underscore=True)
-    if [_ellipsis] in axes or [axis for axis in axes if axis != _ellipsis and len(axis) > 1]:
+    if [ELLIPSIS] in axes or [axis for axis in axes if axis != ELLIPSIS and len(axis) > 1]:
         raise EinopsError(f"{what}: an axis that is composed has no single name; use one name for each axis")
-    if _ellipsis in axes:
-        at, more = axes.index(_ellipsis), rank - len(axes) + 1
+    if ELLIPSIS in axes:
+        at, more = axes.index(ELLIPSIS), rank - len(axes) + 1
         if more < 0:
             raise EinopsError(f"{what}: the pattern names {len(axes) - 1} of them")
         axes[at : at + 1] = [["_"]] * more
@@ -371,22 +370,22 @@ def _apart(pattern: str, rank: int) -> _Apart | None:
         left, right = (_parsed(side, pattern) for side in pattern.split("->"))
     except ValueError:
         return None
-    if not left or left[0] == _ellipsis or len(left[0]) != 1 or isinstance(left[0][0], _Length):
+    if not left or left[0] == ELLIPSIS or len(left[0]) != 1 or isinstance(left[0][0], _Length):
         return None
     (name,), *left = left
-    more = rank - len(left) + 1 if _ellipsis in left else 0
+    more = rank - len(left) + 1 if ELLIPSIS in left else 0
     axis = 0
     for number, group in enumerate(right):
-        if group != _ellipsis and name in group:
+        if group != ELLIPSIS and name in group:
             at = group.index(name)
             right[number : number + 1] = [group[:at], group[at + 1 :]]
             return _Apart(name, f"{_spelled(left)} -> {_spelled(right)}", axis)
-        axis += more if group == _ellipsis else 1
+        axis += more if group == ELLIPSIS else 1
     return None
 
 
 def _spelled(side: list[Any]) -> str:
-    return " ".join(axis if axis == _ellipsis else f"({' '.join(map(str, axis))})" for axis in side)
+    return " ".join(axis if axis == ELLIPSIS else f"({' '.join(map(str, axis))})" for axis in side)
 
 
 def reduce_slowly(
@@ -431,11 +430,11 @@ class _Steps(NamedTuple):
 
 
 def _check_sides(left: list[Any], right: list[Any], what: str) -> None:
-    names = {name for axis in left for name in ([axis] if axis == _ellipsis else axis)}
-    if [_ellipsis] in left or [axis for axis in left if axis != _ellipsis and _ellipsis in axis]:
+    names = {name for axis in left for name in ([axis] if axis == ELLIPSIS else axis)}
+    if [ELLIPSIS] in left or [axis for axis in left if axis != ELLIPSIS and ELLIPSIS in axis]:
         raise EinopsError(f"{what}: an ellipsis on the left cannot be in parentheses; write '...' alone")
     for axis in right:
-        for name in [axis] if axis == _ellipsis else axis:
+        for name in [axis] if axis == ELLIPSIS else axis:
             if name not in names:
                 raise EinopsError(f"{what}: {name!r} is on the right only; a reduction makes no new axes")
 
@@ -452,12 +451,12 @@ def _steps(pattern: str, rank: int) -> _Steps:
     lengths: dict[str, int] = {}
     flat, words = [], []
     for axis in left:
-        names = more if axis == _ellipsis else [_named(name, lengths) for name in axis]
+        names = more if axis == ELLIPSIS else [_named(name, lengths) for name in axis]
         flat += names
-        words.append(" ".join(names) if axis == _ellipsis else f"({' '.join(names)})")
+        words.append(" ".join(names) if axis == ELLIPSIS else f"({' '.join(names)})")
     groups = []
     for axis in right:
-        groups += [[name] for name in more] if axis == _ellipsis else [_spread(axis, more)]
+        groups += [[name] for name in more] if axis == ELLIPSIS else [spread(axis, more)]
     kept = [name for group in groups for name in group]
     reduced = [name for name in flat if name not in kept]
     return _Steps(
@@ -475,8 +474,3 @@ def _named(name: Any, lengths: dict[str, int]) -> str:
     made = f"length{len(lengths)}x"
     lengths[made] = int(name)
     return made
-
-
-def _spread(axis: list[str], more: list[str]) -> list[str]:
-    """A composed axis with the ellipsis' own axes in place of it."""
-    return [part for name in axis for part in (more if name == _ellipsis else [name])]

@@ -143,6 +143,19 @@ class TestAgainstNumpy:
         np.testing.assert_array_equal(einsum("ij,kj", a, unaligned), np.einsum("ij,kj", a, unaligned))
         np.testing.assert_array_equal(axisloom.matmul(unaligned, a.T), np.matmul(unaligned, a.T))
 
+    def test_patterns_that_were_met_before(self):
+        """The second call of a pattern takes another way: lists, mixed dtypes and refusals are the same there."""
+        for _ in range(2):
+            same(einsum("pq,qr", [[1, 2]], np.ones((2, 3), "int8")), np.array([[3, 3, 3]]))
+            same(einsum("pq,qr", np.ones((1, 2), "int8"), [[1], [2]]), np.array([[3]]))
+            same(einsum("pq,qr", np.ones((1, 2), "int8"), np.ones((2, 1), "uint8")), np.array([[2]], "int16"))
+            with pytest.raises(ValueError):
+                einsum("pq,qr", np.ones((1, 2)))
+            with pytest.raises(ValueError):
+                einsum("pq,qr", np.ones((1, 2)), np.ones((3, 4)))
+            with pytest.raises(TypeError):
+                einsum("pq,qr", np.ones((1, 2)), np.ones((2, 1), "g"))
+
     def test_many_axes(self):
         x = np.arange(2**10).reshape((2,) * 10)
         same(einsum("abcdefghij->jihgfedcba", x), np.ascontiguousarray(x.T))
