@@ -9,7 +9,12 @@ stands what `axisloom bench table` or, of a ladder's document, `axisloom ladder 
     <!-- standings: docs/results/MACHINE/FILE.json ... -->
     <!-- end of table -->
 
-what `axisloom bench standings` prints of those: never anything typed by hand, and nothing where there is no such file. The picture of
+what `axisloom bench standings` prints of those, and between
+
+    <!-- python: docs/results/MACHINE/python/speed.json -->
+    <!-- end of table -->
+
+what bench/python/summary.py prints of it: never anything typed by hand, and nothing where there is no such file. The picture of
 
     <!-- chart: docs/images/NAME.svg docs/results/MACHINE/FILE.json ... -->
 
@@ -24,7 +29,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHART = re.compile(r"<!-- chart: (\S+) ([^\n]+) -->")
-TABLE = re.compile(r"(<!-- (table|standings): ([^\n]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- (table|standings|python): ([^\n]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
 def main(arguments):
@@ -37,12 +42,14 @@ def main(arguments):
         if not all(file.exists() for file in files):
             return match[1] + match[4]
         if match[2] == "standings":
-            command = ["bench", "standings", "--format", "md"]
+            command = [program, "bench", "standings", "--format", "md"]
+        elif match[2] == "python":
+            command = [sys.executable, ROOT / "bench/python/summary.py"]
         elif json.loads(files[0].read_text(encoding="utf-8")).get("schema", "").startswith("axisloom-ladder"):
-            command = ["ladder", "show", "--format", "md"]
+            command = [program, "ladder", "show", "--format", "md"]
         else:
-            command = ["bench", "table"]
-        printed = subprocess.run([program, *command, *files], check=True, capture_output=True, text=True)
+            command = [program, "bench", "table"]
+        printed = subprocess.run([*command, *files], check=True, capture_output=True, text=True)
         return match[1] + printed.stdout + match[4]
 
     def is_drawn(picture, names):

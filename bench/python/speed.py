@@ -15,6 +15,7 @@ import time
 import axisloom
 import einops
 import numpy as np
+import summary
 
 ROUNDS = 9
 SHORTEST = 2e-3  # seconds that a round takes at least, in which short calls repeat
@@ -190,21 +191,6 @@ def on_card(records, arguments, torch):
             measure(records, "layout", title, math.prod(shape) * 4, calls, settle=settle, pause=0)
 
 
-PAIRS = [("axisloom", "einops+numpy"), ("axisloom, torch", "einops+torch"), ("axisloom", "numpy"), ("axisloom", "np.einsum"),
-         ("axisloom, torch", "permute().contiguous()")]
-
-
-def summarise(records):
-    for kind in ("call", "layout", "sum"):
-        for ours, theirs in PAIRS:
-            ratios = {(r["title"], r["bytes"]): r["seconds"][theirs] / r["seconds"][ours] for r in records
-                      if r["kind"] == kind and ours in r["seconds"] and theirs in r["seconds"]}
-            if ratios:
-                worst = min(ratios, key=ratios.get)
-                print(f"{kind}: {theirs} takes {statistics.geometric_mean(ratios.values()):.2f} times as long as {ours} "
-                      f"(geometric mean of {len(ratios)}), at least {ratios[worst]:.2f} ({worst[0]}, {worst[1]:,} B)")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=["host", "cuda"], default="host")
@@ -218,7 +204,7 @@ def main():
         torch = None
     records = []
     (on_card if arguments.device == "cuda" else on_host)(records, arguments, torch)
-    summarise(records)
+    print(summary.table(records))
     if arguments.json:
         versions = {"python": platform.python_version(), "numpy": np.__version__, "einops": einops.__version__,
                     "torch": torch.__version__ if torch else None, "axisloom": axisloom.__version__}
