@@ -57,6 +57,16 @@ class TestReductions:
         axis = data.draw(axes_of(x.ndim))
         same_outcome(name, 64.0, x, axis=axis, keepdims=keepdims)
 
+    @settings(max_examples=200, deadline=None)
+    @given(st.data(), st.sampled_from((*ARITHMETIC, "norm")), views(dtypes=FLOATS, special=True))
+    def test_what_is_not_finite(self, data, name, x):
+        if name == "prod":
+            x = np.sign(x) * np.abs(x) ** np.inf  # 0, 1, infinity and NaN: exact in any order
+        axis = data.draw(st.one_of(st.none(), st.integers(-x.ndim, x.ndim - 1)) if x.ndim else st.none())
+        if name == "norm" and x.dtype == np.float16:
+            x = x.astype("float32")  # NumPy's squares of float16 overflow
+        same_outcome(name, 256.0, x, axis=axis)
+
     @settings(max_examples=400, deadline=None)
     @given(st.data(), st.sampled_from((*ORDERS, *LOGIC)), views(special=True), st.booleans())
     def test_exact(self, data, name, x, keepdims):
