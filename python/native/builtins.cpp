@@ -176,19 +176,30 @@ PyObject* reduce(const Passed& passed) {
 
 // ---- call and result
 
-std::vector<PyObject*> items_of(PyObject* sequence, const char* role) {
-  std::vector<PyObject*> items;
-  const bool tuple = PyTuple_Check(sequence);
-  if (!tuple && !PyList_Check(sequence)) throw_type_error("%s have to be a tuple or a list", role);
-  const Py_ssize_t count = tuple ? PyTuple_Size(sequence) : PyList_Size(sequence);
-  for (Py_ssize_t i = 0; i < count; ++i)
-    items.push_back(tuple ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i));
-  return items;
-}
+/// The items of a tuple or a list. They are kept: another thread may change the list while arrays are worked on.
+class Items {
+ public:
+  Items(PyObject* sequence, const char* role) {
+    if (!PyTuple_Check(sequence) && !PyList_Check(sequence)) throw_type_error("%s have to be a tuple or a list", role);
+    PyObject* const tuple = PySequence_Tuple(sequence);
+    if (!tuple) throw nb::python_error();
+    tuple_ = nb::steal(tuple);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) items_.push_back(PyTuple_GetItem(tuple, i));
+  }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+  std::size_t size() const { return items_.size(); }
+  PyObject* operator[](std::size_t index) const { return items_[index]; }
+  operator std::span<PyObject* const>() const { return items_; }
+
+ private:
+  nb::object tuple_;
+  std::vector<PyObject*> items_;
+};
 
 std::vector<std::string_view> texts_of(PyObject* sequence) {
   std::vector<std::string_view> texts;
-  for (PyObject* const item : items_of(sequence, "arguments")) texts.push_back(text_of(item, "an argument"));
+  for (PyObject* const item : Items(sequence, "arguments")) texts.push_back(text_of(item, "an argument"));
   return texts;
 }
 
@@ -230,7 +241,7 @@ PyObject* call(const Passed& passed) {
   passed.take("call", parameters, given);
   if (!given[0] || !given[1] || !given[2]) throw_type_error("call needs name, arguments and arrays");
   const Words words(given[1], given[3], given[4]);
-  const std::vector<PyObject*> arrays = items_of(given[2], "arrays");
+  const Items arrays(given[2], "arrays");
   Call call;
   call.name = text_of(given[0], "name");
   call.arrays = arrays;
@@ -240,13 +251,13 @@ PyObject* call(const Passed& passed) {
 }
 
 View described_view(PyObject* described) {
-  const std::vector<PyObject*> parts = items_of(described, "an array's dtype and shape");
+  const Items parts(described, "an array's dtype and shape");
   if (parts.size() != 2) throw_type_error("an array is described by its dtype and its shape");
   const std::string_view name = text_of(parts[0], "a dtype");
   const std::optional<Dtype> dtype = dtype_of(name);
   if (!dtype) throw_type_error("no such dtype: %s", std::string(name).c_str());
   Dims shape;
-  for (PyObject* const extent : items_of(parts[1], "a shape")) shape.push_back(length_of(extent, "of the shape"));
+  for (PyObject* const extent : Items(parts[1], "a shape")) shape.push_back(length_of(extent, "of the shape"));
   return View::contiguous(*dtype, shape);
 }
 
@@ -260,7 +271,7 @@ PyObject* result(const Passed& passed) {
   call.name = text_of(given[0], "name");
   words.write(call);
   std::vector<View> views;
-  for (PyObject* const described : items_of(given[2], "arrays")) views.push_back(described_view(described));
+  for (PyObject* const described : Items(given[2], "arrays")) views.push_back(described_view(described));
   const View made = result_view(operation_of(call), views);
   nb::list shape;
   for (const std::int64_t extent : made.shape) shape.append(extent);
@@ -279,7 +290,7 @@ PyObject* empty_numpy(const Passed& passed) {
   if (!given[0] || !given[1] || kind_of(given[1]).family != Family::numpy)
     throw_type_error("empty_numpy needs a shape and an array of NumPy");
   Dims shape;
-  for (PyObject* const extent : items_of(given[0], "a shape")) shape.push_back(length_of(extent, "of the shape"));
+  for (PyObject* const extent : Items(given[0], "a shape")) shape.push_back(length_of(extent, "of the shape"));
   return new_numpy(numpy_tensor(given[1]).dtype, shape, given[1]).release().ptr();
 }
 
@@ -331,7 +342,7 @@ PyObject* report(const Passed& passed) {
   passed.take("report", parameters, given);
   if (!given[0] || !given[1] || !given[2]) throw_type_error("report needs name, arguments and arrays");
   const Words words(given[1], given[3], given[4]);
-  const std::vector<PyObject*> arrays = items_of(given[2], "arrays");
+  const Items arrays(given[2], "arrays");
   Call call;
   call.name = text_of(given[0], "name");
   call.arrays = arrays;
