@@ -11,7 +11,7 @@ enum class Clock { call, device };
 const char* name(Clock clock) noexcept;
 
 struct Rules {
-  double min_seconds = 0.5;      // of a contestant's own runs, before its median is believed
+  double min_seconds = 0.5;      // of a contestant's own runs, also those that settle it, before its median is believed
   double max_seconds = 5;        // of its own runs, after which it stops in any case
   double warm_up_seconds = 0.1;  // of its own runs, before anything counts
   double width = 0.02;           // of the interval, as a share of the median
