@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from . import _native
-from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype
-from ._errors import AxisError, DtypeError, ShapeError
-from ._expressions import ELLIPSIS, Expression, Path, Term, pattern_of, read, spread
+from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype, only
+from ._errors import AxisError, DtypeError, ShapeError, UsageError
+from ._expressions import ELLIPSIS, Expression, Path, Term, has_words, pattern_of, read, spread
 from ._orders import asked_path, path_within, steps_of
 
 __all__ = ["dot", "einsum", "matmul", "tensordot"]
@@ -201,6 +201,9 @@ _most_quick = 1024
 
 
 def _remember(operands: tuple[Any, ...], expression: Expression) -> None:
+    """Not what has words where NumPy has letters: read() looks at its arrays each time."""
+    if isinstance(operands[0], str) and has_words(operands[0]):
+        return
     for pattern, quick in ((operands[0], _quick_numpy), (operands[-1], _quick_einops)):
         if isinstance(pattern, str):
             if len(quick) >= _most_quick:
@@ -243,14 +246,14 @@ def _einsum_with(
 
 def _check_choices(order: str, casting: str) -> None:
     if order not in ("K", "C", "F", "A", "k", "c", "f", "a"):
-        raise ValueError(f"order={order!r} is none of K, C, F, A")
+        raise UsageError(f"order={order!r} is none of K, C, F, A")
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
-        raise ValueError(f"casting={casting!r} is none of no, equiv, safe, same_kind, unsafe")
+        raise UsageError(f"casting={casting!r} is none of no, equiv, safe, same_kind, unsafe")
 
 
 def _checked_view(view: Any, expression: Expression) -> Any:
     if view is None:
-        raise ValueError(f"einsum {expression.pattern!r} has no view of its array; leave copy=False out")
+        raise UsageError(f"einsum {expression.pattern!r} has no view of its array; leave copy=False out")
     return view
 
 
@@ -297,7 +300,7 @@ def matmul(
     >>> matmul(numpy.ones((5, 2, 3)), numpy.ones((3, 4))).shape
     (5, 2, 4)
     """
-    arrays, out = (adopt(x1), adopt(x2)), _only(out)
+    arrays, out = (adopt(x1), adopt(x2)), only(out)
     if dtype is None and casting == "same_kind":
         try:
             return _call("matmul", (), arrays, None, _options(arrays), out, device, stream)
@@ -309,13 +312,6 @@ def matmul(
         return _product("matmul", (), arrays, None, dtype, out, device, stream)
 
     return _product_with(do, arrays, out, dtype, casting, widens=False)
-
-
-def _only(out: Any) -> Any:
-    """The output of a tuple of one, as ufuncs take it."""
-    if isinstance(out, tuple):
-        (out,) = out
-    return out
 
 
 _matmuls = {(1, 1), (1, 2), (2, 1), (2, 2)}  # numbers of axes of which dot is matmul
@@ -360,13 +356,15 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: Any = N
 def _pairs(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes of both arrays, counted from 0."""
     try:
-        of_a, of_b = axes
+        pair = tuple(axes)
     except TypeError:
         count = max(operator.index(axes), 0)
         if count > min(rank_a, rank_b):
             raise AxisError(f"tensordot over {count} axes of arrays with {rank_a} and {rank_b} axes") from None
         return tuple(range(rank_a - count, rank_a)), tuple(range(count))
-    return _counted(of_a, rank_a), _counted(of_b, rank_b)
+    if len(pair) != 2:
+        raise AxisError(f"axes={axes!r} of tensordot is no number and no pair; give ([axes of a], [axes of b])")
+    return _counted(pair[0], rank_a), _counted(pair[1], rank_b)
 
 
 def _counted(axes: Any, rank: int) -> tuple[int, ...]:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from . import _native
-from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy
-from ._errors import AxisError, DtypeError, OverlapError
+from ._arrays import adopt, asked_dtype, converted, dtype_name, dtype_of, is_numpy, only
+from ._errors import AxisError, DtypeError, OverlapError, ShapeError, UsageError
 
 __all__ = [
     "all",
@@ -51,6 +51,8 @@ _keepdims_alone = {"keepdims": ""}
 
 def axes_options(axis: Any, keepdims: Any) -> dict[str, str]:
     """Options of a reduction for NumPy's `axis` and `keepdims`."""
+    if keepdims is not False and keepdims is not True:
+        keepdims = _truth(keepdims)
     if axis is None:
         return _keepdims_alone if keepdims else _no_options
     try:
@@ -58,6 +60,14 @@ def axes_options(axis: Any, keepdims: Any) -> dict[str, str]:
     except TypeError:  # what cannot be looked up, such as an array with one number
         axes = axis if isinstance(axis, tuple) else (axis,)
         return _axes_and(keepdims, *[int(_number_text(number)) for number in axes])
+
+
+def _truth(keepdims: Any) -> bool:
+    """As NumPy takes it: a bool or an integer."""
+    try:
+        return bool(operator.index(keepdims.item() if hasattr(keepdims, "item") else keepdims))
+    except TypeError:
+        raise TypeError(f"keepdims={keepdims!r} is no bool; give True or False") from None
 
 
 def _number_text(axis: Any) -> str:
@@ -170,16 +180,14 @@ def _reduction(
     if where is not True:
         arrays, options["where"] = (x, _mask(where)), ""
     if dtype is not None:
-        options["compute-dtype"] = dtype_name(dtype)
+        options["compute-dtype"] = asked_dtype(dtype, x)
     if initial is None:
         _require_elements(name, x, axis)
     elif initial is not _not_given:
         options["initial"] = _number(initial, options.get("compute-dtype") or dtype_of(x))
     if out is None:
         return _reduced(name, arrays, options, None, device, stream)
-    if isinstance(out, tuple):
-        (out,) = out
-    return _reduced_into(out, name, arrays, options, device, stream)
+    return _reduced_into(only(out), name, arrays, options, device, stream)
 
 
 def _mask(where: Any) -> Any:
@@ -200,7 +208,7 @@ def _require_elements(name: str, x: Any, axis: Any) -> None:
     """initial=None: NumPy then knows no result of no elements."""
     numbers = range(len(x.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if 0 in [x.shape[number] for number in numbers]:
-        raise ValueError(f"the {name} of no elements is not defined without an initial value; leave initial=None out")
+        raise UsageError(f"the {name} of no elements is not defined without an initial value; leave initial=None out")
 
 
 def _number(initial: Any, dtype: str) -> str:
@@ -251,7 +259,7 @@ def _reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], d
             options["compute-dtype"] = dtype_name(dtype)
     result = _reduced(name, arrays, options, None, device, stream)
     if result.shape != out.shape:
-        raise ValueError(f"out has the shape {out.shape}, the {name} {result.shape}; give one of that shape")
+        raise ShapeError(f"out has the shape {out.shape}, the {name} {result.shape}; give one of that shape")
     numpy.copyto(out, result, casting="unsafe")
     return out
 
@@ -503,14 +511,14 @@ def norm(
     if axis is None and ord is not None:
         rank = len(x.shape)
         if rank not in (1, 2):
-            raise ValueError(f"a norm with ord={ord!r} is of 1 or 2 axes, the array has {rank}; give axis")
+            raise UsageError(f"a norm with ord={ord!r} is of 1 or 2 axes, the array has {rank}; give axis")
         axis = tuple(range(rank))
     if isinstance(axis, tuple) and len(axis) == 2:
         return _matrix_norm(x, ord, *axis, keepdims, out, device, stream)
     if isinstance(axis, tuple) and len(axis) != 1:
-        raise ValueError(f"a norm is over 1 or 2 axes, not {len(axis)}; give axis=None for all")
+        raise AxisError(f"a norm is over 1 or 2 axes, not {len(axis)}; give axis=None for all")
     if isinstance(ord, str):
-        raise ValueError(f"a norm of vectors has no ord={ord!r}; use a number")
+        raise UsageError(f"a norm of vectors has no ord={ord!r}; use a number")
     if ord in _vector_orders:
         text = "1" if 0 in x.shape else _vector_orders[ord]  # the largest of no magnitudes is 0, as their sum
         options = {**axes_options(axis, keepdims), "ord": text}
@@ -548,12 +556,12 @@ def _matrix_norm(x: Any, ord: Any, rows: int, columns: int, keepdims: bool, out:
             raise AxisError(f"axis {number} is out of bounds for an array of {rank} axes")
     rows, columns = rows % rank, columns % rank
     if rows == columns:
-        raise ValueError(f"axis={rows, columns} names one axis twice")
+        raise AxisError(f"axis={rows, columns} names one axis twice")
     if ord in (None, "fro", "f"):
         options = {**axes_options((rows, columns), keepdims), "ord": "2"}
         return _reduced_or_into("norm", x, options, out, device, stream)
     if ord not in (1, -1, float("inf"), float("-inf")):
-        raise ValueError(f"a norm of matrices has no ord={ord!r} here; use 1, -1, inf, -inf or 'fro'")
+        raise UsageError(f"a norm of matrices has no ord={ord!r} here; use 1, -1, inf, -inf or 'fro'")
     first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = _call("norm", (), (x,), None, {**axes_options(first, True), "ord": "1"}, None, device, stream)
     options = axes_options((first, second), keepdims)
