@@ -4,6 +4,14 @@
 >>> from axisloom import rearrange
 >>> rearrange(numpy.zeros((2, 3, 4)), "h w c -> c h w").shape
 (4, 2, 3)
+
+What the parameters of most functions mean:
+- out: an array that takes the result, of its shape and, in moves, its dtype; it is returned. Any strides but 0.
+- device: where arrays of the host are worked on: "host", "cuda:0", "opencl:1". By default the fastest with the way there.
+- stream: a CUDA stream to queue work on: a number, or an object of PyTorch, CuPy or cuda.core. The call does not wait.
+- lengths: lengths of axes by name, in rearrange, repeat, reduce and plan: those that the array does not tell.
+Results are new arrays of the first array's library. All errors of the library are axisloom.Error, and Python's own
+kinds too; an argument of a wrong type is a plain TypeError.
 """
 
 from __future__ import annotations
@@ -123,4 +131,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

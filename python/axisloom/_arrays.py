@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from ._errors import DtypeError, UsageError
+
+
+class HasShape(Protocol):
+    """An array of any library, to who checks types."""
+
+    @property
+    def shape(self) -> Any: ...
+
+    @property
+    def dtype(self) -> Any: ...
+
+
+ArrayT = TypeVar("ArrayT", bound=HasShape)
 
 
 def adopt(x: Any) -> Any:
@@ -87,7 +100,7 @@ def numpy_dtype(name: str) -> Any:
     try:
         import ml_dtypes
     except ImportError:
-        raise DtypeError("NumPy has no bfloat16 without the package ml_dtypes; install it, or ask for float32") from None
+        raise DtypeError("bfloat16 in NumPy needs the package ml_dtypes; install it, or ask for float32") from None
     return numpy.dtype(ml_dtypes.bfloat16)
 
 

@@ -61,7 +61,7 @@ def _product(
     options: dict[str, str] | None,
     dtype: str | None,
     out: Any,
-    device: Any,
+    device: str | None,
     stream: Any,
 ) -> Any:
     """A product that is computed in the dtype of that long name. Arrays are converted where the library does not."""
@@ -155,7 +155,7 @@ def einsum(
     optimize: Any = True,
     copy: bool | None = True,
     memory_limit: int | str | None = None,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Sum of products over axes: with the pattern first as in NumPy, last as in einops, or numbers of axes in lists.
@@ -221,7 +221,7 @@ def _einsum_with(
     optimize: Any,
     copy: bool | None,
     memory_limit: int | str | None,
-    device: Any,
+    device: str | None,
     stream: Any,
 ) -> Any:
     """einsum with any of its options."""
@@ -258,7 +258,13 @@ def _checked_view(view: Any, expression: Expression) -> Any:
 
 
 def _contracted(
-    expression: Expression, arrays: Sequence[Any], dtype: str | None, path: Path, out: Any, device: Any, stream: Any
+    expression: Expression,
+    arrays: Sequence[Any],
+    dtype: str | None,
+    path: Path,
+    out: Any,
+    device: str | None,
+    stream: Any,
 ) -> Any:
     if not path:
         return _product("einsum", expression.arguments, arrays, None, dtype, out, device, stream)
@@ -291,7 +297,7 @@ def matmul(
     *,
     dtype: Any = None,
     casting: str = "same_kind",
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Product of matrices, or of batches of them, as numpy.matmul.
@@ -317,7 +323,7 @@ def matmul(
 _matmuls = {(1, 1), (1, 2), (2, 1), (2, 2)}  # numbers of axes of which dot is matmul
 
 
-def dot(a: Any, b: Any, out: Any = None, *, device: Any = None, stream: Any = None) -> Any:
+def dot(a: Any, b: Any, out: Any = None, *, device: str | None = None, stream: Any = None) -> Any:
     """Product over the last axis of a and the last but one of b, as numpy.dot; nothing is conjugated.
 
     >>> import numpy
@@ -336,7 +342,7 @@ def dot(a: Any, b: Any, out: Any = None, *, device: Any = None, stream: Any = No
     return _product("einsum", pattern, (a, b), _strictly, None, out, device, stream)
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: str | None = None, stream: Any = None) -> Any:
     """Sum of products over axes of a with axes of b, as numpy.tensordot.
 
     `axes` is how many of the last axes of a go with the first ones of b, or a pair: the axes of a, and those of b.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 from . import _native
-from ._arrays import adopt, asked_dtype, converted, dtype_name, dtype_of, is_numpy, only
+from ._arrays import ArrayT, adopt, asked_dtype, converted, dtype_name, dtype_of, is_numpy, only
 from ._errors import AxisError, DtypeError, OverlapError, ShapeError, UsageError
 
 __all__ = [
@@ -89,8 +89,17 @@ def _reversed(rank: int) -> tuple[str]:
 # Moves ---------------------------------------------------------------------------------------------------------------
 
 
+# What goes in comes out; of lists NumPy makes an array.
+@overload
 def transpose(
-    x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: Any = None, stream: Any = None
+    x: ArrayT, axes: Sequence[int] | None = None, *, out: Any = None, device: str | None = None, stream: Any = None
+) -> ArrayT: ...
+@overload
+def transpose(
+    x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: str | None = None, stream: Any = None
+) -> Any: ...
+def transpose(
+    x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: str | None = None, stream: Any = None
 ) -> Any:
     """Reorder the axes, by default into the opposite order. The result is a new array, contiguous.
 
@@ -104,7 +113,15 @@ def transpose(
     return _call("permute", text, (x,), None, None, out, device, stream)
 
 
-def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+@overload
+def permute(
+    x: ArrayT, axes: Sequence[int], *, out: Any = None, device: str | None = None, stream: Any = None
+) -> ArrayT: ...
+@overload
+def permute(
+    x: Any, axes: Sequence[int], *, out: Any = None, device: str | None = None, stream: Any = None
+) -> Any: ...
+def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: str | None = None, stream: Any = None) -> Any:
     """Axis i of the result is axis axes[i] of x. The result is a new array, contiguous.
 
     >>> import numpy
@@ -114,7 +131,15 @@ def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: Any = None,
     return _call("permute", _permutation(*axes), (x,), None, None, out, device, stream)
 
 
-def copy(x: Any, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+@overload
+def copy(
+    x: ArrayT, *, out: Any = None, device: str | None = None, stream: Any = None
+) -> ArrayT: ...
+@overload
+def copy(
+    x: Any, *, out: Any = None, device: str | None = None, stream: Any = None
+) -> Any: ...
+def copy(x: Any, *, out: Any = None, device: str | None = None, stream: Any = None) -> Any:
     """A contiguous copy.
 
     >>> import numpy
@@ -124,8 +149,37 @@ def copy(x: Any, *, out: Any = None, device: Any = None, stream: Any = None) -> 
     return _call("copy", (), (x,), None, None, out, device, stream)
 
 
+@overload
 def relayout(
-    x: Any, source: str, target: str, channels: int = 0, *, out: Any = None, device: Any = None, stream: Any = None
+    x: ArrayT,
+    source: str,
+    target: str,
+    channels: int = 0,
+    *,
+    out: Any = None,
+    device: str | None = None,
+    stream: Any = None,
+) -> ArrayT: ...
+@overload
+def relayout(
+    x: Any,
+    source: str,
+    target: str,
+    channels: int = 0,
+    *,
+    out: Any = None,
+    device: str | None = None,
+    stream: Any = None,
+) -> Any: ...
+def relayout(
+    x: Any,
+    source: str,
+    target: str,
+    channels: int = 0,
+    *,
+    out: Any = None,
+    device: str | None = None,
+    stream: Any = None,
 ) -> Any:
     """Change between layouts of images: NCHW, NHWC, CHWN, and NC/xHWx with x in 4, 8, 16, 32.
 
@@ -145,7 +199,7 @@ def relayout(
 # Reductions ----------------------------------------------------------------------------------------------------------
 
 
-def _plain(name: str, x: Any, axis: Any, keepdims: Any, device: Any, stream: Any) -> Any:
+def _plain(name: str, x: Any, axis: Any, keepdims: Any, device: str | None, stream: Any) -> Any:
     """A reduction without other options."""
     try:
         return _call(name, (), (x,), None, axes_options(axis, keepdims), None, device, stream)
@@ -165,7 +219,7 @@ def _reduction(
     x: Any,
     axis: Any,
     keepdims: Any,
-    device: Any,
+    device: str | None,
     stream: Any,
     dtype: Any = None,
     out: Any = None,
@@ -226,7 +280,7 @@ def _number(initial: Any, dtype: str) -> str:
     return repr(value).strip("()")
 
 
-def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device: Any, stream: Any) -> Any:
+def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device: str | None, stream: Any) -> Any:
     """Where the library does not compute in the dtype that is asked for, the array is converted first, as in NumPy."""
     dtype = options.get("compute-dtype")
     if dtype == "bool":
@@ -244,7 +298,7 @@ def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device
     return _call(name, (), arrays, None, options, out, device, stream)
 
 
-def _reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], device: Any, stream: Any) -> Any:
+def _reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], device: str | None, stream: Any) -> Any:
     """Into an array of any dtype and place, as NumPy does: computed in the wider of both dtypes, and cast."""
     try:
         return _reduced(name, arrays, dict(options), out, device, stream)
@@ -273,7 +327,7 @@ def sum(
     initial: Any = _not_given,
     where: Any = True,
     *,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Sum over axes, as numpy.sum. Integers become 64 bits wide.
@@ -299,7 +353,7 @@ def prod(
     initial: Any = _not_given,
     where: Any = True,
     *,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Product over axes, as numpy.prod. Integers become 64 bits wide.
@@ -321,7 +375,7 @@ def mean(
     keepdims: bool = False,
     *,
     where: Any = True,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Mean over axes, as numpy.mean. That of integers is float64.
@@ -343,7 +397,7 @@ def min(
     initial: Any = _not_given,
     where: Any = True,
     *,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Smallest element along axes, as numpy.min; NaN where there is one.
@@ -365,7 +419,7 @@ def max(
     initial: Any = _not_given,
     where: Any = True,
     *,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Largest element along axes, as numpy.max; NaN where there is one.
@@ -385,7 +439,7 @@ def argmin(
     out: Any = None,
     *,
     keepdims: bool = False,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Index of the first smallest element, as numpy.argmin; over several axes it counts in their order.
@@ -405,7 +459,7 @@ def argmax(
     out: Any = None,
     *,
     keepdims: bool = False,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Index of the first largest element, as numpy.argmax; over several axes it counts in their order.
@@ -426,7 +480,7 @@ def any(
     keepdims: bool = False,
     *,
     where: Any = True,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Whether an element is not zero, as numpy.any.
@@ -447,7 +501,7 @@ def all(
     keepdims: bool = False,
     *,
     where: Any = True,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Whether no element is zero, as numpy.all.
@@ -467,7 +521,7 @@ def count_nonzero(
     *,
     keepdims: bool = False,
     out: Any = None,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """How many elements are not zero, as numpy.count_nonzero.
@@ -493,7 +547,7 @@ def norm(
     keepdims: bool = False,
     *,
     out: Any = None,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Norm of vectors or matrices, as numpy.linalg.norm.
@@ -527,7 +581,7 @@ def norm(
     return result if out is None else _call("copy", (), (result,), None, None, out, device, stream)
 
 
-def _norm_by_elements(x: Any, ord: float, options: dict[str, str], device: Any, stream: Any) -> Any:
+def _norm_by_elements(x: Any, ord: float, options: dict[str, str], device: str | None, stream: Any) -> Any:
     """Norms of vectors that need an array of magnitudes: orders that the library does not have."""
     if not dtype_of(x).startswith(("float", "bfloat", "complex")):
         x = converted(x, "float64")
@@ -541,13 +595,15 @@ def _norm_by_elements(x: Any, ord: float, options: dict[str, str], device: Any, 
     return total ** (1 / ord)
 
 
-def _reduced_or_into(name: str, x: Any, options: dict[str, str], out: Any, device: Any, stream: Any) -> Any:
+def _reduced_or_into(name: str, x: Any, options: dict[str, str], out: Any, device: str | None, stream: Any) -> Any:
     if out is None:
         return _call(name, (), (x,), None, options, None, device, stream)
     return _reduced_into(out, name, (x,), options, device, stream)
 
 
-def _matrix_norm(x: Any, ord: Any, rows: int, columns: int, keepdims: bool, out: Any, device: Any, stream: Any) -> Any:
+def _matrix_norm(
+    x: Any, ord: Any, rows: int, columns: int, keepdims: bool, out: Any, device: str | None, stream: Any
+) -> Any:
     """Frobenius, or the extreme sum of magnitudes down the columns (1: largest, -1) or along the rows (inf, -inf)."""
     rank = len(x.shape)
     rows, columns = operator.index(rows), operator.index(columns)

@@ -9,10 +9,10 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from . import _native
-from ._arrays import adopt
+from ._arrays import ArrayT, adopt
 from ._errors import EinopsError, Error, ShapeError
 from ._expressions import ELLIPSIS, spread
 
@@ -216,7 +216,7 @@ def _around_star(pattern: str, name: str) -> tuple[int, int]:
     return before, len(words) - before - 1
 
 
-def pack(tensors: Sequence[Any], pattern: str) -> tuple[Any, list[Shape]]:
+def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
     """Flatten the axes of several arrays where the pattern has '*', and join them there.
 
     >>> import numpy
@@ -271,10 +271,11 @@ def _packed_into(tensors: Sequence[Any], shapes: list[Shape], before: int) -> An
     return made
 
 
-def unpack(tensor: Any, packed_shapes: Sequence[Sequence[int]], pattern: str) -> list[Any]:
+def unpack(tensor: ArrayT, packed_shapes: Sequence[Sequence[int]], pattern: str) -> list[ArrayT]:
     """Cut an array along the axis that the pattern calls '*', and give each piece its own shape there.
 
-    One length of all may be -1: it is what is left. No shapes give no pieces. The pieces are views where the library of the array has views.
+    One length of all may be -1: it is what is left. No shapes give no pieces. The pieces are views where the library of
+    the array has views.
 
     >>> import numpy
     >>> [piece.shape for piece in unpack(numpy.zeros((2, 9)), [(), (2, 4), (-1,)], "i *")]
@@ -293,10 +294,10 @@ def unpack(tensor: Any, packed_shapes: Sequence[Sequence[int]], pattern: str) ->
         return []
     lengths = [-1 if -1 in packed else math.prod(packed) for packed in packed_shapes]
     _fill_in(lengths, shape[before], f'unpack(..., "{pattern}") into {packed_shapes}')
-    start, pieces = 0, []
+    start, pieces, array = 0, [], cast(Any, tensor)
     whole = (slice(None),) * before
     for length, packed in zip(lengths, packed_shapes):
-        piece = tensor[(*whole, slice(start, start + length))]
+        piece = array[(*whole, slice(start, start + length))]
         try:
             pieces.append(_reshaped(piece, (*shape[:before], *packed, *shape[before + 1 :])))
         except Exception as error:

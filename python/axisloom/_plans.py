@@ -52,8 +52,8 @@ class Plan:
                  lengths: Mapping[str, SupportsIndex], options: dict[str, str], device: str | None) -> None:
         self._call = (operation, texts, lengths, options, device)
         self._arrays = _described(arrays)
-        #: What was decided: op, shapes, device, candidate, configuration, candidates (with their predicted seconds, or why
-        #: not), steps, bytes_moved, expected_seconds.
+        #: What was decided: op, shapes, device, candidate, configuration, candidates (with their predicted seconds, or
+        #: why not), steps, bytes_moved, expected_seconds.
         self.report: dict[str, Any] = _native.report(operation, texts, arrays, lengths, options, device)
 
     def __call__(self, *arrays: Any, out: Any = None, stream: Any = None) -> Any:
