@@ -14,7 +14,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -187,8 +186,14 @@ Holder::Holder(Dtype dtype, const Dims& shape, const Device& device)
     return;
   }
   const std::size_t bytes = std::size_t(view_.count()) * size_of(dtype);
-  memory_ = std::shared_ptr<void>(take_memory(std::max<std::size_t>(bytes, 1)), give_memory);
-  first_ = memory_.get();
+  if (bytes >= large_result) {
+    memory_ = std::shared_ptr<void>(take_memory(bytes), give_memory);
+    first_ = memory_.get();
+  } else {
+    auto memory = std::make_shared<axisloom::Array>(dtype, shape);
+    first_ = memory->data();
+    memory_ = std::move(memory);
+  }
 }
 
 Holder::Holder(const Tensor& tensor, nb::object owner)
