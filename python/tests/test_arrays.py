@@ -105,6 +105,13 @@ def test_what_is_no_array_is_refused():
             axisloom.from_dlpack(thing)
     with pytest.raises(AttributeError):
         Array(small()).__cuda_array_interface__
+    with pytest.raises(TypeError, match="neither true"):
+        bool(Array(small()))
+    with pytest.raises(TypeError, match="wrong type"):
+        Array(small()).__dlpack__(max_version="a")
+    for stream in ("x", 2.5):
+        with pytest.raises(TypeError, match="stream="):
+            axisloom.rearrange(small(), "a b c -> c b a", stream=stream)
     with pytest.raises(TypeError, match="without axes"):
         len(Array(np.float32(3)))
     with pytest.raises(axisloom.Error):
