@@ -14,7 +14,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -172,6 +171,15 @@ nb::object empty(nb::handle dtype_name, nb::handle shape, nb::handle device) {
   return new_array(Holder(*dtype, wanted_shape(shape, 0), device_or_host(device)));
 }
 
+/// What NumPy asks for where it found neither a buffer nor an interface: the array is on a device.
+nb::object refuse_array(const Holder& self, nb::handle, nb::handle) {
+  throw_type_error("the array is on %s: take it to the host first, by numpy()", device_of(self).c_str());
+}
+
+bool refuse_truth(const Holder&) {
+  throw_type_error("an axisloom.Array is neither true nor false: compare its elements, by numpy()");
+}
+
 nb::object to_numpy(nb::handle self) {
   return nb::module_::import_("numpy").attr("asarray")(on_host_of(self));
 }
@@ -187,8 +195,14 @@ Holder::Holder(Dtype dtype, const Dims& shape, const Device& device)
     return;
   }
   const std::size_t bytes = std::size_t(view_.count()) * size_of(dtype);
-  memory_ = std::shared_ptr<void>(take_memory(std::max<std::size_t>(bytes, 1)), give_memory);
-  first_ = memory_.get();
+  if (bytes >= large_result) {
+    memory_ = std::shared_ptr<void>(take_memory(bytes), give_memory);
+    first_ = memory_.get();
+  } else {
+    auto memory = std::make_shared<axisloom::Array>(dtype, shape);
+    first_ = memory->data();
+    memory_ = std::move(memory);
+  }
 }
 
 Holder::Holder(const Tensor& tensor, nb::object owner)
@@ -261,6 +275,8 @@ void bind_array(nb::module_& module) {
       .def_prop_ro("__cuda_array_interface__", cuda_interface)
       .def("numpy", to_numpy, "As an array of NumPy: the same memory, or a copy where it is on a device.")
       .def("to", to_device, nb::arg("device").none(), "The same elements on that device; itself where it is there.")
+      .def("__array__", refuse_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def("__bool__", refuse_truth)
       .def("reshape", reshaped, nb::arg("shape"), "The same elements in another shape; a copy where they have gaps.")
       .def("columns", &Holder::columns, nb::arg("first"), nb::arg("count"),
            "Some columns of a contiguous matrix, in its memory.")

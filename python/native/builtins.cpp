@@ -3,6 +3,7 @@
 #include "native/calls.hpp"
 #include "native/errors.hpp"
 #include "native/kinds.hpp"
+#include "native/memory.hpp"
 #include "native/numpy.hpp"
 #include "native/plans.hpp"
 #include "native/streams.hpp"
@@ -69,16 +70,17 @@ class Passed {
   std::size_t named_;
 };
 
-std::int64_t length_of(PyObject* object, std::string_view name) {
+/// `what`: what it is, for messages, as "a length"; `name`: of the axis, or nothing.
+std::int64_t whole_number(PyObject* object, const char* what, std::string_view name = {}) {
   if (PyObject* const index = PyNumber_Index(object)) {
     const std::int64_t length = PyLong_AsLongLong(index);
     Py_DECREF(index);
     if (length == -1 && PyErr_Occurred()) throw nb::python_error();
     return length;
   }
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
   PyErr_Clear();
-  throw_type_error("the length of axis %s has to be an int, not %s", std::string(name).c_str(),
-                   type_name(object).c_str());
+  throw_type_error("%s%s has to be an int, not %s", what, std::string(name).c_str(), type_name(object).c_str());
 }
 
 /// Whether a keyword of that name and value is an option of the call and no length: an axis may be called "out".
@@ -123,7 +125,7 @@ class PatternCall {
       return;
     }
     if (lengths_given_ == most_lengths) throw_type_error("more than %zu lengths", most_lengths);
-    lengths_[lengths_given_++] = {name, length_of(value, name)};
+    lengths_[lengths_given_++] = {name, whole_number(value, "the length of axis ", name)};
   }
 
   std::span<const std::string_view> parameters_;
@@ -221,8 +223,9 @@ struct Words {
 
   Words(PyObject* arguments_given, PyObject* lengths_given, PyObject* options_given)
       : arguments(texts_of(arguments_given)) {
-    for_each_item(lengths_given, "lengths",
-                  [&](std::string_view name, PyObject* value) { lengths.emplace_back(name, length_of(value, name)); });
+    for_each_item(lengths_given, "lengths", [&](std::string_view name, PyObject* value) {
+      lengths.emplace_back(name, whole_number(value, "the length of axis ", name));
+    });
     for_each_item(options_given, "options", [&](std::string_view name, PyObject* value) {
       options.emplace_back(name, text_of(value, "an option"));
     });
@@ -257,7 +260,8 @@ View described_view(PyObject* described) {
   const std::optional<Dtype> dtype = dtype_of(name);
   if (!dtype) throw_type_error("no such dtype: %s", std::string(name).c_str());
   Dims shape;
-  for (PyObject* const extent : Items(parts[1], "a shape")) shape.push_back(length_of(extent, "of the shape"));
+  for (PyObject* const extent : Items(parts[1], "a shape"))
+    shape.push_back(whole_number(extent, "an extent of a shape"));
   return View::contiguous(*dtype, shape);
 }
 
@@ -290,7 +294,8 @@ PyObject* empty_numpy(const Passed& passed) {
   if (!given[0] || !given[1] || kind_of(given[1]).family != Family::numpy)
     throw_type_error("empty_numpy needs a shape and an array of NumPy");
   Dims shape;
-  for (PyObject* const extent : Items(given[0], "a shape")) shape.push_back(length_of(extent, "of the shape"));
+  for (PyObject* const extent : Items(given[0], "a shape"))
+    shape.push_back(whole_number(extent, "an extent of a shape"));
   return new_numpy(numpy_tensor(given[1]).dtype, shape, given[1]).release().ptr();
 }
 
@@ -353,9 +358,14 @@ PyObject* report(const Passed& passed) {
 
 PyObject* set_num_threads(const Passed& passed) {
   if (passed.count() != 1 || passed.named()) throw_type_error("set_num_threads takes a number");
-  const std::int64_t count = length_of(passed.at(0), "of threads");
+  const std::int64_t count = whole_number(passed.at(0), "the number of threads");
   if (count < 1) throw_value_error("at least 1 thread is needed, not %lld", static_cast<long long>(count));
   set_host_threads(unsigned(std::min<std::int64_t>(count, std::numeric_limits<unsigned>::max())));
+  return nb::none().release().ptr();
+}
+
+PyObject* empty_cache(const Passed&) {
+  empty_memory();
   return nb::none().release().ptr();
 }
 
@@ -417,6 +427,9 @@ constexpr const char* report_text =
 constexpr const char* set_num_threads_text =
     "set_num_threads(count, /)\n--\n\n"
     "Lets at most that many threads run kernels on the host, of those that there were at the first call.";
+constexpr const char* empty_cache_text =
+    "empty_cache()\n--\n\n"
+    "Gives the system the memory that was kept of large results.";
 constexpr const char* get_num_threads_text =
     "get_num_threads()\n--\n\n"
     "How many threads run kernels on the host, with the calling one.";
@@ -438,6 +451,7 @@ void add_builtins(nb::module_& module) {
                                   method<report>("report", report_text),
                                   method<set_num_threads>("set_num_threads", set_num_threads_text),
                                   method<get_num_threads>("get_num_threads", get_num_threads_text),
+                                  method<empty_cache>("empty_cache", empty_cache_text),
                                   {nullptr, nullptr, 0, nullptr}};
   if (PyModule_AddFunctions(module.ptr(), methods) != 0) throw nb::python_error();
 }

@@ -9,6 +9,9 @@
 #include <axisloom/call.hpp>
 #include <axisloom/error.hpp>
 
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -31,8 +34,15 @@ class Unlocked {
   explicit Unlocked(bool wanted) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
+  // When the interpreter ends, it ends the other threads that ask for its lock by unwinding their stacks, which a C++
+  // destructor does not survive. Such a thread stays here, and goes with the process.
   ~Unlocked() {
-    if (state_) PyEval_RestoreThread(state_);
+    if (!state_) return;
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (abi::__forced_unwind&) {
+      for (;;) ::pause();
+    }
   }
 
  private:
@@ -156,8 +166,7 @@ nb::object run_here(const Call& call, const Operands& operands) {
 
 /// Kept: looking it up takes longer than what it does first.
 const nb::object& torch_dispatch() {
-  static const nb::object& dispatch = *new nb::object(own_module("torch").attr("dispatch"));
-  return dispatch;
+  return kept<nb::object>([] { return own_module("torch").attr("dispatch"); });
 }
 
 bool has_pattern(std::string_view name) {

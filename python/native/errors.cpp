@@ -4,6 +4,7 @@
 
 #include <new>
 #include <string>
+#include <typeinfo>
 
 namespace axisloom::python {
 namespace {
@@ -28,6 +29,8 @@ void set_python_error() noexcept {
     }
   } catch (nb::python_error& error) {
     error.restore();
+  } catch (const std::bad_cast&) {  // of nanobind: an argument that is of another type than it has to be
+    PyErr_SetString(PyExc_TypeError, "an argument is of the wrong type");
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {

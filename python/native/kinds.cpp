@@ -87,7 +87,7 @@ const Kind& kind_of(PyObject* object) {
 }
 
 bool is_plain_torch(PyObject* tensor) {
-  static const Torch& torch = *new Torch;
+  const Torch& torch = kept<Torch>([] { return Torch(); });
   static const Name requires_grad("requires_grad"), is_neg("is_neg"), is_conj("is_conj");
   if (is_true(tensor, requires_grad) && says(torch.records)) return false;
   if (says(torch.dispatch_modes) || says(torch.function_modes)) return false;

@@ -1,15 +1,14 @@
 #include "native/memory.hpp"
 
-#include "core/host_memory.hpp"
+#include <axisloom/error.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
-#include <new>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -23,10 +22,32 @@ constexpr std::size_t worth_marking = std::size_t{1} << 20;
 // Of the machine's memory, what is kept at most.
 constexpr std::size_t share_of_memory = 8;
 
+// Blocks have a multiple of that, so that one serves for results of almost its size.
+constexpr std::size_t grain = std::size_t{64} << 10;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
 struct Block {
   void* begin;
   std::size_t bytes;
 };
+
+void* map(std::size_t bytes) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+/// Memory of the system itself: glibc's own keeps holes of aligned blocks for itself when sizes grow. On huge pages
+/// where two of them fit. Null where there is none.
+void* map_aligned(std::size_t bytes) {
+  if (bytes < 2 * huge_page) return map(bytes);
+  auto* const mapped = static_cast<char*>(map(bytes + huge_page));
+  if (!mapped) return nullptr;
+  const std::size_t before = (huge_page - std::uintptr_t(mapped) % huge_page) % huge_page;
+  if (before) ::munmap(mapped, before);
+  if (huge_page - before) ::munmap(mapped + before + bytes, huge_page - before);
+  static_cast<void>(::madvise(mapped + before, bytes, MADV_HUGEPAGE));
+  return mapped + before;
+}
 
 /// Whether a block serves for so many bytes: it may be larger by a quarter, which would else lie idle.
 bool serves(const Block& block, std::size_t bytes) {
@@ -42,19 +63,22 @@ std::size_t most_bytes() {
 class Store {
  public:
   void* take(std::size_t bytes) {
+    bytes = (bytes + grain - 1) / grain * grain;
     {
       const std::scoped_lock lock(mutex_);
       if (void* const kept = take_kept(bytes)) return kept;
     }
-    void* const fresh = core::allocate_host(bytes);
-    if (!fresh) throw std::bad_alloc();
+    void* const fresh = map_aligned(bytes);
+    if (!fresh)
+      throw Error(Errc::out_of_memory, "the host cannot allocate " + std::to_string(bytes) + " bytes for a result",
+                  "free memory, or do it in parts");
     const std::scoped_lock lock(mutex_);
     sizes_[fresh] = bytes;
     return fresh;
   }
 
   void give(void* memory) noexcept {
-    std::vector<void*> dropped;
+    std::vector<Block> dropped;
     {
       const std::scoped_lock lock(mutex_);
       const Block block = {memory, sizes_.at(memory)};
@@ -63,7 +87,15 @@ class Store {
       kept_bytes_ += block.bytes;
       while (kept_.size() > most_blocks || kept_bytes_ > most_bytes()) dropped.push_back(drop_oldest());
     }
-    for (void* const block : dropped) std::free(block);
+    for (const Block& block : dropped) ::munmap(block.begin, block.bytes);
+  }
+
+  void empty() noexcept {
+    const std::scoped_lock lock(mutex_);
+    while (!kept_.empty()) {
+      const Block block = drop_oldest();
+      ::munmap(block.begin, block.bytes);
+    }
   }
 
  private:
@@ -76,21 +108,17 @@ class Store {
     return memory;
   }
 
-  void* drop_oldest() {
+  Block drop_oldest() {
     const Block oldest = kept_.front();
     kept_.erase(kept_.begin());
     kept_bytes_ -= oldest.bytes;
     sizes_.erase(oldest.begin);
-    return oldest.begin;
+    return oldest;
   }
 
-  /// The system may take whole pages when it is short of memory; until then they stay as they are.
+  /// The system may take its pages when it is short of memory; until then they stay as they are.
   static void mark_free(const Block& block) noexcept {
-    if (block.bytes < worth_marking) return;
-    const auto page = std::uintptr_t(::sysconf(_SC_PAGESIZE));
-    const std::uintptr_t begin = (std::uintptr_t(block.begin) + page - 1) / page * page;
-    const std::uintptr_t end = (std::uintptr_t(block.begin) + block.bytes) / page * page;
-    if (begin < end) static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_FREE));
+    if (block.bytes >= worth_marking) static_cast<void>(::madvise(block.begin, block.bytes, MADV_FREE));
   }
 
   std::mutex mutex_;
@@ -113,6 +141,10 @@ void* take_memory(std::size_t bytes) {
 
 void give_memory(void* memory) noexcept {
   store().give(memory);
+}
+
+void empty_memory() noexcept {
+  store().empty();
 }
 
 }  // namespace axisloom::python

@@ -10,9 +10,11 @@ namespace axisloom::python {
 /// memory back to the system.
 inline constexpr std::size_t large_result = std::size_t{128} << 10;
 
-/// Aligned for any kernel; on huge pages where it is large. Throws std::bad_alloc.
+/// Of large_result bytes or more. Aligned for any kernel; on huge pages where it is large. Throws Error(out_of_memory).
 void* take_memory(std::size_t bytes);
 /// Gives it back; from any thread.
 void give_memory(void* memory) noexcept;
+/// Gives the system what is kept.
+void empty_memory() noexcept;
 
 }  // namespace axisloom::python

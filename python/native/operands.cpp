@@ -25,6 +25,13 @@ DLDevice place_of(const Tensor& tensor) {
   return on_host(tensor) ? DLDevice{kDLCPU, 0} : tensor.place;
 }
 
+/// As the grammar of devices spells it.
+std::string text_of_place(const DLDevice& place) {
+  if (place.device_type == kDLCPU) return "the host";
+  const std::string number = std::to_string(place.device_id);
+  return (place.device_type == kDLOpenCL ? "opencl:" : "cuda:") + number;
+}
+
 }  // namespace
 
 Tensor tensor_of(PyObject* object, const Kind& kind) {
@@ -50,6 +57,7 @@ Operands::Operands(const Call& call) {
     if (tensor.opaque && !is_move(call.name))
       throw_type_error("%s needs numbers: arrays of this dtype can only be moved", std::string(call.name).c_str());
   place_ = place_of(tensors[0]);
+  if (!is_none(call.stream)) stream_handle(call.stream);  // refused on the host too, where it is of no use
   if (place_.device_type != kDLCPU) choose_queue(call);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     operands_.push_back(operand(call.arrays[i], tensors[i]));
@@ -74,7 +82,8 @@ void Operands::choose_queue(const Call& call) {
 
 Operand Operands::operand(PyObject* object, const Tensor& tensor) const {
   if (!same_place(place_of(tensor), place_))
-    throw_value_error("arrays of one call have to lie in one place: %s is elsewhere", type_name(object).c_str());
+    throw_value_error("arrays of one call have to lie in one place: one is on %s, the first one on %s",
+                      text_of_place(place_of(tensor)).c_str(), text_of_place(place_).c_str());
   if (on_host()) return Operand(tensor);
   if (kind_of(object).family == Family::own) return of_holder(holder_of(object));
   Operand operand(tensor);

@@ -27,6 +27,22 @@ class Name {
 /// The text of a str, as long as that lives. Throws TypeError that names `role` for what is none.
 std::string_view text_of(PyObject* object, const char* role);
 
+/// What `make` makes, when it is first asked for, as long as the process lives. Only under the interpreter's lock,
+/// which `make` may give up for a while: a static object's own guard would then be waited for by the thread that has
+/// the lock.
+template <class T, class Make>
+const T& kept(Make make) {
+  static const T* made = nullptr;
+  if (!made) {
+    auto* const fresh = new T(make());
+    if (made)
+      delete fresh;
+    else
+      made = fresh;
+  }
+  return *made;
+}
+
 /// object.name, or nothing where there is no such attribute; other failures are thrown.
 nb::object attribute_or_none(PyObject* object, const Name& name);
 

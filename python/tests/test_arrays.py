@@ -1,6 +1,7 @@
 """axisloom.Array, and arrays of other libraries in its place."""
 
 import gc
+import os
 import weakref
 
 import axisloom
@@ -104,6 +105,13 @@ def test_what_is_no_array_is_refused():
             axisloom.from_dlpack(thing)
     with pytest.raises(AttributeError):
         Array(small()).__cuda_array_interface__
+    with pytest.raises(TypeError, match="neither true"):
+        bool(Array(small()))
+    with pytest.raises(TypeError, match="wrong type"):
+        Array(small()).__dlpack__(max_version="a")
+    for stream in ("x", 2.5):
+        with pytest.raises(TypeError, match="stream="):
+            axisloom.rearrange(small(), "a b c -> c b a", stream=stream)
     with pytest.raises(TypeError, match="without axes"):
         len(Array(np.float32(3)))
     with pytest.raises(axisloom.Error):
@@ -177,3 +185,40 @@ def test_buffers_and_lists_of_numbers_are_arrays_too():
 
     made = axisloom.rearrange(memoryview(array.array("i", range(6))), "(a b) -> b a", a=2)
     np.testing.assert_array_equal(made, np.arange(6).reshape(2, 3).T)
+
+
+# ---- memory of large results
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def test_memory_of_large_results_serves_again():
+    source = np.ones((512, 512), "f4")
+    first = axisloom.rearrange(source, "a b -> b a")
+    address = first.ctypes.data
+    del first
+    assert axisloom.rearrange(source, "a b -> b a").ctypes.data == address
+
+
+def test_results_that_grow_keep_no_holes():
+    axisloom.rearrange(np.ones(140_000, "f4"), "a -> a")
+    before = resident()
+    for n in range(0, 60_000, 100):
+        axisloom.rearrange(np.ones(140_000 + n, "f4"), "a -> a")
+    assert resident() - before < 64 << 20
+    axisloom.empty_cache()
+
+
+def test_memory_that_is_kept_is_given_back():
+    axisloom.rearrange(np.ones((4096, 4096), "f4"), "a b -> b a")
+    before = resident()
+    axisloom.empty_cache()
+    assert before - resident() > 32 << 20
+
+
+def test_too_much_memory_is_refused_with_a_word():
+    with pytest.raises(MemoryError, match="bytes"):
+        axisloom.repeat(np.ones(1, "f4"), "a -> (a n)", n=1 << 45)

@@ -63,7 +63,11 @@ def test_other_libraries_can_read_it():
             memoryview(card)
         except BufferError as error:
             print("to(" in str(error))
-    """) == ["(4, 6) <f4 None 3 True", "['max_version', 'stream']", "<axisloom.Array f32[4,6] on cuda:0> 0.0", "True", "True"]
+        try:
+            np.asarray(card)
+        except TypeError as error:
+            print("numpy()" in str(error))
+    """) == ["(4, 6) <f4 None 3 True", "['max_version', 'stream']", "<axisloom.Array f32[4,6] on cuda:0> 0.0", "True", "True", "True"]
 
 
 def test_arrays_of_two_places_are_refused():
@@ -75,9 +79,9 @@ def test_arrays_of_two_places_are_refused():
                 call()
             except ValueError as error:
                 print(error)
-    """) == ["arrays of one call have to lie in one place: ndarray is elsewhere",
+    """) == ["arrays of one call have to lie in one place: one is on the host, the first one on cuda:0",
              'device= is "host", but the array lies on cuda:0: take it there first',
-             "arrays of one call have to lie in one place: ndarray is elsewhere"]
+             "arrays of one call have to lie in one place: one is on the host, the first one on cuda:0"]
 
 
 def test_the_host_s_arrays_go_there_for_a_call():

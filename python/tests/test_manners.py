@@ -72,6 +72,52 @@ def test_a_child_after_a_fork_computes():
     assert os.waitpid(child, 0)[1] == 0
 
 
+FORK_IN_A_CALL = """
+    import faulthandler, os, threading, axisloom, numpy as np
+    array, stop = np.ones((600, 600)), []
+    def work():
+        while not stop:
+            CALL
+    CALL
+    thread = threading.Thread(target=work)
+    thread.start()
+    codes = []
+    for _ in range(8):
+        child = os.fork()
+        if child == 0:
+            faulthandler.dump_traceback_later(20, exit=True)
+            CALL
+            os._exit(0)
+        codes.append(os.waitpid(child, 0)[1])
+    stop.append(True)
+    thread.join()
+    print(codes)
+"""
+
+
+@pytest.mark.parametrize("call", ["axisloom.mean(array, axis=0)", "axisloom.sum(array)", "axisloom.matmul(array, array)",
+                                  "axisloom.rearrange(array, 'a b -> b a')"])
+def test_a_child_whose_parent_was_in_a_call_computes(call):
+    assert run(FORK_IN_A_CALL.replace("CALL", call), AXISLOOM_THREADS="2") == str([0] * 8)
+
+
+@pytest.mark.parametrize("call", ["axisloom.rearrange(array, 'a b -> b a')", "axisloom.mean(array, axis=0)"])
+def test_a_thread_in_a_call_does_not_disturb_the_end(call):
+    code = f"""
+        import sys, threading, time, axisloom, numpy as np
+        array = np.ones((600, 600))
+        def prefetch():
+            while True:
+                {call}
+        threading.Thread(target=prefetch, daemon=True).start()
+        time.sleep(0.2)
+        sys.exit(3)
+    """
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (3, "")
+
+
 def test_multiprocessing():
     code = """
         import multiprocessing

@@ -7,13 +7,13 @@
 
 #include "core/integers.hpp"
 #include "core/not_copied.hpp"
+#include "device/fork_mutex.hpp"
 
 #include <axisloom/device.hpp>
 #include <axisloom/error.hpp>
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -127,7 +127,7 @@ using Waits = std::span<const SharedEvent>;
 
 /// Memory that runs on a queue share, one after the other; held while a run is queued.
 struct Scratch {
-  std::mutex mutex;
+  ForkMutex mutex;
   SharedBuffer memory;   // contents undefined
   SharedBuffer tickets;  // zero between runs
 };

@@ -1,11 +1,19 @@
 // Workspaces: the caller's own, or the queue's, which grows and stays.
 #include "planner/workspace.hpp"
 
+#include <new>
+
 namespace axisloom::ops {
 namespace {
 
 size_t tickets_bytes(const PlanImpl& plan) {
   return size_t(plan.tickets) * sizeof(u32);
+}
+
+/// What another thread may have been changing when the process forked: it is left as it is, and not given back.
+void forget(device::Scratch& scratch) {
+  new (&scratch.memory) device::SharedBuffer();
+  new (&scratch.tickets) device::SharedBuffer();
 }
 
 }  // namespace
@@ -25,8 +33,9 @@ Workspace::Workspace(const PlanImpl& plan, device::Queue& queue, const Buffer& g
     return;
   }
   lines_.emplace();
-  scratch_ = &queue.scratch;
-  lock_ = std::unique_lock(scratch_->mutex);
+  const bool lost = queue.scratch.mutex.lock();
+  scratch_.reset(&queue.scratch);
+  if (lost) forget(*scratch_);
   if (!scratch_->memory || scratch_->memory->bytes() < bytes) scratch_->memory = plan.device.impl()->allocate(bytes);
   memory_ = scratch_->memory;
   if (plan.tickets == 0) return;

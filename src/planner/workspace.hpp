@@ -5,7 +5,7 @@
 #include "core/not_copied.hpp"
 #include "planner/plan_impl.hpp"
 
-#include <mutex>
+#include <memory>
 #include <optional>
 
 namespace axisloom::ops {
@@ -27,9 +27,12 @@ class Workspace : core::NotCopied {
   void queued() { queued_ = true; }
 
  private:
-  std::optional<device::HeldLines> lines_;  // while it is locked
-  std::unique_lock<std::mutex> lock_;
-  device::Scratch* scratch_ = nullptr;
+  struct Unlock {
+    void operator()(device::Scratch* scratch) const noexcept { scratch->mutex.unlock(); }
+  };
+
+  std::optional<device::HeldLines> lines_;            // while it is locked
+  std::unique_ptr<device::Scratch, Unlock> scratch_;  // locked
   device::SharedBuffer memory_, tickets_;
   i64 tickets_begin_ = 0;
   bool queued_ = false;
