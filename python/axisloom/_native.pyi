@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, SupportsIndex, overload
+from typing import Any, NoReturn, SupportsIndex, overload
 
 from ._arrays import ArrayT
 
@@ -166,6 +166,7 @@ class Array:
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def __len__(self) -> int: ...
+    def __bool__(self) -> NoReturn: ...
 
 def from_dlpack(array: Any, stream: Any = None) -> Array:
     """An array of another library, in its memory."""

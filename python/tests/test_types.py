@@ -38,11 +38,10 @@ def checked(program: str, folder: Path) -> str:
     """What mypy says about a program that uses the package."""
     file = folder / "program.py"
     file.write_text(program, encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(folder / "cache")]
-    path = str(Path(axisloom.__file__).parent.parent)
-    done = subprocess.run(
-        [*command, str(file)], env={**os.environ, "MYPYPATH": path}, capture_output=True, text=True, cwd=folder
-    )
+    options = ["--strict", "--follow-imports=silent", f"--cache-dir={folder / 'cache'}"]
+    environment = {**os.environ, "MYPYPATH": str(Path(axisloom.__file__).parent.parent)}
+    command = [sys.executable, "-m", "mypy", *options, str(file)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=folder)
     return done.stdout + done.stderr
 
 
