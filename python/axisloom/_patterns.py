@@ -229,7 +229,7 @@ def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
     """
     _check_pattern(pattern)
     before, after = _around_star(pattern, "pack")
-    _check_list(tensors, f'pack(..., "{pattern}")')
+    _check_list(tensors, "pack", pattern)
     xp = _namespace(tensors[0])
     shapes = []
     for number, tensor in enumerate(tensors):
@@ -325,11 +325,11 @@ def _fill_in(lengths: list[int], whole: int, what: str) -> None:
 # What the builtins leave to Python -----------------------------------------------------------------------------------
 
 
-def _check_list(tensors: Any, what: str) -> None:
-    if not hasattr(tensors, "__len__") or not hasattr(tensors, "__getitem__"):
-        raise TypeError(f"{what}: give a list of arrays, not {type(tensors).__name__}")
+def _check_list(tensors: Any, name: str, pattern: str) -> None:
+    if not hasattr(tensors, "__getitem__"):
+        raise TypeError(f'{name}(..., "{pattern}"): give a list of arrays, not {type(tensors).__name__}')
     if not len(tensors):
-        raise TypeError(f"{what}: the list has no arrays")
+        raise TypeError(f'{name}(..., "{pattern}"): the list has no arrays')
 
 
 def _is_of_numbers(tensors: Sequence[Any]) -> bool:
@@ -339,7 +339,7 @@ def _is_of_numbers(tensors: Sequence[Any]) -> bool:
 
 def _one_array(tensors: Sequence[Any], name: str, pattern: str) -> Any:
     """Arrays as one, along a new first axis; of numbers, as NumPy makes it."""
-    _check_list(tensors, f'{name}(..., "{pattern}")')
+    _check_list(tensors, name, pattern)
     return adopt(tensors) if _is_of_numbers(tensors) else _stacked(tensors)
 
 
