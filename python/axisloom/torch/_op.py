@@ -158,7 +158,7 @@ class _Rules:
 
     @staticmethod
     def jvp(ctx: Any, *tangents: torch.Tensor | None) -> torch.Tensor | None:
-        return tangent(ctx.call, ctx.inputs, ctx.saved_tensors, tangents[3:]) if hasattr(ctx, "call") else None
+        return _tangent(ctx, ctx.saved_tensors, tangents)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
@@ -173,15 +173,30 @@ class _Recorded(_Rules, torch.autograd.Function):
 class _RecordedForOneLevel(_Rules, torch.autograd.function._SingleLevelFunction):
     """Of the transforms of torch.func, the dispatcher meets one after another."""
 
+    @staticmethod
+    def jvp(ctx: Any, *tangents: torch.Tensor | None) -> torch.Tensor | None:
+        """Outer levels follow their tangents through this one's. PyTorch turns that off, as this level must not."""
+        with forward_ad._set_fwd_grad_enabled(True):
+            return _tangent(ctx, [saved if saved is None else _primal(saved) for saved in ctx.saved_tensors], tangents)
+
+
+def _tangent(ctx: Any, saved: Sequence[Any], tangents: Sequence[torch.Tensor | None]) -> torch.Tensor | None:
+    return tangent(ctx.call, ctx.inputs, saved, tangents[3:]) if hasattr(ctx, "call") else None
+
+
+def _primal(tensor: torch.Tensor) -> torch.Tensor:
+    """Without this level's tangent."""
+    return forward_ad.unpack_dual(tensor).primal
+
 
 def _autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
     if not (_wants_gradient(tensors) or _has_tangent(tensors)):
         return _below_autograd(keyset, tensors, *call)
-    arguments = (_below_autograd, (keyset, tensors, *call), _call_of(*call), *tensors)
+    arguments = (keyset, tensors, *call)
     if not torch._C._are_functorch_transforms_active():
-        return _Recorded.apply(*arguments)
+        return _Recorded.apply(_below_autograd, arguments, _call_of(*call), *tensors)
     with enable_single_level_autograd_function():
-        return _RecordedForOneLevel.apply(*arguments)
+        return _RecordedForOneLevel.apply(_at_outer_levels(), arguments, _call_of(*call), *tensors)
 
 
 def _wants_gradient(tensors: list[torch.Tensor]) -> bool:
@@ -198,6 +213,17 @@ def _has_tangent(tensors: list[torch.Tensor]) -> bool:
 def _below_autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
     with _AutoDispatchBelowAutograd():
         return OPERATOR.redispatch(keyset & _after_autograd_keyset, tensors, *call)
+
+
+def _at_outer_levels() -> Callable[..., torch.Tensor]:
+    """A function records nothing while its forward runs. The outer levels of torch.func record as they did before."""
+    backward, forward = torch.is_grad_enabled(), torch._C._is_fwd_grad_enabled()
+
+    def do(*arguments: Any) -> torch.Tensor:
+        with torch.set_grad_enabled(backward), forward_ad._set_fwd_grad_enabled(forward):
+            return _below_autograd(*arguments)
+
+    return do
 
 
 def _vmap(info: Any, in_dims: tuple[Any, ...], tensors: list[torch.Tensor], *call: Any) -> tuple[torch.Tensor, int]:
