@@ -60,9 +60,14 @@ def dispatch(
 
 def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tensor:
     """The result of a call, in `out` where there is one. Dynamo traces this."""
-    result = operate(name, *call)
     if out is None:
-        return result
+        return operate(name, *call)
+    if out.requires_grad and torch.is_grad_enabled():
+        raise RuntimeError(
+            f"{name}: out= requires grad, and what is written over it has no gradient: call it under torch.no_grad(), or "
+            "give out.detach(), which has the same memory"
+        )
+    result = operate(name, *call)
     if out.shape != result.shape:
         raise ValueError(f"out= has the shape {list(out.shape)}, the result of {name} has {list(result.shape)}")
     if out.dtype != result.dtype:

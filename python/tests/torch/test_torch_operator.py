@@ -160,6 +160,20 @@ def test_an_output_of_the_callers() -> None:
         _native.rearrange(x, "a b -> b a", out=torch.empty(3, 2, dtype=torch.float64))
 
 
+@pytest.mark.parametrize("leaf", [True, False], ids=["leaf", "no leaf"])
+def test_an_output_that_requires_grad_is_refused_where_gradients_are_recorded(leaf: bool) -> None:
+    """As by PyTorch: what was recorded of it before would no longer hold."""
+    x = torch.ones(2, 5)
+    variable = torch.zeros(2, requires_grad=True)
+    out = variable if leaf else variable * 1
+    for total in (torch.sum, axisloom.sum):
+        with pytest.raises(RuntimeError, match="requires grad"):
+            total(x, 1, out=out)
+        with torch.no_grad():
+            total(x, 1, out=out.zero_())
+        assert out.tolist() == [5, 5]
+
+
 def test_arrays_that_are_no_tensors_are_refused() -> None:
     numpy = pytest.importorskip("numpy")
     x = torch.randn(2, 3, requires_grad=True)
