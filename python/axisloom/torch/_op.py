@@ -77,7 +77,7 @@ def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tenso
 
 def _check_tensors(name: str, arrays: Sequence[Any], device: Any) -> None:
     for array in arrays:
-        if not isinstance(array, torch.Tensor):
+        if not isinstance(array, (torch.Tensor, torch.fx.Proxy)):
             raise TypeError(
                 f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first"
             )

@@ -97,16 +97,20 @@ class EinMix(torch.nn.Module):
         return f"{type(self).__name__}({_shown(', '.join(shapes), self.axes_lengths)})"
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        factors = (input, self.weight)
-        kind = input.device.type
-        if torch.is_autocast_enabled(kind):
-            factors = tuple(factor.to(torch.get_autocast_dtype(kind)) for factor in factors)
+        factors = (_as_autocast_asks(input), _as_autocast_asks(self.weight))
         result = _native.call("einsum", (self._product,), factors, self.axes_lengths)
         if self.bias is not None:
             result = result + self.bias.to(result.dtype)
         if self._composition is not None:
             result = _native.rearrange(result, self._composition, **self._right_lengths)
         return result
+
+
+@torch.fx.wrap
+def _as_autocast_asks(factor: torch.Tensor) -> torch.Tensor:
+    """When it is called: symbolic_trace records the question, not an answer."""
+    kind = factor.device.type
+    return factor.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else factor
 
 
 def _shown(arguments: str, lengths: dict[str, int]) -> str:

@@ -128,6 +128,31 @@ def test_what_einops_refuses_is_refused(arguments: tuple, lengths: dict) -> None
         ours.EinMix(*arguments, **lengths)
 
 
+def test_symbolic_trace() -> None:
+    """The graph holds the operator, and does the same, in autocast too."""
+    model = torch.nn.Sequential(
+        ours.Rearrange("b (out w) c -> b c out w", out=4),
+        ours.Reduce("b c h w -> b h c", "mean"),
+        ours.EinMix("b h c -> b (h d)", "c d", "h d", c=6, d=3, h=4),
+    )
+    traced = torch.fx.symbolic_trace(model)
+    assert str(traced.graph).count("axisloom.run") == 4  # EinMix composes its result
+    torch.testing.assert_close(traced(X), model(X))
+    with torch.autocast("cpu", torch.bfloat16):
+        assert traced(X).dtype == torch.bfloat16
+
+
+def test_symbolic_trace_of_functions() -> None:
+    other = torch.randn(6, 2)
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        product = axisloom.matmul(other, axisloom.rearrange(x, "a b -> b a"))
+        return axisloom.reduce(axisloom.repeat(product, "a b -> a b out", out=3), "a b c -> a", "max").sum()
+
+    x = torch.randn(4, 2)
+    torch.testing.assert_close(torch.fx.symbolic_trace(function)(x), function(x))
+
+
 def test_a_weight_without_axes_is_warned_of() -> None:
     with pytest.warns(UserWarning, match="multiplies by a number"):
         ours.EinMix("a b -> a b", "")
