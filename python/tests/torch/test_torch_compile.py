@@ -61,6 +61,7 @@ FUNCTIONS: dict[str, tuple[Callable, tuple[torch.Tensor, ...]]] = {
     "Rearrange": (layers.Rearrange("a (b c) -> b a c", c=3), (X,)),
     "Rearrange an axis called out": (layers.Rearrange("a (out c) -> out a c", out=3), (X,)),
     "Reduce": (layers.Reduce("a (b c) -> b a", "mean", c=3), (X,)),
+    "Rearrange made there": (lambda x: layers.Rearrange("a b -> b a")(x), (X,)),
     "EinMix": (layers.EinMix("a (b c) -> a (b d)", "b c d", "b d", b=2, c=3, d=4), (X,)),
 }
 

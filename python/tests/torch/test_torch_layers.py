@@ -128,6 +128,54 @@ def test_what_einops_refuses_is_refused(arguments: tuple, lengths: dict) -> None
         ours.EinMix(*arguments, **lengths)
 
 
+@pytest.mark.parametrize(
+    "name, arguments, lengths",
+    [
+        ("Rearrange", ("a b -> a",), {}),
+        ("Rearrange", ("a -> b a",), {}),
+        ("Rearrange", ("a b -> b a",), {"z": 3}),
+        ("Rearrange", ("(a b) -> b a",), {}),
+        ("Rearrange", ("(a b -> b a",), {}),
+        ("Rearrange", ("... a -> a",), {}),
+        ("Rearrange", ("a -> a ...",), {}),
+        ("Rearrange", ("a a -> a",), {}),
+        ("Reduce", ("a b -> a", "foo"), {}),
+        ("Reduce", ("a b -> a", 3), {}),
+        ("Reduce", ("a -> a b", "sum"), {}),
+        ("Reduce", ("(a b) -> b", torch.logsumexp), {}),
+        ("Reduce", ("a b -> b", "max"), {"z": 3}),
+    ],
+    ids=str,
+)
+def test_what_fits_no_tensor_is_refused_at_once(name: str, arguments: tuple, lengths: dict) -> None:
+    with pytest.raises(einops.EinopsError):
+        getattr(theirs, name)(*arguments, **lengths)
+    with pytest.raises(axisloom.EinopsError) as error:
+        getattr(ours, name)(*arguments, **lengths)
+    assert str(error.value).startswith(f"{name}('{arguments[0]}'") and "f32" not in str(error.value)
+
+
+def test_a_length_that_is_no_number_is_refused_at_once() -> None:
+    with pytest.raises(TypeError, match="axis a has to be an int, not float"):
+        ours.Rearrange("a b -> b a", a=2.5)
+
+
+@pytest.mark.parametrize(
+    "pattern, lengths, shape",
+    [
+        ("... (a b) c 1 -> (...) a b c", {"b": 2}, (5, 4, 3, 1)),
+        ("(a b) (c d) -> (b c) a d", {"a": 2, "d": 4}, (6, 8)),
+        ("a b -> b a", {"a": 0}, (0, 3)),
+        ("() -> ", {}, (1,)),
+        ("... -> ...", {}, (2, 3)),
+        ("a (out b) -> b out a", {"out": 2}, (3, 4)),
+    ],
+)
+def test_what_fits_some_tensor_is_taken(pattern: str, lengths: dict, shape: tuple) -> None:
+    x = torch.randn(shape)
+    torch.testing.assert_close(ours.Rearrange(pattern, **lengths)(x), axisloom.rearrange(x, pattern, **lengths))
+
+
 def test_symbolic_trace() -> None:
     """The graph holds the operator, and does the same, in autocast too."""
     model = torch.nn.Sequential(
