@@ -64,8 +64,8 @@ def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tenso
         return operate(name, *call)
     if out.requires_grad and torch.is_grad_enabled():
         raise RuntimeError(
-            f"{name}: out= requires grad, and what is written over it has no gradient: call it under torch.no_grad(), or "
-            "give out.detach(), which has the same memory"
+            f"{name}: out= requires grad, and what is written over it has no gradient: call it under torch.no_grad(), "
+            "or give out.detach(), which has the same memory"
         )
     result = operate(name, *call)
     if out.shape != result.shape:
@@ -77,7 +77,9 @@ def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tenso
 
 def _check_tensors(name: str, arrays: Sequence[Any], device: Any) -> None:
     for array in arrays:
-        if not isinstance(array, (torch.Tensor, torch.fx.Proxy)):
+        if isinstance(array, torch.Tensor):
+            _check_memory(name, array)
+        elif not isinstance(array, torch.fx.Proxy):
             raise TypeError(
                 f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first"
             )
@@ -86,6 +88,15 @@ def _check_tensors(name: str, arrays: Sequence[Any], device: Any) -> None:
             f"{name} cannot go to the device {device!r} with tensors that record gradients or are being traced: move "
             "them by Tensor.to, and leave device= out"
         )
+
+
+def _check_memory(name: str, tensor: torch.Tensor) -> None:
+    if tensor.is_nested:
+        raise UnsupportedError(f"{name} cannot read nested tensors: call it for each of Tensor.unbind()")
+    if tensor.layout is not torch.strided:
+        raise UnsupportedError(f"{name} cannot read tensors of {tensor.layout}: make them dense by Tensor.to_dense()")
+    if tensor.is_quantized:
+        raise UnsupportedError(f"{name} cannot read quantised tensors: make them numbers by Tensor.dequantize()")
 
 
 def _only_records(arrays: Sequence[torch.Tensor]) -> bool:

@@ -49,7 +49,8 @@ class Reduce(torch.nn.Module):
         self.reduction = reduction
         self.axes_lengths = axes_lengths
         if not (isinstance(reduction, str) or callable(reduction)):
-            raise EinopsError(f"{self!r}: the reduction is of type {type(reduction).__name__}: give a name or a function")
+            kind = type(reduction).__name__
+            raise EinopsError(f"{self!r}: the reduction is of type {kind}: give a name or a function")
         _check_call(self, "reduce", reduction if isinstance(reduction, str) else "sum", pattern)
 
     def __repr__(self) -> str:
