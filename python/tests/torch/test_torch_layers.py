@@ -15,7 +15,7 @@ import torch
 import axisloom
 from axisloom.torch import layers as ours
 
-X = torch.randn(2, 12, 6)
+X = torch.randn(2, 12, 6, generator=torch.Generator().manual_seed(1))
 
 CONSTRUCTED = [
     ("Rearrange", ("b (h w) c -> b c h w",), {"h": 4}, (2, 12, 6)),
@@ -100,7 +100,7 @@ def test_autocast() -> None:
         result.float().sin().sum().backward()
         results.append([result, layer.weight.grad, layer.bias.grad])
     assert results[1][0].dtype == torch.bfloat16 and results[1][1].dtype == torch.float32
-    torch.testing.assert_close(results[1], results[0], rtol=0.02, atol=0.02)
+    torch.testing.assert_close(results[1], results[0], rtol=0.02, atol=0.05)  # sums of 24 such numbers
 
 
 @pytest.mark.parametrize(
