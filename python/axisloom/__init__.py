@@ -4,6 +4,16 @@
 >>> from axisloom import rearrange
 >>> rearrange(numpy.zeros((2, 3, 4)), "h w c -> c h w").shape
 (4, 2, 3)
+
+What the parameters of most functions mean:
+- out: an array of the result's shape, which takes it and is returned. NumPy's functions cast to its dtype where NumPy
+  does; elsewhere it is the result's own.
+- device: where arrays of the host are worked on: "host", "cuda:0", "opencl:1". Without it a GPU is used only where the
+  way there and back pays.
+- stream: a CUDA stream to queue work on: a number, or an object of PyTorch, CuPy or cuda.core. The call does not wait.
+- lengths: lengths of axes by name, in rearrange, repeat, reduce and plan: those that the array does not tell.
+Results are new arrays of the first array's library. All errors of the library are axisloom.Error, and Python's own
+kinds too; an argument of a wrong type is a plain TypeError.
 """
 
 from __future__ import annotations
@@ -34,7 +44,6 @@ from ._functions import (
     max,
     mean,
     min,
-    norm,
     permute,
     prod,
     relayout,
@@ -53,6 +62,7 @@ from ._native import (
     repeat,
     set_num_threads,
 )
+from ._norms import norm
 from ._patterns import pack, parse_shape, unpack
 from ._plans import Plan, plan
 from .torch import _on_import
@@ -125,4 +135,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

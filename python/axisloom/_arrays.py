@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from ._errors import DtypeError
+from ._errors import DtypeError, UsageError
+
+
+class HasShape(Protocol):
+    """An array of any library, to who checks types."""
+
+    @property
+    def shape(self) -> Any: ...
+
+    @property
+    def dtype(self) -> Any: ...
+
+
+ArrayT = TypeVar("ArrayT", bound=HasShape)
 
 
 def adopt(x: Any) -> Any:
@@ -24,6 +37,15 @@ def is_numpy(x: Any) -> bool:
     """Whether x is an array or a scalar of NumPy."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(x, (numpy.ndarray, numpy.generic))
+
+
+def only(out: Any) -> Any:
+    """The output of a tuple of one, as NumPy's ufuncs take it."""
+    if not isinstance(out, tuple):
+        return out
+    if len(out) != 1:
+        raise UsageError(f"out= is a tuple of {len(out)}; give an array, or a tuple of one")
+    return out[0]
 
 
 _python_dtypes = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
@@ -59,20 +81,35 @@ def dtype_name(dtype: Any) -> str:
         raise DtypeError(f"{dtype!r} is no dtype; give one such as 'float32'") from None
 
 
+def arrays_dtype_name(dtype: Any) -> str:
+    """The long name of what an array calls its dtype: Array has short names, where "i8" is of 8 bits."""
+    return _long_names[dtype] if isinstance(dtype, str) else dtype_name(dtype)
+
+
 def dtype_of(x: Any) -> str:
     """The long name of an array's dtype."""
-    return _long_names[x.dtype] if isinstance(x.dtype, str) else dtype_name(x.dtype)
+    return arrays_dtype_name(x.dtype)
 
 
 def numpy_dtype(name: str) -> Any:
     """NumPy's dtype of a long name."""
     import numpy
 
-    if name == "bfloat16":
+    if name != "bfloat16":
+        return numpy.dtype(name)
+    try:
         import ml_dtypes
+    except ImportError:
+        raise DtypeError("bfloat16 in NumPy needs the package ml_dtypes; install it, or ask for float32") from None
+    return numpy.dtype(ml_dtypes.bfloat16)
 
-        return numpy.dtype(ml_dtypes.bfloat16)
-    return numpy.dtype(name)
+
+def asked_dtype(dtype: Any, x: Any) -> str:
+    """The long name of a dtype that a result shall have. DtypeError where x's library does not have it."""
+    name = dtype_name(dtype)
+    if name == "bfloat16" and is_numpy(x):
+        numpy_dtype(name)
+    return name
 
 
 def converted(x: Any, name: str) -> Any:

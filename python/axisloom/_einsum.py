@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from . import _native
-from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype
-from ._errors import AxisError, DtypeError, ShapeError
-from ._expressions import ELLIPSIS, Expression, Path, Term, pattern_of, read, spread
+from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy, numpy_dtype, only
+from ._errors import AxisError, DtypeError, ShapeError, UsageError
+from ._expressions import ELLIPSIS, Expression, Path, Term, has_words, pattern_of, read, spread
 from ._orders import asked_path, path_within, steps_of
 
 __all__ = ["dot", "einsum", "matmul", "tensordot"]
@@ -61,7 +61,7 @@ def _product(
     options: dict[str, str] | None,
     dtype: str | None,
     out: Any,
-    device: Any,
+    device: str | None,
     stream: Any,
 ) -> Any:
     """A product that is computed in the dtype of that long name. Arrays are converted where the library does not."""
@@ -155,7 +155,7 @@ def einsum(
     optimize: Any = True,
     copy: bool | None = True,
     memory_limit: int | str | None = None,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Sum of products over axes: with the pattern first as in NumPy, last as in einops, or numbers of axes in lists.
@@ -201,6 +201,9 @@ _most_quick = 1024
 
 
 def _remember(operands: tuple[Any, ...], expression: Expression) -> None:
+    """Not what has words where NumPy has letters: read() looks at its arrays each time."""
+    if isinstance(operands[0], str) and has_words(operands[0]):
+        return
     for pattern, quick in ((operands[0], _quick_numpy), (operands[-1], _quick_einops)):
         if isinstance(pattern, str):
             if len(quick) >= _most_quick:
@@ -218,7 +221,7 @@ def _einsum_with(
     optimize: Any,
     copy: bool | None,
     memory_limit: int | str | None,
-    device: Any,
+    device: str | None,
     stream: Any,
 ) -> Any:
     """einsum with any of its options."""
@@ -243,19 +246,25 @@ def _einsum_with(
 
 def _check_choices(order: str, casting: str) -> None:
     if order not in ("K", "C", "F", "A", "k", "c", "f", "a"):
-        raise ValueError(f"order={order!r} is none of K, C, F, A")
+        raise UsageError(f"order={order!r} is none of K, C, F, A")
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
-        raise ValueError(f"casting={casting!r} is none of no, equiv, safe, same_kind, unsafe")
+        raise UsageError(f"casting={casting!r} is none of no, equiv, safe, same_kind, unsafe")
 
 
 def _checked_view(view: Any, expression: Expression) -> Any:
     if view is None:
-        raise ValueError(f"einsum {expression.pattern!r} has no view of its array; leave copy=False out")
+        raise UsageError(f"einsum {expression.pattern!r} has no view of its array; leave copy=False out")
     return view
 
 
 def _contracted(
-    expression: Expression, arrays: Sequence[Any], dtype: str | None, path: Path, out: Any, device: Any, stream: Any
+    expression: Expression,
+    arrays: Sequence[Any],
+    dtype: str | None,
+    path: Path,
+    out: Any,
+    device: str | None,
+    stream: Any,
 ) -> Any:
     if not path:
         return _product("einsum", expression.arguments, arrays, None, dtype, out, device, stream)
@@ -288,7 +297,7 @@ def matmul(
     *,
     dtype: Any = None,
     casting: str = "same_kind",
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Product of matrices, or of batches of them, as numpy.matmul.
@@ -297,7 +306,7 @@ def matmul(
     >>> matmul(numpy.ones((5, 2, 3)), numpy.ones((3, 4))).shape
     (5, 2, 4)
     """
-    arrays, out = (adopt(x1), adopt(x2)), _only(out)
+    arrays, out = (adopt(x1), adopt(x2)), only(out)
     if dtype is None and casting == "same_kind":
         try:
             return _call("matmul", (), arrays, None, _options(arrays), out, device, stream)
@@ -311,17 +320,10 @@ def matmul(
     return _product_with(do, arrays, out, dtype, casting, widens=False)
 
 
-def _only(out: Any) -> Any:
-    """The output of a tuple of one, as ufuncs take it."""
-    if isinstance(out, tuple):
-        (out,) = out
-    return out
-
-
 _matmuls = {(1, 1), (1, 2), (2, 1), (2, 2)}  # numbers of axes of which dot is matmul
 
 
-def dot(a: Any, b: Any, out: Any = None, *, device: Any = None, stream: Any = None) -> Any:
+def dot(a: Any, b: Any, out: Any = None, *, device: str | None = None, stream: Any = None) -> Any:
     """Product over the last axis of a and the last but one of b, as numpy.dot; nothing is conjugated.
 
     >>> import numpy
@@ -340,7 +342,7 @@ def dot(a: Any, b: Any, out: Any = None, *, device: Any = None, stream: Any = No
     return _product("einsum", pattern, (a, b), _strictly, None, out, device, stream)
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: str | None = None, stream: Any = None) -> Any:
     """Sum of products over axes of a with axes of b, as numpy.tensordot.
 
     `axes` is how many of the last axes of a go with the first ones of b, or a pair: the axes of a, and those of b.
@@ -360,13 +362,15 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, out: Any = None, device: Any = N
 def _pairs(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes of both arrays, counted from 0."""
     try:
-        of_a, of_b = axes
+        pair = tuple(axes)
     except TypeError:
         count = max(operator.index(axes), 0)
         if count > min(rank_a, rank_b):
             raise AxisError(f"tensordot over {count} axes of arrays with {rank_a} and {rank_b} axes") from None
         return tuple(range(rank_a - count, rank_a)), tuple(range(count))
-    return _counted(of_a, rank_a), _counted(of_b, rank_b)
+    if len(pair) != 2:
+        raise AxisError(f"axes={axes!r} of tensordot is no number and no pair; give ([axes of a], [axes of b])")
+    return _counted(pair[0], rank_a), _counted(pair[1], rank_b)
 
 
 def _counted(axes: Any, rank: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ._arrays import adopt
-from ._errors import EinopsError
+from ._errors import EinopsError, UnsupportedError
 
 ELLIPSIS = "..."
 
@@ -149,14 +149,14 @@ def _names(text: str, whole: str) -> Term:
     """A term in einops' spelling: names between blanks."""
     if "(" in text or ")" in text:
         kind = "Shape rearrangement is" if text.replace("(", " ").replace(")", " ").split() else "Singleton () axes are"
-        raise NotImplementedError(f"{kind} not a part of einsum ({whole!r}); use rearrange before or after")
+        raise UnsupportedError(f"{kind} not a part of einsum ({whole!r}); use rearrange before or after")
     words = text.replace(ELLIPSIS, f" {ELLIPSIS} ").split()
     for word in words:
         if word == ELLIPSIS:
             continue
         if word.isdecimal():
             kind = "Singleton" if int(word) == 1 else "Anonymous"
-            raise NotImplementedError(f"{kind} axes are not a part of einsum ({whole!r}); give the axis a name")
+            raise UnsupportedError(f"{kind} axes are not a part of einsum ({whole!r}); give the axis a name")
         if not word.isidentifier() or (word != "_" and "_" in (word[0], word[-1])):
             raise EinopsError(
                 f"Invalid axis identifier: {word!r} in einsum {whole!r}; use letters, digits, underscores"
@@ -166,8 +166,35 @@ def _names(text: str, whole: str) -> Term:
     return tuple(words)
 
 
+def has_words(text: str) -> bool:
+    """Whether a pattern looks like einops': words between blanks, where NumPy has a letter for each axis."""
+    terms = [term.split() for term in text.replace("->", ",").replace(ELLIPSIS, " ").split(",")]
+    return any(len(words) > 1 and max(map(len, words)) > 1 for words in terms)
+
+
+_words_last = "; with the pattern first each letter is an axis: put it last for words, einsum(a, b, '...')"
+
+
 @lru_cache(maxsize=512)
 def _numpy_expression(text: str) -> Expression:
+    try:
+        return _letters_expression(text)
+    except EinopsError as error:
+        if has_words(text):
+            raise EinopsError(f"{error}{_words_last}") from None
+        raise
+
+
+def _check_ranks(text: str, expression: Expression, arrays: Sequence[Any]) -> None:
+    """Of a pattern that may have been meant for einops."""
+    for term, x in zip(expression.terms, arrays):
+        if ELLIPSIS not in term and len(term) != len(x.shape):
+            raise EinopsError(
+                f"einsum {text!r} has {len(term)} letters for an array of {len(x.shape)} axes{_words_last}"
+            )
+
+
+def _letters_expression(text: str) -> Expression:
     left, arrow, right = text.partition("->")
     inputs = _Inputs(left, _letters)
     output = _letters(right, text) if arrow else _implicit_output(inputs.terms)
@@ -179,7 +206,7 @@ def _numpy_expression(text: str) -> Expression:
 def _einops_expression(text: str) -> Expression:
     left, arrow, right = text.partition("->")
     if not arrow:
-        raise ValueError(f"Einsum pattern must contain '->' where it stands last: {text!r}")
+        raise EinopsError(f"Einsum pattern must contain '->' where it stands last: {text!r}")
     inputs = _Inputs(left, _names)
     output = _names(right, text)
     _check_output(inputs.terms, output, text)
@@ -225,18 +252,22 @@ def _sublist(numbers: Any) -> tuple[Any, ...]:
 
 def read(operands: tuple[Any, ...]) -> tuple[Expression, tuple[Any, ...]]:
     """The expression and the arrays of a call, in any of the three forms."""
-    if operands and isinstance(operands[0], str):
-        expression, arrays = _numpy_expression(operands[0]), operands[1:]
+    letters = operands[0] if operands and isinstance(operands[0], str) else None
+    if letters is not None:
+        expression, arrays = _numpy_expression(letters), operands[1:]
     elif operands and isinstance(operands[-1], str):
         expression, arrays = _einops_expression(operands[-1]), operands[:-1]
     elif len(operands) < 2:
-        raise ValueError("einsum takes a pattern and at least one array: einsum('ij,jk', a, b)")
+        raise EinopsError("einsum takes a pattern and at least one array: einsum('ij,jk', a, b)")
     else:
         arrays = operands[: len(operands) // 2 * 2 : 2]
         terms = tuple(map(_sublist, operands[1::2]))
         expression = _number_expression(terms, _sublist(operands[-1]) if len(operands) % 2 else None)
     if len(arrays) != expression.arrays:
-        raise ValueError(
+        raise EinopsError(
             f"einsum {expression.pattern!r} is of {expression.arrays} arrays, and {len(arrays)} were given"
         )
-    return expression, tuple(map(adopt, arrays))
+    arrays = tuple(map(adopt, arrays))
+    if letters is not None and has_words(letters):
+        _check_ranks(letters, expression, arrays)
+    return expression, arrays

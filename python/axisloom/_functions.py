@@ -5,11 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 from . import _native
-from ._arrays import adopt, converted, dtype_name, dtype_of, is_numpy
-from ._errors import AxisError, DtypeError, OverlapError
+from ._arrays import ArrayT, adopt, asked_dtype, converted, dtype_name, dtype_of, is_numpy, only
+from ._errors import AxisError, DtypeError, OverlapError, ShapeError, UsageError
 
 __all__ = [
     "all",
@@ -21,7 +21,6 @@ __all__ = [
     "max",
     "mean",
     "min",
-    "norm",
     "permute",
     "prod",
     "relayout",
@@ -51,6 +50,8 @@ _keepdims_alone = {"keepdims": ""}
 
 def axes_options(axis: Any, keepdims: Any) -> dict[str, str]:
     """Options of a reduction for NumPy's `axis` and `keepdims`."""
+    if keepdims is not False and keepdims is not True:
+        keepdims = _truth(keepdims)
     if axis is None:
         return _keepdims_alone if keepdims else _no_options
     try:
@@ -58,6 +59,14 @@ def axes_options(axis: Any, keepdims: Any) -> dict[str, str]:
     except TypeError:  # what cannot be looked up, such as an array with one number
         axes = axis if isinstance(axis, tuple) else (axis,)
         return _axes_and(keepdims, *[int(_number_text(number)) for number in axes])
+
+
+def _truth(keepdims: Any) -> bool:
+    """As NumPy takes it: a bool or an integer."""
+    try:
+        return bool(operator.index(keepdims.item() if hasattr(keepdims, "item") else keepdims))
+    except TypeError:
+        raise TypeError(f"keepdims={keepdims!r} is no bool; give True or False") from None
 
 
 def _number_text(axis: Any) -> str:
@@ -79,8 +88,17 @@ def _reversed(rank: int) -> tuple[str]:
 # Moves ---------------------------------------------------------------------------------------------------------------
 
 
+# What goes in comes out; of lists NumPy makes an array.
+@overload
 def transpose(
-    x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: Any = None, stream: Any = None
+    x: ArrayT, axes: Sequence[int] | None = None, *, out: Any = None, device: str | None = None, stream: Any = None
+) -> ArrayT: ...
+@overload
+def transpose(
+    x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: str | None = None, stream: Any = None
+) -> Any: ...
+def transpose(
+    x: Any, axes: Sequence[int] | None = None, *, out: Any = None, device: str | None = None, stream: Any = None
 ) -> Any:
     """Reorder the axes, by default into the opposite order. The result is a new array, contiguous.
 
@@ -94,7 +112,15 @@ def transpose(
     return _call("permute", text, (x,), None, None, out, device, stream)
 
 
-def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+@overload
+def permute(
+    x: ArrayT, axes: Sequence[int], *, out: Any = None, device: str | None = None, stream: Any = None
+) -> ArrayT: ...
+@overload
+def permute(
+    x: Any, axes: Sequence[int], *, out: Any = None, device: str | None = None, stream: Any = None
+) -> Any: ...
+def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: str | None = None, stream: Any = None) -> Any:
     """Axis i of the result is axis axes[i] of x. The result is a new array, contiguous.
 
     >>> import numpy
@@ -104,7 +130,15 @@ def permute(x: Any, axes: Sequence[int], *, out: Any = None, device: Any = None,
     return _call("permute", _permutation(*axes), (x,), None, None, out, device, stream)
 
 
-def copy(x: Any, *, out: Any = None, device: Any = None, stream: Any = None) -> Any:
+@overload
+def copy(
+    x: ArrayT, *, out: Any = None, device: str | None = None, stream: Any = None
+) -> ArrayT: ...
+@overload
+def copy(
+    x: Any, *, out: Any = None, device: str | None = None, stream: Any = None
+) -> Any: ...
+def copy(x: Any, *, out: Any = None, device: str | None = None, stream: Any = None) -> Any:
     """A contiguous copy.
 
     >>> import numpy
@@ -114,8 +148,37 @@ def copy(x: Any, *, out: Any = None, device: Any = None, stream: Any = None) -> 
     return _call("copy", (), (x,), None, None, out, device, stream)
 
 
+@overload
 def relayout(
-    x: Any, source: str, target: str, channels: int = 0, *, out: Any = None, device: Any = None, stream: Any = None
+    x: ArrayT,
+    source: str,
+    target: str,
+    channels: int = 0,
+    *,
+    out: Any = None,
+    device: str | None = None,
+    stream: Any = None,
+) -> ArrayT: ...
+@overload
+def relayout(
+    x: Any,
+    source: str,
+    target: str,
+    channels: int = 0,
+    *,
+    out: Any = None,
+    device: str | None = None,
+    stream: Any = None,
+) -> Any: ...
+def relayout(
+    x: Any,
+    source: str,
+    target: str,
+    channels: int = 0,
+    *,
+    out: Any = None,
+    device: str | None = None,
+    stream: Any = None,
 ) -> Any:
     """Change between layouts of images: NCHW, NHWC, CHWN, and NC/xHWx with x in 4, 8, 16, 32.
 
@@ -135,7 +198,7 @@ def relayout(
 # Reductions ----------------------------------------------------------------------------------------------------------
 
 
-def _plain(name: str, x: Any, axis: Any, keepdims: Any, device: Any, stream: Any) -> Any:
+def _plain(name: str, x: Any, axis: Any, keepdims: Any, device: str | None, stream: Any) -> Any:
     """A reduction without other options."""
     try:
         return _call(name, (), (x,), None, axes_options(axis, keepdims), None, device, stream)
@@ -155,7 +218,7 @@ def _reduction(
     x: Any,
     axis: Any,
     keepdims: Any,
-    device: Any,
+    device: str | None,
     stream: Any,
     dtype: Any = None,
     out: Any = None,
@@ -170,16 +233,14 @@ def _reduction(
     if where is not True:
         arrays, options["where"] = (x, _mask(where)), ""
     if dtype is not None:
-        options["compute-dtype"] = dtype_name(dtype)
+        options["compute-dtype"] = asked_dtype(dtype, x)
     if initial is None:
         _require_elements(name, x, axis)
     elif initial is not _not_given:
         options["initial"] = _number(initial, options.get("compute-dtype") or dtype_of(x))
     if out is None:
         return _reduced(name, arrays, options, None, device, stream)
-    if isinstance(out, tuple):
-        (out,) = out
-    return _reduced_into(out, name, arrays, options, device, stream)
+    return reduced_into(only(out), name, arrays, options, device, stream)
 
 
 def _mask(where: Any) -> Any:
@@ -200,7 +261,7 @@ def _require_elements(name: str, x: Any, axis: Any) -> None:
     """initial=None: NumPy then knows no result of no elements."""
     numbers = range(len(x.shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if 0 in [x.shape[number] for number in numbers]:
-        raise ValueError(f"the {name} of no elements is not defined without an initial value; leave initial=None out")
+        raise UsageError(f"the {name} of no elements is not defined without an initial value; leave initial=None out")
 
 
 def _number(initial: Any, dtype: str) -> str:
@@ -218,7 +279,7 @@ def _number(initial: Any, dtype: str) -> str:
     return repr(value).strip("()")
 
 
-def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device: Any, stream: Any) -> Any:
+def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device: str | None, stream: Any) -> Any:
     """Where the library does not compute in the dtype that is asked for, the array is converted first, as in NumPy."""
     dtype = options.get("compute-dtype")
     if dtype == "bool":
@@ -236,7 +297,7 @@ def _reduced(name: str, arrays: tuple, options: dict[str, str], out: Any, device
     return _call(name, (), arrays, None, options, out, device, stream)
 
 
-def _reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], device: Any, stream: Any) -> Any:
+def reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], device: str | None, stream: Any) -> Any:
     """Into an array of any dtype and place, as NumPy does: computed in the wider of both dtypes, and cast."""
     try:
         return _reduced(name, arrays, dict(options), out, device, stream)
@@ -251,7 +312,7 @@ def _reduced_into(out: Any, name: str, arrays: tuple, options: dict[str, str], d
             options["compute-dtype"] = dtype_name(dtype)
     result = _reduced(name, arrays, options, None, device, stream)
     if result.shape != out.shape:
-        raise ValueError(f"out has the shape {out.shape}, the {name} {result.shape}; give one of that shape")
+        raise ShapeError(f"out has the shape {out.shape}, the {name} {result.shape}; give one of that shape")
     numpy.copyto(out, result, casting="unsafe")
     return out
 
@@ -265,7 +326,7 @@ def sum(
     initial: Any = _not_given,
     where: Any = True,
     *,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Sum over axes, as numpy.sum. Integers become 64 bits wide.
@@ -291,7 +352,7 @@ def prod(
     initial: Any = _not_given,
     where: Any = True,
     *,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Product over axes, as numpy.prod. Integers become 64 bits wide.
@@ -313,7 +374,7 @@ def mean(
     keepdims: bool = False,
     *,
     where: Any = True,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Mean over axes, as numpy.mean. That of integers is float64.
@@ -335,7 +396,7 @@ def min(
     initial: Any = _not_given,
     where: Any = True,
     *,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Smallest element along axes, as numpy.min; NaN where there is one.
@@ -357,7 +418,7 @@ def max(
     initial: Any = _not_given,
     where: Any = True,
     *,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Largest element along axes, as numpy.max; NaN where there is one.
@@ -377,7 +438,7 @@ def argmin(
     out: Any = None,
     *,
     keepdims: bool = False,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Index of the first smallest element, as numpy.argmin; over several axes it counts in their order.
@@ -397,7 +458,7 @@ def argmax(
     out: Any = None,
     *,
     keepdims: bool = False,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Index of the first largest element, as numpy.argmax; over several axes it counts in their order.
@@ -418,7 +479,7 @@ def any(
     keepdims: bool = False,
     *,
     where: Any = True,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Whether an element is not zero, as numpy.any.
@@ -439,7 +500,7 @@ def all(
     keepdims: bool = False,
     *,
     where: Any = True,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """Whether no element is zero, as numpy.all.
@@ -459,7 +520,7 @@ def count_nonzero(
     *,
     keepdims: bool = False,
     out: Any = None,
-    device: Any = None,
+    device: str | None = None,
     stream: Any = None,
 ) -> Any:
     """How many elements are not zero, as numpy.count_nonzero.
@@ -471,93 +532,3 @@ def count_nonzero(
     if out is None:
         return _plain("count_nonzero", x, axis, keepdims, device, stream)
     return _reduction("count_nonzero", x, axis, keepdims, device, stream, None, out)
-
-
-# Norms ---------------------------------------------------------------------------------------------------------------
-
-_vector_orders = {None: "2", 1: "1", 2: "2", float("inf"): "inf"}
-
-
-def norm(
-    x: Any,
-    ord: Any = None,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    *,
-    out: Any = None,
-    device: Any = None,
-    stream: Any = None,
-) -> Any:
-    """Norm of vectors or matrices, as numpy.linalg.norm.
-
-    Of vectors `ord` is a number; of matrices 1, -1, inf, -inf or "fro". By default it is the root of the sum of all
-    squares.
-
-    >>> import numpy
-    >>> float(norm(numpy.array([3.0, 4.0])))
-    5.0
-    >>> norm(numpy.ones((2, 3, 4)), ord=1, axis=-1).shape
-    (2, 3)
-    """
-    x = adopt(x)
-    if axis is None and ord is not None:
-        rank = len(x.shape)
-        if rank not in (1, 2):
-            raise ValueError(f"a norm with ord={ord!r} is of 1 or 2 axes, the array has {rank}; give axis")
-        axis = tuple(range(rank))
-    if isinstance(axis, tuple) and len(axis) == 2:
-        return _matrix_norm(x, ord, *axis, keepdims, out, device, stream)
-    if isinstance(axis, tuple) and len(axis) != 1:
-        raise ValueError(f"a norm is over 1 or 2 axes, not {len(axis)}; give axis=None for all")
-    if isinstance(ord, str):
-        raise ValueError(f"a norm of vectors has no ord={ord!r}; use a number")
-    if ord in _vector_orders:
-        text = "1" if 0 in x.shape else _vector_orders[ord]  # the largest of no magnitudes is 0, as their sum
-        options = {**axes_options(axis, keepdims), "ord": text}
-        return _reduced_or_into("norm", x, options, out, device, stream)
-    result = _norm_by_elements(x, ord, axes_options(axis, keepdims), device, stream)
-    return result if out is None else _call("copy", (), (result,), None, None, out, device, stream)
-
-
-def _norm_by_elements(x: Any, ord: float, options: dict[str, str], device: Any, stream: Any) -> Any:
-    """Norms of vectors that need an array of magnitudes: orders that the library does not have."""
-    if not dtype_of(x).startswith(("float", "bfloat", "complex")):
-        x = converted(x, "float64")
-    magnitudes = abs(x)
-    if ord == 0:
-        count = _call("count_nonzero", (), (x,), None, options, None, device, stream)
-        return converted(count, dtype_of(magnitudes))
-    if ord == float("-inf"):
-        return _call("min", (), (magnitudes,), None, options, None, device, stream)
-    total = _call("sum", (), (magnitudes**ord,), None, options, None, device, stream)
-    return total ** (1 / ord)
-
-
-def _reduced_or_into(name: str, x: Any, options: dict[str, str], out: Any, device: Any, stream: Any) -> Any:
-    if out is None:
-        return _call(name, (), (x,), None, options, None, device, stream)
-    return _reduced_into(out, name, (x,), options, device, stream)
-
-
-def _matrix_norm(x: Any, ord: Any, rows: int, columns: int, keepdims: bool, out: Any, device: Any, stream: Any) -> Any:
-    """Frobenius, or the extreme sum of magnitudes down the columns (1: largest, -1) or along the rows (inf, -inf)."""
-    rank = len(x.shape)
-    rows, columns = operator.index(rows), operator.index(columns)
-    for number in (rows, columns):
-        if not -rank <= number < rank:
-            raise AxisError(f"axis {number} is out of bounds for an array of {rank} axes")
-    rows, columns = rows % rank, columns % rank
-    if rows == columns:
-        raise ValueError(f"axis={rows, columns} names one axis twice")
-    if ord in (None, "fro", "f"):
-        options = {**axes_options((rows, columns), keepdims), "ord": "2"}
-        return _reduced_or_into("norm", x, options, out, device, stream)
-    if ord not in (1, -1, float("inf"), float("-inf")):
-        raise ValueError(f"a norm of matrices has no ord={ord!r} here; use 1, -1, inf, -inf or 'fro'")
-    first, second = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = _call("norm", (), (x,), None, {**axes_options(first, True), "ord": "1"}, None, device, stream)
-    options = axes_options((first, second), keepdims)
-    if ord > 0:
-        options = {**options, "initial": "0"}
-    extreme = _call("max" if ord > 0 else "min", (), (sums,), None, options, None, device, stream)
-    return extreme if out is None else _call("copy", (), (extreme,), None, None, out, device, stream)

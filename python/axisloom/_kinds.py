@@ -17,6 +17,24 @@ def adapted(array):
     return numpy.asarray(array)
 
 
+def _adapted_out(out):
+    """out, as something that is written to in its own memory. A list has none: the result would be lost."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(out, numpy.ndarray):
+        return out
+    if hasattr(out, "__dlpack__"):
+        return _native.from_dlpack(out)
+    try:
+        memory = memoryview(out)
+    except TypeError:
+        memory = None
+    if memory is None or memory.readonly:
+        raise TypeError(f"out= is of type {type(out).__name__}, which cannot be written to: give an array")
+    import numpy
+
+    return numpy.asarray(memory)
+
+
 def _restored(result, like):
     """The result as the library of `like` has it."""
     if isinstance(result, _native.Array):
@@ -43,5 +61,6 @@ def call(name, arguments, arrays, lengths, options, out, device, stream):
 
         return dispatch(name, arguments, arrays, lengths, options, out, device, stream)
     inputs = tuple(adapted(array) for array in arrays)
-    result = _native.call(name, arguments, inputs, lengths, options, None if out is None else adapted(out), device, stream)
+    into = None if out is None else _adapted_out(out)
+    result = _native.call(name, arguments, inputs, lengths, options, into, device, stream)
     return out if out is not None else _restored(result, arrays[0])

@@ -1,13 +1,18 @@
 """The compiled module: arrays of all kinds that it knows go in, results of the first one's kind come out."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, NoReturn, SupportsIndex, overload
+
+from ._arrays import ArrayT
+
+__version__: str
 
 def call(
     name: str,
     arguments: Sequence[str],
     arrays: Sequence[Any],
-    lengths: Mapping[str, int] | None = None,
+    lengths: Mapping[str, SupportsIndex] | None = None,
     options: Mapping[str, str] | None = None,
     out: Any = None,
     device: Any = None,
@@ -22,7 +27,7 @@ def result(
     name: str,
     arguments: Sequence[str],
     arrays: Sequence[tuple[str, Sequence[int]]],
-    lengths: Mapping[str, int] | None = None,
+    lengths: Mapping[str, SupportsIndex] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> tuple[str, tuple[int, ...]]:
     """Dtype ("f32") and shape of the result for arrays of these dtypes and shapes, without any array."""
@@ -31,7 +36,7 @@ def report(
     name: str,
     arguments: Sequence[str],
     arrays: Sequence[Any],
-    lengths: Mapping[str, int] | None = None,
+    lengths: Mapping[str, SupportsIndex] | None = None,
     options: Mapping[str, str] | None = None,
     device: Any = None,
 ) -> dict[str, Any]:
@@ -41,32 +46,132 @@ def report(
 def empty_numpy(shape: Sequence[int], like: Any) -> Any:
     """A new array of NumPy whose elements are not set, of the dtype of another, in memory that large results share."""
 
-def rearrange(tensor: Any, pattern: str, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...
-def repeat(tensor: Any, pattern: str, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...
-def reduce(tensor: Any, pattern: str, reduction: Any, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int) -> Any: ...
+def empty(dtype: str, shape: int | Sequence[int], device: str | None = None) -> Array:
+    """A new array whose elements are not set, of a dtype as Axisloom names it."""
+
+# What goes in comes out: an array, or several arrays in a list. Of lists of numbers NumPy makes an array.
+# `device` is Any: mypy would take the lengths in **lengths for it.
+@overload
+def rearrange(
+    tensor: ArrayT,
+    pattern: str,
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+    **lengths: SupportsIndex,
+) -> ArrayT: ...
+@overload
+def rearrange(
+    tensor: Sequence[ArrayT],
+    pattern: str,
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+    **lengths: SupportsIndex,
+) -> ArrayT: ...
+@overload
+def rearrange(
+    tensor: Any,
+    pattern: str,
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+    **lengths: SupportsIndex,
+) -> Any: ...
+@overload
+def repeat(
+    tensor: ArrayT,
+    pattern: str,
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+    **lengths: SupportsIndex,
+) -> ArrayT: ...
+@overload
+def repeat(
+    tensor: Sequence[ArrayT],
+    pattern: str,
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+    **lengths: SupportsIndex,
+) -> ArrayT: ...
+@overload
+def repeat(
+    tensor: Any,
+    pattern: str,
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+    **lengths: SupportsIndex,
+) -> Any: ...
+def reduce(
+    tensor: Any,
+    pattern: str,
+    reduction: str | Callable[[Any, tuple[int, ...]], Any],
+    *,
+    out: Any = None,
+    device: Any = None,
+    stream: Any = None,
+    **lengths: SupportsIndex,
+) -> Any:
+    """An array, or of NumPy a scalar where no axis is left."""
 
 class Array:
-    """An array that Axisloom owns or borrows, on the host or on a device."""
+    """An array that Axisloom owns, on the host or on a device, or that it holds for another library."""
 
-    def __init__(self, array: Any, device: Any = None) -> None: ...
+    def __init__(self, array: Any, device: str | None = None) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
     def strides(self) -> tuple[int, ...]:
         """In elements."""
     @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
     def dtype(self) -> str:
         """As Axisloom names it: "f32"."""
     @property
     def device(self) -> str:
         """As the grammar of devices spells it: "host", "cuda:0"."""
-    def numpy(self) -> Any: ...
-    def to(self, device: Any) -> Array: ...
-    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any: ...
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def numpy(self) -> Any:
+        """As an array of NumPy: the same memory, or a copy where it is on a device."""
+    def to(self, device: str | None) -> Array:
+        """The same elements on that device; itself where it is there."""
+    def reshape(self, shape: int | Sequence[int]) -> Array:
+        """The same elements in another shape; a copy where they have gaps."""
+    def columns(self, first: int, count: int) -> Array:
+        """Some columns of a contiguous matrix, in its memory."""
+    def __array_namespace__(self, api_version: str | None = None) -> ModuleType: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __len__(self) -> int: ...
+    def __bool__(self) -> NoReturn: ...
 
-def from_dlpack(array: Any, stream: Any = None) -> Array: ...
+def from_dlpack(array: Any, stream: Any = None) -> Array:
+    """An array of another library, in its memory."""
+
 def devices() -> list[dict[str, Any]]: ...
-def set_num_threads(count: int) -> None: ...
+def set_num_threads(count: SupportsIndex, /) -> None: ...
 def get_num_threads() -> int: ...
 def empty_cache() -> None: ...

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ._arrays import dtype_of
-from ._errors import OutOfMemoryError
+from ._errors import OutOfMemoryError, UsageError
 from ._expressions import ELLIPSIS, Expression, Path, Term, path_of, pattern_of
 
 
@@ -50,7 +50,7 @@ def asked_path(optimize: Any, count: int) -> Path:
     left = count
     for numbers in path:
         if not numbers or len(set(numbers)) != len(numbers) or not 0 <= numbers[0] <= numbers[-1] < left:
-            raise ValueError(f"the step {numbers} of optimize={optimize!r} names arrays that are not there")
+            raise UsageError(f"the step {numbers} of optimize={optimize!r} names arrays that are not there")
         left -= len(numbers) - 1
     if left != 1:
         raise RuntimeError(f"optimize={optimize!r} leaves {left} arrays; add a step that multiplies them")
@@ -188,9 +188,13 @@ def _lengths(expression: Expression, shapes: Sequence[Sequence[int]]) -> dict[st
 def _limit_in_bytes(memory_limit: Any, arrays: Sequence[Any], item: int) -> int:
     if memory_limit == "max_input":
         return item * max(math.prod(x.shape) for x in arrays)
-    limit = operator.index(memory_limit)
+    wrong = f"memory_limit={memory_limit!r} is no limit; give a number of bytes, or 'max_input'"
+    try:
+        limit = operator.index(memory_limit)
+    except TypeError:
+        raise TypeError(wrong) from None
     if limit < 0:
-        raise ValueError(f"memory_limit is {limit}; give a number of bytes, or 'max_input'")
+        raise UsageError(wrong)
     return limit
 
 

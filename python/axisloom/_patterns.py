@@ -9,10 +9,11 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from . import _native
-from ._errors import EinopsError, Error
+from ._arrays import ArrayT, adopt
+from ._errors import EinopsError, Error, ShapeError
 from ._expressions import ELLIPSIS, spread
 
 __all__ = ["pack", "parse_shape", "unpack"]
@@ -93,6 +94,11 @@ def _check_name(name: str, what: str) -> None:
         )
 
 
+def _check_pattern(pattern: Any) -> None:
+    if not isinstance(pattern, str):
+        raise TypeError(f"the pattern has to be a str, not {type(pattern).__name__}")
+
+
 def _tokens(side: str, what: str) -> list[str]:
     """Words, parentheses and ellipses of one side of a pattern."""
     for sign in "()":
@@ -159,7 +165,8 @@ def parse_shape(x: Any, pattern: str) -> dict[str, int]:
     >>> rearrange(numpy.zeros(700), "(b c h w) -> b c h w", **lengths).shape
     (2, 10, 5, 7)
     """
-    shape = x.shape
+    _check_pattern(pattern)
+    shape = adopt(x).shape
     names, fixed = _names_of_axes(pattern, len(shape))
     for axis, length in fixed:
         if shape[axis] != length:
@@ -209,7 +216,7 @@ def _around_star(pattern: str, name: str) -> tuple[int, int]:
     return before, len(words) - before - 1
 
 
-def pack(tensors: Sequence[Any], pattern: str) -> tuple[Any, list[Shape]]:
+def pack(tensors: Sequence[ArrayT], pattern: str) -> tuple[ArrayT, list[Shape]]:
     """Flatten the axes of several arrays where the pattern has '*', and join them there.
 
     >>> import numpy
@@ -220,7 +227,9 @@ def pack(tensors: Sequence[Any], pattern: str) -> tuple[Any, list[Shape]]:
     >>> [array.shape for array in unpack(packed, shapes, "i j * k")]
     [(2, 3, 5), (2, 3, 7, 5), (2, 3, 7, 9, 5)]
     """
+    _check_pattern(pattern)
     before, after = _around_star(pattern, "pack")
+    _check_list(tensors, f'pack(..., "{pattern}")')
     xp = _namespace(tensors[0])
     shapes = []
     for number, tensor in enumerate(tensors):
@@ -262,27 +271,33 @@ def _packed_into(tensors: Sequence[Any], shapes: list[Shape], before: int) -> An
     return made
 
 
-def unpack(tensor: Any, packed_shapes: Sequence[Sequence[int]], pattern: str) -> list[Any]:
+def unpack(tensor: ArrayT, packed_shapes: Sequence[Sequence[int]], pattern: str) -> list[ArrayT]:
     """Cut an array along the axis that the pattern calls '*', and give each piece its own shape there.
 
-    One length of all may be -1: it is what is left. The pieces are views where the library of the array has views.
+    One length of all may be -1: it is what is left. No shapes give no pieces. The pieces are views where the library of
+    the array has views.
 
     >>> import numpy
     >>> [piece.shape for piece in unpack(numpy.zeros((2, 9)), [(), (2, 4), (-1,)], "i *")]
     [(2,), (2, 2, 4), (2, 0)]
     """
+    _check_pattern(pattern)
     before, after = _around_star(pattern, "unpack")
+    if not hasattr(tensor, "shape"):
+        raise TypeError(f'unpack(..., "{pattern}"): {type(tensor).__name__} is no array')
     shape = tensor.shape
     if len(shape) != before + 1 + after:
         raise EinopsError(
             f'unpack(..., "{pattern}"): the array has the shape {tuple(shape)}, the pattern {before + 1 + after} axes'
         )
+    if not packed_shapes:
+        return []
     lengths = [-1 if -1 in packed else math.prod(packed) for packed in packed_shapes]
     _fill_in(lengths, shape[before], f'unpack(..., "{pattern}") into {packed_shapes}')
-    start, pieces = 0, []
+    start, pieces, array = 0, [], cast(Any, tensor)
     whole = (slice(None),) * before
     for length, packed in zip(lengths, packed_shapes):
-        piece = tensor[(*whole, slice(start, start + length))]
+        piece = array[(*whole, slice(start, start + length))]
         try:
             pieces.append(_reshaped(piece, (*shape[:before], *packed, *shape[before + 1 :])))
         except Exception as error:
@@ -310,11 +325,22 @@ def _fill_in(lengths: list[int], whole: int, what: str) -> None:
 # What the builtins leave to Python -----------------------------------------------------------------------------------
 
 
+def _check_list(tensors: Any, what: str) -> None:
+    if not hasattr(tensors, "__len__") or not hasattr(tensors, "__getitem__"):
+        raise TypeError(f"{what}: give a list of arrays, not {type(tensors).__name__}")
+    if not len(tensors):
+        raise TypeError(f"{what}: the list has no arrays")
+
+
+def _is_of_numbers(tensors: Sequence[Any]) -> bool:
+    """Whether a list, also a nested one, has no arrays: NumPy makes one array of it."""
+    return not hasattr(tensors[0], "shape")
+
+
 def _one_array(tensors: Sequence[Any], name: str, pattern: str) -> Any:
-    """Arrays as one, along a new first axis."""
-    if not tensors:
-        raise TypeError(f'{name}(..., "{pattern}"): the list has no arrays')
-    return _stacked(tensors)
+    """Arrays as one, along a new first axis; of numbers, as NumPy makes it."""
+    _check_list(tensors, f'{name}(..., "{pattern}")')
+    return adopt(tensors) if _is_of_numbers(tensors) else _stacked(tensors)
 
 
 def rearrange_slowly(tensor: Sequence[Any], pattern: str, **options: Any) -> Any:
@@ -328,7 +354,7 @@ def repeat_slowly(tensor: Sequence[Any], pattern: str, **options: Any) -> Any:
 
 
 def _moved_together(name: str, tensors: Sequence[Any], pattern: str, options: dict[str, Any]) -> Any:
-    if tensors and _is_large(_namespace(tensors[0]), tensors):
+    if tensors and not _is_of_numbers(tensors) and _is_large(_namespace(tensors[0]), tensors):
         moved = _moved_apart(name, tensors, pattern, options)
         if moved is not None:
             return moved
@@ -409,11 +435,23 @@ def reduce_slowly(
     steps = _steps(pattern, len(one.shape))
     result = _native.rearrange(one, steps.pattern, device=device, stream=stream, **lengths, **steps.lengths)
     if steps.reduced:
-        result = reduction(result, steps.reduced)
+        result = _checked_result(reduction(result, steps.reduced), steps, f'reduce(..., "{pattern}")')
     result = _reshaped(result, steps.merged(result.shape))
     if out is None:
         return result
     return _native.call("copy", (), (result,), None, None, out, device, stream)
+
+
+def _checked_result(result: Any, steps: _Steps, what: str) -> Any:
+    """What a function of the caller made: an array without the axes that it had to reduce."""
+    if not hasattr(result, "shape"):
+        raise TypeError(f"{what}: the reduction returned {type(result).__name__}; it has to return an array")
+    if len(result.shape) != sum(steps.groups):
+        raise ShapeError(
+            f"{what}: the reduction returned an array of shape {tuple(result.shape)}; it has to reduce the axes "
+            f"{steps.reduced} and keep the {sum(steps.groups)} before them"
+        )
+    return result
 
 
 class _Steps(NamedTuple):

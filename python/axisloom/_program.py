@@ -3,6 +3,7 @@
 import os
 
 import axisloom
+from axisloom._errors import FileError
 
 
 def program() -> str:
@@ -12,4 +13,4 @@ def program() -> str:
         if os.access(path, os.X_OK):
             return path
     folders = os.pathsep.join(axisloom.__path__)
-    raise FileNotFoundError(f"the program bin/axisloom is not in {folders}: install axisloom again")
+    raise FileError(f"the program bin/axisloom is not in {folders}: install axisloom again")

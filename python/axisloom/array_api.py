@@ -17,6 +17,7 @@ from typing import Any
 
 from . import _functions, _native
 from ._einsum import matmul, tensordot
+from ._errors import AxisError, ShapeError
 from ._functions import all, any, argmax, argmin, count_nonzero, max, mean, min, prod, sum
 from ._native import Array, from_dlpack
 
@@ -67,7 +68,7 @@ def expand_dims(x: Array, /, *, axis: int = 0) -> Array:
     """A new axis of length 1."""
     place = axis + x.ndim + 1 if axis < 0 else axis
     if not 0 <= place <= x.ndim:
-        raise IndexError(f"axis {axis} is out of range for an array of {x.ndim} axes and a new one")
+        raise AxisError(f"axis {axis} is out of range for an array of {x.ndim} axes and a new one")
     return x.reshape((*x.shape[:place], 1, *x.shape[place:]))
 
 
@@ -75,7 +76,7 @@ def squeeze(x: Array, /, axis: int | Sequence[int]) -> Array:
     """Without these axes, whose length is 1."""
     gone = {a % x.ndim for a in ([axis] if isinstance(axis, int) else axis)}
     if not builtins.all(x.shape[a] == 1 for a in gone):
-        raise ValueError(f"an axis of {x.shape} that is to go has not length 1: {sorted(gone)}")
+        raise ShapeError(f"an axis of {x.shape} that is to go has not length 1: {sorted(gone)}")
     return x.reshape(tuple(extent for a, extent in enumerate(x.shape) if a not in gone))
 
 
@@ -92,7 +93,7 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Array:
             right.append(f"b{i}")
             lengths[f"b{i}"] = want
         else:
-            raise ValueError(f"an array of shape {x.shape} cannot be broadcast to {tuple(shape)}")
+            raise ShapeError(f"an array of shape {x.shape} cannot be broadcast to {tuple(shape)}")
     return _native.repeat(padded, f"{' '.join(left)} -> {' '.join(right)}", **lengths)
 
 

@@ -382,3 +382,24 @@ def test_no_warnings_of_our_own():
         warnings.simplefilter("error")
         axisloom.rearrange(np.ones((2, 3)), "a b -> b a")
         axisloom.pack([np.ones((2, 3))], "a *")
+
+
+@pytest.mark.parametrize("numbers", ([1, 2, 3, 4], (1, 2, 3, 4), [1.5, 2, 3, 4], [np.float32(1), np.float32(2)]))
+def test_lists_of_numbers(numbers):
+    x = np.asarray(numbers)
+    same(axisloom.rearrange(numbers, "(a b) -> b a", a=2), einops.rearrange(x, "(a b) -> b a", a=2))
+    same(axisloom.repeat(numbers, "a -> (2 a)"), einops.repeat(x, "a -> (2 a)"))
+    assert axisloom.reduce(numbers, "a -> ", "max") == x.max()
+    assert axisloom.reduce(numbers, "a -> ", np.max) == x.max()
+
+
+def test_nested_lists_of_numbers():
+    numbers = [[1, 2, 3], [4, 5, 6]]
+    same(axisloom.rearrange(numbers, "a b -> b a"), np.ascontiguousarray(np.transpose(numbers)))
+    same(axisloom.reduce(numbers, "a b -> b", "sum"), np.sum(numbers, axis=0))
+    assert axisloom.parse_shape(numbers, "a b") == {"a": 2, "b": 3}
+
+
+def test_no_shapes_give_no_pieces():
+    for shape in ((2, 3), (2, 0)):
+        assert axisloom.unpack(np.ones(shape), [], "a *") == einops.unpack(np.ones(shape), [], "a *") == []

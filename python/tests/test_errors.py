@@ -1,0 +1,164 @@
+"""Kinds of errors, and outputs that are none."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import axisloom
+from axisloom import EinopsError, ShapeError, UnsupportedError, UsageError
+
+X = np.ones((2, 3))
+
+INTO = {
+    "sum": lambda out: axisloom.sum(X, axis=0, out=out),
+    "mean": lambda out: axisloom.mean(X, axis=0, out=out),
+    "argmax": lambda out: axisloom.argmax(X, axis=0, out=out),
+    "count_nonzero": lambda out: axisloom.count_nonzero(X, axis=0, out=out),
+    "norm": lambda out: axisloom.norm(X, 3, axis=0, out=out),
+    "transpose": lambda out: axisloom.transpose(X, out=out),
+    "permute": lambda out: axisloom.permute(X, (1, 0), out=out),
+    "copy": lambda out: axisloom.copy(X, out=out),
+    "matmul": lambda out: axisloom.matmul(X, X.T, out=out),
+    "dot": lambda out: axisloom.dot(X, X.T, out=out),
+    "tensordot": lambda out: axisloom.tensordot(X, X, out=out),
+    "einsum": lambda out: axisloom.einsum("ij->j", X, out=out),
+    "rearrange": lambda out: axisloom.rearrange(X, "a b -> b a", out=out),
+    "repeat": lambda out: axisloom.repeat(X, "a b -> a b 2", out=out),
+    "reduce": lambda out: axisloom.reduce(X, "a b -> b", "sum", out=out),
+    "reduce by a function": lambda out: axisloom.reduce(X, "a b -> b", np.sum, out=out),
+    "rearrange of a list": lambda out: axisloom.rearrange([X, X], "n a b -> a b n", out=out),
+    "plan": lambda out: axisloom.plan("sum", X, options={"axes": "0"})(X, out=out),
+}
+
+
+@pytest.mark.parametrize("name", INTO)
+def test_an_output_without_memory_is_refused(name):
+    """The result would be lost: a list is read as a new array."""
+    right = np.asarray(INTO[name](None))
+    for out in (right.tolist(), tuple(right.ravel().tolist()), np.float64(0), "text", b"12345678"):
+        if isinstance(out, tuple) and (len(out) == 1 or name in ("sum", "mean", "argmax", "count_nonzero", "matmul")):
+            continue  # there a tuple is of arrays
+        with pytest.raises(TypeError, match="out= is of type"):
+            INTO[name](out)
+
+
+@pytest.mark.parametrize("name", ("transpose", "copy", "einsum", "dot", "norm", "rearrange", "reduce"))
+def test_an_output_in_a_tuple_is_refused_where_numpy_has_no_ufunc(name):
+    with pytest.raises(TypeError, match="out= is of type tuple"):
+        INTO[name]((np.empty_like(INTO[name](None)),))
+
+
+@pytest.mark.parametrize("name", ("sum", "matmul"))
+def test_an_output_in_a_tuple(name):
+    out = np.zeros_like(INTO[name](None))
+    assert INTO[name]((out,)) is out
+    np.testing.assert_array_equal(out, INTO[name](None))
+    with pytest.raises(UsageError, match="tuple of 2"):
+        INTO[name]((out, out))
+
+
+def test_a_buffer_is_an_output():
+    out = bytearray(4)
+    assert axisloom.rearrange(np.arange(4, dtype="u1"), "(a b) -> (b a)", a=2, out=out) is out
+    assert out == bytes([0, 2, 1, 3])
+
+
+@pytest.mark.parametrize(
+    "kind, call",
+    (
+        (UsageError, lambda: axisloom.norm(X, "nuc")),
+        (UsageError, lambda: axisloom.norm(X[0], "fro")),
+        (UsageError, lambda: axisloom.norm(np.ones((2, 2, 2)), 1)),
+        (UsageError, lambda: axisloom.max(X[:0], initial=None)),
+        (UsageError, lambda: axisloom.einsum("ij->i", X, order="Z")),
+        (UsageError, lambda: axisloom.einsum("ij->i", X, casting="all")),
+        (UsageError, lambda: axisloom.einsum("ij->i", X, copy=False)),
+        (UsageError, lambda: axisloom.einsum("ij,jk", X, X.T, memory_limit=-1)),
+        (UsageError, lambda: axisloom.einsum("ij,jk", X, X.T, optimize=["einsum_path", (0, 2)])),
+        (UsageError, lambda: axisloom.sum(X, device="abacus")),
+        (axisloom.AxisError, lambda: axisloom.norm(np.ones((2, 2, 2)), axis=(0, 1, 2))),
+        (axisloom.AxisError, lambda: axisloom.norm(X, axis=(0, 0))),
+        (axisloom.AxisError, lambda: axisloom.tensordot(X, X, axes=(0, 1, 1))),
+        (axisloom.AxisError, lambda: axisloom.tensordot(X, X, axes=3)),
+        (ShapeError, lambda: axisloom.sum(X, axis=0, out=np.zeros(2, "f4"))),
+        (ShapeError, lambda: axisloom.reduce(X, "a b -> a", lambda x, axes: x.sum())),
+        (EinopsError, lambda: axisloom.einsum("ij,jk", X)),
+        (EinopsError, lambda: axisloom.einsum(X, X, "a b, c d")),
+        (EinopsError, lambda: axisloom.einsum()),
+        (UnsupportedError, lambda: axisloom.einsum(X, "(a b) c -> a")),
+        (UnsupportedError, lambda: axisloom.einsum(X, "a 3 -> a")),
+        (axisloom.OutOfMemoryError, lambda: axisloom.einsum("ij,jk,kl", X, X.T, X, memory_limit=0)),
+    ),
+)
+def test_kinds(kind, call):
+    with pytest.raises(kind) as caught:
+        call()
+    assert isinstance(caught.value, axisloom.Error)
+
+
+@pytest.mark.parametrize(
+    "message, call",
+    (
+        ("memory_limit='all' is no limit", lambda: axisloom.einsum("ij,jk", X, X.T, memory_limit="all")),
+        ("keepdims='no' is no bool", lambda: axisloom.sum(X, keepdims="no")),
+        ("keepdims=1.0 is no bool", lambda: axisloom.max(X, axis=0, keepdims=1.0)),
+        ("keepdims=None is no bool", lambda: axisloom.norm(X, keepdims=None)),
+        ("the pattern has to be a str", lambda: axisloom.rearrange(X, None)),
+        ("the pattern has to be a str, not int", lambda: axisloom.parse_shape(X, 3)),
+        ("the pattern has to be a str, not None", lambda: axisloom.pack([X], None)),
+        ("the pattern has to be a str, not None", lambda: axisloom.unpack(X, [()], None)),
+        ("a list of arrays, not int", lambda: axisloom.pack(3, "a *")),
+        ("list has no arrays", lambda: axisloom.pack([], "a *")),
+        ("int is no array", lambda: axisloom.unpack(3, [()], "*")),
+        ("reduction returned int", lambda: axisloom.reduce(X, "a b -> a", lambda x, axes: 3)),
+    ),
+)
+def test_wrong_types_of_arguments(message, call):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("name", ("sum", "mean", "max", "argmin", "any", "norm", "count_nonzero"))
+@pytest.mark.parametrize("keepdims", (1, 2, np.int8(1), np.True_, np.array(1)))
+def test_numbers_are_bools_to_keepdims(name, keepdims):
+    assert getattr(axisloom, name)(X, keepdims=keepdims).shape == (1, 1)
+    assert getattr(axisloom, name)(X, axis=1, keepdims=keepdims * 0).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "call",
+    (
+        lambda: axisloom.sum(X, dtype="bf16"),
+        lambda: axisloom.einsum("ij->i", X, dtype="bfloat16", casting="unsafe"),
+        lambda: axisloom.matmul(X, X.T, dtype="bf16", casting="unsafe"),
+    ),
+)
+def test_bfloat16_needs_its_package(call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(axisloom.DtypeError, match="ml_dtypes"):
+        call()
+
+
+@pytest.mark.parametrize(
+    "pattern, arrays",
+    (
+        ("row in, in col -> row col", (X, X.T)),
+        ("row in, in col -> row", (X, X.T)),
+        ("row col -> r", (X,)),
+        ("row in, x -> row in_", (X, X)),
+    ),
+)
+def test_words_in_front_are_letters_of_axes(pattern, arrays):
+    for _ in range(2):  # nothing is remembered
+        with pytest.raises(EinopsError, match="put it last for words"):
+            axisloom.einsum(pattern, *arrays)
+
+
+def test_letters_with_blanks_in_front():
+    np.testing.assert_array_equal(axisloom.einsum("ij , jk -> i k", X, X.T), X @ X.T)
+    np.testing.assert_array_equal(axisloom.einsum("i j, jk->ik", X, X.T), X @ X.T)
+    np.testing.assert_array_equal(axisloom.einsum("ab c -> c", np.ones((2, 3, 4))), np.full(4, 6.0))
+    np.testing.assert_array_equal(axisloom.einsum("ij ... -> ij", X), X)
