@@ -55,6 +55,11 @@ def _dlpack_module(like):
 
 def call(name, arguments, arrays, lengths, options, out, device, stream):
     """_native.call for arrays of which one is of a kind that it does not read."""
+    proxy = getattr(sys.modules.get("torch.fx"), "Proxy", ())  # what PyTorch's symbolic_trace puts for a tensor
+    if any(isinstance(array, proxy) for array in arrays):
+        from .torch import dispatch
+
+        return dispatch(name, arguments, arrays, lengths, options, out, device, stream)
     inputs = tuple(adapted(array) for array in arrays)
     into = None if out is None else _adapted_out(out)
     result = _native.call(name, arguments, inputs, lengths, options, into, device, stream)

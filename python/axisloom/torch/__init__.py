@@ -25,3 +25,7 @@ def __getattr__(name: str) -> Any:
         globals()[name] = dispatch
         return dispatch
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

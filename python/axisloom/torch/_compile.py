@@ -60,34 +60,42 @@ def _call(
     return _untraced(_native.call, name, arguments, arrays, lengths, options, out, device, stream)
 
 
-def _rearrange(
-    tensor: Any, pattern: str, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int
-) -> Any:
-    return _call("rearrange", (pattern,), [_one(tensor)], lengths, None, out, device, stream)
+def _rearrange(*given: Any, **named: Any) -> Any:
+    return _move("rearrange", given, named)
 
 
-def _repeat(
-    tensor: Any, pattern: str, /, *, out: Any = None, device: Any = None, stream: Any = None, **lengths: int
-) -> Any:
-    return _call("repeat", (pattern,), [_one(tensor)], lengths, None, out, device, stream)
+def _repeat(*given: Any, **named: Any) -> Any:
+    return _move("repeat", given, named)
 
 
-def _reduce(
-    tensor: Any,
-    pattern: str,
-    reduction: Any,
-    /,
-    *,
-    out: Any = None,
-    device: Any = None,
-    stream: Any = None,
-    **lengths: int,
-) -> Any:
+def _move(name: str, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    (tensor, pattern), options, lengths = _taken(name, ("tensor", "pattern"), given, named)
+    return _call(name, (pattern,), [_one(tensor)], lengths, **options)
+
+
+def _reduce(*given: Any, **named: Any) -> Any:
+    parameters = ("tensor", "pattern", "reduction")
+    (tensor, pattern, reduction), options, lengths = _taken("reduce", parameters, given, named)
     if not isinstance(reduction, str):
-        return _patterns.reduce_slowly(
-            _one(tensor), pattern, reduction, out=out, device=device, stream=stream, **lengths
-        )
-    return _call("reduce", (reduction, pattern), [_one(tensor)], lengths, None, out, device, stream)
+        return _patterns.reduce_slowly(_one(tensor), pattern, reduction, **options, **lengths)
+    return _call("reduce", (reduction, pattern), [_one(tensor)], lengths, **options)
+
+
+def _taken(
+    function: str, parameters: tuple[str, ...], given: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+    """Parameters by place or by name, options, and lengths: told apart as the builtin does it, in words."""
+    if len(given) > len(parameters):
+        raise TypeError(f"{function} takes {len(parameters)} arguments, not {len(given)}")
+    values, options, lengths = list(given), {}, dict(named)
+    for parameter in parameters[len(given) :]:
+        if parameter not in lengths:
+            raise TypeError(f"{function} needs {parameter}")
+        values.append(lengths.pop(parameter))
+    for name in ("out", "device", "stream"):
+        if name in lengths and (name == "stream" or not isinstance(lengths[name], int)):
+            options[name] = lengths.pop(name)
+    return values, options, lengths
 
 
 def _one(tensor: Any) -> Any:

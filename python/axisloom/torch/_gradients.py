@@ -65,7 +65,7 @@ def tangent(
         made = gradients(call, inputs, saved, free, [given is not None for given in tangents])
     pairs = [(one, given) for one, given in zip(made, tangents) if one is not None and given is not None]
     (result,) = torch.autograd.grad([one for one, _ in pairs], [free], [given for _, given in pairs], create_graph=True)
-    return result
+    return result if torch.is_grad_enabled() else result.clone()  # which backward does not know, but tangents do
 
 
 def _of_relayout(call: Call, given: Input, gradient: torch.Tensor) -> torch.Tensor:

@@ -60,9 +60,14 @@ def dispatch(
 
 def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tensor:
     """The result of a call, in `out` where there is one. Dynamo traces this."""
-    result = operate(name, *call)
     if out is None:
-        return result
+        return operate(name, *call)
+    if out.requires_grad and torch.is_grad_enabled():
+        raise RuntimeError(
+            f"{name}: out= requires grad, and what is written over it has no gradient: call it under torch.no_grad(), "
+            "or give out.detach(), which has the same memory"
+        )
+    result = operate(name, *call)
     if out.shape != result.shape:
         raise ValueError(f"out= has the shape {list(out.shape)}, the result of {name} has {list(result.shape)}")
     if out.dtype != result.dtype:
@@ -72,7 +77,9 @@ def operate_into(out: torch.Tensor | None, name: str, *call: Any) -> torch.Tenso
 
 def _check_tensors(name: str, arrays: Sequence[Any], device: Any) -> None:
     for array in arrays:
-        if not isinstance(array, torch.Tensor):
+        if isinstance(array, torch.Tensor):
+            _check_memory(name, array)
+        elif not isinstance(array, torch.fx.Proxy):
             raise TypeError(
                 f"{name} of torch tensors and a {type(array).__name__}: convert it by torch.as_tensor first"
             )
@@ -81,6 +88,15 @@ def _check_tensors(name: str, arrays: Sequence[Any], device: Any) -> None:
             f"{name} cannot go to the device {device!r} with tensors that record gradients or are being traced: move "
             "them by Tensor.to, and leave device= out"
         )
+
+
+def _check_memory(name: str, tensor: torch.Tensor) -> None:
+    if tensor.is_nested:
+        raise UnsupportedError(f"{name} cannot read nested tensors: call it for each of Tensor.unbind()")
+    if tensor.layout is not torch.strided:
+        raise UnsupportedError(f"{name} cannot read tensors of {tensor.layout}: make them dense by Tensor.to_dense()")
+    if tensor.is_quantized:
+        raise UnsupportedError(f"{name} cannot read quantised tensors: make them numbers by Tensor.dequantize()")
 
 
 def _only_records(arrays: Sequence[torch.Tensor]) -> bool:
@@ -158,7 +174,7 @@ class _Rules:
 
     @staticmethod
     def jvp(ctx: Any, *tangents: torch.Tensor | None) -> torch.Tensor | None:
-        return tangent(ctx.call, ctx.inputs, ctx.saved_tensors, tangents[3:]) if hasattr(ctx, "call") else None
+        return _tangent(ctx, ctx.saved_tensors, tangents)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
@@ -173,15 +189,30 @@ class _Recorded(_Rules, torch.autograd.Function):
 class _RecordedForOneLevel(_Rules, torch.autograd.function._SingleLevelFunction):
     """Of the transforms of torch.func, the dispatcher meets one after another."""
 
+    @staticmethod
+    def jvp(ctx: Any, *tangents: torch.Tensor | None) -> torch.Tensor | None:
+        """Outer levels follow their tangents through this one's. PyTorch turns that off, as this level must not."""
+        with forward_ad._set_fwd_grad_enabled(True):
+            return _tangent(ctx, [saved if saved is None else _primal(saved) for saved in ctx.saved_tensors], tangents)
+
+
+def _tangent(ctx: Any, saved: Sequence[Any], tangents: Sequence[torch.Tensor | None]) -> torch.Tensor | None:
+    return tangent(ctx.call, ctx.inputs, saved, tangents[3:]) if hasattr(ctx, "call") else None
+
+
+def _primal(tensor: torch.Tensor) -> torch.Tensor:
+    """Without this level's tangent."""
+    return forward_ad.unpack_dual(tensor).primal
+
 
 def _autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
     if not (_wants_gradient(tensors) or _has_tangent(tensors)):
         return _below_autograd(keyset, tensors, *call)
-    arguments = (_below_autograd, (keyset, tensors, *call), _call_of(*call), *tensors)
+    arguments = (keyset, tensors, *call)
     if not torch._C._are_functorch_transforms_active():
-        return _Recorded.apply(*arguments)
+        return _Recorded.apply(_below_autograd, arguments, _call_of(*call), *tensors)
     with enable_single_level_autograd_function():
-        return _RecordedForOneLevel.apply(*arguments)
+        return _RecordedForOneLevel.apply(_at_outer_levels(), arguments, _call_of(*call), *tensors)
 
 
 def _wants_gradient(tensors: list[torch.Tensor]) -> bool:
@@ -198,6 +229,17 @@ def _has_tangent(tensors: list[torch.Tensor]) -> bool:
 def _below_autograd(keyset: Any, tensors: list[torch.Tensor], *call: Any) -> torch.Tensor:
     with _AutoDispatchBelowAutograd():
         return OPERATOR.redispatch(keyset & _after_autograd_keyset, tensors, *call)
+
+
+def _at_outer_levels() -> Callable[..., torch.Tensor]:
+    """A function records nothing while its forward runs. The outer levels of torch.func record as they did before."""
+    backward, forward = torch.is_grad_enabled(), torch._C._is_fwd_grad_enabled()
+
+    def do(*arguments: Any) -> torch.Tensor:
+        with torch.set_grad_enabled(backward), forward_ad._set_fwd_grad_enabled(forward):
+            return _below_autograd(*arguments)
+
+    return do
 
 
 def _vmap(info: Any, in_dims: tuple[Any, ...], tensors: list[torch.Tensor], *call: Any) -> tuple[torch.Tensor, int]:

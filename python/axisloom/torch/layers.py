@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from axisloom import _native
-from axisloom._errors import EinopsError
+from axisloom._errors import EinopsError, ShapeError
 
 from ._patterns import Group, parse_side
 
@@ -27,6 +27,7 @@ class Rearrange(torch.nn.Module):
         super().__init__()
         self.pattern = pattern
         self.axes_lengths = axes_lengths
+        _check_call(self, "rearrange", pattern)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({_shown(repr(self.pattern), self.axes_lengths)})"
@@ -47,6 +48,10 @@ class Reduce(torch.nn.Module):
         self.pattern = pattern
         self.reduction = reduction
         self.axes_lengths = axes_lengths
+        if not (isinstance(reduction, str) or callable(reduction)):
+            kind = type(reduction).__name__
+            raise EinopsError(f"{self!r}: the reduction is of type {kind}: give a name or a function")
+        _check_call(self, "reduce", reduction if isinstance(reduction, str) else "sum", pattern)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({_shown(f'{self.pattern!r}, {self.reduction!r}', self.axes_lengths)})"
@@ -97,16 +102,44 @@ class EinMix(torch.nn.Module):
         return f"{type(self).__name__}({_shown(', '.join(shapes), self.axes_lengths)})"
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        factors = (input, self.weight)
-        kind = input.device.type
-        if torch.is_autocast_enabled(kind):
-            factors = tuple(factor.to(torch.get_autocast_dtype(kind)) for factor in factors)
+        factors = (_as_autocast_asks(input), _as_autocast_asks(self.weight))
         result = _native.call("einsum", (self._product,), factors, self.axes_lengths)
         if self.bias is not None:
             result = result + self.bias.to(result.dtype)
         if self._composition is not None:
             result = _native.rearrange(result, self._composition, **self._right_lengths)
         return result
+
+
+def _check_call(layer: Rearrange | Reduce, name: str, *arguments: str) -> None:
+    """Raises what the library says of every tensor, when the layer is made. What an ellipsis stands for is left out."""
+    if torch.compiler.is_compiling():  # Dynamo cannot trace this, and its call of the layer says the same
+        return
+    groups = [group for group in parse_side(layer.pattern.partition("->")[0]) if group.tokens != ("...",)]
+    shape = [math.prod(_length(layer, axis) for axis in group.tokens) for group in groups]
+    try:
+        _native.result(name, arguments, [("f32", shape)], layer.axes_lengths)
+    except ShapeError:
+        pass  # other shapes may do
+    except ValueError as error:
+        its_shape = f"(f32[{','.join(map(str, shape))}])"
+        text = str(error).replace(f"\n{its_shape}", "").replace(f" {its_shape}", "")
+        raise EinopsError(f"{layer!r}: {text}") from None
+
+
+def _length(layer: Rearrange | Reduce, axis: str) -> int:
+    """Where none is known, the least."""
+    length = int(axis) if axis.isdigit() else layer.axes_lengths.get(axis, 1)
+    if not hasattr(length, "__index__"):
+        raise TypeError(f"{layer!r}: the length of axis {axis} has to be an int, not {type(length).__name__}")
+    return length
+
+
+@torch.fx.wrap
+def _as_autocast_asks(factor: torch.Tensor) -> torch.Tensor:
+    """When it is called: symbolic_trace records the question, not an answer."""
+    kind = factor.device.type
+    return factor.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else factor
 
 
 def _shown(arguments: str, lengths: dict[str, int]) -> str:

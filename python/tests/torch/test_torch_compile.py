@@ -22,6 +22,10 @@ FUNCTIONS: dict[str, tuple[Callable, tuple[torch.Tensor, ...]]] = {
     "rearrange a list": (lambda x: ax.rearrange([x, x + 1], "k a b -> a b k"), (X,)),
     "rearrange into": (lambda x: ax.rearrange(x, "a b -> b a", out=torch.empty(6, 4)), (X,)),
     "repeat": (lambda x: ax.repeat(x, "a b -> a b c", c=2), (X,)),
+    "repeat along an axis called out": (lambda x: ax.repeat(x, "a b -> a (out b)", out=2), (X,)),
+    "rearrange an axis called device": (lambda x: ax.rearrange(x, "a (device b) -> b a device", device=2), (X,)),
+    "rearrange by keywords": (lambda x: ax.rearrange(tensor=x, pattern="a (out b) -> b (a out)", out=len(x) - 2), (X,)),
+    "reduce by keywords": (lambda x: ax.reduce(x, pattern="a (out 2) -> out", reduction="sum", out=3), (X,)),
     "reduce": (lambda x: ax.reduce(x, "a (b 2) -> a b", "max"), (X,)),
     "reduce by a function": (lambda x: ax.reduce(x, "a b -> a", torch.logsumexp), (X,)),
     "transpose": (lambda x: ax.transpose(x), (X,)),
@@ -55,7 +59,9 @@ FUNCTIONS: dict[str, tuple[Callable, tuple[torch.Tensor, ...]]] = {
     "unpack": (lambda x: ax.unpack(x, [(2,), (2, 2)], "a *")[1], (X,)),
     "parse_shape": (lambda x: x * ax.parse_shape(x, "a b")["b"], (X,)),
     "Rearrange": (layers.Rearrange("a (b c) -> b a c", c=3), (X,)),
+    "Rearrange an axis called out": (layers.Rearrange("a (out c) -> out a c", out=3), (X,)),
     "Reduce": (layers.Reduce("a (b c) -> b a", "mean", c=3), (X,)),
+    "Rearrange made there": (lambda x: layers.Rearrange("a b -> b a")(x), (X,)),
     "EinMix": (layers.EinMix("a (b c) -> a (b d)", "b c d", "b d", b=2, c=3, d=4), (X,)),
 }
 
@@ -114,6 +120,7 @@ _DYNAMIC: dict[str, Callable] = {
     "reductions": lambda x: ax.reduce(x, "a (b 2) -> b", "mean") + ax.max(x, axis=0)[: x.shape[1] // 2],
     "norm": lambda x: ax.norm(x, axis=0) * ax.prod(x.sigmoid(), axis=0),
     "products": lambda x: ax.einsum("ab,cb->ac", x, x) + ax.matmul(x, x.t()) + ax.einsum(x, x, "a b, c b -> a c"),
+    "lengths called out": lambda x: ax.reduce(x.flatten(), "(out b) -> b", "sum", out=x.shape[0]),
     "lengths from shapes": lambda x: ax.rearrange(x.flatten(), "(a b) -> b a", a=x.shape[0]),
 }
 

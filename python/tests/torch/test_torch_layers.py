@@ -15,7 +15,7 @@ import torch
 import axisloom
 from axisloom.torch import layers as ours
 
-X = torch.randn(2, 12, 6)
+X = torch.randn(2, 12, 6, generator=torch.Generator().manual_seed(1))
 
 CONSTRUCTED = [
     ("Rearrange", ("b (h w) c -> b c h w",), {"h": 4}, (2, 12, 6)),
@@ -100,7 +100,7 @@ def test_autocast() -> None:
         result.float().sin().sum().backward()
         results.append([result, layer.weight.grad, layer.bias.grad])
     assert results[1][0].dtype == torch.bfloat16 and results[1][1].dtype == torch.float32
-    torch.testing.assert_close(results[1], results[0], rtol=0.02, atol=0.02)
+    torch.testing.assert_close(results[1], results[0], rtol=0.02, atol=0.05)  # sums of 24 such numbers
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,79 @@ def test_what_einops_refuses_is_refused(arguments: tuple, lengths: dict) -> None
         theirs.EinMix(*arguments, **lengths)
     with pytest.raises(axisloom.EinopsError):
         ours.EinMix(*arguments, **lengths)
+
+
+@pytest.mark.parametrize(
+    "name, arguments, lengths",
+    [
+        ("Rearrange", ("a b -> a",), {}),
+        ("Rearrange", ("a -> b a",), {}),
+        ("Rearrange", ("a b -> b a",), {"z": 3}),
+        ("Rearrange", ("(a b) -> b a",), {}),
+        ("Rearrange", ("(a b -> b a",), {}),
+        ("Rearrange", ("... a -> a",), {}),
+        ("Rearrange", ("a -> a ...",), {}),
+        ("Rearrange", ("a a -> a",), {}),
+        ("Reduce", ("a b -> a", "foo"), {}),
+        ("Reduce", ("a b -> a", 3), {}),
+        ("Reduce", ("a -> a b", "sum"), {}),
+        ("Reduce", ("(a b) -> b", torch.logsumexp), {}),
+        ("Reduce", ("a b -> b", "max"), {"z": 3}),
+    ],
+    ids=str,
+)
+def test_what_fits_no_tensor_is_refused_at_once(name: str, arguments: tuple, lengths: dict) -> None:
+    with pytest.raises(einops.EinopsError):
+        getattr(theirs, name)(*arguments, **lengths)
+    with pytest.raises(axisloom.EinopsError) as error:
+        getattr(ours, name)(*arguments, **lengths)
+    assert str(error.value).startswith(f"{name}('{arguments[0]}'") and "f32" not in str(error.value)
+
+
+def test_a_length_that_is_no_number_is_refused_at_once() -> None:
+    with pytest.raises(TypeError, match="axis a has to be an int, not float"):
+        ours.Rearrange("a b -> b a", a=2.5)
+
+
+@pytest.mark.parametrize(
+    "pattern, lengths, shape",
+    [
+        ("... (a b) c 1 -> (...) a b c", {"b": 2}, (5, 4, 3, 1)),
+        ("(a b) (c d) -> (b c) a d", {"a": 2, "d": 4}, (6, 8)),
+        ("a b -> b a", {"a": 0}, (0, 3)),
+        ("() -> ", {}, (1,)),
+        ("... -> ...", {}, (2, 3)),
+        ("a (out b) -> b out a", {"out": 2}, (3, 4)),
+    ],
+)
+def test_what_fits_some_tensor_is_taken(pattern: str, lengths: dict, shape: tuple) -> None:
+    x = torch.randn(shape)
+    torch.testing.assert_close(ours.Rearrange(pattern, **lengths)(x), axisloom.rearrange(x, pattern, **lengths))
+
+
+def test_symbolic_trace() -> None:
+    """The graph holds the operator, and does the same, in autocast too."""
+    model = torch.nn.Sequential(
+        ours.Rearrange("b (out w) c -> b c out w", out=4),
+        ours.Reduce("b c h w -> b h c", "mean"),
+        ours.EinMix("b h c -> b (h d)", "c d", "h d", c=6, d=3, h=4),
+    )
+    traced = torch.fx.symbolic_trace(model)
+    assert str(traced.graph).count("axisloom.run") == 4  # EinMix composes its result
+    torch.testing.assert_close(traced(X), model(X))
+    with torch.autocast("cpu", torch.bfloat16):
+        assert traced(X).dtype == torch.bfloat16
+
+
+def test_symbolic_trace_of_functions() -> None:
+    other = torch.randn(6, 2)
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        product = axisloom.matmul(other, axisloom.rearrange(x, "a b -> b a"))
+        return axisloom.reduce(axisloom.repeat(product, "a b -> a b out", out=3), "a b c -> a", "max").sum()
+
+    x = torch.randn(4, 2)
+    torch.testing.assert_close(torch.fx.symbolic_trace(function)(x), function(x))
 
 
 def test_a_weight_without_axes_is_warned_of() -> None:

@@ -160,6 +160,48 @@ def test_an_output_of_the_callers() -> None:
         _native.rearrange(x, "a b -> b a", out=torch.empty(3, 2, dtype=torch.float64))
 
 
+@pytest.mark.parametrize("leaf", [True, False], ids=["leaf", "no leaf"])
+def test_an_output_that_requires_grad_is_refused_where_gradients_are_recorded(leaf: bool) -> None:
+    """As by PyTorch: what was recorded of it before would no longer hold."""
+    x = torch.ones(2, 5)
+    variable = torch.zeros(2, requires_grad=True)
+    out = variable if leaf else variable * 1
+    for total in (torch.sum, axisloom.sum):
+        with pytest.raises(RuntimeError, match="requires grad"):
+            total(x, 1, out=out)
+        with torch.no_grad():
+            total(x, 1, out=out.zero_())
+        assert out.tolist() == [5, 5]
+
+
+_ROWS = [torch.ones(2, 3), torch.ones(1, 3)]
+_WITHOUT_STRIDES = {
+    "sparse": (lambda: torch.eye(3).to_sparse(), "to_dense"),
+    "sparse rows": (lambda: torch.eye(3).to_sparse_csr(), "to_dense"),
+    "quantised": (lambda: torch.quantize_per_tensor(torch.ones(3, 3), 0.1, 0, torch.qint8), "dequantize"),
+    "nested": (lambda: torch.nested.nested_tensor(_ROWS), "unbind"),
+    "jagged": (lambda: torch.nested.nested_tensor(_ROWS, layout=torch.jagged), "unbind"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's, of prototypes
+@pytest.mark.parametrize("sort", _WITHOUT_STRIDES)
+def test_tensors_without_strides_are_refused_with_a_remedy(sort: str) -> None:
+    make, remedy = _WITHOUT_STRIDES[sort]
+    tensor = make()
+    with pytest.raises(axisloom.UnsupportedError, match=remedy):
+        axisloom.rearrange(tensor, "a b -> b a")
+    with pytest.raises(axisloom.UnsupportedError, match=remedy):
+        axisloom.matmul(torch.ones(3, 3, requires_grad=True), tensor)
+    if tensor.is_floating_point():
+        with pytest.raises(axisloom.UnsupportedError, match=remedy):
+            axisloom.rearrange(tensor.requires_grad_(), "a b -> b a")
+
+
+def test_names_of_the_module() -> None:
+    assert "layers" in dir(axisloom.torch)
+
+
 def test_arrays_that_are_no_tensors_are_refused() -> None:
     numpy = pytest.importorskip("numpy")
     x = torch.randn(2, 3, requires_grad=True)
