@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import axisloom
-from axisloom import EinopsError, ShapeError, UnsupportedError, UsageError
+from axisloom import EinopsError, ShapeError, UnsupportedError, UsageError, _program
 
 X = np.ones((2, 3))
 
@@ -119,6 +119,12 @@ def test_kinds(kind, call):
 def test_wrong_types_of_arguments(message, call):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def test_a_program_that_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setattr(axisloom, "__path__", [str(tmp_path)])
+    with pytest.raises(axisloom.FileError, match="install axisloom again"):
+        _program.program()
 
 
 @pytest.mark.parametrize("name", ("sum", "mean", "max", "argmin", "any", "norm", "count_nonzero"))
